@@ -1,0 +1,374 @@
+/* tilemm.h - SGEMM, matrix transpose and reductions from one tile, on CUDA GPUs and CPUs.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * INTRODUCTION
+ *
+ * A program creates a context, calls operations on it and destroys it:
+ *
+ *     tilemm_t ctx;
+ *     if (tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0) != TILEMM_SUCCESS) ...
+ *     if (tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS,
+ *                      m, n, k, 1.0f, a, k, b, n, 0.0f, c, n) != TILEMM_SUCCESS)
+ *         fprintf(stderr, "%s\n", tilemm_last_error(ctx));
+ *     tilemm_destroy(ctx);
+ *
+ * The same calls work on both backends. Contexts are independent of each other: threads that
+ * each have one may call at the same time. One context must not be used by two threads at once.
+ *
+ * Status. Every function that can fail returns a tilemm_status_t, and tilemm_last_error() then
+ * says in words which argument was wrong, what it was and what it must be. A call that returns
+ * TILEMM_INVALID_ARGUMENT or TILEMM_NOT_SUPPORTED has written nothing. The library never prints
+ * (unless TILEMM_LOG=1 asks for it), exits, aborts or throws.
+ *
+ * Pointers. On a CUDA context each operand and each result may lie in host, device or managed
+ * memory, in any mixture. If all of them lie in device or managed memory the call is
+ * asynchronous: it returns once the work is queued on the context's stream (tilemm_set_stream),
+ * it allocates nothing and waits for nothing once the context's workspace is large enough, and it
+ * can be captured in a CUDA graph. If any lies on the host the work is done when the call
+ * returns. On a CPU context every call has finished when it returns, and a pointer to device
+ * memory is TILEMM_INVALID_ARGUMENT.
+ *
+ * Sizes, strides and indices are int64_t, and count elements, not bytes. Indices start at 0.
+ *
+ * Layout. In row-major storage (TILEMM_ROW_MAJOR) element (i, j) of a matrix x with leading
+ * dimension ldx is x[i * ldx + j]; in column-major storage (TILEMM_COL_MAJOR) it is
+ * x[i + j * ldx]. The leading dimension is at least the number of columns (row-major) or rows
+ * (column-major), and at least 1. Bytes between the end of a row and the next leading dimension
+ * are never written. Element pointers need the alignment of their element type, no more.
+ *
+ * Vectors have an increment, which must not be 0. With a negative increment element i is
+ * x[(n - 1 - i) * -incx], as in BLAS: the vector is walked from its far end.
+ *
+ * Aliasing. Outputs must not overlap inputs or each other, unless a function says otherwise.
+ */
+#ifndef TILEMM_H
+#define TILEMM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TILEMM_VERSION_MAJOR 0
+#define TILEMM_VERSION_MINOR 1
+#define TILEMM_VERSION_PATCH 0
+
+/* ------------------------------------------------------------------------------------------
+ * Types
+ * ------------------------------------------------------------------------------------------ */
+
+/* A context: a backend, its device or threads, its workspace and its settings. */
+typedef struct tilemm_context *tilemm_t;
+
+typedef enum {
+    TILEMM_SUCCESS = 0,
+    TILEMM_INVALID_ARGUMENT, /* an argument breaks a rule stated here; nothing was written */
+    TILEMM_OUT_OF_MEMORY,    /* host or device memory ran out, for the smallest method too */
+    TILEMM_NO_DEVICE,        /* the backend was not built, or has no usable device of that number */
+    TILEMM_NOT_SUPPORTED,    /* a valid request that this build or device cannot serve */
+    TILEMM_DEVICE_FAILURE,   /* the device or its driver reported an error; the context is lost */
+    TILEMM_INTERNAL_ERROR    /* a defect of the library: please report it */
+} tilemm_status_t;
+
+typedef enum {
+    TILEMM_BACKEND_AUTO = 0, /* CUDA if usable, else CPU; TILEMM_BACKEND=cpu|cuda overrides */
+    TILEMM_BACKEND_CPU,
+    TILEMM_BACKEND_CUDA
+} tilemm_backend_t;
+
+/* The values of CBLAS. */
+typedef enum { TILEMM_ROW_MAJOR = 101, TILEMM_COL_MAJOR = 102 } tilemm_layout_t;
+typedef enum { TILEMM_NO_TRANS = 111, TILEMM_TRANS = 112 } tilemm_op_t;
+
+/* How SGEMM computes. doc/numerics.md states the bounds. */
+typedef enum {
+    TILEMM_MATH_FP32 = 0,    /* at least as accurate as FP32, on the fastest engine there is */
+    TILEMM_MATH_FP32_STRICT, /* IEEE FP32 multiply-adds only */
+    TILEMM_MATH_TF32         /* at least as accurate as TF32 */
+} tilemm_math_t;
+
+/* What reductions do with NaN: return NaN (for arg-reductions, the index of the first NaN), or
+ * leave NaN elements out, as if the vector did not have them. */
+typedef enum { TILEMM_NAN_PROPAGATE = 0, TILEMM_NAN_IGNORE } tilemm_nan_t;
+
+typedef enum {
+    TILEMM_AXIS_ROWS = 0, /* reduce down the rows: one result for each column */
+    TILEMM_AXIS_COLS = 1  /* reduce along the columns: one result for each row */
+} tilemm_axis_t;
+
+/* The reductions. AMAX and AMIN take the largest and smallest absolute value. MAX and MIN order
+ * -0 before +0. Of no elements (an empty vector, or all NaN under TILEMM_NAN_IGNORE) SUM, ASUM,
+ * SUMSQ, NRM2 and AMAX are 0, MAX is -infinity, MIN and AMIN are +infinity, MEAN is NaN.
+ *
+ * SUM, ASUM, SUMSQ, NRM2 and MEAN, and tilemm_sdot, accumulate in FP64, in an order that depends
+ * on the number of elements alone, and are rounded to FP32 once: the result has the same bits on
+ * every run, device, backend, stride and number of threads. A result that is NaN is the quiet NaN
+ * 0x7fc00000. */
+typedef enum {
+    TILEMM_SUM = 0, /* sum of x */
+    TILEMM_ASUM,    /* sum of |x| */
+    TILEMM_SUMSQ,   /* sum of x * x */
+    TILEMM_NRM2,    /* square root of the sum of x * x, without overflow or underflow inside */
+    TILEMM_MEAN,    /* sum of x / number of elements */
+    TILEMM_MAX,
+    TILEMM_MIN,
+    TILEMM_AMAX,
+    TILEMM_AMIN
+} tilemm_reduce_t;
+
+/* ------------------------------------------------------------------------------------------
+ * Contexts
+ * ------------------------------------------------------------------------------------------ */
+
+/* Create a context.
+ *
+ * ctx      receives the context; NULL when the call fails.
+ * backend  which backend. TILEMM_BACKEND_AUTO takes the environment variable TILEMM_BACKEND if it
+ *          is set, else CUDA if device `device` is usable, else the CPU.
+ * device   the CUDA device's ordinal; not looked at for the CPU.
+ *
+ * The environment variables TILEMM_ARCH, TILEMM_NUM_THREADS, TILEMM_MATH and TILEMM_LOG (README)
+ * are read here, once for the context.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT if ctx is NULL, backend is not one of the enumerators, device
+ * is negative for CUDA, or one of those environment variables has a value that it does not take;
+ * TILEMM_NO_DEVICE if the backend is not built or has no such device; TILEMM_OUT_OF_MEMORY;
+ * TILEMM_DEVICE_FAILURE. */
+tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int device);
+
+/* Wait for the context's work and release all that it holds (not the user's stream or
+ * workspace). NULL is allowed. Returns TILEMM_DEVICE_FAILURE if the device failed before. */
+tilemm_status_t tilemm_destroy(tilemm_t ctx);
+
+/* Store in *backend which backend the context has: TILEMM_BACKEND_CPU or TILEMM_BACKEND_CUDA. */
+tilemm_status_t tilemm_get_backend(tilemm_t ctx, tilemm_backend_t *backend);
+
+/* Queue work on this cudaStream_t from now on; NULL, as at the start, is the legacy default
+ * stream. The stream must belong to the context's device and outlive its use here. Work queued
+ * before on another stream is ordered before new work. On a CPU context only NULL is taken,
+ * anything else is TILEMM_NOT_SUPPORTED. */
+tilemm_status_t tilemm_set_stream(tilemm_t ctx, void *cuda_stream);
+
+/* Wait until all work of the context is done. Returns TILEMM_DEVICE_FAILURE if any of it failed. */
+tilemm_status_t tilemm_synchronize(tilemm_t ctx);
+
+/* Set how SGEMM computes (at the start TILEMM_MATH_FP32, or TILEMM_MATH=fp32|strict|tf32). */
+tilemm_status_t tilemm_set_math(tilemm_t ctx, tilemm_math_t math);
+
+/* Set what reductions do with NaN (at the start TILEMM_NAN_PROPAGATE). */
+tilemm_status_t tilemm_set_nan_policy(tilemm_t ctx, tilemm_nan_t policy);
+
+/* Set how many threads a CPU context uses: 1 or more, or 0 for the number at the start, which is
+ * TILEMM_NUM_THREADS or else OpenMP's. Taken, without effect, on a CUDA context. */
+tilemm_status_t tilemm_set_threads(tilemm_t ctx, int threads);
+
+/* Give the context `bytes` bytes to work in, in place of memory of its own: device memory for a
+ * CUDA context, host memory for a CPU context. The memory must outlive its use. Operations that
+ * would want more take a method that needs less; one that has none returns TILEMM_OUT_OF_MEMORY.
+ * NULL with 0 bytes returns to the context's own memory, which grows as needed. NULL with a size,
+ * or a pointer with 0 bytes, is TILEMM_INVALID_ARGUMENT. Waits for the context's work. */
+tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes);
+
+/* The status in words, for example "invalid argument". Never NULL. */
+const char *tilemm_status_string(tilemm_status_t status);
+
+/* What was wrong in the context's last call that failed, for example "sgemm: lda = 3, must be at
+ * least 8 (row-major, NO_TRANS, k = 8)"; "" if none has. Valid until the next call on ctx. */
+const char *tilemm_last_error(tilemm_t ctx);
+
+/* The name of the kernel that did the main work of the context's last operation, for example
+ * "sgemm_fma_avx512_14x32": operation, method, instruction set, tile. "" if no kernel was needed
+ * or none has run. Valid until the next call on ctx. */
+const char *tilemm_last_kernel(tilemm_t ctx);
+
+/* The library's version, "major.minor.patch". */
+const char *tilemm_version(void);
+
+/* ------------------------------------------------------------------------------------------
+ * Matrix product
+ * ------------------------------------------------------------------------------------------ */
+
+/* C = alpha op(A) op(B) + beta C, single precision.
+ *
+ * op(A) is m x k, op(B) is k x n, C is m x n; op(X) is X, or its transpose for TILEMM_TRANS, so
+ * that A is stored as m x k or k x m, and B as k x n or n x k.
+ *
+ * layout     storage order of A, B and C alike.
+ * lda        at least the columns (row-major) or rows (column-major) of A as stored; likewise
+ *            ldb and ldc. Never less than 1.
+ * beta       if 0, C is not read: NaN there does not spread.
+ * alpha, k   if either is 0, A and B are not read and may be NULL, and C = beta C.
+ * m, n       if either is 0 the call succeeds at once.
+ *
+ * The result has the same bits from run to run on one device with the same settings.
+ * Returns TILEMM_INVALID_ARGUMENT for a NULL that would be used, a negative size, a leading
+ * dimension that is too small, or a wrong enumerator; TILEMM_OUT_OF_MEMORY (operands staged from
+ * the host only); TILEMM_DEVICE_FAILURE. Asynchronous if A, B and C are on the device. */
+tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
+                             tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
+                             const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
+                             float *c, int64_t ldc);
+
+/* tilemm_sgemm for batch_count problems of one shape: problem i has A at a + i * stride_a, B at
+ * b + i * stride_b and C at c + i * stride_c. stride_a and stride_b may be 0 (one matrix for all)
+ * or negative; the C matrices must not overlap. A batch_count of 0 succeeds at once. */
+tilemm_status_t tilemm_sgemm_strided_batched(tilemm_t ctx, tilemm_layout_t layout,
+                                             tilemm_op_t transa, tilemm_op_t transb, int64_t m,
+                                             int64_t n, int64_t k, float alpha, const float *a,
+                                             int64_t lda, int64_t stride_a, const float *b,
+                                             int64_t ldb, int64_t stride_b, float beta, float *c,
+                                             int64_t ldc, int64_t stride_c, int64_t batch_count);
+
+/* tilemm_sgemm for batch_count problems of one shape, at the addresses that the arrays a, b and c
+ * hold. The arrays too may lie on the host or the device; where one lies on the device, so must
+ * the matrices that it points to. Asynchronous if the arrays and the matrices are all on the
+ * device. The pointers inside an array on the device are not checked. */
+tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
+                                     tilemm_op_t transb, int64_t m, int64_t n, int64_t k,
+                                     float alpha, const float *const *a, int64_t lda,
+                                     const float *const *b, int64_t ldb, float beta,
+                                     float *const *c, int64_t ldc, int64_t batch_count);
+
+/* ------------------------------------------------------------------------------------------
+ * Transpose
+ * ------------------------------------------------------------------------------------------ */
+
+/* dst = transpose of src. src is rows x cols, row-major, with leading dimension ld_src >= cols;
+ * dst is cols x rows, row-major, with ld_dst >= rows. elem_size is 1, 2, 4, 8 or 16 bytes, and
+ * the pointers are aligned to it (16-byte elements: to 8). Elements are moved, never interpreted.
+ * A zero size succeeds at once. Asynchronous if both are on the device. */
+tilemm_status_t tilemm_transpose(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
+                                 const void *src, int64_t ld_src, void *dst, int64_t ld_dst);
+
+/* tilemm_transpose for batch_count matrices: number i from src + i * stride_src elements to
+ * dst + i * stride_dst elements. stride_src may be 0 or negative; the results must not overlap. */
+tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int64_t cols,
+                                                 size_t elem_size, const void *src, int64_t ld_src,
+                                                 int64_t stride_src, void *dst, int64_t ld_dst,
+                                                 int64_t stride_dst, int64_t batch_count);
+
+/* Transpose in place: a is rows x cols with leading dimension ld_in >= cols before, and
+ * cols x rows with leading dimension ld_out >= rows after. The memory must hold both. Elements
+ * of a that belong to neither layout keep their value; those of the old layout alone hold
+ * anything afterwards. Needs workspace of a few percent of the matrix at most, and does with less
+ * (a slower method) where that cannot be had. Asynchronous if a is on the device. */
+tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols,
+                                         size_t elem_size, void *a, int64_t ld_in, int64_t ld_out);
+
+/* B = alpha op(A), single precision: A is rows x cols; B is rows x cols for TILEMM_NO_TRANS and
+ * cols x rows for TILEMM_TRANS; both in the same layout. If alpha is 0, A is not read and B is
+ * set to 0. Asynchronous if both are on the device. */
+tilemm_status_t tilemm_somatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans,
+                                 int64_t rows, int64_t cols, float alpha, const float *a,
+                                 int64_t lda, float *b, int64_t ldb);
+
+/* A = alpha op(A) in place, from leading dimension lda to leading dimension ldb; otherwise as
+ * tilemm_somatcopy and tilemm_transpose_inplace. */
+tilemm_status_t tilemm_simatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans,
+                                 int64_t rows, int64_t cols, float alpha, float *a, int64_t lda,
+                                 int64_t ldb);
+
+/* ------------------------------------------------------------------------------------------
+ * Reductions
+ *
+ * What each reduction is, of no elements too, stands with tilemm_reduce_t above. A negative size,
+ * a zero increment and a NULL that would be used are TILEMM_INVALID_ARGUMENT. Asynchronous if all
+ * operands and results are on the device.
+ * ------------------------------------------------------------------------------------------ */
+
+/* *result = the sum, sum of absolute values, Euclidean norm, largest or smallest element of the n
+ * elements of x. */
+tilemm_status_t tilemm_ssum(tilemm_t ctx, int64_t n, const float *x, int64_t incx, float *result);
+tilemm_status_t tilemm_sasum(tilemm_t ctx, int64_t n, const float *x, int64_t incx, float *result);
+tilemm_status_t tilemm_snrm2(tilemm_t ctx, int64_t n, const float *x, int64_t incx, float *result);
+tilemm_status_t tilemm_smax(tilemm_t ctx, int64_t n, const float *x, int64_t incx, float *result);
+tilemm_status_t tilemm_smin(tilemm_t ctx, int64_t n, const float *x, int64_t incx, float *result);
+
+/* *result = the sum of x[i] * y[i], products exact, accumulated as every sum is. Under
+ * TILEMM_NAN_IGNORE a product that is NaN is left out. x and y may be the same. */
+tilemm_status_t tilemm_sdot(tilemm_t ctx, int64_t n, const float *x, int64_t incx, const float *y,
+                            int64_t incy, float *result);
+
+/* *index = the lowest index of the element with the largest absolute value (isamax), smallest
+ * absolute value (isamin), largest value (ismax) or smallest value (ismin); -1 if n is 0 or, under
+ * TILEMM_NAN_IGNORE, all elements are NaN. */
+tilemm_status_t tilemm_isamax(tilemm_t ctx, int64_t n, const float *x, int64_t incx,
+                              int64_t *index);
+tilemm_status_t tilemm_isamin(tilemm_t ctx, int64_t n, const float *x, int64_t incx,
+                              int64_t *index);
+tilemm_status_t tilemm_ismax(tilemm_t ctx, int64_t n, const float *x, int64_t incx,
+                             int64_t *index);
+tilemm_status_t tilemm_ismin(tilemm_t ctx, int64_t n, const float *x, int64_t incx,
+                             int64_t *index);
+
+/* Reduce a rows x cols matrix along one axis: out has cols results for TILEMM_AXIS_ROWS, rows
+ * results for TILEMM_AXIS_COLS, result j at out[j * incout] (walked from the far end if incout is
+ * negative). Where the axis has length 0 the results are those of no elements. */
+tilemm_status_t tilemm_sreduce(tilemm_t ctx, tilemm_reduce_t op, tilemm_axis_t axis,
+                               tilemm_layout_t layout, int64_t rows, int64_t cols, const float *a,
+                               int64_t lda, float *out, int64_t incout);
+
+/* tilemm_sreduce for TILEMM_MAX, MIN, AMAX or AMIN (another op is TILEMM_INVALID_ARGUMENT) that
+ * also stores where: index_out[j * incout] is the lowest position along the axis of the element
+ * that is result j, -1 if there is none. out may be NULL if only the indices are wanted. */
+tilemm_status_t tilemm_sargreduce(tilemm_t ctx, tilemm_reduce_t op, tilemm_axis_t axis,
+                                  tilemm_layout_t layout, int64_t rows, int64_t cols,
+                                  const float *a, int64_t lda, float *out, int64_t incout,
+                                  int64_t *index_out);
+
+/* out[s] = the reduction of x[offsets[s]] ... x[offsets[s + 1] - 1], for s from 0 to segments - 1.
+ * offsets holds segments + 1 values that never decrease, the first not negative. Offsets that a
+ * CPU can read are checked; where offsets that lie on the device decrease, the segment counts as
+ * empty. */
+tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_t segments,
+                                        const float *x, const int64_t *offsets, float *out);
+
+/* ------------------------------------------------------------------------------------------
+ * The memory model: what one warp's access costs. Needs no context and no GPU.
+ * ------------------------------------------------------------------------------------------ */
+
+/* One access of a warp: lane i, if bit i of active is set, accesses elem_bytes (1, 2, 4, 8 or 16)
+ * bytes at byte address addr[i], which must be a multiple of elem_bytes. */
+typedef struct {
+    int elem_bytes;
+    uint32_t active;
+    uint64_t addr[32];
+} tilemm_warp_access_t;
+
+typedef struct {
+    int wavefronts; /* passes through the banks that the access takes */
+    int ideal;      /* passes that it would take if no two lanes fought for a bank */
+    int conflicts;  /* wavefronts - ideal */
+    int degree;     /* the worst bank's ways: 1 is free of conflicts, 0 has no active lane */
+} tilemm_shared_cost_t;
+
+typedef struct {
+    int transactions;
+    int transaction_bytes_total;
+    int bytes_requested; /* distinct bytes that the active lanes want */
+    double efficiency;   /* bytes_requested / transaction_bytes_total; 1 with no active lane */
+} tilemm_global_cost_t;
+
+/* The cost of a shared-memory access on compute capability cc (major * 10 + minor, 10 or more:
+ * chips newer than the model knows follow its newest rule). A wider access than one pass can move
+ * is served in groups of lanes, each of which is a pass of its own even when ideal. On 3.x elements
+ * of up to 4 bytes are modelled in the banks' 4-byte mode, wider ones in 8-byte mode. Returns TILEMM_INVALID_ARGUMENT for a
+ * NULL, a cc below 10, or a bad width or misaligned address. */
+tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
+                                    tilemm_shared_cost_t *cost);
+
+/* The cost of a global-memory access likewise: the segments, lines or sectors that are moved.
+ * cached_in_l1 tells whether L1 caches the access (it matters on 2.x and 3.x), is_store whether it
+ * is a store (which never goes through L1 there). */
+tilemm_status_t tilemm_model_global(int cc, int cached_in_l1, int is_store,
+                                    const tilemm_warp_access_t *access,
+                                    tilemm_global_cost_t *cost);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TILEMM_H */

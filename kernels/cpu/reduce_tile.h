@@ -1,0 +1,410 @@
+/* reduce_tile.h - the reductions' tile on a CPU, for every instruction set: a lane of the tile is
+ * an element of a vector register, and a row of the tile is one load for each accumulator.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Included once by each instruction set's reduce.c, which defines
+ *   REDUCE_TABLE    the table to fill
+ *   REDUCE_DOUBLES  doubles in a register: 2, 4 or 8
+ *   REDUCE_WORDS    floats, or 32-bit integers, in a register: twice as many
+ *   REDUCE_WIDEN    DOUBLES floats at an address, as a vec_d
+ *   REDUCE_MAX      the larger of two integer vectors, element by element
+ *
+ * Assumes GNU vector extensions, and IEEE arithmetic: no flag that lets the compiler reorder. */
+#include "reduce.h"
+
+#if !defined(__GNUC__)
+#error "the CPU kernels need GNU vector extensions"
+#endif
+#ifdef __FAST_MATH__
+#error "the reductions promise an order of additions: build without -ffast-math"
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum {
+    LANES = TILEMM__TILE_LANES,
+    ELEMS = TILEMM__TILE_ELEMS,
+    DOUBLES = REDUCE_DOUBLES,
+    WORDS = REDUCE_WORDS,
+    SUM_REGS = LANES / DOUBLES,                 /* accumulators of a tile of sums */
+    PASS_REGS = SUM_REGS < 8 ? SUM_REGS : 8,    /* of them at a time, so that none is spilled */
+    KEY_REGS = 4                                /* of a search, enough to hide their latency */
+};
+
+typedef double vec_d __attribute__((vector_size(DOUBLES * 8)));
+typedef int64_t vec_m __attribute__((vector_size(DOUBLES * 8)));
+typedef int32_t vec_w __attribute__((vector_size(WORDS * 4)));
+typedef uint32_t vec_u __attribute__((vector_size(WORDS * 4)));
+typedef float vec_h __attribute__((vector_size(DOUBLES * 4))); /* floats for one vec_d */
+typedef int32_t vec_c __attribute__((vector_size(DOUBLES * 4)));
+
+/* The same where a pointer has the alignment of an element only. */
+typedef vec_d any_d __attribute__((aligned(8), may_alias));
+typedef vec_m any_m __attribute__((aligned(8), may_alias));
+typedef vec_w any_w __attribute__((aligned(4), may_alias));
+typedef vec_u any_u __attribute__((aligned(4), may_alias));
+typedef vec_h any_h __attribute__((aligned(4), may_alias));
+
+/* ---- sums along a vector ------------------------------------------------------------------ */
+
+/* What DOUBLES elements add to their lanes. op and nan_ignore are constants in every caller. */
+INLINE vec_d term(int op, int nan_ignore, const float *x, const float *y)
+{
+    vec_d t = REDUCE_WIDEN(x);
+    if (op == TILEMM__ASUM) {
+        vec_m magnitude = (vec_m){0} + INT64_MAX;
+        t = (vec_d)((vec_m)t & magnitude);
+    } else if (op == TILEMM__SUMSQ) {
+        t *= t;
+    } else if (op == TILEMM__DOT) {
+        t *= REDUCE_WIDEN(y);
+    }
+    return nan_ignore ? (vec_d)((vec_m)t & (vec_m)(t == t)) : t;
+}
+
+/* Add PASS_REGS registers of one row of the tile. */
+INLINE void add_row(int op, int nan_ignore, const float *x, const float *y, vec_d sum[PASS_REGS])
+{
+#pragma GCC unroll 8
+    for (int i = 0; i < PASS_REGS; i++) {
+        sum[i] += term(op, nan_ignore, x + i * DOUBLES, y + i * DOUBLES);
+    }
+}
+
+/* The sum of one tile of n elements, 1 to 1024, that lie side by side. */
+INLINE double sum_tile(int op, int nan_ignore, int64_t n, const float *x, const float *y)
+{
+    const int64_t full = n / LANES * LANES;
+    float row[2][LANES] = {{0}};
+    double lanes[LANES];
+    memcpy(row[0], x + full, (size_t)(n - full) * sizeof *x);
+    if (op == TILEMM__DOT) {
+        memcpy(row[1], y + full, (size_t)(n - full) * sizeof *y);
+    }
+#pragma GCC unroll 2
+    for (int first = 0; first < LANES; first += PASS_REGS * DOUBLES) {
+        vec_d sum[PASS_REGS];
+#pragma GCC unroll 8
+        for (int i = 0; i < PASS_REGS; i++) {
+            sum[i] = (vec_d){0};
+        }
+        for (int64_t e = first; e < full; e += LANES) {
+            add_row(op, nan_ignore, x + e, y + e, sum);
+        }
+        if (full < n) { /* the last row ends early: what lies past the end adds +0 */
+            add_row(op, nan_ignore, row[0] + first, row[1] + first, sum);
+        }
+#pragma GCC unroll 8
+        for (int i = 0; i < PASS_REGS; i++) {
+            *(any_d *)(lanes + first + i * DOUBLES) = sum[i];
+        }
+    }
+    for (int half = LANES / 2; half >= DOUBLES; half /= 2) {
+        for (int l = 0; l < half; l += DOUBLES) {
+            *(any_d *)(lanes + l) += *(const any_d *)(lanes + l + half);
+        }
+    }
+    for (int half = DOUBLES / 2; half > 0; half /= 2) {
+        for (int l = 0; l < half; l++) {
+            lanes[l] += lanes[l + half];
+        }
+    }
+    return lanes[0];
+}
+
+/* Bring the n <= 1024 elements of a strided vector side by side. */
+static void gather(int64_t n, const float *x, int64_t istride, float *restrict tile)
+{
+    for (int64_t i = 0; i < n; i++) {
+        tile[i] = x[i * istride];
+    }
+}
+
+INLINE void sum_tiles_op(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                         const float *y, int64_t y_istride, double *restrict sums)
+{
+    for (int64_t start = 0; start < n; start += ELEMS) {
+        int64_t m = n - start < ELEMS ? n - start : ELEMS;
+        const float *tile_x = x + start * istride, *tile_y = tile_x;
+        float packed[2][ELEMS];
+        if (istride != 1) {
+            gather(m, tile_x, istride, packed[0]);
+            tile_x = packed[0];
+        }
+        if (op == TILEMM__DOT) {
+            tile_y = y + start * y_istride;
+            if (y_istride != 1) {
+                gather(m, tile_y, y_istride, packed[1]);
+                tile_y = packed[1];
+            }
+        } else {
+            tile_y = tile_x;
+        }
+        sums[start / ELEMS] = sum_tile(op, nan_ignore, m, tile_x, tile_y);
+    }
+}
+
+/* Make op and nan_ignore constants. */
+#define FOR_EACH_SUM(call)                                                                         \
+    switch (op * 2 + !!nan_ignore) {                                                               \
+    case TILEMM__ASUM * 2:                                                                         \
+        call(TILEMM__ASUM, 0);                                                                     \
+        break;                                                                                     \
+    case TILEMM__ASUM * 2 + 1:                                                                     \
+        call(TILEMM__ASUM, 1);                                                                     \
+        break;                                                                                     \
+    case TILEMM__SUMSQ * 2:                                                                        \
+    case TILEMM__NRM2 * 2:                                                                         \
+        call(TILEMM__SUMSQ, 0);                                                                    \
+        break;                                                                                     \
+    case TILEMM__SUMSQ * 2 + 1:                                                                    \
+    case TILEMM__NRM2 * 2 + 1:                                                                     \
+        call(TILEMM__SUMSQ, 1);                                                                    \
+        break;                                                                                     \
+    case TILEMM__SUM * 2 + 1:                                                                      \
+    case TILEMM__MEAN * 2 + 1:                                                                     \
+        call(TILEMM__SUM, 1);                                                                      \
+        break;                                                                                     \
+    case TILEMM__DOT * 2:                                                                          \
+        call(TILEMM__DOT, 0);                                                                      \
+        break;                                                                                     \
+    case TILEMM__DOT * 2 + 1:                                                                      \
+        call(TILEMM__DOT, 1);                                                                      \
+        break;                                                                                     \
+    default:                                                                                       \
+        call(TILEMM__SUM, 0);                                                                      \
+        break;                                                                                     \
+    }
+
+static void sum_tiles(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                      const float *y, int64_t y_istride, double *restrict sums)
+{
+#define CALL(o, ignore) sum_tiles_op(o, ignore, n, x, istride, y, y_istride, sums)
+    FOR_EACH_SUM(CALL)
+#undef CALL
+}
+
+/* ---- counts and extremes along a vector --------------------------------------------------- */
+
+/* All ones where a float is NaN. */
+INLINE vec_w is_nan(vec_u bits)
+{
+    return (vec_w)(bits & 0x7fffffffu) > 0x7f800000;
+}
+
+static int64_t count(int64_t n, const float *x, int64_t istride)
+{
+    int64_t nans = 0;
+    for (int64_t start = 0; start < n; start += ELEMS) {
+        int64_t m = n - start < ELEMS ? n - start : ELEMS, e = 0;
+        const float *tile = x + start * istride;
+        float packed[ELEMS];
+        vec_w found = {0};
+        if (istride != 1) {
+            gather(m, tile, istride, packed);
+            tile = packed;
+        }
+        for (; e + WORDS <= m; e += WORDS) {
+            found -= is_nan(*(const any_u *)(tile + e));
+        }
+        for (int i = 0; i < WORDS; i++) {
+            nans += found[i];
+        }
+        for (; e < m; e++) {
+            nans += tile[e] != tile[e];
+        }
+    }
+    return n - nans;
+}
+
+/* tilemm__key_of for a register of floats. */
+INLINE vec_w keys_of(tilemm__order_t order, vec_u bits)
+{
+    vec_u kept = bits & order.keep;
+    vec_w key = (vec_w)(kept ^ ((vec_u)((vec_w)kept >> 31) & 0x7fffffffu) ^ order.flip);
+    vec_w nan = is_nan(bits);
+    return (key & ~nan) | (nan & order.nan);
+}
+
+/* The largest key of n <= 1024 elements that lie side by side. */
+INLINE int32_t largest(tilemm__order_t order, int64_t n, const float *x)
+{
+    int32_t best = TILEMM__KEY_NONE;
+    vec_w key[KEY_REGS];
+    int64_t e = 0;
+    for (int i = 0; i < KEY_REGS; i++) {
+        key[i] = (vec_w){0} + TILEMM__KEY_NONE;
+    }
+    for (; e + KEY_REGS * WORDS <= n; e += KEY_REGS * WORDS) {
+#pragma GCC unroll 4
+        for (int i = 0; i < KEY_REGS; i++) {
+            key[i] = REDUCE_MAX(key[i], keys_of(order, *(const any_u *)(x + e + i * WORDS)));
+        }
+    }
+    for (; e + WORDS <= n; e += WORDS) {
+        key[0] = REDUCE_MAX(key[0], keys_of(order, *(const any_u *)(x + e)));
+    }
+    for (; e < n; e++) {
+        int32_t k = tilemm__key_of(order, tilemm__float_bits(x[e]));
+        best = k > best ? k : best;
+    }
+    key[0] = REDUCE_MAX(REDUCE_MAX(key[0], key[1]), REDUCE_MAX(key[2], key[3]));
+    for (int i = 0; i < WORDS; i++) {
+        best = key[0][i] > best ? key[0][i] : best;
+    }
+    return best;
+}
+
+static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t istride,
+                       int64_t *index)
+{
+    int32_t best = TILEMM__KEY_NONE;
+    int64_t best_start = 0;
+    for (int64_t start = 0; start < n; start += ELEMS) {
+        int64_t m = n - start < ELEMS ? n - start : ELEMS;
+        const float *tile = x + start * istride;
+        float packed[ELEMS];
+        int32_t key;
+        if (istride != 1) {
+            gather(m, tile, istride, packed);
+            tile = packed;
+        }
+        key = largest(order, m, tile);
+        if (key > best) {
+            best = key;
+            best_start = start;
+        }
+    }
+    /* Where it is need be looked for in one tile only: the first that has it. */
+    if (index && best != TILEMM__KEY_NONE) {
+        int64_t i = best_start;
+        while (tilemm__key_of(order, tilemm__float_bits(x[i * istride])) != best) {
+            i++;
+        }
+        *index = i;
+    }
+    return best;
+}
+
+/* ---- down the rows ------------------------------------------------------------------------- */
+
+/* Rows may lie pages apart, which no hardware prefetcher follows: ask for one that comes soon. */
+INLINE void prefetch_row(int64_t i, int64_t rows, int64_t cols, const float *x, int64_t istride)
+{
+    enum { AHEAD = 8, LINE = 64 / sizeof(float), PAGE = 4096 / sizeof(float) };
+    if (i + AHEAD < rows && (istride >= PAGE || istride <= -PAGE)) {
+        const float *row = x + (i + AHEAD) * istride;
+        for (int64_t j = 0; j < cols; j += LINE) {
+            __builtin_prefetch(row + j);
+        }
+    }
+}
+
+/* Columns are taken a register at a time; memory is read row by row, and the 32 lanes of all
+ * columns lie in a buffer that fits L1. `first` is set for the tile's first row of each lane. */
+INLINE void add_down(int op, int nan_ignore, int first, int64_t cols, const float *x,
+                     double *restrict lane)
+{
+    int64_t j = 0;
+    for (; j + DOUBLES <= cols; j += DOUBLES) {
+        vec_d t = term(op, nan_ignore, x + j, x + j);
+        vec_d sum = {0};
+        if (!first) {
+            sum = *(const any_d *)(lane + j);
+        }
+        *(any_d *)(lane + j) = sum + t;
+    }
+    for (; j < cols; j++) {
+        lane[j] = (first ? 0.0 : lane[j]) + tilemm__sum_term(op, nan_ignore, x[j], x[j]);
+    }
+}
+
+INLINE void sum_down_op(int op, int nan_ignore, int64_t rows, int64_t cols, const float *x,
+                        int64_t istride, double *restrict lanes)
+{
+    for (int64_t i = 0; i < rows && i < LANES; i++) {
+        prefetch_row(i, rows, cols, x, istride);
+        add_down(op, nan_ignore, 1, cols, x + i * istride, lanes + i * cols);
+    }
+    for (int64_t i = LANES; i < rows; i++) {
+        prefetch_row(i, rows, cols, x, istride);
+        add_down(op, nan_ignore, 0, cols, x + i * istride, lanes + i % LANES * cols);
+    }
+    if (rows < LANES) {
+        memset(lanes + rows * cols, 0, (size_t)((LANES - rows) * cols) * sizeof *lanes);
+    }
+    for (int64_t half = LANES / 2; half > 0; half /= 2) {
+        double *restrict low = lanes;
+        const double *restrict high = lanes + half * cols;
+        for (int64_t j = 0; j < half * cols; j++) {
+            low[j] += high[j];
+        }
+    }
+}
+
+static void sum_down(int op, int nan_ignore, int64_t rows, int64_t cols, const float *x,
+                     int64_t istride, double *restrict lanes)
+{
+#define CALL(o, ignore) sum_down_op(o, ignore, rows, cols, x, istride, lanes)
+    FOR_EACH_SUM(CALL)
+#undef CALL
+}
+
+static void count_down(int64_t rows, int64_t cols, const float *x, int64_t istride,
+                       int64_t *restrict counts)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        const float *row = x + i * istride;
+        int64_t j = 0;
+        for (; j + DOUBLES <= cols; j += DOUBLES) {
+            vec_h value = *(const any_h *)(row + j);
+            *(any_m *)(counts + j) -= __builtin_convertvector((vec_c)(value == value), vec_m);
+        }
+        for (; j < cols; j++) {
+            counts[j] += row[j] == row[j];
+        }
+    }
+}
+
+INLINE void extreme_down_op(int has_where, tilemm__order_t order, int64_t rows, int64_t cols,
+                            const float *x, int64_t istride, int32_t *restrict keys,
+                            int32_t *restrict where)
+{
+    for (int64_t i = 0; i < rows; i++) {
+        const float *row = x + i * istride;
+        int64_t j = 0;
+        prefetch_row(i, rows, cols, x, istride);
+        for (; j + WORDS <= cols; j += WORDS) {
+            vec_w key = keys_of(order, *(const any_u *)(row + j));
+            vec_w old = *(const any_w *)(keys + j);
+            *(any_w *)(keys + j) = REDUCE_MAX(key, old);
+            if (has_where) {
+                vec_w greater = key > old, place = *(const any_w *)(where + j);
+                *(any_w *)(where + j) = (greater & (int32_t)i) | (place & ~greater);
+            }
+        }
+        for (; j < cols; j++) {
+            int32_t key = tilemm__key_of(order, tilemm__float_bits(row[j]));
+            if (key > keys[j]) {
+                keys[j] = key;
+                if (has_where) {
+                    where[j] = (int32_t)i;
+                }
+            }
+        }
+    }
+}
+
+static void extreme_down(tilemm__order_t order, int64_t rows, int64_t cols, const float *x,
+                         int64_t istride, int32_t *restrict keys, int32_t *restrict where)
+{
+    if (where) {
+        extreme_down_op(1, order, rows, cols, x, istride, keys, where);
+    } else {
+        extreme_down_op(0, order, rows, cols, x, istride, keys, where);
+    }
+}
+
+const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_tiles, count,        extreme,
+                                           sum_down,  count_down,   extreme_down};

@@ -1,0 +1,34 @@
+/* sgemm.h - what each instruction set offers to SGEMM on the CPU: a tile, its micro-kernel and
+ * the packing of its panels. kernels/tile_layout.h says where the elements of a panel lie.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_CPU_SGEMM_H
+#define TILEMM_KERNELS_CPU_SGEMM_H
+
+#include <stdint.h>
+
+typedef struct {
+    const char *name; /* "sgemm_fma_avx512_14x32" */
+    int mr, nr;       /* rows and columns of the tile */
+    int vector;       /* floats in a vector: it divides nr */
+
+    /* C (m x n, m <= mr, n <= nr) = alpha Ms Ns + beta C over k steps. ms is a packed Ms panel.
+     * The elements of Ns of one k lie together, those of the next ld_ns further: nr for a packed
+     * panel. They are read up to column `vector` if n <= vector, else up to nr. C's rows are rs_c
+     * apart, its columns cs_c. If beta is 0, C is not read. */
+    void (*kernel)(int64_t k, const float *ms, const float *ns, int64_t ld_ns, int m, int n,
+                   float alpha, float beta, float *c, int64_t rs_c, int64_t cs_c);
+
+    /* Pack one panel of k steps. count is how many rows (at most mr) or columns (at most nr) there
+     * are; the rest is set to 0. If along_k, element i of step p is src[i * ld + p], else it is
+     * src[p * ld + i]. */
+    void (*pack_ms)(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ms);
+    void (*pack_ns)(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ns);
+} tilemm__sgemm_cpu_t;
+
+extern const tilemm__sgemm_cpu_t tilemm__sgemm_cpu_generic;
+extern const tilemm__sgemm_cpu_t tilemm__sgemm_cpu_avx2;
+extern const tilemm__sgemm_cpu_t tilemm__sgemm_cpu_avx512;
+extern const tilemm__sgemm_cpu_t tilemm__sgemm_cpu_neon;
+
+#endif

@@ -1,0 +1,68 @@
+/* reduce.h - the CUDA kernels of the reductions, as a host compiler sees them.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_CUDA_REDUCE_H
+#define TILEMM_KERNELS_CUDA_REDUCE_H
+
+#include "../args.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Partial results: that of tile t of vector v at [v * tiles + t]. Sums have `sums`, and counts
+ * where the mean leaves NaN out; searches have `keys`, and indices where those are wanted. What an
+ * operation has not is NULL. */
+typedef struct {
+    double *sums;
+    int64_t *counts;
+    int32_t *keys;
+    int64_t *indices;
+} tilemm__partials_t;
+
+/* All launchers queue on the stream and return a cudaError_t. Where `to` is NULL each vector has
+ * one tile, and its result goes to args->out and args->index_out; otherwise the partial results of
+ * the tiles go to *to. */
+
+/* The tiles of vectors of floats; width: the vectors that a warp takes, 1, or 4 or 32 with n of at
+ * most 256 or 32. first_index is added to indices. */
+int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int64_t first_index,
+                          const tilemm__partials_t *to, void *stream);
+
+/* Whole vectors of floats, of any length, a block of 32 warps for each. */
+int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, void *stream);
+
+/* The next level: the tiles of args->count vectors of `length` partial results each; width: 1, 4
+ * or 32 as above. Of args only op, policy, count, n and where results go count here. */
+int tilemm__reduce_partials(const tilemm__reduce_args_t *args, int64_t length,
+                            const tilemm__partials_t *from, int width,
+                            const tilemm__partials_t *to, void *stream);
+
+/* Whole vectors of partial results, up to 2^20 each, a block of 32 warps for each. */
+int tilemm__reduce_partials_block(const tilemm__reduce_args_t *args, int64_t length,
+                                  const tilemm__partials_t *from, void *stream);
+
+/* Vectors that lie side by side, vstride == 1; `warps` of a block share 32 columns: 1, 8 or 32. */
+int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int64_t first_index,
+                        const tilemm__partials_t *to, void *stream);
+
+/* Segments. The workspace begins with the lists' lengths, then has the list of spans and the list
+ * of segments that blocks take. */
+#define TILEMM__SEGMENTS_HEAD 64 /* bytes */
+#define TILEMM__SPAN_BYTES 48
+#define TILEMM__SEGMENT_BYTES 8
+#define TILEMM__SEGMENTS_BYTES(room, span_room)                                                    \
+    ((size_t)TILEMM__SEGMENTS_HEAD + (size_t)(span_room)*TILEMM__SPAN_BYTES +                      \
+     (size_t)(room)*TILEMM__SEGMENT_BYTES)
+
+/* group, warp_limit, room, span_room and blocks are those of the plan; workspace, 8-byte aligned,
+ * may be NULL where both rooms are 0. */
+int tilemm__reduce_segments(const tilemm__segments_args_t *args, int group, int64_t warp_limit,
+                            int64_t room, int64_t span_room, int blocks, void *workspace,
+                            void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

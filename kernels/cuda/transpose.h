@@ -1,0 +1,193 @@
+/* transpose.h - how lib/ launches the transpose kernels: one struct and one launcher for each.
+ *
+ * Pointers are device addresses, sizes, strides and leading dimensions count elements, and every
+ * launcher returns a cudaError_t. elem_size is 1, 2, 4, 8 or 16; operands are aligned to it, those
+ * of 16 bytes to 8 at least.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_CUDA_TRANSPOSE_H
+#define TILEMM_KERNELS_CUDA_TRANSPOSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inplace.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Threads in a block of every kernel here but for those that say otherwise. */
+enum { TILEMM__TRANSPOSE_THREADS = 256 };
+
+/* What a strip's tile may hold, in bytes, pads included. */
+enum { TILEMM__TRANSPOSE_STRIP_BYTES = 16384 };
+
+/* dst (cols x rows) = transpose of src (rows x cols), for each of a batch. Elements of 4 bytes are
+ * floats to be multiplied by alpha where scaled. */
+typedef struct {
+    const void *src;
+    void *dst;
+    int64_t rows, cols, batch;
+    int64_t ld_src, ld_dst, stride_src, stride_dst;
+    int elem_size;
+    int scaled;
+    float alpha;
+    int access;    /* chunks: the bytes that every row of both operands is aligned to, 8 or 16 */
+    int band;      /* see tilemm__transpose_order */
+    int streaming; /* chunks: the data should not stay in the L2 cache */
+    /* Strips only: the tile, in elements and matrices, and the pitch of its rows. */
+    int tile_rows, tile_cols, tile_batch, pitch;
+} tilemm__transpose_launch_t;
+
+/* Through 8- or 16-byte chunks; tile edge 128 for 1 and 2 bytes, 64 for 4 and 8, 32 for 16. */
+int tilemm__launch_transpose_chunks(const tilemm__transpose_launch_t *launch, void *stream);
+/* Element by element, elements of 4 and 8 bytes; tile edge 64, 32. */
+int tilemm__launch_transpose_scalar(const tilemm__transpose_launch_t *launch, void *stream);
+/* By words put together from elements of 1 and 2 bytes; tile edge 128, 64. */
+int tilemm__launch_transpose_words(const tilemm__transpose_launch_t *launch, void *stream);
+/* Matrices with few rows or columns, and batches of small ones: a tile of any shape. access is 8
+ * or 16 for elements of 16 bytes. */
+int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *launch, void *stream);
+
+/* dst = alpha src, both rows x cols, by units of `unit` bytes, to which every row of both is
+ * aligned; src == dst with equal strides is allowed. If zero, dst = +0 and src is not read. */
+typedef struct {
+    const void *src;
+    void *dst;
+    int64_t rows, cols, batch;
+    int64_t ld_src, ld_dst, stride_src, stride_dst;
+    int elem_size;
+    int unit;       /* 16, or elem_size, or 8 for elements of 16 bytes */
+    int block_cols; /* how many of the block's threads lie along a row: a power of two to 256 */
+    int scaled, zero;
+    float alpha;
+} tilemm__transpose_copy_t;
+
+int tilemm__launch_transpose_copy(const tilemm__transpose_copy_t *launch, void *stream);
+
+/* The square matrix a (n x n) becomes its transpose, in place: each block swaps a pair of tiles.
+ * access is 8 or 16 for the chunk kernel (tile edge 128, 64, 64, 32, 32 for 1 to 16 bytes), 0 for
+ * element by element (edge 64, 64, 64, 32; not for elements of 16 bytes). */
+typedef struct {
+    void *a;
+    int64_t n, ld;
+    int elem_size;
+    int access;
+    int scaled;
+    float alpha;
+} tilemm__transpose_swap_t;
+
+int tilemm__launch_transpose_swap(const tilemm__transpose_swap_t *launch, void *stream);
+
+/* ---- in place, rectangular: see inplace.h for the maps ------------------------------------- */
+
+/* The row that a column operation reads row i of column j from. */
+enum {
+    TILEMM__COLUMNS_SAME,      /* i */
+    TILEMM__COLUMNS_UP,        /* (i + j / div) mod m */
+    TILEMM__COLUMNS_DOWN,      /* (i - j / div) mod m */
+    TILEMM__COLUMNS_PERMUTED,  /* permuted(i) */
+    TILEMM__COLUMNS_UNPERMUTED /* unpermuted(i) */
+};
+
+/* out(i, j) = in(source(i, j), j) for all rows i and `width` columns j, counted from `first` in the
+ * map. in and out do not overlap. */
+typedef struct {
+    const void *in;
+    void *out;
+    int64_t ld_in, ld_out;
+    int64_t first, width;
+    int64_t div;
+    int source;
+    int elem_size;
+    tilemm__inplace_t view;
+} tilemm__transpose_columns_t;
+
+int tilemm__launch_transpose_columns(const tilemm__transpose_columns_t *launch, void *stream);
+
+/* Shuffle the rows of the view at a: forward, new(i, target(i, j)) = old(i, j); else
+ * new(i, j) = old(i, target(i, j)). rows_per_block rows at a time lie in shared memory. */
+typedef struct {
+    void *a;
+    int64_t ld;
+    int forward;
+    int rows_per_block;
+    int elem_size;
+    tilemm__inplace_t view;
+} tilemm__transpose_rows_t;
+
+int tilemm__launch_transpose_rows(const tilemm__transpose_rows_t *launch, void *stream);
+
+/* The same from rows `in` to rows `out`, which do not overlap: `count` rows from row `first` on. */
+typedef struct {
+    const void *in;
+    void *out;
+    int64_t ld_in, ld_out;
+    int64_t first, count;
+    int forward;
+    int elem_size;
+    tilemm__inplace_t view;
+} tilemm__transpose_long_rows_t;
+
+int tilemm__launch_transpose_long_rows(const tilemm__transpose_long_rows_t *launch, void *stream);
+
+/* Rotate the columns of the view, with no workspace: two passes that reverse columns, and then
+ * their two parts. Up: new(i, j) = old((i + j / div) mod m, j); down: minus. */
+typedef struct {
+    void *a;
+    int64_t m, n, ld;
+    int64_t div;
+    int up;
+    int elem_size;
+} tilemm__transpose_rotate_t;
+
+int tilemm__launch_transpose_rotate(const tilemm__transpose_rotate_t *launch, void *stream);
+
+/* Permute the rows of the view, with no workspace, by following cycles:
+ * new row i = old row permuted(i) if forward, unpermuted(i) if not. */
+typedef struct {
+    void *a;
+    int64_t ld;
+    int forward;
+    int elem_size;
+    tilemm__inplace_t view;
+} tilemm__transpose_cycles_t;
+
+int tilemm__launch_transpose_cycles(const tilemm__transpose_cycles_t *launch, void *stream);
+
+/* Runs of `length` slots change places, as the elements of a chunks x n matrix do that is
+ * transposed (forward), or of an n x chunks matrix (not forward). Slot k is at
+ * tilemm__slot(k, n, ld). A block takes `slice` elements of every run into shared memory. */
+typedef struct {
+    void *a;
+    int64_t n, ld;
+    int64_t chunks, length;
+    int forward;
+    int slice; /* a power of two */
+    int elem_size;
+} tilemm__transpose_runs_t;
+
+int tilemm__launch_transpose_runs(const tilemm__transpose_runs_t *launch, void *stream);
+
+/* The move of `total` slots from tilemm__slot(k, width_in, ld_in) to tilemm__slot(k, width_out,
+ * ld_out). With workspace, an interval of slots at a time: first those of its slots that fall
+ * (or, if rising, rise) go to the workspace, then from there to their places. */
+typedef struct {
+    void *a;
+    int64_t total;
+    int64_t width_in, ld_in, width_out, ld_out;
+    int elem_size;
+} tilemm__transpose_move_t;
+
+int tilemm__launch_transpose_move(const tilemm__transpose_move_t *move, int64_t begin, int64_t end,
+                                  int rising, void *workspace, void *stream);
+
+/* The whole move by a single block, with no workspace: slow. */
+int tilemm__launch_transpose_move_alone(const tilemm__transpose_move_t *move, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

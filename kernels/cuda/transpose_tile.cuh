@@ -1,0 +1,400 @@
+/* transpose_tile.cuh - what the tiled transpose kernels share: words of registers to and from
+ * memory, blocks turned over in registers, tiles to and from shared memory.
+ *
+ * Assumes: blocks of TILEMM__TRANSPOSE_THREADS threads; compute capability 7.5 or later.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_CUDA_TRANSPOSE_TILE_CUH
+#define TILEMM_KERNELS_CUDA_TRANSPOSE_TILE_CUH
+
+#include <stdint.h>
+
+#include "tile_layout.h"
+#include "transpose.h"
+
+/* The type to move one element with. 16-byte elements are aligned to 8 bytes only. */
+struct __align__(8) tilemm__pair { uint2 low, high; };
+
+template <int BYTES> struct tilemm__element;
+template <> struct tilemm__element<1> { typedef uint8_t type; };
+template <> struct tilemm__element<2> { typedef uint16_t type; };
+template <> struct tilemm__element<4> { typedef uint32_t type; };
+template <> struct tilemm__element<8> { typedef uint2 type; };
+template <> struct tilemm__element<16> { typedef tilemm__pair type; };
+
+/* ---- BYTES bytes between memory and words in registers -------------------------------------- */
+
+template <int BYTES> struct tilemm__bytes {};
+
+template <bool STREAM>
+static __device__ __forceinline__ void get(tilemm__bytes<8>, uint32_t *w, const void *p)
+{
+    const uint2 v = STREAM ? __ldcs((const uint2 *)p) : *(const uint2 *)p;
+
+    w[0] = v.x;
+    w[1] = v.y;
+}
+
+template <bool STREAM>
+static __device__ __forceinline__ void get(tilemm__bytes<16>, uint32_t *w, const void *p)
+{
+    const uint4 v = STREAM ? __ldcs((const uint4 *)p) : *(const uint4 *)p;
+
+    w[0] = v.x;
+    w[1] = v.y;
+    w[2] = v.z;
+    w[3] = v.w;
+}
+
+template <bool STREAM>
+static __device__ __forceinline__ void put(tilemm__bytes<8>, void *p, const uint32_t *w)
+{
+    const uint2 v = make_uint2(w[0], w[1]);
+
+    if (STREAM)
+        __stcs((uint2 *)p, v);
+    else
+        *(uint2 *)p = v;
+}
+
+template <bool STREAM>
+static __device__ __forceinline__ void put(tilemm__bytes<16>, void *p, const uint32_t *w)
+{
+    const uint4 v = make_uint4(w[0], w[1], w[2], w[3]);
+
+    if (STREAM)
+        __stcs((uint4 *)p, v);
+    else
+        *(uint4 *)p = v;
+}
+
+/* A chunk at an address that is a multiple of ALIGN only. */
+template <int CHUNK, int ALIGN, bool STREAM>
+static __device__ __forceinline__ void get_chunk(uint32_t *w, const unsigned char *p)
+{
+#pragma unroll
+    for (int at = 0; at < CHUNK; at += ALIGN)
+        get<STREAM>(tilemm__bytes<ALIGN>(), w + at / 4, p + at);
+}
+
+template <int CHUNK, int ALIGN, bool STREAM>
+static __device__ __forceinline__ void put_chunk(unsigned char *p, const uint32_t *w)
+{
+#pragma unroll
+    for (int at = 0; at < CHUNK; at += ALIGN)
+        put<STREAM>(tilemm__bytes<ALIGN>(), p + at, w + at / 4);
+}
+
+/* Element e of a chunk that is not all there. */
+static __device__ __forceinline__ void get_element(tilemm__bytes<1>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    w[e / 4] |= (uint32_t)p[e] << (e % 4 * 8);
+}
+
+static __device__ __forceinline__ void get_element(tilemm__bytes<2>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    w[e / 2] |= (uint32_t)((const uint16_t *)p)[e] << (e % 2 * 16);
+}
+
+static __device__ __forceinline__ void get_element(tilemm__bytes<4>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    w[e] = ((const uint32_t *)p)[e];
+}
+
+static __device__ __forceinline__ void get_element(tilemm__bytes<8>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    get<false>(tilemm__bytes<8>(), w + e * 2, p + e * 8);
+}
+
+static __device__ __forceinline__ void get_element(tilemm__bytes<16>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    get<false>(tilemm__bytes<8>(), w + e * 4, p + e * 16);
+    get<false>(tilemm__bytes<8>(), w + e * 4 + 2, p + e * 16 + 8);
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<1>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    p[e] = (unsigned char)(w[e / 4] >> (e % 4 * 8));
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<2>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    ((uint16_t *)p)[e] = (uint16_t)(w[e / 2] >> (e % 2 * 16));
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<4>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    ((uint32_t *)p)[e] = w[e];
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<8>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    put<false>(tilemm__bytes<8>(), p + e * 8, w + e * 2);
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<16>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    put<false>(tilemm__bytes<8>(), p + e * 16, w + e * 4);
+    put<false>(tilemm__bytes<8>(), p + e * 16 + 8, w + e * 4 + 2);
+}
+
+/* ---- blocks in registers: chunk j of out is element j of every chunk of in ------------------ */
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<1>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int k = 0; k < W; k++) {
+#pragma unroll
+        for (int j = 0; j < W; j++) {
+            /* The 4 x 4 bytes of word j of rows 4 k to 4 k + 3. */
+            const uint32_t a = in[4 * k][j], b = in[4 * k + 1][j];
+            const uint32_t c = in[4 * k + 2][j], d = in[4 * k + 3][j];
+            const uint32_t ab_low = __byte_perm(a, b, 0x5140), ab_high = __byte_perm(a, b, 0x7362);
+            const uint32_t cd_low = __byte_perm(c, d, 0x5140), cd_high = __byte_perm(c, d, 0x7362);
+
+            out[4 * j][k] = __byte_perm(ab_low, cd_low, 0x5410);
+            out[4 * j + 1][k] = __byte_perm(ab_low, cd_low, 0x7632);
+            out[4 * j + 2][k] = __byte_perm(ab_high, cd_high, 0x5410);
+            out[4 * j + 3][k] = __byte_perm(ab_high, cd_high, 0x7632);
+        }
+    }
+}
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<2>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+#pragma unroll
+        for (int k = 0; k < W; k++)
+            out[j][k] = __byte_perm(in[2 * k][j / 2], in[2 * k + 1][j / 2],
+                                    j % 2 ? 0x7632 : 0x5410);
+    }
+}
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<4>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            out[j][i] = in[i][j];
+    }
+}
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<8>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            out[j][2 * i] = in[i][2 * j];
+            out[j][2 * i + 1] = in[i][2 * j + 1];
+        }
+    }
+}
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<16>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int k = 0; k < W; k++)
+        out[0][k] = in[0][k];
+}
+
+/* alpha times a float; elements of other sizes are never scaled. */
+template <typename T> static __device__ __forceinline__ T times(T element, float alpha)
+{
+    (void)alpha;
+    return element;
+}
+
+static __device__ __forceinline__ uint32_t times(uint32_t word, float alpha)
+{
+    return __float_as_uint(__uint_as_float(word) * alpha);
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------- */
+
+/* The tile of EDGE x EDGE elements at src, of which rows x cols are there, goes transposed to
+ * shared memory (tilemm__transpose_chunk). ld is in elements. */
+template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM>
+static __device__ __forceinline__ void chunks_in(unsigned char *tile, const unsigned char *src,
+                                                 int64_t ld, int64_t rows, int64_t cols,
+                                                 int scaled, float alpha)
+{
+    enum {
+        V = CHUNK / BYTES,
+        W = CHUNK / 4,
+        Q = EDGE / V,
+        STEP = TILEMM__TRANSPOSE_THREADS / Q,
+        BLOCKS = Q / STEP
+    };
+    const int x = threadIdx.x % Q, y = threadIdx.x / Q;
+    uint32_t in[BLOCKS][V][W];
+
+    src += ((int64_t)y * V * ld + x * V) * BYTES;
+    if (rows >= EDGE && cols >= EDGE) {
+#pragma unroll
+        for (int s = 0; s < BLOCKS; s++) {
+#pragma unroll
+            for (int i = 0; i < V; i++)
+                get_chunk<CHUNK, ALIGN, STREAM>(in[s][i], src + (s * STEP * V + i) * ld * BYTES);
+        }
+    } else {
+        const int64_t there = cols - x * V;
+
+#pragma unroll
+        for (int s = 0; s < BLOCKS; s++) {
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+                const unsigned char *p = src + (s * STEP * V + i) * ld * BYTES;
+
+#pragma unroll
+                for (int k = 0; k < W; k++)
+                    in[s][i][k] = 0;
+                if ((y + s * STEP) * V + i >= rows)
+                    continue;
+                if (there >= V) {
+                    get_chunk<CHUNK, ALIGN, STREAM>(in[s][i], p);
+                } else {
+#pragma unroll
+                    for (int e = 0; e < V; e++) {
+                        if (e < there)
+                            get_element(tilemm__bytes<BYTES>(), in[s][i], e, p);
+                    }
+                }
+            }
+        }
+    }
+    if (BYTES == 4 && scaled) {
+#pragma unroll
+        for (int s = 0; s < BLOCKS; s++) {
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+#pragma unroll
+                for (int k = 0; k < W; k++)
+                    in[s][i][k] = times(in[s][i][k], alpha);
+            }
+        }
+    }
+#pragma unroll
+    for (int s = 0; s < BLOCKS; s++) {
+        uint32_t out[V][W];
+
+        turn(tilemm__bytes<BYTES>(), out, in[s]);
+#pragma unroll
+        for (int j = 0; j < V; j++)
+            put<false>(tilemm__bytes<CHUNK>(),
+                       tile + tilemm__transpose_chunk(x * V + j, y + s * STEP, Q, V) * CHUNK,
+                       out[j]);
+    }
+}
+
+/* The tile goes to dst, of which rows x cols elements are there. */
+template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM>
+static __device__ __forceinline__ void chunks_out(unsigned char *dst, const unsigned char *tile,
+                                                  int64_t ld, int64_t rows, int64_t cols)
+{
+    enum {
+        V = CHUNK / BYTES,
+        W = CHUNK / 4,
+        Q = EDGE / V,
+        STEP = TILEMM__TRANSPOSE_THREADS / Q,
+        PASSES = EDGE / STEP
+    };
+    const int x = threadIdx.x % Q, y = threadIdx.x / Q;
+    const bool whole = rows >= EDGE && cols >= EDGE;
+    const int64_t there = cols - x * V;
+
+    dst += ((int64_t)y * ld + x * V) * BYTES;
+#pragma unroll
+    for (int s = 0; s < PASSES; s++) {
+        unsigned char *p = dst + s * STEP * ld * BYTES;
+        uint32_t w[W];
+
+        get<false>(tilemm__bytes<CHUNK>(), w,
+                   tile + tilemm__transpose_chunk(y + s * STEP, x, Q, V) * CHUNK);
+        if (whole) {
+            put_chunk<CHUNK, ALIGN, STREAM>(p, w);
+        } else if (y + s * STEP < rows) {
+            if (there >= V) {
+                put_chunk<CHUNK, ALIGN, STREAM>(p, w);
+            } else {
+#pragma unroll
+                for (int e = 0; e < V; e++) {
+                    if (e < there)
+                        put_element(tilemm__bytes<BYTES>(), p, e, w);
+                }
+            }
+        }
+    }
+}
+
+/* The same, element by element; the tile is not transposed (tilemm__transpose_pitch). */
+template <int BYTES, int EDGE>
+static __device__ __forceinline__ void elements_in(typename tilemm__element<BYTES>::type *tile,
+                                                   const unsigned char *src, int64_t ld,
+                                                   int64_t rows, int64_t cols, int scaled,
+                                                   float alpha)
+{
+    typedef typename tilemm__element<BYTES>::type element;
+    enum { STEP = TILEMM__TRANSPOSE_THREADS / EDGE, PASSES = EDGE / STEP };
+    const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
+    const element *p = (const element *)src + ((int64_t)y * ld + x);
+    element v[PASSES];
+
+    if (rows >= EDGE && cols >= EDGE) {
+#pragma unroll
+        for (int s = 0; s < PASSES; s++)
+            v[s] = p[s * STEP * ld];
+    } else {
+#pragma unroll
+        for (int s = 0; s < PASSES; s++) {
+            v[s] = element();
+            if (y + s * STEP < rows && x < cols)
+                v[s] = p[s * STEP * ld];
+        }
+    }
+#pragma unroll
+    for (int s = 0; s < PASSES; s++)
+        tile[(y + s * STEP) * tilemm__transpose_pitch(EDGE, BYTES) + x] =
+            scaled ? times(v[s], alpha) : v[s];
+}
+
+template <int BYTES, int EDGE>
+static __device__ __forceinline__ void
+elements_out(unsigned char *dst, const typename tilemm__element<BYTES>::type *tile, int64_t ld,
+             int64_t rows, int64_t cols)
+{
+    typedef typename tilemm__element<BYTES>::type element;
+    enum { STEP = TILEMM__TRANSPOSE_THREADS / EDGE, PASSES = EDGE / STEP };
+    const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
+    element *p = (element *)dst + ((int64_t)y * ld + x);
+
+#pragma unroll
+    for (int s = 0; s < PASSES; s++) {
+        if (y + s * STEP < rows && x < cols)
+            p[s * STEP * ld] = tile[x * tilemm__transpose_pitch(EDGE, BYTES) + y + s * STEP];
+    }
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* backend.h - the one interface that a backend fills.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_BACKEND_H
+#define TILEMM_BACKEND_H
+
+#include "args.h"
+#include "tilemm.h"
+
+/* Entry points check arguments and bring problems to the form of kernels/args.h; the backend
+ * finds out where pointers lie, plans, stages and runs. Every function sets the context's message
+ * (tilemm__fail) when it returns anything but TILEMM_SUCCESS. */
+typedef enum { TILEMM__HOST, TILEMM__DEVICE, TILEMM__MANAGED } tilemm__place_t;
+
+typedef struct tilemm__backend {
+    tilemm_backend_t id;
+    /* Which memory a pointer is to. */
+    tilemm__place_t (*locate)(tilemm_t ctx, const void *pointer);
+    /* Fill ctx->state. */
+    tilemm_status_t (*open)(tilemm_t ctx, int device);
+    tilemm_status_t (*close)(tilemm_t ctx);
+    tilemm_status_t (*synchronize)(tilemm_t ctx);
+    tilemm_status_t (*set_stream)(tilemm_t ctx, void *stream);
+    tilemm_status_t (*sgemm)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+    tilemm_status_t (*transpose)(tilemm_t ctx, const tilemm__transpose_args_t *args);
+    tilemm_status_t (*transpose_inplace)(tilemm_t ctx, const tilemm__transpose_args_t *args);
+    tilemm_status_t (*reduce)(tilemm_t ctx, const tilemm__reduce_args_t *args);
+    tilemm_status_t (*reduce_segments)(tilemm_t ctx, const tilemm__segments_args_t *args);
+} tilemm__backend_t;
+
+extern const tilemm__backend_t tilemm__cpu_backend;
+
+#ifdef TILEMM_HAVE_CUDA
+/* The one symbol through which the library reaches its CUDA side. */
+extern const tilemm__backend_t tilemm__cuda_backend;
+#endif
+
+#endif

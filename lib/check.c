@@ -1,0 +1,112 @@
+/* check.c - checks of arguments that entry points share.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdint.h>
+#include <stdio.h>
+
+#include "internal.h"
+
+int tilemm__check_at_least(tilemm_t ctx, const char *where, const char *name, int64_t value,
+                           int64_t least)
+{
+    if (value >= least)
+        return 1;
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %lld, must be at least %lld", where, name,
+                 (long long)value, (long long)least);
+    return 0;
+}
+
+int tilemm__check_layout(tilemm_t ctx, const char *where, tilemm_layout_t layout)
+{
+    if (layout == TILEMM_ROW_MAJOR || layout == TILEMM_COL_MAJOR)
+        return 1;
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                 "%s: layout = %d, must be TILEMM_ROW_MAJOR (101) or TILEMM_COL_MAJOR (102)", where,
+                 (int)layout);
+    return 0;
+}
+
+int tilemm__check_op(tilemm_t ctx, const char *where, const char *name, tilemm_op_t op)
+{
+    if (op == TILEMM_NO_TRANS || op == TILEMM_TRANS)
+        return 1;
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                 "%s: %s = %d, must be TILEMM_NO_TRANS (111) or TILEMM_TRANS (112)", where, name,
+                 (int)op);
+    return 0;
+}
+
+int tilemm__check_increment(tilemm_t ctx, const char *where, const char *name, int64_t increment)
+{
+    /* INT64_MIN has no absolute value. */
+    if (increment != 0 && increment != INT64_MIN)
+        return 1;
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %lld, must not be %s", where, name,
+                 (long long)increment, increment ? "the least int64_t" : "0");
+    return 0;
+}
+
+int tilemm__check_pointer(tilemm_t ctx, const char *where, const char *name, const void *pointer)
+{
+    if (!pointer) {
+        tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = NULL, must be a valid pointer", where,
+                     name);
+        return 0;
+    }
+    if (ctx->backend->id == TILEMM_BACKEND_CPU &&
+        ctx->backend->locate(ctx, pointer) == TILEMM__DEVICE) {
+        tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                     "%s: %s = %p is in device memory, must be in host memory on a CPU context",
+                     where, name, pointer);
+        return 0;
+    }
+    return 1;
+}
+
+/* |count - 1| * |step| + more, or -1 where that does not fit. */
+static int64_t span(int64_t count, int64_t step, int64_t more)
+{
+    int64_t result;
+    if (count <= 0)
+        return 0;
+    if (step < 0 && __builtin_sub_overflow((int64_t)0, step, &step))
+        return -1;
+    if (more < 0 || __builtin_mul_overflow(count - 1, step, &result) ||
+        __builtin_add_overflow(result, more, &result))
+        return -1;
+    return result;
+}
+
+int tilemm__check_matrix(tilemm_t ctx, const char *where, const char *name, const char *ld_name,
+                         int64_t rows, int64_t width, int64_t ld, int64_t batch, int64_t stride,
+                         size_t elem_size, const char *note)
+{
+    int64_t least = width > 1 ? width : 1;
+    if (ld < least) {
+        tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %lld, must be at least %lld (%s)",
+                     where, ld_name, (long long)ld, (long long)least, note);
+        return 0;
+    }
+    int64_t elements = span(batch, stride, span(rows, ld, width));
+    if (elements < 0 || (uint64_t)elements > PTRDIFF_MAX / elem_size) {
+        tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                     "%s: %s with %s = %lld spans more than the address space", where, name,
+                     ld_name, (long long)ld);
+        return 0;
+    }
+    return 1;
+}
+
+int tilemm__check_offsets(tilemm_t ctx, int64_t segments, const int64_t *offsets)
+{
+    int64_t least = 0;
+    for (int64_t s = 0; s <= segments; s++) {
+        if (offsets[s] < least) {
+            char name[40];
+            snprintf(name, sizeof name, "offsets[%lld]", (long long)s);
+            return tilemm__check_at_least(ctx, "sreduce_segments", name, offsets[s], least);
+        }
+        least = offsets[s];
+    }
+    return 1;
+}

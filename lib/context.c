@@ -1,0 +1,284 @@
+/* context.c - contexts: create, settings, messages, destroy.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define STRINGIZE_(x) #x
+#define STRINGIZE(x) STRINGIZE_(x)
+
+const char *tilemm_version(void)
+{
+    return STRINGIZE(TILEMM_VERSION_MAJOR) "." STRINGIZE(TILEMM_VERSION_MINOR) "." STRINGIZE(
+        TILEMM_VERSION_PATCH);
+}
+
+const char *tilemm_status_string(tilemm_status_t status)
+{
+    switch (status) {
+    case TILEMM_SUCCESS: return "success";
+    case TILEMM_INVALID_ARGUMENT: return "invalid argument";
+    case TILEMM_OUT_OF_MEMORY: return "out of memory";
+    case TILEMM_NO_DEVICE: return "no usable device";
+    case TILEMM_NOT_SUPPORTED: return "not supported";
+    case TILEMM_DEVICE_FAILURE: return "device failure";
+    case TILEMM_INTERNAL_ERROR: return "internal error";
+    }
+    return "unknown status";
+}
+
+tilemm_status_t tilemm__fail(tilemm_t ctx, tilemm_status_t status, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(ctx->last_error, sizeof ctx->last_error, format, list);
+    va_end(list);
+    return status;
+}
+
+void tilemm__set_kernel(tilemm_t ctx, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(ctx->last_kernel, sizeof ctx->last_kernel, format, list);
+    va_end(list);
+}
+
+void tilemm__log(tilemm_t ctx, const char *format, ...)
+{
+    char line[512];
+    va_list list;
+    if (!ctx->log)
+        return;
+    va_start(list, format);
+    vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    /* One call, so that lines of several threads do not mix. */
+    fprintf(stderr, "tilemm bench %s --backend %s\n", line,
+            ctx->backend->id == TILEMM_BACKEND_CPU ? "cpu" : "cuda");
+}
+
+/* The value of an environment variable; NULL if it is unset or empty. */
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
+
+/* A whole number from least to most; 0 if the text is no such number. */
+static int parse_int(const char *text, long least, long most, int *number)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < least || value > most)
+        return 0;
+    *number = (int)value;
+    return 1;
+}
+
+static int arch_is_known(const char *arch)
+{
+    static const char *const names[] = {"generic", "neon", "avx2", "avx512", "amx"};
+    int number;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(arch, names[i]))
+            return 1;
+    return !strncmp(arch, "sm", 2) && arch[2] >= '1' && parse_int(arch + 2, 10, 999, &number);
+}
+
+/* The context's settings as the environment has them; 0 if a value means nothing. */
+static int read_environment(tilemm_t ctx)
+{
+    const char *value;
+    if ((value = variable("TILEMM_LOG"))) {
+        if (!parse_int(value, 0, 1, &ctx->log))
+            return 0;
+    }
+    if ((value = variable("TILEMM_NUM_THREADS"))) {
+        int threads;
+        if (!parse_int(value, 1, 65536, &threads))
+            return 0;
+        ctx->env_threads = threads;
+    }
+    if ((value = variable("TILEMM_MATH"))) {
+        if (!strcmp(value, "fp32"))
+            ctx->math = TILEMM_MATH_FP32;
+        else if (!strcmp(value, "strict"))
+            ctx->math = TILEMM_MATH_FP32_STRICT;
+        else if (!strcmp(value, "tf32"))
+            ctx->math = TILEMM_MATH_TF32;
+        else
+            return 0;
+    }
+    if ((value = variable("TILEMM_ARCH"))) {
+        if (!arch_is_known(value))
+            return 0;
+        snprintf(ctx->arch, sizeof ctx->arch, "%s", value);
+    }
+    return 1;
+}
+
+static tilemm_status_t open_backend(tilemm_t ctx, const tilemm__backend_t *backend, int device)
+{
+    if (!backend)
+        return TILEMM_NO_DEVICE;
+    ctx->backend = backend;
+    return backend->open(ctx, device);
+}
+
+tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int device)
+{
+#ifdef TILEMM_HAVE_CUDA
+    const tilemm__backend_t *cuda = &tilemm__cuda_backend;
+#else
+    const tilemm__backend_t *cuda = NULL;
+#endif
+    if (!out)
+        return TILEMM_INVALID_ARGUMENT;
+    *out = NULL;
+    if (backend != TILEMM_BACKEND_AUTO && backend != TILEMM_BACKEND_CPU &&
+        backend != TILEMM_BACKEND_CUDA)
+        return TILEMM_INVALID_ARGUMENT;
+    if (backend == TILEMM_BACKEND_AUTO) {
+        const char *value = variable("TILEMM_BACKEND");
+        if (value) {
+            if (!strcmp(value, "cpu"))
+                backend = TILEMM_BACKEND_CPU;
+            else if (!strcmp(value, "cuda"))
+                backend = TILEMM_BACKEND_CUDA;
+            else if (strcmp(value, "auto"))
+                return TILEMM_INVALID_ARGUMENT;
+        }
+    }
+    if (backend != TILEMM_BACKEND_CPU && device < 0)
+        return TILEMM_INVALID_ARGUMENT;
+
+    tilemm_t ctx = calloc(1, sizeof *ctx);
+    if (!ctx)
+        return TILEMM_OUT_OF_MEMORY;
+    tilemm_status_t status = TILEMM_INVALID_ARGUMENT;
+    if (read_environment(ctx)) {
+        status = TILEMM_NO_DEVICE;
+        if (backend != TILEMM_BACKEND_CPU)
+            status = open_backend(ctx, cuda, device);
+        if (backend == TILEMM_BACKEND_CPU ||
+            (backend == TILEMM_BACKEND_AUTO && status == TILEMM_NO_DEVICE))
+            status = open_backend(ctx, &tilemm__cpu_backend, device);
+    }
+    if (status != TILEMM_SUCCESS) {
+        free(ctx);
+        return status;
+    }
+    ctx->last_error[0] = '\0'; /* CUDA may have said why it cannot be used */
+    *out = ctx;
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm_destroy(tilemm_t ctx)
+{
+    if (!ctx)
+        return TILEMM_SUCCESS;
+    tilemm_status_t status = ctx->backend->close(ctx);
+    free(ctx);
+    return status;
+}
+
+tilemm_status_t tilemm_get_backend(tilemm_t ctx, tilemm_backend_t *backend)
+{
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    if (!backend)
+        return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                            "get_backend: backend = NULL, must be a valid pointer");
+    *backend = ctx->backend->id;
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm_set_stream(tilemm_t ctx, void *cuda_stream)
+{
+    return ctx ? ctx->backend->set_stream(ctx, cuda_stream) : TILEMM_INVALID_ARGUMENT;
+}
+
+tilemm_status_t tilemm_synchronize(tilemm_t ctx)
+{
+    return ctx ? ctx->backend->synchronize(ctx) : TILEMM_INVALID_ARGUMENT;
+}
+
+tilemm_status_t tilemm_set_math(tilemm_t ctx, tilemm_math_t math)
+{
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    if (math != TILEMM_MATH_FP32 && math != TILEMM_MATH_FP32_STRICT && math != TILEMM_MATH_TF32)
+        return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                            "set_math: math = %d, must be TILEMM_MATH_FP32 (0), "
+                            "TILEMM_MATH_FP32_STRICT (1) or TILEMM_MATH_TF32 (2)",
+                            (int)math);
+    ctx->math = math;
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm_set_nan_policy(tilemm_t ctx, tilemm_nan_t policy)
+{
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    if (policy != TILEMM_NAN_PROPAGATE && policy != TILEMM_NAN_IGNORE)
+        return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                            "set_nan_policy: policy = %d, must be TILEMM_NAN_PROPAGATE (0) or "
+                            "TILEMM_NAN_IGNORE (1)",
+                            (int)policy);
+    ctx->nan_policy = policy;
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm_set_threads(tilemm_t ctx, int threads)
+{
+    if (!ctx || !tilemm__check_at_least(ctx, "set_threads", "threads", threads, 0))
+        return TILEMM_INVALID_ARGUMENT;
+    ctx->threads = threads;
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes)
+{
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    if (!workspace != !bytes)
+        return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                            "set_workspace: workspace = %p with bytes = %zu, must be both NULL "
+                            "and 0 or neither",
+                            workspace, bytes);
+    if (workspace) {
+        tilemm__place_t place = ctx->backend->locate(ctx, workspace);
+        int cpu = ctx->backend->id == TILEMM_BACKEND_CPU;
+        if (place == (cpu ? TILEMM__DEVICE : TILEMM__HOST))
+            return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                                "set_workspace: workspace = %p, must be in %s memory", workspace,
+                                cpu ? "host" : "device");
+    }
+    tilemm_status_t status = ctx->backend->synchronize(ctx);
+    if (status != TILEMM_SUCCESS)
+        return status;
+    ctx->workspace = workspace;
+    ctx->workspace_bytes = bytes;
+    return TILEMM_SUCCESS;
+}
+
+const char *tilemm_last_error(tilemm_t ctx)
+{
+    return ctx ? ctx->last_error : "the context is NULL";
+}
+
+const char *tilemm_last_kernel(tilemm_t ctx)
+{
+    return ctx ? ctx->last_kernel : "";
+}

@@ -1,0 +1,98 @@
+/* backend.c - the CPU backend: state, threads, workspace.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "cpu.h"
+
+static tilemm__place_t cpu_locate(tilemm_t ctx, const void *pointer)
+{
+    (void)ctx;
+    return tilemm__is_device_pointer(pointer) ? TILEMM__DEVICE : TILEMM__HOST;
+}
+
+static tilemm_status_t cpu_open(tilemm_t ctx, int device)
+{
+    tilemm__cpu_state_t *state = calloc(1, sizeof *state);
+    (void)device;
+    if (!state)
+        return TILEMM_OUT_OF_MEMORY;
+    tilemm__cpu_read_traits(&state->traits, ctx->arch);
+    state->traits.threads = 1;
+#ifdef _OPENMP
+    state->traits.threads = ctx->env_threads ? ctx->env_threads : omp_get_max_threads();
+#endif
+    ctx->state = state;
+    return TILEMM_SUCCESS;
+}
+
+static tilemm_status_t cpu_close(tilemm_t ctx)
+{
+    tilemm__cpu_state_t *state = ctx->state;
+    free(state->buffer);
+    free(state);
+    return TILEMM_SUCCESS;
+}
+
+static tilemm_status_t cpu_synchronize(tilemm_t ctx)
+{
+    (void)ctx;
+    return TILEMM_SUCCESS;
+}
+
+static tilemm_status_t cpu_set_stream(tilemm_t ctx, void *stream)
+{
+    if (!stream)
+        return TILEMM_SUCCESS;
+    return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED,
+                        "set_stream: cuda_stream = %p, must be NULL on a CPU context", stream);
+}
+
+int tilemm__cpu_threads(tilemm_t ctx)
+{
+#ifdef _OPENMP
+    return ctx->threads ? ctx->threads : tilemm__cpu_traits(ctx)->threads;
+#else
+    (void)ctx;
+    return 1;
+#endif
+}
+
+void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got)
+{
+    enum { ALIGNMENT = 64 };
+    tilemm__cpu_state_t *state = ctx->state;
+    if (ctx->workspace) {
+        size_t skip = -(uintptr_t)ctx->workspace % ALIGNMENT;
+        *got = ctx->workspace_bytes > skip ? ctx->workspace_bytes - skip : 0;
+        return *got ? (char *)ctx->workspace + skip : NULL;
+    }
+    if (want > state->buffer_bytes) {
+        void *larger;
+        if (posix_memalign(&larger, ALIGNMENT, want) == 0) {
+            free(state->buffer);
+            state->buffer = larger;
+            state->buffer_bytes = want;
+        }
+    }
+    *got = state->buffer_bytes;
+    return state->buffer;
+}
+
+const tilemm__backend_t tilemm__cpu_backend = {
+    .id = TILEMM_BACKEND_CPU,
+    .locate = cpu_locate,
+    .open = cpu_open,
+    .close = cpu_close,
+    .synchronize = cpu_synchronize,
+    .set_stream = cpu_set_stream,
+    .sgemm = tilemm__cpu_sgemm,
+    .transpose = tilemm__cpu_transpose,
+    .transpose_inplace = tilemm__cpu_transpose_inplace,
+    .reduce = tilemm__cpu_reduce,
+    .reduce_segments = tilemm__cpu_reduce_segments,
+};

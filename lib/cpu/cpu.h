@@ -1,0 +1,44 @@
+/* cpu.h - the CPU backend's own state and services.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_CPU_H
+#define TILEMM_CPU_H
+
+#include "internal.h"
+#include "traits.h"
+
+typedef struct {
+    tilemm__cpu_traits_t traits;
+    void *buffer; /* workspace of the context's own, 64-byte aligned */
+    size_t buffer_bytes;
+} tilemm__cpu_state_t;
+
+static inline const tilemm__cpu_traits_t *tilemm__cpu_traits(tilemm_t ctx)
+{
+    return &((const tilemm__cpu_state_t *)ctx->state)->traits;
+}
+
+/* lib/cpu/features.c: read the traits off the machine (arch: TILEMM_ARCH's cap, or ""). */
+void tilemm__cpu_read_traits(tilemm__cpu_traits_t *traits, const char *arch);
+/* The instruction sets compiled in and usable here, capped by arch, as "generic avx2 avx512". */
+const char *tilemm__isa_name(tilemm__isa_t isa);
+int tilemm__isa_is_usable(tilemm__isa_t isa);
+
+/* How many threads the context may use. */
+int tilemm__cpu_threads(tilemm_t ctx);
+
+/* Up to `want` bytes of workspace, 64-byte aligned: the user's, or the context's own, grown if
+ * need be. *got is what there is: less than want, and even 0 (with NULL returned), where the
+ * user gave less or memory ran out. Valid until the next call. */
+void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got);
+
+/* lib/cpu/pointer.c: whether a pointer is to memory that only a GPU can read. */
+int tilemm__is_device_pointer(const void *pointer);
+
+tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cpu_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
+tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
+
+#endif

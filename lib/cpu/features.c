@@ -1,0 +1,166 @@
+/* features.c - what the CPU has: instruction sets (CPUID and XGETBV on x86) and caches.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
+
+#include "cpu.h"
+
+static const char *const isa_names[TILEMM__ISA_COUNT] = {
+    [TILEMM__ISA_GENERIC] = "generic",
+    [TILEMM__ISA_NEON] = "neon",
+    [TILEMM__ISA_AVX2] = "avx2",
+    [TILEMM__ISA_AVX512] = "avx512",
+};
+
+const char *tilemm__isa_name(tilemm__isa_t isa)
+{
+    return isa_names[isa];
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+
+/* Which register files the operating system saves; XGETBV of register 0. */
+static unsigned enabled_state(void)
+{
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return low;
+}
+
+static int cpu_has(tilemm__isa_t isa)
+{
+    enum { XMM_YMM = 0x6, OPMASK_ZMM = 0xe0 };
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_AVX) || !(c & bit_FMA))
+        return 0;
+    unsigned state = enabled_state();
+    if ((state & XMM_YMM) != XMM_YMM || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+        !(b & bit_AVX2))
+        return 0;
+    if (isa == TILEMM__ISA_AVX2)
+        return 1;
+    unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+    return isa == TILEMM__ISA_AVX512 && (state & OPMASK_ZMM) == OPMASK_ZMM &&
+           (b & avx512) == avx512;
+}
+
+static void read_name(char *name, size_t size)
+{
+    unsigned words[13] = {0};
+    for (unsigned i = 0; i < 3; i++)
+        if (!__get_cpuid(0x80000002u + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
+                         &words[4 * i + 3]))
+            words[0] = 0;
+    snprintf(name, size, "%s", words[0] ? (const char *)words : "x86");
+}
+
+#else
+
+static int cpu_has(tilemm__isa_t isa)
+{
+#ifdef __aarch64__
+    return isa == TILEMM__ISA_NEON; /* a part of the architecture */
+#else
+    (void)isa;
+    return 0;
+#endif
+}
+
+static void read_name(char *name, size_t size)
+{
+#ifdef __aarch64__
+    snprintf(name, size, "aarch64");
+#else
+    snprintf(name, size, "generic");
+#endif
+}
+
+#endif
+
+int tilemm__isa_is_usable(tilemm__isa_t isa)
+{
+    switch (isa) {
+    case TILEMM__ISA_GENERIC: return 1;
+#ifdef TILEMM_HAVE_NEON
+    case TILEMM__ISA_NEON: return cpu_has(isa);
+#endif
+#ifdef TILEMM_HAVE_AVX2
+    case TILEMM__ISA_AVX2: return cpu_has(isa);
+#endif
+#ifdef TILEMM_HAVE_AVX512
+    case TILEMM__ISA_AVX512: return cpu_has(isa);
+#endif
+    default: return 0;
+    }
+}
+
+/* The bytes of a cache of CPU 0: what the C library knows, else what Linux says. */
+static size_t cache_bytes(int level, int sysconf_name)
+{
+    long bytes = sysconf_name >= 0 ? sysconf(sysconf_name) : 0;
+    for (int index = 0; bytes <= 0 && index < 8; index++) {
+        static const char directory[] = "/sys/devices/system/cpu/cpu0/cache";
+        char path[128], type[16] = "";
+        int found_level = 0;
+        long kib = 0;
+        FILE *file;
+        snprintf(path, sizeof path, "%s/index%d/level", directory, index);
+        if (!(file = fopen(path, "r")))
+            break;
+        int ok = fscanf(file, "%d", &found_level) == 1 && found_level == level;
+        fclose(file);
+        snprintf(path, sizeof path, "%s/index%d/type", directory, index);
+        if (!ok || !(file = fopen(path, "r")))
+            continue;
+        ok = fscanf(file, "%15s", type) == 1 && strcmp(type, "Instruction") != 0;
+        fclose(file);
+        snprintf(path, sizeof path, "%s/index%d/size", directory, index);
+        if (!ok || !(file = fopen(path, "r")))
+            continue;
+        if (fscanf(file, "%ldK", &kib) == 1)
+            bytes = kib * 1024;
+        fclose(file);
+    }
+    return bytes > 0 ? (size_t)bytes : 0;
+}
+
+#ifndef _SC_LEVEL1_DCACHE_SIZE
+#define _SC_LEVEL1_DCACHE_SIZE -1
+#define _SC_LEVEL2_CACHE_SIZE -1
+#define _SC_LEVEL3_CACHE_SIZE -1
+#endif
+
+void tilemm__cpu_read_traits(tilemm__cpu_traits_t *traits, const char *arch)
+{
+    memset(traits, 0, sizeof *traits);
+    read_name(traits->name, sizeof traits->name);
+
+    /* A name of another machine's instruction set caps nothing here. */
+    int cap = TILEMM__ISA_COUNT - 1;
+    for (int isa = 0; isa < TILEMM__ISA_COUNT; isa++)
+        if (!strcmp(arch, isa_names[isa]) && (isa == TILEMM__ISA_GENERIC || cpu_has(isa)))
+            cap = isa;
+    for (int isa = 0; isa <= cap; isa++)
+        if (tilemm__isa_is_usable(isa))
+            traits->isa = isa;
+
+    traits->l1d_bytes = cache_bytes(1, _SC_LEVEL1_DCACHE_SIZE);
+    traits->l2_bytes = cache_bytes(2, _SC_LEVEL2_CACHE_SIZE);
+    traits->l3_bytes = cache_bytes(3, _SC_LEVEL3_CACHE_SIZE);
+    if (!traits->l1d_bytes)
+        traits->l1d_bytes = 32 * 1024;
+    if (!traits->l2_bytes)
+        traits->l2_bytes = 512 * 1024;
+    if (!traits->l3_bytes)
+        traits->l3_bytes = traits->l2_bytes;
+}

@@ -1,0 +1,555 @@
+/* reduce.c - reductions on the CPU: which threads take which tiles, and how the results of tiles
+ * become the results of vectors.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "../../kernels/cpu/reduce.h"
+#include "../plan_reduce.h"
+#include "cpu.h"
+
+enum {
+    LANES = TILEMM__TILE_LANES,
+    TILE = TILEMM__TILE_ELEMS,
+    SPAN_TILES = TILEMM__REDUCE_STACK_TILES, /* whose sums are one tile of the next level */
+    SPAN = TILE * SPAN_TILES,
+    LEVELS = 5, /* above spans: 2^20 * 2^50 elements */
+    STRIP = TILEMM__REDUCE_MAX_STRIP
+};
+
+static const tilemm__reduce_cpu_t *kernels(tilemm_t ctx)
+{
+    switch (tilemm__cpu_traits(ctx)->isa) {
+#ifdef TILEMM_HAVE_AVX512
+    case TILEMM__ISA_AVX512:
+        return &tilemm__reduce_cpu_avx512;
+#endif
+#ifdef TILEMM_HAVE_AVX2
+    case TILEMM__ISA_AVX2:
+        return &tilemm__reduce_cpu_avx2;
+#endif
+#ifdef TILEMM_HAVE_NEON
+    case TILEMM__ISA_NEON:
+        return &tilemm__reduce_cpu_neon;
+#endif
+    default:
+        return &tilemm__reduce_cpu_generic;
+    }
+}
+
+/* ---- results ------------------------------------------------------------------------------ */
+
+static void store_sum(const tilemm__reduce_args_t *args, int64_t vector, double sum, int64_t count)
+{
+    args->out[vector * args->out_stride] = tilemm__sum_result(args->op, sum, count);
+}
+
+static void store_key(const tilemm__reduce_args_t *args, int64_t vector, int32_t key, int64_t index)
+{
+    if (args->out)
+        args->out[vector * args->out_stride] = tilemm__key_result(args->op, key);
+    if (args->index_out)
+        args->index_out[vector * args->out_stride] = tilemm__index_result(key, index);
+}
+
+/* ---- sums along a vector ------------------------------------------------------------------ */
+
+/* The sum of one tile of m <= 1024 partial sums. */
+static double sum_partials(int64_t m, const double *partials)
+{
+    double lanes[LANES] = {0};
+    int64_t i = 0;
+    for (; i + LANES <= m; i += LANES) {
+        for (int l = 0; l < LANES; l++)
+            lanes[l] += partials[i + l];
+    }
+    for (int l = 0; i + l < m; l++)
+        lanes[l] += partials[i + l];
+    return tilemm__fold_lanes(lanes);
+}
+
+/* Where the sums of spans meet: a tile for each level, that is summed once it is full. To sum a
+ * tile of one value leaves it as it is, so that levels past the last do no harm. */
+typedef struct {
+    int64_t filled[LEVELS];
+    double lanes[LEVELS][LANES];
+} levels_t;
+
+static void levels_add(levels_t *levels, int level, double value)
+{
+    for (; level < LEVELS; level++) {
+        double *lanes = levels->lanes[level];
+        lanes[levels->filled[level]++ % LANES] += value;
+        if (levels->filled[level] < TILE)
+            return;
+        value = tilemm__fold_lanes(lanes);
+        levels->filled[level] = 0;
+        memset(lanes, 0, sizeof levels->lanes[level]);
+    }
+}
+
+static double levels_finish(levels_t *levels)
+{
+    for (int level = 0; level < LEVELS - 1; level++) {
+        if (levels->filled[level] > 0)
+            levels_add(levels, level + 1, tilemm__fold_lanes(levels->lanes[level]));
+    }
+    return tilemm__fold_lanes(levels->lanes[LEVELS - 1]);
+}
+
+/* The sum of m elements, up to a span, from element `start` of a vector on; *count grows by those
+ * that are not NaN, where they are counted. */
+static double sum_span(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                       const float *x, int64_t start, int64_t m, int64_t *count)
+{
+    double sums[SPAN_TILES];
+    const float *span = x + start * args->istride;
+    const float *y = args->op == TILEMM__DOT ? args->y + start * args->y_istride : span;
+    k->sum_tiles(args->op, args->nan_ignore, m, span, args->istride, y, args->y_istride, sums);
+    if (tilemm__sum_is_counted(args->op, args->nan_ignore))
+        *count += k->count(m, span, args->istride);
+    return m <= TILE ? sums[0] : sum_partials(tilemm__tile_count(m), sums);
+}
+
+/* The sum of one vector, and the number of its elements, by one thread. */
+static double sum_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                         const float *x, int64_t *count)
+{
+    *count = tilemm__sum_is_counted(args->op, args->nan_ignore) ? 0 : args->n;
+    if (args->n <= SPAN)
+        return sum_span(k, args, x, 0, args->n, count);
+    levels_t levels = {{0}, {{0}}};
+    for (int64_t start = 0; start < args->n; start += SPAN) {
+        const int64_t m = args->n - start < SPAN ? args->n - start : SPAN;
+        levels_add(&levels, 0, sum_span(k, args, x, start, m, count));
+    }
+    return levels_finish(&levels);
+}
+
+/* The same by all threads: panel by panel they write the sums of its tiles. */
+static double sum_vector_shared(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                                const float *x, const tilemm__reduce_cpu_plan_t *plan,
+                                double *panel, int64_t *count)
+{
+    enum { GRAIN = 16 }; /* tiles that a thread takes at a time: 64 KiB */
+    const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
+    const int64_t tiles = tilemm__tile_count(args->n);
+    levels_t levels = {{0}, {{0}}};
+    *count = counted ? 0 : args->n;
+    for (int64_t first = 0; first < tiles; first += plan->panel) {
+        const int64_t here = tiles - first < plan->panel ? tiles - first : plan->panel;
+        int64_t found = 0;
+#pragma omp parallel for num_threads(plan->threads) schedule(static) reduction(+ : found)
+        for (int64_t t = 0; t < here; t += GRAIN) {
+            const int64_t start = (first + t) * TILE;
+            const int64_t end = (first + (t + GRAIN < here ? t + GRAIN : here)) * TILE;
+            const int64_t m = (end < args->n ? end : args->n) - start;
+            const float *grain = x + start * args->istride;
+            const float *y = args->op == TILEMM__DOT ? args->y + start * args->y_istride : grain;
+            k->sum_tiles(args->op, args->nan_ignore, m, grain, args->istride, y, args->y_istride,
+                         panel + t);
+            if (counted)
+                found += k->count(m, grain, args->istride);
+        }
+        *count += found;
+        for (int64_t t = 0; t < here; t += SPAN_TILES)
+            levels_add(&levels, 0,
+                       sum_partials(here - t < SPAN_TILES ? here - t : SPAN_TILES, panel + t));
+    }
+    return levels_finish(&levels);
+}
+
+static int32_t extreme_shared(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                              const float *x, int threads, int64_t *index)
+{
+    const tilemm__order_t order = tilemm__order_of(args->op, args->nan_ignore);
+    const int64_t tiles = tilemm__tile_count(args->n);
+    int32_t best = TILEMM__KEY_NONE;
+    int64_t where = 0;
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (int part = 0; part < threads; part++) {
+        const int64_t start = tiles / threads * part * TILE;
+        const int64_t m =
+            part + 1 < threads ? tiles / threads * TILE : args->n - start; /* the rest */
+        int64_t place = 0;
+        int32_t key = k->extreme(order, m, x + start * args->istride, args->istride,
+                                 index ? &place : NULL);
+#pragma omp critical(tilemm__reduce_extreme)
+        if (tilemm__key_wins(key, start + place, best, where)) {
+            best = key;
+            where = start + place;
+        }
+    }
+    if (index)
+        *index = where;
+    return best;
+}
+
+static void reduce_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                          int64_t vector)
+{
+    const float *x = args->x + vector * args->vstride;
+    int64_t place = 0; /* or the number of elements */
+    if (tilemm__op_is_order(args->op)) {
+        int32_t key = k->extreme(tilemm__order_of(args->op, args->nan_ignore), args->n, x,
+                                 args->istride, args->index_out ? &place : NULL);
+        store_key(args, vector, key, place);
+    } else {
+        double sum = sum_vector(k, args, x, &place);
+        store_sum(args, vector, sum, place);
+    }
+}
+
+static void reduce_vectors(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                           const tilemm__reduce_cpu_plan_t *plan)
+{
+#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
+    for (int64_t v = 0; v < args->count; v++)
+        reduce_vector(k, args, v);
+}
+
+static void reduce_tiles(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                         const tilemm__reduce_cpu_plan_t *plan, double *workspace)
+{
+    double on_stack[SPAN_TILES];
+    double *panel = plan->workspace ? workspace : on_stack;
+    for (int64_t v = 0; v < args->count; v++) {
+        const float *x = args->x + v * args->vstride;
+        int64_t place = 0;
+        if (tilemm__op_is_order(args->op)) {
+            int32_t key =
+                extreme_shared(k, args, x, plan->threads, args->index_out ? &place : NULL);
+            store_key(args, v, key, place);
+        } else {
+            double sum = sum_vector_shared(k, args, x, plan, panel, &place);
+            store_sum(args, v, sum, place);
+        }
+    }
+}
+
+/* ---- down the rows ------------------------------------------------------------------------ */
+
+/* Levels of a strip: for each a tile of 32 lanes of `cols` columns in `lanes`, one after the
+ * other, as many as the vectors need. */
+typedef struct {
+    int64_t cols;
+    int64_t filled[LEVELS + 1];
+    double *lanes;
+} strip_levels_t;
+
+/* Fold the lanes of each column; the first row gets the sums. */
+static void fold_strip(int64_t cols, double *lanes)
+{
+    for (int64_t half = LANES / 2; half > 0; half /= 2) {
+        double *restrict low = lanes;
+        const double *restrict high = lanes + half * cols;
+        for (int64_t j = 0; j < half * cols; j++)
+            low[j] += high[j];
+    }
+}
+
+/* Add one value of each column to a level; `values` is no part of that. A level that is full is
+ * summed when the next value comes: the vector's last level never is here. */
+static void strip_add(strip_levels_t *levels, int level, const double *values)
+{
+    const int64_t cols = levels->cols;
+    double *lanes = levels->lanes + level * LANES * cols, *restrict lane;
+    if (levels->filled[level] == TILE) {
+        fold_strip(cols, lanes);
+        strip_add(levels, level + 1, lanes);
+        levels->filled[level] = 0;
+    }
+    if (levels->filled[level] == 0)
+        memset(lanes, 0, (size_t)(LANES * cols) * sizeof *lanes);
+    lane = lanes + levels->filled[level]++ % LANES * cols;
+    for (int64_t j = 0; j < cols; j++)
+        lane[j] += values[j];
+}
+
+/* The sums of the columns, once m > 0 values of each have been added to level 0. */
+static const double *strip_finish(strip_levels_t *levels, int64_t m)
+{
+    double *lanes = levels->lanes;
+    fold_strip(levels->cols, lanes);
+    for (int level = 1; m > TILE; level++) {
+        strip_add(levels, level, lanes);
+        lanes = levels->lanes + level * LANES * levels->cols;
+        fold_strip(levels->cols, lanes);
+        m = tilemm__tile_count(m);
+    }
+    return lanes;
+}
+
+/* The keys, and perhaps the places, of `rows` rows of a strip. */
+static void search_strip(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                         int64_t rows, int64_t cols, const float *x, int32_t *restrict keys,
+                         int64_t *restrict places)
+{
+    enum { MAX_ROWS = 1 << 30 };
+    const tilemm__order_t order = tilemm__order_of(args->op, args->nan_ignore);
+    int32_t where[STRIP];
+    for (int64_t j = 0; j < cols; j++)
+        keys[j] = TILEMM__KEY_NONE;
+    for (int64_t start = 0; start < rows; start += MAX_ROWS) {
+        const int64_t m = rows - start < MAX_ROWS ? rows - start : MAX_ROWS;
+        for (int64_t j = 0; j < cols; j++)
+            where[j] = -1;
+        k->extreme_down(order, m, cols, x + start * args->istride, args->istride, keys,
+                        places ? where : NULL);
+        for (int64_t j = 0; places && j < cols; j++) {
+            if (start == 0 || where[j] >= 0)
+                places[j] = start + where[j];
+        }
+    }
+}
+
+static void search_whole_strip(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                               int64_t first, int64_t cols)
+{
+    int32_t keys[STRIP];
+    int64_t places[STRIP] = {0};
+    search_strip(k, args, args->n, cols, args->x + first, keys, args->index_out ? places : NULL);
+    for (int64_t j = 0; j < cols; j++)
+        store_key(args, first + j, keys[j], places[j]);
+}
+
+static void sum_whole_strip(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                            int64_t first, int64_t cols)
+{
+    const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
+    double lanes[TILEMM__REDUCE_STACK_LANES];
+    strip_levels_t levels = {cols, {0}, lanes + LANES * cols};
+    const double *sums = lanes;
+    int64_t counts[STRIP] = {0};
+    for (int64_t start = 0; start < args->n; start += TILE) {
+        const int64_t m = args->n - start < TILE ? args->n - start : TILE;
+        const float *x = args->x + first + start * args->istride;
+        k->sum_down(args->op, args->nan_ignore, m, cols, x, args->istride, lanes);
+        if (counted)
+            k->count_down(m, cols, x, args->istride, counts);
+        if (args->n > TILE)
+            strip_add(&levels, 0, lanes);
+    }
+    if (args->n > TILE)
+        sums = strip_finish(&levels, tilemm__tile_count(args->n));
+    for (int64_t j = 0; j < cols; j++)
+        store_sum(args, first + j, sums[j], counted ? counts[j] : args->n);
+}
+
+static void reduce_strips(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                          const tilemm__reduce_cpu_plan_t *plan)
+{
+#pragma omp parallel for num_threads(plan->threads) schedule(dynamic) if (plan->threads > 1)
+    for (int64_t first = 0; first < args->count; first += plan->strip) {
+        const int64_t cols = args->count - first < plan->strip ? args->count - first : plan->strip;
+        if (tilemm__op_is_order(args->op))
+            search_whole_strip(k, args, first, cols);
+        else
+            sum_whole_strip(k, args, first, cols);
+    }
+}
+
+/* Partial results of pieces: piece p of column j is at [p * count + j]. */
+typedef struct {
+    double *sums; /* or */
+    int32_t *keys;
+    int64_t *extras; /* counts or places */
+} pieces_t;
+
+static void reduce_piece(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                         const pieces_t *pieces, int64_t at, int64_t start, int64_t rows,
+                         int64_t first, int64_t cols)
+{
+    const float *x = args->x + first + start * args->istride;
+    if (tilemm__op_is_order(args->op)) {
+        int64_t *places = args->index_out ? pieces->extras + at : NULL;
+        search_strip(k, args, rows, cols, x, pieces->keys + at, places);
+        for (int64_t j = 0; places && j < cols; j++)
+            places[j] += start;
+    } else {
+        double lanes[TILEMM__REDUCE_STACK_LANES];
+        k->sum_down(args->op, args->nan_ignore, rows, cols, x, args->istride, lanes);
+        memcpy(pieces->sums + at, lanes, (size_t)cols * sizeof *lanes);
+        if (tilemm__sum_is_counted(args->op, args->nan_ignore)) {
+            memset(pieces->extras + at, 0, (size_t)cols * sizeof *pieces->extras);
+            k->count_down(rows, cols, x, args->istride, pieces->extras + at);
+        }
+    }
+}
+
+static void join_sums(const tilemm__reduce_args_t *args, const pieces_t *pieces, int64_t parts,
+                      int64_t first, int64_t cols)
+{
+    const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
+    double lanes[TILEMM__REDUCE_STACK_LANES];
+    strip_levels_t levels = {cols, {0}, lanes};
+    const double *sums;
+    for (int64_t p = 0; p < parts; p++)
+        strip_add(&levels, 0, pieces->sums + p * args->count + first);
+    sums = strip_finish(&levels, parts);
+    for (int64_t j = 0; j < cols; j++) {
+        int64_t count = counted ? 0 : args->n;
+        for (int64_t p = 0; counted && p < parts; p++)
+            count += pieces->extras[p * args->count + first + j];
+        store_sum(args, first + j, sums[j], count);
+    }
+}
+
+static void join_keys(const tilemm__reduce_args_t *args, const pieces_t *pieces, int64_t parts,
+                      int64_t column)
+{
+    int32_t best = TILEMM__KEY_NONE;
+    int64_t place = 0;
+    for (int64_t p = 0; p < parts; p++) { /* the first of equal ones has the lowest place */
+        const int64_t at = p * args->count + column;
+        if (pieces->keys[at] > best) {
+            best = pieces->keys[at];
+            place = args->index_out ? pieces->extras[at] : 0;
+        }
+    }
+    store_key(args, column, best, place);
+}
+
+static void reduce_pieces(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                          const tilemm__reduce_cpu_plan_t *plan, void *workspace)
+{
+    const int64_t parts = (args->n - 1) / plan->piece_rows + 1;
+    const int64_t strips = (args->count - 1) / plan->strip + 1;
+    const pieces_t pieces = {workspace, workspace, (int64_t *)workspace + parts * args->count};
+#pragma omp parallel num_threads(plan->threads)
+    {
+#pragma omp for schedule(dynamic)
+        for (int64_t i = 0; i < parts * strips; i++) {
+            const int64_t p = i / strips, start = p * plan->piece_rows;
+            const int64_t first = i % strips * plan->strip;
+            const int64_t rows =
+                args->n - start < plan->piece_rows ? args->n - start : plan->piece_rows;
+            const int64_t cols =
+                args->count - first < plan->strip ? args->count - first : plan->strip;
+            reduce_piece(k, args, &pieces, p * args->count + first, start, rows, first, cols);
+        }
+#pragma omp for schedule(static)
+        for (int64_t s = 0; s < strips; s++) {
+            const int64_t first = s * plan->strip;
+            const int64_t cols =
+                args->count - first < plan->strip ? args->count - first : plan->strip;
+            if (!tilemm__op_is_order(args->op))
+                join_sums(args, &pieces, parts, first, cols);
+            for (int64_t j = 0; tilemm__op_is_order(args->op) && j < cols; j++)
+                join_keys(args, &pieces, parts, first + j);
+        }
+    }
+}
+
+/* ---- entry -------------------------------------------------------------------------------- */
+
+static void run(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                const tilemm__reduce_cpu_plan_t *plan, void *workspace)
+{
+    switch (plan->method) {
+    case TILEMM__REDUCE_VECTORS:
+        reduce_vectors(k, args, plan);
+        break;
+    case TILEMM__REDUCE_TILES:
+        reduce_tiles(k, args, plan, workspace);
+        break;
+    case TILEMM__REDUCE_STRIPS:
+        reduce_strips(k, args, plan);
+        break;
+    case TILEMM__REDUCE_PIECES:
+        reduce_pieces(k, args, plan, workspace);
+        break;
+    }
+}
+
+/* The results of vectors that have no elements, and perhaps no address. */
+static void store_empty(const tilemm__reduce_args_t *args)
+{
+    for (int64_t v = 0; v < args->count; v++) {
+        if (tilemm__op_is_order(args->op))
+            store_key(args, v, TILEMM__KEY_NONE, -1);
+        else
+            store_sum(args, v, 0.0, 0);
+    }
+}
+
+static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
+{
+    const tilemm__cpu_traits_t *traits = tilemm__cpu_traits(ctx);
+    const int threads = tilemm__cpu_threads(ctx);
+    tilemm__reduce_cpu_plan_t plan;
+    void *workspace = NULL;
+    tilemm__plan_reduce_cpu(&plan, args, traits, threads, SIZE_MAX);
+    if (plan.workspace > 0) {
+        size_t got;
+        workspace = tilemm__cpu_workspace(ctx, plan.workspace, &got);
+        if (got < plan.workspace)
+            tilemm__plan_reduce_cpu(&plan, args, traits, threads, got);
+    }
+    tilemm__set_kernel(
+        ctx, "reduce_%s_%s_%dx%d",
+        plan.method == TILEMM__REDUCE_STRIPS || plan.method == TILEMM__REDUCE_PIECES ? "down"
+                                                                                     : "across",
+        tilemm__isa_name(traits->isa), TILEMM__TILE_ROWS, TILEMM__TILE_LANES);
+    run(kernels(ctx), args, &plan, workspace);
+}
+
+tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
+{
+    if (args->n == 0)
+        store_empty(args);
+    else
+        plan_and_run(ctx, args);
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
+{
+    enum { ALONE = 1 << 20, GRAIN = 64 }; /* longer segments are shared by all threads */
+    const tilemm__cpu_traits_t *traits = tilemm__cpu_traits(ctx);
+    const tilemm__reduce_cpu_t *k = kernels(ctx);
+    const int64_t *offsets = args->offsets;
+    const double elements = (double)offsets[args->segments] - (double)offsets[0];
+    const int threads =
+        elements + 16.0 * (double)args->segments < 65536 ? 1 : tilemm__cpu_threads(ctx);
+    const int64_t grain = args->segments / threads / GRAIN < GRAIN
+                              ? args->segments / threads / GRAIN + 1
+                              : GRAIN;
+    const tilemm__reduce_args_t one = {.op = args->op,
+                                       .nan_ignore = args->nan_ignore,
+                                       .count = 1,
+                                       .istride = 1,
+                                       .y_istride = 1,
+                                       .out_stride = 1};
+    int64_t shared = 0;
+#pragma omp parallel for num_threads(threads) schedule(dynamic, grain) reduction(+ : shared) \
+    if (threads > 1)
+    for (int64_t s = 0; s < args->segments; s++) {
+        tilemm__reduce_args_t segment = one;
+        segment.n = offsets[s + 1] > offsets[s] ? offsets[s + 1] - offsets[s] : 0;
+        segment.out = args->out + s;
+        if (segment.n == 0) {
+            store_empty(&segment);
+        } else if (segment.n > ALONE && threads > 1) {
+            shared++;
+        } else {
+            segment.x = args->x + offsets[s];
+            reduce_vector(k, &segment, 0);
+        }
+    }
+    for (int64_t s = 0; shared > 0; s++) {
+        tilemm__reduce_args_t segment = one;
+        segment.n = offsets[s + 1] > offsets[s] ? offsets[s + 1] - offsets[s] : 0;
+        if (segment.n > ALONE) {
+            segment.x = args->x + offsets[s];
+            segment.out = args->out + s;
+            plan_and_run(ctx, &segment);
+            shared--;
+        }
+    }
+    tilemm__set_kernel(ctx, "reduce_segments_%s_%dx%d", tilemm__isa_name(traits->isa),
+                       TILEMM__TILE_ROWS, TILEMM__TILE_LANES);
+    return TILEMM_SUCCESS;
+}

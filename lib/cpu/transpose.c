@@ -1,0 +1,511 @@
+/* transpose.c - runs transpositions on the CPU: blocks over threads, and what is done in place.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "cpu.h"
+#include "cpu/transpose.h"
+#include "inplace.h"
+#include "plan_transpose_cpu.h"
+
+typedef tilemm__transpose_cpu_t kernels_t;
+typedef tilemm__plan_transpose_cpu_t plan_t;
+
+/* What every thread needs to know. */
+typedef struct {
+    const tilemm__transpose_args_t *args;
+    const kernels_t *kernels;
+    const plan_t *plan;
+    char *workspace; /* plan->scratch bytes for each thread, or NULL */
+} job_t;
+
+static const kernels_t *kernels_for(tilemm__isa_t isa)
+{
+    switch (isa) {
+#ifdef TILEMM_HAVE_AVX512
+    case TILEMM__ISA_AVX512:
+        return &tilemm__transpose_cpu_avx512;
+#endif
+#ifdef TILEMM_HAVE_AVX2
+    case TILEMM__ISA_AVX2:
+        return &tilemm__transpose_cpu_avx2;
+#endif
+#ifdef TILEMM_HAVE_NEON
+    case TILEMM__ISA_NEON:
+        return &tilemm__transpose_cpu_neon;
+#endif
+    default:
+        return &tilemm__transpose_cpu_generic;
+    }
+}
+
+/* This thread's share of so many tasks, as a range. */
+static void my_share(int64_t tasks, int64_t *begin, int64_t *end)
+{
+#ifdef _OPENMP
+    const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
+#else
+    const int64_t thread = 0, threads = 1;
+#endif
+    const int64_t each = tasks / threads, more = tasks % threads;
+
+    *begin = thread * each + (thread < more ? thread : more);
+    *end = *begin + each + (thread < more);
+}
+
+/* This thread's scratch: of the workspace, or else what it has on its stack. */
+static char *my_scratch(const job_t *job, char *stack, size_t *bytes)
+{
+    if (!job->workspace) {
+        *bytes = TILEMM__TRANSPOSE_STACK;
+        return stack;
+    }
+    *bytes = job->plan->scratch;
+#ifdef _OPENMP
+    return job->workspace + (size_t)omp_get_thread_num() * job->plan->scratch;
+#else
+    return job->workspace;
+#endif
+}
+
+static int64_t min64(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t ceil_div(int64_t x, int64_t y)
+{
+    return (x - 1) / y + 1;
+}
+
+static void copy_rows(char *restrict dst, int64_t ld_dst, const char *restrict src, int64_t ld_src,
+                      int64_t rows, int64_t cols, int64_t size)
+{
+    int64_t i;
+
+    for (i = 0; i < rows; i++)
+        memcpy(dst + i * ld_dst * size, src + i * ld_src * size, (size_t)(cols * size));
+}
+
+/* ---- to another place -------------------------------------------------------------------- */
+
+typedef struct {
+    int64_t rows, cols; /* of the source's block */
+    const char *src;
+    char *dst;
+} block_t;
+
+/* Task number `task`: a block of a matrix of the batch. Row blocks follow each other, so that a
+ * thread writes along the rows of the result. */
+static block_t find_block(const job_t *job, int64_t task, int trans)
+{
+    const plan_t *const plan = job->plan;
+    const tilemm__transpose_args_t *const args = job->args;
+    const int64_t size = (int64_t)args->elem_size;
+    const int64_t row_blocks = ceil_div(plan->rows, plan->block_rows);
+    const int64_t col_blocks = ceil_div(plan->cols, plan->block_cols);
+    const int64_t i = task % row_blocks * plan->block_rows;
+    const int64_t j = task / row_blocks % col_blocks * plan->block_cols;
+    const int64_t matrix = task / row_blocks / col_blocks;
+    block_t block;
+
+    block.rows = min64(plan->block_rows, plan->rows - i);
+    block.cols = min64(plan->block_cols, plan->cols - j);
+    block.src = args->src;
+    if (block.src)
+        block.src += (matrix * args->stride_src + i * plan->ld_src + j) * size;
+    block.dst = (char *)args->dst +
+                (matrix * args->stride_dst +
+                 (trans ? j * plan->ld_dst + i : i * plan->ld_dst + j)) * size;
+    return block;
+}
+
+static int64_t task_count(const plan_t *plan)
+{
+    return ceil_div(plan->rows, plan->block_rows) * ceil_div(plan->cols, plan->block_cols) *
+           plan->batch_count;
+}
+
+static void transpose_blocks(const job_t *job)
+{
+    const plan_t *const plan = job->plan;
+    const int64_t size = (int64_t)job->args->elem_size;
+    const int64_t ld = tilemm__transpose_block_ld(plan->block_cols, job->args->elem_size);
+    /* 64: vectors read from it are best aligned. */
+    char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
+    const int hints = plan->stream ? TILEMM__BLOCK_STREAM : 0;
+    size_t bytes;
+    char *const scratch = my_scratch(job, stack, &bytes);
+    int64_t task, end;
+
+    my_share(task_count(plan), &task, &end);
+    for (; task < end; task++) {
+        const block_t block = find_block(job, task, 1);
+
+        if (plan->buffered) {
+            copy_rows(scratch, ld, block.src, plan->ld_src, block.rows, block.cols, size);
+            job->kernels->block[plan->kind](block.rows, block.cols, scratch, ld, block.dst,
+                                            plan->ld_dst, job->args->alpha,
+                                            hints | TILEMM__BLOCK_NEAR);
+        } else {
+            job->kernels->block[plan->kind](block.rows, block.cols, block.src, plan->ld_src,
+                                            block.dst, plan->ld_dst, job->args->alpha,
+                                            hints);
+        }
+    }
+}
+
+static void copy_blocks(const job_t *job)
+{
+    const plan_t *const plan = job->plan;
+    const int64_t size = (int64_t)job->args->elem_size;
+    int64_t task, end, i;
+
+    my_share(task_count(plan), &task, &end);
+    for (; task < end; task++) {
+        const block_t block = find_block(job, task, 0);
+
+        if (plan->method == TILEMM__TRANSPOSE_FILL)
+            for (i = 0; i < block.rows; i++)
+                memset(block.dst + i * plan->ld_dst * size, 0, (size_t)(block.cols * size));
+        else if (plan->kind == TILEMM__TRANSPOSE_SCALED)
+            for (i = 0; i < block.rows; i++)
+                job->kernels->scale(block.cols,
+                                    (const float *)(const void *)(block.src +
+                                                                  i * plan->ld_src * size),
+                                    (float *)(void *)(block.dst + i * plan->ld_dst * size),
+                                    job->args->alpha);
+        else
+            copy_rows(block.dst, plan->ld_dst, block.src, plan->ld_src, block.rows, block.cols,
+                      size);
+    }
+}
+
+/* Start a thread's part on all threads. */
+static void on_threads(const job_t *job, void (*part)(const job_t *job))
+{
+#ifdef _OPENMP
+    if (job->plan->threads > 1) {
+#pragma omp parallel num_threads(job->plan->threads)
+        part(job);
+        return;
+    }
+#endif
+    part(job);
+}
+
+/* ---- in place ---------------------------------------------------------------------------- */
+
+/* Move the slots of one layout to those of another; the order is proved right in inplace.h. */
+static void move_slots(char *a, int64_t size, int64_t total, int64_t width_in, int64_t ld_in,
+                       int64_t width_out, int64_t ld_out)
+{
+    int64_t k, run;
+
+    if (tilemm__slots_agree(total, width_in, ld_in, width_out, ld_out))
+        return;
+    for (k = 0; k < total; k += run) {
+        const int64_t from = tilemm__slot(k, width_in, ld_in);
+        const int64_t to = tilemm__slot(k, width_out, ld_out);
+
+        run = tilemm__slot_run(k, total, width_in, width_out);
+        if (to < from)
+            memmove(a + to * size, a + from * size, (size_t)(run * size));
+    }
+    for (k = total; k > 0; k -= run) {
+        int64_t from, to;
+
+        run = tilemm__slot_run_back(k - 1, width_in, width_out);
+        from = tilemm__slot(k - run, width_in, ld_in);
+        to = tilemm__slot(k - run, width_out, ld_out);
+        if (to > from)
+            memmove(a + to * size, a + from * size, (size_t)(run * size));
+    }
+}
+
+/* Two blocks that mirror each other are copied to scratch and transposed back, each to the other's
+ * place. Thread t of T takes the block rows t, t + T, ..., which evens out their lengths. */
+static void swap_blocks(const job_t *job)
+{
+    const plan_t *const plan = job->plan;
+    const int64_t n = plan->rows, ld = plan->ld_src, side = plan->block_rows;
+    const int64_t size = (int64_t)job->args->elem_size;
+    const int64_t scratch_ld = tilemm__transpose_block_ld(side, job->args->elem_size);
+    const float alpha = job->args->alpha;
+    char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
+    size_t bytes;
+    char *const one = my_scratch(job, stack, &bytes);
+    char *const other = one + side * scratch_ld * size;
+    char *const a = job->args->dst;
+#ifdef _OPENMP
+    const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
+#else
+    const int64_t thread = 0, threads = 1;
+#endif
+    int64_t i, j;
+
+    for (i = thread * side; i < n; i += threads * side)
+        for (j = i; j < n; j += side) {
+            const int64_t rows = min64(side, n - i), cols = min64(side, n - j);
+            char *const upper = a + (i * ld + j) * size, *const lower = a + (j * ld + i) * size;
+
+            copy_rows(one, scratch_ld, upper, ld, rows, cols, size);
+            if (i != j) {
+                copy_rows(other, scratch_ld, lower, ld, cols, rows, size);
+                job->kernels->block[plan->kind](cols, rows, other, scratch_ld, upper, ld, alpha,
+                                                TILEMM__BLOCK_NEAR);
+            }
+            job->kernels->block[plan->kind](rows, cols, one, scratch_ld, lower, ld, alpha,
+                                            TILEMM__BLOCK_NEAR);
+        }
+}
+
+/* A permutation of the rows of a panel, or of the elements of a row: new(i) = old(source(i)). */
+typedef struct {
+    enum { ROTATE, ROWS_FORWARD, ROWS_BACKWARD, ROW_FORWARD, ROW_BACKWARD } which;
+    const tilemm__inplace_t *view;
+    int64_t by; /* rows rotated by; or the number of the row */
+} permutation_t;
+
+static inline int64_t source(const permutation_t *map, int64_t i)
+{
+    const tilemm__inplace_t *const view = map->view;
+    const int64_t m = view->m;
+
+    switch (map->which) {
+    case ROTATE:
+        return i >= m - map->by ? i - (m - map->by) : i + map->by;
+    case ROWS_FORWARD:
+        i = tilemm__inplace_permuted(view, i);
+        return i >= m - map->by ? i - (m - map->by) : i + map->by;
+    case ROWS_BACKWARD:
+        return tilemm__inplace_unpermuted(view, i >= map->by ? i - map->by : i + (m - map->by));
+    case ROW_FORWARD:
+        return tilemm__inplace_row_source(view, map->by, i);
+    default:
+        return tilemm__inplace_row_target(view, map->by, i);
+    }
+}
+
+/* A piece is a row of a panel or an element. Whole panels are worth a copy without a call. */
+static inline void copy_piece(char *restrict dst, const char *restrict src, size_t bytes)
+{
+    if (bytes == TILEMM__PANEL_BYTES)
+        memcpy(dst, src, TILEMM__PANEL_BYTES);
+    else
+        memcpy(dst, src, bytes);
+}
+
+/* Permute `count` pieces, `step` bytes apart, along the cycles of the permutation. Scratch is a
+ * bit for each piece, set when it has been dealt with. Where that is too little a cycle belongs to
+ * its least piece, which is found by walking the cycle from each, until one less is met. */
+static void permute(char *base, int64_t count, int64_t step, size_t piece, permutation_t map,
+                    unsigned char *scratch, size_t scratch_bytes)
+{
+    unsigned char *const done = (size_t)ceil_div(count, 8) <= scratch_bytes ? scratch : NULL;
+    char saved[TILEMM__PANEL_BYTES];
+    int64_t i, at, next;
+
+    if (done)
+        memset(done, 0, (size_t)ceil_div(count, 8));
+    for (i = 0; i < count; i++) {
+        if (done) {
+            if (done[i / 8] >> i % 8 & 1)
+                continue;
+            next = source(&map, i);
+        } else {
+            next = source(&map, i);
+            for (at = next; at > i;)
+                at = source(&map, at);
+            if (at < i)
+                continue;
+        }
+        if (next == i)
+            continue;
+        copy_piece(saved, base + i * step, piece);
+        for (at = i; next != i; next = source(&map, at)) {
+            copy_piece(base + at * step, base + next * step, piece);
+            at = next;
+            if (done)
+                done[at / 8] |= (unsigned char)(1 << at % 8);
+        }
+        copy_piece(base + at * step, saved, piece);
+    }
+}
+
+/* Steps 1 and 3 of the permutation (inplace.h) on the panels of adjacent columns that are this
+ * thread's. Within a panel the columns' rotations differ by little: a common rotation joins the
+ * permutation of rows, and a skew does what is left. */
+static void panels(const job_t *job, const tilemm__inplace_t *view, char *base, int64_t ld,
+                   int step_number, int backward)
+{
+    const int64_t size = (int64_t)job->args->elem_size, width = job->plan->block_cols;
+    const int64_t m = view->m, n = view->n;
+    char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
+    size_t bytes;
+    unsigned char *const scratch = (unsigned char *)my_scratch(job, stack, &bytes);
+    int kind = 0;
+    int64_t panel, end, x;
+
+    while (1 << kind < size)
+        kind++;
+    my_share(ceil_div(n, width), &panel, &end);
+    for (; panel < end; panel++) {
+        const int64_t j = panel * width, cols = min64(width, n - j);
+        char *const top = base + j * size, *const bottom = top + (m - 1) * ld * size;
+        int shift[TILEMM__PANEL_COLS];
+        permutation_t map;
+
+        map.view = view;
+        if (step_number == 3) {
+            map.which = backward ? ROWS_BACKWARD : ROWS_FORWARD;
+            map.by = j % m;
+        } else {
+            map.which = ROTATE;
+            map.by = tilemm__inplace_rotation(view, j);
+            if (backward && map.by)
+                map.by = m - map.by;
+        }
+        for (x = 0; x < cols; x++)
+            shift[x] = step_number == 3 ? (int)x :
+                                          (int)(tilemm__inplace_rotation(view, j + x) -
+                                                tilemm__inplace_rotation(view, j));
+        if (!backward && shift[cols - 1])
+            job->kernels->skew[kind](m, cols, top, ld, shift);
+        if (map.which != ROTATE || map.by)
+            permute(top, m, ld * size, (size_t)(cols * size), map, scratch, bytes);
+        if (backward && shift[cols - 1])
+            job->kernels->skew[kind](m, cols, bottom, -ld, shift);
+    }
+}
+
+/* Step 2, on the rows that are this thread's. */
+static void shuffle_rows(const job_t *job, const tilemm__inplace_t *view, char *base, int64_t ld,
+                         int backward)
+{
+    const int64_t size = (int64_t)job->args->elem_size, n = view->n;
+    char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
+    size_t bytes;
+    char *const scratch = my_scratch(job, stack, &bytes);
+    const int fits = (size_t)(n * size) <= bytes;
+    int64_t i, end;
+
+    my_share(view->m, &i, &end);
+    for (; i < end; i++) {
+        char *const row = base + i * ld * size;
+
+        if (fits) {
+            job->kernels->shuffle[job->plan->kind](view, i, row, scratch, backward,
+                                                   job->args->alpha);
+        } else {
+            permutation_t map;
+
+            map.which = backward ? ROW_BACKWARD : ROW_FORWARD;
+            map.view = view;
+            map.by = i;
+            permute(row, n, size, (size_t)size, map, (unsigned char *)scratch, bytes);
+            if (job->plan->kind == TILEMM__TRANSPOSE_SCALED)
+                job->kernels->scale(n, (const float *)(const void *)row, (float *)(void *)row,
+                                    job->args->alpha);
+        }
+    }
+}
+
+static void rectangle(const job_t *job, int backward)
+{
+    const plan_t *const plan = job->plan;
+    const int64_t ld = backward ? plan->ld_dst : plan->ld_src;
+    char *const a = job->args->dst;
+    tilemm__inplace_t view;
+
+    tilemm__inplace_init(&view, backward ? plan->cols : plan->rows,
+                         backward ? plan->rows : plan->cols);
+#ifdef _OPENMP
+#pragma omp parallel num_threads(plan->threads) if (plan->threads > 1)
+#endif
+    {
+        panels(job, &view, a, ld, backward ? 3 : 1, backward);
+#ifdef _OPENMP
+#pragma omp barrier
+#endif
+        shuffle_rows(job, &view, a, ld, backward);
+#ifdef _OPENMP
+#pragma omp barrier
+#endif
+        panels(job, &view, a, ld, backward ? 1 : 3, backward);
+    }
+}
+
+/* ---- the backend's functions ------------------------------------------------------------- */
+
+static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, int in_place)
+{
+    const tilemm__cpu_traits_t *const traits = tilemm__cpu_traits(ctx);
+    const int64_t size = (int64_t)args->elem_size, total = args->rows * args->cols;
+    const int64_t width_out = args->trans ? args->rows : args->cols;
+    const int threads = tilemm__cpu_threads(ctx);
+    plan_t plan;
+    job_t job;
+
+    job.args = args;
+    job.kernels = kernels_for(traits->isa);
+    job.plan = &plan;
+    job.workspace = NULL;
+    tilemm__plan_transpose_cpu(args, in_place, traits, threads, SIZE_MAX, &plan);
+    if (plan.scratch) {
+        size_t got;
+
+        job.workspace =
+            tilemm__cpu_workspace(ctx, (size_t)plan.threads * plan.scratch, &got);
+        tilemm__plan_transpose_cpu(args, in_place, traits, threads, got, &plan);
+        if (!plan.scratch)
+            job.workspace = NULL;
+    }
+    tilemm__set_kernel(ctx, "transpose_%s_%s_%dx%dx%d", tilemm__transpose_method_name(plan.method),
+                       tilemm__isa_name(traits->isa), plan.tile_rows, plan.tile_cols, (int)size);
+
+    switch (plan.method) {
+    case TILEMM__TRANSPOSE_FILL:
+    case TILEMM__TRANSPOSE_COPY:
+        on_threads(&job, copy_blocks);
+        break;
+    case TILEMM__TRANSPOSE_SIMD:
+        on_threads(&job, transpose_blocks);
+        break;
+    case TILEMM__TRANSPOSE_MOVE:
+        if (plan.kind == TILEMM__TRANSPOSE_SCALED)
+            on_threads(&job, copy_blocks);
+        move_slots(args->dst, size, total, args->cols, args->ld_src, width_out, args->ld_dst);
+        break;
+    case TILEMM__TRANSPOSE_SWAP:
+        on_threads(&job, swap_blocks);
+        move_slots(args->dst, size, total, args->cols, args->ld_src, width_out, args->ld_dst);
+        break;
+    case TILEMM__TRANSPOSE_C2R:
+        rectangle(&job, 0);
+        move_slots(args->dst, size, total, args->cols, args->ld_src, width_out, args->ld_dst);
+        break;
+    case TILEMM__TRANSPOSE_R2C:
+        move_slots(args->dst, size, total, args->cols, args->ld_src, width_out, args->ld_dst);
+        rectangle(&job, 1);
+        break;
+    }
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args)
+{
+    return run(ctx, args, 0);
+}
+
+tilemm_status_t tilemm__cpu_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args)
+{
+    return run(ctx, args, 1);
+}

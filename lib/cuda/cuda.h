@@ -1,0 +1,89 @@
+/* cuda.h - the CUDA backend's own state and services: device, stream, workspace, staging.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_CUDA_H
+#define TILEMM_CUDA_H
+
+#include <cuda_runtime_api.h>
+
+#include "internal.h"
+#include "traits.h"
+
+typedef struct {
+    int device;
+    cudaStream_t stream;
+    cudaEvent_t moved;      /* orders a new stream after the old one */
+    tilemm__cuda_traits_t traits;
+    void *buffer;           /* workspace of the context's own, device memory */
+    size_t buffer_bytes;
+    void *small;            /* TILEMM__STAGE_SMALL bytes for staging */
+} tilemm__cuda_state_t;
+
+static inline tilemm__cuda_state_t *tilemm__cuda(tilemm_t ctx)
+{
+    return (tilemm__cuda_state_t *)ctx->state;
+}
+
+/* Turn a CUDA error into a status and message: "sgemm: launch: out of memory". */
+tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error);
+
+/* Up to `want` bytes of device workspace, 256-byte aligned: the user's, or the context's own,
+ * grown if need be (which waits for the stream). *got is what there is: less than want, even 0
+ * (with NULL returned), where the user gave less, memory ran out, or the stream is being
+ * captured and the buffer would have to grow. Valid until the next call. */
+void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got);
+
+/* Whether the context's stream is being captured in a graph. */
+int tilemm__cuda_is_capturing(tilemm_t ctx);
+
+/* lib/cuda/stage.c: copies on the device of operands that lie on the host. A stage is begun for a
+ * call, operands are added, the kernels run on the device addresses, and the stage is ended:
+ * results are copied out, all is waited for and freed. With no host operand it does nothing. */
+enum { TILEMM__STAGE_IN = 1, TILEMM__STAGE_OUT = 2 };
+enum { TILEMM__STAGE_SMALL = 64 << 10 }; /* bytes that need no allocation */
+
+typedef struct {
+    tilemm_t ctx;
+    const char *what;       /* the operation, for messages */
+    tilemm_status_t status; /* the first failure; nothing more is done then */
+    int active;             /* an operand was on the host */
+    size_t small_used;
+    struct tilemm__stage_slab *slabs;
+    struct tilemm__stage_result *results;
+    struct tilemm__stage_host *hosts;
+} tilemm__stage_t;
+
+void tilemm__stage_begin(tilemm__stage_t *stage, tilemm_t ctx, const char *what);
+
+/* The operand is `batch` matrices of rows x cols elements of elem_size bytes, *ld elements from
+ * row to row and *stride from matrix to matrix (each may be negative). Returns the device address
+ * to use, and changes *ld and *stride to those that go with it (dense); all as it was where the
+ * operand is on the device. NULL after a failure. Copies in if flags has STAGE_IN, and out at the
+ * end if it has STAGE_OUT: the elements only, never what lies between rows. */
+void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, int64_t rows,
+                    int64_t cols, size_t elem_size, int64_t *ld, int64_t *stride, int flags);
+
+/* The same for a batch given by an array of pointers, on the host or the device; the matrices of an
+ * array on the host may each be on either. */
+void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int64_t batch,
+                          int64_t rows, int64_t cols, size_t elem_size, int64_t *ld, int flags);
+
+/* Have a dense matrix on the device copied out to the host at the end. */
+void tilemm__stage_copy_out(tilemm__stage_t *stage, void *host, const void *device, int64_t rows,
+                            int64_t cols, size_t elem_size, int64_t ld);
+
+/* Finish with the status that the work itself had; returns the first failure of all. */
+tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage, tilemm_status_t status);
+
+/* Whether the GPU may use the pointer as it is (device or managed memory). */
+int tilemm__cuda_is_device(const void *pointer);
+
+/* The operations: the argument structs hold device addresses only. They plan, launch on
+ * tilemm__cuda(ctx)->stream, and neither allocate (but through tilemm__cuda_workspace) nor wait. */
+tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
+tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
+
+#endif

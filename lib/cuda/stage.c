@@ -1,0 +1,317 @@
+/* stage.c - staging: copies on the device of operands that lie on the host.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda.h"
+
+/* Device memory, from which operands take their share. */
+struct tilemm__stage_slab {
+    struct tilemm__stage_slab *next;
+    char *device;
+    size_t bytes, used;
+};
+
+/* The user's matrix, of rows of `width` bytes: batch matrices `stride` bytes apart of rows `ld`
+ * bytes apart. It is on the host, or (in a batch of pointers with others on the host) on the
+ * device. Its copy is dense. */
+typedef struct {
+    char *user;
+    int on_device;
+    int64_t batch, rows, width, ld, stride;
+} matrix_t;
+
+/* What is to be copied out at the end. */
+struct tilemm__stage_result {
+    struct tilemm__stage_result *next;
+    const char *device;
+    matrix_t matrix;
+};
+
+/* Host memory that copies still read or write until the end. */
+struct tilemm__stage_host {
+    struct tilemm__stage_host *next;
+    max_align_t data[];
+};
+
+enum { ALIGNMENT = 256, SLAB_BYTES = 4 << 20 };
+
+/* Rows narrower than this are gathered by the CPU: the copy engine takes them one by one. */
+enum { NARROW_BYTES = 64 };
+
+/* The copy engine's largest distance between rows. */
+static const int64_t max_pitch = INT32_MAX;
+
+static int failed(tilemm__stage_t *stage, cudaError_t error)
+{
+    if (error != cudaSuccess && stage->status == TILEMM_SUCCESS)
+        stage->status = tilemm__cuda_fail(stage->ctx, stage->what, error);
+    return stage->status != TILEMM_SUCCESS;
+}
+
+static void *host_malloc(tilemm__stage_t *stage, size_t bytes)
+{
+    struct tilemm__stage_host *block = malloc(sizeof *block + bytes);
+    if (!block) {
+        stage->status = tilemm__fail(stage->ctx, TILEMM_OUT_OF_MEMORY, "%s: host memory ran out",
+                                     stage->what);
+        return NULL;
+    }
+    block->next = stage->hosts;
+    stage->hosts = block;
+    return block->data;
+}
+
+static void *device_malloc(tilemm__stage_t *stage, size_t bytes)
+{
+    bytes = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    if (bytes <= TILEMM__STAGE_SMALL - stage->small_used) {
+        stage->small_used += bytes;
+        return (char *)tilemm__cuda(stage->ctx)->small + stage->small_used - bytes;
+    }
+    struct tilemm__stage_slab *slab = stage->slabs;
+    if (!slab || bytes > slab->bytes - slab->used) {
+        if (!(slab = malloc(sizeof *slab))) {
+            stage->status = tilemm__fail(stage->ctx, TILEMM_OUT_OF_MEMORY,
+                                         "%s: host memory ran out", stage->what);
+            return NULL;
+        }
+        void *device = NULL;
+        slab->bytes = bytes > SLAB_BYTES ? bytes : SLAB_BYTES;
+        cudaError_t error = cudaMalloc(&device, slab->bytes);
+        if (failed(stage, error)) {
+            free(slab);
+            return NULL;
+        }
+        slab->device = device;
+        slab->used = 0;
+        slab->next = stage->slabs;
+        stage->slabs = slab;
+    }
+    slab->used += bytes;
+    return slab->device + slab->used - bytes;
+}
+
+/* Move a matrix between its place on the host and dense host memory. */
+static void pack(const matrix_t *m, char *dense, int out)
+{
+    for (int64_t b = 0; b < m->batch; b++)
+        for (int64_t r = 0; r < m->rows; r++, dense += m->width) {
+            char *row = m->user + b * m->stride + r * m->ld;
+            if (out)
+                memcpy(row, dense, (size_t)m->width);
+            else
+                memcpy(dense, row, (size_t)m->width);
+        }
+}
+
+/* Bring a matrix to fewer, longer rows where its memory allows. */
+static void merge_rows(matrix_t *m)
+{
+    if (m->rows == 1 || m->ld == m->width) { /* each matrix is one piece */
+        m->width *= m->rows;
+        m->rows = m->batch;
+        m->ld = m->stride;
+        m->batch = 1;
+    } else if (m->batch > 1 && m->stride == m->rows * m->ld) { /* one rhythm throughout */
+        m->rows *= m->batch;
+        m->batch = 1;
+    }
+    if (m->batch == 1 && m->ld == m->width) {
+        m->width *= m->rows;
+        m->rows = 1;
+    }
+}
+
+/* Copy between the user's matrix and its dense copy on the device. */
+static void copy(tilemm__stage_t *stage, matrix_t m, char *device, int out)
+{
+    cudaStream_t stream = tilemm__cuda(stage->ctx)->stream;
+    const enum cudaMemcpyKind kind = cudaMemcpyDefault; /* as the addresses say */
+    merge_rows(&m);
+    size_t width = (size_t)m.width;
+    if (m.rows > 1 && m.width < NARROW_BYTES && !m.on_device) {
+        size_t bytes = (size_t)(m.batch * m.rows) * width;
+        char *dense = host_malloc(stage, bytes);
+        if (!dense)
+            return;
+        if (!out)
+            pack(&m, dense, 0);
+        cudaError_t error = out ? cudaMemcpyAsync(dense, device, bytes, kind, stream)
+                                : cudaMemcpyAsync(device, dense, bytes, kind, stream);
+        if (out && error == cudaSuccess)
+            error = cudaStreamSynchronize(stream);
+        if (!failed(stage, error) && out)
+            pack(&m, dense, 1);
+        return;
+    }
+    for (int64_t b = 0; b < m.batch; b++) {
+        char *user = m.user + b * m.stride;
+        if (m.rows == 1 || (m.ld > 0 && m.ld <= max_pitch)) {
+            size_t pitch = m.rows == 1 ? width : (size_t)m.ld;
+            cudaError_t error =
+                out ? cudaMemcpy2DAsync(user, pitch, device, width, width, (size_t)m.rows, kind,
+                                        stream)
+                    : cudaMemcpy2DAsync(device, width, user, pitch, width, (size_t)m.rows, kind,
+                                        stream);
+            if (failed(stage, error))
+                return;
+            device += (size_t)m.rows * width;
+        } else {
+            for (int64_t r = 0; r < m.rows; r++, device += width) {
+                char *row = user + r * m.ld;
+                if (failed(stage, cudaMemcpyAsync(out ? (void *)row : (void *)device,
+                                                  out ? (void *)device : (void *)row, width, kind,
+                                                  stream)))
+                    return;
+            }
+        }
+    }
+}
+
+static void add_result(tilemm__stage_t *stage, const matrix_t *matrix, const void *device)
+{
+    struct tilemm__stage_result *result = malloc(sizeof *result);
+    if (!result) {
+        stage->status = tilemm__fail(stage->ctx, TILEMM_OUT_OF_MEMORY, "%s: host memory ran out",
+                                     stage->what);
+        return;
+    }
+    result->device = device;
+    result->matrix = *matrix;
+    result->next = stage->results;
+    stage->results = result;
+}
+
+/* The first operand on the host: the call will wait, which a capture cannot. */
+static int activate(tilemm__stage_t *stage)
+{
+    if (stage->status == TILEMM_SUCCESS && !stage->active) {
+        if (tilemm__cuda_is_capturing(stage->ctx))
+            stage->status = tilemm__fail(stage->ctx, TILEMM_NOT_SUPPORTED,
+                                         "%s: operands on the host cannot be captured in a graph",
+                                         stage->what);
+        stage->active = 1;
+    }
+    return stage->status == TILEMM_SUCCESS;
+}
+
+static void *stage_matrix(tilemm__stage_t *stage, const matrix_t *matrix, int flags)
+{
+    char *device = device_malloc(stage, (size_t)(matrix->batch * matrix->rows * matrix->width));
+    if (!device)
+        return NULL;
+    if (flags & TILEMM__STAGE_IN)
+        copy(stage, *matrix, device, 0);
+    if (flags & TILEMM__STAGE_OUT)
+        add_result(stage, matrix, device);
+    return stage->status == TILEMM_SUCCESS ? device : NULL;
+}
+
+void tilemm__stage_begin(tilemm__stage_t *stage, tilemm_t ctx, const char *what)
+{
+    memset(stage, 0, sizeof *stage);
+    stage->ctx = ctx;
+    stage->what = what;
+}
+
+void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, int64_t rows,
+                    int64_t cols, size_t elem_size, int64_t *ld, int64_t *stride, int flags)
+{
+    int64_t size = (int64_t)elem_size;
+    if (!pointer || stage->status != TILEMM_SUCCESS)
+        return NULL;
+    if (tilemm__cuda_is_device(pointer))
+        return (void *)(uintptr_t)pointer;
+    if (!activate(stage))
+        return NULL;
+    int once = *stride == 0; /* the same matrix for the whole batch */
+    matrix_t matrix = {.user = (char *)(uintptr_t)pointer,
+                       .batch = once ? 1 : batch,
+                       .rows = rows,
+                       .width = cols * size,
+                       .ld = *ld * size,
+                       .stride = *stride * size};
+    *ld = cols;
+    *stride = once ? 0 : rows * cols;
+    return stage_matrix(stage, &matrix, flags);
+}
+
+void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int64_t batch,
+                          int64_t rows, int64_t cols, size_t elem_size, int64_t *ld, int flags)
+{
+    if (stage->status != TILEMM_SUCCESS || tilemm__cuda_is_device(array))
+        return stage->status == TILEMM_SUCCESS ? (void *)(uintptr_t)array : NULL;
+    if (!activate(stage))
+        return NULL;
+    int64_t size = (int64_t)elem_size;
+    size_t bytes = (size_t)batch * sizeof *array;
+    const void **addresses = host_malloc(stage, bytes);
+    void *device = addresses ? device_malloc(stage, bytes) : NULL;
+    if (!device)
+        return NULL;
+    int any_on_host = 0;
+    for (int64_t i = 0; i < batch; i++) {
+        addresses[i] = array[i];
+        any_on_host |= !tilemm__cuda_is_device(array[i]);
+    }
+    /* One leading dimension serves all matrices: all are copied, or none. */
+    for (int64_t i = 0; any_on_host && i < batch; i++) {
+        matrix_t matrix = {.user = (char *)(uintptr_t)array[i],
+                           .on_device = tilemm__cuda_is_device(array[i]),
+                           .batch = 1,
+                           .rows = rows,
+                           .width = cols * size,
+                           .ld = *ld * size};
+        if (!(addresses[i] = stage_matrix(stage, &matrix, flags)))
+            return NULL;
+    }
+    if (any_on_host)
+        *ld = cols;
+    failed(stage, cudaMemcpyAsync(device, addresses, bytes, cudaMemcpyHostToDevice,
+                                  tilemm__cuda(stage->ctx)->stream));
+    return stage->status == TILEMM_SUCCESS ? device : NULL;
+}
+
+void tilemm__stage_copy_out(tilemm__stage_t *stage, void *host, const void *device, int64_t rows,
+                            int64_t cols, size_t elem_size, int64_t ld)
+{
+    int64_t size = (int64_t)elem_size;
+    matrix_t matrix = {
+        .user = host, .batch = 1, .rows = rows, .width = cols * size, .ld = ld * size};
+    add_result(stage, &matrix, device);
+}
+
+tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage, tilemm_status_t status)
+{
+    if (!stage->active)
+        return stage->status != TILEMM_SUCCESS ? stage->status : status;
+    if (stage->status == TILEMM_SUCCESS)
+        stage->status = status;
+    for (struct tilemm__stage_result *result = stage->results; result;) {
+        struct tilemm__stage_result *next = result->next;
+        if (stage->status == TILEMM_SUCCESS)
+            copy(stage, result->matrix, (char *)(uintptr_t)result->device, 1);
+        free(result);
+        result = next;
+    }
+    /* Also after a failure: copies that are under way use the memory that is freed here. */
+    failed(stage, cudaStreamSynchronize(tilemm__cuda(stage->ctx)->stream));
+    for (struct tilemm__stage_slab *slab = stage->slabs; slab;) {
+        struct tilemm__stage_slab *next = slab->next;
+        cudaFree(slab->device);
+        free(slab);
+        slab = next;
+    }
+    for (struct tilemm__stage_host *block = stage->hosts; block;) {
+        struct tilemm__stage_host *next = block->next;
+        free(block);
+        block = next;
+    }
+    return stage->status;
+}

@@ -1,0 +1,58 @@
+/* internal.h - the context, and what the parts of lib/ share.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_INTERNAL_H
+#define TILEMM_INTERNAL_H
+
+#include "backend.h"
+#include "tilemm.h"
+
+#if defined(__GNUC__)
+#define TILEMM__PRINTF(string, first) __attribute__((format(printf, string, first)))
+#else
+#define TILEMM__PRINTF(string, first)
+#endif
+
+struct tilemm_context {
+    const tilemm__backend_t *backend;
+    void *state; /* the backend's own */
+    tilemm_math_t math;
+    tilemm_nan_t nan_policy;
+    int threads;     /* tilemm_set_threads; 0: the default */
+    int env_threads; /* TILEMM_NUM_THREADS; 0 if unset */
+    int log;         /* TILEMM_LOG */
+    char arch[16];   /* TILEMM_ARCH, or "" */
+    void *workspace; /* the user's, or NULL */
+    size_t workspace_bytes;
+    char last_kernel[64];
+    char last_error[256];
+};
+
+/* Store the message and return status: "return tilemm__fail(ctx, TILEMM_..., "sgemm: ...")". */
+tilemm_status_t tilemm__fail(tilemm_t ctx, tilemm_status_t status, const char *format, ...)
+    TILEMM__PRINTF(3, 4);
+
+/* Store the name of the kernel that does the main work. */
+void tilemm__set_kernel(tilemm_t ctx, const char *format, ...) TILEMM__PRINTF(2, 3);
+
+/* Where TILEMM_LOG=1, print one line on standard error: "tilemm bench ... --backend cpu". */
+void tilemm__log(tilemm_t ctx, const char *format, ...) TILEMM__PRINTF(2, 3);
+
+/* lib/check.c: checks of arguments. Each returns 1, or 0 once the message is stored. `where` is the
+ * operation's name. */
+int tilemm__check_at_least(tilemm_t ctx, const char *where, const char *name, int64_t value,
+                           int64_t least);
+int tilemm__check_layout(tilemm_t ctx, const char *where, tilemm_layout_t layout);
+int tilemm__check_op(tilemm_t ctx, const char *where, const char *name, tilemm_op_t op);
+int tilemm__check_increment(tilemm_t ctx, const char *where, const char *name, int64_t increment);
+/* Not NULL, and on a CPU context not on a device. */
+int tilemm__check_pointer(tilemm_t ctx, const char *where, const char *name, const void *pointer);
+/* ld >= width, and all addresses of batch matrices of rows x width elements, stride apart, lie
+ * within a ptrdiff_t of bytes. note explains the width, as in "row-major, NO_TRANS, k = 8". */
+int tilemm__check_matrix(tilemm_t ctx, const char *where, const char *name, const char *ld_name,
+                         int64_t rows, int64_t width, int64_t ld, int64_t batch, int64_t stride,
+                         size_t elem_size, const char *note);
+/* Offsets of segments that the host can read: none negative, none below the one before. */
+int tilemm__check_offsets(tilemm_t ctx, int64_t segments, const int64_t *offsets);
+
+#endif

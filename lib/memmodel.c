@@ -1,0 +1,270 @@
+/* memmodel.c - what one warp's access to shared or global memory costs, by the rules that the CUDA
+ * C++ Programming Guide gives for each compute capability.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "tilemm.h"
+
+enum { WARP = 32, HALF_WARP = 16, MAX_BANKS = 32, MAX_WORDS = 4 * WARP };
+
+static int is_valid(int cc, const tilemm_warp_access_t *access)
+{
+    if (cc < 10 || !access)
+        return 0;
+    int width = access->elem_bytes;
+    if (width != 1 && width != 2 && width != 4 && width != 8 && width != 16)
+        return 0;
+    for (int lane = 0; lane < WARP; lane++)
+        if (access->active >> lane & 1 && access->addr[lane] % (unsigned)width)
+            return 0;
+    return 1;
+}
+
+static int is_active(const tilemm_warp_access_t *access, int lane)
+{
+    return access->active >> lane & 1;
+}
+
+static int any_active(const tilemm_warp_access_t *access, int first, int lanes)
+{
+    for (int lane = first; lane < first + lanes; lane++)
+        if (is_active(access, lane))
+            return 1;
+    return 0;
+}
+
+/* Add a value to a set; returns the set's new size. */
+static int insert(uint64_t *set, int size, uint64_t value)
+{
+    for (int i = 0; i < size; i++)
+        if (set[i] == value)
+            return size;
+    set[size] = value;
+    return size + 1;
+}
+
+/* ---- shared memory ----------------------------------------------------------------------- */
+
+/* 1.x: a half-warp's request for 4-byte words (part of wider elements) goes in steps. A step
+ * serves every lane that wants the broadcast word, and one lane of each other bank. The guide
+ * leaves open which word is broadcast; taken here is the one that most lanes of the fullest bank
+ * want, which takes the fewest steps. */
+static int steps_1x(const tilemm_warp_access_t *access, int first, int part)
+{
+    enum { BANKS = 16 };
+    uint64_t word[HALF_WARP];
+    int waiting[HALF_WARP], left = 0, steps = 0;
+    for (int i = 0; i < HALF_WARP; i++) {
+        waiting[i] = is_active(access, first + i);
+        word[i] = access->addr[first + i] / 4 + (unsigned)part;
+        left += waiting[i];
+    }
+    for (; left > 0; steps++) {
+        int load[BANKS] = {0}, fullest = -1, most = 0;
+        uint64_t broadcast = 0;
+        for (int i = 0; i < HALF_WARP; i++)
+            load[word[i] % BANKS] += waiting[i];
+        for (int bank = 0; bank < BANKS; bank++)
+            if (load[bank] && (fullest < 0 || load[bank] > load[fullest]))
+                fullest = bank;
+        for (int i = 0; i < HALF_WARP; i++) {
+            int wanted = 0;
+            for (int j = 0; j < HALF_WARP; j++)
+                wanted += waiting[j] && word[j] == word[i];
+            if (waiting[i] && (int)(word[i] % BANKS) == fullest && wanted > most) {
+                most = wanted;
+                broadcast = word[i];
+            }
+        }
+        int served[BANKS] = {0};
+        served[fullest] = 1;
+        for (int i = 0; i < HALF_WARP; i++) {
+            int bank = (int)(word[i] % BANKS);
+            if (!waiting[i] || (word[i] != broadcast && served[bank]))
+                continue;
+            served[bank] = 1;
+            waiting[i] = 0;
+            left--;
+        }
+    }
+    return steps;
+}
+
+/* The worst bank's ways in a group of lanes: how many different rows of the banks it must open,
+ * where 32 banks of `bank_bytes` make rows of `row_bytes` bytes. */
+static int ways(const tilemm_warp_access_t *access, int first, int lanes, unsigned bank_bytes,
+                unsigned row_bytes)
+{
+    uint64_t rows[MAX_BANKS][MAX_WORDS];
+    int size[MAX_BANKS] = {0}, worst = 0;
+    unsigned width = (unsigned)access->elem_bytes;
+    unsigned step = width < bank_bytes ? width : bank_bytes;
+    for (int lane = first; lane < first + lanes; lane++) {
+        if (!is_active(access, lane))
+            continue;
+        for (unsigned byte = 0; byte < width; byte += step) {
+            uint64_t address = access->addr[lane] + byte;
+            unsigned bank = (unsigned)(address / bank_bytes % MAX_BANKS);
+            size[bank] = insert(rows[bank], size[bank], address / row_bytes);
+            if (size[bank] > worst)
+                worst = size[bank];
+        }
+    }
+    return worst;
+}
+
+tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
+                                    tilemm_shared_cost_t *cost)
+{
+    if (!cost || !is_valid(cc, access))
+        return TILEMM_INVALID_ARGUMENT;
+    memset(cost, 0, sizeof *cost);
+    int width = access->elem_bytes, major = cc / 10;
+    if (major == 1) {
+        int parts = width > 4 ? width / 4 : 1;
+        for (int first = 0; first < WARP; first += HALF_WARP)
+            for (int part = 0; part < parts; part++) {
+                int steps = steps_1x(access, first, part);
+                cost->wavefronts += steps;
+                cost->ideal += steps > 0;
+                if (steps > cost->degree)
+                    cost->degree = steps;
+            }
+    } else {
+        /* Banks of 4 bytes, 128 bytes to a row, where lanes that want one word share it. On 3.x a
+         * bank is 8 bytes wide: in its 8-byte mode (taken for elements of 8 bytes and more) a row
+         * is 256 bytes; in its 4-byte mode words i and i + 32 of an aligned 64 are one row. */
+        int wide = major == 3;
+        unsigned bank_bytes = wide && width >= 8 ? 8 : 4;
+        unsigned row_bytes = wide ? 256 : 128;
+        int bytes = wide ? 256 : 128; /* that one pass can move */
+        int lanes = width * WARP > bytes ? bytes / width : WARP;
+        for (int first = 0; first < WARP; first += lanes) {
+            int group = ways(access, first, lanes, bank_bytes, row_bytes);
+            cost->wavefronts += group;
+            cost->ideal += group > 0;
+            if (group > cost->degree)
+                cost->degree = group;
+        }
+        if (major == 2 && width == 16 && cost->wavefronts > 0) {
+            /* The guide: one way more than the worst quarter-warp. */
+            cost->wavefronts++;
+            cost->degree++;
+        }
+    }
+    cost->conflicts = cost->wavefronts - cost->ideal;
+    return TILEMM_SUCCESS;
+}
+
+/* ---- global memory ------------------------------------------------------------------------ */
+
+static void add_transaction(tilemm_global_cost_t *cost, unsigned bytes)
+{
+    cost->transactions++;
+    cost->transaction_bytes_total += (int)bytes;
+}
+
+/* 1.0 and 1.1: a half-warp coalesces if lane k accesses word k of an aligned block of 16 words of
+ * 4, 8 or 16 bytes; otherwise each lane has a transaction of its own. */
+static void global_10(const tilemm_warp_access_t *access, int first, tilemm_global_cost_t *cost)
+{
+    unsigned width = (unsigned)access->elem_bytes;
+    uint64_t base = 0;
+    int in_sequence = width >= 4, active = 0;
+    for (int i = 0; i < HALF_WARP; i++) {
+        if (!is_active(access, first + i))
+            continue;
+        uint64_t start = access->addr[first + i] - (uint64_t)i * width;
+        if (!active++)
+            base = start;
+        in_sequence &= start == base && base % (HALF_WARP * width) == 0;
+    }
+    if (active && in_sequence) {
+        for (unsigned part = 0; part < (width == 16 ? 2u : 1u); part++)
+            add_transaction(cost, width == 4 ? 64 : 128);
+    } else {
+        for (int i = 0; i < active; i++)
+            add_transaction(cost, 32);
+    }
+}
+
+/* 1.2 and 1.3: the segment of the lowest lane left takes along all lanes that fall in it, and
+ * shrinks by halves while one half is unused, down to 32 bytes. */
+static void global_12(const tilemm_warp_access_t *access, int first, tilemm_global_cost_t *cost)
+{
+    unsigned width = (unsigned)access->elem_bytes;
+    uint64_t segment = width == 1 ? 32 : width == 2 ? 64 : 128;
+    int waiting[HALF_WARP];
+    for (int i = 0; i < HALF_WARP; i++)
+        waiting[i] = is_active(access, first + i);
+    for (int lane = 0; lane < HALF_WARP; lane++) {
+        if (!waiting[lane])
+            continue;
+        uint64_t number = access->addr[first + lane] / segment;
+        uint64_t low = UINT64_MAX, high = 0; /* first and last byte wanted */
+        for (int i = lane; i < HALF_WARP; i++) {
+            uint64_t address = access->addr[first + i];
+            if (!waiting[i] || address / segment != number)
+                continue;
+            waiting[i] = 0;
+            low = address < low ? address : low;
+            high = address + width - 1 > high ? address + width - 1 : high;
+        }
+        uint64_t bytes = segment;
+        while (bytes > 32 && low / (bytes / 2) == high / (bytes / 2))
+            bytes /= 2;
+        add_transaction(cost, (unsigned)bytes);
+    }
+}
+
+/* 2.x and later: each request (128 bytes' worth of lanes at most on 2.x and 3.x, the warp later)
+ * moves the aligned blocks that it touches. */
+static void global_blocks(const tilemm_warp_access_t *access, int first, int lanes, unsigned block,
+                          tilemm_global_cost_t *cost)
+{
+    uint64_t blocks[WARP];
+    int size = 0;
+    for (int lane = first; lane < first + lanes; lane++)
+        if (is_active(access, lane)) /* aligned elements never straddle a block */
+            size = insert(blocks, size, access->addr[lane] / block);
+    for (int i = 0; i < size; i++)
+        add_transaction(cost, block);
+}
+
+/* Bytes wanted, each counted once: elements are aligned, so they are the same or apart. */
+static int distinct_bytes(const tilemm_warp_access_t *access)
+{
+    uint64_t addresses[WARP];
+    int size = 0;
+    for (int lane = 0; lane < WARP; lane++)
+        if (is_active(access, lane))
+            size = insert(addresses, size, access->addr[lane]);
+    return size * access->elem_bytes;
+}
+
+tilemm_status_t tilemm_model_global(int cc, int cached_in_l1, int is_store,
+                                    const tilemm_warp_access_t *access, tilemm_global_cost_t *cost)
+{
+    if (!cost || !is_valid(cc, access))
+        return TILEMM_INVALID_ARGUMENT;
+    memset(cost, 0, sizeof *cost);
+    int width = access->elem_bytes;
+    int lanes = cc < 20 ? HALF_WARP : cc < 50 && width > 4 ? 128 / width : WARP;
+    unsigned block = cc < 50 && cached_in_l1 && !is_store ? 128 : 32;
+    for (int first = 0; first < WARP; first += lanes) {
+        if (!any_active(access, first, lanes))
+            continue;
+        if (cc < 12)
+            global_10(access, first, cost);
+        else if (cc < 20)
+            global_12(access, first, cost);
+        else
+            global_blocks(access, first, lanes, block, cost);
+    }
+    cost->bytes_requested = distinct_bytes(access);
+    cost->efficiency = cost->transactions
+                           ? (double)cost->bytes_requested / cost->transaction_bytes_total
+                           : 1.0;
+    return TILEMM_SUCCESS;
+}

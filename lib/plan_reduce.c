@@ -1,0 +1,229 @@
+/* plan_reduce.c - how reductions are cut into tiles and shared out, on both backends.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "plan_reduce.h"
+
+#include <string.h>
+
+#include "../kernels/cuda/reduce.h"
+#include "../kernels/reduce_ops.h"
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t quotient_up(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+/* a * b for sizes, or the largest size. */
+static size_t product(size_t a, size_t b)
+{
+    return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
+}
+
+/* Whether each partial result has a count or an index beside its value. */
+static int has_extras(const tilemm__reduce_args_t *args)
+{
+    return tilemm__sum_is_counted(args->op, args->nan_ignore) || args->index_out != NULL;
+}
+
+/* Whether columns lie side by side and their elements do not. */
+static int is_down(const tilemm__reduce_args_t *args)
+{
+    return args->count > 1 && args->vstride == 1 && args->istride != 1 && args->n > 1 &&
+           args->op != TILEMM__DOT;
+}
+
+/* ---- CPU -------------------------------------------------------------------------------- */
+
+/* A thread is worth starting for so many elements. */
+enum { ELEMENTS_PER_THREAD = 32768 };
+/* Enough that threads seldom meet, and no more memory than they need for that. */
+enum { MAX_PANEL_TILES = 131072 };
+
+static int64_t strip_width(const tilemm__reduce_args_t *args, const tilemm__cpu_traits_t *traits,
+                           int threads)
+{
+    /* One set of 32 lanes for the tile, and one for each level that tiles' sums may reach. */
+    int64_t sets = 1, width;
+    for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__tile_count(m))
+        sets++;
+    if (tilemm__op_is_order(args->op)) /* which need no lanes */
+        return TILEMM__REDUCE_MAX_STRIP;
+    width = least(TILEMM__REDUCE_STACK_LANES / (TILEMM__TILE_LANES * sets),
+                  (int64_t)(traits->l1d_bytes / 4 * 3 / (TILEMM__TILE_LANES * sizeof(double))));
+    width = least(width, TILEMM__REDUCE_MAX_STRIP);
+    if (args->n <= TILEMM__TILE_ELEMS) /* nothing else can be shared out */
+        width = least(width, quotient_up(args->count, threads));
+    return width <= 16 ? 16 : width / 16 * 16;
+}
+
+void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__reduce_args_t *args,
+                             const tilemm__cpu_traits_t *traits, int threads, size_t workspace)
+{
+    const int64_t tiles = tilemm__tile_count(args->n);
+    const int is_order = tilemm__op_is_order(args->op);
+    const double elements = (double)args->n * (double)args->count;
+    memset(plan, 0, sizeof *plan);
+    if (elements / ELEMENTS_PER_THREAD < threads)
+        threads = 1 + (int)(elements / ELEMENTS_PER_THREAD);
+    plan->threads = threads;
+    if (is_down(args)) {
+        int64_t strips;
+        plan->method = TILEMM__REDUCE_STRIPS;
+        plan->strip = strip_width(args, traits, threads);
+        strips = quotient_up(args->count, plan->strip);
+        if (threads > 1 && tiles > 1 && strips < 4 * (int64_t)threads) {
+            /* Searches need no tile of their own: as many pieces as keep the threads busy. */
+            int64_t rows = is_order ? quotient_up(tiles, 2 * (int64_t)threads) * TILEMM__TILE_ELEMS
+                                    : TILEMM__TILE_ELEMS;
+            size_t bytes = product(product((size_t)quotient_up(args->n, rows), (size_t)args->count),
+                                   has_extras(args) ? 16 : 8);
+            if (bytes <= workspace) {
+                plan->method = TILEMM__REDUCE_PIECES;
+                plan->piece_rows = rows;
+                plan->workspace = bytes;
+                return;
+            }
+        }
+        plan->threads = (int)least(threads, strips);
+    } else if (threads > 1 && tiles >= 4 * (int64_t)threads && args->count < 8 * (int64_t)threads) {
+        int64_t whole = quotient_up(tiles, TILEMM__REDUCE_STACK_TILES) * TILEMM__REDUCE_STACK_TILES;
+        plan->method = TILEMM__REDUCE_TILES;
+        plan->panel = least(least(whole, MAX_PANEL_TILES), (int64_t)(workspace / sizeof(double)));
+        plan->panel = plan->panel / TILEMM__REDUCE_STACK_TILES * TILEMM__REDUCE_STACK_TILES;
+        if (is_order || plan->panel <= TILEMM__REDUCE_STACK_TILES)
+            plan->panel = TILEMM__REDUCE_STACK_TILES;
+        else
+            plan->workspace = (size_t)plan->panel * sizeof(double);
+    } else {
+        plan->method = TILEMM__REDUCE_VECTORS;
+        plan->threads = (int)least(threads, args->count);
+    }
+}
+
+/* ---- CUDA ------------------------------------------------------------------------------- */
+
+/* Partial results are 1/512 of the elements or less; past this size panels cost nothing. */
+#define WORKSPACE_ENOUGH ((size_t)64 << 20)
+
+/* How many vectors of one tile each a warp takes: as many as fill its 32 rows. */
+static int vectors_per_warp(int64_t length)
+{
+    return length <= 32 ? 32 : length <= 256 ? 4 : 1;
+}
+
+static void add_step(tilemm__reduce_cuda_plan_t *plan, tilemm__reduce_step_kind_t kind, int width,
+                     int64_t length, int64_t tiles)
+{
+    tilemm__reduce_step_t *step = &plan->step[plan->steps++];
+    step->kind = kind;
+    step->width = width;
+    step->length = length;
+    step->tiles = tiles;
+}
+
+/* The step that reads vectors of this length, of floats or of partial results. */
+static void add_across(tilemm__reduce_cuda_plan_t *plan, int64_t length, int64_t block_limit,
+                       int64_t count, int sm_count)
+{
+    const int64_t tiles = tilemm__tile_count(length);
+    if (tiles == 1)
+        add_step(plan, TILEMM__STEP_TILES, vectors_per_warp(length), length, 1);
+    else if (length <= block_limit && count <= sm_count)
+        add_step(plan, TILEMM__STEP_BLOCK, 1, length, 1); /* saves a launch */
+    else
+        add_step(plan, TILEMM__STEP_TILES, 1, length, tiles);
+}
+
+void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
+                              const tilemm__cuda_traits_t *traits, size_t workspace)
+{
+    enum { BLOCK_ELEMENTS = 65536, BLOCK_PARTIALS = 32768 };
+    const int64_t tiles = tilemm__tile_count(args->n);
+    const int64_t warps_to_fill = (int64_t)traits->sm_count * (traits->max_threads_per_sm / 32);
+    const size_t entry = has_extras(args) ? 16 : 8;
+    const int64_t available =
+        (int64_t)((workspace < WORKSPACE_ENOUGH ? workspace : WORKSPACE_ENOUGH) / entry);
+    int64_t each = 0, panel;
+    memset(plan, 0, sizeof *plan);
+    plan->has_extras = entry == 16;
+    plan->vectors = args->count;
+    plan->panel = tiles;
+    if (is_down(args)) {
+        int64_t columns = quotient_up(args->count, TILEMM__DOWN_COLS);
+        int width = args->n <= 64 && columns >= warps_to_fill / 4 ? 1
+                    : columns * tiles >= 4 * (int64_t)traits->sm_count ? 8
+                                                                       : 32;
+        add_step(plan, TILEMM__STEP_DOWN, width, args->n, tiles);
+    } else {
+        add_across(plan, args->n, BLOCK_ELEMENTS, args->count, traits->sm_count);
+    }
+    while (plan->step[plan->steps - 1].tiles > 1)
+        add_across(plan, plan->step[plan->steps - 1].tiles, BLOCK_PARTIALS, args->count,
+                   traits->sm_count);
+
+    for (int i = 0; i < plan->steps - 1; i++)
+        each += plan->step[i].tiles;
+    if (each == 0)
+        return;
+    plan->vectors = least(args->count, available / each);
+    if (plan->vectors > TILEMM__DOWN_COLS && plan->vectors < args->count)
+        plan->vectors = plan->vectors / TILEMM__DOWN_COLS * TILEMM__DOWN_COLS;
+    if (plan->vectors == 0) {
+        /* Not even one vector: its tiles in panels, if two steps of it and all of the others have
+         * room; else blocks, which need none. */
+        plan->vectors = 1;
+        panel = available - (each - tiles);
+        panel = panel > 0 ? panel / TILEMM__TILE_ELEMS * TILEMM__TILE_ELEMS : 0;
+        if (panel == 0) {
+            memset(plan, 0, sizeof *plan);
+            plan->vectors = args->count;
+            plan->panel = tiles;
+            add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1);
+            return;
+        }
+        plan->panel = panel;
+        plan->steps = 1;
+        add_step(plan, TILEMM__STEP_TILES, 1, tiles, tilemm__tile_count(tiles));
+        while (plan->step[plan->steps - 1].tiles > 1)
+            add_across(plan, plan->step[plan->steps - 1].tiles, BLOCK_PARTIALS, 1,
+                       traits->sm_count);
+        each -= tiles - panel;
+    }
+    for (int i = 0; i < plan->steps - 1; i++) {
+        plan->step[i].place = plan->room;
+        plan->room += plan->vectors * (i == 0 ? plan->panel : plan->step[i].tiles);
+    }
+    plan->workspace = (size_t)plan->room * entry;
+}
+
+void tilemm__plan_segments_cuda(tilemm__segments_cuda_plan_t *plan,
+                                const tilemm__segments_args_t *args,
+                                const tilemm__cuda_traits_t *traits, size_t workspace)
+{
+    enum { SPAN_SHIFT = 20, SEGMENT_ROOM = 32768 };
+    const int64_t warps_to_fill = (int64_t)traits->sm_count * (traits->max_threads_per_sm / 32);
+    size_t bytes = workspace;
+    memset(plan, 0, sizeof *plan);
+    /* With many segments the warps themselves keep the device busy. */
+    plan->group = args->segments >= 32 * warps_to_fill ? 32 : 1;
+    plan->warp_limit = args->segments >= 4 * warps_to_fill ? 32768 : 2048;
+    plan->blocks = 2 * traits->sm_count;
+    /* Segments of more than a span have at most twice as many spans as their elements fill; so
+     * this many for all that memory holds. */
+    plan->span_room = (int64_t)(traits->memory_bytes / sizeof(float) >> SPAN_SHIFT) * 2 + 2;
+    plan->room = least(args->segments, SEGMENT_ROOM);
+    if (bytes < TILEMM__SEGMENTS_BYTES(0, 0)) {
+        plan->room = plan->span_room = 0;
+        return;
+    }
+    bytes -= TILEMM__SEGMENTS_BYTES(0, 0);
+    plan->span_room = least(plan->span_room, (int64_t)(bytes / TILEMM__SPAN_BYTES));
+    bytes -= (size_t)plan->span_room * TILEMM__SPAN_BYTES;
+    plan->room = least(plan->room, (int64_t)(bytes / TILEMM__SEGMENT_BYTES));
+    plan->workspace = TILEMM__SEGMENTS_BYTES(plan->room, plan->span_room);
+}

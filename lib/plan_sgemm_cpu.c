@@ -1,0 +1,227 @@
+/* plan_sgemm_cpu.c - how a SGEMM is blocked and shared out on the CPU: a pure function of the
+ * problem, the caches, the tile, the threads and the workspace.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "plan_sgemm_cpu.h"
+
+/* Multiply-adds that pay for waking one more thread: some 10 us of them. */
+static const double THREAD_WORK = 1 << 20;
+/* Parts that each thread should find, so that the last to finish is not much later. */
+enum { PARTS_PER_THREAD = 8 };
+
+static int64_t least(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t most(int64_t x, int64_t y)
+{
+    return x > y ? x : y;
+}
+
+static int64_t pieces(int64_t total, int64_t size)
+{
+    return total / size + (total % size != 0);
+}
+
+static int64_t round_up(int64_t x, int64_t unit)
+{
+    return pieces(x, unit) * unit;
+}
+
+/* The size of the fewest equal pieces of `total`, none larger than `limit`; a multiple of unit. */
+static int64_t even(int64_t total, int64_t limit, int64_t unit)
+{
+    limit = most(limit / unit, 1) * unit;
+    return round_up(pieces(total, pieces(total, limit)), unit);
+}
+
+/* How many rows or columns of kc floats lie in so many bytes. */
+static int64_t that_fit(int64_t bytes, int64_t kc)
+{
+    return bytes / (kc * (int64_t)sizeof(float));
+}
+
+static size_t panel_bytes(int64_t kc, int64_t width)
+{
+    return ((size_t)kc * (size_t)width * sizeof(float) + 63) / 64 * 64;
+}
+
+static void size_set(tilemm__sgemm_cpu_plan_t *plan, int nr)
+{
+    plan->ms_bytes = panel_bytes(plan->kc, plan->m_panel);
+    plan->set_bytes = plan->ms_bytes + panel_bytes(plan->kc, plan->direct ? nr : plan->n_panel);
+}
+
+/* Make the panels smaller until a set has at most `limit` bytes. Ns, the larger, first: what is
+ * lost is that Ms is packed again for each of its parts. Returns 0 if that cannot be. */
+static int shrink_set(tilemm__sgemm_cpu_plan_t *plan, int mr, int nr, size_t limit)
+{
+    for (size_set(plan, nr); plan->set_bytes > limit; size_set(plan, nr)) {
+        if (!plan->direct && plan->n_panel > nr &&
+            (plan->n_panel >= plan->m_panel || plan->m_panel == mr))
+            plan->n_panel = round_up(plan->n_panel / 2, nr);
+        else if (plan->m_panel > mr)
+            plan->m_panel = round_up(plan->m_panel / 2, mr);
+        else
+            return 0;
+    }
+    return 1;
+}
+
+/* Cut `total` into enough pieces, of whole tiles, for the threads to share. */
+static int64_t share_out(int64_t total, int64_t tile, int threads)
+{
+    return round_up(pieces(total, (int64_t)threads * PARTS_PER_THREAD), tile);
+}
+
+static int64_t within(double x, int64_t low, int64_t high)
+{
+    return x < (double)low ? low : x < (double)high ? (int64_t)x : high;
+}
+
+/* The problem after the swap. */
+typedef struct {
+    int64_t m, n, k, batch_count;
+    int mr, nr;
+    int narrow; /* a few panels one way: what is packed for the other way is used little */
+} shape_t;
+
+static void count_tasks(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
+{
+    if (plan->shared) {
+        plan->tasks = 1;
+        plan->m_task = plan->n_task = 0;
+    } else {
+        plan->tasks = pieces(x->m, plan->m_task) * pieces(x->n, plan->n_task) * x->batch_count;
+        plan->threads = (int)least(plan->threads, plan->tasks);
+    }
+}
+
+/* How many threads work, and on what. */
+static void plan_threads(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
+{
+    const double wanted = (double)x->m * (double)x->n * (double)x->k / THREAD_WORK;
+    const int one = (int)within(wanted, 1, threads);
+    const int over_batch =
+        (int)least(x->batch_count, within(wanted * (double)x->batch_count, 1, threads));
+
+    plan->m_task = round_up(x->m, x->mr);
+    plan->n_task = round_up(x->n, x->nr);
+    if (over_batch > one || x->batch_count >= 4 * (int64_t)threads) {
+        plan->threads = over_batch;
+    } else {
+        plan->threads = one;
+        plan->shared = one > 1 && !x->narrow;
+        /* In a narrow problem the longer operand is best packed by the one thread that uses it. */
+        if (one > 1 && x->m < x->n)
+            plan->n_task = share_out(x->n, x->nr, one);
+        else if (one > 1)
+            plan->m_task = share_out(x->m, x->mr, one);
+    }
+    plan->direct = plan->direct && !plan->shared;
+    count_tasks(plan, x);
+}
+
+/* What is packed at a time, and cut into what parts: a part of Ms stays in half of L2 while Ns
+ * panels pass, all of Ns in half of L3, or of the L2s together. */
+static void plan_panels(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x,
+                        const tilemm__cpu_traits_t *traits)
+{
+    const int64_t l2 = (int64_t)traits->l2_bytes;
+    const int64_t l3 = most((int64_t)traits->l3_bytes, l2 * most(2, plan->threads));
+    const int64_t m_limit = that_fit(l2 / 2, plan->kc);
+
+    if (plan->shared) {
+        const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
+
+        plan->m_panel =
+            even(x->m, most(m_limit, that_fit(least(l3 / 4, 8 << 20), plan->kc)), x->mr);
+        plan->n_panel = even(x->n, that_fit(least(l3 / 2, 16 << 20), plan->kc), x->nr);
+        plan->m_part = even(plan->m_panel, m_limit, x->mr);
+        while (plan->m_part > x->mr &&
+               pieces(plan->m_panel, plan->m_part) * (plan->n_panel / x->nr) < parts)
+            plan->m_part = round_up(plan->m_part / 2, x->mr);
+        /* Not so many that handing them out costs. */
+        plan->n_part = x->nr * most(1, pieces(plan->m_panel, plan->m_part) *
+                                           (plan->n_panel / x->nr) / (4 * parts));
+    } else if (plan->direct) {
+        plan->m_panel = even(plan->m_task, m_limit, x->mr);
+        plan->n_panel = plan->n_task;
+    } else {
+        /* Ns that serves few Ms panels is made and used while it lies in L2. */
+        const int64_t ns_bytes =
+            x->narrow ? l2 / 4 : least(most(l3 / 2 / plan->threads, l2 / 2), 16 << 20);
+
+        plan->m_panel = even(plan->m_task, m_limit, x->mr);
+        plan->n_panel = even(plan->n_task, that_fit(ns_bytes, plan->kc), x->nr);
+    }
+}
+
+/* Each thread for itself, with one panel of each kind on its stack. */
+static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
+{
+    const int64_t floats = TILEMM__SGEMM_STACK_BYTES / (int64_t)sizeof(float);
+
+    plan->on_stack = 1;
+    plan->direct = 0;
+    plan->kc = even(x->k, least(plan->kc, floats / (x->mr + x->nr)), 4);
+    plan->m_panel = x->mr;
+    plan->n_panel = x->nr;
+    if (plan->shared) {
+        plan->shared = 0;
+        plan->n_task = share_out(x->n, x->nr, plan->threads);
+        plan->m_task = share_out(x->m, x->mr, 1);
+    }
+    count_tasks(plan, x);
+    size_set(plan, x->nr);
+}
+
+void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_args_t *args,
+                            const tilemm__cpu_traits_t *traits, int mr, int nr, int threads,
+                            size_t workspace)
+{
+    /* A tile has fewer rows than columns, and can have fewer still: the shorter side of C is
+     * best the rows. C's vector stores are lost, so only where columns would be mostly empty. */
+    const int swap = args->n < args->m && args->n <= mr && args->n <= nr / 2;
+    const shape_t x = {
+        .m = swap ? args->n : args->m,
+        .n = swap ? args->m : args->n,
+        .k = args->k,
+        .batch_count = args->batch_count,
+        .mr = mr,
+        .nr = nr,
+        .narrow = (swap ? args->n : args->m) <= 2 * mr || (swap ? args->m : args->n) <= 2 * nr,
+    };
+    const int b_along_k = swap ? !args->trans_a : args->trans_b;
+    const double b_span = (double)x.k * (double)(swap ? args->lda : args->ldb) * sizeof(float);
+    size_t sets;
+
+    *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap};
+
+    /* A Ns panel fills L1 while Ms panels pass: larger than where all would stay, as what is read
+     * in order comes soon enough from L2, and C is loaded and stored once in kc steps. */
+    plan->kc = even(x.k, most(128, least(512, that_fit((int64_t)traits->l1d_bytes, nr))), 4);
+
+    /* B where it lies: if its elements are read once, packing is pure loss; if all of it lies in
+     * L1, nearly so. */
+    plan->direct =
+        !b_along_k && (x.m <= mr || (x.m <= 8 * mr && b_span <= (double)traits->l1d_bytes));
+
+    plan_threads(plan, &x, threads);
+    plan_panels(plan, &x, traits);
+    size_set(plan, nr);
+    sets = plan->shared ? 1 : (size_t)plan->threads;
+    if (plan->set_bytes <= TILEMM__SGEMM_STACK_BYTES && !plan->shared)
+        plan->on_stack = 1;
+    else if (!shrink_set(plan, mr, nr, workspace / sets))
+        plan_for_stack(plan, &x);
+    plan->workspace = plan->on_stack ? 0 : plan->set_bytes * sets;
+
+    plan->m_part = plan->shared ? least(plan->m_part, plan->m_panel) : plan->m_panel;
+    plan->n_part = plan->shared ? least(plan->n_part, plan->n_panel) : plan->n_panel;
+}

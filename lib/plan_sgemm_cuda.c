@@ -1,0 +1,172 @@
+/* plan_sgemm_cuda.c - see plan_sgemm_cuda.h.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "plan_sgemm_cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../kernels/cuda/sgemm.h"
+
+/* A tile, and what its kernel makes of a multiprocessor that has warps enough: the part of its
+ * multiply-adds, next to the largest tile. Small squares read more of Ms and Ns for each. */
+typedef struct {
+    int m, n, k, threads, blocks;
+    double peak;
+    const char *name;
+} tile_t;
+
+#define PEAK(squares) ((squares) == 4 ? 1.0 : (squares) == 2 ? 0.85 : 0.55)
+#define TILE(m, n, k, quads_m, quads_n, blocks)                                                    \
+    {m,                                                                                            \
+     n,                                                                                            \
+     k,                                                                                            \
+     (m) / (quads_m) * ((n) / (quads_n)) / 16,                                                     \
+     blocks,                                                                                       \
+     PEAK((quads_m) * (quads_n)),                                                                  \
+     #m "x" #n "x" #k},
+static const tile_t tiles[TILEMM__SGEMM_TILE_COUNT] = {TILEMM__SGEMM_FFMA_TILES(TILE)};
+
+/* The estimate's other figures, in clock cycles: what a tile takes beside its multiply-adds (index
+ * arithmetic, the first loads, C); a second kernel in the stream; bytes that a multiprocessor moves
+ * in a cycle; and the warps with which half the peak is reached. */
+static const double per_tile = 2500, second_kernel = 4000, bytes_per_cycle = 16, half_warps = 4;
+
+static int64_t ceil_div(int64_t x, int64_t y)
+{
+    return x / y + (x % y != 0);
+}
+
+static int64_t round_up(int64_t x, int64_t y)
+{
+    return ceil_div(x, y) * y;
+}
+
+/* Blocks of a tile that a multiprocessor holds. */
+static int resident_blocks(const tile_t *tile, const tilemm__cuda_traits_t *traits)
+{
+    const size_t reserved = traits->cc >= 80 ? 1024 : 0; /* by the system, for each block */
+    const size_t shared = (size_t)(tile->m + tile->n) * (size_t)tile->k * 2 * sizeof(float);
+    const size_t by_shared = traits->shared_per_sm / (shared + reserved);
+    const int by_threads = traits->max_threads_per_sm / tile->threads;
+    int blocks = tile->blocks;
+
+    if (blocks > by_threads)
+        blocks = by_threads;
+    if ((size_t)blocks > by_shared)
+        blocks = (int)by_shared;
+    return blocks > 0 ? blocks : 1;
+}
+
+/* Cycles that so many tiles of depth k take: those of the multiprocessor that gets the most. */
+static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, double count,
+                       int64_t k)
+{
+    /* Multiply-adds in a cycle: data-centre Ampere and Turing have half as many as the others. */
+    const double lanes = traits->cc <= 80 ? 64 : 128;
+    const int resident = resident_blocks(tile, traits);
+    const double whole = count / traits->sm_count;
+    double most = (double)(int64_t)whole;
+    double at_once, warps;
+
+    if (most < whole)
+        most += 1;
+    at_once = most < resident ? most : resident;
+    warps = at_once * tile->threads / 32;
+    return most * ((double)tile->m * tile->n * (double)round_up(k, tile->k) / lanes / tile->peak *
+                       (warps + half_warps) / warps +
+                   per_tile / at_once);
+}
+
+static int is_quads(const void *pointer, int64_t ld, int64_t stride, int64_t batch)
+{
+    uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * sizeof(float);
+
+    if (batch > 1)
+        all |= (uint64_t)stride * sizeof(float);
+    return all % 16 == 0;
+}
+
+/* The number of ranges that k falls into if there may be `splits`; *k_split is their length. */
+static int64_t split(int64_t k, int64_t splits, int64_t tile_k, int64_t *k_split)
+{
+    *k_split = round_up(ceil_div(k, splits), tile_k);
+    return ceil_div(k, *k_split);
+}
+
+/* Find the tile and the splits that promise to take the least time. */
+static void choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                   size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
+{
+    const double elements = (double)args->m * (double)args->n * (double)args->batch_count;
+    const double bytes = elements * sizeof(float);
+    double best = -1;
+
+    for (int t = 0; t < TILEMM__SGEMM_TILE_COUNT; t++) {
+        const tile_t *tile = &tiles[t];
+        const double count = (double)ceil_div(args->m, tile->m) *
+                             (double)ceil_div(args->n, tile->n) * (double)args->batch_count;
+        const int resident = resident_blocks(tile, traits);
+
+        /* Unsplit; then with as many splits as give each multiprocessor 1, 2, 3 ... tiles. */
+        for (int fill = 0; fill <= resident; fill++) {
+            const double room = fill ? (double)traits->sm_count * fill / count : 1;
+            double cycles;
+            int64_t splits, k_split;
+
+            if (fill && room < 2)
+                continue;
+            splits = split(args->k, (int64_t)room, tile->k, &k_split);
+            if (fill && bytes * (double)splits > (double)workspace) {
+                splits = (int64_t)((double)workspace / bytes);
+                if (splits >= 2)
+                    splits = split(args->k, splits, tile->k, &k_split);
+            }
+            if (fill && splits < 2)
+                continue;
+            cycles = estimate(tile, traits, count * (double)splits, k_split);
+            if (splits > 1)
+                cycles += second_kernel +
+                          2 * bytes * (double)splits / (bytes_per_cycle * traits->sm_count);
+            if (best < 0 || cycles < best) {
+                best = cycles;
+                plan->tile = t;
+                plan->splits = splits;
+                plan->k_split = k_split;
+            }
+        }
+    }
+}
+
+void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                             size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tile_t *tile;
+
+    memset(plan, 0, sizeof *plan);
+    plan->splits = 1;
+    if (args->k == 0) {
+        plan->kernel = args->beta == 1.0f ? TILEMM__SGEMM_NOTHING : TILEMM__SGEMM_SCALE;
+        if (plan->kernel == TILEMM__SGEMM_SCALE)
+            snprintf(plan->name, sizeof plan->name, "sgemm_scale_sm75");
+        return;
+    }
+    plan->kernel = TILEMM__SGEMM_FFMA;
+    choose(args, traits, workspace, plan);
+    tile = &tiles[plan->tile];
+    plan->vector_a = !args->a_array && args->m >= tile->m && (!args->trans_a || args->m % 4 == 0) &&
+                     is_quads(args->a, args->lda, args->stride_a, args->batch_count);
+    plan->vector_b = !args->b_array && args->n >= tile->n && (args->trans_b || args->n % 4 == 0) &&
+                     is_quads(args->b, args->ldb, args->stride_b, args->batch_count);
+    plan->vector_c = args->n % 4 == 0;
+    if (plan->splits == 1)
+        plan->vector_c = plan->vector_c && !args->c_array &&
+                         is_quads(args->c, args->ldc, args->stride_c, args->batch_count);
+    else
+        plan->workspace_bytes = (size_t)plan->splits * (size_t)args->batch_count * (size_t)args->m *
+                                (size_t)args->n * sizeof(float);
+    snprintf(plan->name, sizeof plan->name, "sgemm_ffma_sm75_%s", tile->name);
+    if (plan->splits > 1)
+        snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name),
+                 "_splitk%lld", (long long)plan->splits);
+}

@@ -1,0 +1,255 @@
+/* plan_transpose_cpu.c - which kernel transposes on the CPU, in which blocks, on how many threads.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include "plan_transpose_cpu.h"
+
+#include "cpu/transpose.h"
+#include "inplace.h"
+
+/* Bytes read and written below which a thread more costs more than it brings. */
+static const double bytes_per_thread = 512.0 * 1024;
+
+static int vector_bytes(tilemm__isa_t isa)
+{
+    switch (isa) {
+    case TILEMM__ISA_AVX512:
+        return 64;
+    case TILEMM__ISA_AVX2:
+        return 32;
+    default:
+        return 16;
+    }
+}
+
+static int kind_of(const tilemm__transpose_args_t *args)
+{
+    int kind = 0;
+
+    /* Multiplying by 1 is moving. */
+    if (args->scaled && args->alpha != 1.0f)
+        return TILEMM__TRANSPOSE_SCALED;
+    while ((size_t)1 << kind < args->elem_size)
+        kind++;
+    return kind;
+}
+
+static int64_t min64(int64_t x, int64_t y)
+{
+    return x < y ? x : y;
+}
+
+static int64_t ceil_div(int64_t x, int64_t y)
+{
+    return (x - 1) / y + 1;
+}
+
+/* The least power of two that is not less than x. */
+static int64_t power_of_two(int64_t x)
+{
+    int64_t power = 1;
+
+    while (power < x)
+        power *= 2;
+    return power;
+}
+
+/* The side of the largest square block, a power of two, that fits into so many bytes. */
+static int64_t block_side(size_t bytes, size_t elem_size)
+{
+    int64_t side = 256;
+
+    while (side > 16 && (size_t)(side * side) * elem_size > bytes)
+        side /= 2;
+    return side;
+}
+
+static double bytes_moved(const tilemm__plan_transpose_cpu_t *plan, size_t elem_size)
+{
+    return 2.0 * (double)plan->rows * (double)plan->cols * (double)plan->batch_count *
+           (double)elem_size;
+}
+
+static int64_t tasks(const tilemm__plan_transpose_cpu_t *plan)
+{
+    return ceil_div(plan->rows, plan->block_rows) * ceil_div(plan->cols, plan->block_cols) *
+           plan->batch_count;
+}
+
+static void limit_threads(tilemm__plan_transpose_cpu_t *plan, double limit)
+{
+    if (plan->threads > limit)
+        plan->threads = limit < 1 ? 1 : (int)limit;
+}
+
+/* Take `scratch` bytes for each thread, with fewer threads if need be; 0 if that is too much for
+ * one, or if the stack will do. */
+static void take_scratch(tilemm__plan_transpose_cpu_t *plan, size_t scratch, size_t workspace)
+{
+    scratch = (scratch + 63) / 64 * 64;
+    plan->scratch = 0;
+    if (scratch > TILEMM__TRANSPOSE_STACK && scratch <= workspace) {
+        plan->scratch = scratch;
+        limit_threads(plan, (double)(workspace / scratch));
+    }
+}
+
+/* Rows that follow each other without a gap are one row; so are matrices of a batch. */
+static void plan_copy(tilemm__plan_transpose_cpu_t *plan, size_t elem_size)
+{
+    if (plan->rows == 1 || (plan->ld_src == plan->cols && plan->ld_dst == plan->cols)) {
+        plan->cols *= plan->rows;
+        plan->rows = 1;
+        plan->ld_src = plan->ld_dst = plan->cols;
+    }
+    limit_threads(plan, bytes_moved(plan, elem_size) / bytes_per_thread);
+    /* Long pieces, so that memcpy can choose its method. */
+    plan->block_cols = plan->cols;
+    if (plan->rows * plan->batch_count < plan->threads)
+        plan->block_cols = ceil_div(plan->cols, plan->threads);
+    plan->block_rows =
+        min64(plan->rows, ceil_div(65536, plan->block_cols * (int64_t)elem_size));
+    plan->tile_rows = 1;
+    limit_threads(plan, (double)tasks(plan));
+}
+
+static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_traits_t *traits,
+                      size_t workspace, tilemm__plan_transpose_cpu_t *plan)
+{
+    const int64_t size = (int64_t)args->elem_size, vector = vector_bytes(traits->isa);
+    const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
+    const int64_t line = 64 / size;
+    size_t scratch;
+
+    /* A thin matrix gets thin blocks of the same size. */
+    plan->block_rows = plan->block_cols = side;
+    if (plan->cols < side)
+        plan->block_rows = side * (side / power_of_two(plan->cols));
+    else if (plan->rows < side)
+        plan->block_cols = side * (side / power_of_two(plan->rows));
+    plan->block_rows = min64(plan->block_rows, plan->rows);
+    plan->block_cols = min64(plan->block_cols, plan->cols);
+    limit_threads(plan, bytes_moved(plan, args->elem_size) / bytes_per_thread);
+    /* Blocks of a large matrix that are many for some threads and none for others. */
+    while (plan->threads > 1 && tasks(plan) < plan->threads &&
+           (plan->block_rows > 4 * line || plan->block_cols > 4 * line)) {
+        if (plan->block_rows >= plan->block_cols)
+            plan->block_rows = ceil_div(plan->block_rows, 2 * line) * line;
+        else
+            plan->block_cols = ceil_div(plan->block_cols, 2 * line) * line;
+    }
+    limit_threads(plan, (double)tasks(plan));
+
+    plan->stream = bytes_moved(plan, args->elem_size) > (double)traits->l3_bytes &&
+                   (plan->block_rows % line == 0 || plan->block_rows == plan->rows) &&
+                   plan->rows >= line &&
+                   (uintptr_t)args->dst % (uintptr_t)vector == 0 &&
+                   plan->ld_dst * size % vector == 0 &&
+                   (plan->batch_count == 1 || args->stride_dst * size % vector == 0);
+
+    /* Where rows are longer than a block's, reading the block once, row by row, keeps its rows
+     * from evicting each other, and page by page what would be all pages at a time. */
+    plan->buffered = plan->cols > plan->block_cols && plan->block_rows >= 32 &&
+                     bytes_moved(plan, args->elem_size) > (double)traits->l2_bytes;
+    if (plan->buffered) {
+        scratch = (size_t)(plan->block_rows *
+                           tilemm__transpose_block_ld(plan->block_cols, args->elem_size)) *
+                  args->elem_size;
+        take_scratch(plan, scratch, workspace);
+        plan->buffered = plan->scratch || scratch <= TILEMM__TRANSPOSE_STACK;
+    }
+}
+
+static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__cpu_traits_t *traits,
+                      size_t workspace, tilemm__plan_transpose_cpu_t *plan)
+{
+    const size_t size = args->elem_size;
+    int64_t side = min64(block_side(traits->l2_bytes / 32, size), power_of_two(plan->rows));
+
+    limit_threads(plan, bytes_moved(plan, size) / bytes_per_thread);
+    take_scratch(plan, (size_t)(2 * side * tilemm__transpose_block_ld(side, size)) * size,
+                 workspace);
+    while (!plan->scratch &&
+           (size_t)(2 * side * tilemm__transpose_block_ld(side, size)) * size >
+               TILEMM__TRANSPOSE_STACK)
+        side /= 2;
+    plan->block_rows = plan->block_cols = side;
+    limit_threads(plan, (double)ceil_div(plan->rows, side));
+}
+
+static void plan_rectangle(const tilemm__transpose_args_t *args, size_t workspace,
+                           tilemm__plan_transpose_cpu_t *plan)
+{
+    const int forward = tilemm__inplace_forward(plan->rows, plan->cols);
+    const int64_t m = forward ? plan->rows : plan->cols, n = forward ? plan->cols : plan->rows;
+    const size_t row = (size_t)n * args->elem_size, bits = (size_t)ceil_div(m, 8);
+
+    plan->method = forward ? TILEMM__TRANSPOSE_C2R : TILEMM__TRANSPOSE_R2C;
+    plan->block_rows = TILEMM__PANEL_COLS;
+    plan->block_cols = min64(n, tilemm__panel_cols(args->elem_size));
+    plan->tile_rows = (int)plan->block_rows;
+    plan->tile_cols = (int)tilemm__panel_cols(args->elem_size);
+    limit_threads(plan, bytes_moved(plan, args->elem_size) / bytes_per_thread);
+    take_scratch(plan, row > bits ? row : bits, workspace);
+}
+
+void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_place,
+                                const tilemm__cpu_traits_t *traits, int threads, size_t workspace,
+                                tilemm__plan_transpose_cpu_t *plan)
+{
+    plan->kind = kind_of(args);
+    plan->threads = threads < 1 ? 1 : threads;
+    plan->tile_rows = vector_bytes(traits->isa) / (int)args->elem_size;
+    plan->tile_cols = 16 / (int)args->elem_size;
+    plan->rows = args->rows;
+    plan->cols = args->cols;
+    plan->batch_count = args->batch_count;
+    plan->ld_src = args->ld_src;
+    plan->ld_dst = args->ld_dst;
+    plan->block_rows = args->rows;
+    plan->block_cols = args->cols;
+    plan->buffered = 0;
+    plan->stream = 0;
+    plan->scratch = 0;
+
+    if (args->scaled && args->alpha == 0.0f) {
+        plan->method = TILEMM__TRANSPOSE_FILL;
+        if (args->trans) {
+            plan->rows = args->cols;
+            plan->cols = args->rows;
+        }
+        plan->ld_src = plan->ld_dst;
+        plan_copy(plan, args->elem_size);
+    } else if (in_place && (!args->trans || args->rows == 1 || args->cols == 1)) {
+        plan->method = TILEMM__TRANSPOSE_MOVE;
+        plan->ld_dst = plan->ld_src; /* scaled where they lie, then moved */
+        plan_copy(plan, args->elem_size);
+    } else if (in_place && args->rows == args->cols) {
+        plan->method = TILEMM__TRANSPOSE_SWAP;
+        plan_swap(args, traits, workspace, plan);
+    } else if (in_place) {
+        plan_rectangle(args, workspace, plan);
+    } else if (!args->trans) {
+        plan->method = TILEMM__TRANSPOSE_COPY;
+        plan_copy(plan, args->elem_size);
+    } else if ((args->rows == 1 && args->ld_dst == 1) || (args->cols == 1 && args->ld_src == 1)) {
+        /* A vector that is contiguous both as a row and as a column. */
+        plan->method = TILEMM__TRANSPOSE_COPY;
+        plan->rows = 1;
+        plan->cols = args->rows * args->cols;
+        plan_copy(plan, args->elem_size);
+    } else {
+        plan->method = TILEMM__TRANSPOSE_SIMD;
+        plan_simd(args, traits, workspace, plan);
+    }
+}
+
+const char *tilemm__transpose_method_name(tilemm__transpose_method_t method)
+{
+    static const char *const names[] = {"fill", "copy", "simd", "move", "swap", "c2r", "r2c"};
+
+    return names[method];
+}

@@ -1,0 +1,53 @@
+/* plan_transpose_cpu.h - how the CPU backend does a transposition.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_PLAN_TRANSPOSE_CPU_H
+#define TILEMM_PLAN_TRANSPOSE_CPU_H
+
+#include "args.h"
+#include "traits.h"
+
+typedef enum {
+    TILEMM__TRANSPOSE_FILL, /* zeros */
+    TILEMM__TRANSPOSE_COPY, /* no transposition, to another place */
+    TILEMM__TRANSPOSE_SIMD, /* blocks, to another place */
+    TILEMM__TRANSPOSE_MOVE, /* in place: scale, and move slots (lib/inplace.h) */
+    TILEMM__TRANSPOSE_SWAP, /* in place, square: swap pairs of blocks, and move slots */
+    TILEMM__TRANSPOSE_C2R,  /* in place: permute the input's slots forward, and move them */
+    TILEMM__TRANSPOSE_R2C   /* in place: move slots, and permute the output's backward */
+} tilemm__transpose_method_t;
+
+/* Bytes on each thread's stack that serve as scratch where there is no workspace. */
+enum { TILEMM__TRANSPOSE_STACK = 16384 };
+
+typedef struct {
+    tilemm__transpose_method_t method;
+    int kind;       /* of element: the entry of the kernel table, kernels/cpu/transpose.h */
+    int threads;
+    int tile_rows, tile_cols; /* for the kernel's name */
+    int64_t rows, cols, batch_count; /* of the source, after what can be joined was joined */
+    int64_t ld_src, ld_dst;
+    int64_t block_rows, block_cols; /* what a thread takes at a time, of the source */
+    int buffered;   /* copy each block of the source to scratch first */
+    int stream;     /* write around the caches */
+    size_t scratch; /* bytes of workspace for each thread; 0: what is on its stack must do */
+} tilemm__plan_transpose_cpu_t;
+
+/* Plan for at most `threads` threads and `workspace` bytes: pure, reads no matrix. With SIZE_MAX
+ * the plan's threads * scratch is the workspace that it would like; a plan for less may be
+ * slower, and works. */
+void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_place,
+                                const tilemm__cpu_traits_t *traits, int threads, size_t workspace,
+                                tilemm__plan_transpose_cpu_t *plan);
+
+/* "simd", "swap", ... as in kernel names. */
+const char *tilemm__transpose_method_name(tilemm__transpose_method_t method);
+
+/* Rows of a block in scratch are so many elements apart: a cache line more than they need, so
+ * that the rows of a block do not all meet in the same sets. */
+static inline int64_t tilemm__transpose_block_ld(int64_t block_cols, size_t elem_size)
+{
+    return block_cols + (int64_t)(64 / elem_size);
+}
+
+#endif

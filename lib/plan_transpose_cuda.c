@@ -1,0 +1,307 @@
+/* plan_transpose_cuda.c - see plan_transpose_cuda.h.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "plan_transpose_cuda.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "../kernels/cuda/transpose.h"
+#include "inplace.h"
+
+/* A side shorter than this leaves too much of a square tile empty. */
+enum { NARROW = 32 };
+
+/* Workspace up to this much is worth having whatever the size of the matrix. */
+enum { SMALL_WORKSPACE = 4 << 20 };
+
+/* A slice of a run should be no longer than a line, and must not be shorter than a sector. */
+enum { SLICE_MOST = 128, SLICE_LEAST = 32 };
+
+/* With less workspace than this many elements the single block that needs none moves as fast. */
+enum { SHORT_INTERVAL = 8192 };
+
+static int64_t at_most(int64_t x, int64_t limit)
+{
+    return x < limit ? x : limit;
+}
+
+static int64_t at_least(int64_t x, int64_t limit)
+{
+    return x > limit ? x : limit;
+}
+
+/* x y, or INT64_MAX if that is less. */
+static int64_t product(int64_t x, int64_t y)
+{
+    return x != 0 && y > INT64_MAX / x ? INT64_MAX : x * y;
+}
+
+/* The largest power of two up to 16 that the address of every row of an operand is a multiple of. */
+static int alignment(const void *pointer, int64_t ld, int64_t stride, int64_t batch, size_t elem_size)
+{
+    uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * elem_size | 16;
+
+    if (batch > 1)
+        all |= (uint64_t)stride * elem_size;
+    return (int)(all & -all);
+}
+
+/* ---- out of place --------------------------------------------------------------------------- */
+
+static void plan_copy(const tilemm__transpose_args_t *args, int aligned,
+                      tilemm__transpose_plan_t *plan)
+{
+    const int size = (int)args->elem_size;
+    const int64_t rows = args->trans ? args->cols : args->rows;
+    int64_t cols = args->trans ? args->rows : args->cols, units;
+
+    plan->kernel = TILEMM__TRANSPOSE_COPY;
+    plan->access = aligned == 16 || aligned < size ? aligned : size;
+    plan->flat = args->ld_dst == cols && (plan->zero || args->ld_src == cols) &&
+                 (args->batch_count == 1 ||
+                  (args->stride_dst == rows * cols && (plan->zero || args->stride_src == rows * cols)));
+    if (plan->flat)
+        cols = rows * cols * args->batch_count;
+    units = plan->access > size ? (cols - 1) / (plan->access / size) + 1 : cols;
+    for (plan->block_cols = 1; plan->block_cols < units && plan->block_cols < 256;)
+        plan->block_cols *= 2;
+    snprintf(plan->name, sizeof plan->name, "transpose_%s_sm75_%dx%dx%d",
+             plan->zero ? "fill" : "copy", TILEMM__TRANSPOSE_THREADS / plan->block_cols,
+             plan->block_cols, size);
+}
+
+/* A tile as narrow as the matrix, with as much of its other side as there is room for, and as many
+ * matrices. */
+static void plan_strip(const tilemm__transpose_args_t *args, int aligned,
+                       tilemm__transpose_plan_t *plan)
+{
+    const int size = (int)args->elem_size;
+    const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / size;
+    int64_t rows = args->rows, cols = args->cols;
+
+    /* An odd pitch keeps lanes that go down a column on different banks. */
+    if (cols <= rows)
+        rows = at_most(rows, room / (cols | 1));
+    else
+        cols = at_most(cols, (room / rows - 1) | 1);
+    plan->kernel = TILEMM__TRANSPOSE_STRIP;
+    plan->access = aligned < size ? aligned : size;
+    plan->tile_rows = (int)rows;
+    plan->tile_cols = (int)cols;
+    plan->pitch = (int)(cols | 1);
+    if (rows == args->rows && cols == args->cols)
+        plan->tile_batch = (int)at_most(room / (rows * plan->pitch), args->batch_count);
+}
+
+void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
+                                 const tilemm__cuda_traits_t *traits, tilemm__transpose_plan_t *plan)
+{
+    const int size = (int)args->elem_size;
+    const int64_t shorter = at_most(args->rows, args->cols);
+    const int64_t bytes = product(product(product(args->rows, args->cols), size), args->batch_count);
+    const int64_t blocks =
+        (int64_t)traits->sm_count * (traits->max_threads_per_sm / TILEMM__TRANSPOSE_THREADS);
+    int aligned = alignment(args->dst, args->ld_dst, args->stride_dst, args->batch_count,
+                            args->elem_size);
+    const char *method;
+
+    memset(plan, 0, sizeof *plan);
+    plan->zero = args->scaled && args->alpha == 0.0f;
+    plan->tile_batch = 1;
+    plan->streaming = bytes > (int64_t)(traits->l2_bytes / 2);
+    /* The blocks that run at once have about a square of tiles, so that rows of both operands are
+     * touched in runs of like length. */
+    for (plan->band = 1; (int64_t)plan->band * plan->band * 4 <= blocks;)
+        plan->band *= 2;
+    if (!plan->zero)
+        aligned = (int)at_most(aligned, alignment(args->src, args->ld_src, args->stride_src,
+                                                  args->batch_count, args->elem_size));
+    if (plan->zero || !args->trans) {
+        plan_copy(args, aligned, plan);
+        return;
+    }
+    if (shorter < NARROW ||
+        (args->batch_count > 1 &&
+         product(product(args->rows, args->cols | 1), 2 * size) <= TILEMM__TRANSPOSE_STRIP_BYTES)) {
+        plan_strip(args, aligned, plan);
+        method = "strip";
+    } else if (aligned == 16 || size == 16 || (size == 1 && aligned == 8)) {
+        plan->kernel = TILEMM__TRANSPOSE_CHUNKS;
+        plan->access = size == 1 ? 8 : aligned;
+        plan->tile_rows = size <= 2 ? 128 : size <= 8 ? 64 : 32;
+        method = "tile";
+    } else if (size <= 2) {
+        plan->kernel = TILEMM__TRANSPOSE_WORDS;
+        plan->access = 4;
+        plan->tile_rows = 128 / size;
+        method = "words";
+    } else {
+        plan->kernel = TILEMM__TRANSPOSE_SCALAR;
+        plan->access = size;
+        plan->tile_rows = size == 4 ? 64 : 32;
+        method = "scalar";
+    }
+    if (plan->kernel != TILEMM__TRANSPOSE_STRIP)
+        plan->tile_cols = plan->tile_rows;
+    snprintf(plan->name, sizeof plan->name, "transpose_%s_sm75_%dx%dx%d", method, plan->tile_rows,
+             plan->tile_cols, size);
+}
+
+/* ---- in place ------------------------------------------------------------------------------- */
+
+/* The problem in the terms of inplace.h; for no transpose, of the move alone. */
+static void plan_view(const tilemm__transpose_args_t *args, tilemm__transpose_inplace_plan_t *plan)
+{
+    const int64_t total = args->rows * args->cols;
+
+    plan->forward = tilemm__inplace_forward(args->rows, args->cols);
+    plan->m = plan->forward ? args->rows : args->cols;
+    plan->n = plan->forward ? args->cols : args->rows;
+    plan->move = !tilemm__slots_agree(total, args->cols, args->ld_src,
+                                      args->trans ? args->rows : args->cols, args->ld_dst);
+}
+
+size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
+                                           const tilemm__cuda_traits_t *traits)
+{
+    tilemm__transpose_inplace_plan_t plan;
+    int64_t bytes, want;
+
+    memset(&plan, 0, sizeof plan);
+    plan_view(args, &plan);
+    if ((args->scaled && args->alpha == 0.0f) ||
+        (!plan.move && (!args->trans || plan.n == 1 || plan.m == plan.n)))
+        return 0;
+    bytes = plan.m * plan.n * (int64_t)args->elem_size;
+    want = at_least(bytes / 32, at_most(bytes, SMALL_WORKSPACE));
+    /* Rows that shared memory does not hold need room, for several at a time. */
+    if ((size_t)plan.n * args->elem_size > traits->shared_per_block)
+        want = at_least(want, plan.n * (int64_t)args->elem_size);
+    return (size_t)((want + 255) / 256 * 256);
+}
+
+static void plan_swap(const tilemm__transpose_args_t *args, tilemm__transpose_inplace_plan_t *plan)
+{
+    const int size = (int)args->elem_size, chunk = size <= 2 ? 8 : 16;
+    const int aligned = alignment(args->dst, args->ld_src, 0, 1, args->elem_size);
+
+    plan->method = TILEMM__INPLACE_SWAP;
+    plan->access = size == 16 ? aligned : aligned >= chunk ? chunk : 0;
+    plan->tile = size == 1 && plan->access ? 128 : size <= 4 ? 64 : 32;
+    snprintf(plan->name, sizeof plan->name, "transpose_swap_sm75_%dx%dx%d", plan->tile, plan->tile,
+             size);
+}
+
+/* Blocks of rows small enough for the workspace, few enough for a slice of each run to fit shared
+ * memory; if it can be had, a number that leaves no rows over. */
+static int plan_runs(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
+                     int64_t workspace, tilemm__transpose_inplace_plan_t *plan)
+{
+    const int64_t size = (int64_t)args->elem_size, row = plan->n * size;
+    const int64_t shared = (int64_t)traits->shared_per_block;
+    const int64_t most = at_most(shared / (plan->n * at_least(SLICE_LEAST, size)), plan->m);
+    int64_t first = 0, chunks;
+
+    for (chunks = at_least(workspace / row ? plan->m / (workspace / row) : most + 1, 1);
+         chunks <= most; chunks++) {
+        const int64_t rest_bytes = (plan->m % chunks * row + 255) / 256 * 256;
+
+        if (rest_bytes + plan->m / chunks * row > workspace)
+            continue;
+        if (!first)
+            first = chunks;
+        if (plan->m % chunks == 0) {
+            first = chunks;
+            break;
+        }
+        if (chunks > 2 * first)
+            break;
+    }
+    if (!first)
+        return -1;
+    plan->method = TILEMM__INPLACE_RUNS;
+    plan->chunks = first;
+    plan->length = plan->m / first;
+    plan->rest = plan->m % first;
+    plan->rest_bytes = (size_t)((plan->rest * row + 255) / 256 * 256);
+    plan->slice = (int)(SLICE_MOST / size);
+    while (first * row * plan->slice > shared / 2 && plan->slice * size > SLICE_LEAST)
+        plan->slice /= 2;
+    snprintf(plan->name, sizeof plan->name, "transpose_runs_sm75_%dx%dx%d", (int)first, plan->slice,
+             (int)size);
+    return 0;
+}
+
+static int plan_c2r(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
+                    int64_t workspace, tilemm__transpose_inplace_plan_t *plan)
+{
+    const int64_t size = (int64_t)args->elem_size;
+
+    plan->method = TILEMM__INPLACE_C2R;
+    plan->panel = at_most(workspace / size / plan->m, plan->n);
+    if (plan->panel > 32 && plan->panel < plan->n)
+        plan->panel -= plan->panel % 32;
+    if (plan->n <= (int64_t)traits->shared_per_block / size) {
+        plan->rows_per_block = (int)at_most(at_least(1024 / plan->n, 1), plan->m);
+    } else {
+        plan->workspace_rows = at_most(workspace / size / plan->n, plan->m);
+        if (!plan->workspace_rows)
+            return -1;
+    }
+    snprintf(plan->name, sizeof plan->name, "transpose_c2r_sm75_%dx%dx%d", plan->rows_per_block,
+             (int)plan->panel, (int)size);
+    return 0;
+}
+
+int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
+                                        const tilemm__cuda_traits_t *traits, size_t workspace,
+                                        tilemm__transpose_inplace_plan_t *plan)
+{
+    const int size = (int)args->elem_size;
+    const int64_t room = (int64_t)(workspace < INT64_MAX ? workspace : INT64_MAX);
+    const int scale = args->scaled && args->alpha != 1.0f;
+    int64_t left;
+
+    memset(plan, 0, sizeof *plan);
+    plan_view(args, plan);
+    if (args->scaled && args->alpha == 0.0f) {
+        plan->method = TILEMM__INPLACE_ZERO;
+        plan->move = 0;
+        snprintf(plan->name, sizeof plan->name, "transpose_fill_sm75_x%d", size);
+        return 0;
+    }
+    if (args->trans && plan->m == plan->n && plan->n > 1 && !plan->move) {
+        plan_swap(args, plan);
+        return 0;
+    }
+    if (!plan->move && (!args->trans || plan->n == 1)) {
+        plan->method = TILEMM__INPLACE_NONE;
+        plan->scale = scale;
+        snprintf(plan->name, sizeof plan->name, "transpose_copy_sm75_x%d", size);
+        return 0;
+    }
+    if (plan->m * plan->n * size <= room) {
+        plan->method = TILEMM__INPLACE_STAGED;
+        plan->move = 0;
+        snprintf(plan->name, sizeof plan->name, "transpose_staged_sm75_x%d", size);
+        return 0;
+    }
+    plan->scale = scale;
+    if (!args->trans || plan->n == 1) {
+        plan->method = TILEMM__INPLACE_NONE;
+        snprintf(plan->name, sizeof plan->name, "transpose_move_sm75_x%d", size);
+    } else if (plan->m == plan->n) {
+        /* In the input slots; the move follows. */
+        plan_swap(args, plan);
+        plan->scale = 0;
+    } else if (plan_runs(args, traits, room, plan) != 0 && plan_c2r(args, traits, room, plan) != 0) {
+        return -1;
+    }
+    if (plan->rest)
+        plan->move = 1;
+    left = (room - (int64_t)plan->rest_bytes) / size;
+    if (plan->move && left >= SHORT_INTERVAL)
+        plan->interval = left;
+    return 0;
+}

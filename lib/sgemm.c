@@ -1,0 +1,213 @@
+/* sgemm.c - the entry points of the matrix product: check, bring to row-major form, run.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "internal.h"
+
+/* The three entry points' arguments, in the user's terms. */
+typedef struct {
+    const char *where;
+    tilemm_layout_t layout;
+    tilemm_op_t transa, transb;
+    int pointers; /* a, b and c hold arrays of pointers */
+    tilemm__sgemm_args_t args;
+} call_t;
+
+/* Shape of a stored matrix that is rows x cols in op() terms: how many lines of what width. */
+static int check_operand(tilemm_t ctx, const call_t *call, const char *name, const char *ld_name,
+                         int64_t rows, int64_t cols, const char *width_name,
+                         const char *other_name, tilemm_op_t op, int64_t ld, int64_t stride)
+{
+    int by_rows = (call->layout == TILEMM_ROW_MAJOR) == (op == TILEMM_NO_TRANS);
+    int64_t width = by_rows ? cols : rows;
+    char note[80];
+    snprintf(note, sizeof note, "%s, %s, %s = %lld",
+             call->layout == TILEMM_ROW_MAJOR ? "row-major" : "column-major",
+             op == TILEMM_NO_TRANS ? "NO_TRANS" : "TRANS", by_rows ? width_name : other_name,
+             (long long)width);
+    return tilemm__check_matrix(ctx, call->where, name, ld_name, by_rows ? rows : cols, width, ld,
+                                call->args.batch_count, stride, sizeof(float), note);
+}
+
+/* The pointers in an array that the host can read. */
+static int check_array(tilemm_t ctx, const call_t *call, const char *name, const void *array)
+{
+    const void *const *pointers = array;
+    if (!tilemm__check_pointer(ctx, call->where, name, array))
+        return 0;
+    if (ctx->backend->id == TILEMM_BACKEND_CUDA &&
+        ctx->backend->locate(ctx, array) != TILEMM__HOST)
+        return 1;
+    int cpu = ctx->backend->id == TILEMM_BACKEND_CPU;
+    for (int64_t i = 0; i < call->args.batch_count; i++)
+        if (!pointers[i] ||
+            (cpu && ctx->backend->locate(ctx, pointers[i]) == TILEMM__DEVICE)) {
+            char element[40];
+            snprintf(element, sizeof element, "%s[%lld]", name, (long long)i);
+            return tilemm__check_pointer(ctx, call->where, element, pointers[i]);
+        }
+    return 1;
+}
+
+static int check_operand_pointer(tilemm_t ctx, const call_t *call, const char *name,
+                                 const void *matrix, const void *array)
+{
+    return call->pointers ? check_array(ctx, call, name, array)
+                          : tilemm__check_pointer(ctx, call->where, name, matrix);
+}
+
+static void log_call(tilemm_t ctx, const call_t *call)
+{
+    static const char *const math[] = {"fp32", "strict", "tf32"};
+    const tilemm__sgemm_args_t *p = &call->args;
+    char batch[128] = "";
+    if (p->batch_count != 1 || call->pointers)
+        snprintf(batch, sizeof batch, " --batch %lld --stride-a %lld --stride-b %lld --stride-c %lld",
+                 (long long)p->batch_count, (long long)p->stride_a, (long long)p->stride_b,
+                 (long long)p->stride_c);
+    tilemm__log(ctx,
+                "gemm --sizes %lldx%lldx%lld --layout %s --trans %c%c --alpha %.9g --beta %.9g "
+                "--lda %lld --ldb %lld --ldc %lld%s --math %s",
+                (long long)p->m, (long long)p->n, (long long)p->k,
+                call->layout == TILEMM_ROW_MAJOR ? "row" : "col",
+                call->transa == TILEMM_NO_TRANS ? 'n' : 't',
+                call->transb == TILEMM_NO_TRANS ? 'n' : 't', (double)p->alpha, (double)p->beta,
+                (long long)p->lda, (long long)p->ldb, (long long)p->ldc, batch, math[ctx->math]);
+}
+
+/* A column-major product is the row-major product of the transposes, C^T = op(B)^T op(A)^T. */
+static void to_row_major(tilemm__sgemm_args_t *p)
+{
+#define EXCHANGE(type, x, y)                                                                       \
+    do {                                                                                           \
+        type t_ = (x);                                                                             \
+        (x) = (y);                                                                                 \
+        (y) = t_;                                                                                  \
+    } while (0)
+    EXCHANGE(int64_t, p->m, p->n);
+    EXCHANGE(int, p->trans_a, p->trans_b);
+    EXCHANGE(const float *, p->a, p->b);
+    EXCHANGE(const float *const *, p->a_array, p->b_array);
+    EXCHANGE(int64_t, p->lda, p->ldb);
+    EXCHANGE(int64_t, p->stride_a, p->stride_b);
+#undef EXCHANGE
+}
+
+static tilemm_status_t run(tilemm_t ctx, call_t *call)
+{
+    tilemm__sgemm_args_t *p = &call->args;
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    ctx->last_kernel[0] = '\0';
+    if (!tilemm__check_layout(ctx, call->where, call->layout) ||
+        !tilemm__check_op(ctx, call->where, "transa", call->transa) ||
+        !tilemm__check_op(ctx, call->where, "transb", call->transb) ||
+        !tilemm__check_at_least(ctx, call->where, "m", p->m, 0) ||
+        !tilemm__check_at_least(ctx, call->where, "n", p->n, 0) ||
+        !tilemm__check_at_least(ctx, call->where, "k", p->k, 0) ||
+        !tilemm__check_at_least(ctx, call->where, "batch_count", p->batch_count, 0) ||
+        !check_operand(ctx, call, "a", "lda", p->m, p->k, "k", "m", call->transa, p->lda,
+                       p->stride_a) ||
+        !check_operand(ctx, call, "b", "ldb", p->k, p->n, "n", "k", call->transb, p->ldb,
+                       p->stride_b) ||
+        !check_operand(ctx, call, "c", "ldc", p->m, p->n, "n", "m", TILEMM_NO_TRANS, p->ldc,
+                       p->stride_c))
+        return TILEMM_INVALID_ARGUMENT;
+    log_call(ctx, call);
+    if (p->m == 0 || p->n == 0 || p->batch_count == 0)
+        return TILEMM_SUCCESS;
+    if (p->alpha == 0.0f)
+        p->k = 0;
+    if (p->k > 0 && (!check_operand_pointer(ctx, call, "a", p->a, p->a_array) ||
+                     !check_operand_pointer(ctx, call, "b", p->b, p->b_array)))
+        return TILEMM_INVALID_ARGUMENT;
+    if (!check_operand_pointer(ctx, call, "c", p->c, p->c_array))
+        return TILEMM_INVALID_ARGUMENT;
+    if (p->k == 0 && p->beta == 1.0f)
+        return TILEMM_SUCCESS;
+    p->trans_a = call->transa == TILEMM_TRANS;
+    p->trans_b = call->transb == TILEMM_TRANS;
+    if (call->layout == TILEMM_COL_MAJOR)
+        to_row_major(p);
+    return ctx->backend->sgemm(ctx, p);
+}
+
+tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
+                             tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
+                             const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
+                             float *c, int64_t ldc)
+{
+    call_t call = {.where = "sgemm",
+                   .layout = layout,
+                   .transa = transa,
+                   .transb = transb,
+                   .args = {.m = m,
+                            .n = n,
+                            .k = k,
+                            .alpha = alpha,
+                            .beta = beta,
+                            .a = a,
+                            .b = b,
+                            .c = c,
+                            .lda = lda,
+                            .ldb = ldb,
+                            .ldc = ldc,
+                            .batch_count = 1}};
+    return run(ctx, &call);
+}
+
+tilemm_status_t tilemm_sgemm_strided_batched(tilemm_t ctx, tilemm_layout_t layout,
+                                             tilemm_op_t transa, tilemm_op_t transb, int64_t m,
+                                             int64_t n, int64_t k, float alpha, const float *a,
+                                             int64_t lda, int64_t stride_a, const float *b,
+                                             int64_t ldb, int64_t stride_b, float beta, float *c,
+                                             int64_t ldc, int64_t stride_c, int64_t batch_count)
+{
+    call_t call = {.where = "sgemm_strided_batched",
+                   .layout = layout,
+                   .transa = transa,
+                   .transb = transb,
+                   .args = {.m = m,
+                            .n = n,
+                            .k = k,
+                            .alpha = alpha,
+                            .beta = beta,
+                            .a = a,
+                            .b = b,
+                            .c = c,
+                            .lda = lda,
+                            .ldb = ldb,
+                            .ldc = ldc,
+                            .stride_a = stride_a,
+                            .stride_b = stride_b,
+                            .stride_c = stride_c,
+                            .batch_count = batch_count}};
+    return run(ctx, &call);
+}
+
+tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
+                                     tilemm_op_t transb, int64_t m, int64_t n, int64_t k,
+                                     float alpha, const float *const *a, int64_t lda,
+                                     const float *const *b, int64_t ldb, float beta,
+                                     float *const *c, int64_t ldc, int64_t batch_count)
+{
+    call_t call = {.where = "sgemm_batched",
+                   .layout = layout,
+                   .transa = transa,
+                   .transb = transb,
+                   .pointers = 1,
+                   .args = {.m = m,
+                            .n = n,
+                            .k = k,
+                            .alpha = alpha,
+                            .beta = beta,
+                            .a_array = a,
+                            .b_array = b,
+                            .c_array = c,
+                            .lda = lda,
+                            .ldb = ldb,
+                            .ldc = ldc,
+                            .batch_count = batch_count}};
+    return run(ctx, &call);
+}

@@ -1,0 +1,334 @@
+/* bench_machine.c - where `tilemm bench` works: context, peers, memory, data.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+
+#include <limits.h>
+#include <math.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "gpu.h"
+
+/* ---- context and peers -------------------------------------------------------------------- */
+
+/* As many threads as the library uses when it is told nothing, so that its peer gets as many. */
+static int default_threads(void)
+{
+    static const char *const variables[] = {"TILEMM_NUM_THREADS", "OMP_NUM_THREADS"};
+    long cpus;
+    cpu_set_t set;
+
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        const char *value = getenv(variables[i]);
+        long number = value ? strtol(value, NULL, 10) : 0;
+        if (number > 0 && number <= 65536)
+            return (int)number;
+    }
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+        return CPU_COUNT(&set);
+    cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    return cpus > 0 && cpus < INT_MAX ? (int)cpus : 1;
+}
+
+static int open_gpu(machine_t *machine, int device)
+{
+    gpu_traits_t traits;
+
+    if (gpu_open(device) != 0)
+        return command_error("%s", gpu_error());
+    machine->stream = gpu_stream_create();
+    machine->start = gpu_event_create();
+    machine->end = gpu_event_create();
+    if (!machine->stream || !machine->start || !machine->end)
+        return command_error("cannot create a stream and events on CUDA device %d", device);
+    if (check_ours(machine, tilemm_set_stream(machine->ctx, machine->stream)) != 0)
+        return EXIT_FAILED;
+    if (gpu_count() > 0 && gpu_describe(device, &traits) == 0)
+        snprintf(machine->device, sizeof machine->device, "cuda, %s", traits.name);
+    return EXIT_OK;
+}
+
+static int find_peers(machine_t *machine, int vs)
+{
+    if (vs == VS_NONE)
+        return EXIT_OK;
+    if (machine->on_gpu) {
+        machine->cublas = reference_cublas();
+        machine->cub = reference_cub();
+        if (machine->cublas &&
+            check_peer(machine->cublas->name, machine->cublas->set_stream(machine->stream)) != 0)
+            return EXIT_FAILED;
+        if (vs == VS_CUBLAS && !machine->cublas)
+            return command_error("cuBLAS was not found (libcublas.so, in CUDA_HOME too)");
+    } else {
+        machine->blas = reference_blas();
+        if (machine->blas && machine->blas->set_threads)
+            machine->blas->set_threads(machine->threads);
+        if (vs == VS_OPENBLAS && !machine->blas)
+            return command_error("OpenBLAS was not found (libopenblas.so.0; TILEMM_REFERENCE_BLAS "
+                                 "names another file)");
+    }
+    return EXIT_OK;
+}
+
+int machine_open(machine_t *machine, const bench_options_t *options)
+{
+    tilemm_backend_t backend;
+    int status;
+
+    memset(machine, 0, sizeof *machine);
+    machine->ctx = command_context(&options->context);
+    if (!machine->ctx)
+        return EXIT_FAILED;
+    tilemm_get_backend(machine->ctx, &backend);
+    machine->on_gpu = backend == TILEMM_BACKEND_CUDA;
+    machine->threads = options->context.threads ? options->context.threads : default_threads();
+    snprintf(machine->device, sizeof machine->device, "cpu, %d thread%s", machine->threads,
+             machine->threads == 1 ? "" : "s");
+    tilemm_set_threads(machine->ctx, machine->threads);
+    if (options->math >= 0)
+        tilemm_set_math(machine->ctx, (tilemm_math_t)options->math);
+    tilemm_set_nan_policy(machine->ctx, (tilemm_nan_t)options->nan);
+    status = machine->on_gpu ? open_gpu(machine, options->context.device) : EXIT_OK;
+    if (status == EXIT_OK)
+        status = find_peers(machine, options->vs);
+    if (status != EXIT_OK)
+        machine_close(machine);
+    return status;
+}
+
+void machine_close(machine_t *machine)
+{
+    tilemm_destroy(machine->ctx);
+    if (machine->cublas)
+        machine->cublas->set_stream(NULL);
+    gpu_event_destroy(machine->start);
+    gpu_event_destroy(machine->end);
+    gpu_stream_destroy(machine->stream);
+    memset(machine, 0, sizeof *machine);
+}
+
+int check_ours(const machine_t *machine, tilemm_status_t status)
+{
+    if (status == TILEMM_SUCCESS)
+        return 0;
+    command_error("%s: %s", tilemm_status_string(status), tilemm_last_error(machine->ctx));
+    return -1;
+}
+
+int check_peer(const char *name, int status)
+{
+    if (status == 0)
+        return 0;
+    command_error("%s failed with status %d", name, status);
+    return -1;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* The number behind `key` in a file of lines, or the file's only number where key is "". */
+static int read_number(const char *path, const char *key, uint64_t *number)
+{
+    char line[256];
+    unsigned long long value;
+    int found = 0;
+    FILE *file = fopen(path, "r");
+
+    if (!file)
+        return 0;
+    while (!found && fgets(line, sizeof line, file))
+        if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), "%llu", &value) == 1)
+            found = 1;
+    fclose(file);
+    if (found)
+        *number = value;
+    return found;
+}
+
+/* What the host can still give: of the machine, and of the control group where there is one. */
+static uint64_t free_host_memory(void)
+{
+    static const struct {
+        const char *limit, *usage, *stat, *reclaimable;
+    } groups[] = {
+        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
+         "/sys/fs/cgroup/memory.stat", "inactive_file "},
+        {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
+         "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat",
+         "total_inactive_file "},
+    };
+    uint64_t room = UINT64_MAX, number, limit, usage, reclaimable;
+
+    if (read_number("/proc/meminfo", "MemAvailable:", &number))
+        room = number * 1024;
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+        if (read_number(groups[i].limit, "", &limit) && read_number(groups[i].usage, "", &usage)) {
+            if (read_number(groups[i].stat, groups[i].reclaimable, &reclaimable))
+                usage -= reclaimable < usage ? reclaimable : usage;
+            number = usage < limit ? limit - usage : 0;
+            if (number < room)
+                room = number;
+        }
+    return room;
+}
+
+int machine_has_room(const machine_t *machine, const buffer_t *const *buffers, int count)
+{
+    const double gib = 1024.0 * 1024.0 * 1024.0;
+    uint64_t needed = 0, room = free_host_memory();
+    size_t device_free, device_total;
+
+    for (int i = 0; i < count && needed != UINT64_MAX; i++)
+        if (__builtin_add_overflow(needed, buffers[i]->bytes, &needed))
+            needed = UINT64_MAX;
+    if (needed > room) {
+        command_error("this needs %.1f GiB of memory, %.1f GiB are free", (double)needed / gib,
+                      (double)room / gib);
+        return -1;
+    }
+    if (machine->on_gpu && gpu_memory(&device_free, &device_total) == 0 && needed > device_free) {
+        command_error("this needs %.1f GiB of device memory, %.1f GiB are free",
+                      (double)needed / gib, (double)device_free / gib);
+        return -1;
+    }
+    return 0;
+}
+
+int buffer_open(const machine_t *machine, buffer_t *buffer)
+{
+    const size_t bytes = (buffer->bytes + 63) / 64 * 64 + 64;
+
+    buffer->device = NULL;
+    buffer->host = aligned_alloc(64, bytes);
+    if (!buffer->host) {
+        command_error("no memory for %zu bytes", buffer->bytes);
+        return -1;
+    }
+    if (machine->on_gpu) {
+        buffer->device = gpu_malloc(bytes);
+        if (!buffer->device) {
+            command_error("no device memory for %zu bytes", buffer->bytes);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+void buffer_close(buffer_t *buffer)
+{
+    free(buffer->host);
+    if (buffer->device)
+        gpu_free(buffer->device);
+    buffer->host = buffer->device = NULL;
+}
+
+void *buffer_use(const machine_t *machine, const buffer_t *buffer)
+{
+    return machine->on_gpu ? buffer->device : buffer->host;
+}
+
+int buffer_send(const machine_t *machine, const buffer_t *buffer)
+{
+    if (!machine->on_gpu)
+        return 0;
+    return check_peer("a copy to the device",
+                      gpu_to_device(buffer->device, buffer->host, buffer->bytes));
+}
+
+int buffer_fetch(const machine_t *machine, const buffer_t *buffer)
+{
+    if (!machine->on_gpu)
+        return 0;
+    if (check_peer("the device", gpu_stream_synchronize(machine->stream)) != 0)
+        return -1;
+    return check_peer("a copy from the device",
+                      gpu_to_host(buffer->host, buffer->device, buffer->bytes));
+}
+
+int buffer_poison(const machine_t *machine, const buffer_t *buffer)
+{
+    memset(buffer->host, 0xff, buffer->bytes);
+    if (!machine->on_gpu)
+        return 0;
+    return check_peer("filling device memory",
+                      gpu_fill_async(buffer->device, 0xff, buffer->bytes, machine->stream));
+}
+
+int multiply_sizes(int64_t a, int64_t b, int64_t *result)
+{
+    return __builtin_mul_overflow(a, b, result) || *result > PTRDIFF_MAX / 16 ? -1 : 0;
+}
+
+int64_t batch_span(int64_t lines, int64_t length, int64_t ld, int64_t stride, int64_t batch,
+                   int64_t *first)
+{
+    int64_t span, distance = 0;
+
+    *first = 0;
+    if (lines <= 0 || length <= 0 || batch <= 0)
+        return 0;
+    if (multiply_sizes(lines - 1, ld, &span) != 0 || __builtin_add_overflow(span, length, &span))
+        return -1;
+    if (stride == INT64_MIN || multiply_sizes(batch - 1, stride < 0 ? -stride : stride, &distance))
+        return -1;
+    if (stride < 0)
+        *first = distance;
+    return __builtin_add_overflow(span, distance, &span) || span > PTRDIFF_MAX / 16 ? -1 : span;
+}
+
+/* ---- data ------------------------------------------------------------------------------------ */
+
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* A value is 0.8 times one and 0.6 times another of a table of normal numbers: normal again, of
+ * 2^32 different values, and made as fast as memory takes them. */
+void fill_normal(float *x, size_t count, uint64_t seed)
+{
+    enum { TABLE = 65536 };
+    static float table[TABLE];
+    uint64_t state;
+
+    if (table[0] == 0) {
+        state = 1;
+        for (int i = 0; i < TABLE; i += 2) {
+            double u = ((double)(next_random(&state) >> 11) + 0.5) / 9007199254740992.0;
+            double angle = 6.283185307179586 * ((double)(next_random(&state) >> 11) /
+                                                9007199254740992.0);
+            double radius = sqrt(-2 * log(u));
+            table[i] = (float)(radius * cos(angle));
+            table[i + 1] = (float)(radius * sin(angle));
+        }
+    }
+    state = seed;
+    for (size_t i = 0; i < count; i += 2) {
+        uint64_t bits = next_random(&state);
+        x[i] = 0.8f * table[bits & 0xffff] + 0.6f * table[bits >> 16 & 0xffff];
+        if (i + 1 < count)
+            x[i + 1] = 0.8f * table[bits >> 32 & 0xffff] + 0.6f * table[bits >> 48];
+    }
+}
+
+void fill_bytes(void *x, size_t bytes, uint64_t seed)
+{
+    unsigned char *at = x;
+    uint64_t state = seed;
+
+    for (size_t i = 0; i < bytes; i += 8) {
+        uint64_t bits = next_random(&state);
+        memcpy(at + i, &bits, bytes - i < 8 ? bytes - i : 8);
+    }
+}

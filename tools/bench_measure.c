@@ -1,0 +1,202 @@
+/* bench_measure.c - how `tilemm bench` measures: contenders in turns, on the clock that fits.
+ *
+ * On the CPU by CLOCK_MONOTONIC, with as many runs in a sample as make it long enough. On a GPU by
+ * events on the stream; runs that are short are captured in a graph, several to a graph, so that
+ * the time is the device's and not that of launching.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "gpu.h"
+
+static const double cpu_sample_seconds = 5e-3, gpu_sample_seconds = 2e-3;
+static const double graph_below_seconds = 200e-6, graph_seconds = 500e-6;
+static const double seconds_each = 0.4; /* for all samples of a contender, unless reps says more */
+enum { MIN_REPS = 5, MIN_REPS_LONG = 3, MAX_REPS = 31, MAX_GRAPH_RUNS = 64, MAX_RUNS = 1 << 20 };
+
+/* How a sample of a contender is taken. */
+typedef struct {
+    void *graph; /* NULL: plain calls */
+    int64_t runs_in_graph;
+    int64_t times; /* calls, or launches of the graph, in a sample */
+    double *samples;
+} plan_t;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int repeat(const machine_t *machine, const contender_t *contender, void *problem,
+                  const plan_t *plan)
+{
+    for (int64_t i = 0; i < plan->times; i++)
+        if (plan->graph ? check_peer("a graph", gpu_graph_launch(plan->graph, machine->stream))
+                        : contender->run(machine, problem))
+            return -1;
+    return 0;
+}
+
+/* Seconds a run, or -1. */
+static double sample(const machine_t *machine, const contender_t *contender, void *problem,
+                     const plan_t *plan)
+{
+    const double runs = (double)plan->times * (double)plan->runs_in_graph;
+    double begin;
+    float milliseconds;
+
+    if (contender->restore && contender->restore(machine, problem) != 0)
+        return -1;
+    if (!machine->on_gpu) {
+        begin = now();
+        if (repeat(machine, contender, problem, plan) != 0)
+            return -1;
+        return (now() - begin) / runs;
+    }
+    if (check_peer("the device", gpu_event_record(machine->start, machine->stream)) != 0 ||
+        repeat(machine, contender, problem, plan) != 0 ||
+        check_peer("the device", gpu_event_record(machine->end, machine->stream)) != 0 ||
+        check_peer("the device", gpu_event_synchronize(machine->end)) != 0 ||
+        check_peer("the device",
+                   gpu_event_elapsed(&milliseconds, machine->start, machine->end)) != 0)
+        return -1;
+    return milliseconds * 1e-3 / runs;
+}
+
+/* Capture `runs` runs; no graph where the work cannot be captured. */
+static void *capture(const machine_t *machine, const contender_t *contender, void *problem,
+                     int64_t runs)
+{
+    int failed = 0;
+    void *graph;
+
+    if (gpu_capture_begin(machine->stream) != 0)
+        return NULL;
+    for (int64_t i = 0; !failed && i < runs; i++)
+        failed = contender->run(machine, problem) != 0;
+    graph = gpu_capture_end(machine->stream);
+    if (failed && graph) {
+        gpu_graph_destroy(graph);
+        graph = NULL;
+    }
+    return graph;
+}
+
+static int64_t clamp(double value, int64_t low, int64_t high)
+{
+    return !(value > (double)low) ? low : value >= (double)high ? high : (int64_t)value;
+}
+
+/* Decide on runs for a sample. Returns seconds a sample, or -1. */
+static double make_plan(const machine_t *machine, const contender_t *contender, void *problem,
+                        plan_t *plan)
+{
+    const double wanted = machine->on_gpu ? gpu_sample_seconds : cpu_sample_seconds;
+    double seconds = HUGE_VAL, once;
+
+    plan->graph = NULL;
+    plan->runs_in_graph = plan->times = 1;
+    for (int i = 0; i < 3 && seconds * i < 1; i++) {
+        once = sample(machine, contender, problem, plan);
+        if (once < 0)
+            return -1;
+        seconds = fmin(seconds, once);
+    }
+    if (contender->restore)
+        return seconds;
+    if (machine->on_gpu && seconds < graph_below_seconds) {
+        plan->runs_in_graph = clamp(graph_seconds / seconds, 1, MAX_GRAPH_RUNS);
+        plan->graph = capture(machine, contender, problem, plan->runs_in_graph);
+        if (!plan->graph)
+            plan->runs_in_graph = 1;
+    }
+    once = sample(machine, contender, problem, plan) * (double)plan->runs_in_graph;
+    if (once < 0)
+        return -1;
+    plan->times = clamp(ceil(wanted / once), 1, MAX_RUNS);
+    return once * (double)plan->times;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The value below which the fraction lies, between samples where need be. */
+static double quantile(const double *sorted, int count, double fraction)
+{
+    const double at = fraction * (count - 1);
+    const int low = (int)at, high = low + 1 < count ? low + 1 : low;
+
+    return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
+}
+
+static int take_samples(const machine_t *machine, contender_t *contenders, int count,
+                        void *problem, plan_t *plans, int reps)
+{
+    for (int r = 0; r < reps; r++)
+        for (int i = 0; i < count; i++) {
+            plans[i].samples[r] = sample(machine, &contenders[i], problem, &plans[i]);
+            if (plans[i].samples[r] < 0)
+                return -1;
+        }
+    for (int i = 0; i < count; i++) {
+        qsort(plans[i].samples, (size_t)reps, sizeof(double), compare_doubles);
+        contenders[i].reps = reps;
+        contenders[i].median = quantile(plans[i].samples, reps, 0.5);
+        contenders[i].q1 = quantile(plans[i].samples, reps, 0.25);
+        contenders[i].q3 = quantile(plans[i].samples, reps, 0.75);
+    }
+    return 0;
+}
+
+int measure(const machine_t *machine, contender_t *contenders, int count, void *problem,
+            int64_t reps)
+{
+    plan_t plans[MAX_CONTENDERS] = {{0}};
+    double longest = 0, seconds;
+    int result = 0;
+
+    for (int i = 0; !result && i < count; i++) {
+        seconds = make_plan(machine, &contenders[i], problem, &plans[i]);
+        longest = fmax(longest, seconds);
+        result = seconds < 0 ? -1 : 0;
+    }
+    if (!reps)
+        reps = clamp(seconds_each / longest, longest > 0.5 ? MIN_REPS_LONG : MIN_REPS, MAX_REPS);
+    for (int i = 0; !result && i < count; i++) {
+        plans[i].samples = calloc((size_t)reps, sizeof(double));
+        if (!plans[i].samples)
+            result = -1 - command_error("no memory for %lld samples", (long long)reps);
+    }
+    if (!result)
+        result = take_samples(machine, contenders, count, problem, plans, (int)reps);
+    for (int i = 0; i < count; i++) {
+        free(plans[i].samples);
+        if (plans[i].graph)
+            gpu_graph_destroy(plans[i].graph);
+    }
+    return result;
+}
+
+int run_once(const machine_t *machine, contender_t *contender, void *problem)
+{
+    contender->kernel[0] = '\0';
+    if (contender->run(machine, problem) != 0)
+        return -1;
+    if (strcmp(contender->name, "tilemm") == 0)
+        snprintf(contender->kernel, sizeof contender->kernel, "%s",
+                 tilemm_last_kernel(machine->ctx));
+    return machine->on_gpu
+               ? check_peer("the device", gpu_stream_synchronize(machine->stream))
+               : 0;
+}

@@ -1,0 +1,333 @@
+/* bench_transpose.c - `tilemm bench transpose`: next to OpenBLAS or cuBLAS, and to a plain copy.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bench.h"
+#include "gpu.h"
+
+typedef struct {
+    int64_t rows, cols, batch;
+    size_t elem_size;
+    int no_trans, scaled, in_place;
+    float alpha;
+    int64_t ld_src, ld_dst, stride_src, stride_dst, first_src, first_dst; /* elements */
+    size_t copy_bytes;
+    buffer_t src, dst; /* in place: the matrix as it was, and where the work happens */
+} problem_t;
+
+enum { TAG_TRANSPOSES, TAG_COPIES };
+
+/* ---- contenders ------------------------------------------------------------------------------ */
+
+static const void *src_of(const machine_t *machine, const problem_t *p)
+{
+    return (const char *)buffer_use(machine, &p->src) + (size_t)p->first_src * p->elem_size;
+}
+
+static void *dst_of(const machine_t *machine, const problem_t *p)
+{
+    return (char *)buffer_use(machine, &p->dst) + (size_t)p->first_dst * p->elem_size;
+}
+
+static int run_ours(const machine_t *machine, void *problem)
+{
+    const problem_t *p = problem;
+    const tilemm_op_t op = p->no_trans ? TILEMM_NO_TRANS : TILEMM_TRANS;
+    const void *src = src_of(machine, p);
+    void *dst = dst_of(machine, p);
+    tilemm_status_t status;
+
+    if (p->scaled && p->in_place)
+        status = tilemm_simatcopy(machine->ctx, TILEMM_ROW_MAJOR, op, p->rows, p->cols, p->alpha,
+                                  dst, p->ld_src, p->ld_dst);
+    else if (p->scaled)
+        status = tilemm_somatcopy(machine->ctx, TILEMM_ROW_MAJOR, op, p->rows, p->cols, p->alpha,
+                                  src, p->ld_src, dst, p->ld_dst);
+    else if (p->in_place)
+        status = tilemm_transpose_inplace(machine->ctx, p->rows, p->cols, p->elem_size, dst,
+                                          p->ld_src, p->ld_dst);
+    else if (p->batch != 1)
+        status = tilemm_transpose_strided_batched(machine->ctx, p->rows, p->cols, p->elem_size, src,
+                                                  p->ld_src, p->stride_src, dst, p->ld_dst,
+                                                  p->stride_dst, p->batch);
+    else
+        status = tilemm_transpose(machine->ctx, p->rows, p->cols, p->elem_size, src, p->ld_src, dst,
+                                  p->ld_dst);
+    return check_ours(machine, status);
+}
+
+static int run_openblas(const machine_t *machine, void *problem)
+{
+    const problem_t *p = problem;
+    const int op = p->no_trans ? TILEMM_NO_TRANS : TILEMM_TRANS;
+    const float *src = src_of(machine, p);
+    float *dst = dst_of(machine, p);
+
+    for (int64_t i = 0; i < p->batch; i++)
+        if (p->in_place)
+            machine->blas->simatcopy(TILEMM_ROW_MAJOR, op, (int)p->rows, (int)p->cols, p->alpha,
+                                     dst, (int)p->ld_src, (int)p->ld_dst);
+        else
+            machine->blas->somatcopy(TILEMM_ROW_MAJOR, op, (int)p->rows, (int)p->cols, p->alpha,
+                                     src + i * p->stride_src, (int)p->ld_src,
+                                     dst + i * p->stride_dst, (int)p->ld_dst);
+    return 0;
+}
+
+/* Row-major cols x rows is column-major rows x cols. */
+static int run_cublas(const machine_t *machine, void *problem)
+{
+    const problem_t *p = problem;
+    const float *src = src_of(machine, p);
+    float *dst = dst_of(machine, p);
+
+    for (int64_t i = 0; i < p->batch; i++)
+        if (check_peer(machine->cublas->name,
+                       machine->cublas->transpose((int)p->rows, (int)p->cols, p->alpha,
+                                                  src + i * p->stride_src, (int)p->ld_src,
+                                                  dst + i * p->stride_dst, (int)p->ld_dst)) != 0)
+            return -1;
+    return 0;
+}
+
+static int run_copy(const machine_t *machine, void *problem)
+{
+    const problem_t *p = problem;
+
+    if (machine->on_gpu)
+        return check_peer("a copy on the device",
+                          gpu_copy_async(p->dst.device, p->src.device, p->copy_bytes,
+                                         machine->stream));
+    memcpy(p->dst.host, p->src.host, p->copy_bytes);
+    return 0;
+}
+
+/* Before work in place: the matrix as it was. Its bytes are at most those of dst. */
+static int restore(const machine_t *machine, void *problem)
+{
+    const problem_t *p = problem;
+
+    if (machine->on_gpu)
+        return check_peer("a copy on the device",
+                          gpu_copy_async(p->dst.device, p->src.device, p->src.bytes,
+                                         machine->stream));
+    memcpy(p->dst.host, p->src.host, p->src.bytes);
+    return 0;
+}
+
+static int fits_int(const problem_t *p)
+{
+    const int64_t all[] = {p->rows, p->cols, p->ld_src, p->ld_dst};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (all[i] > INT_MAX || all[i] < 1)
+            return 0;
+    return p->elem_size == sizeof(float);
+}
+
+/* ---- errors ----------------------------------------------------------------------------------- */
+
+/* The elements of one matrix that are not where they belong, block by block for the caches' sake.
+ * Inlined for each element size, so that memcmp is one comparison. */
+static inline __attribute__((always_inline)) int64_t
+count_wrong(const problem_t *p, const char *src, const char *dst, size_t elem_size)
+{
+    enum { BLOCK = 64 };
+    int64_t wrong = 0;
+
+    for (int64_t i0 = 0; i0 < p->rows; i0 += BLOCK)
+        for (int64_t j0 = 0; j0 < p->cols; j0 += BLOCK)
+            for (int64_t i = i0; i < i0 + BLOCK && i < p->rows; i++)
+                for (int64_t j = j0; j < j0 + BLOCK && j < p->cols; j++) {
+                    const int64_t to = p->no_trans ? i * p->ld_dst + j : j * p->ld_dst + i;
+                    wrong += memcmp(src + (size_t)(i * p->ld_src + j) * elem_size,
+                                    dst + (size_t)to * elem_size, elem_size) != 0;
+                }
+    return wrong;
+}
+
+static int64_t count_wrong_scaled(const problem_t *p, const float *src, const float *dst)
+{
+    int64_t wrong = 0;
+
+    for (int64_t i = 0; i < p->rows; i++)
+        for (int64_t j = 0; j < p->cols; j++) {
+            const float want = p->alpha == 0 ? 0 : p->alpha * src[i * p->ld_src + j];
+            const float got = dst[p->no_trans ? i * p->ld_dst + j : j * p->ld_dst + i];
+            wrong += !(got == want || (isnan(got) && isnan(want)));
+        }
+    return wrong;
+}
+
+static int64_t count_wrong_matrix(const problem_t *p, const char *src, const char *dst)
+{
+    if (p->scaled)
+        return count_wrong_scaled(p, (const float *)src, (const float *)dst);
+    switch (p->elem_size) {
+    case 1:
+        return count_wrong(p, src, dst, 1);
+    case 2:
+        return count_wrong(p, src, dst, 2);
+    case 4:
+        return count_wrong(p, src, dst, 4);
+    case 8:
+        return count_wrong(p, src, dst, 8);
+    default:
+        return count_wrong(p, src, dst, 16);
+    }
+}
+
+static int check(const machine_t *machine, contender_t *contender, problem_t *p)
+{
+    const char *src = (const char *)p->src.host + (size_t)p->first_src * p->elem_size;
+    const char *dst = (const char *)p->dst.host + (size_t)p->first_dst * p->elem_size;
+    int64_t wrong = 0;
+
+    if (buffer_poison(machine, &p->dst) != 0 || (p->in_place && restore(machine, p) != 0) ||
+        run_once(machine, contender, p) != 0 || buffer_fetch(machine, &p->dst) != 0)
+        return -1;
+    if (contender->tag == TAG_COPIES)
+        return 0;
+    for (int64_t i = 0; i < p->batch; i++)
+        wrong += count_wrong_matrix(p, src + i * p->stride_src * (int64_t)p->elem_size,
+                                    dst + i * p->stride_dst * (int64_t)p->elem_size);
+    contender->error = (double)wrong;
+    return 0;
+}
+
+/* ---- a problem ---------------------------------------------------------------------------------- */
+
+static int64_t given(int64_t value, int64_t otherwise)
+{
+    return value == NOT_GIVEN ? otherwise : value;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static int shape_problem(problem_t *p, const bench_options_t *o, const bench_size_t *size)
+{
+    int64_t src, dst, src_packed, dst_packed, out_rows, out_cols;
+
+    p->rows = size->dim[0];
+    p->cols = size->dims == 2 ? size->dim[1] : size->dim[0];
+    p->batch = o->batch;
+    p->elem_size = (size_t)o->elem_size;
+    p->no_trans = o->no_trans;
+    p->scaled = o->scaled || o->no_trans;
+    p->in_place = o->in_place;
+    p->alpha = o->alpha;
+    out_rows = p->no_trans ? p->rows : p->cols;
+    out_cols = p->no_trans ? p->cols : p->rows;
+    p->ld_src = given(o->ld_src, p->cols > 1 ? p->cols : 1);
+    p->ld_dst = given(o->ld_dst, out_cols > 1 ? out_cols : 1);
+    if (multiply_sizes(p->rows, p->ld_src, &src_packed) != 0 ||
+        multiply_sizes(out_rows, p->ld_dst, &dst_packed) != 0)
+        src_packed = dst_packed = -1;
+    p->stride_src = given(o->stride_src, src_packed);
+    p->stride_dst = given(o->stride_dst, dst_packed);
+    src = batch_span(p->rows, p->cols, p->ld_src, p->stride_src, p->batch, &p->first_src);
+    dst = batch_span(out_rows, out_cols, p->ld_dst, p->stride_dst, p->batch, &p->first_dst);
+    if (src_packed < 0 || src < 0 || dst < 0)
+        return command_error("transpose: %lld x %lld is too large", (long long)p->rows,
+                             (long long)p->cols);
+    p->src.bytes = (size_t)src * p->elem_size;
+    p->dst.bytes = (size_t)(p->in_place && src > dst ? src : dst) * p->elem_size;
+    p->copy_bytes =
+        least((size_t)p->rows * (size_t)p->cols * (size_t)p->batch * p->elem_size,
+              least(p->src.bytes, p->dst.bytes));
+    return EXIT_OK;
+}
+
+static int measure_problem(const machine_t *machine, const bench_options_t *options,
+                           const bench_size_t *size, problem_t *p, report_t *report)
+{
+    const buffer_t *buffers[] = {&p->src, &p->dst};
+    contender_t contenders[MAX_CONTENDERS] = {{.name = "tilemm", .run = run_ours}};
+    bench_case_t which = {.verb = "transpose",
+                          .unit = "GB/s",
+                          .error_kind = "elements that are wrong",
+                          .error_is_count = 1,
+                          .extent_name = "square root of elements"};
+    int count = 1, failed = 0;
+
+    if (shape_problem(p, options, size) != EXIT_OK || machine_has_room(machine, buffers, 2) != 0)
+        return EXIT_FAILED;
+    snprintf(which.size, sizeof which.size, "%lldx%lld", (long long)p->rows, (long long)p->cols);
+    which.work =
+        2 * (double)p->rows * (double)p->cols * (double)p->batch * (double)p->elem_size;
+    which.extent = sqrt((double)p->rows * (double)p->cols);
+    report_progress(report, "transpose %s: data", which.size);
+    if (buffer_open(machine, &p->src) || buffer_open(machine, &p->dst))
+        return EXIT_FAILED;
+    if (p->scaled)
+        fill_normal(p->src.host, p->src.bytes / sizeof(float), 21);
+    else
+        fill_bytes(p->src.host, p->src.bytes, 21);
+    if (buffer_send(machine, &p->src) != 0)
+        return EXIT_FAILED;
+
+    if (machine->cublas && fits_int(p) && !p->in_place && !p->no_trans) {
+        contenders[count].name = "cublasSgeam";
+        contenders[count++].run = run_cublas;
+    }
+    if (machine->blas && fits_int(p) && p->batch > 0 &&
+        (p->in_place ? machine->blas->simatcopy != NULL : machine->blas->somatcopy != NULL)) {
+        contenders[count].name = p->in_place ? "simatcopy" : "somatcopy";
+        contenders[count++].run = run_openblas;
+    }
+    /* Work in place goes on with what the last run left, which is a matrix as good as any; but
+     * values that are scaled again and again would end as infinities or zeros. */
+    for (int i = 0; i < count; i++)
+        if (p->in_place && p->scaled && fabsf(p->alpha) != 1)
+            contenders[i].restore = restore;
+    if (options->vs != VS_NONE && p->copy_bytes) {
+        contenders[count].name = machine->on_gpu ? "device copy" : "memcpy";
+        contenders[count].tag = TAG_COPIES;
+        contenders[count].error = (double)NAN;
+        contenders[count].work = 2 * (double)p->copy_bytes;
+        contenders[count++].run = run_copy;
+    }
+    report_progress(report, "transpose %s: errors", which.size);
+    for (int i = 0; !failed && i < count; i++)
+        failed = check(machine, &contenders[i], p);
+    report_progress(report, "transpose %s: times", which.size);
+    if (failed || measure(machine, contenders, count, p, options->reps) != 0)
+        return EXIT_FAILED;
+    report_case(report, &which, contenders, count);
+    return EXIT_OK;
+}
+
+int bench_transpose(const machine_t *machine, const bench_options_t *options, report_t *report)
+{
+    const char *peer = machine->blas     ? machine->blas->name
+                       : machine->cublas ? machine->cublas->name
+                                         : NULL;
+    char extra[96] = "";
+    int status = EXIT_OK;
+
+    if (options->scaled || options->no_trans)
+        snprintf(extra, sizeof extra, "%s, alpha %g", options->no_trans ? ", not transposed" : "",
+                 (double)options->alpha);
+    if (options->batch != 1)
+        snprintf(extra + strlen(extra), sizeof extra - strlen(extra), ", batch of %lld",
+                 (long long)options->batch);
+    if (options->elem_size != sizeof(float))
+        peer = NULL;
+    report_table(report, machine, "transpose%s, %lld-byte elements%s%s%s",
+                 options->in_place ? " in place" : "", (long long)options->elem_size, extra,
+                 peer ? ", against " : "", peer ? peer : "");
+    for (int i = 0; status == EXIT_OK && i < options->size_count; i++) {
+        problem_t problem = {0};
+        status = measure_problem(machine, options, &options->sizes[i], &problem, report);
+        buffer_close(&problem.src);
+        buffer_close(&problem.dst);
+    }
+    return status;
+}

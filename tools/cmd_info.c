@@ -1,0 +1,281 @@
+/* cmd_info.c - `tilemm info`: what this build and this machine can do.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
+#include "command.h"
+#include "gpu.h"
+#include "reference.h"
+
+static void print_help(void)
+{
+    puts("Usage: tilemm info\n"
+         "Print the version, the backends and whether they can be used, the devices and their\n"
+         "traits, the kernels that are compiled in, the libraries that benchmarks compare with, and\n"
+         "the environment variables in force.\n"
+         "\n"
+         "  -h, --help                 this help");
+}
+
+/* ---- the CPU ---------------------------------------------------------------------------------- */
+
+static void print_cpu_name(void)
+{
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+
+    printf("CPU              ");
+    while (file && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon) {
+            printf("%.*s, ", (int)strcspn(colon + 2, "\n"), colon + 2);
+            break;
+        }
+    }
+    if (file)
+        fclose(file);
+    printf("%ld online\n", sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void print_caches(void)
+{
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+    const long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE),
+               l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    if (l1 > 0)
+        printf("  caches         L1d %ld KiB, L2 %ld KiB, L3 %ld KiB\n", l1 / 1024, l2 / 1024,
+               l3 / 1024);
+#endif
+}
+
+#if defined(__x86_64__) || defined(__i386__)
+static void print_features(void)
+{
+    unsigned a, b, c, d;
+
+    printf("  features      ");
+    __builtin_cpu_init();
+#define FEATURE(name)                                                                              \
+    if (__builtin_cpu_supports(name))                                                              \
+        printf(" " name);
+    FEATURE("sse4.2")
+    FEATURE("avx")
+    FEATURE("avx2")
+    FEATURE("fma")
+    FEATURE("avx512f")
+    FEATURE("avx512bw")
+    FEATURE("avx512dq")
+    FEATURE("avx512vl")
+    FEATURE("avx512vnni")
+#undef FEATURE
+    /* The operating system lends the tiles' registers only on request: the CPU's word alone. */
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
+        if (d >> 24 & 1)
+            printf(" amx-tile");
+        if (d >> 22 & 1)
+            printf(" amx-bf16");
+        if (d >> 25 & 1)
+            printf(" amx-int8");
+    }
+    putchar('\n');
+}
+#elif defined(__aarch64__)
+static void print_features(void)
+{
+    const unsigned long capabilities = getauxval(AT_HWCAP);
+
+    printf("  features      %s%s\n", capabilities & 1ul << 1 ? " asimd" : "",
+           capabilities & 1ul << 22 ? " sve" : "");
+}
+#else
+static void print_features(void)
+{
+    puts("  features       not known on this architecture");
+}
+#endif
+
+/* ---- backends and GPUs -------------------------------------------------------------------------- */
+
+static tilemm_status_t try_backend(tilemm_backend_t backend, int device)
+{
+    tilemm_t ctx;
+    tilemm_status_t status = tilemm_create(&ctx, backend, device);
+
+    if (status == TILEMM_SUCCESS)
+        tilemm_destroy(ctx);
+    return status;
+}
+
+static void print_backends(void)
+{
+    tilemm_backend_t chosen;
+    tilemm_t ctx;
+    tilemm_status_t status = try_backend(TILEMM_BACKEND_CPU, 0);
+
+    printf("backend cpu      %s\n",
+           status == TILEMM_SUCCESS ? "usable" : tilemm_status_string(status));
+#ifdef TILEMM_HAVE_CUDA
+    status = try_backend(TILEMM_BACKEND_CUDA, 0);
+    printf("backend cuda     compiled in, %s\n",
+           status == TILEMM_SUCCESS ? "usable" : tilemm_status_string(status));
+#else
+    puts("backend cuda     not compiled in");
+#endif
+    status = tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0);
+    if (status == TILEMM_SUCCESS) {
+        tilemm_get_backend(ctx, &chosen);
+        printf("backend auto     %s\n", word_of(backend_words, chosen));
+        tilemm_destroy(ctx);
+    } else {
+        printf("backend auto     %s\n", tilemm_status_string(status));
+    }
+}
+
+static void print_kernels(void)
+{
+    printf("CPU kernels      generic");
+#ifdef TILEMM_HAVE_NEON
+    printf(" neon");
+#endif
+#ifdef TILEMM_HAVE_AVX2
+    printf(" avx2");
+#endif
+#ifdef TILEMM_HAVE_AVX512
+    printf(" avx512");
+#endif
+#ifdef TILEMM_CUDA_ARCHS
+    printf("\nCUDA kernels     %s", TILEMM_CUDA_ARCHS);
+#endif
+    putchar('\n');
+}
+
+static void print_gpus(void)
+{
+    const double gib = 1024.0 * 1024.0 * 1024.0;
+    const int count = gpu_count();
+    gpu_traits_t t;
+
+    if (!count) {
+        printf("GPU              none%s%s\n", *gpu_error() ? ": " : "", gpu_error());
+        return;
+    }
+    printf("CUDA driver      for CUDA %d.%d\n", gpu_driver_version() / 1000,
+           gpu_driver_version() % 1000 / 10);
+    for (int i = 0; i < count; i++) {
+        if (gpu_describe(i, &t) != 0) {
+            printf("GPU %-12d the driver does not describe it\n", i);
+            continue;
+        }
+        printf("GPU %-12d %s, compute capability %d.%d, %s\n", i, t.name, t.cc_major, t.cc_minor,
+               try_backend(TILEMM_BACKEND_CUDA, i) == TILEMM_SUCCESS ? "usable" : "not usable");
+        printf("  traits         %d SMs of %d threads at up to %.2f GHz, %.1f GiB memory, %.1f MiB "
+               "L2,\n                 shared memory %d KiB an SM, %d KiB a block\n",
+               t.sm_count, t.max_threads_per_sm, t.clock_khz / 1e6, (double)t.memory_bytes / gib,
+               t.l2_bytes / 1048576.0, t.shared_per_sm / 1024, t.shared_per_block / 1024);
+    }
+}
+
+static void print_peers(void)
+{
+    const reference_blas_t *blas = reference_blas();
+    const reference_cub_t *cub = reference_cub();
+    const reference_cublas_t *cublas = NULL;
+
+    if (gpu_count() > 0 && gpu_open(0) == 0)
+        cublas = reference_cublas();
+    printf("compares with    %s, %s, %s\n", blas ? blas->name : "no OpenBLAS",
+           cublas ? cublas->name : "no cuBLAS", cub ? cub->name : "no CUB");
+}
+
+/* ---- the environment -------------------------------------------------------------------------------- */
+
+/* Whether the library takes this variable's value: asked of it with the others out of the way. */
+static int library_refuses(const char *const *names, size_t count, size_t which)
+{
+    char *values[16];
+    tilemm_t ctx = NULL;
+    tilemm_status_t status;
+
+    for (size_t i = 0; i < count; i++) {
+        const char *value = getenv(names[i]);
+        values[i] = value ? strdup(value) : NULL;
+        if (i != which)
+            unsetenv(names[i]);
+    }
+    status = tilemm_create(&ctx,
+                           strcmp(names[which], "TILEMM_BACKEND") == 0 ? TILEMM_BACKEND_AUTO
+                                                                       : TILEMM_BACKEND_CPU,
+                           0);
+    tilemm_destroy(ctx);
+    for (size_t i = 0; i < count; i++) {
+        if (values[i])
+            setenv(names[i], values[i], 1);
+        free(values[i]);
+    }
+    return status == TILEMM_INVALID_ARGUMENT;
+}
+
+static void print_environment(void)
+{
+    static const char *const library[] = {"TILEMM_BACKEND", "TILEMM_ARCH", "TILEMM_NUM_THREADS",
+                                          "TILEMM_MATH", "TILEMM_LOG"};
+    static const char *const others[] = {"OMP_NUM_THREADS", "TILEMM_REFERENCE_BLAS",
+                                         "TILEMM_MODULE_DIR", "CUDA_VISIBLE_DEVICES", "CUDA_HOME",
+                                         "CUDA_PATH"};
+    const size_t count = sizeof library / sizeof library[0];
+    int any = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (getenv(library[i])) {
+            any = 1;
+            printf("environment      %s=%s%s\n", library[i], getenv(library[i]),
+                   library_refuses(library, count, i) ? "  (the library refuses this value)" : "");
+        }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (getenv(others[i])) {
+            any = 1;
+            printf("environment      %s=%s\n", others[i], getenv(others[i]));
+        }
+    if (!any)
+        puts("environment      no variable that matters is set");
+}
+
+int command_info(int argc, char **argv)
+{
+    static const struct option table[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    int option;
+
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
+        if (option != 'h')
+            return command_bad_option("info", option, argv);
+        print_help();
+        return EXIT_OK;
+    }
+    if (optind < argc)
+        return command_usage_error("info", "takes no arguments");
+    printf("tilemm           %d.%d.%d, library %s\n", TILEMM_VERSION_MAJOR, TILEMM_VERSION_MINOR,
+           TILEMM_VERSION_PATCH, tilemm_version());
+    print_backends();
+    print_kernels();
+    print_cpu_name();
+    print_caches();
+    print_features();
+    print_gpus();
+    print_peers();
+    print_environment();
+    return EXIT_OK;
+}

@@ -1,0 +1,104 @@
+/* command.h - what the verbs of the `tilemm` command share.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_TOOLS_COMMAND_H
+#define TILEMM_TOOLS_COMMAND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tilemm.h"
+
+/* The statuses of the command. */
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+/* The verbs: argv[0] is the verb. They return the status to exit with. */
+int command_info(int argc, char **argv);
+int command_bench(int argc, char **argv);
+int command_gemm(int argc, char **argv);
+int command_transpose(int argc, char **argv);
+int command_reduce(int argc, char **argv);
+
+/* Print "tilemm: ..." on standard error. Returns EXIT_FAILED. */
+int command_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The same for a mistake in the command line, with where to find help. Returns EXIT_USAGE. */
+int command_usage_error(const char *verb, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same for what getopt_long returned as ':' or '?' (with opterr 0 and ':' first in its string). */
+int command_bad_option(const char *verb, int option, char **argv);
+
+/* Parsers of option values: 0, or -1 where text is not such a value (nothing is printed). */
+int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value);
+int parse_float(const char *text, float *value);
+
+/* A word of a table that ends with a NULL name. */
+typedef struct {
+    const char *name;
+    int value;
+} word_t;
+
+int parse_word(const char *text, const word_t *words, int *value);
+const char *word_of(const word_t *words, int value);
+
+extern const word_t backend_words[]; /* auto cpu cuda */
+extern const word_t math_words[];    /* fp32 strict tf32 */
+extern const word_t nan_words[];     /* propagate ignore */
+extern const word_t axis_words[];    /* rows cols */
+extern const word_t layout_words[];  /* row col */
+
+/* The reductions that the command names. The index ones return positions. */
+typedef enum {
+    REDUCE_SUM = TILEMM_SUM,
+    REDUCE_ASUM = TILEMM_ASUM,
+    REDUCE_SUMSQ = TILEMM_SUMSQ,
+    REDUCE_NRM2 = TILEMM_NRM2,
+    REDUCE_MEAN = TILEMM_MEAN,
+    REDUCE_MAX = TILEMM_MAX,
+    REDUCE_MIN = TILEMM_MIN,
+    REDUCE_AMAX = TILEMM_AMAX,
+    REDUCE_AMIN = TILEMM_AMIN,
+    REDUCE_DOT,
+    REDUCE_IMAX,
+    REDUCE_IMIN,
+    REDUCE_IAMAX,
+    REDUCE_IAMIN
+} reduce_op_t;
+
+extern const word_t reduce_words[];
+
+/* For an index reduction, the reduction whose position it is; for others, the reduction itself. */
+tilemm_reduce_t reduce_value_op(reduce_op_t op);
+int reduce_is_index(reduce_op_t op);
+
+/* For a file that is to be written to a temporary name and renamed: where it really goes (through
+ * symbolic links), and a template for mkstemp beside it. 0, or -1 with a message: what is there
+ * and is not a regular file is refused. */
+int output_names(const char *path, char *target, char *temporary, size_t size);
+
+/* Options that every verb with a context takes. */
+typedef struct {
+    int backend; /* tilemm_backend_t */
+    int device;
+    int threads; /* 0: the library's default */
+} context_options_t;
+
+/* Create a context as the options say, or print why not and return NULL. */
+tilemm_t command_context(const context_options_t *options);
+
+/* The long options of the above, for getopt_long's tables, and what takes them: 1 if `option` is
+ * one of them and was taken, 0 if it is none, -1 if its value is wrong (a message was printed). */
+enum { OPTION_BACKEND = 0x1000, OPTION_DEVICE, OPTION_THREADS };
+#define CONTEXT_LONG_OPTIONS                                                                       \
+    {"backend", required_argument, NULL, OPTION_BACKEND},                                          \
+        {"device", required_argument, NULL, OPTION_DEVICE},                                        \
+        {"threads", required_argument, NULL, OPTION_THREADS}
+#define CONTEXT_HELP                                                                               \
+    "      --backend auto|cpu|cuda  where to compute (auto)\n"                                     \
+    "      --device N               which CUDA device (0)\n"                                       \
+    "      --threads N              how many CPU threads (TILEMM_NUM_THREADS, or one a core)\n"
+int command_context_option(const char *verb, int option, const char *value,
+                           context_options_t *options);
+
+#endif

@@ -1,0 +1,340 @@
+/* gpu.c - device memory, streams, events and graphs through the CUDA driver, loaded at run time.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "gpu.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef unsigned long long device_address; /* CUdeviceptr */
+
+/* What of the driver is used, as X(member, symbol, parameters). "_v2" is the ABI of the CUDA 11 to
+ * 13 drivers where the function's meaning changed once. */
+#define DRIVER_FUNCTIONS(X)                                                                        \
+    X(init, "cuInit", (unsigned flags))                                                            \
+    X(error_string, "cuGetErrorString", (int error, const char **text))                            \
+    X(driver_version, "cuDriverGetVersion", (int *version))                                        \
+    X(device_count, "cuDeviceGetCount", (int *count))                                              \
+    X(device_get, "cuDeviceGet", (int *device, int ordinal))                                       \
+    X(device_name, "cuDeviceGetName", (char *name, int length, int device))                        \
+    X(device_memory, "cuDeviceTotalMem_v2", (size_t * bytes, int device))                          \
+    X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, int device))           \
+    X(context_retain, "cuDevicePrimaryCtxRetain", (void **context, int device))                    \
+    X(context_set, "cuCtxSetCurrent", (void *context))                                             \
+    X(synchronize, "cuCtxSynchronize", (void))                                                     \
+    X(malloc, "cuMemAlloc_v2", (device_address * address, size_t bytes))                           \
+    X(malloc_managed, "cuMemAllocManaged",                                                         \
+      (device_address * address, size_t bytes, unsigned flags))                                    \
+    X(malloc_host, "cuMemAllocHost_v2", (void **host, size_t bytes))                               \
+    X(free, "cuMemFree_v2", (device_address address))                                              \
+    X(free_host, "cuMemFreeHost", (void *host))                                                    \
+    X(memory_info, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * total_bytes))                 \
+    X(to_device, "cuMemcpyHtoD_v2", (device_address to, const void *from, size_t bytes))           \
+    X(to_host, "cuMemcpyDtoH_v2", (void *to, device_address from, size_t bytes))                   \
+    X(copy_async, "cuMemcpyDtoDAsync_v2",                                                          \
+      (device_address to, device_address from, size_t bytes, void *stream))                        \
+    X(fill_async, "cuMemsetD8Async",                                                               \
+      (device_address to, unsigned char byte, size_t bytes, void *stream))                         \
+    X(stream_create, "cuStreamCreate", (void **stream, unsigned flags))                            \
+    X(stream_destroy, "cuStreamDestroy_v2", (void *stream))                                        \
+    X(stream_synchronize, "cuStreamSynchronize", (void *stream))                                   \
+    X(event_create, "cuEventCreate", (void **event, unsigned flags))                               \
+    X(event_destroy, "cuEventDestroy_v2", (void *event))                                           \
+    X(event_record, "cuEventRecord", (void *event, void *stream))                                  \
+    X(event_synchronize, "cuEventSynchronize", (void *event))                                      \
+    X(event_elapsed, "cuEventElapsedTime", (float *milliseconds, void *start, void *end))          \
+    X(capture_begin, "cuStreamBeginCapture_v2", (void *stream, int mode))                          \
+    X(capture_end, "cuStreamEndCapture", (void *stream, void **graph))                             \
+    X(graph_instantiate, "cuGraphInstantiateWithFlags",                                            \
+      (void **executable, void *graph, unsigned long long flags))                                  \
+    X(graph_launch, "cuGraphLaunch", (void *executable, void *stream))                             \
+    X(graph_free, "cuGraphDestroy", (void *graph))                                                 \
+    X(executable_free, "cuGraphExecDestroy", (void *executable))
+
+static struct {
+#define MEMBER(name, symbol, parameters) int(*name) parameters;
+    DRIVER_FUNCTIONS(MEMBER)
+#undef MEMBER
+} driver;
+
+enum { MAX_DEVICES = 64, STREAM_NON_BLOCKING = 1, ATTACH_GLOBAL = 1, CAPTURE_GLOBAL = 0 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int load_state; /* 0: not tried, 1: ready, -1: failed */
+static void *contexts[MAX_DEVICES];
+static char error_text[256];
+
+static device_address address_of(const void *device)
+{
+    return (device_address)(uintptr_t)device;
+}
+
+static void set_error(const char *what, int error)
+{
+    const char *text = NULL;
+    if (!driver.error_string || driver.error_string(error, &text) != 0 || !text)
+        text = "unknown error";
+    snprintf(error_text, sizeof error_text, "%s: %s (%d)", what, text, error);
+}
+
+/* Called with the lock held. */
+static int load_driver(void)
+{
+    void *library;
+    int error;
+
+    if (load_state)
+        return load_state;
+    load_state = -1;
+    library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        snprintf(error_text, sizeof error_text, "no CUDA driver: %s", dlerror());
+        return -1;
+    }
+#define LOAD(name, symbol, parameters)                                                             \
+    *(void **)&driver.name = dlsym(library, symbol);                                               \
+    if (!driver.name) {                                                                            \
+        snprintf(error_text, sizeof error_text, "the CUDA driver is too old: it has no %s",        \
+                 symbol);                                                                          \
+        return -1;                                                                                 \
+    }
+    DRIVER_FUNCTIONS(LOAD)
+#undef LOAD
+    error = driver.init(0);
+    if (error) {
+        set_error("cuInit", error);
+        return -1;
+    }
+    return load_state = 1;
+}
+
+/* Called with the lock held and the driver loaded. */
+static int take_context(int ordinal)
+{
+    int device, error;
+
+    if (ordinal < 0 || ordinal >= MAX_DEVICES || driver.device_get(&device, ordinal) != 0) {
+        snprintf(error_text, sizeof error_text, "there is no CUDA device %d", ordinal);
+        return -1;
+    }
+    if (!contexts[ordinal]) {
+        error = driver.context_retain(&contexts[ordinal], device);
+        if (error) {
+            contexts[ordinal] = NULL;
+            set_error("cuDevicePrimaryCtxRetain", error);
+            return -1;
+        }
+    }
+    error = driver.context_set(contexts[ordinal]);
+    if (error) {
+        set_error("cuCtxSetCurrent", error);
+        return -1;
+    }
+    return 0;
+}
+
+int gpu_open(int device)
+{
+    int result = -1;
+
+    pthread_mutex_lock(&lock);
+    if (load_driver() == 1)
+        result = take_context(device);
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+const char *gpu_error(void)
+{
+    return error_text;
+}
+
+int gpu_count(void)
+{
+    int count = 0;
+
+    pthread_mutex_lock(&lock);
+    if (load_driver() != 1 || driver.device_count(&count) != 0)
+        count = 0;
+    pthread_mutex_unlock(&lock);
+    return count;
+}
+
+int gpu_driver_version(void)
+{
+    int version = 0;
+    return load_state == 1 && driver.driver_version(&version) == 0 ? version : 0;
+}
+
+int gpu_describe(int ordinal, gpu_traits_t *traits)
+{
+    enum { /* CUdevice_attribute */
+        CLOCK_RATE = 13,
+        MULTIPROCESSOR_COUNT = 16,
+        L2_CACHE_SIZE = 38,
+        MAX_THREADS_PER_MULTIPROCESSOR = 39,
+        COMPUTE_CAPABILITY_MAJOR = 75,
+        COMPUTE_CAPABILITY_MINOR = 76,
+        MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
+        MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+    };
+    const struct {
+        int attribute, *value;
+    } wanted[] = {
+        {CLOCK_RATE, &traits->clock_khz},
+        {MULTIPROCESSOR_COUNT, &traits->sm_count},
+        {L2_CACHE_SIZE, &traits->l2_bytes},
+        {MAX_THREADS_PER_MULTIPROCESSOR, &traits->max_threads_per_sm},
+        {COMPUTE_CAPABILITY_MAJOR, &traits->cc_major},
+        {COMPUTE_CAPABILITY_MINOR, &traits->cc_minor},
+        {MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &traits->shared_per_sm},
+        {MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &traits->shared_per_block},
+    };
+    int device, error;
+
+    memset(traits, 0, sizeof *traits);
+    if (load_state != 1)
+        return -1;
+    error = driver.device_get(&device, ordinal);
+    if (!error)
+        error = driver.device_name(traits->name, sizeof traits->name, device);
+    if (!error)
+        error = driver.device_memory(&traits->memory_bytes, device);
+    for (size_t i = 0; !error && i < sizeof wanted / sizeof wanted[0]; i++)
+        error = driver.device_attribute(wanted[i].value, wanted[i].attribute, device);
+    return error;
+}
+
+void *gpu_malloc(size_t bytes)
+{
+    device_address address = 0;
+    return driver.malloc(&address, bytes ? bytes : 1) == 0 ? (void *)(uintptr_t)address : NULL;
+}
+
+void *gpu_malloc_managed(size_t bytes)
+{
+    device_address address = 0;
+    return driver.malloc_managed(&address, bytes, ATTACH_GLOBAL) == 0 ? (void *)(uintptr_t)address
+                                                                      : NULL;
+}
+
+void *gpu_malloc_host(size_t bytes)
+{
+    void *host = NULL;
+    return driver.malloc_host(&host, bytes) == 0 ? host : NULL;
+}
+
+int gpu_free(void *device)
+{
+    return device ? driver.free(address_of(device)) : 0;
+}
+
+int gpu_free_host(void *host)
+{
+    return host ? driver.free_host(host) : 0;
+}
+
+int gpu_memory(size_t *free_bytes, size_t *total_bytes)
+{
+    return driver.memory_info(free_bytes, total_bytes);
+}
+
+int gpu_to_device(void *device, const void *host, size_t bytes)
+{
+    int error = bytes ? driver.to_device(address_of(device), host, bytes) : 0;
+    /* From pageable memory the last piece may still be on its way, which streams that do not wait
+     * for the default stream would not see. */
+    return error ? error : driver.stream_synchronize(NULL);
+}
+
+int gpu_to_host(void *host, const void *device, size_t bytes)
+{
+    return bytes ? driver.to_host(host, address_of(device), bytes) : 0;
+}
+
+int gpu_copy_async(void *to, const void *from, size_t bytes, void *stream)
+{
+    return bytes ? driver.copy_async(address_of(to), address_of(from), bytes, stream) : 0;
+}
+
+int gpu_fill_async(void *device, unsigned char byte, size_t bytes, void *stream)
+{
+    return bytes ? driver.fill_async(address_of(device), byte, bytes, stream) : 0;
+}
+
+int gpu_synchronize(void)
+{
+    return driver.synchronize();
+}
+
+void *gpu_stream_create(void)
+{
+    void *stream = NULL;
+    return driver.stream_create(&stream, STREAM_NON_BLOCKING) == 0 ? stream : NULL;
+}
+
+int gpu_stream_destroy(void *stream)
+{
+    return stream ? driver.stream_destroy(stream) : 0;
+}
+
+int gpu_stream_synchronize(void *stream)
+{
+    return driver.stream_synchronize(stream);
+}
+
+void *gpu_event_create(void)
+{
+    void *event = NULL;
+    return driver.event_create(&event, 0) == 0 ? event : NULL;
+}
+
+int gpu_event_destroy(void *event)
+{
+    return event ? driver.event_destroy(event) : 0;
+}
+
+int gpu_event_record(void *event, void *stream)
+{
+    return driver.event_record(event, stream);
+}
+
+int gpu_event_synchronize(void *event)
+{
+    return driver.event_synchronize(event);
+}
+
+int gpu_event_elapsed(float *milliseconds, void *start, void *end)
+{
+    return driver.event_elapsed(milliseconds, start, end);
+}
+
+int gpu_capture_begin(void *stream)
+{
+    return driver.capture_begin(stream, CAPTURE_GLOBAL);
+}
+
+void *gpu_capture_end(void *stream)
+{
+    void *graph = NULL, *executable = NULL;
+
+    if (driver.capture_end(stream, &graph) != 0 || !graph)
+        return NULL;
+    if (driver.graph_instantiate(&executable, graph, 0) != 0)
+        executable = NULL;
+    driver.graph_free(graph);
+    return executable;
+}
+
+int gpu_graph_launch(void *graph, void *stream)
+{
+    return driver.graph_launch(graph, stream);
+}
+
+int gpu_graph_destroy(void *graph)
+{
+    return graph ? driver.executable_free(graph) : 0;
+}

@@ -1,0 +1,47 @@
+/* npy.h - NumPy's .npy files: mapped for reading, written to a temporary name and renamed.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_TOOLS_NPY_H
+#define TILEMM_TOOLS_NPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NPY_MAX_DIMS = 32, NPY_MAX_DESCR = 64 };
+
+typedef struct {
+    const char *path;
+    char descr[NPY_MAX_DESCR]; /* as the file has it: "<f4", "|b1", ">c16" */
+    char byte_order;           /* '<', '>', '|' (no order) or '=' */
+    char kind;                 /* 'b' 'i' 'u' 'f' 'c' 'm' 'M' 'S' 'U' 'V' */
+    size_t item_size;          /* bytes */
+    int fortran_order;
+    int ndim;
+    int64_t shape[NPY_MAX_DIMS];
+    size_t count; /* elements */
+    const void *data;
+    void *map; /* the whole file */
+    size_t map_bytes;
+    void *copy; /* where the file does not align its data */
+} npy_t;
+
+/* Open and map. On failure prints why and returns -1; nothing is left open. */
+int npy_open(npy_t *npy, const char *path);
+void npy_close(npy_t *npy);
+
+/* Whether the file holds native float32 with `least` to `most` dimensions; if not, prints why and
+ * returns -1. */
+int npy_require_float32(const npy_t *npy, int least, int most);
+
+/* Write an array in C order. data holds the product of the shape times item_size bytes. On failure
+ * prints why, leaves no file behind and any older file of that name as it was, and returns -1. */
+int npy_write(const char *path, const char *descr, size_t item_size, int ndim,
+              const int64_t *shape, const void *data);
+
+/* Whether a file may be written there: 0, or -1 with a message. To be asked before long work. */
+int npy_check_output(const char *path);
+
+/* The native byte order in a descr: '<' or '>'. */
+char npy_native_order(void);
+
+#endif

@@ -1,0 +1,357 @@
+/* reference.c - OpenBLAS, cuBLAS and CUB, loaded at run time where they are.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "reference.h"
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Object pointers to function pointers: POSIX allows what C does not say. */
+#define LOAD(function, library, symbol) (*(void **)&(function) = dlsym(library, symbol))
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* dlopen directory + below + "/" + name, if there is a directory. */
+static void *open_in(const char *directory, const char *below, const char *name)
+{
+    char path[4096];
+    int length;
+
+    if (!directory || !*directory)
+        return NULL;
+    length = snprintf(path, sizeof path, "%s%s/%s", directory, below, name);
+    if (length < 0 || (size_t)length >= sizeof path)
+        return NULL;
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* ---- OpenBLAS --------------------------------------------------------------------------- */
+
+#ifndef TILEMM_REFERENCE_BLAS_FILE
+#define TILEMM_REFERENCE_BLAS_FILE "" /* configure was given none, nor told to use none */
+#endif
+
+static void *open_blas(void)
+{
+    const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
+    void *library;
+
+    if (!wanted || !*wanted)
+        wanted = TILEMM_REFERENCE_BLAS_FILE;
+    if (strcmp(wanted, "none") == 0)
+        return NULL;
+    if (*wanted)
+        return dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
+    library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    return library ? library : dlopen("libopenblas.so", RTLD_NOW | RTLD_LOCAL);
+}
+
+/* "OpenBLAS 0.3.21 NO_LAPACKE ... Haswell ..." and "Haswell" to "OpenBLAS 0.3.21 (Haswell)". */
+static void name_blas(void *library, char *name, size_t size)
+{
+    char *(*get_config)(void);
+    char *(*get_core)(void);
+    const char *config = NULL, *core = NULL, *wanted = getenv("TILEMM_REFERENCE_BLAS");
+    int length;
+
+    LOAD(get_config, library, "openblas_get_config");
+    LOAD(get_core, library, "openblas_get_corename");
+    if (get_config)
+        config = get_config();
+    if (get_core)
+        core = get_core();
+    if (!config || strncmp(config, "OpenBLAS ", 9) != 0) {
+        const char *file = wanted && *wanted ? wanted : "CBLAS";
+        const char *slash = strrchr(file, '/');
+        snprintf(name, size, "%s", slash ? slash + 1 : file);
+        return;
+    }
+    length = 9 + (int)strcspn(config + 9, " ");
+    if (core)
+        snprintf(name, size, "%.*s (%s)", length, config, core);
+    else
+        snprintf(name, size, "%.*s", length, config);
+}
+
+static const reference_blas_t *load_blas(void)
+{
+    static reference_blas_t blas;
+    static char name[96];
+    void *library = open_blas();
+
+    if (!library)
+        return NULL;
+    LOAD(blas.sgemm, library, "cblas_sgemm");
+    if (!blas.sgemm) {
+        dlclose(library);
+        return NULL;
+    }
+    LOAD(blas.somatcopy, library, "cblas_somatcopy");
+    LOAD(blas.simatcopy, library, "cblas_simatcopy");
+    LOAD(blas.sasum, library, "cblas_sasum");
+    LOAD(blas.snrm2, library, "cblas_snrm2");
+    LOAD(blas.sdot, library, "cblas_sdot");
+    LOAD(blas.ssum, library, "cblas_ssum");
+    LOAD(blas.isamax, library, "cblas_isamax");
+    LOAD(blas.set_threads, library, "openblas_set_num_threads");
+    name_blas(library, name, sizeof name);
+    blas.name = name;
+    return &blas;
+}
+
+const reference_blas_t *reference_blas(void)
+{
+    static const reference_blas_t *blas;
+    static int tried;
+    const reference_blas_t *result;
+
+    pthread_mutex_lock(&lock);
+    if (!tried) {
+        tried = 1;
+        blas = load_blas();
+    }
+    result = blas;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* ---- cuBLAS ----------------------------------------------------------------------------- */
+
+enum {
+    DEFAULT_MATH = 0,
+    TF32_TENSOR_OP_MATH = 3,
+    POINTER_MODE_HOST = 0,
+    POINTER_MODE_DEVICE = 1,
+    MAJOR_VERSION = 0,
+    MINOR_VERSION = 1,
+    PATCH_LEVEL = 2
+};
+
+/* What of cuBLAS is used, as X(member, symbol, parameters). Operations: 0 as it is, 1 transposed. */
+#define CUBLAS_FUNCTIONS(X)                                                                        \
+    X(create, "cublasCreate_v2", (void **handle))                                                  \
+    X(get_property, "cublasGetProperty", (int property, int *value))                               \
+    X(set_stream, "cublasSetStream_v2", (void *handle, void *stream))                              \
+    X(set_math, "cublasSetMathMode", (void *handle, int mode))                                     \
+    X(set_pointer_mode, "cublasSetPointerMode_v2", (void *handle, int mode))                       \
+    X(sgemm, "cublasSgemm_v2",                                                                     \
+      (void *handle, int transa, int transb, int m, int n, int k, const float *alpha,              \
+       const float *a, int lda, const float *b, int ldb, const float *beta, float *c, int ldc))    \
+    X(sgemm_strided_batched, "cublasSgemmStridedBatched",                                          \
+      (void *handle, int transa, int transb, int m, int n, int k, const float *alpha,              \
+       const float *a, int lda, long long stride_a, const float *b, int ldb, long long stride_b,   \
+       const float *beta, float *c, int ldc, long long stride_c, int batch_count))                 \
+    X(sgeam, "cublasSgeam",                                                                        \
+      (void *handle, int transa, int transb, int m, int n, const float *alpha, const float *a,     \
+       int lda, const float *beta, const float *b, int ldb, float *c, int ldc))                    \
+    X(sasum, "cublasSasum_v2", (void *handle, int n, const float *x, int incx, float *result))     \
+    X(snrm2, "cublasSnrm2_v2", (void *handle, int n, const float *x, int incx, float *result))     \
+    X(sdot, "cublasSdot_v2",                                                                       \
+      (void *handle, int n, const float *x, int incx, const float *y, int incy, float *result))    \
+    X(isamax, "cublasIsamax_v2", (void *handle, int n, const float *x, int incx, int *result))
+
+static struct {
+    void *handle;
+#define MEMBER(name, symbol, parameters) int(*name) parameters;
+    CUBLAS_FUNCTIONS(MEMBER)
+#undef MEMBER
+} cublas;
+
+static void *open_cuda_library(const char *const *names, size_t count)
+{
+    static const char *const below[] = {"/lib64", "/lib", "/targets/x86_64-linux/lib",
+                                        "/targets/sbsa-linux/lib"};
+    const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    void *library = NULL;
+
+    for (size_t i = 0; !library && i < count; i++)
+        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+#ifdef TILEMM_CUDA_LIBDIR
+    for (size_t i = 0; !library && i < count; i++)
+        library = open_in(TILEMM_CUDA_LIBDIR, "", names[i]);
+#endif
+    for (size_t r = 0; r < sizeof roots / sizeof roots[0]; r++)
+        for (size_t d = 0; d < sizeof below / sizeof below[0]; d++)
+            for (size_t i = 0; !library && i < count; i++)
+                library = open_in(roots[r], below[d], names[i]);
+    return library;
+}
+
+static int begin_call(int tf32, int pointer_mode)
+{
+    int status = cublas.set_math(cublas.handle, tf32 ? TF32_TENSOR_OP_MATH : DEFAULT_MATH);
+    return status ? status : cublas.set_pointer_mode(cublas.handle, pointer_mode);
+}
+
+static int cublas_set_stream(void *stream)
+{
+    return cublas.set_stream(cublas.handle, stream);
+}
+
+static int cublas_sgemm(int tf32, int transa, int transb, int m, int n, int k, float alpha,
+                        const float *a, int lda, const float *b, int ldb, float beta, float *c,
+                        int ldc)
+{
+    int status = begin_call(tf32, POINTER_MODE_HOST);
+    return status ? status
+                  : cublas.sgemm(cublas.handle, transa != 0, transb != 0, m, n, k, &alpha, a, lda,
+                                 b, ldb, &beta, c, ldc);
+}
+
+static int cublas_sgemm_strided_batched(int tf32, int transa, int transb, int m, int n, int k,
+                                        float alpha, const float *a, int lda, int64_t stride_a,
+                                        const float *b, int ldb, int64_t stride_b, float beta,
+                                        float *c, int ldc, int64_t stride_c, int batch_count)
+{
+    int status = begin_call(tf32, POINTER_MODE_HOST);
+    return status ? status
+                  : cublas.sgemm_strided_batched(cublas.handle, transa != 0, transb != 0, m, n, k,
+                                                 &alpha, a, lda, stride_a, b, ldb, stride_b, &beta,
+                                                 c, ldc, stride_c, batch_count);
+}
+
+static int cublas_transpose(int m, int n, float alpha, const float *a, int lda, float *c, int ldc)
+{
+    const float beta = 0;
+    int status = begin_call(0, POINTER_MODE_HOST);
+    return status ? status
+                  : cublas.sgeam(cublas.handle, 1, 0, m, n, &alpha, a, lda, &beta, c, ldc, c, ldc);
+}
+
+static int cublas_sasum(int n, const float *x, int incx, float *result)
+{
+    int status = begin_call(0, POINTER_MODE_DEVICE);
+    return status ? status : cublas.sasum(cublas.handle, n, x, incx, result);
+}
+
+static int cublas_snrm2(int n, const float *x, int incx, float *result)
+{
+    int status = begin_call(0, POINTER_MODE_DEVICE);
+    return status ? status : cublas.snrm2(cublas.handle, n, x, incx, result);
+}
+
+static int cublas_sdot(int n, const float *x, int incx, const float *y, int incy, float *result)
+{
+    int status = begin_call(0, POINTER_MODE_DEVICE);
+    return status ? status : cublas.sdot(cublas.handle, n, x, incx, y, incy, result);
+}
+
+static int cublas_isamax(int n, const float *x, int incx, int *result)
+{
+    int status = begin_call(0, POINTER_MODE_DEVICE);
+    return status ? status : cublas.isamax(cublas.handle, n, x, incx, result);
+}
+
+static const reference_cublas_t *load_cublas(void)
+{
+    static const char *const light_names[] = {"libcublasLt.so.13", "libcublasLt.so.12",
+                                              "libcublasLt.so.11", "libcublasLt.so"};
+    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
+                                        "libcublas.so"};
+    static char name[64];
+    static const reference_cublas_t functions = {
+        .name = name,
+        .set_stream = cublas_set_stream,
+        .sgemm = cublas_sgemm,
+        .sgemm_strided_batched = cublas_sgemm_strided_batched,
+        .transpose = cublas_transpose,
+        .sasum = cublas_sasum,
+        .snrm2 = cublas_snrm2,
+        .sdot = cublas_sdot,
+        .isamax = cublas_isamax,
+    };
+    int version[3] = {0, 0, 0};
+    void *library = open_cuda_library(names, sizeof names / sizeof names[0]);
+
+    if (!library) {
+        /* Outside the linker's path cuBLAS finds its other half only if it is loaded already. */
+        open_cuda_library(light_names, sizeof light_names / sizeof light_names[0]);
+        library = open_cuda_library(names, sizeof names / sizeof names[0]);
+    }
+    if (!library)
+        return NULL;
+#define LOAD_MEMBER(name, symbol, parameters)                                                      \
+    if (!LOAD(cublas.name, library, symbol))                                                       \
+        return NULL;
+    CUBLAS_FUNCTIONS(LOAD_MEMBER)
+#undef LOAD_MEMBER
+    if (cublas.create(&cublas.handle) != 0)
+        return NULL;
+    cublas.get_property(MAJOR_VERSION, &version[0]);
+    cublas.get_property(MINOR_VERSION, &version[1]);
+    cublas.get_property(PATCH_LEVEL, &version[2]);
+    snprintf(name, sizeof name, "cuBLAS %d.%d.%d", version[0], version[1], version[2]);
+    return &functions;
+}
+
+const reference_cublas_t *reference_cublas(void)
+{
+    static const reference_cublas_t *loaded;
+    static int tried;
+    const reference_cublas_t *result;
+
+    pthread_mutex_lock(&lock);
+    if (!tried) {
+        tried = 1;
+        loaded = load_cublas();
+    }
+    result = loaded;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
+
+/* ---- CUB -------------------------------------------------------------------------------- */
+
+static const reference_cub_t *load_cub(void)
+{
+    static const char module[] = "tilemm-cub.so";
+    static reference_cub_t cub;
+    static char name[64];
+    int (*get_version)(void);
+    int version;
+    void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
+
+#ifdef BUILD_MODULE_DIR
+    if (!library)
+        library = open_in(BUILD_MODULE_DIR, "", module);
+#endif
+#ifdef PKGLIBDIR
+    if (!library)
+        library = open_in(PKGLIBDIR, "", module);
+#endif
+    if (!library)
+        return NULL;
+    LOAD(cub.sum, library, "tilemm_cub_sum");
+    LOAD(cub.max, library, "tilemm_cub_max");
+    LOAD(get_version, library, "tilemm_cub_version");
+    if (!cub.sum || !cub.max || !get_version)
+        return NULL;
+    version = get_version();
+    snprintf(name, sizeof name, "CUB %d.%d.%d", version / 100000, version / 100 % 1000,
+             version % 100);
+    cub.name = name;
+    return &cub;
+}
+
+const reference_cub_t *reference_cub(void)
+{
+    static const reference_cub_t *loaded;
+    static int tried;
+    const reference_cub_t *result;
+
+    pthread_mutex_lock(&lock);
+    if (!tried) {
+        tried = 1;
+        loaded = load_cub();
+    }
+    result = loaded;
+    pthread_mutex_unlock(&lock);
+    return result;
+}
