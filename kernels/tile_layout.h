@@ -48,10 +48,10 @@ TILEMM__LAYOUT unsigned tilemm__ns_index(unsigned k, unsigned n, unsigned width,
 
 /* Tiles are fetched in pieces of 128 elements, 4 to each lane of a warp: turned pieces are 16 (k)
  * by 8, others 128 / width (k) by width. `wide` tells how global memory is read: 16 bytes at a
- * time, the lane's elements 0 to 3 being neighbours there; or 4 bytes at a time, the lanes'
- * elements of one number lying in whole 32- or 64-byte runs or longer. Turned and not wide, or
- * wide and not turned, the lane's four are neighbours in the tile and go there as one. Which
- * element of the tile is number j of a lane: */
+ * time, the lane's elements 0 to 3 being neighbours there; or 4 bytes at a time, the warp's
+ * elements of one number lying there in runs of 64 bytes or more. Turned and not wide, or wide and
+ * not turned, the lane's four are neighbours in the tile and go there as one. Which element of the
+ * tile is number j of a lane: */
 TILEMM__LAYOUT unsigned tilemm__fetch_k(unsigned piece, unsigned lane, unsigned j, unsigned width,
                                         int turned, int wide)
 {

@@ -105,8 +105,7 @@ TILEMM__LAYOUT int64_t tilemm__inplace_row_source(const tilemm__inplace_t *view,
 
     if (row >= view->m)
         row -= view->m;
-    return q * view->b +
-           tilemm__mulmod((j - row % n + n) % n / c, view->a_inv % view->b, view->b);
+    return q * view->b + tilemm__mulmod((j - row % n + n) % n / c, view->a_inv % view->b, view->b);
 }
 
 /* The row that step 3, after column j has been rotated up by j, brings to row i. */

@@ -162,7 +162,16 @@ static void plan_panels(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x,
     }
 }
 
-/* Each thread for itself, with one panel of each kind on its stack. */
+/* Threads that share small panels would wait for each other most of the time: each for itself. */
+static void unshare(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
+{
+    plan->shared = 0;
+    plan->n_task = share_out(x->n, x->nr, plan->threads);
+    plan->m_task = share_out(x->m, x->mr, 1);
+    count_tasks(plan, x);
+}
+
+/* With one panel of each kind on the stack of each thread. */
 static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
 {
     const int64_t floats = TILEMM__SGEMM_STACK_BYTES / (int64_t)sizeof(float);
@@ -172,12 +181,6 @@ static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
     plan->kc = even(x->k, least(plan->kc, floats / (x->mr + x->nr)), 4);
     plan->m_panel = x->mr;
     plan->n_panel = x->nr;
-    if (plan->shared) {
-        plan->shared = 0;
-        plan->n_task = share_out(x->n, x->nr, plan->threads);
-        plan->m_task = share_out(x->m, x->mr, 1);
-    }
-    count_tasks(plan, x);
     size_set(plan, x->nr);
 }
 
@@ -215,11 +218,19 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     plan_threads(plan, &x, threads);
     plan_panels(plan, &x, traits);
     size_set(plan, nr);
+    if (plan->shared && plan->set_bytes / 4 > workspace) {
+        unshare(plan, &x);
+        plan_panels(plan, &x, traits);
+        size_set(plan, nr);
+    }
     sets = plan->shared ? 1 : (size_t)plan->threads;
     if (plan->set_bytes <= TILEMM__SGEMM_STACK_BYTES && !plan->shared)
         plan->on_stack = 1;
-    else if (!shrink_set(plan, mr, nr, workspace / sets))
+    else if (!shrink_set(plan, mr, nr, workspace / sets)) {
+        if (plan->shared)
+            unshare(plan, &x);
         plan_for_stack(plan, &x);
+    }
     plan->workspace = plan->on_stack ? 0 : plan->set_bytes * sets;
 
     plan->m_part = plan->shared ? least(plan->m_part, plan->m_panel) : plan->m_panel;

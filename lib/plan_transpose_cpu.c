@@ -16,12 +16,9 @@ static const double bytes_per_thread = 512.0 * 1024;
 static int vector_bytes(tilemm__isa_t isa)
 {
     switch (isa) {
-    case TILEMM__ISA_AVX512:
-        return 64;
-    case TILEMM__ISA_AVX2:
-        return 32;
-    default:
-        return 16;
+    case TILEMM__ISA_AVX512: return 64;
+    case TILEMM__ISA_AVX2: return 32;
+    default: return 16;
     }
 }
 
@@ -45,6 +42,11 @@ static int64_t min64(int64_t x, int64_t y)
 static int64_t ceil_div(int64_t x, int64_t y)
 {
     return (x - 1) / y + 1;
+}
+
+static int64_t round_up(int64_t x, int64_t y)
+{
+    return ceil_div(x, y) * y;
 }
 
 /* The least power of two that is not less than x. */
@@ -73,12 +75,6 @@ static double bytes_moved(const tilemm__plan_transpose_cpu_t *plan, size_t elem_
            (double)elem_size;
 }
 
-static int64_t tasks(const tilemm__plan_transpose_cpu_t *plan)
-{
-    return ceil_div(plan->rows, plan->block_rows) * ceil_div(plan->cols, plan->block_cols) *
-           plan->batch_count;
-}
-
 static void limit_threads(tilemm__plan_transpose_cpu_t *plan, double limit)
 {
     if (plan->threads > limit)
@@ -90,7 +86,6 @@ static void limit_threads(tilemm__plan_transpose_cpu_t *plan, double limit)
 static void take_scratch(tilemm__plan_transpose_cpu_t *plan, size_t scratch, size_t workspace)
 {
     scratch = (scratch + 63) / 64 * 64;
-    plan->scratch = 0;
     if (scratch > TILEMM__TRANSPOSE_STACK && scratch <= workspace) {
         plan->scratch = scratch;
         limit_threads(plan, (double)(workspace / scratch));
@@ -110,10 +105,9 @@ static void plan_copy(tilemm__plan_transpose_cpu_t *plan, size_t elem_size)
     plan->block_cols = plan->cols;
     if (plan->rows * plan->batch_count < plan->threads)
         plan->block_cols = ceil_div(plan->cols, plan->threads);
-    plan->block_rows =
-        min64(plan->rows, ceil_div(65536, plan->block_cols * (int64_t)elem_size));
+    plan->block_rows = min64(plan->rows, ceil_div(65536, plan->block_cols * (int64_t)elem_size));
     plan->tile_rows = 1;
-    limit_threads(plan, (double)tasks(plan));
+    limit_threads(plan, (double)tilemm__transpose_tasks(plan));
 }
 
 static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_traits_t *traits,
@@ -134,21 +128,27 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     plan->block_cols = min64(plan->block_cols, plan->cols);
     limit_threads(plan, bytes_moved(plan, args->elem_size) / bytes_per_thread);
     /* Blocks of a large matrix that are many for some threads and none for others. */
-    while (plan->threads > 1 && tasks(plan) < plan->threads &&
+    while (plan->threads > 1 && tilemm__transpose_tasks(plan) < plan->threads &&
            (plan->block_rows > 4 * line || plan->block_cols > 4 * line)) {
         if (plan->block_rows >= plan->block_cols)
-            plan->block_rows = ceil_div(plan->block_rows, 2 * line) * line;
+            plan->block_rows = round_up(plan->block_rows / 2, line);
         else
-            plan->block_cols = ceil_div(plan->block_cols, 2 * line) * line;
+            plan->block_cols = round_up(plan->block_cols / 2, line);
     }
-    limit_threads(plan, (double)tasks(plan));
+    /* What will not stay in the last cache anyway is written around it, if the result's rows are
+     * all aligned alike: then they are aligned from row `head` of the source on. */
+    if (2 * bytes_moved(plan, args->elem_size) > (double)traits->l3_bytes &&
+        (uintptr_t)args->dst % args->elem_size == 0 && plan->ld_dst * size % vector == 0 &&
+        (plan->batch_count == 1 || args->stride_dst * size % vector == 0)) {
+        const int64_t head = (int64_t)(-(uintptr_t)args->dst % 64) / size;
 
-    plan->stream = bytes_moved(plan, args->elem_size) > (double)traits->l3_bytes &&
-                   (plan->block_rows % line == 0 || plan->block_rows == plan->rows) &&
-                   plan->rows >= line &&
-                   (uintptr_t)args->dst % (uintptr_t)vector == 0 &&
-                   plan->ld_dst * size % vector == 0 &&
-                   (plan->batch_count == 1 || args->stride_dst * size % vector == 0);
+        if (plan->rows - head >= 2 * line) {
+            plan->stream = 1;
+            plan->head = head;
+            plan->block_rows = min64(round_up(plan->block_rows, line), plan->rows - head);
+        }
+    }
+    limit_threads(plan, (double)tilemm__transpose_tasks(plan));
 
     /* Where rows are longer than a block's, reading the block once, row by row, keeps its rows
      * from evicting each other, and page by page what would be all pages at a time. */
@@ -169,12 +169,12 @@ static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     const size_t size = args->elem_size;
     int64_t side = min64(block_side(traits->l2_bytes / 32, size), power_of_two(plan->rows));
 
+    plan->method = TILEMM__TRANSPOSE_SWAP;
     limit_threads(plan, bytes_moved(plan, size) / bytes_per_thread);
     take_scratch(plan, (size_t)(2 * side * tilemm__transpose_block_ld(side, size)) * size,
                  workspace);
-    while (!plan->scratch &&
-           (size_t)(2 * side * tilemm__transpose_block_ld(side, size)) * size >
-               TILEMM__TRANSPOSE_STACK)
+    while (!plan->scratch && (size_t)(2 * side * tilemm__transpose_block_ld(side, size)) * size >
+                                 TILEMM__TRANSPOSE_STACK)
         side /= 2;
     plan->block_rows = plan->block_cols = side;
     limit_threads(plan, (double)ceil_div(plan->rows, side));
@@ -213,6 +213,7 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
     plan->block_cols = args->cols;
     plan->buffered = 0;
     plan->stream = 0;
+    plan->head = 0;
     plan->scratch = 0;
 
     if (args->scaled && args->alpha == 0.0f) {
@@ -227,11 +228,15 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
         plan->method = TILEMM__TRANSPOSE_MOVE;
         plan->ld_dst = plan->ld_src; /* scaled where they lie, then moved */
         plan_copy(plan, args->elem_size);
-    } else if (in_place && args->rows == args->cols) {
-        plan->method = TILEMM__TRANSPOSE_SWAP;
-        plan_swap(args, traits, workspace, plan);
     } else if (in_place) {
-        plan_rectangle(args, workspace, plan);
+        /* Not more than a few percent of the matrix, whatever there is. */
+        const size_t few = (size_t)(args->rows * args->cols) * args->elem_size / 16;
+
+        workspace = workspace < few ? workspace : few;
+        if (args->rows == args->cols)
+            plan_swap(args, traits, workspace, plan);
+        else
+            plan_rectangle(args, workspace, plan);
     } else if (!args->trans) {
         plan->method = TILEMM__TRANSPOSE_COPY;
         plan_copy(plan, args->elem_size);
@@ -245,6 +250,17 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
         plan->method = TILEMM__TRANSPOSE_SIMD;
         plan_simd(args, traits, workspace, plan);
     }
+}
+
+int64_t tilemm__transpose_row_blocks(const tilemm__plan_transpose_cpu_t *plan)
+{
+    return (plan->head > 0) + ceil_div(plan->rows - plan->head, plan->block_rows);
+}
+
+int64_t tilemm__transpose_tasks(const tilemm__plan_transpose_cpu_t *plan)
+{
+    return tilemm__transpose_row_blocks(plan) * ceil_div(plan->cols, plan->block_cols) *
+           plan->batch_count;
 }
 
 const char *tilemm__transpose_method_name(tilemm__transpose_method_t method)

@@ -22,14 +22,16 @@ enum { TILEMM__TRANSPOSE_STACK = 16384 };
 
 typedef struct {
     tilemm__transpose_method_t method;
-    int kind;       /* of element: the entry of the kernel table, kernels/cpu/transpose.h */
+    int kind; /* of element: the entry of the kernel table, kernels/cpu/transpose.h */
     int threads;
-    int tile_rows, tile_cols; /* for the kernel's name */
+    int tile_rows, tile_cols;        /* for the kernel's name */
     int64_t rows, cols, batch_count; /* of the source, after what can be joined was joined */
     int64_t ld_src, ld_dst;
     int64_t block_rows, block_cols; /* what a thread takes at a time, of the source */
-    int buffered;   /* copy each block of the source to scratch first */
-    int stream;     /* write around the caches */
+    int buffered;                   /* copy each block of the source to scratch first */
+    int stream;                     /* write around the caches */
+    int64_t head;   /* rows before the first one that is written to an aligned address; they are
+                       a block of their own, not streamed */
     size_t scratch; /* bytes of workspace for each thread; 0: what is on its stack must do */
 } tilemm__plan_transpose_cpu_t;
 
@@ -39,6 +41,10 @@ typedef struct {
 void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_place,
                                 const tilemm__cpu_traits_t *traits, int threads, size_t workspace,
                                 tilemm__plan_transpose_cpu_t *plan);
+
+/* Into how many blocks the rows of the source are cut; and all matrices of the batch. */
+int64_t tilemm__transpose_row_blocks(const tilemm__plan_transpose_cpu_t *plan);
+int64_t tilemm__transpose_tasks(const tilemm__plan_transpose_cpu_t *plan);
 
 /* "simd", "swap", ... as in kernel names. */
 const char *tilemm__transpose_method_name(tilemm__transpose_method_t method);

@@ -37,8 +37,10 @@ static int64_t product(int64_t x, int64_t y)
     return x != 0 && y > INT64_MAX / x ? INT64_MAX : x * y;
 }
 
-/* The largest power of two up to 16 that the address of every row of an operand is a multiple of. */
-static int alignment(const void *pointer, int64_t ld, int64_t stride, int64_t batch, size_t elem_size)
+/* The largest power of two up to 16 that the address of every row of an operand is a multiple of.
+ */
+static int alignment(const void *pointer, int64_t ld, int64_t stride, int64_t batch,
+                     size_t elem_size)
 {
     uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * elem_size | 16;
 
@@ -59,8 +61,8 @@ static void plan_copy(const tilemm__transpose_args_t *args, int aligned,
     plan->kernel = TILEMM__TRANSPOSE_COPY;
     plan->access = aligned == 16 || aligned < size ? aligned : size;
     plan->flat = args->ld_dst == cols && (plan->zero || args->ld_src == cols) &&
-                 (args->batch_count == 1 ||
-                  (args->stride_dst == rows * cols && (plan->zero || args->stride_src == rows * cols)));
+                 (args->batch_count == 1 || (args->stride_dst == rows * cols &&
+                                             (plan->zero || args->stride_src == rows * cols)));
     if (plan->flat)
         cols = rows * cols * args->batch_count;
     units = plan->access > size ? (cols - 1) / (plan->access / size) + 1 : cols;
@@ -95,15 +97,17 @@ static void plan_strip(const tilemm__transpose_args_t *args, int aligned,
 }
 
 void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
-                                 const tilemm__cuda_traits_t *traits, tilemm__transpose_plan_t *plan)
+                                 const tilemm__cuda_traits_t *traits,
+                                 tilemm__transpose_plan_t *plan)
 {
     const int size = (int)args->elem_size;
     const int64_t shorter = at_most(args->rows, args->cols);
-    const int64_t bytes = product(product(product(args->rows, args->cols), size), args->batch_count);
+    const int64_t bytes =
+        product(product(product(args->rows, args->cols), size), args->batch_count);
     const int64_t blocks =
         (int64_t)traits->sm_count * (traits->max_threads_per_sm / TILEMM__TRANSPOSE_THREADS);
-    int aligned = alignment(args->dst, args->ld_dst, args->stride_dst, args->batch_count,
-                            args->elem_size);
+    int aligned =
+        alignment(args->dst, args->ld_dst, args->stride_dst, args->batch_count, args->elem_size);
     const char *method;
 
     memset(plan, 0, sizeof *plan);
@@ -295,7 +299,8 @@ int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
         /* In the input slots; the move follows. */
         plan_swap(args, plan);
         plan->scale = 0;
-    } else if (plan_runs(args, traits, room, plan) != 0 && plan_c2r(args, traits, room, plan) != 0) {
+    } else if (plan_runs(args, traits, room, plan) != 0 &&
+               plan_c2r(args, traits, room, plan) != 0) {
         return -1;
     }
     if (plan->rest)

@@ -25,7 +25,8 @@ typedef struct {
     int pitch;                            /* strip: elements from row to row of the tile */
     int band;                             /* see tilemm__transpose_order */
     int streaming;                        /* more data than the L2 cache holds */
-    /* Copy: it fills with zeros; as one row, where nothing lies between rows; threads along a row. */
+    /* Copy: it fills with zeros; as one row, where nothing lies between rows; threads along a row.
+     */
     int zero, flat, block_cols;
     char name[64];
 } tilemm__transpose_plan_t;
@@ -56,8 +57,8 @@ typedef struct {
     int64_t chunks, length, rest;
     size_t rest_bytes;
     int slice;
-    /* C2R: columns that the workspace takes at a time, 0 for the method with none; rows that a block
-     * takes into shared memory, or if 0, rows that the workspace takes. */
+    /* C2R: columns that the workspace takes at a time, 0 for the method with none; rows that a
+     * block takes into shared memory, or if 0, rows that the workspace takes. */
     int64_t panel;
     int rows_per_block;
     int64_t workspace_rows;

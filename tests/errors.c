@@ -122,6 +122,11 @@ static void sgemm_errors(tilemm_t ctx)
         s = good;
         s.m = INT64_MAX;
         refused(ctx, sgemm(ctx, which, &s), name, (const char *)NULL);
+        s = good; /* 4 * 2^62 elements: 0, to who does not look */
+        s.m = 5;
+        s.ldc = INT64_C(1) << 62;
+        refused(ctx, sgemm(ctx, which, &s), name, "ldc = 4611686018427387904",
+                (const char *)NULL);
         /* the same sizes stored otherwise want other leading dimensions */
         s = good;
         s.layout = TILEMM_COL_MAJOR;

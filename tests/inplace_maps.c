@@ -40,8 +40,7 @@ static void check_forward(const tilemm__inplace_t *view, int by_target)
     for (i = 0; i < m; i++)
         for (j = 0; j < n; j++)
             if (by_target)
-                new[tilemm__inplace_unpermuted(view, (i + m - j % m) % m) * n + j] =
-                    old[i * n + j];
+                new[tilemm__inplace_unpermuted(view, (i + m - j % m) % m) * n + j] = old[i * n + j];
             else
                 new[i * n + j] = old[(tilemm__inplace_permuted(view, i) + j) % m * n + j];
     for (i = 0; i < m; i++)
@@ -64,8 +63,7 @@ static void check_backward(const tilemm__inplace_t *view, int by_target)
             if (by_target)
                 new[(tilemm__inplace_permuted(view, i) + j) % m * n + j] = old[i * n + j];
             else
-                new[i * n + j] =
-                    old[tilemm__inplace_unpermuted(view, (i + m - j % m) % m) * n + j];
+                new[i * n + j] = old[tilemm__inplace_unpermuted(view, (i + m - j % m) % m) * n + j];
     commit(m * n);
     for (i = 0; i < m; i++)
         for (j = 0; j < n; j++)
@@ -103,8 +101,7 @@ static void check_large(int64_t m, int64_t n)
               "%lld x %lld: row %lld", (long long)m, (long long)n, (long long)i);
         to = tilemm__inplace_row_target(&view, i, j);
         CHECK(to >= 0 && to < n && tilemm__inplace_row_source(&view, i, to) == j,
-              "%lld x %lld: (%lld, %lld)", (long long)m, (long long)n, (long long)i,
-              (long long)j);
+              "%lld x %lld: (%lld, %lld)", (long long)m, (long long)n, (long long)i, (long long)j);
     }
 }
 
@@ -130,8 +127,8 @@ static void check_move(int64_t total, int64_t width_in, int64_t ld_in, int64_t w
         differ += f != g;
     }
     CHECK(tilemm__slots_agree(total, width_in, ld_in, width_out, ld_out) == !differ,
-          "slots_agree(%d, %d, %d, %d, %d)", (int)total, (int)width_in, (int)ld_in,
-          (int)width_out, (int)ld_out);
+          "slots_agree(%d, %d, %d, %d, %d)", (int)total, (int)width_in, (int)ld_in, (int)width_out,
+          (int)ld_out);
     for (k = 0; k < total; k += run) {
         run = tilemm__slot_run(k, total, width_in, width_out);
         f = tilemm__slot(k, width_in, ld_in);

@@ -77,22 +77,26 @@ static int operations(tilemm_t ctx, int may_fail, const char *when)
 static void tiny_workspace(tilemm_t ctx)
 {
     static const size_t bytes[] = {1, 16, 100, 1000, 5000, 40000};
-    int i, misaligned;
+    static operand_t workspace;
+    int i, offset;
     for (i = 0; i < 6; i++) {
-        for (misaligned = 0; misaligned < 2; misaligned++) {
-            char *workspace = TEST_BACKEND == TILEMM_BACKEND_CUDA ? gpu_malloc(bytes[i] + 1)
-                                                                   : malloc(bytes[i] + 1);
-            CHECK(tilemm_set_workspace(ctx, workspace + misaligned, bytes[i]) == TILEMM_SUCCESS,
-                  "%s", tilemm_last_error(ctx));
+        for (offset = -1; offset < 2; offset++) {
+            operand_prepare(&workspace,
+                            TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST,
+                            bytes[i], offset);
+            operand_send(&workspace);
+            operand_own(&workspace, 0, bytes[i]);
+            CHECK(tilemm_set_workspace(ctx, workspace.pointer, bytes[i]) == TILEMM_SUCCESS, "%s",
+                  tilemm_last_error(ctx));
             operations(ctx, 0, "tiny workspace");
             CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s",
                   tilemm_last_error(ctx));
-            if (TEST_BACKEND == TILEMM_BACKEND_CUDA)
-                gpu_free(workspace);
-            else
-                free(workspace);
+            operand_fetch(&workspace);
+            CHECK(operand_intact(&workspace), "bytes beside a workspace of %zu changed",
+                  bytes[i]);
         }
     }
+    operand_free(&workspace);
     operations(ctx, 0, "workspace given back");
 }
 

@@ -19,6 +19,8 @@ static const char *arch = "";
 
 enum { OPS = TILEMM_AMIN + 1 };
 
+/* what: 0 leaves the numbers, 1 adds zeros and ones, 2 adds NaN and Inf too; 3, elsewhere, makes
+ * the order of additions show. */
 static void sow(float *x, rng_t *rng, int what)
 {
     static const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1.0f, -1.0f};
@@ -61,7 +63,17 @@ static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, in
                     rng_offset(rng, 8));
     matrix_fill((float *)A.image, layout, rows, cols, lda,
                 (family_t)rng_range(rng, 0, FAMILY_COUNT - 1), rng);
-    for (i = 0; i < rows; i++)
+    if (what == 3)
+        for (v = 0; v < count; v++)
+            reduce_fill_order(op,
+                              (float *)A.image + (axis == TILEMM_AXIS_ROWS
+                                                      ? matrix_at(layout, 0, v, lda)
+                                                      : matrix_at(layout, v, 0, lda)),
+                              n,
+                              axis == TILEMM_AXIS_ROWS ? matrix_at(layout, 1, 0, lda)
+                                                       : matrix_at(layout, 0, 1, lda),
+                              rng);
+    for (i = 0; i < rows && what < 3; i++)
         for (v = 0; v < cols; v++)
             sow((float *)A.image + matrix_at(layout, i, v, lda), rng, what);
     operand_send(&A);
@@ -122,6 +134,9 @@ static void matrices(tilemm_t ctx, int rounds, rng_t *rng)
     for (f = 0; f < (int)(sizeof(fixed) / sizeof(fixed[0])); f++) {
         for (op = 0; op < OPS; op++) {
             matrix(ctx, op, 0, fixed[f][0], fixed[f][1], f % 3, rng);
+            if (op < TILEMM_MAX) /* either axis, mostly */
+                for (round = 0; round < 3; round++)
+                    matrix(ctx, op, 0, fixed[f][0], fixed[f][1], 3, rng);
             if (op >= TILEMM_MAX)
                 matrix(ctx, op, 1, fixed[f][0], fixed[f][1], (f + 1) % 3, rng);
         }
@@ -129,7 +144,7 @@ static void matrices(tilemm_t ctx, int rounds, rng_t *rng)
     for (round = 0; round < rounds; round++) {
         op = (int)rng_range(rng, 0, OPS - 1);
         matrix(ctx, op, op >= TILEMM_MAX && round & 1, rng_size(rng, 200), rng_size(rng, 200),
-               round % 3, rng);
+               round % 4, rng);
     }
 }
 
@@ -158,6 +173,9 @@ static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rn
         ((float *)A.image)[i] = rng_float(rng, FAMILY_NORMAL);
         sow((float *)A.image + i, rng, op % 3);
     }
+    for (s = 0; s < count; s++)
+        if (s & 1)
+            reduce_fill_order(op, (float *)A.image + offset[s], offset[s + 1] - offset[s], 1, rng);
     memcpy(offsets.image, offset, offsets.bytes);
     operand_send(&A);
     operand_send(&offsets);
@@ -208,6 +226,56 @@ static void decreasing(tilemm_t ctx, rng_t *rng)
               (double)((float *)out.image)[i]);
 }
 
+/* Rows so far apart that the last are past 2^32 elements. */
+static void far_apart(tilemm_t ctx)
+{
+    enum { ROWS = 100, COLS = 5 };
+    const int64_t ld = ((int64_t)1 << 26) + 7;
+    size_t bytes = sizeof(float) * (size_t)((ROWS - 1) * ld + COLS);
+    float *big = sparse_alloc(TEST_BACKEND, bytes);
+    float a[ROWS][COLS], down[COLS], along[ROWS];
+    int64_t where[COLS];
+    int i, j;
+    tilemm_set_nan_policy(ctx, TILEMM_NAN_PROPAGATE);
+    if (!big) {
+        printf("no memory for rows past 2^32 elements: left out\n");
+        return;
+    }
+    for (i = 0; i < ROWS; i++) {
+        for (j = 0; j < COLS; j++)
+            a[i][j] = (float)((i * 37 + j * 11) % 101 - 50);
+        sparse_write(TEST_BACKEND, big + i * ld, a[i], sizeof(a[i]));
+    }
+    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, ROWS, COLS, big, ld,
+                         down, 1) == TILEMM_SUCCESS,
+          "past 2^32: %s", tilemm_last_error(ctx));
+    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_COL_MAJOR, COLS, ROWS, big, ld,
+                         along, 1) == TILEMM_SUCCESS,
+          "past 2^32: %s", tilemm_last_error(ctx));
+    CHECK(tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_COLS, TILEMM_COL_MAJOR, COLS, ROWS, big,
+                            ld, NULL, 1, where) == TILEMM_SUCCESS,
+          "past 2^32: %s", tilemm_last_error(ctx));
+    for (j = 0; j < COLS; j++) {
+        float sum = 0;
+        int best = 0;
+        for (i = 0; i < ROWS; i++) {
+            sum += a[i][j];
+            best = a[i][j] > a[best][j] ? i : best;
+        }
+        CHECK(down[j] == sum, "past 2^32: column %d: %g, not %g", j, (double)down[j],
+              (double)sum);
+        CHECK(where[j] == best, "past 2^32: column %d: index %lld, not %d", j,
+              (long long)where[j], best);
+    }
+    for (i = 0; i < ROWS; i++) {
+        float sum = 0;
+        for (j = 0; j < COLS; j++)
+            sum += a[i][j];
+        CHECK(along[i] == sum, "past 2^32: row %d: %g, not %g", i, (double)along[i], (double)sum);
+    }
+    sparse_free(TEST_BACKEND, big, bytes);
+}
+
 int main(void)
 {
     const char *const *name;
@@ -232,6 +300,7 @@ int main(void)
         }
         if (TEST_BACKEND == TILEMM_BACKEND_CUDA)
             decreasing(ctx, &rng);
+        far_apart(ctx);
         CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
     operand_free(&A);

@@ -349,6 +349,29 @@ static void same_bits(uint64_t seed)
     }
 }
 
+/* Shapes that go round every loop over blocks, panels and waves of tiles. */
+static void shapes(tilemm_t ctx, uint64_t seed)
+{
+    static const int64_t shape[][3] = {{20, 6100, 40},  {6100, 20, 40}, {33, 29, 2500},
+                                       {510, 1100, 30}, {1030, 70, 530}, {4, 40000, 9},
+                                       {40000, 3, 17},  {700, 650, 300}, {1, 3000, 2000},
+                                       {3000, 1, 2000}};
+    rng_t rng = {seed};
+    int s;
+    for (s = 0; s < (int)(sizeof(shape) / sizeof(shape[0])); s++) {
+        gemm_t g = {layouts[rng_range(&rng, 0, 1)], ops[rng_range(&rng, 0, 1)],
+                    ops[rng_range(&rng, 0, 1)],     shape[s][0],
+                    shape[s][1],                    shape[s][2],
+                    s % 3 ? 1.0f : -0.5f,           s % 2 ? 1.0f : 0.0f,
+                    0,                              0,
+                    0};
+        gemm_set_ld(&g, s % 2, s % 3, s % 5);
+        prepare(&g, (family_t)(s % 3), &rng);
+        send(&g);
+        run(ctx, &g, (family_t)(s % 3), TILEMM_MATH_FP32);
+    }
+}
+
 static void deep(tilemm_t ctx, uint64_t seed)
 {
     rng_t rng = {seed};
@@ -364,47 +387,48 @@ static void deep(tilemm_t ctx, uint64_t seed)
     }
 }
 
-/* Rows 2^31 + 5 elements apart. */
+/* A matrix whose rows are so far apart that the last are past 2^32 elements, as each operand. */
 static void far_apart(tilemm_t ctx)
 {
-    enum { M = 3, N = 5, K = 7 };
-    const int64_t ld = ((int64_t)1 << 31) + 5, span = 2 * ld + K;
-    size_t bytes = sizeof(float) * (size_t)span;
+    enum { ROWS = 40, COLS = 7, N = 37 };
+    const int64_t ld = ((int64_t)1 << 27) + 5;
+    size_t bytes = sizeof(float) * (size_t)((ROWS - 1) * ld + N);
     float *big = sparse_alloc(TEST_BACKEND, bytes), *c = sparse_alloc(TEST_BACKEND, bytes);
-    float a[M][K], b[K][N], got[M][N];
+    float a[ROWS][COLS], b[ROWS][N], got[N];
     float *near_b = sparse_alloc(TEST_BACKEND, sizeof(b));
     int i, j, p, pass;
     tilemm_status_t status;
     if (!big || !c || !near_b) {
-        printf("no memory for a problem past 2^31 elements: left out\n");
+        printf("no memory for a problem past 2^32 elements: left out\n");
     } else {
-        for (i = 0; i < M; i++)
-            for (p = 0; p < K; p++)
-                a[i][p] = (float)(i * K + p - 8);
-        for (p = 0; p < K; p++)
+        for (i = 0; i < ROWS; i++) {
+            for (p = 0; p < COLS; p++)
+                a[i][p] = (float)((i * COLS + p) % 23 - 8);
             for (j = 0; j < N; j++)
-                b[p][j] = (float)(p - 2 * j);
-        sparse_write(TEST_BACKEND, near_b, b, sizeof(b));
-        for (i = 0; i < M; i++)
+                b[i][j] = (float)((i - 2 * j) % 19);
             sparse_write(TEST_BACKEND, big + i * ld, a[i], sizeof(a[i]));
-        for (pass = 0; pass < 2; pass++) { /* C = A B, and C = B' A' stored column-major */
-            if (pass == 0)
-                status = tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, M,
-                                      N, K, 1, big, ld, near_b, N, 0, c, ld);
+        }
+        sparse_write(TEST_BACKEND, near_b, b, sizeof(b));
+        for (pass = 0; pass < 4; pass++) {
+            /* C = A B, C = A' B, and the same as column-major products of the transposes */
+            int turned = pass & 1, m = turned ? COLS : ROWS, k = turned ? ROWS : COLS;
+            tilemm_op_t op = turned ? TILEMM_TRANS : TILEMM_NO_TRANS;
+            if (pass < 2)
+                status = tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, op, TILEMM_NO_TRANS, m, N, k, 1, big,
+                                      ld, near_b, N, 0, c, ld);
             else
-                status = tilemm_sgemm(ctx, TILEMM_COL_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, N,
-                                      M, K, 2, near_b, N, big, ld, 0, c, ld);
-            CHECK(status == TILEMM_SUCCESS, "ld past 2^31: %s", tilemm_last_error(ctx));
+                status = tilemm_sgemm(ctx, TILEMM_COL_MAJOR, TILEMM_NO_TRANS, op, N, m, k, 1,
+                                      near_b, N, big, ld, 0, c, ld);
+            CHECK(status == TILEMM_SUCCESS, "past 2^32: %s", tilemm_last_error(ctx));
             CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-            for (i = 0; i < M; i++)
-                sparse_read(TEST_BACKEND, got[i], c + i * ld, sizeof(got[i]));
-            for (i = 0; i < M; i++) {
+            for (i = 0; i < m; i++) {
+                sparse_read(TEST_BACKEND, got, c + i * ld, sizeof(got));
                 for (j = 0; j < N; j++) {
                     float want = 0;
-                    for (p = 0; p < K; p++)
-                        want += (float)(pass + 1) * a[i][p] * b[p][j];
-                    CHECK(got[i][j] == want, "ld past 2^31: (%d, %d) is %g, not %g", i, j,
-                          (double)got[i][j], (double)want);
+                    for (p = 0; p < k; p++)
+                        want += (turned ? a[p][i] : a[i][p]) * b[p][j];
+                    CHECK(got[j] == want, "past 2^32, pass %d: %s: (%d, %d) is %g, not %g", pass,
+                          tilemm_last_kernel(ctx), i, j, (double)got[j], (double)want);
                 }
             }
         }
@@ -473,6 +497,8 @@ int main(void)
         unread(ctx, seed + 4);
         same_bits(seed + 5);
         deep(ctx, seed + 6);
+        if (!test_quick())
+            shapes(ctx, seed + 7);
         far_apart(ctx);
         if (TEST_BACKEND == TILEMM_BACKEND_CUDA && !**name && !test_quick())
             large(ctx);

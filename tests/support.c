@@ -734,6 +734,32 @@ float reduce_exact_bits(int op, int nan_ignore, int64_t n, const float *x, const
     return value;
 }
 
+void reduce_fill_order(int op, float *x, int64_t n, int64_t stride, rng_t *rng)
+{
+    int squares = op == TILEMM_SUMSQ || op == TILEMM_NRM2;
+    int64_t i, large;
+    if (n < 2)
+        return;
+    if (op == TILEMM_ASUM || squares) {
+        for (i = 0; i < n; i++)
+            x[i * stride] = (float)(ldexp(1 + rng_unit(rng) / 4, squares ? -27 : -54) *
+                                    (rng_bits(rng) & 1 ? 1 : -1));
+        i = rng_range(rng, 0, n - 1);
+        large = (i + 1 + rng_range(rng, 0, n - 2)) % n;
+        x[i * stride] = squares ? 0x1p-12f : 0x1p-24f;
+        x[large * stride] = 1.0f;
+        return;
+    }
+    for (i = 0; i < n; i++)
+        x[i * stride] = rng_float(rng, FAMILY_SIGNED);
+    for (i = 0; i < n / 2; i++) {
+        float value = (float)ldexp(1 + rng_unit(rng), (int)rng_range(rng, 20, 60));
+        int64_t j = n - 1 - i; /* halves are mirrored: no pair meets before the last fold */
+        x[i * stride] = i & 1 ? value : -value;
+        x[j * stride] = i & 1 ? -value : value;
+    }
+}
+
 /* 24 digits of 32 bits from 2^-320 on, kept as signed sums: room for 2^30 terms. */
 enum { ACC_DIGITS = 24, ACC_LOW = -320 };
 

@@ -210,6 +210,11 @@ static inline int64_t vector_at(int64_t n, int64_t i, int64_t inc)
 float reduce_exact_bits(int op, int nan_ignore, int64_t n, const float *x, const float *y);
 int64_t reduce_index(int op, int nan_ignore, int64_t n, const float *x);
 
+/* Fill n elements that lie `stride` apart so that the order of additions shows in the bits of op's
+ * result: large pairs that cancel, whose rounding is all that is left; or, where nothing cancels,
+ * crumbs that decide a tie in FP32 only if they are added up before they meet the large element. */
+void reduce_fill_order(int op, float *x, int64_t n, int64_t stride, rng_t *rng);
+
 /* The exact sum (SUM, ASUM, SUMSQ, DOT) rounded to FP64, and the sum of the terms' magnitudes,
  * by an integer accumulator as wide as all floats' products. No NaN or Inf. */
 double reduce_exact(int op, int64_t n, const float *x, const float *y, double *magnitude);

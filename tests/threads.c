@@ -126,6 +126,18 @@ static void pair(tilemm_backend_t first, tilemm_backend_t second, uint64_t seed)
         }
     }
     pthread_barrier_destroy(&start);
+#ifdef _OPENMP
+    /* threads of an OpenMP team of the program's own, in which the library's are nested */
+    for (i = 0; i < 2; i++)
+        work[i].start = NULL;
+#pragma omp parallel for num_threads(2) schedule(static, 1)
+    for (i = 0; i < 2; i++)
+        worker(&work[i]);
+    for (i = 0; i < 2; i++) {
+        CHECK(work[i].failures == 0, "in an OpenMP team: %s", work[i].message);
+        CHECK(work[i].digest == alone[i], "other results in an OpenMP team than alone");
+    }
+#endif
 }
 
 int main(void)

@@ -216,18 +216,18 @@ static void scaled(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* Rows 2^31 + 11 elements apart in the source, then in the result. */
+/* Rows so far apart that the last are past 2^32 elements, in the source, then in the result. */
 static void far_apart(tilemm_t ctx)
 {
-    enum { ROWS = 3, COLS = 9 };
-    const int64_t ld = ((int64_t)1 << 31) + 11;
+    enum { ROWS = 100, COLS = 9 };
+    const int64_t ld = ((int64_t)1 << 26) + 11;
     size_t bytes = sizeof(float) * (size_t)((ROWS - 1) * ld + COLS);
     float *big = sparse_alloc(TEST_BACKEND, bytes);
     float *small = sparse_alloc(TEST_BACKEND, sizeof(float) * ROWS * COLS);
     float a[ROWS][COLS], got[ROWS][COLS], turned[COLS][ROWS];
     int i, j;
     if (!big || !small) {
-        printf("no memory for rows past 2^31 elements: left out\n");
+        printf("no memory for rows past 2^32 elements: left out\n");
     } else {
         for (i = 0; i < ROWS; i++) {
             for (j = 0; j < COLS; j++)
@@ -235,21 +235,21 @@ static void far_apart(tilemm_t ctx)
             sparse_write(TEST_BACKEND, big + i * ld, a[i], sizeof(a[i]));
         }
         CHECK(tilemm_transpose(ctx, ROWS, COLS, 4, big, ld, small, ROWS) == TILEMM_SUCCESS,
-              "ld past 2^31: %s", tilemm_last_error(ctx));
+              "past 2^32: %s", tilemm_last_error(ctx));
         CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
         sparse_read(TEST_BACKEND, turned, small, sizeof(turned));
         for (i = 0; i < ROWS; i++)
             for (j = 0; j < COLS; j++)
-                CHECK(turned[j][i] == a[i][j], "from ld past 2^31: (%d, %d)", i, j);
+                CHECK(turned[j][i] == a[i][j], "from past 2^32: (%d, %d)", i, j);
         memset(got, 0, sizeof(got));
         for (i = 0; i < ROWS; i++)
             sparse_write(TEST_BACKEND, big + i * ld, got[i], sizeof(got[i]));
         CHECK(tilemm_transpose(ctx, COLS, ROWS, 4, small, ROWS, big, ld) == TILEMM_SUCCESS,
-              "ld past 2^31: %s", tilemm_last_error(ctx));
+              "past 2^32: %s", tilemm_last_error(ctx));
         CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
         for (i = 0; i < ROWS; i++)
             sparse_read(TEST_BACKEND, got[i], big + i * ld, sizeof(got[i]));
-        CHECK(memcmp(got, a, sizeof(a)) == 0, "to ld past 2^31");
+        CHECK(memcmp(got, a, sizeof(a)) == 0, "to past 2^32");
     }
     sparse_free(TEST_BACKEND, big, bytes);
     sparse_free(TEST_BACKEND, small, sizeof(float) * ROWS * COLS);

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tools/gpu.h"
 #include "check.h"
 #include "support.h"
 
@@ -135,25 +134,34 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
 static void little_workspace(tilemm_t ctx, int rounds, rng_t *rng)
 {
     static const size_t bytes[] = {8, 64, 1000, 4096};
+    static operand_t workspace;
     int b;
     for (b = 0; b < 4; b++) {
-        void *workspace =
-            TEST_BACKEND == TILEMM_BACKEND_CUDA ? gpu_malloc(bytes[b]) : malloc(bytes[b]);
         workspace_bytes = bytes[b];
-        CHECK(tilemm_set_workspace(ctx, workspace, bytes[b]) == TILEMM_SUCCESS, "%s",
+        operand_prepare(&workspace,
+                        TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST, bytes[b],
+                        b & 1 ? -1 : 0);
+        operand_send(&workspace);
+        operand_own(&workspace, 0, bytes[b]);
+        CHECK(tilemm_set_workspace(ctx, workspace.pointer, bytes[b]) == TILEMM_SUCCESS, "%s",
               tilemm_last_error(ctx));
         plain(ctx, 97, 101, 4, 0, 0, rng);
         plain(ctx, 120, 45, 8, 3, 1, rng);
         plain(ctx, 45, 120, 16, 0, 7, rng);
         plain(ctx, 64, 64, 4, 0, 5, rng);
         sweep(ctx, rounds, rng);
+        if (b == 0 && !test_quick()) { /* too many rows, or columns, for a bit each on a stack */
+            plain(ctx, 140003, 3, 1, 0, 0, rng);
+            plain(ctx, 3, 140003, 4, 0, 2, rng);
+            plain(ctx, 140010, 6, 2, 1, 0, rng);
+            plain(ctx, 9, 140010, 8, 0, 0, rng);
+        }
         CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+        operand_fetch(&workspace);
+        CHECK(operand_intact(&workspace), "bytes beside the workspace of %zu changed", bytes[b]);
         workspace_bytes = 0;
-        if (TEST_BACKEND == TILEMM_BACKEND_CUDA)
-            gpu_free(workspace);
-        else
-            free(workspace);
     }
+    operand_free(&workspace);
 }
 
 int main(void)

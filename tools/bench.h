@@ -52,8 +52,8 @@ typedef struct {
 typedef struct {
     tilemm_t ctx;
     int on_gpu;
-    int threads;        /* that ours and OpenBLAS use */
-    char device[160];   /* "cpu, 2 threads" */
+    int threads;      /* that ours and OpenBLAS use */
+    char device[160]; /* "cpu, 2 threads" */
     void *stream, *start, *end;
     /* What is compared with: NULL where it is not. */
     const reference_blas_t *blas;
@@ -77,7 +77,8 @@ int buffer_open(const machine_t *machine, buffer_t *buffer); /* of buffer->bytes
 void buffer_close(buffer_t *buffer);
 void *buffer_use(const machine_t *machine, const buffer_t *buffer); /* where the work happens */
 int buffer_send(const machine_t *machine, const buffer_t *buffer);  /* host to device */
-int buffer_fetch(const machine_t *machine, const buffer_t *buffer); /* device to host, after all work */
+int buffer_fetch(const machine_t *machine,
+                 const buffer_t *buffer); /* device to host, after all work */
 int buffer_poison(const machine_t *machine, const buffer_t *buffer); /* NaN everywhere */
 
 /* *result = a * b, or -1 where that is no size of an object. */

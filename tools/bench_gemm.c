@@ -47,22 +47,20 @@ static int run_ours(const machine_t *machine, void *problem)
 
     if (p->by_pointers) {
         void **arrays = buffer_use(machine, &p->pointers);
-        return check_ours(machine,
-                          tilemm_sgemm_batched(machine->ctx, p->layout, p->transa, p->transb, p->m,
-                                               p->n, p->k, p->alpha, (const float *const *)arrays,
-                                               p->lda, (const float *const *)(arrays + p->batch),
-                                               p->ldb, p->beta,
-                                               (float *const *)(arrays + 2 * p->batch), p->ldc,
-                                               p->batch));
+        return check_ours(machine, tilemm_sgemm_batched(
+                                       machine->ctx, p->layout, p->transa, p->transb, p->m, p->n,
+                                       p->k, p->alpha, (const float *const *)arrays, p->lda,
+                                       (const float *const *)(arrays + p->batch), p->ldb, p->beta,
+                                       (float *const *)(arrays + 2 * p->batch), p->ldc, p->batch));
     }
     if (p->batch != 1)
         return check_ours(machine, tilemm_sgemm_strided_batched(
                                        machine->ctx, p->layout, p->transa, p->transb, p->m, p->n,
                                        p->k, p->alpha, a, p->lda, p->stride_a, b, p->ldb,
                                        p->stride_b, p->beta, c, p->ldc, p->stride_c, p->batch));
-    return check_ours(machine, tilemm_sgemm(machine->ctx, p->layout, p->transa, p->transb, p->m,
-                                            p->n, p->k, p->alpha, a, p->lda, b, p->ldb, p->beta, c,
-                                            p->ldc));
+    return check_ours(machine,
+                      tilemm_sgemm(machine->ctx, p->layout, p->transa, p->transb, p->m, p->n, p->k,
+                                   p->alpha, a, p->lda, b, p->ldb, p->beta, c, p->ldc));
 }
 
 static int run_openblas(const machine_t *machine, void *problem)
@@ -100,8 +98,8 @@ static int run_cublas(const machine_t *machine, void *problem)
                       machine->cublas->sgemm_strided_batched(
                           p->tf32, trans_left, trans_right, m, n, k, p->alpha, left, ld_left,
                           swap ? p->stride_b : p->stride_a, right, ld_right,
-                          swap ? p->stride_a : p->stride_b, p->beta, c_of(machine, p),
-                          (int)p->ldc, p->stride_c, (int)p->batch));
+                          swap ? p->stride_a : p->stride_b, p->beta, c_of(machine, p), (int)p->ldc,
+                          p->stride_c, (int)p->batch));
 }
 
 static int fits_int(const problem_t *p)
@@ -227,8 +225,7 @@ static int sample_open(const problem_t *p, sample_t *s)
             for (int64_t j = 0; j < s->cols; j++, at++)
                 if (p->beta != 0) {
                     const double c = (double)p->beta *
-                                     (double)p->c_before[c_index(p, matrix,
-                                                                 taken(i, s->rows, p->m),
+                                     (double)p->c_before[c_index(p, matrix, taken(i, s->rows, p->m),
                                                                  taken(j, s->cols, p->n))];
                     s->exact[at] += c;
                     s->magnitude[at] += fabs(c);
@@ -251,8 +248,8 @@ static double largest_error(const problem_t *p, const sample_t *s)
         const int64_t matrix = taken(t, s->matrices, p->batch);
         for (int64_t i = 0; i < s->rows; i++)
             for (int64_t j = 0; j < s->cols; j++, at++) {
-                const double got = (double)c[c_index(p, matrix, taken(i, s->rows, p->m),
-                                                     taken(j, s->cols, p->n))];
+                const double got =
+                    (double)c[c_index(p, matrix, taken(i, s->rows, p->m), taken(j, s->cols, p->n))];
                 const double error = fabs(got - s->exact[at]);
                 if (error > 0 && s->magnitude[at] > 0)
                     worst = fmax(worst, error / s->magnitude[at]);
@@ -270,8 +267,7 @@ static double largest_error(const problem_t *p, const sample_t *s)
     return worst;
 }
 
-static int check(const machine_t *machine, contender_t *contender, problem_t *p,
-                 const sample_t *s)
+static int check(const machine_t *machine, contender_t *contender, problem_t *p, const sample_t *s)
 {
     if (buffer_poison(machine, &p->c) != 0)
         return -1;
@@ -286,7 +282,8 @@ static int check(const machine_t *machine, contender_t *contender, problem_t *p,
     return 0;
 }
 
-/* ---- a problem -------------------------------------------------------------------------------- */
+/* ---- a problem --------------------------------------------------------------------------------
+ */
 
 static int64_t given(int64_t value, int64_t otherwise)
 {

@@ -158,8 +158,8 @@ static uint64_t free_host_memory(void)
     static const struct {
         const char *limit, *usage, *stat, *reclaimable;
     } groups[] = {
-        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current",
-         "/sys/fs/cgroup/memory.stat", "inactive_file "},
+        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat",
+         "inactive_file "},
         {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
          "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat",
          "total_inactive_file "},
@@ -306,8 +306,8 @@ void fill_normal(float *x, size_t count, uint64_t seed)
         state = 1;
         for (int i = 0; i < TABLE; i += 2) {
             double u = ((double)(next_random(&state) >> 11) + 0.5) / 9007199254740992.0;
-            double angle = 6.283185307179586 * ((double)(next_random(&state) >> 11) /
-                                                9007199254740992.0);
+            double angle =
+                6.283185307179586 * ((double)(next_random(&state) >> 11) / 9007199254740992.0);
             double radius = sqrt(-2 * log(u));
             table[i] = (float)(radius * cos(angle));
             table[i + 1] = (float)(radius * sin(angle));

@@ -1,8 +1,9 @@
 /* bench_measure.c - how `tilemm bench` measures: contenders in turns, on the clock that fits.
  *
- * On the CPU by CLOCK_MONOTONIC, with as many runs in a sample as make it long enough. On a GPU by
- * events on the stream; runs that are short are captured in a graph, several to a graph, so that
- * the time is the device's and not that of launching.
+ * On the CPU by CLOCK_MONOTONIC, with as many runs in a sample as make it long enough, after a
+ * pause in which the other's idle threads stop spinning, and a warm-up. On a GPU by events on the
+ * stream; runs that are short are captured in a graph, several to a graph, so that the time is the
+ * device's and not that of launching.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
@@ -15,6 +16,7 @@
 #include "gpu.h"
 
 static const double cpu_sample_seconds = 5e-3, gpu_sample_seconds = 2e-3;
+static const double warm_up_seconds = 1e-3;
 static const double graph_below_seconds = 200e-6, graph_seconds = 500e-6;
 static const double seconds_each = 0.4; /* for all samples of a contender, unless reps says more */
 enum { MIN_REPS = 5, MIN_REPS_LONG = 3, MAX_REPS = 31, MAX_GRAPH_RUNS = 64, MAX_RUNS = 1 << 20 };
@@ -23,7 +25,8 @@ enum { MIN_REPS = 5, MIN_REPS_LONG = 3, MAX_REPS = 31, MAX_GRAPH_RUNS = 64, MAX_
 typedef struct {
     void *graph; /* NULL: plain calls */
     int64_t runs_in_graph;
-    int64_t times; /* calls, or launches of the graph, in a sample */
+    int64_t times;   /* calls, or launches of the graph, in a sample */
+    int64_t warm_up; /* calls before it, on the CPU */
     double *samples;
 } plan_t;
 
@@ -35,10 +38,17 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int repeat(const machine_t *machine, const contender_t *contender, void *problem,
-                  const plan_t *plan)
+/* Longer than OpenMP's threads, and OpenBLAS's as tools/reference.c sets it, spin when idle. */
+static void let_threads_sleep(void)
 {
-    for (int64_t i = 0; i < plan->times; i++)
+    const struct timespec pause = {.tv_nsec = 3000000};
+    nanosleep(&pause, NULL);
+}
+
+static int repeat(const machine_t *machine, const contender_t *contender, void *problem,
+                  const plan_t *plan, int64_t times)
+{
+    for (int64_t i = 0; i < times; i++)
         if (plan->graph ? check_peer("a graph", gpu_graph_launch(plan->graph, machine->stream))
                         : contender->run(machine, problem))
             return -1;
@@ -56,17 +66,20 @@ static double sample(const machine_t *machine, const contender_t *contender, voi
     if (contender->restore && contender->restore(machine, problem) != 0)
         return -1;
     if (!machine->on_gpu) {
+        let_threads_sleep();
+        if (repeat(machine, contender, problem, plan, plan->warm_up) != 0)
+            return -1;
         begin = now();
-        if (repeat(machine, contender, problem, plan) != 0)
+        if (repeat(machine, contender, problem, plan, plan->times) != 0)
             return -1;
         return (now() - begin) / runs;
     }
     if (check_peer("the device", gpu_event_record(machine->start, machine->stream)) != 0 ||
-        repeat(machine, contender, problem, plan) != 0 ||
+        repeat(machine, contender, problem, plan, plan->times) != 0 ||
         check_peer("the device", gpu_event_record(machine->end, machine->stream)) != 0 ||
         check_peer("the device", gpu_event_synchronize(machine->end)) != 0 ||
-        check_peer("the device",
-                   gpu_event_elapsed(&milliseconds, machine->start, machine->end)) != 0)
+        check_peer("the device", gpu_event_elapsed(&milliseconds, machine->start, machine->end)) !=
+            0)
         return -1;
     return milliseconds * 1e-3 / runs;
 }
@@ -104,6 +117,7 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
 
     plan->graph = NULL;
     plan->runs_in_graph = plan->times = 1;
+    plan->warm_up = 0;
     for (int i = 0; i < 3 && seconds * i < 1; i++) {
         once = sample(machine, contender, problem, plan);
         if (once < 0)
@@ -122,6 +136,7 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
     if (once < 0)
         return -1;
     plan->times = clamp(ceil(wanted / once), 1, MAX_RUNS);
+    plan->warm_up = clamp(warm_up_seconds / once, 0, plan->times);
     return once * (double)plan->times;
 }
 
@@ -140,8 +155,8 @@ static double quantile(const double *sorted, int count, double fraction)
     return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
 }
 
-static int take_samples(const machine_t *machine, contender_t *contenders, int count,
-                        void *problem, plan_t *plans, int reps)
+static int take_samples(const machine_t *machine, contender_t *contenders, int count, void *problem,
+                        plan_t *plans, int reps)
 {
     for (int r = 0; r < reps; r++)
         for (int i = 0; i < count; i++) {
@@ -196,7 +211,5 @@ int run_once(const machine_t *machine, contender_t *contender, void *problem)
     if (strcmp(contender->name, "tilemm") == 0)
         snprintf(contender->kernel, sizeof contender->kernel, "%s",
                  tilemm_last_kernel(machine->ctx));
-    return machine->on_gpu
-               ? check_peer("the device", gpu_stream_synchronize(machine->stream))
-               : 0;
+    return machine->on_gpu ? check_peer("the device", gpu_stream_synchronize(machine->stream)) : 0;
 }

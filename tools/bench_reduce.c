@@ -1,4 +1,5 @@
-/* bench_reduce.c - `tilemm bench reduce`: vectors, axes and segments, next to OpenBLAS, cuBLAS, CUB.
+/* bench_reduce.c - `tilemm bench reduce`: vectors, axes and segments, next to OpenBLAS, cuBLAS,
+ * CUB.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
@@ -17,10 +18,10 @@ typedef struct {
     int by_axis, arg; /* arg: index_out and out */
     tilemm_axis_t axis;
     tilemm_layout_t layout;
-    int64_t rows, cols, lda;      /* by axis */
-    int64_t n, inc, inc_y;        /* a vector */
-    int64_t segments;             /* -1: none */
-    int64_t count, elements;      /* results; elements of x that are read */
+    int64_t rows, cols, lda; /* by axis */
+    int64_t n, inc, inc_y;   /* a vector */
+    int64_t segments;        /* -1: none */
+    int64_t count, elements; /* results; elements of x that are read */
     buffer_t x, y, offsets, out, positions, workspace;
     size_t workspace_bytes;
 } problem_t;
@@ -33,7 +34,8 @@ static reduce_op_t tag_op(int tag)
     return (reduce_op_t)(tag & 0xff);
 }
 
-/* ---- contenders -------------------------------------------------------------------------------- */
+/* ---- contenders --------------------------------------------------------------------------------
+ */
 
 static int run_vector(const machine_t *machine, const problem_t *p, const float *x, float *out,
                       int64_t *positions)
@@ -43,30 +45,20 @@ static int run_vector(const machine_t *machine, const problem_t *p, const float 
     const tilemm_t ctx = machine->ctx;
 
     switch (p->op) {
-    case REDUCE_SUM:
-        return check_ours(machine, tilemm_ssum(ctx, p->n, x, p->inc, out));
-    case REDUCE_ASUM:
-        return check_ours(machine, tilemm_sasum(ctx, p->n, x, p->inc, out));
-    case REDUCE_NRM2:
-        return check_ours(machine, tilemm_snrm2(ctx, p->n, x, p->inc, out));
-    case REDUCE_MAX:
-        return check_ours(machine, tilemm_smax(ctx, p->n, x, p->inc, out));
-    case REDUCE_MIN:
-        return check_ours(machine, tilemm_smin(ctx, p->n, x, p->inc, out));
+    case REDUCE_SUM: return check_ours(machine, tilemm_ssum(ctx, p->n, x, p->inc, out));
+    case REDUCE_ASUM: return check_ours(machine, tilemm_sasum(ctx, p->n, x, p->inc, out));
+    case REDUCE_NRM2: return check_ours(machine, tilemm_snrm2(ctx, p->n, x, p->inc, out));
+    case REDUCE_MAX: return check_ours(machine, tilemm_smax(ctx, p->n, x, p->inc, out));
+    case REDUCE_MIN: return check_ours(machine, tilemm_smin(ctx, p->n, x, p->inc, out));
     case REDUCE_DOT:
         return check_ours(machine, tilemm_sdot(ctx, p->n, x, p->inc, y, p->inc_y, out));
-    case REDUCE_IMAX:
-        return check_ours(machine, tilemm_ismax(ctx, p->n, x, p->inc, positions));
-    case REDUCE_IMIN:
-        return check_ours(machine, tilemm_ismin(ctx, p->n, x, p->inc, positions));
-    case REDUCE_IAMAX:
-        return check_ours(machine, tilemm_isamax(ctx, p->n, x, p->inc, positions));
-    case REDUCE_IAMIN:
-        return check_ours(machine, tilemm_isamin(ctx, p->n, x, p->inc, positions));
+    case REDUCE_IMAX: return check_ours(machine, tilemm_ismax(ctx, p->n, x, p->inc, positions));
+    case REDUCE_IMIN: return check_ours(machine, tilemm_ismin(ctx, p->n, x, p->inc, positions));
+    case REDUCE_IAMAX: return check_ours(machine, tilemm_isamax(ctx, p->n, x, p->inc, positions));
+    case REDUCE_IAMIN: return check_ours(machine, tilemm_isamin(ctx, p->n, x, p->inc, positions));
     default: /* what has no function of its own is a column */
-        return check_ours(machine,
-                          tilemm_sreduce(ctx, reduce_value_op(p->op), TILEMM_AXIS_ROWS,
-                                         TILEMM_ROW_MAJOR, p->n, 1, x, step, out, 1));
+        return check_ours(machine, tilemm_sreduce(ctx, reduce_value_op(p->op), TILEMM_AXIS_ROWS,
+                                                  TILEMM_ROW_MAJOR, p->n, 1, x, step, out, 1));
     }
 }
 
@@ -131,15 +123,15 @@ static int run_isamax(const machine_t *machine, void *problem)
 static int run_cublas_sasum(const machine_t *machine, void *problem)
 {
     const problem_t *p = problem;
-    return check_peer("cublasSasum", machine->cublas->sasum((int)p->n, p->x.device, (int)p->inc,
-                                                            p->out.device));
+    return check_peer("cublasSasum",
+                      machine->cublas->sasum((int)p->n, p->x.device, (int)p->inc, p->out.device));
 }
 
 static int run_cublas_snrm2(const machine_t *machine, void *problem)
 {
     const problem_t *p = problem;
-    return check_peer("cublasSnrm2", machine->cublas->snrm2((int)p->n, p->x.device, (int)p->inc,
-                                                            p->out.device));
+    return check_peer("cublasSnrm2",
+                      machine->cublas->snrm2((int)p->n, p->x.device, (int)p->inc, p->out.device));
 }
 
 static int run_cublas_sdot(const machine_t *machine, void *problem)
@@ -215,7 +207,8 @@ static void add_peers(const machine_t *machine, const problem_t *p, contender_t 
     }
 }
 
-/* ---- errors --------------------------------------------------------------------------------------- */
+/* ---- errors
+ * --------------------------------------------------------------------------------------- */
 
 typedef struct {
     double value;
@@ -230,10 +223,10 @@ static double exact_sum(reduce_op_t op, int64_t n, const float *x, int64_t strid
 
     for (int64_t i = 0; i < n; i++) {
         const double e = (double)x[i * stride];
-        const double term = op == REDUCE_ASUM                          ? fabs(e)
+        const double term = op == REDUCE_ASUM                         ? fabs(e)
                             : op == REDUCE_SUMSQ || op == REDUCE_NRM2 ? e * e
-                            : op == REDUCE_DOT ? e * (double)y[i * y_stride]
-                                               : e;
+                            : op == REDUCE_DOT                        ? e * (double)y[i * y_stride]
+                                                                      : e;
         const double next = sum + term, part = next - sum;
         lost += (sum - (next - part)) + (term - part);
         sum = next;
@@ -311,9 +304,7 @@ static double largest_error(const problem_t *p, int tag)
 
     for (int64_t i = 0; i < checked; i++) {
         const int64_t v =
-            checked > 1
-                ? (int64_t)((double)i / (double)(checked - 1) * (double)(p->count - 1))
-                : 0;
+            checked > 1 ? (int64_t)((double)i / (double)(checked - 1) * (double)(p->count - 1)) : 0;
         const exact_t exact = exact_result(p, tag_op(tag), v);
         if (kind == TAG_INT_FROM_1) {
             if (((int *)p->positions.host)[v] - 1 != exact.position)
@@ -323,8 +314,7 @@ static double largest_error(const problem_t *p, int tag)
                 return HUGE_VAL;
         }
         if (kind == TAG_FLOATS)
-            worst = fmax(worst,
-                         relative_error((double)((float *)p->out.host)[v], exact.value));
+            worst = fmax(worst, relative_error((double)((float *)p->out.host)[v], exact.value));
     }
     return worst;
 }
@@ -339,7 +329,8 @@ static int check(const machine_t *machine, contender_t *contender, problem_t *p)
     return 0;
 }
 
-/* ---- a problem --------------------------------------------------------------------------------------- */
+/* ---- a problem
+ * --------------------------------------------------------------------------------------- */
 
 static int64_t vector_span(int64_t n, int64_t inc)
 {

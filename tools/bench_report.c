@@ -136,7 +136,7 @@ static void write_script(const report_t *report, FILE *script)
 {
     fprintf(script,
             "set terminal svg size %d,480 noenhanced background rgb 'white'\n"
-            "set key bottom right\nset grid\nset style data linespoints\n",
+            "set key below\nset grid\nset style data linespoints\n",
             640 * report->table_count);
     write_series(report, script);
     fprintf(script, "set multiplot layout 1,%d\n", report->table_count);
@@ -157,8 +157,7 @@ static void write_script(const report_t *report, FILE *script)
         fprintf(script,
                 "\nset xlabel '%s'\nset ylabel '%s'\nset yrange [0:*]\n"
                 "set logscale x 2\nset xrange [%.9g:%.9g]\n",
-                of->extent_name, of->unit, fmax(low, 1) / 1.1,
-                fmax(high, 1) * 1.1);
+                of->extent_name, of->unit, fmax(low, 1) / 1.1, fmax(high, 1) * 1.1);
         for (size_t r = 0; r < report->count; r++)
             if (report->records[r].table == t && is_new_series(report, r)) {
                 fprintf(script, "%s$d%zu using 1:2 title ", separator, r);
@@ -217,8 +216,7 @@ static int draw_plot(const report_t *report)
     mask = umask(0);
     umask(mask);
     status = run_gnuplot(report, output);
-    if (status == EXIT_OK && (fchmod(output, 0666 & ~mask) != 0 ||
-                              rename(temporary, target) != 0))
+    if (status == EXIT_OK && (fchmod(output, 0666 & ~mask) != 0 || rename(temporary, target) != 0))
         status = command_error("%s: cannot be written: %s", report->plot_name, strerror(errno));
     close(output);
     if (status != EXIT_OK)
@@ -296,9 +294,12 @@ static void write_json(const report_t *report)
         const struct {
             const char *key, *text;
         } texts[] = {
-            {"device", report->tables[r->table].device}, {"table", report->tables[r->table].title},
-            {"size", r->of.size},                        {"version", r->name},
-            {"kernel", r->got.kernel},                   {"unit", r->of.unit},
+            {"device", report->tables[r->table].device},
+            {"table", report->tables[r->table].title},
+            {"size", r->of.size},
+            {"version", r->name},
+            {"kernel", r->got.kernel},
+            {"unit", r->of.unit},
             {"error_kind", r->of.error_kind},
         };
         fprintf(file, "%s\n  {\"verb\": \"%s\"", i ? "," : "", r->of.verb);
@@ -415,7 +416,10 @@ static void print_record(report_t *report, const record_t *record, int first)
             snprintf(error, sizeof error, got->error > 0 ? "%.0f bad" : "exact", got->error);
         else
             snprintf(error, sizeof error,
-                     isinf(got->error) ? "wrong" : got->error > 0 ? "%.1e" : "0", got->error);
+                     isinf(got->error) ? "wrong"
+                     : got->error > 0  ? "%.1e"
+                                       : "0",
+                     got->error);
     }
     fprintf(report->table_stream, "%-18s %-16s %10s %7s %9s %6s %8s  %s\n",
             first ? record->of.size : "", record->name, median, spread, rate, ratio, error,
@@ -460,7 +464,8 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
         report->wrong++;
 }
 
-/* ---- open and close --------------------------------------------------------------------------- */
+/* ---- open and close ---------------------------------------------------------------------------
+ */
 
 static int open_file(const char *name, FILE **file)
 {
@@ -509,8 +514,7 @@ report_t *report_open(const bench_options_t *options)
     report->json_name = options->json;
     report->plot_name = options->plot;
     report->on_terminal = isatty(STDERR_FILENO);
-    if (open_file(options->csv, &report->csv) == 0 &&
-        open_file(options->json, &report->json) == 0)
+    if (open_file(options->csv, &report->csv) == 0 && open_file(options->json, &report->json) == 0)
         return report;
     if (report->csv)
         close_file(options->csv, report->csv);
@@ -529,8 +533,8 @@ int report_close(report_t *report)
               report->table_stream);
         for (size_t i = 0; i < report->count; i++) {
             size_t j = 0;
-            while (j < i && strcmp(report->records[j].of.error_kind,
-                                   report->records[i].of.error_kind) != 0)
+            while (j < i &&
+                   strcmp(report->records[j].of.error_kind, report->records[i].of.error_kind) != 0)
                 j++;
             if (j == i)
                 fprintf(report->table_stream, "%s %s", i ? ";" : "",

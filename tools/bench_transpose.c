@@ -99,9 +99,8 @@ static int run_copy(const machine_t *machine, void *problem)
     const problem_t *p = problem;
 
     if (machine->on_gpu)
-        return check_peer("a copy on the device",
-                          gpu_copy_async(p->dst.device, p->src.device, p->copy_bytes,
-                                         machine->stream));
+        return check_peer("a copy on the device", gpu_copy_async(p->dst.device, p->src.device,
+                                                                 p->copy_bytes, machine->stream));
     memcpy(p->dst.host, p->src.host, p->copy_bytes);
     return 0;
 }
@@ -112,9 +111,8 @@ static int restore(const machine_t *machine, void *problem)
     const problem_t *p = problem;
 
     if (machine->on_gpu)
-        return check_peer("a copy on the device",
-                          gpu_copy_async(p->dst.device, p->src.device, p->src.bytes,
-                                         machine->stream));
+        return check_peer("a copy on the device", gpu_copy_async(p->dst.device, p->src.device,
+                                                                 p->src.bytes, machine->stream));
     memcpy(p->dst.host, p->src.host, p->src.bytes);
     return 0;
 }
@@ -129,7 +127,8 @@ static int fits_int(const problem_t *p)
     return p->elem_size == sizeof(float);
 }
 
-/* ---- errors ----------------------------------------------------------------------------------- */
+/* ---- errors -----------------------------------------------------------------------------------
+ */
 
 /* The elements of one matrix that are not where they belong, block by block for the caches' sake.
  * Inlined for each element size, so that memcmp is one comparison. */
@@ -150,8 +149,9 @@ count_wrong(const problem_t *p, const char *src, const char *dst, size_t elem_si
     return wrong;
 }
 
-static int64_t count_wrong_scaled(const problem_t *p, const float *src, const float *dst)
+static int64_t count_wrong_scaled(const problem_t *p, const void *src_bytes, const void *dst_bytes)
 {
+    const float *src = src_bytes, *dst = dst_bytes;
     int64_t wrong = 0;
 
     for (int64_t i = 0; i < p->rows; i++)
@@ -166,18 +166,13 @@ static int64_t count_wrong_scaled(const problem_t *p, const float *src, const fl
 static int64_t count_wrong_matrix(const problem_t *p, const char *src, const char *dst)
 {
     if (p->scaled)
-        return count_wrong_scaled(p, (const float *)src, (const float *)dst);
+        return count_wrong_scaled(p, src, dst);
     switch (p->elem_size) {
-    case 1:
-        return count_wrong(p, src, dst, 1);
-    case 2:
-        return count_wrong(p, src, dst, 2);
-    case 4:
-        return count_wrong(p, src, dst, 4);
-    case 8:
-        return count_wrong(p, src, dst, 8);
-    default:
-        return count_wrong(p, src, dst, 16);
+    case 1: return count_wrong(p, src, dst, 1);
+    case 2: return count_wrong(p, src, dst, 2);
+    case 4: return count_wrong(p, src, dst, 4);
+    case 8: return count_wrong(p, src, dst, 8);
+    default: return count_wrong(p, src, dst, 16);
     }
 }
 
@@ -199,7 +194,8 @@ static int check(const machine_t *machine, contender_t *contender, problem_t *p)
     return 0;
 }
 
-/* ---- a problem ---------------------------------------------------------------------------------- */
+/* ---- a problem ----------------------------------------------------------------------------------
+ */
 
 static int64_t given(int64_t value, int64_t otherwise)
 {
@@ -239,9 +235,8 @@ static int shape_problem(problem_t *p, const bench_options_t *o, const bench_siz
                              (long long)p->cols);
     p->src.bytes = (size_t)src * p->elem_size;
     p->dst.bytes = (size_t)(p->in_place && src > dst ? src : dst) * p->elem_size;
-    p->copy_bytes =
-        least((size_t)p->rows * (size_t)p->cols * (size_t)p->batch * p->elem_size,
-              least(p->src.bytes, p->dst.bytes));
+    p->copy_bytes = least((size_t)p->rows * (size_t)p->cols * (size_t)p->batch * p->elem_size,
+                          least(p->src.bytes, p->dst.bytes));
     return EXIT_OK;
 }
 
@@ -260,13 +255,12 @@ static int measure_problem(const machine_t *machine, const bench_options_t *opti
     if (shape_problem(p, options, size) != EXIT_OK || machine_has_room(machine, buffers, 2) != 0)
         return EXIT_FAILED;
     snprintf(which.size, sizeof which.size, "%lldx%lld", (long long)p->rows, (long long)p->cols);
-    which.work =
-        2 * (double)p->rows * (double)p->cols * (double)p->batch * (double)p->elem_size;
+    which.work = 2 * (double)p->rows * (double)p->cols * (double)p->batch * (double)p->elem_size;
     which.extent = sqrt((double)p->rows * (double)p->cols);
     report_progress(report, "transpose %s: data", which.size);
     if (buffer_open(machine, &p->src) || buffer_open(machine, &p->dst))
         return EXIT_FAILED;
-    if (p->scaled)
+    if (p->elem_size == sizeof(float)) /* the peers' elements are floats, and not every pattern */
         fill_normal(p->src.host, p->src.bytes / sizeof(float), 21);
     else
         fill_bytes(p->src.host, p->src.bytes, 21);
@@ -277,8 +271,11 @@ static int measure_problem(const machine_t *machine, const bench_options_t *opti
         contenders[count].name = "cublasSgeam";
         contenders[count++].run = run_cublas;
     }
+    /* OpenBLAS's simatcopy runs over the end of its buffer where it moves lines apart or together
+     * without a transpose (seen in 0.3.21). */
     if (machine->blas && fits_int(p) && p->batch > 0 &&
-        (p->in_place ? machine->blas->simatcopy != NULL : machine->blas->somatcopy != NULL)) {
+        (p->in_place ? machine->blas->simatcopy && !(p->no_trans && p->ld_src != p->ld_dst)
+                     : machine->blas->somatcopy != NULL)) {
         contenders[count].name = p->in_place ? "simatcopy" : "somatcopy";
         contenders[count++].run = run_openblas;
     }

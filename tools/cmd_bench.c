@@ -9,9 +9,38 @@
 #include "bench.h"
 
 enum {
-    SIZES = 1, LAYOUT, TRANS, MATH, ELEM_SIZE, OP, AXIS, VS, REPS, CSV, JSON, PLOT, ALPHA, BETA,
-    LDA, LDB, LDC, BATCH, STRIDE_A, STRIDE_B, STRIDE_C, LD_SRC, LD_DST, STRIDE_SRC, STRIDE_DST,
-    IN_PLACE, NO_TRANS, INC, INC_Y, SEGMENTS, ARG, NAN_POLICY
+    SIZES = 1,
+    LAYOUT,
+    TRANS,
+    MATH,
+    ELEM_SIZE,
+    OP,
+    AXIS,
+    VS,
+    REPS,
+    CSV,
+    JSON,
+    PLOT,
+    ALPHA,
+    BETA,
+    LDA,
+    LDB,
+    LDC,
+    BATCH,
+    STRIDE_A,
+    STRIDE_B,
+    STRIDE_C,
+    LD_SRC,
+    LD_DST,
+    STRIDE_SRC,
+    STRIDE_DST,
+    IN_PLACE,
+    NO_TRANS,
+    INC,
+    INC_Y,
+    SEGMENTS,
+    ARG,
+    NAN_POLICY
 };
 
 static const word_t verb_words[] = {
@@ -151,9 +180,12 @@ static int take_word_option(int option, bench_options_t *o)
         const word_t *words;
         int *value;
     } all[] = {
-        {LAYOUT, layout_words, &o->layout}, {MATH, math_words, &o->math},
-        {OP, reduce_words, &o->op},         {AXIS, axis_words, &o->axis},
-        {VS, vs_words, &o->vs},             {NAN_POLICY, nan_words, &o->nan},
+        {LAYOUT, layout_words, &o->layout},
+        {MATH, math_words, &o->math},
+        {OP, reduce_words, &o->op},
+        {AXIS, axis_words, &o->axis},
+        {VS, vs_words, &o->vs},
+        {NAN_POLICY, nan_words, &o->nan},
     };
     int trans;
 
@@ -204,30 +236,16 @@ static int take_number_option(int option, bench_options_t *o)
 static int take_other_option(int option, bench_options_t *o)
 {
     switch (option) {
-    case SIZES:
-        return parse_sizes(optarg, o) == 0 ? 1 : -1;
-    case ALPHA:
-        o->scaled = 1;
-        return parse_float(optarg, &o->alpha) == 0 ? 1 : -1;
-    case BETA:
-        return parse_float(optarg, &o->beta) == 0 ? 1 : -1;
-    case CSV:
-        o->csv = optarg;
-        return 1;
-    case JSON:
-        o->json = optarg;
-        return 1;
-    case PLOT:
-        o->plot = optarg;
-        return 1;
-    case IN_PLACE:
-        return o->in_place = 1;
-    case NO_TRANS:
-        return o->no_trans = 1;
-    case ARG:
-        return o->arg = 1;
-    default:
-        return 0;
+    case SIZES: return parse_sizes(optarg, o) == 0 ? 1 : -1;
+    case ALPHA: o->scaled = 1; return parse_float(optarg, &o->alpha) == 0 ? 1 : -1;
+    case BETA: return parse_float(optarg, &o->beta) == 0 ? 1 : -1;
+    case CSV: o->csv = optarg; return 1;
+    case JSON: o->json = optarg; return 1;
+    case PLOT: o->plot = optarg; return 1;
+    case IN_PLACE: return o->in_place = 1;
+    case NO_TRANS: return o->no_trans = 1;
+    case ARG: return o->arg = 1;
+    default: return 0;
     }
 }
 
@@ -236,9 +254,9 @@ static int check_options(bench_options_t *o)
 {
     const int is_extreme = reduce_value_op((reduce_op_t)o->op) >= TILEMM_MAX &&
                            reduce_value_op((reduce_op_t)o->op) <= TILEMM_AMIN;
-    const int most_dims = o->verb == BENCH_GEMM                         ? 3
+    const int most_dims = o->verb == BENCH_GEMM                    ? 3
                           : o->verb == BENCH_REDUCE && o->axis < 0 ? 1
-                                                                         : 2;
+                                                                   : 2;
 
     for (int i = 0; i < o->size_count; i++)
         if (o->sizes[i].dims > most_dims || (most_dims == 3 && o->sizes[i].dims == 2))
@@ -310,8 +328,8 @@ static int read_options(int argc, char **argv, bench_options_t *options)
         if (!taken)
             taken = take_other_option(option, options);
         if (taken < 0)
-            return -1 - command_usage_error("bench", "--%s does not take '%s'", name_of(option),
-                                            optarg);
+            return -1 -
+                   command_usage_error("bench", "--%s does not take '%s'", name_of(option), optarg);
     }
     if (argc - optind > 1)
         return -1 - command_usage_error("bench", "too many words: '%s'", argv[optind + 1]);

@@ -36,10 +36,14 @@ static int read_options(int argc, char **argv, gemm_options_t *options)
 {
     enum { ALPHA = 1, BETA, TRANS_A, TRANS_B, MATH };
     static const struct option table[] = {
-        {"output", required_argument, NULL, 'o'},   {"alpha", required_argument, NULL, ALPHA},
-        {"beta", required_argument, NULL, BETA},    {"trans-a", no_argument, NULL, TRANS_A},
-        {"trans-b", no_argument, NULL, TRANS_B},    {"math", required_argument, NULL, MATH},
-        {"help", no_argument, NULL, 'h'},           CONTEXT_LONG_OPTIONS,
+        {"output", required_argument, NULL, 'o'},
+        {"alpha", required_argument, NULL, ALPHA},
+        {"beta", required_argument, NULL, BETA},
+        {"trans-a", no_argument, NULL, TRANS_A},
+        {"trans-b", no_argument, NULL, TRANS_B},
+        {"math", required_argument, NULL, MATH},
+        {"help", no_argument, NULL, 'h'},
+        CONTEXT_LONG_OPTIONS,
         {NULL, 0, NULL, 0},
     };
     int option, taken;
@@ -47,23 +51,15 @@ static int read_options(int argc, char **argv, gemm_options_t *options)
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":o:h", table, NULL)) != -1) {
         switch (option) {
-        case 'o':
-            options->c = optarg;
-            break;
-        case 'h':
-            print_help();
-            return -1 - EXIT_OK;
+        case 'o': options->c = optarg; break;
+        case 'h': print_help(); return -1 - EXIT_OK;
         case ALPHA:
         case BETA:
             if (parse_float(optarg, option == ALPHA ? &options->alpha : &options->beta) != 0)
                 return -1 - command_usage_error("gemm", "not a number: '%s'", optarg);
             break;
-        case TRANS_A:
-            options->trans_a = 1;
-            break;
-        case TRANS_B:
-            options->trans_b = 1;
-            break;
+        case TRANS_A: options->trans_a = 1; break;
+        case TRANS_B: options->trans_b = 1; break;
         case MATH:
             if (parse_word(optarg, math_words, &options->math) != 0)
                 return -1 - command_usage_error(

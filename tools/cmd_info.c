@@ -24,13 +24,15 @@ static void print_help(void)
 {
     puts("Usage: tilemm info\n"
          "Print the version, the backends and whether they can be used, the devices and their\n"
-         "traits, the kernels that are compiled in, the libraries that benchmarks compare with, and\n"
+         "traits, the kernels that are compiled in, the libraries that benchmarks compare with, "
+         "and\n"
          "the environment variables in force.\n"
          "\n"
          "  -h, --help                 this help");
 }
 
-/* ---- the CPU ---------------------------------------------------------------------------------- */
+/* ---- the CPU ----------------------------------------------------------------------------------
+ */
 
 static void print_cpu_name(void)
 {
@@ -107,7 +109,8 @@ static void print_features(void)
 }
 #endif
 
-/* ---- backends and GPUs -------------------------------------------------------------------------- */
+/* ---- backends and GPUs --------------------------------------------------------------------------
+ */
 
 static tilemm_status_t try_backend(tilemm_backend_t backend, int device)
 {
@@ -200,7 +203,8 @@ static void print_peers(void)
            cublas ? cublas->name : "no cuBLAS", cub ? cub->name : "no CUB");
 }
 
-/* ---- the environment -------------------------------------------------------------------------------- */
+/* ---- the environment
+ * -------------------------------------------------------------------------------- */
 
 /* Whether the library takes this variable's value: asked of it with the others out of the way. */
 static int library_refuses(const char *const *names, size_t count, size_t which)
@@ -215,10 +219,9 @@ static int library_refuses(const char *const *names, size_t count, size_t which)
         if (i != which)
             unsetenv(names[i]);
     }
-    status = tilemm_create(&ctx,
-                           strcmp(names[which], "TILEMM_BACKEND") == 0 ? TILEMM_BACKEND_AUTO
-                                                                       : TILEMM_BACKEND_CPU,
-                           0);
+    status = tilemm_create(
+        &ctx,
+        strcmp(names[which], "TILEMM_BACKEND") == 0 ? TILEMM_BACKEND_AUTO : TILEMM_BACKEND_CPU, 0);
     tilemm_destroy(ctx);
     for (size_t i = 0; i < count; i++) {
         if (values[i])
@@ -232,9 +235,9 @@ static void print_environment(void)
 {
     static const char *const library[] = {"TILEMM_BACKEND", "TILEMM_ARCH", "TILEMM_NUM_THREADS",
                                           "TILEMM_MATH", "TILEMM_LOG"};
-    static const char *const others[] = {"OMP_NUM_THREADS", "TILEMM_REFERENCE_BLAS",
-                                         "TILEMM_MODULE_DIR", "CUDA_VISIBLE_DEVICES", "CUDA_HOME",
-                                         "CUDA_PATH"};
+    static const char *const others[] = {"OMP_NUM_THREADS",   "TILEMM_REFERENCE_BLAS",
+                                         "TILEMM_MODULE_DIR", "CUDA_VISIBLE_DEVICES",
+                                         "CUDA_HOME",         "CUDA_PATH"};
     const size_t count = sizeof library / sizeof library[0];
     int any = 0;
 

@@ -19,19 +19,19 @@ typedef struct {
 
 static void print_help(void)
 {
-    puts("Usage: tilemm reduce OPERATION A.npy [OPTION]...\n"
-         "Reduce float32 elements of a file in NumPy's .npy format: a vector, or a matrix in C or\n"
-         "Fortran order. Prints the result, or one result a line.\n"
-         "\n"
-         "Operations: sum asum sumsq nrm2 mean max min amax amin (asum, amax, amin: of absolute\n"
-         "values), and imax imin iamax iamin: the position, from 0, of the first such element.\n"
-         "\n"
-         "      --axis rows|cols       of a matrix: down the rows (one result a column), or along\n"
-         "                             the columns (one result a row); without it, of all elements\n"
-         "  -o, --output OUT.npy       write the results (float32; positions int64) to a file\n"
-         "      --nan propagate|ignore what NaN does: make the result NaN, or nothing (propagate)\n"
-         CONTEXT_HELP
-         "  -h, --help                 this help");
+    puts(
+        "Usage: tilemm reduce OPERATION A.npy [OPTION]...\n"
+        "Reduce float32 elements of a file in NumPy's .npy format: a vector, or a matrix in C or\n"
+        "Fortran order. Prints the result, or one result a line.\n"
+        "\n"
+        "Operations: sum asum sumsq nrm2 mean max min amax amin (asum, amax, amin: of absolute\n"
+        "values), and imax imin iamax iamin: the position, from 0, of the first such element.\n"
+        "\n"
+        "      --axis rows|cols       of a matrix: down the rows (one result a column), or along\n"
+        "                             the columns (one result a row); without it, of all elements\n"
+        "  -o, --output OUT.npy       write the results (float32; positions int64) to a file\n"
+        "      --nan propagate|ignore what NaN does: make the result NaN, or nothing "
+        "(propagate)\n" CONTEXT_HELP "  -h, --help                 this help");
 }
 
 /* Returns 0, or -1 - the status to exit with. */
@@ -39,25 +39,24 @@ static int read_options(int argc, char **argv, reduce_options_t *options)
 {
     enum { AXIS = 1, NAN_POLICY };
     static const struct option table[] = {
-        {"axis", required_argument, NULL, AXIS},  {"output", required_argument, NULL, 'o'},
-        {"nan", required_argument, NULL, NAN_POLICY}, {"help", no_argument, NULL, 'h'},
-        CONTEXT_LONG_OPTIONS,                     {NULL, 0, NULL, 0},
+        {"axis", required_argument, NULL, AXIS},
+        {"output", required_argument, NULL, 'o'},
+        {"nan", required_argument, NULL, NAN_POLICY},
+        {"help", no_argument, NULL, 'h'},
+        CONTEXT_LONG_OPTIONS,
+        {NULL, 0, NULL, 0},
     };
     int option, taken, op;
 
     opterr = 0;
     while ((option = getopt_long(argc, argv, ":o:h", table, NULL)) != -1) {
         switch (option) {
-        case 'o':
-            options->output = optarg;
-            break;
-        case 'h':
-            print_help();
-            return -1 - EXIT_OK;
+        case 'o': options->output = optarg; break;
+        case 'h': print_help(); return -1 - EXIT_OK;
         case AXIS:
             if (parse_word(optarg, axis_words, &options->axis) != 0)
-                return -1 - command_usage_error("reduce", "--axis takes rows or cols, not '%s'",
-                                                optarg);
+                return -1 -
+                       command_usage_error("reduce", "--axis takes rows or cols, not '%s'", optarg);
             break;
         case NAN_POLICY:
             if (parse_word(optarg, nan_words, &options->nan) != 0)
@@ -97,12 +96,10 @@ static int64_t first_in_rows(tilemm_reduce_t op, int64_t rows, int64_t cols, con
         else if (isnan(values[i]))
             best = i;
         else if (op == TILEMM_MAX || op == TILEMM_AMAX
-                     ? values[i] > values[best] ||
-                           (values[i] == values[best] && signbit(values[best]) &&
-                            !signbit(values[i]))
-                     : values[i] < values[best] ||
-                           (values[i] == values[best] && !signbit(values[best]) &&
-                            signbit(values[i])))
+                     ? values[i] > values[best] || (values[i] == values[best] &&
+                                                    signbit(values[best]) && !signbit(values[i]))
+                     : values[i] < values[best] || (values[i] == values[best] &&
+                                                    !signbit(values[best]) && signbit(values[i])))
             best = i;
     }
     return best < 0 ? -1 : best * cols + positions[best];
@@ -125,8 +122,7 @@ static int reduce(tilemm_t ctx, const reduce_options_t *options, const npy_t *a)
     const int by_rows = index && options->axis < 0 && a->ndim == 2 && a->fortran_order;
     const int whole = options->axis < 0 && !by_rows;
     const tilemm_axis_t axis = whole || by_rows ? TILEMM_AXIS_COLS : (tilemm_axis_t)options->axis;
-    const tilemm_layout_t layout =
-        !whole && a->fortran_order ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR;
+    const tilemm_layout_t layout = !whole && a->fortran_order ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR;
     const int64_t rows = whole ? 1 : a->shape[0];
     const int64_t cols = whole ? (int64_t)a->count : a->shape[1];
     const int64_t ld = layout == TILEMM_ROW_MAJOR ? cols : rows;
@@ -144,8 +140,8 @@ static int reduce(tilemm_t ctx, const reduce_options_t *options, const npy_t *a)
     } else {
         status = index ? tilemm_sargreduce(ctx, op, axis, layout, rows, cols, a->data,
                                            ld > 1 ? ld : 1, values, 1, positions)
-                       : tilemm_sreduce(ctx, op, axis, layout, rows, cols, a->data,
-                                        ld > 1 ? ld : 1, values, 1);
+                       : tilemm_sreduce(ctx, op, axis, layout, rows, cols, a->data, ld > 1 ? ld : 1,
+                                        values, 1);
         if (status != TILEMM_SUCCESS) {
             command_error("%s", tilemm_last_error(ctx));
         } else {
@@ -155,9 +151,9 @@ static int reduce(tilemm_t ctx, const reduce_options_t *options, const npy_t *a)
             if (!options->output)
                 print_results(count, values, positions);
             else
-                failed = npy_write(options->output, descr,
-                                   index ? sizeof *positions : sizeof *values, ndim, &count,
-                                   index ? (void *)positions : (void *)values) != 0;
+                failed =
+                    npy_write(options->output, descr, index ? sizeof *positions : sizeof *values,
+                              ndim, &count, index ? (void *)positions : (void *)values) != 0;
         }
     }
     free(values);

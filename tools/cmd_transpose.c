@@ -10,13 +10,14 @@
 
 static void print_help(void)
 {
-    puts("Usage: tilemm transpose A.npy -o B.npy [OPTION]...\n"
-         "Transpose a matrix in NumPy's .npy format, in C or Fortran order. Elements may be of any\n"
-         "type of 1, 2, 4, 8 or 16 bytes and either byte order; they are moved as they are.\n"
-         "B is written in C order.\n"
-         "\n"
-         "  -o, --output B.npy         the result\n" CONTEXT_HELP
-         "  -h, --help                 this help");
+    puts(
+        "Usage: tilemm transpose A.npy -o B.npy [OPTION]...\n"
+        "Transpose a matrix in NumPy's .npy format, in C or Fortran order. Elements may be of any\n"
+        "type of 1, 2, 4, 8 or 16 bytes and either byte order; they are moved as they are.\n"
+        "B is written in C order.\n"
+        "\n"
+        "  -o, --output B.npy         the result\n" CONTEXT_HELP
+        "  -h, --help                 this help");
 }
 
 static int is_supported_size(size_t bytes)

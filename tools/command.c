@@ -23,9 +23,10 @@ const word_t nan_words[] = {
 const word_t axis_words[] = {{"rows", TILEMM_AXIS_ROWS}, {"cols", TILEMM_AXIS_COLS}, {0}};
 const word_t layout_words[] = {{"row", TILEMM_ROW_MAJOR}, {"col", TILEMM_COL_MAJOR}, {0}};
 const word_t reduce_words[] = {
-    {"sum", REDUCE_SUM},     {"asum", REDUCE_ASUM}, {"sumsq", REDUCE_SUMSQ}, {"nrm2", REDUCE_NRM2},
-    {"mean", REDUCE_MEAN},   {"max", REDUCE_MAX},   {"min", REDUCE_MIN},     {"amax", REDUCE_AMAX},
-    {"amin", REDUCE_AMIN},   {"dot", REDUCE_DOT},   {"imax", REDUCE_IMAX},   {"imin", REDUCE_IMIN},
+    {"sum", REDUCE_SUM},     {"asum", REDUCE_ASUM},   {"sumsq", REDUCE_SUMSQ},
+    {"nrm2", REDUCE_NRM2},   {"mean", REDUCE_MEAN},   {"max", REDUCE_MAX},
+    {"min", REDUCE_MIN},     {"amax", REDUCE_AMAX},   {"amin", REDUCE_AMIN},
+    {"dot", REDUCE_DOT},     {"imax", REDUCE_IMAX},   {"imin", REDUCE_IMIN},
     {"iamax", REDUCE_IAMAX}, {"iamin", REDUCE_IAMIN}, {0}};
 
 static void print_message(const char *format, va_list arguments)
@@ -109,16 +110,11 @@ const char *word_of(const word_t *words, int value)
 tilemm_reduce_t reduce_value_op(reduce_op_t op)
 {
     switch (op) {
-    case REDUCE_IMAX:
-        return TILEMM_MAX;
-    case REDUCE_IMIN:
-        return TILEMM_MIN;
-    case REDUCE_IAMAX:
-        return TILEMM_AMAX;
-    case REDUCE_IAMIN:
-        return TILEMM_AMIN;
-    default:
-        return (tilemm_reduce_t)op;
+    case REDUCE_IMAX: return TILEMM_MAX;
+    case REDUCE_IMIN: return TILEMM_MIN;
+    case REDUCE_IAMAX: return TILEMM_AMAX;
+    case REDUCE_IAMIN: return TILEMM_AMIN;
+    default: return (tilemm_reduce_t)op;
     }
 }
 
@@ -132,8 +128,8 @@ tilemm_t command_context(const context_options_t *options)
     static const char *const variables[] = {"TILEMM_BACKEND", "TILEMM_ARCH", "TILEMM_NUM_THREADS",
                                             "TILEMM_MATH", "TILEMM_LOG"};
     tilemm_t ctx = NULL;
-    tilemm_status_t status = tilemm_create(&ctx, (tilemm_backend_t)options->backend,
-                                           options->device);
+    tilemm_status_t status =
+        tilemm_create(&ctx, (tilemm_backend_t)options->backend, options->device);
 
     if (status == TILEMM_NO_DEVICE && options->backend == TILEMM_BACKEND_CUDA) {
         command_error("no CUDA device %d that this build of the library can use", options->device);
@@ -183,8 +179,7 @@ int command_context_option(const char *verb, int option, const char *value,
         }
         command_usage_error(verb, "--threads takes a number from 0, not '%s'", value);
         return -1;
-    default:
-        return 0;
+    default: return 0;
     }
 }
 

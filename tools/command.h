@@ -26,7 +26,8 @@ int command_error(const char *format, ...) __attribute__((format(printf, 1, 2)))
 int command_usage_error(const char *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same for what getopt_long returned as ':' or '?' (with opterr 0 and ':' first in its string). */
+/* The same for what getopt_long returned as ':' or '?' (with opterr 0 and ':' first in its string).
+ */
 int command_bad_option(const char *verb, int option, char **argv);
 
 /* Parsers of option values: 0, or -1 where text is not such a value (nothing is printed). */
@@ -93,7 +94,9 @@ enum { OPTION_BACKEND = 0x1000, OPTION_DEVICE, OPTION_THREADS };
 #define CONTEXT_LONG_OPTIONS                                                                       \
     {"backend", required_argument, NULL, OPTION_BACKEND},                                          \
         {"device", required_argument, NULL, OPTION_DEVICE},                                        \
-        {"threads", required_argument, NULL, OPTION_THREADS}
+    {                                                                                              \
+        "threads", required_argument, NULL, OPTION_THREADS                                         \
+    }
 #define CONTEXT_HELP                                                                               \
     "      --backend auto|cpu|cuda  where to compute (auto)\n"                                     \
     "      --device N               which CUDA device (0)\n"                                       \

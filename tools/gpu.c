@@ -172,14 +172,14 @@ int gpu_driver_version(void)
 int gpu_describe(int ordinal, gpu_traits_t *traits)
 {
     enum { /* CUdevice_attribute */
-        CLOCK_RATE = 13,
-        MULTIPROCESSOR_COUNT = 16,
-        L2_CACHE_SIZE = 38,
-        MAX_THREADS_PER_MULTIPROCESSOR = 39,
-        COMPUTE_CAPABILITY_MAJOR = 75,
-        COMPUTE_CAPABILITY_MINOR = 76,
-        MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
-        MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
+           CLOCK_RATE = 13,
+           MULTIPROCESSOR_COUNT = 16,
+           L2_CACHE_SIZE = 38,
+           MAX_THREADS_PER_MULTIPROCESSOR = 39,
+           COMPUTE_CAPABILITY_MAJOR = 75,
+           COMPUTE_CAPABILITY_MINOR = 76,
+           MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
+           MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
     };
     const struct {
         int attribute, *value;

@@ -55,8 +55,8 @@ int gpu_event_record(void *event, void *stream);
 int gpu_event_synchronize(void *event);
 int gpu_event_elapsed(float *milliseconds, void *start, void *end);
 
-/* Capture what is queued on the stream (strict, "global" mode), and turn it into a graph that can be
- * launched. gpu_capture_end returns NULL when the capture was broken. */
+/* Capture what is queued on the stream (strict, "global" mode), and turn it into a graph that can
+ * be launched. gpu_capture_end returns NULL when the capture was broken. */
 int gpu_capture_begin(void *stream);
 void *gpu_capture_end(void *stream);
 int gpu_graph_launch(void *graph, void *stream);

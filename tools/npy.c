@@ -414,11 +414,13 @@ static size_t make_header(unsigned char *header, size_t size, const char *descr,
     char *text = (char *)header + 10;
     size_t room = size - 10, used, total;
 
-    used = (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                            descr);
+    used =
+        (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int i = 0; i < ndim && used < room; i++)
         used += (size_t)snprintf(text + used, room - used, "%lld%s", (long long)shape[i],
-                                 i + 1 < ndim ? ", " : ndim == 1 ? "," : "");
+                                 i + 1 < ndim ? ", "
+                                 : ndim == 1  ? ","
+                                              : "");
     if (used < room)
         used += (size_t)snprintf(text + used, room - used, "), }");
     total = (10 + used + 1 + HEADER_ALIGNMENT - 1) / HEADER_ALIGNMENT * HEADER_ALIGNMENT;
@@ -434,8 +436,8 @@ static size_t make_header(unsigned char *header, size_t size, const char *descr,
     return total;
 }
 
-int npy_write(const char *path, const char *descr, size_t item_size, int ndim,
-              const int64_t *shape, const void *data)
+int npy_write(const char *path, const char *descr, size_t item_size, int ndim, const int64_t *shape,
+              const void *data)
 {
     unsigned char header[1024];
     char target[PATH_MAX];

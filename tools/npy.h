@@ -35,8 +35,8 @@ int npy_require_float32(const npy_t *npy, int least, int most);
 
 /* Write an array in C order. data holds the product of the shape times item_size bytes. On failure
  * prints why, leaves no file behind and any older file of that name as it was, and returns -1. */
-int npy_write(const char *path, const char *descr, size_t item_size, int ndim,
-              const int64_t *shape, const void *data);
+int npy_write(const char *path, const char *descr, size_t item_size, int ndim, const int64_t *shape,
+              const void *data);
 
 /* Whether a file may be written there: 0, or -1 with a message. To be asked before long work. */
 int npy_check_output(const char *path);

@@ -34,18 +34,17 @@ const reference_blas_t *reference_blas(void);
 typedef struct {
     const char *name; /* "cuBLAS 13.1.0" */
     int (*set_stream)(void *stream);
-    int (*sgemm)(int tf32, int transa, int transb, int m, int n, int k, float alpha,
-                 const float *a, int lda, const float *b, int ldb, float beta, float *c, int ldc);
-    int (*sgemm_strided_batched)(int tf32, int transa, int transb, int m, int n, int k,
-                                 float alpha, const float *a, int lda, int64_t stride_a,
-                                 const float *b, int ldb, int64_t stride_b, float beta, float *c,
-                                 int ldc, int64_t stride_c, int batch_count);
+    int (*sgemm)(int tf32, int transa, int transb, int m, int n, int k, float alpha, const float *a,
+                 int lda, const float *b, int ldb, float beta, float *c, int ldc);
+    int (*sgemm_strided_batched)(int tf32, int transa, int transb, int m, int n, int k, float alpha,
+                                 const float *a, int lda, int64_t stride_a, const float *b, int ldb,
+                                 int64_t stride_b, float beta, float *c, int ldc, int64_t stride_c,
+                                 int batch_count);
     /* c (m x n) = alpha op(a), by cublasSgeam */
     int (*transpose)(int m, int n, float alpha, const float *a, int lda, float *c, int ldc);
     int (*sasum)(int n, const float *x, int incx, float *result_on_device);
     int (*snrm2)(int n, const float *x, int incx, float *result_on_device);
-    int (*sdot)(int n, const float *x, int incx, const float *y, int incy,
-                float *result_on_device);
+    int (*sdot)(int n, const float *x, int incx, const float *y, int incy, float *result_on_device);
     int (*isamax)(int n, const float *x, int incx, int *result_on_device); /* 1-based */
 } reference_cublas_t;
 

@@ -130,6 +130,9 @@ const tilemm__transpose_cpu_t TILE_TABLE = {
 
 #define NAME(name) TILE_PASTE(name, TILE_KIND)
 #define ELEM NAME(elem)
+#define TILE NAME(tile)
+#define SMALL_TILE NAME(small_tile)
+#define STRIP NAME(strip)
 #ifdef TILE_SCALED
 #define SCALE(x) (alpha * (x))
 #else
@@ -248,8 +251,8 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
 
     for (; rows - i >= tile_rows; i += tile_rows)
         for (t = 0; t < tiles; t++)
-            NAME(tile)(src + i * src_step + t * 16, src_step,
-                       dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, stream);
+            TILE(src + i * src_step + t * 16, src_step, dst + t * SQUARE * dst_step + i * TILE_ELEM,
+                 dst_step, alpha, stream);
     if (i == rows)
         return;
 #if TILE_BYTES > 16
@@ -257,8 +260,8 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
         while (i < rows) {
             i = rows - i < SQUARE ? rows - SQUARE : i;
             for (t = 0; t < tiles; t++)
-                NAME(small_tile)(src + i * src_step + t * 16, src_step,
-                                 dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha);
+                SMALL_TILE(src + i * src_step + t * 16, src_step,
+                           dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha);
             i += SQUARE;
         }
         return;
@@ -266,8 +269,8 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
 #endif
     i = rows - tile_rows;
     for (t = 0; t < tiles; t++)
-        NAME(tile)(src + i * src_step + t * 16, src_step,
-                   dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, 0);
+        TILE(src + i * src_step + t * 16, src_step, dst + t * SQUARE * dst_step + i * TILE_ELEM,
+             dst_step, alpha, 0);
 }
 
 static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_src, void *dst,
@@ -295,19 +298,18 @@ static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_
         if (!(hints & TILEMM__BLOCK_NEAR))
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
                 if (hints & TILEMM__BLOCK_STREAM)
-                    NAME(strip)(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step,
-                                alpha, 1, 4);
+                    STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha,
+                          1, 4);
                 else
-                    NAME(strip)(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step,
-                                alpha, 0, 4);
+                    STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha,
+                          0, 4);
         else if (hints & TILEMM__BLOCK_STREAM)
             for (; cols - j >= SQUARE; j += SQUARE)
-                NAME(strip)(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step,
-                            alpha, 1, 1);
+                STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1,
+                      1);
         while (j < cols) {
             j = cols - j < SQUARE ? cols - SQUARE : j;
-            NAME(strip)(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha,
-                        0, 1);
+            STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1);
             j += SQUARE;
         }
         if (hints & TILEMM__BLOCK_STREAM)
@@ -352,9 +354,11 @@ static void NAME(shuffle)(const tilemm__inplace_t *view, int64_t i, void *row, v
 static void NAME(skew)(int64_t m, int64_t cols, void *panel, int64_t ld, const int *shift)
 {
     enum {
-        WIDTH = TILEMM__PANEL_BYTES / TILE_ELEM < TILEMM__PANEL_COLS ?
-                    TILEMM__PANEL_BYTES / TILE_ELEM : TILEMM__PANEL_COLS,
-        ROWS = TILEMM__PANEL_COLS
+        WIDTH = TILEMM__PANEL_BYTES / TILE_ELEM < TILEMM__PANEL_COLS
+                    ? TILEMM__PANEL_BYTES / TILE_ELEM
+                    : TILEMM__PANEL_COLS,
+        ROWS = TILEMM__PANEL_COLS,
+        PREFETCH = 16
     };
     /* The rows from the present one to the one that the last column is taken from, in a ring of
      * ROWS rows; and the first rows, which the last ones need when they are overwritten. */
@@ -377,6 +381,11 @@ static void NAME(skew)(int64_t m, int64_t cols, void *panel, int64_t ld, const i
         const unsigned here = (unsigned)(i % ROWS * WIDTH);
         ELEM *restrict const out = base + i * ld;
 
+        /* Rows are far from each other: the hardware does not foresee the next. */
+        if (next + PREFETCH < m) {
+            __builtin_prefetch(base + (next + PREFETCH) * ld, 1);
+            __builtin_prefetch(base + (next + PREFETCH) * ld + cols - 1, 1);
+        }
         memcpy(ring + next % ROWS * WIDTH, next < m ? base + next * ld : first + (next - m) * WIDTH,
                bytes);
         for (x = 0; x < cols; x++)
@@ -387,6 +396,9 @@ static void NAME(skew)(int64_t m, int64_t cols, void *panel, int64_t ld, const i
 
 #undef NAME
 #undef ELEM
+#undef TILE
+#undef SMALL_TILE
+#undef STRIP
 #undef SCALE
 #undef WORD
 #undef SQUARE

@@ -49,7 +49,7 @@ int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int64_t fi
 /* Segments. The workspace begins with the lists' lengths, then has the list of spans and the list
  * of segments that blocks take. */
 #define TILEMM__SEGMENTS_HEAD 64 /* bytes */
-#define TILEMM__SPAN_BYTES 48
+#define TILEMM__SPAN_BYTES 32
 #define TILEMM__SEGMENT_BYTES 8
 #define TILEMM__SEGMENTS_BYTES(room, span_room)                                                    \
     ((size_t)TILEMM__SEGMENTS_HEAD + (size_t)(span_room)*TILEMM__SPAN_BYTES +                      \

@@ -21,20 +21,17 @@ extern "C" {
     TILE(32, 32, 32, 1, 1, 8)
 
 /* A tile's number: TILEMM__SGEMM_128X128X16 and so on. */
-enum {
 #define TILEMM__SGEMM_TILE_NAME(m, n, k, quads_m, quads_n, blocks) TILEMM__SGEMM_##m##X##n##X##k,
-    TILEMM__SGEMM_FFMA_TILES(TILEMM__SGEMM_TILE_NAME)
+enum { TILEMM__SGEMM_FFMA_TILES(TILEMM__SGEMM_TILE_NAME) TILEMM__SGEMM_TILE_COUNT };
 #undef TILEMM__SGEMM_TILE_NAME
-    TILEMM__SGEMM_TILE_COUNT
-};
 
 /* The longest k that its counters take: 256 GiB of one row. */
 #define TILEMM__SGEMM_MOST_K ((int64_t)1 << 36)
 
-/* One product for the FFMA kernel, 0 < k <= TILEMM__SGEMM_MOST_K. With splits > 1, split s takes k from s * k_split on
- * (k_split is a multiple of the tile's k, and no split is empty), and its part of the product,
- * alpha and beta left out, goes to partial + s * batch_count * m * n: dense row-major matrices.
- * With splits = 1, k_split is k or more. */
+/* One product for the FFMA kernel, 0 < k <= TILEMM__SGEMM_MOST_K. With splits > 1, split s takes k
+ * from s * k_split on (k_split is a multiple of the tile's k, and no split is empty), and its part
+ * of the product, alpha and beta left out, goes to partial + s * batch_count * m * n: dense
+ * row-major matrices. With splits = 1, k_split is k or more. */
 typedef struct {
     tilemm__sgemm_args_t args;
     int tile;

@@ -35,7 +35,8 @@ static __device__ __forceinline__ void shared_write(float *s, float4 x)
 {
     asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};"
                  :
-                 : "r"((unsigned)__cvta_generic_to_shared(s)), "f"(x.x), "f"(x.y), "f"(x.z), "f"(x.w)
+                 : "r"((unsigned)__cvta_generic_to_shared(s)), "f"(x.x), "f"(x.y), "f"(x.z),
+                   "f"(x.w)
                  : "memory");
 }
 
@@ -72,7 +73,8 @@ static __device__ __forceinline__ void fetch_narrow(float (&x)[WIDTH * BK / WARP
                                                     int64_t extent, unsigned depth)
 {
     const unsigned PIECES = WIDTH * BK / 128 / WARPS;
-    const unsigned thread = here(threadIdx.x) % (32 * WARPS), warp = thread / 32, lane = thread % 32;
+    const unsigned thread = here(threadIdx.x) % (32 * WARPS);
+    const unsigned warp = thread / 32, lane = thread % 32;
     const unsigned k0 = tilemm__fetch_k(warp, lane, 0, WIDTH, TURNED, 0);
     const unsigned mn0 = tilemm__fetch_mn(warp, lane, 0, WIDTH, TURNED, 0);
     const unsigned width = extent < WIDTH ? (unsigned)extent : WIDTH;
@@ -90,10 +92,10 @@ static __device__ __forceinline__ void fetch_narrow(float (&x)[WIDTH * BK / WARP
                 x[i] = __ldg(p);
         }
         if (i + 1 < 4 * PIECES) {
-            const int64_t to_k = tilemm__fetch_k((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH,
-                                                 TURNED, 0);
-            const int64_t to_mn = tilemm__fetch_mn((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH,
-                                                   TURNED, 0);
+            const int64_t to_k =
+                tilemm__fetch_k((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH, TURNED, 0);
+            const int64_t to_mn =
+                tilemm__fetch_mn((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH, TURNED, 0);
 
             p += TURNED ? (to_mn - mn) * ld + (to_k - k) : (to_k - k) * ld + (to_mn - mn);
             p = (const float *)here((int64_t)p);
@@ -180,7 +182,7 @@ static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS], cons
     }
 }
 
-/* How much of k the next step has, of `steps` to come. */
+/* How much of k the next step has, of `steps` to come: found anew each time. */
 template <int BK>
 static __device__ __forceinline__ unsigned next_depth(unsigned steps, unsigned small)
 {
@@ -296,8 +298,10 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
                 fetch<BN, BK, WARPS, TURNED_B>(next_b, b, args.ldb, wide_b, args.n,
                                                next_depth<BK>(steps, small));
             }
-            read_fragment<QM>(am, ms + buffer_a + tilemm__ms_index(k, here(m), BM, TURNED_A), BM / QM);
-            read_fragment<QN>(bn, ns + buffer_b + tilemm__ns_index(k, here(n), BN, TURNED_B), BN / QN);
+            read_fragment<QM>(am, ms + buffer_a + tilemm__ms_index(k, here(m), BM, TURNED_A),
+                              BM / QM);
+            read_fragment<QN>(bn, ns + buffer_b + tilemm__ns_index(k, here(n), BN, TURNED_B),
+                              BN / QN);
 #pragma unroll
             for (int i = 0; i < 4 * QM; i++)
 #pragma unroll
@@ -308,8 +312,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
             break;
         buffer_a ^= BM * BK;
         buffer_b ^= BN * BK;
-        store<BN, BK, WARPS, TURNED_B>(ns + buffer_b, next_b, wide_b,
-                                       next_depth<BK>(steps, small));
+        store<BN, BK, WARPS, TURNED_B>(ns + buffer_b, next_b, wide_b, next_depth<BK>(steps, small));
         steps--;
         __syncthreads();
     }
@@ -411,7 +414,6 @@ extern "C" int tilemm__sgemm_ffma_launch(const tilemm__sgemm_ffma_t *problem, vo
         return launch_turned<m, n, k, quads_m, quads_n, blocks>(problem, (cudaStream_t)stream);
         TILEMM__SGEMM_FFMA_TILES(LAUNCH_TILE)
 #undef LAUNCH_TILE
-    default:
-        return cudaErrorInvalidValue;
+    default: return cudaErrorInvalidValue;
     }
 }

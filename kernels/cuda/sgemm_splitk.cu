@@ -44,7 +44,8 @@ static __global__ void __launch_bounds__(LANES *ROWS)
         if (threadIdx.y == 0 && i < count) {
             const uint64_t row = (uint64_t)i / args.n, matrix = row / args.m;
             const int64_t col = i - row * args.n, row_in = row - matrix * args.m;
-            float *const base = args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c;
+            float *const base =
+                args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c;
             float *const to = base + row_in * args.ldc + col;
             float v = args.alpha * sum;
 
@@ -63,8 +64,9 @@ static int launch(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
     const int64_t count = problem->args.batch_count * problem->args.m * problem->args.n;
     const int64_t blocks = (count + LANES - 1) / LANES, most = 1 << 30;
 
-    sgemm_splitk<LANES, ROWS><<<(unsigned)(blocks < most ? blocks : most), dim3(LANES, ROWS), 0,
-                                stream>>>(*problem, count);
+    sgemm_splitk<LANES, ROWS>
+        <<<(unsigned)(blocks < most ? blocks : most), dim3(LANES, ROWS), 0, stream>>>(*problem,
+                                                                                      count);
     return cudaGetLastError();
 }
 

@@ -32,15 +32,15 @@ static __global__ void __launch_bounds__(THREADS) copy(const copy_t c)
         const uint64_t line = t / c.tiles_across, number = line / c.tiles_down;
         const int64_t row = (int64_t)(line - number * c.tiles_down) * c.tile_rows + y;
         const int64_t col = (int64_t)(t - line * c.tiles_across) * c.tile_cols + x;
-        const element *src = (const element *)p.src + ((int64_t)number * p.stride_src +
-                                                       row * p.ld_src + col * PER_UNIT);
-        element *dst = (element *)p.dst +
-                       ((int64_t)number * p.stride_dst + row * p.ld_dst + col * PER_UNIT);
+        const element *src = (const element *)p.src +
+                             ((int64_t)number * p.stride_src + row * p.ld_src + col * PER_UNIT);
+        element *dst =
+            (element *)p.dst + ((int64_t)number * p.stride_dst + row * p.ld_dst + col * PER_UNIT);
         unit v[TOGETHER];
 
         /* How many elements of unit k there are. */
 #define THERE(k)                                                                                   \
-    (row + (k) * c.row_step < p.rows ? p.cols - (col + (k) * c.col_step) * PER_UNIT : (int64_t)0)
+    (row + (k)*c.row_step < p.rows ? p.cols - (col + (k)*c.col_step) * PER_UNIT : (int64_t)0)
 
 #pragma unroll
         for (int k = 0; k < TOGETHER; k++) {
@@ -84,7 +84,8 @@ static __global__ void __launch_bounds__(THREADS) copy(const copy_t c)
     }
 }
 
-template <typename unit, int BYTES> static void run(const copy_t *c, cudaStream_t stream)
+template <typename unit, int BYTES>
+static void run(const copy_t *c, cudaStream_t stream)
 {
     const unsigned grid = (unsigned)(c->tiles < 0x7fffffff ? c->tiles : 0x7fffffff);
 
@@ -146,8 +147,7 @@ int tilemm__launch_transpose_copy(const tilemm__transpose_copy_t *launch, void *
         else
             run<tilemm__pair, 16>(&c, s);
         break;
-    default:
-        return (int)cudaErrorInvalidValue;
+    default: return (int)cudaErrorInvalidValue;
     }
     return (int)cudaGetLastError();
 }

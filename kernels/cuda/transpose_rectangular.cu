@@ -54,8 +54,7 @@ static __host__ __device__ __forceinline__ uint64_t blocks_for(int64_t size, int
         call;                                                                                      \
         break;                                                                                     \
     }                                                                                              \
-    default:                                                                                       \
-        return (int)cudaErrorInvalidValue;                                                         \
+    default: return (int)cudaErrorInvalidValue;                                                    \
     }
 
 /* ---- columns, between the matrix and the workspace ------------------------------------------ */
@@ -155,7 +154,8 @@ static __global__ void __launch_bounds__(1024) rows(const tilemm__transpose_rows
 
     for (uint64_t t = blockIdx.x; t < blocks; t += gridDim.x) {
         const int64_t first = (int64_t)t * p.rows_per_block, left = p.view.m - first;
-        const uint32_t count = left < p.rows_per_block ? (uint32_t)left : (uint32_t)p.rows_per_block;
+        const uint32_t count =
+            left < p.rows_per_block ? (uint32_t)left : (uint32_t)p.rows_per_block;
         element *a = (element *)p.a + first * p.ld;
 
         if (t != blockIdx.x)
@@ -210,8 +210,7 @@ int tilemm__launch_transpose_rows(const tilemm__transpose_rows_t *p, void *strea
 }
 
 template <typename element>
-static __global__ void __launch_bounds__(THREADS)
-    long_rows(const tilemm__transpose_long_rows_t p)
+static __global__ void __launch_bounds__(THREADS) long_rows(const tilemm__transpose_long_rows_t p)
 {
     const element *in = (const element *)p.in;
     element *out = (element *)p.out;
@@ -236,8 +235,7 @@ int tilemm__launch_transpose_long_rows(const tilemm__transpose_long_rows_t *p, v
 {
     const unsigned grid = grid_for(blocks_for(p->view.n, THREADS) * (uint64_t)p->count);
 
-    FOR_ELEMENT(p->elem_size,
-                (long_rows<element><<<grid, THREADS, 0, (cudaStream_t)stream>>>(*p)));
+    FOR_ELEMENT(p->elem_size, (long_rows<element><<<grid, THREADS, 0, (cudaStream_t)stream>>>(*p)));
     return (int)cudaGetLastError();
 }
 
@@ -294,9 +292,8 @@ int tilemm__launch_transpose_rotate(const tilemm__transpose_rotate_t *p, void *s
     for (int parts = 0; parts < 2; parts++) {
         cudaError_t error;
 
-        FOR_ELEMENT(p->elem_size,
-                    (reverse<element>
-                     <<<grid, THREADS, 0, (cudaStream_t)stream>>>(*p, parts != 0, lanes)));
+        FOR_ELEMENT(p->elem_size, (reverse<element><<<grid, THREADS, 0, (cudaStream_t)stream>>>(
+                                      *p, parts != 0, lanes)));
         error = cudaGetLastError();
         if (error != cudaSuccess)
             return (int)error;
@@ -417,8 +414,7 @@ static __global__ void __launch_bounds__(512) runs(const tilemm__transpose_runs_
 
                     v[k] = element();
                     if (u < number)
-                        v[k] =
-                            ((const element *)p.a)[tilemm__slot(u * p.length + at, p.n, p.ld)];
+                        v[k] = ((const element *)p.a)[tilemm__slot(u * p.length + at, p.n, p.ld)];
                 }
 #pragma unroll
                 for (int k = 0; k < TOGETHER; k++) {
@@ -535,8 +531,8 @@ static void run_move(const tilemm__transpose_move_t *p, int64_t begin, int64_t e
 int tilemm__launch_transpose_move(const tilemm__transpose_move_t *p, int64_t begin, int64_t end,
                                   int rising, void *workspace, void *stream)
 {
-    FOR_ELEMENT(p->elem_size, (run_move<element>(p, begin, end, rising != 0, workspace,
-                                                 (cudaStream_t)stream)));
+    FOR_ELEMENT(p->elem_size,
+                (run_move<element>(p, begin, end, rising != 0, workspace, (cudaStream_t)stream)));
     return (int)cudaGetLastError();
 }
 
@@ -584,7 +580,6 @@ static __global__ void __launch_bounds__(ALONE) move_alone(const tilemm__transpo
 
 int tilemm__launch_transpose_move_alone(const tilemm__transpose_move_t *p, void *stream)
 {
-    FOR_ELEMENT(p->elem_size,
-                (move_alone<element><<<1, ALONE, 0, (cudaStream_t)stream>>>(*p)));
+    FOR_ELEMENT(p->elem_size, (move_alone<element><<<1, ALONE, 0, (cudaStream_t)stream>>>(*p)));
     return (int)cudaGetLastError();
 }

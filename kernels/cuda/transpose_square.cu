@@ -137,8 +137,7 @@ int tilemm__launch_transpose_swap(const tilemm__transpose_swap_t *p, void *strea
         else
             launch_chunks<16, 16, 32, 8>(p, s);
         break;
-    default:
-        return (int)cudaErrorInvalidValue;
+    default: return (int)cudaErrorInvalidValue;
     }
     return (int)cudaGetLastError();
 }

@@ -14,12 +14,12 @@
 
 #include "transpose_tile.cuh"
 
-/* Blocks that should fit a multiprocessor at least, with tiles of 32 KiB and of 16 KiB: bounds on
- * registers. */
+/* Blocks that should fit a multiprocessor at least, which bounds registers: with tiles of 32 KiB,
+ * with those of 16 KiB whose threads hold less, and with what has no chunks. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
-enum { THREADS = TILEMM__TRANSPOSE_THREADS, RESIDENT = 4, MORE = 4 };
+enum { THREADS = TILEMM__TRANSPOSE_THREADS, LARGE = 3, SMALL = 4, SINGLE = 4 };
 #else
-enum { THREADS = TILEMM__TRANSPOSE_THREADS, RESIDENT = 4, MORE = 6 };
+enum { THREADS = TILEMM__TRANSPOSE_THREADS, LARGE = 3, SMALL = 6, SINGLE = 4 };
 #endif
 
 /* Where a tile lies: source and destination, and how much of it is there. */
@@ -42,8 +42,8 @@ static __device__ __forceinline__ place_t place(const tilemm__transpose_launch_t
     j *= edge;
     at.src = (const unsigned char *)p->src +
              ((int64_t)number * p->stride_src + i * p->ld_src + j) * bytes;
-    at.dst = (unsigned char *)p->dst +
-             ((int64_t)number * p->stride_dst + j * p->ld_dst + i) * bytes;
+    at.dst =
+        (unsigned char *)p->dst + ((int64_t)number * p->stride_dst + j * p->ld_dst + i) * bytes;
     at.rows = p->rows - i;
     at.cols = p->cols - j;
     return at;
@@ -57,7 +57,7 @@ static __host__ __device__ __forceinline__ uint64_t tiles_along(int64_t size, in
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
 template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM>
-static __global__ void __launch_bounds__(THREADS, (EDGE * EDGE * BYTES > 16384 ? RESIDENT : MORE))
+static __global__ void __launch_bounds__(THREADS, (EDGE * EDGE * BYTES > 16384 ? LARGE : SMALL))
     chunks(const tilemm__transpose_launch_t p)
 {
     __shared__ __align__(16) unsigned char tile[EDGE * EDGE * BYTES];
@@ -79,10 +79,10 @@ static __global__ void __launch_bounds__(THREADS, (EDGE * EDGE * BYTES > 16384 ?
 /* ---- element by element ---------------------------------------------------------------------- */
 
 template <int BYTES, int EDGE>
-static __global__ void __launch_bounds__(THREADS, RESIDENT) scalar(const tilemm__transpose_launch_t p)
+static __global__ void __launch_bounds__(THREADS, SINGLE) scalar(const tilemm__transpose_launch_t p)
 {
-    __shared__ typename tilemm__element<BYTES>::type
-        tile[EDGE * (EDGE + (BYTES < 4 ? 4 / BYTES : 1))];
+    __shared__
+        typename tilemm__element<BYTES>::type tile[EDGE * (EDGE + (BYTES < 4 ? 4 / BYTES : 1))];
     const uint64_t tile_rows = tiles_along(p.rows, EDGE), tile_cols = tiles_along(p.cols, EDGE);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
 
@@ -124,7 +124,7 @@ static __device__ __forceinline__ uint32_t get_word(const unsigned char *p, int6
 }
 
 template <int BYTES>
-static __global__ void __launch_bounds__(THREADS, RESIDENT) words(const tilemm__transpose_launch_t p)
+static __global__ void __launch_bounds__(THREADS, SINGLE) words(const tilemm__transpose_launch_t p)
 {
     /* A tile row is 128 bytes. Warps take rows in turn, eight at a time so that loads overlap. */
     enum { PER_WORD = 4 / BYTES, EDGE = 128 / BYTES, WARPS = THREADS / 32, TOGETHER = 8 };
@@ -139,7 +139,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT) words(const tilemm__
         const place_t at = place(&p, t, tile_rows, tile_cols, EDGE, BYTES);
         const int64_t before = (p.cols - at.cols) * BYTES + lane * 4;
         const int64_t after = at.cols * BYTES - lane * 4;
-        const int64_t height = at.rows < EDGE ? at.rows : EDGE;
+        const int64_t height = at.rows < EDGE ? at.rows : (int64_t)EDGE;
 
         if (t != blockIdx.x)
             __syncthreads();
@@ -172,10 +172,10 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT) words(const tilemm__
 #pragma unroll
                 for (int k = 0; k < PER_WORD; k++) {
                     if (r + k >= 0 && r + k < EDGE)
-                        value |= (uint32_t)elements[tilemm__transpose_word(r + k, col / PER_WORD,
-                                                                           BYTES) *
-                                                        PER_WORD +
-                                                    col % PER_WORD]
+                        value |= (uint32_t)
+                                     elements[tilemm__transpose_word(r + k, col / PER_WORD, BYTES) *
+                                                  PER_WORD +
+                                              col % PER_WORD]
                                  << (k * BYTES * 8);
                 }
                 if (r >= 0 && r + PER_WORD <= height) {
@@ -298,26 +298,17 @@ int tilemm__launch_transpose_chunks(const tilemm__transpose_launch_t *p, void *s
     cudaStream_t s = (cudaStream_t)stream;
 
     switch (p->elem_size) {
-    case 1:
-        launch_chunks<1, 8, 128, 8>(p, s);
-        break;
-    case 2:
-        launch_chunks<2, 16, 128, 16>(p, s);
-        break;
-    case 4:
-        launch_chunks<4, 16, 64, 16>(p, s);
-        break;
-    case 8:
-        launch_chunks<8, 16, 64, 16>(p, s);
-        break;
+    case 1: launch_chunks<1, 8, 128, 8>(p, s); break;
+    case 2: launch_chunks<2, 16, 128, 16>(p, s); break;
+    case 4: launch_chunks<4, 16, 64, 16>(p, s); break;
+    case 8: launch_chunks<8, 16, 64, 16>(p, s); break;
     case 16:
         if (p->access == 16)
             launch_chunks<16, 16, 32, 16>(p, s);
         else
             launch_chunks<16, 16, 32, 8>(p, s);
         break;
-    default:
-        return (int)cudaErrorInvalidValue;
+    default: return (int)cudaErrorInvalidValue;
     }
     return (int)cudaGetLastError();
 }
@@ -327,14 +318,9 @@ int tilemm__launch_transpose_scalar(const tilemm__transpose_launch_t *p, void *s
     cudaStream_t s = (cudaStream_t)stream;
 
     switch (p->elem_size) {
-    case 4:
-        scalar<4, 64><<<square_grid(p, 64), THREADS, 0, s>>>(*p);
-        break;
-    case 8:
-        scalar<8, 32><<<square_grid(p, 32), THREADS, 0, s>>>(*p);
-        break;
-    default:
-        return (int)cudaErrorInvalidValue;
+    case 4: scalar<4, 64><<<square_grid(p, 64), THREADS, 0, s>>>(*p); break;
+    case 8: scalar<8, 32><<<square_grid(p, 32), THREADS, 0, s>>>(*p); break;
+    default: return (int)cudaErrorInvalidValue;
     }
     return (int)cudaGetLastError();
 }
@@ -344,14 +330,9 @@ int tilemm__launch_transpose_words(const tilemm__transpose_launch_t *p, void *st
     cudaStream_t s = (cudaStream_t)stream;
 
     switch (p->elem_size) {
-    case 1:
-        words<1><<<square_grid(p, 128), THREADS, 0, s>>>(*p);
-        break;
-    case 2:
-        words<2><<<square_grid(p, 64), THREADS, 0, s>>>(*p);
-        break;
-    default:
-        return (int)cudaErrorInvalidValue;
+    case 1: words<1><<<square_grid(p, 128), THREADS, 0, s>>>(*p); break;
+    case 2: words<2><<<square_grid(p, 64), THREADS, 0, s>>>(*p); break;
+    default: return (int)cudaErrorInvalidValue;
     }
     return (int)cudaGetLastError();
 }
@@ -368,26 +349,17 @@ int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *p, void *st
     strips.magic_rows = magic(p->tile_rows);
     strips.magic_cols = magic(p->tile_cols);
     switch (p->elem_size) {
-    case 1:
-        strip<uint8_t><<<grid, THREADS, 0, s>>>(strips);
-        break;
-    case 2:
-        strip<uint16_t><<<grid, THREADS, 0, s>>>(strips);
-        break;
-    case 4:
-        strip<uint32_t><<<grid, THREADS, 0, s>>>(strips);
-        break;
-    case 8:
-        strip<uint2><<<grid, THREADS, 0, s>>>(strips);
-        break;
+    case 1: strip<uint8_t><<<grid, THREADS, 0, s>>>(strips); break;
+    case 2: strip<uint16_t><<<grid, THREADS, 0, s>>>(strips); break;
+    case 4: strip<uint32_t><<<grid, THREADS, 0, s>>>(strips); break;
+    case 8: strip<uint2><<<grid, THREADS, 0, s>>>(strips); break;
     case 16:
         if (p->access == 16)
             strip<uint4><<<grid, THREADS, 0, s>>>(strips);
         else
             strip<tilemm__pair><<<grid, THREADS, 0, s>>>(strips);
         break;
-    default:
-        return (int)cudaErrorInvalidValue;
+    default: return (int)cudaErrorInvalidValue;
     }
     return (int)cudaGetLastError();
 }

@@ -13,18 +13,39 @@
 #include "transpose.h"
 
 /* The type to move one element with. 16-byte elements are aligned to 8 bytes only. */
-struct __align__(8) tilemm__pair { uint2 low, high; };
+struct __align__(8) tilemm__pair
+{
+    uint2 low, high;
+};
 
-template <int BYTES> struct tilemm__element;
-template <> struct tilemm__element<1> { typedef uint8_t type; };
-template <> struct tilemm__element<2> { typedef uint16_t type; };
-template <> struct tilemm__element<4> { typedef uint32_t type; };
-template <> struct tilemm__element<8> { typedef uint2 type; };
-template <> struct tilemm__element<16> { typedef tilemm__pair type; };
+template <int BYTES>
+struct tilemm__element;
+template <>
+struct tilemm__element<1> {
+    typedef uint8_t type;
+};
+template <>
+struct tilemm__element<2> {
+    typedef uint16_t type;
+};
+template <>
+struct tilemm__element<4> {
+    typedef uint32_t type;
+};
+template <>
+struct tilemm__element<8> {
+    typedef uint2 type;
+};
+template <>
+struct tilemm__element<16> {
+    typedef tilemm__pair type;
+};
 
 /* ---- BYTES bytes between memory and words in registers -------------------------------------- */
 
-template <int BYTES> struct tilemm__bytes {};
+template <int BYTES>
+struct tilemm__bytes {
+};
 
 template <bool STREAM>
 static __device__ __forceinline__ void get(tilemm__bytes<8>, uint32_t *w, const void *p)
@@ -180,8 +201,8 @@ static __device__ __forceinline__ void turn(tilemm__bytes<2>, uint32_t (&out)[V]
     for (int j = 0; j < V; j++) {
 #pragma unroll
         for (int k = 0; k < W; k++)
-            out[j][k] = __byte_perm(in[2 * k][j / 2], in[2 * k + 1][j / 2],
-                                    j % 2 ? 0x7632 : 0x5410);
+            out[j][k] =
+                __byte_perm(in[2 * k][j / 2], in[2 * k + 1][j / 2], j % 2 ? 0x7632 : 0x5410);
     }
 }
 
@@ -221,7 +242,8 @@ static __device__ __forceinline__ void turn(tilemm__bytes<16>, uint32_t (&out)[V
 }
 
 /* alpha times a float; elements of other sizes are never scaled. */
-template <typename T> static __device__ __forceinline__ T times(T element, float alpha)
+template <typename T>
+static __device__ __forceinline__ T times(T element, float alpha)
 {
     (void)alpha;
     return element;
@@ -238,8 +260,8 @@ static __device__ __forceinline__ uint32_t times(uint32_t word, float alpha)
  * shared memory (tilemm__transpose_chunk). ld is in elements. */
 template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM>
 static __device__ __forceinline__ void chunks_in(unsigned char *tile, const unsigned char *src,
-                                                 int64_t ld, int64_t rows, int64_t cols,
-                                                 int scaled, float alpha)
+                                                 int64_t ld, int64_t rows, int64_t cols, int scaled,
+                                                 float alpha)
 {
     enum {
         V = CHUNK / BYTES,
@@ -351,10 +373,9 @@ static __device__ __forceinline__ void chunks_out(unsigned char *dst, const unsi
 
 /* The same, element by element; the tile is not transposed (tilemm__transpose_pitch). */
 template <int BYTES, int EDGE>
-static __device__ __forceinline__ void elements_in(typename tilemm__element<BYTES>::type *tile,
-                                                   const unsigned char *src, int64_t ld,
-                                                   int64_t rows, int64_t cols, int scaled,
-                                                   float alpha)
+static __device__ __forceinline__ void
+elements_in(typename tilemm__element<BYTES>::type *tile, const unsigned char *src, int64_t ld,
+            int64_t rows, int64_t cols, int scaled, float alpha)
 {
     typedef typename tilemm__element<BYTES>::type element;
     enum { STEP = TILEMM__TRANSPOSE_THREADS / EDGE, PASSES = EDGE / STEP };

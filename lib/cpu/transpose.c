@@ -30,19 +30,15 @@ static const kernels_t *kernels_for(tilemm__isa_t isa)
 {
     switch (isa) {
 #ifdef TILEMM_HAVE_AVX512
-    case TILEMM__ISA_AVX512:
-        return &tilemm__transpose_cpu_avx512;
+    case TILEMM__ISA_AVX512: return &tilemm__transpose_cpu_avx512;
 #endif
 #ifdef TILEMM_HAVE_AVX2
-    case TILEMM__ISA_AVX2:
-        return &tilemm__transpose_cpu_avx2;
+    case TILEMM__ISA_AVX2: return &tilemm__transpose_cpu_avx2;
 #endif
 #ifdef TILEMM_HAVE_NEON
-    case TILEMM__ISA_NEON:
-        return &tilemm__transpose_cpu_neon;
+    case TILEMM__ISA_NEON: return &tilemm__transpose_cpu_neon;
 #endif
-    default:
-        return &tilemm__transpose_cpu_generic;
+    default: return &tilemm__transpose_cpu_generic;
     }
 }
 
@@ -100,6 +96,7 @@ typedef struct {
     int64_t rows, cols; /* of the source's block */
     const char *src;
     char *dst;
+    int hints;
 } block_t;
 
 /* Task number `task`: a block of a matrix of the batch. Row blocks follow each other, so that a
@@ -109,28 +106,24 @@ static block_t find_block(const job_t *job, int64_t task, int trans)
     const plan_t *const plan = job->plan;
     const tilemm__transpose_args_t *const args = job->args;
     const int64_t size = (int64_t)args->elem_size;
-    const int64_t row_blocks = ceil_div(plan->rows, plan->block_rows);
+    const int64_t row_blocks = tilemm__transpose_row_blocks(plan);
     const int64_t col_blocks = ceil_div(plan->cols, plan->block_cols);
-    const int64_t i = task % row_blocks * plan->block_rows;
+    const int64_t row_block = task % row_blocks - (plan->head > 0); /* -1: the head */
+    const int64_t i = row_block < 0 ? 0 : plan->head + row_block * plan->block_rows;
     const int64_t j = task / row_blocks % col_blocks * plan->block_cols;
     const int64_t matrix = task / row_blocks / col_blocks;
     block_t block;
 
-    block.rows = min64(plan->block_rows, plan->rows - i);
+    block.rows = row_block < 0 ? plan->head : min64(plan->block_rows, plan->rows - i);
     block.cols = min64(plan->block_cols, plan->cols - j);
     block.src = args->src;
     if (block.src)
         block.src += (matrix * args->stride_src + i * plan->ld_src + j) * size;
-    block.dst = (char *)args->dst +
-                (matrix * args->stride_dst +
-                 (trans ? j * plan->ld_dst + i : i * plan->ld_dst + j)) * size;
+    block.dst =
+        (char *)args->dst +
+        (matrix * args->stride_dst + (trans ? j * plan->ld_dst + i : i * plan->ld_dst + j)) * size;
+    block.hints = plan->stream && row_block >= 0 ? TILEMM__BLOCK_STREAM : 0;
     return block;
-}
-
-static int64_t task_count(const plan_t *plan)
-{
-    return ceil_div(plan->rows, plan->block_rows) * ceil_div(plan->cols, plan->block_cols) *
-           plan->batch_count;
 }
 
 static void transpose_blocks(const job_t *job)
@@ -140,12 +133,11 @@ static void transpose_blocks(const job_t *job)
     const int64_t ld = tilemm__transpose_block_ld(plan->block_cols, job->args->elem_size);
     /* 64: vectors read from it are best aligned. */
     char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
-    const int hints = plan->stream ? TILEMM__BLOCK_STREAM : 0;
     size_t bytes;
     char *const scratch = my_scratch(job, stack, &bytes);
     int64_t task, end;
 
-    my_share(task_count(plan), &task, &end);
+    my_share(tilemm__transpose_tasks(plan), &task, &end);
     for (; task < end; task++) {
         const block_t block = find_block(job, task, 1);
 
@@ -153,11 +145,10 @@ static void transpose_blocks(const job_t *job)
             copy_rows(scratch, ld, block.src, plan->ld_src, block.rows, block.cols, size);
             job->kernels->block[plan->kind](block.rows, block.cols, scratch, ld, block.dst,
                                             plan->ld_dst, job->args->alpha,
-                                            hints | TILEMM__BLOCK_NEAR);
+                                            block.hints | TILEMM__BLOCK_NEAR);
         } else {
             job->kernels->block[plan->kind](block.rows, block.cols, block.src, plan->ld_src,
-                                            block.dst, plan->ld_dst, job->args->alpha,
-                                            hints);
+                                            block.dst, plan->ld_dst, job->args->alpha, block.hints);
         }
     }
 }
@@ -168,7 +159,7 @@ static void copy_blocks(const job_t *job)
     const int64_t size = (int64_t)job->args->elem_size;
     int64_t task, end, i;
 
-    my_share(task_count(plan), &task, &end);
+    my_share(tilemm__transpose_tasks(plan), &task, &end);
     for (; task < end; task++) {
         const block_t block = find_block(job, task, 0);
 
@@ -177,11 +168,9 @@ static void copy_blocks(const job_t *job)
                 memset(block.dst + i * plan->ld_dst * size, 0, (size_t)(block.cols * size));
         else if (plan->kind == TILEMM__TRANSPOSE_SCALED)
             for (i = 0; i < block.rows; i++)
-                job->kernels->scale(block.cols,
-                                    (const float *)(const void *)(block.src +
-                                                                  i * plan->ld_src * size),
-                                    (float *)(void *)(block.dst + i * plan->ld_dst * size),
-                                    job->args->alpha);
+                job->kernels->scale(
+                    block.cols, (const float *)(const void *)(block.src + i * plan->ld_src * size),
+                    (float *)(void *)(block.dst + i * plan->ld_dst * size), job->args->alpha);
         else
             copy_rows(block.dst, plan->ld_dst, block.src, plan->ld_src, block.rows, block.cols,
                       size);
@@ -280,17 +269,14 @@ static inline int64_t source(const permutation_t *map, int64_t i)
     const int64_t m = view->m;
 
     switch (map->which) {
-    case ROTATE:
-        return i >= m - map->by ? i - (m - map->by) : i + map->by;
+    case ROTATE: return i >= m - map->by ? i - (m - map->by) : i + map->by;
     case ROWS_FORWARD:
         i = tilemm__inplace_permuted(view, i);
         return i >= m - map->by ? i - (m - map->by) : i + map->by;
     case ROWS_BACKWARD:
         return tilemm__inplace_unpermuted(view, i >= map->by ? i - map->by : i + (m - map->by));
-    case ROW_FORWARD:
-        return tilemm__inplace_row_source(view, map->by, i);
-    default:
-        return tilemm__inplace_row_target(view, map->by, i);
+    case ROW_FORWARD: return tilemm__inplace_row_source(view, map->by, i);
+    default: return tilemm__inplace_row_target(view, map->by, i);
     }
 }
 
@@ -360,6 +346,9 @@ static void panels(const job_t *job, const tilemm__inplace_t *view, char *base, 
     for (; panel < end; panel++) {
         const int64_t j = panel * width, cols = min64(width, n - j);
         char *const top = base + j * size, *const bottom = top + (m - 1) * ld * size;
+        const int64_t rotation = tilemm__inplace_rotation(view, j);
+        const int skewed =
+            step_number == 3 ? cols > 1 : tilemm__inplace_rotation(view, j + cols - 1) != rotation;
         int shift[TILEMM__PANEL_COLS];
         permutation_t map;
 
@@ -369,19 +358,16 @@ static void panels(const job_t *job, const tilemm__inplace_t *view, char *base, 
             map.by = j % m;
         } else {
             map.which = ROTATE;
-            map.by = tilemm__inplace_rotation(view, j);
-            if (backward && map.by)
-                map.by = m - map.by;
+            map.by = backward && rotation ? m - rotation : rotation;
         }
         for (x = 0; x < cols; x++)
-            shift[x] = step_number == 3 ? (int)x :
-                                          (int)(tilemm__inplace_rotation(view, j + x) -
-                                                tilemm__inplace_rotation(view, j));
-        if (!backward && shift[cols - 1])
+            shift[x] =
+                (int)(step_number == 3 ? x : tilemm__inplace_rotation(view, j + x) - rotation);
+        if (skewed && !backward)
             job->kernels->skew[kind](m, cols, top, ld, shift);
         if (map.which != ROTATE || map.by)
             permute(top, m, ld * size, (size_t)(cols * size), map, scratch, bytes);
-        if (backward && shift[cols - 1])
+        if (skewed && backward)
             job->kernels->skew[kind](m, cols, bottom, -ld, shift);
     }
 }
@@ -462,8 +448,7 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, i
     if (plan.scratch) {
         size_t got;
 
-        job.workspace =
-            tilemm__cpu_workspace(ctx, (size_t)plan.threads * plan.scratch, &got);
+        job.workspace = tilemm__cpu_workspace(ctx, (size_t)plan.threads * plan.scratch, &got);
         tilemm__plan_transpose_cpu(args, in_place, traits, threads, got, &plan);
         if (!plan.scratch)
             job.workspace = NULL;
@@ -473,12 +458,8 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, i
 
     switch (plan.method) {
     case TILEMM__TRANSPOSE_FILL:
-    case TILEMM__TRANSPOSE_COPY:
-        on_threads(&job, copy_blocks);
-        break;
-    case TILEMM__TRANSPOSE_SIMD:
-        on_threads(&job, transpose_blocks);
-        break;
+    case TILEMM__TRANSPOSE_COPY: on_threads(&job, copy_blocks); break;
+    case TILEMM__TRANSPOSE_SIMD: on_threads(&job, transpose_blocks); break;
     case TILEMM__TRANSPOSE_MOVE:
         if (plan.kind == TILEMM__TRANSPOSE_SCALED)
             on_threads(&job, copy_blocks);

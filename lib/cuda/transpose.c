@@ -18,15 +18,16 @@ static int run_plan(const tilemm__transpose_args_t *args, const tilemm__transpos
         tilemm__transpose_copy_t copy;
 
         memset(&copy, 0, sizeof copy);
-        copy.src = args->src;
+        /* What is not read need not be there: it has the shape of the result, too. */
+        copy.src = plan->zero ? args->dst : args->src;
         copy.dst = args->dst;
         /* Filling with zeros may come with a transpose: the shape is the result's. */
         copy.rows = args->trans ? args->cols : args->rows;
         copy.cols = args->trans ? args->rows : args->cols;
         copy.batch = args->batch_count;
-        copy.ld_src = args->ld_src;
+        copy.ld_src = plan->zero ? args->ld_dst : args->ld_src;
         copy.ld_dst = args->ld_dst;
-        copy.stride_src = args->stride_src;
+        copy.stride_src = plan->zero ? args->stride_dst : args->stride_src;
         copy.stride_dst = args->stride_dst;
         if (plan->flat) {
             copy.cols *= copy.rows * copy.batch;
@@ -61,14 +62,10 @@ static int run_plan(const tilemm__transpose_args_t *args, const tilemm__transpos
     launch.tile_batch = plan->tile_batch;
     launch.pitch = plan->pitch;
     switch (plan->kernel) {
-    case TILEMM__TRANSPOSE_CHUNKS:
-        return tilemm__launch_transpose_chunks(&launch, stream);
-    case TILEMM__TRANSPOSE_SCALAR:
-        return tilemm__launch_transpose_scalar(&launch, stream);
-    case TILEMM__TRANSPOSE_WORDS:
-        return tilemm__launch_transpose_words(&launch, stream);
-    default:
-        return tilemm__launch_transpose_strip(&launch, stream);
+    case TILEMM__TRANSPOSE_CHUNKS: return tilemm__launch_transpose_chunks(&launch, stream);
+    case TILEMM__TRANSPOSE_SCALAR: return tilemm__launch_transpose_scalar(&launch, stream);
+    case TILEMM__TRANSPOSE_WORDS: return tilemm__launch_transpose_words(&launch, stream);
+    default: return tilemm__launch_transpose_strip(&launch, stream);
     }
 }
 
@@ -143,8 +140,7 @@ static int run_staged(const inplace_t *in)
     const int error = step(in, args->trans, args->rows, args->cols, args->dst, args->ld_src,
                            in->workspace, cols, args->scaled);
 
-    return error ? error
-                 : step(in, 0, rows, cols, in->workspace, cols, args->dst, args->ld_dst, 0);
+    return error ? error : step(in, 0, rows, cols, in->workspace, cols, args->dst, args->ld_dst, 0);
 }
 
 static int run_swap(const inplace_t *in)
@@ -457,14 +453,10 @@ static int run_move(const inplace_t *in)
 static int permute(const inplace_t *in)
 {
     switch (in->plan->method) {
-    case TILEMM__INPLACE_SWAP:
-        return run_swap(in);
-    case TILEMM__INPLACE_RUNS:
-        return run_runs(in);
-    case TILEMM__INPLACE_C2R:
-        return run_c2r(in);
-    default:
-        return 0;
+    case TILEMM__INPLACE_SWAP: return run_swap(in);
+    case TILEMM__INPLACE_RUNS: return run_runs(in);
+    case TILEMM__INPLACE_C2R: return run_c2r(in);
+    default: return 0;
     }
 }
 

@@ -1,0 +1,489 @@
+/* reduce_warp.cuh - the canonical tile in a warp: a lane of the tile is a lane of the warp, and
+ * each row is one coalesced load.
+ *
+ * Assumes: whole warps call, all lanes together; compute capability 7.5 or later; no fast math.
+ * Adding +0 to a sum changes nothing, for sums begin at +0 and so never are -0.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_CUDA_REDUCE_WARP_CUH
+#define TILEMM_KERNELS_CUDA_REDUCE_WARP_CUH
+
+#include "../reduce_ops.h"
+#include "reduce.h"
+
+#define FULL_WARP 0xffffffffu
+
+enum {
+    LANES = TILEMM__TILE_LANES,
+    TILE = TILEMM__TILE_ELEMS,
+    BLOCK_WARPS = 32,             /* of a block that takes a tile of tiles: warp w is its lane w */
+    SPAN_TILES = 1024,
+    SPAN = TILE * SPAN_TILES
+};
+
+/* How many of `left` elements fit `room`. */
+static __device__ __forceinline__ int clip(int64_t left, int room)
+{
+    return left < room ? (int)left : room;
+}
+
+/* ---- folding lanes by halves -------------------------------------------------------------- */
+
+/* V values for each lane, of V vectors; each lane gets the sum of vector lane / (32 / V). In a step
+ * lanes that are `half` apart keep one half of the vectors each and give the other away, until
+ * each has one: with one vector this is the fold of all lanes that a shuffle for each step does. */
+template <int V, typename T> static __device__ __forceinline__ T fold_sums(T *sum, int lane)
+{
+#pragma unroll
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        const int held = V * half / LANES;
+        if (held > 0) {
+#pragma unroll
+            for (int i = 0; i < V / 2; i++) {
+                if (i < held) {
+                    const T keep = lane & half ? sum[i + held] : sum[i];
+                    const T give = lane & half ? sum[i] : sum[i + held];
+                    sum[i] = keep + __shfl_xor_sync(FULL_WARP, give, half);
+                }
+            }
+        } else {
+            sum[0] += __shfl_xor_sync(FULL_WARP, sum[0], half);
+        }
+    }
+    return sum[0];
+}
+
+/* The same for the largest key. */
+template <int V> static __device__ __forceinline__ int32_t fold_keys(int32_t *key, int lane)
+{
+#pragma unroll
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        const int held = V * half / LANES;
+        if (held > 0) {
+#pragma unroll
+            for (int i = 0; i < V / 2; i++) {
+                if (i < held) {
+                    const int32_t keep = lane & half ? key[i + held] : key[i];
+                    const int32_t give = lane & half ? key[i] : key[i + held];
+                    key[i] = max(keep, __shfl_xor_sync(FULL_WARP, give, half));
+                }
+            }
+        } else {
+            key[0] = max(key[0], __shfl_xor_sync(FULL_WARP, key[0], half));
+        }
+    }
+    return key[0];
+}
+
+static __device__ __forceinline__ double fold_sum(double sum, int lane)
+{
+    return fold_sums<1>(&sum, lane);
+}
+
+/* ---- rows of elements in registers ---------------------------------------------------------- */
+
+/* ROWS rows of V vectors: element e of vector j is v[j * ROWS + e / 32] of lane e % 32. Past
+ * `length` elements and `vectors` vectors it is `fill`. All loads are under way at once. */
+template <int V, int ROWS, typename T>
+static __device__ __forceinline__ void load_rows(const T *__restrict__ p, int64_t stride,
+                                                 int64_t vector_stride, int length, int vectors,
+                                                 T fill, int lane, T *v)
+{
+    p += lane * stride;
+    if (length >= ROWS * LANES && vectors == V) {
+#pragma unroll
+        for (int j = 0; j < V; j++) {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                v[j * ROWS + r] = __ldg(p + j * vector_stride + r * LANES * stride);
+            }
+        }
+    } else {
+#pragma unroll
+        for (int j = 0; j < V; j++) {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                v[j * ROWS + r] = r * LANES + lane < length && j < vectors
+                                      ? __ldg(p + j * vector_stride + r * LANES * stride)
+                                      : fill;
+            }
+        }
+    }
+}
+
+/* Add N floats, each to the sum of its vector or lane: number i to sum[i / EACH % SUMS]. */
+template <int N, int EACH, int SUMS>
+static __device__ __forceinline__ void add_floats(int op, int nan_ignore, float *v, double *sum)
+{
+    if (nan_ignore) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            v[i] = v[i] == v[i] ? v[i] : 0.0f;
+        }
+    }
+    if (op == TILEMM__ASUM) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            sum[i / EACH % SUMS] += tilemm__sum_term(TILEMM__ASUM, 0, v[i], 0.0f);
+        }
+    } else if (op == TILEMM__SUMSQ || op == TILEMM__NRM2) {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            sum[i / EACH % SUMS] += tilemm__sum_term(TILEMM__SUMSQ, 0, v[i], 0.0f);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; i++) {
+            sum[i / EACH % SUMS] += tilemm__sum_term(TILEMM__SUM, 0, v[i], 0.0f);
+        }
+    }
+}
+
+/* How many NaN are among ROWS rows of V vectors; each lane gets that of vector lane / (32 / V). */
+template <int V, int ROWS>
+static __device__ __forceinline__ int count_nans(const float *v, int lane)
+{
+    int mine = 0;
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        int found = 0;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            found += __popc(__ballot_sync(FULL_WARP, v[j * ROWS + r] != v[j * ROWS + r]));
+        }
+        mine = lane / (LANES / V) == j ? found : mine;
+    }
+    return mine;
+}
+
+/* Where the largest key of each of V vectors is first; each lane gets that of its vector. */
+template <int V, int ROWS>
+static __device__ __forceinline__ int find_keys(const int32_t *key, int32_t best, int lane)
+{
+    int mine = 0;
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        const int32_t wanted = __shfl_sync(FULL_WARP, best, j * (LANES / V));
+        int place = 0;
+#pragma unroll
+        for (int r = ROWS - 1; r >= 0; r--) {
+            const unsigned here = __ballot_sync(FULL_WARP, key[j * ROWS + r] == wanted);
+            place = here ? r * LANES + __ffs(here) - 1 : place;
+        }
+        mine = lane / (LANES / V) == j ? place : mine;
+    }
+    return mine;
+}
+
+/* The keys of floats, in their place. */
+template <int V, int ROWS>
+static __device__ __forceinline__ void keys_of_rows(tilemm__order_t order, const float *v,
+                                                    int length, int vectors, int lane, int32_t *key)
+{
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int32_t k = tilemm__key_of(order, __float_as_uint(v[j * ROWS + r]));
+            key[j * ROWS + r] = r * LANES + lane < length && j < vectors ? k : TILEMM__KEY_NONE;
+        }
+    }
+}
+
+/* ---- one tile by a warp: every lane gets the result ----------------------------------------- */
+
+/* The sum of `length` floats, ROWS rows at a time; *nans grows by how many are NaN, where they are
+ * counted. */
+template <int DOT, int ROWS>
+static __device__ __forceinline__ double
+sum_tile(int op, int nan_ignore, const float *x, int64_t istride, const float *y, int64_t y_istride,
+         int length, int lane, int *nans)
+{
+    double sum = 0.0;
+#pragma unroll 1
+    for (int first = 0; first < length; first += ROWS * LANES) {
+        float v[ROWS];
+        load_rows<1, ROWS>(x + first * istride, istride, 0, length - first, 1, 0.0f, lane, v);
+        if (DOT) {
+            float w[ROWS];
+            load_rows<1, ROWS>(y + first * y_istride, y_istride, 0, length - first, 1, 0.0f, lane,
+                               w);
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                sum += tilemm__sum_term(TILEMM__DOT, nan_ignore, v[r], w[r]);
+            }
+        } else {
+            if (tilemm__sum_is_counted(op, nan_ignore)) {
+                *nans += count_nans<1, ROWS>(v, lane);
+            }
+            add_floats<ROWS, 1, 1>(op, nan_ignore, v, &sum);
+        }
+    }
+    return fold_sum(sum, lane);
+}
+
+/* The sum of `length` doubles, ROWS rows at a time. */
+template <int ROWS>
+static __device__ __forceinline__ double sum_tile_of_sums(const double *sums, int length, int lane)
+{
+    double sum = 0.0;
+#pragma unroll 1
+    for (int first = 0; first < length; first += ROWS * LANES) {
+        double v[ROWS];
+        load_rows<1, ROWS>(sums + first, 1, 0, length - first, 1, 0.0, lane, v);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            sum += v[r];
+        }
+    }
+    return fold_sum(sum, lane);
+}
+
+/* The sum of any number of counts. */
+static __device__ __forceinline__ int64_t sum_counts(const int64_t *counts, int64_t length,
+                                                     int lane)
+{
+    int64_t sum = 0;
+    for (int64_t i = lane; i < length; i += LANES) {
+        sum += counts[i];
+    }
+    return fold_sums<1>(&sum, lane);
+}
+
+/* The largest key of `length` floats, ROWS rows at a time, and if asked for its place. */
+template <int ROWS>
+static __device__ __forceinline__ int32_t search_tile(tilemm__order_t order, const float *x,
+                                                      int64_t istride, int length, int lane,
+                                                      int want_place, int *place)
+{
+    int32_t best = TILEMM__KEY_NONE;
+#pragma unroll 1
+    for (int first = 0; first < length; first += ROWS * LANES) {
+        float v[ROWS];
+        int32_t key[ROWS], here = TILEMM__KEY_NONE;
+        load_rows<1, ROWS>(x + first * istride, istride, 0, length - first, 1, 0.0f, lane, v);
+        keys_of_rows<1, ROWS>(order, v, length - first, 1, lane, key);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            here = max(here, key[r]);
+        }
+        here = fold_keys<1>(&here, lane);
+        if (here > best) {
+            best = here;
+            if (want_place) {
+                *place = first + find_keys<1, ROWS>(key, here, lane);
+            }
+        }
+    }
+    return best;
+}
+
+/* The same of `length` keys. */
+static __device__ __forceinline__ int32_t search_tile_of_keys(const int32_t *keys, int length,
+                                                              int lane, int want_place, int *place)
+{
+    enum { ROWS = 32 };
+    int32_t key[ROWS], best = TILEMM__KEY_NONE;
+    load_rows<1, ROWS>(keys, 1, 0, length, 1, TILEMM__KEY_NONE, lane, key);
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        best = max(best, key[r]);
+    }
+    best = fold_keys<1>(&best, lane);
+    if (want_place) {
+        *place = find_keys<1, ROWS>(key, best, lane);
+    }
+    return best;
+}
+
+/* ---- levels above ------------------------------------------------------------------------- */
+
+/* Where one warp sees the sums of tiles, or of tiles of tiles, one after the other: a tile for
+ * each level, its lanes in the warp's lanes. It is summed and goes up once it is full. */
+enum { LEVELS = 6 }; /* 1024 ^ 6 values */
+
+typedef struct {
+    double lane[LEVELS];
+} levels_t;
+
+static __device__ __forceinline__ void levels_begin(levels_t *levels)
+{
+#pragma unroll
+    for (int k = 0; k < LEVELS; k++) {
+        levels->lane[k] = 0.0;
+    }
+}
+
+/* Add value number `place`, counted from 0. */
+static __device__ __forceinline__ void levels_add(levels_t *levels, int64_t place, double value,
+                                                  int lane)
+{
+    int goes_up = 1;
+#pragma unroll
+    for (int k = 0; k < LEVELS; k++) {
+        if (goes_up) {
+            levels->lane[k] += lane == (int)(place % LANES) ? value : 0.0;
+            goes_up = place % TILE == TILE - 1;
+            if (goes_up) {
+                value = fold_sum(levels->lane[k], lane);
+                levels->lane[k] = 0.0;
+                place /= TILE;
+            }
+        }
+    }
+}
+
+/* The sum of all `number` > 0 values. A level that went up when it was full holds +0, and what
+ * that adds to the next level changes nothing. */
+static __device__ __forceinline__ double levels_end(levels_t *levels, int64_t number, int lane)
+{
+#pragma unroll
+    for (int k = 0; k < LEVELS - 1; k++) {
+        const double value = fold_sum(levels->lane[k], lane);
+        const int64_t last = (number - 1) / TILE;
+        levels->lane[k + 1] += lane == (int)(last % LANES) ? value : 0.0;
+        number = last + 1;
+    }
+    return fold_sum(levels->lane[LEVELS - 1], lane);
+}
+
+/* ---- a span of tiles by a block ----------------------------------------------------------- */
+
+/* A block of 32 warps is a tile whose lanes are its warps: warp w adds the sums of the tiles w,
+ * w + 32, w + 64 and so on, which is what lane w of the next level's tile does. Of up to 1024
+ * tiles that is the whole next level. */
+typedef struct {
+    double sums[BLOCK_WARPS];
+    int64_t extras[BLOCK_WARPS];
+    int32_t keys[BLOCK_WARPS];
+} block_room_t;
+
+/* Fold the warps' sums and counts; warp 0 gets the results. */
+static __device__ __forceinline__ double block_fold_sum(block_room_t *room, double sum,
+                                                        int64_t *count, int counted, int lane,
+                                                        int warp)
+{
+    __syncthreads(); /* the room may still be read from the time before */
+    if (lane == 0) {
+        room->sums[warp] = sum;
+        room->extras[warp] = *count;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        sum = fold_sum(room->sums[lane], lane);
+        if (counted) {
+            *count = room->extras[lane];
+            *count = fold_sums<1>(count, lane);
+        }
+    }
+    return sum;
+}
+
+/* The sum of `length` <= 2^20 floats, and the number that are not NaN where they are counted. */
+template <int DOT>
+static __device__ __forceinline__ double
+block_sum(int op, int nan_ignore, const float *x, int64_t istride, const float *y,
+          int64_t y_istride, int length, block_room_t *room, int64_t *count)
+{
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    const int counted = tilemm__sum_is_counted(op, nan_ignore);
+    double sum = 0.0;
+    *count = 0;
+#pragma unroll 1
+    for (int start = warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
+        const int here = clip(length - start, TILE);
+        int nans = 0;
+        sum += sum_tile<DOT, DOT ? 8 : 16>(op, nan_ignore, x + start * istride, istride, y + start * y_istride,
+                                           y_istride, here, lane, &nans);
+        *count += here - nans;
+    }
+    return block_fold_sum(room, sum, count, counted, lane, warp);
+}
+
+/* Fold the warps' keys and places; warp 0 gets the results. */
+static __device__ __forceinline__ int32_t block_fold_key(block_room_t *room, int32_t best,
+                                                         int64_t *place, int lane, int warp)
+{
+    __syncthreads();
+    if (lane == 0) {
+        room->keys[warp] = best;
+        room->extras[warp] = *place;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        best = room->keys[lane];
+        *place = room->extras[lane];
+#pragma unroll
+        for (int half = LANES / 2; half > 0; half /= 2) {
+            const int32_t key = __shfl_xor_sync(FULL_WARP, best, half);
+            const int64_t there = __shfl_xor_sync(FULL_WARP, *place, half);
+            if (tilemm__key_wins(key, there, best, *place)) {
+                best = key;
+                *place = there;
+            }
+        }
+    }
+    return best;
+}
+
+/* The largest key of any number of floats, and its place if that is asked for. */
+static __device__ __forceinline__ int32_t block_search(tilemm__order_t order, const float *x,
+                                                       int64_t istride, int64_t length,
+                                                       int want_place, block_room_t *room,
+                                                       int64_t *place)
+{
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    int32_t best = TILEMM__KEY_NONE;
+    *place = 0;
+#pragma unroll 1
+    for (int64_t start = (int64_t)warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
+        int here = 0;
+        const int32_t key = search_tile<8>(order, x + start * istride, istride,
+                                           clip(length - start, TILE), lane, want_place, &here);
+        if (key > best) {
+            best = key;
+            *place = start + here;
+        }
+    }
+    return block_fold_key(room, best, place, lane, warp);
+}
+
+/* ---- results ------------------------------------------------------------------------------ */
+
+/* To slot `slot` of partial results, or to the results of vector `vector`. One thread calls. */
+static __device__ __forceinline__ void put_sum(const tilemm__reduce_args_t *args,
+                                               const tilemm__partials_t *to, int64_t slot,
+                                               int64_t vector, double sum, int64_t count)
+{
+    const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
+    if (to->sums) {
+        to->sums[slot] = sum;
+        if (counted) {
+            to->counts[slot] = count;
+        }
+    } else {
+        args->out[vector * args->out_stride] =
+            tilemm__sum_result(args->op, sum, counted ? count : args->n);
+    }
+}
+
+static __device__ __forceinline__ void put_key(const tilemm__reduce_args_t *args,
+                                               const tilemm__partials_t *to, int64_t slot,
+                                               int64_t vector, int32_t key, int64_t index)
+{
+    if (to->keys) {
+        to->keys[slot] = key;
+        if (args->index_out) {
+            to->indices[slot] = index;
+        }
+        return;
+    }
+    if (args->out) {
+        args->out[vector * args->out_stride] = tilemm__key_result(args->op, key);
+    }
+    if (args->index_out) {
+        args->index_out[vector * args->out_stride] = tilemm__index_result(key, index);
+    }
+}
+
+#endif

@@ -1,0 +1,393 @@
+/* plan_sgemm_cuda.c - the GPU SGEMM's plans on the traits of several devices, and its shared tiles:
+ * fetched once, and free of bank conflicts by the memory model. Needs no GPU.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../kernels/cuda/sgemm.h"
+#include "check.h"
+#include "plan_sgemm_cuda.h"
+#include "tile_layout.h"
+#include "tilemm.h"
+
+static const tilemm__cuda_traits_t devices[] = {
+    {"T4", 75, 40, 1024, 64 << 10, 64 << 10, 4 << 20, (size_t)15 << 30},
+    {"A100", 80, 108, 2048, 163 << 10, 164 << 10, 40 << 20, (size_t)40 << 30},
+    {"RTX 3090", 86, 82, 1536, 99 << 10, 100 << 10, 6 << 20, (size_t)24 << 30},
+    {"Jetson Orin Nano", 87, 8, 1536, 163 << 10, 164 << 10, 2 << 20, (size_t)8 << 30},
+    {"RTX 4090", 89, 128, 1536, 99 << 10, 100 << 10, 72 << 20, (size_t)24 << 30},
+    {"H100", 90, 132, 2048, 227 << 10, 228 << 10, 50 << 20, (size_t)80 << 30},
+    {"H200", 90, 132, 2048, 227 << 10, 228 << 10, 60 << 20, (size_t)141 << 30},
+};
+
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+typedef struct {
+    int m, n, k, quads_m, quads_n;
+    const char *name;
+} tile_t;
+
+#define TILE(m, n, k, quads_m, quads_n, blocks) {m, n, k, quads_m, quads_n, #m "x" #n "x" #k},
+static const tile_t tiles[] = {TILEMM__SGEMM_FFMA_TILES(TILE)};
+
+/* ---- plans ------------------------------------------------------------------------------ */
+
+/* Operands are never looked at: addresses of the right alignment will do. */
+static float memory[64];
+
+/* A pointer `skip` elements past a multiple of 16 bytes. */
+static float *place(int skip)
+{
+    const size_t past = (size_t)((uintptr_t)memory % 16) / sizeof(float);
+
+    return memory + (4 - past) % 4 + skip;
+}
+
+static tilemm__sgemm_args_t problem(int64_t m, int64_t n, int64_t k, int trans_a, int trans_b,
+                                    int64_t batch)
+{
+    tilemm__sgemm_args_t args;
+
+    memset(&args, 0, sizeof args);
+    args.m = m;
+    args.n = n;
+    args.k = k;
+    args.trans_a = trans_a;
+    args.trans_b = trans_b;
+    args.alpha = 1.0f;
+    args.a = place(0);
+    args.b = place(0);
+    args.c = place(0);
+    args.lda = trans_a ? m : k;
+    args.ldb = trans_b ? k : n;
+    args.ldc = n;
+    args.stride_a = m * k;
+    args.stride_b = k * n;
+    args.stride_c = m * n;
+    args.batch_count = batch;
+    return args;
+}
+
+static int is_quads(const void *pointer, int64_t ld, int64_t stride, int64_t batch)
+{
+    return (uintptr_t)pointer % 16 == 0 && ld % 4 == 0 && (batch == 1 || stride % 4 == 0);
+}
+
+static double blocks_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tile_t *tile = &tiles[plan->tile];
+
+    return (double)((args->m + tile->m - 1) / tile->m) *
+           (double)((args->n + tile->n - 1) / tile->n) * (double)args->batch_count *
+           (double)plan->splits;
+}
+
+/* What every plan must hold to. */
+static tilemm__sgemm_cuda_plan_t plan_of(const tilemm__sgemm_args_t *args,
+                                         const tilemm__cuda_traits_t *traits, size_t workspace)
+{
+    tilemm__sgemm_cuda_plan_t plan, again;
+    const tile_t *tile;
+    char name[64];
+
+    memset(&again, 0xff, sizeof again);
+    tilemm__plan_sgemm_cuda(args, traits, workspace, &plan);
+    tilemm__plan_sgemm_cuda(args, traits, workspace, &again);
+    CHECK(plan.tile == again.tile && plan.splits == again.splits && plan.k_split == again.k_split &&
+              !strcmp(plan.name, again.name),
+          "%s: %s, then %s", traits->name, plan.name, again.name);
+    if (args->k == 0) {
+        CHECK(plan.workspace_bytes == 0, "%s", traits->name);
+        CHECK(plan.kernel == (args->beta == 1.0f ? TILEMM__SGEMM_NOTHING : TILEMM__SGEMM_SCALE),
+              "%s: kernel %d", traits->name, plan.kernel);
+        CHECK(!strcmp(plan.name, args->beta == 1.0f ? "" : "sgemm_scale_sm75"), "%s", plan.name);
+        return plan;
+    }
+    CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s: kernel %d", traits->name, plan.kernel);
+    CHECK(plan.tile >= 0 && plan.tile < TILEMM__SGEMM_TILE_COUNT, "tile %d", plan.tile);
+    tile = &tiles[plan.tile];
+
+    /* The splits cover k, and none is empty. */
+    CHECK(plan.splits >= 1 && plan.k_split % tile->k == 0, "%s", plan.name);
+    CHECK((plan.splits - 1) * plan.k_split < args->k, "%s: k_split %lld", plan.name,
+          (long long)plan.k_split);
+    CHECK(plan.k_split >= (args->k + plan.splits - 1) / plan.splits, "%s: k_split %lld", plan.name,
+          (long long)plan.k_split);
+    if (plan.splits == 1)
+        CHECK(plan.workspace_bytes == 0, "%s: %zu bytes", plan.name, plan.workspace_bytes);
+    else
+        CHECK(plan.workspace_bytes ==
+                  (size_t)(plan.splits * args->batch_count * args->m * args->n) * sizeof(float),
+              "%s: %zu bytes", plan.name, plan.workspace_bytes);
+    CHECK(plan.workspace_bytes <= workspace, "%s: %zu of %zu bytes", plan.name,
+          plan.workspace_bytes, workspace);
+
+    /* Wide accesses only where every one of them is aligned and whole. */
+    if (plan.vector_a)
+        CHECK(!args->a_array && args->m >= tile->m && (!args->trans_a || args->m % 4 == 0) &&
+                  is_quads(args->a, args->lda, args->stride_a, args->batch_count),
+              "%s: A", plan.name);
+    if (plan.vector_b)
+        CHECK(!args->b_array && args->n >= tile->n && (args->trans_b || args->n % 4 == 0) &&
+                  is_quads(args->b, args->ldb, args->stride_b, args->batch_count),
+              "%s: B", plan.name);
+    if (plan.vector_c)
+        CHECK(args->n % 4 == 0 && (plan.splits > 1 ||
+                                   (!args->c_array && is_quads(args->c, args->ldc, args->stride_c,
+                                                               args->batch_count))),
+              "%s: C", plan.name);
+
+    if (plan.splits > 1)
+        snprintf(name, sizeof name, "sgemm_ffma_sm75_%s_splitk%lld", tile->name,
+                 (long long)plan.splits);
+    else
+        snprintf(name, sizeof name, "sgemm_ffma_sm75_%s", tile->name);
+    CHECK(!strcmp(plan.name, name), "%s, expected %s", plan.name, name);
+    return plan;
+}
+
+static void check_everywhere(void)
+{
+    static const int64_t sizes[] = {1,
+                                    2,
+                                    7,
+                                    16,
+                                    31,
+                                    64,
+                                    127,
+                                    128,
+                                    300,
+                                    1000,
+                                    4096,
+                                    5000,
+                                    8192,
+                                    12289,
+                                    65537,
+                                    1048576,
+                                    (int64_t)1 << 31};
+    static const size_t workspaces[] = {0, 4096, 1 << 20, 32 << 20, SIZE_MAX};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+
+    srand(1);
+    for (int d = 0; d < DEVICES; d++)
+        for (int i = 0; i < 1500; i++) {
+            const int64_t batch = rand() % 3 ? 1 : rand() % 3 + 1;
+            tilemm__sgemm_args_t args =
+                problem(sizes[rand() % SIZES], sizes[rand() % SIZES],
+                        rand() % 8 ? sizes[rand() % SIZES] : 0, rand() % 2, rand() % 2, batch);
+
+            args.beta = (float)(rand() % 3 - 1);
+            args.a = place(rand() % 3 ? 0 : rand() % 4);
+            args.b = place(rand() % 3 ? 0 : rand() % 4);
+            args.c = place(rand() % 3 ? 0 : rand() % 4);
+            args.lda += rand() % 2 ? 0 : rand() % 5;
+            args.ldb += rand() % 2 ? 0 : rand() % 5;
+            args.ldc += rand() % 2 ? 0 : rand() % 5;
+            args.stride_a += rand() % 2 ? 0 : rand() % 5;
+            args.stride_b += rand() % 2 ? 0 : rand() % 5;
+            args.stride_c += rand() % 2 ? 0 : rand() % 5;
+            plan_of(&args, &devices[d], workspaces[rand() % 5]);
+        }
+}
+
+static void check_particular(void)
+{
+    for (int d = 0; d < DEVICES; d++) {
+        const tilemm__cuda_traits_t *traits = &devices[d];
+        tilemm__sgemm_args_t args;
+        tilemm__sgemm_cuda_plan_t plan;
+
+        /* Large: the largest tile, whole, all wide, whichever way the operands lie. */
+        for (int trans = 0; trans < 4; trans++) {
+            args = problem(4096, 4096, 4096, trans & 1, trans >> 1, 1);
+            plan = plan_of(&args, traits, SIZE_MAX);
+            CHECK(!strcmp(plan.name, "sgemm_ffma_sm75_128x128x16"), "%s: %s", traits->name,
+                  plan.name);
+            CHECK(plan.vector_a && plan.vector_b && plan.vector_c, "%s", traits->name);
+        }
+
+        /* An odd ld keeps wide accesses from one operand only. */
+        args = problem(4096, 4096, 4096, 0, 0, 1);
+        args.lda++;
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(!plan.vector_a && plan.vector_b && plan.vector_c, "%s", traits->name);
+
+        /* A k that is no multiple of 4 does not matter; an m or n that is none does, where rows run
+         * along it. */
+        args = problem(4095, 4096, 4093, 0, 0, 1);
+        args.lda = 4096;
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(plan.vector_a && plan.vector_b, "%s", traits->name);
+        args.trans_a = 1;
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(!plan.vector_a && plan.vector_b, "%s", traits->name);
+
+        /* Addresses in arrays are not known. */
+        args = problem(4096, 4096, 4096, 0, 0, 2);
+        args.a_array = args.b_array = (const float *const *)memory;
+        args.c_array = (float *const *)memory;
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(!plan.vector_a && !plan.vector_b && !plan.vector_c, "%s", traits->name);
+
+        /* Deep: split so that every multiprocessor has work; less so, or not, with less room. */
+        args = problem(128, 128, 1048576, 0, 0, 1);
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(blocks_of(&args, &plan) >= 0.9 * traits->sm_count, "%s: %s", traits->name, plan.name);
+        plan = plan_of(&args, traits, 4 * 128 * 128 * sizeof(float));
+        CHECK(plan.splits > 1 && plan.splits <= 4, "%s: %s", traits->name, plan.name);
+        plan = plan_of(&args, traits, 0);
+        CHECK(plan.splits == 1, "%s: %s", traits->name, plan.name);
+
+        /* Of middling size: small tiles or splits, for the same end. */
+        args = problem(1024, 1024, 1024, 0, 0, 1);
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(blocks_of(&args, &plan) >= 0.75 * traits->sm_count, "%s: %s", traits->name,
+              plan.name);
+
+        /* Flat, with more tiles than can run at once: never split. */
+        args = problem(16384, 16384, 32, 0, 0, 1);
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(plan.splits == 1 && plan.tile == TILEMM__SGEMM_128X128X16, "%s: %s", traits->name,
+              plan.name);
+
+        /* Narrow: no tile that would lie mostly outside. */
+        args = problem(65536, 16, 4096, 0, 0, 1);
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(tiles[plan.tile].n == 32, "%s: %s", traits->name, plan.name);
+        args = problem(16, 65536, 4096, 0, 0, 1);
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(tiles[plan.tile].m == 32, "%s: %s", traits->name, plan.name);
+
+        /* Many small ones: the smallest tile. */
+        args = problem(16, 16, 16, 0, 0, 16384);
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(plan.tile == TILEMM__SGEMM_32X32X32, "%s: %s", traits->name, plan.name);
+        CHECK(plan.splits == 1, "%s: %s", traits->name, plan.name);
+    }
+}
+
+/* ---- shared tiles ----------------------------------------------------------------------- */
+
+/* A warp's access of `width` elements a lane, at index[lane] of a tile, must not conflict. */
+static void check_access(const unsigned *index, int width, const char *what, const tile_t *tile)
+{
+    static const int ccs[] = {75, 80, 86, 89, 90};
+    tilemm_warp_access_t access;
+    tilemm_shared_cost_t cost;
+
+    access.elem_bytes = width * (int)sizeof(float);
+    access.active = 0xffffffff;
+    for (int lane = 0; lane < 32; lane++)
+        access.addr[lane] = index[lane] * sizeof(float);
+    for (int i = 0; i < 5; i++) {
+        CHECK(tilemm_model_shared(ccs[i], &access, &cost) == TILEMM_SUCCESS, "%s", what);
+        CHECK(cost.conflicts == 0, "%s, tile %s: %d conflicts", what, tile->name, cost.conflicts);
+    }
+}
+
+/* A tile of width x k is fetched: every element once in global memory and once in the
+ * shared tile. */
+static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int turned, int wide)
+{
+    const unsigned pieces = width * k / 128;
+    const int together = turned ? !wide : wide; /* a lane's four go as one */
+    unsigned index[32];
+    static int fetched[128 * 32], stored[128 * 32];
+
+    memset(fetched, 0, sizeof fetched);
+    memset(stored, 0, sizeof stored);
+    for (unsigned piece = 0; piece < pieces; piece++)
+        for (unsigned j = 0; j < 4; j++) {
+            for (unsigned lane = 0; lane < 32; lane++) {
+                const unsigned at_k = tilemm__fetch_k(piece, lane, j, width, turned, wide);
+                const unsigned at_mn = tilemm__fetch_mn(piece, lane, j, width, turned, wide);
+
+                CHECK(at_k < k && at_mn < width, "(%u, %u) in %u x %u", at_k, at_mn, k, width);
+                index[lane] = tilemm__ms_index(at_k, at_mn, width, turned);
+                CHECK(index[lane] < width * k, "%u", index[lane]);
+                CHECK(index[lane] == tilemm__ns_index(at_k, at_mn, width, turned), "Ns");
+                if (together) /* the four are neighbours, and lie on 16 bytes */
+                    CHECK(index[lane] % 4 == j &&
+                              index[lane] - j ==
+                                  tilemm__ms_index(
+                                      tilemm__fetch_k(piece, lane, 0, width, turned, wide),
+                                      tilemm__fetch_mn(piece, lane, 0, width, turned, wide), width,
+                                      turned),
+                          "%u", index[lane]);
+                if (wide) /* likewise in global memory */
+                    CHECK((turned ? at_k : at_mn) % 4 == j, "(%u, %u)", at_k, at_mn);
+                fetched[at_k * width + at_mn]++;
+                stored[index[lane]]++;
+            }
+            if (!together)
+                check_access(index, 1, "store by 4 bytes", tile);
+            else if (j == 0)
+                check_access(index, 4, "store by 16 bytes", tile);
+        }
+    for (unsigned i = 0; i < width * k; i++)
+        CHECK(fetched[i] == 1 && stored[i] == 1, "element %u: %d, %d", i, fetched[i], stored[i]);
+}
+
+/* Every warp's reads of the squares that it multiplies; and each of C belongs to one thread. */
+static void check_fragments(const tile_t *tile, int turned)
+{
+    const unsigned apart_m = (unsigned)(tile->m / tile->quads_m);
+    const unsigned apart_n = (unsigned)(tile->n / tile->quads_n);
+    static int owners[128 * 128];
+    unsigned index_m[32], index_n[32];
+
+    memset(owners, 0, sizeof owners);
+    for (unsigned warp_m = 0; warp_m < apart_m; warp_m += 16)
+        for (unsigned warp_n = 0; warp_n < apart_n; warp_n += 32)
+            for (unsigned k = 0; k < (unsigned)tile->k; k++) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const unsigned m = warp_m + tilemm__square_m(lane) * 4;
+                    const unsigned n = warp_n + tilemm__square_n(lane) * 4;
+
+                    index_m[lane] = tilemm__ms_index(k, m, (unsigned)tile->m, turned);
+                    index_n[lane] = tilemm__ns_index(k, n, (unsigned)tile->n, turned);
+                    for (int q = 1; q < tile->quads_m; q++) /* a constant apart */
+                        CHECK(tilemm__ms_index(k, m + (unsigned)q * apart_m, (unsigned)tile->m,
+                                               turned) == index_m[lane] + (unsigned)q * apart_m,
+                              "%u", m);
+                    for (int q = 1; q < tile->quads_n; q++)
+                        CHECK(tilemm__ns_index(k, n + (unsigned)q * apart_n, (unsigned)tile->n,
+                                               turned) == index_n[lane] + (unsigned)q * apart_n,
+                              "%u", n);
+                    for (unsigned e = 1; e < 4; e++)
+                        CHECK(tilemm__ms_index(k, m + e, (unsigned)tile->m, turned) ==
+                                  index_m[lane] + e,
+                              "%u", m);
+                    if (k == 0)
+                        for (int q = 0; q < tile->quads_m * tile->quads_n; q++)
+                            owners[(m + (unsigned)(q / tile->quads_n) * apart_m) * 128 + n +
+                                   (unsigned)(q % tile->quads_n) * apart_n]++;
+                }
+                check_access(index_m, 4, "read of Ms", tile);
+                check_access(index_n, 4, "read of Ns", tile);
+            }
+    for (int m = 0; m < tile->m; m += 4)
+        for (int n = 0; n < tile->n; n += 4)
+            CHECK(owners[m * 128 + n] == 1, "tile %s: (%d, %d) has %d owners", tile->name, m, n,
+                  owners[m * 128 + n]);
+}
+
+int main(void)
+{
+    check_everywhere();
+    check_particular();
+    for (int t = 0; t < TILEMM__SGEMM_TILE_COUNT; t++)
+        for (int turned = 0; turned < 2; turned++) {
+            for (int wide = 0; wide < 2; wide++) {
+                check_fetch(&tiles[t], (unsigned)tiles[t].m, (unsigned)tiles[t].k, turned, wide);
+                check_fetch(&tiles[t], (unsigned)tiles[t].n, (unsigned)tiles[t].k, turned, wide);
+            }
+            check_fragments(&tiles[t], turned);
+        }
+    return check_exit();
+}

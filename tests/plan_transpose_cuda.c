@@ -1,0 +1,485 @@
+/* plan_transpose_cuda.c - the plans of transposes for several real devices, and the layouts of the
+ * tiles that they name; needs no GPU.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdint.h>
+#include <string.h>
+
+#include "check.h"
+#include "inplace.h"
+#include "plan_transpose_cuda.h"
+#include "tile_layout.h"
+
+#define KIB (size_t)1024
+#define MIB (KIB * 1024)
+#define GIB (MIB * 1024)
+
+/* Name, capability, multiprocessors, threads, shared memory of a block and of a multiprocessor, L2
+ * cache, memory. */
+static const tilemm__cuda_traits_t devices[] = {
+    {"Tesla T4", 75, 40, 1024, 64 * KIB, 64 * KIB, 4 * MIB, 15 * GIB},
+    {"A100-SXM4-80GB", 80, 108, 2048, 163 * KIB, 164 * KIB, 40 * MIB, 80 * GIB},
+    {"Jetson AGX Orin", 87, 16, 1536, 163 * KIB, 164 * KIB, 4 * MIB, 32 * GIB},
+    {"GeForce RTX 4090", 89, 128, 1536, 99 * KIB, 100 * KIB, 72 * MIB, 24 * GIB},
+    {"H100 SXM", 90, 132, 2048, 227 * KIB, 228 * KIB, 50 * MIB, 80 * GIB},
+    {"H200", 90, 132, 2048, 227 * KIB, 228 * KIB, 60 * MIB, 141 * GIB},
+};
+
+enum { DEVICES = sizeof devices / sizeof devices[0], T4 = 0, H200 = DEVICES - 1 };
+
+static const int sizes[] = {1, 2, 4, 8, 16};
+
+/* Addresses that are planned with, never read. */
+static void *address(uintptr_t value)
+{
+    return (void *)value;
+}
+
+static tilemm__transpose_args_t problem(int64_t rows, int64_t cols, int size)
+{
+    tilemm__transpose_args_t args;
+
+    memset(&args, 0, sizeof args);
+    args.rows = rows;
+    args.cols = cols;
+    args.elem_size = (size_t)size;
+    args.trans = 1;
+    args.alpha = 1.0f;
+    args.src = address(0x10000);
+    args.dst = address(0x20000);
+    args.ld_src = cols;
+    args.ld_dst = rows;
+    args.batch_count = 1;
+    return args;
+}
+
+/* ---- out of place --------------------------------------------------------------------------- */
+
+static void check_sound(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
+                        const tilemm__transpose_plan_t *plan)
+{
+    const int size = (int)args->elem_size;
+    const uintptr_t both = (uintptr_t)args->src | (uintptr_t)args->dst;
+    const uint64_t rows = (uint64_t)(args->ld_src | args->ld_dst) * args->elem_size;
+
+    CHECK(plan->name[0] && strlen(plan->name) < sizeof plan->name - 1, "%s", traits->name);
+    CHECK(plan->band >= 1 && (plan->band & (plan->band - 1)) == 0, "%d", plan->band);
+    if (plan->kernel == TILEMM__TRANSPOSE_CHUNKS)
+        CHECK(both % (unsigned)plan->access == 0 && rows % (unsigned)plan->access == 0,
+              "%s: %d-byte accesses to operands that are not aligned", plan->name, plan->access);
+    if (plan->kernel == TILEMM__TRANSPOSE_STRIP)
+        CHECK(plan->pitch % 2 == 1 && plan->pitch >= plan->tile_cols && plan->tile_rows > 0 &&
+                  plan->tile_cols > 0 && plan->tile_batch > 0 &&
+                  (int64_t)plan->tile_batch * plan->tile_rows * plan->pitch * size <= 16384,
+              "%s: batch %d, pitch %d", plan->name, plan->tile_batch, plan->pitch);
+}
+
+static void test_kernels(int d)
+{
+    static const int64_t lengths[] = {1, 3, 31, 32, 33, 64, 100, 1000, 8192, 1048576, 3000000001};
+    const tilemm__cuda_traits_t *traits = &devices[d];
+    tilemm__transpose_plan_t plan;
+    int i, j, s, shift;
+
+    for (s = 0; s < 5; s++) {
+        for (i = 0; i < 11; i++) {
+            for (j = 0; j < 11; j++) {
+                for (shift = 0; shift < 4; shift++) {
+                    tilemm__transpose_args_t args = problem(lengths[i], lengths[j], sizes[s]);
+
+                    args.src = address(0x10000 + (uintptr_t)(sizes[s] < 16 ? sizes[s] : 8) *
+                                                     (unsigned)(shift & 1));
+                    args.ld_src += shift >> 1;
+                    args.batch_count = 1 + 41 * (shift == 3);
+                    args.stride_src = args.rows * args.ld_src;
+                    args.stride_dst = args.cols * args.ld_dst;
+                    tilemm__plan_transpose_cuda(&args, traits, &plan);
+                    check_sound(&args, traits, &plan);
+                    if (lengths[i] < 32 || lengths[j] < 32)
+                        CHECK(plan.kernel == TILEMM__TRANSPOSE_STRIP, "%s", plan.name);
+                }
+            }
+        }
+    }
+}
+
+static void expect(tilemm__transpose_args_t args, const char *name)
+{
+    tilemm__transpose_plan_t plan;
+
+    tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
+    CHECK(strcmp(plan.name, name) == 0, "%s, not %s", plan.name, name);
+}
+
+static void test_choices(void)
+{
+    tilemm__transpose_args_t args;
+    tilemm__transpose_plan_t plan;
+
+    expect(problem(8192, 8192, 1), "transpose_tile_sm75_128x128x1");
+    expect(problem(8192, 8192, 2), "transpose_tile_sm75_128x128x2");
+    expect(problem(8192, 8192, 4), "transpose_tile_sm75_64x64x4");
+    expect(problem(8192, 8192, 8), "transpose_tile_sm75_64x64x8");
+    expect(problem(8192, 8192, 16), "transpose_tile_sm75_32x32x16");
+    expect(problem(8191, 8192, 1), "transpose_words_sm75_128x128x1");
+    expect(problem(8191, 8192, 2), "transpose_words_sm75_64x64x2");
+    expect(problem(8191, 8192, 4), "transpose_scalar_sm75_64x64x4");
+    expect(problem(8191, 8192, 8), "transpose_scalar_sm75_32x32x8");
+    expect(problem(8191, 8192, 16), "transpose_tile_sm75_32x32x16");
+    expect(problem(65536, 31, 4), "transpose_strip_sm75_132x31x4");
+    expect(problem(3, 1 << 20, 4), "transpose_strip_sm75_3x1365x4");
+
+    args = problem(8, 8, 4);
+    args.batch_count = 65536;
+    args.stride_src = args.stride_dst = 64;
+    tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
+    CHECK(plan.kernel == TILEMM__TRANSPOSE_STRIP && plan.tile_batch == 56, "%s x %d", plan.name,
+          plan.tile_batch);
+
+    /* One matrix of a batch out of step is enough to forbid wide accesses; for one alone its stride
+     * does not matter. */
+    args = problem(64, 64, 4);
+    args.stride_src = 4097;
+    args.stride_dst = 4096;
+    expect(args, "transpose_tile_sm75_64x64x4");
+    args.batch_count = 2;
+    expect(args, "transpose_scalar_sm75_64x64x4");
+    args = problem(64, 64, 16);
+    args.src = address(0x10008);
+    tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
+    CHECK(plan.kernel == TILEMM__TRANSPOSE_CHUNKS && plan.access == 8, "%d", plan.access);
+
+    /* Data that the L2 cache holds stays there; and more blocks at once share a wider band. */
+    args = problem(1024, 1024, 4);
+    tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
+    CHECK(!plan.streaming && plan.band == 32, "band %d", plan.band);
+    tilemm__plan_transpose_cuda(&args, &devices[T4], &plan);
+    CHECK(plan.streaming && plan.band == 8, "band %d", plan.band);
+
+    /* alpha = 0 is a fill whatever the rest, and does not look at src. */
+    args = problem(1000, 1000, 4);
+    args.scaled = 1;
+    args.alpha = -0.0f;
+    args.src = address(2);
+    args.ld_src = 1001;
+    tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
+    CHECK(plan.kernel == TILEMM__TRANSPOSE_COPY && plan.zero && plan.access == 16 && plan.flat,
+          "%s", plan.name);
+
+    args = problem(1000, 3, 4);
+    args.trans = 0;
+    args.ld_src = args.ld_dst = 5;
+    tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
+    CHECK(plan.kernel == TILEMM__TRANSPOSE_COPY && !plan.zero && !plan.flat && plan.access == 4 &&
+              plan.block_cols == 4,
+          "%s", plan.name);
+    args.ld_src = args.ld_dst = 3;
+    tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
+    CHECK(plan.flat && plan.block_cols == 256, "%s", plan.name);
+}
+
+/* ---- in place ------------------------------------------------------------------------------- */
+
+static int plan_inplace(tilemm__transpose_args_t args, int d, size_t workspace,
+                        tilemm__transpose_inplace_plan_t *plan)
+{
+    args.src = args.dst;
+    return tilemm__plan_transpose_inplace_cuda(&args, &devices[d], workspace, plan);
+}
+
+static void check_inplace(tilemm__transpose_args_t args, int d, size_t workspace)
+{
+    const int64_t size = (int64_t)args.elem_size, shared = (int64_t)devices[d].shared_per_block;
+    const int64_t room = (int64_t)workspace;
+    tilemm__transpose_inplace_plan_t plan;
+    const int failed = plan_inplace(args, d, workspace, &plan);
+    int64_t taken = 0;
+
+    if (failed) {
+        CHECK(plan.n * size > shared && plan.n * size > room, "%s: %lld x %lld with %lld bytes",
+              devices[d].name, (long long)plan.m, (long long)plan.n, (long long)room);
+        return;
+    }
+    CHECK(plan.name[0], "%s", devices[d].name);
+    switch (plan.method) {
+    case TILEMM__INPLACE_STAGED: taken = args.rows * args.cols * size; break;
+    case TILEMM__INPLACE_RUNS:
+        taken = (int64_t)plan.rest_bytes + plan.length * plan.n * size;
+        CHECK(plan.chunks * plan.length + plan.rest == plan.m && plan.length > 0, "%s", plan.name);
+        CHECK(plan.chunks * plan.n * plan.slice * size <= shared && plan.slice > 0, "%s: %d",
+              plan.name, plan.slice);
+        CHECK((plan.slice & (plan.slice - 1)) == 0 && plan.slice <= 128, "%d", plan.slice);
+        CHECK(!plan.rest || plan.move, "%s", plan.name);
+        break;
+    case TILEMM__INPLACE_C2R:
+        taken = plan.panel * plan.m * size;
+        if (plan.rows_per_block)
+            CHECK(plan.rows_per_block * plan.n * size <= shared, "%s", plan.name);
+        else
+            CHECK(plan.workspace_rows > 0 && plan.workspace_rows * plan.n * size <= room, "%s",
+                  plan.name);
+        break;
+    default: break;
+    }
+    CHECK(taken <= room, "%s: takes %lld of %lld bytes", plan.name, (long long)taken,
+          (long long)room);
+    CHECK((int64_t)plan.rest_bytes + plan.interval * size <= room, "%s", plan.name);
+}
+
+static void test_inplace(int d)
+{
+    static const int64_t lengths[] = {1, 2, 3, 17, 127, 128, 1000, 4096, 12289, 65536, 2000003};
+    tilemm__transpose_args_t args;
+    int i, j, s, pad;
+
+    for (s = 0; s < 5; s++) {
+        for (i = 0; i < 11; i++) {
+            for (j = 0; j < 11; j++) {
+                for (pad = 0; pad < 4; pad++) {
+                    int64_t bytes, want;
+
+                    args = problem(lengths[i], lengths[j], sizes[s]);
+                    args.ld_src += pad & 1;
+                    args.ld_dst += pad >> 1;
+                    bytes = args.rows * args.cols * sizes[s];
+                    want = (int64_t)tilemm__transpose_inplace_cuda_want(&args, &devices[d]);
+                    CHECK(want <= bytes / 32 + 256 || want <= (4 << 20) ||
+                              want <=
+                                  (lengths[i] < lengths[j] ? lengths[i] : lengths[j]) * sizes[s] +
+                                      256,
+                          "%s: %lld of %lld bytes", devices[d].name, (long long)want,
+                          (long long)bytes);
+                    check_inplace(args, d, (size_t)want);
+                    check_inplace(args, d, (size_t)want / 7);
+                    check_inplace(args, d, (size_t)bytes);
+                    check_inplace(args, d, 256);
+                    check_inplace(args, d, 0);
+                }
+            }
+        }
+    }
+}
+
+static void test_inplace_choices(void)
+{
+    tilemm__transpose_inplace_plan_t plan;
+    tilemm__transpose_args_t args = problem(8192, 8192, 4);
+
+    CHECK(tilemm__transpose_inplace_cuda_want(&args, &devices[H200]) == 0, "square");
+    CHECK(plan_inplace(args, H200, 0, &plan) == 0 && plan.method == TILEMM__INPLACE_SWAP &&
+              !plan.move && !plan.scale && plan.access == 16,
+          "%s", plan.name);
+    args.ld_src = args.ld_dst = 8193;
+    CHECK(plan_inplace(args, H200, 0, &plan) == 0 && plan.method == TILEMM__INPLACE_SWAP &&
+              plan.access == 0,
+          "%s", plan.name);
+    args.ld_dst = 8192;
+    CHECK(plan_inplace(args, H200, 8 * MIB, &plan) == 0 && plan.method == TILEMM__INPLACE_SWAP &&
+              plan.move && plan.forward && plan.interval == (int64_t)(2 * MIB),
+          "%s", plan.name);
+    CHECK(plan_inplace(args, H200, 0, &plan) == 0 && plan.move && plan.interval == 0, "%s",
+          plan.name);
+
+    /* Small matrices go through the workspace, thin ones by runs, others by C2R. */
+    args = problem(300, 500, 4);
+    CHECK(plan_inplace(args, H200, 4 * MIB, &plan) == 0 && plan.method == TILEMM__INPLACE_STAGED,
+          "%s", plan.name);
+    args = problem(1 << 20, 3, 4);
+    CHECK(plan_inplace(args, T4, MIB, &plan) == 0 && plan.method == TILEMM__INPLACE_RUNS &&
+              plan.forward && plan.chunks == 16 && plan.rest == 0 && !plan.move,
+          "%s", plan.name);
+    args = problem(3, (1 << 20) + 1, 4);
+    CHECK(plan_inplace(args, T4, MIB, &plan) == 0 && plan.method == TILEMM__INPLACE_RUNS &&
+              !plan.forward && plan.m == (1 << 20) + 1,
+          "%s", plan.name);
+    args = problem(16384, 8192, 4);
+    CHECK(plan_inplace(args, H200, 16 * MIB, &plan) == 0 && plan.method == TILEMM__INPLACE_C2R &&
+              plan.panel == 256 && plan.rows_per_block == 1,
+          "%s", plan.name);
+    CHECK(plan_inplace(args, H200, 0, &plan) == 0 && plan.method == TILEMM__INPLACE_C2R &&
+              plan.panel == 0,
+          "%s", plan.name);
+
+    /* Rows that shared memory does not hold: through the workspace, or not at all. */
+    args = problem(40000, 20000, 8);
+    CHECK(plan_inplace(args, T4, 32 * MIB, &plan) == 0 && plan.method == TILEMM__INPLACE_C2R &&
+              plan.rows_per_block == 0 && plan.workspace_rows > 0,
+          "%s", plan.name);
+    CHECK(plan_inplace(args, T4, 100000, &plan) == -1, "%s", plan.name);
+    CHECK(plan_inplace(args, H200, 0, &plan) == 0, "%s", plan.name);
+
+    /* No transpose. */
+    args = problem(100, 200, 4);
+    args.trans = 0;
+    args.ld_dst = 200;
+    args.scaled = 1;
+    args.alpha = 2.0f;
+    CHECK(plan_inplace(args, H200, 0, &plan) == 0 && plan.method == TILEMM__INPLACE_NONE &&
+              !plan.move && plan.scale,
+          "%s", plan.name);
+    args.ld_dst = 300;
+    CHECK(plan_inplace(args, H200, 40000, &plan) == 0 && plan.method == TILEMM__INPLACE_NONE &&
+              plan.move && plan.scale && plan.interval == 10000,
+          "%s", plan.name);
+    args.alpha = 0.0f;
+    CHECK(plan_inplace(args, H200, 0, &plan) == 0 && plan.method == TILEMM__INPLACE_ZERO, "%s",
+          plan.name);
+}
+
+/* ---- the tiles ------------------------------------------------------------------------------ */
+
+/* The worst number of different words in one bank, for lanes that access `bytes` bytes each at
+ * address[lane], in phases of 128 bytes. */
+static int conflicts(const int *address, int lanes, int bytes)
+{
+    const int phase = bytes > 4 ? 128 / bytes : 32, words = bytes > 4 ? bytes / 4 : 1;
+    int worst = 0, first, bank, i, j, w;
+
+    for (first = 0; first < lanes; first += phase) {
+        for (bank = 0; bank < 32; bank++) {
+            int different = 0, held[128];
+
+            for (i = first; i < first + phase && i < lanes; i++) {
+                for (w = 0; w < words; w++) {
+                    const int word = address[i] / 4 + w;
+
+                    for (j = 0; j < different && held[j] != word; j++)
+                        continue;
+                    if (word % 32 == bank && j == different)
+                        held[different++] = word;
+                }
+            }
+            worst = different > worst ? different : worst;
+        }
+    }
+    return worst;
+}
+
+/* Chunks as threads of a block of 256 store and read them. */
+static void test_chunk_tile(int size, int chunk, int edge)
+{
+    const int v = chunk / size, q = edge / v, steps = 256 / q;
+    static unsigned char seen[128 * 128];
+    int address[32], warp, lane, j, s;
+
+    memset(seen, 0, sizeof seen);
+    for (warp = 0; warp < 8; warp++) {
+        for (s = 0; s < q / steps; s++) {
+            for (j = 0; j < v; j++) {
+                for (lane = 0; lane < 32; lane++) {
+                    const int t = warp * 32 + lane, x = t % q, y = t / q + s * steps;
+                    const int slot = tilemm__transpose_chunk(x * v + j, y, q, v);
+
+                    CHECK(slot >= 0 && slot < edge * q && !seen[slot]++, "slot %d", slot);
+                    address[lane] = slot * chunk;
+                }
+                CHECK(conflicts(address, 32, chunk) == 1, "store, %d x %d bytes", edge, size);
+            }
+        }
+        for (s = 0; s < edge / steps; s++) {
+            for (lane = 0; lane < 32; lane++) {
+                const int t = warp * 32 + lane;
+
+                address[lane] = tilemm__transpose_chunk(t / q + s * steps, t % q, q, v) * chunk;
+            }
+            CHECK(conflicts(address, 32, chunk) == 1, "load, %d x %d bytes", edge, size);
+        }
+    }
+}
+
+static void test_scalar_tile(int size, int edge)
+{
+    const int pitch = tilemm__transpose_pitch(edge, size);
+    int along[32], down[32], first, other, lane;
+
+    for (other = 0; other < edge; other++) {
+        for (first = 0; first < edge; first += 32) {
+            for (lane = 0; lane < 32; lane++) {
+                along[lane] = (other * pitch + first + lane) * size;
+                down[lane] = ((first + lane) * pitch + other) * size;
+            }
+            CHECK(conflicts(along, 32, size) == 1, "row %d of %d-byte elements", other, size);
+            CHECK(conflicts(down, 32, size) == 1, "column %d of %d-byte elements", other, size);
+        }
+    }
+}
+
+static void test_word_tile(int size)
+{
+    const int per_word = 4 / size, edge = 128 / size;
+    int address[32], row, col, shift, k, lane, active;
+
+    for (row = 0; row < edge; row++) {
+        for (lane = 0; lane < 32; lane++)
+            address[lane] = tilemm__transpose_word(row, lane, size) * 4;
+        CHECK(conflicts(address, 32, 4) == 1, "row %d", row);
+    }
+    for (col = 0; col < edge; col++) {
+        for (shift = 0; shift < per_word; shift++) {
+            for (k = 0; k < per_word; k++) {
+                for (lane = active = 0; lane < 32; lane++) {
+                    const int r = lane * per_word - shift + k;
+
+                    if (r >= 0)
+                        address[active++] = tilemm__transpose_word(r, col / per_word, size) * 4 +
+                                            col % per_word * size;
+                }
+                CHECK(conflicts(address, active, 4) == 1, "column %d", col);
+            }
+        }
+    }
+}
+
+/* Every tile is met once, and blocks that follow each other stay in a band. */
+static void test_order(void)
+{
+    static unsigned char seen[40 * 40];
+    int rows, cols, band;
+
+    for (rows = 1; rows < 40; rows += 3) {
+        for (cols = 1; cols < 40; cols += 4) {
+            for (band = 1; band <= 64; band *= 2) {
+                int t;
+
+                memset(seen, 0, sizeof seen);
+                for (t = 0; t < rows * cols; t++) {
+                    int64_t i, j;
+
+                    tilemm__transpose_order((uint64_t)t, (uint64_t)rows, (uint64_t)cols,
+                                            (uint64_t)band, &i, &j);
+                    CHECK(i >= 0 && i < rows && j >= 0 && j < cols && !seen[i * cols + j]++,
+                          "%d of %d x %d", t, rows, cols);
+                    CHECK(i / band == t / (band * cols), "%d of %d x %d", t, rows, cols);
+                }
+            }
+        }
+    }
+}
+
+int main(void)
+{
+    int d;
+
+    for (d = 0; d < DEVICES; d++) {
+        test_kernels(d);
+        test_inplace(d);
+    }
+    test_choices();
+    test_inplace_choices();
+    /* The tiles out of place, and those in place that differ. */
+    test_chunk_tile(1, 8, 128);
+    test_chunk_tile(2, 16, 128);
+    test_chunk_tile(4, 16, 64);
+    test_chunk_tile(8, 16, 64);
+    test_chunk_tile(16, 16, 32);
+    test_chunk_tile(2, 8, 64);
+    test_chunk_tile(8, 16, 32);
+    test_scalar_tile(1, 64);
+    test_scalar_tile(2, 64);
+    test_scalar_tile(4, 64);
+    test_scalar_tile(8, 32);
+    test_word_tile(1);
+    test_word_tile(2);
+    test_order();
+    return check_exit();
+}
