@@ -116,7 +116,7 @@ TILEMM__REDUCE tilemm__order_t tilemm__order_of(int op, int nan_ignore)
 /* Negative floats have their bits below the sign turned over, so that integers order them. */
 TILEMM__REDUCE uint32_t tilemm__order_bits(uint32_t bits)
 {
-    return bits ^ ((uint32_t)((int32_t)bits >> 31) & 0x7fffffffu);
+    return bits ^ ((0u - (bits >> 31)) >> 1);
 }
 
 TILEMM__REDUCE int32_t tilemm__key_of(tilemm__order_t order, uint32_t bits)
@@ -135,8 +135,7 @@ TILEMM__REDUCE float tilemm__key_result(int op, int32_t key)
                                   : op == TILEMM__AMAX ? 0
                                                        : 0x7f800000u);
     }
-    return tilemm__bits_float(
-        tilemm__order_bits((uint32_t)key ^ tilemm__order_of(op, 0).flip));
+    return tilemm__bits_float(tilemm__order_bits((uint32_t)key ^ tilemm__order_of(op, 0).flip));
 }
 
 TILEMM__REDUCE int64_t tilemm__index_result(int32_t key, int64_t index)

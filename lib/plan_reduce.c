@@ -139,16 +139,33 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, int64_t length, int64_t
         add_step(plan, TILEMM__STEP_TILES, 1, length, tiles);
 }
 
+/* Levels above the last step, until there is one result. */
+static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count, int sm_count)
+{
+    enum { BLOCK_PARTIALS = 32768 };
+    while (plan->step[plan->steps - 1].tiles > 1)
+        add_across(plan, plan->step[plan->steps - 1].tiles, BLOCK_PARTIALS, count, sm_count);
+}
+
+/* Partial results of one vector, of all steps from `first` on: the last one leaves none. */
+static int64_t partials(const tilemm__reduce_cuda_plan_t *plan, int first)
+{
+    int64_t sum = 0;
+    for (int i = first; i < plan->steps - 1; i++)
+        sum += plan->step[i].tiles;
+    return sum;
+}
+
 void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
                               const tilemm__cuda_traits_t *traits, size_t workspace)
 {
-    enum { BLOCK_ELEMENTS = 65536, BLOCK_PARTIALS = 32768 };
+    enum { BLOCK_ELEMENTS = 65536 };
     const int64_t tiles = tilemm__tile_count(args->n);
-    const int64_t warps_to_fill = (int64_t)traits->sm_count * (traits->max_threads_per_sm / 32);
+    const int sm_count = traits->sm_count;
+    const int64_t warps_to_fill = (int64_t)sm_count * (traits->max_threads_per_sm / 32);
     const size_t entry = has_extras(args) ? 16 : 8;
     const int64_t available =
         (int64_t)((workspace < WORKSPACE_ENOUGH ? workspace : WORKSPACE_ENOUGH) / entry);
-    int64_t each = 0, panel;
     memset(plan, 0, sizeof *plan);
     plan->has_extras = entry == 16;
     plan->vectors = args->count;
@@ -156,43 +173,35 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
     if (is_down(args)) {
         int64_t columns = quotient_up(args->count, TILEMM__DOWN_COLS);
         int width = args->n <= 64 && columns >= warps_to_fill / 4 ? 1
-                    : columns * tiles >= 4 * (int64_t)traits->sm_count ? 8
-                                                                       : 32;
+                    : columns * tiles >= 4 * (int64_t)sm_count    ? 8
+                                                                  : 32;
         add_step(plan, TILEMM__STEP_DOWN, width, args->n, tiles);
     } else {
-        add_across(plan, args->n, BLOCK_ELEMENTS, args->count, traits->sm_count);
+        add_across(plan, args->n, BLOCK_ELEMENTS, args->count, sm_count);
     }
-    while (plan->step[plan->steps - 1].tiles > 1)
-        add_across(plan, plan->step[plan->steps - 1].tiles, BLOCK_PARTIALS, args->count,
-                   traits->sm_count);
-
-    for (int i = 0; i < plan->steps - 1; i++)
-        each += plan->step[i].tiles;
-    if (each == 0)
+    add_levels(plan, args->count, sm_count);
+    if (plan->steps == 1)
         return;
-    plan->vectors = least(args->count, available / each);
+
+    plan->vectors = least(args->count, available / partials(plan, 0));
     if (plan->vectors > TILEMM__DOWN_COLS && plan->vectors < args->count)
         plan->vectors = plan->vectors / TILEMM__DOWN_COLS * TILEMM__DOWN_COLS;
-    if (plan->vectors == 0) {
-        /* Not even one vector: its tiles in panels, if two steps of it and all of the others have
-         * room; else blocks, which need none. */
+    if (plan->vectors == 0 && tiles > TILEMM__TILE_ELEMS) {
+        /* Not even one vector: its tiles in panels, of which the second step leaves few enough to
+         * keep them all. */
         plan->vectors = 1;
-        panel = available - (each - tiles);
-        panel = panel > 0 ? panel / TILEMM__TILE_ELEMS * TILEMM__TILE_ELEMS : 0;
-        if (panel == 0) {
-            memset(plan, 0, sizeof *plan);
-            plan->vectors = args->count;
-            plan->panel = tiles;
-            add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1);
-            return;
-        }
-        plan->panel = panel;
         plan->steps = 1;
         add_step(plan, TILEMM__STEP_TILES, 1, tiles, tilemm__tile_count(tiles));
-        while (plan->step[plan->steps - 1].tiles > 1)
-            add_across(plan, plan->step[plan->steps - 1].tiles, BLOCK_PARTIALS, 1,
-                       traits->sm_count);
-        each -= tiles - panel;
+        add_levels(plan, 1, sm_count);
+        plan->panel = available - partials(plan, 1);
+        plan->panel = plan->panel < 0 ? 0 : plan->panel / TILEMM__TILE_ELEMS * TILEMM__TILE_ELEMS;
+    }
+    if (plan->vectors == 0 || plan->panel == 0) { /* blocks, which need no room */
+        plan->vectors = args->count;
+        plan->panel = tiles;
+        plan->steps = 0;
+        add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1);
+        return;
     }
     for (int i = 0; i < plan->steps - 1; i++) {
         plan->step[i].place = plan->room;

@@ -80,12 +80,12 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
  * up to a span, 2^20 elements, from one list and spans of longer segments from the other. What a
  * list has no room for is done by the warp that found it. */
 typedef struct {
-    int group;              /* 1 or 32 */
+    int group; /* 1 or 32 */
     int64_t warp_limit;
-    int64_t room;           /* of the list of segments */
-    int64_t span_room;      /* of the list of spans */
-    int blocks;             /* that work on the lists */
-    size_t workspace;       /* bytes */
+    int64_t room;      /* of the list of segments */
+    int64_t span_room; /* of the list of spans */
+    int blocks;        /* that work on the lists */
+    size_t workspace;  /* bytes */
 } tilemm__segments_cuda_plan_t;
 
 void tilemm__plan_segments_cuda(tilemm__segments_cuda_plan_t *plan,

@@ -32,16 +32,17 @@ static tilemm_status_t create_with(const char *variable, const char *value,
 static void environment(void)
 {
     static const char *const bad[][2] = {
-        {"TILEMM_ARCH", "foo"},        {"TILEMM_ARCH", "avx3"},     {"TILEMM_ARCH", "sm"},
-        {"TILEMM_NUM_THREADS", "-1"},  {"TILEMM_NUM_THREADS", "0"}, {"TILEMM_NUM_THREADS", "two"},
-        {"TILEMM_NUM_THREADS", "2x"},  {"TILEMM_MATH", "x"},        {"TILEMM_MATH", "FP64"},
-        {"TILEMM_NUM_THREADS", "99999999999999999999"}};
+        {"TILEMM_ARCH", "foo"},       {"TILEMM_ARCH", "avx3"},
+        {"TILEMM_ARCH", "sm"},        {"TILEMM_NUM_THREADS", "-1"},
+        {"TILEMM_NUM_THREADS", "0"},  {"TILEMM_NUM_THREADS", "two"},
+        {"TILEMM_NUM_THREADS", "2x"}, {"TILEMM_MATH", "x"},
+        {"TILEMM_MATH", "FP64"},      {"TILEMM_NUM_THREADS", "99999999999999999999"}};
     static const char *const good[][2] = {
-        {"TILEMM_ARCH", "generic"},  {"TILEMM_ARCH", "avx2"},      {"TILEMM_ARCH", "avx512"},
-        {"TILEMM_ARCH", "neon"},     {"TILEMM_ARCH", "amx"},       {"TILEMM_ARCH", "sm80"},
-        {"TILEMM_ARCH", "sm90"},     {"TILEMM_NUM_THREADS", "1"},  {"TILEMM_NUM_THREADS", "3"},
-        {"TILEMM_MATH", "fp32"},     {"TILEMM_MATH", "strict"},    {"TILEMM_MATH", "tf32"},
-        {"TILEMM_BACKEND", "cpu"},   {"TILEMM_LOG", "0"},          {"TILEMM_ARCH", ""},
+        {"TILEMM_ARCH", "generic"}, {"TILEMM_ARCH", "avx2"},     {"TILEMM_ARCH", "avx512"},
+        {"TILEMM_ARCH", "neon"},    {"TILEMM_ARCH", "amx"},      {"TILEMM_ARCH", "sm80"},
+        {"TILEMM_ARCH", "sm90"},    {"TILEMM_NUM_THREADS", "1"}, {"TILEMM_NUM_THREADS", "3"},
+        {"TILEMM_MATH", "fp32"},    {"TILEMM_MATH", "strict"},   {"TILEMM_MATH", "tf32"},
+        {"TILEMM_BACKEND", "cpu"},  {"TILEMM_LOG", "0"},         {"TILEMM_ARCH", ""},
         {"TILEMM_NUM_THREADS", ""}};
     tilemm_t ctx = NULL;
     tilemm_backend_t backend = TILEMM_BACKEND_AUTO;
@@ -115,8 +116,8 @@ static void texts(void)
     }
     CHECK(tilemm_status_string((tilemm_status_t)1000) != NULL, "status 1000");
     CHECK(tilemm_status_string((tilemm_status_t)-1) != NULL, "status -1");
-    CHECK(strcmp(tilemm_status_string(TILEMM_INVALID_ARGUMENT), "invalid argument") == 0,
-          "\"%s\"", tilemm_status_string(TILEMM_INVALID_ARGUMENT));
+    CHECK(strcmp(tilemm_status_string(TILEMM_INVALID_ARGUMENT), "invalid argument") == 0, "\"%s\"",
+          tilemm_status_string(TILEMM_INVALID_ARGUMENT));
     snprintf(version, sizeof(version), "%d.%d.%d", TILEMM_VERSION_MAJOR, TILEMM_VERSION_MINOR,
              TILEMM_VERSION_PATCH);
     CHECK(strcmp(version, tilemm_version()) == 0, "tilemm_version says %s, the header %s",

@@ -76,9 +76,9 @@ static tilemm_status_t sgemm(tilemm_t ctx, int which, const sgemm_t *s)
         return tilemm_sgemm(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha, s->a, s->lda,
                             s->b, s->ldb, s->beta, s->c, s->ldc);
     if (which == 1)
-        return tilemm_sgemm_strided_batched(ctx, layout, transa, transb, s->m, s->n, s->k,
-                                            s->alpha, s->a, s->lda, 0, s->b, s->ldb, 0, s->beta,
-                                            s->c, s->ldc, 20, s->batch_count);
+        return tilemm_sgemm_strided_batched(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha,
+                                            s->a, s->lda, 0, s->b, s->ldb, 0, s->beta, s->c, s->ldc,
+                                            20, s->batch_count);
     return tilemm_sgemm_batched(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha,
                                 s->a ? a : NULL, s->lda, s->b ? b : NULL, s->ldb, s->beta,
                                 s->c ? c : NULL, s->ldc, s->batch_count);
@@ -86,8 +86,21 @@ static tilemm_status_t sgemm(tilemm_t ctx, int which, const sgemm_t *s)
 
 static void sgemm_errors(tilemm_t ctx)
 {
-    static const sgemm_t good = {TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 4, 5, 8, 1, x,
-                                 8, y, 5, 0, result, 5, 1};
+    static const sgemm_t good = {TILEMM_ROW_MAJOR,
+                                 TILEMM_NO_TRANS,
+                                 TILEMM_NO_TRANS,
+                                 4,
+                                 5,
+                                 8,
+                                 1,
+                                 x,
+                                 8,
+                                 y,
+                                 5,
+                                 0,
+                                 result,
+                                 5,
+                                 1};
     static const float *holed_a[2] = {x, NULL};
     static const float *const whole_b[2] = {y, y};
     static float *const whole_c[2] = {result, result + 20};
@@ -125,8 +138,7 @@ static void sgemm_errors(tilemm_t ctx)
         s = good; /* 4 * 2^62 elements: 0, to who does not look */
         s.m = 5;
         s.ldc = INT64_C(1) << 62;
-        refused(ctx, sgemm(ctx, which, &s), name, "ldc = 4611686018427387904",
-                (const char *)NULL);
+        refused(ctx, sgemm(ctx, which, &s), name, "ldc = 4611686018427387904", (const char *)NULL);
         /* the same sizes stored otherwise want other leading dimensions */
         s = good;
         s.layout = TILEMM_COL_MAJOR;
@@ -182,9 +194,8 @@ static void sgemm_errors(tilemm_t ctx)
 static void transpose_errors(tilemm_t ctx)
 {
     static const size_t bad_size[] = {0, 3, 5, 12, 32, (size_t)-1};
-    static const char *const size_text[] = {"elem_size = 0",  "elem_size = 3",
-                                            "elem_size = 5",  "elem_size = 12",
-                                            "elem_size = 32", "elem_size = "};
+    static const char *const size_text[] = {"elem_size = 0",  "elem_size = 3",  "elem_size = 5",
+                                            "elem_size = 12", "elem_size = 32", "elem_size = "};
     float *r = result;
     int i;
 #define T(rows, cols, size, src, ld_src, dst, ld_dst, ...)                                         \
@@ -263,24 +274,23 @@ static void reduction_errors(tilemm_t ctx)
     typedef tilemm_status_t (*index_t)(tilemm_t, int64_t, const float *, int64_t, int64_t *);
     static const vector_t vectors[] = {tilemm_ssum, tilemm_sasum, tilemm_snrm2, tilemm_smax,
                                        tilemm_smin};
-    static const char *const vector_names[] = {"ssum: ", "sasum: ", "snrm2: ", "smax: ",
-                                               "smin: "};
+    static const char *const vector_names[] = {"ssum: ", "sasum: ", "snrm2: ", "smax: ", "smin: "};
     static const index_t index_functions[] = {tilemm_isamax, tilemm_isamin, tilemm_ismax,
                                               tilemm_ismin};
     static const char *const index_names[] = {"isamax: ", "isamin: ", "ismax: ", "ismin: "};
     float *r = result;
     int f;
     for (f = 0; f < 5; f++) {
-        refused(ctx, vectors[f](ctx, -1, x, 1, r), vector_names[f], "n = -1",
-                "must be at least 0", (const char *)NULL);
+        refused(ctx, vectors[f](ctx, -1, x, 1, r), vector_names[f], "n = -1", "must be at least 0",
+                (const char *)NULL);
         refused(ctx, vectors[f](ctx, 8, x, 0, r), vector_names[f], "incx = 0", "must not be 0",
                 (const char *)NULL);
         refused(ctx, vectors[f](ctx, 8, NULL, 1, r), vector_names[f], "x = NULL", "must be",
                 (const char *)NULL);
         refused(ctx, vectors[f](ctx, 8, x, 1, NULL), vector_names[f], "result = NULL", "must be",
                 (const char *)NULL);
-        refused(ctx, vectors[f](ctx, 8, x, INT64_MIN, r), vector_names[f], "incx = ",
-                (const char *)NULL);
+        refused(ctx, vectors[f](ctx, 8, x, INT64_MIN, r), vector_names[f],
+                "incx = ", (const char *)NULL);
         refused(ctx, vectors[f](ctx, INT64_MAX, x, 3, r), vector_names[f], "incx = 3",
                 (const char *)NULL);
     }
@@ -329,18 +339,18 @@ static void reduction_errors(tilemm_t ctx)
     R(TILEMM_MAX, 0, TILEMM_ROW_MAJOR, 4, 5, NULL, 5, r, 1, "a = NULL", "must be");
     R(TILEMM_MAX, 0, TILEMM_ROW_MAJOR, 4, 5, x, 5, r, 0, "incout = 0", "must not be 0");
 #undef R
+    refused(
+        ctx,
+        tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5, x, 5, NULL, 1),
+        "sreduce: out = NULL", "must be", (const char *)NULL);
     refused(ctx,
-            tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5, x, 5, NULL,
-                           1),
-            "sreduce: out = NULL", "must be", (const char *)NULL);
-    refused(ctx,
-            tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5, x, 5, r,
-                              1, NULL),
+            tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5, x, 5, r, 1,
+                              NULL),
             "sargreduce: index_out = NULL", "must be", (const char *)NULL);
     for (f = TILEMM_SUM; f < TILEMM_MAX; f++)
         refused(ctx,
-                tilemm_sargreduce(ctx, (tilemm_reduce_t)f, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4,
-                                  5, x, 5, r, 1, indices),
+                tilemm_sargreduce(ctx, (tilemm_reduce_t)f, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5,
+                                  x, 5, r, 1, indices),
                 "sargreduce: op = ", "must be", (const char *)NULL);
     offsets[0] = 0;
     offsets[1] = 3;
@@ -363,7 +373,8 @@ static void reduction_errors(tilemm_t ctx)
             "sreduce_segments: offsets[0] = -1", "must be at least 0", (const char *)NULL);
 }
 
-/* ---- settings ---------------------------------------------------------------------------------- */
+/* ---- settings ----------------------------------------------------------------------------------
+ */
 
 static void setting_errors(tilemm_t ctx)
 {
@@ -386,8 +397,8 @@ static void setting_errors(tilemm_t ctx)
                   strstr(tilemm_last_error(ctx), "must be"),
               "\"%s\"", tilemm_last_error(ctx));
     } else {
-        refused(ctx, tilemm_set_workspace(ctx, x, sizeof(x)), "set_workspace: workspace = ",
-                "must be", (const char *)NULL);
+        refused(ctx, tilemm_set_workspace(ctx, x, sizeof(x)),
+                "set_workspace: workspace = ", "must be", (const char *)NULL);
     }
 }
 
@@ -475,7 +486,7 @@ static void allowed(tilemm_t ctx)
 static void device_on_cpu(void)
 {
     tilemm_t ctx = test_context(TILEMM_BACKEND_CPU, "");
-    float *device = gpu_malloc(4096);
+    void *device = gpu_malloc(4096);
     tilemm_layout_t row = TILEMM_ROW_MAJOR;
     tilemm_op_t no = TILEMM_NO_TRANS;
     CHECK(device != NULL, "gpu_malloc");
@@ -492,11 +503,10 @@ static void device_on_cpu(void)
     DEVICE(tilemm_ssum(ctx, 2, device, 1, result), ": x = ");
     DEVICE(tilemm_ssum(ctx, 2, x, 1, device), ": result = ");
     DEVICE(tilemm_sdot(ctx, 2, x, 1, device, 1, result), ": y = ");
-    DEVICE(tilemm_isamax(ctx, 2, x, 1, (int64_t *)device), ": index = ");
+    DEVICE(tilemm_isamax(ctx, 2, x, 1, device), ": index = ");
     DEVICE(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, row, 2, 2, device, 2, result, 1),
            ": a = ");
-    DEVICE(tilemm_sreduce_segments(ctx, TILEMM_SUM, 1, x, (int64_t *)device, result),
-           ": offsets = ");
+    DEVICE(tilemm_sreduce_segments(ctx, TILEMM_SUM, 1, x, device, result), ": offsets = ");
     DEVICE(tilemm_set_workspace(ctx, device, 4096), ": workspace = ");
 #undef DEVICE
     gpu_free(device);

@@ -3,7 +3,7 @@
 # declarations can be used.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
-# Environment: CC, CXX (left out if there is none), srcdir (of the source tree's top).
+# Environment: CC, CXX (C++ is left out if there is no such compiler).
 set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 include=$top/include

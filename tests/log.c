@@ -63,8 +63,7 @@ static void calls(tilemm_t ctx)
     DO(tilemm_ismax(ctx, 20, a, 1, indices));
     DO(tilemm_ismin(ctx, 20, a, 1, indices));
     DO(tilemm_sreduce(ctx, TILEMM_MEAN, TILEMM_AXIS_ROWS, row, 4, 5, a, 5, result, 1));
-    DO(tilemm_sargreduce(ctx, TILEMM_AMIN, TILEMM_AXIS_COLS, row, 4, 5, a, 5, result, 1,
-                         indices));
+    DO(tilemm_sargreduce(ctx, TILEMM_AMIN, TILEMM_AXIS_COLS, row, 4, 5, a, 5, result, 1, indices));
     DO(tilemm_sreduce_segments(ctx, TILEMM_SUMSQ, 3, a, offsets, result));
 #undef DO
 }

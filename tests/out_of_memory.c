@@ -36,8 +36,8 @@ static int operations(tilemm_t ctx, int may_fail, const char *when)
     float sum = 0, want;
     int i, j, wrong = 0, done = 0;
     memset(c, 0xff, sizeof(c));
-    status = tilemm_sgemm(ctx, gemm.layout, gemm.transa, gemm.transb, M, N, K, 1, a, K, b, N, 0, c,
-                          N);
+    status =
+        tilemm_sgemm(ctx, gemm.layout, gemm.transa, gemm.transb, M, N, K, 1, a, K, b, N, 0, c, N);
     CHECK(status == TILEMM_SUCCESS || (may_fail && status == TILEMM_OUT_OF_MEMORY),
           "%s: sgemm: %s: %s", when, tilemm_status_string(status), tilemm_last_error(ctx));
     if (status == TILEMM_SUCCESS) {
@@ -60,8 +60,7 @@ static int operations(tilemm_t ctx, int may_fail, const char *when)
               tilemm_last_kernel(ctx), wrong);
         done++;
     } else {
-        CHECK(memcmp(matrix, saved, sizeof(matrix)) == 0, "%s: a failure changed the matrix",
-              when);
+        CHECK(memcmp(matrix, saved, sizeof(matrix)) == 0, "%s: a failure changed the matrix", when);
     }
     status = tilemm_ssum(ctx, 5000, x, 1, &sum);
     CHECK(status == TILEMM_SUCCESS || (may_fail && status == TILEMM_OUT_OF_MEMORY),
@@ -76,7 +75,7 @@ static int operations(tilemm_t ctx, int may_fail, const char *when)
 
 static void tiny_workspace(tilemm_t ctx)
 {
-    static const size_t bytes[] = {1, 16, 100, 1000, 5000, 40000};
+    static const size_t bytes[] = {1, 100, 5000, 20000, 50001, 200000};
     static operand_t workspace;
     int i, offset;
     for (i = 0; i < 6; i++) {
@@ -92,8 +91,7 @@ static void tiny_workspace(tilemm_t ctx)
             CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s",
                   tilemm_last_error(ctx));
             operand_fetch(&workspace);
-            CHECK(operand_intact(&workspace), "bytes beside a workspace of %zu changed",
-                  bytes[i]);
+            CHECK(operand_intact(&workspace), "bytes beside a workspace of %zu changed", bytes[i]);
         }
     }
     operand_free(&workspace);

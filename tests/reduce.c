@@ -83,8 +83,8 @@ static void vector(tilemm_t ctx, int64_t n, const float *x, const float *y, int6
                     n ? sizeof(float) * (size_t)((n - 1) * llabs(incy) + 1) : 0,
                     rng_offset(rng, 4));
     for (i = 0; i < n; i++) {
-        ((float *)X.image)[vector_at(n, i, incx)] = x[i];
-        ((float *)Y.image)[vector_at(n, i, incy)] = y[i];
+        X.numbers[vector_at(n, i, incx)] = x[i];
+        Y.numbers[vector_at(n, i, incy)] = y[i];
     }
     operand_send(&X);
     operand_send(&Y);
@@ -98,8 +98,8 @@ static void vector(tilemm_t ctx, int64_t n, const float *x, const float *y, int6
             CHECK(float_bits(got) == float_bits(want),
                   "TILEMM_ARCH=%s %s of %lld, increments %lld %lld, NaN policy %d, %s+%u: %s: "
                   "%.9g (%08x), not %.9g (%08x)",
-                  arch, reduce_name(op), (long long)n, (long long)incx, (long long)incy,
-                  nan_ignore, place_name(X.place), (unsigned)((uintptr_t)X.pointer % 64),
+                  arch, reduce_name(op), (long long)n, (long long)incx, (long long)incy, nan_ignore,
+                  place_name(X.place), (unsigned)((uintptr_t)X.pointer % 64),
                   tilemm_last_kernel(ctx), (double)got, (unsigned)float_bits(got), (double)want,
                   (unsigned)float_bits(want));
             CHECK(test_kernel_allowed(tilemm_last_kernel(ctx), arch), "TILEMM_ARCH=%s: kernel %s",
@@ -161,10 +161,9 @@ static void sow(float *x, int64_t n, int what, rng_t *rng)
 
 static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
 {
-    static const int64_t lengths[] = {0,    1,    2,    3,    15,   16,   17,   31,
-                                      32,   33,   63,   64,   65,   255,  256,  1000,
-                                      1023, 1024, 1025, 1056, 2047, 2048, 2049, 4096,
-                                      5000, 7777, 32768, 32769};
+    static const int64_t lengths[] = {0,    1,    2,    3,    15,   16,   17,    31,   32,   33,
+                                      63,   64,   65,   255,  256,  1000, 1023,  1024, 1025, 1056,
+                                      2047, 2048, 2049, 4096, 5000, 7777, 32768, 32769};
     const int fixed = (int)(sizeof(lengths) / sizeof(lengths[0]));
     int round;
     for (round = 0; round < fixed * 2 + rounds; round++) {
@@ -209,10 +208,10 @@ static void orders(tilemm_t ctx, rng_t *rng)
                             rng_offset(rng, 4));
             operand_prepare(&Y, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)n,
                             rng_offset(rng, 4));
-            reduce_fill_order(ops[o], (float *)X.image, n, 1, rng);
+            reduce_fill_order(ops[o], X.numbers, n, 1, rng);
             for (i = 0; i < n; i++) {
-                double x = ((float *)X.image)[i];
-                ((float *)Y.image)[i] = 1.0f;
+                double x = X.numbers[i];
+                Y.numbers[i] = 1.0f;
                 plain += ops[o] == TILEMM_ASUM ? fabs(x) : ops[o] == TILEMM_SUMSQ ? x * x : x;
             }
             if (ops[o] == TILEMM_MEAN)
@@ -220,7 +219,7 @@ static void orders(tilemm_t ctx, rng_t *rng)
             operand_send(&X);
             operand_send(&Y);
             call(ctx, ops[o], n, 1, 1, rng, &got);
-            want = reduce_exact_bits(ops[o], 0, n, (float *)X.image, (float *)Y.image);
+            want = reduce_exact_bits(ops[o], 0, n, X.numbers, Y.numbers);
             differ[o] += float_bits((float)plain) != float_bits(want);
             CHECK(float_bits(got) == float_bits(want),
                   "TILEMM_ARCH=%s %s of %lld in another order: %s: %.9g, not %.9g", arch,
@@ -306,7 +305,7 @@ static void norms(tilemm_t ctx, rng_t *rng)
         double want = sqrt((double)n) * (double)value[v];
         operand_prepare(&X, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)n, 0);
         for (i = 0; i < n; i++)
-            ((float *)X.image)[i] = i & 1 ? -value[v] : value[v];
+            X.numbers[i] = i & 1 ? -value[v] : value[v];
         operand_send(&X);
         call(ctx, TILEMM_NRM2, n, 1, 1, rng, &got);
         CHECK(fabs(got - want) <= (double)float_ulp((float)want), "nrm2 of %lld times %g: %g",

@@ -57,25 +57,23 @@ static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, in
     operand_prepare(&A, rng_place(rng, TEST_BACKEND),
                     sizeof(float) * (size_t)matrix_span(layout, rows, cols, lda),
                     rng_offset(rng, 4));
-    operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(float) * slots,
-                    rng_offset(rng, 4));
+    operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(float) * slots, rng_offset(rng, 4));
     operand_prepare(&index_out, rng_place(rng, TEST_BACKEND), sizeof(int64_t) * slots,
                     rng_offset(rng, 8));
-    matrix_fill((float *)A.image, layout, rows, cols, lda,
-                (family_t)rng_range(rng, 0, FAMILY_COUNT - 1), rng);
+    matrix_fill(A.numbers, layout, rows, cols, lda, (family_t)rng_range(rng, 0, FAMILY_COUNT - 1),
+                rng);
     if (what == 3)
         for (v = 0; v < count; v++)
             reduce_fill_order(op,
-                              (float *)A.image + (axis == TILEMM_AXIS_ROWS
-                                                      ? matrix_at(layout, 0, v, lda)
-                                                      : matrix_at(layout, v, 0, lda)),
+                              A.numbers + (axis == TILEMM_AXIS_ROWS ? matrix_at(layout, 0, v, lda)
+                                                                    : matrix_at(layout, v, 0, lda)),
                               n,
                               axis == TILEMM_AXIS_ROWS ? matrix_at(layout, 1, 0, lda)
                                                        : matrix_at(layout, 0, 1, lda),
                               rng);
     for (i = 0; i < rows && what < 3; i++)
         for (v = 0; v < cols; v++)
-            sow((float *)A.image + matrix_at(layout, i, v, lda), rng, what);
+            sow(A.numbers + matrix_at(layout, i, v, lda), rng, what);
     operand_send(&A);
     operand_send(&out);
     operand_send(&index_out);
@@ -105,21 +103,20 @@ static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, in
     CHECK(operand_intact(&index_out), "%s: bytes beside the indices changed", text);
     for (v = 0; v < count; v++) {
         for (i = 0; i < n; i++)
-            line[i] = ((const float *)A.image)[axis == TILEMM_AXIS_ROWS
-                                                   ? matrix_at(layout, i, v, lda)
-                                                   : matrix_at(layout, v, i, lda)];
+            line[i] = A.numbers[axis == TILEMM_AXIS_ROWS ? matrix_at(layout, i, v, lda)
+                                                         : matrix_at(layout, v, i, lda)];
         if (with_out) {
-            float got = ((const float *)out.image)[vector_at(count, v, inc)];
+            float got = out.numbers[vector_at(count, v, inc)];
             float want = reduce_exact_bits(op, nan_ignore, n, line, NULL);
-            CHECK(float_bits(got) == float_bits(want), "%s: %s: result %lld: %.9g, not %.9g",
-                  text, tilemm_last_kernel(ctx), (long long)v, (double)got, (double)want);
+            CHECK(float_bits(got) == float_bits(want), "%s: %s: result %lld: %.9g, not %.9g", text,
+                  tilemm_last_kernel(ctx), (long long)v, (double)got, (double)want);
         }
         if (arg) {
             int64_t got, want = reduce_index(op, nan_ignore, n, line);
             memcpy(&got, index_out.image + sizeof(got) * (size_t)vector_at(count, v, inc),
                    sizeof(got));
-            CHECK(got == want, "%s: %s: index %lld: %lld, not %lld", text,
-                  tilemm_last_kernel(ctx), (long long)v, (long long)got, (long long)want);
+            CHECK(got == want, "%s: %s: index %lld: %lld, not %lld", text, tilemm_last_kernel(ctx),
+                  (long long)v, (long long)got, (long long)want);
         }
     }
     free(line);
@@ -127,7 +124,7 @@ static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, in
 
 static void matrices(tilemm_t ctx, int rounds, rng_t *rng)
 {
-    static const int64_t fixed[][2] = {{0, 0},   {0, 5},    {5, 0},     {1, 1},     {1, 3000},
+    static const int64_t fixed[][2] = {{0, 0},    {0, 5},   {5, 0},     {1, 1},     {1, 3000},
                                        {3000, 1}, {31, 65}, {1025, 33}, {33, 1025}, {2, 5000},
                                        {5000, 2}, {64, 64}, {300, 300}, {1024, 7},  {7, 2049}};
     int op, f, round;
@@ -170,12 +167,12 @@ static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rn
     operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)count,
                     rng_offset(rng, 4));
     for (i = offset[0]; i < offset[count]; i++) {
-        ((float *)A.image)[i] = rng_float(rng, FAMILY_NORMAL);
-        sow((float *)A.image + i, rng, op % 3);
+        A.numbers[i] = rng_float(rng, FAMILY_NORMAL);
+        sow(A.numbers + i, rng, op % 3);
     }
     for (s = 0; s < count; s++)
         if (s & 1)
-            reduce_fill_order(op, (float *)A.image + offset[s], offset[s + 1] - offset[s], 1, rng);
+            reduce_fill_order(op, A.numbers + offset[s], offset[s + 1] - offset[s], 1, rng);
     memcpy(offsets.image, offset, offsets.bytes);
     operand_send(&A);
     operand_send(&offsets);
@@ -192,9 +189,9 @@ static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rn
     operand_fetch(&offsets);
     CHECK(operand_intact(&offsets), "%s: the offsets changed", text);
     for (s = 0; s < count; s++) {
-        float got = ((const float *)out.image)[s];
+        float got = out.numbers[s];
         float want = reduce_exact_bits(op, nan_ignore, offset[s + 1] - offset[s],
-                                       (const float *)A.image + offset[s], NULL);
+                                       A.numbers + offset[s], NULL);
         CHECK(float_bits(got) == float_bits(want), "%s: %s: segment %lld of %lld: %.9g, not %.9g",
               text, tilemm_last_kernel(ctx), (long long)s, (long long)(offset[s + 1] - offset[s]),
               (double)got, (double)want);
@@ -212,7 +209,7 @@ static void decreasing(tilemm_t ctx, rng_t *rng)
     operand_prepare(&offsets, PLACE_DEVICE, sizeof(offset), 0);
     operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(want), 0);
     for (i = 0; i < 6; i++)
-        ((float *)A.image)[i] = (float)i;
+        A.numbers[i] = (float)i;
     memcpy(offsets.image, offset, sizeof(offset));
     operand_send(&A);
     operand_send(&offsets);
@@ -222,8 +219,8 @@ static void decreasing(tilemm_t ctx, rng_t *rng)
            tilemm_sreduce_segments(ctx, TILEMM_SUM, 3, A.pointer, offsets.pointer, out.pointer),
            "offsets that decrease");
     for (i = 0; i < 3; i++)
-        CHECK(((float *)out.image)[i] == want[i], "offsets that decrease: segment %d: %g", (int)i,
-              (double)((float *)out.image)[i]);
+        CHECK(out.numbers[i] == want[i], "offsets that decrease: segment %d: %g", (int)i,
+              (double)out.numbers[i]);
 }
 
 /* Rows so far apart that the last are past 2^32 elements. */
@@ -262,10 +259,9 @@ static void far_apart(tilemm_t ctx)
             sum += a[i][j];
             best = a[i][j] > a[best][j] ? i : best;
         }
-        CHECK(down[j] == sum, "past 2^32: column %d: %g, not %g", j, (double)down[j],
-              (double)sum);
-        CHECK(where[j] == best, "past 2^32: column %d: index %lld, not %d", j,
-              (long long)where[j], best);
+        CHECK(down[j] == sum, "past 2^32: column %d: %g, not %g", j, (double)down[j], (double)sum);
+        CHECK(where[j] == best, "past 2^32: column %d: index %lld, not %d", j, (long long)where[j],
+              best);
     }
     for (i = 0; i < ROWS; i++) {
         float sum = 0;

@@ -32,32 +32,36 @@ static const char *describe(const gemm_t *g)
              "%lld A %s+%u B %s+%u C %s+%u",
              arch, g->layout == TILEMM_ROW_MAJOR ? "row" : "col",
              g->transa == TILEMM_TRANS ? 'T' : 'N', g->transb == TILEMM_TRANS ? 'T' : 'N',
-             (long long)g->m, (long long)g->n, (long long)g->k, (double)g->alpha,
-             (double)g->beta, (long long)g->lda, (long long)g->ldb, (long long)g->ldc,
-             place_name(A.place), (unsigned)((uintptr_t)A.pointer % 64), place_name(B.place),
+             (long long)g->m, (long long)g->n, (long long)g->k, (double)g->alpha, (double)g->beta,
+             (long long)g->lda, (long long)g->ldb, (long long)g->ldc, place_name(A.place),
+             (unsigned)((uintptr_t)A.pointer % 64), place_name(B.place),
              (unsigned)((uintptr_t)B.pointer % 64), place_name(C.place),
              (unsigned)((uintptr_t)C.pointer % 64));
     return text;
 }
 
-static void reserve(const gemm_t *g)
+/* Room for `count` elements of `size` bytes in place of *memory, which held *have. */
+static void *grow(void *memory, int64_t *have, int64_t count, size_t size)
 {
-    static int64_t have_c, have_dot;
-    int64_t span = gemm_span_c(g), count = g->m * g->n;
-    if (span > have_c) {
-        have_c = span;
-        theirs = realloc(theirs, sizeof(float) * (size_t)have_c);
-        before = realloc(before, sizeof(float) * (size_t)have_c);
-    }
-    if (count > have_dot) {
-        have_dot = count;
-        dot = realloc(dot, sizeof(double) * (size_t)have_dot);
-        mag = realloc(mag, sizeof(double) * (size_t)have_dot);
-    }
-    if ((have_c && (!theirs || !before)) || (have_dot && (!dot || !mag))) {
+    if (count <= *have)
+        return memory;
+    free(memory);
+    memory = malloc(size * (size_t)count);
+    if (!memory) {
         fprintf(stderr, "out of memory\n");
         exit(1);
     }
+    *have = count;
+    return memory;
+}
+
+static void reserve(const gemm_t *g)
+{
+    static int64_t have[4];
+    theirs = grow(theirs, &have[0], gemm_span_c(g), sizeof(float));
+    before = grow(before, &have[1], gemm_span_c(g), sizeof(float));
+    dot = grow(dot, &have[2], g->m * g->n, sizeof(double));
+    mag = grow(mag, &have[3], g->m * g->n, sizeof(double));
 }
 
 /* Place and fill the operands. */
@@ -69,10 +73,10 @@ static void prepare(const gemm_t *g, family_t family, rng_t *rng)
                     rng_offset(rng, sizeof(float)));
     operand_prepare(&C, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)gemm_span_c(g),
                     rng_offset(rng, sizeof(float)));
-    gemm_fill_a(g, (float *)A.image, family, rng);
-    gemm_fill_b(g, (float *)B.image, family, rng);
+    gemm_fill_a(g, A.numbers, family, rng);
+    gemm_fill_b(g, B.numbers, family, rng);
     if (g->beta != 0) /* else C stays NaN */
-        matrix_fill((float *)C.image, g->layout, g->m, g->n, g->ldc, family, rng);
+        matrix_fill(C.numbers, g->layout, g->m, g->n, g->ldc, family, rng);
 }
 
 static void send(const gemm_t *g)
@@ -90,8 +94,8 @@ static tilemm_status_t call(tilemm_t ctx, const gemm_t *g)
 {
     int reads = g->alpha != 0 && g->k > 0;
     return tilemm_sgemm(ctx, g->layout, g->transa, g->transb, g->m, g->n, g->k, g->alpha,
-                        reads ? A.pointer : NULL, g->lda, reads ? B.pointer : NULL, g->ldb,
-                        g->beta, C.pointer, g->ldc);
+                        reads ? A.pointer : NULL, g->lda, reads ? B.pointer : NULL, g->ldb, g->beta,
+                        C.pointer, g->ldc);
 }
 
 /* Prepared and sent operands: call, and compare with FP64 and the reference. */
@@ -112,14 +116,13 @@ static void run(tilemm_t ctx, const gemm_t *g, family_t family, tilemm_math_t ma
     CHECK(operand_intact(&C), "%s: bytes outside C changed", describe(g));
     CHECK(test_kernel_allowed(tilemm_last_kernel(ctx), arch), "%s: kernel %s", describe(g),
           tilemm_last_kernel(ctx));
-    gemm_exact(g, (const float *)A.image, (const float *)B.image, dot, mag);
-    ours = gemm_error(g, dot, mag, before, (const float *)C.image, input_error);
+    gemm_exact(g, A.numbers, B.numbers, dot, mag);
+    ours = gemm_error(g, dot, mag, before, C.numbers, input_error);
     CHECK(ours.outside == 0,
           "%s: %s: %lld elements out of bounds, first (%lld, %lld): %.9g, exact %.9g, bound %.3g",
           describe(g), tilemm_last_kernel(ctx), (long long)ours.outside, (long long)ours.i,
           (long long)ours.j, ours.got, ours.want, ours.bound);
-    if (family == FAMILY_INTEGER && fabsf(g->alpha) <= 1 && fabsf(g->beta) <= 1 &&
-        g->k < 100000)
+    if (family == FAMILY_INTEGER && fabsf(g->alpha) <= 1 && fabsf(g->beta) <= 1 && g->k < 100000)
         CHECK(ours.worst == 0, "%s: %s: sums of small integers must be exact", describe(g),
               tilemm_last_kernel(ctx));
     if (math == TILEMM_MATH_TF32 || !C.bytes)
@@ -127,7 +130,7 @@ static void run(tilemm_t ctx, const gemm_t *g, family_t family, tilemm_math_t ma
     memcpy(theirs, before, C.bytes);
     if (g->beta == 0)
         memset(theirs, 0, C.bytes);
-    if (gemm_reference(TEST_BACKEND, g, (const float *)A.image, (const float *)B.image, theirs))
+    if (gemm_reference(TEST_BACKEND, g, A.numbers, B.numbers, theirs))
         return;
     peer = gemm_error(g, dot, mag, before, theirs, 0);
     /* A vector times a matrix is another routine in some libraries, and few elements say little:
@@ -166,16 +169,18 @@ static void sweep(tilemm_t ctx, tilemm_math_t math, int rounds, uint64_t seed)
     sum_ours = sum_theirs = 0;
     for (round = 0; round < rounds; round++) {
         for (combination = 0; combination < 8; combination++) {
-            gemm_t g;
             family_t family = (family_t)rng_range(&rng, 0, FAMILY_COUNT - 1);
-            g.layout = layouts[combination & 1];
-            g.transa = ops[combination >> 1 & 1];
-            g.transb = ops[combination >> 2];
-            g.m = rng_size(&rng, 300);
-            g.n = rng_size(&rng, 300);
-            g.k = rng_size(&rng, 300);
-            g.alpha = factors[rng_range(&rng, 0, 4)];
-            g.beta = factors[rng_range(&rng, 0, 4)];
+            gemm_t g = {layouts[combination & 1],
+                        ops[combination >> 1 & 1],
+                        ops[combination >> 2],
+                        rng_size(&rng, 300),
+                        rng_size(&rng, 300),
+                        rng_size(&rng, 300),
+                        factors[rng_range(&rng, 0, 4)],
+                        factors[rng_range(&rng, 0, 4)],
+                        0,
+                        0,
+                        0};
             if (round < 3) { /* each size 0 and 1 in each combination */
                 g.m = round == 0 ? 0 : round == 1 ? g.m : 1;
                 g.n = round == 1 ? 1 : g.n;
@@ -231,7 +236,7 @@ static void specials(tilemm_t ctx, uint64_t seed)
         for (s = 0; s < 4; s++) {
             int64_t i = rng_range(&rng, 0, g.m - 1), j = rng_range(&rng, 0, g.n - 1);
             int64_t p = rng_range(&rng, 0, g.k - 1);
-            float *a = (float *)A.image, *b = (float *)B.image, *c = (float *)C.image;
+            float *a = A.numbers, *b = B.numbers, *c = C.numbers;
             if (round % 4 != 1)
                 a[g.transa == TILEMM_TRANS ? matrix_at(g.layout, p, i, g.lda)
                                            : matrix_at(g.layout, i, p, g.lda)] = special[s];
@@ -249,9 +254,9 @@ static void specials(tilemm_t ctx, uint64_t seed)
         gemm_set_ld(&g, 0, 0, 0);
         prepare(&g, FAMILY_SIGNED, &rng);
         for (e = 0; e < 5; e++)
-            ((float *)A.image)[e] = 3e38f;
+            A.numbers[e] = 3e38f;
         for (e = 0; e < 33; e++)
-            ((float *)B.image)[e] = s || e % 2 ? -2.0f : 2.0f;
+            B.numbers[e] = s || e % 2 ? -2.0f : 2.0f;
         send(&g);
         run(ctx, &g, FAMILY_COUNT, TILEMM_MATH_FP32);
     }
@@ -266,8 +271,8 @@ static void unread(tilemm_t ctx, uint64_t seed)
     int which, b;
     for (which = 0; which < 4; which++) {
         for (b = 0; b < 4; b++) {
-            gemm_t g = {layouts[which & 1], TILEMM_NO_TRANS, TILEMM_TRANS, 37, 53, 0, 1, betas[b],
-                        0, 0, 0};
+            gemm_t g = {
+                layouts[which & 1], TILEMM_NO_TRANS, TILEMM_TRANS, 37, 53, 0, 1, betas[b], 0, 0, 0};
             int64_t i, j, wrong = 0;
             if (which & 2) {
                 g.k = 40;
@@ -277,7 +282,7 @@ static void unread(tilemm_t ctx, uint64_t seed)
             operand_prepare(&C, rng_place(&rng, TEST_BACKEND),
                             sizeof(float) * (size_t)gemm_span_c(&g), rng_offset(&rng, 4));
             if (g.beta != 0)
-                matrix_fill((float *)C.image, g.layout, g.m, g.n, g.ldc, FAMILY_SIGNED, &rng);
+                matrix_fill(C.numbers, g.layout, g.m, g.n, g.ldc, FAMILY_SIGNED, &rng);
             reserve(&g);
             memcpy(before, C.image, C.bytes);
             operand_send(&C);
@@ -290,18 +295,18 @@ static void unread(tilemm_t ctx, uint64_t seed)
                 for (j = 0; j < g.n; j++) {
                     int64_t e = matrix_at(g.layout, i, j, g.ldc);
                     float want = g.beta != 0 ? g.beta * before[e] : 0.0f;
-                    wrong += ((float *)C.image)[e] != want;
+                    wrong += C.numbers[e] != want;
                 }
             }
             CHECK(wrong == 0, "%s: %lld elements differ", describe(&g), (long long)wrong);
         }
     }
     /* m or n of 0: nothing is looked at */
-    CHECK(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 0, 4, 4, 1, NULL,
-                       4, NULL, 4, 0, NULL, 4) == TILEMM_SUCCESS,
+    CHECK(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 0, 4, 4, 1, NULL, 4,
+                       NULL, 4, 0, NULL, 4) == TILEMM_SUCCESS,
           "m = 0: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_sgemm(ctx, TILEMM_COL_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 4, 0, 4, 1, NULL,
-                       4, NULL, 4, 1, NULL, 4) == TILEMM_SUCCESS,
+    CHECK(tilemm_sgemm(ctx, TILEMM_COL_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 4, 0, 4, 1, NULL, 4,
+                       NULL, 4, 1, NULL, 4) == TILEMM_SUCCESS,
           "n = 0: %s", tilemm_last_error(ctx));
 }
 
@@ -315,8 +320,17 @@ static void same_bits(uint64_t seed)
     rng_t rng = {seed};
     int s, t, again;
     for (s = 0; s < 6; s++) {
-        gemm_t g = {layouts[s & 1], ops[s >> 1 & 1], ops[s & 1], shape[s][0], shape[s][1],
-                    shape[s][2], 1.5f, s & 1 ? 0.5f : 0.0f, 0, 0, 0};
+        gemm_t g = {layouts[s & 1],
+                    ops[s >> 1 & 1],
+                    ops[s & 1],
+                    shape[s][0],
+                    shape[s][1],
+                    shape[s][2],
+                    1.5f,
+                    s & 1 ? 0.5f : 0.0f,
+                    0,
+                    0,
+                    0};
         float *first = NULL, *start;
         if (test_quick())
             g.k /= 4;
@@ -352,18 +366,22 @@ static void same_bits(uint64_t seed)
 /* Shapes that go round every loop over blocks, panels and waves of tiles. */
 static void shapes(tilemm_t ctx, uint64_t seed)
 {
-    static const int64_t shape[][3] = {{20, 6100, 40},  {6100, 20, 40}, {33, 29, 2500},
-                                       {510, 1100, 30}, {1030, 70, 530}, {4, 40000, 9},
-                                       {40000, 3, 17},  {700, 650, 300}, {1, 3000, 2000},
-                                       {3000, 1, 2000}};
+    static const int64_t shape[][3] = {
+        {20, 6100, 40}, {6100, 20, 40}, {33, 29, 2500},  {510, 1100, 30}, {1030, 70, 530},
+        {4, 40000, 9},  {40000, 3, 17}, {700, 650, 300}, {1, 3000, 2000}, {3000, 1, 2000}};
     rng_t rng = {seed};
     int s;
     for (s = 0; s < (int)(sizeof(shape) / sizeof(shape[0])); s++) {
-        gemm_t g = {layouts[rng_range(&rng, 0, 1)], ops[rng_range(&rng, 0, 1)],
-                    ops[rng_range(&rng, 0, 1)],     shape[s][0],
-                    shape[s][1],                    shape[s][2],
-                    s % 3 ? 1.0f : -0.5f,           s % 2 ? 1.0f : 0.0f,
-                    0,                              0,
+        gemm_t g = {layouts[rng_range(&rng, 0, 1)],
+                    ops[rng_range(&rng, 0, 1)],
+                    ops[rng_range(&rng, 0, 1)],
+                    shape[s][0],
+                    shape[s][1],
+                    shape[s][2],
+                    s % 3 ? 1.0f : -0.5f,
+                    s % 2 ? 1.0f : 0.0f,
+                    0,
+                    0,
                     0};
         gemm_set_ld(&g, s % 2, s % 3, s % 5);
         prepare(&g, (family_t)(s % 3), &rng);
@@ -377,8 +395,17 @@ static void deep(tilemm_t ctx, uint64_t seed)
     rng_t rng = {seed};
     int f;
     for (f = 0; f < 4; f++) {
-        gemm_t g = {layouts[f & 1], ops[f & 1], ops[f >> 1], 21, 23, test_quick() ? 4000 : 100000,
-                    1, 0, 0, 0, 0};
+        gemm_t g = {layouts[f & 1],
+                    ops[f & 1],
+                    ops[f >> 1],
+                    21,
+                    23,
+                    test_quick() ? 4000 : 100000,
+                    1,
+                    0,
+                    0,
+                    0,
+                    0};
         family_t family = f % 2 ? FAMILY_SIGNED : FAMILY_POSITIVE;
         gemm_set_ld(&g, 0, 0, 0);
         prepare(&g, family, &rng);

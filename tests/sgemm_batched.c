@@ -26,9 +26,9 @@ static const char *describe(const gemm_t *g, int64_t batch, int64_t sa, int64_t 
              "%lld %lld, %s %s %s",
              arch, g->layout == TILEMM_ROW_MAJOR ? "row" : "col",
              g->transa == TILEMM_TRANS ? 'T' : 'N', g->transb == TILEMM_TRANS ? 'T' : 'N',
-             (long long)g->m, (long long)g->n, (long long)g->k, (double)g->alpha,
-             (double)g->beta, (long long)batch, (long long)sa, (long long)sb, (long long)sc,
-             place_name(A.place), place_name(B.place), place_name(C.place));
+             (long long)g->m, (long long)g->n, (long long)g->k, (double)g->alpha, (double)g->beta,
+             (long long)batch, (long long)sa, (long long)sb, (long long)sc, place_name(A.place),
+             place_name(B.place), place_name(C.place));
     return text;
 }
 
@@ -127,12 +127,11 @@ static void strided(tilemm_t ctx, int rounds, rng_t *rng)
         fc = C.bytes ? first_of(batch, sc) : 0;
         for (i = 0; i < batch; i++) {
             if (A.bytes)
-                gemm_fill_a(&g, (float *)A.image + fa + i * sa, FAMILY_NORMAL, rng);
+                gemm_fill_a(&g, A.numbers + fa + i * sa, FAMILY_NORMAL, rng);
             if (B.bytes)
-                gemm_fill_b(&g, (float *)B.image + fb + i * sb, FAMILY_NORMAL, rng);
+                gemm_fill_b(&g, B.numbers + fb + i * sb, FAMILY_NORMAL, rng);
             if (C.bytes && g.beta != 0)
-                matrix_fill((float *)C.image + fc + i * sc, g.layout, g.m, g.n, g.ldc,
-                            FAMILY_NORMAL, rng);
+                matrix_fill(C.numbers + fc + i * sc, g.layout, g.m, g.n, g.ldc, FAMILY_NORMAL, rng);
         }
         operand_send(&A);
         operand_send(&B);
@@ -143,16 +142,15 @@ static void strided(tilemm_t ctx, int rounds, rng_t *rng)
             matrix_own(&C, sizeof(float), fc + i * sc, g.layout, g.m, g.n, g.ldc);
         text = describe(&g, batch, sa, sb, sc);
         finish(ctx,
-               tilemm_sgemm_strided_batched(
-                   ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k, g.alpha,
-                   reads ? (float *)A.pointer + fa : NULL, g.lda, sa,
-                   reads ? (float *)B.pointer + fb : NULL, g.ldb, sb, g.beta,
-                   (float *)C.pointer + fc, g.ldc, sc, batch),
+               tilemm_sgemm_strided_batched(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k,
+                                            g.alpha, reads ? (float *)A.pointer + fa : NULL, g.lda,
+                                            sa, reads ? (float *)B.pointer + fb : NULL, g.ldb, sb,
+                                            g.beta, (float *)C.pointer + fc, g.ldc, sc, batch),
                text);
         for (i = 0; i < batch && C.bytes; i++)
-            compare(ctx, &g, i, (float *)A.image + (A.bytes ? fa + i * sa : 0),
-                    (float *)B.image + (B.bytes ? fb + i * sb : 0), old + fc + i * sc,
-                    (float *)C.image + fc + i * sc, text);
+            compare(ctx, &g, i, A.numbers + (A.bytes ? fa + i * sa : 0),
+                    B.numbers + (B.bytes ? fb + i * sb : 0), old + fc + i * sc,
+                    C.numbers + fc + i * sc, text);
         free(old);
     }
 }
@@ -191,13 +189,11 @@ static void pointers(tilemm_t ctx, int rounds, rng_t *rng)
         random_gemm(&g, rng, 60);
         reads = g.alpha != 0 && g.k > 0;
         operand_prepare(&A, rng_place(rng, TEST_BACKEND),
-                        bytes_of(batch, gemm_span_a(&g) + 1, gemm_span_a(&g)),
-                        rng_offset(rng, 4));
+                        bytes_of(batch, gemm_span_a(&g) + 1, gemm_span_a(&g)), rng_offset(rng, 4));
         operand_prepare(&B, rng_place(rng, TEST_BACKEND),
                         bytes_of(batch, gemm_span_b(&g), gemm_span_b(&g)), rng_offset(rng, 4));
         operand_prepare(&C, rng_place(rng, TEST_BACKEND),
-                        bytes_of(batch, gemm_span_c(&g) + 3, gemm_span_c(&g)),
-                        rng_offset(rng, 4));
+                        bytes_of(batch, gemm_span_c(&g) + 3, gemm_span_c(&g)), rng_offset(rng, 4));
         for (i = 0; i < batch; i++) { /* A in any order and repeated, B and C backwards */
             fa[i] = A.bytes ? rng_range(rng, 0, batch - 1) * (gemm_span_a(&g) + 1) : 0;
             fb[i] = B.bytes ? (batch - 1 - i) * gemm_span_b(&g) : 0;
@@ -205,12 +201,11 @@ static void pointers(tilemm_t ctx, int rounds, rng_t *rng)
         }
         for (i = 0; i < batch; i++) {
             if (A.bytes)
-                gemm_fill_a(&g, (float *)A.image + fa[i], FAMILY_SIGNED, rng);
+                gemm_fill_a(&g, A.numbers + fa[i], FAMILY_SIGNED, rng);
             if (B.bytes)
-                gemm_fill_b(&g, (float *)B.image + fb[i], FAMILY_SIGNED, rng);
+                gemm_fill_b(&g, B.numbers + fb[i], FAMILY_SIGNED, rng);
             if (C.bytes && g.beta != 0)
-                matrix_fill((float *)C.image + fc[i], g.layout, g.m, g.n, g.ldc, FAMILY_SIGNED,
-                            rng);
+                matrix_fill(C.numbers + fc[i], g.layout, g.m, g.n, g.ldc, FAMILY_SIGNED, rng);
         }
         operand_send(&A);
         operand_send(&B);
@@ -226,8 +221,8 @@ static void pointers(tilemm_t ctx, int rounds, rng_t *rng)
         finish(ctx,
                tilemm_sgemm_batched(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k, g.alpha,
                                     reads ? array_a.pointer : NULL, g.lda,
-                                    reads ? array_b.pointer : NULL, g.ldb, g.beta,
-                                    array_c.pointer, g.ldc, batch),
+                                    reads ? array_b.pointer : NULL, g.ldb, g.beta, array_c.pointer,
+                                    g.ldc, batch),
                text);
         operand_fetch(&array_a);
         operand_fetch(&array_b);
@@ -235,8 +230,8 @@ static void pointers(tilemm_t ctx, int rounds, rng_t *rng)
         CHECK(operand_intact(&array_a) && operand_intact(&array_b) && operand_intact(&array_c),
               "%s: arrays changed", text);
         for (i = 0; i < batch && C.bytes; i++)
-            compare(ctx, &g, i, (float *)A.image + fa[i], (float *)B.image + fb[i], old + fc[i],
-                    (float *)C.image + fc[i], text);
+            compare(ctx, &g, i, A.numbers + fa[i], B.numbers + fb[i], old + fc[i],
+                    C.numbers + fc[i], text);
         free(old);
     }
 }
@@ -258,8 +253,8 @@ static void edges(tilemm_t ctx, rng_t *rng)
     operand_prepare(&A, rng_place(rng, TEST_BACKEND), 8 * 4 * (size_t)gemm_span_a(&g), 0);
     operand_prepare(&B, rng_place(rng, TEST_BACKEND), 8 * 4 * (size_t)gemm_span_b(&g), 0);
     operand_prepare(&C, rng_place(rng, TEST_BACKEND), 8 * 4 * (size_t)gemm_span_c(&g), 0);
-    matrix_fill((float *)A.image, TILEMM_ROW_MAJOR, 1, 8 * gemm_span_a(&g), 1, FAMILY_NORMAL, rng);
-    matrix_fill((float *)B.image, TILEMM_ROW_MAJOR, 1, 8 * gemm_span_b(&g), 1, FAMILY_NORMAL, rng);
+    matrix_fill(A.numbers, TILEMM_ROW_MAJOR, 1, 8 * gemm_span_a(&g), 1, FAMILY_NORMAL, rng);
+    matrix_fill(B.numbers, TILEMM_ROW_MAJOR, 1, 8 * gemm_span_b(&g), 1, FAMILY_NORMAL, rng);
     operand_send(&A);
     operand_send(&B);
     first = malloc(C.bytes);

@@ -102,8 +102,8 @@ static void queue(tilemm_t ctx)
     DO(tilemm_snrm2(ctx, LENGTH, device.x, 1, device.sums + 1));
     DO(tilemm_sdot(ctx, 5000, device.x, 1, device.x + 5000, 2, device.sums + 2));
     DO(tilemm_smax(ctx, LENGTH, device.x, -1, device.sums + 3));
-    DO(tilemm_sreduce(ctx, TILEMM_ASUM, TILEMM_AXIS_COLS, TILEMM_ROW_MAJOR, 4, 2000, device.x,
-                      2001, device.sums + 4, 1));
+    DO(tilemm_sreduce(ctx, TILEMM_ASUM, TILEMM_AXIS_COLS, TILEMM_ROW_MAJOR, 4, 2000, device.x, 2001,
+                      device.sums + 4, 1));
     DO(tilemm_isamax(ctx, LENGTH, device.x, 1, device.indices));
     DO(tilemm_ismin(ctx, 777, device.x, 3, device.indices + 1));
     DO(tilemm_sreduce_segments(ctx, TILEMM_SUM, SEGMENTS, device.x, device.offsets,

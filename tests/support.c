@@ -161,9 +161,7 @@ int64_t rng_size(rng_t *rng, int64_t most)
     static const int64_t edge[] = {4, 6, 8, 12, 14, 16, 24, 32, 48, 64, 96, 128, 192, 256, 288};
     int64_t size;
     switch (rng_range(rng, 0, 9)) {
-    case 0:
-        size = rng_range(rng, 0, 3);
-        break;
+    case 0: size = rng_range(rng, 0, 3); break;
     case 1:
     case 2:
     case 3:
@@ -172,11 +170,8 @@ int64_t rng_size(rng_t *rng, int64_t most)
         break;
     case 4:
     case 5:
-    case 6:
-        size = rng_range(rng, 0, most < 64 ? most : 64);
-        break;
-    default:
-        size = rng_range(rng, 0, most);
+    case 6: size = rng_range(rng, 0, most < 64 ? most : 64); break;
+    default: size = rng_range(rng, 0, most);
     }
     return size > most ? rng_range(rng, 0, most) : size;
 }
@@ -186,8 +181,7 @@ float rng_float(rng_t *rng, family_t family)
     double x;
     int i;
     switch (family) {
-    case FAMILY_POSITIVE:
-        return (float)rng_unit(rng);
+    case FAMILY_POSITIVE: return (float)rng_unit(rng);
     case FAMILY_NORMAL:
         for (x = -6, i = 0; i < 12; i++)
             x += rng_unit(rng);
@@ -200,13 +194,9 @@ float rng_float(rng_t *rng, family_t family)
         if (rng_bits(rng) & 1)
             return (float)x;
         return (float)(rng_bits(rng) & 1 ? 1e4 + x : -1e4 + x);
-    case FAMILY_SUBNORMAL:
-        x = 0x1p-126 * (2 * rng_unit(rng) - 1);
-        return (float)x;
-    case FAMILY_INTEGER:
-        return (float)rng_range(rng, -8, 8);
-    default:
-        return (float)(2 * rng_unit(rng) - 1);
+    case FAMILY_SUBNORMAL: x = 0x1p-126 * (2 * rng_unit(rng) - 1); return (float)x;
+    case FAMILY_INTEGER: return (float)rng_range(rng, -8, 8);
+    default: return (float)(2 * rng_unit(rng) - 1);
     }
 }
 
@@ -223,12 +213,9 @@ place_t rng_place(rng_t *rng, tilemm_backend_t backend)
     if (backend != TILEMM_BACKEND_CUDA || rng_range(rng, 0, 5) == 0)
         return PLACE_HOST;
     switch (rng_range(rng, 0, 9)) {
-    case 0:
-        return PLACE_MANAGED;
-    case 1:
-        return PLACE_PINNED;
-    default:
-        return PLACE_DEVICE;
+    case 0: return PLACE_MANAGED;
+    case 1: return PLACE_PINNED;
+    default: return PLACE_DEVICE;
     }
 }
 
@@ -236,8 +223,8 @@ place_t rng_place(rng_t *rng, tilemm_backend_t backend)
 static unsigned char *fenced_alloc(size_t bytes)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    unsigned char *all = mmap(NULL, bytes + 2 * page, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char *all =
+        mmap(NULL, bytes + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
         return NULL;
     if (mprotect(all, page, PROT_NONE) || mprotect(all + page + bytes, page, PROT_NONE))
@@ -273,11 +260,10 @@ static void region_grow(operand_t *operand, place_t place, size_t bytes)
         return;
     region_free(operand, place);
     bytes = (bytes + bytes / 4 + page - 1) / page * page;
-    operand->region[place].memory =
-        need(place == PLACE_HOST      ? fenced_alloc(bytes)
-             : place == PLACE_DEVICE  ? gpu_malloc(bytes)
-             : place == PLACE_MANAGED ? gpu_malloc_managed(bytes)
-                                      : gpu_malloc_host(bytes));
+    operand->region[place].memory = need(place == PLACE_HOST      ? fenced_alloc(bytes)
+                                         : place == PLACE_DEVICE  ? gpu_malloc(bytes)
+                                         : place == PLACE_MANAGED ? gpu_malloc_managed(bytes)
+                                                                  : gpu_malloc_host(bytes));
     operand->region[place].capacity = bytes;
 }
 
@@ -310,6 +296,7 @@ void operand_prepare(operand_t *operand, place_t place, size_t bytes, int64_t of
     }
     memset(operand->store, 0xff, total);
     operand->image = operand->store + operand->guard_before;
+    operand->numbers = (void *)operand->image;
 }
 
 int64_t rng_offset(rng_t *rng, size_t alignment)
@@ -382,8 +369,8 @@ void *sparse_alloc(tilemm_backend_t backend, size_t bytes)
         gpu_synchronize();
         return memory;
     }
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -411,7 +398,8 @@ void sparse_read(tilemm_backend_t backend, void *to, const void *from, size_t by
         give_up("copy from the device failed");
 }
 
-/* ---- matrices ---------------------------------------------------------------------------------- */
+/* ---- matrices ----------------------------------------------------------------------------------
+ */
 
 int64_t matrix_ld(tilemm_layout_t layout, int64_t rows, int64_t cols)
 {
@@ -442,7 +430,8 @@ void matrix_own(operand_t *operand, size_t elem_size, int64_t first, tilemm_layo
         operand_own(operand, (size_t)(first + line * ld) * elem_size, (size_t)length * elem_size);
 }
 
-/* ---- SGEMM ------------------------------------------------------------------------------------- */
+/* ---- SGEMM -------------------------------------------------------------------------------------
+ */
 
 static int64_t rows_of(tilemm_op_t trans, int64_t rows, int64_t cols)
 {
@@ -451,10 +440,10 @@ static int64_t rows_of(tilemm_op_t trans, int64_t rows, int64_t cols)
 
 void gemm_set_ld(gemm_t *g, int64_t pad_a, int64_t pad_b, int64_t pad_c)
 {
-    g->lda = pad_a + matrix_ld(g->layout, rows_of(g->transa, g->m, g->k),
-                               rows_of(g->transa, g->k, g->m));
-    g->ldb = pad_b + matrix_ld(g->layout, rows_of(g->transb, g->k, g->n),
-                               rows_of(g->transb, g->n, g->k));
+    g->lda = pad_a +
+             matrix_ld(g->layout, rows_of(g->transa, g->m, g->k), rows_of(g->transa, g->k, g->m));
+    g->ldb = pad_b +
+             matrix_ld(g->layout, rows_of(g->transb, g->k, g->n), rows_of(g->transb, g->n, g->k));
     g->ldc = pad_c + matrix_ld(g->layout, g->m, g->n);
 }
 
@@ -526,8 +515,7 @@ gemm_error_t gemm_error(const gemm_t *g, const double *dot, const double *mag,
             int64_t e = matrix_at(g->layout, i, j, g->ldc);
             double old = g->beta != 0 ? (double)g->beta * c_before[e] : 0;
             double want = (reads_ab ? (double)g->alpha * dot[i * g->n + j] : 0) + old;
-            double scale =
-                (reads_ab ? fabs((double)g->alpha) * mag[i * g->n + j] : 0) + fabs(old);
+            double scale = (reads_ab ? fabs((double)g->alpha) * mag[i * g->n + j] : 0) + fabs(old);
             double got = c[e], bound = 0;
             int right;
             if (isnan(want)) {
@@ -602,7 +590,8 @@ int gemm_reference(tilemm_backend_t backend, const gemm_t *g, const float *a, co
     return 0;
 }
 
-/* ---- reductions --------------------------------------------------------------------------------- */
+/* ---- reductions ---------------------------------------------------------------------------------
+ */
 
 const char *reduce_name(int op)
 {
@@ -737,17 +726,23 @@ float reduce_exact_bits(int op, int nan_ignore, int64_t n, const float *x, const
 void reduce_fill_order(int op, float *x, int64_t n, int64_t stride, rng_t *rng)
 {
     int squares = op == TILEMM_SUMSQ || op == TILEMM_NRM2;
-    int64_t i, large;
-    if (n < 2)
+    int64_t i, at[4];
+    int p, q;
+    if (n < 4)
         return;
     if (op == TILEMM_ASUM || squares) {
+        const double value[4] = {1, 0x1p-24, 0.75 * 0x1p-53, 0.75 * 0x1p-53};
         for (i = 0; i < n; i++)
-            x[i * stride] = (float)(ldexp(1 + rng_unit(rng) / 4, squares ? -27 : -54) *
-                                    (rng_bits(rng) & 1 ? 1 : -1));
-        i = rng_range(rng, 0, n - 1);
-        large = (i + 1 + rng_range(rng, 0, n - 2)) % n;
-        x[i * stride] = squares ? 0x1p-12f : 0x1p-24f;
-        x[large * stride] = 1.0f;
+            x[i * stride] = 0;
+        for (p = 0; p < 4; p++) {
+            do {
+                at[p] = rng_range(rng, 0, n - 1);
+                for (q = 0; q < p && at[q] != at[p]; q++)
+                    continue;
+            } while (q < p);
+            x[at[p] * stride] =
+                (float)((squares ? sqrt(value[p]) : value[p]) * (rng_bits(rng) & 1 ? 1 : -1));
+        }
         return;
     }
     for (i = 0; i < n; i++)
@@ -826,20 +821,14 @@ tilemm_status_t reduce_call(tilemm_t ctx, int op, int64_t n, const float *x, int
                             const float *y, int64_t incy, float *result)
 {
     switch (op) {
-    case TILEMM_SUM:
-        return tilemm_ssum(ctx, n, x, incx, result);
-    case TILEMM_ASUM:
-        return tilemm_sasum(ctx, n, x, incx, result);
-    case TILEMM_NRM2:
-        return tilemm_snrm2(ctx, n, x, incx, result);
-    case TILEMM_MAX:
-        return tilemm_smax(ctx, n, x, incx, result);
-    case TILEMM_MIN:
-        return tilemm_smin(ctx, n, x, incx, result);
-    case REDUCE_DOT:
-        return tilemm_sdot(ctx, n, x, incx, y, incy, result);
+    case TILEMM_SUM: return tilemm_ssum(ctx, n, x, incx, result);
+    case TILEMM_ASUM: return tilemm_sasum(ctx, n, x, incx, result);
+    case TILEMM_NRM2: return tilemm_snrm2(ctx, n, x, incx, result);
+    case TILEMM_MAX: return tilemm_smax(ctx, n, x, incx, result);
+    case TILEMM_MIN: return tilemm_smin(ctx, n, x, incx, result);
+    case REDUCE_DOT: return tilemm_sdot(ctx, n, x, incx, y, incy, result);
     default: /* a column, so incx must be positive */
-        return tilemm_sreduce(ctx, (tilemm_reduce_t)op, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, n, 1,
-                              x, incx, result, 1);
+        return tilemm_sreduce(ctx, (tilemm_reduce_t)op, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, n, 1, x,
+                              incx, result, 1);
     }
 }

@@ -49,7 +49,7 @@ int test_kernel_allowed(const char *kernel, const char *arch);
 /* Seconds on a clock that only goes forward. */
 double test_seconds(void);
 
-/* ---- random numbers: the same on every machine ---------------------------------------------- */
+/* ---- random numbers: the same in every run ------------------------------------------------ */
 
 typedef struct {
     uint64_t state;
@@ -67,10 +67,10 @@ typedef enum {
     FAMILY_SIGNED = 0, /* uniform in [-1, 1] */
     FAMILY_POSITIVE,   /* uniform in [0, 1] */
     FAMILY_NORMAL,
-    FAMILY_WIDE,       /* magnitudes from 2^-30 to 2^30 */
-    FAMILY_CANCEL,     /* large values that nearly cancel among small ones */
+    FAMILY_WIDE,   /* magnitudes from 2^-30 to 2^30 */
+    FAMILY_CANCEL, /* large values that nearly cancel among small ones */
     FAMILY_SUBNORMAL,
-    FAMILY_INTEGER,    /* -8 to 8: sums are exact */
+    FAMILY_INTEGER, /* -8 to 8: sums are exact */
     FAMILY_COUNT
 } family_t;
 
@@ -92,6 +92,7 @@ enum { GUARD_BYTES = 256 };
  * The test works on the image, the library on what pointer points to. */
 typedef struct {
     unsigned char *image;
+    float *numbers; /* the image as floats */
     void *pointer;
     size_t bytes;
     place_t place;
@@ -129,7 +130,8 @@ void sparse_free(tilemm_backend_t backend, void *memory, size_t bytes);
 void sparse_write(tilemm_backend_t backend, void *to, const void *from, size_t bytes);
 void sparse_read(tilemm_backend_t backend, void *to, const void *from, size_t bytes);
 
-/* ---- matrices ---------------------------------------------------------------------------------- */
+/* ---- matrices ----------------------------------------------------------------------------------
+ */
 
 static inline int64_t matrix_at(tilemm_layout_t layout, int64_t i, int64_t j, int64_t ld)
 {
@@ -147,7 +149,8 @@ void matrix_fill(float *x, tilemm_layout_t layout, int64_t rows, int64_t cols, i
 void matrix_own(operand_t *operand, size_t elem_size, int64_t first, tilemm_layout_t layout,
                 int64_t rows, int64_t cols, int64_t ld);
 
-/* ---- SGEMM ------------------------------------------------------------------------------------- */
+/* ---- SGEMM -------------------------------------------------------------------------------------
+ */
 
 typedef struct {
     tilemm_layout_t layout;
@@ -177,11 +180,11 @@ void gemm_exact(const gemm_t *gemm, const float *a, const float *b, double *dot,
  * Inputs that were rounded themselves (TF32) add input_error times the same sum. Elements that
  * must be NaN or infinite must be just that. */
 typedef struct {
-    int64_t outside;     /* elements that break the bound */
-    int64_t i, j;        /* the first of them */
+    int64_t outside; /* elements that break the bound */
+    int64_t i, j;    /* the first of them */
     double got, want, bound;
-    double worst;        /* largest |error| / (|alpha| (|A||B|) + |beta C|) */
-    double half_ulp;     /* largest half ulp of a result, in the same measure */
+    double worst;    /* largest |error| / (|alpha| (|A||B|) + |beta C|) */
+    double half_ulp; /* largest half ulp of a result, in the same measure */
 } gemm_error_t;
 
 gemm_error_t gemm_error(const gemm_t *gemm, const double *dot, const double *mag,
@@ -192,7 +195,8 @@ gemm_error_t gemm_error(const gemm_t *gemm, const double *dot, const double *mag
 int gemm_reference(tilemm_backend_t backend, const gemm_t *gemm, const float *a, const float *b,
                    float *c);
 
-/* ---- reductions --------------------------------------------------------------------------------- */
+/* ---- reductions ---------------------------------------------------------------------------------
+ */
 
 /* tilemm_reduce_t goes on with the product of two vectors. */
 enum { REDUCE_DOT = TILEMM_AMIN + 1 };
@@ -212,7 +216,7 @@ int64_t reduce_index(int op, int nan_ignore, int64_t n, const float *x);
 
 /* Fill n elements that lie `stride` apart so that the order of additions shows in the bits of op's
  * result: large pairs that cancel, whose rounding is all that is left; or, where nothing cancels,
- * crumbs that decide a tie in FP32 only if they are added up before they meet the large element. */
+ * two crumbs that decide a tie in FP32 only if they meet each other before the large element. */
 void reduce_fill_order(int op, float *x, int64_t n, int64_t stride, rng_t *rng);
 
 /* The exact sum (SUM, ASUM, SUMSQ, DOT) rounded to FP64, and the sum of the terms' magnitudes,

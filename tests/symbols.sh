@@ -91,5 +91,5 @@ for symbol in $undefined; do
         fail "$lib uses $symbol" ;;
     esac
 done
-[ $failed -eq 0 ] && echo "$count functions exported, nothing else; needed: $(echo $needed)"
+[ $failed -eq 0 ] && printf "%s functions exported, nothing else; needed: %s\n" "$count" "$needed"
 exit $failed

@@ -63,14 +63,12 @@ static void *worker(void *argument)
             matrix_fill(b, TILEMM_ROW_MAJOR, SIZE, SIZE, SIZE, FAMILY_NORMAL, &rng);
             matrix_fill(x, TILEMM_ROW_MAJOR, 1, LENGTH, LENGTH, FAMILY_NORMAL, &rng);
             memset(c, 0, matrix);
-            work->failures +=
-                tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_TRANS, m, n, k, 1, a,
-                             SIZE, b, SIZE, 0, c, SIZE) != TILEMM_SUCCESS;
+            work->failures += tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_TRANS, m,
+                                           n, k, 1, a, SIZE, b, SIZE, 0, c, SIZE) != TILEMM_SUCCESS;
             work->digest = fold(work->digest, c, matrix);
             work->failures += tilemm_transpose(ctx, m, n, 4, a, SIZE, c, SIZE) != TILEMM_SUCCESS;
             work->digest = fold(work->digest, c, matrix);
-            work->failures +=
-                tilemm_transpose_inplace(ctx, m, n, 4, b, n, m) != TILEMM_SUCCESS;
+            work->failures += tilemm_transpose_inplace(ctx, m, n, 4, b, n, m) != TILEMM_SUCCESS;
             work->digest = fold(work->digest, b, sizeof(float) * (size_t)(m * n));
             work->failures += tilemm_ssum(ctx, LENGTH, x, 1, &sum) != TILEMM_SUCCESS;
             work->failures += tilemm_isamax(ctx, LENGTH, x, 1, &index) != TILEMM_SUCCESS;

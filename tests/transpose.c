@@ -17,8 +17,8 @@
 static operand_t source, result;
 static const char *arch = "";
 
-static const char *describe(int64_t rows, int64_t cols, size_t size, int64_t ld_src,
-                            int64_t ld_dst, int64_t batch)
+static const char *describe(int64_t rows, int64_t cols, size_t size, int64_t ld_src, int64_t ld_dst,
+                            int64_t batch)
 {
     static char text[256];
     snprintf(text, sizeof(text),
@@ -160,9 +160,9 @@ static void batches(tilemm_t ctx, int rounds, rng_t *rng)
             int64_t wrong = wrong_elements(
                 rows, cols, size, source.image + (size_t)(first_src + i * stride_src) * size,
                 ld_src, result.image + (size_t)(first_dst + i * stride_dst) * size, ld_dst);
-            CHECK(wrong == 0, "%s: %s: matrix %lld: %lld elements wrong (strides %lld, %lld)",
-                  text, tilemm_last_kernel(ctx), (long long)i, (long long)wrong,
-                  (long long)stride_src, (long long)stride_dst);
+            CHECK(wrong == 0, "%s: %s: matrix %lld: %lld elements wrong (strides %lld, %lld)", text,
+                  tilemm_last_kernel(ctx), (long long)i, (long long)wrong, (long long)stride_src,
+                  (long long)stride_dst);
         }
     }
 }
@@ -189,10 +189,10 @@ static void scaled(tilemm_t ctx, int rounds, rng_t *rng)
                         4 * (size_t)matrix_span(layout, out_rows, out_cols, ldb),
                         rng_offset(rng, 4));
         if (alpha != 0)
-            matrix_fill((float *)source.image, layout, rows, cols, lda,
-                        (family_t)(round % FAMILY_COUNT), rng);
-        a = (const float *)source.image;
-        b = (const float *)result.image;
+            matrix_fill(source.numbers, layout, rows, cols, lda, (family_t)(round % FAMILY_COUNT),
+                        rng);
+        a = source.numbers;
+        b = result.numbers;
         operand_send(&source);
         operand_send(&result);
         if (rows && cols)

@@ -18,10 +18,10 @@ static operand_t matrix;
 static const char *arch = "";
 static size_t workspace_bytes; /* the user's, or 0 */
 
-/* Any of the operations: transpose_inplace on elements of `size` bytes (scaled == 0), or simatcopy. */
-static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t rows,
-                int64_t cols, size_t size, int scaled, float alpha, int64_t pad_in,
-                int64_t pad_out, rng_t *rng)
+/* Any of the operations: transpose_inplace on elements of `size` bytes (scaled == 0), or simatcopy.
+ */
+static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t rows, int64_t cols,
+                size_t size, int scaled, float alpha, int64_t pad_in, int64_t pad_out, rng_t *rng)
 {
     int64_t out_rows = trans == TILEMM_TRANS ? cols : rows;
     int64_t out_cols = trans == TILEMM_TRANS ? rows : cols;
@@ -39,7 +39,7 @@ static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t
     if (!scaled)
         rng_bytes(rng, matrix.image, bytes);
     else if (alpha != 0) /* else NaN, not to be read */
-        matrix_fill((float *)matrix.image, layout, rows, cols, ld_in, FAMILY_WIDE, rng);
+        matrix_fill(matrix.numbers, layout, rows, cols, ld_in, FAMILY_WIDE, rng);
     operand_send(&matrix);
     old = malloc(bytes + 1);
     memcpy(old, matrix.image, bytes);
@@ -55,8 +55,8 @@ static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t
              (long long)ld_in, (long long)ld_out, (double)alpha, place_name(matrix.place),
              workspace_bytes);
     if (scaled)
-        status = tilemm_simatcopy(ctx, layout, trans, rows, cols, alpha, matrix.pointer, ld_in,
-                                  ld_out);
+        status =
+            tilemm_simatcopy(ctx, layout, trans, rows, cols, alpha, matrix.pointer, ld_in, ld_out);
     else
         status = tilemm_transpose_inplace(ctx, rows, cols, size, matrix.pointer, ld_in, ld_out);
     CHECK(status == TILEMM_SUCCESS, "%s: %s: %s", text, tilemm_status_string(status),
@@ -100,10 +100,10 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
 {
     static const size_t sizes[] = {1, 2, 4, 8, 16};
     static const float alphas[] = {1, -1, 2.5f, 0};
-    static const int64_t fixed[][2] = {{0, 5},   {5, 0},    {1, 1},     {1, 300},   {300, 1},
-                                       {3, 500}, {500, 3},  {31, 257},  {64, 64},   {65, 65},
-                                       {33, 97}, {200, 200}, {128, 64}, {64, 128},  {100, 100},
-                                       {2, 3},   {97, 101}, {1000, 37}, {37, 1000}, {513, 511}};
+    static const int64_t fixed[][2] = {{0, 5},   {5, 0},     {1, 1},     {1, 300},   {300, 1},
+                                       {3, 500}, {500, 3},   {31, 257},  {64, 64},   {65, 65},
+                                       {33, 97}, {200, 200}, {128, 64},  {64, 128},  {100, 100},
+                                       {2, 3},   {97, 101},  {1000, 37}, {37, 1000}, {513, 511}};
     int s, f, round;
     for (s = 0; s < 5; s++) {
         for (f = 0; f < (int)(sizeof(fixed) / sizeof(fixed[0])); f++) {
@@ -112,7 +112,8 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
             plain(ctx, fixed[f][0], fixed[f][1], sizes[s], 0, 0, rng);
         }
         for (round = 0; round < rounds; round++) {
-            int64_t rows = rng_size(rng, 150), cols = rng_size(rng, 150), pad = rng_range(rng, 0, 9);
+            int64_t rows = rng_size(rng, 150), cols = rng_size(rng, 150),
+                    pad = rng_range(rng, 0, 9);
             if (round % 3 == 0)
                 cols = rows;
             plain(ctx, rows, cols, sizes[s], round % 2 * pad, round / 2 % 2 * rng_range(rng, 0, 9),
@@ -133,14 +134,13 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
 /* Workspaces of the user's from nothing worth naming upwards. */
 static void little_workspace(tilemm_t ctx, int rounds, rng_t *rng)
 {
-    static const size_t bytes[] = {8, 64, 1000, 4096};
+    static const size_t bytes[] = {8, 1000, 20000, 50001};
     static operand_t workspace;
     int b;
     for (b = 0; b < 4; b++) {
         workspace_bytes = bytes[b];
-        operand_prepare(&workspace,
-                        TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST, bytes[b],
-                        b & 1 ? -1 : 0);
+        operand_prepare(&workspace, TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST,
+                        bytes[b], b & 1 ? -1 : 0);
         operand_send(&workspace);
         operand_own(&workspace, 0, bytes[b]);
         CHECK(tilemm_set_workspace(ctx, workspace.pointer, bytes[b]) == TILEMM_SUCCESS, "%s",

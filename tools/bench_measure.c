@@ -16,7 +16,7 @@
 #include "gpu.h"
 
 static const double cpu_sample_seconds = 5e-3, gpu_sample_seconds = 2e-3;
-static const double warm_up_seconds = 1e-3;
+static const double warm_up_seconds = 1e-3, gpu_warm_up_seconds = 50e-3;
 static const double graph_below_seconds = 200e-6, graph_seconds = 500e-6;
 static const double seconds_each = 0.4; /* for all samples of a contender, unless reps says more */
 enum { MIN_REPS = 5, MIN_REPS_LONG = 3, MAX_REPS = 31, MAX_GRAPH_RUNS = 64, MAX_RUNS = 1 << 20 };
@@ -155,6 +155,18 @@ static double quantile(const double *sorted, int count, double fraction)
     return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
 }
 
+/* Work until an idle GPU has raised its clocks. */
+static int raise_clocks(const machine_t *machine, const contender_t *contender, void *problem,
+                        const plan_t *plan)
+{
+    const double end = now() + gpu_warm_up_seconds;
+
+    while (now() < end)
+        if (sample(machine, contender, problem, plan) < 0)
+            return -1;
+    return 0;
+}
+
 static int take_samples(const machine_t *machine, contender_t *contenders, int count, void *problem,
                         plan_t *plans, int reps)
 {
@@ -193,6 +205,8 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
         if (!plans[i].samples)
             result = -1 - command_error("no memory for %lld samples", (long long)reps);
     }
+    if (!result && machine->on_gpu)
+        result = raise_clocks(machine, &contenders[0], problem, &plans[0]);
     if (!result)
         result = take_samples(machine, contenders, count, problem, plans, (int)reps);
     for (int i = 0; i < count; i++) {

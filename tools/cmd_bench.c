@@ -399,7 +399,7 @@ static int run_on(bench_options_t *options, report_t *report, int *was_gpu)
     else
         for (size_t i = 0; status == EXIT_OK && i < sizeof all / sizeof all[0]; i++)
             status = run_verb(all[i], &machine, options, report);
-    if (options->vs == VS_DEFAULT && !machine.blas && !machine.cublas)
+    if (options->vs == VS_DEFAULT && !machine.blas && !machine.cublas && !machine.cub)
         report_note(report, "(%s was not found: no comparison)",
                     machine.on_gpu ? "cuBLAS" : "OpenBLAS");
     machine_close(&machine);

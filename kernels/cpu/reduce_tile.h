@@ -27,9 +27,9 @@ enum {
     ELEMS = TILEMM__TILE_ELEMS,
     DOUBLES = REDUCE_DOUBLES,
     WORDS = REDUCE_WORDS,
-    SUM_REGS = LANES / DOUBLES,                 /* accumulators of a tile of sums */
-    PASS_REGS = SUM_REGS < 8 ? SUM_REGS : 8,    /* of them at a time, so that none is spilled */
-    KEY_REGS = 4                                /* of a search, enough to hide their latency */
+    SUM_REGS = LANES / DOUBLES,              /* accumulators of a tile of sums */
+    PASS_REGS = SUM_REGS < 8 ? SUM_REGS : 8, /* of them at a time, so that none is spilled */
+    KEY_REGS = 4                             /* of a search, enough to hide their latency */
 };
 
 typedef double vec_d __attribute__((vector_size(DOUBLES * 8)));
@@ -148,38 +148,21 @@ INLINE void sum_tiles_op(int op, int nan_ignore, int64_t n, const float *x, int6
 /* Make op and nan_ignore constants. */
 #define FOR_EACH_SUM(call)                                                                         \
     switch (op * 2 + !!nan_ignore) {                                                               \
-    case TILEMM__ASUM * 2:                                                                         \
-        call(TILEMM__ASUM, 0);                                                                     \
-        break;                                                                                     \
-    case TILEMM__ASUM * 2 + 1:                                                                     \
-        call(TILEMM__ASUM, 1);                                                                     \
-        break;                                                                                     \
+    case TILEMM__ASUM * 2: call(TILEMM__ASUM, 0); break;                                           \
+    case TILEMM__ASUM * 2 + 1: call(TILEMM__ASUM, 1); break;                                       \
     case TILEMM__SUMSQ * 2:                                                                        \
-    case TILEMM__NRM2 * 2:                                                                         \
-        call(TILEMM__SUMSQ, 0);                                                                    \
-        break;                                                                                     \
+    case TILEMM__NRM2 * 2: call(TILEMM__SUMSQ, 0); break;                                          \
     case TILEMM__SUMSQ * 2 + 1:                                                                    \
-    case TILEMM__NRM2 * 2 + 1:                                                                     \
-        call(TILEMM__SUMSQ, 1);                                                                    \
-        break;                                                                                     \
+    case TILEMM__NRM2 * 2 + 1: call(TILEMM__SUMSQ, 1); break;                                      \
     case TILEMM__SUM * 2 + 1:                                                                      \
-    case TILEMM__MEAN * 2 + 1:                                                                     \
-        call(TILEMM__SUM, 1);                                                                      \
-        break;                                                                                     \
-    case TILEMM__DOT * 2:                                                                          \
-        call(TILEMM__DOT, 0);                                                                      \
-        break;                                                                                     \
-    case TILEMM__DOT * 2 + 1:                                                                      \
-        call(TILEMM__DOT, 1);                                                                      \
-        break;                                                                                     \
-    default:                                                                                       \
-        call(TILEMM__SUM, 0);                                                                      \
-        break;                                                                                     \
+    case TILEMM__MEAN * 2 + 1: call(TILEMM__SUM, 1); break;                                        \
+    case TILEMM__DOT * 2: call(TILEMM__DOT, 0); break;                                             \
+    case TILEMM__DOT * 2 + 1: call(TILEMM__DOT, 1); break;                                         \
+    default: call(TILEMM__SUM, 0); break;                                                          \
     }
 
 static void sum_tiles(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
-                      const float *y, int64_t y_istride, double *restrict sums)
-{
+                      const float *y, int64_t y_istride, double *restrict sums){
 #define CALL(o, ignore) sum_tiles_op(o, ignore, n, x, istride, y, y_istride, sums)
     FOR_EACH_SUM(CALL)
 #undef CALL
@@ -406,5 +389,5 @@ static void extreme_down(tilemm__order_t order, int64_t rows, int64_t cols, cons
     }
 }
 
-const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_tiles, count,        extreme,
-                                           sum_down,  count_down,   extreme_down};
+const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_tiles, count,      extreme,
+                                           sum_down,  count_down, extreme_down};

@@ -295,18 +295,20 @@ static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_
 
         /* Four tiles side by side use up whole cache lines of the source while they are there. A
          * source that is near anyway is read for few rows of the result at a time. */
-        if (!(hints & TILEMM__BLOCK_NEAR))
+        if (hints & TILEMM__BLOCK_NEAR) {
+            if (hints & TILEMM__BLOCK_STREAM)
+                for (; cols - j >= SQUARE; j += SQUARE)
+                    STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha,
+                          1, 1);
+        } else if (hints & TILEMM__BLOCK_STREAM) {
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
-                if (hints & TILEMM__BLOCK_STREAM)
-                    STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha,
-                          1, 4);
-                else
-                    STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha,
-                          0, 4);
-        else if (hints & TILEMM__BLOCK_STREAM)
-            for (; cols - j >= SQUARE; j += SQUARE)
                 STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1,
-                      1);
+                      4);
+        } else {
+            for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
+                STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0,
+                      4);
+        }
         while (j < cols) {
             j = cols - j < SQUARE ? cols - SQUARE : j;
             STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1);

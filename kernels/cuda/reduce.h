@@ -35,8 +35,8 @@ int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, void *stream)
 /* The next level: the tiles of args->count vectors of `length` partial results each; width: 1, 4
  * or 32 as above. Of args only op, policy, count, n and where results go count here. */
 int tilemm__reduce_partials(const tilemm__reduce_args_t *args, int64_t length,
-                            const tilemm__partials_t *from, int width,
-                            const tilemm__partials_t *to, void *stream);
+                            const tilemm__partials_t *from, int width, const tilemm__partials_t *to,
+                            void *stream);
 
 /* Whole vectors of partial results, up to 2^20 each, a block of 32 warps for each. */
 int tilemm__reduce_partials_block(const tilemm__reduce_args_t *args, int64_t length,

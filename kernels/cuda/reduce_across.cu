@@ -55,9 +55,12 @@ static __global__ void __launch_bounds__(THREADS, DOT ? 3 : 4)
         const int64_t vector = vector_of(item, tiles), start = (item - vector * tiles) * TILE;
         const int length = clip(args.n - start, TILE);
         int nans = 0;
-        const double sum = sum_tile<DOT, DOT ? 16 : 32>(
-            args.op, args.nan_ignore, args.x + vector * args.vstride + start * args.istride,
-            args.istride, args.y + start * args.y_istride, args.y_istride, length, lane, &nans);
+        const double sum = sum_tile < DOT,
+                     DOT ? 16
+                         : 32 > (args.op, args.nan_ignore,
+                                 args.x + vector * args.vstride + start * args.istride,
+                                 args.istride, args.y + start * args.y_istride, args.y_istride,
+                                 length, lane, &nans);
         if (lane == 0) {
             put_sum(&args, &to, item, vector, sum, length - nans);
         }
@@ -73,9 +76,9 @@ static __global__ void __launch_bounds__(THREADS, SEARCH_RESIDENT)
     for (int64_t item = warp_number(); item < args.count * tiles; item += warp_total()) {
         const int64_t vector = vector_of(item, tiles), start = (item - vector * tiles) * TILE;
         int place = 0;
-        const int32_t key =
-            search_tile<32>(order, args.x + vector * args.vstride + start * args.istride, args.istride,
-                        clip(args.n - start, TILE), lane, args.index_out != NULL, &place);
+        const int32_t key = search_tile<32>(
+            order, args.x + vector * args.vstride + start * args.istride, args.istride,
+            clip(args.n - start, TILE), lane, args.index_out != NULL, &place);
         if (lane == 0) {
             put_key(&args, &to, item, vector, key, first_index + start + place);
         }
@@ -147,8 +150,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* A block takes a vector, span by span. */
 template <int DOT>
-static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
-    sum_blocks(tilemm__reduce_args_t args)
+static __global__ void __launch_bounds__(BLOCK_WARPS *LANES) sum_blocks(tilemm__reduce_args_t args)
 {
     __shared__ block_room_t room;
     __shared__ levels_t levels[LANES]; /* of warp 0 */
@@ -260,8 +262,8 @@ static __global__ void __launch_bounds__(THREADS)
         count[0] = 0;
         if (from.counts) {
             int64_t w[V * ROWS];
-            load_rows<V, ROWS>(from.counts + first * length, 1, length, length, vectors,
-                               (int64_t)0, lane, w);
+            load_rows<V, ROWS>(from.counts + first * length, 1, length, length, vectors, (int64_t)0,
+                               lane, w);
 #pragma unroll
             for (int j = 0; j < V; j++) {
                 count[j] = 0;
@@ -349,8 +351,8 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
         for (int start = warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
             int here = 0;
             const int32_t key =
-                search_tile_of_keys(from.keys + vector * length + start,
-                                    clip(length - start, TILE), lane, args.index_out != NULL, &here);
+                search_tile_of_keys(from.keys + vector * length + start, clip(length - start, TILE),
+                                    lane, args.index_out != NULL, &here);
             if (key > best) {
                 best = key;
                 place = start + here;

@@ -150,7 +150,8 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
 #pragma unroll
                 for (int k = 0; k < PER_THREAD; k++) {
                     const int e = (first + r) * LANES + k * WARPS; /* from this warp's lane on */
-                    const int32_t key = tilemm__key_of(order, __float_as_uint(v[r * PER_THREAD + k]));
+                    const int32_t key =
+                        tilemm__key_of(order, __float_as_uint(v[r * PER_THREAD + k]));
                     if (e < at.own && key > best) {
                         best = key;
                         place = e + warp;
@@ -193,14 +194,14 @@ extern "C" int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps,
     const int threads = warps * LANES;
     if (tilemm__op_is_order(args->op)) {
         if (warps == 1) {
-            search_columns<1, 16><<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index,
-                                                               target);
+            search_columns<1, 16>
+                <<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index, target);
         } else if (warps == 8) {
-            search_columns<8, 4><<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index,
-                                                              target);
+            search_columns<8, 4>
+                <<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index, target);
         } else {
-            search_columns<32, 1><<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index,
-                                                               target);
+            search_columns<32, 1>
+                <<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index, target);
         }
     } else if (warps == 1) {
         sum_columns<1, 16><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);

@@ -23,7 +23,7 @@ typedef struct {
     int64_t *span_segment;     /* the segment of each span, -1 for none */
     int64_t *span_number;      /* which span of it */
     union {
-        double *sums;          /* what came of the span */
+        double *sums; /* what came of the span */
         int32_t *keys;
     } value;
     int64_t *counts;
@@ -112,18 +112,17 @@ static __device__ __forceinline__ float search_segment(int op, int nan_ignore, c
     int32_t best = TILEMM__KEY_NONE;
 #pragma unroll 1
     for (int64_t start = 0; start < length; start += TILE) {
-        best = max(best, search_tile<16>(order, x + start, 1, clip(length - start, TILE), lane, 0,
-                                         NULL));
+        best = max(best,
+                   search_tile<16>(order, x + start, 1, clip(length - start, TILE), lane, 0, NULL));
     }
     return tilemm__key_result(op, best);
 }
 
 /* All lanes together: the result, or a place on a list. */
 template <int SEARCH>
-static __device__ __forceinline__ void take_segment(const tilemm__segments_args_t *args,
-                                                    const lists_t *lists, int64_t warp_limit,
-                                                    int64_t segment, int64_t begin, int64_t length,
-                                                    int lane)
+static __device__ __forceinline__ void
+take_segment(const tilemm__segments_args_t *args, const lists_t *lists, int64_t warp_limit,
+             int64_t segment, int64_t begin, int64_t length, int lane)
 {
     if (length > warp_limit && enlist(lists, segment, length, lane)) {
         return;

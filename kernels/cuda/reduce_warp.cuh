@@ -16,7 +16,7 @@
 enum {
     LANES = TILEMM__TILE_LANES,
     TILE = TILEMM__TILE_ELEMS,
-    BLOCK_WARPS = 32,             /* of a block that takes a tile of tiles: warp w is its lane w */
+    BLOCK_WARPS = 32, /* of a block that takes a tile of tiles: warp w is its lane w */
     SPAN_TILES = 1024,
     SPAN = TILE * SPAN_TILES
 };
@@ -32,7 +32,8 @@ static __device__ __forceinline__ int clip(int64_t left, int room)
 /* V values for each lane, of V vectors; each lane gets the sum of vector lane / (32 / V). In a step
  * lanes that are `half` apart keep one half of the vectors each and give the other away, until
  * each has one: with one vector this is the fold of all lanes that a shuffle for each step does. */
-template <int V, typename T> static __device__ __forceinline__ T fold_sums(T *sum, int lane)
+template <int V, typename T>
+static __device__ __forceinline__ T fold_sums(T *sum, int lane)
 {
 #pragma unroll
     for (int half = LANES / 2; half > 0; half /= 2) {
@@ -54,7 +55,8 @@ template <int V, typename T> static __device__ __forceinline__ T fold_sums(T *su
 }
 
 /* The same for the largest key. */
-template <int V> static __device__ __forceinline__ int32_t fold_keys(int32_t *key, int lane)
+template <int V>
+static __device__ __forceinline__ int32_t fold_keys(int32_t *key, int lane)
 {
 #pragma unroll
     for (int half = LANES / 2; half > 0; half /= 2) {
@@ -359,9 +361,8 @@ typedef struct {
 } block_room_t;
 
 /* Fold the warps' sums and counts; warp 0 gets the results. */
-static __device__ __forceinline__ double block_fold_sum(block_room_t *room, double sum,
-                                                        int64_t *count, int counted, int lane,
-                                                        int warp)
+static __device__ __forceinline__ double
+block_fold_sum(block_room_t *room, double sum, int64_t *count, int counted, int lane, int warp)
 {
     __syncthreads(); /* the room may still be read from the time before */
     if (lane == 0) {
@@ -393,8 +394,9 @@ block_sum(int op, int nan_ignore, const float *x, int64_t istride, const float *
     for (int start = warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
         const int here = clip(length - start, TILE);
         int nans = 0;
-        sum += sum_tile<DOT, DOT ? 8 : 16>(op, nan_ignore, x + start * istride, istride, y + start * y_istride,
-                                           y_istride, here, lane, &nans);
+        sum += sum_tile < DOT, DOT ? 8
+                                   : 16 > (op, nan_ignore, x + start * istride, istride,
+                                           y + start * y_istride, y_istride, here, lane, &nans);
         *count += here - nans;
     }
     return block_fold_sum(room, sum, count, counted, lane, warp);

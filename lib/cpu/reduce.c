@@ -23,19 +23,15 @@ static const tilemm__reduce_cpu_t *kernels(tilemm_t ctx)
 {
     switch (tilemm__cpu_traits(ctx)->isa) {
 #ifdef TILEMM_HAVE_AVX512
-    case TILEMM__ISA_AVX512:
-        return &tilemm__reduce_cpu_avx512;
+    case TILEMM__ISA_AVX512: return &tilemm__reduce_cpu_avx512;
 #endif
 #ifdef TILEMM_HAVE_AVX2
-    case TILEMM__ISA_AVX2:
-        return &tilemm__reduce_cpu_avx2;
+    case TILEMM__ISA_AVX2: return &tilemm__reduce_cpu_avx2;
 #endif
 #ifdef TILEMM_HAVE_NEON
-    case TILEMM__ISA_NEON:
-        return &tilemm__reduce_cpu_neon;
+    case TILEMM__ISA_NEON: return &tilemm__reduce_cpu_neon;
 #endif
-    default:
-        return &tilemm__reduce_cpu_generic;
+    default: return &tilemm__reduce_cpu_generic;
     }
 }
 
@@ -174,8 +170,8 @@ static int32_t extreme_shared(const tilemm__reduce_cpu_t *k, const tilemm__reduc
         const int64_t m =
             part + 1 < threads ? tiles / threads * TILE : args->n - start; /* the rest */
         int64_t place = 0;
-        int32_t key = k->extreme(order, m, x + start * args->istride, args->istride,
-                                 index ? &place : NULL);
+        int32_t key =
+            k->extreme(order, m, x + start * args->istride, args->istride, index ? &place : NULL);
 #pragma omp critical(tilemm__reduce_extreme)
         if (tilemm__key_wins(key, start + place, best, where)) {
             best = key;
@@ -449,18 +445,10 @@ static void run(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args
                 const tilemm__reduce_cpu_plan_t *plan, void *workspace)
 {
     switch (plan->method) {
-    case TILEMM__REDUCE_VECTORS:
-        reduce_vectors(k, args, plan);
-        break;
-    case TILEMM__REDUCE_TILES:
-        reduce_tiles(k, args, plan, workspace);
-        break;
-    case TILEMM__REDUCE_STRIPS:
-        reduce_strips(k, args, plan);
-        break;
-    case TILEMM__REDUCE_PIECES:
-        reduce_pieces(k, args, plan, workspace);
-        break;
+    case TILEMM__REDUCE_VECTORS: reduce_vectors(k, args, plan); break;
+    case TILEMM__REDUCE_TILES: reduce_tiles(k, args, plan, workspace); break;
+    case TILEMM__REDUCE_STRIPS: reduce_strips(k, args, plan); break;
+    case TILEMM__REDUCE_PIECES: reduce_pieces(k, args, plan, workspace); break;
     }
 }
 
@@ -488,11 +476,11 @@ static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
         if (got < plan.workspace)
             tilemm__plan_reduce_cpu(&plan, args, traits, threads, got);
     }
-    tilemm__set_kernel(
-        ctx, "reduce_%s_%s_%dx%d",
-        plan.method == TILEMM__REDUCE_STRIPS || plan.method == TILEMM__REDUCE_PIECES ? "down"
-                                                                                     : "across",
-        tilemm__isa_name(traits->isa), TILEMM__TILE_ROWS, TILEMM__TILE_LANES);
+    tilemm__set_kernel(ctx, "reduce_%s_%s_%dx%d",
+                       plan.method == TILEMM__REDUCE_STRIPS || plan.method == TILEMM__REDUCE_PIECES
+                           ? "down"
+                           : "across",
+                       tilemm__isa_name(traits->isa), TILEMM__TILE_ROWS, TILEMM__TILE_LANES);
     run(kernels(ctx), args, &plan, workspace);
 }
 
@@ -514,9 +502,8 @@ tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments
     const double elements = (double)offsets[args->segments] - (double)offsets[0];
     const int threads =
         elements + 16.0 * (double)args->segments < 65536 ? 1 : tilemm__cpu_threads(ctx);
-    const int64_t grain = args->segments / threads / GRAIN < GRAIN
-                              ? args->segments / threads / GRAIN + 1
-                              : GRAIN;
+    const int64_t grain =
+        args->segments / threads / GRAIN < GRAIN ? args->segments / threads / GRAIN + 1 : GRAIN;
     const tilemm__reduce_args_t one = {.op = args->op,
                                        .nan_ignore = args->nan_ignore,
                                        .count = 1,

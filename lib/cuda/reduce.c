@@ -15,15 +15,15 @@ static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan,
                                       int64_t at)
 {
     tilemm__partials_t partials = {NULL, NULL, NULL, NULL};
-    const int64_t place = plan->step[step].place + at;
-    int64_t *extras = (int64_t *)workspace + plan->room + place;
+    const int64_t place = plan->step[step].place;
+    int64_t *extras = plan->has_extras ? (int64_t *)workspace + plan->room + place + at : NULL;
     if (tilemm__op_is_order(args->op)) {
-        /* Keys are half as long as the room for them. */
-        partials.keys = (int32_t *)((int64_t *)workspace + place);
-        partials.indices = plan->has_extras ? extras : NULL;
+        partials.keys =
+            (int32_t *)workspace + 2 * place + at; /* half as long as the room for them */
+        partials.indices = extras;
     } else {
-        partials.sums = (double *)workspace + place;
-        partials.counts = plan->has_extras ? extras : NULL;
+        partials.sums = (double *)workspace + place + at;
+        partials.counts = extras;
     }
     return partials;
 }
@@ -76,8 +76,7 @@ static int run_chunk(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     for (int64_t first = 0; first < tiles && !error; first += plan->panel) {
         const int64_t here = tiles - first < plan->panel ? tiles - first : plan->panel;
         const int64_t start = first * TILEMM__TILE_ELEMS;
-        const int64_t length =
-            first + here < tiles ? here * TILEMM__TILE_ELEMS : args->n - start;
+        const int64_t length = first + here < tiles ? here * TILEMM__TILE_ELEMS : args->n - start;
         error = run_first(plan, args, workspace, start, length, stream);
         if (in_panels && !error)
             error = run_level(plan, args, workspace, 1, here, first / TILEMM__TILE_ELEMS, stream);
