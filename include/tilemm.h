@@ -238,8 +238,9 @@ tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilem
 
 /* dst = transpose of src. src is rows x cols, row-major, with leading dimension ld_src >= cols;
  * dst is cols x rows, row-major, with ld_dst >= rows. elem_size is 1, 2, 4, 8 or 16 bytes, and
- * the pointers are aligned to it (16-byte elements: to 8). Elements are moved, never interpreted.
- * A zero size succeeds at once. Asynchronous if both are on the device. */
+ * the pointers are aligned to it (16-byte elements: to 8), or the call is TILEMM_INVALID_ARGUMENT.
+ * Elements are moved, never interpreted. A zero size succeeds at once. Asynchronous if both are on
+ * the device. */
 tilemm_status_t tilemm_transpose(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
                                  const void *src, int64_t ld_src, void *dst, int64_t ld_dst);
 

@@ -262,8 +262,10 @@ tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes
         int cpu = ctx->backend->id == TILEMM_BACKEND_CPU;
         if (place == (cpu ? TILEMM__DEVICE : TILEMM__HOST))
             return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
-                                "set_workspace: workspace = %p, must be in %s memory", workspace,
-                                cpu ? "host" : "device");
+                                "set_workspace: workspace = %p is in %s memory, must be in %s "
+                                "memory on a %s context",
+                                workspace, cpu ? "device" : "host", cpu ? "host" : "device",
+                                cpu ? "CPU" : "CUDA");
     }
     tilemm_status_t status = ctx->backend->synchronize(ctx);
     if (status != TILEMM_SUCCESS)

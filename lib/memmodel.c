@@ -263,8 +263,7 @@ tilemm_status_t tilemm_model_global(int cc, int cached_in_l1, int is_store,
             global_blocks(access, first, lanes, block, cost);
     }
     cost->bytes_requested = distinct_bytes(access);
-    cost->efficiency = cost->transactions
-                           ? (double)cost->bytes_requested / cost->transaction_bytes_total
-                           : 1.0;
+    cost->efficiency =
+        cost->transactions ? (double)cost->bytes_requested / cost->transaction_bytes_total : 1.0;
     return TILEMM_SUCCESS;
 }

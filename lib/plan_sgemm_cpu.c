@@ -10,6 +10,10 @@
 
 /* Multiply-adds that pay for waking one more thread: some 10 us of them. */
 static const double THREAD_WORK = 1 << 20;
+/* Products of up to so many multiply-adds are added up in short chains, for accuracy: there it
+ * costs nothing that shows, and other libraries' kernels for small products do the like. */
+static const double SHORT_CHAIN_WORK = 1 << 21;
+enum { SHORT_CHAIN = 32 };
 /* Parts that each thread should find, so that the last to finish is not much later. */
 enum { PARTS_PER_THREAD = 8 };
 
@@ -209,6 +213,8 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     /* A Ns panel fills L1 while Ms panels pass: larger than where all would stay, as what is read
      * in order comes soon enough from L2, and C is loaded and stored once in kc steps. */
     plan->kc = even(x.k, most(128, least(512, that_fit((int64_t)traits->l1d_bytes, nr))), 4);
+
+    plan->chain = (double)x.m * (double)x.n * (double)x.k <= SHORT_CHAIN_WORK ? SHORT_CHAIN : x.k;
 
     /* B where it lies: if its elements are read once, packing is pure loss; if all of it lies in
      * L1, nearly so. */

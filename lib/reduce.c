@@ -50,8 +50,11 @@ static tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int op, in
         (op == TILEMM__DOT && !check_vector(ctx, where, "y", "incy", n, y, incy, sizeof(float))) ||
         !tilemm__check_pointer(ctx, where, result_name, index ? (void *)index : (void *)result))
         return TILEMM_INVALID_ARGUMENT;
-    tilemm__log(ctx, "reduce --op %s%s --sizes %lld --inc %lld --nan %s", arg ? "i" : "",
-                op_names[op], (long long)n, (long long)incx, nan_name(ctx));
+    char inc_y[40] = "";
+    if (op == TILEMM__DOT)
+        snprintf(inc_y, sizeof inc_y, " --inc-y %lld", (long long)incy);
+    tilemm__log(ctx, "reduce --op %s%s --sizes %lld --inc %lld%s --nan %s", arg ? "i" : "",
+                op_names[op], (long long)n, (long long)incx, inc_y, nan_name(ctx));
     tilemm__reduce_args_t args = {.op = op,
                                   .nan_ignore = ctx->nan_policy == TILEMM_NAN_IGNORE,
                                   .count = 1,

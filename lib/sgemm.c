@@ -16,8 +16,8 @@ typedef struct {
 
 /* Shape of a stored matrix that is rows x cols in op() terms: how many lines of what width. */
 static int check_operand(tilemm_t ctx, const call_t *call, const char *name, const char *ld_name,
-                         int64_t rows, int64_t cols, const char *width_name,
-                         const char *other_name, tilemm_op_t op, int64_t ld, int64_t stride)
+                         int64_t rows, int64_t cols, const char *width_name, const char *other_name,
+                         tilemm_op_t op, int64_t ld, int64_t stride)
 {
     int by_rows = (call->layout == TILEMM_ROW_MAJOR) == (op == TILEMM_NO_TRANS);
     int64_t width = by_rows ? cols : rows;
@@ -36,13 +36,11 @@ static int check_array(tilemm_t ctx, const call_t *call, const char *name, const
     const void *const *pointers = array;
     if (!tilemm__check_pointer(ctx, call->where, name, array))
         return 0;
-    if (ctx->backend->id == TILEMM_BACKEND_CUDA &&
-        ctx->backend->locate(ctx, array) != TILEMM__HOST)
+    if (ctx->backend->id == TILEMM_BACKEND_CUDA && ctx->backend->locate(ctx, array) != TILEMM__HOST)
         return 1;
     int cpu = ctx->backend->id == TILEMM_BACKEND_CPU;
     for (int64_t i = 0; i < call->args.batch_count; i++)
-        if (!pointers[i] ||
-            (cpu && ctx->backend->locate(ctx, pointers[i]) == TILEMM__DEVICE)) {
+        if (!pointers[i] || (cpu && ctx->backend->locate(ctx, pointers[i]) == TILEMM__DEVICE)) {
             char element[40];
             snprintf(element, sizeof element, "%s[%lld]", name, (long long)i);
             return tilemm__check_pointer(ctx, call->where, element, pointers[i]);
@@ -63,7 +61,8 @@ static void log_call(tilemm_t ctx, const call_t *call)
     const tilemm__sgemm_args_t *p = &call->args;
     char batch[128] = "";
     if (p->batch_count != 1 || call->pointers)
-        snprintf(batch, sizeof batch, " --batch %lld --stride-a %lld --stride-b %lld --stride-c %lld",
+        snprintf(batch, sizeof batch,
+                 " --batch %lld --stride-a %lld --stride-b %lld --stride-c %lld",
                  (long long)p->batch_count, (long long)p->stride_a, (long long)p->stride_b,
                  (long long)p->stride_c);
     tilemm__log(ctx,
@@ -114,16 +113,17 @@ static tilemm_status_t run(tilemm_t ctx, call_t *call)
         !check_operand(ctx, call, "c", "ldc", p->m, p->n, "n", "m", TILEMM_NO_TRANS, p->ldc,
                        p->stride_c))
         return TILEMM_INVALID_ARGUMENT;
+    int nothing = p->m == 0 || p->n == 0 || p->batch_count == 0;
+    int product = !nothing && p->k > 0 && p->alpha != 0.0f;
+    if ((product && (!check_operand_pointer(ctx, call, "a", p->a, p->a_array) ||
+                     !check_operand_pointer(ctx, call, "b", p->b, p->b_array))) ||
+        (!nothing && !check_operand_pointer(ctx, call, "c", p->c, p->c_array)))
+        return TILEMM_INVALID_ARGUMENT;
     log_call(ctx, call);
-    if (p->m == 0 || p->n == 0 || p->batch_count == 0)
+    if (nothing)
         return TILEMM_SUCCESS;
-    if (p->alpha == 0.0f)
+    if (!product)
         p->k = 0;
-    if (p->k > 0 && (!check_operand_pointer(ctx, call, "a", p->a, p->a_array) ||
-                     !check_operand_pointer(ctx, call, "b", p->b, p->b_array)))
-        return TILEMM_INVALID_ARGUMENT;
-    if (!check_operand_pointer(ctx, call, "c", p->c, p->c_array))
-        return TILEMM_INVALID_ARGUMENT;
     if (p->k == 0 && p->beta == 1.0f)
         return TILEMM_SUCCESS;
     p->trans_a = call->transa == TILEMM_TRANS;

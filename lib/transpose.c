@@ -54,7 +54,8 @@ static void log_call(tilemm_t ctx, const call_t *call)
                  (long long)p->batch_count, (long long)p->stride_src, (long long)p->stride_dst);
     if (p->scaled)
         snprintf(alpha, sizeof alpha, " --alpha %.9g", (double)p->alpha);
-    tilemm__log(ctx, "transpose --sizes %lldx%lld --elem-size %zu --ld-src %lld --ld-dst %lld%s%s%s%s",
+    tilemm__log(ctx,
+                "transpose --sizes %lldx%lld --elem-size %zu --ld-src %lld --ld-dst %lld%s%s%s%s",
                 (long long)p->rows, (long long)p->cols, p->elem_size, (long long)p->ld_src,
                 (long long)p->ld_dst, batch, alpha, call->in_place ? " --in-place" : "",
                 p->trans ? "" : " --no-trans");
@@ -73,17 +74,18 @@ static tilemm_status_t run(tilemm_t ctx, call_t *call)
         !check_operand(ctx, call, call->dst, call->ld_dst, dst_rows, dst_cols, p->ld_dst,
                        p->stride_dst))
         return TILEMM_INVALID_ARGUMENT;
+    int nothing = p->rows == 0 || p->cols == 0 || p->batch_count == 0;
+    int reads_src = !nothing && (!p->scaled || p->alpha != 0.0f);
+    if ((reads_src && (!tilemm__check_pointer(ctx, call->where, call->src, p->src) ||
+                       !check_alignment(ctx, call->where, call->src, p->src, p->elem_size))) ||
+        (!nothing && (!tilemm__check_pointer(ctx, call->where, call->dst, p->dst) ||
+                      !check_alignment(ctx, call->where, call->dst, p->dst, p->elem_size))))
+        return TILEMM_INVALID_ARGUMENT;
     log_call(ctx, call);
-    if (p->rows == 0 || p->cols == 0 || p->batch_count == 0)
+    if (nothing)
         return TILEMM_SUCCESS;
     if (p->scaled && p->alpha == 1.0f)
         p->scaled = 0;
-    int reads_src = !p->scaled || p->alpha != 0.0f;
-    if ((reads_src && (!tilemm__check_pointer(ctx, call->where, call->src, p->src) ||
-                       !check_alignment(ctx, call->where, call->src, p->src, p->elem_size))) ||
-        !tilemm__check_pointer(ctx, call->where, call->dst, p->dst) ||
-        !check_alignment(ctx, call->where, call->dst, p->dst, p->elem_size))
-        return TILEMM_INVALID_ARGUMENT;
     return call->in_place ? ctx->backend->transpose_inplace(ctx, p)
                           : ctx->backend->transpose(ctx, p);
 }
@@ -144,8 +146,8 @@ tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int
     return begin(ctx) ? TILEMM_INVALID_ARGUMENT : run(ctx, &call);
 }
 
-tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols,
-                                         size_t elem_size, void *a, int64_t ld_in, int64_t ld_out)
+tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
+                                         void *a, int64_t ld_in, int64_t ld_out)
 {
     call_t call = {"transpose_inplace",
                    "a",

@@ -59,18 +59,12 @@ static __attribute__((noinline)) void store_part(const float *restrict part, int
 }
 
 /* rows and vectors are constants once this is inlined: the part of the tile that is computed. */
-TILE_INLINE void tile(const int rows, const int vectors, int64_t k, const float *restrict ms,
-                      const float *restrict ns, int64_t ld_ns, int m, int n, float alpha,
-                      float beta, float *restrict c, int64_t rs_c, int64_t cs_c)
+TILE_INLINE void tile(const int rows, const int vectors, int64_t k, int64_t chain,
+                      const float *restrict ms, const float *restrict ns, int64_t ld_ns, int m,
+                      int n, float alpha, float beta, float *restrict c, int64_t rs_c, int64_t cs_c)
 {
+    float part[TILE_MR * TILE_NR]; /* chains that are done; then what is not whole vectors of C */
     vec_t sum[TILE_MR][VECTORS];
-
-    TILE_UNROLL
-    for (int i = 0; i < rows; i++) {
-        TILE_UNROLL
-        for (int v = 0; v < vectors; v++)
-            sum[i][v] = (vec_t){0};
-    }
 
     /* C is met once in k steps, so it has left the near caches; it comes back meanwhile. */
     if (cs_c == 1) {
@@ -83,36 +77,65 @@ TILE_INLINE void tile(const int rows, const int vectors, int64_t k, const float 
         }
     }
 
-    for (int64_t p = 0; p < k; p++) {
-        vec_t b[VECTORS];
+    for (int64_t done = 0;;) {
+        const int64_t steps = TILE_LEAST(chain, k - done);
 
-        TILE_UNROLL
-        for (int v = 0; v < vectors; v++)
-            b[v] = *(const vec_mem_t *)(ns + v * VECTOR);
-#if TILE_LANES
-        TILE_UNROLL
-        for (int q = 0; q < (rows + 3) / 4; q++) {
-            const quad_t a = *(const quad_mem_t *)(ms + 4 * q);
-
-            TILE_UNROLL
-            for (int i = 0; i < 4; i++) {
-                if (4 * q + i >= rows)
-                    break;
-                TILE_UNROLL
-                for (int v = 0; v < vectors; v++)
-                    sum[4 * q + i][v] += a[i] * b[v];
-            }
-        }
-#else
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
             for (int v = 0; v < vectors; v++)
-                sum[i][v] += ms[i] * b[v];
+                sum[i][v] = (vec_t){0};
         }
+
+        for (int64_t p = 0; p < steps; p++) {
+            vec_t b[VECTORS];
+
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                b[v] = *(const vec_mem_t *)(ns + v * VECTOR);
+#if TILE_LANES
+            TILE_UNROLL
+            for (int q = 0; q < (rows + 3) / 4; q++) {
+                const quad_t a = *(const quad_mem_t *)(ms + 4 * q);
+
+                TILE_UNROLL
+                for (int i = 0; i < 4; i++) {
+                    if (4 * q + i >= rows)
+                        break;
+                    TILE_UNROLL
+                    for (int v = 0; v < vectors; v++)
+                        sum[4 * q + i][v] += a[i] * b[v];
+                }
+            }
+#else
+            TILE_UNROLL
+            for (int i = 0; i < rows; i++) {
+                TILE_UNROLL
+                for (int v = 0; v < vectors; v++)
+                    sum[i][v] += ms[i] * b[v];
+            }
 #endif
-        ms += TILE_MR;
-        ns += ld_ns;
+            ms += TILE_MR;
+            ns += ld_ns;
+        }
+
+        if (done > 0) {
+            TILE_UNROLL
+            for (int i = 0; i < rows; i++) {
+                TILE_UNROLL
+                for (int v = 0; v < vectors; v++)
+                    sum[i][v] += *(const vec_mem_t *)(part + i * TILE_NR + v * VECTOR);
+            }
+        }
+        done += steps;
+        if (done == k)
+            break;
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                *(vec_mem_t *)(part + i * TILE_NR + v * VECTOR) = sum[i][v];
+        }
     }
 
     TILE_UNROLL
@@ -123,8 +146,6 @@ TILE_INLINE void tile(const int rows, const int vectors, int64_t k, const float 
     }
 
     if (cs_c != 1 || n != vectors * VECTOR) {
-        float part[TILE_MR * TILE_NR];
-
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
@@ -158,16 +179,16 @@ TILE_INLINE void tile(const int rows, const int vectors, int64_t k, const float 
 #define TILE_RUN(rows)                                                                             \
     do {                                                                                           \
         if (n <= VECTOR)                                                                           \
-            tile(TILE_LEAST(rows, TILE_MR), 1, k, ms, ns, ld_ns, m, n, alpha, beta, c, rs_c,       \
-                 cs_c);                                                                            \
+            tile(TILE_LEAST(rows, TILE_MR), 1, k, chain, ms, ns, ld_ns, m, n, alpha, beta, c,      \
+                 rs_c, cs_c);                                                                      \
         else                                                                                       \
-            tile(TILE_LEAST(rows, TILE_MR), VECTORS, k, ms, ns, ld_ns, m, n, alpha, beta, c, rs_c, \
-                 cs_c);                                                                            \
+            tile(TILE_LEAST(rows, TILE_MR), VECTORS, k, chain, ms, ns, ld_ns, m, n, alpha, beta,   \
+                 c, rs_c, cs_c);                                                                   \
     } while (0)
 
 /* Edge tiles compute the next larger of a few heights: rows past m are zeros and not stored. */
-static void kernel(int64_t k, const float *ms, const float *ns, int64_t ld_ns, int m, int n,
-                   float alpha, float beta, float *c, int64_t rs_c, int64_t cs_c)
+static void kernel(int64_t k, int64_t chain, const float *ms, const float *ns, int64_t ld_ns, int m,
+                   int n, float alpha, float beta, float *c, int64_t rs_c, int64_t cs_c)
 {
     if (m == 1)
         TILE_RUN(1);

@@ -11,13 +11,17 @@
  * It computes some elements again, and does not store those. So only matrices smaller than a tile,
  * and a last k-step that is not full, need their reads checked.
  *
- * Assumes: compute capability 7.5 or more; what the host promises in tilemm__sgemm_ffma_t. Each
- * element of C is one chain of multiply-adds over its range of k, first to last. */
+ * Assumes: compute capability 7.5 or more; what the host promises in tilemm__sgemm_ffma_t.
+ *
+ * Accuracy: where a thread has few sums (the tile for small products) they are added up CHAIN
+ * steps of k at a time, which keeps rounding errors from growing with k; larger tiles have no
+ * registers for that, and their sums are one chain over the block's range of k. */
 #include <cuda_runtime.h>
 
 #include "../tile_layout.h"
 #include "sgemm.h"
 
+enum { CHAIN = 16 };
 enum { GROUP = 16 }; /* rows of tiles that are walked together, for the L2 cache */
 
 static __device__ __forceinline__ float4 shared_read(const float *s)
@@ -200,6 +204,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
     /* The buffers of one tile are a power of two apart: exclusive or moves between them. */
     __shared__ __align__(16) float ms[2 * BM * BK];
     __shared__ __align__(16) float ns[2 * BN * BK];
+    static_assert(BK % CHAIN == 0, "a k-step is whole chains");
     const tilemm__sgemm_args_t &args = problem.args;
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
@@ -259,14 +264,15 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
     const unsigned small = here((unsigned)(begin_m - m0) | (unsigned)(begin_n - n0) << 8 |
                                 (unsigned)(depth - (int64_t)steps * BK) << 16);
 
-    float sum[4 * QM][4 * QN];
+    const bool CHAINS = QM * QN == 1;
+    float sum[4 * QM][4 * QN], total[4 * QM][4 * QN]; /* total is used where CHAINS */
     unsigned buffer_a = 0, buffer_b = 0;
 
 #pragma unroll
     for (int i = 0; i < 4 * QM; i++)
 #pragma unroll
         for (int j = 0; j < 4 * QN; j++)
-            sum[i][j] = 0.0f;
+            sum[i][j] = total[i][j] = 0.0f;
 
     {
         const unsigned now = steps ? BK : small >> 16;
@@ -305,8 +311,13 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
 #pragma unroll
             for (int i = 0; i < 4 * QM; i++)
 #pragma unroll
-                for (int j = 0; j < 4 * QN; j++)
+                for (int j = 0; j < 4 * QN; j++) {
                     sum[i][j] = fmaf(am[i], bn[j], sum[i][j]);
+                    if (CHAINS && k % CHAIN == CHAIN - 1) {
+                        total[i][j] += sum[i][j];
+                        sum[i][j] = 0.0f;
+                    }
+                }
         }
         if (!steps)
             break;
@@ -334,7 +345,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
 #pragma unroll
         for (int q = 0; q < QN; q++) {
             float *const to = c + row * ldc + q * (BN / QN);
-            const float *const from = sum[i] + 4 * q;
+            const float *const from = (CHAINS ? total[i] : sum[i]) + 4 * q;
 
             if (problem.vector_c) {
                 if (q * (BN / QN) >= new_n && q * (BN / QN) < end_n) {

@@ -1,6 +1,11 @@
 /* backend.c - the CPU backend: state, threads, workspace.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <dlfcn.h>
 #include <stdlib.h>
 
 #ifdef _OPENMP
@@ -11,8 +16,7 @@
 
 static tilemm__place_t cpu_locate(tilemm_t ctx, const void *pointer)
 {
-    (void)ctx;
-    return tilemm__is_device_pointer(pointer) ? TILEMM__DEVICE : TILEMM__HOST;
+    return tilemm__is_device_pointer(ctx->state, pointer) ? TILEMM__DEVICE : TILEMM__HOST;
 }
 
 static tilemm_status_t cpu_open(tilemm_t ctx, int device)
@@ -33,6 +37,8 @@ static tilemm_status_t cpu_open(tilemm_t ctx, int device)
 static tilemm_status_t cpu_close(tilemm_t ctx)
 {
     tilemm__cpu_state_t *state = ctx->state;
+    if (state->driver)
+        dlclose(state->driver);
     free(state->buffer);
     free(state);
     return TILEMM_SUCCESS;

@@ -11,6 +11,9 @@ typedef struct {
     tilemm__cpu_traits_t traits;
     void *buffer; /* workspace of the context's own, 64-byte aligned */
     size_t buffer_bytes;
+    void *driver; /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttribute */
+    void *get_attribute;
+    unsigned long long driver_loads; /* as many libraries were loaded when it was looked for */
 } tilemm__cpu_state_t;
 
 static inline const tilemm__cpu_traits_t *tilemm__cpu_traits(tilemm_t ctx)
@@ -33,7 +36,7 @@ int tilemm__cpu_threads(tilemm_t ctx);
 void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got);
 
 /* lib/cpu/pointer.c: whether a pointer is to memory that only a GPU can read. */
-int tilemm__is_device_pointer(const void *pointer);
+int tilemm__is_device_pointer(tilemm__cpu_state_t *state, const void *pointer);
 
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);

@@ -44,8 +44,7 @@ static int cpu_has(tilemm__isa_t isa)
     if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_OSXSAVE) || !(c & bit_AVX) || !(c & bit_FMA))
         return 0;
     unsigned state = enabled_state();
-    if ((state & XMM_YMM) != XMM_YMM || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
-        !(b & bit_AVX2))
+    if ((state & XMM_YMM) != XMM_YMM || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(b & bit_AVX2))
         return 0;
     if (isa == TILEMM__ISA_AVX2)
         return 1;

@@ -2,7 +2,12 @@
  * builds without CUDA too: the program around the library may use CUDA.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
 #include <dlfcn.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,21 +20,42 @@ typedef int (*get_attribute_t)(void *data, int attribute, unsigned long long poi
 
 enum { MEMORY_TYPE = 2, MEMORY_TYPE_DEVICE = 2, IS_MANAGED = 8 };
 
-int tilemm__is_device_pointer(const void *pointer)
+/* Libraries that the process has loaded so far. */
+static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
+{
+    (void)size;
+    *(unsigned long long *)loads = info->dlpi_adds;
+    return 1; /* the first entry tells */
+}
+
+/* The driver's function, or NULL where the driver is not loaded. To look for it takes a search of
+ * the file system, so that is done only when libraries have been loaded since. */
+static get_attribute_t driver_function(tilemm__cpu_state_t *state)
+{
+    unsigned long long loads = 0;
+    if (!state->driver) {
+        dl_iterate_phdr(count_loads, &loads);
+        if (loads == state->driver_loads)
+            return NULL;
+        state->driver_loads = loads;
+        state->driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+        if (!state->driver)
+            return NULL;
+        state->get_attribute = dlsym(state->driver, "cuPointerGetAttribute");
+    }
+    get_attribute_t function;
+    *(void **)&function = state->get_attribute;
+    return function;
+}
+
+int tilemm__is_device_pointer(tilemm__cpu_state_t *state, const void *pointer)
 {
     /* A process has device memory only if it has the driver loaded. */
-    void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-    if (!driver)
-        return 0;
-    get_attribute_t get_attribute;
-    *(void **)&get_attribute = dlsym(driver, "cuPointerGetAttribute");
+    get_attribute_t get_attribute = driver_function(state);
+    unsigned long long address = (uintptr_t)pointer;
     unsigned int type = 0, managed = 0;
-    int device = 0;
-    if (get_attribute &&
-        get_attribute(&type, MEMORY_TYPE, (unsigned long long)(uintptr_t)pointer) == 0 &&
-        type == MEMORY_TYPE_DEVICE)
-        device = get_attribute(&managed, IS_MANAGED, (unsigned long long)(uintptr_t)pointer) != 0 ||
-                 !managed;
-    dlclose(driver);
-    return device;
+    if (!get_attribute || get_attribute(&type, MEMORY_TYPE, address) != 0 ||
+        type != MEMORY_TYPE_DEVICE)
+        return 0;
+    return get_attribute(&managed, IS_MANAGED, address) != 0 || !managed;
 }

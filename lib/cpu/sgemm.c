@@ -172,9 +172,9 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
             ld_ns = x->ldb;
         }
         for (int64_t i = i0; i < i1; i += mr) {
-            x->tile->kernel(at->k, x->ms + i * at->k, ns, ld_ns, (int)least(mr, at->m - i), n,
-                            x->alpha, beta, x->c + (at->i + i) * x->rs_c + (at->j + j) * x->cs_c,
-                            x->rs_c, x->cs_c);
+            x->tile->kernel(at->k, x->plan->chain, x->ms + i * at->k, ns, ld_ns,
+                            (int)least(mr, at->m - i), n, x->alpha, beta,
+                            x->c + (at->i + i) * x->rs_c + (at->j + j) * x->cs_c, x->rs_c, x->cs_c);
         }
     }
 }

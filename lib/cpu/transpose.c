@@ -177,16 +177,11 @@ static void copy_blocks(const job_t *job)
     }
 }
 
-/* Start a thread's part on all threads. */
+/* Start a thread's part on all threads. A team of one too: the caller may be in a larger team of
+ * its own, whose numbers mean nothing here. */
 static void on_threads(const job_t *job, void (*part)(const job_t *job))
 {
-#ifdef _OPENMP
-    if (job->plan->threads > 1) {
 #pragma omp parallel num_threads(job->plan->threads)
-        part(job);
-        return;
-    }
-#endif
     part(job);
 }
 

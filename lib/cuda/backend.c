@@ -17,8 +17,8 @@ enum { FIRST_WORKSPACE = 32 << 20 };
 
 tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error)
 {
-    tilemm_status_t status = cuda_error == cudaErrorMemoryAllocation ? TILEMM_OUT_OF_MEMORY
-                                                                     : TILEMM_DEVICE_FAILURE;
+    tilemm_status_t status =
+        cuda_error == cudaErrorMemoryAllocation ? TILEMM_OUT_OF_MEMORY : TILEMM_DEVICE_FAILURE;
     (void)cudaGetLastError(); /* not the next call's error */
     return tilemm__fail(ctx, status, "%s: %s", what, cudaGetErrorString((cudaError_t)cuda_error));
 }
@@ -279,8 +279,7 @@ static tilemm_status_t staged_transpose(tilemm_t ctx, const tilemm__transpose_ar
     return leave(ctx, before, tilemm__stage_end(&stage, status));
 }
 
-static tilemm_status_t staged_transpose_inplace(tilemm_t ctx,
-                                                const tilemm__transpose_args_t *args)
+static tilemm_status_t staged_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args)
 {
     tilemm__transpose_args_t p = *args;
     tilemm__stage_t stage;

@@ -58,8 +58,8 @@ static void *host_malloc(tilemm__stage_t *stage, size_t bytes)
 {
     struct tilemm__stage_host *block = malloc(sizeof *block + bytes);
     if (!block) {
-        stage->status = tilemm__fail(stage->ctx, TILEMM_OUT_OF_MEMORY, "%s: host memory ran out",
-                                     stage->what);
+        stage->status =
+            tilemm__fail(stage->ctx, TILEMM_OUT_OF_MEMORY, "%s: host memory ran out", stage->what);
         return NULL;
     }
     block->next = stage->hosts;
@@ -152,13 +152,13 @@ static void copy(tilemm__stage_t *stage, matrix_t m, char *device, int out)
     }
     for (int64_t b = 0; b < m.batch; b++) {
         char *user = m.user + b * m.stride;
-        if (m.rows == 1 || (m.ld > 0 && m.ld <= max_pitch)) {
+        /* Rows may overlap, in a batch whose stride is small; the copy engine refuses that. */
+        if (m.rows == 1 || (m.ld >= m.width && m.ld <= max_pitch)) {
             size_t pitch = m.rows == 1 ? width : (size_t)m.ld;
-            cudaError_t error =
-                out ? cudaMemcpy2DAsync(user, pitch, device, width, width, (size_t)m.rows, kind,
-                                        stream)
-                    : cudaMemcpy2DAsync(device, width, user, pitch, width, (size_t)m.rows, kind,
-                                        stream);
+            cudaError_t error = out ? cudaMemcpy2DAsync(user, pitch, device, width, width,
+                                                        (size_t)m.rows, kind, stream)
+                                    : cudaMemcpy2DAsync(device, width, user, pitch, width,
+                                                        (size_t)m.rows, kind, stream);
             if (failed(stage, error))
                 return;
             device += (size_t)m.rows * width;
@@ -178,8 +178,8 @@ static void add_result(tilemm__stage_t *stage, const matrix_t *matrix, const voi
 {
     struct tilemm__stage_result *result = malloc(sizeof *result);
     if (!result) {
-        stage->status = tilemm__fail(stage->ctx, TILEMM_OUT_OF_MEMORY, "%s: host memory ran out",
-                                     stage->what);
+        stage->status =
+            tilemm__fail(stage->ctx, TILEMM_OUT_OF_MEMORY, "%s: host memory ran out", stage->what);
         return;
     }
     result->device = device;
@@ -193,9 +193,9 @@ static int activate(tilemm__stage_t *stage)
 {
     if (stage->status == TILEMM_SUCCESS && !stage->active) {
         if (tilemm__cuda_is_capturing(stage->ctx))
-            stage->status = tilemm__fail(stage->ctx, TILEMM_NOT_SUPPORTED,
-                                         "%s: operands on the host cannot be captured in a graph",
-                                         stage->what);
+            stage->status =
+                tilemm__fail(stage->ctx, TILEMM_NOT_SUPPORTED,
+                             "%s: operands on the host cannot be captured in a graph", stage->what);
         stage->active = 1;
     }
     return stage->status == TILEMM_SUCCESS;
