@@ -256,8 +256,8 @@ tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int
  * of a that belong to neither layout keep their value; those of the old layout alone hold
  * anything afterwards. Needs workspace of a few percent of the matrix at most, and does with less
  * (a slower method) where that cannot be had. Asynchronous if a is on the device. */
-tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols,
-                                         size_t elem_size, void *a, int64_t ld_in, int64_t ld_out);
+tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
+                                         void *a, int64_t ld_in, int64_t ld_out);
 
 /* B = alpha op(A), single precision: A is rows x cols; B is rows x cols for TILEMM_NO_TRANS and
  * cols x rows for TILEMM_TRANS; both in the same layout. If alpha is 0, A is not read and B is
@@ -300,10 +300,8 @@ tilemm_status_t tilemm_isamax(tilemm_t ctx, int64_t n, const float *x, int64_t i
                               int64_t *index);
 tilemm_status_t tilemm_isamin(tilemm_t ctx, int64_t n, const float *x, int64_t incx,
                               int64_t *index);
-tilemm_status_t tilemm_ismax(tilemm_t ctx, int64_t n, const float *x, int64_t incx,
-                             int64_t *index);
-tilemm_status_t tilemm_ismin(tilemm_t ctx, int64_t n, const float *x, int64_t incx,
-                             int64_t *index);
+tilemm_status_t tilemm_ismax(tilemm_t ctx, int64_t n, const float *x, int64_t incx, int64_t *index);
+tilemm_status_t tilemm_ismin(tilemm_t ctx, int64_t n, const float *x, int64_t incx, int64_t *index);
 
 /* Reduce a rows x cols matrix along one axis: out has cols results for TILEMM_AXIS_ROWS, rows
  * results for TILEMM_AXIS_COLS, result j at out[j * incout] (walked from the far end if incout is
@@ -356,8 +354,8 @@ typedef struct {
 /* The cost of a shared-memory access on compute capability cc (major * 10 + minor, 10 or more:
  * chips newer than the model knows follow its newest rule). A wider access than one pass can move
  * is served in groups of lanes, each of which is a pass of its own even when ideal. On 3.x elements
- * of up to 4 bytes are modelled in the banks' 4-byte mode, wider ones in 8-byte mode. Returns TILEMM_INVALID_ARGUMENT for a
- * NULL, a cc below 10, or a bad width or misaligned address. */
+ * of up to 4 bytes are modelled in the banks' 4-byte mode, wider ones in 8-byte mode. Returns
+ * TILEMM_INVALID_ARGUMENT for a NULL, a cc below 10, or a bad width or misaligned address. */
 tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
                                     tilemm_shared_cost_t *cost);
 
@@ -365,8 +363,7 @@ tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
  * cached_in_l1 tells whether L1 caches the access (it matters on 2.x and 3.x), is_store whether it
  * is a store (which never goes through L1 there). */
 tilemm_status_t tilemm_model_global(int cc, int cached_in_l1, int is_store,
-                                    const tilemm_warp_access_t *access,
-                                    tilemm_global_cost_t *cost);
+                                    const tilemm_warp_access_t *access, tilemm_global_cost_t *cost);
 
 #ifdef __cplusplus
 }

@@ -17,8 +17,8 @@ enum { TILEMM__SGEMM_STACK_BYTES = 32768 };
  * then take parts of their product. Otherwise C is cut into tasks of m_task x n_task, each done
  * by one thread with panels of its own.
  *
- * kc and chain depend on the problem, the tile and the caches, and on nothing else: so results have the
- * same bits with any number of threads and any workspace. The one exception is a workspace too
+ * kc and chain depend on the problem, the tile and the caches, and on nothing else: so results have
+ * the same bits with any number of threads and any workspace. The one exception is a workspace too
  * small for one Ms and one Ns panel, where kc shrinks to what the stack can hold. */
 typedef struct {
     int swap;   /* C^T = op(B)^T op(A)^T is computed: what follows is of that problem */
@@ -27,7 +27,7 @@ typedef struct {
     int on_stack; /* panels lie on the stack */
     int threads;
     int64_t kc;
-    int64_t chain; /* products added up one after the other, in a tile */
+    int64_t chain;            /* products added up one after the other, in a tile */
     int64_t m_panel, n_panel; /* rows and columns packed at a time, multiples of mr and nr */
     int64_t m_part, n_part;   /* likewise */
     int64_t m_task, n_task;   /* likewise, where not shared */

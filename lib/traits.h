@@ -10,20 +10,20 @@
 
 typedef struct {
     char name[128];
-    int cc;                     /* compute capability, major * 10 + minor, capped by TILEMM_ARCH */
-    int sm_count;               /* streaming multiprocessors */
+    int cc;       /* compute capability, major * 10 + minor, capped by TILEMM_ARCH */
+    int sm_count; /* streaming multiprocessors */
     int max_threads_per_sm;
-    size_t shared_per_block;    /* bytes a block can opt in to */
-    size_t shared_per_sm;       /* bytes */
+    size_t shared_per_block; /* bytes a block can opt in to */
+    size_t shared_per_sm;    /* bytes */
     size_t l2_bytes;
-    size_t memory_bytes;        /* of the whole device */
+    size_t memory_bytes; /* of the whole device */
 } tilemm__cuda_traits_t;
 
 /* Instruction sets that kernels are written for, least first. */
 typedef enum {
     TILEMM__ISA_GENERIC = 0,
     TILEMM__ISA_NEON,
-    TILEMM__ISA_AVX2, /* with FMA */
+    TILEMM__ISA_AVX2,   /* with FMA */
     TILEMM__ISA_AVX512, /* F, BW, DQ, VL */
     TILEMM__ISA_COUNT
 } tilemm__isa_t;

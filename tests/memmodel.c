@@ -31,7 +31,8 @@ static void global_is(const char *what, int cc, int l1, int store,
                       double efficiency)
 {
     tilemm_global_cost_t cost;
-    CHECK(tilemm_model_global(cc, l1, store, access, &cost) == TILEMM_SUCCESS, "%s cc %d", what, cc);
+    CHECK(tilemm_model_global(cc, l1, store, access, &cost) == TILEMM_SUCCESS, "%s cc %d", what,
+          cc);
     CHECK(cost.transactions == transactions && cost.transaction_bytes_total == bytes &&
               fabs(cost.efficiency - efficiency) < 1e-12,
           "%s cc %d: %d transactions, %d bytes, efficiency %g, expected %d, %d, %g", what, cc,
@@ -201,7 +202,8 @@ static void test_errors(void)
         int good = width == 1 || width == 2 || width == 4 || width == 8 || width == 16;
         bad = strided(width, 0, 16);
         CHECK((tilemm_model_shared(90, &bad, &shared) == TILEMM_SUCCESS) == good, "%d", width);
-        CHECK((tilemm_model_global(90, 0, 0, &bad, &global) == TILEMM_SUCCESS) == good, "%d", width);
+        CHECK((tilemm_model_global(90, 0, 0, &bad, &global) == TILEMM_SUCCESS) == good, "%d",
+              width);
     }
     bad = access;
     bad.addr[7] = 30;

@@ -322,10 +322,6 @@ static const reference_cub_t *load_cub(void)
     int version;
     void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
 
-#ifdef BUILD_MODULE_DIR
-    if (!library)
-        library = open_in(BUILD_MODULE_DIR, "", module);
-#endif
 #ifdef PKGLIBDIR
     if (!library)
         library = open_in(PKGLIBDIR, "", module);

@@ -7,7 +7,8 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-/* 0 if the build has code for the current device, else a cudaError_t. */
-int tilemm__cuda_probe(void);
+    /* 0 if the build has code for the current device, else a cudaError_t. */
+    int
+    tilemm__cuda_probe(void);
 
 #endif

@@ -12,11 +12,11 @@
 typedef struct {
     int device;
     cudaStream_t stream;
-    cudaEvent_t moved;      /* orders a new stream after the old one */
+    cudaEvent_t moved; /* orders a new stream after the old one */
     tilemm__cuda_traits_t traits;
-    void *buffer;           /* workspace of the context's own, device memory */
+    void *buffer; /* workspace of the context's own, device memory */
     size_t buffer_bytes;
-    void *small;            /* TILEMM__STAGE_SMALL bytes for staging */
+    void *small; /* TILEMM__STAGE_SMALL bytes for staging */
 } tilemm__cuda_state_t;
 
 static inline tilemm__cuda_state_t *tilemm__cuda(tilemm_t ctx)
