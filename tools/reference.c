@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Object pointers to function pointers: POSIX allows what C does not say. */
 #define LOAD(function, library, symbol) (*(void **)&(function) = dlsym(library, symbol))
@@ -322,6 +323,16 @@ static const reference_cub_t *load_cub(void)
     int version;
     void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
 
+    /* Beside the program that runs: so it is before it is installed. */
+    if (!library) {
+        char self[4096];
+        ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+        if (length > 0) {
+            self[length] = '\0';
+            *strrchr(self, '/') = '\0';
+            library = open_in(self, "", module);
+        }
+    }
 #ifdef PKGLIBDIR
     if (!library)
         library = open_in(PKGLIBDIR, "", module);

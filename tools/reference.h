@@ -62,7 +62,8 @@ typedef struct {
                void *stream);
 } reference_cub_t;
 
-/* The module, looked for where it was built or installed, or NULL. */
+/* The module, looked for in TILEMM_MODULE_DIR, beside the program, and where it is installed; or
+ * NULL. */
 const reference_cub_t *reference_cub(void);
 
 #endif
