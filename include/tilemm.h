@@ -25,9 +25,9 @@
  * memory, in any mixture. If all of them lie in device or managed memory the call is
  * asynchronous: it returns once the work is queued on the context's stream (tilemm_set_stream),
  * it allocates nothing and waits for nothing once the context's workspace is large enough, and it
- * can be captured in a CUDA graph. If any lies on the host the work is done when the call
- * returns. On a CPU context every call has finished when it returns, and a pointer to device
- * memory is TILEMM_INVALID_ARGUMENT.
+ * can be captured in a CUDA graph. Device memory is that of the context's device. If any lies on
+ * the host the work is done when the call returns. On a CPU context every call has finished when it
+ * returns, and a pointer to device memory is TILEMM_INVALID_ARGUMENT.
  *
  * Sizes, strides and indices are int64_t, and count elements, not bytes. Indices start at 0.
  *
@@ -130,11 +130,12 @@ typedef enum {
  *          is set, else CUDA if device `device` is usable, else the CPU.
  * device   the CUDA device's ordinal; not looked at for the CPU.
  *
- * The environment variables TILEMM_ARCH, TILEMM_NUM_THREADS, TILEMM_MATH and TILEMM_LOG (README)
- * are read here, once for the context.
+ * The environment variables TILEMM_BACKEND, TILEMM_ARCH, TILEMM_NUM_THREADS, TILEMM_MATH and
+ * TILEMM_LOG (README) are read here, once for the context.
  *
  * Returns TILEMM_INVALID_ARGUMENT if ctx is NULL, backend is not one of the enumerators, device
- * is negative for CUDA, or one of those environment variables has a value that it does not take;
+ * is negative and backend is not TILEMM_BACKEND_CPU, or one of those environment variables has a
+ * value that it does not take;
  * TILEMM_NO_DEVICE if the backend is not built or has no such device; TILEMM_OUT_OF_MEMORY;
  * TILEMM_DEVICE_FAILURE. */
 tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int device);
@@ -147,8 +148,9 @@ tilemm_status_t tilemm_destroy(tilemm_t ctx);
 tilemm_status_t tilemm_get_backend(tilemm_t ctx, tilemm_backend_t *backend);
 
 /* Queue work on this cudaStream_t from now on; NULL, as at the start, is the legacy default
- * stream. The stream must belong to the context's device and outlive its use here. Work queued
- * before on another stream is ordered before new work. On a CPU context only NULL is taken,
+ * stream. The stream must belong to the context's device and live until the next
+ * tilemm_set_stream; new work is ordered after the work queued on it, unless either stream is being
+ * captured. On a CPU context only NULL is taken,
  * anything else is TILEMM_NOT_SUPPORTED. */
 tilemm_status_t tilemm_set_stream(tilemm_t ctx, void *cuda_stream);
 
@@ -206,7 +208,8 @@ const char *tilemm_version(void);
  * The result has the same bits from run to run on one device with the same settings.
  * Returns TILEMM_INVALID_ARGUMENT for a NULL that would be used, a negative size, a leading
  * dimension that is too small, or a wrong enumerator; TILEMM_OUT_OF_MEMORY (operands staged from
- * the host only); TILEMM_DEVICE_FAILURE. Asynchronous if A, B and C are on the device. */
+ * the host only); TILEMM_NOT_SUPPORTED (on CUDA, k above 2^36, or host operands while the stream is
+ * captured); TILEMM_DEVICE_FAILURE. Asynchronous if A, B and C are on the device. */
 tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
                              tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
                              const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
@@ -319,8 +322,8 @@ tilemm_status_t tilemm_sargreduce(tilemm_t ctx, tilemm_reduce_t op, tilemm_axis_
                                   int64_t *index_out);
 
 /* out[s] = the reduction of x[offsets[s]] ... x[offsets[s + 1] - 1], for s from 0 to segments - 1.
- * offsets holds segments + 1 values that never decrease, the first not negative. Offsets that a
- * CPU can read are checked; where offsets that lie on the device decrease, the segment counts as
+ * offsets holds segments + 1 values that never decrease, the first not negative. Offsets in
+ * host memory are checked; where offsets that lie on the device decrease, the segment counts as
  * empty. */
 tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_t segments,
                                         const float *x, const int64_t *offsets, float *out);

@@ -10,7 +10,8 @@
 /* Entry points check arguments and bring problems to the form of kernels/args.h; the backend
  * finds out where pointers lie, plans, stages and runs. Every function sets the context's message
  * (tilemm__fail) when it returns anything but TILEMM_SUCCESS. */
-typedef enum { TILEMM__HOST, TILEMM__DEVICE, TILEMM__MANAGED } tilemm__place_t;
+/* Where memory is; ELSEWHERE is another GPU than the context's. */
+typedef enum { TILEMM__HOST, TILEMM__DEVICE, TILEMM__MANAGED, TILEMM__ELSEWHERE } tilemm__place_t;
 
 typedef struct tilemm__backend {
     tilemm_backend_t id;

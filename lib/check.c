@@ -38,11 +38,11 @@ int tilemm__check_op(tilemm_t ctx, const char *where, const char *name, tilemm_o
 
 int tilemm__check_increment(tilemm_t ctx, const char *where, const char *name, int64_t increment)
 {
-    /* INT64_MIN has no absolute value. */
     if (increment != 0 && increment != INT64_MIN)
         return 1;
-    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %lld, must not be %s", where, name,
-                 (long long)increment, increment ? "the least int64_t" : "0");
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %lld, must %s", where, name,
+                 (long long)increment,
+                 increment ? "have an absolute value in int64_t" : "not be 0");
     return 0;
 }
 
@@ -69,6 +69,8 @@ static int64_t span(int64_t count, int64_t step, int64_t more)
     int64_t result;
     if (count <= 0)
         return 0;
+    if (count == 1)
+        return more;
     if (step < 0 && __builtin_sub_overflow((int64_t)0, step, &step))
         return -1;
     if (more < 0 || __builtin_mul_overflow(count - 1, step, &result) ||
@@ -77,29 +79,40 @@ static int64_t span(int64_t count, int64_t step, int64_t more)
     return result;
 }
 
-int tilemm__check_matrix(tilemm_t ctx, const char *where, const char *name, const char *ld_name,
-                         int64_t rows, int64_t width, int64_t ld, int64_t batch, int64_t stride,
-                         size_t elem_size, const char *note)
+int tilemm__check_ld(tilemm_t ctx, const char *where, const char *ld_name, int64_t width,
+                     int64_t ld, const char *note)
 {
     int64_t least = width > 1 ? width : 1;
-    if (ld < least) {
-        tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %lld, must be at least %lld (%s)",
-                     where, ld_name, (long long)ld, (long long)least, note);
-        return 0;
-    }
+    if (ld >= least)
+        return 1;
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %lld, must be at least %lld (%s)", where,
+                 ld_name, (long long)ld, (long long)least, note);
+    return 0;
+}
+
+int tilemm__check_span(tilemm_t ctx, const char *where, const char *name, const char *ld_name,
+                       int64_t rows, int64_t width, int64_t ld, int64_t batch, int64_t stride,
+                       size_t elem_size)
+{
     int64_t elements = span(batch, stride, span(rows, ld, width));
-    if (elements < 0 || (uint64_t)elements > PTRDIFF_MAX / elem_size) {
-        tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
-                     "%s: %s with %s = %lld spans more than the address space", where, name,
-                     ld_name, (long long)ld);
-        return 0;
-    }
-    return 1;
+    if (elements >= 0 && (uint64_t)elements <= PTRDIFF_MAX / elem_size)
+        return 1;
+    char apart[64] = "";
+    if (batch > 1)
+        snprintf(apart, sizeof apart, ", %lld matrices %lld apart", (long long)batch,
+                 (long long)stride);
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                 "%s: %s, %lld x %lld with %s = %lld%s, must span at most %lld elements, which is "
+                 "the address space",
+                 where, name, (long long)rows, (long long)width, ld_name, (long long)ld, apart,
+                 (long long)(PTRDIFF_MAX / elem_size));
+    return 0;
 }
 
 int tilemm__check_offsets(tilemm_t ctx, int64_t segments, const int64_t *offsets)
 {
     int64_t least = 0;
+    const int64_t most = PTRDIFF_MAX / (int64_t)sizeof(float);
     for (int64_t s = 0; s <= segments; s++) {
         if (offsets[s] < least) {
             char name[40];
@@ -107,6 +120,12 @@ int tilemm__check_offsets(tilemm_t ctx, int64_t segments, const int64_t *offsets
             return tilemm__check_at_least(ctx, "sreduce_segments", name, offsets[s], least);
         }
         least = offsets[s];
+    }
+    if (least > most) {
+        tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                     "sreduce_segments: offsets[%lld] = %lld, must be at most %lld",
+                     (long long)segments, (long long)least, (long long)most);
+        return 0;
     }
     return 1;
 }

@@ -93,7 +93,14 @@ static int arch_is_known(const char *arch)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(arch, names[i]))
             return 1;
-    return !strncmp(arch, "sm", 2) && arch[2] >= '1' && parse_int(arch + 2, 10, 999, &number);
+    /* sm80 and the like; sm90a is sm90 */
+    size_t length = strlen(arch);
+    char digits[8];
+    if (strncmp(arch, "sm", 2) || arch[2] < '1' || arch[2] > '9' || length > 2 + sizeof digits - 1)
+        return 0;
+    snprintf(digits, sizeof digits, "%.*s", (int)(length - 2 - (arch[length - 1] == 'a')),
+             arch + 2);
+    return parse_int(digits, 10, 999, &number);
 }
 
 /* The context's settings as the environment has them; 0 if a value means nothing. */
@@ -149,16 +156,13 @@ tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int devic
     if (backend != TILEMM_BACKEND_AUTO && backend != TILEMM_BACKEND_CPU &&
         backend != TILEMM_BACKEND_CUDA)
         return TILEMM_INVALID_ARGUMENT;
-    if (backend == TILEMM_BACKEND_AUTO) {
-        const char *value = variable("TILEMM_BACKEND");
-        if (value) {
-            if (!strcmp(value, "cpu"))
-                backend = TILEMM_BACKEND_CPU;
-            else if (!strcmp(value, "cuda"))
-                backend = TILEMM_BACKEND_CUDA;
-            else if (strcmp(value, "auto"))
-                return TILEMM_INVALID_ARGUMENT;
-        }
+    const char *value = variable("TILEMM_BACKEND");
+    if (value) {
+        int cpu = !strcmp(value, "cpu"), gpu = !strcmp(value, "cuda");
+        if (!cpu && !gpu && strcmp(value, "auto"))
+            return TILEMM_INVALID_ARGUMENT;
+        if (backend == TILEMM_BACKEND_AUTO && (cpu || gpu))
+            backend = cpu ? TILEMM_BACKEND_CPU : TILEMM_BACKEND_CUDA;
     }
     if (backend != TILEMM_BACKEND_CPU && device < 0)
         return TILEMM_INVALID_ARGUMENT;
@@ -172,7 +176,7 @@ tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int devic
         if (backend != TILEMM_BACKEND_CPU)
             status = open_backend(ctx, cuda, device);
         if (backend == TILEMM_BACKEND_CPU ||
-            (backend == TILEMM_BACKEND_AUTO && status == TILEMM_NO_DEVICE))
+            (backend == TILEMM_BACKEND_AUTO && status != TILEMM_SUCCESS))
             status = open_backend(ctx, &tilemm__cpu_backend, device);
     }
     if (status != TILEMM_SUCCESS) {
@@ -260,12 +264,12 @@ tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes
     if (workspace) {
         tilemm__place_t place = ctx->backend->locate(ctx, workspace);
         int cpu = ctx->backend->id == TILEMM_BACKEND_CPU;
-        if (place == (cpu ? TILEMM__DEVICE : TILEMM__HOST))
+        if (cpu ? place == TILEMM__DEVICE : place == TILEMM__HOST || place == TILEMM__ELSEWHERE)
             return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
                                 "set_workspace: workspace = %p is in %s memory, must be in %s "
-                                "memory on a %s context",
-                                workspace, cpu ? "device" : "host", cpu ? "host" : "device",
-                                cpu ? "CPU" : "CUDA");
+                                "memory",
+                                workspace, place == TILEMM__HOST ? "host" : "device",
+                                cpu ? "host" : "the context's device's");
     }
     tilemm_status_t status = ctx->backend->synchronize(ctx);
     if (status != TILEMM_SUCCESS)

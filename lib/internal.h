@@ -47,11 +47,14 @@ int tilemm__check_op(tilemm_t ctx, const char *where, const char *name, tilemm_o
 int tilemm__check_increment(tilemm_t ctx, const char *where, const char *name, int64_t increment);
 /* Not NULL, and on a CPU context not on a device. */
 int tilemm__check_pointer(tilemm_t ctx, const char *where, const char *name, const void *pointer);
-/* ld >= width, and all addresses of batch matrices of rows x width elements, stride apart, lie
- * within a ptrdiff_t of bytes. note explains the width, as in "row-major, NO_TRANS, k = 8". */
-int tilemm__check_matrix(tilemm_t ctx, const char *where, const char *name, const char *ld_name,
-                         int64_t rows, int64_t width, int64_t ld, int64_t batch, int64_t stride,
-                         size_t elem_size, const char *note);
+/* ld >= width and >= 1. note explains the width, as in "row-major, NO_TRANS, k = 8". */
+int tilemm__check_ld(tilemm_t ctx, const char *where, const char *ld_name, int64_t width,
+                     int64_t ld, const char *note);
+/* All addresses of batch matrices of rows x width elements, stride apart, lie within a ptrdiff_t
+ * of bytes. For operands that are used. */
+int tilemm__check_span(tilemm_t ctx, const char *where, const char *name, const char *ld_name,
+                       int64_t rows, int64_t width, int64_t ld, int64_t batch, int64_t stride,
+                       size_t elem_size);
 /* Offsets of segments that the host can read: none negative, none below the one before. */
 int tilemm__check_offsets(tilemm_t ctx, int64_t segments, const int64_t *offsets);
 

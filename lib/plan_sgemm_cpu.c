@@ -8,12 +8,14 @@
 
 #include "plan_sgemm_cpu.h"
 
+#include <limits.h>
+
 /* Multiply-adds that pay for waking one more thread: some 10 us of them. */
 static const double THREAD_WORK = 1 << 20;
 /* Products of up to so many multiply-adds are added up in short chains, for accuracy: there it
  * costs nothing that shows, and other libraries' kernels for small products do the like. */
 static const double SHORT_CHAIN_WORK = 1 << 21;
-enum { SHORT_CHAIN = 32 };
+enum { SHORT_CHAIN = 32, LONG_CHAIN = 128 };
 /* Parts that each thread should find, so that the last to finish is not much later. */
 enum { PARTS_PER_THREAD = 8 };
 
@@ -206,7 +208,7 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     };
     const int b_along_k = swap ? !args->trans_a : args->trans_b;
     const double b_span = (double)x.k * (double)(swap ? args->lda : args->ldb) * sizeof(float);
-    size_t sets;
+    size_t sets, least_set;
 
     *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap};
 
@@ -214,7 +216,8 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
      * in order comes soon enough from L2, and C is loaded and stored once in kc steps. */
     plan->kc = even(x.k, most(128, least(512, that_fit((int64_t)traits->l1d_bytes, nr))), 4);
 
-    plan->chain = (double)x.m * (double)x.n * (double)x.k <= SHORT_CHAIN_WORK ? SHORT_CHAIN : x.k;
+    plan->chain =
+        (double)x.m * (double)x.n * (double)x.k <= SHORT_CHAIN_WORK ? SHORT_CHAIN : LONG_CHAIN;
 
     /* B where it lies: if its elements are read once, packing is pure loss; if all of it lies in
      * L1, nearly so. */
@@ -229,6 +232,11 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
         plan_panels(plan, &x, traits);
         size_set(plan, nr);
     }
+    /* Fewer threads before shorter panels, which would change the sums. */
+    least_set = panel_bytes(plan->kc, mr) + panel_bytes(plan->kc, nr);
+    if (!plan->shared && plan->set_bytes > TILEMM__SGEMM_STACK_BYTES && least_set <= workspace)
+        plan->threads =
+            (int)least(plan->threads, within((double)(workspace / least_set), 1, INT_MAX));
     sets = plan->shared ? 1 : (size_t)plan->threads;
     if (plan->set_bytes <= TILEMM__SGEMM_STACK_BYTES && !plan->shared)
         plan->on_stack = 1;

@@ -31,8 +31,7 @@ static int check_vector(tilemm_t ctx, const char *where, const char *name, const
                         int64_t n, const void *x, int64_t inc, size_t elem_size)
 {
     return tilemm__check_increment(ctx, where, inc_name, inc) &&
-           tilemm__check_matrix(ctx, where, name, inc_name, n, 1, inc < 0 ? -inc : inc, 1, 0,
-                                elem_size, "a vector") &&
+           tilemm__check_span(ctx, where, name, inc_name, n, 1, inc, 1, 0, elem_size) &&
            (n == 0 || tilemm__check_pointer(ctx, where, name, x));
 }
 
@@ -131,15 +130,17 @@ static tilemm_status_t reduce_matrix(tilemm_t ctx, const char *where, int arg, t
     if (!tilemm__check_layout(ctx, where, layout) ||
         !tilemm__check_at_least(ctx, where, "rows", rows, 0) ||
         !tilemm__check_at_least(ctx, where, "cols", cols, 0) ||
-        !tilemm__check_matrix(ctx, where, "a", "lda", row_major ? rows : cols,
-                              row_major ? cols : rows, lda, 1, 0, sizeof(float), note))
+        !tilemm__check_ld(ctx, where, "lda", row_major ? cols : rows, lda, note))
         return TILEMM_INVALID_ARGUMENT;
     int64_t count = axis == TILEMM_AXIS_ROWS ? cols : rows;
     int64_t n = axis == TILEMM_AXIS_ROWS ? rows : cols;
     if (!tilemm__check_increment(ctx, where, "incout", incout) ||
-        !tilemm__check_matrix(ctx, where, "out", "incout", count, 1, incout < 0 ? -incout : incout,
-                              1, 0, arg ? sizeof(int64_t) : sizeof(float), "a vector") ||
-        (n > 0 && count > 0 && !tilemm__check_pointer(ctx, where, "a", a)) ||
+        !tilemm__check_span(ctx, where, "out", "incout", count, 1, incout, 1, 0,
+                            arg ? sizeof(int64_t) : sizeof(float)) ||
+        (n > 0 && count > 0 &&
+         (!tilemm__check_span(ctx, where, "a", "lda", row_major ? rows : cols,
+                              row_major ? cols : rows, lda, 1, 0, sizeof(float)) ||
+          !tilemm__check_pointer(ctx, where, "a", a))) ||
         (count > 0 && (!arg || out) && !tilemm__check_pointer(ctx, where, "out", out)) ||
         (count > 0 && arg && !tilemm__check_pointer(ctx, where, "index_out", index_out)))
         return TILEMM_INVALID_ARGUMENT;
@@ -192,7 +193,9 @@ tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_
         return TILEMM_INVALID_ARGUMENT;
     if (segments == 0)
         return TILEMM_SUCCESS;
-    if (!tilemm__check_pointer(ctx, where, "offsets", offsets) ||
+    if (!tilemm__check_span(ctx, where, "offsets", "increment", segments, 1, 1, 1, 0,
+                            2 * sizeof(int64_t)) ||
+        !tilemm__check_pointer(ctx, where, "offsets", offsets) ||
         !tilemm__check_pointer(ctx, where, "out", out))
         return TILEMM_INVALID_ARGUMENT;
     int64_t elements = -1; /* unknown */
@@ -200,7 +203,7 @@ tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_
         ctx->backend->locate(ctx, offsets) == TILEMM__HOST) {
         if (!tilemm__check_offsets(ctx, segments, offsets))
             return TILEMM_INVALID_ARGUMENT;
-        elements = offsets[segments];
+        elements = offsets[segments] - offsets[0];
     }
     if (elements != 0 && !tilemm__check_pointer(ctx, where, "x", x))
         return TILEMM_INVALID_ARGUMENT;

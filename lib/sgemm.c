@@ -14,20 +14,31 @@ typedef struct {
     tilemm__sgemm_args_t args;
 } call_t;
 
-/* Shape of a stored matrix that is rows x cols in op() terms: how many lines of what width. */
-static int check_operand(tilemm_t ctx, const call_t *call, const char *name, const char *ld_name,
-                         int64_t rows, int64_t cols, const char *width_name, const char *other_name,
-                         tilemm_op_t op, int64_t ld, int64_t stride)
+/* An operand in the user's terms: op(it) is rows x cols, which the user calls row_name and
+ * col_name. */
+typedef struct {
+    const char *name, *ld_name, *row_name, *col_name;
+    int64_t rows, cols;
+    tilemm_op_t op;
+    int64_t ld, stride;
+    const void *matrix, *array;
+} operand_t;
+
+/* Whether the lines of memory are the rows of op(it). */
+static int by_rows(const call_t *call, const operand_t *x)
 {
-    int by_rows = (call->layout == TILEMM_ROW_MAJOR) == (op == TILEMM_NO_TRANS);
-    int64_t width = by_rows ? cols : rows;
+    return (call->layout == TILEMM_ROW_MAJOR) == (x->op == TILEMM_NO_TRANS);
+}
+
+static int check_shape(tilemm_t ctx, const call_t *call, const operand_t *x)
+{
+    int64_t width = by_rows(call, x) ? x->cols : x->rows;
     char note[80];
     snprintf(note, sizeof note, "%s, %s, %s = %lld",
              call->layout == TILEMM_ROW_MAJOR ? "row-major" : "column-major",
-             op == TILEMM_NO_TRANS ? "NO_TRANS" : "TRANS", by_rows ? width_name : other_name,
-             (long long)width);
-    return tilemm__check_matrix(ctx, call->where, name, ld_name, by_rows ? rows : cols, width, ld,
-                                call->args.batch_count, stride, sizeof(float), note);
+             x->op == TILEMM_NO_TRANS ? "NO_TRANS" : "TRANS",
+             by_rows(call, x) ? x->col_name : x->row_name, (long long)width);
+    return tilemm__check_ld(ctx, call->where, x->ld_name, width, x->ld, note);
 }
 
 /* The pointers in an array that the host can read. */
@@ -48,11 +59,15 @@ static int check_array(tilemm_t ctx, const call_t *call, const char *name, const
     return 1;
 }
 
-static int check_operand_pointer(tilemm_t ctx, const call_t *call, const char *name,
-                                 const void *matrix, const void *array)
+/* An operand that is used. */
+static int check_memory(tilemm_t ctx, const call_t *call, const operand_t *x)
 {
-    return call->pointers ? check_array(ctx, call, name, array)
-                          : tilemm__check_pointer(ctx, call->where, name, matrix);
+    int64_t lines = by_rows(call, x) ? x->rows : x->cols;
+    int64_t width = by_rows(call, x) ? x->cols : x->rows;
+    return tilemm__check_span(ctx, call->where, x->name, x->ld_name, lines, width, x->ld,
+                              call->args.batch_count, x->stride, sizeof(float)) &&
+           (call->pointers ? check_array(ctx, call, x->name, x->array)
+                           : tilemm__check_pointer(ctx, call->where, x->name, x->matrix));
 }
 
 static void log_call(tilemm_t ctx, const call_t *call)
@@ -99,6 +114,12 @@ static tilemm_status_t run(tilemm_t ctx, call_t *call)
     if (!ctx)
         return TILEMM_INVALID_ARGUMENT;
     ctx->last_kernel[0] = '\0';
+    const operand_t a = {"a",          "lda",  "m",         "k",  p->m,      p->k,
+                         call->transa, p->lda, p->stride_a, p->a, p->a_array};
+    const operand_t b = {"b",          "ldb",  "k",         "n",  p->k,      p->n,
+                         call->transb, p->ldb, p->stride_b, p->b, p->b_array};
+    const operand_t c = {"c",    "ldc",       "m",  "n",       p->m, p->n, TILEMM_NO_TRANS,
+                         p->ldc, p->stride_c, p->c, p->c_array};
     if (!tilemm__check_layout(ctx, call->where, call->layout) ||
         !tilemm__check_op(ctx, call->where, "transa", call->transa) ||
         !tilemm__check_op(ctx, call->where, "transb", call->transb) ||
@@ -106,18 +127,12 @@ static tilemm_status_t run(tilemm_t ctx, call_t *call)
         !tilemm__check_at_least(ctx, call->where, "n", p->n, 0) ||
         !tilemm__check_at_least(ctx, call->where, "k", p->k, 0) ||
         !tilemm__check_at_least(ctx, call->where, "batch_count", p->batch_count, 0) ||
-        !check_operand(ctx, call, "a", "lda", p->m, p->k, "k", "m", call->transa, p->lda,
-                       p->stride_a) ||
-        !check_operand(ctx, call, "b", "ldb", p->k, p->n, "n", "k", call->transb, p->ldb,
-                       p->stride_b) ||
-        !check_operand(ctx, call, "c", "ldc", p->m, p->n, "n", "m", TILEMM_NO_TRANS, p->ldc,
-                       p->stride_c))
+        !check_shape(ctx, call, &a) || !check_shape(ctx, call, &b) || !check_shape(ctx, call, &c))
         return TILEMM_INVALID_ARGUMENT;
     int nothing = p->m == 0 || p->n == 0 || p->batch_count == 0;
     int product = !nothing && p->k > 0 && p->alpha != 0.0f;
-    if ((product && (!check_operand_pointer(ctx, call, "a", p->a, p->a_array) ||
-                     !check_operand_pointer(ctx, call, "b", p->b, p->b_array))) ||
-        (!nothing && !check_operand_pointer(ctx, call, "c", p->c, p->c_array)))
+    if ((product && (!check_memory(ctx, call, &a) || !check_memory(ctx, call, &b))) ||
+        (!nothing && !check_memory(ctx, call, &c)))
         return TILEMM_INVALID_ARGUMENT;
     log_call(ctx, call);
     if (nothing)

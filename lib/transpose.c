@@ -12,6 +12,7 @@ typedef struct {
     const char *where;
     const char *src, *ld_src, *dst, *ld_dst;
     int in_place;
+    int column_major; /* the user's rows are the columns of the row-major view */
     tilemm__transpose_args_t args;
 } call_t;
 
@@ -36,13 +37,24 @@ static int check_alignment(tilemm_t ctx, const char *where, const char *name, co
     return 0;
 }
 
-static int check_operand(tilemm_t ctx, const call_t *call, const char *name, const char *ld_name,
-                         int64_t rows, int64_t cols, int64_t ld, int64_t stride)
+/* width is what the user calls cols, or rows. */
+static int check_ld(tilemm_t ctx, const call_t *call, const char *ld_name, int64_t width, int cols,
+                    int64_t ld)
 {
     char note[64];
-    snprintf(note, sizeof note, "lines of %lld elements", (long long)cols);
-    return tilemm__check_matrix(ctx, call->where, name, ld_name, rows, cols, ld,
-                                call->args.batch_count, stride, call->args.elem_size, note);
+    snprintf(note, sizeof note, "%s, %s = %lld", call->column_major ? "column-major" : "row-major",
+             cols ? "cols" : "rows", (long long)width);
+    return tilemm__check_ld(ctx, call->where, ld_name, width, ld, note);
+}
+
+/* An operand that is used: where it lies. */
+static int check_memory(tilemm_t ctx, const call_t *call, const char *name, const char *ld_name,
+                        int64_t rows, int64_t cols, int64_t ld, int64_t stride, const void *pointer)
+{
+    return tilemm__check_span(ctx, call->where, name, ld_name, rows, cols, ld,
+                              call->args.batch_count, stride, call->args.elem_size) &&
+           tilemm__check_pointer(ctx, call->where, name, pointer) &&
+           check_alignment(ctx, call->where, name, pointer, call->args.elem_size);
 }
 
 static void log_call(tilemm_t ctx, const call_t *call)
@@ -69,17 +81,15 @@ static tilemm_status_t run(tilemm_t ctx, call_t *call)
         !tilemm__check_at_least(ctx, call->where, "cols", p->cols, 0) ||
         !tilemm__check_at_least(ctx, call->where, "batch_count", p->batch_count, 0) ||
         !check_elem_size(ctx, call->where, p->elem_size) ||
-        !check_operand(ctx, call, call->src, call->ld_src, p->rows, p->cols, p->ld_src,
-                       p->stride_src) ||
-        !check_operand(ctx, call, call->dst, call->ld_dst, dst_rows, dst_cols, p->ld_dst,
-                       p->stride_dst))
+        !check_ld(ctx, call, call->ld_src, p->cols, !call->column_major, p->ld_src) ||
+        !check_ld(ctx, call, call->ld_dst, dst_cols, (!call->column_major) != p->trans, p->ld_dst))
         return TILEMM_INVALID_ARGUMENT;
     int nothing = p->rows == 0 || p->cols == 0 || p->batch_count == 0;
     int reads_src = !nothing && (!p->scaled || p->alpha != 0.0f);
-    if ((reads_src && (!tilemm__check_pointer(ctx, call->where, call->src, p->src) ||
-                       !check_alignment(ctx, call->where, call->src, p->src, p->elem_size))) ||
-        (!nothing && (!tilemm__check_pointer(ctx, call->where, call->dst, p->dst) ||
-                      !check_alignment(ctx, call->where, call->dst, p->dst, p->elem_size))))
+    if ((reads_src && !check_memory(ctx, call, call->src, call->ld_src, p->rows, p->cols, p->ld_src,
+                                    p->stride_src, p->src)) ||
+        (!nothing && !check_memory(ctx, call, call->dst, call->ld_dst, dst_rows, dst_cols,
+                                   p->ld_dst, p->stride_dst, p->dst)))
         return TILEMM_INVALID_ARGUMENT;
     log_call(ctx, call);
     if (nothing)
@@ -107,6 +117,7 @@ tilemm_status_t tilemm_transpose(tilemm_t ctx, int64_t rows, int64_t cols, size_
                    "dst",
                    "ld_dst",
                    0,
+                   0,
                    {.rows = rows,
                     .cols = cols,
                     .elem_size = elem_size,
@@ -130,6 +141,7 @@ tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int
                    "ld_src",
                    "dst",
                    "ld_dst",
+                   0,
                    0,
                    {.rows = rows,
                     .cols = cols,
@@ -155,6 +167,7 @@ tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t col
                    "a",
                    "ld_out",
                    1,
+                   0,
                    {.rows = rows,
                     .cols = cols,
                     .elem_size = elem_size,
@@ -177,6 +190,7 @@ static tilemm_status_t run_scaled(tilemm_t ctx, call_t *call, tilemm_layout_t la
         !tilemm__check_at_least(ctx, call->where, "rows", rows, 0) ||
         !tilemm__check_at_least(ctx, call->where, "cols", cols, 0))
         return TILEMM_INVALID_ARGUMENT;
+    call->column_major = layout == TILEMM_COL_MAJOR;
     call->args.rows = layout == TILEMM_ROW_MAJOR ? rows : cols;
     call->args.cols = layout == TILEMM_ROW_MAJOR ? cols : rows;
     call->args.trans = trans == TILEMM_TRANS;
@@ -192,6 +206,7 @@ tilemm_status_t tilemm_somatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op
                    "lda",
                    "b",
                    "ldb",
+                   0,
                    0,
                    {.elem_size = sizeof(float),
                     .scaled = 1,
@@ -214,6 +229,7 @@ tilemm_status_t tilemm_simatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op
                    "a",
                    "ldb",
                    1,
+                   0,
                    {.elem_size = sizeof(float),
                     .scaled = 1,
                     .alpha = alpha,

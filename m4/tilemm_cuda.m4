@@ -79,7 +79,8 @@ AC_DEFUN([TILEMM_CUDA], [
     AS_IF([test "x$with_cuda_arch" = xdefault || test "x$with_cuda_arch" = xyes],
           [tilemm_cuda_list=75,80,86,89,90a], [tilemm_cuda_list=$with_cuda_arch])
     for arch in `echo "$tilemm_cuda_list" | tr ',;' '  '`; do
-      number=`echo "$arch" | $SED 's/@<:@a-z@:>@$//'`
+      number=`echo "$arch" | $SED 's/@<:@af@:>@$//'`
+      AS_CASE([",$tilemm_cuda_archs,"], [*",$arch,"*], [continue])
       AS_CASE([$number], [''|*@<:@!0-9@:>@*],
               [AC_MSG_ERROR([--with-cuda-arch: $arch: must be like 80 or 90a])])
       AS_IF([test "$number" -lt 75],
@@ -91,7 +92,21 @@ AC_DEFUN([TILEMM_CUDA], [
       ], [AS_IF([test "x$tilemm_cuda_list" = "x$with_cuda_arch"],
                 [AC_MSG_ERROR([--with-cuda-arch: nvcc $tilemm_nvcc_version does not know $arch])])])
     done
+    AS_IF([test -z "$tilemm_cuda_newest"],
+          [AC_MSG_ERROR([--with-cuda-arch: nvcc $tilemm_nvcc_version knows none of $tilemm_cuda_list])])
     NVCC_GENCODE="$NVCC_GENCODE -gencode=arch=compute_$tilemm_cuda_newest,code=compute_$tilemm_cuda_newest"
+    AC_MSG_CHECKING([whether $NVCC compiles])
+    AS_ECHO(['__global__ void f(float *x) { x[[0]] = 1; }']) >conftest.cu
+    AS_IF(["$NVCC" $NVCC_GENCODE $NVCCFLAGS -c -o conftest.cu.o conftest.cu >&AS_MESSAGE_LOG_FD 2>&1],
+      [AC_MSG_RESULT([yes])],
+      [AC_MSG_RESULT([no])
+       AS_IF([test "x$with_cuda" = xcheck],
+             [have_cuda=no; tilemm_cuda_summary="no ($NVCC does not compile: see config.log)"],
+             [AC_MSG_ERROR([--with-cuda: $NVCC does not compile: see config.log])])])
+    rm -f conftest.cu conftest.cu.o
+  ])
+
+  AS_IF([test "x$have_cuda" = xyes], [
     tilemm_cuda_summary="nvcc $tilemm_nvcc_version in $CUDA_ROOT, for $tilemm_cuda_archs and PTX $tilemm_cuda_newest, $with_cudart runtime"
     tilemm_cuda_backend=", cuda"
     AC_DEFINE([TILEMM_HAVE_CUDA], [1], [Define to 1 if the CUDA backend is built.])
@@ -102,7 +117,8 @@ AC_DEFUN([TILEMM_CUDA], [
   ], [CUDA_CPPFLAGS=; CUDA_LDFLAGS=; CUDA_LIBS=; NVCC_GENCODE=; tilemm_cuda_backend=])
 
   tilemm_cub=no
-  AS_IF([test "x$have_cuda" = xyes && { test -f "$CUDA_ROOT/include/cub/device/device_reduce.cuh" ||
+  dnl The module is loaded at run time, so there must be shared libraries.
+  AS_IF([test "x$have_cuda" = xyes && test "x$enable_shared" = xyes && { test -f "$CUDA_ROOT/include/cub/device/device_reduce.cuh" ||
          test -f "$CUDA_ROOT/include/cccl/cub/device/device_reduce.cuh"; }],
         [tilemm_cub=yes; tilemm_cuda_summary="$tilemm_cuda_summary, CUB for benchmarks"])
   AC_SUBST([CUDA_CPPFLAGS])

@@ -16,11 +16,12 @@ AC_DEFUN([TILEMM_REFERENCE_BLAS], [
         [AS_IF([test "x$with_reference_blas" = xyes],
                [AC_MSG_ERROR([--with-reference-blas: no OpenBLAS found; name its file])])])
       LIBS=$tilemm_save_LIBS],
-    [for file in "$with_reference_blas" "$with_reference_blas/libopenblas.so" \
-                 "$with_reference_blas/lib/libopenblas.so" \
-                 "$with_reference_blas/libopenblas.so.0" "$with_reference_blas/lib/libopenblas.so.0"; do
-       AS_IF([test -z "$tilemm_reference_blas_file" && test -f "$file"],
-             [tilemm_reference_blas_file=$file])
+    [for dir in "" / /lib/ /lib64/ "/lib/$host_cpu-linux-gnu/"; do
+       for name in "" libopenblas.so libopenblas.so.0; do
+         file=$with_reference_blas$dir$name
+         AS_IF([test -z "$tilemm_reference_blas_file" && test -f "$file"],
+               [tilemm_reference_blas_file=$file])
+       done
      done
      AS_IF([test -z "$tilemm_reference_blas_file"],
            [AC_MSG_ERROR([--with-reference-blas: no library at $with_reference_blas])])

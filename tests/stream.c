@@ -258,6 +258,64 @@ static void cold_capture(rng_t *rng)
     gpu_stream_destroy(stream);
 }
 
+/* A call on device operands returns long before its work is done. */
+static void asynchronous(void)
+{
+    const int64_t n = test_quick() ? 2048 : 8192;
+    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
+    void *stream = gpu_stream_create();
+    float *x = gpu_malloc((size_t)(n * n) * sizeof *x),
+          *y = gpu_malloc((size_t)(n * n) * sizeof *y);
+    if (!x || !y || !stream) {
+        printf("no GPU memory for %lld^2: left out\n", (long long)n);
+    } else {
+        gpu_fill_async(x, 0x3c, (size_t)(n * n) * sizeof *x, stream);
+        CHECK(tilemm_set_stream(ctx, stream) == TILEMM_SUCCESS, "set_stream");
+        for (int round = 0; round < 2; round++) { /* the first loads code */
+            gpu_stream_synchronize(stream);
+            double start = test_seconds();
+            CHECK(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, n, n, n, 1,
+                               x, n, x, n, 0, y, n) == TILEMM_SUCCESS,
+                  "%s", tilemm_last_error(ctx));
+            double queued = test_seconds() - start;
+            gpu_stream_synchronize(stream);
+            double done = test_seconds() - start;
+            CHECK(round == 0 || queued < done / 2, "returned after %g s of %g s", queued, done);
+        }
+    }
+    CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "destroy");
+    gpu_free(x);
+    gpu_free(y);
+    gpu_stream_destroy(stream);
+}
+
+/* What a graph uses stays, though a later call wants a larger workspace. */
+static void growth_after_capture(rng_t *rng)
+{
+    const int64_t rows = test_quick() ? 3001 : 20011, cols = test_quick() ? 2003 : 12007;
+    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
+    void *stream = gpu_stream_create(), *graph;
+    CHECK(tilemm_set_stream(ctx, stream) == TILEMM_SUCCESS, "set_stream");
+    renew(rng);
+    queue(ctx);
+    CHECK(gpu_stream_synchronize(stream) == 0, "warm up");
+    CHECK(gpu_capture_begin(stream) == 0, "begin");
+    queue(ctx);
+    graph = gpu_capture_end(stream);
+    CHECK(graph != NULL, "end");
+    void *large = gpu_malloc((size_t)rows * (size_t)cols * 16);
+    if (large)
+        CHECK(tilemm_transpose_inplace(ctx, rows, cols, 16, large, cols, rows) == TILEMM_SUCCESS,
+              "%s", tilemm_last_error(ctx));
+    renew(rng);
+    CHECK(gpu_graph_launch(graph, stream) == 0 && gpu_stream_synchronize(stream) == 0, "replay");
+    verify("replay after growth");
+    gpu_graph_destroy(graph);
+    CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "destroy");
+    gpu_free(large);
+    gpu_stream_destroy(stream);
+}
+
 int main(void)
 {
     rng_t rng = {9000};
@@ -266,6 +324,8 @@ int main(void)
     streams(&rng);
     graphs(&rng);
     cold_capture(&rng);
+    asynchronous();
+    growth_after_capture(&rng);
     free_all();
     return check_exit();
 }

@@ -508,7 +508,7 @@ gemm_error_t gemm_error(const gemm_t *g, const double *dot, const double *mag,
 {
     gemm_error_t error = {0, -1, -1, 0, 0, 0, 0, 0};
     int reads_ab = g->alpha != 0 && g->k > 0;
-    double roundings = (double)g->k + 2;
+    double roundings = (double)g->k + (fabs((double)g->alpha) != 1 || g->beta != 0 ? 2 : 0);
     int64_t i, j;
     for (i = 0; i < g->m; i++) {
         for (j = 0; j < g->n; j++) {

@@ -174,8 +174,8 @@ void gemm_fill_b(const gemm_t *gemm, float *b, family_t family, rng_t *rng);
 /* In FP64: dot = op(A) op(B) and mag = |op(A)| |op(B)|, both m x n, row-major. */
 void gemm_exact(const gemm_t *gemm, const float *a, const float *b, double *dot, double *mag);
 
-/* The bound. Each of the k products and the term beta C passes through at most k + 2 roundings:
- * k additions, the factor, the store. So, with u = 2^-24, for every element
+/* The bound. Each of the k products passes through at most k roundings, and 2 more, as the term
+ * beta C does, where alpha is not 1 or -1 or beta is not 0. So, with u = 2^-24, for every element
  *     |error| <= (k + 2) u (|alpha| (|A||B|) + |beta C|)  (and k + 2 roundings of subnormals).
  * Inputs that were rounded themselves (TF32) add input_error times the same sum. Elements that
  * must be NaN or infinite must be just that. */

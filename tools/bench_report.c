@@ -156,6 +156,7 @@ static void write_script(const report_t *report, FILE *script)
         write_quoted(script, report->tables[t].title);
         fprintf(script,
                 "\nset xlabel '%s'\nset ylabel '%s'\nset yrange [0:*]\n"
+                "set format x '%%.0s%%c'\n"
                 "set logscale x 2\nset xrange [%.9g:%.9g]\n",
                 of->extent_name, of->unit, fmax(low, 1) / 1.1, fmax(high, 1) * 1.1);
         for (size_t r = 0; r < report->count; r++)

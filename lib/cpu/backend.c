@@ -26,8 +26,12 @@ static tilemm_status_t cpu_open(tilemm_t ctx, int device)
     if (!state)
         return TILEMM_OUT_OF_MEMORY;
     tilemm__cpu_read_traits(&state->traits, ctx->arch);
-    state->traits.threads = 1;
+    state->traits.threads = state->most_threads = 1;
 #ifdef _OPENMP
+    enum { FEW = 64 };
+    state->most_threads = 4 * omp_get_num_procs() > FEW ? 4 * omp_get_num_procs() : FEW;
+    if (state->most_threads > omp_get_thread_limit())
+        state->most_threads = omp_get_thread_limit();
     state->traits.threads = ctx->env_threads ? ctx->env_threads : omp_get_max_threads();
 #endif
     ctx->state = state;
@@ -60,12 +64,9 @@ static tilemm_status_t cpu_set_stream(tilemm_t ctx, void *stream)
 
 int tilemm__cpu_threads(tilemm_t ctx)
 {
-#ifdef _OPENMP
-    return ctx->threads ? ctx->threads : tilemm__cpu_traits(ctx)->threads;
-#else
-    (void)ctx;
-    return 1;
-#endif
+    const tilemm__cpu_state_t *state = ctx->state;
+    int threads = ctx->threads ? ctx->threads : state->traits.threads;
+    return threads < state->most_threads ? threads : state->most_threads;
 }
 
 void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got)

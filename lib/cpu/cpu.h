@@ -11,7 +11,8 @@ typedef struct {
     tilemm__cpu_traits_t traits;
     void *buffer; /* workspace of the context's own, 64-byte aligned */
     size_t buffer_bytes;
-    void *driver; /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttribute */
+    int most_threads; /* more are of no use, and the runtime may not have them */
+    void *driver;     /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttribute */
     void *get_attribute;
     unsigned long long driver_loads; /* as many libraries were loaded when it was looked for */
 } tilemm__cpu_state_t;

@@ -3,7 +3,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef HAVE_CONFIG_H
-#include <config.h>
+#include <config.h> /* _GNU_SOURCE, for dl_iterate_phdr */
 #endif
 
 #include <dlfcn.h>

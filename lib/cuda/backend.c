@@ -23,46 +23,63 @@ tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error
     return tilemm__fail(ctx, status, "%s: %s", what, cudaGetErrorString((cudaError_t)cuda_error));
 }
 
-/* Make the context's device the thread's; returns the one that was, for leave(). */
-static int enter(tilemm_t ctx)
+/* What the calling thread had set before a call, to be set again after it. */
+typedef struct {
+    int device;
+    enum cudaStreamCaptureMode mode;
+} thread_t;
+
+static thread_t enter_device(int device)
 {
-    int before = -1;
-    if (cudaGetDevice(&before) != cudaSuccess)
-        before = -1;
-    if (before != tilemm__cuda(ctx)->device)
-        cudaSetDevice(tilemm__cuda(ctx)->device);
+    thread_t before = {-1, cudaStreamCaptureModeRelaxed};
+    if (cudaGetDevice(&before.device) != cudaSuccess)
+        before.device = -1;
+    if (before.device != device)
+        cudaSetDevice(device);
+    /* So that an allocation does not break the capture of another thread. */
+    cudaThreadExchangeStreamCaptureMode(&before.mode);
     (void)cudaGetLastError();
     return before;
 }
 
-static tilemm_status_t leave(tilemm_t ctx, int before, tilemm_status_t status)
+static void leave_device(int device, thread_t before)
 {
-    if (before >= 0 && before != tilemm__cuda(ctx)->device)
-        cudaSetDevice(before);
+    cudaThreadExchangeStreamCaptureMode(&before.mode);
+    if (before.device >= 0 && before.device != device)
+        cudaSetDevice(before.device);
+}
+
+static thread_t enter(tilemm_t ctx)
+{
+    return enter_device(tilemm__cuda(ctx)->device);
+}
+
+static tilemm_status_t leave(tilemm_t ctx, thread_t before, tilemm_status_t status)
+{
+    leave_device(tilemm__cuda(ctx)->device, before);
     return status;
 }
 
-static tilemm__place_t place_of(const void *pointer)
+tilemm__place_t tilemm__cuda_locate(tilemm_t ctx, const void *pointer)
 {
     struct cudaPointerAttributes attributes;
-    if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
+    if (error != cudaSuccess) {
         (void)cudaGetLastError();
-        return TILEMM__HOST;
+        /* On a lost device every question fails. Then nothing may be read on the host; the kernel
+         * that is launched instead reports the loss. */
+        return error == cudaErrorInvalidValue ? TILEMM__HOST : TILEMM__DEVICE;
     }
     if (attributes.type == cudaMemoryTypeManaged)
         return TILEMM__MANAGED;
-    return attributes.type == cudaMemoryTypeDevice ? TILEMM__DEVICE : TILEMM__HOST;
+    if (attributes.type != cudaMemoryTypeDevice)
+        return TILEMM__HOST;
+    return attributes.device == tilemm__cuda(ctx)->device ? TILEMM__DEVICE : TILEMM__ELSEWHERE;
 }
 
-int tilemm__cuda_is_device(const void *pointer)
+static int is_on_host(tilemm_t ctx, const void *pointer)
 {
-    return place_of(pointer) != TILEMM__HOST;
-}
-
-static tilemm__place_t cuda_locate(tilemm_t ctx, const void *pointer)
-{
-    (void)ctx;
-    return place_of(pointer);
+    return tilemm__cuda_locate(ctx, pointer) == TILEMM__HOST;
 }
 
 static int attribute(enum cudaDeviceAttr which, int device)
@@ -96,6 +113,12 @@ static void release(tilemm__cuda_state_t *state)
 {
     if (state->moved)
         cudaEventDestroy(state->moved);
+    while (state->captured) {
+        tilemm__cuda_buffer_t *next = state->captured->next;
+        cudaFree(state->captured->device);
+        free(state->captured);
+        state->captured = next;
+    }
     cudaFree(state->buffer);
     cudaFree(state->small);
     free(state);
@@ -125,7 +148,7 @@ static tilemm_status_t open_device(tilemm_t ctx, tilemm__cuda_state_t *state)
 
 static tilemm_status_t cuda_open(tilemm_t ctx, int device)
 {
-    int count = 0, before = -1;
+    int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
     if (error != cudaSuccess || device >= count)
@@ -133,35 +156,33 @@ static tilemm_status_t cuda_open(tilemm_t ctx, int device)
     tilemm__cuda_state_t *state = calloc(1, sizeof *state);
     if (!state)
         return TILEMM_OUT_OF_MEMORY;
-    (void)cudaGetDevice(&before);
+    thread_t before = enter_device(device);
     state->device = device;
     tilemm_status_t status = open_device(ctx, state);
     if (status == TILEMM_SUCCESS)
         ctx->state = state;
     else
         release(state);
-    if (before >= 0 && before != device)
-        cudaSetDevice(before);
+    leave_device(device, before);
     return status;
 }
 
 static tilemm_status_t cuda_close(tilemm_t ctx)
 {
-    int before = enter(ctx);
+    thread_t before = enter(ctx);
     /* The whole device: the user may have destroyed the stream already. */
     tilemm_status_t status =
         cudaDeviceSynchronize() == cudaSuccess ? TILEMM_SUCCESS : TILEMM_DEVICE_FAILURE;
     int device = tilemm__cuda(ctx)->device;
     release(tilemm__cuda(ctx));
     (void)cudaGetLastError();
-    if (before >= 0 && before != device)
-        cudaSetDevice(before);
+    leave_device(device, before);
     return status;
 }
 
 static tilemm_status_t cuda_synchronize(tilemm_t ctx)
 {
-    int before = enter(ctx);
+    thread_t before = enter(ctx);
     cudaError_t error = cudaStreamSynchronize(tilemm__cuda(ctx)->stream);
     return leave(ctx, before,
                  error == cudaSuccess ? TILEMM_SUCCESS
@@ -174,13 +195,13 @@ static int is_capturing(cudaStream_t stream)
     cudaError_t error = cudaStreamIsCapturing(stream, &status);
     (void)cudaGetLastError();
     /* The legacy stream cannot be asked while another stream captures. */
-    return error != cudaSuccess || status != cudaStreamCaptureStatusNone;
+    return error == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
 }
 
 static tilemm_status_t cuda_set_stream(tilemm_t ctx, void *stream)
 {
     tilemm__cuda_state_t *state = tilemm__cuda(ctx);
-    int before = enter(ctx);
+    thread_t before = enter(ctx);
     cudaError_t error = cudaSuccess;
     /* The workspace is shared: new work waits for old. A capture cannot wait for what is outside
      * it; there the program orders its streams itself. */
@@ -206,16 +227,28 @@ void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got)
         *got = ctx->workspace_bytes > skip ? ctx->workspace_bytes - skip : 0;
         return *got ? (char *)ctx->workspace + skip : NULL;
     }
-    if (want > state->buffer_bytes && !is_capturing(state->stream)) {
+    int capturing = is_capturing(state->stream);
+    if (want > state->buffer_bytes && !capturing) {
         void *larger = NULL;
-        /* cudaFree waits until nothing uses the old buffer. */
-        if (cudaMalloc(&larger, want) == cudaSuccess) {
-            cudaFree(state->buffer);
+        tilemm__cuda_buffer_t *kept = state->in_graph ? malloc(sizeof *kept) : NULL;
+        if ((kept || !state->in_graph) && cudaMalloc(&larger, want) == cudaSuccess) {
+            if (state->in_graph) { /* replays go on using it */
+                kept->device = state->buffer;
+                kept->next = state->captured;
+                state->captured = kept;
+            } else {
+                cudaFree(state->buffer); /* waits until nothing uses it */
+                free(kept);
+            }
             state->buffer = larger;
             state->buffer_bytes = want;
+            state->in_graph = 0;
+        } else {
+            free(kept);
         }
         (void)cudaGetLastError();
     }
+    state->in_graph |= capturing;
     *got = state->buffer_bytes;
     return state->buffer;
 }
@@ -229,7 +262,8 @@ static tilemm_status_t staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *ar
 {
     tilemm__sgemm_args_t p = *args;
     tilemm__stage_t stage;
-    int before = enter(ctx), flags_c = TILEMM__STAGE_OUT | (p.beta ? TILEMM__STAGE_IN : 0);
+    thread_t before = enter(ctx);
+    int flags_c = TILEMM__STAGE_OUT | (p.beta ? TILEMM__STAGE_IN : 0);
     int64_t rows_a = p.trans_a ? p.k : p.m, cols_a = p.trans_a ? p.m : p.k;
     int64_t rows_b = p.trans_b ? p.n : p.k, cols_b = p.trans_b ? p.k : p.n;
     tilemm__stage_begin(&stage, ctx, "sgemm");
@@ -265,7 +299,7 @@ static tilemm_status_t staged_transpose(tilemm_t ctx, const tilemm__transpose_ar
 {
     tilemm__transpose_args_t p = *args;
     tilemm__stage_t stage;
-    int before = enter(ctx);
+    thread_t before = enter(ctx);
     tilemm__stage_begin(&stage, ctx, "transpose");
     if (!p.scaled || p.alpha != 0.0f)
         p.src = tilemm__stage(&stage, p.src, p.batch_count, p.rows, p.cols, p.elem_size, &p.ld_src,
@@ -284,15 +318,13 @@ static tilemm_status_t staged_transpose_inplace(tilemm_t ctx, const tilemm__tran
     tilemm__transpose_args_t p = *args;
     tilemm__stage_t stage;
     int64_t no_stride = 0;
-    int before = enter(ctx);
+    thread_t before = enter(ctx);
     tilemm__stage_begin(&stage, ctx, "transpose");
-    if (!tilemm__cuda_is_device(p.dst)) {
-        /* Dense on the device, where the two layouts take the same room. */
-        p.dst = tilemm__stage(&stage, p.dst, 1, p.rows, p.cols, p.elem_size, &p.ld_src, &no_stride,
-                              TILEMM__STAGE_IN);
-        p.src = p.dst;
+    p.dst = tilemm__stage(&stage, p.dst, 1, p.rows, p.cols, p.elem_size, &p.ld_src, &no_stride,
+                          TILEMM__STAGE_IN);
+    p.src = p.dst;
+    if (p.dst != args->dst) /* dense on the device, where the two layouts take the same room */
         p.ld_dst = p.trans ? p.rows : p.cols;
-    }
     tilemm_status_t status = stage.status;
     if (status == TILEMM_SUCCESS)
         status = tilemm__cuda_transpose_inplace(ctx, &p);
@@ -307,8 +339,7 @@ static tilemm_status_t staged_reduce(tilemm_t ctx, const tilemm__reduce_args_t *
     tilemm__reduce_args_t p = *args;
     tilemm__stage_t stage;
     int64_t no_stride = 0, out_stride = p.out_stride;
-    if (p.out && p.index_out &&
-        tilemm__cuda_is_device(p.out) != tilemm__cuda_is_device(p.index_out)) {
+    if (p.out && p.index_out && is_on_host(ctx, p.out) != is_on_host(ctx, p.index_out)) {
         /* Both results share a stride, which staging changes: one after the other. */
         p.index_out = NULL;
         tilemm_status_t status = staged_reduce(ctx, &p);
@@ -316,7 +347,7 @@ static tilemm_status_t staged_reduce(tilemm_t ctx, const tilemm__reduce_args_t *
         p.out = NULL;
         return status == TILEMM_SUCCESS ? staged_reduce(ctx, &p) : status;
     }
-    int before = enter(ctx);
+    thread_t before = enter(ctx);
     tilemm__stage_begin(&stage, ctx, "reduce");
     if (p.n > 0 && p.count > 1 && p.vstride == 1)
         p.x = tilemm__stage(&stage, p.x, 1, p.n, p.count, sizeof(float), &p.istride, &no_stride,
@@ -350,7 +381,11 @@ static const float *stage_segments(tilemm__stage_t *stage, const tilemm__segment
     tilemm_t ctx = stage->ctx;
     const int64_t *offsets = p->offsets;
     int64_t *copy = NULL;
-    if (tilemm__cuda_is_device(offsets)) {
+    if (!is_on_host(ctx, p->x)) { /* as it is, or refused */
+        int64_t ld = 1, stride = 0;
+        return tilemm__stage(stage, p->x, 1, 1, 1, sizeof(float), &ld, &stride, 0);
+    }
+    if (!is_on_host(ctx, offsets)) {
         size_t bytes = ((size_t)p->segments + 1) * sizeof *copy;
         if (!(copy = malloc(bytes))) {
             stage->status = tilemm__fail(ctx, TILEMM_OUT_OF_MEMORY, "reduce: host memory ran out");
@@ -366,13 +401,15 @@ static const float *stage_segments(tilemm__stage_t *stage, const tilemm__segment
     }
     const float *x = p->x;
     if (stage->status == TILEMM_SUCCESS) {
-        int64_t first = offsets[0], last = offsets[0];
-        for (int64_t s = 1; s <= p->segments; s++) { /* on the device they may decrease */
+        int64_t first = INT64_MAX, last = 0;
+        for (int64_t s = 0; s < p->segments; s++) { /* offsets on the device may decrease */
+            if (offsets[s] < 0 || offsets[s] >= offsets[s + 1])
+                continue;
             first = offsets[s] < first ? offsets[s] : first;
-            last = offsets[s] > last ? offsets[s] : last;
+            last = offsets[s + 1] > last ? offsets[s + 1] : last;
         }
         int64_t n = last - first, ld = n, stride = 0;
-        if (n > 0) {
+        if (last > 0) {
             const float *staged = tilemm__stage(stage, x + first, 1, 1, n, sizeof(float), &ld,
                                                 &stride, TILEMM__STAGE_IN);
             /* Offsets count from x, which has no place on the device if first is not 0. */
@@ -388,9 +425,9 @@ static tilemm_status_t staged_segments(tilemm_t ctx, const tilemm__segments_args
     tilemm__segments_args_t p = *args;
     tilemm__stage_t stage;
     int64_t ld = p.segments + 1, no_stride = 0;
-    int before = enter(ctx);
+    thread_t before = enter(ctx);
     tilemm__stage_begin(&stage, ctx, "reduce");
-    if (p.x && !tilemm__cuda_is_device(p.x))
+    if (p.x)
         p.x = stage_segments(&stage, &p);
     p.offsets = tilemm__stage(&stage, p.offsets, 1, 1, p.segments + 1, sizeof(int64_t), &ld,
                               &no_stride, TILEMM__STAGE_IN);
@@ -405,7 +442,7 @@ static tilemm_status_t staged_segments(tilemm_t ctx, const tilemm__segments_args
 
 const tilemm__backend_t tilemm__cuda_backend = {
     .id = TILEMM_BACKEND_CUDA,
-    .locate = cuda_locate,
+    .locate = tilemm__cuda_locate,
     .open = cuda_open,
     .close = cuda_close,
     .synchronize = cuda_synchronize,

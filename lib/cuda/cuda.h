@@ -9,6 +9,11 @@
 #include "internal.h"
 #include "traits.h"
 
+typedef struct tilemm__cuda_buffer {
+    struct tilemm__cuda_buffer *next;
+    void *device;
+} tilemm__cuda_buffer_t;
+
 typedef struct {
     int device;
     cudaStream_t stream;
@@ -16,7 +21,9 @@ typedef struct {
     tilemm__cuda_traits_t traits;
     void *buffer; /* workspace of the context's own, device memory */
     size_t buffer_bytes;
-    void *small; /* TILEMM__STAGE_SMALL bytes for staging */
+    void *small;                     /* TILEMM__STAGE_SMALL bytes for staging */
+    int in_graph;                    /* a capture has used the buffer */
+    tilemm__cuda_buffer_t *captured; /* earlier ones that captures used: kept to the end */
 } tilemm__cuda_state_t;
 
 static inline tilemm__cuda_state_t *tilemm__cuda(tilemm_t ctx)
@@ -75,8 +82,8 @@ void tilemm__stage_copy_out(tilemm__stage_t *stage, void *host, const void *devi
 /* Finish with the status that the work itself had; returns the first failure of all. */
 tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage, tilemm_status_t status);
 
-/* Whether the GPU may use the pointer as it is (device or managed memory). */
-int tilemm__cuda_is_device(const void *pointer);
+/* Which memory a pointer is to. */
+tilemm__place_t tilemm__cuda_locate(tilemm_t ctx, const void *pointer);
 
 /* The operations: the argument structs hold device addresses only. They plan, launch on
  * tilemm__cuda(ctx)->stream, and neither allocate (but through tilemm__cuda_workspace) nor wait. */

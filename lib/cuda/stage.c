@@ -153,8 +153,8 @@ static void copy(tilemm__stage_t *stage, matrix_t m, char *device, int out)
     for (int64_t b = 0; b < m.batch; b++) {
         char *user = m.user + b * m.stride;
         /* Rows may overlap, in a batch whose stride is small; the copy engine refuses that. */
-        if (m.rows == 1 || (m.ld >= m.width && m.ld <= max_pitch)) {
-            size_t pitch = m.rows == 1 ? width : (size_t)m.ld;
+        if (m.rows > 1 && m.ld >= m.width && m.ld <= max_pitch) {
+            size_t pitch = (size_t)m.ld;
             cudaError_t error = out ? cudaMemcpy2DAsync(user, pitch, device, width, width,
                                                         (size_t)m.rows, kind, stream)
                                     : cudaMemcpy2DAsync(device, width, user, pitch, width,
@@ -201,6 +201,18 @@ static int activate(tilemm__stage_t *stage)
     return stage->status == TILEMM_SUCCESS;
 }
 
+/* Whether the GPU can use the pointer as it is. */
+static int is_usable(tilemm__stage_t *stage, const void *pointer)
+{
+    tilemm__place_t place = tilemm__cuda_locate(stage->ctx, pointer);
+    if (place == TILEMM__ELSEWHERE && stage->status == TILEMM_SUCCESS)
+        stage->status = tilemm__fail(stage->ctx, TILEMM_INVALID_ARGUMENT,
+                                     "%s: %p is in the memory of another GPU, must be in that of "
+                                     "the context's or in host memory",
+                                     stage->what, pointer);
+    return place != TILEMM__HOST;
+}
+
 static void *stage_matrix(tilemm__stage_t *stage, const matrix_t *matrix, int flags)
 {
     char *device = device_malloc(stage, (size_t)(matrix->batch * matrix->rows * matrix->width));
@@ -226,8 +238,8 @@ void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, 
     int64_t size = (int64_t)elem_size;
     if (!pointer || stage->status != TILEMM_SUCCESS)
         return NULL;
-    if (tilemm__cuda_is_device(pointer))
-        return (void *)(uintptr_t)pointer;
+    if (is_usable(stage, pointer))
+        return stage->status == TILEMM_SUCCESS ? (void *)(uintptr_t)pointer : NULL;
     if (!activate(stage))
         return NULL;
     int once = *stride == 0; /* the same matrix for the whole batch */
@@ -235,8 +247,8 @@ void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, 
                        .batch = once ? 1 : batch,
                        .rows = rows,
                        .width = cols * size,
-                       .ld = *ld * size,
-                       .stride = *stride * size};
+                       .ld = rows > 1 ? *ld * size : 0,
+                       .stride = batch > 1 ? *stride * size : 0};
     *ld = cols;
     *stride = once ? 0 : rows * cols;
     return stage_matrix(stage, &matrix, flags);
@@ -245,7 +257,7 @@ void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, 
 void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int64_t batch,
                           int64_t rows, int64_t cols, size_t elem_size, int64_t *ld, int flags)
 {
-    if (stage->status != TILEMM_SUCCESS || tilemm__cuda_is_device(array))
+    if (stage->status != TILEMM_SUCCESS || is_usable(stage, array))
         return stage->status == TILEMM_SUCCESS ? (void *)(uintptr_t)array : NULL;
     if (!activate(stage))
         return NULL;
@@ -258,16 +270,18 @@ void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int6
     int any_on_host = 0;
     for (int64_t i = 0; i < batch; i++) {
         addresses[i] = array[i];
-        any_on_host |= !tilemm__cuda_is_device(array[i]);
+        any_on_host |= !is_usable(stage, array[i]);
     }
+    if (stage->status != TILEMM_SUCCESS)
+        return NULL;
     /* One leading dimension serves all matrices: all are copied, or none. */
     for (int64_t i = 0; any_on_host && i < batch; i++) {
         matrix_t matrix = {.user = (char *)(uintptr_t)array[i],
-                           .on_device = tilemm__cuda_is_device(array[i]),
+                           .on_device = is_usable(stage, array[i]),
                            .batch = 1,
                            .rows = rows,
                            .width = cols * size,
-                           .ld = *ld * size};
+                           .ld = rows > 1 ? *ld * size : 0};
         if (!(addresses[i] = stage_matrix(stage, &matrix, flags)))
             return NULL;
     }
