@@ -75,6 +75,15 @@ static double bytes_moved(const tilemm__plan_transpose_cpu_t *plan, size_t elem_
            (double)elem_size;
 }
 
+/* What can be counted on to be near still: half of the last cache, but no more than a program has
+ * of one that many cores, or several virtual machines, share. */
+static double near_bytes(const tilemm__cpu_traits_t *traits)
+{
+    const size_t share = (size_t)64 << 20;
+
+    return (double)(traits->l3_bytes / 2 < share ? traits->l3_bytes / 2 : share);
+}
+
 static void limit_threads(tilemm__plan_transpose_cpu_t *plan, double limit)
 {
     if (plan->threads > limit)
@@ -137,7 +146,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     }
     /* What will not stay in the last cache anyway is written around it, if the result's rows are
      * all aligned alike: then they are aligned from row `head` of the source on. */
-    if (2 * bytes_moved(plan, args->elem_size) > (double)traits->l3_bytes &&
+    if (bytes_moved(plan, args->elem_size) > near_bytes(traits) &&
         (uintptr_t)args->dst % args->elem_size == 0 && plan->ld_dst * size % vector == 0 &&
         (plan->batch_count == 1 || args->stride_dst * size % vector == 0)) {
         const int64_t head = (int64_t)(-(uintptr_t)args->dst % 64) / size;

@@ -103,11 +103,10 @@ int tilemm__isa_is_usable(tilemm__isa_t isa)
     }
 }
 
-/* The bytes of a cache of CPU 0: what the C library knows, else what Linux says. */
-static size_t cache_bytes(int level, int sysconf_name)
+/* The bytes of a cache of CPU 0, as Linux tells; 0 if it does not. */
+static size_t linux_cache_bytes(int level)
 {
-    long bytes = sysconf_name >= 0 ? sysconf(sysconf_name) : 0;
-    for (int index = 0; bytes <= 0 && index < 8; index++) {
+    for (int index = 0; index < 8; index++) {
         static const char directory[] = "/sys/devices/system/cpu/cpu0/cache";
         char path[128], type[16] = "";
         int found_level = 0;
@@ -126,11 +125,20 @@ static size_t cache_bytes(int level, int sysconf_name)
         snprintf(path, sizeof path, "%s/index%d/size", directory, index);
         if (!ok || !(file = fopen(path, "r")))
             continue;
-        if (fscanf(file, "%ldK", &kib) == 1)
-            bytes = kib * 1024;
+        ok = fscanf(file, "%ldK", &kib) == 1 && kib > 0;
         fclose(file);
+        if (ok)
+            return (size_t)kib * 1024;
     }
-    return bytes > 0 ? (size_t)bytes : 0;
+    return 0;
+}
+
+/* The same, or what the C library says (which may count all caches of a kind as one). */
+static size_t cache_bytes(int level, int sysconf_name)
+{
+    size_t bytes = linux_cache_bytes(level);
+    long known = !bytes && sysconf_name >= 0 ? sysconf(sysconf_name) : 0;
+    return bytes ? bytes : known > 0 ? (size_t)known : 0;
 }
 
 #ifndef _SC_LEVEL1_DCACHE_SIZE
