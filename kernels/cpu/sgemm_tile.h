@@ -36,6 +36,7 @@ typedef float vec_mem_t __attribute__((vector_size(TILE_BYTES), aligned(4), may_
 typedef float quad_mem_t __attribute__((vector_size(16), aligned(4), may_alias));
 
 enum { VECTOR = TILE_BYTES / 4, VECTORS = TILE_NR / VECTOR };
+enum { LINE = 16 }; /* floats in a cache line */
 
 /* ---- the micro-kernel -------------------------------------------------------------------- */
 
@@ -115,6 +116,11 @@ TILE_INLINE void tile(const int rows, const int vectors, int64_t k, int64_t chai
                     sum[i][v] += ms[i] * b[v];
             }
 #endif
+            /* Some steps ahead, where the hardware does not look between panels. */
+            __builtin_prefetch(ms + 16 * TILE_MR);
+            TILE_UNROLL
+            for (int j = 0; j < vectors * VECTOR; j += LINE)
+                __builtin_prefetch(ns + 8 * ld_ns + j);
             ms += TILE_MR;
             ns += ld_ns;
         }
