@@ -6,6 +6,14 @@
 
 #include "internal.h"
 
+int tilemm__check_context(tilemm_t ctx)
+{
+    if (!ctx)
+        return 0;
+    ctx->last_kernel[0] = '\0';
+    return 1;
+}
+
 int tilemm__check_at_least(tilemm_t ctx, const char *where, const char *name, int64_t value,
                            int64_t least)
 {

@@ -40,6 +40,10 @@ void tilemm__log(tilemm_t ctx, const char *format, ...) TILEMM__PRINTF(2, 3);
 
 /* lib/check.c: checks of arguments. Each returns 1, or 0 once the message is stored. `where` is the
  * operation's name. */
+
+/* Not NULL (for which there is no message). Where an operation begins: forgets the last kernel. */
+int tilemm__check_context(tilemm_t ctx);
+
 int tilemm__check_at_least(tilemm_t ctx, const char *where, const char *name, int64_t value,
                            int64_t least);
 int tilemm__check_layout(tilemm_t ctx, const char *where, tilemm_layout_t layout);

@@ -41,10 +41,7 @@ static tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int op, in
                                      const char *result_name, float *result, int64_t *index)
 {
     int arg = result == NULL && op >= TILEMM__MAX && op <= TILEMM__AMIN;
-    if (!ctx)
-        return TILEMM_INVALID_ARGUMENT;
-    ctx->last_kernel[0] = '\0';
-    if (!tilemm__check_at_least(ctx, where, "n", n, 0) ||
+    if (!tilemm__check_context(ctx) || !tilemm__check_at_least(ctx, where, "n", n, 0) ||
         !check_vector(ctx, where, "x", "incx", n, x, incx, sizeof(float)) ||
         (op == TILEMM__DOT && !check_vector(ctx, where, "y", "incy", n, y, incy, sizeof(float))) ||
         !tilemm__check_pointer(ctx, where, result_name, index ? (void *)index : (void *)result))
@@ -113,10 +110,7 @@ static tilemm_status_t reduce_matrix(tilemm_t ctx, const char *where, int arg, t
                                      int64_t cols, const float *a, int64_t lda, float *out,
                                      int64_t incout, int64_t *index_out)
 {
-    if (!ctx)
-        return TILEMM_INVALID_ARGUMENT;
-    ctx->last_kernel[0] = '\0';
-    if (!check_reduction(ctx, where, op, arg))
+    if (!tilemm__check_context(ctx) || !check_reduction(ctx, where, op, arg))
         return TILEMM_INVALID_ARGUMENT;
     if (axis != TILEMM_AXIS_ROWS && axis != TILEMM_AXIS_COLS)
         return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
@@ -185,10 +179,7 @@ tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_
                                         const float *x, const int64_t *offsets, float *out)
 {
     static const char where[] = "sreduce_segments";
-    if (!ctx)
-        return TILEMM_INVALID_ARGUMENT;
-    ctx->last_kernel[0] = '\0';
-    if (!check_reduction(ctx, where, op, 0) ||
+    if (!tilemm__check_context(ctx) || !check_reduction(ctx, where, op, 0) ||
         !tilemm__check_at_least(ctx, where, "segments", segments, 0))
         return TILEMM_INVALID_ARGUMENT;
     if (segments == 0)

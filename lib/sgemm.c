@@ -111,16 +111,13 @@ static void to_row_major(tilemm__sgemm_args_t *p)
 static tilemm_status_t run(tilemm_t ctx, call_t *call)
 {
     tilemm__sgemm_args_t *p = &call->args;
-    if (!ctx)
-        return TILEMM_INVALID_ARGUMENT;
-    ctx->last_kernel[0] = '\0';
     const operand_t a = {"a",          "lda",  "m",         "k",  p->m,      p->k,
                          call->transa, p->lda, p->stride_a, p->a, p->a_array};
     const operand_t b = {"b",          "ldb",  "k",         "n",  p->k,      p->n,
                          call->transb, p->ldb, p->stride_b, p->b, p->b_array};
     const operand_t c = {"c",    "ldc",       "m",  "n",       p->m, p->n, TILEMM_NO_TRANS,
                          p->ldc, p->stride_c, p->c, p->c_array};
-    if (!tilemm__check_layout(ctx, call->where, call->layout) ||
+    if (!tilemm__check_context(ctx) || !tilemm__check_layout(ctx, call->where, call->layout) ||
         !tilemm__check_op(ctx, call->where, "transa", call->transa) ||
         !tilemm__check_op(ctx, call->where, "transb", call->transb) ||
         !tilemm__check_at_least(ctx, call->where, "m", p->m, 0) ||
@@ -148,38 +145,14 @@ static tilemm_status_t run(tilemm_t ctx, call_t *call)
     return ctx->backend->sgemm(ctx, p);
 }
 
-tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
-                             tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
-                             const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
-                             float *c, int64_t ldc)
+static tilemm_status_t run_strided(tilemm_t ctx, const char *where, tilemm_layout_t layout,
+                                   tilemm_op_t transa, tilemm_op_t transb, int64_t m, int64_t n,
+                                   int64_t k, float alpha, const float *a, int64_t lda,
+                                   int64_t stride_a, const float *b, int64_t ldb, int64_t stride_b,
+                                   float beta, float *c, int64_t ldc, int64_t stride_c,
+                                   int64_t batch_count)
 {
-    call_t call = {.where = "sgemm",
-                   .layout = layout,
-                   .transa = transa,
-                   .transb = transb,
-                   .args = {.m = m,
-                            .n = n,
-                            .k = k,
-                            .alpha = alpha,
-                            .beta = beta,
-                            .a = a,
-                            .b = b,
-                            .c = c,
-                            .lda = lda,
-                            .ldb = ldb,
-                            .ldc = ldc,
-                            .batch_count = 1}};
-    return run(ctx, &call);
-}
-
-tilemm_status_t tilemm_sgemm_strided_batched(tilemm_t ctx, tilemm_layout_t layout,
-                                             tilemm_op_t transa, tilemm_op_t transb, int64_t m,
-                                             int64_t n, int64_t k, float alpha, const float *a,
-                                             int64_t lda, int64_t stride_a, const float *b,
-                                             int64_t ldb, int64_t stride_b, float beta, float *c,
-                                             int64_t ldc, int64_t stride_c, int64_t batch_count)
-{
-    call_t call = {.where = "sgemm_strided_batched",
+    call_t call = {.where = where,
                    .layout = layout,
                    .transa = transa,
                    .transb = transb,
@@ -199,6 +172,26 @@ tilemm_status_t tilemm_sgemm_strided_batched(tilemm_t ctx, tilemm_layout_t layou
                             .stride_c = stride_c,
                             .batch_count = batch_count}};
     return run(ctx, &call);
+}
+
+tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
+                             tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
+                             const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
+                             float *c, int64_t ldc)
+{
+    return run_strided(ctx, "sgemm", layout, transa, transb, m, n, k, alpha, a, lda, 0, b, ldb, 0,
+                       beta, c, ldc, 0, 1);
+}
+
+tilemm_status_t tilemm_sgemm_strided_batched(tilemm_t ctx, tilemm_layout_t layout,
+                                             tilemm_op_t transa, tilemm_op_t transb, int64_t m,
+                                             int64_t n, int64_t k, float alpha, const float *a,
+                                             int64_t lda, int64_t stride_a, const float *b,
+                                             int64_t ldb, int64_t stride_b, float beta, float *c,
+                                             int64_t ldc, int64_t stride_c, int64_t batch_count)
+{
+    return run_strided(ctx, "sgemm_strided_batched", layout, transa, transb, m, n, k, alpha, a, lda,
+                       stride_a, b, ldb, stride_b, beta, c, ldc, stride_c, batch_count);
 }
 
 tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,

@@ -77,7 +77,8 @@ static tilemm_status_t run(tilemm_t ctx, call_t *call)
 {
     tilemm__transpose_args_t *p = &call->args;
     int64_t dst_rows = p->trans ? p->cols : p->rows, dst_cols = p->trans ? p->rows : p->cols;
-    if (!tilemm__check_at_least(ctx, call->where, "rows", p->rows, 0) ||
+    if (!tilemm__check_context(ctx) ||
+        !tilemm__check_at_least(ctx, call->where, "rows", p->rows, 0) ||
         !tilemm__check_at_least(ctx, call->where, "cols", p->cols, 0) ||
         !tilemm__check_at_least(ctx, call->where, "batch_count", p->batch_count, 0) ||
         !check_elem_size(ctx, call->where, p->elem_size) ||
@@ -100,43 +101,12 @@ static tilemm_status_t run(tilemm_t ctx, call_t *call)
                           : ctx->backend->transpose(ctx, p);
 }
 
-static tilemm_status_t begin(tilemm_t ctx)
+static tilemm_status_t run_strided(tilemm_t ctx, const char *where, int64_t rows, int64_t cols,
+                                   size_t elem_size, const void *src, int64_t ld_src,
+                                   int64_t stride_src, void *dst, int64_t ld_dst,
+                                   int64_t stride_dst, int64_t batch_count)
 {
-    if (!ctx)
-        return TILEMM_INVALID_ARGUMENT;
-    ctx->last_kernel[0] = '\0';
-    return TILEMM_SUCCESS;
-}
-
-tilemm_status_t tilemm_transpose(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
-                                 const void *src, int64_t ld_src, void *dst, int64_t ld_dst)
-{
-    call_t call = {"transpose",
-                   "src",
-                   "ld_src",
-                   "dst",
-                   "ld_dst",
-                   0,
-                   0,
-                   {.rows = rows,
-                    .cols = cols,
-                    .elem_size = elem_size,
-                    .trans = 1,
-                    .alpha = 1.0f,
-                    .src = src,
-                    .dst = dst,
-                    .ld_src = ld_src,
-                    .ld_dst = ld_dst,
-                    .batch_count = 1}};
-    return begin(ctx) ? TILEMM_INVALID_ARGUMENT : run(ctx, &call);
-}
-
-tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int64_t cols,
-                                                 size_t elem_size, const void *src, int64_t ld_src,
-                                                 int64_t stride_src, void *dst, int64_t ld_dst,
-                                                 int64_t stride_dst, int64_t batch_count)
-{
-    call_t call = {"transpose_strided_batched",
+    call_t call = {where,
                    "src",
                    "ld_src",
                    "dst",
@@ -155,7 +125,22 @@ tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int
                     .stride_src = stride_src,
                     .stride_dst = stride_dst,
                     .batch_count = batch_count}};
-    return begin(ctx) ? TILEMM_INVALID_ARGUMENT : run(ctx, &call);
+    return run(ctx, &call);
+}
+
+tilemm_status_t tilemm_transpose(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
+                                 const void *src, int64_t ld_src, void *dst, int64_t ld_dst)
+{
+    return run_strided(ctx, "transpose", rows, cols, elem_size, src, ld_src, 0, dst, ld_dst, 0, 1);
+}
+
+tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int64_t cols,
+                                                 size_t elem_size, const void *src, int64_t ld_src,
+                                                 int64_t stride_src, void *dst, int64_t ld_dst,
+                                                 int64_t stride_dst, int64_t batch_count)
+{
+    return run_strided(ctx, "transpose_strided_batched", rows, cols, elem_size, src, ld_src,
+                       stride_src, dst, ld_dst, stride_dst, batch_count);
 }
 
 tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
@@ -178,14 +163,14 @@ tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t col
                     .ld_src = ld_in,
                     .ld_dst = ld_out,
                     .batch_count = 1}};
-    return begin(ctx) ? TILEMM_INVALID_ARGUMENT : run(ctx, &call);
+    return run(ctx, &call);
 }
 
 /* A column-major rows x cols matrix is a row-major cols x rows one. */
 static tilemm_status_t run_scaled(tilemm_t ctx, call_t *call, tilemm_layout_t layout,
                                   tilemm_op_t trans, int64_t rows, int64_t cols)
 {
-    if (begin(ctx) || !tilemm__check_layout(ctx, call->where, layout) ||
+    if (!tilemm__check_context(ctx) || !tilemm__check_layout(ctx, call->where, layout) ||
         !tilemm__check_op(ctx, call->where, "trans", trans) ||
         !tilemm__check_at_least(ctx, call->where, "rows", rows, 0) ||
         !tilemm__check_at_least(ctx, call->where, "cols", cols, 0))

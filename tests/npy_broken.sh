@@ -4,23 +4,8 @@
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
-TILEMM=${TILEMM:-./tilemm}
-case $TILEMM in
-*/*) TILEMM=$(cd "$(dirname "$TILEMM")" && pwd)/$(basename "$TILEMM") ;;
-esac
-unset TILEMM_BACKEND TILEMM_ARCH TILEMM_NUM_THREADS TILEMM_MATH TILEMM_LOG
-
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$dir" || exit 1
-
-checks=0
-failures=0
-fail() {
-    failures=$((failures + 1))
-    echo "failed: $*" >&2
-}
+# shellcheck source=tests/support.sh
+. "$(dirname "$0")/support.sh"
 
 # npy TEXT [BYTES]: a file of version 1.0 with that header and so many bytes of zeros.
 npy() {

@@ -114,6 +114,28 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* Of V vectors, ROWS keys a lane of each: the largest key of vector lane / (32 / V), and where it
+ * stands first, if that is wanted. */
+template <int V, int ROWS>
+static __device__ __forceinline__ int32_t best_keys(const int32_t *key, bool find, int lane,
+                                                    int *place)
+{
+    int32_t best[V];
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+        best[j] = TILEMM__KEY_NONE;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            best[j] = max(best[j], key[j * ROWS + r]);
+        }
+    }
+    best[0] = fold_keys<V>(best, lane);
+    if (find) {
+        *place = find_keys<V, ROWS>(key, best[0], lane);
+    }
+    return best[0];
+}
+
 template <int V>
 static __global__ void __launch_bounds__(THREADS)
     search_short(tilemm__reduce_args_t args, int64_t first_index, tilemm__partials_t to)
@@ -126,24 +148,13 @@ static __global__ void __launch_bounds__(THREADS)
         const int vectors = clip(args.count - first, V), length = (int)args.n;
         int place = 0;
         float v[V * ROWS];
-        int32_t key[V * ROWS], best[V];
+        int32_t key[V * ROWS];
         load_rows<V, ROWS>(args.x + first * args.vstride, args.istride, args.vstride, length,
                            vectors, 0.0f, lane, v);
         keys_of_rows<V, ROWS>(order, v, length, vectors, lane, key);
-#pragma unroll
-        for (int j = 0; j < V; j++) {
-            best[j] = TILEMM__KEY_NONE;
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                best[j] = max(best[j], key[j * ROWS + r]);
-            }
-        }
-        best[0] = fold_keys<V>(best, lane);
-        if (args.index_out) {
-            place = find_keys<V, ROWS>(key, best[0], lane);
-        }
+        const int32_t best = best_keys<V, ROWS>(key, args.index_out != NULL, lane, &place);
         if (lane % (LANES / V) == 0 && vector < args.count) {
-            put_key(&args, &to, vector, vector, best[0], first_index + place);
+            put_key(&args, &to, vector, vector, best, first_index + place);
         }
     }
 }
@@ -290,23 +301,12 @@ static __global__ void __launch_bounds__(THREADS)
     for (int64_t first = warp_number() * V; first < args.count; first += warp_total() * V) {
         const int64_t vector = first + lane / (LANES / V);
         int place = 0;
-        int32_t key[V * ROWS], best[V];
+        int32_t key[V * ROWS];
         load_rows<V, ROWS>(from.keys + first * length, 1, length, length,
                            clip(args.count - first, V), TILEMM__KEY_NONE, lane, key);
-#pragma unroll
-        for (int j = 0; j < V; j++) {
-            best[j] = TILEMM__KEY_NONE;
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                best[j] = max(best[j], key[j * ROWS + r]);
-            }
-        }
-        best[0] = fold_keys<V>(best, lane);
-        if (args.index_out) {
-            place = find_keys<V, ROWS>(key, best[0], lane);
-        }
+        const int32_t best = best_keys<V, ROWS>(key, args.index_out != NULL, lane, &place);
         if (lane % (LANES / V) == 0 && vector < args.count) {
-            put_key(&args, &none, 0, vector, best[0],
+            put_key(&args, &none, 0, vector, best,
                     args.index_out ? from.indices[vector * length + place] : 0);
         }
     }

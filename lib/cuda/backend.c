@@ -218,6 +218,30 @@ static tilemm_status_t cuda_set_stream(tilemm_t ctx, void *stream)
                                       : tilemm__cuda_fail(ctx, "set_stream", error));
 }
 
+/* Take a larger buffer, if there is one. The old one is kept if a graph's replays go on using it.
+ */
+static void grow(tilemm__cuda_state_t *state, size_t bytes)
+{
+    tilemm__cuda_buffer_t *kept = NULL;
+    void *larger = NULL;
+    if (state->in_graph && !(kept = malloc(sizeof *kept)))
+        return;
+    if (cudaMalloc(&larger, bytes) != cudaSuccess) {
+        (void)cudaGetLastError();
+        free(kept);
+        return;
+    }
+    if (kept) {
+        *kept = (tilemm__cuda_buffer_t){state->captured, state->buffer};
+        state->captured = kept;
+    } else {
+        cudaFree(state->buffer); /* waits until nothing uses it */
+    }
+    state->buffer = larger;
+    state->buffer_bytes = bytes;
+    state->in_graph = 0;
+}
+
 void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got)
 {
     enum { ALIGNMENT = 256 };
@@ -228,26 +252,8 @@ void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got)
         return *got ? (char *)ctx->workspace + skip : NULL;
     }
     int capturing = is_capturing(state->stream);
-    if (want > state->buffer_bytes && !capturing) {
-        void *larger = NULL;
-        tilemm__cuda_buffer_t *kept = state->in_graph ? malloc(sizeof *kept) : NULL;
-        if ((kept || !state->in_graph) && cudaMalloc(&larger, want) == cudaSuccess) {
-            if (state->in_graph) { /* replays go on using it */
-                kept->device = state->buffer;
-                kept->next = state->captured;
-                state->captured = kept;
-            } else {
-                cudaFree(state->buffer); /* waits until nothing uses it */
-                free(kept);
-            }
-            state->buffer = larger;
-            state->buffer_bytes = want;
-            state->in_graph = 0;
-        } else {
-            free(kept);
-        }
-        (void)cudaGetLastError();
-    }
+    if (want > state->buffer_bytes && !capturing)
+        grow(state, want);
     state->in_graph |= capturing;
     *got = state->buffer_bytes;
     return state->buffer;

@@ -264,20 +264,22 @@ void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int6
     int64_t size = (int64_t)elem_size;
     size_t bytes = (size_t)batch * sizeof *array;
     const void **addresses = host_malloc(stage, bytes);
-    void *device = addresses ? device_malloc(stage, bytes) : NULL;
+    unsigned char *on_device = addresses ? host_malloc(stage, (size_t)batch) : NULL;
+    void *device = on_device ? device_malloc(stage, bytes) : NULL;
     if (!device)
         return NULL;
     int any_on_host = 0;
     for (int64_t i = 0; i < batch; i++) {
         addresses[i] = array[i];
-        any_on_host |= !is_usable(stage, array[i]);
+        on_device[i] = (unsigned char)is_usable(stage, array[i]);
+        any_on_host |= !on_device[i];
     }
     if (stage->status != TILEMM_SUCCESS)
         return NULL;
     /* One leading dimension serves all matrices: all are copied, or none. */
     for (int64_t i = 0; any_on_host && i < batch; i++) {
         matrix_t matrix = {.user = (char *)(uintptr_t)array[i],
-                           .on_device = is_usable(stage, array[i]),
+                           .on_device = on_device[i],
                            .batch = 1,
                            .rows = rows,
                            .width = cols * size,
