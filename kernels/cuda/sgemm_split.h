@@ -1,0 +1,109 @@
+/* sgemm_split.h - SGEMM on tensor cores from operands split in halves of 11 bits: what its kernels
+ * share, and what the host side asks of them. Needs no CUDA header.
+ *
+ * Each operand becomes two planes of FP16: x = 2^e (hi + lo / 2^11). e is common to the elements of
+ * one row of op(A) (one column of op(B)) over TILEMM__SPLIT_BLOCK of k, and brings the largest of
+ * them to [2^14, 2^15). The product is hi hi + (hi lo + lo hi) / 2^11.
+ *
+ * What that cannot carry is found as the planes are made: each line (row of op(A), column of op(B))
+ * has a state that says whether it must be multiplied in another way. The product's kernels leave
+ * the elements of such lines alone; sgemm_fused computes them after.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_CUDA_SGEMM_SPLIT_H
+#define TILEMM_KERNELS_CUDA_SGEMM_SPLIT_H
+
+#include "../args.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TILEMM__SPLIT_BLOCK = 512,  /* of k, with one exponent */
+    TILEMM__SPLIT_ALIGN_MN = 128, /* planes are filled up with zeros to multiples of these */
+    TILEMM__SPLIT_ALIGN_K = 64,
+    TILEMM__SPLIT_ZERO = INT32_MIN /* the exponent of a block that is all zeros */
+};
+
+/* The state of a line, all zeros to begin with. */
+typedef struct {
+    unsigned flags;  /* TILEMM__SPLIT_... */
+    unsigned top;    /* of the block with the largest exponent: (exponent + 256) << 16 | how many of
+                        its elements (at most 65535) are near its largest; 0 where all is zero */
+    unsigned bottom; /* 512 - (the smallest exponent of a block that is not zero + 256) */
+} tilemm__split_state_t;
+
+enum {
+    TILEMM__SPLIT_SPECIAL = 1, /* holds Inf, NaN, or small elements in a block of few large ones */
+    TILEMM__SPLIT_LOSSY = 2    /* holds elements too small to keep all their bits */
+};
+
+/* One operand, for every matrix of a batch. A plane's lines of memory run along k if k_major (and
+ * then there are `mn` of them, rounded up, `pitch` = k rounded up) or along m or n if not (k of
+ * them, rounded up, pitch = mn rounded up). A matrix's plane follows the one before it; likewise
+ * its exponents [block of k][mn rounded up] and its states [mn rounded up]. */
+typedef struct {
+    int64_t mn;
+    int k_major;
+    int64_t pitch;             /* in halves; a multiple of 64 */
+    unsigned short *hi, *lo;   /* FP16; 1024-byte aligned; lo is NULL where there is one plane */
+    int *exponents;
+    tilemm__split_state_t *states;
+    unsigned *sparse;          /* one word for all: not 0 if some block has few large elements */
+} tilemm__split_operand_t;
+
+/* The tiles of the sm90 kernel, and the pairs in which it walks them: one beside the other (along
+ * n), or one below the other (along m). 128X256 is for one product, 128X64 and _DOWN for three. */
+enum {
+    TILEMM__SPLIT_128X128 = 0,
+    TILEMM__SPLIT_128X128_DOWN,
+    TILEMM__SPLIT_128X64,
+    TILEMM__SPLIT_128X256
+};
+
+/* One product of planes. k is that of the planes, 0 < k. `products` of the planes are added: 1
+ * (hi hi), 3, or 4 (lo lo too, for short k). */
+typedef struct {
+    int64_t m, n, k, batch_count;
+    tilemm__split_operand_t a, b;
+    int products;
+    int tile; /* of the sm90 kernel */
+    float alpha, beta;
+    float *c;
+    float *const *c_array;
+    int64_t ldc, stride_c;
+} tilemm__split_product_t;
+
+#ifdef __CUDACC__
+/* Whether a line's products must be left alone; other_sparse is the other operand's word. A sum of
+ * few products is the one case where the planes' last bit would show. */
+enum { TILEMM__SPLIT_FEW = 16 };
+
+static __device__ __forceinline__ bool tilemm__split_is_left(const tilemm__split_state_t &line,
+                                                             unsigned other_sparse)
+{
+    const int top = (int)(line.top >> 16), bottom = 512 - (int)line.bottom;
+
+    return (line.flags & TILEMM__SPLIT_SPECIAL) ||
+           ((line.flags & TILEMM__SPLIT_LOSSY) && other_sparse) ||
+           (line.top != 0 && ((line.top & 0xffff) < TILEMM__SPLIT_FEW || top - bottom > 36));
+}
+#endif
+
+/* The launchers queue on `stream` (a cudaStream_t) and return a cudaError_t. */
+
+/* Make the planes, exponents and states of both operands from args. The states and both words
+ * `sparse` hold zeros before. */
+int tilemm__sgemm_split_launch(const tilemm__sgemm_args_t *args, const tilemm__split_operand_t *a,
+                               const tilemm__split_operand_t *b, void *stream);
+
+/* C = alpha op(A) op(B) + beta C but for lines that are left alone. */
+int tilemm__sgemm_split_sm90_launch(const tilemm__split_product_t *product, void *stream);
+int tilemm__sgemm_split_sm80_launch(const tilemm__split_product_t *product, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
