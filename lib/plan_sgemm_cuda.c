@@ -94,9 +94,9 @@ static int64_t split(int64_t k, int64_t splits, int64_t tile_k, int64_t *k_split
     return ceil_div(k, *k_split);
 }
 
-/* Find the tile and the splits that promise to take the least time. */
-static void choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
-                   size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
+/* Find the tile and the splits that promise to take the least time. Returns it, in cycles. */
+static double choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                     size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
 {
     const double elements = (double)args->m * (double)args->n * (double)args->batch_count;
     const double bytes = elements * sizeof(float);
@@ -136,24 +136,14 @@ static void choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t
             }
         }
     }
+    return best;
 }
 
-void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
-                             size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
+static void plan_ffma(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
 {
-    const tile_t *tile;
+    const tile_t *tile = &tiles[plan->tile];
 
-    memset(plan, 0, sizeof *plan);
-    plan->splits = 1;
-    if (args->k == 0) {
-        plan->kernel = args->beta == 1.0f ? TILEMM__SGEMM_NOTHING : TILEMM__SGEMM_SCALE;
-        if (plan->kernel == TILEMM__SGEMM_SCALE)
-            snprintf(plan->name, sizeof plan->name, "sgemm_scale_sm75");
-        return;
-    }
     plan->kernel = TILEMM__SGEMM_FFMA;
-    choose(args, traits, workspace, plan);
-    tile = &tiles[plan->tile];
     plan->vector_a = !args->a_array && args->m >= tile->m && (!args->trans_a || args->m % 4 == 0) &&
                      is_quads(args->a, args->lda, args->stride_a, args->batch_count);
     plan->vector_b = !args->b_array && args->n >= tile->n && (args->trans_b || args->n % 4 == 0) &&
@@ -169,4 +159,131 @@ void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__cud
     if (plan->splits > 1)
         snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name),
                  "_splitk%lld", (long long)plan->splits);
+}
+
+/* ---- thin ------------------------------------------------------------------------------- */
+
+/* Measured on an H200: blocks for each multiprocessor, so that enough reads are under way; the
+ * least k of a split, which pays for what adding up costs; the least k that keeps the kernel
+ * reading; and up to how many rows its blocks had better be small. */
+enum { THIN_BLOCKS = 2, THIN_SPLIT_K = 256, THIN_LEAST_K = 256, THIN_FEW_ROWS = 1024 };
+
+static int is_thin(const tilemm__sgemm_args_t *args)
+{
+    return args->k >= THIN_LEAST_K &&
+           (args->m <= TILEMM__SGEMM_THIN_MOST_N || args->n <= TILEMM__SGEMM_THIN_MOST_N);
+}
+
+static void plan_thin(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                      size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
+{
+    tilemm__sgemm_thin_t *const thin = &plan->thin;
+    const int turned = args->m < args->n;
+    int64_t tiles, splits;
+
+    plan->kernel = TILEMM__SGEMM_THIN;
+    *thin = tilemm__sgemm_thin_of(args, turned);
+    thin->shape = thin->m <= THIN_FEW_ROWS ? TILEMM__SGEMM_THIN_FEW : TILEMM__SGEMM_THIN_WIDE;
+    thin->vector_x =
+        !thin->x_array && is_quads(thin->x, thin->ldx, thin->stride_x, thin->batch_count);
+    thin->vector_z = !thin->z_array && is_quads(thin->z, thin->z_k == 1 ? thin->z_n : thin->z_k,
+                                                thin->stride_z, thin->batch_count);
+    tiles = tilemm__sgemm_thin_tiles(thin);
+    splits = THIN_BLOCKS * traits->sm_count / tiles;
+    if (splits > args->k / THIN_SPLIT_K)
+        splits = args->k / THIN_SPLIT_K;
+    for (; splits > 1; splits /= 2) { /* until there is room */
+        thin->splits = split(args->k, splits, 4, &thin->k_split);
+        plan->counters = (size_t)round_up(tilemm__sgemm_thin_partials(thin) * 4, 1024);
+        plan->counter_bytes = (size_t)tiles * sizeof(unsigned);
+        plan->workspace_bytes = plan->counters + plan->counter_bytes;
+        if (plan->workspace_bytes <= workspace)
+            break;
+    }
+    if (splits <= 1) {
+        thin->splits = 1;
+        thin->k_split = args->k;
+        plan->workspace_bytes = plan->counters = plan->counter_bytes = 0;
+    }
+    snprintf(plan->name, sizeof plan->name, "sgemm_thin_sm75_%lldx%lld%s",
+             (long long)tilemm__sgemm_thin_rows(thin->shape),
+             (long long)tilemm__sgemm_thin_columns(thin->n), turned ? "_turned" : "");
+    if (thin->splits > 1)
+        snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name),
+                 "_splitk%lld", (long long)thin->splits);
+}
+
+/* ---- tiny ------------------------------------------------------------------------------- */
+
+/* The fewest matrices of a batch for which it pays to have several to a block. */
+enum { TINY_LEAST_BATCH = 8 };
+
+static int is_tiny(const tilemm__sgemm_args_t *args)
+{
+    return args->batch_count >= TINY_LEAST_BATCH && args->m <= TILEMM__SGEMM_TINY_MOST &&
+           args->n <= TILEMM__SGEMM_TINY_MOST && args->k <= TILEMM__SGEMM_TINY_MOST;
+}
+
+static void plan_tiny(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
+{
+    const int64_t mn = args->m > args->n ? args->m : args->n, most = mn > args->k ? mn : args->k;
+
+    plan->kernel = TILEMM__SGEMM_TINY;
+    plan->vector_a = !args->a_array && is_quads(args->a, args->lda, args->stride_a, 2);
+    plan->vector_b = !args->b_array && is_quads(args->b, args->ldb, args->stride_b, 2);
+    plan->vector_c = !args->c_array && is_quads(args->c, args->ldc, args->stride_c, 2);
+    snprintf(plan->name, sizeof plan->name, "sgemm_tiny_sm75_%d",
+             most <= 4    ? 4
+             : most <= 8  ? 8
+             : most <= 16 ? 16
+                          : 32);
+}
+
+/* ---- split ------------------------------------------------------------------------------ */
+
+static void plan_split(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__split_plan_t *split = &plan->split;
+    size_t length;
+
+    plan->kernel = TILEMM__SGEMM_SPLIT;
+    plan->workspace_bytes = split->bytes;
+    snprintf(plan->name, sizeof plan->name, "sgemm_split_%s_%s_p%d", split->sm90 ? "sm90" : "sm80",
+             tilemm__split_tile_name(split), split->products);
+    length = strlen(plan->name);
+    if (split->k_panel < args->k)
+        snprintf(plan->name + length, sizeof plan->name - length, "_panel%lld",
+                 (long long)split->k_panel);
+}
+
+/* ---- the choice ------------------------------------------------------------------------- */
+
+void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t math,
+                             const tilemm__cuda_traits_t *traits, size_t workspace,
+                             tilemm__sgemm_cuda_plan_t *plan)
+{
+    double cycles;
+
+    memset(plan, 0, sizeof *plan);
+    plan->splits = 1;
+    if (args->k == 0) {
+        plan->kernel = args->beta == 1.0f ? TILEMM__SGEMM_NOTHING : TILEMM__SGEMM_SCALE;
+        if (plan->kernel == TILEMM__SGEMM_SCALE)
+            snprintf(plan->name, sizeof plan->name, "sgemm_scale_sm75");
+        return;
+    }
+    if (is_tiny(args)) {
+        plan_tiny(args, plan);
+        return;
+    }
+    if (is_thin(args)) {
+        plan_thin(args, traits, workspace, plan);
+        return;
+    }
+    cycles = choose(args, traits, workspace, plan);
+    if (tilemm__plan_sgemm_split(args, math, traits, workspace, &plan->split) &&
+        plan->split.cycles < cycles)
+        plan_split(args, plan);
+    else
+        plan_ffma(args, plan);
 }

@@ -6,26 +6,40 @@
 #define TILEMM_PLAN_SGEMM_CUDA_H
 
 #include "args.h"
+#include "cuda/sgemm_thin.h"
+#include "plan_sgemm_split.h"
+#include "tilemm.h"
 #include "traits.h"
 
 typedef enum {
     TILEMM__SGEMM_NOTHING, /* k = 0, beta = 1: C is the result */
     TILEMM__SGEMM_SCALE,   /* k = 0: C = beta C */
-    TILEMM__SGEMM_FFMA     /* shared tiles, FP32 multiply-adds */
+    TILEMM__SGEMM_FFMA,    /* shared tiles, FP32 multiply-adds */
+    TILEMM__SGEMM_THIN,    /* few rows or columns, FP32 multiply-adds */
+    TILEMM__SGEMM_TINY,    /* many tiny matrices, FP32 multiply-adds */
+    TILEMM__SGEMM_SPLIT    /* planes of FP16 on tensor cores */
 } tilemm__sgemm_kernel_t;
 
 typedef struct {
     tilemm__sgemm_kernel_t kernel;
-    /* What follows is of FFMA, and means what it does in tilemm__sgemm_ffma_t. */
+    size_t workspace_bytes;
+    char name[64]; /* "" for NOTHING */
+    /* Of FFMA, as in tilemm__sgemm_ffma_t; vectors also of TINY. The workspace has the partial
+     * products, if there is more than one split. */
     int tile;
     int vector_a, vector_b, vector_c;
     int64_t splits, k_split;
-    size_t workspace_bytes; /* for the partial products; 0 if splits is 1 */
-    char name[64];          /* "" for NOTHING */
+    /* Of THIN: partial products, then the counters, which are zeroed before. */
+    tilemm__sgemm_thin_t thin;
+    size_t counters, counter_bytes;
+    /* Of SPLIT. */
+    tilemm__split_plan_t split;
 } tilemm__sgemm_cuda_plan_t;
 
-/* The plan with up to so many bytes of workspace. Fewer make for fewer splits, none for none. */
-void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
-                             size_t workspace, tilemm__sgemm_cuda_plan_t *plan);
+/* The plan with up to so many bytes of workspace. Fewer make for fewer splits and shorter panels;
+ * none, for kernels that need none. */
+void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t math,
+                             const tilemm__cuda_traits_t *traits, size_t workspace,
+                             tilemm__sgemm_cuda_plan_t *plan);
 
 #endif

@@ -219,3 +219,40 @@ tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilem
                             .batch_count = batch_count}};
     return run(ctx, &call);
 }
+
+/* What a user's workspace may lose until it is aligned. */
+enum { ALIGNMENT = 256 };
+
+tilemm_status_t tilemm_sgemm_workspace(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
+                                       tilemm_op_t transb, int64_t m, int64_t n, int64_t k,
+                                       int64_t batch_count, size_t *bytes)
+{
+    const char *where = "sgemm_workspace";
+    if (!tilemm__check_context(ctx) || !tilemm__check_layout(ctx, where, layout) ||
+        !tilemm__check_op(ctx, where, "transa", transa) ||
+        !tilemm__check_op(ctx, where, "transb", transb) ||
+        !tilemm__check_at_least(ctx, where, "m", m, 0) ||
+        !tilemm__check_at_least(ctx, where, "n", n, 0) ||
+        !tilemm__check_at_least(ctx, where, "k", k, 0) ||
+        !tilemm__check_at_least(ctx, where, "batch_count", batch_count, 0) ||
+        !tilemm__check_pointer(ctx, where, "bytes", bytes))
+        return TILEMM_INVALID_ARGUMENT;
+    tilemm__sgemm_args_t args = {.m = m,
+                                 .n = n,
+                                 .k = k,
+                                 .trans_a = transa == TILEMM_TRANS,
+                                 .trans_b = transb == TILEMM_TRANS,
+                                 .alpha = 1.0f,
+                                 .batch_count = batch_count};
+    if (layout == TILEMM_COL_MAJOR)
+        to_row_major(&args);
+    args.lda = args.trans_a ? args.m : args.k;
+    args.ldb = args.trans_b ? args.k : args.n;
+    args.ldc = args.n;
+    *bytes = 0;
+    if (m > 0 && n > 0 && k > 0 && batch_count > 0)
+        *bytes = ctx->backend->sgemm_workspace(ctx, &args);
+    if (*bytes)
+        *bytes += ALIGNMENT;
+    return TILEMM_SUCCESS;
+}

@@ -402,6 +402,36 @@ static void setting_errors(tilemm_t ctx)
     }
 }
 
+static void workspace_errors(tilemm_t ctx)
+{
+    const tilemm_layout_t row = TILEMM_ROW_MAJOR;
+    const tilemm_op_t no = TILEMM_NO_TRANS;
+    size_t bytes = 12345;
+    refused(ctx, tilemm_sgemm_workspace(ctx, (tilemm_layout_t)100, no, no, 2, 2, 2, 1, &bytes),
+            "sgemm_workspace: layout = 100", "must be", (const char *)NULL);
+    refused(ctx, tilemm_sgemm_workspace(ctx, row, (tilemm_op_t)0, no, 2, 2, 2, 1, &bytes),
+            "sgemm_workspace: transa = 0", "must be", (const char *)NULL);
+    refused(ctx, tilemm_sgemm_workspace(ctx, row, no, (tilemm_op_t)1, 2, 2, 2, 1, &bytes),
+            "sgemm_workspace: transb = 1", "must be", (const char *)NULL);
+    refused(ctx, tilemm_sgemm_workspace(ctx, row, no, no, -1, 2, 2, 1, &bytes),
+            "sgemm_workspace: m = -1", "must be at least 0", (const char *)NULL);
+    refused(ctx, tilemm_sgemm_workspace(ctx, row, no, no, 2, -2, 2, 1, &bytes),
+            "sgemm_workspace: n = -2", "must be at least 0", (const char *)NULL);
+    refused(ctx, tilemm_sgemm_workspace(ctx, row, no, no, 2, 2, -3, 1, &bytes),
+            "sgemm_workspace: k = -3", "must be at least 0", (const char *)NULL);
+    refused(ctx, tilemm_sgemm_workspace(ctx, row, no, no, 2, 2, 2, -4, &bytes),
+            "sgemm_workspace: batch_count = -4", "must be at least 0", (const char *)NULL);
+    refused(ctx, tilemm_sgemm_workspace(ctx, row, no, no, 2, 2, 2, 1, NULL),
+            "sgemm_workspace: bytes = NULL", "must be", (const char *)NULL);
+    CHECK(bytes == 12345, "%zu", bytes);
+    CHECK(tilemm_sgemm_workspace(ctx, row, no, no, 0, 5, 5, 1, &bytes) == TILEMM_SUCCESS &&
+              bytes == 0,
+          "%s: %zu", tilemm_last_error(ctx), bytes);
+    CHECK(tilemm_sgemm_workspace(ctx, row, no, no, 2000, 2000, 2000, 1, &bytes) == TILEMM_SUCCESS,
+          "%s", tilemm_last_error(ctx));
+    CHECK(TEST_BACKEND == TILEMM_BACKEND_CUDA || bytes == 0, "%zu bytes on a CPU", bytes);
+}
+
 static void null_contexts(void)
 {
     tilemm_backend_t backend = TILEMM_BACKEND_AUTO;
@@ -409,6 +439,7 @@ static void null_contexts(void)
     float *c[1] = {result};
     tilemm_layout_t row = TILEMM_ROW_MAJOR;
     tilemm_op_t no = TILEMM_NO_TRANS;
+    size_t bytes = 0;
 #define NO(call) CHECK((call) == TILEMM_INVALID_ARGUMENT && untouched(), "with a NULL context")
     NO(tilemm_create(NULL, TILEMM_BACKEND_CPU, 0));
     NO(tilemm_get_backend(NULL, &backend));
@@ -421,6 +452,7 @@ static void null_contexts(void)
     NO(tilemm_sgemm(NULL, row, no, no, 2, 2, 2, 1, x, 2, y, 2, 0, result, 2));
     NO(tilemm_sgemm_strided_batched(NULL, row, no, no, 2, 2, 2, 1, x, 2, 4, y, 2, 4, 0, result, 2,
                                     4, 2));
+    NO(tilemm_sgemm_workspace(NULL, row, no, no, 2, 2, 2, 1, &bytes));
     NO(tilemm_sgemm_batched(NULL, row, no, no, 2, 2, 2, 1, a, 2, a, 2, 0, c, 2, 1));
     NO(tilemm_transpose(NULL, 2, 2, 4, x, 2, result, 2));
     NO(tilemm_transpose_strided_batched(NULL, 2, 2, 4, x, 2, 4, result, 2, 4, 2));
@@ -532,6 +564,7 @@ int main(void)
     sgemm_errors(ctx);
     transpose_errors(ctx);
     reduction_errors(ctx);
+    workspace_errors(ctx);
     setting_errors(ctx);
     null_contexts();
     allowed(ctx);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../kernels/cuda/sgemm.h"
+#include "../kernels/cuda/sgemm_split.h"
 #include "check.h"
 #include "plan_sgemm_cuda.h"
 #include "tile_layout.h"
@@ -87,6 +88,33 @@ static double blocks_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
            (double)plan->splits;
 }
 
+/* A thin plan: the splits cover k, none is empty, the workspace holds all, and wide reads are of
+ * what is aligned. */
+static void check_thin(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_thin_t *thin = &plan->thin;
+
+    CHECK(thin->n <= TILEMM__SGEMM_THIN_MOST_N && thin->k == args->k, "%s", plan->name);
+    CHECK((thin->m == args->m && thin->n == args->n) || (thin->m == args->n && thin->n == args->m),
+          "%s", plan->name);
+    CHECK(thin->splits >= 1 && (thin->splits - 1) * thin->k_split < thin->k &&
+              thin->splits * thin->k_split >= thin->k,
+          "%s: k_split %lld", plan->name, (long long)thin->k_split);
+    if (thin->splits > 1) {
+        CHECK(thin->k_split % 4 == 0, "%s: k_split %lld", plan->name, (long long)thin->k_split);
+        CHECK(plan->counters >= (size_t)tilemm__sgemm_thin_partials(thin) * sizeof(float) &&
+                  plan->counter_bytes ==
+                      (size_t)tilemm__sgemm_thin_tiles(thin) * sizeof(unsigned) &&
+                  plan->workspace_bytes == plan->counters + plan->counter_bytes,
+              "%s: %zu bytes", plan->name, plan->workspace_bytes);
+    } else {
+        CHECK(plan->workspace_bytes == 0, "%s: %zu bytes", plan->name, plan->workspace_bytes);
+    }
+    if (thin->vector_x)
+        CHECK(!thin->x_array && is_quads(thin->x, thin->ldx, thin->stride_x, thin->batch_count),
+              "%s: X", plan->name);
+}
+
 /* What every plan must hold to. */
 static tilemm__sgemm_cuda_plan_t plan_of(const tilemm__sgemm_args_t *args,
                                          const tilemm__cuda_traits_t *traits, size_t workspace)
@@ -96,16 +124,27 @@ static tilemm__sgemm_cuda_plan_t plan_of(const tilemm__sgemm_args_t *args,
     char name[64];
 
     memset(&again, 0xff, sizeof again);
-    tilemm__plan_sgemm_cuda(args, traits, workspace, &plan);
-    tilemm__plan_sgemm_cuda(args, traits, workspace, &again);
-    CHECK(plan.tile == again.tile && plan.splits == again.splits && plan.k_split == again.k_split &&
-              !strcmp(plan.name, again.name),
+    tilemm__plan_sgemm_cuda(args, TILEMM_MATH_FP32_STRICT, traits, workspace, &plan);
+    tilemm__plan_sgemm_cuda(args, TILEMM_MATH_FP32_STRICT, traits, workspace, &again);
+    CHECK(plan.kernel == again.kernel && plan.tile == again.tile && plan.splits == again.splits &&
+              plan.k_split == again.k_split && !strcmp(plan.name, again.name),
           "%s: %s, then %s", traits->name, plan.name, again.name);
     if (args->k == 0) {
         CHECK(plan.workspace_bytes == 0, "%s", traits->name);
         CHECK(plan.kernel == (args->beta == 1.0f ? TILEMM__SGEMM_NOTHING : TILEMM__SGEMM_SCALE),
               "%s: kernel %d", traits->name, plan.kernel);
         CHECK(!strcmp(plan.name, args->beta == 1.0f ? "" : "sgemm_scale_sm75"), "%s", plan.name);
+        return plan;
+    }
+    CHECK(plan.workspace_bytes <= workspace, "%s: %zu of %zu bytes", plan.name,
+          plan.workspace_bytes, workspace);
+    if (plan.kernel == TILEMM__SGEMM_TINY) {
+        CHECK(args->m <= 32 && args->n <= 32 && args->k <= 32 && args->batch_count > 1, "%s",
+              plan.name);
+        return plan;
+    }
+    if (plan.kernel == TILEMM__SGEMM_THIN) {
+        check_thin(args, &plan);
         return plan;
     }
     CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s: kernel %d", traits->name, plan.kernel);
@@ -256,19 +295,147 @@ static void check_particular(void)
               plan.name);
 
         /* Narrow: no tile that would lie mostly outside. */
-        args = problem(65536, 16, 4096, 0, 0, 1);
+        args = problem(65536, 24, 4096, 0, 0, 1);
         plan = plan_of(&args, traits, SIZE_MAX);
         CHECK(tiles[plan.tile].n == 32, "%s: %s", traits->name, plan.name);
-        args = problem(16, 65536, 4096, 0, 0, 1);
+        args = problem(24, 65536, 4096, 0, 0, 1);
         plan = plan_of(&args, traits, SIZE_MAX);
         CHECK(tiles[plan.tile].m == 32, "%s: %s", traits->name, plan.name);
 
-        /* Many small ones: the smallest tile. */
+        /* Narrower: the thin kernel, whichever side is. */
+        args = problem(65536, 16, 4096, 0, 0, 1);
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(!strncmp(plan.name, "sgemm_thin_sm75_128x16", 22), "%s: %s", traits->name, plan.name);
+        args = problem(1, 8192, 8192, 1, 1, 1);
+        plan = plan_of(&args, traits, SIZE_MAX);
+        CHECK(plan.kernel == TILEMM__SGEMM_THIN && plan.thin.m == 8192, "%s: %s", traits->name,
+              plan.name);
+
+        /* Many tiny ones. */
         args = problem(16, 16, 16, 0, 0, 16384);
         plan = plan_of(&args, traits, SIZE_MAX);
-        CHECK(plan.tile == TILEMM__SGEMM_32X32X32, "%s: %s", traits->name, plan.name);
-        CHECK(plan.splits == 1, "%s: %s", traits->name, plan.name);
+        CHECK(!strcmp(plan.name, "sgemm_tiny_sm75_16"), "%s: %s", traits->name, plan.name);
     }
+}
+
+/* ---- split planes ----------------------------------------------------------------------- */
+
+/* Parts of the workspace follow each other, whole, and end where `bytes` says. */
+static void check_split(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                        size_t workspace, const tilemm__split_plan_t *plan)
+{
+    const size_t lines_a = (size_t)((args->m + 127) / 128 * 128 * plan->batch_group);
+    const size_t lines_b = (size_t)((args->n + 127) / 128 * 128 * plan->batch_group);
+    const size_t depth = (size_t)((plan->k_panel + 63) / 64 * 64);
+    const size_t blocks = (size_t)((plan->k_panel + 511) / 512);
+    const size_t eighth = traits->memory_bytes / 8;
+
+    CHECK(plan->bytes <= workspace && plan->bytes <= (eighth > 64u << 20 ? eighth : 64u << 20),
+          "%zu bytes", plan->bytes);
+    CHECK(plan->k_panel == args->k || (plan->k_panel < args->k && plan->k_panel % 512 == 0),
+          "panels of %lld", (long long)plan->k_panel);
+    CHECK(plan->batch_group >= 1 && plan->batch_group <= args->batch_count, "groups of %lld",
+          (long long)plan->batch_group);
+    CHECK(plan->k_panel == args->k || (plan->batch_group == 1 && !args->a_array), "%lld",
+          (long long)plan->batch_group);
+    CHECK(plan->hi_a % 1024 == 0 && plan->lo_a % 1024 == 0 && plan->hi_b % 1024 == 0 &&
+              plan->lo_b % 1024 == 0,
+          "planes are not aligned");
+    CHECK(plan->lo_a >= plan->hi_a + lines_a * depth * 2, "A's planes overlap");
+    if (plan->products > 1)
+        CHECK(plan->hi_b >= plan->lo_a + lines_a * depth * 2 &&
+                  plan->exponents_a >= plan->lo_b + lines_b * depth * 2,
+              "planes overlap");
+    CHECK(plan->lo_b >= plan->hi_b + lines_b * depth * 2, "B's planes overlap");
+    CHECK(plan->exponents_b >= plan->exponents_a + lines_a * blocks * 4 &&
+              plan->zero >= plan->exponents_b + lines_b * blocks * 4,
+          "exponents overlap");
+    CHECK(plan->states_a >= plan->zero &&
+              plan->states_b >= plan->states_a + lines_a * sizeof(tilemm__split_state_t) &&
+              plan->sparse >= plan->states_b + lines_b * sizeof(tilemm__split_state_t) &&
+              plan->bytes >= plan->sparse + 8 && plan->zero + plan->zero_bytes == plan->bytes,
+          "states overlap, or are not zeroed");
+}
+
+static void check_splits(void)
+{
+    static const int64_t sizes[] = {17, 64, 100, 128, 500, 1000, 4096, 5000, 8192, 16384, 50000};
+    static const size_t workspaces[] = {0, 100000, 1 << 20, 32 << 20, SIZE_MAX};
+    static const tilemm_math_t modes[] = {TILEMM_MATH_FP32, TILEMM_MATH_TF32};
+    enum { SIZES = sizeof sizes / sizeof *sizes };
+    tilemm__sgemm_cuda_plan_t plan;
+    tilemm__sgemm_args_t args;
+    int taken = 0;
+
+    srand(2);
+    for (int d = 0; d < DEVICES; d++)
+        for (int i = 0; i < 1500; i++) {
+            const size_t workspace = workspaces[rand() % 5];
+            const tilemm_math_t math = modes[rand() % 2];
+
+            args = problem(sizes[rand() % SIZES], sizes[rand() % SIZES], sizes[rand() % SIZES],
+                           rand() % 2, rand() % 2, rand() % 3 ? 1 : rand() % 40 + 1);
+            if (rand() % 4 == 0)
+                args.a_array = args.b_array = (const float *const *)memory;
+            tilemm__plan_sgemm_cuda(&args, math, &devices[d], workspace, &plan);
+            CHECK(plan.workspace_bytes <= workspace, "%s: %zu of %zu bytes", plan.name,
+                  plan.workspace_bytes, workspace);
+            if (plan.kernel != TILEMM__SGEMM_SPLIT)
+                continue;
+            taken++;
+            CHECK(devices[d].cc >= 80, "%s: %s", devices[d].name, plan.name);
+            CHECK(plan.split.products == (math == TILEMM_MATH_TF32 ? 1
+                                          : args.k <= 512          ? 4
+                                                                   : 3),
+                  "%s", plan.name);
+            CHECK(math == TILEMM_MATH_TF32 || args.k >= 128, "%s: k = %lld", plan.name,
+                  (long long)args.k);
+            check_split(&args, &devices[d], workspace, &plan.split);
+        }
+    CHECK(taken > 1000, "only %d plans take planes", taken);
+
+    for (int d = 0; d < DEVICES; d++) {
+        const int wgmma = devices[d].cc == 90;
+        const int good = wgmma || devices[d].cc == 80 || devices[d].cc == 87;
+
+        for (int m = 0; m < 2; m++) {
+            args = problem(8192, 8192, 8192, 0, 0, 1);
+            tilemm__plan_sgemm_cuda(&args, modes[m], &devices[d], SIZE_MAX, &plan);
+            if (good)
+                CHECK(!strncmp(plan.name, wgmma ? "sgemm_split_sm90_" : "sgemm_split_sm80_", 17),
+                      "%s: %s", devices[d].name, plan.name);
+            else if (m == 0) /* tensor cores at twice FFMA's rate do not pay for three products */
+                CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s: %s", devices[d].name, plan.name);
+        }
+        /* Small ones are not worth a pass over the operands; short ones not accurate enough. */
+        args = problem(256, 256, 256, 0, 0, 1);
+        tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[d], SIZE_MAX, &plan);
+        CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s: %s", devices[d].name, plan.name);
+        args = problem(16384, 16384, 32, 0, 0, 1);
+        tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[d], SIZE_MAX, &plan);
+        CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s: %s", devices[d].name, plan.name);
+    }
+
+    /* On an H200: tiles that fill the multiprocessors, and pairs that lie so that few are idle. */
+    args = problem(1024, 1024, 1024, 0, 0, 1);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x64x64_p3"), "%s", plan.name);
+    args = problem(4096, 4096, 4096, 0, 0, 1);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3"), "%s", plan.name);
+    CHECK(plan.split.tile == TILEMM__SPLIT_128X128, "tile %d", plan.split.tile);
+    args = problem(4096, 4097, 4096, 0, 0, 1);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
+    CHECK(plan.split.tile == TILEMM__SPLIT_128X128_DOWN, "tile %d", plan.split.tile);
+    args = problem(4096, 4096, 4096, 0, 0, 1);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_TF32, &devices[DEVICES - 1], SIZE_MAX, &plan);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x256x64_p1"), "%s", plan.name);
+    args = problem(16384, 16384, 16384, 0, 0, 1); /* 2 GiB of planes, and in 100 MiB */
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
+    CHECK(plan.split.k_panel == 16384, "%s", plan.name);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], (size_t)100 << 20,
+                            &plan);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3_panel512"), "%s", plan.name);
 }
 
 /* ---- shared tiles ----------------------------------------------------------------------- */
@@ -381,6 +548,7 @@ int main(void)
 {
     check_everywhere();
     check_particular();
+    check_splits();
     for (int t = 0; t < TILEMM__SGEMM_TILE_COUNT; t++)
         for (int turned = 0; turned < 2; turned++) {
             for (int wide = 0; wide < 2; wide++) {

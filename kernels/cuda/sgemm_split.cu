@@ -14,6 +14,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include "launch.cuh"
 #include "sgemm_split.h"
 
 enum {
@@ -271,6 +272,8 @@ static __global__ void __launch_bounds__(THREADS)
                 unsigned blocks_a)
 {
 #if __CUDA_ARCH__ >= 800
+    let_next_start();
+
     const operand_t &op = blockIdx.x < blocks_a ? a : b;
     const unsigned index = blockIdx.x < blocks_a ? blockIdx.x : blockIdx.x - blocks_a;
     const unsigned blocks = (unsigned)((op.k + BLOCK_K - 1) / BLOCK_K);

@@ -7,7 +7,7 @@
  *
  * What that cannot carry is found as the planes are made: each line (row of op(A), column of op(B))
  * has a state that says whether it must be multiplied in another way. The product's kernels leave
- * the elements of such lines alone; sgemm_fused computes them after.
+ * the elements of such lines alone; sgemm_left computes them after.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_CUDA_SGEMM_SPLIT_H
@@ -77,17 +77,20 @@ typedef struct {
 
 #ifdef __CUDACC__
 /* Whether a line's products must be left alone; other_sparse is the other operand's word. A sum of
- * few products is the one case where the planes' last bit would show. */
+ * few products is the one case where the planes' last bit would show; with one plane it is meant
+ * to. */
 enum { TILEMM__SPLIT_FEW = 16 };
 
 static __device__ __forceinline__ bool tilemm__split_is_left(const tilemm__split_state_t &line,
-                                                             unsigned other_sparse)
+                                                             unsigned other_sparse,
+                                                             bool one_plane = false)
 {
     const int top = (int)(line.top >> 16), bottom = 512 - (int)line.bottom;
+    const bool few = (line.top & 0xffff) < TILEMM__SPLIT_FEW && !one_plane;
 
     return (line.flags & TILEMM__SPLIT_SPECIAL) ||
            ((line.flags & TILEMM__SPLIT_LOSSY) && other_sparse) ||
-           (line.top != 0 && ((line.top & 0xffff) < TILEMM__SPLIT_FEW || top - bottom > 36));
+           (line.top != 0 && (few || top - bottom > 36));
 }
 #endif
 
@@ -101,6 +104,11 @@ int tilemm__sgemm_split_launch(const tilemm__sgemm_args_t *args, const tilemm__s
 /* C = alpha op(A) op(B) + beta C but for lines that are left alone. */
 int tilemm__sgemm_split_sm90_launch(const tilemm__split_product_t *product, void *stream);
 int tilemm__sgemm_split_sm80_launch(const tilemm__split_product_t *product, void *stream);
+
+/* The same for the lines that those left alone (one_plane: in a product of one plane), from the
+ * operands themselves. */
+int tilemm__sgemm_left_launch(const tilemm__sgemm_args_t *args, const tilemm__split_operand_t *a,
+                              const tilemm__split_operand_t *b, int one_plane, void *stream);
 
 #ifdef __cplusplus
 }

@@ -32,8 +32,9 @@
 #include "sgemm_split.h"
 
 enum {
-    GROUP = 8,  /* tiles are walked in groups of so many rows, to find B in L2 */
-    PIECE = 16, /* bytes that one thread copies, and a row of ldmatrix */
+    GROUP = 8,          /* tiles are walked in groups of so many rows, to find B in L2 */
+    PIECE = 16,         /* bytes that one thread copies, and a row of ldmatrix */
+    LONG_SINGLE = 8192, /* with 1 product and a longer k, blocks of k are added in registers */
     NOT_STORED = TILEMM__SPLIT_ZERO
 };
 
@@ -116,7 +117,8 @@ static __device__ __forceinline__ void multiply(float (&sum)[4], const unsigned 
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, "
                  "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                  : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[half]), "r"(b[half + 2]));
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[half * 2]),
+                   "r"(b[half * 2 + 1]));
 }
 
 /* ---- layout -------------------------------------------------------------------------------- */
@@ -154,10 +156,12 @@ struct layout {
     }
 
     /* This lane's address for the fragment of 16 lines from `line` on and 16 of k: four matrices,
-     * of lines 0..7 and 8..15 at k 0..7, and the same at k 8..15. */
-    static __device__ __forceinline__ unsigned fragment(unsigned line, unsigned lane)
+     * the first two for lines 0..7 and 8..15 at k 0..7 (as an instruction wants A), or for k 0..7
+     * and 8..15 of lines 0..7 (as two want B, each its half in neighbouring registers). */
+    static __device__ __forceinline__ unsigned fragment(unsigned line, unsigned lane, bool is_b)
     {
-        const unsigned row = lane % 8, lines = lane / 8 % 2, k = lane / 16;
+        const unsigned row = lane % 8, odd = lane / 8 % 2, last = lane / 16;
+        const unsigned lines = is_b ? last : odd, k = is_b ? odd : last;
 
         return K_MAJOR ? (line + lines * 8 + row) * ROW + (k ^ swizzle(row)) * PIECE
                        : (k * 8 + row) * ROW + ((line / 8 + lines) ^ swizzle(row)) * PIECE;
@@ -345,8 +349,8 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
     /* Consumer. This lane's elements: rows m and m + 8, columns n and n + 1 of each product. */
     const unsigned warp_m = warp % (BM / WM) * WM, warp_n = warp / (BM / WM) * WN;
     const unsigned m = warp_m + lane / 4, n = warp_n + lane % 4 * 2;
-    const unsigned read_a = base + layout_a::fragment(warp_m, lane);
-    const unsigned read_b = base + PLANES * BYTES_A + layout_b::fragment(warp_n, lane);
+    const unsigned read_a = base + layout_a::fragment(warp_m, lane, false);
+    const unsigned read_b = base + PLANES * BYTES_A + layout_b::fragment(warp_n, lane, true);
     float total[MI][NI][4], cross[MI][NI][4];
     unsigned step = 0;
 
@@ -610,16 +614,63 @@ static int launch_layouts(const tilemm__split_product_t *product, cudaStream_t s
     return launch<TILE, PRODUCTS, false, false>(product, stream);
 }
 
-extern "C" int tilemm__sgemm_split_sm80_launch(const tilemm__split_product_t *product, void *stream)
+static uint64_t rounds(const tilemm__split_product_t *product, int64_t side, int processors)
 {
+    const uint64_t tiles_m = (product->m + side - 1) / side,
+                   tiles_n = (product->n + side - 1) / side;
+
+    return (tiles_m * tiles_n * product->batch_count + processors - 1) / processors;
+}
+
+/* Whether tiles of 64 x 64 are done sooner than those of 128 x 128. One takes some 1.2 quarters of
+ * the other's time. */
+static bool small_is_better(const tilemm__split_product_t *product, int processors)
+{
+    return rounds(product, 64, processors) * 6 < rounds(product, 128, processors) * 20;
+}
+
+extern "C" int tilemm__sgemm_split_sm80_launch(const tilemm__split_product_t *product,
+                                               void *stream_)
+{
+    /* Stages for 99 KiB of shared memory, which every device has, or deeper ones for 227. */
     typedef tile<128, 128, 64, 32, 32, 3, 1> large;
-    typedef tile<128, 128, 64, 64, 32, 3, 2> large_single;
+    typedef tile<128, 128, 64, 32, 64, 3, 1> large_deep;
     typedef tile<64, 64, 32, 32, 32, 3, 2> small;
+    typedef tile<64, 64, 32, 32, 64, 3, 2> small_deep;
+    typedef tile<128, 128, 64, 64, 32, 3, 2> single;
+    typedef tile<128, 128, 64, 64, 64, 3, 2> single_deep;
+    typedef tile<128, 128, 64, 32, 32, 3, 1, true> single_long;
+    const cudaStream_t stream = (cudaStream_t)stream_;
+    int device, major, processors, shared;
+    cudaError_t error = cudaGetDevice(&device);
+
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error != cudaSuccess)
+        return error;
+    if (major < 8)
+        return cudaErrorNotSupported;
+
+    const bool deep = shared >= shared_bytes<large_deep>(3);
 
     switch (product->products) {
-    case 1: return launch_layouts<large_single, 1>(product, (cudaStream_t)stream);
-    case 3: return launch_layouts<large, 3>(product, (cudaStream_t)stream);
-    case 4: return launch_layouts<small, 4>(product, (cudaStream_t)stream);
+    case 1:
+        if (product->k > LONG_SINGLE)
+            return launch_layouts<single_long, 1>(product, stream);
+        return deep ? launch_layouts<single_deep, 1>(product, stream)
+                    : launch_layouts<single, 1>(product, stream);
+    case 3:
+        if (small_is_better(product, processors))
+            return deep ? launch_layouts<small_deep, 3>(product, stream)
+                        : launch_layouts<small, 3>(product, stream);
+        if (deep && product->a.k_major && product->b.k_major)
+            return launch<large_deep, 3, true, true>(product, stream);
+        return launch_layouts<large, 3>(product, stream);
+    case 4: return launch_layouts<small, 4>(product, stream);
     default: return cudaErrorInvalidValue;
     }
 }

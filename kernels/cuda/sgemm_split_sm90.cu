@@ -28,6 +28,7 @@
  * Assumes: compute capability 9.0 (sm_90a); planes filled up with zeros as sgemm_split.h says. */
 #include <cuda_runtime.h>
 
+#include "launch.cuh"
 #include "sgemm_split.h"
 #include "sm90.cuh"
 
@@ -38,8 +39,8 @@ enum {
     CONSUMERS = 2,  /* warpgroups */
     WARPGROUP = 128,
     THREADS = (1 + CONSUMERS) * WARPGROUP,
-    KEEPERS = 64,   /* threads */
-    SLOTS = 2,      /* of what the keeper tells */
+    KEEPERS = 64, /* threads */
+    SLOTS = 2,    /* of what the keeper tells */
     GROUP = 16,
     STEPS = TILEMM__SPLIT_BLOCK / BK, /* with one exponent */
     LEFT = INT32_MAX /* in place of the exponent of a line that is left alone or is not there */
@@ -60,7 +61,8 @@ typedef struct {
 
 /* A kernel's constants: BN; products of planes; blocks of a cluster along m and n; whether the
  * operands' memory runs along k. */
-template <int BN_, int PRODUCTS_, int CM_, int CN_, bool A_K_, bool B_K_> struct shape_t {
+template <int BN_, int PRODUCTS_, int CM_, int CN_, bool A_K_, bool B_K_>
+struct shape_t {
     static const int BN = BN_, PRODUCTS = PRODUCTS_, CM = CM_, CN = CN_;
     static const bool A_K = A_K_, B_K = B_K_;
     static const int PLANES = PRODUCTS == 1 ? 1 : 2;
@@ -77,17 +79,19 @@ template <int BN_, int PRODUCTS_, int CM_, int CN_, bool A_K_, bool B_K_> struct
 };
 
 /* Dynamic shared memory, from a multiple of 1024 bytes on. */
-template <typename S> struct shared_t {
+template <typename S>
+struct shared_t {
     unsigned short stages[S::STAGES][S::STAGE];
     uint64_t full[S::STAGES], empty[S::STAGES];
     uint64_t told[SLOTS], heard[SLOTS];
-    float factor[SLOTS][S::LINES]; /* a change of unit, or at the end 2^unit */
-    int unit[SLOTS][S::LINES];     /* at the end */
+    float factor[SLOTS][S::LINES];     /* a change of unit, or at the end 2^unit */
+    int unit[SLOTS][S::LINES];         /* at the end */
     unsigned odd[SLOTS][KEEPERS / 32]; /* at the end: some line needs the general epilogue */
 };
 
 /* Go on to the next of COUNT slots; the parity changes after the last. */
-template <int COUNT> static __device__ __forceinline__ void go_on(unsigned *slot, unsigned *parity)
+template <int COUNT>
+static __device__ __forceinline__ void go_on(unsigned *slot, unsigned *parity)
 {
     if (++*slot == COUNT) {
         *slot = 0;
@@ -115,7 +119,8 @@ static __device__ __forceinline__ place_t locate(const schedule_t &s, unsigned n
     return place;
 }
 
-static __device__ __forceinline__ int64_t lines_of(const tilemm__split_operand_t &op)
+[[maybe_unused]] static __device__ __forceinline__ int64_t
+lines_of(const tilemm__split_operand_t &op)
 {
     return (op.mn + TILEMM__SPLIT_ALIGN_MN - 1) / TILEMM__SPLIT_ALIGN_MN * TILEMM__SPLIT_ALIGN_MN;
 }
@@ -125,10 +130,9 @@ static __device__ __forceinline__ int64_t lines_of(const tilemm__split_operand_t
 /* Bring 64 lines, from `line` on, by 64 of k of a matrix's plane. A matrix of a batch lies beyond
  * the one before it: lines or depth further on. */
 template <bool K_MAJOR>
-static __device__ __forceinline__ void bring(unsigned short *to, const CUtensorMap *map,
-                                             unsigned line, unsigned k, unsigned matrix,
-                                             unsigned lines, unsigned depth, uint64_t *full,
-                                             unsigned blocks)
+static __device__ __forceinline__ void
+bring(unsigned short *to, const CUtensorMap *map, unsigned line, unsigned k, unsigned matrix,
+      unsigned lines, unsigned depth, uint64_t *full, unsigned blocks)
 {
     const int x = (int)(K_MAJOR ? k : line);
     const int y = (int)(K_MAJOR ? line + matrix * lines : k + matrix * depth);
@@ -140,10 +144,9 @@ static __device__ __forceinline__ void bring(unsigned short *to, const CUtensorM
 }
 
 template <typename S>
-static __device__ __forceinline__ void produce(const maps_t &maps,
-                                               const tilemm__split_product_t &product,
-                                               const schedule_t &schedule, shared_t<S> &shared,
-                                               unsigned rank)
+static __device__ __forceinline__ void
+produce(const maps_t &maps, const tilemm__split_product_t &product, const schedule_t &schedule,
+        shared_t<S> &shared, unsigned rank)
 {
     const int SHARE_A = S::PARTS_A / S::CN, SHARE_B = S::PARTS_B / S::CM;
     const unsigned depth = (unsigned)((product.k + BK - 1) / BK * BK);
@@ -219,8 +222,7 @@ static __device__ __forceinline__ bool is_left(const tilemm__split_operand_t &op
 
     const tilemm__split_state_t state = op.states[matrix * lines_of(op) + line];
 
-    return PRODUCTS == 1 ? state.flags & TILEMM__SPLIT_SPECIAL
-                         : tilemm__split_is_left(state, *other_sparse);
+    return tilemm__split_is_left(state, *other_sparse, PRODUCTS == 1);
 }
 
 template <typename S>
@@ -302,9 +304,8 @@ static __device__ __forceinline__ void keep(const tilemm__split_product_t &produ
 
 /* One product of planes over a k-step: d (+)= a b. */
 template <typename S>
-static __device__ __forceinline__ void multiply(float (&d)[S::ACCUMULATORS],
-                                                const unsigned short *a, const unsigned short *b,
-                                                bool add)
+static __device__ __forceinline__ void
+multiply(float (&d)[S::ACCUMULATORS], const unsigned short *a, const unsigned short *b, bool add)
 {
     const uint64_t at_a = wgmma_operand(a), at_b = wgmma_operand(b);
 
@@ -351,7 +352,7 @@ static __device__ __forceinline__ void store_plain(const float (&x)[ACCUMULATORS
 }
 
 /* v 2^exponent, rounded once; the power alone need not be a float. */
-static __device__ __forceinline__ float scale(float v, int exponent)
+[[maybe_unused]] static __device__ __forceinline__ float scale(float v, int exponent)
 {
     const int half = exponent / 2;
 
@@ -535,6 +536,8 @@ static __global__ void __cluster_dims__(S::CM *S::CN, 1, 1) __launch_bounds__(TH
         }
     }
     cluster_sync();
+    wait_for_previous();
+    let_next_start();
     if (threadIdx.x < WARPGROUP) {
         registers_shrink<56>();
         if (threadIdx.x == 0)
@@ -569,6 +572,9 @@ static encode_t find_encode(void)
     return (encode_t)function;
 }
 
+#ifdef XPROMO
+static int xpromo = 3;
+#endif
 static bool describe(encode_t encode, CUtensorMap *map, const void *plane,
                      const tilemm__split_operand_t *op, int64_t k, int64_t batch)
 {
@@ -580,7 +586,11 @@ static bool describe(encode_t encode, CUtensorMap *map, const void *plane,
 
     return encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, (void *)plane, size, pitch, box, step,
                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+#ifdef XPROMO
+                  (CUtensorMapL2promotion)xpromo,
+#else
                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+#endif
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
@@ -628,8 +638,8 @@ static int launch(const tilemm__split_product_t *product, cudaStream_t stream)
 
     if (clusters > schedule.count)
         clusters = schedule.count;
-    sgemm_split_sm90<S><<<clusters * size, THREADS, bytes, stream>>>(maps, *product, schedule);
-    return cudaGetLastError();
+    return launch_after(sgemm_split_sm90<S>, clusters * size, THREADS, bytes, stream, maps,
+                        *product, schedule);
 }
 
 template <int BN, int PRODUCTS, int CM, int CN>

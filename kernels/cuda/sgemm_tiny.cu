@@ -2,8 +2,8 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Sizes are rounded up to one P: 4, 8, 16, 32 or 64. A group of threads (a warp, or two where P is
- * 64) takes MATRICES products, brings their A and B to shared memory as they are stored, and each
+ * Sizes are rounded up to one P: 4, 8, 16 or 32. A group of threads (a warp, or two where P is 32)
+ * takes MATRICES products, brings their A and B to shared memory as they are stored, and each
  * thread computes TM x TN elements of one C. Nothing is transposed on the way: a thread takes 4
  * steps of k at a time, as four words along k or as four rows of words along m or n.
  *
@@ -305,9 +305,7 @@ extern "C" int tilemm__sgemm_tiny_launch(const tilemm__sgemm_tiny_t *problem, vo
         return launch_turned<layout<8, 4, 4, 128>>(problem, (cudaStream_t)stream);
     if (size <= 16)
         return launch_turned<layout<16, 4, 4, 128>>(problem, (cudaStream_t)stream);
-    if (size <= 32)
-        return launch_turned<layout<32, 8, 4, 128>>(problem, (cudaStream_t)stream);
     if (size <= TILEMM__SGEMM_TINY_MOST)
-        return launch_turned<layout<64, 8, 8, 64>>(problem, (cudaStream_t)stream);
+        return launch_turned<layout<32, 4, 4, 64>>(problem, (cudaStream_t)stream);
     return cudaErrorInvalidValue;
 }

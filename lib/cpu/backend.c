@@ -90,6 +90,14 @@ void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got)
     return state->buffer;
 }
 
+/* Workspaces are the device's: what the CPU packs lies in memory of its own. */
+static size_t cpu_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args)
+{
+    (void)ctx;
+    (void)args;
+    return 0;
+}
+
 const tilemm__backend_t tilemm__cpu_backend = {
     .id = TILEMM_BACKEND_CPU,
     .locate = cpu_locate,
@@ -98,6 +106,7 @@ const tilemm__backend_t tilemm__cpu_backend = {
     .synchronize = cpu_synchronize,
     .set_stream = cpu_set_stream,
     .sgemm = tilemm__cpu_sgemm,
+    .sgemm_workspace = cpu_sgemm_workspace,
     .transpose = tilemm__cpu_transpose,
     .transpose_inplace = tilemm__cpu_transpose_inplace,
     .reduce = tilemm__cpu_reduce,

@@ -454,6 +454,7 @@ const tilemm__backend_t tilemm__cuda_backend = {
     .synchronize = cuda_synchronize,
     .set_stream = cuda_set_stream,
     .sgemm = staged_sgemm,
+    .sgemm_workspace = tilemm__cuda_sgemm_workspace,
     .transpose = staged_transpose,
     .transpose_inplace = staged_transpose_inplace,
     .reduce = staged_reduce,

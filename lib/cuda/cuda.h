@@ -88,6 +88,7 @@ tilemm__place_t tilemm__cuda_locate(tilemm_t ctx, const void *pointer);
 /* The operations: the argument structs hold device addresses only. They plan, launch on
  * tilemm__cuda(ctx)->stream, and neither allocate (but through tilemm__cuda_workspace) nor wait. */
 tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
