@@ -31,6 +31,7 @@ typedef struct {
     int vs;
     int64_t reps; /* 0: as many as make sense */
     const char *csv, *json, *plot;
+    const char *suite; /* of gemm, or NULL */
     context_options_t context;
     int layout;
     float alpha, beta;
@@ -157,9 +158,24 @@ void report_note(report_t *report, const char *format, ...) __attribute__((forma
 /* Write the files. 0, or EXIT_FAILED with a message: also where a result of ours was wrong. */
 int report_close(report_t *report);
 
+/* ---- suites --------------------------------------------------------------------------------- */
+
+/* One product of a suite: its mode, layout, transposes (0 to 3: nn nt tn tt), sizes, batch (given
+ * by arrays of pointers or strides), and the ratio to the peer that is aimed at (0: none). */
+typedef struct {
+    int math, layout, trans;
+    int64_t m, n, k, batch;
+    int by_pointers;
+    double goal;
+} bench_row_t;
+
+/* The suite of that name, or NULL. */
+const bench_row_t *bench_suite(const char *name, int *count);
+
 /* ---- the verbs: 0, or EXIT_FAILED with a message -------------------------------------------- */
 
 int bench_gemm(const machine_t *machine, const bench_options_t *options, report_t *report);
+int bench_gemm_suite(const machine_t *machine, const bench_options_t *options, report_t *report);
 int bench_transpose(const machine_t *machine, const bench_options_t *options, report_t *report);
 int bench_reduce(const machine_t *machine, const bench_options_t *options, report_t *report);
 

@@ -338,8 +338,6 @@ static int shape_problem(problem_t *p, const bench_options_t *o, const bench_siz
 
 static int fill_problem(const machine_t *machine, problem_t *p)
 {
-    fill_normal(p->a.host, p->a.bytes / sizeof(float), 11);
-    fill_normal(p->b.host, p->b.bytes / sizeof(float), 12);
     if (p->beta != 0) {
         p->c_before = malloc(p->c.bytes + 1);
         if (!p->c_before)
@@ -354,14 +352,29 @@ static int fill_problem(const machine_t *machine, problem_t *p)
             arrays[2 * p->batch + i] = c_of(machine, p) + i * p->stride_c;
         }
     }
-    return buffer_send(machine, &p->a) || buffer_send(machine, &p->b) ||
-                   buffer_send(machine, &p->pointers)
-               ? EXIT_FAILED
-               : EXIT_OK;
+    return buffer_send(machine, &p->pointers) ? EXIT_FAILED : EXIT_OK;
 }
 
+/* Memory of so many bytes with random numbers, unless the problem before left just that. */
+static int open_operand(const machine_t *machine, buffer_t *buffer, buffer_t *before, uint64_t seed)
+{
+    if (before->host && before->bytes == buffer->bytes) {
+        *buffer = *before;
+        memset(before, 0, sizeof *before);
+        return 0;
+    }
+    buffer_close(before);
+    if (buffer_open(machine, buffer) != 0)
+        return -1;
+    fill_normal(buffer->host, buffer->bytes / sizeof(float), seed);
+    return buffer_send(machine, buffer);
+}
+
+/* Measure one problem; `before` is one that is done with, whose operands may serve again. A label
+ * and a goal (the ratio to the peer) are a suite's. */
 static int measure_problem(const machine_t *machine, const bench_options_t *options,
-                           const bench_size_t *size, problem_t *p, report_t *report)
+                           const bench_size_t *size, problem_t *p, problem_t *before,
+                           const char *label, double goal, report_t *report)
 {
     const buffer_t *buffers[] = {&p->a, &p->b, &p->c, &p->pointers};
     contender_t contenders[MAX_CONTENDERS] = {{.name = "tilemm", .run = run_ours}};
@@ -372,14 +385,26 @@ static int measure_problem(const machine_t *machine, const bench_options_t *opti
     sample_t sample = {0};
     int count = 1, failed = 0;
 
-    if (shape_problem(p, options, size) != EXIT_OK || machine_has_room(machine, buffers, 4) != 0)
+    if (shape_problem(p, options, size) != EXIT_OK)
         return EXIT_FAILED;
-    snprintf(which.size, sizeof which.size, "%lldx%lldx%lld", (long long)p->m, (long long)p->n,
-             (long long)p->k);
+    buffer_close(&before->c);
+    buffer_close(&before->pointers);
+    if (before->a.bytes != p->a.bytes || before->b.bytes != p->b.bytes) {
+        buffer_close(&before->a);
+        buffer_close(&before->b);
+        if (machine_has_room(machine, buffers, 4) != 0)
+            return EXIT_FAILED;
+    }
+    snprintf(which.size, sizeof which.size, "%s%lldx%lldx%lld", label, (long long)p->m,
+             (long long)p->n, (long long)p->k);
+    if (*label && p->batch != 1)
+        snprintf(which.size + strlen(which.size), sizeof which.size - strlen(which.size), " x %lld",
+                 (long long)p->batch);
     which.work = 2 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
     which.extent = cbrt((double)p->m * (double)p->n * (double)p->k);
     report_progress(report, "gemm %s: data", which.size);
-    if (buffer_open(machine, &p->a) || buffer_open(machine, &p->b) || buffer_open(machine, &p->c) ||
+    if (open_operand(machine, &p->a, &before->a, 11) ||
+        open_operand(machine, &p->b, &before->b, 12) || buffer_open(machine, &p->c) ||
         buffer_open(machine, &p->pointers) || fill_problem(machine, p) != EXIT_OK)
         return EXIT_FAILED;
 
@@ -396,8 +421,21 @@ static int measure_problem(const machine_t *machine, const bench_options_t *opti
     report_progress(report, "gemm %s: times", which.size);
     if (failed || measure(machine, contenders, count, p, options->reps) != 0)
         return EXIT_FAILED;
+    if (goal > 0 && count > 1)
+        snprintf(contenders[1].kernel, sizeof contenders[1].kernel, "goal %.2f: %s", goal,
+                 contenders[1].median >= goal * contenders[0].median ? "met" : "missed");
     report_case(report, &which, contenders, count);
     return EXIT_OK;
+}
+
+static void close_problem(problem_t *p)
+{
+    buffer_close(&p->a);
+    buffer_close(&p->b);
+    buffer_close(&p->c);
+    buffer_close(&p->pointers);
+    free(p->c_before);
+    memset(p, 0, sizeof *p);
 }
 
 int bench_gemm(const machine_t *machine, const bench_options_t *options, report_t *report)
@@ -421,13 +459,51 @@ int bench_gemm(const machine_t *machine, const bench_options_t *options, report_
                  word_of(math_words, options->math), extra, peer ? ", against " : "",
                  peer ? peer : "");
     for (int i = 0; status == EXIT_OK && i < options->size_count; i++) {
-        problem_t problem = {0};
-        status = measure_problem(machine, options, &options->sizes[i], &problem, report);
-        buffer_close(&problem.a);
-        buffer_close(&problem.b);
-        buffer_close(&problem.c);
-        buffer_close(&problem.pointers);
-        free(problem.c_before);
+        problem_t problem = {0}, none = {0};
+        status =
+            measure_problem(machine, options, &options->sizes[i], &problem, &none, "", 0, report);
+        close_problem(&problem);
     }
+    return status;
+}
+
+int bench_gemm_suite(const machine_t *machine, const bench_options_t *options, report_t *report)
+{
+    static const char *const ops[] = {"nn", "nt", "tn", "tt"};
+    const char *peer = machine->blas     ? machine->blas->name
+                       : machine->cublas ? machine->cublas->name
+                                         : NULL;
+    problem_t problem = {0}, before = {0};
+    int count, status = EXIT_OK;
+    const bench_row_t *rows = bench_suite(options->suite, &count);
+
+    report_table(report, machine, "SGEMM, suite %s%s%s", options->suite, peer ? ", against " : "",
+                 peer ? peer : "");
+    for (int i = 0; status == EXIT_OK && i < count; i++) {
+        const bench_row_t *row = &rows[i];
+        const bench_size_t size = {3, {row->m, row->n, row->k}};
+        bench_options_t one = *options;
+        char label[40];
+
+        one.math = row->math;
+        one.layout = row->layout;
+        one.transa = row->trans & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS;
+        one.transb = row->trans & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS;
+        one.batch = row->batch;
+        one.stride_c = row->by_pointers ? 0 : NOT_GIVEN;
+        snprintf(label, sizeof label, "%s %s %s%s ", word_of(math_words, row->math),
+                 word_of(layout_words, row->layout), ops[row->trans],
+                 row->by_pointers ? " arrays" : "");
+        status = check_ours(machine, tilemm_set_math(machine->ctx, (tilemm_math_t)row->math))
+                     ? EXIT_FAILED
+                     : EXIT_OK;
+        if (status == EXIT_OK)
+            status =
+                measure_problem(machine, &one, &size, &problem, &before, label, row->goal, report);
+        close_problem(&before);
+        before = problem;
+        memset(&problem, 0, sizeof problem);
+    }
+    close_problem(&before);
     return status;
 }

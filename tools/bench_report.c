@@ -42,7 +42,8 @@ struct report {
     FILE *csv, *json;
     const char *csv_name, *json_name, *plot_name;
     int on_terminal, progress_shown;
-    int wrong; /* results of ours */
+    int size_width; /* of the table's first column */
+    int wrong;      /* results of ours */
     int failed;
     table_t *tables;
     int table_count;
@@ -360,8 +361,8 @@ void report_note(report_t *report, const char *format, ...)
 /* The rows that report_case prints line up with these heads. */
 static void print_heads(report_t *report, const char *unit)
 {
-    fprintf(report->table_stream, "%-18s %-16s %10s %7s %9s %6s %8s  %s\n", "size", "version",
-            "median", "spread", unit, "ratio", "error", "kernel");
+    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s  %s\n", report->size_width,
+            "size", "version", "median", "spread", unit, "ratio", "error", "kernel");
 }
 
 void report_table(report_t *report, const machine_t *machine, const char *format, ...)
@@ -422,7 +423,7 @@ static void print_record(report_t *report, const record_t *record, int first)
                                        : "0",
                      got->error);
     }
-    fprintf(report->table_stream, "%-18s %-16s %10s %7s %9s %6s %8s  %s\n",
+    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s  %s\n", report->size_width,
             first ? record->of.size : "", record->name, median, spread, rate, ratio, error,
             got->kernel);
 }
@@ -510,6 +511,7 @@ report_t *report_open(const bench_options_t *options)
         command_error("no memory for the report");
         return NULL;
     }
+    report->size_width = options->suite ? 34 : 18;
     report->table_stream = on_stdout ? NULL : stdout;
     report->csv_name = options->csv;
     report->json_name = options->json;

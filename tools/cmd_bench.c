@@ -40,7 +40,8 @@ enum {
     INC_Y,
     SEGMENTS,
     ARG,
-    NAN_POLICY
+    NAN_POLICY,
+    SUITE
 };
 
 static const word_t verb_words[] = {
@@ -57,6 +58,7 @@ static const struct {
     int verbs;
 } table[] = {
     {{"sizes", required_argument, NULL, SIZES}, FOR_GEMM | FOR_TRANSPOSE | FOR_REDUCE},
+    {{"suite", required_argument, NULL, SUITE}, FOR_GEMM},
     {{"layout", required_argument, NULL, LAYOUT}, FOR_GEMM | FOR_REDUCE},
     {{"trans", required_argument, NULL, TRANS}, FOR_GEMM},
     {{"math", required_argument, NULL, MATH}, 1 | FOR_GEMM},
@@ -109,6 +111,8 @@ static void print_help(void)
          "      --plot FILE.svg        rate against size, drawn by gnuplot\n" CONTEXT_HELP
          "  -h, --help                 this help\n");
     puts("gemm:\n"
+         "      --suite h200           a fixed list of products in all modes, each with the ratio\n"
+         "                             aimed at on that chip, in place of --sizes\n"
          "      --layout row|col       storage order (row)\n"
          "      --trans nn|nt|tn|tt    which of A and B is transposed (nn)\n"
          "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"
@@ -239,6 +243,11 @@ static int take_other_option(int option, bench_options_t *o)
     case SIZES: return parse_sizes(optarg, o) == 0 ? 1 : -1;
     case ALPHA: o->scaled = 1; return parse_float(optarg, &o->alpha) == 0 ? 1 : -1;
     case BETA: return parse_float(optarg, &o->beta) == 0 ? 1 : -1;
+    case SUITE: {
+        int count;
+        o->suite = optarg;
+        return bench_suite(optarg, &count) ? 1 : -1;
+    }
     case CSV: o->csv = optarg; return 1;
     case JSON: o->json = optarg; return 1;
     case PLOT: o->plot = optarg; return 1;
@@ -264,6 +273,8 @@ static int check_options(bench_options_t *o)
                                        most_dims == 3   ? "N or MxNxK"
                                        : most_dims == 2 ? "N or RxC"
                                                         : "N");
+    if (o->suite && o->size_count)
+        return command_usage_error("bench", "--suite and --sizes exclude each other");
     if (o->elem_size & (o->elem_size - 1))
         return command_usage_error("bench", "--elem-size takes 1, 2, 4, 8 or 16");
     if (o->verb == BENCH_TRANSPOSE && (o->scaled || o->no_trans) &&
@@ -371,6 +382,8 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
     const int given = options->size_count;
     int status;
 
+    if (options->suite)
+        return bench_gemm_suite(machine, options, report);
     for (size_t i = 0; !given && i < sizeof usual / sizeof usual[0]; i++)
         if (usual[i].verb == verb && usual[i].on_gpu == machine->on_gpu &&
             usual[i].by_axis == (verb == BENCH_REDUCE && options->axis >= 0))

@@ -18,17 +18,17 @@
 #include "sgemm_split.h"
 
 enum {
-    GROUP = 4096,
+    GROUP = 8192,
     LINES = 16,
     OTHERS = 32,
     BK = 64,
-    THREADS = 128,
+    THREADS = 256,
     PITCH = OTHERS + 4,
     BLOCKS = 2
 };
 enum { PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS };
 static_assert(THREADS * 32 == GROUP, "a thread for each 32 lines of a group");
-static_assert(THREADS * 4 == LINES * OTHERS, "a thread for four elements of C");
+static_assert(THREADS * 2 == LINES * OTHERS, "a thread for two elements of C");
 
 /* Element (line, p) of an operand is from[line * line_step + p * k_step]: one of the steps is 1. */
 typedef struct {
@@ -57,15 +57,14 @@ typedef struct {
     int teams; /* of blocks */
 } passes_t;
 
-static __device__ __forceinline__ bool is_left(const operand_t &of, const operand_t &other,
+/* Reads in any case, so that many of them are under way at a time. */
+static __device__ __forceinline__ bool is_left(const operand_t &of, unsigned other_sparse,
                                                int64_t matrix, int64_t line, int one_plane)
 {
-    if (line >= of.count)
-        return false;
+    const tilemm__split_state_t state =
+        of.states[matrix * of.states_stride + min(line, of.count - 1)];
 
-    const tilemm__split_state_t state = of.states[matrix * of.states_stride + line];
-
-    return tilemm__split_is_left(state, *other.sparse, one_plane);
+    return line < of.count & tilemm__split_is_left(state, other_sparse, one_plane);
 }
 
 /* Gather the numbers of a group's lines that were left, in order, so that all blocks of a team have
@@ -73,20 +72,30 @@ static __device__ __forceinline__ bool is_left(const operand_t &of, const operan
 static __device__ __forceinline__ int gather(const problem_t &p, int64_t matrix, int64_t line0,
                                              unsigned short *left)
 {
-    const int WARPS = THREADS / 32;
+    const int WARPS = THREADS / 32, AT_ONCE = 8;
     __shared__ unsigned votes[GROUP / 32];
     __shared__ int counts[WARPS];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const unsigned other_sparse = *p.others.sparse;
+    const int words = (int)min((int64_t)GROUP / 32, (p.lines.count - line0 + 31) / 32);
     int before = 0, all = 0;
 
-#pragma unroll 8
-    for (int i = 0; i < GROUP / 32 / WARPS; i++) {
-        const int word = i * WARPS + warp;
-        const unsigned vote = __ballot_sync(
-            ~0u, is_left(p.lines, p.others, matrix, line0 + word * 32 + lane, p.one_plane));
+    votes[threadIdx.x] = 0;
+    __syncthreads();
+    for (int first = warp; first < words; first += AT_ONCE * WARPS) {
+        bool mine[AT_ONCE];
 
-        if (lane == 0)
-            votes[word] = vote;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            mine[i] = is_left(p.lines, other_sparse, matrix,
+                              line0 + (first + i * WARPS) * 32 + lane, p.one_plane);
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            const unsigned vote = __ballot_sync(~0u, mine[i]);
+
+            if (lane == 0 && first + i * WARPS < words)
+                votes[first + i * WARPS] = vote;
+        }
     }
     __syncthreads();
 
@@ -131,7 +140,7 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ float ms[BK][LINES + 1];
     __shared__ __align__(16) float ns[BK][PITCH];
     __shared__ unsigned short left[GROUP];
-    const int my_line = threadIdx.x / (OTHERS / 4), my_other = threadIdx.x % (OTHERS / 4) * 4;
+    const int my_line = threadIdx.x / (OTHERS / 2), my_other = threadIdx.x % (OTHERS / 2) * 2;
     const int per_team = gridDim.x / passes.teams;
     const int team = blockIdx.x / per_team, member = blockIdx.x - team * per_team;
     const int64_t groups = (p.lines.count + GROUP - 1) / GROUP;
@@ -151,47 +160,59 @@ static __global__ void __launch_bounds__(THREADS)
         for (int64_t item = member; item < parts * tiles; item += per_team) {
             const int first = (int)(item / tiles) * LINES;
             const int64_t other0 = item % tiles * OTHERS;
-            float next_ms[PART_MS], next_ns[PART_NS], total[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+            float next_ms[PART_MS], next_ns[PART_NS], total[2] = {0.0f, 0.0f};
+            int line_ms[PART_MS], line_ns[PART_NS]; /* of this thread's elements */
+
+#pragma unroll
+            for (int i = 0; i < PART_MS; i++) {
+                int line, k;
+
+                place_of<LINES>(i, p.lines.k_step, &line, &k);
+                line_ms[i] = (int)line0 + left[min(first + line, count - 1)];
+            }
+#pragma unroll
+            for (int i = 0; i < PART_NS; i++) {
+                int line, k;
+
+                place_of<OTHERS>(i, p.others.k_step, &line, &k);
+                line_ns[i] = (int)min(other0 + line, p.others.count - 1);
+            }
 
             for (int64_t k0 = -BK; k0 < p.k; k0 += BK) {
                 const int64_t ahead = k0 + BK;
 
-                /* The next k-step, zeros where there is nothing. */
+                /* The next k-step: past the end of k zeros, past the last line anything. */
 #pragma unroll
                 for (int i = 0; i < PART_MS; i++) {
                     int line, k;
 
                     place_of<LINES>(i, p.lines.k_step, &line, &k);
-                    next_ms[i] = 0.0f;
-                    if (first + line < count && ahead + k < p.k)
-                        next_ms[i] = __ldg(x + (line0 + left[first + line]) * p.lines.line_step +
-                                           (ahead + k) * p.lines.k_step);
+                    next_ms[i] = __ldg(x + line_ms[i] * p.lines.line_step +
+                                       min(ahead + k, p.k - 1) * p.lines.k_step);
+                    next_ms[i] = ahead + k < p.k ? next_ms[i] : 0.0f;
                 }
 #pragma unroll
                 for (int i = 0; i < PART_NS; i++) {
                     int line, k;
 
                     place_of<OTHERS>(i, p.others.k_step, &line, &k);
-                    next_ns[i] = 0.0f;
-                    if (other0 + line < p.others.count && ahead + k < p.k)
-                        next_ns[i] = __ldg(y + (other0 + line) * p.others.line_step +
-                                           (ahead + k) * p.others.k_step);
+                    next_ns[i] = __ldg(y + line_ns[i] * p.others.line_step +
+                                       min(ahead + k, p.k - 1) * p.others.k_step);
+                    next_ns[i] = ahead + k < p.k ? next_ns[i] : 0.0f;
                 }
                 if (k0 >= 0) {
-                    float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+                    float sum[2] = {0.0f, 0.0f};
 
 #pragma unroll 16
                     for (int k = 0; k < BK; k++) {
                         const float a = ms[k][my_line];
-                        const float4 b = *(const float4 *)&ns[k][my_other];
+                        const float2 b = *(const float2 *)&ns[k][my_other];
 
                         sum[0] = fmaf(a, b.x, sum[0]);
                         sum[1] = fmaf(a, b.y, sum[1]);
-                        sum[2] = fmaf(a, b.z, sum[2]);
-                        sum[3] = fmaf(a, b.w, sum[3]);
                     }
 #pragma unroll
-                    for (int j = 0; j < 4; j++)
+                    for (int j = 0; j < 2; j++)
                         total[j] += sum[j];
                 }
                 __syncthreads();
@@ -213,13 +234,14 @@ static __global__ void __launch_bounds__(THREADS)
             }
             if (first + my_line < count) {
 #pragma unroll
-                for (int j = 0; j < 4; j++) {
+                for (int j = 0; j < 2; j++) {
                     const int64_t other = other0 + my_other + j;
                     float *const to = c + (line0 + left[first + my_line]) * p.line_step_c +
                                       other * p.other_step_c;
 
                     if (other >= p.others.count ||
-                        (p.skip_others && is_left(p.others, p.lines, matrix, other, p.one_plane)))
+                        (p.skip_others &&
+                         is_left(p.others, *p.lines.sparse, matrix, other, p.one_plane)))
                         continue;
                     *to =
                         p.beta != 0.0f ? fmaf(p.beta, *to, p.alpha * total[j]) : p.alpha * total[j];

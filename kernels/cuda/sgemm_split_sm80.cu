@@ -12,8 +12,8 @@
  * reads at a time lie in eight different groups of banks; and so do the pieces that eight
  * neighbouring threads copy.
  *
- * Accuracy. The tensor core truncates as it adds, so hi hi is accumulated over 16 of k only, the
- * depth of one instruction, and then added to ordinary FP32 registers, `total`. The cross products,
+ * Accuracy. The tensor core truncates as it adds, so hi hi is accumulated over 32 of k only, two
+ * instructions, and then added to ordinary FP32 registers, `total`. The cross products,
  * hi lo + lo hi, are smaller by 2^-11 and accumulate over all of k. lo lo (4 products) is added to
  * them from a fresh accumulator for each 16 of k. With 1 product hi hi accumulates in the tensor
  * core over all of k or, where that is long, over each TILEMM__SPLIT_BLOCK: its truncation is less
@@ -372,58 +372,65 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
     for (int j = 0; j < NI / 2; j++)
         load_fragment<layout_b, B_K_MAJOR, PLANES>(bh[0][j], bl[0][j], read_b, j, 0);
 
+    float hh[NI][4];
+
     for (;;) {
 #pragma unroll
         for (int unit = 0; unit < KI * MI; unit++) {
-            const int k = unit / MI, i = unit % MI, next = (unit + 1) % (KI * MI);
-            const int fa = unit % 2, fb = k % 2;
-
-            /* This stage has been read: wait for the next one, and for the other warps. */
+            /* Two steps of 16 of k for each 16 rows. The fragments of B for even k are loaded in
+             * the unit before they are needed, those for odd k in the first where they are free. */
+            const int next = (unit + 1) % (KI * MI), i = unit / 2 % MI, odd = unit % 2;
+            const int next_k = next / (2 * MI) * 2 + (1 - odd);
             const unsigned stage = now;
 
+            /* This stage has been read: wait for the next one, and for the other warps. */
             if (next == 0) {
                 copy_wait<STAGES - 2>();
                 __syncthreads();
                 now = now == (STAGES - 1) * STAGE ? 0 : now + STAGE;
             }
-            if (next % MI == 0) {
+            if (next % (2 * MI) < 2) {
 #pragma unroll
                 for (int j = 0; j < NI / 2; j++)
-                    load_fragment<layout_b, B_K_MAJOR, PLANES>(bh[1 - fb][j], bl[1 - fb][j],
-                                                               now + read_b, j, next / MI);
+                    load_fragment<layout_b, B_K_MAJOR, PLANES>(bh[1 - odd][j], bl[1 - odd][j],
+                                                               now + read_b, j, next_k);
             }
-            load_fragment<layout_a, A_K_MAJOR, PLANES>(ah[1 - fa], al[1 - fa], now + read_a,
-                                                       next % MI, next / MI);
+            load_fragment<layout_a, A_K_MAJOR, PLANES>(ah[1 - odd], al[1 - odd], now + read_a,
+                                                       next / 2 % MI, next_k);
 
             if (PRODUCTS == 1) {
 #pragma unroll
                 for (int j = 0; j < NI; j++)
-                    multiply(APART ? cross[i][j] : total[i][j], ah[fa], bh[fb][j / 2], j % 2);
+                    multiply(APART ? cross[i][j] : total[i][j], ah[odd], bh[odd][j / 2], j % 2);
             } else {
-                float hh[NI][4] = {};
-
 #pragma unroll
                 for (int j = 0; j < NI; j++)
-                    multiply(hh[j], ah[fa], bh[fb][j / 2], j % 2);
+#pragma unroll
+                    for (int e = 0; e < 4; e++)
+                        hh[j][e] = odd ? hh[j][e] : 0.0f;
 #pragma unroll
                 for (int j = 0; j < NI; j++)
-                    multiply(cross[i][j], ah[fa], bl[fb][j / 2], j % 2);
+                    multiply(hh[j], ah[odd], bh[odd][j / 2], j % 2);
 #pragma unroll
                 for (int j = 0; j < NI; j++)
-                    multiply(cross[i][j], al[fa], bh[fb][j / 2], j % 2);
+                    multiply(cross[i][j], ah[odd], bl[odd][j / 2], j % 2);
+#pragma unroll
+                for (int j = 0; j < NI; j++)
+                    multiply(cross[i][j], al[odd], bh[odd][j / 2], j % 2);
                 if (PRODUCTS > 3) {
 #pragma unroll
                     for (int j = 0; j < NI; j++) {
                         float ll[4] = {};
 
-                        multiply(ll, al[fa], bl[fb][j / 2], j % 2);
+                        multiply(ll, al[odd], bl[odd][j / 2], j % 2);
 #pragma unroll
                         for (int e = 0; e < 4; e++)
                             cross[i][j][e] = fmaf(ll[e], 1.0f / 2048, cross[i][j][e]);
                     }
                 }
 
-                promote(total[i], hh);
+                if (odd)
+                    promote(total[i], hh);
             }
 
             if (next == 0) {

@@ -30,11 +30,7 @@
 
 #include "sgemm_thin.h"
 
-enum { WARPS = 8, THREADS = WARPS * 32, R = 4 };
-
-/* Registers: so many blocks should fit a multiprocessor. */
-#define BLOCKS_ACROSS(n) ((n) == 1 ? 3 : 2)
-#define BLOCKS_DOWN 2
+enum { WARPS = 8, THREADS = WARPS * 32 };
 
 static __device__ __forceinline__ void split_words(float (&w)[4], float4 v)
 {
@@ -71,7 +67,7 @@ static __device__ __forceinline__ void fetch_z(float *zs, const float *__restric
                                                const tilemm__sgemm_thin_t &problem, int depth,
                                                int padded)
 {
-    const int BATCH = N == 16 ? 4 : 8; /* loads under way; X's next words hold registers */
+    const int BATCH = 4; /* loads under way; X's next words hold registers */
     const int n = (int)problem.n;
     const bool along_k = problem.z_k == 1;
 
@@ -282,8 +278,8 @@ static __device__ __forceinline__ void fold(float *x, int lane, int *first, bool
 
 /* ---- X's rows run along k ------------------------------------------------------------------- */
 
-/* Producer of X: 4 rows, 4 words each of the KL * 4 from k on, of which `left` are there. */
-template <int KL, bool VECTOR>
+/* Producer of X: R rows, 4 words each of the KL * 4 from k on, of which `left` are there. */
+template <int KL, int R, bool VECTOR>
 static __device__ __forceinline__ void fetch_across(float (&x)[R][4], const float *const (&row)[R],
                                                     int64_t k, int lane_k, int64_t left)
 {
@@ -313,8 +309,9 @@ static __device__ __forceinline__ void fetch_across(float (&x)[R][4], const floa
     }
 }
 
-template <int N, int KL, int WK, bool VECTOR>
-static __global__ void __launch_bounds__(THREADS, BLOCKS_ACROSS(N))
+/* The registers should let BLOCKS blocks fit a multiprocessor. */
+template <int N, int KL, int R, int WK, int BLOCKS, bool VECTOR>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm_thin_across(const __grid_constant__ tilemm__sgemm_thin_t problem, int64_t first,
                       int64_t tiles)
 {
@@ -345,7 +342,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_ACROSS(N))
 
     int64_t at = place.begin_k + warp_k * (4 * KL); /* of this warp */
 
-    fetch_across<KL, VECTOR>(next, row, at, lane_k, place.end_k - at);
+    fetch_across<KL, R, VECTOR>(next, row, at, lane_k, place.end_k - at);
     for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::CHUNK) {
         const int depth = (int)min((int64_t)Z::CHUNK, place.end_k - k0);
         const int steps = (depth + STEP - 1) / STEP;
@@ -366,7 +363,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_ACROSS(N))
                 for (int i = 0; i < 4; i++)
                     x[r][i] = next[r][i];
             at += STEP;
-            fetch_across<KL, VECTOR>(next, row, at, lane_k, place.end_k - at);
+            fetch_across<KL, R, VECTOR>(next, row, at, lane_k, place.end_k - at);
 #pragma unroll
             for (int j = 0; j < N; j++) {
                 float z[4];
@@ -409,36 +406,52 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_ACROSS(N))
 
 /* ---- X's rows run along m ------------------------------------------------------------------- */
 
-/* Producer of X: U steps of k, KL apart, 4 rows each. whole: the 4 rows are there and may be read
- * as one piece. left: of k, from the first step on. */
-template <int U, int KL, int IL, bool VECTOR>
-static __device__ __forceinline__ void fetch_down(float (&x)[U][4], const float *__restrict__ p,
+/* Row i of a thread that has Q times 4 of them, after its first. */
+template <int IL, bool VECTOR>
+static __device__ __forceinline__ int row_after(int i)
+{
+    return VECTOR ? i / 4 * (4 * IL) + i % 4 : i * IL;
+}
+
+/* Producer of X: U steps of k, KL apart, Q times 4 rows each. `rows` rows and `left` steps of k are
+ * there, from this thread's first on. */
+template <int U, int Q, int KL, int IL, bool VECTOR>
+static __device__ __forceinline__ void fetch_down(float (&x)[U][4 * Q], const float *__restrict__ p,
                                                   int64_t ldx, int64_t left, int rows)
 {
 #pragma unroll
-    for (int u = 0; u < U; u++, p += KL * ldx) {
-        if (VECTOR && rows >= 4 && u * KL < left) {
-            split_words(x[u], __ldcs((const float4 *)p));
-        } else {
+    for (int u = 0; u < U; u++, p += KL * ldx)
 #pragma unroll
-            for (int i = 0; i < 4; i++) {
-                const int row = VECTOR ? i : i * IL;
+        for (int q = 0; q < Q; q++) {
+            const int first = row_after<IL, VECTOR>(4 * q);
 
-                x[u][i] = 0.0f;
-                if (row < rows && u * KL < left)
-                    x[u][i] = __ldg(p + row);
+            if (VECTOR && first + 4 <= rows && u * KL < left) {
+                const float4 v = __ldcs((const float4 *)(p + first));
+
+                x[u][4 * q] = v.x;
+                x[u][4 * q + 1] = v.y;
+                x[u][4 * q + 2] = v.z;
+                x[u][4 * q + 3] = v.w;
+            } else {
+#pragma unroll
+                for (int i = 4 * q; i < 4 * q + 4; i++) {
+                    const int row = row_after<IL, VECTOR>(i);
+
+                    x[u][i] = 0.0f;
+                    if (row < rows && u * KL < left)
+                        x[u][i] = __ldg(p + row);
+                }
             }
         }
-    }
 }
 
-template <int N, int IL, int WK, int U, bool VECTOR>
-static __global__ void __launch_bounds__(THREADS, BLOCKS_DOWN)
+template <int N, int IL, int Q, int WK, int U, int BLOCKS, bool VECTOR>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm_thin_down(const __grid_constant__ tilemm__sgemm_thin_t problem, int64_t first,
                     int64_t tiles)
 {
     typedef z_layout<N, 0, true> Z;
-    const int KL = 32 / IL, STEP = KL * U * WK, ROWS = WARPS / WK * IL * 4;
+    const int KL = 32 / IL, STEP = KL * U * WK, ROWS = WARPS / WK * IL * 4 * Q;
     const int PITCH = N + 1, PART = ROWS * PITCH;
     const int OUT_WORDS = (WK > 1 ? WK / 2 : 1) * PART;
     const int WORDS = Z::WORDS > OUT_WORDS ? Z::WORDS : OUT_WORDS;
@@ -451,21 +464,20 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_DOWN)
     const place_t place = place_of(problem, first, tiles);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_k = warp % WK;
     const int lane_k = lane / IL, lane_m = lane % IL;
-    /* This thread's rows of the tile: row0 + i * (VECTOR ? 1 : IL). */
-    const int row0 = warp / WK * (IL * 4) + lane_m * (VECTOR ? 4 : 1);
+    const int row0 = warp / WK * (IL * 4 * Q) + lane_m * (VECTOR ? 4 : 1);
     const int64_t m0 = place.tile * ROWS + row0;
-    const int rows = (int)max((int64_t)0, min(problem.m - m0, (int64_t)(4 * IL)));
-    float sum[4 * N], next[U][4];
+    const int rows = (int)max((int64_t)0, min(problem.m - m0, (int64_t)(4 * Q * IL)));
+    float sum[4 * Q * N], next[U][4 * Q];
 
 #pragma unroll
-    for (int i = 0; i < 4 * N; i++)
+    for (int i = 0; i < 4 * Q * N; i++)
         sum[i] = 0.0f;
 
     const int64_t at = place.begin_k + warp_k * (KL * U) + lane_k;
     const float *p = place.x + at * problem.ldx + m0;
     int64_t left = place.end_k - at;
 
-    fetch_down<U, KL, IL, VECTOR>(next, p, problem.ldx, left, rows);
+    fetch_down<U, Q, KL, IL, VECTOR>(next, p, problem.ldx, left, rows);
     for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::CHUNK) {
         const int depth = (int)min((int64_t)Z::CHUNK, place.end_k - k0);
         const int steps = (depth + STEP - 1) / STEP;
@@ -476,17 +488,17 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_DOWN)
 
 #pragma unroll 1
         for (int step = 0; step < steps; step++) {
-            float x[U][4];
+            float x[U][4 * Q];
             const int k = step * STEP + warp_k * (KL * U) + lane_k;
 
 #pragma unroll
             for (int u = 0; u < U; u++)
 #pragma unroll
-                for (int i = 0; i < 4; i++)
+                for (int i = 0; i < 4 * Q; i++)
                     x[u][i] = next[u][i];
             left -= STEP;
             p += STEP * problem.ldx;
-            fetch_down<U, KL, IL, VECTOR>(next, p, problem.ldx, left, rows);
+            fetch_down<U, Q, KL, IL, VECTOR>(next, p, problem.ldx, left, rows);
 #pragma unroll
             for (int u = 0; u < U; u++) {
                 const float *const zs = shared + Z::index(k + u * KL, 0);
@@ -500,7 +512,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_DOWN)
 #pragma unroll
                     for (int y = 0; y < (N < 4 ? N : 4); y++)
 #pragma unroll
-                        for (int i = 0; i < 4; i++)
+                        for (int i = 0; i < 4 * Q; i++)
                             sum[i * N + j + y] = fmaf(x[u][i], z[y], sum[i * N + j + y]);
                 }
             }
@@ -508,11 +520,11 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_DOWN)
     }
 
     /* Lanes' sums, then warps'. */
-    const int KEPT = 4 * N >= KL ? 4 * N / KL : 1;
+    const int KEPT = 4 * Q * N >= KL ? 4 * Q * N / KL : 1;
     bool owner = true;
     int kept = 0;
 
-    fold<4 * N, 16, IL>(sum, lane, &kept, &owner);
+    fold<4 * Q * N, 16, IL>(sum, lane, &kept, &owner);
 
     /* The upper half of the warps along k hands its sums to the lower half, and so on. */
 #pragma unroll 1
@@ -522,21 +534,22 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_DOWN)
 #pragma unroll
             for (int i = 0; i < KEPT; i++)
                 shared[(warp_k - half) * PART +
-                       (row0 + (kept + i) / N * (VECTOR ? 1 : IL)) * PITCH + (kept + i) % N] =
+                       (row0 + row_after<IL, VECTOR>((kept + i) / N)) * PITCH + (kept + i) % N] =
                     sum[i];
         __syncthreads();
         if (owner && warp_k < half)
 #pragma unroll
             for (int i = 0; i < KEPT; i++)
                 sum[i] +=
-                    shared[warp_k * PART + (row0 + (kept + i) / N * (VECTOR ? 1 : IL)) * PITCH +
+                    shared[warp_k * PART + (row0 + row_after<IL, VECTOR>((kept + i) / N)) * PITCH +
                            (kept + i) % N];
     }
     __syncthreads();
     if (owner && warp_k == 0)
 #pragma unroll
         for (int i = 0; i < KEPT; i++)
-            shared[(row0 + (kept + i) / N * (VECTOR ? 1 : IL)) * PITCH + (kept + i) % N] = sum[i];
+            shared[(row0 + row_after<IL, VECTOR>((kept + i) / N)) * PITCH + (kept + i) % N] =
+                sum[i];
     __syncthreads();
     finish<ROWS, N>(problem, first, tiles, shared);
 }
@@ -566,20 +579,21 @@ static int launch(kernel_t *kernel, int64_t rows, const tilemm__sgemm_thin_t *pr
     return cudaSuccess;
 }
 
-/* FEW: 16 rows, or as few as the lanes leave; all warps along k. */
+/* Which lanes, rows and steps, by measurement: every shape has tilemm__sgemm_thin_rows() rows. */
 template <int N, bool VECTOR>
 static int launch_n(const tilemm__sgemm_thin_t *problem, cudaStream_t stream)
 {
-    const int few = problem->shape == TILEMM__SGEMM_THIN_FEW;
+    const bool few = problem->shape == TILEMM__SGEMM_THIN_FEW;
     const int64_t rows = tilemm__sgemm_thin_rows(problem->shape);
-    /* Steps of k at once: few columns leave registers for more. */
-    const int U = N >= 8 ? 4 : 8;
+    /* Steps of k at once; rows of a thread and lanes along k, where the rows are many. */
+    const int U = N == 16 ? 4 : 8, WIDE_R = N <= 4 ? 8 : 4, WIDE_KL = N <= 4 ? 16 : 8;
 
     if (problem->x_along_k)
-        return launch(few ? sgemm_thin_across<N, 8, 8, VECTOR> : sgemm_thin_across<N, 8, 1, VECTOR>,
+        return launch(few ? sgemm_thin_across<N, 8, 4, 8, 2, VECTOR>
+                          : sgemm_thin_across<N, WIDE_KL, WIDE_R, 1, 2, VECTOR>,
                       rows, problem, stream);
-    return launch(few ? sgemm_thin_down<N, 4, 8, U, VECTOR> : sgemm_thin_down<N, 32, 8, U, VECTOR>,
-                  rows, problem, stream);
+    return launch(few      ? sgemm_thin_down < N, 4, 1, 8, N >= 8 ? 4 : 8, 2,
+                  VECTOR > : sgemm_thin_down<N, 32, 1, 8, U, 2, VECTOR>, rows, problem, stream);
 }
 
 extern "C" int tilemm__sgemm_thin_launch(const tilemm__sgemm_thin_t *problem, void *stream)

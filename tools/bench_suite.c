@@ -1,0 +1,84 @@
+/* bench_suite.c - the suites of `tilemm bench gemm --suite`: lists of products, each with the ratio
+ * to its peer that is aimed at.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "bench.h"
+
+enum { NN = 0, NT, TN, TT };
+enum { ROW = TILEMM_ROW_MAJOR, COL = TILEMM_COL_MAJOR };
+enum { FP32 = TILEMM_MATH_FP32, STRICT = TILEMM_MATH_FP32_STRICT, TF32 = TILEMM_MATH_TF32 };
+
+#define EVERY_WAY(math, n, goal)                                                                   \
+    {math, ROW, NN, n, n, n, 1, 0, goal}, {math, ROW, NT, n, n, n, 1, 0, goal},                    \
+        {math, ROW, TN, n, n, n, 1, 0, goal}, {math, ROW, TT, n, n, n, 1, 0, goal},                \
+        {math, COL, NN, n, n, n, 1, 0, goal}, {math, COL, NT, n, n, n, 1, 0, goal},                \
+        {math, COL, TN, n, n, n, 1, 0, goal},                                                      \
+    {                                                                                              \
+        math, COL, TT, n, n, n, 1, 0, goal                                                         \
+    }
+#define ONE(math, m, n, k, goal)                                                                   \
+    {                                                                                              \
+        math, COL, NN, m, n, k, 1, 0, goal                                                         \
+    }
+#define CUBE(math, n, goal) ONE(math, n, n, n, goal)
+#define BATCH(math, n, count, goal)                                                                \
+    {                                                                                              \
+        math, COL, NN, n, n, n, count, 0, goal                                                     \
+    }
+#define ARRAYS(math, n, count, goal)                                                               \
+    {                                                                                              \
+        math, COL, NN, n, n, n, count, 1, goal                                                     \
+    }
+
+static const bench_row_t h200[] = {
+    EVERY_WAY(FP32, 4096, 4.6),
+    EVERY_WAY(FP32, 8192, 4.8),
+    EVERY_WAY(FP32, 16384, 4.4),
+    CUBE(FP32, 2048, 3.8),
+    CUBE(FP32, 1024, 2.5),
+    CUBE(FP32, 512, 1.3),
+    ONE(FP32, 4095, 4097, 4093, 4.0),
+    CUBE(FP32, 5000, 4.3),
+    ONE(FP32, 1023, 1025, 8191, 3.5),
+    ONE(FP32, 128, 128, 1048576, 2.5),
+    ONE(FP32, 8192, 128, 8192, 2.5),
+    ONE(FP32, 8192, 16, 8192, 2.0),
+    ONE(FP32, 16, 8192, 8192, 2.0),
+    ONE(FP32, 16384, 16384, 32, 2.0),
+    ONE(FP32, 8192, 1, 8192, 1.0),
+    {FP32, COL, TN, 8192, 1, 8192, 1, 0, 1.0},
+    ONE(FP32, 1, 8192, 8192, 1.0),
+    CUBE(STRICT, 1024, 1.0),
+    CUBE(STRICT, 2048, 1.0),
+    CUBE(STRICT, 4096, 1.0),
+    CUBE(STRICT, 8192, 1.0),
+    CUBE(STRICT, 16384, 1.0),
+    ONE(STRICT, 4095, 4097, 4093, 1.0),
+    CUBE(STRICT, 5000, 1.0),
+    ONE(STRICT, 1023, 1025, 8191, 1.0),
+    CUBE(STRICT, 64, 1.2),
+    CUBE(STRICT, 128, 1.2),
+    CUBE(STRICT, 256, 1.2),
+    CUBE(STRICT, 512, 1.2),
+    CUBE(FP32, 64, 1.2),
+    CUBE(FP32, 128, 1.2),
+    CUBE(FP32, 256, 1.2),
+    BATCH(FP32, 8, 65536, 4.0),
+    BATCH(FP32, 16, 16384, 3.0),
+    BATCH(FP32, 32, 16384, 1.5),
+    BATCH(FP32, 64, 8192, 1.5),
+    BATCH(FP32, 128, 2048, 2.0),
+    ARRAYS(FP32, 16, 16384, 0),
+    ARRAYS(FP32, 128, 2048, 0),
+    CUBE(TF32, 4096, 1.6),
+    CUBE(TF32, 8192, 1.6),
+    CUBE(TF32, 16384, 1.6),
+};
+
+const bench_row_t *bench_suite(const char *name, int *count)
+{
+    *count = sizeof h200 / sizeof h200[0];
+    return strcmp(name, "h200") == 0 ? h200 : NULL;
+}
