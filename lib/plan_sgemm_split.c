@@ -14,6 +14,10 @@ enum { LEAST_K = 128, LEAST_K_OF_ONE = 16 };
 /* Up to this k, lo lo is added too: there are too few products for it to average out. */
 enum { LONGEST_K_OF_FOUR = 512 };
 
+/* Up to this k, the wide tile's one sum over all of k truncates no more than TF32's rounding
+ * shows. */
+enum { LONGEST_K_UNSUMMED = 16384 };
+
 /* What the tensor cores of a multiprocessor make of it, measured on an H200: the part of their
  * nominal rate; cycles for each tile beside its products; a launch; bytes moved in a cycle. */
 static const double part_of_rate = 0.75, per_tile = 5000, launch = 4000, bytes_per_cycle = 16;
@@ -83,6 +87,8 @@ static double product_cycles(const tilemm__sgemm_args_t *args, const tilemm__cud
         const double rounds = (double)ceil_div(pairs, traits->sm_count / 2);
         const double cycles = rounds * (steps * step * shape->time + per_tile);
 
+        if (shape->tile == TILEMM__SPLIT_128X256 && k > LONGEST_K_UNSUMMED)
+            continue;
         if (shape->products == plan->products && (best < 0 || cycles < best)) {
             best = cycles;
             plan->tile = shape->tile;

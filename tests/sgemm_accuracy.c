@@ -220,14 +220,35 @@ static int theirs_tf32(problem_t *p, error_t *e)
     return done;
 }
 
-/* Whether an error is no larger than the reference's, or no result is off by more than an FP32 ulp
- * of |A||B|. Two FP32 sums in different orders differ by chance: from seed to seed the reference's
- * own worst error moves by a quarter, and its Frobenius error by a tenth. */
-static int no_worse(const error_t *x, const error_t *reference)
+/* What is asked of FP32 mode. Of each product: an error below an FP32 ulp of |A||B|, or at most
+ * twice the reference's (which may have split k where we have not, or the reverse). Of each family:
+ * the largest errors over all shapes are no larger than the reference's, but for chance. */
+enum { MODES = 2 };
+static error_t largest[FAMILIES][MODES]; /* ours, the reference's */
+
+static void note(error_t *largest_so_far, const error_t *e)
+{
+    largest_so_far->worst = fmax(largest_so_far->worst, e->worst);
+    largest_so_far->frobenius = fmax(largest_so_far->frobenius, e->frobenius);
+}
+
+static int is_near(const error_t *x, const error_t *reference)
 {
     const double ulp = 0x1p-23;
-    return x->worst <= ulp ||
-           (x->worst <= 1.25 * reference->worst && x->frobenius <= 1.1 * reference->frobenius);
+    return x->worst <= fmax(ulp, 2 * reference->worst);
+}
+
+static void check_family(inputs_t family)
+{
+    const error_t *x = &largest[family][0], *reference = &largest[family][1];
+    const double ulp = 0x1p-23;
+    /* Where few results hold the whole norm, its error is theirs alone. */
+    int few = family == MIXED_ROWS || family == SPREAD_60;
+    if (reference->worst > 0)
+        CHECK(x->worst <= fmax(ulp, 1.1 * reference->worst) &&
+                  (few || x->worst <= ulp || x->frobenius <= 1.02 * reference->frobenius),
+              "%s: %.2e %.2e, reference %.2e %.2e", names[family], x->worst, x->frobenius,
+              reference->worst, reference->frobenius);
 }
 
 static void try(tilemm_t ctx, inputs_t family, int64_t mn, int64_t k)
@@ -250,10 +271,13 @@ static void try(tilemm_t ctx, inputs_t family, int64_t mn, int64_t k)
     CHECK(!fp32.misplaced && !strict.misplaced && !tf32.misplaced,
           "%s, %lld x %lld: %d, %d, %d of Inf and NaN are misplaced", names[family], (long long)mn,
           (long long)k, fp32.misplaced, strict.misplaced, tf32.misplaced);
-    if (has_reference)
-        CHECK(no_worse(&fp32, &reference), "%s, %lld x %lld, %s: %.2e %.2e, reference %.2e %.2e",
+    if (has_reference) {
+        note(&largest[family][0], &fp32);
+        note(&largest[family][1], &reference);
+        CHECK(is_near(&fp32, &reference), "%s, %lld x %lld, %s: %.2e %.2e, reference %.2e %.2e",
               names[family], (long long)mn, (long long)k, kernel, fp32.worst, fp32.frobenius,
               reference.worst, reference.frobenius);
+    }
     /* Bounds of doc/numerics.md. */
     CHECK(strict.worst <= (double)(k + 2) * 0x1p-24, "%s: %.2e", names[family], strict.worst);
     CHECK(tf32.worst <= 0x1p-10 + (double)(k + 2) * 0x1p-24, "%s: %.2e", names[family], tf32.worst);
@@ -273,6 +297,7 @@ int main(void)
         {1024, 200}, {1024, 1024}, {1500, 4000}, {600, 16384}, {300, 65536}};
     test_begin(TEST_BACKEND);
     tilemm_t ctx = test_context(TEST_BACKEND, "");
+    setvbuf(stdout, NULL, _IOLBF, 0);
     printf("worst |error| / (|A||B|), and relative Frobenius error, against FP64\n"
            "%-20s %5s %6s | %17s | %17s | %17s | %17s | %17s |\n",
            "input", "m = n", "k", "FP32", "strict", "reference FP32", "TF32", "reference TF32");
@@ -283,6 +308,7 @@ int main(void)
         for (int s = 0; TEST_BACKEND == TILEMM_BACKEND_CUDA && s < 5; s++)
             if (!test_quick() || gpu_sizes[s][1] <= 1024)
                 try(ctx, (inputs_t)family, gpu_sizes[s][0], gpu_sizes[s][1]);
+        check_family((inputs_t)family);
     }
     tilemm_destroy(ctx);
     return check_exit();

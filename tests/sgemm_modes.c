@@ -273,6 +273,60 @@ static void try_left_lines(const char *arch)
     tilemm_destroy(ctx);
 }
 
+/* Lines that are left for other reasons: small elements where the other operand is sparse, blocks
+ * of k whose magnitudes lie far apart, sums of few products. beta C must be added once. */
+static void try_other_lines(const char *arch)
+{
+    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
+
+    for (int s = 0; s < 6; s++) {
+        gemm_t g = {TILEMM_ROW_MAJOR,
+                    s & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                    s & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                    600,
+                    520,
+                    1300,
+                    1.0f,
+                    3.0f,
+                    0,
+                    0,
+                    0};
+        gemm_set_ld(&g, 0, 0, 0);
+        problem_t p = make_problem(&g, FAMILY_NORMAL, 0);
+        for (int64_t i = 0; i < g.m; i += 7)
+            for (int64_t q = 0; q < g.k; q++) {
+                float *x = &p.host[0][g.transa == TILEMM_TRANS ? q * g.lda + i : i * g.lda + q];
+                if (s < 2 && q % 100 == 50)
+                    *x *= 1e-12f; /* loses bits beside its neighbours */
+                else if (s == 2 || s == 3)
+                    *x = q < 512 ? *x * 1e14f : *x;
+                else if (s > 3)
+                    *x = q % 190 == 3 ? *x : 0.0f;
+            }
+        for (int64_t j = 0; j < g.n && s < 2; j += 11) /* sparse: one large, the others small */
+            for (int64_t q = 0; q < g.k; q++)
+                p.host[1][g.transb == TILEMM_TRANS ? j * g.ldb + q : q * g.ldb + j] *=
+                    q % 100 == 50 ? 1e12f : 1.0f;
+        for (int m = 0; m < 3; m++) {
+            char what[160];
+            CHECK(tilemm_set_math(ctx, modes[m]) == TILEMM_SUCCESS, "set_math");
+            send(&p);
+            CHECK(call(ctx, &p) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+            fetch(&p);
+            snprintf(what, sizeof(what), "%s %s other lines %d (%s)", arch, mode_names[m], s,
+                     tilemm_last_kernel(ctx));
+            check_sample(&p, tolerance_of(modes[m], g.k), what);
+            for (int64_t x = 0; x < 40; x++) {
+                check_element(&p, x * 14, x * 11, tolerance_of(modes[m], g.k), what);
+                check_element(&p, x * 14 + 1, x * 11, tolerance_of(modes[m], g.k), what);
+                check_element(&p, x * 14, x * 11 + 1, tolerance_of(modes[m], g.k), what);
+            }
+        }
+        free_problem(&p, 0);
+    }
+    tilemm_destroy(ctx);
+}
+
 /* Less workspace than a product would like: other plans, the same product. */
 static void try_workspaces(void)
 {
@@ -508,6 +562,7 @@ int main(void)
     for (const char *const *arch = test_archs(TILEMM_BACKEND_CUDA); *arch; arch++) {
         try_shapes(*arch);
         try_left_lines(*arch);
+        try_other_lines(*arch);
     }
     try_workspaces();
     try_repeats();

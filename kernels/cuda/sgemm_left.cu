@@ -24,7 +24,7 @@ enum {
     BK = 64,
     THREADS = 256,
     PITCH = OTHERS + 4,
-    BLOCKS = 2
+    BLOCKS = 1
 };
 enum { PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS };
 static_assert(THREADS * 32 == GROUP, "a thread for each 32 lines of a group");

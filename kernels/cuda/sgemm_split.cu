@@ -22,10 +22,10 @@ enum {
     WARPS = THREADS / 32,
     TILE_MN = 32,
     BLOCK_K = TILEMM__SPLIT_BLOCK,
-    LINES = TILE_MN / WARPS,               /* of a warp, k-major */
-    PART = TILE_MN * BLOCK_K / THREADS,    /* elements of a thread */
-    OF_LINE = PART / LINES,                /* of them in one line, k-major */
-    NEAR = 8                               /* binades below the largest that count as near it */
+    LINES = TILE_MN / WARPS,            /* of a warp, k-major */
+    PART = TILE_MN * BLOCK_K / THREADS, /* elements of a thread */
+    OF_LINE = PART / LINES,             /* of them in one line, k-major */
+    NEAR = 8                            /* binades below the largest that count as near it */
 };
 static_assert(TILEMM__SPLIT_ALIGN_MN % TILE_MN == 0, "tiles end where the planes do");
 static_assert(BLOCK_K % 128 == 0, "a warp reads 128 of k at a time");
@@ -223,7 +223,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
         for (int w = 0; w < WARPS; w++)
             largest[v] = max(largest[v], found[w][mine + v]);
 
-    /* Counted together: near in the low half, lossy in the high one. */
+            /* Counted together: near in the low half, lossy in the high one. */
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
         const float factor = factor_of(largest[v]);

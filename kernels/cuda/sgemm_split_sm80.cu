@@ -517,11 +517,8 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
                           : product.b.states + of * round_up(product.n, TILEMM__SPLIT_ALIGN_MN) +
                                 n0 + (line - BM);
 
-            if (PRODUCTS == 1)
-                stored = !(state->flags & TILEMM__SPLIT_SPECIAL);
-            else
-                stored = !tilemm__split_is_left(*state,
-                                                line < BM ? *product.b.sparse : *product.a.sparse);
+            stored = !tilemm__split_is_left(
+                *state, line < BM ? *product.b.sparse : *product.a.sparse, PRODUCTS == 1);
         }
         if (line < BM + BN)
             units[line] = !stored                             ? NOT_STORED

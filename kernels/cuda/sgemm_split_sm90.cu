@@ -73,6 +73,9 @@ struct shape_t {
     static const int STAGES = (208 << 10) / STAGE_BYTES > 8 ? 8 : (208 << 10) / STAGE_BYTES;
     static const int LINES = BM + BN;
     static const int ACCUMULATORS = BN / 2; /* registers */
+    /* One product leaves room for `total` in narrow tiles: sums are added up with every change of
+     * units, so that truncation does not grow with all of k. */
+    static const bool SUMS = PRODUCTS == 1 && BN <= 128;
     static_assert(BN % 64 == 0 && BN <= 256, "whole parts, one instruction");
     static_assert(PARTS_A % CN == 0 && PARTS_B % CM == 0, "each block has as many to bring");
     static_assert(LINES % KEEPERS == 0, "each keeper has as many lines");
@@ -422,7 +425,9 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
                     const float factor =
                         (i & 2 ? second : first) * ratio[BM + i / 4 * 8 + col + (i & 1)];
 
-                    if (S::PRODUCTS == 1) {
+                    if (S::SUMS) {
+                        total[i] = (total[i] + hh[i]) * factor;
+                    } else if (S::PRODUCTS == 1) {
                         hh[i] *= factor;
                     } else {
                         total[i] *= factor;
@@ -439,7 +444,7 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
             mbarrier_wait(&shared.full[stage], parity);
             wgmma_pin(hh);
             wgmma_fence();
-            multiply<S>(hh, a, b, S::PRODUCTS == 1 && step > 0);
+            multiply<S>(hh, a, b, S::SUMS ? step % STEPS > 0 : S::PRODUCTS == 1 && step > 0);
             wgmma_commit();
             if (step) { /* all products of the step before are done */
                 wgmma_wait<1>();
@@ -486,7 +491,11 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
         const float *const rows = shared.factor[slot] + row;
         const float *const cols = shared.factor[slot] + BM + col;
 
-        if (S::PRODUCTS > 1) {
+        if (S::SUMS) {
+#pragma unroll
+            for (int i = 0; i < S::ACCUMULATORS; i++)
+                hh[i] += total[i];
+        } else if (S::PRODUCTS > 1) {
 #pragma unroll
             for (int i = 0; i < S::ACCUMULATORS; i++)
                 hh[i] = fmaf(cross[i], 0x1p-11f, total[i]);
@@ -572,9 +581,6 @@ static encode_t find_encode(void)
     return (encode_t)function;
 }
 
-#ifdef XPROMO
-static int xpromo = 3;
-#endif
 static bool describe(encode_t encode, CUtensorMap *map, const void *plane,
                      const tilemm__split_operand_t *op, int64_t k, int64_t batch)
 {
@@ -586,11 +592,7 @@ static bool describe(encode_t encode, CUtensorMap *map, const void *plane,
 
     return encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, (void *)plane, size, pitch, box, step,
                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-#ifdef XPROMO
-                  (CUtensorMapL2promotion)xpromo,
-#else
                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-#endif
                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
