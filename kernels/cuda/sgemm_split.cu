@@ -58,8 +58,8 @@ static __device__ __forceinline__ float factor_of(unsigned largest)
                               : 0.0f;
 }
 
-/* What a line's block is to the product. near: how many of its `valid` elements are near the
- * largest; lossy: whether one is too small for the planes. */
+/* What a line's block is to the product; lines past the last are zeros. near: how many of its
+ * `valid` elements are near the largest; lossy: whether one is too small for the planes. */
 static __device__ void judge(const operand_t &op, int64_t matrix, int64_t line, int64_t block,
                              int64_t blocks, unsigned largest, int near, bool lossy)
 {
@@ -172,7 +172,7 @@ static __device__ __forceinline__ void split_k_major(const operand_t &op, const 
         }
         near = __reduce_add_sync(~0u, near);
         lossy = __any_sync(~0u, lossy);
-        if (lane == 0 && line + l < op.mn)
+        if (lane == 0)
             judge(op, matrix, line + l, block, blocks, largest, near, lossy);
 #pragma unroll
         for (int i = 0; i < OF_LINE; i += VEC) {
@@ -259,9 +259,8 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
                 sum += found[w][mine + v];
-            if (line + v < op.mn)
-                judge(op, matrix, line + v, block, blocks, largest[v], (int)(sum & 0xffff),
-                      sum >> 16 != 0);
+            judge(op, matrix, line + v, block, blocks, largest[v], (int)(sum & 0xffff),
+                  sum >> 16 != 0);
         }
     }
 }
