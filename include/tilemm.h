@@ -240,8 +240,8 @@ tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilem
  * layout, transa and transb as in tilemm_sgemm; batch_count is 1 for a single product. It holds for
  * every alignment and leading dimension, and never passes an eighth of the device's memory (or 64
  * MiB, if that is more). With less the product takes k piece by piece, or another kernel; with none
- * it works too. 0 on a CPU context, and where nothing is gained. A bad enumeration value, a negative
- * size or bytes NULL is TILEMM_INVALID_ARGUMENT, and *bytes is as it was. */
+ * it works too. 0 on a CPU context, and where nothing is gained. A bad enumeration value, a
+ * negative size or bytes NULL is TILEMM_INVALID_ARGUMENT, and *bytes is as it was. */
 tilemm_status_t tilemm_sgemm_workspace(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
                                        tilemm_op_t transb, int64_t m, int64_t n, int64_t k,
                                        int64_t batch_count, size_t *bytes);

@@ -20,7 +20,7 @@ extern "C" {
 #endif
 
 enum {
-    TILEMM__SPLIT_BLOCK = 512,  /* of k, with one exponent */
+    TILEMM__SPLIT_BLOCK = 512,    /* of k, with one exponent */
     TILEMM__SPLIT_ALIGN_MN = 128, /* planes are filled up with zeros to multiples of these */
     TILEMM__SPLIT_ALIGN_K = 64,
     TILEMM__SPLIT_ZERO = INT32_MIN /* the exponent of a block that is all zeros */
@@ -46,11 +46,11 @@ enum {
 typedef struct {
     int64_t mn;
     int k_major;
-    int64_t pitch;             /* in halves; a multiple of 64 */
-    unsigned short *hi, *lo;   /* FP16; 1024-byte aligned; lo is NULL where there is one plane */
+    int64_t pitch;           /* in halves; a multiple of 64 */
+    unsigned short *hi, *lo; /* FP16; 1024-byte aligned; lo is NULL where there is one plane */
     int *exponents;
     tilemm__split_state_t *states;
-    unsigned *sparse;          /* one word for all: not 0 if some block has few large elements */
+    unsigned *sparse; /* one word for all: not 0 if some block has few large elements */
 } tilemm__split_operand_t;
 
 /* The tiles of the sm90 kernel, and the pairs in which it walks them: one beside the other (along

@@ -139,13 +139,15 @@ static __device__ __forceinline__ void wgmma_commit(void)
 }
 
 /* Wait until at most PENDING groups of products are unfinished. */
-template <int PENDING> static __device__ __forceinline__ void wgmma_wait(void)
+template <int PENDING>
+static __device__ __forceinline__ void wgmma_wait(void)
 {
     asm volatile("wgmma.wait_group.sync.aligned %0;" : : "n"(PENDING) : "memory");
 }
 
 /* Keep the compiler from moving accesses to an accumulator across this point. */
-template <int COUNT> static __device__ __forceinline__ void wgmma_pin(float (&d)[COUNT])
+template <int COUNT>
+static __device__ __forceinline__ void wgmma_pin(float (&d)[COUNT])
 {
 #pragma unroll
     for (int i = 0; i < COUNT; i++)
@@ -227,12 +229,14 @@ static __device__ __forceinline__ void wgmma(float (&d)[128], uint64_t a, uint64
 
 /* ---- registers --------------------------------------------------------------------------- */
 
-template <int REGISTERS> static __device__ __forceinline__ void registers_grow(void)
+template <int REGISTERS>
+static __device__ __forceinline__ void registers_grow(void)
 {
     asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" : : "n"(REGISTERS));
 }
 
-template <int REGISTERS> static __device__ __forceinline__ void registers_shrink(void)
+template <int REGISTERS>
+static __device__ __forceinline__ void registers_shrink(void)
 {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" : : "n"(REGISTERS));
 }
