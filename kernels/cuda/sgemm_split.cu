@@ -52,7 +52,7 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     return largest < 0x7f800000u;
 }
 
-static __device__ __forceinline__ float factor_of(unsigned largest)
+[[maybe_unused]] static __device__ __forceinline__ float factor_of(unsigned largest)
 {
     return is_finite(largest) ? __uint_as_float((unsigned)(127 - exponent_of(largest)) << 23)
                               : 0.0f;
@@ -60,8 +60,9 @@ static __device__ __forceinline__ float factor_of(unsigned largest)
 
 /* What a line's block is to the product; lines past the last are zeros. near: how many of its
  * `valid` elements are near the largest; lossy: whether one is too small for the planes. */
-static __device__ void judge(const operand_t &op, int64_t matrix, int64_t line, int64_t block,
-                             int64_t blocks, unsigned largest, int near, bool lossy)
+[[maybe_unused]] static __device__ void judge(const operand_t &op, int64_t matrix, int64_t line,
+                                              int64_t block, int64_t blocks, unsigned largest,
+                                              int near, bool lossy)
 {
     const int64_t valid = min((int64_t)BLOCK_K, op.k - block * BLOCK_K);
     const bool zero = largest == 0;
@@ -86,12 +87,12 @@ static __device__ void judge(const operand_t &op, int64_t matrix, int64_t line, 
         *(volatile unsigned *)op.to.sparse = 1;
 }
 
-static __device__ __forceinline__ bool is_near(float x)
+[[maybe_unused]] static __device__ __forceinline__ bool is_near(float x)
 {
     return fabsf(x) >= (float)(1 << (14 - NEAR));
 }
 
-static __device__ __forceinline__ bool is_lossy(float x)
+[[maybe_unused]] static __device__ __forceinline__ bool is_lossy(float x)
 {
     return x != 0.0f && fabsf(x) < 0x1p-13f;
 }

@@ -102,6 +102,8 @@ int tilemm__sgemm_split_launch(const tilemm__sgemm_args_t *args, const tilemm__s
                                const tilemm__split_operand_t *b, void *stream);
 
 /* C = alpha op(A) op(B) + beta C but for lines that are left alone. */
+/* Whether this build has the sm90 kernel's code for the current device: sm_90a, not sm_90. */
+int tilemm__sgemm_split_sm90_is_built(void);
 int tilemm__sgemm_split_sm90_launch(const tilemm__split_product_t *product, void *stream);
 int tilemm__sgemm_split_sm80_launch(const tilemm__split_product_t *product, void *stream);
 

@@ -518,8 +518,15 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
 
 /* ---- kernel ----------------------------------------------------------------------------- */
 
+/* Other architectures, for which the kernel is empty, know no clusters. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
+#else
+#define CLUSTER_OF(blocks)
+#endif
+
 template <typename S>
-static __global__ void __cluster_dims__(S::CM *S::CN, 1, 1) __launch_bounds__(THREADS, 1)
+static __global__ void CLUSTER_OF(S::CM *S::CN) __launch_bounds__(THREADS, 1)
     sgemm_split_sm90(const __grid_constant__ maps_t maps,
                      const __grid_constant__ tilemm__split_product_t product,
                      const __grid_constant__ schedule_t schedule)
@@ -654,6 +661,19 @@ static int launch_major(const tilemm__split_product_t *product, cudaStream_t str
     if (product->b.k_major)
         return launch<shape_t<BN, PRODUCTS, CM, CN, false, true>>(product, stream);
     return launch<shape_t<BN, PRODUCTS, CM, CN, false, false>>(product, stream);
+}
+
+/* A kernel that was built for other targets only is empty, and needs few registers. */
+extern "C" int tilemm__sgemm_split_sm90_is_built(void)
+{
+    struct cudaFuncAttributes attributes;
+
+    if (cudaFuncGetAttributes(&attributes, sgemm_split_sm90<shape_t<128, 3, 1, 2, true, true>>) !=
+        cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return attributes.numRegs > 64;
 }
 
 extern "C" int tilemm__sgemm_split_sm90_launch(const tilemm__split_product_t *product, void *stream)

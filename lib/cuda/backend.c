@@ -11,6 +11,7 @@
 
 #include "cuda.h"
 #include "cuda/probe.h"
+#include "cuda/sgemm_split.h"
 
 /* The workspace that a context starts with, so that a first call can be captured in a graph. */
 enum { FIRST_WORKSPACE = 32 << 20 };
@@ -102,6 +103,8 @@ static void read_traits(tilemm__cuda_traits_t *traits, int device, const char *a
                  attribute(cudaDevAttrComputeCapabilityMinor, device);
     if (!strncmp(arch, "sm", 2) && atoi(arch + 2) < traits->cc)
         traits->cc = atoi(arch + 2);
+    if (traits->cc == 90 && !tilemm__sgemm_split_sm90_is_built())
+        traits->cc = 80; /* built for sm_90, whose kernels are those of sm_80 */
     traits->sm_count = attribute(cudaDevAttrMultiProcessorCount, device);
     traits->max_threads_per_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device);
     traits->shared_per_block = (size_t)attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
