@@ -308,7 +308,8 @@ int main(void)
         for (int s = 0; TEST_BACKEND == TILEMM_BACKEND_CUDA && s < 5; s++)
             if (!test_quick() || gpu_sizes[s][1] <= 1024)
                 try(ctx, (inputs_t)family, gpu_sizes[s][0], gpu_sizes[s][1]);
-        check_family((inputs_t)family);
+        if (!test_quick()) /* which has too few shapes for that */
+            check_family((inputs_t)family);
     }
     tilemm_destroy(ctx);
     return check_exit();

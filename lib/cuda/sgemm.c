@@ -38,7 +38,7 @@ static int run_thin(const tilemm__sgemm_cuda_plan_t *plan, char *workspace, cuda
         int error = cudaMemsetAsync(workspace + plan->counters, 0, plan->counter_bytes, stream);
         if (error)
             return error;
-        problem.partial = (float *)workspace;
+        problem.partial = (float *)(void *)workspace;
         problem.counters = (unsigned *)(workspace + plan->counters);
     }
     return tilemm__sgemm_thin_launch(&problem, stream);
