@@ -258,6 +258,19 @@ static void plan_split(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan
 
 /* ---- the choice ------------------------------------------------------------------------- */
 
+/* Elements of C, and of A and B with their padding, that no device holds. Up to these the other
+ * methods' sizes in bytes fit 64 bits. The workspace query passes on whatever sizes it is given. */
+static const double most_of_c = 1e15, most_of_a_and_b = 1e17;
+
+static int is_beyond_memory(const tilemm__sgemm_args_t *args)
+{
+    const double m = (double)args->m, n = (double)args->n, batch = (double)args->batch_count;
+    const double padding = 256;
+
+    return m * n * batch > most_of_c ||
+           (m + n + padding) * (double)args->k * batch > most_of_a_and_b;
+}
+
 void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t math,
                              const tilemm__cuda_traits_t *traits, size_t workspace,
                              tilemm__sgemm_cuda_plan_t *plan)
@@ -270,6 +283,11 @@ void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         plan->kernel = args->beta == 1.0f ? TILEMM__SGEMM_NOTHING : TILEMM__SGEMM_SCALE;
         if (plan->kernel == TILEMM__SGEMM_SCALE)
             snprintf(plan->name, sizeof plan->name, "sgemm_scale_sm75");
+        return;
+    }
+    if (is_beyond_memory(args)) { /* any tile will do */
+        plan->splits = split(args->k, 1, tiles[plan->tile].k, &plan->k_split);
+        plan_ffma(args, plan);
         return;
     }
     if (is_tiny(args)) {

@@ -37,7 +37,7 @@ typedef struct {
 } tilemm__sgemm_cuda_plan_t;
 
 /* The plan with up to so many bytes of workspace. Fewer make for fewer splits and shorter panels;
- * none, for kernels that need none. */
+ * none, for kernels that need none. k is at most TILEMM__SGEMM_MOST_K; other sizes are any. */
 void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t math,
                              const tilemm__cuda_traits_t *traits, size_t workspace,
                              tilemm__sgemm_cuda_plan_t *plan);

@@ -175,6 +175,8 @@ size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *ar
 {
     tilemm__sgemm_cuda_plan_t plan;
 
+    if (args->k > TILEMM__SGEMM_MOST_K) /* such a call is refused */
+        return 0;
     tilemm__plan_sgemm_cuda(args, ctx->math, &tilemm__cuda(ctx)->traits, SIZE_MAX, &plan);
     return plan.workspace_bytes;
 }
