@@ -3,34 +3,64 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_sgemm_cuda.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "../kernels/cuda/sgemm.h"
+#include "../kernels/cuda/sgemm_ffma.h"
 
-/* A tile, and what its kernel makes of a multiprocessor that has warps enough: the part of its
- * multiply-adds, next to the largest tile. Small squares read more of Ms and Ns for each. */
+/* A tile of one of the two kernels, and what that makes of a multiprocessor that has warps enough:
+ * the part of its multiply-adds, next to the best tile's. Small squares read more of Ms and Ns for
+ * each. The kernel for compute capability 8.0 leaves only the narrow tiles to the other one. */
 typedef struct {
-    int m, n, k, threads, blocks;
+    int m, n, k, threads, blocks, stages;
+    int sm80, number; /* which kernel's, and which of its tiles */
+    int least_cc, most_cc;
     double peak;
     const char *name;
 } tile_t;
 
-#define PEAK(squares) ((squares) == 4 ? 1.0 : (squares) == 2 ? 0.85 : 0.55)
-#define TILE(m, n, k, quads_m, quads_n, blocks)                                                    \
+enum { SM75_TILES = TILEMM__SGEMM_TILE_COUNT, SM80_TILES = TILEMM__SGEMM_SM80_TILE_COUNT };
+
+#define THREADS(m, n, quads_m, quads_n) ((m) / (quads_m) * ((n) / (quads_n)) / 16)
+#define SM75_PEAK(squares) ((squares) == 4 ? 0.85 : (squares) == 2 ? 0.72 : 0.47)
+#define SM80_PEAK(squares) ((squares) == 4 ? 1.0 : 0.6)
+#define IS_NARROW(m, n) (((m) == 32) != ((n) == 32))
+#define SM75_TILE(m, n, k, quads_m, quads_n, blocks)                                               \
     {m,                                                                                            \
      n,                                                                                            \
      k,                                                                                            \
-     (m) / (quads_m) * ((n) / (quads_n)) / 16,                                                     \
+     THREADS(m, n, quads_m, quads_n),                                                              \
      blocks,                                                                                       \
-     PEAK((quads_m) * (quads_n)),                                                                  \
+     2,                                                                                            \
+     0,                                                                                            \
+     TILEMM__SGEMM_##m##X##n##X##k,                                                                \
+     75,                                                                                           \
+     IS_NARROW(m, n) ? INT_MAX : 79,                                                               \
+     SM75_PEAK((quads_m) * (quads_n)),                                                             \
      #m "x" #n "x" #k},
-static const tile_t tiles[TILEMM__SGEMM_TILE_COUNT] = {TILEMM__SGEMM_FFMA_TILES(TILE)};
+#define SM80_TILE(m, n, k, quads_m, quads_n, stages, blocks)                                       \
+    {m,                                                                                            \
+     n,                                                                                            \
+     k,                                                                                            \
+     THREADS(m, n, quads_m, quads_n),                                                              \
+     blocks,                                                                                       \
+     stages,                                                                                       \
+     1,                                                                                            \
+     TILEMM__SGEMM_SM80_##m##X##n##X##k,                                                           \
+     80,                                                                                           \
+     INT_MAX,                                                                                      \
+     SM80_PEAK((quads_m) * (quads_n)),                                                             \
+     #m "x" #n "x" #k},
+static const tile_t tiles[SM75_TILES + SM80_TILES] = {TILEMM__SGEMM_FFMA_TILES(SM75_TILE)
+                                                          TILEMM__SGEMM_FFMA_SM80_TILES(SM80_TILE)};
 
 /* The estimate's other figures, in clock cycles: what a tile takes beside its multiply-adds (index
- * arithmetic, the first loads, C); a second kernel in the stream; bytes that a multiprocessor moves
- * in a cycle; and the warps with which half the peak is reached. */
-static const double per_tile = 2500, second_kernel = 4000, bytes_per_cycle = 16, half_warps = 4;
+ * arithmetic, the first loads, C); a second kernel in the stream; what a cluster takes to add up
+ * its parts; bytes that a multiprocessor moves in a cycle; and the warps with which half the peak
+ * is reached. */
+static const double per_tile = 2500, second_kernel = 4000, cluster_sum = 1500;
+static const double bytes_per_cycle = 16, half_warps = 4;
 
 static int64_t ceil_div(int64_t x, int64_t y)
 {
@@ -46,7 +76,8 @@ static int64_t round_up(int64_t x, int64_t y)
 static int resident_blocks(const tile_t *tile, const tilemm__cuda_traits_t *traits)
 {
     const size_t reserved = traits->cc >= 80 ? 1024 : 0; /* by the system, for each block */
-    const size_t shared = (size_t)(tile->m + tile->n) * (size_t)tile->k * 2 * sizeof(float);
+    const size_t shared =
+        (size_t)(tile->m + tile->n) * (size_t)tile->k * (size_t)tile->stages * sizeof(float);
     const size_t by_shared = traits->shared_per_sm / (shared + reserved);
     const int by_threads = traits->max_threads_per_sm / tile->threads;
     int blocks = tile->blocks;
@@ -94,6 +125,17 @@ static int64_t split(int64_t k, int64_t splits, int64_t tile_k, int64_t *k_split
     return ceil_div(k, *k_split);
 }
 
+/* The splits of a tile that are tried: none; as many as a cluster has; and as many as give each
+ * multiprocessor 1, 2, 3 ... tiles. */
+static int64_t try_splits(int i, double count, const tilemm__cuda_traits_t *traits)
+{
+    const int fill = i - TILEMM__SGEMM_MOST_CLUSTER;
+
+    if (i < TILEMM__SGEMM_MOST_CLUSTER)
+        return i + 1;
+    return (int64_t)((double)traits->sm_count * (fill + 1) / count);
+}
+
 /* Find the tile and the splits that promise to take the least time. Returns it, in cycles. */
 static double choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
                      size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
@@ -102,63 +144,78 @@ static double choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits
     const double bytes = elements * sizeof(float);
     double best = -1;
 
-    for (int t = 0; t < TILEMM__SGEMM_TILE_COUNT; t++) {
+    for (int t = 0; t < SM75_TILES + SM80_TILES; t++) {
         const tile_t *tile = &tiles[t];
         const double count = (double)ceil_div(args->m, tile->m) *
                              (double)ceil_div(args->n, tile->n) * (double)args->batch_count;
-        const int resident = resident_blocks(tile, traits);
+        const int tries = TILEMM__SGEMM_MOST_CLUSTER + resident_blocks(tile, traits);
 
-        /* Unsplit; then with as many splits as give each multiprocessor 1, 2, 3 ... tiles. */
-        for (int fill = 0; fill <= resident; fill++) {
-            const double room = fill ? (double)traits->sm_count * fill / count : 1;
+        if (traits->cc < tile->least_cc || traits->cc > tile->most_cc)
+            continue;
+        for (int i = 0; i < tries; i++) {
             double cycles;
-            int64_t splits, k_split;
+            int64_t k_split, splits = try_splits(i, count, traits);
+            int cluster;
 
-            if (fill && room < 2)
+            if (i > 0 && splits < 2)
                 continue;
-            splits = split(args->k, (int64_t)room, tile->k, &k_split);
-            if (fill && bytes * (double)splits > (double)workspace) {
+            splits = split(args->k, splits, tile->k, &k_split);
+            cluster = tile->sm80 && traits->cc >= 90 && splits > 1 &&
+                      splits <= TILEMM__SGEMM_MOST_CLUSTER;
+            if (splits > 1 && !cluster && bytes * (double)splits > (double)workspace) {
                 splits = (int64_t)((double)workspace / bytes);
-                if (splits >= 2)
-                    splits = split(args->k, splits, tile->k, &k_split);
+                if (splits < 2)
+                    continue;
+                splits = split(args->k, splits, tile->k, &k_split);
             }
-            if (fill && splits < 2)
-                continue;
             cycles = estimate(tile, traits, count * (double)splits, k_split);
-            if (splits > 1)
+            if (cluster)
+                cycles += cluster_sum;
+            else if (splits > 1)
                 cycles += second_kernel +
                           2 * bytes * (double)splits / (bytes_per_cycle * traits->sm_count);
             if (best < 0 || cycles < best) {
                 best = cycles;
-                plan->tile = t;
+                plan->sm80 = tile->sm80;
+                plan->tile = tile->number;
                 plan->splits = splits;
                 plan->k_split = k_split;
+                plan->cluster = cluster;
             }
         }
     }
     return best;
 }
 
+static const tile_t *tile_of(const tilemm__sgemm_cuda_plan_t *plan)
+{
+    return &tiles[(plan->sm80 ? SM75_TILES : 0) + plan->tile];
+}
+
 static void plan_ffma(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
 {
-    const tile_t *tile = &tiles[plan->tile];
+    const tile_t *tile = tile_of(plan);
 
     plan->kernel = TILEMM__SGEMM_FFMA;
-    plan->vector_a = !args->a_array && args->m >= tile->m && (!args->trans_a || args->m % 4 == 0) &&
-                     is_quads(args->a, args->lda, args->stride_a, args->batch_count);
-    plan->vector_b = !args->b_array && args->n >= tile->n && (args->trans_b || args->n % 4 == 0) &&
-                     is_quads(args->b, args->ldb, args->stride_b, args->batch_count);
-    plan->vector_c = args->n % 4 == 0;
-    if (plan->splits == 1)
-        plan->vector_c = plan->vector_c && !args->c_array &&
-                         is_quads(args->c, args->ldc, args->stride_c, args->batch_count);
-    else
+    if (!plan->sm80) {
+        plan->vector_a = !args->a_array && args->m >= tile->m &&
+                         (!args->trans_a || args->m % 4 == 0) &&
+                         is_quads(args->a, args->lda, args->stride_a, args->batch_count);
+        plan->vector_b = !args->b_array && args->n >= tile->n &&
+                         (args->trans_b || args->n % 4 == 0) &&
+                         is_quads(args->b, args->ldb, args->stride_b, args->batch_count);
+        plan->vector_c =
+            args->n % 4 == 0 &&
+            (plan->splits > 1 ||
+             (!args->c_array && is_quads(args->c, args->ldc, args->stride_c, args->batch_count)));
+    }
+    if (plan->splits > 1 && !plan->cluster)
         plan->workspace_bytes = (size_t)plan->splits * (size_t)args->batch_count * (size_t)args->m *
                                 (size_t)args->n * sizeof(float);
-    snprintf(plan->name, sizeof plan->name, "sgemm_ffma_sm75_%s", tile->name);
+    snprintf(plan->name, sizeof plan->name, "sgemm_ffma_sm%d_%s", plan->sm80 ? 80 : 75, tile->name);
     if (plan->splits > 1)
-        snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name),
-                 "_splitk%lld", (long long)plan->splits);
+        snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name), "_%s%lld",
+                 plan->cluster ? "cluster" : "splitk", (long long)plan->splits);
 }
 
 /* ---- thin ------------------------------------------------------------------------------- */
@@ -286,7 +343,7 @@ void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         return;
     }
     if (is_beyond_memory(args)) { /* any tile will do */
-        plan->splits = split(args->k, 1, tiles[plan->tile].k, &plan->k_split);
+        plan->splits = split(args->k, 1, tile_of(plan)->k, &plan->k_split);
         plan_ffma(args, plan);
         return;
     }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../kernels/cuda/sgemm.h"
+#include "../kernels/cuda/sgemm_ffma.h"
 #include "../kernels/cuda/sgemm_split.h"
 #include "check.h"
 #include "plan_sgemm_cuda.h"
@@ -33,8 +33,16 @@ typedef struct {
     const char *name;
 } tile_t;
 
-#define TILE(m, n, k, quads_m, quads_n, blocks) {m, n, k, quads_m, quads_n, #m "x" #n "x" #k},
-static const tile_t tiles[] = {TILEMM__SGEMM_FFMA_TILES(TILE)};
+#define SM75_TILE(m, n, k, quads_m, quads_n, blocks) {m, n, k, quads_m, quads_n, #m "x" #n "x" #k},
+#define SM80_TILE(m, n, k, quads_m, quads_n, stages, blocks)                                       \
+    {m, n, k, quads_m, quads_n, #m "x" #n "x" #k},
+static const tile_t sm75_tiles[] = {TILEMM__SGEMM_FFMA_TILES(SM75_TILE)};
+static const tile_t sm80_tiles[] = {TILEMM__SGEMM_FFMA_SM80_TILES(SM80_TILE)};
+
+static const tile_t *tile_of(const tilemm__sgemm_cuda_plan_t *plan)
+{
+    return plan->sm80 ? &sm80_tiles[plan->tile] : &sm75_tiles[plan->tile];
+}
 
 /* ---- plans ------------------------------------------------------------------------------ */
 
@@ -81,7 +89,7 @@ static int is_quads(const void *pointer, int64_t ld, int64_t stride, int64_t bat
 
 static double blocks_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
 {
-    const tile_t *tile = &tiles[plan->tile];
+    const tile_t *tile = tile_of(plan);
 
     return (double)((args->m + tile->m - 1) / tile->m) *
            (double)((args->n + tile->n - 1) / tile->n) * (double)args->batch_count *
@@ -122,6 +130,7 @@ static tilemm__sgemm_cuda_plan_t plan_of(const tilemm__sgemm_args_t *args,
     tilemm__sgemm_cuda_plan_t plan, again;
     const tile_t *tile;
     char name[64];
+    int length;
 
     memset(&again, 0xff, sizeof again);
     tilemm__plan_sgemm_cuda(args, TILEMM_MATH_FP32_STRICT, traits, workspace, &plan);
@@ -148,8 +157,11 @@ static tilemm__sgemm_cuda_plan_t plan_of(const tilemm__sgemm_args_t *args,
         return plan;
     }
     CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s: kernel %d", traits->name, plan.kernel);
-    CHECK(plan.tile >= 0 && plan.tile < TILEMM__SGEMM_TILE_COUNT, "tile %d", plan.tile);
-    tile = &tiles[plan.tile];
+    CHECK(plan.tile >= 0 && plan.tile < (plan.sm80 ? (int)TILEMM__SGEMM_SM80_TILE_COUNT
+                                                   : (int)TILEMM__SGEMM_TILE_COUNT),
+          "tile %d", plan.tile);
+    CHECK(!plan.sm80 || traits->cc >= 80, "%s: %s", traits->name, plan.name);
+    tile = tile_of(&plan);
 
     /* The splits cover k, and none is empty. */
     CHECK(plan.splits >= 1 && plan.k_split % tile->k == 0, "%s", plan.name);
@@ -157,7 +169,11 @@ static tilemm__sgemm_cuda_plan_t plan_of(const tilemm__sgemm_args_t *args,
           (long long)plan.k_split);
     CHECK(plan.k_split >= (args->k + plan.splits - 1) / plan.splits, "%s: k_split %lld", plan.name,
           (long long)plan.k_split);
-    if (plan.splits == 1)
+    if (plan.cluster)
+        CHECK(plan.sm80 && traits->cc >= 90 && plan.splits > 1 &&
+                  plan.splits <= TILEMM__SGEMM_MOST_CLUSTER,
+              "%s: %s", traits->name, plan.name);
+    if (plan.splits == 1 || plan.cluster)
         CHECK(plan.workspace_bytes == 0, "%s: %zu bytes", plan.name, plan.workspace_bytes);
     else
         CHECK(plan.workspace_bytes ==
@@ -166,7 +182,9 @@ static tilemm__sgemm_cuda_plan_t plan_of(const tilemm__sgemm_args_t *args,
     CHECK(plan.workspace_bytes <= workspace, "%s: %zu of %zu bytes", plan.name,
           plan.workspace_bytes, workspace);
 
-    /* Wide accesses only where every one of them is aligned and whole. */
+    /* Wide accesses only where every one of them is aligned and whole; the newer kernel sees for
+     * itself. */
+    CHECK(!plan.sm80 || (!plan.vector_a && !plan.vector_b && !plan.vector_c), "%s", plan.name);
     if (plan.vector_a)
         CHECK(!args->a_array && args->m >= tile->m && (!args->trans_a || args->m % 4 == 0) &&
                   is_quads(args->a, args->lda, args->stride_a, args->batch_count),
@@ -181,11 +199,10 @@ static tilemm__sgemm_cuda_plan_t plan_of(const tilemm__sgemm_args_t *args,
                                                                args->batch_count))),
               "%s: C", plan.name);
 
+    length = snprintf(name, sizeof name, "sgemm_ffma_sm%d_%s", plan.sm80 ? 80 : 75, tile->name);
     if (plan.splits > 1)
-        snprintf(name, sizeof name, "sgemm_ffma_sm75_%s_splitk%lld", tile->name,
-                 (long long)plan.splits);
-    else
-        snprintf(name, sizeof name, "sgemm_ffma_sm75_%s", tile->name);
+        snprintf(name + length, sizeof name - (size_t)length, "_%s%lld",
+                 plan.cluster ? "cluster" : "splitk", (long long)plan.splits);
     CHECK(!strcmp(plan.name, name), "%s, expected %s", plan.name, name);
     return plan;
 }
@@ -245,42 +262,48 @@ static void check_particular(void)
         for (int trans = 0; trans < 4; trans++) {
             args = problem(4096, 4096, 4096, trans & 1, trans >> 1, 1);
             plan = plan_of(&args, traits, SIZE_MAX);
-            CHECK(!strcmp(plan.name, "sgemm_ffma_sm75_128x128x16"), "%s: %s", traits->name,
-                  plan.name);
-            CHECK(plan.vector_a && plan.vector_b && plan.vector_c, "%s", traits->name);
+            CHECK(!strcmp(plan.name, traits->cc < 80 ? "sgemm_ffma_sm75_128x128x16"
+                                                     : "sgemm_ffma_sm80_128x64x16"),
+                  "%s: %s", traits->name, plan.name);
+            if (traits->cc < 80)
+                CHECK(plan.vector_a && plan.vector_b && plan.vector_c, "%s", traits->name);
         }
 
-        /* An odd ld keeps wide accesses from one operand only. */
-        args = problem(4096, 4096, 4096, 0, 0, 1);
-        args.lda++;
-        plan = plan_of(&args, traits, SIZE_MAX);
-        CHECK(!plan.vector_a && plan.vector_b && plan.vector_c, "%s", traits->name);
+        if (traits->cc < 80) {
+            /* An odd ld keeps wide accesses from one operand only. */
+            args = problem(4096, 4096, 4096, 0, 0, 1);
+            args.lda++;
+            plan = plan_of(&args, traits, SIZE_MAX);
+            CHECK(!plan.vector_a && plan.vector_b && plan.vector_c, "%s", traits->name);
 
-        /* A k that is no multiple of 4 does not matter; an m or n that is none does, where rows run
-         * along it. */
-        args = problem(4095, 4096, 4093, 0, 0, 1);
-        args.lda = 4096;
-        plan = plan_of(&args, traits, SIZE_MAX);
-        CHECK(plan.vector_a && plan.vector_b, "%s", traits->name);
-        args.trans_a = 1;
-        plan = plan_of(&args, traits, SIZE_MAX);
-        CHECK(!plan.vector_a && plan.vector_b, "%s", traits->name);
+            /* A k that is no multiple of 4 does not matter; an m or n that is none does, where rows
+             * run along it. */
+            args = problem(4095, 4096, 4093, 0, 0, 1);
+            args.lda = 4096;
+            plan = plan_of(&args, traits, SIZE_MAX);
+            CHECK(plan.vector_a && plan.vector_b, "%s", traits->name);
+            args.trans_a = 1;
+            plan = plan_of(&args, traits, SIZE_MAX);
+            CHECK(!plan.vector_a && plan.vector_b, "%s", traits->name);
 
-        /* Addresses in arrays are not known. */
-        args = problem(4096, 4096, 4096, 0, 0, 2);
-        args.a_array = args.b_array = (const float *const *)memory;
-        args.c_array = (float *const *)memory;
-        plan = plan_of(&args, traits, SIZE_MAX);
-        CHECK(!plan.vector_a && !plan.vector_b && !plan.vector_c, "%s", traits->name);
+            /* Addresses in arrays are not known. */
+            args = problem(4096, 4096, 4096, 0, 0, 2);
+            args.a_array = args.b_array = (const float *const *)memory;
+            args.c_array = (float *const *)memory;
+            plan = plan_of(&args, traits, SIZE_MAX);
+            CHECK(!plan.vector_a && !plan.vector_b && !plan.vector_c, "%s", traits->name);
+        }
 
         /* Deep: split so that every multiprocessor has work; less so, or not, with less room. */
         args = problem(128, 128, 1048576, 0, 0, 1);
         plan = plan_of(&args, traits, SIZE_MAX);
         CHECK(blocks_of(&args, &plan) >= 0.9 * traits->sm_count, "%s: %s", traits->name, plan.name);
         plan = plan_of(&args, traits, 4 * 128 * 128 * sizeof(float));
-        CHECK(plan.splits > 1 && plan.splits <= 4, "%s: %s", traits->name, plan.name);
+        CHECK(plan.splits > 1 && (plan.splits <= 4 || plan.cluster), "%s: %s", traits->name,
+              plan.name);
         plan = plan_of(&args, traits, 0);
-        CHECK(plan.splits == 1, "%s: %s", traits->name, plan.name);
+        CHECK(traits->cc >= 90 ? plan.cluster : plan.splits == 1, "%s: %s", traits->name,
+              plan.name);
 
         /* Of middling size: small tiles or splits, for the same end. */
         args = problem(1024, 1024, 1024, 0, 0, 1);
@@ -291,16 +314,15 @@ static void check_particular(void)
         /* Flat, with more tiles than can run at once: never split. */
         args = problem(16384, 16384, 32, 0, 0, 1);
         plan = plan_of(&args, traits, SIZE_MAX);
-        CHECK(plan.splits == 1 && plan.tile == TILEMM__SGEMM_128X128X16, "%s: %s", traits->name,
-              plan.name);
+        CHECK(plan.splits == 1 && tile_of(&plan)->m == 128, "%s: %s", traits->name, plan.name);
 
         /* Narrow: no tile that would lie mostly outside. */
         args = problem(65536, 24, 4096, 0, 0, 1);
         plan = plan_of(&args, traits, SIZE_MAX);
-        CHECK(tiles[plan.tile].n == 32, "%s: %s", traits->name, plan.name);
+        CHECK(tile_of(&plan)->n == 32, "%s: %s", traits->name, plan.name);
         args = problem(24, 65536, 4096, 0, 0, 1);
         plan = plan_of(&args, traits, SIZE_MAX);
-        CHECK(tiles[plan.tile].m == 32, "%s: %s", traits->name, plan.name);
+        CHECK(tile_of(&plan)->m == 32, "%s: %s", traits->name, plan.name);
 
         /* Narrower: the thin kernel, whichever side is. */
         args = problem(65536, 16, 4096, 0, 0, 1);
@@ -544,18 +566,119 @@ static void check_fragments(const tile_t *tile, int turned)
                   owners[m * 128 + n]);
 }
 
+/* ---- shared tiles that are copied to ---------------------------------------------------- */
+
+static unsigned warps_of(const tile_t *tile)
+{
+    return (unsigned)(tile->m / tile->quads_m * (tile->n / tile->quads_n)) / 512;
+}
+
+/* The copies of a tile of `width`, turned, by 4 bytes and by 16: each element once, and no copy
+ * conflicts. Wide ones are whole in memory as in the tile. */
+static void check_copies(const tile_t *tile, unsigned width)
+{
+    const unsigned warps = warps_of(tile), depth = (unsigned)tile->k;
+    static int copied[128 * 32];
+
+    for (int form = 0; form < 3; form++) {
+        const int turned = form == 0, wide = form == 2;
+        const unsigned line = turned ? 4 * warps : wide ? 128 * warps / width : warps;
+        const unsigned lines = (turned ? width : depth) / line;
+        const unsigned along = turned ? depth / 8 : wide ? 1 : width / 32;
+        unsigned index[32];
+
+        memset(copied, 0, sizeof copied);
+        for (unsigned i = 0; i < lines; i++)
+            for (unsigned j = 0; j < along; j++)
+                for (unsigned warp = 0; warp < warps; warp++) {
+                    for (unsigned lane = 0; lane < 32; lane++) {
+                        const unsigned thread = warp * 32 + lane;
+                        const unsigned x = tilemm__ffma_line(thread, i, width, warps, turned, wide);
+                        const unsigned y = tilemm__ffma_along(thread, j, width, turned, wide);
+                        const unsigned k = turned ? y : x, mn = turned ? x : y;
+
+                        CHECK(k < depth && mn < width, "(%u, %u) in %u x %u", k, mn, depth, width);
+                        index[lane] = tilemm__ffma_index(k, mn, width, turned);
+                        CHECK(index[lane] < width * depth, "%u", index[lane]);
+                        for (unsigned e = 0; e < (wide ? 4u : 1u); e++) {
+                            CHECK(tilemm__ffma_index(k, mn + e, width, turned) == index[lane] + e,
+                                  "(%u, %u)", k, mn);
+                            copied[index[lane] + e]++;
+                        }
+                        CHECK(!wide || mn % 4 == 0, "%u", mn);
+                    }
+                    check_access(index, wide ? 4 : 1, "copy", tile);
+                }
+        for (unsigned e = 0; e < width * depth; e++)
+            CHECK(copied[e] == 1, "tile %s: element %u: %d", tile->name, e, copied[e]);
+    }
+}
+
+/* Every warp's reads of the squares that it multiplies; and each of C belongs to one thread. */
+static void check_ffma_fragments(const tile_t *tile, int turned)
+{
+    const unsigned apart_m = (unsigned)(tile->m / tile->quads_m);
+    const unsigned apart_n = (unsigned)(tile->n / tile->quads_n);
+    const unsigned lanes_m = tile->quads_m < tile->quads_n ? 8 : 4, lanes_n = 32 / lanes_m;
+    const unsigned warps_n = apart_n / 4 / lanes_n;
+    static int owners[128 * 128];
+    unsigned index_m[32], index_n[32];
+
+    memset(owners, 0, sizeof owners);
+    for (unsigned warp = 0; warp < warps_of(tile); warp++)
+        for (unsigned k = 0; k < (unsigned)tile->k; k++) {
+            for (unsigned lane = 0; lane < 32; lane++) {
+                const unsigned m =
+                    (warp / warps_n * lanes_m + tilemm__ffma_square_m(lane, lanes_m)) * 4;
+                const unsigned n =
+                    (warp % warps_n * lanes_n + tilemm__ffma_square_n(lane, lanes_m)) * 4;
+
+                index_m[lane] = tilemm__ffma_index(k, m, (unsigned)tile->m, turned);
+                index_n[lane] = tilemm__ffma_index(k, n, (unsigned)tile->n, turned);
+                for (unsigned q = 0; q < (unsigned)tile->quads_m; q++) /* a constant apart */
+                    for (unsigned e = 0; e < 4; e++)
+                        CHECK(tilemm__ffma_index(k, m + q * apart_m + e, (unsigned)tile->m,
+                                                 turned) == index_m[lane] + q * apart_m + e,
+                              "%u", m);
+                for (unsigned q = 0; q < (unsigned)tile->quads_n; q++)
+                    for (unsigned e = 0; e < 4; e++)
+                        CHECK(tilemm__ffma_index(k, n + q * apart_n + e, (unsigned)tile->n,
+                                                 turned) == index_n[lane] + q * apart_n + e,
+                              "%u", n);
+                if (k == 0)
+                    for (int q = 0; q < tile->quads_m * tile->quads_n; q++)
+                        owners[(m + (unsigned)(q / tile->quads_n) * apart_m) * 128 + n +
+                               (unsigned)(q % tile->quads_n) * apart_n]++;
+            }
+            check_access(index_m, 4, "read of Ms", tile);
+            check_access(index_n, 4, "read of Ns", tile);
+        }
+    for (int m = 0; m < tile->m; m += 4)
+        for (int n = 0; n < tile->n; n += 4)
+            CHECK(owners[m * 128 + n] == 1, "tile %s: (%d, %d) has %d owners", tile->name, m, n,
+                  owners[m * 128 + n]);
+}
+
 int main(void)
 {
     check_everywhere();
     check_particular();
     check_splits();
+    for (int t = 0; t < TILEMM__SGEMM_SM80_TILE_COUNT; t++) {
+        check_copies(&sm80_tiles[t], (unsigned)sm80_tiles[t].m);
+        check_copies(&sm80_tiles[t], (unsigned)sm80_tiles[t].n);
+        for (int turned = 0; turned < 2; turned++)
+            check_ffma_fragments(&sm80_tiles[t], turned);
+    }
     for (int t = 0; t < TILEMM__SGEMM_TILE_COUNT; t++)
         for (int turned = 0; turned < 2; turned++) {
             for (int wide = 0; wide < 2; wide++) {
-                check_fetch(&tiles[t], (unsigned)tiles[t].m, (unsigned)tiles[t].k, turned, wide);
-                check_fetch(&tiles[t], (unsigned)tiles[t].n, (unsigned)tiles[t].k, turned, wide);
+                check_fetch(&sm75_tiles[t], (unsigned)sm75_tiles[t].m, (unsigned)sm75_tiles[t].k,
+                            turned, wide);
+                check_fetch(&sm75_tiles[t], (unsigned)sm75_tiles[t].n, (unsigned)sm75_tiles[t].k,
+                            turned, wide);
             }
-            check_fragments(&tiles[t], turned);
+            check_fragments(&sm75_tiles[t], turned);
         }
     return check_exit();
 }

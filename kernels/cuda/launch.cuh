@@ -25,11 +25,13 @@ static __device__ __forceinline__ void let_next_start(void)
 #endif
 }
 
+/* With `cluster` blocks to a cluster; 1 for none, or for what the kernel itself says. */
 template <typename... PARAMETERS, typename... ARGUMENTS>
-static cudaError_t launch_after(void (*kernel)(PARAMETERS...), dim3 grid, dim3 threads,
-                                size_t shared, cudaStream_t stream, ARGUMENTS... arguments)
+static cudaError_t launch_cluster_after(void (*kernel)(PARAMETERS...), unsigned cluster, dim3 grid,
+                                        dim3 threads, size_t shared, cudaStream_t stream,
+                                        ARGUMENTS... arguments)
 {
-    cudaLaunchAttribute attribute;
+    cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config = {};
     int device = 0, major = 0;
     cudaError_t error = cudaGetDevice(&device);
@@ -38,15 +40,29 @@ static cudaError_t launch_after(void (*kernel)(PARAMETERS...), dim3 grid, dim3 t
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
     if (error != cudaSuccess)
         return error;
-    attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
     config.gridDim = grid;
     config.blockDim = threads;
     config.dynamicSmemBytes = shared;
     config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = major >= 9 ? 1 : 0;
+    config.attrs = attributes;
+    if (major >= 9) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attributes[config.numAttrs].val.clusterDim.x = cluster;
+        attributes[config.numAttrs].val.clusterDim.y = 1;
+        attributes[config.numAttrs++].val.clusterDim.z = 1;
+    }
     return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+}
+
+template <typename... PARAMETERS, typename... ARGUMENTS>
+static cudaError_t launch_after(void (*kernel)(PARAMETERS...), dim3 grid, dim3 threads,
+                                size_t shared, cudaStream_t stream, ARGUMENTS... arguments)
+{
+    return launch_cluster_after(kernel, 1, grid, threads, shared, stream, arguments...);
 }
 
 #endif

@@ -9,10 +9,12 @@ static __global__ void probe(void)
 {
 }
 
-extern "C" int tilemm__cuda_probe(void)
+extern "C" int tilemm__cuda_probe(int *cc)
 {
     struct cudaFuncAttributes attributes;
     cudaError_t error = cudaFuncGetAttributes(&attributes, probe);
     (void)cudaGetLastError();
+    if (error == cudaSuccess)
+        *cc = attributes.ptxVersion;
     return (int)error;
 }

@@ -5,10 +5,15 @@
 #define TILEMM_KERNELS_CUDA_PROBE_H
 
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
-    /* 0 if the build has code for the current device, else a cudaError_t. */
-    int
-    tilemm__cuda_probe(void);
+
+/* 0 if the build has code for the current device, else a cudaError_t. *cc is then the compute
+ * capability that this code was compiled for, which may be less than the device's. */
+int tilemm__cuda_probe(int *cc);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,7 @@
  * tilemm__sgemm_ffma_t. */
 #include <cuda_runtime.h>
 
+#include "launch.cuh"
 #include "sgemm.h"
 
 template <int LANES, int ROWS>
@@ -22,17 +23,19 @@ static __global__ void __launch_bounds__(LANES *ROWS)
     const int64_t begin = min(threadIdx.y * per_row, problem.splits);
     const int64_t end = min(begin + per_row, problem.splits);
 
+    wait_for_previous();
+    let_next_start();
     for (int64_t first = (int64_t)blockIdx.x * LANES; first < count;
          first += (int64_t)gridDim.x * LANES) {
         const int64_t i = first + threadIdx.x;
         float sum = 0.0f;
 
         if (i < count) {
-            const float *__restrict__ from = problem.partial + begin * count + i;
+            const float *from = problem.partial + begin * count + i;
 
 #pragma unroll 8
             for (int64_t s = begin; s < end; s++, from += count)
-                sum += __ldg(from);
+                sum += *from;
         }
         if (ROWS > 1) {
             part[threadIdx.y][threadIdx.x] = sum;
@@ -64,10 +67,8 @@ static int launch(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
     const int64_t count = problem->args.batch_count * problem->args.m * problem->args.n;
     const int64_t blocks = (count + LANES - 1) / LANES, most = 1 << 30;
 
-    sgemm_splitk<LANES, ROWS>
-        <<<(unsigned)(blocks < most ? blocks : most), dim3(LANES, ROWS), 0, stream>>>(*problem,
-                                                                                      count);
-    return cudaGetLastError();
+    return launch_after(sgemm_splitk<LANES, ROWS>, (unsigned)(blocks < most ? blocks : most),
+                        dim3(LANES, ROWS), 0, stream, *problem, count);
 }
 
 extern "C" int tilemm__sgemm_splitk_launch(const tilemm__sgemm_ffma_t *problem, void *stream)

@@ -90,7 +90,7 @@ static int attribute(enum cudaDeviceAttr which, int device)
     return value;
 }
 
-static void read_traits(tilemm__cuda_traits_t *traits, int device, const char *arch)
+static void read_traits(tilemm__cuda_traits_t *traits, int device, const char *arch, int built)
 {
     struct cudaDeviceProp properties;
     memset(traits, 0, sizeof *traits);
@@ -103,6 +103,12 @@ static void read_traits(tilemm__cuda_traits_t *traits, int device, const char *a
                  attribute(cudaDevAttrComputeCapabilityMinor, device);
     if (!strncmp(arch, "sm", 2) && atoi(arch + 2) < traits->cc)
         traits->cc = atoi(arch + 2);
+    /* What the kernels do was settled when they were compiled: nothing of 8.0 or 9.0 in code for
+     * less. */
+    if (traits->cc >= 90 && built < 90)
+        traits->cc = 80;
+    if (traits->cc >= 80 && built < 80)
+        traits->cc = 75;
     if (traits->cc == 90 && !tilemm__sgemm_split_sm90_is_built())
         traits->cc = 80; /* built for sm_90, whose kernels are those of sm_80 */
     traits->sm_count = attribute(cudaDevAttrMultiProcessorCount, device);
@@ -129,14 +135,15 @@ static void release(tilemm__cuda_state_t *state)
 
 static tilemm_status_t open_device(tilemm_t ctx, tilemm__cuda_state_t *state)
 {
+    int built = 0;
     cudaError_t error = cudaSetDevice(state->device);
     if (error == cudaSuccess)
-        error = (cudaError_t)tilemm__cuda_probe();
+        error = (cudaError_t)tilemm__cuda_probe(&built);
     if (error != cudaSuccess) { /* no such device, or this build has no code for it */
         tilemm__cuda_fail(ctx, "create", error);
         return error == cudaErrorMemoryAllocation ? TILEMM_OUT_OF_MEMORY : TILEMM_NO_DEVICE;
     }
-    read_traits(&state->traits, state->device, ctx->arch);
+    read_traits(&state->traits, state->device, ctx->arch, built);
     error = cudaEventCreateWithFlags(&state->moved, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = cudaMalloc(&state->small, TILEMM__STAGE_SMALL);

@@ -3,7 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "../../kernels/cuda/sgemm.h"
+#include "../../kernels/cuda/sgemm_ffma.h"
 #include "../../kernels/cuda/sgemm_split.h"
 #include "../../kernels/cuda/sgemm_thin.h"
 #include "../plan_sgemm_cuda.h"
@@ -23,9 +23,10 @@ static int run_ffma(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_p
     problem.vector_c = plan->vector_c;
     problem.splits = plan->splits;
     problem.k_split = plan->k_split;
-    problem.partial = workspace;
-    error = tilemm__sgemm_ffma_launch(&problem, stream);
-    if (!error && plan->splits > 1)
+    problem.partial = plan->cluster ? NULL : workspace;
+    error = plan->sm80 ? tilemm__sgemm_ffma_sm80_launch(&problem, stream)
+                       : tilemm__sgemm_ffma_launch(&problem, stream);
+    if (!error && plan->splits > 1 && !plan->cluster)
         error = tilemm__sgemm_splitk_launch(&problem, stream);
     return error;
 }
