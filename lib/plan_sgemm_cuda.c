@@ -24,7 +24,7 @@ enum { SM75_TILES = TILEMM__SGEMM_TILE_COUNT, SM80_TILES = TILEMM__SGEMM_SM80_TI
 
 #define THREADS(m, n, quads_m, quads_n) ((m) / (quads_m) * ((n) / (quads_n)) / 16)
 #define SM75_PEAK(squares) ((squares) == 4 ? 0.85 : (squares) == 2 ? 0.72 : 0.47)
-#define SM80_PEAK(squares) ((squares) == 4 ? 1.0 : 0.6)
+#define SM80_PEAK(m, squares) ((squares) == 1 ? 0.6 : (m) == 64 ? 0.97 : 1.0)
 #define IS_NARROW(m, n) (((m) == 32) != ((n) == 32))
 #define SM75_TILE(m, n, k, quads_m, quads_n, blocks)                                               \
     {m,                                                                                            \
@@ -50,7 +50,7 @@ enum { SM75_TILES = TILEMM__SGEMM_TILE_COUNT, SM80_TILES = TILEMM__SGEMM_SM80_TI
      TILEMM__SGEMM_SM80_##m##X##n##X##k,                                                           \
      80,                                                                                           \
      INT_MAX,                                                                                      \
-     SM80_PEAK((quads_m) * (quads_n)),                                                             \
+     SM80_PEAK(m, (quads_m) * (quads_n)),                                                          \
      #m "x" #n "x" #k},
 static const tile_t tiles[SM75_TILES + SM80_TILES] = {TILEMM__SGEMM_FFMA_TILES(SM75_TILE)
                                                           TILEMM__SGEMM_FFMA_SM80_TILES(SM80_TILE)};
@@ -59,7 +59,7 @@ static const tile_t tiles[SM75_TILES + SM80_TILES] = {TILEMM__SGEMM_FFMA_TILES(S
  * arithmetic, the first loads, C); a second kernel in the stream; what a cluster takes to add up
  * its parts; bytes that a multiprocessor moves in a cycle; and the warps with which half the peak
  * is reached. */
-static const double per_tile = 2500, second_kernel = 4000, cluster_sum = 1500;
+static const double per_tile = 2500, in_cluster = 1500, second_kernel = 4000;
 static const double bytes_per_cycle = 16, half_warps = 4;
 
 static int64_t ceil_div(int64_t x, int64_t y)
@@ -91,7 +91,7 @@ static int resident_blocks(const tile_t *tile, const tilemm__cuda_traits_t *trai
 
 /* Cycles that so many tiles of depth k take: those of the multiprocessor that gets the most. */
 static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, double count,
-                       int64_t k)
+                       int64_t k, int cluster)
 {
     /* Multiply-adds in a cycle: data-centre Ampere and Turing have half as many as the others. */
     const double lanes = traits->cc <= 80 ? 64 : 128;
@@ -106,7 +106,7 @@ static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, 
     warps = at_once * tile->threads / 32;
     return most * ((double)tile->m * tile->n * (double)round_up(k, tile->k) / lanes / tile->peak *
                        (warps + half_warps) / warps +
-                   per_tile / at_once);
+                   (per_tile + (cluster ? in_cluster : 0)) / at_once);
 }
 
 static int is_quads(const void *pointer, int64_t ld, int64_t stride, int64_t batch)
@@ -168,10 +168,8 @@ static double choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits
                     continue;
                 splits = split(args->k, splits, tile->k, &k_split);
             }
-            cycles = estimate(tile, traits, count * (double)splits, k_split);
-            if (cluster)
-                cycles += cluster_sum;
-            else if (splits > 1)
+            cycles = estimate(tile, traits, count * (double)splits, k_split, cluster);
+            if (splits > 1 && !cluster)
                 cycles += second_kernel +
                           2 * bytes * (double)splits / (bytes_per_cycle * traits->sm_count);
             if (best < 0 || cycles < best) {

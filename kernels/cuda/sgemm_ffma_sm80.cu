@@ -34,13 +34,15 @@ enum { GROUP = 16 }; /* rows of tiles that are walked together, for the L2 cache
 static_assert(TILEMM__SGEMM_MOST_K / 16 <= (int64_t)1 << 32,
               "k-steps of 16 are counted in 32 bits");
 
+/* What follows is compiled for the host's pass and where its instructions are. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+
 /* ---- instructions --------------------------------------------------------------------------- */
 
 /* Copy so many bytes from global to shared memory; zeros if `there` is false. */
 template <int BYTES>
 static __device__ __forceinline__ void copy(unsigned to, const float *from, bool there = true)
 {
-#if __CUDA_ARCH__ >= 800
     const int bytes = there ? BYTES : 0;
 
     if (BYTES == 16)
@@ -53,24 +55,19 @@ static __device__ __forceinline__ void copy(unsigned to, const float *from, bool
                      :
                      : "r"(to), "l"(from), "r"(bytes)
                      : "memory");
-#endif
 }
 
 /* What has been copied since the last call is one group. */
 static __device__ __forceinline__ void end_group(void)
 {
-#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
 }
 
 /* Wait until all but so many groups have arrived, for all threads. */
 template <int LEFT>
 static __device__ __forceinline__ void wait_groups(void)
 {
-#if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" : : "n"(LEFT) : "memory");
-#endif
     __syncthreads();
 }
 
@@ -322,6 +319,8 @@ static __device__ __forceinline__ void store(float *c, const float *sum, float a
     }
 }
 
+#endif
+
 /* ---- kernel --------------------------------------------------------------------------------- */
 
 template <int BM, int BN, int BK, int QM, int QN, int STAGES, int BLOCKS, bool TURNED_A,
@@ -330,6 +329,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
     sgemm_ffma_sm80(const __grid_constant__ tilemm__sgemm_ffma_t problem, uint64_t first,
                     uint64_t tiles_m, uint64_t tiles_n)
 {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     const int WARPS = BM / QM * (BN / QN) / 16 / 32;
     const int LANES_M = QM < QN ? 8 : 4, LANES_N = 32 / LANES_M;
     const int WARPS_N = BN / QN / 4 / LANES_N;
@@ -524,6 +524,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
             store(c + row * ldc + col, sum[i] + 4 * q, alpha, beta, wide, new_n - col, end_n - col);
         }
     }
+#endif
 }
 
 /* ---- launcher ------------------------------------------------------------------------------- */
