@@ -10,8 +10,8 @@
 #include "../kernels/cuda/sgemm_ffma.h"
 
 /* A tile of one of the two kernels, and what that makes of a multiprocessor that has warps enough:
- * the part of its multiply-adds, next to the best tile's. Small squares read more of Ms and Ns for
- * each. The kernel for compute capability 8.0 leaves only the narrow tiles to the other one. */
+ * the part of its peak rate. Small squares read more of Ms and Ns for each multiply-add. The kernel
+ * for compute capability 8.0 leaves only the narrow tiles to the other one. */
 typedef struct {
     int m, n, k, threads, blocks, stages;
     int sm80, number; /* which kernel's, and which of its tiles */
@@ -23,8 +23,8 @@ typedef struct {
 enum { SM75_TILES = TILEMM__SGEMM_TILE_COUNT, SM80_TILES = TILEMM__SGEMM_SM80_TILE_COUNT };
 
 #define THREADS(m, n, quads_m, quads_n) ((m) / (quads_m) * ((n) / (quads_n)) / 16)
-#define SM75_PEAK(squares) ((squares) == 4 ? 0.85 : (squares) == 2 ? 0.72 : 0.47)
-#define SM80_PEAK(m, squares) ((squares) == 1 ? 0.6 : (m) == 64 ? 0.97 : 1.0)
+#define SM75_PEAK(squares) ((squares) == 4 ? 0.83 : (squares) == 2 ? 0.70 : 0.46)
+#define SM80_PEAK(m, squares) ((squares) == 1 ? 0.55 : (m) == 64 ? 0.86 : 0.88)
 #define IS_NARROW(m, n) (((m) == 32) != ((n) == 32))
 #define SM75_TILE(m, n, k, quads_m, quads_n, blocks)                                               \
     {m,                                                                                            \
@@ -55,12 +55,14 @@ enum { SM75_TILES = TILEMM__SGEMM_TILE_COUNT, SM80_TILES = TILEMM__SGEMM_SM80_TI
 static const tile_t tiles[SM75_TILES + SM80_TILES] = {TILEMM__SGEMM_FFMA_TILES(SM75_TILE)
                                                           TILEMM__SGEMM_FFMA_SM80_TILES(SM80_TILE)};
 
-/* The estimate's other figures, in clock cycles: what a tile takes beside its multiply-adds (index
- * arithmetic, the first loads, C); a second kernel in the stream; what a cluster takes to add up
- * its parts; bytes that a multiprocessor moves in a cycle; and the warps with which half the peak
- * is reached. */
-static const double per_tile = 2500, in_cluster = 1500, second_kernel = 4000;
-static const double bytes_per_cycle = 16, half_warps = 4;
+/* The estimate's other figures, measured on an H200, in clock cycles: what a launch takes; what a
+ * tile takes beside its multiply-adds (index arithmetic, the first loads, C), and what more in a
+ * cluster; a second kernel in the stream; bytes that a multiprocessor moves in a cycle; the warps
+ * with which half the peak is reached; and by how much longer a cluster's blocks stay, which wait
+ * for each other, and what a workspace must gain. */
+static const double launch = 4000, per_tile = 2500, in_cluster = 1500, second_kernel = 4000;
+static const double bytes_per_cycle = 16, half_warps = 3.7, cluster_waits = 1.1,
+                    splits_worth = 1.03;
 
 static int64_t ceil_div(int64_t x, int64_t y)
 {
@@ -89,24 +91,37 @@ static int resident_blocks(const tile_t *tile, const tilemm__cuda_traits_t *trai
     return blocks > 0 ? blocks : 1;
 }
 
+static double whole(double x)
+{
+    return (double)(int64_t)x;
+}
+
+/* Cycles that a multiprocessor takes for so many tiles at once, each of so many multiply-adds. */
+static double together(const tile_t *tile, int count, double cycles)
+{
+    const double warps = (double)count * tile->threads / 32;
+
+    return count * cycles * (warps + half_warps) / warps;
+}
+
 /* Cycles that so many tiles of depth k take: those of the multiprocessor that gets the most. */
 static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, double count,
                        int64_t k, int cluster)
 {
     /* Multiply-adds in a cycle: data-centre Ampere and Turing have half as many as the others. */
     const double lanes = traits->cc <= 80 ? 64 : 128;
+    const double cycles = (double)tile->m * tile->n * (double)round_up(k, tile->k) / lanes /
+                          tile->peak * (cluster ? cluster_waits : 1);
     const int resident = resident_blocks(tile, traits);
-    const double whole = count / traits->sm_count;
-    double most = (double)(int64_t)whole;
-    double at_once, warps;
+    const double most = whole(count / traits->sm_count + 1 - 1e-9), waves = whole(most / resident);
+    const int rest = (int)(most - waves * resident);
+    double sum =
+        launch + most / (waves > 0 ? resident : rest) * (per_tile + (cluster ? in_cluster : 0));
 
-    if (most < whole)
-        most += 1;
-    at_once = most < resident ? most : resident;
-    warps = at_once * tile->threads / 32;
-    return most * ((double)tile->m * tile->n * (double)round_up(k, tile->k) / lanes / tile->peak *
-                       (warps + half_warps) / warps +
-                   (per_tile + (cluster ? in_cluster : 0)) / at_once);
+    sum += waves * together(tile, resident, cycles);
+    if (rest > 0)
+        sum += together(tile, rest, cycles);
+    return sum;
 }
 
 static int is_quads(const void *pointer, int64_t ld, int64_t stride, int64_t batch)
@@ -170,8 +185,8 @@ static double choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits
             }
             cycles = estimate(tile, traits, count * (double)splits, k_split, cluster);
             if (splits > 1 && !cluster)
-                cycles += second_kernel +
-                          2 * bytes * (double)splits / (bytes_per_cycle * traits->sm_count);
+                cycles = cycles * splits_worth + second_kernel +
+                         2 * bytes * (double)splits / (bytes_per_cycle * traits->sm_count);
             if (best < 0 || cycles < best) {
                 best = cycles;
                 plan->sm80 = tile->sm80;

@@ -22,8 +22,9 @@
  * Assumes: compute capability 8.0 or more, 9.0 for clusters; what the host promises in
  * tilemm__sgemm_ffma_t.
  *
- * Accuracy: each sum is one chain of multiply-adds over the block's range of k, in order; a
- * cluster's are added first split to last. */
+ * Accuracy: each sum is one chain of multiply-adds over the block's range of k, in order, or with
+ * the smallest tile, which has registers for it, the sum of chains of one k-step each; a cluster's
+ * are added first split to last. */
 #include <cuda_runtime.h>
 
 #include "launch.cuh"
@@ -406,13 +407,15 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
     const unsigned m = (warp / WARPS_N * LANES_M + tilemm__ffma_square_m(lane, LANES_M)) * 4;
     const unsigned n = (warp % WARPS_N * LANES_N + tilemm__ffma_square_n(lane, LANES_M)) * 4;
     unsigned ms = ring; /* the stage that is multiplied */
-    float sum[4 * QM][4 * QN], am[2][4 * QM], bn[2][4 * QN];
+    const bool CHAINS = QM * QN == 1;
+    float sum[4 * QM][4 * QN], total[4 * QM][4 * QN]; /* total is used where CHAINS */
+    float am[2][4 * QM], bn[2][4 * QN];
 
 #pragma unroll
     for (int i = 0; i < 4 * QM; i++)
 #pragma unroll
         for (int j = 0; j < 4 * QN; j++)
-            sum[i][j] = 0.0f;
+            sum[i][j] = total[i][j] = 0.0f;
 
     wait_groups<STAGES - 2>();
     read_fragment<QM, BM, TURNED_A>(am[0], ms, m * 4, 0);
@@ -447,12 +450,19 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
             }
             multiply<4 * QM, 4 * QN>(sum, am[k & 1], bn[k & 1]);
         }
+        if (CHAINS) {
+#pragma unroll
+            for (int i = 0; i < 4 * QM; i++)
+#pragma unroll
+                for (int j = 0; j < 4 * QN; j++) {
+                    total[i][j] += sum[i][j];
+                    sum[i][j] = 0.0f;
+                }
+        }
         if (!steps)
             break;
         steps--;
     }
-
-    let_next_start();
 
     /* Store what is new of the tile, in C or in the partial product. */
     const bool whole = problem.splits == 1 || in_cluster;
@@ -482,7 +492,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
         __syncthreads(); /* which are all read */
 #pragma unroll
         for (unsigned four = 0; four < FOURS; four++)
-            shared_write(own + four * APART, sum[four / QN] + four % QN * 4);
+            shared_write(own + four * APART, (CHAINS ? total : sum)[four / QN] + four % QN * 4);
         cluster_arrive();
         cluster_wait();
 #pragma unroll 1
@@ -521,7 +531,8 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
         for (int q = 0; q < QN; q++) {
             const int col = q * (BN / QN);
 
-            store(c + row * ldc + col, sum[i] + 4 * q, alpha, beta, wide, new_n - col, end_n - col);
+            store(c + row * ldc + col, (CHAINS ? total : sum)[i] + 4 * q, alpha, beta, wide,
+                  new_n - col, end_n - col);
         }
     }
 #endif

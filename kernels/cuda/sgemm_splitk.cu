@@ -24,7 +24,6 @@ static __global__ void __launch_bounds__(LANES *ROWS)
     const int64_t end = min(begin + per_row, problem.splits);
 
     wait_for_previous();
-    let_next_start();
     for (int64_t first = (int64_t)blockIdx.x * LANES; first < count;
          first += (int64_t)gridDim.x * LANES) {
         const int64_t i = first + threadIdx.x;
