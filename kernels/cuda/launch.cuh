@@ -25,13 +25,14 @@ static __device__ __forceinline__ void let_next_start(void)
 #endif
 }
 
-/* With `cluster` blocks to a cluster; 1 for none, or for what the kernel itself says. */
+/* With `cluster` blocks to a cluster; 1 for none, or for what the kernel itself says. They go where
+ * there is most room: elsewhere some multiprocessors get many blocks and others none. */
 template <typename... PARAMETERS, typename... ARGUMENTS>
 static cudaError_t launch_cluster_after(void (*kernel)(PARAMETERS...), unsigned cluster, dim3 grid,
                                         dim3 threads, size_t shared, cudaStream_t stream,
                                         ARGUMENTS... arguments)
 {
-    cudaLaunchAttribute attributes[2];
+    cudaLaunchAttribute attributes[3];
     cudaLaunchConfig_t config = {};
     int device = 0, major = 0;
     cudaError_t error = cudaGetDevice(&device);
@@ -54,6 +55,9 @@ static cudaError_t launch_cluster_after(void (*kernel)(PARAMETERS...), unsigned 
         attributes[config.numAttrs].val.clusterDim.x = cluster;
         attributes[config.numAttrs].val.clusterDim.y = 1;
         attributes[config.numAttrs++].val.clusterDim.z = 1;
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
+        attributes[config.numAttrs++].val.clusterSchedulingPolicyPreference =
+            cudaClusterSchedulingPolicyLoadBalancing;
     }
     return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 }

@@ -32,6 +32,11 @@
 
 enum { GROUP = 16 }; /* rows of tiles that are walked together, for the L2 cache */
 
+/* So many blocks of the smallest tile leave room on every multiprocessor for the next kernel's to
+ * be set up meanwhile. Of larger grids the next one's blocks would crowd where the first ones end.
+ */
+enum { FEW_BLOCKS = 256 };
+
 static_assert(TILEMM__SGEMM_MOST_K / 16 <= (int64_t)1 << 32,
               "k-steps of 16 are counted in 32 bits");
 
@@ -463,6 +468,9 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
             break;
         steps--;
     }
+
+    if (CHAINS && gridDim.x <= FEW_BLOCKS)
+        let_next_start();
 
     /* Store what is new of the tile, in C or in the partial product. */
     const bool whole = problem.splits == 1 || in_cluster;
