@@ -205,6 +205,25 @@ static const tile_t *tile_of(const tilemm__sgemm_cuda_plan_t *plan)
     return &tiles[(plan->sm80 ? SM75_TILES : 0) + plan->tile];
 }
 
+/* The end of a name: how k is split. */
+static void name_splits(tilemm__sgemm_cuda_plan_t *plan)
+{
+    const size_t length = strlen(plan->name);
+
+    if (plan->splits > 1)
+        snprintf(plan->name + length, sizeof plan->name - length, "_%s%lld",
+                 plan->cluster ? "cluster" : "splitk", (long long)plan->splits);
+}
+
+/* The bytes of the partial products, if the workspace has them. */
+static size_t partial_bytes(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    if (plan->splits == 1 || plan->cluster)
+        return 0;
+    return (size_t)plan->splits * (size_t)args->batch_count * (size_t)args->m * (size_t)args->n *
+           sizeof(float);
+}
+
 static void plan_ffma(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
 {
     const tile_t *tile = tile_of(plan);
@@ -222,13 +241,9 @@ static void plan_ffma(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_
             (plan->splits > 1 ||
              (!args->c_array && is_quads(args->c, args->ldc, args->stride_c, args->batch_count)));
     }
-    if (plan->splits > 1 && !plan->cluster)
-        plan->workspace_bytes = (size_t)plan->splits * (size_t)args->batch_count * (size_t)args->m *
-                                (size_t)args->n * sizeof(float);
+    plan->workspace_bytes = partial_bytes(args, plan);
     snprintf(plan->name, sizeof plan->name, "sgemm_ffma_sm%d_%s", plan->sm80 ? 80 : 75, tile->name);
-    if (plan->splits > 1)
-        snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name), "_%s%lld",
-                 plan->cluster ? "cluster" : "splitk", (long long)plan->splits);
+    name_splits(plan);
 }
 
 /* ---- thin ------------------------------------------------------------------------------- */
@@ -309,6 +324,22 @@ static void plan_tiny(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_
                           : 32);
 }
 
+/* ---- fused ------------------------------------------------------------------------------ */
+
+static void plan_fused(const tilemm__sgemm_args_t *args, const tilemm__fused_plan_t *fused,
+                       tilemm__sgemm_cuda_plan_t *plan)
+{
+    plan->kernel = TILEMM__SGEMM_FUSED;
+    plan->tile = fused->tile;
+    plan->cluster = fused->cluster;
+    plan->splits = fused->splits;
+    plan->k_split = fused->k_split;
+    plan->vector_a = plan->vector_b = 1;
+    plan->workspace_bytes = partial_bytes(args, plan);
+    snprintf(plan->name, sizeof plan->name, "sgemm_fused_sm90_%s", tilemm__fused_tile_name(fused));
+    name_splits(plan);
+}
+
 /* ---- split ------------------------------------------------------------------------------ */
 
 static void plan_split(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
@@ -345,7 +376,9 @@ void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t mat
                              const tilemm__cuda_traits_t *traits, size_t workspace,
                              tilemm__sgemm_cuda_plan_t *plan)
 {
+    tilemm__fused_plan_t fused;
     double cycles;
+    int has_fused, has_split;
 
     memset(plan, 0, sizeof *plan);
     plan->splits = 1;
@@ -369,9 +402,14 @@ void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         return;
     }
     cycles = choose(args, traits, workspace, plan);
-    if (tilemm__plan_sgemm_split(args, math, traits, workspace, &plan->split) &&
-        plan->split.cycles < cycles)
+    has_fused =
+        tilemm__plan_sgemm_fused(args, math, traits, workspace, &fused) && fused.cycles < cycles;
+    has_split = tilemm__plan_sgemm_split(args, math, traits, workspace, &plan->split) &&
+                plan->split.cycles < (has_fused ? fused.cycles : cycles);
+    if (has_split)
         plan_split(args, plan);
+    else if (has_fused)
+        plan_fused(args, &fused, plan);
     else
         plan_ffma(args, plan);
 }

@@ -7,6 +7,7 @@
 
 #include "args.h"
 #include "cuda/sgemm_thin.h"
+#include "plan_sgemm_fused.h"
 #include "plan_sgemm_split.h"
 #include "tilemm.h"
 #include "traits.h"
@@ -17,6 +18,7 @@ typedef enum {
     TILEMM__SGEMM_FFMA,    /* shared tiles, FP32 multiply-adds */
     TILEMM__SGEMM_THIN,    /* few rows or columns, FP32 multiply-adds */
     TILEMM__SGEMM_TINY,    /* many tiny matrices, FP32 multiply-adds */
+    TILEMM__SGEMM_FUSED,   /* planes of BF16 on tensor cores, in one kernel */
     TILEMM__SGEMM_SPLIT    /* planes of FP16 on tensor cores */
 } tilemm__sgemm_kernel_t;
 
@@ -24,7 +26,7 @@ typedef struct {
     tilemm__sgemm_kernel_t kernel;
     size_t workspace_bytes;
     char name[64]; /* "" for NOTHING */
-    /* Of FFMA, as in tilemm__sgemm_ffma_t; vectors also of TINY. `sm80` tells whose tile it is:
+    /* Of FFMA and FUSED, as in tilemm__sgemm_ffma_t; vectors also of TINY. `sm80` tells whose tile it is:
      * that of the kernel for compute capability 8.0, which needs no vectors. Splits are a cluster,
      * or the workspace has the partial products, if there is more than one. */
     int sm80, tile, cluster;

@@ -93,6 +93,28 @@ static __device__ __forceinline__ void cluster_sync(void)
                      : "memory");
 }
 
+/* What this thread has written to shared memory is for the tensor cores and the copy engine too. */
+static __device__ __forceinline__ void fence_for_async(void)
+{
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* An element that lies at the same place in another block of the cluster. */
+static __device__ __forceinline__ float cluster_load(const float *p, unsigned block)
+{
+    float v;
+
+    asm volatile("{\n"
+                 ".reg .b32 remote;\n"
+                 "mapa.shared::cluster.u32 remote, %1, %2;\n"
+                 "ld.shared::cluster.f32 %0, [remote];\n"
+                 "}"
+                 : "=f"(v)
+                 : "r"(shared_address(p)), "r"(block)
+                 : "memory");
+    return v;
+}
+
 /* ---- the copy engine -------------------------------------------------------------------- */
 
 static __device__ __forceinline__ void tensor_prefetch(const CUtensorMap *map)
@@ -108,6 +130,17 @@ static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *
                  "[%0], [%1, {%2, %3}], [%4];"
                  :
                  : "r"(shared_address(to)), "l"((uint64_t)map), "r"(x), "r"(y),
+                   "r"(shared_address(barrier))
+                 : "memory");
+}
+
+static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *map, int x, int y,
+                                                   int z, uint64_t *barrier)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4}], [%5];"
+                 :
+                 : "r"(shared_address(to)), "l"((uint64_t)map), "r"(x), "r"(y), "r"(z),
                    "r"(shared_address(barrier))
                  : "memory");
 }
@@ -221,6 +254,56 @@ static __device__ __forceinline__ void wgmma(float (&d)[128], uint64_t a, uint64
                  "}"
                  : WGMMA_D32(0), WGMMA_D32(32), WGMMA_D32(64), WGMMA_D32(96)
                  : "l"(a), "l"(b), "r"(add), "n"(!A_K_MAJOR), "n"(!B_K_MAJOR));
+}
+
+/* The descriptor of a shared operand whose lines run along k, in cores of 8 lines by 16 bytes, one
+ * line after the other: bytes from a core to the next along k, and to that of the next 8 lines. */
+static __device__ __forceinline__ uint64_t wgmma_operand_cores(const void *shared, unsigned along_k,
+                                                               unsigned across)
+{
+    const uint64_t address = shared_address(shared);
+
+    return (address & 0x3ffff) >> 4 | (uint64_t)(along_k >> 4) << 16 |
+           (uint64_t)(across >> 4) << 32;
+}
+
+/* The descriptor of what lies so many bytes further on in shared memory. */
+static __device__ __forceinline__ uint64_t wgmma_operand_at(uint64_t operand, unsigned bytes)
+{
+    return (operand & 0xffffffff00000000) | (unsigned)(operand + (bytes >> 4));
+}
+
+/* The same product of BF16 operands, of which a is in registers, and b's lines run along k. */
+static __device__ __forceinline__ void wgmma_bf16(float (&d)[32], const unsigned *a, uint64_t b,
+                                                  int add)
+{
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.b32 p, %37, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 "
+                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+                 "%31}, {%32, %33, %34, %35}, %36, p, 1, 1, 0;\n"
+                 "}"
+                 : WGMMA_D32(0)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+
+static __device__ __forceinline__ void wgmma_bf16(float (&d)[64], const unsigned *a, uint64_t b,
+                                                  int add)
+{
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.b32 p, %69, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 "
+                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+                 "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
+                 "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
+                 "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
+                 "%61, %62, %63}, {%64, %65, %66, %67}, %68, p, 1, 1, 0;\n"
+                 "}"
+                 : WGMMA_D32(0), WGMMA_D32(32)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
 }
 
 #undef WGMMA_D4

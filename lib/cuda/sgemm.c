@@ -4,13 +4,15 @@
 #include <string.h>
 
 #include "../../kernels/cuda/sgemm_ffma.h"
+#include "../../kernels/cuda/sgemm_fused.h"
 #include "../../kernels/cuda/sgemm_split.h"
 #include "../../kernels/cuda/sgemm_thin.h"
 #include "../plan_sgemm_cuda.h"
 #include "cuda.h"
 
-static int run_ffma(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan,
-                    void *workspace, cudaStream_t stream)
+/* One kernel; and, if k is split and the blocks do not add up themselves, another one. */
+static int run_tiles(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan,
+                     void *workspace, cudaStream_t stream)
 {
     tilemm__sgemm_ffma_t problem;
     int error;
@@ -24,8 +26,9 @@ static int run_ffma(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_p
     problem.splits = plan->splits;
     problem.k_split = plan->k_split;
     problem.partial = plan->cluster ? NULL : workspace;
-    error = plan->sm80 ? tilemm__sgemm_ffma_sm80_launch(&problem, stream)
-                       : tilemm__sgemm_ffma_launch(&problem, stream);
+    error = plan->kernel == TILEMM__SGEMM_FUSED ? tilemm__sgemm_fused_sm90_launch(&problem, stream)
+            : plan->sm80                        ? tilemm__sgemm_ffma_sm80_launch(&problem, stream)
+                                                : tilemm__sgemm_ffma_launch(&problem, stream);
     if (!error && plan->splits > 1 && !plan->cluster)
         error = tilemm__sgemm_splitk_launch(&problem, stream);
     return error;
@@ -164,7 +167,8 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
     switch (plan.kernel) {
     case TILEMM__SGEMM_NOTHING: break;
     case TILEMM__SGEMM_SCALE: error = tilemm__sgemm_scale_launch(args, state->stream); break;
-    case TILEMM__SGEMM_FFMA: error = run_ffma(args, &plan, workspace, state->stream); break;
+    case TILEMM__SGEMM_FFMA:
+    case TILEMM__SGEMM_FUSED: error = run_tiles(args, &plan, workspace, state->stream); break;
     case TILEMM__SGEMM_THIN: error = run_thin(&plan, workspace, state->stream); break;
     case TILEMM__SGEMM_TINY: error = run_tiny(args, &plan, state->stream); break;
     case TILEMM__SGEMM_SPLIT: error = run_split(args, &plan.split, workspace, state->stream); break;

@@ -1,0 +1,766 @@
+/* sgemm_fused_sm90.cu - SGEMM in one launch on Hopper's tensor cores, operands split in three BF16
+ * planes as they are read (sgemm_fused.h).
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Layout. A tile is BM x BN of C, k in steps of 32. Planes of op(B)'s steps are in a ring in shared
+ * memory; those of op(A)'s are in registers, which the tensor cores take as well.
+ *
+ * Splitters: as many warpgroups as multipliers read op(B) to registers, a step ahead, and write its
+ * planes.
+ *
+ * Multipliers: each of BM / 64 warpgroups has 64 rows. It reads its rows of op(A) to registers, two
+ * steps ahead, and splits them one step ahead, between the instructions for the tensor cores. The
+ * six products of a step, small ones first, go to `part`, which is then added to `total` in
+ * ordinary registers, since the tensor core truncates what it accumulates. A step that has numbers
+ * which the planes cannot carry (Inf, NaN, next to overflow, below 2^-100) does not count: the
+ * warps concerned multiply it in FP32.
+ *
+ * Epilogue: alpha, beta, straight to C; or to the partial products where k is split; or, where the
+ * splits of k are the blocks of a cluster, each block adds up some rows of all of them, in order.
+ *
+ * Blocks are persistent: reading and splitting run on into the next tile.
+ *
+ * Assumes: compute capability 9.0 (sm_90a). */
+#include <cuda_runtime.h>
+
+#include "launch.cuh"
+#include "sgemm_fused.h"
+#include "sm90.cuh"
+#include "tensor_map.cuh"
+
+enum {
+    BK = TILEMM__SGEMM_FUSED_K,
+    WARPGROUP = 128,
+    PLANES = 3,
+    BUFFERS = 3, /* of planes, in the ring */
+    STAGES = 4,  /* of numbers on their way */
+    ROWS = 2,    /* of op(A), that are a multiplier thread's */
+    OCTET = 8,
+    GROUP = 8
+};
+static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
+
+/* A kernel's constants: the tile; whether the operands' memory runs along k. */
+template <int BM_, int BN_, bool A_K_, bool B_K_>
+struct shape_t {
+    static const int BM = BM_, BN = BN_;
+    static const bool A_K = A_K_, B_K = B_K_;
+    static const int MULTIPLIERS = BM / 64; /* warpgroups */
+    static const int REGISTERS_SPLITTER = MULTIPLIERS == 1 ? 88 : 72;
+    static const int REGISTERS_MULTIPLIER = MULTIPLIERS == 1 ? 168 : 216;
+    static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
+    static const int ACCUMULATORS = BN / 2; /* registers */
+    static const int LINES = BN / 32;       /* of op(B), for a thread to split */
+    static const int PLANE = BN / 8 * TILEMM__SGEMM_FUSED_PITCH; /* words */
+    static const int PITCH = BN + 8; /* of the tile in shared memory, for the cluster's sum */
+    static_assert(BM % 64 == 0 && (BN == 64 || BN == 128), "whole warpgroups, one instruction");
+    static_assert(BM * PITCH <= BUFFERS * PLANES * PLANE, "the ring has room for the tile");
+};
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/* The operands for the copy engine. */
+typedef struct {
+    CUtensorMap a, b;
+} maps_t;
+
+/* What the blocks have to do: items, each a tile of a matrix and one split of its k. */
+typedef struct {
+    unsigned rows, cols; /* of tiles in a matrix */
+    unsigned count;      /* of items */
+} schedule_t;
+
+typedef struct {
+    int m, n, k, end; /* of the tile's first element; and the end of the split */
+    unsigned matrix, split;
+} place_t;
+
+/* Splits of a tile follow each other; tiles go down groups of GROUP rows of tiles. */
+template <typename S>
+static __device__ __forceinline__ place_t locate(const tilemm__sgemm_ffma_t &problem,
+                                                 const schedule_t &schedule, unsigned item)
+{
+    const unsigned splits = (unsigned)problem.splits, per_matrix = schedule.rows * schedule.cols;
+    const unsigned tile = item / splits, split = item - tile * splits;
+    const unsigned matrix = tile / per_matrix, inside = tile - matrix * per_matrix;
+    const unsigned per_group = GROUP * schedule.cols, group = inside / per_group;
+    const unsigned height = min((unsigned)GROUP, schedule.rows - group * GROUP);
+    const unsigned in_group = inside - group * per_group;
+    const unsigned col = in_group / height, row = group * GROUP + (in_group - col * height);
+    const int64_t k = split * problem.k_split, end = min(problem.args.k, k + problem.k_split);
+    const place_t place = {(int)row * S::BM, (int)col * S::BN, (int)k, (int)end, matrix, split};
+
+    return place;
+}
+
+/* ---- feed ----------------------------------------------------------------------------------- */
+
+/* Steps of an operand on their way from global memory: LINES lines by BK each, which the copy
+ * engine brings for a warpgroup. */
+template <int LINES>
+struct queue_t {
+    __align__(1024) float at[STAGES][LINES * BK];
+    uint64_t full[STAGES], empty[STAGES];
+};
+
+/* Where the next step comes from. One thread of the warpgroup asks for it. */
+typedef struct {
+    unsigned item;            /* after this one */
+    int line, k, end, matrix; /* the next step's place, and the end of the item's k */
+    unsigned count;           /* of steps that were asked for */
+} feed_t;
+
+/* Ask for the next step, be it of the next item. After the last one comes a step of zeros if the
+ * warpgroup is a multiplier, which splits one more step than there are. */
+template <typename S, bool IS_A>
+static __device__ __forceinline__ void feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::BN> &queue,
+                                                 const tilemm__sgemm_ffma_t &problem,
+                                                 const schedule_t &schedule, const maps_t &maps)
+{
+    const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
+    const int LINES = IS_A ? S::BM : S::BN;
+    const CUtensorMap *const map = IS_A ? &maps.a : &maps.b;
+    const unsigned stage = feed.count % STAGES, parity = feed.count / STAGES % 2;
+
+    if (feed.k >= feed.end) {
+        if (feed.item < schedule.count) {
+            const place_t place = locate<S>(problem, schedule, feed.item);
+
+            feed.line = IS_A ? place.m : place.n;
+            feed.k = place.k;
+            feed.end = place.end;
+            feed.matrix = (int)place.matrix;
+        } else if (IS_A && feed.item < schedule.count + gridDim.x) {
+            feed.k = (int)((problem.args.k + BK - 1) / BK * BK);
+            feed.end = feed.k + 1;
+        } else {
+            return;
+        }
+        feed.item += gridDim.x;
+    }
+    mbarrier_wait(&queue.empty[stage], parity ^ 1);
+    mbarrier_expect(&queue.full[stage], sizeof queue.at[stage]);
+    if (K_MAJOR) {
+        tensor_load(queue.at[stage], map, feed.k, feed.line, feed.matrix, &queue.full[stage]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < LINES; i += 32)
+            tensor_load(queue.at[stage] + i * BK, map, feed.line + i, feed.k, feed.matrix,
+                        &queue.full[stage]);
+    }
+    feed.k += BK;
+    feed.count++;
+}
+
+/* The index of a lane's first number in a stage: `line` is the warp's first. */
+template <int LINES, bool K_MAJOR>
+static __device__ __forceinline__ unsigned first_of(unsigned line)
+{
+    const unsigned lane = threadIdx.x % 32;
+
+    return tilemm__fused_staged(line + tilemm__fused_line(lane, 0, LINES, K_MAJOR),
+                                tilemm__fused_k(lane % 4, 0), K_MAJOR);
+}
+
+/* Half of a lane's octets of LINES lines of a stage. */
+template <int LINES, bool K_MAJOR>
+static __device__ __forceinline__ void take(const float *stage, unsigned first, int half,
+                                            float (&x)[LINES][OCTET / 2])
+{
+    asm volatile("" : "+r"(first)); /* no registers for the places of all numbers */
+    if (K_MAJOR) {
+        first ^= half * TILEMM__SGEMM_FUSED_HALF_K;
+#pragma unroll
+        for (int j = 0; j < LINES; j++)
+#pragma unroll
+            for (int i = 0; i < OCTET / 2; i += 2) {
+                const float2 v =
+                    *(const float2 *)(stage + (first ^ i) + j * TILEMM__SGEMM_FUSED_8_LINES);
+
+                x[j][i] = v.x, x[j][i + 1] = v.y;
+            }
+    } else {
+#pragma unroll
+        for (int i = 0; i < OCTET / 2; i++) {
+            const float *const from =
+                stage + (first ^ i * TILEMM__SGEMM_FUSED_NEXT) + half * TILEMM__SGEMM_FUSED_HALF;
+
+            if (LINES == 4) {
+                const float4 v = *(const float4 *)from;
+
+                x[0][i] = v.x, x[1 % LINES][i] = v.y, x[2 % LINES][i] = v.z, x[3 % LINES][i] = v.w;
+            } else {
+                const float2 v = *(const float2 *)from;
+
+                x[0][i] = v.x, x[1 % LINES][i] = v.y;
+            }
+        }
+    }
+}
+
+/* Dynamic shared memory. */
+template <typename S>
+struct shared_t {
+    queue_t<S::BM> a;
+    queue_t<S::BN> b;
+    unsigned planes[BUFFERS][PLANES][S::PLANE]; /* of op(B): h, m, l */
+    uint64_t full[BUFFERS], empty[BUFFERS];
+    /* Whether a splitter's warp found what planes cannot carry. */
+    union {
+        unsigned any;
+        bool warp[WARPGROUP / 32];
+    } beyond[BUFFERS];
+};
+
+/* ---- split ---------------------------------------------------------------------------------- */
+
+/* Among what was split, of h's magnitudes, in either half of a word: the least that is not zero,
+ * less 1; and the largest. */
+typedef struct {
+    unsigned least, most;
+} range_t;
+
+static __device__ __forceinline__ range_t range_of_none(void)
+{
+    const range_t none = {~0u, 0};
+
+    return none;
+}
+
+/* Whether there was something that the planes cannot carry: below 2^-100 the last bits of l, and of
+ * the products, would be lost; h may be Inf, or NaN. */
+static __device__ __forceinline__ bool is_beyond_planes(const range_t &range)
+{
+    const unsigned LEAST = (127 - 100) << 7, MOST = 0x7f80;
+
+    return (range.least & 0xffff) < LEAST - 1 || range.least >> 16 < LEAST - 1 ||
+           (range.most & 0xffff) >= MOST || range.most >> 16 >= MOST;
+}
+
+static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
+{
+    unsigned pair;
+
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+
+/* x = h + m + l, for two at a time. */
+static __device__ __forceinline__ void split(float x, float y, unsigned (&planes)[PLANES],
+                                             range_t &range)
+{
+#pragma unroll
+    for (int p = 0; p < PLANES; p++) {
+        planes[p] = bf16_pair(x, y);
+        x -= __uint_as_float(planes[p] << 16);
+        y -= __uint_as_float(planes[p] & 0xffff0000);
+    }
+    const unsigned h = planes[0] & 0x7fff7fff;
+
+    range.least = __viaddmin_u16x2(h, ~0u, range.least);
+    range.most = __vmaxu2(h, range.most);
+}
+
+/* ---- splitter ------------------------------------------------------------------------------- */
+
+template <typename S>
+static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &problem,
+                                               const schedule_t &schedule, const maps_t &maps,
+                                               shared_t<S> &shared)
+{
+    const unsigned thread = threadIdx.x % WARPGROUP, warp = thread / 32, lane = thread % 32;
+    const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
+    unsigned buffer = 0, parity = 1, count = 0;
+    feed_t feed = {blockIdx.x, 0, 0, 0, 0, 0};
+
+    for (int i = 0; i < STAGES - 1; i++) {
+        if (thread == 0)
+            feed_step<S, false>(feed, shared.b, problem, schedule, maps);
+        else if (thread == 32 && i > 0)
+            feed_step<S, true>(feed, shared.a, problem, schedule, maps);
+    }
+    for (unsigned item = blockIdx.x; item < schedule.count; item += gridDim.x) {
+        const place_t place = locate<S>(problem, schedule, item);
+
+#pragma unroll 1
+        for (int k = place.k; k < place.end; k += BK, count++) {
+            const unsigned stage = count % STAGES;
+            range_t range = range_of_none();
+
+            if (thread == 0)
+                feed_step<S, false>(feed, shared.b, problem, schedule, maps);
+            else if (thread == 32)
+                feed_step<S, true>(feed, shared.a, problem, schedule, maps);
+            __syncwarp();
+            mbarrier_wait(&shared.b.full[stage], count / STAGES % 2);
+            mbarrier_wait(&shared.empty[buffer], parity);
+#pragma unroll
+            for (int half = 0; half < 2; half++) {
+                float x[S::LINES][OCTET / 2];
+
+                take<S::LINES, S::B_K>(shared.b.at[stage], first, half, x);
+#pragma unroll
+                for (int j = 0; j < S::LINES; j++)
+#pragma unroll
+                    for (int i = 0; i < OCTET / 4; i++) {
+                        const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
+                        const unsigned at =
+                            tilemm__fused_pair(line, lane % 4, half * (OCTET / 4) + i);
+                        unsigned planes[PLANES];
+
+                        split(x[j][i * 2], x[j][i * 2 + 1], planes, range);
+#pragma unroll
+                        for (int p = 0; p < PLANES; p++)
+                            shared.planes[buffer][p][at] = planes[p];
+                    }
+            }
+            const bool beyond = __any_sync(~0u, is_beyond_planes(range));
+
+            if (lane == 0) {
+                shared.beyond[buffer].warp[warp] = beyond;
+                mbarrier_arrive(&shared.b.empty[stage]);
+            }
+            fence_for_async();
+            mbarrier_arrive(&shared.full[buffer]);
+            if (++buffer == BUFFERS) {
+                buffer = 0;
+                parity ^= 1;
+            }
+        }
+    }
+}
+
+/* ---- multipliers ---------------------------------------------------------------------------- */
+
+/* A thread's pairs are fragments for two products of 16 of k. */
+enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2 };
+
+/* Fragments are in use by the tensor cores between these. */
+static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][FRAGMENTS])
+{
+#pragma unroll
+    for (int p = 0; p < PLANES; p++)
+#pragma unroll
+        for (int i = 0; i < FRAGMENTS; i++)
+            asm volatile("" : "+r"(a[p][i])::"memory");
+}
+
+/* Split half a step of op(A): pair i is of row i % 2. */
+template <typename S>
+static __device__ __forceinline__ void split_a(const float *stage, unsigned first, int half,
+                                               unsigned (&a)[PLANES][FRAGMENTS], range_t &range)
+{
+    float x[ROWS][OCTET / 2];
+
+    take<ROWS, S::A_K>(stage, first, half, x);
+#pragma unroll
+    for (int i = 0; i < FRAGMENTS / 2; i++) {
+        unsigned planes[PLANES];
+
+        split(x[i % 2][i / 2 * 2], x[i % 2][i / 2 * 2 + 1], planes, range);
+#pragma unroll
+        for (int p = 0; p < PLANES; p++)
+            a[p][half * (FRAGMENTS / 2) + i] = planes[p];
+    }
+}
+
+/* part = the step's product on the tensor cores, which is under way on return; and the next step is
+ * split, some pairs at a time between the instructions for the tensor cores, as a warp that has
+ * given out all of those would only wait for them. */
+template <typename S>
+static __device__ __forceinline__ void
+multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
+         const unsigned (&b)[PLANES][S::PLANE], const float *stage, unsigned first,
+         unsigned (&next_a)[PLANES][FRAGMENTS], range_t &range)
+{
+    const int PRODUCTS = 6, PARTS = BK / 16, COUNT = PRODUCTS * PARTS;
+    const int of_a[PRODUCTS] = {1, 0, 2, 0, 1, 0}, of_b[PRODUCTS] = {1, 2, 0, 1, 0, 0};
+    const unsigned CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4;
+    const uint64_t b0 = wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH * 4);
+
+    wgmma_fence();
+#pragma unroll
+    for (int w = 0; w < COUNT; w++) {
+        const int p = w / PARTS, i = w % PARTS;
+
+        wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
+                   wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES), w > 0);
+        if ((w + 1) % (COUNT / 2) == COUNT / 4)
+            split_a<S>(stage, first, w / (COUNT / 2), next_a, range);
+    }
+    wgmma_commit();
+}
+
+/* A thread's rows and columns of the tile: row i of ROWS; its columns are col, col + 1, and those
+ * 8 further on and so forth. */
+template <typename S>
+static __device__ __forceinline__ unsigned row_of(int i)
+{
+    return threadIdx.x / 32 * 16 + tilemm__fused_line(threadIdx.x % 32, i, ROWS, S::A_K);
+}
+
+static __device__ __forceinline__ unsigned col_of(void)
+{
+    return threadIdx.x % 4 * 2;
+}
+
+/* total += a step's product in FP32, from the operands themselves. */
+template <typename S>
+static __device__ __forceinline__ void multiply_fp32(float (&total)[S::ACCUMULATORS],
+                                                     const tilemm__sgemm_args_t &args,
+                                                     const place_t &place, int k0)
+{
+    const float *const a = args.a + place.matrix * args.stride_a;
+    const float *const b = args.b + place.matrix * args.stride_b;
+    const int64_t row0 = min((int64_t)place.m + row_of<S>(0), args.m - 1);
+    const int64_t row1 = min((int64_t)place.m + row_of<S>(1), args.m - 1);
+
+#pragma unroll 1
+    for (int64_t k = k0; k < min(place.end, k0 + BK); k++) {
+        const float a0 = __ldg(a + (S::A_K ? row0 * args.lda + k : k * args.lda + row0));
+        const float a1 = __ldg(a + (S::A_K ? row1 * args.lda + k : k * args.lda + row1));
+        int64_t col0 = (int64_t)place.n + col_of();
+
+        asm volatile("" : "+l"(col0)); /* no registers for the places of all columns */
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i += 4)
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                const int64_t col = min(col0 + i * 2 + j, args.n - 1);
+                const float v = __ldg(b + (S::B_K ? col * args.ldb + k : k * args.ldb + col));
+
+                total[i + j] = fmaf(a0, v, total[i + j]);
+                total[i + 2 + j] = fmaf(a1, v, total[i + 2 + j]);
+            }
+    }
+}
+
+/* ---- epilogue ------------------------------------------------------------------------------- */
+
+/* To C, or to the partial products. */
+template <typename S>
+static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATORS],
+                                             const tilemm__sgemm_ffma_t &problem,
+                                             const place_t &place)
+{
+    const tilemm__sgemm_args_t &args = problem.args;
+    float *const whole =
+        problem.partial
+            ? problem.partial + (place.split * args.batch_count + place.matrix) * args.m * args.n
+        : args.c_array ? args.c_array[place.matrix]
+                       : args.c + place.matrix * args.stride_c;
+    const int64_t ld = problem.partial ? args.n : args.ldc;
+    const float alpha = problem.partial ? 1.0f : args.alpha;
+    const float beta = problem.partial ? 0.0f : args.beta;
+    const int64_t cols = args.n - place.n - col_of();
+
+#pragma unroll
+    for (int h = 0; h < ROWS; h++) {
+        const int64_t row = (int64_t)place.m + row_of<S>(h);
+        float *const to = whole + row * ld + place.n + col_of();
+        const bool pairs = ((uint64_t)to & 7) == 0;
+
+        if (row >= args.m)
+            continue;
+        if (pairs && cols > S::BN - 8 + 1 && beta == 0.0f) {
+#pragma unroll
+            for (int i = 0; i < S::ACCUMULATORS; i += 4)
+                *(float2 *)(to + i * 2) =
+                    make_float2(alpha * total[i + h * 2], alpha * total[i + h * 2 + 1]);
+        } else {
+#pragma unroll
+            for (int i = 0; i < S::ACCUMULATORS; i += 4)
+#pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    const float v = alpha * total[i + h * 2 + j];
+
+                    if (i * 2 + j < cols)
+                        to[i * 2 + j] = beta != 0.0f ? fmaf(beta, to[i * 2 + j], v) : v;
+                }
+        }
+    }
+}
+
+/* The blocks of a cluster have one tile, each one split of its k, and it lies in their rings, which
+ * are no longer in use: add them up, some rows each. */
+template <typename S>
+static __device__ __forceinline__ void
+add_up(shared_t<S> &shared, const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule)
+{
+    const tilemm__sgemm_args_t &args = problem.args;
+    const place_t place = locate<S>(problem, schedule, blockIdx.x);
+    const int blocks = (int)problem.splits, rank = (int)place.split;
+    const int rows = (int)min((int64_t)S::BM, args.m - place.m);
+    const int cols = (int)min((int64_t)S::BN, args.n - place.n);
+    const int share = (rows + blocks - 1) / blocks, last = min(rows, (rank + 1) * share);
+    const float *const tile = (const float *)shared.planes;
+    float *const c =
+        (args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c) +
+        place.m * args.ldc + place.n;
+
+    cluster_sync();
+    for (int at = rank * share * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::THREADS) {
+        const int i = at / S::BN, j = at % S::BN;
+
+        if (j < cols) {
+            float *const to = c + i * args.ldc + j;
+            float sum = 0.0f;
+
+#pragma unroll 4
+            for (int block = 0; block < blocks; block++)
+                sum += cluster_load(tile + i * S::PITCH + j, block);
+            sum *= args.alpha;
+            *to = args.beta != 0.0f ? fmaf(args.beta, *to, sum) : sum;
+        }
+    }
+    cluster_sync(); /* nobody leaves while another may still read from it */
+}
+
+/* ---- kernel --------------------------------------------------------------------------------- */
+
+/* A multiplier's state. */
+template <typename S>
+struct multiplier_t {
+    unsigned first; /* of its numbers in a stage of op(A) */
+    unsigned count; /* of steps of op(A) that were split */
+    unsigned buffer, parity;
+    bool beyond; /* whether planes could not carry what was split last */
+    unsigned item;
+    place_t place;
+    int k; /* of the next step */
+    float total[S::ACCUMULATORS], part[S::ACCUMULATORS];
+};
+
+/* Multiply a step, and split the next one. */
+template <typename S>
+static __device__ __forceinline__ void
+step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
+     unsigned (&next_a)[PLANES][FRAGMENTS], const tilemm__sgemm_ffma_t &problem)
+{
+    const unsigned stage = at.count % STAGES;
+    range_t range = range_of_none();
+
+    mbarrier_wait(&shared.full[at.buffer], at.parity);
+    const bool in_fp32 = at.beyond | (shared.beyond[at.buffer].any != 0);
+
+    pin(a);
+    wgmma_pin(at.part);
+    mbarrier_wait(&shared.a.full[stage], at.count / STAGES % 2);
+    multiply<S>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a, range);
+    at.beyond = __any_sync(~0u, is_beyond_planes(range));
+    if (threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared.a.empty[stage]);
+    at.count++;
+    if (in_fp32)
+        multiply_fp32<S>(at.total, problem.args, at.place, at.k);
+    wgmma_wait<0>();
+    pin(a);
+    wgmma_pin(at.part);
+    if (threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared.empty[at.buffer]);
+    if (!in_fp32) {
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++)
+            at.total[i] += at.part[i];
+    }
+    at.k += BK;
+    if (++at.buffer == BUFFERS) {
+        at.buffer = 0;
+        at.parity ^= 1;
+    }
+}
+
+/* Wait for the other multipliers. */
+template <typename S>
+static __device__ __forceinline__ void multipliers_sync(void)
+{
+    asm volatile("bar.sync 1, %0;" : : "n"(S::MULTIPLIERS * WARPGROUP) : "memory");
+}
+
+template <typename S>
+static __device__ __forceinline__ void
+begin_item(multiplier_t<S> &at, const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule)
+{
+    at.place = locate<S>(problem, schedule, at.item);
+    at.k = at.place.k;
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++)
+        at.total[i] = 0.0f;
+}
+
+/* After a step: if it was an item's last, store that, and go to the next item. Whether there is
+ * more to do. */
+template <typename S>
+static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &shared,
+                                             const tilemm__sgemm_ffma_t &problem,
+                                             const schedule_t &schedule)
+{
+    if (at.k < at.place.end)
+        return true;
+    if (problem.splits == 1 || problem.partial) {
+        store<S>(at.total, problem, at.place);
+    } else { /* for add_up() */
+        float *const tile = (float *)shared.planes;
+
+        multipliers_sync<S>();
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i += 2)
+            *(float2 *)(tile + row_of<S>(i / 2 % 2) * S::PITCH + col_of() + i / 4 * 8) =
+                make_float2(at.total[i], at.total[i + 1]);
+    }
+    at.item += gridDim.x;
+    if (at.item >= schedule.count)
+        return false;
+    begin_item(at, problem, schedule);
+    return true;
+}
+
+template <typename S>
+static __device__ __forceinline__ void
+multiply_items(const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule, shared_t<S> &shared)
+{
+    unsigned a[2][PLANES][FRAGMENTS]; /* one step's, and the next one's */
+    multiplier_t<S> at;
+    range_t range = range_of_none();
+
+    at.item = blockIdx.x;
+    at.buffer = at.parity = 0;
+    at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
+    begin_item(at, problem, schedule);
+    mbarrier_wait(&shared.a.full[0], 0);
+    split_a<S>(shared.a.at[0], at.first, 0, a[0], range);
+    split_a<S>(shared.a.at[0], at.first, 1, a[0], range);
+    at.beyond = __any_sync(~0u, is_beyond_planes(range));
+    if (threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared.a.empty[0]);
+    at.count = 1;
+#pragma unroll 1
+    do {
+        step<S>(at, shared, a[0], a[1], problem);
+        if (!go_on(at, shared, problem, schedule))
+            break;
+        step<S>(at, shared, a[1], a[0], problem);
+    } while (go_on(at, shared, problem, schedule));
+}
+
+/* 384 threads, one block to a multiprocessor; or 256, two of them. */
+template <typename S>
+static __global__ void __launch_bounds__(S::THREADS, S::MULTIPLIERS == 1 ? 2 : 1)
+    sgemm_fused_sm90(const __grid_constant__ tilemm__sgemm_ffma_t problem,
+                     const __grid_constant__ schedule_t schedule,
+                     const __grid_constant__ maps_t maps)
+{
+#if __CUDA_ARCH_FEAT_SM90_ALL
+    extern __shared__ __align__(1024) unsigned char memory[];
+    shared_t<S> &shared = *(shared_t<S> *)memory;
+
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < BUFFERS; i++) {
+            mbarrier_init(&shared.full[i], WARPGROUP);
+            mbarrier_init(&shared.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
+        }
+        for (int i = 0; i < STAGES; i++) {
+            mbarrier_init(&shared.a.full[i], 1);
+            mbarrier_init(&shared.a.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
+            mbarrier_init(&shared.b.full[i], 1);
+            mbarrier_init(&shared.b.empty[i], WARPGROUP / 32);
+        }
+        mbarrier_fence_init();
+        tensor_prefetch(&maps.a);
+        tensor_prefetch(&maps.b);
+    }
+    __syncthreads();
+    wait_for_previous();
+    if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
+        registers_shrink<S::REGISTERS_SPLITTER>();
+        split_b<S>(problem, schedule, maps, shared);
+    } else {
+        registers_grow<S::REGISTERS_MULTIPLIER>();
+        multiply_items<S>(problem, schedule, shared);
+    }
+    if (problem.splits > 1 && !problem.partial)
+        add_up<S>(shared, problem, schedule);
+#endif
+}
+
+/* ---- host ----------------------------------------------------------------------------------- */
+
+/* An operand's matrices, for copies of `lines` lines by BK. */
+static bool describe(CUtensorMap *map, const float *data, int64_t lines, int64_t k, bool k_major,
+                     int64_t ld, int64_t stride, int64_t batch, int tile_lines)
+{
+    const tensor_encode_t encode = tensor_encoder();
+    const cuuint64_t size[3] = {(cuuint64_t)(k_major ? k : lines),
+                                (cuuint64_t)(k_major ? lines : k), (cuuint64_t)batch};
+    const cuuint64_t pitch[2] = {(cuuint64_t)ld * sizeof(float),
+                                 (cuuint64_t)(batch > 1 ? stride : ld) * sizeof(float)};
+    const cuuint32_t box[3] = {BK, (cuuint32_t)(k_major ? tile_lines : BK), 1};
+
+    return encode &&
+           tensor_describe(encode, map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, data, size, pitch, box);
+}
+
+/* Sizes, and items, whose counts fit 31 bits, with a tile and a grid beyond. */
+static const int64_t MOST = INT32_MAX - 65536;
+
+template <typename S>
+static int launch(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
+{
+    const tilemm__sgemm_args_t *const args = &problem->args;
+    const size_t bytes = sizeof(shared_t<S>);
+    const bool in_cluster = problem->splits > 1 && !problem->partial;
+    const int64_t rows = (args->m + S::BM - 1) / S::BM, cols = (args->n + S::BN - 1) / S::BN;
+    const int64_t count = rows * cols * args->batch_count * problem->splits;
+    schedule_t schedule;
+    maps_t maps;
+    int device = 0, sms = 0;
+    cudaError_t error = cudaGetDevice(&device);
+
+    if (error == cudaSuccess)
+        error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(sgemm_fused_sm90<S>,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (error != cudaSuccess)
+        return error;
+    if (args->m > MOST || args->n > MOST || args->k > MOST || count > MOST)
+        return cudaErrorInvalidConfiguration;
+    if (!describe(&maps.a, args->a, args->m, args->k, S::A_K, args->lda, args->stride_a,
+                  args->batch_count, S::BM) ||
+        !describe(&maps.b, args->b, args->n, args->k, S::B_K, args->ldb, args->stride_b,
+                  args->batch_count, S::BN))
+        return cudaErrorInvalidValue;
+    schedule.rows = (unsigned)rows;
+    schedule.cols = (unsigned)cols;
+    schedule.count = (unsigned)count;
+    sms *= S::MULTIPLIERS == 1 ? 2 : 1;
+    return launch_cluster_after(sgemm_fused_sm90<S>, in_cluster ? (unsigned)problem->splits : 1,
+                                (unsigned)(in_cluster || count < sms ? count : sms), S::THREADS,
+                                bytes, stream, *problem, schedule, maps);
+}
+
+template <int BM, int BN>
+static int launch_major(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
+{
+    const bool a_k = !problem->args.trans_a, b_k = problem->args.trans_b;
+
+    if (a_k && b_k)
+        return launch<shape_t<BM, BN, true, true>>(problem, stream);
+    if (a_k)
+        return launch<shape_t<BM, BN, true, false>>(problem, stream);
+    if (b_k)
+        return launch<shape_t<BM, BN, false, true>>(problem, stream);
+    return launch<shape_t<BM, BN, false, false>>(problem, stream);
+}
+
+extern "C" int tilemm__sgemm_fused_sm90_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
+{
+#define TILE(m, n)                                                                                 \
+    case TILEMM__SGEMM_FUSED_##m##X##n: return launch_major<m, n>(problem, (cudaStream_t)stream);
+    switch (problem->tile) {
+        TILEMM__SGEMM_FUSED_TILES(TILE)
+    }
+#undef TILE
+    return cudaErrorInvalidValue;
+}

@@ -1,0 +1,126 @@
+/* plan_sgemm_fused.c - see plan_sgemm_fused.h.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "plan_sgemm_fused.h"
+
+#include "../kernels/cuda/sgemm_fused.h"
+
+/* The shortest k: below, what the tensor cores truncate shows beside a plain FP32 sum. */
+enum { LEAST_K = 32 };
+
+/* The tiles, measured on an H200, in clock cycles: a step of k, and what an item takes beside its
+ * steps, where a block has the multiprocessor to itself; and where it shares it. */
+typedef struct {
+    int m, n, blocks; /* that a multiprocessor holds */
+    double step_alone, item_alone, step, item;
+    const char *name;
+} tile_t;
+
+#define TILE(m, n) {m, n, TILE_##m##X##n, #m "x" #n "x32"},
+#define TILE_128X128 1, 2350, 3700, 2350, 3700
+#define TILE_128X64 1, 1550, 1930, 1550, 1930
+#define TILE_64X64 2, 1200, 1500, 1900, 2440
+static const tile_t tiles[] = {TILEMM__SGEMM_FUSED_TILES(TILE)};
+#undef TILE
+
+/* A launch; a second kernel in the stream; adding up in a cluster, beside the bytes that a block
+ * reads of the others in a cycle; and bytes that a multiprocessor moves in a cycle. */
+static const double launch = 4000, second_kernel = 4000, cluster_sum = 1000,
+                    cluster_bytes_per_cycle = 10, bytes_per_cycle = 16;
+
+static int64_t ceil_div(int64_t x, int64_t y)
+{
+    return x / y + (x % y != 0);
+}
+
+static double largest(double x, double y)
+{
+    return x > y ? x : y;
+}
+
+/* Cycles of so many items of so many steps. */
+static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, int64_t items,
+                       int64_t steps)
+{
+    if (items <= traits->sm_count)
+        return launch + tile->item_alone + (double)steps * tile->step_alone;
+    return launch + (double)ceil_div(items, (int64_t)traits->sm_count * tile->blocks) *
+                        (tile->item + (double)steps * tile->step);
+}
+
+static int is_quads(const float *pointer, int64_t ld, int64_t stride, int64_t batch)
+{
+    return (uintptr_t)pointer % 16 == 0 && ld % 4 == 0 && (batch <= 1 || stride % 4 == 0);
+}
+
+/* The splits of k that are tried: those of a cluster, then as many as fill the device. */
+static int64_t try_splits(int i, int64_t count, const tilemm__cuda_traits_t *traits)
+{
+    if (i <= TILEMM__SGEMM_FUSED_MOST_CLUSTER)
+        return i;
+    return traits->sm_count * (int64_t)(i - TILEMM__SGEMM_FUSED_MOST_CLUSTER) / count;
+}
+
+int tilemm__plan_sgemm_fused(const tilemm__sgemm_args_t *args, tilemm_math_t math,
+                             const tilemm__cuda_traits_t *traits, size_t workspace,
+                             tilemm__fused_plan_t *plan)
+{
+    const int K = TILEMM__SGEMM_FUSED_K;
+    const int64_t most = INT32_MAX - 65536; /* coordinates of the copy engine, and items */
+    const double elements = (double)args->m * (double)args->n * (double)args->batch_count;
+    const double bytes = elements * sizeof(float);
+    const double floor =
+        (bytes * (args->beta != 0.0f ? 2 : 1) +
+         ((double)args->m + (double)args->n) * (double)args->k * (double)args->batch_count * 4) /
+        (bytes_per_cycle * traits->sm_count);
+    int found = 0;
+
+    if (math == TILEMM_MATH_FP32_STRICT || traits->cc != 90 || args->a_array || args->b_array ||
+        args->k < LEAST_K || args->m > most || args->n > most || args->k > most ||
+        !is_quads(args->a, args->lda, args->stride_a, args->batch_count) ||
+        !is_quads(args->b, args->ldb, args->stride_b, args->batch_count))
+        return 0;
+    for (int t = 0; t < TILEMM__SGEMM_FUSED_TILE_COUNT; t++) {
+        const tile_t *tile = &tiles[t];
+        const double count = (double)ceil_div(args->m, tile->m) *
+                             (double)ceil_div(args->n, tile->n) * (double)args->batch_count;
+
+        if (count > (double)most)
+            continue;
+        for (int i = 1; i <= TILEMM__SGEMM_FUSED_MOST_CLUSTER + tile->blocks; i++) {
+            int64_t splits = try_splits(i, (int64_t)count, traits);
+            const int64_t k_split = splits < 1 ? 0 : ceil_div(ceil_div(args->k, splits), K) * K;
+            double cycles;
+            int cluster;
+
+            if (splits < 1)
+                continue;
+            splits = ceil_div(args->k, k_split);
+            cluster = splits > 1 && splits <= TILEMM__SGEMM_FUSED_MOST_CLUSTER;
+            if (count * (double)splits > (double)most ||
+                (splits > 1 && !cluster && bytes * (double)splits > (double)workspace))
+                continue;
+            cycles = largest(estimate(tile, traits, (int64_t)count * splits, ceil_div(k_split, K)),
+                             floor);
+            if (cluster)
+                cycles += cluster_sum + tile->m * tile->n * 4 / cluster_bytes_per_cycle;
+            else if (splits > 1)
+                cycles += second_kernel +
+                          2 * bytes * (double)splits / (bytes_per_cycle * traits->sm_count);
+            if (!found || cycles < plan->cycles) {
+                found = 1;
+                plan->tile = t;
+                plan->cluster = cluster;
+                plan->splits = splits;
+                plan->k_split = k_split;
+                plan->cycles = cycles;
+            }
+        }
+    }
+    return found;
+}
+
+const char *tilemm__fused_tile_name(const tilemm__fused_plan_t *plan)
+{
+    return tiles[plan->tile].name;
+}

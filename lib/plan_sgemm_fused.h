@@ -1,0 +1,28 @@
+/* plan_sgemm_fused.h - the tile and the splits of k with which one kernel splits two matrices into
+ * BF16 planes and multiplies them on tensor cores.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_PLAN_SGEMM_FUSED_H
+#define TILEMM_PLAN_SGEMM_FUSED_H
+
+#include "args.h"
+#include "tilemm.h"
+#include "traits.h"
+
+typedef struct {
+    int tile;    /* TILEMM__SGEMM_FUSED_... */
+    int cluster; /* the splits are a cluster; else the workspace has the partial products */
+    int64_t splits, k_split;
+    double cycles; /* estimate */
+} tilemm__fused_plan_t;
+
+/* The plan with up to so many bytes of workspace. Returns 0 if the kernel cannot do it, or not as
+ * accurately as FP32 multiply-adds. */
+int tilemm__plan_sgemm_fused(const tilemm__sgemm_args_t *args, tilemm_math_t math,
+                             const tilemm__cuda_traits_t *traits, size_t workspace,
+                             tilemm__fused_plan_t *plan);
+
+/* "128x128x32" */
+const char *tilemm__fused_tile_name(const tilemm__fused_plan_t *plan);
+
+#endif
