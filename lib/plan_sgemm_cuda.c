@@ -355,6 +355,9 @@ static void plan_split(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan
     if (split->k_panel < args->k)
         snprintf(plan->name + length, sizeof plan->name - length, "_panel%lld",
                  (long long)split->k_panel);
+    length = strlen(plan->name);
+    if (split->shared > 0)
+        snprintf(plan->name + length, sizeof plan->name - length, "_streamk");
 }
 
 /* ---- the choice ------------------------------------------------------------------------- */

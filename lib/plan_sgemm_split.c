@@ -19,8 +19,10 @@ enum { LONGEST_K_OF_FOUR = 512 };
 enum { LONGEST_K_UNSUMMED = 16384 };
 
 /* What the tensor cores of a multiprocessor make of it, measured on an H200: the part of their
- * nominal rate; cycles for each tile beside its products; a launch; bytes moved in a cycle. */
-static const double part_of_rate = 0.75, per_tile = 5000, launch = 4000, bytes_per_cycle = 16;
+ * nominal rate; cycles for each tile beside its products, and for each of the pieces of one where
+ * its k is shared; a launch; bytes moved in a cycle. */
+static const double part_of_rate = 0.75, per_tile = 5000, per_piece = 1500, launch = 3000;
+static const double bytes_per_cycle = 16;
 
 /* Tiles of sgemm_split_sm90: rows and columns of C for a pair of blocks; the time of one next to
  * the 128 x 128 tile's. */
@@ -64,9 +66,60 @@ static double rate(int cc, int sm90)
     return cc == 86 || cc == 89 || cc >= 120 ? 256 : 1024; /* consumers' chips */
 }
 
-/* Cycles of the products of one panel; chooses the tile. */
+static size_t take(size_t *at, int64_t bytes)
+{
+    const size_t begin = *at;
+
+    *at += (size_t)round_up(bytes, 1024);
+    return begin;
+}
+
+/* Cycles of `pairs` of tiles where all clusters share out the k-steps of the last `shared` of them,
+ * each of so many cycles. */
+static double shared_cycles(int64_t pairs, int64_t shared, int64_t clusters, double cycles)
+{
+    const double whole = (double)((pairs - shared) / clusters);
+
+    if (shared == 0)
+        return (double)ceil_div(pairs, clusters) * (cycles + per_tile);
+    return whole * (cycles + per_tile) + (double)shared / (double)clusters * cycles +
+           (double)(ceil_div(shared, clusters) + 1) * per_tile +
+           (double)(ceil_div(clusters, shared) + 1) * per_piece;
+}
+
+/* Bytes of the counters of a pair of tiles. */
+enum { PAIR_COUNTER_BYTES = TILEMM__SPLIT_PAIR * TILEMM__SPLIT_COUNTERS * (int)sizeof(unsigned) };
+
+/* Choose how many pairs of tiles are shared, if there is room. Returns the cycles. */
+static double share(int64_t pairs, double cycles, int64_t clusters, int64_t pair_bytes, size_t room,
+                    int64_t *shared, int64_t *sharing)
+{
+    const int64_t rest = pairs % clusters;
+    double best = shared_cycles(pairs, 0, clusters, cycles);
+
+    *shared = 0;
+    *sharing = clusters;
+    if (rest == 0 || (size_t)(2 * clusters * (pair_bytes + PAIR_COUNTER_BYTES) + 1024) > room)
+        return best;
+    for (int i = 0; i < 2; i++) {
+        /* The rest, and where there are none but those, as many clusters to each; or one round
+         * more, so that fewer pieces come together. */
+        const int64_t with = i && pairs > clusters ? rest + clusters : rest;
+        const int64_t by = i && pairs < clusters ? clusters / pairs * pairs : clusters;
+        const double time = shared_cycles(pairs, with, by, cycles);
+
+        if (time < best) {
+            best = time;
+            *shared = with;
+            *sharing = by;
+        }
+    }
+    return best;
+}
+
+/* Cycles of the products of one panel; chooses the tile, and what is shared with so many bytes. */
 static double product_cycles(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
-                             int64_t k, int64_t batch, tilemm__split_plan_t *plan)
+                             int64_t k, int64_t batch, size_t room, tilemm__split_plan_t *plan)
 {
     const double step = plan->products * 128.0 * 128 * 64 / rate(traits->cc, plan->sm90) /
                         part_of_rate; /* 64 of k of a 128 x 128 tile */
@@ -84,28 +137,25 @@ static double product_cycles(const tilemm__sgemm_args_t *args, const tilemm__cud
         const shape_t *shape = &shapes[i];
         const int64_t pairs =
             ceil_div(args->m, shape->rows) * ceil_div(args->n, shape->cols) * batch;
-        const double rounds = (double)ceil_div(pairs, traits->sm_count / 2);
-        const double cycles = rounds * (steps * step * shape->time + per_tile);
+        const int64_t bytes = (int64_t)shape->rows * shape->cols * (int64_t)sizeof(float);
+        int64_t shared, sharing;
+        const double cycles = share(pairs, steps * step * shape->time, traits->sm_count / 2, bytes,
+                                    room, &shared, &sharing);
 
         if (shape->tile == TILEMM__SPLIT_128X256 && k > LONGEST_K_UNSUMMED)
             continue;
         if (shape->products == plan->products && (best < 0 || cycles < best)) {
             best = cycles;
             plan->tile = shape->tile;
+            plan->clusters = sharing;
+            plan->shared = shared;
+            plan->partial_bytes = shared > 0 ? (size_t)(2 * sharing * bytes) : 0;
         }
     }
     return best;
 }
 
 /* Lay the workspace out for panels of so much of k and groups of so many matrices. */
-static size_t take(size_t *at, int64_t bytes)
-{
-    const size_t begin = *at;
-
-    *at += (size_t)round_up(bytes, 1024);
-    return begin;
-}
-
 static void lay_out(const tilemm__sgemm_args_t *args, int64_t k_panel, int64_t batch_group,
                     tilemm__split_plan_t *plan)
 {
@@ -127,7 +177,7 @@ static void lay_out(const tilemm__sgemm_args_t *args, int64_t k_panel, int64_t b
     plan->zero = at;
     plan->states_a = take(&at, lines_a * (int64_t)sizeof(tilemm__split_state_t));
     plan->states_b = take(&at, lines_b * (int64_t)sizeof(tilemm__split_state_t));
-    plan->sparse = take(&at, 2 * sizeof(unsigned));
+    plan->sparse = take(&at, 3 * sizeof(unsigned));
     plan->zero_bytes = at - plan->zero;
     plan->bytes = at;
 }
@@ -183,7 +233,8 @@ int tilemm__plan_sgemm_split(const tilemm__sgemm_args_t *args, tilemm_math_t mat
     const int64_t most = INT32_MAX / 2;
     /* Never more than this, however much there is. */
     const size_t eighth = traits->memory_bytes / 8,
-                 bound = eighth > ((size_t)64 << 20) ? eighth : (size_t)64 << 20;
+                 bound = eighth > ((size_t)64 << 20) ? eighth : (size_t)64 << 20,
+                 most_bytes = workspace < bound ? workspace : bound;
     int64_t panels, groups;
 
     memset(plan, 0, sizeof *plan);
@@ -193,7 +244,7 @@ int tilemm__plan_sgemm_split(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         return 0;
     plan->products = one ? 1 : args->k <= LONGEST_K_OF_FOUR ? 4 : 3;
     plan->sm90 = traits->cc == 90;
-    if (!fit(args, workspace < bound ? workspace : bound, plan))
+    if (!fit(args, most_bytes, plan))
         return 0;
     while (plan->batch_group > 1 &&
            (double)plan->batch_group *
@@ -212,10 +263,13 @@ int tilemm__plan_sgemm_split(const tilemm__sgemm_args_t *args, tilemm_math_t mat
     plan->cycles +=
         (double)(panels - 1) * (double)args->m * (double)args->n * (double)args->batch_count * 8;
     plan->cycles /= bytes_per_cycle * traits->sm_count;
-    plan->cycles +=
-        (double)groups * (double)panels *
-        (product_cycles(args, traits, least(plan->k_panel, args->k), plan->batch_group, plan) +
-         4 * launch);
+    plan->cycles += (double)groups * (double)panels *
+                    (product_cycles(args, traits, least(plan->k_panel, args->k), plan->batch_group,
+                                    most_bytes - plan->bytes, plan) +
+                     4 * launch);
+    plan->counters = take(&plan->bytes, plan->shared * PAIR_COUNTER_BYTES);
+    plan->zero_bytes = plan->bytes - plan->zero;
+    plan->partial = take(&plan->bytes, (int64_t)plan->partial_bytes);
     return 1;
 }
 

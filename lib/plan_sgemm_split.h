@@ -14,13 +14,17 @@ typedef struct {
     int products; /* of planes: 1, 3 or 4 */
     int sm90;     /* which kernel: sgemm_split_sm90 or sgemm_split_sm80 */
     int tile;     /* of sgemm_split_sm90 */
+    /* Also of it: how many clusters at most, and the pairs of tiles whose k they share out. */
+    int64_t clusters, shared;
     /* A call takes k in panels of k_panel (a multiple of TILEMM__SPLIT_BLOCK, or all of k) and the
      * batch in groups of batch_group matrices. */
     int64_t k_panel, batch_group;
-    /* Bytes from the workspace's begin; lo is not there if products is 1. The states and `sparse`
-     * (two words, A's and B's) are zeroed before each panel: zero_bytes from `zero` on. */
+    /* Bytes from the workspace's begin; lo is not there if products is 1. The states, `sparse`
+     * (three words: A's, B's, and whether lines are left) and the shared tiles' counters are zeroed
+     * before each panel: zero_bytes from `zero` on. Then the shared tiles' partial sums. */
     size_t hi_a, lo_a, hi_b, lo_b, exponents_a, exponents_b;
-    size_t zero, zero_bytes, states_a, states_b, sparse;
+    size_t zero, zero_bytes, states_a, states_b, sparse, counters;
+    size_t partial, partial_bytes;
     size_t bytes;  /* of all */
     double cycles; /* that it should take: see plan_sgemm_cuda.c */
 } tilemm__split_plan_t;

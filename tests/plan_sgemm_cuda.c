@@ -351,6 +351,10 @@ static void check_split(const tilemm__sgemm_args_t *args, const tilemm__cuda_tra
     const size_t depth = (size_t)((plan->k_panel + 63) / 64 * 64);
     const size_t blocks = (size_t)((plan->k_panel + 511) / 512);
     const size_t eighth = traits->memory_bytes / 8;
+    const size_t pair = 2 * 128 * 4 *
+                        (plan->tile == TILEMM__SPLIT_128X64    ? 64
+                         : plan->tile == TILEMM__SPLIT_128X256 ? 256
+                                                               : 128);
 
     CHECK(plan->bytes <= workspace && plan->bytes <= (eighth > 64u << 20 ? eighth : 64u << 20),
           "%zu bytes", plan->bytes);
@@ -375,8 +379,12 @@ static void check_split(const tilemm__sgemm_args_t *args, const tilemm__cuda_tra
     CHECK(plan->states_a >= plan->zero &&
               plan->states_b >= plan->states_a + lines_a * sizeof(tilemm__split_state_t) &&
               plan->sparse >= plan->states_b + lines_b * sizeof(tilemm__split_state_t) &&
-              plan->bytes >= plan->sparse + 8 && plan->zero + plan->zero_bytes == plan->bytes,
+              plan->counters >= plan->sparse + 12 &&
+              plan->zero + plan->zero_bytes >= plan->counters + (size_t)plan->shared * 2 * 8 * 4,
           "states overlap, or are not zeroed");
+    CHECK(plan->partial >= plan->zero + plan->zero_bytes &&
+              plan->bytes >= plan->partial + (plan->shared ? (size_t)plan->clusters * 2 * pair : 0),
+          "partial sums overlap");
 }
 
 static void check_splits(void)
@@ -444,20 +452,38 @@ static void check_splits(void)
     CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x64x64_p3"), "%s", plan.name);
     args = problem(4096, 4096, 4096, 0, 0, 1);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
-    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3"), "%s", plan.name);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3_streamk"), "%s", plan.name);
     CHECK(plan.split.tile == TILEMM__SPLIT_128X128, "tile %d", plan.split.tile);
     args = problem(4096, 4097, 4096, 0, 0, 1);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
     CHECK(plan.split.tile == TILEMM__SPLIT_128X128_DOWN, "tile %d", plan.split.tile);
     args = problem(4096, 4096, 4096, 0, 0, 1);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_TF32, &devices[DEVICES - 1], SIZE_MAX, &plan);
-    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x256x64_p1"), "%s", plan.name);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x256x64_p1_streamk"), "%s", plan.name);
     args = problem(16384, 16384, 16384, 0, 0, 1); /* 2 GiB of planes, and in 100 MiB */
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
     CHECK(plan.split.k_panel == 16384, "%s", plan.name);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], (size_t)100 << 20,
                             &plan);
-    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3_panel512"), "%s", plan.name);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3_panel512_streamk"), "%s", plan.name);
+
+    /* 36 pairs for 66 clusters; 32; and nothing to
+     * share, or no room for it. */
+    args = problem(1025, 1023, 8191, 0, 0, 1);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3_streamk"), "%s", plan.name);
+    CHECK(plan.split.shared == 36 && plan.split.clusters == 66, "%lld by %lld",
+          (long long)plan.split.shared, (long long)plan.split.clusters);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1],
+                            plan.split.partial + 1024, &plan);
+    CHECK(plan.kernel == TILEMM__SGEMM_SPLIT && plan.split.shared == 0, "%s", plan.name);
+    args = problem(128, 8192, 8192, 0, 0, 1);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
+    CHECK(plan.split.shared == 32 && plan.split.clusters == 66, "%lld by %lld",
+          (long long)plan.split.shared, (long long)plan.split.clusters);
+    args = problem(6 * 128, 22 * 128, 8192, 0, 0, 1);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3"), "%s", plan.name);
 }
 
 /* ---- shared tiles ----------------------------------------------------------------------- */

@@ -54,7 +54,8 @@ typedef struct {
 /* What is left of rows, then what is left of columns. */
 typedef struct {
     problem_t pass[2];
-    int teams; /* of blocks */
+    const unsigned *left; /* zero if nothing is */
+    int teams;            /* of blocks */
 } passes_t;
 
 /* Reads in any case, so that many of them are under way at a time. */
@@ -147,6 +148,8 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t tiles = (p.others.count + OTHERS - 1) / OTHERS;
 
     wait_for_previous();
+    if (*passes.left == 0)
+        return;
     for (int64_t group = team; group < p.batch_count * groups; group += passes.teams) {
         const int64_t matrix = group / groups, line0 = (group - matrix * groups) * GROUP;
         const int count = gather(p, matrix, line0, left);
@@ -272,7 +275,7 @@ static operand_t describe(const float *from, const float *const *array, int64_t 
 extern "C" int tilemm__sgemm_left_launch(const tilemm__sgemm_args_t *args,
                                          const tilemm__split_operand_t *a,
                                          const tilemm__split_operand_t *b, int one_plane,
-                                         void *stream)
+                                         const unsigned *left, void *stream)
 {
     const operand_t op_a =
         describe(args->a, args->a_array, args->stride_a, args->lda, !args->trans_a, a);
@@ -306,6 +309,7 @@ extern "C" int tilemm__sgemm_left_launch(const tilemm__sgemm_args_t *args,
     const int64_t lines = args->m > args->n ? args->m : args->n;
     const int64_t groups = (lines + GROUP - 1) / GROUP * args->batch_count;
 
+    passes.left = left;
     passes.teams = (int)(groups < sms * BLOCKS ? groups : sms * BLOCKS);
     return launch_after(sgemm_left, dim3((unsigned)(sms * BLOCKS), 2), THREADS, 0,
                         (cudaStream_t)stream, passes);

@@ -10,6 +10,9 @@
  * K-major: a warp has LINES lines, its lanes lie along k. Not k-major: lanes lie along m or n, the
  * warps and the quarters of a warp along k, and what they find is combined in shared memory.
  *
+ * The states are zeroed by a kernel of its own, while blocks read their tiles. That one is launched
+ * after all before it is finished, or else those reads would be too early.
+ *
  * Assumes: compute capability 8.0 or more; planes that lie as in tilemm__split_operand_t. */
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -152,6 +155,8 @@ static __device__ __forceinline__ void split_k_major(const operand_t &op, const 
 
             load<VEC>(&x[l][i], from + (line + l) * op.ld + k, line + l < op.mn ? op.k - k : 0);
         }
+    wait_for_previous(); /* the states are zeroed */
+    let_next_start();
 #pragma unroll
     for (int l = 0; l < LINES; l++) {
         unsigned largest = 0;
@@ -204,6 +209,8 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
 
         load<VEC>(x[i], from + k * op.ld + line, k < op.k ? op.mn - line : 0);
     }
+    wait_for_previous(); /* the states are zeroed */
+    let_next_start();
 
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
@@ -266,14 +273,21 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
     }
 }
 
+static __global__ void __launch_bounds__(THREADS) sgemm_split_zero(uint4 *begin, int64_t count)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+
+    let_next_start();
+    if (i < count)
+        begin[i] = make_uint4(0, 0, 0, 0);
+}
+
 /* The blocks of operand a, then those of b: each a tile, the next one lying beside it in memory. */
 static __global__ void __launch_bounds__(THREADS)
     sgemm_split(const __grid_constant__ operand_t a, const __grid_constant__ operand_t b,
                 unsigned blocks_a)
 {
 #if __CUDA_ARCH__ >= 800
-    let_next_start();
-
     const operand_t &op = blockIdx.x < blocks_a ? a : b;
     const unsigned index = blockIdx.x < blocks_a ? blockIdx.x : blockIdx.x - blocks_a;
     const unsigned blocks = (unsigned)((op.k + BLOCK_K - 1) / BLOCK_K);
@@ -337,7 +351,15 @@ extern "C" int tilemm__sgemm_split_launch(const tilemm__sgemm_args_t *args,
 
     if (blocks_a + blocks_b > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    sgemm_split<<<(unsigned)(blocks_a + blocks_b), THREADS, 0, (cudaStream_t)stream>>>(
-        op_a, op_b, (unsigned)blocks_a);
+    return launch_after(sgemm_split, (unsigned)(blocks_a + blocks_b), THREADS, 0,
+                        (cudaStream_t)stream, op_a, op_b, (unsigned)blocks_a);
+}
+
+extern "C" int tilemm__sgemm_split_zero_launch(void *begin, size_t bytes, void *stream)
+{
+    const int64_t count = (int64_t)(bytes / sizeof(uint4));
+
+    sgemm_split_zero<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS, 0,
+                       (cudaStream_t)stream>>>((uint4 *)begin, count);
     return cudaGetLastError();
 }

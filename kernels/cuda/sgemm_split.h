@@ -62,13 +62,22 @@ enum {
     TILEMM__SPLIT_128X256
 };
 
+enum { TILEMM__SPLIT_PAIR = 2, TILEMM__SPLIT_COUNTERS = 8 };
+
 /* One product of planes. k is that of the planes, 0 < k. `products` of the planes are added: 1
  * (hi hi), 3, or 4 (lo lo too, for short k). */
 typedef struct {
     int64_t m, n, k, batch_count;
     tilemm__split_operand_t a, b;
     int products;
-    int tile; /* of the sm90 kernel */
+    unsigned *left; /* zero before; not zero after if lines were left alone */
+    /* Of the sm90 kernel: its tile; how many clusters at most, and the pairs of tiles, the last
+     * ones, whose k they share out. For these TILEMM__SPLIT_COUNTERS words for each tile, zeros
+     * before, and partial sums: two tiles for each block. */
+    int tile;
+    int64_t clusters, shared;
+    unsigned *counters;
+    float *partial;
     float alpha, beta;
     float *c;
     float *const *c_array;
@@ -96,8 +105,11 @@ static __device__ __forceinline__ bool tilemm__split_is_left(const tilemm__split
 
 /* The launchers queue on `stream` (a cudaStream_t) and return a cudaError_t. */
 
+/* Make so many bytes zeros, a multiple of 1024 at an address that is one. */
+int tilemm__sgemm_split_zero_launch(void *begin, size_t bytes, void *stream);
+
 /* Make the planes, exponents and states of both operands from args. The states and both words
- * `sparse` hold zeros before. */
+ * `sparse` hold zeros before; the launch before this one may be that which makes them so. */
 int tilemm__sgemm_split_launch(const tilemm__sgemm_args_t *args, const tilemm__split_operand_t *a,
                                const tilemm__split_operand_t *b, void *stream);
 
@@ -108,9 +120,10 @@ int tilemm__sgemm_split_sm90_launch(const tilemm__split_product_t *product, void
 int tilemm__sgemm_split_sm80_launch(const tilemm__split_product_t *product, void *stream);
 
 /* The same for the lines that those left alone (one_plane: in a product of one plane), from the
- * operands themselves. */
+ * operands themselves. Does nothing if *left is zero. */
 int tilemm__sgemm_left_launch(const tilemm__sgemm_args_t *args, const tilemm__split_operand_t *a,
-                              const tilemm__split_operand_t *b, int one_plane, void *stream);
+                              const tilemm__split_operand_t *b, int one_plane, const unsigned *left,
+                              void *stream);
 
 #ifdef __cplusplus
 }

@@ -519,6 +519,8 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
 
             stored = !tilemm__split_is_left(
                 *state, line < BM ? *product.b.sparse : *product.a.sparse, PRODUCTS == 1);
+            if (!stored)
+                *(volatile unsigned *)product.left = 1;
         }
         if (line < BM + BN)
             units[line] = !stored                             ? NOT_STORED

@@ -23,7 +23,8 @@
  * lines that are left alone are not stored.
  *
  * Blocks are persistent, and walk the tiles in groups of GROUP rows of tiles, so that what runs at
- * one time shares its operands in the L2 cache.
+ * one time shares its operands in the L2 cache. Tiles that would leave clusters idle are cut in
+ * pieces along k: whoever ends the last piece of a tile adds all of them up.
  *
  * Assumes: compute capability 9.0 (sm_90a); planes filled up with zeros as sgemm_split.h says. */
 #include <cuda_runtime.h>
@@ -46,6 +47,7 @@ enum {
     LEFT = INT32_MAX /* in place of the exponent of a line that is left alone or is not there */
 };
 static_assert(BM == CONSUMERS * 64, "a warpgroup has 64 rows");
+static_assert(TILEMM__SPLIT_COUNTERS * 32 == CONSUMERS * WARPGROUP, "one for each warp");
 static_assert((int)TILEMM__SPLIT_ALIGN_MN == BM && (int)TILEMM__SPLIT_ALIGN_K == BK,
               "no edges in planes");
 
@@ -53,10 +55,13 @@ typedef struct {
     CUtensorMap a[2], b[2]; /* hi, lo */
 } maps_t;
 
-/* The clusters' tiles, in the order in which they are walked. */
+/* The clusters' tiles, in the order in which they are walked: the first `whole` one at a time by
+ * each cluster in turn; the k-steps of the rest are shared out in equal ranges, so that all
+ * clusters end together. */
 typedef struct {
-    unsigned rows, cols;        /* of clusters' tiles in a matrix */
-    unsigned per_matrix, count; /* of them */
+    unsigned rows, cols, per_matrix; /* of clusters' tiles in a matrix */
+    unsigned whole, shared;          /* of them */
+    unsigned steps;                  /* of a tile */
 } schedule_t;
 
 /* A kernel's constants: BN; products of planes; blocks of a cluster along m and n; whether the
@@ -100,6 +105,62 @@ static __device__ __forceinline__ void go_on(unsigned *slot, unsigned *parity)
         *slot = 0;
         *parity ^= 1;
     }
+}
+
+/* Steps [begin, end) of a cluster's tile. */
+typedef struct {
+    unsigned tile, begin, end;
+} piece_t;
+
+/* Where the range of a cluster begins, counted from the first shared tile on. */
+static __device__ __forceinline__ unsigned range_of(const schedule_t &s, unsigned cluster,
+                                                    unsigned clusters)
+{
+    return (unsigned)((uint64_t)cluster * s.shared * s.steps / clusters);
+}
+
+/* Whose range a shared step is in: the last one that begins at it or before. */
+[[maybe_unused]] static __device__ __forceinline__ unsigned
+owner_of(const schedule_t &s, unsigned step, unsigned clusters)
+{
+    return (unsigned)((((uint64_t)step + 1) * clusters - 1) / (s.shared * s.steps));
+}
+
+/* Where this cluster begins: its first whole tile, or `whole` and its range's first shared step. */
+template <typename S>
+static __device__ __forceinline__ unsigned start(const schedule_t &s)
+{
+    const unsigned cluster = blockIdx.x / (S::CM * S::CN), clusters = gridDim.x / (S::CM * S::CN);
+
+    return cluster < s.whole ? cluster : s.whole + range_of(s, cluster, clusters);
+}
+
+/* This cluster's piece at `at`, which goes on to the next one. Returns false after the last. */
+template <typename S>
+static __device__ __forceinline__ bool next(const schedule_t &s, unsigned *at, piece_t *piece)
+{
+    const unsigned cluster = blockIdx.x / (S::CM * S::CN), clusters = gridDim.x / (S::CM * S::CN);
+
+    if (*at < s.whole) {
+        piece->tile = *at;
+        piece->begin = 0;
+        piece->end = s.steps;
+        *at += clusters;
+        if (*at >= s.whole)
+            *at = s.whole + range_of(s, cluster, clusters);
+        return true;
+    }
+
+    const unsigned from = *at - s.whole, to = range_of(s, cluster + 1, clusters);
+    const unsigned tile = from / s.steps;
+
+    if (from == to)
+        return false;
+    piece->tile = s.whole + tile;
+    piece->begin = from - tile * s.steps;
+    piece->end = min(s.steps, piece->begin + to - from);
+    *at += piece->end - piece->begin;
+    return true;
 }
 
 /* Where the tiles of a cluster begin, in rows and columns of C, and in which matrix. */
@@ -156,6 +217,8 @@ produce(const maps_t &maps, const tilemm__split_product_t &product, const schedu
     const unsigned lines_a = (unsigned)lines_of(product.a), lines_b = (unsigned)lines_of(product.b);
     const unsigned row = rank / S::CN, col = rank % S::CN; /* in the cluster */
     unsigned row_mates = 0, col_mates = 0, stage = 0, parity = 1;
+    unsigned at = start<S>(schedule);
+    piece_t piece;
 
 #pragma unroll
     for (int i = 0; i < S::CN; i++)
@@ -168,11 +231,10 @@ produce(const maps_t &maps, const tilemm__split_product_t &product, const schedu
     if (S::CM == 1)
         col_mates = 0;
 
-    for (unsigned number = blockIdx.x / (S::CM * S::CN); number < schedule.count;
-         number += gridDim.x / (S::CM * S::CN)) {
-        const place_t place = locate<S>(schedule, number, rank);
+    while (next<S>(schedule, &at, &piece)) {
+        const place_t place = locate<S>(schedule, piece.tile, rank);
 
-        for (unsigned k = 0; k < depth; k += BK) {
+        for (unsigned k = piece.begin * BK; k < piece.end * BK; k += BK) {
             uint64_t *const full = &shared.full[stage];
 
             mbarrier_wait(&shared.empty[stage], parity);
@@ -236,39 +298,45 @@ static __device__ __forceinline__ void keep(const tilemm__split_product_t &produ
     const int MINE = S::LINES / KEEPERS, MINE_A = BM / KEEPERS;
     const unsigned blocks = (unsigned)((product.k + TILEMM__SPLIT_BLOCK - 1) / TILEMM__SPLIT_BLOCK);
     unsigned slot = 0, parity = 1;
+    unsigned at = start<S>(schedule);
+    piece_t piece;
 
-    for (unsigned number = blockIdx.x / (S::CM * S::CN); number < schedule.count;
-         number += gridDim.x / (S::CM * S::CN)) {
-        const place_t place = locate<S>(schedule, number, rank);
+    while (next<S>(schedule, &at, &piece)) {
+        const place_t place = locate<S>(schedule, piece.tile, rank);
+        const unsigned first = piece.begin / STEPS, last_block = (piece.end - 1) / STEPS;
         int unit[MINE]; /* LEFT, or the exponent so far */
-        bool odd = false;
+        bool left = false, odd = false;
 
 #pragma unroll
         for (int i = 0; i < MINE; i++) {
             const bool of_a = i < MINE_A;
-            const unsigned at = keeper + (of_a ? i : i - MINE_A) * KEEPERS;
+            const unsigned nth = keeper + (of_a ? i : i - MINE_A) * KEEPERS;
 
             unit[i] = (of_a ? is_left<S::PRODUCTS>(product.a, product.b.sparse, place.matrix,
-                                                   place.m + at)
+                                                   place.m + nth)
                             : is_left<S::PRODUCTS>(product.b, product.a.sparse, place.matrix,
-                                                   place.n + at))
+                                                   place.n + nth))
                           ? (int)LEFT
                           : (int)TILEMM__SPLIT_ZERO;
+            left |= unit[i] == LEFT &&
+                    (of_a ? place.m + nth < product.a.mn : place.n + nth < product.b.mn);
         }
-        for (unsigned block = 0; block < blocks; block++) {
-            if (block)
+        if (left)
+            *(volatile unsigned *)product.left = 1;
+        for (unsigned block = first; block <= last_block; block++) {
+            if (block > first)
                 mbarrier_wait(&shared.heard[slot], parity);
 #pragma unroll
             for (int i = 0; i < MINE; i++) {
                 const bool of_a = i < MINE_A;
                 const tilemm__split_operand_t &op = of_a ? product.a : product.b;
-                const unsigned at = keeper + (of_a ? i : i - MINE_A) * KEEPERS;
+                const unsigned nth = keeper + (of_a ? i : i - MINE_A) * KEEPERS;
                 float ratio = 1.0f;
 
                 if (unit[i] != LEFT) {
                     const int now =
                         op.exponents[((int64_t)place.matrix * blocks + block) * lines_of(op) +
-                                     (of_a ? place.m : place.n) + at];
+                                     (of_a ? place.m : place.n) + nth];
 
                     /* A block of zeros keeps the unit. */
                     if (now != TILEMM__SPLIT_ZERO) {
@@ -277,10 +345,10 @@ static __device__ __forceinline__ void keep(const tilemm__split_product_t &produ
                         unit[i] = now;
                     }
                 }
-                if (block)
+                if (block > first)
                     shared.factor[slot][keeper + i * KEEPERS] = ratio;
             }
-            if (block) {
+            if (block > first) {
                 mbarrier_arrive(&shared.told[slot]);
                 go_on<SLOTS>(&slot, &parity);
             }
@@ -318,25 +386,125 @@ multiply(float (&d)[S::ACCUMULATORS], const unsigned short *a, const unsigned sh
                               at_b + i * (S::B_K ? 32 : 2048) / 16, add || i > 0);
 }
 
-/* The plain epilogue: all of the tile is there, and C is aligned for pairs if PAIRS. c, and the
- * factors of rows and columns, begin at the thread's first element. */
+/* The compiler moves no read across this: registers would not do for more of them at a time. */
+static __device__ __forceinline__ void reads_end(void)
+{
+    asm volatile("" ::: "memory");
+}
+
+/* The plain epilogue of a tile that is all there: from the units to numbers. The factors of rows
+ * and columns begin at the thread's first element; likewise below. */
+template <int ACCUMULATORS>
+static __device__ __forceinline__ void bring_back_plain(float (&x)[ACCUMULATORS], const float *rows,
+                                                        const float *cols)
+{
+    const float factor[2] = {rows[0], rows[8]};
+
+#pragma unroll
+    for (int j = 0; j < ACCUMULATORS / 4; j++) {
+        const float2 factors = *(const float2 *)(cols + j * 8);
+
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            x[j * 4 + half * 2] = x[j * 4 + half * 2] * factor[half] * factors.x;
+            x[j * 4 + half * 2 + 1] = x[j * 4 + half * 2 + 1] * factor[half] * factors.y;
+        }
+        if (j % 4 == 3)
+            reads_end();
+    }
+}
+
+/* v 2^exponent, rounded once; the power alone need not be a float. */
+[[maybe_unused]] static __device__ __forceinline__ float scale(float v, int exponent)
+{
+    const int half = exponent / 2;
+
+    return v * power_of_two(half) * power_of_two(exponent - half);
+}
+
+/* The same for any other tile; zeros where a line is left alone. */
+template <int ACCUMULATORS>
+static __device__ __forceinline__ void bring_back_any(float (&x)[ACCUMULATORS], const int *rows,
+                                                      const int *cols)
+{
+#pragma unroll
+    for (int i = 0; i < ACCUMULATORS; i++) {
+        const int unit_a = rows[i & 2 ? 8 : 0], unit_b = cols[i / 4 * 8 + (i & 1)];
+
+        x[i] = unit_a != LEFT && unit_b != LEFT ? scale(x[i], unit_a + unit_b) : 0.0f;
+        if (i % 16 == 15)
+            reads_end();
+    }
+}
+
+/* Put the sums of a piece of a tile, as plain numbers, beside those of its other pieces. Returns
+ * whether they are the last to come; then x is the sum of all, in the order of k, so that its bits
+ * do not depend on who came last. Every warp does so for itself: what a thread reads, the threads
+ * of that number in the other clusters have written. */
+template <typename S>
+static __device__ __forceinline__ bool
+add_up(float (&x)[S::ACCUMULATORS], const tilemm__split_product_t &product,
+       const schedule_t &schedule, const piece_t &piece, unsigned rank)
+{
+    const unsigned SIZE = S::CM * S::CN, ALL = CONSUMERS * WARPGROUP;
+    const unsigned clusters = gridDim.x / SIZE, cluster = blockIdx.x / SIZE;
+    const unsigned tile = piece.tile - schedule.whole, thread = threadIdx.x - WARPGROUP;
+    const unsigned first = owner_of(schedule, tile * schedule.steps, clusters);
+    const unsigned last = owner_of(schedule, (tile + 1) * schedule.steps - 1, clusters);
+    /* Two places for each cluster: for a tile that it goes on with, and one that it begins. */
+    const auto place = [&](unsigned of) {
+        return (float4 *)product.partial +
+               ((of * 2 + (of == first)) * SIZE + rank) * (BM * S::BN / 4) + thread;
+    };
+    unsigned before = 0;
+
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i += 4)
+        __stcg(place(cluster) + i / 4 * ALL, make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]));
+    __threadfence();
+    __syncwarp();
+    if (thread % 32 == 0)
+        before = atomicAdd(
+            &product.counters[(tile * SIZE + rank) * TILEMM__SPLIT_COUNTERS + thread / 32], 1);
+    if (__shfl_sync(~0u, before, 0) < last - first)
+        return false;
+    __threadfence();
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++)
+        x[i] = 0.0f;
+    for (unsigned of = first; of <= last; of++) {
+        const float4 *const from = place(of);
+
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i += 4) {
+            const float4 v = __ldcg(from + i / 4 * ALL);
+
+            x[i] += v.x;
+            x[i + 1] += v.y;
+            x[i + 2] += v.z;
+            x[i + 3] += v.w;
+            if (i % 32 == 28)
+                reads_end();
+        }
+    }
+    return true;
+}
+
+/* All of the tile is there, and C is aligned for pairs if PAIRS; c is the thread's first element.
+ */
 template <bool READ, bool PAIRS, int ACCUMULATORS>
 static __device__ __forceinline__ void store_plain(const float (&x)[ACCUMULATORS], float *c,
-                                                   const tilemm__split_product_t &product,
-                                                   const float *rows, const float *cols)
+                                                   const tilemm__split_product_t &product)
 {
 #pragma unroll
     for (int half = 0; half < 2; half++) {
-        const float factor = rows[half * 8];
-
 #pragma unroll
         for (int j = 0; j < ACCUMULATORS / 4; j++) {
-            const float2 factors = *(const float2 *)(cols + j * 8);
             float *const to = c + j * 8;
             float2 v;
 
-            v.x = product.alpha * (x[j * 4 + half * 2] * factor * factors.x);
-            v.y = product.alpha * (x[j * 4 + half * 2 + 1] * factor * factors.y);
+            v.x = product.alpha * x[j * 4 + half * 2];
+            v.y = product.alpha * x[j * 4 + half * 2 + 1];
             if (READ) {
                 const float2 old = PAIRS ? *(const float2 *)to : make_float2(to[0], to[1]);
 
@@ -354,33 +522,29 @@ static __device__ __forceinline__ void store_plain(const float (&x)[ACCUMULATORS
     }
 }
 
-/* v 2^exponent, rounded once; the power alone need not be a float. */
-[[maybe_unused]] static __device__ __forceinline__ float scale(float v, int exponent)
-{
-    const int half = exponent / 2;
-
-    return v * power_of_two(half) * power_of_two(exponent - half);
-}
-
-/* The epilogue of any other tile, element by element. */
+/* Any other tile, element by element. */
 template <int ACCUMULATORS>
 static __device__ __forceinline__ void store_any(const float (&x)[ACCUMULATORS], float *c,
                                                  const tilemm__split_product_t &product,
                                                  const int *rows, const int *cols)
 {
 #pragma unroll
-    for (int i = 0; i < ACCUMULATORS; i++) {
-        const int down = i & 2 ? 8 : 0, across = i / 4 * 8 + (i & 1);
-        const int unit_a = rows[down], unit_b = cols[across];
+    for (int half = 0; half < 2; half++) {
+        if (rows[half * 8] != LEFT) {
+#pragma unroll
+            for (int j = 0; j < ACCUMULATORS / 2; j++) {
+                const int across = j / 2 * 8 + j % 2;
 
-        if (unit_a != LEFT && unit_b != LEFT) {
-            float *const to = c + down * product.ldc + across;
-            float v = product.alpha * scale(x[i], unit_a + unit_b);
+                if (cols[across] != LEFT) {
+                    float v = product.alpha * x[j / 2 * 4 + half * 2 + j % 2];
 
-            if (product.beta != 0.0f)
-                v = fmaf(product.beta, *to, v);
-            *to = v;
+                    if (product.beta != 0.0f)
+                        v = fmaf(product.beta, c[across], v);
+                    c[across] = v;
+                }
+            }
         }
+        c += 8 * product.ldc;
     }
 }
 
@@ -392,7 +556,6 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
     const unsigned group = threadIdx.x / WARPGROUP - 1, thread = threadIdx.x % WARPGROUP;
     const unsigned row = group * 64 + thread / 32 * 16 + thread % 32 / 4; /* and row + 8 */
     const unsigned col = thread % 4 * 2;
-    const unsigned steps = (unsigned)((product.k + BK - 1) / BK);
     const bool pairs =
         ((uint64_t)product.c | (uint64_t)product.ldc * 4 | (uint64_t)product.stride_c * 4) % 8 ==
             0 &&
@@ -402,16 +565,19 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
                        (thread / S::CN == rank / S::CN || thread % S::CN == rank % S::CN);
     unsigned stage = 0, parity = 0, slot = 0, slot_parity = 0;
     float total[S::ACCUMULATORS], hh[S::ACCUMULATORS], cross[S::ACCUMULATORS];
+    unsigned at = start<S>(schedule);
+    piece_t piece;
 
-    for (unsigned number = blockIdx.x / (S::CM * S::CN); number < schedule.count;
-         number += gridDim.x / (S::CM * S::CN)) {
+    while (next<S>(schedule, &at, &piece)) {
         unsigned previous = 0;
 
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++)
             total[i] = 0.0f;
-        for (unsigned step = 0; step < steps; step++) {
-            if (step && step % STEPS == 0) { /* the units change */
+        for (unsigned step = piece.begin; step < piece.end; step++) {
+            const bool later = step > piece.begin; /* than the first */
+
+            if (later && step % STEPS == 0) { /* the units change */
                 const float *const ratio = shared.factor[slot];
 
                 mbarrier_wait(&shared.told[slot], slot_parity);
@@ -444,16 +610,16 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
             mbarrier_wait(&shared.full[stage], parity);
             wgmma_pin(hh);
             wgmma_fence();
-            multiply<S>(hh, a, b, S::SUMS ? step % STEPS > 0 : S::PRODUCTS == 1 && step > 0);
+            multiply<S>(hh, a, b, S::SUMS ? later && step % STEPS > 0 : S::PRODUCTS == 1 && later);
             wgmma_commit();
-            if (step) { /* all products of the step before are done */
+            if (later) { /* all products of the step before are done */
                 wgmma_wait<1>();
                 if (tells)
                     mbarrier_arrive_cluster(&shared.empty[previous], thread);
             }
             if (S::PRODUCTS > 1) {
                 wgmma_fence();
-                multiply<S>(cross, a, b + S::PLANE_B, step > 0);
+                multiply<S>(cross, a, b + S::PLANE_B, later);
                 multiply<S>(cross, a + S::PLANE_A, b, true);
                 wgmma_commit();
                 wgmma_wait<1>();
@@ -484,12 +650,10 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
         wgmma_pin(cross);
 
         /* Epilogue. */
-        const place_t place = locate<S>(schedule, number, rank);
+        const place_t place = locate<S>(schedule, piece.tile, rank);
         float *const base = product.c_array ? product.c_array[place.matrix]
                                             : product.c + place.matrix * product.stride_c;
         float *const c = base + (place.m + row) * product.ldc + place.n + col;
-        const float *const rows = shared.factor[slot] + row;
-        const float *const cols = shared.factor[slot] + BM + col;
 
         if (S::SUMS) {
 #pragma unroll
@@ -501,16 +665,28 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
                 hh[i] = fmaf(cross[i], 0x1p-11f, total[i]);
         }
         mbarrier_wait(&shared.told[slot], slot_parity);
-        if (shared.odd[slot][0] | shared.odd[slot][1])
-            store_any(hh, c, product, shared.unit[slot] + row, shared.unit[slot] + BM + col);
-        else if (product.beta != 0.0f && pairs)
-            store_plain<true, true>(hh, c, product, rows, cols);
-        else if (product.beta != 0.0f)
-            store_plain<true, false>(hh, c, product, rows, cols);
-        else if (pairs)
-            store_plain<false, true>(hh, c, product, rows, cols);
+
+        const bool odd = shared.odd[slot][0] | shared.odd[slot][1];
+        const int *const row_units = shared.unit[slot] + row;
+        const int *const col_units = shared.unit[slot] + BM + col;
+
+        if (odd)
+            bring_back_any(hh, row_units, col_units);
         else
-            store_plain<false, false>(hh, c, product, rows, cols);
+            bring_back_plain(hh, shared.factor[slot] + row, shared.factor[slot] + BM + col);
+        if (piece.end - piece.begin == schedule.steps ||
+            add_up<S>(hh, product, schedule, piece, rank)) {
+            if (odd)
+                store_any(hh, c, product, row_units, col_units);
+            else if (product.beta != 0.0f && pairs)
+                store_plain<true, true>(hh, c, product);
+            else if (product.beta != 0.0f)
+                store_plain<true, false>(hh, c, product);
+            else if (pairs)
+                store_plain<false, true>(hh, c, product);
+            else
+                store_plain<false, false>(hh, c, product);
+        }
         mbarrier_arrive(&shared.heard[slot]);
         go_on<SLOTS>(&slot, &slot_parity);
     }
@@ -629,10 +805,6 @@ static int launch(const tilemm__split_product_t *product, cudaStream_t stream)
     if (S::PLANES > 1 && (!describe(encode, &maps.a[1], a.lo, &a, product->k, batch) ||
                           !describe(encode, &maps.b[1], b.lo, &b, product->k, batch)))
         return cudaErrorInvalidValue;
-    schedule.rows = (unsigned)rows;
-    schedule.cols = (unsigned)cols;
-    schedule.per_matrix = (unsigned)(rows * cols);
-    schedule.count = (unsigned)(rows * cols * batch);
     error = cudaGetDevice(&device);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
@@ -643,12 +815,23 @@ static int launch(const tilemm__split_product_t *product, cudaStream_t stream)
         return error;
 
     const unsigned size = S::CM * S::CN;
-    unsigned clusters = (unsigned)sms / size;
+    const int64_t count = rows * cols * batch, steps = (product->k + BK - 1) / BK;
+    int64_t clusters = sms / size, shared = product->shared < count ? product->shared : count;
 
-    if (clusters > schedule.count)
-        clusters = schedule.count;
-    return launch_after(sgemm_split_sm90<S>, clusters * size, THREADS, bytes, stream, maps,
-                        *product, schedule);
+    if (clusters > product->clusters && product->clusters > 0)
+        clusters = product->clusters;
+    if (shared * steps < clusters || shared * steps > INT32_MAX)
+        shared = 0;
+    if (shared == 0 && clusters > count)
+        clusters = count;
+    schedule.rows = (unsigned)rows;
+    schedule.cols = (unsigned)cols;
+    schedule.per_matrix = (unsigned)(rows * cols);
+    schedule.whole = (unsigned)(count - shared);
+    schedule.shared = (unsigned)shared;
+    schedule.steps = (unsigned)steps;
+    return launch_after(sgemm_split_sm90<S>, (unsigned)(clusters * size), THREADS, bytes, stream,
+                        maps, *product, schedule);
 }
 
 template <int BN, int PRODUCTS, int CM, int CN>

@@ -85,6 +85,7 @@ static int run_panel(const tilemm__sgemm_args_t *args, const tilemm__split_plan_
 {
     const tilemm__split_operand_t a = planes(plan, workspace, 0, args);
     const tilemm__split_operand_t b = planes(plan, workspace, 1, args);
+    unsigned *const left = (unsigned *)(workspace + plan->sparse) + 2;
     const tilemm__split_product_t product = {.m = args->m,
                                              .n = args->n,
                                              .k = args->k,
@@ -92,14 +93,19 @@ static int run_panel(const tilemm__sgemm_args_t *args, const tilemm__split_plan_
                                              .a = a,
                                              .b = b,
                                              .products = plan->products,
+                                             .left = left,
                                              .tile = plan->tile,
+                                             .clusters = plan->clusters,
+                                             .shared = plan->shared,
+                                             .counters = (unsigned *)(workspace + plan->counters),
+                                             .partial = (float *)(workspace + plan->partial),
                                              .alpha = args->alpha,
                                              .beta = args->beta,
                                              .c = args->c,
                                              .c_array = args->c_array,
                                              .ldc = args->ldc,
                                              .stride_c = args->stride_c};
-    int error = cudaMemsetAsync(workspace + plan->zero, 0, plan->zero_bytes, stream);
+    int error = tilemm__sgemm_split_zero_launch(workspace + plan->zero, plan->zero_bytes, stream);
 
     if (!error)
         error = tilemm__sgemm_split_launch(args, &a, &b, stream);
@@ -107,7 +113,7 @@ static int run_panel(const tilemm__sgemm_args_t *args, const tilemm__split_plan_
         error = plan->sm90 ? tilemm__sgemm_split_sm90_launch(&product, stream)
                            : tilemm__sgemm_split_sm80_launch(&product, stream);
     if (!error)
-        error = tilemm__sgemm_left_launch(args, &a, &b, plan->products == 1, stream);
+        error = tilemm__sgemm_left_launch(args, &a, &b, plan->products == 1, left, stream);
     return error;
 }
 
