@@ -8,18 +8,19 @@
 /* The shortest k: below, what the tensor cores truncate shows beside a plain FP32 sum. */
 enum { LEAST_K = 32 };
 
-/* The tiles, measured on an H200, in clock cycles: a step of k, and what an item takes beside its
- * steps, where a block has the multiprocessor to itself; and where it shares it. */
+/* The tiles, measured on an H200, in clock cycles: until a block's first step is under way; a step
+ * of k, and what an item takes beside its steps, where a block has the multiprocessor to itself;
+ * and where it shares it. */
 typedef struct {
     int m, n, blocks; /* that a multiprocessor holds */
-    double step_alone, item_alone, step, item;
+    double fill, step_alone, item_alone, step, item;
     const char *name;
 } tile_t;
 
 #define TILE(m, n) {m, n, TILE_##m##X##n, #m "x" #n "x32"},
-#define TILE_128X128 1, 2350, 3700, 2350, 3700
-#define TILE_128X64 1, 1550, 1930, 1550, 1930
-#define TILE_64X64 2, 1200, 1500, 1900, 2440
+#define TILE_128X128 1, 3000, 2300, 3700, 2300, 3700
+#define TILE_128X64 1, 3000, 1430, 1930, 1550, 1930
+#define TILE_64X64 2, 1500, 1200, 1500, 1900, 2440
 static const tile_t tiles[] = {TILEMM__SGEMM_FUSED_TILES(TILE)};
 #undef TILE
 
@@ -43,9 +44,10 @@ static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, 
                        int64_t steps)
 {
     if (items <= traits->sm_count)
-        return launch + tile->item_alone + (double)steps * tile->step_alone;
-    return launch + (double)ceil_div(items, (int64_t)traits->sm_count * tile->blocks) *
-                        (tile->item + (double)steps * tile->step);
+        return launch + tile->fill + tile->item_alone + (double)steps * tile->step_alone;
+    return launch + tile->fill +
+           (double)ceil_div(items, (int64_t)traits->sm_count * tile->blocks) *
+               (tile->item + (double)steps * tile->step);
 }
 
 static int is_quads(const float *pointer, int64_t ld, int64_t stride, int64_t batch)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "../kernels/cuda/sgemm_ffma.h"
+#include "../kernels/cuda/sgemm_fused.h"
 #include "../kernels/cuda/sgemm_split.h"
 #include "check.h"
 #include "plan_sgemm_cuda.h"
@@ -440,10 +441,10 @@ static void check_splits(void)
         /* Small ones are not worth a pass over the operands; short ones not accurate enough. */
         args = problem(256, 256, 256, 0, 0, 1);
         tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[d], SIZE_MAX, &plan);
-        CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s: %s", devices[d].name, plan.name);
+        CHECK(plan.kernel != TILEMM__SGEMM_SPLIT, "%s: %s", devices[d].name, plan.name);
         args = problem(16384, 16384, 32, 0, 0, 1);
         tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[d], SIZE_MAX, &plan);
-        CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s: %s", devices[d].name, plan.name);
+        CHECK(plan.kernel != TILEMM__SGEMM_SPLIT, "%s: %s", devices[d].name, plan.name);
     }
 
     /* On an H200: tiles that fill the multiprocessors, and pairs that lie so that few are idle. */
@@ -685,11 +686,130 @@ static void check_ffma_fragments(const tile_t *tile, int turned)
                   owners[m * 128 + n]);
 }
 
+/* ---- fused ------------------------------------------------------------------------------ */
+
+/* The plan for an H200's FP32 mode must be the fused kernel's, with that name; and what its kernel
+ * takes for granted must hold. */
+static void check_fused(const tilemm__sgemm_args_t *args, const char *name)
+{
+    tilemm__sgemm_cuda_plan_t plan;
+
+    tilemm__plan_sgemm_cuda(args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
+    CHECK(!strcmp(plan.name, name), "%s, not %s", plan.name, name);
+    CHECK(plan.kernel == TILEMM__SGEMM_FUSED, "%s", plan.name);
+    CHECK(plan.k_split % TILEMM__SGEMM_FUSED_K == 0, "%s", plan.name);
+    CHECK((plan.splits - 1) * plan.k_split < args->k && plan.splits * plan.k_split >= args->k, "%s",
+          plan.name);
+    CHECK(!plan.cluster || (plan.splits > 1 && plan.splits <= TILEMM__SGEMM_FUSED_MOST_CLUSTER &&
+                            plan.workspace_bytes == 0),
+          "%s", plan.name);
+}
+
+static void check_fused_plans(void)
+{
+    const tilemm__cuda_traits_t *h200 = &devices[DEVICES - 1];
+    tilemm__sgemm_args_t args = problem(512, 512, 512, 0, 0, 1);
+    tilemm__sgemm_cuda_plan_t plan;
+
+    check_fused(&args, "sgemm_fused_sm90_64x64x32_cluster4");
+    args = problem(8192, 128, 8192, 0, 0, 1);
+    check_fused(&args, "sgemm_fused_sm90_128x128x32_cluster2");
+    args = problem(128, 128, 1048576, 0, 0, 1);
+    check_fused(&args, "sgemm_fused_sm90_128x128x32_splitk132");
+    args = problem(16384, 16384, 32, 0, 0, 1);
+    check_fused(&args, "sgemm_fused_sm90_128x128x32");
+    args = problem(128, 128, 128, 0, 0, 2048);
+    check_fused(&args, "sgemm_fused_sm90_128x128x32");
+    args = problem(64, 64, 64, 0, 0, 8192);
+    check_fused(&args, "sgemm_fused_sm90_64x64x32");
+
+    /* Never in strict mode; nor for what the copy engine does not take. */
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32_STRICT, h200, SIZE_MAX, &plan);
+    CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s", plan.name);
+    args.a = place(1);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, h200, SIZE_MAX, &plan);
+    CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s", plan.name);
+    args = problem(64, 64, 64, 0, 0, 8192);
+    args.ldb = 65;
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, h200, SIZE_MAX, &plan);
+    CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s", plan.name);
+    args = problem(64, 64, 64, 0, 0, 8192);
+    args.stride_a = 64 * 64 + 2;
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, h200, SIZE_MAX, &plan);
+    CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s", plan.name);
+    args = problem(64, 64, 64, 0, 0, 8192);
+    args.b_array = (const float *const *)memory;
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, h200, SIZE_MAX, &plan);
+    CHECK(plan.kernel == TILEMM__SGEMM_FFMA, "%s", plan.name);
+    /* With no workspace, splits of k are a cluster. */
+    args = problem(128, 128, 1048576, 0, 0, 1);
+    tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, h200, 0, &plan);
+    CHECK(plan.cluster && plan.workspace_bytes == 0, "%s", plan.name);
+}
+
+/* A lane's numbers of a warp's `count` lines by 8 octets: each number of the step once, the reads
+ * and the writes of planes free of conflicts. */
+static void check_fused_layout(unsigned count, int k_major)
+{
+    const tile_t tile = {.name = k_major ? "fused, along k" : "fused, along lines"};
+    const unsigned lines = 4 * 8 * count; /* of 4 warps */
+    static int seen[128 * 32], written[128 / 8 * TILEMM__SGEMM_FUSED_PITCH];
+    unsigned index[32];
+
+    memset(seen, 0, sizeof seen);
+    memset(written, 0, sizeof written);
+    for (unsigned warp = 0; warp < 4; warp++) {
+        const unsigned line0 = warp * 8 * count;
+
+        for (unsigned j = 0; j < count; j++)
+            for (unsigned i = 0; i < 8; i++) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const unsigned line = line0 + tilemm__fused_line(lane, j, count, k_major);
+                    const unsigned octet = lane % 4, k = tilemm__fused_k(octet, i);
+                    const unsigned first =
+                        tilemm__fused_staged(line0 + tilemm__fused_line(lane, 0, count, k_major),
+                                             tilemm__fused_k(octet, 0), k_major);
+
+                    CHECK(line < lines && k < 32, "(%u, %u)", line, k);
+                    index[lane] = tilemm__fused_staged(line, k, k_major);
+                    CHECK(index[lane] < lines * 32, "%u", index[lane]);
+                    seen[index[lane]]++;
+                    CHECK(index[lane] == (k_major ? ((first ^ (i / 4 * TILEMM__SGEMM_FUSED_HALF_K) ^
+                                                      (i % 4 / 2 * 2)) +
+                                                     i % 2 + j * TILEMM__SGEMM_FUSED_8_LINES)
+                                                  : ((first ^ (i % 4 * TILEMM__SGEMM_FUSED_NEXT)) +
+                                                     i / 4 * TILEMM__SGEMM_FUSED_HALF + j)),
+                          "number %u of lane %u", i, lane);
+                }
+                if (k_major ? i % 2 == 0 : j == 0)
+                    check_access(index, k_major ? 2 : (int)count, "read of a step", &tile);
+            }
+        for (unsigned j = 0; j < count; j++)
+            for (unsigned i = 0; i < 4; i++) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    index[lane] = tilemm__fused_pair(
+                        line0 + tilemm__fused_line(lane, j, count, k_major), lane % 4, i);
+                    CHECK(index[lane] < lines / 8 * TILEMM__SGEMM_FUSED_PITCH, "%u", index[lane]);
+                    written[index[lane]]++;
+                }
+                check_access(index, 1, "write of a plane", &tile);
+            }
+    }
+    for (unsigned x = 0; x < lines * 32; x++)
+        CHECK(seen[x] == 1, "number %u: %d", x, seen[x]);
+    for (unsigned x = 0; x < lines / 8 * TILEMM__SGEMM_FUSED_PITCH; x++)
+        CHECK(written[x] == (x % TILEMM__SGEMM_FUSED_PITCH < 128), "word %u: %d", x, written[x]);
+}
+
 int main(void)
 {
     check_everywhere();
     check_particular();
     check_splits();
+    check_fused_plans();
+    for (unsigned count = 2; count <= 4; count += 2)
+        for (int k_major = 0; k_major < 2; k_major++)
+            check_fused_layout(count, k_major);
     for (int t = 0; t < TILEMM__SGEMM_SM80_TILE_COUNT; t++) {
         check_copies(&sm80_tiles[t], (unsigned)sm80_tiles[t].m);
         check_copies(&sm80_tiles[t], (unsigned)sm80_tiles[t].n);

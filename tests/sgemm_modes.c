@@ -169,15 +169,19 @@ static double tolerance_of(tilemm_math_t mode, int64_t k)
 
 static void try_shapes(const char *arch)
 {
-    static const int64_t sizes[][3] = {{512, 512, 512},   {1024, 768, 640},  {1000, 999, 1001},
-                                       {513, 1300, 700},  {2049, 511, 1025}, {128, 4096, 2048},
-                                       {4000, 130, 3000}, {1500, 1500, 40},  {300, 300, 9000}};
+    static const int64_t sizes[][3] = {
+        {512, 512, 512},    {1000, 999, 1001}, {260, 384, 420},    {1024, 768, 640},
+        {513, 1300, 700},   {2049, 511, 1025}, {128, 4096, 2048},  {4000, 130, 3000},
+        {1500, 1500, 40},   {300, 300, 9000},  {2500, 1900, 44},   {129, 65, 3000},
+        {1920, 1300, 2000}, {72, 2000, 500},   {200, 136, 100000}, {516, 132, 8000}};
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
     int count = test_quick() ? 3 : (int)(sizeof(sizes) / sizeof(*sizes));
 
     for (int s = 0; s < count; s++)
-        for (int variant = 0; variant < 8; variant++) {
-            int64_t pad = variant & 1 ? 3 : 4, skip = variant == 5 ? 1 : variant == 6 ? 2 : 0;
+        for (int variant = 0; variant < 12; variant++) {
+            /* From 8 on leading dimensions are whole quads where the sizes are. */
+            int quads = variant >= 8, pad = quads || !(variant & 1) ? 4 : 3;
+            int64_t skip = variant == 5 ? 1 : variant == 6 ? 2 : 0;
             gemm_t g = {variant & 4 ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR,
                         variant & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
                         variant & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS,
@@ -189,7 +193,7 @@ static void try_shapes(const char *arch)
                         0,
                         0,
                         0};
-            gemm_set_ld(&g, pad, pad + variant, pad + 1);
+            gemm_set_ld(&g, pad, quads ? 8 : pad + variant, pad + 1);
             problem_t p = make_problem(&g, variant & 1 ? FAMILY_NORMAL : FAMILY_POSITIVE, skip);
             for (int m = 0; m < 3; m++) {
                 char what[160];
@@ -217,30 +221,34 @@ static void try_left_lines(const char *arch)
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
 
     for (int s = 0; s < (int)(sizeof(specials) / sizeof(*specials)); s++)
-        for (int side = 0; side < 3; side++) {
+        for (int side = 0; side < 6; side++) {
+            const int small = side >= 3; /* and the leading dimensions are whole quads */
             gemm_t g = {s & 1 ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR,
                         s & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                        side == 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                        700,
-                        650,
-                        1100,
+                        side % 3 == 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                        small ? 384 : 700,
+                        small ? 420 : 650,
+                        small ? 1000 : 1100,
                         1.0f,
                         s % 2 ? 0.25f : 0.0f,
                         0,
                         0,
                         0};
-            gemm_set_ld(&g, 1, 2, 3);
+            if (small)
+                gemm_set_ld(&g, 4, 8, 3);
+            else
+                gemm_set_ld(&g, 1, 2, 3);
             problem_t p = make_problem(&g, FAMILY_NORMAL, 0);
             int64_t row = 137, col = 401, at = 555;
-            if (side != 1)
+            if (side % 3 != 1)
                 p.host[0][g.transa == TILEMM_TRANS ? matrix_at(g.layout, at, row, g.lda)
                                                    : matrix_at(g.layout, row, at, g.lda)] =
                     specials[s];
-            if (side != 0)
+            if (side % 3 != 0)
                 p.host[1][g.transb == TILEMM_TRANS ? matrix_at(g.layout, col, at, g.ldb)
                                                    : matrix_at(g.layout, at, col, g.ldb)] =
                     specials[s];
-            if (side == 2 && fabsf(specials[s]) < 1) /* a tiny one whose partner is huge */
+            if (side % 3 == 2 && fabsf(specials[s]) < 1) /* a tiny one whose partner is huge */
                 p.host[1][g.transb == TILEMM_TRANS ? matrix_at(g.layout, col, at, g.ldb)
                                                    : matrix_at(g.layout, at, col, g.ldb)] = 1e30f;
             for (int m = 0; m < 3; m++) {
@@ -255,10 +263,10 @@ static void try_left_lines(const char *arch)
                  * where no sum overflows. */
                 if (fabsf(specials[s]) < 1e38f || isinf(specials[s]) || isnan(specials[s])) {
                     for (int64_t x = 0; x < 40; x++) {
-                        check_element(&p, row, x * 16, tolerance_of(modes[m], g.k), what);
-                        check_element(&p, x * 17, col, tolerance_of(modes[m], g.k), what);
+                        check_element(&p, row, x * g.n / 40, tolerance_of(modes[m], g.k), what);
+                        check_element(&p, x * g.m / 40, col, tolerance_of(modes[m], g.k), what);
                     }
-                    if (side == 2)
+                    if (side % 3 == 2)
                         check_element(&p, row, col, tolerance_of(modes[m], g.k), what);
                 }
                 for (int x = 0; x < LIMIT; x++) {

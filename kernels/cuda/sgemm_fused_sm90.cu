@@ -221,7 +221,7 @@ typedef struct {
     unsigned least, most;
 } range_t;
 
-static __device__ __forceinline__ range_t range_of_none(void)
+[[maybe_unused]] static __device__ __forceinline__ range_t range_of_none(void)
 {
     const range_t none = {~0u, 0};
 
@@ -230,7 +230,7 @@ static __device__ __forceinline__ range_t range_of_none(void)
 
 /* Whether there was something that the planes cannot carry: below 2^-100 the last bits of l, and of
  * the products, would be lost; h may be Inf, or NaN. */
-static __device__ __forceinline__ bool is_beyond_planes(const range_t &range)
+[[maybe_unused]] static __device__ __forceinline__ bool is_beyond_planes(const range_t &range)
 {
     const unsigned LEAST = (127 - 100) << 7, MOST = 0x7f80;
 
@@ -247,8 +247,8 @@ static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
 }
 
 /* x = h + m + l, for two at a time. */
-static __device__ __forceinline__ void split(float x, float y, unsigned (&planes)[PLANES],
-                                             range_t &range)
+[[maybe_unused]] static __device__ __forceinline__ void
+split(float x, float y, unsigned (&planes)[PLANES], range_t &range)
 {
 #pragma unroll
     for (int p = 0; p < PLANES; p++) {
@@ -337,7 +337,7 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
 enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2 };
 
 /* Fragments are in use by the tensor cores between these. */
-static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][FRAGMENTS])
+[[maybe_unused]] static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][FRAGMENTS])
 {
 #pragma unroll
     for (int p = 0; p < PLANES; p++)

@@ -32,6 +32,7 @@
 #include "launch.cuh"
 #include "sgemm_split.h"
 #include "sm90.cuh"
+#include "tensor_map.cuh"
 
 enum {
     BM = 128,
@@ -746,43 +747,23 @@ static __global__ void CLUSTER_OF(S::CM *S::CN) __launch_bounds__(THREADS, 1)
 
 /* ---- host ------------------------------------------------------------------------------- */
 
-typedef CUresult (*encode_t)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                             const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                             const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                             CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
-
-/* The driver's function, found through the runtime: nothing links against the driver. */
-static encode_t find_encode(void)
-{
-    void *function = 0;
-    cudaDriverEntryPointQueryResult found;
-
-    if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000,
-                                         cudaEnableDefault, &found) != cudaSuccess ||
-        found != cudaDriverEntryPointSuccess)
-        return 0;
-    return (encode_t)function;
-}
-
-static bool describe(encode_t encode, CUtensorMap *map, const void *plane,
+static bool describe(tensor_encode_t encode, CUtensorMap *map, const void *plane,
                      const tilemm__split_operand_t *op, int64_t k, int64_t batch)
 {
     const int64_t lines = (op->mn + 127) / 128 * 128, depth = (k + BK - 1) / BK * BK;
     const cuuint64_t size[2] = {(cuuint64_t)(op->k_major ? depth : lines),
                                 (cuuint64_t)((op->k_major ? lines : depth) * batch)};
     const cuuint64_t pitch[1] = {(cuuint64_t)op->pitch * 2};
-    const cuuint32_t box[2] = {64, 64}, step[2] = {1, 1};
+    const cuuint32_t box[2] = {64, 64};
 
-    return encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, (void *)plane, size, pitch, box, step,
-                  CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
-                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
-                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+    return tensor_describe(encode, map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, plane, size, pitch,
+                           box);
 }
 
 template <typename S>
 static int launch(const tilemm__split_product_t *product, cudaStream_t stream)
 {
-    const encode_t encode = find_encode();
+    const tensor_encode_t encode = tensor_encoder();
     const size_t bytes = sizeof(shared_t<S>);
     const tilemm__split_operand_t &a = product->a, &b = product->b;
     const int64_t batch = product->batch_count;
