@@ -18,9 +18,9 @@ typedef struct {
 } tile_t;
 
 #define TILE(m, n) {m, n, TILE_##m##X##n, #m "x" #n "x32"},
-#define TILE_128X128 1, 3000, 2300, 3700, 2300, 3700
-#define TILE_128X64 1, 3000, 1430, 1930, 1550, 1930
-#define TILE_64X64 2, 1500, 1200, 1500, 1900, 2440
+#define TILE_128X128 1, 3000, 2400, 3700, 2400, 3700
+#define TILE_128X64 1, 3000, 1480, 1930, 1600, 1930
+#define TILE_64X64 2, 1500, 1250, 1500, 1950, 2440
 static const tile_t tiles[] = {TILEMM__SGEMM_FUSED_TILES(TILE)};
 #undef TILE
 
@@ -39,15 +39,20 @@ static double largest(double x, double y)
     return x > y ? x : y;
 }
 
-/* Cycles of so many items of so many steps. */
+/* Cycles of so many items of so many steps, in clusters of so many. */
 static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, int64_t items,
-                       int64_t steps)
+                       int64_t steps, int64_t cluster)
 {
-    if (items <= traits->sm_count)
+    int64_t room = (int64_t)traits->sm_count * tile->blocks;
+
+    /* A cluster lies in one of several groups of multiprocessors, and a rest of each stays empty.
+     */
+    if (cluster > 2 && tile->blocks == 1)
+        room = room * 9 / 10;
+    if (items <= traits->sm_count && items <= room)
         return launch + tile->fill + tile->item_alone + (double)steps * tile->step_alone;
     return launch + tile->fill +
-           (double)ceil_div(items, (int64_t)traits->sm_count * tile->blocks) *
-               (tile->item + (double)steps * tile->step);
+           (double)ceil_div(items, room) * (tile->item + (double)steps * tile->step);
 }
 
 static int is_quads(const float *pointer, int64_t ld, int64_t stride, int64_t batch)
@@ -102,7 +107,8 @@ int tilemm__plan_sgemm_fused(const tilemm__sgemm_args_t *args, tilemm_math_t mat
             if (count * (double)splits > (double)most ||
                 (splits > 1 && !cluster && bytes * (double)splits > (double)workspace))
                 continue;
-            cycles = largest(estimate(tile, traits, (int64_t)count * splits, ceil_div(k_split, K)),
+            cycles = largest(estimate(tile, traits, (int64_t)count * splits, ceil_div(k_split, K),
+                                      cluster ? splits : 1),
                              floor);
             if (cluster)
                 cycles += cluster_sum + tile->m * tile->n * 4 / cluster_bytes_per_cycle;

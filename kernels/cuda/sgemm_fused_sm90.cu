@@ -334,7 +334,7 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
 /* ---- multipliers ---------------------------------------------------------------------------- */
 
 /* A thread's pairs are fragments for two products of 16 of k. */
-enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2 };
+enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2, PRODUCTS = 6 };
 
 /* Fragments are in use by the tensor cores between these. */
 [[maybe_unused]] static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][FRAGMENTS])
@@ -365,29 +365,29 @@ static __device__ __forceinline__ void split_a(const float *stage, unsigned firs
     }
 }
 
-/* part = the step's product on the tensor cores, which is under way on return; and the next step is
- * split, some pairs at a time between the instructions for the tensor cores, as a warp that has
- * given out all of those would only wait for them. */
-template <typename S>
+/* part = products FIRST to LAST - 1 of a step on the tensor cores, which are under way on return;
+ * and half of the next step is split, between the instructions for the tensor cores, as a warp that
+ * has given out all of those would only wait for them. */
+template <typename S, int FIRST, int LAST>
 static __device__ __forceinline__ void
 multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
          const unsigned (&b)[PLANES][S::PLANE], const float *stage, unsigned first,
          unsigned (&next_a)[PLANES][FRAGMENTS], range_t &range)
 {
-    const int PRODUCTS = 6, PARTS = BK / 16, COUNT = PRODUCTS * PARTS;
-    const int of_a[PRODUCTS] = {1, 0, 2, 0, 1, 0}, of_b[PRODUCTS] = {1, 2, 0, 1, 0, 0};
+    const int PARTS = BK / 16, COUNT = (LAST - FIRST) * PARTS;
+    const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1}, of_b[PRODUCTS] = {0, 1, 2, 0, 1, 0};
     const unsigned CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4;
     const uint64_t b0 = wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH * 4);
 
     wgmma_fence();
 #pragma unroll
     for (int w = 0; w < COUNT; w++) {
-        const int p = w / PARTS, i = w % PARTS;
+        const int p = FIRST + w / PARTS, i = w % PARTS;
 
         wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
                    wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES), w > 0);
-        if ((w + 1) % (COUNT / 2) == COUNT / 4)
-            split_a<S>(stage, first, w / (COUNT / 2), next_a, range);
+        if (w == (COUNT - 1) / 2)
+            split_a<S>(stage, first, FIRST > 0, next_a, range);
     }
     wgmma_commit();
 }
@@ -400,12 +400,13 @@ static __device__ __forceinline__ unsigned row_of(int i)
     return threadIdx.x / 32 * 16 + tilemm__fused_line(threadIdx.x % 32, i, ROWS, S::A_K);
 }
 
-static __device__ __forceinline__ unsigned col_of(void)
+[[maybe_unused]] static __device__ __forceinline__ unsigned col_of(void)
 {
     return threadIdx.x % 4 * 2;
 }
 
-/* total += a step's product in FP32, from the operands themselves. */
+/* total += a step's product in FP32, from the operands themselves, summed apart as on the tensor
+ * cores. */
 template <typename S>
 static __device__ __forceinline__ void multiply_fp32(float (&total)[S::ACCUMULATORS],
                                                      const tilemm__sgemm_args_t &args,
@@ -416,23 +417,29 @@ static __device__ __forceinline__ void multiply_fp32(float (&total)[S::ACCUMULAT
     const int64_t row0 = min((int64_t)place.m + row_of<S>(0), args.m - 1);
     const int64_t row1 = min((int64_t)place.m + row_of<S>(1), args.m - 1);
 
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i += 4) {
+        int64_t col = (int64_t)place.n + col_of() + i * 2;
+        float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+
+        asm volatile("" : "+l"(col)); /* no registers for the places of all columns */
+        const int64_t col0 = min(col, args.n - 1), col1 = min(col + 1, args.n - 1);
+
 #pragma unroll 1
-    for (int64_t k = k0; k < min(place.end, k0 + BK); k++) {
-        const float a0 = __ldg(a + (S::A_K ? row0 * args.lda + k : k * args.lda + row0));
-        const float a1 = __ldg(a + (S::A_K ? row1 * args.lda + k : k * args.lda + row1));
-        int64_t col0 = (int64_t)place.n + col_of();
+        for (int64_t k = k0; k < min(place.end, k0 + BK); k++) {
+            const float a0 = __ldg(a + (S::A_K ? row0 * args.lda + k : k * args.lda + row0));
+            const float a1 = __ldg(a + (S::A_K ? row1 * args.lda + k : k * args.lda + row1));
+            const float b0 = __ldg(b + (S::B_K ? col0 * args.ldb + k : k * args.ldb + col0));
+            const float b1 = __ldg(b + (S::B_K ? col1 * args.ldb + k : k * args.ldb + col1));
 
-        asm volatile("" : "+l"(col0)); /* no registers for the places of all columns */
+            sum[0] = fmaf(a0, b0, sum[0]);
+            sum[1] = fmaf(a0, b1, sum[1]);
+            sum[2] = fmaf(a1, b0, sum[2]);
+            sum[3] = fmaf(a1, b1, sum[3]);
+        }
 #pragma unroll
-        for (int i = 0; i < S::ACCUMULATORS; i += 4)
-#pragma unroll
-            for (int j = 0; j < 2; j++) {
-                const int64_t col = min(col0 + i * 2 + j, args.n - 1);
-                const float v = __ldg(b + (S::B_K ? col * args.ldb + k : k * args.ldb + col));
-
-                total[i + j] = fmaf(a0, v, total[i + j]);
-                total[i + 2 + j] = fmaf(a1, v, total[i + 2 + j]);
-            }
+        for (int j = 0; j < 4; j++)
+            total[i + j] += sum[j];
     }
 }
 
@@ -532,6 +539,16 @@ struct multiplier_t {
     float total[S::ACCUMULATORS], part[S::ACCUMULATORS];
 };
 
+template <typename S>
+static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool in_fp32)
+{
+    if (in_fp32)
+        return;
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++)
+        at.total[i] += at.part[i];
+}
+
 /* Multiply a step, and split the next one. */
 template <typename S>
 static __device__ __forceinline__ void
@@ -547,23 +564,26 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
     pin(a);
     wgmma_pin(at.part);
     mbarrier_wait(&shared.a.full[stage], at.count / STAGES % 2);
-    multiply<S>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a, range);
+    multiply<S, 0, 1>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a,
+                      range);
+    wgmma_wait<0>();
+    wgmma_pin(at.part);
+    add_part(at, in_fp32);
+    wgmma_pin(at.part);
+    multiply<S, 1, PRODUCTS>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first,
+                             next_a, range);
     at.beyond = __any_sync(~0u, is_beyond_planes(range));
     if (threadIdx.x % 32 == 0)
         mbarrier_arrive(&shared.a.empty[stage]);
     at.count++;
-    if (in_fp32)
-        multiply_fp32<S>(at.total, problem.args, at.place, at.k);
     wgmma_wait<0>();
     pin(a);
     wgmma_pin(at.part);
     if (threadIdx.x % 32 == 0)
         mbarrier_arrive(&shared.empty[at.buffer]);
-    if (!in_fp32) {
-#pragma unroll
-        for (int i = 0; i < S::ACCUMULATORS; i++)
-            at.total[i] += at.part[i];
-    }
+    if (in_fp32)
+        multiply_fp32<S>(at.total, problem.args, at.place, at.k);
+    add_part(at, in_fp32);
     at.k += BK;
     if (++at.buffer == BUFFERS) {
         at.buffer = 0;
