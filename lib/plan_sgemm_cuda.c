@@ -259,6 +259,18 @@ static int is_thin(const tilemm__sgemm_args_t *args)
            (args->m <= TILEMM__SGEMM_THIN_MOST_N || args->n <= TILEMM__SGEMM_THIN_MOST_N);
 }
 
+/* Cycles that it takes: reading the large operand, and multiply-adds, which are not quite hidden.
+ */
+static double thin_cycles(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+{
+    const double thin_launch = 5000, thin_bytes_per_cycle = 18.5, for_each = 0.028;
+    const double m = (double)args->m, n = (double)args->n;
+
+    return thin_launch + (m + n) * (double)args->k * (double)args->batch_count * sizeof(float) /
+                             (thin_bytes_per_cycle * traits->sm_count) *
+                             (1 + for_each * (m < n ? m : n));
+}
+
 static void plan_thin(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
                       size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
 {
@@ -400,13 +412,16 @@ void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         plan_tiny(args, plan);
         return;
     }
+    has_fused = tilemm__plan_sgemm_fused(args, math, traits, workspace, &fused);
     if (is_thin(args)) {
-        plan_thin(args, traits, workspace, plan);
+        if (has_fused && fused.cycles < thin_cycles(args, traits))
+            plan_fused(args, &fused, plan);
+        else
+            plan_thin(args, traits, workspace, plan);
         return;
     }
     cycles = choose(args, traits, workspace, plan);
-    has_fused =
-        tilemm__plan_sgemm_fused(args, math, traits, workspace, &fused) && fused.cycles < cycles;
+    has_fused = has_fused && fused.cycles < cycles;
     has_split = tilemm__plan_sgemm_split(args, math, traits, workspace, &plan->split) &&
                 plan->split.cycles < (has_fused ? fused.cycles : cycles);
     if (has_split)

@@ -21,6 +21,10 @@ typedef struct {
 #define TILE_128X128 1, 3000, 2400, 3700, 2400, 3700
 #define TILE_128X64 1, 3000, 1480, 1930, 1600, 1930
 #define TILE_64X64 2, 1500, 1250, 1500, 1950, 2440
+#define TILE_256X32 1, 4000, 1800, 2500, 1800, 2500
+#define TILE_256X16 1, 4000, 1650, 2500, 1650, 2500
+#define TILE_32X256 TILE_256X32
+#define TILE_16X256 TILE_256X16
 static const tile_t tiles[] = {TILEMM__SGEMM_FUSED_TILES(TILE)};
 #undef TILE
 
@@ -60,7 +64,8 @@ static int is_quads(const float *pointer, int64_t ld, int64_t stride, int64_t ba
     return (uintptr_t)pointer % 16 == 0 && ld % 4 == 0 && (batch <= 1 || stride % 4 == 0);
 }
 
-/* The splits of k that are tried: those of a cluster, then as many as fill the device. */
+/* The splits of k that are tried: those of a cluster, then, with a workspace, as many as fill the
+ * device. */
 static int64_t try_splits(int i, int64_t count, const tilemm__cuda_traits_t *traits)
 {
     if (i <= TILEMM__SGEMM_FUSED_MOST_CLUSTER)
@@ -103,13 +108,13 @@ int tilemm__plan_sgemm_fused(const tilemm__sgemm_args_t *args, tilemm_math_t mat
             if (splits < 1)
                 continue;
             splits = ceil_div(args->k, k_split);
-            cluster = splits > 1 && splits <= TILEMM__SGEMM_FUSED_MOST_CLUSTER;
+            cluster = splits > 1 && i <= TILEMM__SGEMM_FUSED_MOST_CLUSTER;
             if (count * (double)splits > (double)most ||
                 (splits > 1 && !cluster && bytes * (double)splits > (double)workspace))
                 continue;
-            cycles = largest(estimate(tile, traits, (int64_t)count * splits, ceil_div(k_split, K),
-                                      cluster ? splits : 1),
-                             floor);
+            cycles = estimate(tile, traits, (int64_t)count * splits, ceil_div(k_split, K),
+                              cluster ? splits : 1);
+            cycles = largest(cycles, floor) + cycles / 20;
             if (cluster)
                 cycles += cluster_sum + tile->m * tile->n * 4 / cluster_bytes_per_cycle;
             else if (splits > 1)

@@ -14,11 +14,16 @@
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* TILE(m, n): a block computes m x n of C, k in steps of TILEMM__SGEMM_FUSED_K. */
+/* TILE(m, n): a block computes m x n of C, k in steps of TILEMM__SGEMM_FUSED_K. Those with n = 256
+ * and less of m compute the transposed product. */
 #define TILEMM__SGEMM_FUSED_TILES(TILE)                                                            \
     TILE(128, 128)                                                                                 \
     TILE(128, 64)                                                                                  \
-    TILE(64, 64)
+    TILE(64, 64)                                                                                   \
+    TILE(256, 32)                                                                                  \
+    TILE(256, 16)                                                                                  \
+    TILE(32, 256)                                                                                  \
+    TILE(16, 256)
 
 #define TILEMM__SGEMM_TILE_NAME(m, n) TILEMM__SGEMM_FUSED_##m##X##n,
 enum { TILEMM__SGEMM_FUSED_TILES(TILEMM__SGEMM_TILE_NAME) TILEMM__SGEMM_FUSED_TILE_COUNT };

@@ -33,29 +33,38 @@ enum {
     BK = TILEMM__SGEMM_FUSED_K,
     WARPGROUP = 128,
     PLANES = 3,
-    BUFFERS = 3, /* of planes, in the ring */
-    STAGES = 4,  /* of numbers on their way */
-    ROWS = 2,    /* of op(A), that are a multiplier thread's */
+    ROWS = 2, /* of op(A), that are a multiplier thread's */
     OCTET = 8,
     GROUP = 8
 };
 static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
-/* A kernel's constants: the tile; whether the operands' memory runs along k. */
-template <int BM_, int BN_, bool A_K_, bool B_K_>
+/* A kernel's constants: the tile; whether the operands' memory runs along k; whether they have
+ * changed places, so that C's memory runs down the columns. */
+template <int BM_, int BN_, bool A_K_, bool B_K_, bool TURNED_>
 struct shape_t {
     static const int BM = BM_, BN = BN_;
-    static const bool A_K = A_K_, B_K = B_K_;
+    static const bool A_K = A_K_, B_K = B_K_, TURNED = TURNED_;
+    static const bool NARROW = BN < 64;     /* mostly a matter of reading op(A) */
     static const int MULTIPLIERS = BM / 64; /* warpgroups */
-    static const int REGISTERS_SPLITTER = MULTIPLIERS == 1 ? 88 : 72;
-    static const int REGISTERS_MULTIPLIER = MULTIPLIERS == 1 ? 168 : 216;
+    static const int REGISTERS_SPLITTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
+    static const int REGISTERS_MULTIPLIER = NARROW ? 104 : MULTIPLIERS == 1 ? 168 : 216;
     static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
-    static const int ACCUMULATORS = BN / 2; /* registers */
-    static const int LINES = BN / 32;       /* of op(B), for a thread to split */
+    static const int ACCUMULATORS = BN / 2;         /* registers */
+    static const int LINES = BN > 32 ? BN / 32 : 1; /* of op(B), for a thread to split */
+    static const int BUFFERS = NARROW ? 8 : 3;      /* of planes, in the ring */
+    static const int STAGES = 4;                    /* of numbers on their way */
+    static const int LINES_B = BN > 32 ? BN : 32;   /* that a stage has room for */
     static const int PLANE = BN / 8 * TILEMM__SGEMM_FUSED_PITCH; /* words */
     static const int PITCH = BN + 8; /* of the tile in shared memory, for the cluster's sum */
-    static_assert(BM % 64 == 0 && (BN == 64 || BN == 128), "whole warpgroups, one instruction");
+    static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 128, "whole warpgroups, one instruction");
     static_assert(BM * PITCH <= BUFFERS * PLANES * PLANE, "the ring has room for the tile");
+
+    /* What the copy engine brings of so many lines: parts of 32 where memory runs along them. */
+    static __device__ constexpr int stage_bytes(int lines, bool k_major)
+    {
+        return (k_major ? lines : (lines + 31) / 32 * 32) * BK * 4;
+    }
 };
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -98,7 +107,7 @@ static __device__ __forceinline__ place_t locate(const tilemm__sgemm_ffma_t &pro
 
 /* Steps of an operand on their way from global memory: LINES lines by BK each, which the copy
  * engine brings for a warpgroup. */
-template <int LINES>
+template <int LINES, int STAGES>
 struct queue_t {
     __align__(1024) float at[STAGES][LINES * BK];
     uint64_t full[STAGES], empty[STAGES];
@@ -114,14 +123,14 @@ typedef struct {
 /* Ask for the next step, be it of the next item. After the last one comes a step of zeros if the
  * warpgroup is a multiplier, which splits one more step than there are. */
 template <typename S, bool IS_A>
-static __device__ __forceinline__ void feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::BN> &queue,
-                                                 const tilemm__sgemm_ffma_t &problem,
-                                                 const schedule_t &schedule, const maps_t &maps)
+static __device__ __forceinline__ void
+feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
+          const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule, const maps_t &maps)
 {
     const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
-    const int LINES = IS_A ? S::BM : S::BN;
+    const int LINES = IS_A ? S::BM : S::BN, BYTES = S::stage_bytes(LINES, K_MAJOR);
     const CUtensorMap *const map = IS_A ? &maps.a : &maps.b;
-    const unsigned stage = feed.count % STAGES, parity = feed.count / STAGES % 2;
+    const unsigned stage = feed.count % S::STAGES, parity = feed.count / S::STAGES % 2;
 
     if (feed.k >= feed.end) {
         if (feed.item < schedule.count) {
@@ -140,7 +149,7 @@ static __device__ __forceinline__ void feed_step(feed_t &feed, queue_t<IS_A ? S:
         feed.item += gridDim.x;
     }
     mbarrier_wait(&queue.empty[stage], parity ^ 1);
-    mbarrier_expect(&queue.full[stage], sizeof queue.at[stage]);
+    mbarrier_expect(&queue.full[stage], BYTES);
     if (K_MAJOR) {
         tensor_load(queue.at[stage], map, feed.k, feed.line, feed.matrix, &queue.full[stage]);
     } else {
@@ -190,10 +199,12 @@ static __device__ __forceinline__ void take(const float *stage, unsigned first, 
                 const float4 v = *(const float4 *)from;
 
                 x[0][i] = v.x, x[1 % LINES][i] = v.y, x[2 % LINES][i] = v.z, x[3 % LINES][i] = v.w;
-            } else {
+            } else if (LINES == 2) {
                 const float2 v = *(const float2 *)from;
 
                 x[0][i] = v.x, x[1 % LINES][i] = v.y;
+            } else {
+                x[0][i] = *from;
             }
         }
     }
@@ -202,15 +213,15 @@ static __device__ __forceinline__ void take(const float *stage, unsigned first, 
 /* Dynamic shared memory. */
 template <typename S>
 struct shared_t {
-    queue_t<S::BM> a;
-    queue_t<S::BN> b;
-    unsigned planes[BUFFERS][PLANES][S::PLANE]; /* of op(B): h, m, l */
-    uint64_t full[BUFFERS], empty[BUFFERS];
+    queue_t<S::BM, S::STAGES> a;
+    queue_t<S::LINES_B, S::STAGES> b;
+    unsigned planes[S::BUFFERS][PLANES][S::PLANE]; /* of op(B): h, m, l */
+    uint64_t full[S::BUFFERS], empty[S::BUFFERS];
     /* Whether a splitter's warp found what planes cannot carry. */
     union {
         unsigned any;
         bool warp[WARPGROUP / 32];
-    } beyond[BUFFERS];
+    } beyond[S::BUFFERS];
 };
 
 /* ---- split ---------------------------------------------------------------------------------- */
@@ -274,7 +285,7 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
     unsigned buffer = 0, parity = 1, count = 0;
     feed_t feed = {blockIdx.x, 0, 0, 0, 0, 0};
 
-    for (int i = 0; i < STAGES - 1; i++) {
+    for (int i = 0; i < S::STAGES - 1; i++) {
         if (thread == 0)
             feed_step<S, false>(feed, shared.b, problem, schedule, maps);
         else if (thread == 32 && i > 0)
@@ -285,7 +296,7 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
 
 #pragma unroll 1
         for (int k = place.k; k < place.end; k += BK, count++) {
-            const unsigned stage = count % STAGES;
+            const unsigned stage = count % S::STAGES;
             range_t range = range_of_none();
 
             if (thread == 0)
@@ -293,10 +304,10 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
             else if (thread == 32)
                 feed_step<S, true>(feed, shared.a, problem, schedule, maps);
             __syncwarp();
-            mbarrier_wait(&shared.b.full[stage], count / STAGES % 2);
+            mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
             mbarrier_wait(&shared.empty[buffer], parity);
 #pragma unroll
-            for (int half = 0; half < 2; half++) {
+            for (int half = 0; half < 2 && line0 < S::BN; half++) {
                 float x[S::LINES][OCTET / 2];
 
                 take<S::LINES, S::B_K>(shared.b.at[stage], first, half, x);
@@ -323,7 +334,7 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
             }
             fence_for_async();
             mbarrier_arrive(&shared.full[buffer]);
-            if (++buffer == BUFFERS) {
+            if (++buffer == S::BUFFERS) {
                 buffer = 0;
                 parity ^= 1;
             }
@@ -457,16 +468,17 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
             ? problem.partial + (place.split * args.batch_count + place.matrix) * args.m * args.n
         : args.c_array ? args.c_array[place.matrix]
                        : args.c + place.matrix * args.stride_c;
-    const int64_t ld = problem.partial ? args.n : args.ldc;
+    const int64_t ld = !problem.partial ? args.ldc : S::TURNED ? args.m : args.n;
     const float alpha = problem.partial ? 1.0f : args.alpha;
     const float beta = problem.partial ? 0.0f : args.beta;
     const int64_t cols = args.n - place.n - col_of();
 
 #pragma unroll
     for (int h = 0; h < ROWS; h++) {
-        const int64_t row = (int64_t)place.m + row_of<S>(h);
-        float *const to = whole + row * ld + place.n + col_of();
-        const bool pairs = ((uint64_t)to & 7) == 0;
+        const int64_t row = (int64_t)place.m + row_of<S>(h), col = (int64_t)place.n + col_of();
+        const int64_t next = S::TURNED ? ld : 1; /* column */
+        float *const to = whole + (S::TURNED ? col * ld + row : row * ld + col);
+        const bool pairs = !S::TURNED && ((uint64_t)to & 7) == 0;
 
         if (row >= args.m)
             continue;
@@ -481,9 +493,10 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
 #pragma unroll
                 for (int j = 0; j < 2; j++) {
                     const float v = alpha * total[i + h * 2 + j];
+                    float *const at = to + (i * 2 + j) * next;
 
                     if (i * 2 + j < cols)
-                        to[i * 2 + j] = beta != 0.0f ? fmaf(beta, to[i * 2 + j], v) : v;
+                        *at = beta != 0.0f ? fmaf(beta, *at, v) : v;
                 }
         }
     }
@@ -503,15 +516,15 @@ add_up(shared_t<S> &shared, const tilemm__sgemm_ffma_t &problem, const schedule_
     const int share = (rows + blocks - 1) / blocks, last = min(rows, (rank + 1) * share);
     const float *const tile = (const float *)shared.planes;
     float *const c =
-        (args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c) +
-        place.m * args.ldc + place.n;
+        args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
 
     cluster_sync();
     for (int at = rank * share * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::THREADS) {
         const int i = at / S::BN, j = at % S::BN;
 
         if (j < cols) {
-            float *const to = c + i * args.ldc + j;
+            const int64_t row = (int64_t)place.m + i, col = (int64_t)place.n + j;
+            float *const to = c + (S::TURNED ? col * args.ldc + row : row * args.ldc + col);
             float sum = 0.0f;
 
 #pragma unroll 4
@@ -555,7 +568,7 @@ static __device__ __forceinline__ void
 step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
      unsigned (&next_a)[PLANES][FRAGMENTS], const tilemm__sgemm_ffma_t &problem)
 {
-    const unsigned stage = at.count % STAGES;
+    const unsigned stage = at.count % S::STAGES;
     range_t range = range_of_none();
 
     mbarrier_wait(&shared.full[at.buffer], at.parity);
@@ -563,7 +576,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
 
     pin(a);
     wgmma_pin(at.part);
-    mbarrier_wait(&shared.a.full[stage], at.count / STAGES % 2);
+    mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
     multiply<S, 0, 1>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a,
                       range);
     wgmma_wait<0>();
@@ -585,7 +598,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
         multiply_fp32<S>(at.total, problem.args, at.place, at.k);
     add_part(at, in_fp32);
     at.k += BK;
-    if (++at.buffer == BUFFERS) {
+    if (++at.buffer == S::BUFFERS) {
         at.buffer = 0;
         at.parity ^= 1;
     }
@@ -676,11 +689,11 @@ static __global__ void __launch_bounds__(S::THREADS, S::MULTIPLIERS == 1 ? 2 : 1
     shared_t<S> &shared = *(shared_t<S> *)memory;
 
     if (threadIdx.x == 0) {
-        for (int i = 0; i < BUFFERS; i++) {
+        for (int i = 0; i < S::BUFFERS; i++) {
             mbarrier_init(&shared.full[i], WARPGROUP);
             mbarrier_init(&shared.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
         }
-        for (int i = 0; i < STAGES; i++) {
+        for (int i = 0; i < S::STAGES; i++) {
             mbarrier_init(&shared.a.full[i], 1);
             mbarrier_init(&shared.a.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
             mbarrier_init(&shared.b.full[i], 1);
@@ -760,27 +773,47 @@ static int launch(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
                                 bytes, stream, *problem, schedule, maps);
 }
 
-template <int BM, int BN>
+template <int BM, int BN, bool TURNED>
 static int launch_major(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
 {
     const bool a_k = !problem->args.trans_a, b_k = problem->args.trans_b;
 
     if (a_k && b_k)
-        return launch<shape_t<BM, BN, true, true>>(problem, stream);
+        return launch<shape_t<BM, BN, true, true, TURNED>>(problem, stream);
     if (a_k)
-        return launch<shape_t<BM, BN, true, false>>(problem, stream);
+        return launch<shape_t<BM, BN, true, false, TURNED>>(problem, stream);
     if (b_k)
-        return launch<shape_t<BM, BN, false, true>>(problem, stream);
-    return launch<shape_t<BM, BN, false, false>>(problem, stream);
+        return launch<shape_t<BM, BN, false, true, TURNED>>(problem, stream);
+    return launch<shape_t<BM, BN, false, false, TURNED>>(problem, stream);
+}
+
+/* The transposed product: op(B)' op(A)'. */
+static tilemm__sgemm_ffma_t turned(const tilemm__sgemm_ffma_t *problem)
+{
+    const tilemm__sgemm_args_t *const args = &problem->args;
+    tilemm__sgemm_ffma_t other = *problem;
+
+    other.args.m = args->n, other.args.n = args->m;
+    other.args.a = args->b, other.args.b = args->a;
+    other.args.lda = args->ldb, other.args.ldb = args->lda;
+    other.args.stride_a = args->stride_b, other.args.stride_b = args->stride_a;
+    other.args.trans_a = !args->trans_b, other.args.trans_b = !args->trans_a;
+    return other;
 }
 
 extern "C" int tilemm__sgemm_fused_sm90_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
 {
-#define TILE(m, n)                                                                                 \
-    case TILEMM__SGEMM_FUSED_##m##X##n: return launch_major<m, n>(problem, (cudaStream_t)stream);
+    const tilemm__sgemm_ffma_t other = turned(problem);
+    const cudaStream_t s = (cudaStream_t)stream;
+
     switch (problem->tile) {
-        TILEMM__SGEMM_FUSED_TILES(TILE)
+    case TILEMM__SGEMM_FUSED_128X128: return launch_major<128, 128, false>(problem, s);
+    case TILEMM__SGEMM_FUSED_128X64: return launch_major<128, 64, false>(problem, s);
+    case TILEMM__SGEMM_FUSED_64X64: return launch_major<64, 64, false>(problem, s);
+    case TILEMM__SGEMM_FUSED_256X32: return launch_major<256, 32, false>(problem, s);
+    case TILEMM__SGEMM_FUSED_256X16: return launch_major<256, 16, false>(problem, s);
+    case TILEMM__SGEMM_FUSED_32X256: return launch_major<256, 32, true>(&other, s);
+    case TILEMM__SGEMM_FUSED_16X256: return launch_major<256, 16, true>(&other, s);
     }
-#undef TILE
     return cudaErrorInvalidValue;
 }

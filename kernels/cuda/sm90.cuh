@@ -274,6 +274,33 @@ static __device__ __forceinline__ uint64_t wgmma_operand_at(uint64_t operand, un
 }
 
 /* The same product of BF16 operands, of which a is in registers, and b's lines run along k. */
+static __device__ __forceinline__ void wgmma_bf16(float (&d)[8], const unsigned *a, uint64_t b,
+                                                  int add)
+{
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.b32 p, %13, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 "
+                 "{%0, %1, %2, %3, %4, %5, %6, %7}, {%8, %9, %10, %11}, %12, p, 1, 1, 0;\n"
+                 "}"
+                 : WGMMA_D4(0), WGMMA_D4(4)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+
+static __device__ __forceinline__ void wgmma_bf16(float (&d)[16], const unsigned *a, uint64_t b,
+                                                  int add)
+{
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "setp.ne.b32 p, %21, 0;\n"
+                 "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 "
+                 "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15}, "
+                 "{%16, %17, %18, %19}, %20, p, 1, 1, 0;\n"
+                 "}"
+                 : WGMMA_D16(0)
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
+}
+
 static __device__ __forceinline__ void wgmma_bf16(float (&d)[32], const unsigned *a, uint64_t b,
                                                   int add)
 {
