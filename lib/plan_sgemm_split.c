@@ -19,10 +19,11 @@ enum { LONGEST_K_OF_FOUR = 512 };
 enum { LONGEST_K_UNSUMMED = 16384 };
 
 /* What the tensor cores of a multiprocessor make of it, measured on an H200: the part of their
- * nominal rate; cycles for each tile beside its products, and for each of the pieces of one where
- * its k is shared; a launch; bytes moved in a cycle. */
-static const double part_of_rate = 0.75, per_tile = 5000, per_piece = 1500, launch = 3000;
-static const double bytes_per_cycle = 16;
+ * nominal rate; cycles for each tile beside its products; steps of k for each of the pieces of
+ * one where its k is shared; a launch, in cycles; bytes moved in a cycle; what sharing k
+ * must promise, since the chip's power is shared too. */
+static const double part_of_rate = 0.75, per_tile = 5000, per_piece = 1, launch = 3000;
+static const double bytes_per_cycle = 16, sharing_is_worth = 1.02;
 
 /* Tiles of sgemm_split_sm90: rows and columns of C for a pair of blocks; the time of one next to
  * the 128 x 128 tile's. */
@@ -74,47 +75,35 @@ static size_t take(size_t *at, int64_t bytes)
     return begin;
 }
 
-/* Cycles of `pairs` of tiles where all clusters share out the k-steps of the last `shared` of them,
- * each of so many cycles. */
-static double shared_cycles(int64_t pairs, int64_t shared, int64_t clusters, double cycles)
-{
-    const double whole = (double)((pairs - shared) / clusters);
-
-    if (shared == 0)
-        return (double)ceil_div(pairs, clusters) * (cycles + per_tile);
-    return whole * (cycles + per_tile) + (double)shared / (double)clusters * cycles +
-           (double)(ceil_div(shared, clusters) + 1) * per_tile +
-           (double)(ceil_div(clusters, shared) + 1) * per_piece;
-}
-
 /* Bytes of the counters of a pair of tiles. */
 enum { PAIR_COUNTER_BYTES = TILEMM__SPLIT_PAIR * TILEMM__SPLIT_COUNTERS * (int)sizeof(unsigned) };
 
-/* Choose how many pairs of tiles are shared, if there is room. Returns the cycles. */
-static double share(int64_t pairs, double cycles, int64_t clusters, int64_t pair_bytes, size_t room,
-                    int64_t *shared, int64_t *sharing)
+/* Cycles of so many pairs of tiles, each of so many steps. Chooses whether the k of those that are
+ * left over after whole rounds is shared by all clusters, if there is room. */
+static double share(int64_t pairs, int64_t clusters, int64_t steps, double step, int64_t pair_bytes,
+                    size_t room, int64_t *shared, size_t *bytes)
 {
     const int64_t rest = pairs % clusters;
-    double best = shared_cycles(pairs, 0, clusters, cycles);
+    const double round = (double)steps * step + per_tile;
+    const double rounds = (double)(pairs / clusters) * round;
+    int64_t layers, layer, pieces;
+    double cycles;
 
     *shared = 0;
-    *sharing = clusters;
-    if (rest == 0 || (size_t)(2 * clusters * (pair_bytes + PAIR_COUNTER_BYTES) + 1024) > room)
-        return best;
-    for (int i = 0; i < 2; i++) {
-        /* The rest, and where there are none but those, as many clusters to each; or one round
-         * more, so that fewer pieces come together. */
-        const int64_t with = i && pairs > clusters ? rest + clusters : rest;
-        const int64_t by = i && pairs < clusters ? clusters / pairs * pairs : clusters;
-        const double time = shared_cycles(pairs, with, by, cycles);
-
-        if (time < best) {
-            best = time;
-            *shared = with;
-            *sharing = by;
-        }
-    }
-    return best;
+    *bytes = 0;
+    if (rest == 0)
+        return rounds;
+    tilemm__split_share(rest, clusters, steps, &layers, &layer);
+    cycles =
+        (double)layer * step + per_tile + (double)(layers + TILEMM__SPLIT_TAILS) * per_piece * step;
+    /* A last panel with fewer steps may have more layers. */
+    pieces = rest * (clusters / rest + TILEMM__SPLIT_TAILS);
+    if ((rounds + cycles) * sharing_is_worth > rounds + round ||
+        (size_t)(pieces * pair_bytes + rest * PAIR_COUNTER_BYTES + 1024) > room)
+        return rounds + round;
+    *shared = rest;
+    *bytes = (size_t)(pieces * pair_bytes);
+    return rounds + cycles;
 }
 
 /* Cycles of the products of one panel; chooses the tile, and what is shared with so many bytes. */
@@ -138,18 +127,18 @@ static double product_cycles(const tilemm__sgemm_args_t *args, const tilemm__cud
         const int64_t pairs =
             ceil_div(args->m, shape->rows) * ceil_div(args->n, shape->cols) * batch;
         const int64_t bytes = (int64_t)shape->rows * shape->cols * (int64_t)sizeof(float);
-        int64_t shared, sharing;
-        const double cycles = share(pairs, steps * step * shape->time, traits->sm_count / 2, bytes,
-                                    room, &shared, &sharing);
+        int64_t shared;
+        size_t partial_bytes;
+        const double cycles = share(pairs, traits->sm_count / 2, ceil_div(k, 64),
+                                    step * shape->time, bytes, room, &shared, &partial_bytes);
 
         if (shape->tile == TILEMM__SPLIT_128X256 && k > LONGEST_K_UNSUMMED)
             continue;
         if (shape->products == plan->products && (best < 0 || cycles < best)) {
             best = cycles;
             plan->tile = shape->tile;
-            plan->clusters = sharing;
             plan->shared = shared;
-            plan->partial_bytes = shared > 0 ? (size_t)(2 * sharing * bytes) : 0;
+            plan->partial_bytes = partial_bytes;
         }
     }
     return best;

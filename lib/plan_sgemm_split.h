@@ -11,11 +11,10 @@
 #include "traits.h"
 
 typedef struct {
-    int products; /* of planes: 1, 3 or 4 */
-    int sm90;     /* which kernel: sgemm_split_sm90 or sgemm_split_sm80 */
-    int tile;     /* of sgemm_split_sm90 */
-    /* Also of it: how many clusters at most, and the pairs of tiles whose k they share out. */
-    int64_t clusters, shared;
+    int products;   /* of planes: 1, 3 or 4 */
+    int sm90;       /* which kernel: sgemm_split_sm90 or sgemm_split_sm80 */
+    int tile;       /* of sgemm_split_sm90 */
+    int64_t shared; /* pairs of its tiles whose k all clusters share out */
     /* A call takes k in panels of k_panel (a multiple of TILEMM__SPLIT_BLOCK, or all of k) and the
      * batch in groups of batch_group matrices. */
     int64_t k_panel, batch_group;

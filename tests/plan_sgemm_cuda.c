@@ -356,6 +356,7 @@ static void check_split(const tilemm__sgemm_args_t *args, const tilemm__cuda_tra
                         (plan->tile == TILEMM__SPLIT_128X64    ? 64
                          : plan->tile == TILEMM__SPLIT_128X256 ? 256
                                                                : 128);
+    const size_t layers = plan->shared ? (size_t)(traits->sm_count / 2) / (size_t)plan->shared : 0;
 
     CHECK(plan->bytes <= workspace && plan->bytes <= (eighth > 64u << 20 ? eighth : 64u << 20),
           "%zu bytes", plan->bytes);
@@ -384,7 +385,7 @@ static void check_split(const tilemm__sgemm_args_t *args, const tilemm__cuda_tra
               plan->zero + plan->zero_bytes >= plan->counters + (size_t)plan->shared * 2 * 8 * 4,
           "states overlap, or are not zeroed");
     CHECK(plan->partial >= plan->zero + plan->zero_bytes &&
-              plan->bytes >= plan->partial + (plan->shared ? (size_t)plan->clusters * 2 * pair : 0),
+              plan->bytes >= plan->partial + (size_t)plan->shared * (layers + 2) * pair,
           "partial sums overlap");
 }
 
@@ -453,38 +454,52 @@ static void check_splits(void)
     CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x64x64_p3"), "%s", plan.name);
     args = problem(4096, 4096, 4096, 0, 0, 1);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
-    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3_streamk"), "%s", plan.name);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3"), "%s", plan.name);
     CHECK(plan.split.tile == TILEMM__SPLIT_128X128, "tile %d", plan.split.tile);
     args = problem(4096, 4097, 4096, 0, 0, 1);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
     CHECK(plan.split.tile == TILEMM__SPLIT_128X128_DOWN, "tile %d", plan.split.tile);
     args = problem(4096, 4096, 4096, 0, 0, 1);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_TF32, &devices[DEVICES - 1], SIZE_MAX, &plan);
-    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x256x64_p1_streamk"), "%s", plan.name);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x256x64_p1"), "%s", plan.name);
     args = problem(16384, 16384, 16384, 0, 0, 1); /* 2 GiB of planes, and in 100 MiB */
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
     CHECK(plan.split.k_panel == 16384, "%s", plan.name);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], (size_t)100 << 20,
                             &plan);
-    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3_panel512_streamk"), "%s", plan.name);
+    CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3_panel512"), "%s", plan.name);
 
-    /* 36 pairs for 66 clusters; 32; and nothing to
-     * share, or no room for it. */
+    /* 36 pairs for 66 clusters: all shared. 66 and 4 pairs: those 4. And nothing to share, or no
+     * room for it. */
     args = problem(1025, 1023, 8191, 0, 0, 1);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
     CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3_streamk"), "%s", plan.name);
-    CHECK(plan.split.shared == 36 && plan.split.clusters == 66, "%lld by %lld",
-          (long long)plan.split.shared, (long long)plan.split.clusters);
+    CHECK(plan.split.shared == 36, "%lld", (long long)plan.split.shared);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1],
                             plan.split.partial + 1024, &plan);
     CHECK(plan.kernel == TILEMM__SGEMM_SPLIT && plan.split.shared == 0, "%s", plan.name);
-    args = problem(128, 8192, 8192, 0, 0, 1);
+    args = problem(7 * 128, 20 * 128, 8192, 0, 0, 1);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
-    CHECK(plan.split.shared == 32 && plan.split.clusters == 66, "%lld by %lld",
-          (long long)plan.split.shared, (long long)plan.split.clusters);
+    CHECK(plan.split.shared == 4, "%lld", (long long)plan.split.shared);
     args = problem(6 * 128, 22 * 128, 8192, 0, 0, 1);
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32, &devices[DEVICES - 1], SIZE_MAX, &plan);
     CHECK(!strcmp(plan.name, "sgemm_split_sm90_128x128x64_p3"), "%s", plan.name);
+
+    /* How k is shared: layers and tails cover it, and no tail is in more than two ranges. */
+    for (int64_t tiles = 1; tiles < 66; tiles++)
+        for (int64_t steps = 1; steps < 300; steps += rand() % 7 + 1) {
+            int64_t layers, layer, tail;
+
+            tilemm__split_share(tiles, 66, steps, &layers, &layer);
+            tail = steps - layers * layer;
+            CHECK(layers >= 1 && layer >= 1 && layers * tiles <= 66, "%lld layers",
+                  (long long)layers);
+            CHECK((layers - 1) * layer < steps, "%lld layers of %lld", (long long)layers,
+                  (long long)layer);
+            CHECK(tail <= 0 || (66 > layers * tiles && 66 - layers * tiles < tiles),
+                  "%lld tiles, %lld steps: tails of %lld", (long long)tiles, (long long)steps,
+                  (long long)tail);
+        }
 }
 
 /* ---- shared tiles ----------------------------------------------------------------------- */

@@ -64,6 +64,23 @@ enum {
 
 enum { TILEMM__SPLIT_PAIR = 2, TILEMM__SPLIT_COUNTERS = 8 };
 
+/* How the k-steps of so many tiles are shared out among more clusters: in layers, each of so many
+ * steps and with a cluster for each tile, and the rest of every tile, if any, by the clusters that
+ * are left, which cut it in TILEMM__SPLIT_TAILS pieces at most. A piece costs those of the rest,
+ * which have several, as much as TILEMM__SPLIT_PIECE steps beside its own. */
+enum { TILEMM__SPLIT_TAILS = 2, TILEMM__SPLIT_PIECE = 3 };
+
+static inline void tilemm__split_share(int64_t tiles, int64_t clusters, int64_t steps,
+                                       int64_t *layers, int64_t *layer)
+{
+    *layers = clusters / tiles;
+    *layer = (tiles * (steps + TILEMM__SPLIT_PIECE) + clusters - 1) / clusters;
+    if (*layers * *layer >= steps) { /* no rest */
+        *layer = (steps + *layers - 1) / *layers;
+        *layers = (steps + *layer - 1) / *layer;
+    }
+}
+
 /* One product of planes. k is that of the planes, 0 < k. `products` of the planes are added: 1
  * (hi hi), 3, or 4 (lo lo too, for short k). */
 typedef struct {
@@ -71,11 +88,11 @@ typedef struct {
     tilemm__split_operand_t a, b;
     int products;
     unsigned *left; /* zero before; not zero after if lines were left alone */
-    /* Of the sm90 kernel: its tile; how many clusters at most, and the pairs of tiles, the last
-     * ones, whose k they share out. For these TILEMM__SPLIT_COUNTERS words for each tile, zeros
-     * before, and partial sums: two tiles for each block. */
+    /* Of the sm90 kernel: its tile; and the pairs of tiles, the last
+     * ones, whose k all clusters share out. For these TILEMM__SPLIT_COUNTERS words for each tile,
+     * zeros before, and partial sums: as many tiles as there are pieces. */
     int tile;
-    int64_t clusters, shared;
+    int64_t shared;
     unsigned *counters;
     float *partial;
     float alpha, beta;

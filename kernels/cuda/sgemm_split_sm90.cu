@@ -57,12 +57,16 @@ typedef struct {
 } maps_t;
 
 /* The clusters' tiles, in the order in which they are walked: the first `whole` one at a time by
- * each cluster in turn; the k-steps of the rest are shared out in equal ranges, so that all
- * clusters end together. */
+ * each cluster in turn. Then the k of the `shared` last ones is shared out: layers of so many
+ * steps, each with a cluster for each tile; and what those leave of every tile, its tail, in equal
+ * ranges of the tails' steps. So the clusters of a layer read the same k at the same time, which
+ * the L2 cache then holds. */
 typedef struct {
     unsigned rows, cols, per_matrix; /* of clusters' tiles in a matrix */
-    unsigned whole, shared;          /* of them */
     unsigned steps;                  /* of a tile */
+    unsigned whole, shared;          /* tiles */
+    unsigned layers, layer, tail;    /* how many, their steps, and those of a tail */
+    unsigned tail_clusters;
 } schedule_t;
 
 /* A kernel's constants: BN; products of planes; blocks of a cluster along m and n; whether the
@@ -113,34 +117,46 @@ typedef struct {
     unsigned tile, begin, end;
 } piece_t;
 
-/* Where the range of a cluster begins, counted from the first shared tile on. */
-static __device__ __forceinline__ unsigned range_of(const schedule_t &s, unsigned cluster,
-                                                    unsigned clusters)
+/* Where the range of a cluster for tails begins, counted from the first tail on. */
+static __device__ __forceinline__ unsigned tail_range(const schedule_t &s, unsigned cluster)
 {
-    return (unsigned)((uint64_t)cluster * s.shared * s.steps / clusters);
+    return (unsigned)((uint64_t)cluster * s.shared * s.tail / s.tail_clusters);
 }
 
-/* Whose range a shared step is in: the last one that begins at it or before. */
-[[maybe_unused]] static __device__ __forceinline__ unsigned
-owner_of(const schedule_t &s, unsigned step, unsigned clusters)
+/* Whose range a step of the tails is in: the last one that begins at it or before. */
+[[maybe_unused]] static __device__ __forceinline__ unsigned tail_owner(const schedule_t &s,
+                                                                       unsigned step)
 {
-    return (unsigned)((((uint64_t)step + 1) * clusters - 1) / (s.shared * s.steps));
+    return (unsigned)((((uint64_t)step + 1) * s.tail_clusters - 1) / (s.shared * s.tail));
 }
 
-/* Where this cluster begins: its first whole tile, or `whole` and its range's first shared step. */
+/* Where a cluster goes on when its whole tiles are done: see next(). */
+static __device__ __forceinline__ unsigned shared_start(const schedule_t &s, unsigned cluster)
+{
+    const unsigned in_layers = s.layers * s.shared;
+
+    return s.whole + (cluster >= in_layers && cluster - in_layers < s.tail_clusters
+                          ? tail_range(s, cluster - in_layers)
+                          : 0);
+}
+
+/* Where this cluster begins. */
 template <typename S>
 static __device__ __forceinline__ unsigned start(const schedule_t &s)
 {
-    const unsigned cluster = blockIdx.x / (S::CM * S::CN), clusters = gridDim.x / (S::CM * S::CN);
+    const unsigned cluster = blockIdx.x / (S::CM * S::CN);
 
-    return cluster < s.whole ? cluster : s.whole + range_of(s, cluster, clusters);
+    return cluster < s.whole ? cluster : shared_start(s, cluster);
 }
 
-/* This cluster's piece at `at`, which goes on to the next one. Returns false after the last. */
+/* This cluster's piece at `at`, which goes on to the next one: a whole tile's number; then, past
+ * those, 0 or 1 pieces of a layer done, or the next step of the tails. Returns false after the
+ * last. */
 template <typename S>
 static __device__ __forceinline__ bool next(const schedule_t &s, unsigned *at, piece_t *piece)
 {
     const unsigned cluster = blockIdx.x / (S::CM * S::CN), clusters = gridDim.x / (S::CM * S::CN);
+    const unsigned in_layers = s.layers * s.shared;
 
     if (*at < s.whole) {
         piece->tile = *at;
@@ -148,20 +164,31 @@ static __device__ __forceinline__ bool next(const schedule_t &s, unsigned *at, p
         piece->end = s.steps;
         *at += clusters;
         if (*at >= s.whole)
-            *at = s.whole + range_of(s, cluster, clusters);
+            *at = shared_start(s, cluster);
         return true;
     }
 
-    const unsigned from = *at - s.whole, to = range_of(s, cluster + 1, clusters);
-    const unsigned tile = from / s.steps;
+    const unsigned from = *at - s.whole;
 
-    if (from == to)
+    if (cluster < in_layers) {
+        const unsigned layer = cluster / s.shared;
+
+        piece->tile = s.whole + cluster - layer * s.shared;
+        piece->begin = layer * s.layer;
+        piece->end = min(s.steps, piece->begin + s.layer);
+        *at = s.whole + 1;
+        return from == 0;
+    }
+    if (cluster - in_layers >= s.tail_clusters)
         return false;
+
+    const unsigned to = tail_range(s, cluster - in_layers + 1), tile = from / s.tail;
+
     piece->tile = s.whole + tile;
-    piece->begin = from - tile * s.steps;
+    piece->begin = s.layers * s.layer + from - tile * s.tail;
     piece->end = min(s.steps, piece->begin + to - from);
     *at += piece->end - piece->begin;
-    return true;
+    return from != to;
 }
 
 /* Where the tiles of a cluster begin, in rows and columns of C, and in which matrix. */
@@ -448,33 +475,43 @@ add_up(float (&x)[S::ACCUMULATORS], const tilemm__split_product_t &product,
        const schedule_t &schedule, const piece_t &piece, unsigned rank)
 {
     const unsigned SIZE = S::CM * S::CN, ALL = CONSUMERS * WARPGROUP;
-    const unsigned clusters = gridDim.x / SIZE, cluster = blockIdx.x / SIZE;
+    const unsigned cluster = blockIdx.x / SIZE, in_layers = schedule.layers * schedule.shared;
     const unsigned tile = piece.tile - schedule.whole, thread = threadIdx.x - WARPGROUP;
-    const unsigned first = owner_of(schedule, tile * schedule.steps, clusters);
-    const unsigned last = owner_of(schedule, (tile + 1) * schedule.steps - 1, clusters);
-    /* Two places for each cluster: for a tile that it goes on with, and one that it begins. */
-    const auto place = [&](unsigned of) {
-        return (float4 *)product.partial +
-               ((of * 2 + (of == first)) * SIZE + rank) * (BM * S::BN / 4) + thread;
-    };
+    /* The tile's pieces, and this one among them. */
+    unsigned pieces = schedule.layers, number = cluster / schedule.shared;
+
+    if (schedule.tail > 0) {
+        const unsigned first = tail_owner(schedule, tile * schedule.tail);
+        const unsigned last = tail_owner(schedule, (tile + 1) * schedule.tail - 1);
+
+        if (cluster >= in_layers)
+            number = pieces + cluster - in_layers - first;
+        pieces += last - first + 1;
+    }
+
+    float4 *const sums =
+        (float4 *)product.partial + thread +
+        (tile * (schedule.layers + TILEMM__SPLIT_TAILS) * SIZE + rank) * (uint64_t)(BM * S::BN / 4);
+    const unsigned apart = SIZE * (BM * S::BN / 4); /* pieces */
     unsigned before = 0;
 
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i += 4)
-        __stcg(place(cluster) + i / 4 * ALL, make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]));
+        __stcg(sums + number * apart + i / 4 * ALL,
+               make_float4(x[i], x[i + 1], x[i + 2], x[i + 3]));
     __threadfence();
     __syncwarp();
     if (thread % 32 == 0)
         before = atomicAdd(
             &product.counters[(tile * SIZE + rank) * TILEMM__SPLIT_COUNTERS + thread / 32], 1);
-    if (__shfl_sync(~0u, before, 0) < last - first)
+    if (__shfl_sync(~0u, before, 0) < pieces - 1)
         return false;
     __threadfence();
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++)
         x[i] = 0.0f;
-    for (unsigned of = first; of <= last; of++) {
-        const float4 *const from = place(of);
+    for (unsigned p = 0; p < pieces; p++) {
+        const float4 *const from = sums + p * apart;
 
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i += 4) {
@@ -675,8 +712,7 @@ static __device__ __forceinline__ void consume(const tilemm__split_product_t &pr
             bring_back_any(hh, row_units, col_units);
         else
             bring_back_plain(hh, shared.factor[slot] + row, shared.factor[slot] + BM + col);
-        if (piece.end - piece.begin == schedule.steps ||
-            add_up<S>(hh, product, schedule, piece, rank)) {
+        if (piece.tile < schedule.whole || add_up<S>(hh, product, schedule, piece, rank)) {
             if (odd)
                 store_any(hh, c, product, row_units, col_units);
             else if (product.beta != 0.0f && pairs)
@@ -797,20 +833,30 @@ static int launch(const tilemm__split_product_t *product, cudaStream_t stream)
 
     const unsigned size = S::CM * S::CN;
     const int64_t count = rows * cols * batch, steps = (product->k + BK - 1) / BK;
-    int64_t clusters = sms / size, shared = product->shared < count ? product->shared : count;
+    int64_t clusters = sms / size, shared = product->shared, layers = 0, layer = 0, tail = 0;
 
-    if (clusters > product->clusters && product->clusters > 0)
-        clusters = product->clusters;
-    if (shared * steps < clusters || shared * steps > INT32_MAX)
+    if (shared >= clusters || shared > count || count * steps > INT32_MAX)
         shared = 0;
-    if (shared == 0 && clusters > count)
+    if (shared > 0) {
+        tilemm__split_share(shared, clusters, steps, &layers, &layer);
+        tail = layers * layer < steps ? steps - layers * layer : 0;
+    }
+    if (count == shared && tail == 0)
+        clusters = layers * shared;
+    if (clusters > count && shared == 0)
         clusters = count;
     schedule.rows = (unsigned)rows;
     schedule.cols = (unsigned)cols;
     schedule.per_matrix = (unsigned)(rows * cols);
+    schedule.steps = (unsigned)steps;
     schedule.whole = (unsigned)(count - shared);
     schedule.shared = (unsigned)shared;
-    schedule.steps = (unsigned)steps;
+    schedule.layers = (unsigned)layers;
+    schedule.layer = (unsigned)layer;
+    schedule.tail = (unsigned)tail;
+    schedule.tail_clusters = (unsigned)(tail > 0 ? clusters - layers * shared : 0);
+    if (schedule.tail_clusters > shared * tail)
+        schedule.tail_clusters = (unsigned)(shared * tail);
     return launch_after(sgemm_split_sm90<S>, (unsigned)(clusters * size), THREADS, bytes, stream,
                         maps, *product, schedule);
 }
