@@ -114,7 +114,7 @@ int tilemm__plan_sgemm_fused(const tilemm__sgemm_args_t *args, tilemm_math_t mat
                 continue;
             cycles = estimate(tile, traits, (int64_t)count * splits, ceil_div(k_split, K),
                               cluster ? splits : 1);
-            cycles = largest(cycles, floor) + cycles / 20;
+            cycles = largest(cycles, floor) + cycles / 100;
             if (cluster)
                 cycles += cluster_sum + tile->m * tile->n * 4 / cluster_bytes_per_cycle;
             else if (splits > 1)

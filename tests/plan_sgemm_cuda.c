@@ -737,6 +737,14 @@ static void check_fused_plans(void)
     check_fused(&args, "sgemm_fused_sm90_128x128x32");
     args = problem(64, 64, 64, 0, 0, 8192);
     check_fused(&args, "sgemm_fused_sm90_64x64x32");
+    args = problem(8192, 16, 8192, 0, 0, 1); /* few columns, and few rows */
+    check_fused(&args, "sgemm_fused_sm90_256x16x32_splitk4");
+    args = problem(16, 8192, 8192, 0, 0, 1);
+    check_fused(&args, "sgemm_fused_sm90_16x256x32_splitk4");
+    args = problem(8192, 30, 8192, 0, 0, 1);
+    args.ldb = 32;
+    check_fused(&args, "sgemm_fused_sm90_256x32x32_splitk4");
+    args = problem(64, 64, 64, 0, 0, 8192);
 
     /* Never in strict mode; nor for what the copy engine does not take. */
     tilemm__plan_sgemm_cuda(&args, TILEMM_MATH_FP32_STRICT, h200, SIZE_MAX, &plan);
@@ -822,7 +830,7 @@ int main(void)
     check_particular();
     check_splits();
     check_fused_plans();
-    for (unsigned count = 2; count <= 4; count += 2)
+    for (unsigned count = 1; count <= 4; count *= 2)
         for (int k_major = 0; k_major < 2; k_major++)
             check_fused_layout(count, k_major);
     for (int t = 0; t < TILEMM__SGEMM_SM80_TILE_COUNT; t++) {
