@@ -20,7 +20,7 @@ typedef struct {
 #define TILE(m, n) {m, n, TILE_##m##X##n, #m "x" #n "x32"},
 #define TILE_128X128 1, 3000, 2400, 3700, 2400, 3700
 #define TILE_128X64 1, 3000, 1480, 1930, 1600, 1930
-#define TILE_64X64 2, 1500, 1250, 1500, 1950, 2440
+#define TILE_64X64 2, 1500, 1250, 1500, 1950, 2200
 #define TILE_256X32 1, 4000, 1800, 2500, 1800, 2500
 #define TILE_256X16 1, 4000, 1650, 2500, 1650, 2500
 #define TILE_32X256 TILE_256X32

@@ -95,7 +95,6 @@ static int run_panel(const tilemm__sgemm_args_t *args, const tilemm__split_plan_
                                              .products = plan->products,
                                              .left = left,
                                              .tile = plan->tile,
-                                             .clusters = plan->clusters,
                                              .shared = plan->shared,
                                              .counters = (unsigned *)(workspace + plan->counters),
                                              .partial = (float *)(workspace + plan->partial),
