@@ -170,16 +170,16 @@ static double tolerance_of(tilemm_math_t mode, int64_t k)
 static void try_shapes(const char *arch)
 {
     static const int64_t sizes[][3] = {
-        {512, 512, 512},    {1000, 999, 1001}, {260, 384, 420},    {1024, 768, 640},
-        {513, 1300, 700},   {2049, 511, 1025}, {128, 4096, 2048},  {4000, 130, 3000},
-        {1500, 1500, 40},   {300, 300, 9000},  {2500, 1900, 44},   {129, 65, 3000},
-        {1920, 1300, 2000}, {72, 2000, 500},   {200, 136, 100000}, {516, 132, 8000},
-        {3000, 16, 4000},   {12, 3300, 4100},  {5000, 29, 1000},   {32, 2100, 8000}};
+        {512, 512, 512},    {1000, 999, 1001}, {260, 384, 420},   {1024, 768, 640},
+        {513, 1300, 700},   {2049, 511, 1025}, {128, 4096, 2048}, {4000, 130, 3000},
+        {1500, 1500, 40},   {300, 300, 9000},  {2500, 1900, 44},  {129, 65, 3000},
+        {1920, 1300, 2000}, {72, 2000, 500},   {200, 136, 20000}, {516, 132, 8000},
+        {3000, 16, 4000},   {12, 3300, 4100},  {5000, 29, 1000},  {32, 2100, 8000}};
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
     int count = test_quick() ? 3 : (int)(sizeof(sizes) / sizeof(*sizes));
 
     for (int s = 0; s < count; s++)
-        for (int variant = 0; variant < 12; variant++) {
+        for (int variant = s < 10 ? 0 : 8; variant < 12; variant++) {
             /* From 8 on leading dimensions are whole quads where the sizes are. */
             int quads = variant >= 8, pad = quads || !(variant & 1) ? 4 : 3;
             int64_t skip = variant == 5 ? 1 : variant == 6 ? 2 : 0;
