@@ -100,26 +100,12 @@ TILEMM__LAYOUT int tilemm__transpose_pitch(int edge, int elem_size)
     return edge + (elem_size < 4 ? 4 / elem_size : 1);
 }
 
-/* Words, for elements of 1 and 2 bytes that are not aligned. A tile row is a row of the source, 32
- * words of 4 / elem_size elements. Lanes write words along a row, and read single elements down a
- * column from rows 4 / elem_size apart. The position, in words: */
-TILEMM__LAYOUT int tilemm__transpose_word(int row, int word, int elem_size)
+/* Strips: a tile that lies as in packed memory, written along its rows by 16 bytes, and read down
+ * its columns. Groups of 16 bytes are permuted within each 128, another way in each of 8 such
+ * lines. The position of element f, in elements: */
+TILEMM__LAYOUT int tilemm__transpose_strip(int f, int elem_size)
 {
-    return row * 32 + (word ^ ((row / (4 / elem_size)) & 31));
-}
-
-/* The order in which blocks take the rows x cols tiles of a matrix: in bands of `band` tile rows,
- * down the columns of a band, so that blocks that run together read and write neighbouring parts
- * of memory. Tile number t is in tile row *i, tile column *j. */
-TILEMM__LAYOUT void tilemm__transpose_order(uint64_t t, uint64_t rows, uint64_t cols, uint64_t band,
-                                            int64_t *i, int64_t *j)
-{
-    const uint64_t full = band * cols, number = t / full, inside = t - number * full;
-    const uint64_t first = number * band, left = rows - first, height = left < band ? left : band;
-    const uint64_t column = inside / height;
-
-    *i = (int64_t)(first + (inside - column * height));
-    *j = (int64_t)column;
+    return f ^ ((f / (128 / elem_size) & 7) * (16 / elem_size));
 }
 
 /* ---- reductions: the canonical tile ------------------------------------------------------ */

@@ -125,6 +125,8 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     const int64_t size = (int64_t)args->elem_size, vector = vector_bytes(traits->isa);
     const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
     const int64_t line = 64 / size;
+    const int far = bytes_moved(plan, args->elem_size) > near_bytes(traits);
+    int direct = 0;
     size_t scratch;
 
     /* A thin matrix gets thin blocks of the same size. */
@@ -146,22 +148,34 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     }
     /* What will not stay in the last cache anyway is written around it, if the result's rows are
      * all aligned alike: then they are aligned from row `head` of the source on. */
-    if (bytes_moved(plan, args->elem_size) > near_bytes(traits) &&
-        (uintptr_t)args->dst % args->elem_size == 0 && plan->ld_dst * size % vector == 0 &&
+    if (far && (uintptr_t)args->dst % args->elem_size == 0 && plan->ld_dst * size % vector == 0 &&
         (plan->batch_count == 1 || args->stride_dst * size % vector == 0)) {
         const int64_t head = (int64_t)(-(uintptr_t)args->dst % 64) / size;
 
         if (plan->rows - head >= 2 * line) {
             plan->stream = 1;
             plan->head = head;
+            /* A vector that is a whole cache line leaves no part of one behind. Then the block
+             * needs no copy if it fits the nearest cache. */
+            direct = vector == 64 && plan->block_cols == side && plan->block_rows == side;
+            if (direct) {
+                plan->block_rows = 64;
+                plan->block_cols = 4 * line;
+                if ((uintptr_t)args->src % args->elem_size == 0 && plan->ld_src % line == 0 &&
+                    (plan->batch_count == 1 || args->stride_src % line == 0))
+                    plan->head_cols = (int64_t)(-(uintptr_t)args->src % 64) / size;
+            }
             plan->block_rows = min64(round_up(plan->block_rows, line), plan->rows - head);
         }
     }
     limit_threads(plan, (double)tilemm__transpose_tasks(plan));
 
+    /* The hardware foresees neither the rows of a block nor the next block. */
+    plan->ahead = far && plan->cols > plan->block_cols;
+
     /* Where rows are longer than a block's, reading the block once, row by row, keeps its rows
      * from evicting each other, and page by page what would be all pages at a time. */
-    plan->buffered = plan->cols > plan->block_cols && plan->block_rows >= 32 &&
+    plan->buffered = !direct && plan->cols > plan->block_cols && plan->block_rows >= 32 &&
                      bytes_moved(plan, args->elem_size) > (double)traits->l2_bytes;
     if (plan->buffered) {
         scratch = (size_t)(plan->block_rows *
@@ -222,7 +236,8 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
     plan->block_cols = args->cols;
     plan->buffered = 0;
     plan->stream = 0;
-    plan->head = 0;
+    plan->head = plan->head_cols = 0;
+    plan->ahead = 0;
     plan->scratch = 0;
 
     if (args->scaled && args->alpha == 0.0f) {
@@ -266,9 +281,14 @@ int64_t tilemm__transpose_row_blocks(const tilemm__plan_transpose_cpu_t *plan)
     return (plan->head > 0) + ceil_div(plan->rows - plan->head, plan->block_rows);
 }
 
+int64_t tilemm__transpose_col_blocks(const tilemm__plan_transpose_cpu_t *plan)
+{
+    return (plan->head_cols > 0) + ceil_div(plan->cols - plan->head_cols, plan->block_cols);
+}
+
 int64_t tilemm__transpose_tasks(const tilemm__plan_transpose_cpu_t *plan)
 {
-    return tilemm__transpose_row_blocks(plan) * ceil_div(plan->cols, plan->block_cols) *
+    return tilemm__transpose_row_blocks(plan) * tilemm__transpose_col_blocks(plan) *
            plan->batch_count;
 }
 

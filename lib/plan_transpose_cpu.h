@@ -30,9 +30,12 @@ typedef struct {
     int64_t block_rows, block_cols; /* what a thread takes at a time, of the source */
     int buffered;                   /* copy each block of the source to scratch first */
     int stream;                     /* write around the caches */
-    int64_t head;   /* rows before the first one that is written to an aligned address; they are
-                       a block of their own, not streamed */
-    size_t scratch; /* bytes of workspace for each thread; 0: what is on its stack must do */
+    int ahead;                      /* ask for the next block of the source before each block */
+    int64_t head;      /* rows before the first one that is written to an aligned address; they are
+                          a block of their own, not streamed */
+    int64_t head_cols; /* columns before the first one that is read from the start of a cache
+                          line; blocks of their own */
+    size_t scratch;    /* bytes of workspace for each thread; 0: what is on its stack must do */
 } tilemm__plan_transpose_cpu_t;
 
 /* Plan for at most `threads` threads and `workspace` bytes: pure, reads no matrix. With SIZE_MAX
@@ -42,8 +45,10 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
                                 const tilemm__cpu_traits_t *traits, int threads, size_t workspace,
                                 tilemm__plan_transpose_cpu_t *plan);
 
-/* Into how many blocks the rows of the source are cut; and all matrices of the batch. */
+/* Into how many blocks the rows and the columns of the source are cut; and all matrices of the
+ * batch. */
 int64_t tilemm__transpose_row_blocks(const tilemm__plan_transpose_cpu_t *plan);
+int64_t tilemm__transpose_col_blocks(const tilemm__plan_transpose_cpu_t *plan);
 int64_t tilemm__transpose_tasks(const tilemm__plan_transpose_cpu_t *plan);
 
 /* "simd", "swap", ... as in kernel names. */

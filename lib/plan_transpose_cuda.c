@@ -9,14 +9,25 @@
 #include "../kernels/cuda/transpose.h"
 #include "inplace.h"
 
-/* A side shorter than this leaves too much of a square tile empty. */
-enum { NARROW = 32 };
+/* A side shorter than this leaves too much of a square tile empty; one shorter than the other, of
+ * a tile that is 32 wide, too. */
+enum { NARROW = 32, THIN = 17 };
+
+/* Fewer tiles than this for each multiprocessor should be smaller ones. */
+enum { FEW_TILES = 4 };
 
 /* Workspace up to this much is worth having whatever the size of the matrix. */
 enum { SMALL_WORKSPACE = 4 << 20 };
 
 /* A slice of a run should be no longer than a line, and must not be shorter than a sector. */
 enum { SLICE_MOST = 128, SLICE_LEAST = 32 };
+
+/* Panels: every so many-th run is saved at least (few, and a prime, which goes well with any
+ * shape), and at most, or chains become too few and too long. */
+enum { STRIDE_LEAST = 37, STRIDE_MOST = 257 };
+
+/* Panels that there are at least, so that rows left over are few beside them, and columns. */
+enum { PANELS_LEAST = 32, PANEL_COLS_LEAST = 128 };
 
 /* With less workspace than this many elements the single block that needs none moves as fast. */
 enum { SHORT_INTERVAL = 8192 };
@@ -73,27 +84,107 @@ static void plan_copy(const tilemm__transpose_args_t *args, int aligned,
              plan->block_cols, size);
 }
 
+/* The bytes of an access that suits every line of a strip's tile, on one side: 16 or an element. A
+ * line is `width` elements, of full_width; or a matrix, or the tile, where nothing lies between. */
+static int strip_unit(const tilemm__transpose_args_t *args, const tilemm__transpose_plan_t *plan,
+                      const void *pointer, int64_t ld, int64_t stride, int64_t width,
+                      int64_t full_width, int64_t height, int64_t full_height)
+{
+    const int64_t size = (int64_t)args->elem_size;
+    uint64_t all = (uint64_t)(uintptr_t)pointer | 16;
+    int64_t length = width, lines = height * plan->tile_batch;
+
+    if (args->batch_count > 1)
+        all |= (uint64_t)(stride * size);
+    if (width == full_width && ld == full_width) {
+        length = width * height;
+        lines = plan->tile_batch;
+        if (height < full_height)
+            all |= (uint64_t)(length * size);
+        else if (lines > 1 && stride == length) {
+            length *= lines;
+            lines = 1;
+            all = (uint64_t)(uintptr_t)pointer | 16 | (uint64_t)(length * size);
+        }
+    } else {
+        all |= (uint64_t)(ld * size);
+        if (width < full_width)
+            all |= (uint64_t)(width * size);
+    }
+    if (lines > 1)
+        all |= (uint64_t)(length * size);
+    return (all & -all) == 16 && size < 16 ? 16 : (int)size;
+}
+
 /* A tile as narrow as the matrix, with as much of its other side as there is room for, and as many
- * matrices. */
+ * matrices; in multiples of 16 bytes, so that these may be accessed at once. */
 static void plan_strip(const tilemm__transpose_args_t *args, int aligned,
                        tilemm__transpose_plan_t *plan)
 {
-    const int size = (int)args->elem_size;
+    const int64_t size = (int64_t)args->elem_size, unit = 16 / size;
     const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / size;
     int64_t rows = args->rows, cols = args->cols;
 
-    /* An odd pitch keeps lanes that go down a column on different banks. */
     if (cols <= rows)
-        rows = at_most(rows, room / (cols | 1));
+        rows = at_most(rows, room / cols / unit * unit);
     else
-        cols = at_most(cols, (room / rows - 1) | 1);
+        cols = at_most(cols, room / rows / unit * unit);
     plan->kernel = TILEMM__TRANSPOSE_STRIP;
-    plan->access = aligned < size ? aligned : size;
+    plan->access = aligned < (int)size ? aligned : (int)size;
     plan->tile_rows = (int)rows;
     plan->tile_cols = (int)cols;
-    plan->pitch = (int)(cols | 1);
-    if (rows == args->rows && cols == args->cols)
-        plan->tile_batch = (int)at_most(room / (rows * plan->pitch), args->batch_count);
+    if (rows == args->rows && cols == args->cols && args->batch_count > 1) {
+        plan->tile_batch = (int)at_most(room / (rows * cols), args->batch_count);
+        if (plan->tile_batch > unit)
+            plan->tile_batch -= plan->tile_batch % (int)unit;
+    }
+    plan->unit_in = strip_unit(args, plan, args->src, args->ld_src, args->stride_src, cols,
+                               args->cols, rows, args->rows);
+    plan->unit_out = strip_unit(args, plan, args->dst, args->ld_dst, args->stride_dst, rows,
+                                args->rows, cols, args->cols);
+}
+
+static int64_t tiles_along(int64_t length, int edge)
+{
+    return (length - 1) / edge + 1;
+}
+
+/* Square tiles: small ones where there are few, or where more of them is full. */
+static void plan_chunks(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
+                        tilemm__transpose_plan_t *plan)
+{
+    static const int edges[] = {256, 128, 64, 32, 32}, small_edges[] = {128, 64, 32, 32, 16};
+    const int size = (int)args->elem_size;
+    int kind = 0, edge, small;
+    int64_t tiles, small_tiles;
+
+    while (1 << kind < size)
+        kind++;
+    edge = edges[kind];
+    small = small_edges[kind];
+    tiles = product(product(tiles_along(args->rows, edge), tiles_along(args->cols, edge)),
+                    args->batch_count);
+    small_tiles = product(product(tiles_along(args->rows, small), tiles_along(args->cols, small)),
+                          args->batch_count);
+    if (tiles <= FEW_TILES * (int64_t)traits->sm_count ||
+        tiles / 3 * 2 > small_tiles / (edge / small) / (edge / small))
+        edge = small;
+    plan->kernel = TILEMM__TRANSPOSE_CHUNKS;
+    plan->tile_rows = plan->tile_cols = edge;
+}
+
+/* Tiles for rows that are not aligned, and how many rows more they need to write to whole
+ * transfers. */
+static void plan_shifted(const tilemm__transpose_args_t *args, int aligned_dst,
+                         tilemm__transpose_plan_t *plan)
+{
+    const int size = (int)args->elem_size, chunk = size == 1 ? 8 : 16;
+
+    plan->kernel = TILEMM__TRANSPOSE_SHIFTED;
+    plan->access = chunk;
+    plan->tile_rows = size == 2 ? 256 : size == 8 ? 64 : 128;
+    plan->tile_cols = size == 1 ? 128 : size == 8 ? 32 : 64;
+    plan->halo = aligned_dst >= chunk ? 0 : size == 1 ? 16 : 32 / size;
 }
 
 void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
@@ -102,22 +193,16 @@ void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
 {
     const int size = (int)args->elem_size;
     const int64_t shorter = at_most(args->rows, args->cols);
-    const int64_t bytes =
-        product(product(product(args->rows, args->cols), size), args->batch_count);
-    const int64_t blocks =
-        (int64_t)traits->sm_count * (traits->max_threads_per_sm / TILEMM__TRANSPOSE_THREADS);
-    int aligned =
+    const int64_t each = product(product(args->rows, args->cols), size);
+    const int aligned_dst =
         alignment(args->dst, args->ld_dst, args->stride_dst, args->batch_count, args->elem_size);
+    int aligned = aligned_dst, fits;
     const char *method;
 
     memset(plan, 0, sizeof *plan);
     plan->zero = args->scaled && args->alpha == 0.0f;
     plan->tile_batch = 1;
-    plan->streaming = bytes > (int64_t)(traits->l2_bytes / 2);
-    /* The blocks that run at once have about a square of tiles, so that rows of both operands are
-     * touched in runs of like length. */
-    for (plan->band = 1; (int64_t)plan->band * plan->band * 4 <= blocks;)
-        plan->band *= 2;
+    plan->streaming = product(each, args->batch_count) > (int64_t)(traits->l2_bytes / 2);
     if (!plan->zero)
         aligned = (int)at_most(aligned, alignment(args->src, args->ld_src, args->stride_src,
                                                   args->batch_count, args->elem_size));
@@ -125,29 +210,26 @@ void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
         plan_copy(args, aligned, plan);
         return;
     }
-    if (shorter < NARROW ||
-        (args->batch_count > 1 &&
-         product(product(args->rows, args->cols | 1), 2 * size) <= TILEMM__TRANSPOSE_STRIP_BYTES)) {
+    plan->access = size == 1 ? 8 : aligned;
+    fits = aligned == 16 || size == 16 || (size == 1 && aligned == 8);
+    /* Matrices of a batch that leave little of a small tile empty are no strips. */
+    if (shorter < NARROW && shorter >= THIN && args->batch_count == 1 && (size == 4 || size == 8)) {
+        plan->kernel = TILEMM__TRANSPOSE_NARROW;
+        plan->access = size;
+        plan->tile_rows = args->rows < args->cols ? 32 : 128;
+        plan->tile_cols = args->rows < args->cols ? 128 : 32;
+        method = "narrow";
+    } else if (shorter < NARROW || (args->batch_count > 1 && !(fits && size >= 4) &&
+                                    each <= TILEMM__TRANSPOSE_STRIP_BYTES / 2)) {
         plan_strip(args, aligned, plan);
         method = "strip";
-    } else if (aligned == 16 || size == 16 || (size == 1 && aligned == 8)) {
-        plan->kernel = TILEMM__TRANSPOSE_CHUNKS;
-        plan->access = size == 1 ? 8 : aligned;
-        plan->tile_rows = size <= 2 ? 128 : size <= 8 ? 64 : 32;
+    } else if (fits) {
+        plan_chunks(args, traits, plan);
         method = "tile";
-    } else if (size <= 2) {
-        plan->kernel = TILEMM__TRANSPOSE_WORDS;
-        plan->access = 4;
-        plan->tile_rows = 128 / size;
-        method = "words";
     } else {
-        plan->kernel = TILEMM__TRANSPOSE_SCALAR;
-        plan->access = size;
-        plan->tile_rows = size == 4 ? 64 : 32;
-        method = "scalar";
+        plan_shifted(args, aligned_dst, plan);
+        method = "shifted";
     }
-    if (plan->kernel != TILEMM__TRANSPOSE_STRIP)
-        plan->tile_cols = plan->tile_rows;
     snprintf(plan->name, sizeof plan->name, "transpose_%s_sm75_%dx%dx%d", method, plan->tile_rows,
              plan->tile_cols, size);
 }
@@ -166,6 +248,60 @@ static void plan_view(const tilemm__transpose_args_t *args, tilemm__transpose_in
                                       args->trans ? args->rows : args->cols, args->ld_dst);
 }
 
+static size_t round_256(int64_t bytes)
+{
+    return (size_t)(bytes + 255) / 256 * 256;
+}
+
+/* Lay out the workspace of the method of panels. Returns the bytes of it, with as much saved as is
+ * best, or 0 if the shape is not for that method. */
+static size_t plan_panels(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
+                          tilemm__transpose_inplace_plan_t *plan)
+{
+    const int64_t size = (int64_t)args->elem_size, height = TILEMM__RUN_BYTES / size;
+    const int64_t panels = plan->m / height, rest = plan->m % height;
+    const int64_t shared = (int64_t)traits->shared_per_block / TILEMM__PANEL_SHARED;
+    const int64_t blocks = traits->sm_count * at_most(shared, TILEMM__PANEL_BLOCKS);
+    int64_t runs;
+
+    /* All the tiles of a panel must be able to run at once. */
+    if (plan->move || panels < PANELS_LEAST || plan->n < PANEL_COLS_LEAST ||
+        (plan->n - 1) / TILEMM__PANEL_WIDTH >= blocks || plan->n >= UINT32_MAX / panels)
+        return 0;
+    runs = panels * plan->n;
+    plan->chunks = panels;
+    plan->length = height;
+    plan->rest = rest;
+    plan->rest_bytes = round_256(rest * plan->n * size);
+    plan->stride = STRIDE_LEAST;
+    plan->counts_at = plan->rest_bytes;
+    plan->marks_at = plan->counts_at + round_256(panels * 4);
+    plan->saved_at = plan->marks_at + round_256(runs / 8 + 4);
+    return plan->saved_at + (size_t)(runs / STRIDE_LEAST + 1) * TILEMM__RUN_BYTES;
+}
+
+/* The method of panels with so much workspace; -1 if that is too little. */
+static int choose_panels(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
+                         int64_t workspace, tilemm__transpose_inplace_plan_t *plan)
+{
+    tilemm__transpose_inplace_plan_t panels = *plan;
+    int64_t runs, room;
+
+    if (plan_panels(args, traits, &panels) == 0 || (int64_t)panels.saved_at >= workspace)
+        return -1;
+    runs = panels.chunks * panels.n;
+    room = (workspace - (int64_t)panels.saved_at) / TILEMM__RUN_BYTES;
+    while (panels.stride <= STRIDE_MOST && (runs - 1) / panels.stride + 1 > room)
+        panels.stride += 2;
+    if (panels.stride > STRIDE_MOST)
+        return -1;
+    *plan = panels;
+    plan->method = TILEMM__INPLACE_PANELS;
+    snprintf(plan->name, sizeof plan->name, "transpose_panels_sm75_%dx%dx%d", (int)plan->length,
+             TILEMM__PANEL_WIDTH, (int)args->elem_size);
+    return 0;
+}
+
 size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
                                            const tilemm__cuda_traits_t *traits)
 {
@@ -182,6 +318,8 @@ size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
     /* Rows that shared memory does not hold need room, for several at a time. */
     if ((size_t)plan.n * args->elem_size > traits->shared_per_block)
         want = at_least(want, plan.n * (int64_t)args->elem_size);
+    if (args->trans && plan.n > 1 && plan.m != plan.n)
+        want = at_least(want, (int64_t)plan_panels(args, traits, &plan));
     return (size_t)((want + 255) / 256 * 256);
 }
 
@@ -300,10 +438,11 @@ int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
         plan_swap(args, plan);
         plan->scale = 0;
     } else if (plan_runs(args, traits, room, plan) != 0 &&
+               choose_panels(args, traits, room, plan) != 0 &&
                plan_c2r(args, traits, room, plan) != 0) {
         return -1;
     }
-    if (plan->rest)
+    if (plan->method == TILEMM__INPLACE_RUNS && plan->rest)
         plan->move = 1;
     left = (room - (int64_t)plan->rest_bytes) / size;
     if (plan->move && left >= SHORT_INTERVAL)

@@ -11,19 +11,19 @@
 /* ---- out of place --------------------------------------------------------------------------- */
 
 typedef enum {
-    TILEMM__TRANSPOSE_COPY,   /* no transpose: scale, copy, or fill with zeros */
-    TILEMM__TRANSPOSE_CHUNKS, /* square tiles, aligned chunks */
-    TILEMM__TRANSPOSE_SCALAR, /* square tiles, element by element */
-    TILEMM__TRANSPOSE_WORDS,  /* square tiles, words of 1- and 2-byte elements */
-    TILEMM__TRANSPOSE_STRIP   /* tiles as narrow as the matrix, or of several matrices */
+    TILEMM__TRANSPOSE_COPY,    /* no transpose: scale, copy, or fill with zeros */
+    TILEMM__TRANSPOSE_CHUNKS,  /* square tiles, aligned chunks */
+    TILEMM__TRANSPOSE_SHIFTED, /* tiles, aligned chunks of rows that are not aligned */
+    TILEMM__TRANSPOSE_NARROW,  /* tiles that are narrow one way, element by element */
+    TILEMM__TRANSPOSE_STRIP    /* tiles as narrow as the matrix, or of several matrices */
 } tilemm__transpose_kernel_t;
 
 typedef struct {
     tilemm__transpose_kernel_t kernel;
     int access;                           /* bytes of one access to global memory */
     int tile_rows, tile_cols, tile_batch; /* elements of src, matrices */
-    int pitch;                            /* strip: elements from row to row of the tile */
-    int band;                             /* see tilemm__transpose_order */
+    int unit_in, unit_out;                /* strip: bytes of an access on either side */
+    int halo;                             /* shifted: see the kernel */
     int streaming;                        /* more data than the L2 cache holds */
     /* Copy: it fills with zeros; as one row, where nothing lies between rows; threads along a row.
      */
@@ -43,6 +43,7 @@ typedef enum {
     TILEMM__INPLACE_SWAP,   /* square: tiles change places */
     TILEMM__INPLACE_STAGED, /* out of place to the workspace, and copied back */
     TILEMM__INPLACE_RUNS,   /* few columns: blocks of rows, then runs, change places */
+    TILEMM__INPLACE_PANELS, /* panels of rows, then runs, change places: two passes */
     TILEMM__INPLACE_C2R     /* columns, rows, columns: see inplace.h */
 } tilemm__inplace_method_t;
 
@@ -57,6 +58,11 @@ typedef struct {
     int64_t chunks, length, rest;
     size_t rest_bytes;
     int slice;
+    /* Panels: `chunks` of `length` rows, and `rest`, as for runs; every how many runs one is saved;
+     * where in the workspace are the counts of the first pass, the marks of the second, and what it
+     * saves. */
+    uint32_t stride;
+    size_t counts_at, marks_at, saved_at;
     /* C2R: columns that the workspace takes at a time, 0 for the method with none; rows that a
      * block takes into shared memory, or if 0, rows that the workspace takes. */
     int64_t panel;

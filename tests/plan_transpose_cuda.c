@@ -63,15 +63,25 @@ static void check_sound(const tilemm__transpose_args_t *args, const tilemm__cuda
     const uint64_t rows = (uint64_t)(args->ld_src | args->ld_dst) * args->elem_size;
 
     CHECK(plan->name[0] && strlen(plan->name) < sizeof plan->name - 1, "%s", traits->name);
-    CHECK(plan->band >= 1 && (plan->band & (plan->band - 1)) == 0, "%d", plan->band);
     if (plan->kernel == TILEMM__TRANSPOSE_CHUNKS)
         CHECK(both % (unsigned)plan->access == 0 && rows % (unsigned)plan->access == 0,
               "%s: %d-byte accesses to operands that are not aligned", plan->name, plan->access);
-    if (plan->kernel == TILEMM__TRANSPOSE_STRIP)
-        CHECK(plan->pitch % 2 == 1 && plan->pitch >= plan->tile_cols && plan->tile_rows > 0 &&
-                  plan->tile_cols > 0 && plan->tile_batch > 0 &&
-                  (int64_t)plan->tile_batch * plan->tile_rows * plan->pitch * size <= 16384,
-              "%s: batch %d, pitch %d", plan->name, plan->tile_batch, plan->pitch);
+    if (plan->kernel == TILEMM__TRANSPOSE_SHIFTED)
+        CHECK(plan->halo * size == 16 || plan->halo * size == 32 ||
+                  (plan->halo == 0 && ((uintptr_t)args->dst | (uintptr_t)(args->ld_dst * size)) %
+                                              (unsigned)plan->access ==
+                                          0),
+              "%s: halo %d", plan->name, plan->halo);
+    if (plan->kernel == TILEMM__TRANSPOSE_STRIP) {
+        CHECK(plan->tile_rows > 0 && plan->tile_cols > 0 && plan->tile_batch > 0 &&
+                  (int64_t)plan->tile_batch * plan->tile_rows * plan->tile_cols * size <= 16384,
+              "%s: batch %d", plan->name, plan->tile_batch);
+        CHECK(plan->unit_in == size || plan->unit_in == 16, "%s: %d", plan->name, plan->unit_in);
+        CHECK(plan->unit_out == size || plan->unit_out == 16, "%s: %d", plan->name, plan->unit_out);
+        if (args->ld_src != args->cols)
+            CHECK(plan->unit_in == size || rows % 16 == 0 || args->ld_src * size % 16 == 0,
+                  "%s: unaligned rows by %d bytes", plan->name, plan->unit_in);
+    }
 }
 
 static void test_kernels(int d)
@@ -96,7 +106,9 @@ static void test_kernels(int d)
                     tilemm__plan_transpose_cuda(&args, traits, &plan);
                     check_sound(&args, traits, &plan);
                     if (lengths[i] < 32 || lengths[j] < 32)
-                        CHECK(plan.kernel == TILEMM__TRANSPOSE_STRIP, "%s", plan.name);
+                        CHECK(plan.kernel == TILEMM__TRANSPOSE_STRIP ||
+                                  plan.kernel == TILEMM__TRANSPOSE_NARROW,
+                              "%s", plan.name);
                 }
             }
         }
@@ -116,24 +128,24 @@ static void test_choices(void)
     tilemm__transpose_args_t args;
     tilemm__transpose_plan_t plan;
 
-    expect(problem(8192, 8192, 1), "transpose_tile_sm75_128x128x1");
+    expect(problem(8192, 8192, 1), "transpose_tile_sm75_256x256x1");
     expect(problem(8192, 8192, 2), "transpose_tile_sm75_128x128x2");
     expect(problem(8192, 8192, 4), "transpose_tile_sm75_64x64x4");
-    expect(problem(8192, 8192, 8), "transpose_tile_sm75_64x64x8");
+    expect(problem(8192, 8192, 8), "transpose_tile_sm75_32x32x8");
     expect(problem(8192, 8192, 16), "transpose_tile_sm75_32x32x16");
-    expect(problem(8191, 8192, 1), "transpose_words_sm75_128x128x1");
-    expect(problem(8191, 8192, 2), "transpose_words_sm75_64x64x2");
-    expect(problem(8191, 8192, 4), "transpose_scalar_sm75_64x64x4");
-    expect(problem(8191, 8192, 8), "transpose_scalar_sm75_32x32x8");
+    expect(problem(8191, 8192, 1), "transpose_shifted_sm75_128x128x1");
+    expect(problem(8191, 8192, 2), "transpose_shifted_sm75_256x64x2");
+    expect(problem(8191, 8192, 4), "transpose_shifted_sm75_128x64x4");
+    expect(problem(8191, 8192, 8), "transpose_shifted_sm75_64x32x8");
     expect(problem(8191, 8192, 16), "transpose_tile_sm75_32x32x16");
-    expect(problem(65536, 31, 4), "transpose_strip_sm75_132x31x4");
-    expect(problem(3, 1 << 20, 4), "transpose_strip_sm75_3x1365x4");
+    expect(problem(65536, 31, 4), "transpose_narrow_sm75_128x32x4");
+    expect(problem(3, 1 << 20, 4), "transpose_strip_sm75_3x1364x4");
 
     args = problem(8, 8, 4);
     args.batch_count = 65536;
     args.stride_src = args.stride_dst = 64;
     tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
-    CHECK(plan.kernel == TILEMM__TRANSPOSE_STRIP && plan.tile_batch == 56, "%s x %d", plan.name,
+    CHECK(plan.kernel == TILEMM__TRANSPOSE_STRIP && plan.tile_batch == 64, "%s x %d", plan.name,
           plan.tile_batch);
 
     /* One matrix of a batch out of step is enough to forbid wide accesses; for one alone its stride
@@ -141,20 +153,32 @@ static void test_choices(void)
     args = problem(64, 64, 4);
     args.stride_src = 4097;
     args.stride_dst = 4096;
-    expect(args, "transpose_tile_sm75_64x64x4");
+    expect(args, "transpose_tile_sm75_32x32x4");
     args.batch_count = 2;
-    expect(args, "transpose_scalar_sm75_64x64x4");
+    expect(args, "transpose_shifted_sm75_128x64x4");
     args = problem(64, 64, 16);
     args.src = address(0x10008);
     tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
     CHECK(plan.kernel == TILEMM__TRANSPOSE_CHUNKS && plan.access == 8, "%d", plan.access);
 
-    /* Data that the L2 cache holds stays there; and more blocks at once share a wider band. */
+    /* Data that the L2 cache holds stays there; few tiles are small ones. */
     args = problem(1024, 1024, 4);
     tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
-    CHECK(!plan.streaming && plan.band == 32, "band %d", plan.band);
+    CHECK(!plan.streaming && plan.tile_rows == 32, "%s", plan.name);
     tilemm__plan_transpose_cuda(&args, &devices[T4], &plan);
-    CHECK(plan.streaming && plan.band == 8, "band %d", plan.band);
+    CHECK(plan.streaming && plan.tile_rows == 64, "%s", plan.name);
+
+    /* A batch of matrices as large as a small tile. */
+    args = problem(32, 32, 4);
+    args.batch_count = 65536;
+    args.stride_src = args.stride_dst = 1024;
+    expect(args, "transpose_tile_sm75_32x32x4");
+    args = problem(3, 5, 4);
+    args.batch_count = 65536;
+    args.stride_src = args.stride_dst = 15;
+    tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
+    CHECK(plan.tile_batch == 272 && plan.unit_in == 16 && plan.unit_out == 16, "%s x %d", plan.name,
+          plan.tile_batch);
 
     /* alpha = 0 is a fill whatever the rest, and does not look at src. */
     args = problem(1000, 1000, 4);
@@ -211,6 +235,17 @@ static void check_inplace(tilemm__transpose_args_t args, int d, size_t workspace
         CHECK((plan.slice & (plan.slice - 1)) == 0 && plan.slice <= 128, "%d", plan.slice);
         CHECK(!plan.rest || plan.move, "%s", plan.name);
         break;
+    case TILEMM__INPLACE_PANELS:
+        taken = (int64_t)plan.saved_at +
+                ((plan.chunks * plan.n - 1) / plan.stride + 1) * plan.length * size;
+        CHECK(plan.chunks * plan.length + plan.rest == plan.m && plan.length * size == 256, "%s",
+              plan.name);
+        CHECK(!plan.move && plan.stride >= 37 && plan.stride % 2 == 1, "%s", plan.name);
+        CHECK(plan.counts_at >= plan.rest_bytes &&
+                  plan.marks_at >= plan.counts_at + plan.chunks * 4 &&
+                  (int64_t)plan.saved_at >= (int64_t)plan.marks_at + plan.chunks * plan.n / 8,
+              "%s", plan.name);
+        break;
     case TILEMM__INPLACE_C2R:
         taken = plan.panel * plan.m * size;
         if (plan.rows_per_block)
@@ -243,7 +278,7 @@ static void test_inplace(int d)
                     args.ld_dst += pad >> 1;
                     bytes = args.rows * args.cols * sizes[s];
                     want = (int64_t)tilemm__transpose_inplace_cuda_want(&args, &devices[d]);
-                    CHECK(want <= bytes / 32 + 256 || want <= (4 << 20) ||
+                    CHECK(want <= bytes / 16 + 256 || want <= (4 << 20) ||
                               want <=
                                   (lengths[i] < lengths[j] ? lengths[i] : lengths[j]) * sizes[s] +
                                       256,
@@ -292,7 +327,13 @@ static void test_inplace_choices(void)
     CHECK(plan_inplace(args, T4, MIB, &plan) == 0 && plan.method == TILEMM__INPLACE_RUNS &&
               !plan.forward && plan.m == (1 << 20) + 1,
           "%s", plan.name);
+    args = problem(16384, 12289, 4);
+    CHECK(plan_inplace(args, H200, tilemm__transpose_inplace_cuda_want(&args, &devices[H200]),
+                       &plan) == 0 &&
+              plan.method == TILEMM__INPLACE_PANELS && plan.chunks == 256 && plan.stride == 37,
+          "%s", plan.name);
     args = problem(16384, 8192, 4);
+    args.ld_src += 4;
     CHECK(plan_inplace(args, H200, 16 * MIB, &plan) == 0 && plan.method == TILEMM__INPLACE_C2R &&
               plan.panel == 256 && plan.rows_per_block == 1,
           "%s", plan.name);
@@ -355,15 +396,15 @@ static int conflicts(const int *address, int lanes, int bytes)
     return worst;
 }
 
-/* Chunks as threads of a block of 256 store and read them. */
-static void test_chunk_tile(int size, int chunk, int edge)
+/* Chunks as threads of a block store and read them. */
+static void test_chunk_tile(int size, int chunk, int edge, int threads)
 {
-    const int v = chunk / size, q = edge / v, steps = 256 / q;
-    static unsigned char seen[128 * 128];
+    const int v = chunk / size, q = edge / v, steps = threads / q;
+    static unsigned char seen[256 * 256];
     int address[32], warp, lane, j, s;
 
     memset(seen, 0, sizeof seen);
-    for (warp = 0; warp < 8; warp++) {
+    for (warp = 0; warp < threads / 32; warp++) {
         for (s = 0; s < q / steps; s++) {
             for (j = 0; j < v; j++) {
                 for (lane = 0; lane < 32; lane++) {
@@ -404,55 +445,63 @@ static void test_scalar_tile(int size, int edge)
     }
 }
 
-static void test_word_tile(int size)
+/* The tile of shifted chunks, rows x cols: stored as above, and read as two chunks that follow each
+ * other, from any one on. */
+static void test_shifted_tile(int size, int chunk, int rows, int cols)
 {
-    const int per_word = 4 / size, edge = 128 / size;
-    int address[32], row, col, shift, k, lane, active;
+    const int v = chunk / size, across = cols / v, down = rows / v, lanes = down < 32 ? down : 32;
+    int address[32], j, lane, first, second;
 
-    for (row = 0; row < edge; row++) {
-        for (lane = 0; lane < 32; lane++)
-            address[lane] = tilemm__transpose_word(row, lane, size) * 4;
-        CHECK(conflicts(address, 32, 4) == 1, "row %d", row);
+    for (j = 0; j < v; j++) {
+        for (first = 0; first < 256; first += 32) {
+            for (lane = 0; lane < 32; lane++)
+                address[lane] = tilemm__transpose_chunk((first + lane) % across * v + j,
+                                                        (first + lane) / across % down, down, v) *
+                                chunk;
+            CHECK(conflicts(address, 32, chunk) == 1, "store, %d x %d of %d bytes", rows, cols,
+                  size);
+        }
     }
-    for (col = 0; col < edge; col++) {
-        for (shift = 0; shift < per_word; shift++) {
-            for (k = 0; k < per_word; k++) {
-                for (lane = active = 0; lane < 32; lane++) {
-                    const int r = lane * per_word - shift + k;
-
-                    if (r >= 0)
-                        address[active++] = tilemm__transpose_word(r, col / per_word, size) * 4 +
-                                            col % per_word * size;
-                }
-                CHECK(conflicts(address, active, 4) == 1, "column %d", col);
+    for (j = 0; j < cols; j++) {
+        for (first = 0; first + lanes <= down; first += lanes) {
+            for (second = 0; second < 2; second++) {
+                for (lane = 0; lane < lanes; lane++)
+                    address[lane] =
+                        tilemm__transpose_chunk(j, (first + lane + second) % down, down, v) * chunk;
+                CHECK(conflicts(address, lanes, chunk) == 1, "load, %d x %d of %d bytes", rows,
+                      cols, size);
             }
         }
     }
 }
 
-/* Every tile is met once, and blocks that follow each other stay in a band. */
-static void test_order(void)
+/* A tile of panels: eight lanes read 16 bytes each of one column, four columns side by side. */
+static void test_panel_tile(int size)
 {
-    static unsigned char seen[40 * 40];
-    int rows, cols, band;
+    const int pitch = 64 + (size < 4 ? 4 / size : 1), v = 16 / size;
+    int address[32], lane, k, c;
 
-    for (rows = 1; rows < 40; rows += 3) {
-        for (cols = 1; cols < 40; cols += 4) {
-            for (band = 1; band <= 64; band *= 2) {
-                int t;
-
-                memset(seen, 0, sizeof seen);
-                for (t = 0; t < rows * cols; t++) {
-                    int64_t i, j;
-
-                    tilemm__transpose_order((uint64_t)t, (uint64_t)rows, (uint64_t)cols,
-                                            (uint64_t)band, &i, &j);
-                    CHECK(i >= 0 && i < rows && j >= 0 && j < cols && !seen[i * cols + j]++,
-                          "%d of %d x %d", t, rows, cols);
-                    CHECK(i / band == t / (band * cols), "%d of %d x %d", t, rows, cols);
-                }
-            }
+    for (c = 0; c < 64; c += 4) {
+        for (k = 0; k < v; k++) {
+            for (lane = 0; lane < 32; lane++)
+                address[lane] = ((lane % 8 * v + k) * pitch + c + lane / 8) * size;
+            CHECK(conflicts(address, 32, size) == 1, "%d bytes", size);
         }
+    }
+}
+
+/* Strips: positions of 16 bytes stay together, and none is used twice. */
+static void test_strip_tile(int size)
+{
+    static unsigned char seen[16384];
+    int f;
+
+    memset(seen, 0, sizeof seen);
+    for (f = 0; f < 16384 / size; f++) {
+        const int slot = tilemm__transpose_strip(f, size);
+
+        CHECK(slot >= 0 && slot < 16384 / size && !seen[slot]++, "%d", slot);
+        CHECK(slot % (16 / size) == f % (16 / size), "%d", slot);
     }
 }
 
@@ -467,19 +516,27 @@ int main(void)
     test_choices();
     test_inplace_choices();
     /* The tiles out of place, and those in place that differ. */
-    test_chunk_tile(1, 8, 128);
-    test_chunk_tile(2, 16, 128);
-    test_chunk_tile(4, 16, 64);
-    test_chunk_tile(8, 16, 64);
-    test_chunk_tile(16, 16, 32);
-    test_chunk_tile(2, 8, 64);
-    test_chunk_tile(8, 16, 32);
+    test_chunk_tile(1, 8, 256, 512);
+    test_chunk_tile(2, 16, 128, 256);
+    test_chunk_tile(4, 16, 64, 256);
+    test_chunk_tile(16, 16, 32, 256);
+    test_chunk_tile(2, 16, 64, 64);
+    test_chunk_tile(4, 16, 32, 64);
+    test_chunk_tile(8, 16, 32, 128);
+    test_chunk_tile(16, 16, 16, 64);
+    test_chunk_tile(1, 8, 128, 256);
+    test_chunk_tile(2, 8, 64, 256);
+    test_chunk_tile(8, 16, 32, 256);
     test_scalar_tile(1, 64);
     test_scalar_tile(2, 64);
     test_scalar_tile(4, 64);
     test_scalar_tile(8, 32);
-    test_word_tile(1);
-    test_word_tile(2);
-    test_order();
+    test_shifted_tile(1, 8, 128, 128);
+    test_shifted_tile(2, 16, 256, 64);
+    test_shifted_tile(4, 16, 128, 64);
+    test_shifted_tile(8, 16, 64, 32);
+    test_panel_tile(4);
+    for (d = 0; d < 5; d++)
+        test_strip_tile(sizes[d]);
     return check_exit();
 }

@@ -164,6 +164,37 @@ static void little_workspace(tilemm_t ctx, int rounds, rng_t *rng)
     operand_free(&workspace);
 }
 
+/* Shapes that are long enough for two passes over the matrix, with a workspace that does not hold
+ * it: rows left over or not, aligned or not, cycles that are all short, and alpha. */
+static void two_passes(tilemm_t ctx, rng_t *rng)
+{
+    static const size_t sizes[] = {1, 2, 4, 8, 16};
+    static operand_t workspace;
+    int s;
+    workspace_bytes = 300000;
+    operand_prepare(&workspace, TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST,
+                    workspace_bytes, 0);
+    operand_send(&workspace);
+    CHECK(tilemm_set_workspace(ctx, workspace.pointer, workspace_bytes) == TILEMM_SUCCESS, "%s",
+          tilemm_last_error(ctx));
+    for (s = 0; s < 5; s++) {
+        const int64_t height = 256 / (int64_t)sizes[s];
+        const int64_t shapes[][2] = {{33 * height, 129},     {40 * height + 1, 128},
+                                     {33 * height - 1, 203}, {64 * height, 192},
+                                     {128 * height, 128},    {50 * height + height / 2, 131}};
+        int i;
+        for (i = 0; i < 6; i++) {
+            plain(ctx, shapes[i][0], shapes[i][1], sizes[s], 0, 0, rng);
+            plain(ctx, shapes[i][1], shapes[i][0], sizes[s], 0, 0, rng);
+        }
+    }
+    one(ctx, TILEMM_COL_MAJOR, TILEMM_TRANS, 131, 2500, 4, 1, 2.5f, 0, 0, rng);
+    one(ctx, TILEMM_ROW_MAJOR, TILEMM_TRANS, 131, 2500, 4, 1, -1.0f, 0, 0, rng);
+    CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    workspace_bytes = 0;
+    operand_free(&workspace);
+}
+
 int main(void)
 {
     const char *const *name;
@@ -186,6 +217,7 @@ int main(void)
         plain(ctx, 1536, 1536, 4, 0, 0, &rng);
         plain(ctx, 20000, 31, 4, 0, 0, &rng);
         plain(ctx, 31, 20000, 8, 0, 0, &rng);
+        two_passes(ctx, &rng);
         tilemm_destroy(ctx);
     }
     operand_free(&matrix);

@@ -31,7 +31,7 @@ typedef struct {
     int vs;
     int64_t reps; /* 0: as many as make sense */
     const char *csv, *json, *plot;
-    const char *suite; /* of gemm, or NULL */
+    const char *suite; /* or NULL */
     context_options_t context;
     int layout;
     float alpha, beta;
@@ -177,6 +177,8 @@ const bench_row_t *bench_suite(const char *name, int *count);
 int bench_gemm(const machine_t *machine, const bench_options_t *options, report_t *report);
 int bench_gemm_suite(const machine_t *machine, const bench_options_t *options, report_t *report);
 int bench_transpose(const machine_t *machine, const bench_options_t *options, report_t *report);
+int bench_transpose_suite(const machine_t *machine, const bench_options_t *options,
+                          report_t *report);
 int bench_reduce(const machine_t *machine, const bench_options_t *options, report_t *report);
 
 #endif

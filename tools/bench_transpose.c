@@ -9,6 +9,28 @@
 #include "bench.h"
 #include "gpu.h"
 
+/* One row of a suite: batch matrices of rows x cols, and the ratios that are aimed at: to a copy of
+ * the same bytes and to cublasSgeam (0: none). */
+typedef struct {
+    int64_t rows, cols, elem_size, batch;
+    int in_place;
+    double of_copy, of_peer;
+} row_t;
+
+static const row_t h200[] = {
+    {4096, 4096, 4, 1, 0, 0.95, 1.05},   {8192, 8192, 4, 1, 0, 1.0, 1.05},
+    {16384, 16384, 4, 1, 0, 1.0, 1.05},  {32768, 32768, 4, 1, 0, 1.0, 1.05},
+    {16385, 16383, 4, 1, 0, 0.95, 1.05}, {1048576, 128, 4, 1, 0, 0.95, 1.05},
+    {128, 1048576, 4, 1, 0, 0.95, 1.05}, {65536, 31, 4, 1, 0, 0.8, 1.05},
+    {16384, 16384, 1, 1, 0, 0.9, 0},     {16384, 16384, 2, 1, 0, 0.95, 0},
+    {16384, 16384, 8, 1, 0, 1.0, 0},     {16384, 16384, 16, 1, 0, 1.0, 0},
+    {64, 64, 4, 1, 0, 0, 1.0},           {128, 128, 4, 1, 0, 0, 1.0},
+    {256, 256, 4, 1, 0, 0, 1.0},         {512, 512, 4, 1, 0, 0, 1.0},
+    {1024, 1024, 4, 1, 0, 0, 1.0},       {32, 32, 4, 65536, 0, 0.9, 0},
+    {3, 5, 4, 65536, 0, 0.7, 0},         {16384, 16384, 4, 1, 1, 0.95, 0},
+    {16384, 12289, 4, 1, 1, 0.5, 0},     {12289, 16384, 4, 1, 1, 0.5, 0},
+};
+
 typedef struct {
     int64_t rows, cols, batch;
     size_t elem_size;
@@ -130,15 +152,19 @@ static int fits_int(const problem_t *p)
 /* ---- errors -----------------------------------------------------------------------------------
  */
 
+/* Of a large matrix only so many elements, all of some rows, are looked at. */
+static const int64_t checked_elements = INT64_C(1) << 26;
+
 /* The elements of one matrix that are not where they belong, block by block for the caches' sake.
  * Inlined for each element size, so that memcmp is one comparison. */
 static inline __attribute__((always_inline)) int64_t
 count_wrong(const problem_t *p, const char *src, const char *dst, size_t elem_size)
 {
     enum { BLOCK = 64 };
+    const int64_t step = BLOCK * (1 + p->rows * p->cols / checked_elements);
     int64_t wrong = 0;
 
-    for (int64_t i0 = 0; i0 < p->rows; i0 += BLOCK)
+    for (int64_t i0 = 0; i0 < p->rows; i0 += step)
         for (int64_t j0 = 0; j0 < p->cols; j0 += BLOCK)
             for (int64_t i = i0; i < i0 + BLOCK && i < p->rows; i++)
                 for (int64_t j = j0; j < j0 + BLOCK && j < p->cols; j++) {
@@ -240,8 +266,25 @@ static int shape_problem(problem_t *p, const bench_options_t *o, const bench_siz
     return EXIT_OK;
 }
 
+/* Random elements: a period that is prime, again and again, so that large matrices do not take
+ * longer to fill than to transpose, and still no element that is out of place goes unseen. */
+static void fill_source(problem_t *p)
+{
+    const size_t period = least(p->src.bytes, (size_t)16777213 * p->elem_size);
+    char *bytes = p->src.host;
+
+    if (p->elem_size == sizeof(float)) /* the peers' elements are floats, and not every pattern */
+        fill_normal(p->src.host, period / sizeof(float), 21);
+    else
+        fill_bytes(bytes, period, 21);
+    for (size_t done = period; done < p->src.bytes; done += period)
+        memcpy(bytes + done, bytes, least(period, p->src.bytes - done));
+}
+
+/* A row gives a label and goals; NULL where there is no suite. */
 static int measure_problem(const machine_t *machine, const bench_options_t *options,
-                           const bench_size_t *size, problem_t *p, report_t *report)
+                           const bench_size_t *size, const row_t *row, problem_t *p,
+                           report_t *report)
 {
     const buffer_t *buffers[] = {&p->src, &p->dst};
     contender_t contenders[MAX_CONTENDERS] = {{.name = "tilemm", .run = run_ours}};
@@ -255,19 +298,22 @@ static int measure_problem(const machine_t *machine, const bench_options_t *opti
     if (shape_problem(p, options, size) != EXIT_OK || machine_has_room(machine, buffers, 2) != 0)
         return EXIT_FAILED;
     snprintf(which.size, sizeof which.size, "%lldx%lld", (long long)p->rows, (long long)p->cols);
+    if (row)
+        snprintf(which.size + strlen(which.size), sizeof which.size - strlen(which.size),
+                 " of %lld bytes%s", (long long)row->elem_size, row->in_place ? " in place" : "");
+    if (row && row->batch != 1)
+        snprintf(which.size + strlen(which.size), sizeof which.size - strlen(which.size), " x %lld",
+                 (long long)row->batch);
     which.work = 2 * (double)p->rows * (double)p->cols * (double)p->batch * (double)p->elem_size;
     which.extent = sqrt((double)p->rows * (double)p->cols);
     report_progress(report, "transpose %s: data", which.size);
     if (buffer_open(machine, &p->src) || buffer_open(machine, &p->dst))
         return EXIT_FAILED;
-    if (p->elem_size == sizeof(float)) /* the peers' elements are floats, and not every pattern */
-        fill_normal(p->src.host, p->src.bytes / sizeof(float), 21);
-    else
-        fill_bytes(p->src.host, p->src.bytes, 21);
+    fill_source(p);
     if (buffer_send(machine, &p->src) != 0)
         return EXIT_FAILED;
 
-    if (machine->cublas && fits_int(p) && !p->in_place && !p->no_trans) {
+    if (machine->cublas && fits_int(p) && !p->in_place && !p->no_trans && !(row && p->batch != 1)) {
         contenders[count].name = "cublasSgeam";
         contenders[count++].run = run_cublas;
     }
@@ -297,6 +343,13 @@ static int measure_problem(const machine_t *machine, const bench_options_t *opti
     report_progress(report, "transpose %s: times", which.size);
     if (failed || measure(machine, contenders, count, p, options->reps) != 0)
         return EXIT_FAILED;
+    for (int i = 1; row && i < count; i++) {
+        const double goal = contenders[i].tag == TAG_COPIES ? row->of_copy : row->of_peer;
+
+        if (goal > 0)
+            snprintf(contenders[i].kernel, sizeof contenders[i].kernel, "goal %.2f: %s", goal,
+                     contenders[i].median >= goal * contenders[0].median ? "met" : "missed");
+    }
     report_case(report, &which, contenders, count);
     return EXIT_OK;
 }
@@ -322,7 +375,30 @@ int bench_transpose(const machine_t *machine, const bench_options_t *options, re
                  peer ? ", against " : "", peer ? peer : "");
     for (int i = 0; status == EXIT_OK && i < options->size_count; i++) {
         problem_t problem = {0};
-        status = measure_problem(machine, options, &options->sizes[i], &problem, report);
+        status = measure_problem(machine, options, &options->sizes[i], NULL, &problem, report);
+        buffer_close(&problem.src);
+        buffer_close(&problem.dst);
+    }
+    return status;
+}
+
+int bench_transpose_suite(const machine_t *machine, const bench_options_t *options,
+                          report_t *report)
+{
+    int status = EXIT_OK;
+
+    report_table(report, machine, "transpose, suite %s%s%s", options->suite,
+                 machine->cublas ? ", against " : "", machine->cublas ? machine->cublas->name : "");
+    for (size_t i = 0; status == EXIT_OK && i < sizeof h200 / sizeof h200[0]; i++) {
+        const row_t *row = &h200[i];
+        const bench_size_t size = {2, {row->rows, row->cols, 0}};
+        bench_options_t one = *options;
+        problem_t problem = {0};
+
+        one.elem_size = row->elem_size;
+        one.batch = row->batch;
+        one.in_place = row->in_place;
+        status = measure_problem(machine, &one, &size, row, &problem, report);
         buffer_close(&problem.src);
         buffer_close(&problem.dst);
     }

@@ -58,7 +58,7 @@ static const struct {
     int verbs;
 } table[] = {
     {{"sizes", required_argument, NULL, SIZES}, FOR_GEMM | FOR_TRANSPOSE | FOR_REDUCE},
-    {{"suite", required_argument, NULL, SUITE}, FOR_GEMM},
+    {{"suite", required_argument, NULL, SUITE}, FOR_GEMM | FOR_TRANSPOSE},
     {{"layout", required_argument, NULL, LAYOUT}, FOR_GEMM | FOR_REDUCE},
     {{"trans", required_argument, NULL, TRANS}, FOR_GEMM},
     {{"math", required_argument, NULL, MATH}, 1 | FOR_GEMM},
@@ -122,6 +122,7 @@ static void print_help(void)
          "      --stride-a N, --stride-b N, --stride-c N   from one to the next (no gaps);\n"
          "                             --stride-c 0: matrices given by arrays of pointers\n");
     puts("transpose:\n"
+         "      --suite h200           a fixed list of shapes, each with the ratios aimed at\n"
          "      --elem-size 1|2|4|8|16  bytes (4)\n"
          "      --in-place             in place\n"
          "      --alpha X              scaled, of floats\n"
@@ -383,7 +384,8 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
     int status;
 
     if (options->suite)
-        return bench_gemm_suite(machine, options, report);
+        return verb == BENCH_TRANSPOSE ? bench_transpose_suite(machine, options, report)
+                                       : bench_gemm_suite(machine, options, report);
     for (size_t i = 0; !given && i < sizeof usual / sizeof usual[0]; i++)
         if (usual[i].verb == verb && usual[i].on_gpu == machine->on_gpu &&
             usual[i].by_axis == (verb == BENCH_REDUCE && options->axis >= 0))

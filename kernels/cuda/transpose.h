@@ -34,18 +34,21 @@ typedef struct {
     int scaled;
     float alpha;
     int access;    /* chunks: the bytes that every row of both operands is aligned to, 8 or 16 */
-    int band;      /* see tilemm__transpose_order */
     int streaming; /* chunks: the data should not stay in the L2 cache */
-    /* Strips only: the tile, in elements and matrices, and the pitch of its rows. */
-    int tile_rows, tile_cols, tile_batch, pitch;
+    int halo;      /* shifted: elements, of together 16 or 32 bytes; 0: dst is aligned to a chunk */
+    /* Strips only: the tile, in elements and matrices, and the bytes at once on either side: 16
+     * where every line of the tile (see the kernel) is aligned to that, or an element. */
+    int tile_rows, tile_cols, tile_batch, unit_in, unit_out;
 } tilemm__transpose_launch_t;
 
-/* Through 8- or 16-byte chunks; tile edge 128 for 1 and 2 bytes, 64 for 4 and 8, 32 for 16. */
+/* Through 8- or 16-byte chunks; the tile's edge is 256, 128, 64, 32, 32 for elements of 1 to 16
+ * bytes, or small: 128, 64, 32, 32, 16. */
 int tilemm__launch_transpose_chunks(const tilemm__transpose_launch_t *launch, void *stream);
-/* Element by element, elements of 4 and 8 bytes; tile edge 64, 32. */
-int tilemm__launch_transpose_scalar(const tilemm__transpose_launch_t *launch, void *stream);
-/* By words put together from elements of 1 and 2 bytes; tile edge 128, 64. */
-int tilemm__launch_transpose_words(const tilemm__transpose_launch_t *launch, void *stream);
+/* The same where rows are not aligned, with tiles of 128 x 128, 256 x 64, 128 x 64, 64 x 32 for
+ * elements of 1 to 8 bytes. */
+int tilemm__launch_transpose_shifted(const tilemm__transpose_launch_t *launch, void *stream);
+/* Element by element, of up to 8 bytes; tiles of 128 x 32 or 32 x 128. */
+int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *launch, void *stream);
 /* Matrices with few rows or columns, and batches of small ones: a tile of any shape. access is 8
  * or 16 for elements of 16 bytes. */
 int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *launch, void *stream);
@@ -81,6 +84,47 @@ typedef struct {
 int tilemm__launch_transpose_swap(const tilemm__transpose_swap_t *launch, void *stream);
 
 /* ---- in place, rectangular: see inplace.h for the maps ------------------------------------- */
+
+/* Two passes (see transpose_panels.cu): panels of as many rows as make a run of this many bytes,
+ * transposed by tiles of so many columns; then the runs are moved. */
+enum { TILEMM__RUN_BYTES = 256, TILEMM__PANEL_WIDTH = 64 };
+
+/* The shared memory of a block, at most, and blocks that a multiprocessor takes if it has that. */
+enum {
+    TILEMM__PANEL_STAGES = 3,
+    TILEMM__PANEL_SHARED = TILEMM__PANEL_STAGES * 256 * (TILEMM__PANEL_WIDTH + 4),
+    TILEMM__PANEL_BLOCKS = 4
+};
+
+/* The first `panels` panels of the view at a, whose rows have n elements, which follow each other.
+ * wide: all runs are aligned to 16 bytes. counts has room for a number for each panel. The tiles of
+ * a panel must not be more than the blocks that run at once. */
+typedef struct {
+    void *a;
+    int64_t n;
+    int64_t panels, rest; /* rest: rows left over, m = panels * height + rest */
+    int forward;
+    int wide;
+    int elem_size;
+    unsigned *counts;
+} tilemm__transpose_panels_t;
+
+int tilemm__launch_transpose_panels(const tilemm__transpose_panels_t *launch, void *stream);
+
+/* Move all runs. unit is what they are aligned to, up to 8 bytes. marks has room for a bit for each
+ * run, saved for every stride-th run. */
+typedef struct {
+    void *a;
+    int64_t n;
+    int64_t panels, rest_bytes;
+    int forward;
+    int unit;
+    uint32_t stride;
+    uint32_t *marks;
+    void *saved;
+} tilemm__transpose_chains_t;
+
+int tilemm__launch_transpose_chains(const tilemm__transpose_chains_t *launch, void *stream);
 
 /* The row that a column operation reads row i of column j from. */
 enum {

@@ -49,15 +49,17 @@ static __global__ void __launch_bounds__(THREADS) chunks(const tilemm__transpose
 
         if (t != blockIdx.x)
             __syncthreads();
-        chunks_in<BYTES, CHUNK, EDGE, ALIGN, false>(lower, at.lower, p.ld, at.rows, at.cols,
-                                                    p.scaled, p.alpha);
+        chunks_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(lower, at.lower, p.ld, at.rows,
+                                                             at.cols, p.scaled, p.alpha);
         if (at.upper != at.lower)
-            chunks_in<BYTES, CHUNK, EDGE, ALIGN, false>(upper, at.upper, p.ld, at.cols, at.rows,
-                                                        p.scaled, p.alpha);
+            chunks_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(upper, at.upper, p.ld, at.cols,
+                                                                 at.rows, p.scaled, p.alpha);
         __syncthreads();
-        chunks_out<BYTES, CHUNK, EDGE, ALIGN, false>(at.upper, lower, p.ld, at.cols, at.rows);
+        chunks_out<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(at.upper, lower, p.ld, at.cols,
+                                                              at.rows);
         if (at.upper != at.lower)
-            chunks_out<BYTES, CHUNK, EDGE, ALIGN, false>(at.lower, upper, p.ld, at.rows, at.cols);
+            chunks_out<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(at.lower, upper, p.ld, at.rows,
+                                                                  at.cols);
     }
 }
 

@@ -1,7 +1,8 @@
 /* transpose_tile.cuh - what the tiled transpose kernels share: words of registers to and from
  * memory, blocks turned over in registers, tiles to and from shared memory.
  *
- * Assumes: blocks of TILEMM__TRANSPOSE_THREADS threads; compute capability 7.5 or later.
+ * Assumes: blocks of THREADS threads (TILEMM__TRANSPOSE_THREADS where there is no such parameter);
+ * compute capability 7.5 or later.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_CUDA_TRANSPOSE_TILE_CUH
@@ -169,6 +170,87 @@ static __device__ __forceinline__ void put_element(tilemm__bytes<16>, unsigned c
     put<false>(tilemm__bytes<8>(), p + e * 16 + 8, w + e * 4 + 2);
 }
 
+/* ---- elements between global and shared memory ----------------------------------------------- */
+
+/* One element into shared memory, where the hardware can without passing through registers: in any
+ * case it is there after async_commit, async_wait and __syncthreads. */
+template <int BYTES>
+static __device__ __forceinline__ void copy_async(typename tilemm__element<BYTES>::type *to,
+                                                  const typename tilemm__element<BYTES>::type *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (BYTES >= 4) {
+        const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+
+        if (BYTES == 4)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(from)
+                         : "memory");
+#pragma unroll
+        for (int at = 0; at < BYTES / 8 * 8; at += 8)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared + at),
+                         "l"((const char *)from + at)
+                         : "memory");
+        return;
+    }
+#endif
+    *to = *from;
+}
+
+/* What was copied so far is a group; wait until no more than LEFT groups are on their way. */
+static __device__ __forceinline__ void async_commit(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+template <int LEFT>
+static __device__ __forceinline__ void async_wait(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+#endif
+}
+
+/* The words of 16 bytes of elements that are `pitch` apart in shared memory. */
+static __device__ __forceinline__ void gather(uint32_t (&w)[4], const uint8_t *from, int pitch)
+{
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const uint8_t *p = from + k * 4 * pitch;
+
+        w[k] = p[0] | (uint32_t)p[pitch] << 8 | (uint32_t)p[2 * pitch] << 16 |
+               (uint32_t)p[3 * pitch] << 24;
+    }
+}
+
+static __device__ __forceinline__ void gather(uint32_t (&w)[4], const uint16_t *from, int pitch)
+{
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        w[k] = from[2 * k * pitch] | (uint32_t)from[(2 * k + 1) * pitch] << 16;
+}
+
+static __device__ __forceinline__ void gather(uint32_t (&w)[4], const uint32_t *from, int pitch)
+{
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        w[k] = from[k * pitch];
+}
+
+static __device__ __forceinline__ void gather(uint32_t (&w)[4], const uint2 *from, int pitch)
+{
+    get<false>(tilemm__bytes<8>(), w, from);
+    get<false>(tilemm__bytes<8>(), w + 2, from + pitch);
+}
+
+static __device__ __forceinline__ void gather(uint32_t (&w)[4], const tilemm__pair *from, int pitch)
+{
+    (void)pitch;
+    get<false>(tilemm__bytes<8>(), w, &from->low);
+    get<false>(tilemm__bytes<8>(), w + 2, &from->high);
+}
+
 /* ---- blocks in registers: chunk j of out is element j of every chunk of in ------------------ */
 
 template <int V, int W>
@@ -258,71 +340,53 @@ static __device__ __forceinline__ uint32_t times(uint32_t word, float alpha)
 
 /* The tile of EDGE x EDGE elements at src, of which rows x cols are there, goes transposed to
  * shared memory (tilemm__transpose_chunk). ld is in elements. */
-template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM>
+template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM, int THREADS>
 static __device__ __forceinline__ void chunks_in(unsigned char *tile, const unsigned char *src,
                                                  int64_t ld, int64_t rows, int64_t cols, int scaled,
                                                  float alpha)
 {
-    enum {
-        V = CHUNK / BYTES,
-        W = CHUNK / 4,
-        Q = EDGE / V,
-        STEP = TILEMM__TRANSPOSE_THREADS / Q,
-        BLOCKS = Q / STEP
-    };
+    enum { V = CHUNK / BYTES, W = CHUNK / 4, Q = EDGE / V, STEP = THREADS / Q, BLOCKS = Q / STEP };
     const int x = threadIdx.x % Q, y = threadIdx.x / Q;
-    uint32_t in[BLOCKS][V][W];
+    const bool whole = rows >= EDGE && cols >= EDGE;
+    const int64_t there = cols - x * V;
 
     src += ((int64_t)y * V * ld + x * V) * BYTES;
-    if (rows >= EDGE && cols >= EDGE) {
 #pragma unroll
-        for (int s = 0; s < BLOCKS; s++) {
-#pragma unroll
-            for (int i = 0; i < V; i++)
-                get_chunk<CHUNK, ALIGN, STREAM>(in[s][i], src + (s * STEP * V + i) * ld * BYTES);
-        }
-    } else {
-        const int64_t there = cols - x * V;
+    for (int s = 0; s < BLOCKS; s++) {
+        uint32_t in[V][W], out[V][W];
 
 #pragma unroll
-        for (int s = 0; s < BLOCKS; s++) {
-#pragma unroll
-            for (int i = 0; i < V; i++) {
-                const unsigned char *p = src + (s * STEP * V + i) * ld * BYTES;
+        for (int i = 0; i < V; i++) {
+            const unsigned char *p = src + (s * STEP * V + i) * ld * BYTES;
 
+            if (whole) {
+                get_chunk<CHUNK, ALIGN, STREAM>(in[i], p);
+                continue;
+            }
 #pragma unroll
-                for (int k = 0; k < W; k++)
-                    in[s][i][k] = 0;
-                if ((y + s * STEP) * V + i >= rows)
-                    continue;
-                if (there >= V) {
-                    get_chunk<CHUNK, ALIGN, STREAM>(in[s][i], p);
-                } else {
+            for (int k = 0; k < W; k++)
+                in[i][k] = 0;
+            if ((y + s * STEP) * V + i >= rows)
+                continue;
+            if (there >= V) {
+                get_chunk<CHUNK, ALIGN, STREAM>(in[i], p);
+            } else {
 #pragma unroll
-                    for (int e = 0; e < V; e++) {
-                        if (e < there)
-                            get_element(tilemm__bytes<BYTES>(), in[s][i], e, p);
-                    }
+                for (int e = 0; e < V; e++) {
+                    if (e < there)
+                        get_element(tilemm__bytes<BYTES>(), in[i], e, p);
                 }
             }
         }
-    }
-    if (BYTES == 4 && scaled) {
-#pragma unroll
-        for (int s = 0; s < BLOCKS; s++) {
+        if (BYTES == 4 && scaled) {
 #pragma unroll
             for (int i = 0; i < V; i++) {
 #pragma unroll
                 for (int k = 0; k < W; k++)
-                    in[s][i][k] = times(in[s][i][k], alpha);
+                    in[i][k] = times(in[i][k], alpha);
             }
         }
-    }
-#pragma unroll
-    for (int s = 0; s < BLOCKS; s++) {
-        uint32_t out[V][W];
-
-        turn(tilemm__bytes<BYTES>(), out, in[s]);
+        turn(tilemm__bytes<BYTES>(), out, in);
 #pragma unroll
         for (int j = 0; j < V; j++)
             put<false>(tilemm__bytes<CHUNK>(),
@@ -332,7 +396,7 @@ static __device__ __forceinline__ void chunks_in(unsigned char *tile, const unsi
 }
 
 /* The tile goes to dst, of which rows x cols elements are there. */
-template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM>
+template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM, int THREADS>
 static __device__ __forceinline__ void chunks_out(unsigned char *dst, const unsigned char *tile,
                                                   int64_t ld, int64_t rows, int64_t cols)
 {
@@ -340,7 +404,7 @@ static __device__ __forceinline__ void chunks_out(unsigned char *dst, const unsi
         V = CHUNK / BYTES,
         W = CHUNK / 4,
         Q = EDGE / V,
-        STEP = TILEMM__TRANSPOSE_THREADS / Q,
+        STEP = THREADS / Q,
         PASSES = EDGE / STEP
     };
     const int x = threadIdx.x % Q, y = threadIdx.x / Q;

@@ -107,15 +107,16 @@ static block_t find_block(const job_t *job, int64_t task, int trans)
     const tilemm__transpose_args_t *const args = job->args;
     const int64_t size = (int64_t)args->elem_size;
     const int64_t row_blocks = tilemm__transpose_row_blocks(plan);
-    const int64_t col_blocks = ceil_div(plan->cols, plan->block_cols);
+    const int64_t col_blocks = tilemm__transpose_col_blocks(plan);
     const int64_t row_block = task % row_blocks - (plan->head > 0); /* -1: the head */
     const int64_t i = row_block < 0 ? 0 : plan->head + row_block * plan->block_rows;
-    const int64_t j = task / row_blocks % col_blocks * plan->block_cols;
+    const int64_t col_block = task / row_blocks % col_blocks - (plan->head_cols > 0);
+    const int64_t j = col_block < 0 ? 0 : plan->head_cols + col_block * plan->block_cols;
     const int64_t matrix = task / row_blocks / col_blocks;
     block_t block;
 
     block.rows = row_block < 0 ? plan->head : min64(plan->block_rows, plan->rows - i);
-    block.cols = min64(plan->block_cols, plan->cols - j);
+    block.cols = col_block < 0 ? plan->head_cols : min64(plan->block_cols, plan->cols - j);
     block.src = args->src;
     if (block.src)
         block.src += (matrix * args->stride_src + i * plan->ld_src + j) * size;
@@ -124,6 +125,18 @@ static block_t find_block(const job_t *job, int64_t task, int trans)
         (matrix * args->stride_dst + (trans ? j * plan->ld_dst + i : i * plan->ld_dst + j)) * size;
     block.hints = plan->stream && row_block >= 0 ? TILEMM__BLOCK_STREAM : 0;
     return block;
+}
+
+/* Ask for a block of the source, which goes to the caches while another one is worked on. Inlined
+ * always: a compiler that sees a function without effects leaves out its calls. */
+static inline __attribute__((always_inline)) void prefetch_block(const block_t *block, int64_t ld,
+                                                                 int64_t size)
+{
+    int64_t i, at;
+
+    for (i = 0; i < block->rows; i++)
+        for (at = 0; at < block->cols * size; at += 64)
+            __builtin_prefetch(block->src + i * ld * size + at, 0, 2);
 }
 
 static void transpose_blocks(const job_t *job)
@@ -141,6 +154,11 @@ static void transpose_blocks(const job_t *job)
     for (; task < end; task++) {
         const block_t block = find_block(job, task, 1);
 
+        if (plan->ahead && task + 1 < end) {
+            const block_t next = find_block(job, task + 1, 1);
+
+            prefetch_block(&next, plan->ld_src, size);
+        }
         if (plan->buffered) {
             copy_rows(scratch, ld, block.src, plan->ld_src, block.rows, block.cols, size);
             job->kernels->block[plan->kind](block.rows, block.cols, scratch, ld, block.dst,

@@ -55,16 +55,17 @@ static int run_plan(const tilemm__transpose_args_t *args, const tilemm__transpos
     launch.scaled = args->scaled && args->alpha != 1.0f;
     launch.alpha = args->alpha;
     launch.access = plan->access;
-    launch.band = plan->band;
+    launch.halo = plan->halo;
     launch.streaming = plan->streaming;
     launch.tile_rows = plan->tile_rows;
     launch.tile_cols = plan->tile_cols;
     launch.tile_batch = plan->tile_batch;
-    launch.pitch = plan->pitch;
+    launch.unit_in = plan->unit_in;
+    launch.unit_out = plan->unit_out;
     switch (plan->kernel) {
     case TILEMM__TRANSPOSE_CHUNKS: return tilemm__launch_transpose_chunks(&launch, stream);
-    case TILEMM__TRANSPOSE_SCALAR: return tilemm__launch_transpose_scalar(&launch, stream);
-    case TILEMM__TRANSPOSE_WORDS: return tilemm__launch_transpose_words(&launch, stream);
+    case TILEMM__TRANSPOSE_SHIFTED: return tilemm__launch_transpose_shifted(&launch, stream);
+    case TILEMM__TRANSPOSE_NARROW: return tilemm__launch_transpose_narrow(&launch, stream);
     default: return tilemm__launch_transpose_strip(&launch, stream);
     }
 }
@@ -358,6 +359,44 @@ static int run_runs(const inplace_t *in)
     return error ? error : run_blocks(in);
 }
 
+/* Panels of rows change places, then runs of their elements; or the other way about. */
+static int run_two_passes(const inplace_t *in)
+{
+    const tilemm__transpose_inplace_plan_t *plan = in->plan;
+    const uintptr_t where = (uintptr_t)in->args->dst;
+    const int64_t rest_bytes = plan->rest * in->size;
+    tilemm__transpose_panels_t panels;
+    tilemm__transpose_chains_t chains;
+    int error;
+
+    memset(&panels, 0, sizeof panels);
+    panels.a = in->args->dst;
+    panels.n = plan->n;
+    panels.panels = plan->chunks;
+    panels.rest = plan->rest;
+    panels.forward = plan->forward;
+    panels.wide = (where | (uintptr_t)rest_bytes) % 16 == 0;
+    panels.elem_size = in->size;
+    panels.counts = (unsigned *)(void *)(in->workspace + plan->counts_at);
+    memset(&chains, 0, sizeof chains);
+    chains.a = in->args->dst;
+    chains.n = plan->n;
+    chains.panels = plan->chunks;
+    chains.rest_bytes = rest_bytes;
+    chains.forward = plan->forward;
+    for (chains.unit = 8; (where | (uintptr_t)rest_bytes) % (unsigned)chains.unit != 0;)
+        chains.unit /= 2;
+    chains.stride = plan->stride;
+    chains.marks = (uint32_t *)(void *)(in->workspace + plan->marks_at);
+    chains.saved = in->workspace + plan->saved_at;
+    if (plan->forward) {
+        error = tilemm__launch_transpose_panels(&panels, in->stream);
+        return error ? error : tilemm__launch_transpose_chains(&chains, in->stream);
+    }
+    error = tilemm__launch_transpose_chains(&chains, in->stream);
+    return error ? error : tilemm__launch_transpose_panels(&panels, in->stream);
+}
+
 /* The elements that blocks of equal length leave over: rows of the view from m0 on. They wait in
  * the workspace, in the form that they have in the end, from before the rest moves until after. */
 static int keep_rest(const inplace_t *in)
@@ -455,6 +494,7 @@ static int permute(const inplace_t *in)
     switch (in->plan->method) {
     case TILEMM__INPLACE_SWAP: return run_swap(in);
     case TILEMM__INPLACE_RUNS: return run_runs(in);
+    case TILEMM__INPLACE_PANELS: return run_two_passes(in);
     case TILEMM__INPLACE_C2R: return run_c2r(in);
     default: return 0;
     }
