@@ -129,7 +129,8 @@ TILEMM__LAYOUT void tilemm__transpose_order(uint64_t t, uint64_t rows, uint64_t 
  * starting from +0; then lanes are folded by halves: lane l takes lane l + 16, then l + 8, + 4,
  * + 2, + 1; lane 0 holds the tile's sum. Elements past the end of the vector count as +0. A
  * vector of more than one tile is the vector of its tiles' sums, summed in the same way. All in
- * FP64. */
+ * FP64; what each addition's rounding loses is summed beside it in the same order, and joins the sum
+ * at the very end (reduce_ops.h). */
 enum { TILEMM__TILE_LANES = 32, TILEMM__TILE_ROWS = 32, TILEMM__TILE_ELEMS = 1024 };
 
 /* How many tiles a vector of n elements has. An empty one has one: its result is written too. */

@@ -80,8 +80,9 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
             /* Searches need no tile of their own: as many pieces as keep the threads busy. */
             int64_t rows = is_order ? quotient_up(tiles, 2 * (int64_t)threads) * TILEMM__TILE_ELEMS
                                     : TILEMM__TILE_ELEMS;
-            size_t bytes = product(product((size_t)quotient_up(args->n, rows), (size_t)args->count),
-                                   has_extras(args) ? 16 : 8);
+            size_t bytes = /* for each piece of a strip what is largest */
+                product((size_t)quotient_up(args->n, rows),
+                        product((size_t)args->count, has_extras(args) ? 16 : 8) + 8 * strips);
             if (bytes <= workspace) {
                 plan->method = TILEMM__REDUCE_PIECES;
                 plan->piece_rows = rows;
@@ -93,12 +94,13 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
     } else if (threads > 1 && tiles >= 4 * (int64_t)threads && args->count < 8 * (int64_t)threads) {
         int64_t whole = quotient_up(tiles, TILEMM__REDUCE_STACK_TILES) * TILEMM__REDUCE_STACK_TILES;
         plan->method = TILEMM__REDUCE_TILES;
-        plan->panel = least(least(whole, MAX_PANEL_TILES), (int64_t)(workspace / sizeof(double)));
+        plan->panel =
+            least(least(whole, MAX_PANEL_TILES), (int64_t)(workspace / sizeof(tilemm__sum_t)));
         plan->panel = plan->panel / TILEMM__REDUCE_STACK_TILES * TILEMM__REDUCE_STACK_TILES;
         if (is_order || plan->panel <= TILEMM__REDUCE_STACK_TILES)
             plan->panel = TILEMM__REDUCE_STACK_TILES;
         else
-            plan->workspace = (size_t)plan->panel * sizeof(double);
+            plan->workspace = (size_t)plan->panel * sizeof(tilemm__sum_t);
     } else {
         plan->method = TILEMM__REDUCE_VECTORS;
         plan->threads = (int)least(threads, args->count);
@@ -107,7 +109,7 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
 
 /* ---- CUDA ------------------------------------------------------------------------------- */
 
-/* Partial results are 1/512 of the elements or less; past this size panels cost nothing. */
+/* Partial results are 1/170 of the elements or less; past this size panels cost nothing. */
 #define WORKSPACE_ENOUGH ((size_t)64 << 20)
 
 /* How many vectors of one tile each a warp takes: as many as fill its 32 rows. */
@@ -163,11 +165,13 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
     const int64_t tiles = tilemm__tile_count(args->n);
     const int sm_count = traits->sm_count;
     const int64_t warps_to_fill = (int64_t)sm_count * (traits->max_threads_per_sm / 32);
-    const size_t entry = has_extras(args) ? 16 : 8;
+    const size_t value = tilemm__op_is_order(args->op) ? sizeof(int32_t) : sizeof(tilemm__sum_t);
+    const size_t entry = value + (has_extras(args) ? sizeof(int64_t) : 0);
     const int64_t available =
-        (int64_t)((workspace < WORKSPACE_ENOUGH ? workspace : WORKSPACE_ENOUGH) / entry);
+        (int64_t)((workspace < WORKSPACE_ENOUGH ? workspace : WORKSPACE_ENOUGH) / entry / 2 * 2);
     memset(plan, 0, sizeof *plan);
-    plan->has_extras = entry == 16;
+    plan->value_bytes = value;
+    plan->has_extras = entry > value;
     plan->vectors = args->count;
     plan->panel = tiles;
     if (is_down(args)) {
@@ -207,6 +211,7 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
         plan->step[i].place = plan->room;
         plan->room += plan->vectors * (i == 0 ? plan->panel : plan->step[i].tiles);
     }
+    plan->room = (plan->room + 1) / 2 * 2; /* indices behind an even number of keys are aligned */
     plan->workspace = (size_t)plan->room * entry;
 }
 

@@ -65,7 +65,8 @@ typedef struct {
     int64_t vectors;
     int64_t panel;
     int64_t room; /* partial results that the workspace holds: so many values, then, where there
-                     are counts or indices too, so many of those; 8 bytes each */
+                     are counts or indices too, so many of those, of 8 bytes each */
+    size_t value_bytes;
     int has_extras;
     int steps;
     tilemm__reduce_step_t step[TILEMM__REDUCE_MAX_STEPS];

@@ -4,7 +4,7 @@
 #ifndef TILEMM_KERNELS_CUDA_REDUCE_H
 #define TILEMM_KERNELS_CUDA_REDUCE_H
 
-#include "../args.h"
+#include "../reduce_ops.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,7 +14,7 @@ extern "C" {
  * where the mean leaves NaN out; searches have `keys`, and indices where those are wanted. What an
  * operation has not is NULL. */
 typedef struct {
-    double *sums;
+    tilemm__sum_t *sums;
     int64_t *counts;
     int32_t *keys;
     int64_t *indices;
@@ -49,13 +49,13 @@ int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int64_t fi
 /* Segments. The workspace begins with the lists' lengths, then has the list of spans and the list
  * of segments that blocks take. */
 #define TILEMM__SEGMENTS_HEAD 64 /* bytes */
-#define TILEMM__SPAN_BYTES 32
+#define TILEMM__SPAN_BYTES 40
 #define TILEMM__SEGMENT_BYTES 8
 #define TILEMM__SEGMENTS_BYTES(room, span_room)                                                    \
     ((size_t)TILEMM__SEGMENTS_HEAD + (size_t)(span_room)*TILEMM__SPAN_BYTES +                      \
      (size_t)(room)*TILEMM__SEGMENT_BYTES)
 
-/* group, warp_limit, room, span_room and blocks are those of the plan; workspace, 8-byte aligned,
+/* group, warp_limit, room, span_room and blocks are those of the plan; workspace, 16-byte aligned,
  * may be NULL where both rooms are 0. */
 int tilemm__reduce_segments(const tilemm__segments_args_t *args, int group, int64_t warp_limit,
                             int64_t room, int64_t span_room, int blocks, void *workspace,

@@ -47,7 +47,7 @@ static __device__ __forceinline__ int64_t vector_of(int64_t item, int64_t tiles)
 /* ---- vectors of floats -------------------------------------------------------------------- */
 
 template <int DOT>
-static __global__ void __launch_bounds__(THREADS, DOT ? 3 : 4)
+static __global__ void __launch_bounds__(THREADS, 3)
     sum_tiles(tilemm__reduce_args_t args, int64_t tiles, tilemm__partials_t to)
 {
     const int lane = threadIdx.x % LANES;
@@ -55,12 +55,12 @@ static __global__ void __launch_bounds__(THREADS, DOT ? 3 : 4)
         const int64_t vector = vector_of(item, tiles), start = (item - vector * tiles) * TILE;
         const int length = clip(args.n - start, TILE);
         int nans = 0;
-        const double sum = sum_tile < DOT,
-                     DOT ? 16
-                         : 32 > (args.op, args.nan_ignore,
-                                 args.x + vector * args.vstride + start * args.istride,
-                                 args.istride, args.y + start * args.y_istride, args.y_istride,
-                                 length, lane, &nans);
+        const tilemm__sum_t sum = sum_tile < DOT,
+                            DOT ? 16
+                                : 32 > (args.op, args.nan_ignore,
+                                        args.x + vector * args.vstride + start * args.istride,
+                                        args.istride, args.y + start * args.y_istride,
+                                        args.y_istride, length, lane, &nans);
         if (lane == 0) {
             put_sum(&args, &to, item, vector, sum, length - nans);
         }
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(THREADS)
         const int64_t vector = first + lane / (LANES / V);
         int nans = 0;
         float v[V * ROWS];
-        double sum[V];
+        tilemm__sum_t sum[V];
         load_rows<V, ROWS>(args.x + first * args.vstride, args.istride, args.vstride, (int)args.n,
                            clip(args.count - first, V), 0.0f, lane, v);
         if (tilemm__sum_is_counted(args.op, args.nan_ignore)) {
@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(THREADS)
         }
 #pragma unroll
         for (int j = 0; j < V; j++) {
-            sum[j] = 0.0;
+            sum[j] = no_sum();
         }
         add_floats<V * ROWS, ROWS, V>(args.op, args.nan_ignore, v, sum);
         sum[0] = fold_sums<V>(sum, lane);
@@ -177,7 +177,7 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES) sum_blocks(tilemm__
         for (int64_t span = 0; span < spans; span++) {
             const int64_t start = span * SPAN;
             int64_t here;
-            const double sum = block_sum<DOT>(
+            const tilemm__sum_t sum = block_sum<DOT>(
                 args.op, args.nan_ignore, args.x + vector * args.vstride + start * args.istride,
                 args.istride, args.y + start * args.y_istride, args.y_istride,
                 clip(args.n - start, SPAN), &room, &here);
@@ -187,7 +187,7 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES) sum_blocks(tilemm__
             }
         }
         if (warp == 0) {
-            const double sum = levels_end(&levels[lane], spans, lane);
+            const tilemm__sum_t sum = levels_end(&levels[lane], spans, lane);
             if (lane == 0) {
                 put_sum(&args, &none, 0, vector, sum, count);
             }
@@ -222,7 +222,7 @@ static __global__ void __launch_bounds__(THREADS)
         const int64_t vector = vector_of(item, tiles), start = (item - vector * tiles) * TILE;
         const int64_t at = vector * length + start;
         const int here = clip(length - start, TILE);
-        const double sum = sum_tile_of_sums<16>(from.sums + at, here, lane);
+        const tilemm__sum_t sum = sum_tile_of_sums<16>(from.sums + at, here, lane);
         const int64_t count = from.counts ? sum_counts(from.counts + at, here, lane) : 0;
         if (lane == 0) {
             put_sum(&args, &to, item, vector, sum, count);
@@ -259,14 +259,15 @@ static __global__ void __launch_bounds__(THREADS)
         const int64_t vector = first + lane / (LANES / V);
         const int vectors = clip(args.count - first, V);
         int64_t count[V];
-        double v[V * ROWS], sum[V];
-        load_rows<V, ROWS>(from.sums + first * length, 1, length, length, vectors, 0.0, lane, v);
+        tilemm__sum_t v[V * ROWS], sum[V];
+        load_rows<V, ROWS>(from.sums + first * length, 1, length, length, vectors, no_sum(), lane,
+                           v);
 #pragma unroll
         for (int j = 0; j < V; j++) {
-            sum[j] = 0.0;
+            sum[j] = no_sum();
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                sum[j] += v[j * ROWS + r];
+                sum[j] = join(sum[j], v[j * ROWS + r]);
             }
         }
         sum[0] = fold_sums<V>(sum, lane);
@@ -320,13 +321,13 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
     for (int64_t vector = blockIdx.x; vector < args.count; vector += gridDim.x) {
-        double sum = 0.0;
+        tilemm__sum_t sum = no_sum();
         int64_t count = 0;
 #pragma unroll 1
         for (int start = warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
             const int64_t at = vector * length + start;
             const int here = clip(length - start, TILE);
-            sum += sum_tile_of_sums<8>(from.sums + at, here, lane);
+            sum = join(sum, sum_tile_of_sums<8>(from.sums + at, here, lane));
             if (from.counts) {
                 count += sum_counts(from.counts + at, here, lane);
             }

@@ -71,18 +71,18 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
     sum_columns(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, tilemm__partials_t to)
 {
     enum { PER_THREAD = LANES / WARPS, ROWS = WARPS }; /* 32 loads under way */
-    __shared__ double sums[WARPS * COLS];
+    __shared__ tilemm__sum_t sums[WARPS * COLS];
     __shared__ int nans[WARPS * COLS];
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
     const int mine = tilemm__down_index(warp, col);
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
     for (int64_t block = blockIdx.x; block < tiles * columns; block += gridDim.x) {
         const place_t at = place_of(&args, block, columns, warp);
-        double sum[PER_THREAD];
+        tilemm__sum_t sum[PER_THREAD];
         int found = 0;
 #pragma unroll
         for (int k = 0; k < PER_THREAD; k++) {
-            sum[k] = 0.0;
+            sum[k] = no_sum();
         }
 #pragma unroll 1
         for (int first = 0; first * LANES < at.length; first += ROWS) {
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
 #pragma unroll
             for (int k = 0; k < PER_THREAD / 2; k++) {
                 if (k < half) {
-                    sum[k] += sum[k + half];
+                    sum[k] = join(sum[k], sum[k + half]);
                 }
             }
         }
@@ -112,7 +112,7 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
 #pragma unroll
             for (int half = WARPS / 2; half > 0; half /= 2) {
                 if (warp < half) {
-                    sums[mine] += sums[tilemm__down_index(warp + half, col)];
+                    sums[mine] = join(sums[mine], sums[tilemm__down_index(warp + half, col)]);
                     nans[mine] += nans[tilemm__down_index(warp + half, col)];
                 }
                 __syncthreads();
@@ -204,9 +204,9 @@ extern "C" int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps,
                 <<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index, target);
         }
     } else if (warps == 1) {
-        sum_columns<1, 16><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
+        sum_columns<1, 8><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
     } else if (warps == 8) {
-        sum_columns<8, 3><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
+        sum_columns<8, 2><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
     } else {
         sum_columns<32, 1><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
     }

@@ -29,9 +29,36 @@ static __device__ __forceinline__ int clip(int64_t left, int room)
 
 /* ---- folding lanes by halves -------------------------------------------------------------- */
 
+static __device__ __forceinline__ tilemm__sum_t no_sum(void)
+{
+    return {0.0, 0.0};
+}
+
+static __device__ __forceinline__ tilemm__sum_t join(tilemm__sum_t a, tilemm__sum_t b)
+{
+    return tilemm__sum_join(a, b);
+}
+
+static __device__ __forceinline__ int64_t join(int64_t a, int64_t b)
+{
+    return a + b;
+}
+
+static __device__ __forceinline__ tilemm__sum_t from_lane(tilemm__sum_t value, int distance)
+{
+    return {__shfl_xor_sync(FULL_WARP, value.sum, distance),
+            __shfl_xor_sync(FULL_WARP, value.lost, distance)};
+}
+
+static __device__ __forceinline__ int64_t from_lane(int64_t value, int distance)
+{
+    return __shfl_xor_sync(FULL_WARP, value, distance);
+}
+
 /* V values for each lane, of V vectors; each lane gets the sum of vector lane / (32 / V). In a step
  * lanes that are `half` apart keep one half of the vectors each and give the other away, until
- * each has one: with one vector this is the fold of all lanes that a shuffle for each step does. */
+ * each has one: with one vector this is the fold of all lanes that a shuffle for each step does.
+ * Both partners of a pair get the same bits, for join() does not mind the order of its two. */
 template <int V, typename T>
 static __device__ __forceinline__ T fold_sums(T *sum, int lane)
 {
@@ -44,11 +71,11 @@ static __device__ __forceinline__ T fold_sums(T *sum, int lane)
                 if (i < held) {
                     const T keep = lane & half ? sum[i + held] : sum[i];
                     const T give = lane & half ? sum[i] : sum[i + held];
-                    sum[i] = keep + __shfl_xor_sync(FULL_WARP, give, half);
+                    sum[i] = join(keep, from_lane(give, half));
                 }
             }
         } else {
-            sum[0] += __shfl_xor_sync(FULL_WARP, sum[0], half);
+            sum[0] = join(sum[0], from_lane(sum[0], half));
         }
     }
     return sum[0];
@@ -77,9 +104,21 @@ static __device__ __forceinline__ int32_t fold_keys(int32_t *key, int lane)
     return key[0];
 }
 
-static __device__ __forceinline__ double fold_sum(double sum, int lane)
+static __device__ __forceinline__ tilemm__sum_t fold_sum(tilemm__sum_t sum, int lane)
 {
     return fold_sums<1>(&sum, lane);
+}
+
+static __device__ __forceinline__ tilemm__sum_t load(const tilemm__sum_t *p)
+{
+    const double2 v = __ldg((const double2 *)p);
+    return {v.x, v.y};
+}
+
+template <typename T>
+static __device__ __forceinline__ T load(const T *p)
+{
+    return __ldg(p);
 }
 
 /* ---- rows of elements in registers ---------------------------------------------------------- */
@@ -97,7 +136,7 @@ static __device__ __forceinline__ void load_rows(const T *__restrict__ p, int64_
         for (int j = 0; j < V; j++) {
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                v[j * ROWS + r] = __ldg(p + j * vector_stride + r * LANES * stride);
+                v[j * ROWS + r] = load(p + j * vector_stride + r * LANES * stride);
             }
         }
     } else {
@@ -106,16 +145,22 @@ static __device__ __forceinline__ void load_rows(const T *__restrict__ p, int64_
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 v[j * ROWS + r] = r * LANES + lane < length && j < vectors
-                                      ? __ldg(p + j * vector_stride + r * LANES * stride)
+                                      ? load(p + j * vector_stride + r * LANES * stride)
                                       : fill;
             }
         }
     }
 }
 
+static __device__ __forceinline__ void add(tilemm__sum_t *sum, double term)
+{
+    *sum = join(*sum, {term, 0.0});
+}
+
 /* Add N floats, each to the sum of its vector or lane: number i to sum[i / EACH % SUMS]. */
 template <int N, int EACH, int SUMS>
-static __device__ __forceinline__ void add_floats(int op, int nan_ignore, float *v, double *sum)
+static __device__ __forceinline__ void add_floats(int op, int nan_ignore, float *v,
+                                                  tilemm__sum_t *sum)
 {
     if (nan_ignore) {
 #pragma unroll
@@ -123,20 +168,16 @@ static __device__ __forceinline__ void add_floats(int op, int nan_ignore, float 
             v[i] = v[i] == v[i] ? v[i] : 0.0f;
         }
     }
-    if (op == TILEMM__ASUM) {
+    if (op == TILEMM__SUMSQ || op == TILEMM__NRM2) {
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            sum[i / EACH % SUMS] += tilemm__sum_term(TILEMM__ASUM, 0, v[i], 0.0f);
-        }
-    } else if (op == TILEMM__SUMSQ || op == TILEMM__NRM2) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            sum[i / EACH % SUMS] += tilemm__sum_term(TILEMM__SUMSQ, 0, v[i], 0.0f);
+            add(&sum[i / EACH % SUMS], tilemm__sum_term(TILEMM__SUMSQ, 0, v[i], 0.0f));
         }
     } else {
+        const uint32_t keep = op == TILEMM__ASUM ? 0x7fffffffu : 0xffffffffu;
 #pragma unroll
         for (int i = 0; i < N; i++) {
-            sum[i / EACH % SUMS] += tilemm__sum_term(TILEMM__SUM, 0, v[i], 0.0f);
+            add(&sum[i / EACH % SUMS], __uint_as_float(__float_as_uint(v[i]) & keep));
         }
     }
 }
@@ -197,11 +238,12 @@ static __device__ __forceinline__ void keys_of_rows(tilemm__order_t order, const
 /* The sum of `length` floats, ROWS rows at a time; *nans grows by how many are NaN, where they are
  * counted. */
 template <int DOT, int ROWS>
-static __device__ __forceinline__ double
-sum_tile(int op, int nan_ignore, const float *x, int64_t istride, const float *y, int64_t y_istride,
-         int length, int lane, int *nans)
+static __device__ __forceinline__ tilemm__sum_t sum_tile(int op, int nan_ignore, const float *x,
+                                                         int64_t istride, const float *y,
+                                                         int64_t y_istride, int length, int lane,
+                                                         int *nans)
 {
-    double sum = 0.0;
+    tilemm__sum_t sum = no_sum();
 #pragma unroll 1
     for (int first = 0; first < length; first += ROWS * LANES) {
         float v[ROWS];
@@ -212,7 +254,7 @@ sum_tile(int op, int nan_ignore, const float *x, int64_t istride, const float *y
                                w);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                sum += tilemm__sum_term(TILEMM__DOT, nan_ignore, v[r], w[r]);
+                add(&sum, tilemm__sum_term(TILEMM__DOT, nan_ignore, v[r], w[r]));
             }
         } else {
             if (tilemm__sum_is_counted(op, nan_ignore)) {
@@ -224,18 +266,19 @@ sum_tile(int op, int nan_ignore, const float *x, int64_t istride, const float *y
     return fold_sum(sum, lane);
 }
 
-/* The sum of `length` doubles, ROWS rows at a time. */
+/* The sum of `length` partial sums, ROWS rows at a time. */
 template <int ROWS>
-static __device__ __forceinline__ double sum_tile_of_sums(const double *sums, int length, int lane)
+static __device__ __forceinline__ tilemm__sum_t sum_tile_of_sums(const tilemm__sum_t *sums,
+                                                                 int length, int lane)
 {
-    double sum = 0.0;
+    tilemm__sum_t sum = no_sum();
 #pragma unroll 1
     for (int first = 0; first < length; first += ROWS * LANES) {
-        double v[ROWS];
-        load_rows<1, ROWS>(sums + first, 1, 0, length - first, 1, 0.0, lane, v);
+        tilemm__sum_t v[ROWS];
+        load_rows<1, ROWS>(sums + first, 1, 0, length - first, 1, no_sum(), lane, v);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
-            sum += v[r];
+            sum = join(sum, v[r]);
         }
     }
     return fold_sum(sum, lane);
@@ -305,30 +348,31 @@ static __device__ __forceinline__ int32_t search_tile_of_keys(const int32_t *key
 enum { LEVELS = 6 }; /* 1024 ^ 6 values */
 
 typedef struct {
-    double lane[LEVELS];
+    tilemm__sum_t lane[LEVELS];
 } levels_t;
 
 static __device__ __forceinline__ void levels_begin(levels_t *levels)
 {
 #pragma unroll
     for (int k = 0; k < LEVELS; k++) {
-        levels->lane[k] = 0.0;
+        levels->lane[k] = no_sum();
     }
 }
 
 /* Add value number `place`, counted from 0. */
-static __device__ __forceinline__ void levels_add(levels_t *levels, int64_t place, double value,
-                                                  int lane)
+static __device__ __forceinline__ void levels_add(levels_t *levels, int64_t place,
+                                                  tilemm__sum_t value, int lane)
 {
     int goes_up = 1;
 #pragma unroll
     for (int k = 0; k < LEVELS; k++) {
         if (goes_up) {
-            levels->lane[k] += lane == (int)(place % LANES) ? value : 0.0;
+            levels->lane[k] =
+                join(levels->lane[k], lane == (int)(place % LANES) ? value : no_sum());
             goes_up = place % TILE == TILE - 1;
             if (goes_up) {
                 value = fold_sum(levels->lane[k], lane);
-                levels->lane[k] = 0.0;
+                levels->lane[k] = no_sum();
                 place /= TILE;
             }
         }
@@ -337,13 +381,15 @@ static __device__ __forceinline__ void levels_add(levels_t *levels, int64_t plac
 
 /* The sum of all `number` > 0 values. A level that went up when it was full holds +0, and what
  * that adds to the next level changes nothing. */
-static __device__ __forceinline__ double levels_end(levels_t *levels, int64_t number, int lane)
+static __device__ __forceinline__ tilemm__sum_t levels_end(levels_t *levels, int64_t number,
+                                                           int lane)
 {
 #pragma unroll
     for (int k = 0; k < LEVELS - 1; k++) {
-        const double value = fold_sum(levels->lane[k], lane);
+        const tilemm__sum_t value = fold_sum(levels->lane[k], lane);
         const int64_t last = (number - 1) / TILE;
-        levels->lane[k + 1] += lane == (int)(last % LANES) ? value : 0.0;
+        levels->lane[k + 1] =
+            join(levels->lane[k + 1], lane == (int)(last % LANES) ? value : no_sum());
         number = last + 1;
     }
     return fold_sum(levels->lane[LEVELS - 1], lane);
@@ -355,14 +401,15 @@ static __device__ __forceinline__ double levels_end(levels_t *levels, int64_t nu
  * w + 32, w + 64 and so on, which is what lane w of the next level's tile does. Of up to 1024
  * tiles that is the whole next level. */
 typedef struct {
-    double sums[BLOCK_WARPS];
+    tilemm__sum_t sums[BLOCK_WARPS];
     int64_t extras[BLOCK_WARPS];
     int32_t keys[BLOCK_WARPS];
 } block_room_t;
 
 /* Fold the warps' sums and counts; warp 0 gets the results. */
-static __device__ __forceinline__ double
-block_fold_sum(block_room_t *room, double sum, int64_t *count, int counted, int lane, int warp)
+static __device__ __forceinline__ tilemm__sum_t block_fold_sum(block_room_t *room,
+                                                               tilemm__sum_t sum, int64_t *count,
+                                                               int counted, int lane, int warp)
 {
     __syncthreads(); /* the room may still be read from the time before */
     if (lane == 0) {
@@ -382,21 +429,21 @@ block_fold_sum(block_room_t *room, double sum, int64_t *count, int counted, int 
 
 /* The sum of `length` <= 2^20 floats, and the number that are not NaN where they are counted. */
 template <int DOT>
-static __device__ __forceinline__ double
-block_sum(int op, int nan_ignore, const float *x, int64_t istride, const float *y,
-          int64_t y_istride, int length, block_room_t *room, int64_t *count)
+static __device__ __forceinline__ tilemm__sum_t block_sum(int op, int nan_ignore, const float *x,
+                                                          int64_t istride, const float *y,
+                                                          int64_t y_istride, int length,
+                                                          block_room_t *room, int64_t *count)
 {
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const int counted = tilemm__sum_is_counted(op, nan_ignore);
-    double sum = 0.0;
+    tilemm__sum_t sum = no_sum();
     *count = 0;
 #pragma unroll 1
     for (int start = warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
         const int here = clip(length - start, TILE);
         int nans = 0;
-        sum += sum_tile < DOT, DOT ? 8
-                                   : 16 > (op, nan_ignore, x + start * istride, istride,
-                                           y + start * y_istride, y_istride, here, lane, &nans);
+        sum = join(sum, sum_tile<DOT, 8>(op, nan_ignore, x + start * istride, istride,
+                                         y + start * y_istride, y_istride, here, lane, &nans));
         *count += here - nans;
     }
     return block_fold_sum(room, sum, count, counted, lane, warp);
@@ -455,7 +502,7 @@ static __device__ __forceinline__ int32_t block_search(tilemm__order_t order, co
 /* To slot `slot` of partial results, or to the results of vector `vector`. One thread calls. */
 static __device__ __forceinline__ void put_sum(const tilemm__reduce_args_t *args,
                                                const tilemm__partials_t *to, int64_t slot,
-                                               int64_t vector, double sum, int64_t count)
+                                               int64_t vector, tilemm__sum_t sum, int64_t count)
 {
     const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
     if (to->sums) {

@@ -16,13 +16,15 @@ static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan,
 {
     tilemm__partials_t partials = {NULL, NULL, NULL, NULL};
     const int64_t place = plan->step[step].place;
-    int64_t *extras = plan->has_extras ? (int64_t *)workspace + plan->room + place + at : NULL;
+    int64_t *extras = NULL;
+    if (plan->has_extras)
+        extras =
+            (int64_t *)((char *)workspace + (size_t)plan->room * plan->value_bytes) + place + at;
     if (tilemm__op_is_order(args->op)) {
-        partials.keys =
-            (int32_t *)workspace + 2 * place + at; /* half as long as the room for them */
+        partials.keys = (int32_t *)workspace + place + at;
         partials.indices = extras;
     } else {
-        partials.sums = (double *)workspace + place + at;
+        partials.sums = (tilemm__sum_t *)workspace + place + at;
         partials.counts = extras;
     }
     return partials;
