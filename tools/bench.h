@@ -31,7 +31,7 @@ typedef struct {
     int vs;
     int64_t reps; /* 0: as many as make sense */
     const char *csv, *json, *plot;
-    const char *suite; /* of gemm, or NULL */
+    const char *suite; /* of gemm and reduce, or NULL */
     context_options_t context;
     int layout;
     float alpha, beta;
@@ -178,5 +178,7 @@ int bench_gemm(const machine_t *machine, const bench_options_t *options, report_
 int bench_gemm_suite(const machine_t *machine, const bench_options_t *options, report_t *report);
 int bench_transpose(const machine_t *machine, const bench_options_t *options, report_t *report);
 int bench_reduce(const machine_t *machine, const bench_options_t *options, report_t *report);
+int bench_reduce_has_suite(const char *name);
+int bench_reduce_suite(const machine_t *machine, const bench_options_t *options, report_t *report);
 
 #endif
