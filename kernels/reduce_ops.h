@@ -102,13 +102,15 @@ TILEMM__REDUCE float tilemm__sum_result(int op, tilemm__sum_t sum, int64_t count
     return result != result ? tilemm__bits_float(TILEMM__NAN_BITS) : result;
 }
 
-/* Fold 32 lanes by halves; lane 0 gets the sum. */
-TILEMM__REDUCE tilemm__sum_t tilemm__fold_lanes(tilemm__sum_t *lanes)
+/* Fold up to 32 numbers by halves; the first becomes the sum. What has no partner has +0 for one,
+ * and stays as it is. */
+TILEMM__REDUCE tilemm__sum_t tilemm__fold_lanes(tilemm__sum_t *lanes, int used)
 {
     for (int half = TILEMM__TILE_LANES / 2; half > 0; half /= 2) {
-        for (int l = 0; l < half; l++) {
-            lanes[l] = tilemm__sum_join(lanes[l], lanes[l + half]);
+        for (int l = half; l < used; l++) {
+            lanes[l - half] = tilemm__sum_join(lanes[l - half], lanes[l]);
         }
+        used = used < half ? used : half;
     }
     return lanes[0];
 }

@@ -632,32 +632,36 @@ static pair_t pair_add(pair_t a, pair_t b)
     return result;
 }
 
-/* The canonical order, for terms that have been computed. */
-static pair_t tile_sum(const pair_t *term, int64_t count)
+/* Fold up to 32 numbers by halves. */
+static pair_t fold(const pair_t *value, int64_t count)
 {
     pair_t lane[32] = {{0, 0}};
-    int64_t e;
     int half, l;
-    for (e = 0; e < count; e++)
-        lane[e % 32] = pair_add(lane[e % 32], term[e]);
+    memcpy(lane, value, sizeof(*lane) * (size_t)count);
     for (half = 16; half; half /= 2)
         for (l = 0; l < half; l++)
             lane[l] = pair_add(lane[l], lane[l + half]);
     return lane[0];
 }
 
-static pair_t canonical_sum(pair_t *term, int64_t count)
+/* The canonical order, for terms that have been computed. */
+static pair_t tile_sum(const pair_t *term, int64_t count)
 {
-    int64_t tile, tiles;
-    while (count > 1024) {
-        tiles = (count + 1023) / 1024;
-        for (tile = 0; tile < tiles; tile++) {
-            int64_t left = count - tile * 1024;
-            term[tile] = tile_sum(term + tile * 1024, left < 1024 ? left : 1024);
-        }
-        count = tiles;
-    }
-    return tile_sum(term, count);
+    pair_t lane[32] = {{0, 0}};
+    int64_t e;
+    for (e = 0; e < count; e++)
+        lane[e % 32] = pair_add(lane[e % 32], term[e]);
+    return fold(lane, 32);
+}
+
+/* The sum of the sums of tiles. */
+static pair_t canonical_sum(pair_t *sum, int64_t count)
+{
+    int64_t i;
+    for (; count > 1; count = (count + 31) / 32)
+        for (i = 0; i < count; i += 32)
+            sum[i / 32] = fold(sum + i, count - i < 32 ? count - i : 32);
+    return sum[0];
 }
 
 static double term_of(int op, int nan_ignore, float x, const float *y, int64_t i)
@@ -674,7 +678,7 @@ static double term_of(int op, int nan_ignore, float x, const float *y, int64_t i
 
 static float sum_exact_bits(int op, int nan_ignore, int64_t n, const float *x, const float *y)
 {
-    int64_t tiles = (n + 1023) / 1024, tile, e, numbers = 0;
+    int64_t tiles = n ? (n + 1023) / 1024 : 1, tile, e, numbers = 0;
     pair_t *sums = need(malloc(sizeof(pair_t) * (size_t)(tiles + 1))), total;
     pair_t term[1024];
     double result;

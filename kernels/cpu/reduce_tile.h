@@ -200,7 +200,7 @@ INLINE tilemm__sum_t sum_tile_lossless(int op, int nan_ignore, int64_t n, const 
         lanes[l].sum = sums[l];
         lanes[l].lost = losts[l];
     }
-    return tilemm__fold_lanes(lanes);
+    return tilemm__fold_lanes(lanes, LANES);
 }
 
 /* Bring the n <= 1024 elements of a strided vector side by side. */
@@ -246,12 +246,20 @@ INLINE double sum_tiles_op(int op, int nan_ignore, int lossless, int64_t n, cons
     if (is_positive(op)) {
         return all;
     }
+    all = 0;
     /* A float of `size` has added up at most 2^16 terms, and a product of floats that is too small
      * for a float is off by at most 2^-149. */
-    all = op == TILEMM__DOT ? (double)n * 0x1p-149 : 0;
-    for (int i = 0; i < PASS_REGS / 2 * WORDS; i++) {
-        all += (double)size[i / WORDS][i % WORDS];
+    for (int i = 1; i < PASS_REGS / 2; i++) {
+        size[0] += size[i];
     }
+    for (int i = 0; i < 4; i++) {
+        float quarter = size[0][i];
+        for (int j = i + 4; j < WORDS; j += 4) {
+            quarter += size[0][j];
+        }
+        all += (double)quarter;
+    }
+    all += op == TILEMM__DOT ? (double)n * 0x1p-149 : 0;
     return all * (1 + 0x1p-7);
 }
 

@@ -10,9 +10,9 @@
 extern "C" {
 #endif
 
-/* Partial results: that of tile t of vector v at [v * tiles + t]. Sums have `sums`, and counts
- * where the mean leaves NaN out; searches have `keys`, and indices where those are wanted. What an
- * operation has not is NULL. */
+/* Partial results: number i of vector v at [v * items + i]. Sums have `sums`, and counts where the
+ * mean leaves NaN out; searches have `keys`, and indices where those are wanted. What an operation
+ * has not is NULL. */
 typedef struct {
     tilemm__sum_t *sums;
     int64_t *counts;
@@ -21,19 +21,22 @@ typedef struct {
 } tilemm__partials_t;
 
 /* All launchers queue on the stream and return a cudaError_t. Where `to` is NULL each vector has
- * one tile, and its result goes to args->out and args->index_out; otherwise the partial results of
- * the tiles go to *to. */
+ * one item, and its result goes to args->out and args->index_out; otherwise the partial results of
+ * the items go to *to. */
 
-/* The tiles of vectors of floats; width: the vectors that a warp takes, 1, or 4 or 32 with n of at
- * most 256 or 32. first_index is added to indices. */
-int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int64_t first_index,
-                          const tilemm__partials_t *to, void *stream);
+/* Vectors of floats in `items` each; of sums an item is 1 or 32 tiles, which `share` warps (1, 2, 4
+ * or 8) work on; of searches every items-th tile. Or `width` vectors to a warp: 2, 4, 8, 16 or 32
+ * of at most 1024 / width elements. first_index is added to indices. */
+int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int tiles, int share,
+                          int64_t items, int64_t first_index, const tilemm__partials_t *to,
+                          void *stream);
 
 /* Whole vectors of floats, of any length, a block of 32 warps for each. */
 int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, void *stream);
 
-/* The next level: the tiles of args->count vectors of `length` partial results each; width: 1, 4
- * or 32 as above. Of args only op, policy, count, n and where results go count here. */
+/* The next levels: of args->count vectors of `length` partial results each, one of every 1024; or
+ * where length is at most 32, 32 vectors to a warp, the results (width 32). Of args only op,
+ * policy, count, n and where results go count here. */
 int tilemm__reduce_partials(const tilemm__reduce_args_t *args, int64_t length,
                             const tilemm__partials_t *from, int width, const tilemm__partials_t *to,
                             void *stream);

@@ -100,7 +100,7 @@ static __device__ __forceinline__ float sum_segment(int op, int nan_ignore, cons
         if (tiles == 1) {
             return tilemm__sum_result(op, sum, count);
         }
-        levels_add(&levels, tile, sum, lane);
+        levels_add(&levels, 0, tile, sum, lane);
     }
     return tilemm__sum_result(op, levels_end(&levels, tiles, lane), count);
 }
@@ -180,17 +180,12 @@ static __global__ void __launch_bounds__(THREADS)
             }
             result = tilemm__key_result(args.op, fold_keys<LANES>(key, lane));
         } else {
-            tilemm__sum_t sum[LANES];
             int64_t count = length;
             if (tilemm__sum_is_counted(args.op, args.nan_ignore)) {
                 count -= count_nans<LANES, 1>(v, lane);
             }
-#pragma unroll
-            for (int j = 0; j < LANES; j++) {
-                sum[j] = no_sum();
-            }
-            add_floats<LANES, 1, LANES>(args.op, args.nan_ignore, v, sum);
-            result = tilemm__sum_result(args.op, fold_sums<LANES>(sum, lane), count);
+            result =
+                tilemm__sum_result(args.op, sum_rows(args.op, args.nan_ignore, v, lane), count);
         }
         if (is_row && own < args.segments) {
             args.out[own] = result;
@@ -281,9 +276,9 @@ static __global__ void __launch_bounds__(THREADS)
             levels_begin(&levels);
 #pragma unroll 1
             for (int64_t tile = 0; tile < tiles; tile++) {
-                levels_add(&levels, tile,
-                           sum_tile_of_sums<16>(lists.value.sums + item + tile * TILE,
-                                                clip(own - tile * TILE, TILE), lane),
+                levels_add(&levels, 0, tile,
+                           sum_of_sums<8>(lists.value.sums + item + tile * TILE,
+                                          clip(own - tile * TILE, TILE), lane),
                            lane);
             }
             result = tilemm__sum_result(args.op, levels_end(&levels, tiles, lane), count);

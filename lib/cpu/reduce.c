@@ -15,7 +15,8 @@ enum {
     TILE = TILEMM__TILE_ELEMS,
     SPAN_TILES = TILEMM__REDUCE_STACK_TILES, /* whose sums are one tile of the next level */
     SPAN = TILE * SPAN_TILES,
-    LEVELS = 5, /* above spans: 2^20 * 2^50 elements */
+    LEVELS = 9,        /* above spans: 2^20 * 2^45 elements */
+    STRIP_LEVELS = 12, /* above tiles */
     STRIP = TILEMM__REDUCE_MAX_STRIP
 };
 
@@ -63,12 +64,13 @@ typedef struct {
     int64_t count;
 } total_t;
 
-/* Whether the result is the same whatever was lost in up to `levels` levels of tiles that were
- * added plainly. Each has 37 additions, that lose 2^-53 of the magnitudes or less; 40 leaves room
- * for the roundings here. */
-static int is_certain(int op, const total_t *total, int levels)
+/* Whether the result is the same whatever was lost where a term passed up to `additions` that were
+ * plain: each loses 2^-53 of the magnitudes or less. 3 more leave room for the roundings here. */
+enum { TILE_ADDITIONS = TILEMM__TILE_ROWS + 5, FOLD_ADDITIONS = 5 };
+
+static int is_certain(int op, const total_t *total, int additions)
 {
-    const double lost = total->magnitude * levels * 40 * 0x1p-53;
+    const double lost = total->magnitude * (additions + 3) * 0x1p-53;
     tilemm__sum_t low = total->sum, high = total->sum;
     if (low.sum - low.sum != 0) /* not finite: nothing to lose */
         return 1;
@@ -82,40 +84,32 @@ static int is_certain(int op, const total_t *total, int levels)
            tilemm__float_bits(tilemm__sum_result(op, high, total->count));
 }
 
-/* The sum of one tile of m <= 1024 partial sums. */
-static tilemm__sum_t sum_partials(int64_t m, const tilemm__sum_t *partials)
+/* The sum of m > 0 partial sums, whose place serves for the work. */
+static tilemm__sum_t fold_all(int64_t m, tilemm__sum_t *partials)
 {
-    tilemm__sum_t lanes[LANES];
-    int used = m < LANES ? (int)m : LANES, half = LANES / 2;
-    memcpy(lanes, partials, (size_t)used * sizeof *lanes);
-    for (int64_t i = LANES; i < m; i++)
-        lanes[i % LANES] = tilemm__sum_join(lanes[i % LANES], partials[i]);
-    for (; half > 0; half /= 2) { /* what has no partner is as good as joined */
-        for (int l = half; l < used; l++)
-            lanes[l - half] = tilemm__sum_join(lanes[l - half], lanes[l]);
-        used = used < half ? used : half;
+    for (; m > 1; m = tilemm__fold_count(m)) {
+        for (int64_t i = 0; i < m; i += LANES)
+            partials[i / LANES] =
+                tilemm__fold_lanes(partials + i, m - i < LANES ? (int)(m - i) : LANES);
     }
-    return lanes[0];
+    return partials[0];
 }
 
-/* Where the sums of spans meet: a tile for each level, that is summed once it is full. To sum a
- * tile of one value leaves it as it is, so that levels past the last do no harm. */
+/* Where the sums of spans meet: 32 for each level, that are folded once they are there. To fold one
+ * value leaves it as it is, so that levels past the last do no harm. */
 typedef struct {
-    int64_t filled[LEVELS];
-    tilemm__sum_t lanes[LEVELS][LANES];
+    int filled[LEVELS];
+    tilemm__sum_t values[LEVELS][LANES];
 } levels_t;
 
 static void levels_add(levels_t *levels, int level, tilemm__sum_t value)
 {
     for (; level < LEVELS; level++) {
-        tilemm__sum_t *lanes = levels->lanes[level];
-        tilemm__sum_t *lane = lanes + levels->filled[level]++ % LANES;
-        *lane = tilemm__sum_join(*lane, value);
-        if (levels->filled[level] < TILE)
+        levels->values[level][levels->filled[level]++] = value;
+        if (levels->filled[level] < LANES)
             return;
-        value = tilemm__fold_lanes(lanes);
+        value = tilemm__fold_lanes(levels->values[level], LANES);
         levels->filled[level] = 0;
-        memset(lanes, 0, sizeof levels->lanes[level]);
     }
 }
 
@@ -123,9 +117,10 @@ static tilemm__sum_t levels_finish(levels_t *levels)
 {
     for (int level = 0; level < LEVELS - 1; level++) {
         if (levels->filled[level] > 0)
-            levels_add(levels, level + 1, tilemm__fold_lanes(levels->lanes[level]));
+            levels_add(levels, level + 1,
+                       tilemm__fold_lanes(levels->values[level], levels->filled[level]));
     }
-    return tilemm__fold_lanes(levels->lanes[LEVELS - 1]);
+    return tilemm__fold_lanes(levels->values[LEVELS - 1], levels->filled[LEVELS - 1]);
 }
 
 /* The sums of the tiles of m <= 2^20 elements, from element `start` of a vector on. Magnitude and
@@ -160,14 +155,14 @@ static total_t sum_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_ar
     }
     if (args->n <= SPAN) {
         sum_tiles(k, args, x, 0, args->n, lossless, sums, &total);
-        total.sum = sum_partials(tilemm__tile_count(args->n), sums);
+        total.sum = fold_all(tilemm__tile_count(args->n), sums);
         return total;
     }
     levels_t levels = {{0}, {{{0, 0}}}};
     for (int64_t start = 0; start < args->n; start += SPAN) {
         const int64_t m = args->n - start < SPAN ? args->n - start : SPAN;
         sum_tiles(k, args, x, start, m, lossless, sums, &total);
-        levels_add(&levels, 0, sum_partials(tilemm__tile_count(m), sums));
+        levels_add(&levels, 0, fold_all(tilemm__tile_count(m), sums));
     }
     total.sum = levels_finish(&levels);
     return total;
@@ -200,7 +195,7 @@ static total_t sum_vector_shared(const tilemm__reduce_cpu_t *k, const tilemm__re
         total.count += count;
         for (int64_t t = 0; t < here; t += SPAN_TILES)
             levels_add(&levels, 0,
-                       sum_partials(here - t < SPAN_TILES ? here - t : SPAN_TILES, panel + t));
+                       fold_all(here - t < SPAN_TILES ? here - t : SPAN_TILES, panel + t));
     }
     total.sum = levels_finish(&levels);
     return total;
@@ -245,7 +240,7 @@ static void reduce_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_ar
         store_key(args, vector, key, place);
     } else {
         total_t total = sum_vector(k, args, x, 0);
-        if (!is_certain(args->op, &total, 1))
+        if (!is_certain(args->op, &total, TILE_ADDITIONS))
             total = sum_vector(k, args, x, 1);
         store_sum(args, vector, total.sum, total.count);
     }
@@ -278,7 +273,7 @@ static void reduce_tiles(const tilemm__reduce_cpu_t *k, const tilemm__reduce_arg
             store_key(args, v, key, place);
         } else {
             total_t total = sum_vector_shared(k, args, x, plan, panel, 0);
-            if (!is_certain(args->op, &total, 1))
+            if (!is_certain(args->op, &total, TILE_ADDITIONS))
                 total = sum_vector_shared(k, args, x, plan, panel, 1);
             store_sum(args, v, total.sum, total.count);
         }
@@ -293,11 +288,11 @@ static double larger(double a, double b)
     return a > b || a != a ? a : b;
 }
 
-/* Levels of a strip: for each a tile of 32 lanes of `cols` columns in `lanes`, one after the
- * other, as many as the vectors need. */
+/* Levels of a strip: for each 32 values of `cols` columns in `lanes`, one after the other, as many
+ * as the vectors need. */
 typedef struct {
     int64_t cols;
-    int64_t filled[LEVELS + 1];
+    int filled[STRIP_LEVELS];
     double *lanes;
 } strip_levels_t;
 
@@ -313,21 +308,19 @@ static void fold_strip(int64_t cols, double *lanes)
 }
 
 /* Add one value of each column to a level; `values` is no part of that. A level that is full is
- * summed when the next value comes: the vector's last level never is here. */
+ * folded when the next value comes: the vector's last level never is here. */
 static void strip_add(strip_levels_t *levels, int level, const double *values)
 {
     const int64_t cols = levels->cols;
-    double *lanes = levels->lanes + level * LANES * cols, *restrict lane;
-    if (levels->filled[level] == TILE) {
+    double *lanes = levels->lanes + level * LANES * cols;
+    if (levels->filled[level] == LANES) {
         fold_strip(cols, lanes);
         strip_add(levels, level + 1, lanes);
         levels->filled[level] = 0;
     }
     if (levels->filled[level] == 0)
         memset(lanes, 0, (size_t)(LANES * cols) * sizeof *lanes);
-    lane = lanes + levels->filled[level]++ % LANES * cols;
-    for (int64_t j = 0; j < cols; j++)
-        lane[j] += values[j];
+    memcpy(lanes + levels->filled[level]++ * cols, values, (size_t)cols * sizeof *lanes);
 }
 
 /* The results of columns whose terms were added plainly. Those that are not certain are done again,
@@ -336,12 +329,12 @@ static void store_strip(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args
                         int64_t first, int64_t cols, const double *sums, const int64_t *counts,
                         double largest)
 {
-    int levels = 1;
-    for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__tile_count(m))
-        levels++;
+    int additions = TILE_ADDITIONS;
+    for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__fold_count(m))
+        additions += FOLD_ADDITIONS;
     for (int64_t j = 0; j < cols; j++) {
         total_t total = {{sums[j], 0}, largest * (double)args->n, counts ? counts[j] : args->n};
-        if (!is_certain(args->op, &total, levels))
+        if (!is_certain(args->op, &total, additions))
             total = sum_vector(k, args, args->x + first + j, 1);
         store_sum(args, first + j, total.sum, total.count);
     }
@@ -352,11 +345,11 @@ static const double *strip_finish(strip_levels_t *levels, int64_t m)
 {
     double *lanes = levels->lanes;
     fold_strip(levels->cols, lanes);
-    for (int level = 1; m > TILE; level++) {
+    for (int level = 1; m > LANES; level++) {
         strip_add(levels, level, lanes);
         lanes = levels->lanes + level * LANES * levels->cols;
         fold_strip(levels->cols, lanes);
-        m = tilemm__tile_count(m);
+        m = tilemm__fold_count(m);
     }
     return lanes;
 }

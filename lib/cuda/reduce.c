@@ -30,9 +30,10 @@ static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan,
     return partials;
 }
 
-/* The step that reads the elements: a chunk of vectors, whole or `length` elements from `first`. */
+/* The step that reads the elements: a chunk of vectors, whole or `length` elements, `items` items,
+ * from `first`. */
 static int run_first(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
-                     void *workspace, int64_t first, int64_t length, void *stream)
+                     void *workspace, int64_t first, int64_t length, int64_t items, void *stream)
 {
     const tilemm__reduce_step_t *step = &plan->step[0];
     tilemm__partials_t to = {NULL, NULL, NULL, NULL};
@@ -50,7 +51,8 @@ static int run_first(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     if (step->kind == TILEMM__STEP_DOWN)
         return tilemm__reduce_down(&panel, step->width, first, plan->steps > 1 ? &to : NULL,
                                    stream);
-    return tilemm__reduce_across(&panel, step->width, first, plan->steps > 1 ? &to : NULL, stream);
+    return tilemm__reduce_across(&panel, step->width, step->tiles, step->share, items, first,
+                                 plan->steps > 1 ? &to : NULL, stream);
 }
 
 /* A later step: `length` partial results of each vector; what comes of them begins at `at`. */
@@ -72,14 +74,15 @@ static int run_level(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
 static int run_chunk(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
                      void *workspace, void *stream)
 {
-    const int64_t tiles = tilemm__tile_count(args->n);
-    const int in_panels = plan->panel < tiles;
+    const int64_t items = plan->step[0].items;
+    const int64_t unit = (int64_t)plan->step[0].tiles * TILEMM__TILE_ELEMS; /* of sums */
+    const int in_panels = plan->panel < items;
     int error = 0;
-    for (int64_t first = 0; first < tiles && !error; first += plan->panel) {
-        const int64_t here = tiles - first < plan->panel ? tiles - first : plan->panel;
-        const int64_t start = first * TILEMM__TILE_ELEMS;
-        const int64_t length = first + here < tiles ? here * TILEMM__TILE_ELEMS : args->n - start;
-        error = run_first(plan, args, workspace, start, length, stream);
+    for (int64_t first = 0; first < items && !error; first += plan->panel) {
+        const int64_t here = items - first < plan->panel ? items - first : plan->panel;
+        const int64_t start = first * unit;
+        const int64_t length = first + here < items ? here * unit : args->n - start;
+        error = run_first(plan, args, workspace, start, length, here, stream);
         if (in_panels && !error)
             error = run_level(plan, args, workspace, 1, here, first / TILEMM__TILE_ELEMS, stream);
     }
