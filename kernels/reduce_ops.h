@@ -36,9 +36,19 @@ TILEMM__REDUCE float tilemm__bits_float(uint32_t bits)
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
-/* A partial result is a double, and for a mean that leaves NaN out the number of elements that
- * are not NaN. What an element, and for DOT its partner, adds: squares and products of floats are
- * exact in FP64, so it does not matter whether a compiler fuses them with the addition. */
+/* A partial result is a sum in FP64 and the sum of all that its roundings lost; and for a mean that
+ * leaves NaN out the number of elements that are not NaN. */
+typedef struct
+#ifdef __CUDACC__
+    __align__(16)
+#endif
+{
+    double sum, lost;
+}
+tilemm__sum_t;
+
+/* What an element, and for DOT its partner, adds: squares and products of floats are exact in FP64,
+ * so it does not matter whether a compiler fuses them with the addition. */
 TILEMM__REDUCE double tilemm__sum_term(int op, int nan_ignore, float x, float y)
 {
     double term = x;
@@ -52,35 +62,55 @@ TILEMM__REDUCE double tilemm__sum_term(int op, int nan_ignore, float x, float y)
     return nan_ignore && term != term ? 0.0 : term;
 }
 
+/* What the sum of a and b lost when it was rounded: exact unless something is not finite (Knuth).
+ */
+TILEMM__REDUCE double tilemm__sum_error(double a, double b, double sum)
+{
+    const double part = sum - a;
+    return (a - (sum - part)) + (b - part);
+}
+
+TILEMM__REDUCE tilemm__sum_t tilemm__sum_join(tilemm__sum_t a, tilemm__sum_t b)
+{
+    tilemm__sum_t joined;
+    joined.sum = a.sum + b.sum;
+    joined.lost = (a.lost + b.lost) + tilemm__sum_error(a.sum, b.sum, joined.sum);
+    return joined;
+}
+
 /* Whether the elements that are not NaN must be counted. */
 TILEMM__REDUCE int tilemm__sum_is_counted(int op, int nan_ignore)
 {
     return op == TILEMM__MEAN && nan_ignore;
 }
 
-/* The result from the sum and the number of elements. */
-TILEMM__REDUCE float tilemm__sum_result(int op, double sum, int64_t count)
+/* The result from the sum and the number of elements. Of a sum that is not finite `lost` is NaN or
+ * meaningless. */
+TILEMM__REDUCE float tilemm__sum_result(int op, tilemm__sum_t sum, int64_t count)
 {
+    double value = sum.sum - sum.sum == 0.0 ? sum.sum + sum.lost : sum.sum;
     float result;
     if (op == TILEMM__MEAN && count == 0) {
         return tilemm__bits_float(TILEMM__NAN_BITS);
     }
     if (op == TILEMM__NRM2) {
-        sum = sqrt(sum);
+        value = sqrt(value);
     } else if (op == TILEMM__MEAN) {
-        sum /= (double)count;
+        value /= (double)count;
     }
-    result = (float)sum;
+    result = (float)value;
     return result != result ? tilemm__bits_float(TILEMM__NAN_BITS) : result;
 }
 
-/* Fold 32 lanes by halves; lane 0 gets the sum. */
-TILEMM__REDUCE double tilemm__fold_lanes(double *lanes)
+/* Fold up to 32 numbers by halves; the first becomes the sum. What has no partner has +0 for one,
+ * and stays as it is. */
+TILEMM__REDUCE tilemm__sum_t tilemm__fold_lanes(tilemm__sum_t *lanes, int used)
 {
     for (int half = TILEMM__TILE_LANES / 2; half > 0; half /= 2) {
-        for (int l = 0; l < half; l++) {
-            lanes[l] += lanes[l + half];
+        for (int l = half; l < used; l++) {
+            lanes[l - half] = tilemm__sum_join(lanes[l - half], lanes[l]);
         }
+        used = used < half ? used : half;
     }
     return lanes[0];
 }

@@ -113,15 +113,22 @@ TILEMM__LAYOUT int tilemm__transpose_strip(int f, int elem_size)
 /* The canonical tile is 32 rows of 32 lanes, 1024 consecutive elements of a vector: element e of
  * the tile is in lane e % 32, row e / 32. Each lane adds its elements in the order of rows,
  * starting from +0; then lanes are folded by halves: lane l takes lane l + 16, then l + 8, + 4,
- * + 2, + 1; lane 0 holds the tile's sum. Elements past the end of the vector count as +0. A
- * vector of more than one tile is the vector of its tiles' sums, summed in the same way. All in
- * FP64. */
+ * + 2, + 1; lane 0 holds the tile's sum. Elements past the end of the vector count as +0. The sums
+ * of every 32 consecutive tiles are folded by halves in the same way, then those of every 32 such
+ * groups, until one number is left. All in FP64; what each addition's rounding loses is summed
+ * beside it in the same order, and joins the sum at the very end (reduce_ops.h). */
 enum { TILEMM__TILE_LANES = 32, TILEMM__TILE_ROWS = 32, TILEMM__TILE_ELEMS = 1024 };
 
 /* How many tiles a vector of n elements has. An empty one has one: its result is written too. */
 TILEMM__LAYOUT int64_t tilemm__tile_count(int64_t n)
 {
     return n > 0 ? (n - 1) / TILEMM__TILE_ELEMS + 1 : 1;
+}
+
+/* How many numbers are left of m when every 32 have been folded. */
+TILEMM__LAYOUT int64_t tilemm__fold_count(int64_t m)
+{
+    return (m - 1) / TILEMM__TILE_LANES + 1;
 }
 
 /* Down the rows of a matrix, `groups` threads share the tile of one column: thread g has the lanes

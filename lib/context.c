@@ -53,6 +53,13 @@ void tilemm__set_kernel(tilemm_t ctx, const char *format, ...)
     va_end(list);
 }
 
+void tilemm__set_kernel_name(tilemm_t ctx, const char *name)
+{
+    const size_t length = strlen(name);
+    if (length < sizeof ctx->last_kernel)
+        memcpy(ctx->last_kernel, name, length + 1);
+}
+
 void tilemm__log(tilemm_t ctx, const char *format, ...)
 {
     char line[512];

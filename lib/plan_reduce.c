@@ -49,7 +49,7 @@ static int64_t strip_width(const tilemm__reduce_args_t *args, const tilemm__cpu_
 {
     /* One set of 32 lanes for the tile, and one for each level that tiles' sums may reach. */
     int64_t sets = 1, width;
-    for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__tile_count(m))
+    for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__fold_count(m))
         sets++;
     if (tilemm__op_is_order(args->op)) /* which need no lanes */
         return TILEMM__REDUCE_MAX_STRIP;
@@ -80,8 +80,9 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
             /* Searches need no tile of their own: as many pieces as keep the threads busy. */
             int64_t rows = is_order ? quotient_up(tiles, 2 * (int64_t)threads) * TILEMM__TILE_ELEMS
                                     : TILEMM__TILE_ELEMS;
-            size_t bytes = product(product((size_t)quotient_up(args->n, rows), (size_t)args->count),
-                                   has_extras(args) ? 16 : 8);
+            size_t bytes = /* for each piece of a strip what is largest */
+                product((size_t)quotient_up(args->n, rows),
+                        product((size_t)args->count, has_extras(args) ? 16 : 8) + 8 * strips);
             if (bytes <= workspace) {
                 plan->method = TILEMM__REDUCE_PIECES;
                 plan->piece_rows = rows;
@@ -93,12 +94,13 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
     } else if (threads > 1 && tiles >= 4 * (int64_t)threads && args->count < 8 * (int64_t)threads) {
         int64_t whole = quotient_up(tiles, TILEMM__REDUCE_STACK_TILES) * TILEMM__REDUCE_STACK_TILES;
         plan->method = TILEMM__REDUCE_TILES;
-        plan->panel = least(least(whole, MAX_PANEL_TILES), (int64_t)(workspace / sizeof(double)));
+        plan->panel =
+            least(least(whole, MAX_PANEL_TILES), (int64_t)(workspace / sizeof(tilemm__sum_t)));
         plan->panel = plan->panel / TILEMM__REDUCE_STACK_TILES * TILEMM__REDUCE_STACK_TILES;
         if (is_order || plan->panel <= TILEMM__REDUCE_STACK_TILES)
             plan->panel = TILEMM__REDUCE_STACK_TILES;
         else
-            plan->workspace = (size_t)plan->panel * sizeof(double);
+            plan->workspace = (size_t)plan->panel * sizeof(tilemm__sum_t);
     } else {
         plan->method = TILEMM__REDUCE_VECTORS;
         plan->threads = (int)least(threads, args->count);
@@ -107,44 +109,78 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
 
 /* ---- CUDA ------------------------------------------------------------------------------- */
 
-/* Partial results are 1/512 of the elements or less; past this size panels cost nothing. */
+/* Partial results are a small part of the elements; past this size panels cost nothing. */
 #define WORKSPACE_ENOUGH ((size_t)64 << 20)
 
-/* How many vectors of one tile each a warp takes: as many as fill its 32 rows. */
-static int vectors_per_warp(int64_t length)
+static int64_t warps_at_once(const tilemm__cuda_traits_t *traits)
 {
-    return length <= 32 ? 32 : length <= 256 ? 4 : 1;
+    return (int64_t)traits->sm_count * (traits->max_threads_per_sm / 64);
 }
 
-static void add_step(tilemm__reduce_cuda_plan_t *plan, tilemm__reduce_step_kind_t kind, int width,
-                     int64_t length, int64_t tiles)
+static tilemm__reduce_step_t *add_step(tilemm__reduce_cuda_plan_t *plan,
+                                       tilemm__reduce_step_kind_t kind, int width, int64_t length,
+                                       int64_t items)
 {
     tilemm__reduce_step_t *step = &plan->step[plan->steps++];
     step->kind = kind;
     step->width = width;
+    step->tiles = step->share = 1;
     step->length = length;
-    step->tiles = tiles;
+    step->items = items;
+    return step;
 }
 
-/* The step that reads vectors of this length, of floats or of partial results. */
-static void add_across(tilemm__reduce_cuda_plan_t *plan, int64_t length, int64_t block_limit,
-                       int64_t count, int sm_count)
+/* How many vectors of one tile each a warp takes: as many as fill its 32 rows. */
+static int vectors_per_warp(int64_t length)
 {
-    const int64_t tiles = tilemm__tile_count(length);
-    if (tiles == 1)
-        add_step(plan, TILEMM__STEP_TILES, vectors_per_warp(length), length, 1);
-    else if (length <= block_limit && count <= sm_count)
-        add_step(plan, TILEMM__STEP_BLOCK, 1, length, 1); /* saves a launch */
-    else
-        add_step(plan, TILEMM__STEP_TILES, 1, length, tiles);
+    int width = 1;
+    while (width < 32 && 2 * width * length <= TILEMM__TILE_ELEMS)
+        width *= 2;
+    return width;
+}
+
+/* The step that reads vectors side by side or with any stride, for no more than `most` items. */
+static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
+                       const tilemm__cuda_traits_t *traits, int64_t most)
+{
+    enum { BLOCK_ELEMENTS = 8192, GROUP = 32, MOST_SHARE = 8 };
+    const int64_t tiles = tilemm__tile_count(args->n), warps = warps_at_once(traits);
+    tilemm__reduce_step_t *step;
+    if (tiles == 1) {
+        const int width = args->op == TILEMM__DOT ? 1 : vectors_per_warp(args->n);
+        add_step(plan, TILEMM__STEP_TILES, width, args->n, 1);
+    } else if (tilemm__op_is_order(args->op)) {
+        /* As many items as there are warps at once, and then no more than their work takes. */
+        int64_t items = args->count < warps ? least(tiles, warps / args->count) : 1;
+        items = quotient_up(tiles, quotient_up(tiles, least(items, most)));
+        if (args->n <= BLOCK_ELEMENTS && args->count <= traits->sm_count)
+            add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1); /* saves a launch */
+        else
+            add_step(plan, TILEMM__STEP_TILES, 1, args->n, items);
+    } else if (tiles > MOST_SHARE && tiles <= warps / args->count) { /* a warp for each tile */
+        add_step(plan, TILEMM__STEP_TILES, 1, args->n, tiles);
+    } else {
+        /* Few warps would be busy: each takes one tile. Many: each takes two or more. */
+        const int each = tiles <= warps / args->count ? 1 : 2;
+        step = add_step(plan, TILEMM__STEP_TILES, 1, args->n, quotient_up(tiles, GROUP));
+        step->tiles = GROUP;
+        while (step->share < MOST_SHARE && each * step->share < tiles)
+            step->share *= 2;
+    }
 }
 
 /* Levels above the last step, until there is one result. */
 static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count, int sm_count)
 {
     enum { BLOCK_PARTIALS = 32768 };
-    while (plan->step[plan->steps - 1].tiles > 1)
-        add_across(plan, plan->step[plan->steps - 1].tiles, BLOCK_PARTIALS, count, sm_count);
+    while (plan->step[plan->steps - 1].items > 1) {
+        const int64_t length = plan->step[plan->steps - 1].items;
+        if (length > TILEMM__TILE_ELEMS && length <= BLOCK_PARTIALS && count <= sm_count)
+            add_step(plan, TILEMM__STEP_BLOCK, 1, length, 1); /* saves a launch */
+        else
+            add_step(plan, TILEMM__STEP_TILES, length <= TILEMM__TILE_LANES ? 32 : 1, length,
+                     tilemm__tile_count(length));
+    }
 }
 
 /* Partial results of one vector, of all steps from `first` on: the last one leaves none. */
@@ -152,61 +188,64 @@ static int64_t partials(const tilemm__reduce_cuda_plan_t *plan, int first)
 {
     int64_t sum = 0;
     for (int i = first; i < plan->steps - 1; i++)
-        sum += plan->step[i].tiles;
+        sum += plan->step[i].items;
     return sum;
 }
 
 void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
                               const tilemm__cuda_traits_t *traits, size_t workspace)
 {
-    enum { BLOCK_ELEMENTS = 65536 };
-    const int64_t tiles = tilemm__tile_count(args->n);
     const int sm_count = traits->sm_count;
     const int64_t warps_to_fill = (int64_t)sm_count * (traits->max_threads_per_sm / 32);
-    const size_t entry = has_extras(args) ? 16 : 8;
+    const size_t value = tilemm__op_is_order(args->op) ? sizeof(int32_t) : sizeof(tilemm__sum_t);
+    const size_t entry = value + (has_extras(args) ? sizeof(int64_t) : 0);
     const int64_t available =
-        (int64_t)((workspace < WORKSPACE_ENOUGH ? workspace : WORKSPACE_ENOUGH) / entry);
+        (int64_t)((workspace < WORKSPACE_ENOUGH ? workspace : WORKSPACE_ENOUGH) / entry / 2 * 2);
+    int64_t items;
     memset(plan, 0, sizeof *plan);
-    plan->has_extras = entry == 16;
+    plan->value_bytes = value;
+    plan->has_extras = entry > value;
     plan->vectors = args->count;
-    plan->panel = tiles;
     if (is_down(args)) {
         int64_t columns = quotient_up(args->count, TILEMM__DOWN_COLS);
+        int64_t tiles = tilemm__tile_count(args->n);
         int width = args->n <= 64 && columns >= warps_to_fill / 4 ? 1
                     : columns * tiles >= 4 * (int64_t)sm_count    ? 8
                                                                   : 32;
         add_step(plan, TILEMM__STEP_DOWN, width, args->n, tiles);
     } else {
-        add_across(plan, args->n, BLOCK_ELEMENTS, args->count, sm_count);
+        add_across(plan, args, traits, available > 0 ? available : 1);
     }
     add_levels(plan, args->count, sm_count);
+    items = plan->panel = plan->step[0].items;
     if (plan->steps == 1)
         return;
 
     plan->vectors = least(args->count, available / partials(plan, 0));
     if (plan->vectors > TILEMM__DOWN_COLS && plan->vectors < args->count)
         plan->vectors = plan->vectors / TILEMM__DOWN_COLS * TILEMM__DOWN_COLS;
-    if (plan->vectors == 0 && tiles > TILEMM__TILE_ELEMS) {
-        /* Not even one vector: its tiles in panels, of which the second step leaves few enough to
+    if (plan->vectors == 0 && items > TILEMM__TILE_ELEMS && !tilemm__op_is_order(args->op)) {
+        /* Not even one vector: its items in panels, of which the second step leaves few enough to
          * keep them all. */
         plan->vectors = 1;
         plan->steps = 1;
-        add_step(plan, TILEMM__STEP_TILES, 1, tiles, tilemm__tile_count(tiles));
+        add_step(plan, TILEMM__STEP_TILES, 1, items, tilemm__tile_count(items));
         add_levels(plan, 1, sm_count);
         plan->panel = available - partials(plan, 1);
         plan->panel = plan->panel < 0 ? 0 : plan->panel / TILEMM__TILE_ELEMS * TILEMM__TILE_ELEMS;
     }
     if (plan->vectors == 0 || plan->panel == 0) { /* blocks, which need no room */
         plan->vectors = args->count;
-        plan->panel = tiles;
+        plan->panel = 1;
         plan->steps = 0;
         add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1);
         return;
     }
     for (int i = 0; i < plan->steps - 1; i++) {
         plan->step[i].place = plan->room;
-        plan->room += plan->vectors * (i == 0 ? plan->panel : plan->step[i].tiles);
+        plan->room += plan->vectors * (i == 0 ? plan->panel : plan->step[i].items);
     }
+    plan->room = (plan->room + 1) / 2 * 2; /* indices behind an even number of keys are aligned */
     plan->workspace = (size_t)plan->room * entry;
 }
 

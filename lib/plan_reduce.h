@@ -15,7 +15,7 @@
 /* ---- CPU -------------------------------------------------------------------------------- */
 
 /* Sums of the tiles of a vector, up to so many, and the lanes of a strip lie on the stack. */
-enum { TILEMM__REDUCE_STACK_TILES = 1024, TILEMM__REDUCE_STACK_LANES = 8192 };
+enum { TILEMM__REDUCE_STACK_TILES = 1024, TILEMM__REDUCE_STACK_LANES = 12288 };
 /* Columns of a strip at most. */
 enum { TILEMM__REDUCE_MAX_STRIP = 256 };
 
@@ -41,31 +41,35 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
 /* ---- CUDA ------------------------------------------------------------------------------- */
 
 typedef enum {
-    TILEMM__STEP_TILES, /* a warp takes a tile, or `width` vectors of one short tile each */
+    TILEMM__STEP_TILES, /* warps take tiles, or `width` vectors of one short tile each */
     TILEMM__STEP_BLOCK, /* a block of 32 warps takes a whole vector: this finishes it */
     TILEMM__STEP_DOWN   /* a block of `width` warps takes a tile of each of 32 columns */
 } tilemm__reduce_step_kind_t;
 
-/* One launch. It reads the elements, or the partial results of the step before, `tiles` tiles of
- * each vector, and leaves a partial result of each tile; with one tile that is the result. */
+/* One launch. It reads the elements, or the partial results of the step before, and leaves `items`
+ * partial results of each vector; one is the result. An item is of the elements `tiles` tiles (of a
+ * search every items-th tile), of partial results 1024. */
 typedef struct {
     tilemm__reduce_step_kind_t kind;
     int width;
+    int tiles;      /* of elements for an item: 1 or 32 */
+    int share;      /* warps that take them: 1, 2, 4 or 8 */
     int64_t length; /* of each vector that it reads */
-    int64_t tiles;  /* of each vector; 1 for STEP_BLOCK */
+    int64_t items;  /* of each vector; 1 for STEP_BLOCK */
     int64_t place;  /* where its partial results begin in the workspace, in partial results */
 } tilemm__reduce_step_t;
 
-/* Each step divides the length by 1024: seven do for any length that 64 bits can hold. */
+/* Each step divides the length by 1024 or more: seven do for any length that 64 bits can hold. */
 enum { TILEMM__REDUCE_MAX_STEPS = 7 };
 
-/* For each `vectors` vectors: the first step, or where panel is less than the vector's tiles the
- * first two, for each `panel` tiles; then the other steps. */
+/* For each `vectors` vectors: the first step, or where panel is less than its items the first two,
+ * for each `panel` items; then the other steps. */
 typedef struct {
     int64_t vectors;
     int64_t panel;
     int64_t room; /* partial results that the workspace holds: so many values, then, where there
-                     are counts or indices too, so many of those; 8 bytes each */
+                     are counts or indices too, so many of those, of 8 bytes each */
+    size_t value_bytes;
     int has_extras;
     int steps;
     tilemm__reduce_step_t step[TILEMM__REDUCE_MAX_STEPS];

@@ -80,12 +80,12 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
     int64_t used = 0, length = args->n;
     int panels;
     tilemm__plan_reduce_cuda(&plan, args, gpu, room);
-    panels = plan.panel < tiles;
+    panels = plan.panel < plan.step[0].items;
 #define AT                                                                                         \
     "%s, op %d, %lld x %lld, room %zu", gpu->name, args->op, (long long)args->count,               \
         (long long)args->n, room
     CHECK(plan.workspace <= room, AT);
-    CHECK(plan.workspace == (size_t)plan.room * (plan.has_extras ? 16 : 8), AT);
+    CHECK(plan.workspace == (size_t)plan.room * (plan.value_bytes + (plan.has_extras ? 8 : 0)), AT);
     CHECK(plan.vectors >= 1 && plan.vectors <= args->count, AT);
     CHECK(plan.steps >= 1 && plan.steps <= TILEMM__REDUCE_MAX_STEPS, AT);
     CHECK(!panels || (plan.vectors == 1 && plan.panel % TILEMM__TILE_ELEMS == 0 && plan.panel > 0 &&
@@ -95,24 +95,29 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
         const tilemm__reduce_step_t *step = &plan.step[i];
         const int last = i == plan.steps - 1;
         CHECK(step->length == length, AT);
-        CHECK((step->tiles == 1) == last, AT);
-        CHECK(step->kind == TILEMM__STEP_BLOCK || step->tiles == tilemm__tile_count(length), AT);
+        CHECK((step->items == 1) == last, AT);
+        CHECK(step->kind == TILEMM__STEP_BLOCK ||
+                  step->items == (tilemm__tile_count(length) - 1) / step->tiles + 1 ||
+                  (i == 0 && args->op >= TILEMM__MAX && args->op <= TILEMM__AMIN &&
+                   step->items <= tiles),
+              AT);
+        CHECK(step->tiles == 1 || (i == 0 && step->tiles == 32), AT);
+        CHECK(step->share == 1 || step->share == 2 || step->share == 4 || step->share == 8, AT);
         CHECK(step->kind != TILEMM__STEP_BLOCK || last, AT);
         CHECK(step->kind != TILEMM__STEP_DOWN ||
                   (i == 0 && (step->width == 1 || step->width == 8 || step->width == 32)),
               AT);
         CHECK(step->kind != TILEMM__STEP_TILES || step->width == 1 ||
-                  (last && step->width * length <= TILEMM__TILE_ELEMS &&
-                   (step->width == 4 || step->width == 32)),
+                  (last && step->width * length <= TILEMM__TILE_ELEMS && step->width <= 32),
               AT);
         CHECK(i == 0 || step->kind != TILEMM__STEP_BLOCK || length <= 1 << 20, AT);
         if (!last) {
             CHECK(step->place == used, AT);
-            used += plan.vectors * (i == 0 ? plan.panel : step->tiles);
+            used += plan.vectors * (i == 0 ? plan.panel : step->items);
         }
-        length = step->tiles;
+        length = step->items;
     }
-    CHECK(used == plan.room, AT);
+    CHECK((used + 1) / 2 * 2 == plan.room, AT);
     CHECK(!panels || plan.step[1].kind == TILEMM__STEP_TILES, AT);
 #undef AT
 }
@@ -128,7 +133,7 @@ static void check_cpu_plan(const tilemm__reduce_args_t *args, const tilemm__cpu_
         (long long)args->n, threads, room
     CHECK(plan.workspace <= room, AT);
     CHECK(plan.threads >= 1 && plan.threads <= threads, AT);
-    for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__tile_count(m))
+    for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__fold_count(m))
         sets++;
     switch (plan.method) {
     case TILEMM__REDUCE_VECTORS:
@@ -136,7 +141,7 @@ static void check_cpu_plan(const tilemm__reduce_args_t *args, const tilemm__cpu_
         break;
     case TILEMM__REDUCE_TILES:
         CHECK(plan.panel > 0 && plan.panel % TILEMM__REDUCE_STACK_TILES == 0, AT);
-        CHECK(plan.workspace == (size_t)plan.panel * 8 ||
+        CHECK(plan.workspace == (size_t)plan.panel * 16 ||
                   (plan.workspace == 0 && plan.panel == TILEMM__REDUCE_STACK_TILES),
               AT);
         break;
@@ -198,17 +203,20 @@ static void check_cuda_decisions(void)
 {
     enum { T4 = 0, H200 = 4 };
     tilemm__reduce_cuda_plan_t plan = cuda_plan(H200, 0, 1, 1 << 28, SIZE_MAX);
-    CHECK(plan.steps == 3 && plan.workspace == (262144 + 256) * 8, "%d", plan.steps);
+    CHECK(plan.steps == 2 && plan.workspace == 8192 * 16 && plan.step[0].share == 8, "%d",
+          plan.steps);
     plan = cuda_plan(H200, 0, 1, 1 << 24, SIZE_MAX);
-    CHECK(plan.steps == 2 && plan.step[1].kind == TILEMM__STEP_BLOCK, "%d", plan.steps);
-    plan = cuda_plan(H200, 0, 1, 65536, SIZE_MAX);
-    CHECK(plan.steps == 1 && plan.step[0].kind == TILEMM__STEP_BLOCK, "%d", plan.steps);
+    CHECK(plan.steps == 2 && plan.step[0].items == 512, "%d", plan.steps);
+    plan = cuda_plan(H200, 0, 1, 65536, SIZE_MAX); /* 64 warps */
+    CHECK(plan.steps == 2 && plan.step[0].items == 64, "%d", plan.steps);
+    plan = cuda_plan(H200, 0, 1, 8192, SIZE_MAX);
+    CHECK(plan.steps == 1 && plan.step[0].share == 8, "%d", plan.steps);
     plan = cuda_plan(H200, 0, 1 << 20, 128, SIZE_MAX);
-    CHECK(plan.steps == 1 && plan.step[0].width == 4, "%d", plan.step[0].width);
+    CHECK(plan.steps == 1 && plan.step[0].width == 8, "%d", plan.step[0].width);
     plan = cuda_plan(H200, 0, 65536, 31, SIZE_MAX);
     CHECK(plan.steps == 1 && plan.step[0].width == 32, "%d", plan.step[0].width);
-    plan = cuda_plan(H200, 0, 16384, 16384, SIZE_MAX);
-    CHECK(plan.steps == 2 && plan.step[1].width == 32, "%d", plan.steps);
+    plan = cuda_plan(H200, 0, 16384, 16384, SIZE_MAX); /* a block for each vector */
+    CHECK(plan.steps == 1 && plan.step[0].share == 8, "%d", plan.steps);
     plan = cuda_plan(H200, 1, 16384, 16384, SIZE_MAX);
     CHECK(plan.steps == 2 && plan.step[0].kind == TILEMM__STEP_DOWN && plan.step[0].width == 8,
           "%d", plan.step[0].width);
@@ -222,7 +230,7 @@ static void check_cuda_decisions(void)
     plan = cuda_plan(H200, 1, 1, 4096, SIZE_MAX); /* one column is a vector with a stride */
     CHECK(plan.step[0].kind != TILEMM__STEP_DOWN, "%d", (int)plan.step[0].kind);
     plan = cuda_plan(H200, 0, 1, 1 << 28, 65536); /* 64 KiB: panels */
-    CHECK(plan.panel < 262144 && plan.steps > 2, "%lld", (long long)plan.panel);
+    CHECK(plan.panel < 8192 && plan.steps > 2, "%lld", (long long)plan.panel);
     plan = cuda_plan(H200, 0, 1, 1 << 28, 1024); /* too little for those: none at all */
     CHECK(plan.steps == 1 && plan.step[0].kind == TILEMM__STEP_BLOCK && plan.workspace == 0, "%d",
           plan.steps);

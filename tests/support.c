@@ -615,32 +615,53 @@ float float_ulp(float value)
     return nextafterf(magnitude, INFINITY) - magnitude;
 }
 
-/* The canonical order, for terms that have been computed. */
-static double tile_sum(const double *term, int64_t count)
+/* A sum and what its roundings lost. */
+typedef struct {
+    double sum, lost;
+} pair_t;
+
+static pair_t pair_add(pair_t a, pair_t b)
 {
-    double lane[32] = {0};
-    int64_t e;
+    /* volatile: no compiler may take the error of a sum for 0 */
+    volatile double sum = a.sum + b.sum, part = sum - a.sum, rest = sum - part;
+    volatile double error = a.sum - rest;
+    pair_t result;
+    error = error + (b.sum - part);
+    result.sum = sum;
+    result.lost = (a.lost + b.lost) + error;
+    return result;
+}
+
+/* Fold up to 32 numbers by halves. */
+static pair_t fold(const pair_t *value, int64_t count)
+{
+    pair_t lane[32] = {{0, 0}};
     int half, l;
-    for (e = 0; e < count; e++)
-        lane[e % 32] += term[e];
+    memcpy(lane, value, sizeof(*lane) * (size_t)count);
     for (half = 16; half; half /= 2)
         for (l = 0; l < half; l++)
-            lane[l] += lane[l + half];
+            lane[l] = pair_add(lane[l], lane[l + half]);
     return lane[0];
 }
 
-static double canonical_sum(double *term, int64_t count)
+/* The canonical order, for terms that have been computed. */
+static pair_t tile_sum(const pair_t *term, int64_t count)
 {
-    int64_t tile, tiles;
-    while (count > 1024) {
-        tiles = (count + 1023) / 1024;
-        for (tile = 0; tile < tiles; tile++) {
-            int64_t left = count - tile * 1024;
-            term[tile] = tile_sum(term + tile * 1024, left < 1024 ? left : 1024);
-        }
-        count = tiles;
-    }
-    return tile_sum(term, count);
+    pair_t lane[32] = {{0, 0}};
+    int64_t e;
+    for (e = 0; e < count; e++)
+        lane[e % 32] = pair_add(lane[e % 32], term[e]);
+    return fold(lane, 32);
+}
+
+/* The sum of the sums of tiles. */
+static pair_t canonical_sum(pair_t *sum, int64_t count)
+{
+    int64_t i;
+    for (; count > 1; count = (count + 31) / 32)
+        for (i = 0; i < count; i += 32)
+            sum[i / 32] = fold(sum + i, count - i < 32 ? count - i : 32);
+    return sum[0];
 }
 
 static double term_of(int op, int nan_ignore, float x, const float *y, int64_t i)
@@ -657,18 +678,21 @@ static double term_of(int op, int nan_ignore, float x, const float *y, int64_t i
 
 static float sum_exact_bits(int op, int nan_ignore, int64_t n, const float *x, const float *y)
 {
-    int64_t tiles = (n + 1023) / 1024, tile, e, numbers = 0;
-    double *sums = need(malloc(sizeof(double) * (size_t)(tiles + 1)));
-    double term[1024], result;
+    int64_t tiles = n ? (n + 1023) / 1024 : 1, tile, e, numbers = 0;
+    pair_t *sums = need(malloc(sizeof(pair_t) * (size_t)(tiles + 1))), total;
+    pair_t term[1024];
+    double result;
     for (tile = 0; tile < tiles; tile++) {
         int64_t first = tile * 1024, count = n - first < 1024 ? n - first : 1024;
         for (e = 0; e < count; e++) {
-            term[e] = term_of(op, nan_ignore, x[first + e], y, first + e);
+            term[e].sum = term_of(op, nan_ignore, x[first + e], y, first + e);
+            term[e].lost = 0;
             numbers += !isnan(x[first + e]);
         }
         sums[tile] = tile_sum(term, count);
     }
-    result = canonical_sum(sums, tiles);
+    total = canonical_sum(sums, tiles);
+    result = isfinite(total.sum) ? total.sum + total.lost : total.sum;
     free(sums);
     if (op == TILEMM_NRM2)
         result = sqrt(result);
@@ -727,7 +751,7 @@ void reduce_fill_order(int op, float *x, int64_t n, int64_t stride, rng_t *rng)
 {
     int squares = op == TILEMM_SUMSQ || op == TILEMM_NRM2;
     int64_t i, at[4];
-    int p, q;
+    int p, q, low;
     if (n < 4)
         return;
     if (op == TILEMM_ASUM || squares) {
@@ -745,10 +769,13 @@ void reduce_fill_order(int op, float *x, int64_t n, int64_t stride, rng_t *rng)
         }
         return;
     }
+    /* Large values that cancel, so far above the result that even what is lost loses some; or,
+     * every other time, near enough that nothing of the result is. */
+    low = rng_bits(rng) & 1 ? 20 : 75;
     for (i = 0; i < n; i++)
         x[i * stride] = rng_float(rng, FAMILY_SIGNED);
     for (i = 0; i < n / 2; i++) {
-        float value = (float)ldexp(1 + rng_unit(rng), (int)rng_range(rng, 20, 60));
+        float value = (float)ldexp(1 + rng_unit(rng), low + (int)rng_range(rng, 0, 40));
         int64_t j = n - 1 - i; /* halves are mirrored: no pair meets before the last fold */
         x[i * stride] = i & 1 ? value : -value;
         x[j * stride] = i & 1 ? -value : value;

@@ -180,5 +180,7 @@ int bench_transpose(const machine_t *machine, const bench_options_t *options, re
 int bench_transpose_suite(const machine_t *machine, const bench_options_t *options,
                           report_t *report);
 int bench_reduce(const machine_t *machine, const bench_options_t *options, report_t *report);
+int bench_reduce_has_suite(const char *name);
+int bench_reduce_suite(const machine_t *machine, const bench_options_t *options, report_t *report);
 
 #endif

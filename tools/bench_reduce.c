@@ -22,12 +22,18 @@ typedef struct {
     int64_t n, inc, inc_y;   /* a vector */
     int64_t segments;        /* -1: none */
     int64_t count, elements; /* results; elements of x that are read */
-    buffer_t x, y, offsets, out, positions, workspace;
+    buffer_t x, y, offsets, out, positions, workspace, scratch;
     size_t workspace_bytes;
 } problem_t;
 
 /* What a contender computes, and where it leaves it. */
-enum { TAG_FLOATS = 0x100, TAG_POSITIONS = 0x200, TAG_INT_FROM_1 = 0x300, TAG_KIND = 0xf00 };
+enum {
+    TAG_UNCHECKED = 0,
+    TAG_FLOATS = 0x100,
+    TAG_POSITIONS = 0x200,
+    TAG_INT_FROM_1 = 0x300,
+    TAG_KIND = 0xf00
+};
 
 static reduce_op_t tag_op(int tag)
 {
@@ -161,6 +167,14 @@ static int run_cub_max(const machine_t *machine, void *problem)
     problem_t *p = problem;
     return check_peer("CUB", machine->cub->max(p->workspace.device, &p->workspace_bytes,
                                                p->x.device, p->n, p->out.device, machine->stream));
+}
+
+/* The sum of all elements: what reading them takes. */
+static int run_full_sum(const machine_t *machine, void *problem)
+{
+    const problem_t *p = problem;
+    return check_ours(machine, tilemm_ssum(machine->ctx, p->elements, buffer_use(machine, &p->x), 1,
+                                           buffer_use(machine, &p->scratch)));
 }
 
 static void add(contender_t *contenders, int *count, const char *name,
@@ -302,7 +316,7 @@ static double largest_error(const problem_t *p, int tag)
     const int kind = tag & TAG_KIND;
     double worst = 0;
 
-    for (int64_t i = 0; i < checked; i++) {
+    for (int64_t i = 0; kind != TAG_UNCHECKED && i < checked; i++) {
         const int64_t v =
             checked > 1 ? (int64_t)((double)i / (double)(checked - 1) * (double)(p->count - 1)) : 0;
         const exact_t exact = exact_result(p, tag_op(tag), v);
@@ -375,25 +389,34 @@ static int shape_problem(problem_t *p, const bench_options_t *o, const bench_siz
     p->y.bytes = (size_t)y * sizeof(float);
     p->out.bytes = (size_t)p->count * sizeof(float);
     p->positions.bytes = (size_t)p->count * sizeof(int64_t);
+    p->scratch.bytes = sizeof(float);
     p->offsets.bytes = p->segments >= 0 ? (size_t)(p->segments + 1) * sizeof(int64_t) : 0;
     return EXIT_OK;
 }
 
-static int fill_problem(const machine_t *machine, problem_t *p)
+/* Fill an operand, unless `before` has the same one. */
+static int open_operand(const machine_t *machine, buffer_t *buffer, buffer_t *before, uint64_t seed)
 {
-    fill_normal(p->x.host, p->x.bytes / sizeof(float), 31);
-    fill_normal(p->y.host, p->y.bytes / sizeof(float), 32);
-    if (p->segments >= 0) {
-        int64_t *offsets = p->offsets.host;
-        for (int64_t i = 0; i <= p->segments; i++) /* no product that could overflow */
-            offsets[i] = p->segments ? p->n / p->segments * i +
-                                           (i < p->n % p->segments ? i : p->n % p->segments)
-                                     : 0;
+    if (before->bytes == buffer->bytes && (before->host || before->device)) {
+        *buffer = *before;
+        memset(before, 0, sizeof *before);
+        return 0;
     }
-    return buffer_send(machine, &p->x) || buffer_send(machine, &p->y) ||
-                   buffer_send(machine, &p->offsets)
-               ? EXIT_FAILED
-               : EXIT_OK;
+    buffer_close(before);
+    if (buffer_open(machine, buffer) != 0)
+        return -1;
+    fill_normal(buffer->host, buffer->bytes / sizeof(float), seed);
+    return buffer_send(machine, buffer);
+}
+
+static int fill_offsets(const machine_t *machine, problem_t *p)
+{
+    int64_t *offsets = p->offsets.host;
+    for (int64_t i = 0; i <= p->segments; i++) /* no product that could overflow */
+        offsets[i] =
+            p->segments ? p->n / p->segments * i + (i < p->n % p->segments ? i : p->n % p->segments)
+                        : 0;
+    return buffer_send(machine, &p->offsets);
 }
 
 /* CUB says how much memory it wants. */
@@ -410,8 +433,23 @@ static int open_workspace(const machine_t *machine, problem_t *p)
     return buffer_open(machine, &p->workspace) == 0 ? EXIT_OK : EXIT_FAILED;
 }
 
+static void close_problem(problem_t *p)
+{
+    buffer_close(&p->x);
+    buffer_close(&p->y);
+    buffer_close(&p->out);
+    buffer_close(&p->positions);
+    buffer_close(&p->offsets);
+    buffer_close(&p->workspace);
+    buffer_close(&p->scratch);
+    memset(p, 0, sizeof *p);
+}
+
+/* Measure one problem; `before` is one that is done with, whose operands may serve again. A label
+ * and a goal (the ratio to the peer) are a suite's. */
 static int measure_problem(const machine_t *machine, const bench_options_t *options,
-                           const bench_size_t *size, problem_t *p, report_t *report)
+                           const bench_size_t *size, problem_t *p, problem_t *before,
+                           const char *label, double goal, report_t *report)
 {
     const buffer_t *buffers[] = {&p->x, &p->y, &p->out, &p->positions, &p->offsets};
     contender_t contenders[MAX_CONTENDERS];
@@ -421,45 +459,46 @@ static int measure_problem(const machine_t *machine, const bench_options_t *opti
                           .extent_name = "elements"};
     int count = 0, failed = 0;
 
-    if (shape_problem(p, options, size) != EXIT_OK || machine_has_room(machine, buffers, 5) != 0)
+    if (shape_problem(p, options, size) != EXIT_OK)
         return EXIT_FAILED;
+    if (before->x.bytes != p->x.bytes || before->y.bytes != p->y.bytes) {
+        close_problem(before);
+        if (machine_has_room(machine, buffers, 5) != 0)
+            return EXIT_FAILED;
+    }
     if (p->by_axis)
-        snprintf(which.size, sizeof which.size, "%lldx%lld", (long long)p->rows,
+        snprintf(which.size, sizeof which.size, "%s%lldx%lld", label, (long long)p->rows,
                  (long long)p->cols);
     else
-        snprintf(which.size, sizeof which.size, "%lld", (long long)p->n);
+        snprintf(which.size, sizeof which.size, "%s%lld", label, (long long)p->n);
     which.work = (double)p->elements * sizeof(float) * (p->op == REDUCE_DOT ? 2 : 1) +
                  (reduce_is_index(p->op) ? 0 : (double)p->count * sizeof(float)) +
                  (reduce_is_index(p->op) || p->arg ? (double)p->count * sizeof(int64_t) : 0);
     which.extent = (double)p->elements;
     report_progress(report, "reduce %s: data", which.size);
-    if (buffer_open(machine, &p->x) || buffer_open(machine, &p->y) ||
-        buffer_open(machine, &p->out) || buffer_open(machine, &p->positions) ||
-        buffer_open(machine, &p->offsets) || fill_problem(machine, p) != EXIT_OK ||
+    if (open_operand(machine, &p->x, &before->x, 31) ||
+        open_operand(machine, &p->y, &before->y, 32) || buffer_open(machine, &p->out) ||
+        buffer_open(machine, &p->positions) || buffer_open(machine, &p->offsets) ||
+        buffer_open(machine, &p->scratch) || (p->segments >= 0 && fill_offsets(machine, p) != 0) ||
         open_workspace(machine, p) != EXIT_OK)
         return EXIT_FAILED;
 
     add(contenders, &count, "tilemm", run_ours,
         reduce_is_index(p->op) && !p->by_axis ? TAG_POSITIONS : TAG_FLOATS, p->op);
     add_peers(machine, p, contenders, &count);
+    if (*label && (p->by_axis || p->segments >= 0))
+        add(contenders, &count, "tilemm, sum all", run_full_sum, TAG_UNCHECKED, REDUCE_SUM);
     report_progress(report, "reduce %s: errors", which.size);
     for (int i = 0; !failed && i < count; i++)
         failed = check(machine, &contenders[i], p);
     report_progress(report, "reduce %s: times", which.size);
     if (failed || measure(machine, contenders, count, p, options->reps) != 0)
         return EXIT_FAILED;
+    if (goal > 0 && count > 1)
+        snprintf(contenders[1].kernel, sizeof contenders[1].kernel, "goal %.2f: %s", goal,
+                 contenders[1].median >= goal * contenders[0].median ? "met" : "missed");
     report_case(report, &which, contenders, count);
     return EXIT_OK;
-}
-
-static void close_problem(problem_t *p)
-{
-    buffer_close(&p->x);
-    buffer_close(&p->y);
-    buffer_close(&p->out);
-    buffer_close(&p->positions);
-    buffer_close(&p->offsets);
-    buffer_close(&p->workspace);
 }
 
 int bench_reduce(const machine_t *machine, const bench_options_t *options, report_t *report)
@@ -499,9 +538,128 @@ int bench_reduce(const machine_t *machine, const bench_options_t *options, repor
     report_table(report, machine, "%s %s%s%s", op, what,
                  options->nan == TILEMM_NAN_IGNORE ? ", NaN ignored" : "", peers);
     for (int i = 0; status == EXIT_OK && i < options->size_count; i++) {
-        problem_t problem = {0};
-        status = measure_problem(machine, options, &options->sizes[i], &problem, report);
+        problem_t problem = {0}, none = {0};
+        status =
+            measure_problem(machine, options, &options->sizes[i], &problem, &none, "", 0, report);
         close_problem(&problem);
     }
+    return status;
+}
+
+/* ---- suites
+ * --------------------------------------------------------------------------------------- */
+
+enum { VECTOR = -1, ROWS = TILEMM_AXIS_ROWS, COLS = TILEMM_AXIS_COLS };
+
+/* A vector of `rows` elements, in `segments` if that is not 0, or a matrix by an axis; and the
+ * ratio that is aimed at: to the peer, or of axes and segments to the sum of all elements. */
+typedef struct {
+    reduce_op_t op;
+    int axis, arg;
+    int64_t rows, cols, segments;
+    double goal;
+} suite_row_t;
+
+#define WHOLE(op, n, goal)                                                                         \
+    {                                                                                              \
+        op, VECTOR, 0, n, 0, 0, goal                                                               \
+    }
+#define SEGMENTED(n, segments)                                                                     \
+    {                                                                                              \
+        REDUCE_SUM, VECTOR, 0, n, 0, segments, 0                                                   \
+    }
+#define BY_AXIS(rows, cols, goal)                                                                  \
+    {REDUCE_SUM, ROWS, 0, rows, cols, 0, goal}, {REDUCE_SUM, COLS, 0, rows, cols, 0, goal},        \
+        {REDUCE_MAX, ROWS, 0, rows, cols, 0, goal}, {REDUCE_MAX, COLS, 0, rows, cols, 0, goal},    \
+        {REDUCE_MAX, ROWS, 1, rows, cols, 0, goal},                                                \
+    {                                                                                              \
+        REDUCE_MAX, COLS, 1, rows, cols, 0, goal                                                   \
+    }
+#define SHORT(op, goal)                                                                            \
+    WHOLE(op, 16, goal), WHOLE(op, 64, goal), WHOLE(op, 256, goal), WHOLE(op, 1024, goal),         \
+        WHOLE(op, 4096, goal)
+
+enum { K = 1 << 10, M = 1 << 20 };
+
+static const suite_row_t suite_h200[] = {
+    WHOLE(REDUCE_SUM, K, 1.0),
+    WHOLE(REDUCE_SUM, 64 * K, 1.0),
+    WHOLE(REDUCE_SUM, 16 * M, 1.0),
+    WHOLE(REDUCE_MAX, 16 * M, 1.0),
+    WHOLE(REDUCE_SUM, 256 * M, 1.0),
+    WHOLE(REDUCE_MAX, 256 * M, 1.0),
+    BY_AXIS(16384, 16384, 0.95),
+    SEGMENTED(256 * M, 16 * M),
+    SEGMENTED(256 * M, 256 * K),
+    SEGMENTED(256 * M, 1000),
+    SEGMENTED(256 * M, 1),
+    BY_AXIS(M, 128, 0.95),
+    BY_AXIS(128, M, 0.95),
+    BY_AXIS(65536, 31, 0.8),
+    BY_AXIS(65536, 4, 0),
+    BY_AXIS(M, 1, 0),
+    BY_AXIS(1, M, 0),
+    WHOLE(REDUCE_SUM, 1024 * M, 1.0),
+    WHOLE(REDUCE_MAX, 1024 * M, 1.0),
+    WHOLE(REDUCE_ASUM, 1024 * M, 1.6),
+    WHOLE(REDUCE_NRM2, 1024 * M, 1.8),
+    WHOLE(REDUCE_IAMAX, 1024 * M, 1.5),
+    WHOLE(REDUCE_DOT, 1024 * M, 1.0),
+};
+
+static const suite_row_t suite_cpu[] = {
+    WHOLE(REDUCE_SUM, 16 * M, 1.0),  WHOLE(REDUCE_ASUM, 16 * M, 1.0),
+    WHOLE(REDUCE_NRM2, 16 * M, 2.0), WHOLE(REDUCE_IAMAX, 16 * M, 1.0),
+    WHOLE(REDUCE_DOT, 16 * M, 1.0),  SHORT(REDUCE_SUM, 1.0),
+    SHORT(REDUCE_ASUM, 1.0),         SHORT(REDUCE_NRM2, 1.0),
+    SHORT(REDUCE_IAMAX, 1.0),        SHORT(REDUCE_DOT, 1.0),
+};
+
+static const suite_row_t *find_suite(const char *name, int *count)
+{
+    const int is_cpu = strcmp(name, "cpu") == 0;
+    *count =
+        is_cpu ? sizeof suite_cpu / sizeof suite_cpu[0] : sizeof suite_h200 / sizeof suite_h200[0];
+    return is_cpu ? suite_cpu : strcmp(name, "h200") == 0 ? suite_h200 : NULL;
+}
+
+int bench_reduce_has_suite(const char *name)
+{
+    int count;
+    return find_suite(name, &count) != NULL;
+}
+
+int bench_reduce_suite(const machine_t *machine, const bench_options_t *options, report_t *report)
+{
+    problem_t problem = {0}, before = {0};
+    int count, status = EXIT_OK;
+    const suite_row_t *rows = find_suite(options->suite, &count);
+
+    report_table(report, machine, "reductions, suite %s", options->suite);
+    for (int i = 0; status == EXIT_OK && i < count; i++) {
+        const suite_row_t *row = &rows[i];
+        const bench_size_t size = {row->axis == VECTOR ? 1 : 2, {row->rows, row->cols}};
+        bench_options_t one = *options;
+        char label[40];
+
+        one.op = row->op;
+        one.axis = row->axis;
+        one.arg = row->arg;
+        one.segments = row->segments ? row->segments : -1;
+        if (row->segments)
+            snprintf(label, sizeof label, "%s, %lld segments ", word_of(reduce_words, row->op),
+                     (long long)row->segments);
+        else
+            snprintf(label, sizeof label, "%s%s%s ", row->arg ? "arg" : "",
+                     word_of(reduce_words, row->op),
+                     row->axis == ROWS   ? " rows"
+                     : row->axis == COLS ? " cols"
+                                         : "");
+        status = measure_problem(machine, &one, &size, &problem, &before, label, row->goal, report);
+        close_problem(&before);
+        before = problem;
+        memset(&problem, 0, sizeof problem);
+    }
+    close_problem(&before);
     return status;
 }

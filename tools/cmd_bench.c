@@ -58,7 +58,7 @@ static const struct {
     int verbs;
 } table[] = {
     {{"sizes", required_argument, NULL, SIZES}, FOR_GEMM | FOR_TRANSPOSE | FOR_REDUCE},
-    {{"suite", required_argument, NULL, SUITE}, FOR_GEMM | FOR_TRANSPOSE},
+    {{"suite", required_argument, NULL, SUITE}, FOR_GEMM | FOR_TRANSPOSE | FOR_REDUCE},
     {{"layout", required_argument, NULL, LAYOUT}, FOR_GEMM | FOR_REDUCE},
     {{"trans", required_argument, NULL, TRANS}, FOR_GEMM},
     {{"math", required_argument, NULL, MATH}, 1 | FOR_GEMM},
@@ -129,6 +129,7 @@ static void print_help(void)
          "      --no-trans             with or without --alpha: a scaled copy, not transposed\n"
          "      --ld-src N, --ld-dst N, --batch N, --stride-src N, --stride-dst N   as for gemm\n");
     puts("reduce:\n"
+         "      --suite h200|cpu       a fixed list, each with the ratio aimed at\n"
          "      --op OPERATION         sum asum sumsq nrm2 mean max min amax amin dot,\n"
          "                             or a position: imax imin iamax iamin (sum)\n"
          "      --axis rows|cols       of matrices: down the rows, or along the columns\n"
@@ -244,11 +245,7 @@ static int take_other_option(int option, bench_options_t *o)
     case SIZES: return parse_sizes(optarg, o) == 0 ? 1 : -1;
     case ALPHA: o->scaled = 1; return parse_float(optarg, &o->alpha) == 0 ? 1 : -1;
     case BETA: return parse_float(optarg, &o->beta) == 0 ? 1 : -1;
-    case SUITE: {
-        int count;
-        o->suite = optarg;
-        return bench_suite(optarg, &count) ? 1 : -1;
-    }
+    case SUITE: o->suite = optarg; return 1;
     case CSV: o->csv = optarg; return 1;
     case JSON: o->json = optarg; return 1;
     case PLOT: o->plot = optarg; return 1;
@@ -267,6 +264,7 @@ static int check_options(bench_options_t *o)
     const int most_dims = o->verb == BENCH_GEMM                    ? 3
                           : o->verb == BENCH_REDUCE && o->axis < 0 ? 1
                                                                    : 2;
+    int count;
 
     for (int i = 0; i < o->size_count; i++)
         if (o->sizes[i].dims > most_dims || (most_dims == 3 && o->sizes[i].dims == 2))
@@ -274,6 +272,9 @@ static int check_options(bench_options_t *o)
                                        most_dims == 3   ? "N or MxNxK"
                                        : most_dims == 2 ? "N or RxC"
                                                         : "N");
+    if (o->suite && !(o->verb == BENCH_REDUCE ? bench_reduce_has_suite(o->suite)
+                                              : bench_suite(o->suite, &count) != NULL))
+        return command_usage_error("bench", "--suite does not take '%s'", o->suite);
     if (o->suite && o->size_count)
         return command_usage_error("bench", "--suite and --sizes exclude each other");
     if (o->elem_size & (o->elem_size - 1))
@@ -385,6 +386,7 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
 
     if (options->suite)
         return verb == BENCH_TRANSPOSE ? bench_transpose_suite(machine, options, report)
+               : verb == BENCH_REDUCE  ? bench_reduce_suite(machine, options, report)
                                        : bench_gemm_suite(machine, options, report);
     for (size_t i = 0; !given && i < sizeof usual / sizeof usual[0]; i++)
         if (usual[i].verb == verb && usual[i].on_gpu == machine->on_gpu &&

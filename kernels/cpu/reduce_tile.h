@@ -36,6 +36,7 @@ typedef double vec_d __attribute__((vector_size(DOUBLES * 8)));
 typedef int64_t vec_m __attribute__((vector_size(DOUBLES * 8)));
 typedef int32_t vec_w __attribute__((vector_size(WORDS * 4)));
 typedef uint32_t vec_u __attribute__((vector_size(WORDS * 4)));
+typedef float vec_f __attribute__((vector_size(WORDS * 4)));
 typedef float vec_h __attribute__((vector_size(DOUBLES * 4))); /* floats for one vec_d */
 typedef int32_t vec_c __attribute__((vector_size(DOUBLES * 4)));
 
@@ -44,6 +45,7 @@ typedef vec_d any_d __attribute__((aligned(8), may_alias));
 typedef vec_m any_m __attribute__((aligned(8), may_alias));
 typedef vec_w any_w __attribute__((aligned(4), may_alias));
 typedef vec_u any_u __attribute__((aligned(4), may_alias));
+typedef vec_f any_f __attribute__((aligned(4), may_alias));
 typedef vec_h any_h __attribute__((aligned(4), may_alias));
 
 /* ---- sums along a vector ------------------------------------------------------------------ */
@@ -63,17 +65,57 @@ INLINE vec_d term(int op, int nan_ignore, const float *x, const float *y)
     return nan_ignore ? (vec_d)((vec_m)t & (vec_m)(t == t)) : t;
 }
 
+/* The magnitudes of WORDS terms, to single precision. */
+INLINE vec_f magnitude(int op, int nan_ignore, const float *x, const float *y)
+{
+    vec_f t = *(const any_f *)x;
+    if (op == TILEMM__DOT) {
+        t *= *(const any_f *)y;
+    }
+    if (nan_ignore) {
+        t = (vec_f)((vec_u)t & (vec_u)(t == t));
+    }
+    return (vec_f)((vec_u)t & 0x7fffffffu);
+}
+
+/* Whether terms are no less than 0, so that their sum is that of their magnitudes. */
+INLINE int is_positive(int op)
+{
+    return op != TILEMM__SUM && op != TILEMM__DOT;
+}
+
 /* Add PASS_REGS registers of one row of the tile. */
-INLINE void add_row(int op, int nan_ignore, const float *x, const float *y, vec_d sum[PASS_REGS])
+INLINE void add_row(int op, int nan_ignore, const float *x, const float *y, vec_d sum[PASS_REGS],
+                    vec_f size[PASS_REGS / 2])
 {
 #pragma GCC unroll 8
     for (int i = 0; i < PASS_REGS; i++) {
         sum[i] += term(op, nan_ignore, x + i * DOUBLES, y + i * DOUBLES);
     }
+    if (!is_positive(op)) {
+#pragma GCC unroll 4
+        for (int i = 0; i < PASS_REGS / 2; i++) {
+            size[i] += magnitude(op, nan_ignore, x + i * WORDS, y + i * WORDS);
+        }
+    }
 }
 
-/* The sum of one tile of n elements, 1 to 1024, that lie side by side. */
-INLINE double sum_tile(int op, int nan_ignore, int64_t n, const float *x, const float *y)
+/* Each float is worked on for longer than one FP32 addition takes, so fewer loads fit the
+ * processor's window than memory could serve: a row is asked for four tiles ahead. Past the end
+ * that is nothing. */
+INLINE void prefetch_ahead(const float *row)
+{
+    enum { AHEAD = 4096, LINE = 64 / sizeof(float) };
+    const char *p = (const char *)row + AHEAD * sizeof(float);
+    for (int i = 0; i < PASS_REGS * DOUBLES; i += LINE) {
+        __builtin_prefetch(p + i * sizeof(float));
+    }
+}
+
+/* The sum of one tile of n elements, 1 to 1024, that lie side by side; their magnitudes are added
+ * to size. */
+INLINE double sum_tile(int op, int nan_ignore, int64_t n, const float *x, const float *y,
+                       vec_f size[PASS_REGS / 2])
 {
     const int64_t full = n / LANES * LANES;
     float row[2][LANES] = {{0}};
@@ -90,10 +132,13 @@ INLINE double sum_tile(int op, int nan_ignore, int64_t n, const float *x, const 
             sum[i] = (vec_d){0};
         }
         for (int64_t e = first; e < full; e += LANES) {
-            add_row(op, nan_ignore, x + e, y + e, sum);
+            if (op != TILEMM__DOT) { /* whose two streams do without */
+                prefetch_ahead(x + e);
+            }
+            add_row(op, nan_ignore, x + e, y + e, sum, size);
         }
         if (full < n) { /* the last row ends early: what lies past the end adds +0 */
-            add_row(op, nan_ignore, row[0] + first, row[1] + first, sum);
+            add_row(op, nan_ignore, row[0] + first, row[1] + first, sum, size);
         }
 #pragma GCC unroll 8
         for (int i = 0; i < PASS_REGS; i++) {
@@ -113,6 +158,51 @@ INLINE double sum_tile(int op, int nan_ignore, int64_t n, const float *x, const 
     return lanes[0];
 }
 
+/* *sum + more, and what that loses. */
+INLINE void add_lossless(vec_d *sum, vec_d *lost, vec_d more)
+{
+    const vec_d next = *sum + more, part = next - *sum;
+    *lost += (*sum - (next - part)) + (more - part);
+    *sum = next;
+}
+
+/* The same sum, and what its additions lose. */
+INLINE tilemm__sum_t sum_tile_lossless(int op, int nan_ignore, int64_t n, const float *x,
+                                       const float *y)
+{
+    enum { REGS = 4 };
+    const int64_t full = n / LANES * LANES;
+    float row[2][LANES] = {{0}};
+    double sums[LANES], losts[LANES];
+    tilemm__sum_t lanes[LANES];
+    memcpy(row[0], x + full, (size_t)(n - full) * sizeof *x);
+    if (op == TILEMM__DOT) {
+        memcpy(row[1], y + full, (size_t)(n - full) * sizeof *y);
+    }
+    for (int first = 0; first < LANES; first += REGS * DOUBLES) {
+        vec_d sum[REGS] = {{0}}, lost[REGS] = {{0}};
+        for (int64_t e = first; e < full; e += LANES) {
+#pragma GCC unroll 4
+            for (int i = 0; i < REGS; i++) {
+                const int64_t at = e + i * DOUBLES;
+                add_lossless(&sum[i], &lost[i], term(op, nan_ignore, x + at, y + at));
+            }
+        }
+#pragma GCC unroll 4
+        for (int i = 0; i < REGS; i++) {
+            const int at = first + i * DOUBLES;
+            add_lossless(&sum[i], &lost[i], term(op, nan_ignore, row[0] + at, row[1] + at));
+            *(any_d *)(sums + at) = sum[i];
+            *(any_d *)(losts + at) = lost[i];
+        }
+    }
+    for (int l = 0; l < LANES; l++) {
+        lanes[l].sum = sums[l];
+        lanes[l].lost = losts[l];
+    }
+    return tilemm__fold_lanes(lanes, LANES);
+}
+
 /* Bring the n <= 1024 elements of a strided vector side by side. */
 static void gather(int64_t n, const float *x, int64_t istride, float *restrict tile)
 {
@@ -121,13 +211,17 @@ static void gather(int64_t n, const float *x, int64_t istride, float *restrict t
     }
 }
 
-INLINE void sum_tiles_op(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
-                         const float *y, int64_t y_istride, double *restrict sums)
+INLINE double sum_tiles_op(int op, int nan_ignore, int lossless, int64_t n, const float *x,
+                           int64_t istride, const float *y, int64_t y_istride,
+                           tilemm__sum_t *restrict sums)
 {
+    vec_f size[PASS_REGS / 2] = {{0}};
+    double all = 0;
     for (int64_t start = 0; start < n; start += ELEMS) {
         int64_t m = n - start < ELEMS ? n - start : ELEMS;
         const float *tile_x = x + start * istride, *tile_y = tile_x;
         float packed[2][ELEMS];
+        tilemm__sum_t *sum = sums + start / ELEMS;
         if (istride != 1) {
             gather(m, tile_x, istride, packed[0]);
             tile_x = packed[0];
@@ -141,8 +235,32 @@ INLINE void sum_tiles_op(int op, int nan_ignore, int64_t n, const float *x, int6
         } else {
             tile_y = tile_x;
         }
-        sums[start / ELEMS] = sum_tile(op, nan_ignore, m, tile_x, tile_y);
+        if (lossless) {
+            *sum = sum_tile_lossless(op, nan_ignore, m, tile_x, tile_y);
+        } else {
+            sum->sum = sum_tile(op, nan_ignore, m, tile_x, tile_y, size);
+            sum->lost = 0;
+            all += sum->sum;
+        }
     }
+    if (is_positive(op)) {
+        return all;
+    }
+    all = 0;
+    /* A float of `size` has added up at most 2^16 terms, and a product of floats that is too small
+     * for a float is off by at most 2^-149. */
+    for (int i = 1; i < PASS_REGS / 2; i++) {
+        size[0] += size[i];
+    }
+    for (int i = 0; i < 4; i++) {
+        float quarter = size[0][i];
+        for (int j = i + 4; j < WORDS; j += 4) {
+            quarter += size[0][j];
+        }
+        all += (double)quarter;
+    }
+    all += op == TILEMM__DOT ? (double)n * 0x1p-149 : 0;
+    return all * (1 + 0x1p-7);
 }
 
 /* Make op and nan_ignore constants. */
@@ -161,9 +279,17 @@ INLINE void sum_tiles_op(int op, int nan_ignore, int64_t n, const float *x, int6
     default: call(TILEMM__SUM, 0); break;                                                          \
     }
 
-static void sum_tiles(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
-                      const float *y, int64_t y_istride, double *restrict sums){
-#define CALL(o, ignore) sum_tiles_op(o, ignore, n, x, istride, y, y_istride, sums)
+static double sum_tiles(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                        const float *y, int64_t y_istride, tilemm__sum_t *restrict sums)
+{
+#define CALL(o, ignore) return sum_tiles_op(o, ignore, 0, n, x, istride, y, y_istride, sums)
+    FOR_EACH_SUM(CALL)
+#undef CALL
+}
+
+static double sum_tiles_lossless(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                                 const float *y, int64_t y_istride, tilemm__sum_t *restrict sums){
+#define CALL(o, ignore) return sum_tiles_op(o, ignore, 1, n, x, istride, y, y_istride, sums)
     FOR_EACH_SUM(CALL)
 #undef CALL
 }
@@ -239,6 +365,16 @@ INLINE int32_t largest(tilemm__order_t order, int64_t n, const float *x)
     return best;
 }
 
+/* Whether any element is not 0. */
+INLINE int any_of(vec_w v)
+{
+    int32_t all = 0;
+    for (int i = 0; i < WORDS; i++) {
+        all |= v[i];
+    }
+    return all != 0;
+}
+
 static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t istride,
                        int64_t *index)
 {
@@ -262,6 +398,14 @@ static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t
     /* Where it is need be looked for in one tile only: the first that has it. */
     if (index && best != TILEMM__KEY_NONE) {
         int64_t i = best_start;
+        if (istride == 1) {
+            for (; i + WORDS <= n; i += WORDS) {
+                vec_w here = keys_of(order, *(const any_u *)(x + i)) == best;
+                if (any_of(here)) {
+                    break;
+                }
+            }
+        }
         while (tilemm__key_of(order, tilemm__float_bits(x[i * istride])) != best) {
             i++;
         }
@@ -284,35 +428,55 @@ INLINE void prefetch_row(int64_t i, int64_t rows, int64_t cols, const float *x, 
     }
 }
 
+/* The bits of WORDS magnitudes, which integers order; those of NaN count as 0 if they are ignored.
+ */
+INLINE vec_w magnitude_bits(int nan_ignore, const float *x)
+{
+    vec_u bits = *(const any_u *)x & 0x7fffffffu;
+    return (vec_w)(nan_ignore ? bits & ~(vec_u)is_nan(bits) : bits);
+}
+
 /* Columns are taken a register at a time; memory is read row by row, and the 32 lanes of all
  * columns lie in a buffer that fits L1. `first` is set for the tile's first row of each lane. */
 INLINE void add_down(int op, int nan_ignore, int first, int64_t cols, const float *x,
-                     double *restrict lane)
+                     double *restrict lane, vec_w *largest)
 {
     int64_t j = 0;
-    for (; j + DOUBLES <= cols; j += DOUBLES) {
-        vec_d t = term(op, nan_ignore, x + j, x + j);
-        vec_d sum = {0};
-        if (!first) {
-            sum = *(const any_d *)(lane + j);
+    for (; j + WORDS <= cols; j += WORDS) {
+#pragma GCC unroll 2
+        for (int64_t i = j; i < j + WORDS; i += DOUBLES) {
+            vec_d t = term(op, nan_ignore, x + i, x + i);
+            vec_d sum = {0};
+            if (!first) {
+                sum = *(const any_d *)(lane + i);
+            }
+            *(any_d *)(lane + i) = sum + t;
         }
-        *(any_d *)(lane + j) = sum + t;
+        *largest = REDUCE_MAX(*largest, magnitude_bits(nan_ignore, x + j));
     }
-    for (; j < cols; j++) {
-        lane[j] = (first ? 0.0 : lane[j]) + tilemm__sum_term(op, nan_ignore, x[j], x[j]);
+    if (j < cols) {
+        float rest[WORDS] = {0};
+        for (int i = 0; j < cols; i++, j++) {
+            rest[i] = x[j];
+            lane[j] = (first ? 0.0 : lane[j]) + tilemm__sum_term(op, nan_ignore, x[j], x[j]);
+        }
+        *largest = REDUCE_MAX(*largest, magnitude_bits(nan_ignore, rest));
     }
 }
 
-INLINE void sum_down_op(int op, int nan_ignore, int64_t rows, int64_t cols, const float *x,
-                        int64_t istride, double *restrict lanes)
+INLINE double sum_down_op(int op, int nan_ignore, int64_t rows, int64_t cols, const float *x,
+                          int64_t istride, double *restrict lanes)
 {
+    vec_w largest = {0};
+    int32_t bits = 0;
+    double term;
     for (int64_t i = 0; i < rows && i < LANES; i++) {
         prefetch_row(i, rows, cols, x, istride);
-        add_down(op, nan_ignore, 1, cols, x + i * istride, lanes + i * cols);
+        add_down(op, nan_ignore, 1, cols, x + i * istride, lanes + i * cols, &largest);
     }
     for (int64_t i = LANES; i < rows; i++) {
         prefetch_row(i, rows, cols, x, istride);
-        add_down(op, nan_ignore, 0, cols, x + i * istride, lanes + i % LANES * cols);
+        add_down(op, nan_ignore, 0, cols, x + i * istride, lanes + i % LANES * cols, &largest);
     }
     if (rows < LANES) {
         memset(lanes + rows * cols, 0, (size_t)((LANES - rows) * cols) * sizeof *lanes);
@@ -324,12 +488,17 @@ INLINE void sum_down_op(int op, int nan_ignore, int64_t rows, int64_t cols, cons
             low[j] += high[j];
         }
     }
+    for (int i = 0; i < WORDS; i++) {
+        bits = largest[i] > bits ? largest[i] : bits;
+    }
+    term = tilemm__bits_float((uint32_t)bits);
+    return op == TILEMM__SUMSQ ? term * term : term;
 }
 
-static void sum_down(int op, int nan_ignore, int64_t rows, int64_t cols, const float *x,
-                     int64_t istride, double *restrict lanes)
+static double sum_down(int op, int nan_ignore, int64_t rows, int64_t cols, const float *x,
+                       int64_t istride, double *restrict lanes)
 {
-#define CALL(o, ignore) sum_down_op(o, ignore, rows, cols, x, istride, lanes)
+#define CALL(o, ignore) return sum_down_op(o, ignore, rows, cols, x, istride, lanes)
     FOR_EACH_SUM(CALL)
 #undef CALL
 }
@@ -389,5 +558,5 @@ static void extreme_down(tilemm__order_t order, int64_t rows, int64_t cols, cons
     }
 }
 
-const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_tiles, count,      extreme,
-                                           sum_down,  count_down, extreme_down};
+const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_tiles, sum_tiles_lossless, count,       extreme,
+                                           sum_down,  count_down,         extreme_down};

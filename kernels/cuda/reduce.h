@@ -4,36 +4,39 @@
 #ifndef TILEMM_KERNELS_CUDA_REDUCE_H
 #define TILEMM_KERNELS_CUDA_REDUCE_H
 
-#include "../args.h"
+#include "../reduce_ops.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Partial results: that of tile t of vector v at [v * tiles + t]. Sums have `sums`, and counts
- * where the mean leaves NaN out; searches have `keys`, and indices where those are wanted. What an
- * operation has not is NULL. */
+/* Partial results: number i of vector v at [v * items + i]. Sums have `sums`, and counts where the
+ * mean leaves NaN out; searches have `keys`, and indices where those are wanted. What an operation
+ * has not is NULL. */
 typedef struct {
-    double *sums;
+    tilemm__sum_t *sums;
     int64_t *counts;
     int32_t *keys;
     int64_t *indices;
 } tilemm__partials_t;
 
 /* All launchers queue on the stream and return a cudaError_t. Where `to` is NULL each vector has
- * one tile, and its result goes to args->out and args->index_out; otherwise the partial results of
- * the tiles go to *to. */
+ * one item, and its result goes to args->out and args->index_out; otherwise the partial results of
+ * the items go to *to. */
 
-/* The tiles of vectors of floats; width: the vectors that a warp takes, 1, or 4 or 32 with n of at
- * most 256 or 32. first_index is added to indices. */
-int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int64_t first_index,
-                          const tilemm__partials_t *to, void *stream);
+/* Vectors of floats in `items` each; of sums an item is 1 or 32 tiles, which `share` warps (1, 2, 4
+ * or 8) work on; of searches every items-th tile. Or `width` vectors to a warp: 2, 4, 8, 16 or 32
+ * of at most 1024 / width elements. first_index is added to indices. */
+int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int tiles, int share,
+                          int64_t items, int64_t first_index, const tilemm__partials_t *to,
+                          void *stream);
 
 /* Whole vectors of floats, of any length, a block of 32 warps for each. */
 int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, void *stream);
 
-/* The next level: the tiles of args->count vectors of `length` partial results each; width: 1, 4
- * or 32 as above. Of args only op, policy, count, n and where results go count here. */
+/* The next levels: of args->count vectors of `length` partial results each, one of every 1024; or
+ * where length is at most 32, 32 vectors to a warp, the results (width 32). Of args only op,
+ * policy, count, n and where results go count here. */
 int tilemm__reduce_partials(const tilemm__reduce_args_t *args, int64_t length,
                             const tilemm__partials_t *from, int width, const tilemm__partials_t *to,
                             void *stream);
@@ -49,13 +52,13 @@ int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int64_t fi
 /* Segments. The workspace begins with the lists' lengths, then has the list of spans and the list
  * of segments that blocks take. */
 #define TILEMM__SEGMENTS_HEAD 64 /* bytes */
-#define TILEMM__SPAN_BYTES 32
+#define TILEMM__SPAN_BYTES 40
 #define TILEMM__SEGMENT_BYTES 8
 #define TILEMM__SEGMENTS_BYTES(room, span_room)                                                    \
     ((size_t)TILEMM__SEGMENTS_HEAD + (size_t)(span_room)*TILEMM__SPAN_BYTES +                      \
      (size_t)(room)*TILEMM__SEGMENT_BYTES)
 
-/* group, warp_limit, room, span_room and blocks are those of the plan; workspace, 8-byte aligned,
+/* group, warp_limit, room, span_room and blocks are those of the plan; workspace, 16-byte aligned,
  * may be NULL where both rooms are 0. */
 int tilemm__reduce_segments(const tilemm__segments_args_t *args, int group, int64_t warp_limit,
                             int64_t room, int64_t span_room, int blocks, void *workspace,

@@ -70,19 +70,19 @@ template <int WARPS, int RESIDENT>
 static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
     sum_columns(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, tilemm__partials_t to)
 {
-    enum { PER_THREAD = LANES / WARPS, ROWS = WARPS }; /* 32 loads under way */
-    __shared__ double sums[WARPS * COLS];
+    enum { PER_THREAD = LANES / WARPS, ROWS = WARPS == 8 ? 4 : WARPS }; /* 16 or 32 loads */
+    __shared__ tilemm__sum_t sums[WARPS * COLS];
     __shared__ int nans[WARPS * COLS];
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
     const int mine = tilemm__down_index(warp, col);
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
     for (int64_t block = blockIdx.x; block < tiles * columns; block += gridDim.x) {
         const place_t at = place_of(&args, block, columns, warp);
-        double sum[PER_THREAD];
+        tilemm__sum_t sum[PER_THREAD];
         int found = 0;
 #pragma unroll
         for (int k = 0; k < PER_THREAD; k++) {
-            sum[k] = 0.0;
+            sum[k] = no_sum();
         }
 #pragma unroll 1
         for (int first = 0; first * LANES < at.length; first += ROWS) {
@@ -94,14 +94,14 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
                     found += v[i] != v[i];
                 }
             }
-            add_floats<ROWS * PER_THREAD, 1, PER_THREAD>(args.op, args.nan_ignore, v, sum);
+            add_floats<ROWS * PER_THREAD, 1, PER_THREAD, 0>(args.op, args.nan_ignore, v, sum);
         }
 #pragma unroll
         for (int half = PER_THREAD / 2; half > 0; half /= 2) {
 #pragma unroll
             for (int k = 0; k < PER_THREAD / 2; k++) {
                 if (k < half) {
-                    sum[k] += sum[k + half];
+                    sum[k] = join(sum[k], sum[k + half]);
                 }
             }
         }
@@ -112,7 +112,7 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
 #pragma unroll
             for (int half = WARPS / 2; half > 0; half /= 2) {
                 if (warp < half) {
-                    sums[mine] += sums[tilemm__down_index(warp + half, col)];
+                    sums[mine] = join(sums[mine], sums[tilemm__down_index(warp + half, col)]);
                     nans[mine] += nans[tilemm__down_index(warp + half, col)];
                 }
                 __syncthreads();
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
     }
 }
 
-template <int WARPS, int RESIDENT>
+template <int WARPS, int RESIDENT, int IGNORE>
 static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
     search_columns(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, int64_t first_index,
                    tilemm__partials_t to)
@@ -145,18 +145,20 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
         for (int first = 0; first * LANES < at.length; first += ROWS) {
             float v[ROWS * PER_THREAD];
             load_columns<WARPS, PER_THREAD, ROWS>(&at, args.istride, first, v);
+            /* A row is a number of this loop; what lies past the end must not win. */
+            const int rows = (at.own - first * LANES + WARPS - 1) / WARPS;
+            int32_t key = TILEMM__KEY_NONE;
+            if (rows >= ROWS * PER_THREAD) {
+                key = largest_key<IGNORE, ROWS * PER_THREAD>(order, v);
+            } else {
 #pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-#pragma unroll
-                for (int k = 0; k < PER_THREAD; k++) {
-                    const int e = (first + r) * LANES + k * WARPS; /* from this warp's lane on */
-                    const int32_t key =
-                        tilemm__key_of(order, __float_as_uint(v[r * PER_THREAD + k]));
-                    if (e < at.own && key > best) {
-                        best = key;
-                        place = e + warp;
-                    }
+                for (int i = 0; i < ROWS * PER_THREAD; i++) {
+                    key = i < rows ? max(key, tilemm__key_of(order, __float_as_uint(v[i]))) : key;
                 }
+            }
+            if (key > best) {
+                best = key;
+                place = first * LANES + warp + first_row<ROWS * PER_THREAD>(order, v, key) * WARPS;
             }
         }
         if (WARPS > 1) {
@@ -193,20 +195,17 @@ extern "C" int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps,
     const unsigned grid = tiles * columns < INT32_MAX ? (unsigned)(tiles * columns) : INT32_MAX;
     const int threads = warps * LANES;
     if (tilemm__op_is_order(args->op)) {
-        if (warps == 1) {
-            search_columns<1, 16>
-                <<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index, target);
-        } else if (warps == 8) {
-            search_columns<8, 4>
-                <<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index, target);
-        } else {
-            search_columns<32, 1>
-                <<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index, target);
-        }
+        const auto kernel = args->nan_ignore ? (warps == 1   ? search_columns<1, 16, 1>
+                                                : warps == 8 ? search_columns<8, 4, 1>
+                                                             : search_columns<32, 1, 1>)
+                                             : (warps == 1   ? search_columns<1, 16, 0>
+                                                : warps == 8 ? search_columns<8, 4, 0>
+                                                             : search_columns<32, 1, 0>);
+        kernel<<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index, target);
     } else if (warps == 1) {
-        sum_columns<1, 16><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
+        sum_columns<1, 8><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
     } else if (warps == 8) {
-        sum_columns<8, 3><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
+        sum_columns<8, 4><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
     } else {
         sum_columns<32, 1><<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
     }

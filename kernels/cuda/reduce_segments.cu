@@ -23,7 +23,7 @@ typedef struct {
     int64_t *span_segment;     /* the segment of each span, -1 for none */
     int64_t *span_number;      /* which span of it */
     union {
-        double *sums; /* what came of the span */
+        tilemm__sum_t *sums; /* what came of the span */
         int32_t *keys;
     } value;
     int64_t *counts;
@@ -94,13 +94,13 @@ static __device__ __forceinline__ float sum_segment(int op, int nan_ignore, cons
 #pragma unroll 1
     for (int64_t tile = 0; tile < tiles; tile++) {
         int nans = 0;
-        const double sum = sum_tile<0, 16>(op, nan_ignore, x + tile * TILE, 1, NULL, 1,
-                                           clip(length - tile * TILE, TILE), lane, &nans);
+        const tilemm__sum_t sum = sum_tile<0, 16>(op, nan_ignore, x + tile * TILE, 1, NULL, 1,
+                                                  clip(length - tile * TILE, TILE), lane, &nans);
         count -= nans;
         if (tiles == 1) {
             return tilemm__sum_result(op, sum, count);
         }
-        levels_add(&levels, tile, sum, lane);
+        levels_add(&levels, 0, tile, sum, lane);
     }
     return tilemm__sum_result(op, levels_end(&levels, tiles, lane), count);
 }
@@ -180,17 +180,12 @@ static __global__ void __launch_bounds__(THREADS)
             }
             result = tilemm__key_result(args.op, fold_keys<LANES>(key, lane));
         } else {
-            double sum[LANES];
             int64_t count = length;
             if (tilemm__sum_is_counted(args.op, args.nan_ignore)) {
                 count -= count_nans<LANES, 1>(v, lane);
             }
-#pragma unroll
-            for (int j = 0; j < LANES; j++) {
-                sum[j] = 0.0;
-            }
-            add_floats<LANES, 1, LANES>(args.op, args.nan_ignore, v, sum);
-            result = tilemm__sum_result(args.op, fold_sums<LANES>(sum, lane), count);
+            result =
+                tilemm__sum_result(args.op, sum_rows(args.op, args.nan_ignore, v, lane), count);
         }
         if (is_row && own < args.segments) {
             args.out[own] = result;
@@ -235,7 +230,7 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
                 }
             }
         } else {
-            const double sum =
+            const tilemm__sum_t sum =
                 block_sum<0>(args.op, args.nan_ignore, x, 1, NULL, 1, length, &room, &extra);
             if (threadIdx.x == 0) {
                 if (is_span) {
@@ -281,9 +276,9 @@ static __global__ void __launch_bounds__(THREADS)
             levels_begin(&levels);
 #pragma unroll 1
             for (int64_t tile = 0; tile < tiles; tile++) {
-                levels_add(&levels, tile,
-                           sum_tile_of_sums<16>(lists.value.sums + item + tile * TILE,
-                                                clip(own - tile * TILE, TILE), lane),
+                levels_add(&levels, 0, tile,
+                           sum_of_sums<8>(lists.value.sums + item + tile * TILE,
+                                          clip(own - tile * TILE, TILE), lane),
                            lane);
             }
             result = tilemm__sum_result(args.op, levels_end(&levels, tiles, lane), count);
@@ -330,7 +325,8 @@ extern "C" int tilemm__reduce_segments(const tilemm__segments_args_t *args, int 
     lists_t lists;
     memset(&lists, 0, sizeof lists);
     if (room + span_room > 0) {
-        int64_t *next = (int64_t *)workspace + TILEMM__SEGMENTS_HEAD / sizeof(int64_t);
+        tilemm__sum_t *sums = (tilemm__sum_t *)((char *)workspace + TILEMM__SEGMENTS_HEAD);
+        int64_t *next = (int64_t *)(sums + span_room);
         const cudaError_t error = cudaMemsetAsync(workspace, 0, TILEMM__SEGMENTS_HEAD, queue);
         if (error != cudaSuccess) {
             return (int)error;
@@ -338,9 +334,9 @@ extern "C" int tilemm__reduce_segments(const tilemm__segments_args_t *args, int 
         lists.taken = (unsigned long long *)workspace;
         lists.span_segment = next;
         lists.span_number = next + span_room;
-        lists.value.sums = (double *)(next + 2 * span_room);
-        lists.counts = next + 3 * span_room;
-        lists.segments = next + 4 * span_room;
+        lists.value.sums = sums;
+        lists.counts = next + 2 * span_room;
+        lists.segments = next + 3 * span_room;
         lists.span_room = span_room;
         lists.room = room;
     }

@@ -16,7 +16,7 @@
 enum {
     LANES = TILEMM__TILE_LANES,
     TILE = TILEMM__TILE_ELEMS,
-    BLOCK_WARPS = 32, /* of a block that takes a tile of tiles: warp w is its lane w */
+    BLOCK_WARPS = 32, /* of a block that takes up to a span of tiles */
     SPAN_TILES = 1024,
     SPAN = TILE * SPAN_TILES
 };
@@ -29,14 +29,41 @@ static __device__ __forceinline__ int clip(int64_t left, int room)
 
 /* ---- folding lanes by halves -------------------------------------------------------------- */
 
+static __device__ __forceinline__ tilemm__sum_t no_sum(void)
+{
+    return {0.0, 0.0};
+}
+
+static __device__ __forceinline__ tilemm__sum_t join(tilemm__sum_t a, tilemm__sum_t b)
+{
+    return tilemm__sum_join(a, b);
+}
+
+static __device__ __forceinline__ int64_t join(int64_t a, int64_t b)
+{
+    return a + b;
+}
+
+static __device__ __forceinline__ tilemm__sum_t from_lane(tilemm__sum_t value, int distance)
+{
+    return {__shfl_xor_sync(FULL_WARP, value.sum, distance),
+            __shfl_xor_sync(FULL_WARP, value.lost, distance)};
+}
+
+static __device__ __forceinline__ int64_t from_lane(int64_t value, int distance)
+{
+    return __shfl_xor_sync(FULL_WARP, value, distance);
+}
+
 /* V values for each lane, of V vectors; each lane gets the sum of vector lane / (32 / V). In a step
  * lanes that are `half` apart keep one half of the vectors each and give the other away, until
- * each has one: with one vector this is the fold of all lanes that a shuffle for each step does. */
-template <int V, typename T>
+ * each has one: with one vector this is the fold of all lanes that a shuffle for each step does.
+ * Both partners of a pair get the same bits, for join() does not mind the order of its two. */
+template <int V, typename T, int FROM = LANES / 2>
 static __device__ __forceinline__ T fold_sums(T *sum, int lane)
 {
 #pragma unroll
-    for (int half = LANES / 2; half > 0; half /= 2) {
+    for (int half = FROM; half > 0; half /= 2) {
         const int held = V * half / LANES;
         if (held > 0) {
 #pragma unroll
@@ -44,11 +71,11 @@ static __device__ __forceinline__ T fold_sums(T *sum, int lane)
                 if (i < held) {
                     const T keep = lane & half ? sum[i + held] : sum[i];
                     const T give = lane & half ? sum[i] : sum[i + held];
-                    sum[i] = keep + __shfl_xor_sync(FULL_WARP, give, half);
+                    sum[i] = join(keep, from_lane(give, half));
                 }
             }
         } else {
-            sum[0] += __shfl_xor_sync(FULL_WARP, sum[0], half);
+            sum[0] = join(sum[0], from_lane(sum[0], half));
         }
     }
     return sum[0];
@@ -77,9 +104,21 @@ static __device__ __forceinline__ int32_t fold_keys(int32_t *key, int lane)
     return key[0];
 }
 
-static __device__ __forceinline__ double fold_sum(double sum, int lane)
+static __device__ __forceinline__ tilemm__sum_t fold_sum(tilemm__sum_t sum, int lane)
 {
     return fold_sums<1>(&sum, lane);
+}
+
+static __device__ __forceinline__ tilemm__sum_t load(const tilemm__sum_t *p)
+{
+    const double2 v = __ldg((const double2 *)p);
+    return {v.x, v.y};
+}
+
+template <typename T>
+static __device__ __forceinline__ T load(const T *p)
+{
+    return __ldg(p);
 }
 
 /* ---- rows of elements in registers ---------------------------------------------------------- */
@@ -97,7 +136,7 @@ static __device__ __forceinline__ void load_rows(const T *__restrict__ p, int64_
         for (int j = 0; j < V; j++) {
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                v[j * ROWS + r] = __ldg(p + j * vector_stride + r * LANES * stride);
+                v[j * ROWS + r] = load(p + j * vector_stride + r * LANES * stride);
             }
         }
     } else {
@@ -106,39 +145,100 @@ static __device__ __forceinline__ void load_rows(const T *__restrict__ p, int64_
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 v[j * ROWS + r] = r * LANES + lane < length && j < vectors
-                                      ? __ldg(p + j * vector_stride + r * LANES * stride)
+                                      ? load(p + j * vector_stride + r * LANES * stride)
                                       : fill;
             }
         }
     }
 }
 
-/* Add N floats, each to the sum of its vector or lane: number i to sum[i / EACH % SUMS]. */
-template <int N, int EACH, int SUMS>
-static __device__ __forceinline__ void add_floats(int op, int nan_ignore, float *v, double *sum)
+static __device__ __forceinline__ void add(tilemm__sum_t *sum, double term)
+{
+    *sum = join(*sum, {term, 0.0});
+}
+
+/* Add N floats, each to the sum of its vector or lane: number i to sum[i / EACH % SUMS]. If they
+ * BEGIN there, the first of each sum takes one addition, of +0, that turns -0 over. */
+template <int N, int EACH, int SUMS, int BEGIN, int SQUARES>
+static __device__ __forceinline__ void add_terms(const float *v, tilemm__sum_t *sum)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        const double term = SQUARES ? (double)v[i] * v[i] : (double)v[i];
+        if (BEGIN && i % EACH == 0 && i / EACH < SUMS) {
+            sum[i / EACH] = {term + 0.0, 0.0};
+        } else {
+            add(&sum[i / EACH % SUMS], term);
+        }
+    }
+}
+
+template <int N>
+static __device__ __forceinline__ void drop_nans(float *v)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        v[i] = v[i] == v[i] ? v[i] : 0.0f;
+    }
+}
+
+template <int N>
+static __device__ __forceinline__ void drop_signs(float *v)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        v[i] = fabsf(v[i]);
+    }
+}
+
+static __device__ __forceinline__ int is_squares(int op)
+{
+    return op == TILEMM__SUMSQ || op == TILEMM__NRM2;
+}
+
+template <int N, int EACH, int SUMS, int BEGIN>
+static __device__ __forceinline__ void add_floats(int op, int nan_ignore, float *v,
+                                                  tilemm__sum_t *sum)
 {
     if (nan_ignore) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            v[i] = v[i] == v[i] ? v[i] : 0.0f;
+        drop_nans<N>(v);
+    }
+    if (is_squares(op)) {
+        add_terms<N, EACH, SUMS, BEGIN, 1>(v, sum);
+    } else {
+        if (op == TILEMM__ASUM) {
+            drop_signs<N>(v);
         }
+        add_terms<N, EACH, SUMS, BEGIN, 0>(v, sum);
+    }
+}
+
+/* Of 32 vectors a row each, number j in v[j]: lane j gets the sum of vector j. The first step deals
+ * in floats, which take a quarter of the registers. */
+template <int SQUARES>
+static __device__ __forceinline__ tilemm__sum_t fold_rows(const float *v, int lane)
+{
+    enum { HALF = LANES / 2 };
+    tilemm__sum_t sum[HALF];
+#pragma unroll
+    for (int i = 0; i < HALF; i++) {
+        const double keep = lane & HALF ? v[i + HALF] : v[i];
+        const double other = __shfl_xor_sync(FULL_WARP, lane & HALF ? v[i] : v[i + HALF], HALF);
+        sum[i] = join({(SQUARES ? keep * keep : keep) + 0.0, 0.0},
+                      {(SQUARES ? other * other : other) + 0.0, 0.0});
+    }
+    return fold_sums<LANES, tilemm__sum_t, HALF / 2>(sum, lane);
+}
+
+static __device__ __forceinline__ tilemm__sum_t sum_rows(int op, int nan_ignore, float *v, int lane)
+{
+    if (nan_ignore) {
+        drop_nans<LANES>(v);
     }
     if (op == TILEMM__ASUM) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            sum[i / EACH % SUMS] += tilemm__sum_term(TILEMM__ASUM, 0, v[i], 0.0f);
-        }
-    } else if (op == TILEMM__SUMSQ || op == TILEMM__NRM2) {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            sum[i / EACH % SUMS] += tilemm__sum_term(TILEMM__SUMSQ, 0, v[i], 0.0f);
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < N; i++) {
-            sum[i / EACH % SUMS] += tilemm__sum_term(TILEMM__SUM, 0, v[i], 0.0f);
-        }
+        drop_signs<LANES>(v);
     }
+    return is_squares(op) ? fold_rows<1>(v, lane) : fold_rows<0>(v, lane);
 }
 
 /* How many NaN are among ROWS rows of V vectors; each lane gets that of vector lane / (32 / V). */
@@ -192,16 +292,81 @@ static __device__ __forceinline__ void keys_of_rows(tilemm__order_t order, const
     }
 }
 
+/* ---- searches by value ----------------------------------------------------------------------- */
+
+/* Keys cost eight instructions for each element. Here the floats themselves are compared, turned so
+ * that the largest is looked for, and only what comes out becomes a key: the hardware too has -0
+ * before +0. */
+static __device__ __forceinline__ float turned(tilemm__order_t order, float value)
+{
+    return __uint_as_float((__float_as_uint(value) & order.keep) ^ (order.flip & 0x80000000u));
+}
+
+/* The larger of two; IGNORE: NaN only where both are, otherwise NaN where either is. */
+template <int IGNORE>
+static __device__ __forceinline__ float larger(float a, float b)
+{
+    if (IGNORE) {
+        return fmaxf(a, b);
+    }
+#if __CUDA_ARCH__ >= 800
+    float result;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+    return result;
+#else
+    return a != a ? a : b != b ? b : fmaxf(a, b);
+#endif
+}
+
+/* The key of the largest of ROWS floats of one lane. */
+template <int IGNORE, int ROWS>
+static __device__ __forceinline__ int32_t largest_key(tilemm__order_t order, const float *v)
+{
+    float most = turned(order, v[0]);
+#pragma unroll
+    for (int r = 1; r < ROWS; r++) {
+        most = larger<IGNORE>(most, turned(order, v[r]));
+    }
+    return most != most ? order.nan : (int32_t)tilemm__order_bits(__float_as_uint(most));
+}
+
+/* In which row that key is first. */
+template <int ROWS>
+static __device__ __forceinline__ int first_row(tilemm__order_t order, const float *v, int32_t key)
+{
+    int row = 0;
+#pragma unroll
+    for (int r = ROWS - 1; r >= 0; r--) {
+        row = tilemm__key_of(order, __float_as_uint(v[r])) == key ? r : row;
+    }
+    return row;
+}
+
+/* The larger key of two lanes, and where it stands first. */
+static __device__ __forceinline__ void fold_best(int32_t *best, int64_t *place)
+{
+#pragma unroll
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        const int32_t key = __shfl_xor_sync(FULL_WARP, *best, half);
+        const int64_t there = __shfl_xor_sync(FULL_WARP, *place, half);
+        if (tilemm__key_wins(key, there, *best, *place)) {
+            *best = key;
+            *place = there;
+        }
+    }
+}
+
 /* ---- one tile by a warp: every lane gets the result ----------------------------------------- */
 
 /* The sum of `length` floats, ROWS rows at a time; *nans grows by how many are NaN, where they are
  * counted. */
 template <int DOT, int ROWS>
-static __device__ __forceinline__ double
-sum_tile(int op, int nan_ignore, const float *x, int64_t istride, const float *y, int64_t y_istride,
-         int length, int lane, int *nans)
+static __device__ __forceinline__ tilemm__sum_t sum_tile(int op, int nan_ignore, const float *x,
+                                                         int64_t istride, const float *y,
+                                                         int64_t y_istride, int length, int lane,
+                                                         int *nans)
 {
-    double sum = 0.0;
+    tilemm__sum_t sum = no_sum();
 #pragma unroll 1
     for (int first = 0; first < length; first += ROWS * LANES) {
         float v[ROWS];
@@ -212,33 +377,36 @@ sum_tile(int op, int nan_ignore, const float *x, int64_t istride, const float *y
                                w);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                sum += tilemm__sum_term(TILEMM__DOT, nan_ignore, v[r], w[r]);
+                add(&sum, tilemm__sum_term(TILEMM__DOT, nan_ignore, v[r], w[r]));
             }
         } else {
             if (tilemm__sum_is_counted(op, nan_ignore)) {
                 *nans += count_nans<1, ROWS>(v, lane);
             }
-            add_floats<ROWS, 1, 1>(op, nan_ignore, v, &sum);
+            add_floats<ROWS, 1, 1, 0>(op, nan_ignore, v, &sum);
         }
     }
     return fold_sum(sum, lane);
 }
 
-/* The sum of `length` doubles, ROWS rows at a time. */
+/* The sum of up to 1024 partial sums: rows of 32 are folded, ROWS at a time, then what comes of
+ * them. */
 template <int ROWS>
-static __device__ __forceinline__ double sum_tile_of_sums(const double *sums, int length, int lane)
+static __device__ __forceinline__ tilemm__sum_t sum_of_sums(const tilemm__sum_t *sums, int length,
+                                                            int lane)
 {
-    double sum = 0.0;
+    tilemm__sum_t row = no_sum(); /* lane r: that of row r */
 #pragma unroll 1
     for (int first = 0; first < length; first += ROWS * LANES) {
-        double v[ROWS];
-        load_rows<1, ROWS>(sums + first, 1, 0, length - first, 1, 0.0, lane, v);
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            sum += v[r];
-        }
+        tilemm__sum_t v[ROWS];
+        load_rows<1, ROWS>(sums + first, 1, 0, length - first, 1, no_sum(), lane, v);
+        const tilemm__sum_t mine = fold_sums<ROWS>(v, lane); /* row r in lane r * (32 / ROWS) */
+        const tilemm__sum_t here = {
+            __shfl_sync(FULL_WARP, mine.sum, lane % ROWS * (LANES / ROWS)),
+            __shfl_sync(FULL_WARP, mine.lost, lane % ROWS * (LANES / ROWS))};
+        row = lane / ROWS == first / (ROWS * LANES) ? here : row;
     }
-    return fold_sum(sum, lane);
+    return fold_sum(row, lane);
 }
 
 /* The sum of any number of counts. */
@@ -300,106 +468,115 @@ static __device__ __forceinline__ int32_t search_tile_of_keys(const int32_t *key
 
 /* ---- levels above ------------------------------------------------------------------------- */
 
-/* Where one warp sees the sums of tiles, or of tiles of tiles, one after the other: a tile for
- * each level, its lanes in the warp's lanes. It is summed and goes up once it is full. */
-enum { LEVELS = 6 }; /* 1024 ^ 6 values */
+/* Where one warp sees the sums of tiles, or of spans, one after the other: for each level 32 of
+ * them, in the warp's lanes. They are folded and go up once they are there. */
+enum { LEVELS = 11 }; /* 32 ^ 11 values */
 
 typedef struct {
-    double lane[LEVELS];
+    tilemm__sum_t lane[LEVELS];
 } levels_t;
 
 static __device__ __forceinline__ void levels_begin(levels_t *levels)
 {
-#pragma unroll
+#pragma unroll 1
     for (int k = 0; k < LEVELS; k++) {
-        levels->lane[k] = 0.0;
+        levels->lane[k] = no_sum();
     }
 }
 
-/* Add value number `place`, counted from 0. */
-static __device__ __forceinline__ void levels_add(levels_t *levels, int64_t place, double value,
-                                                  int lane)
+/* Add value number `place`, counted from 0, of level k. */
+static __device__ __forceinline__ void levels_add(levels_t *levels, int k, int64_t place,
+                                                  tilemm__sum_t value, int lane)
 {
-    int goes_up = 1;
-#pragma unroll
-    for (int k = 0; k < LEVELS; k++) {
-        if (goes_up) {
-            levels->lane[k] += lane == (int)(place % LANES) ? value : 0.0;
-            goes_up = place % TILE == TILE - 1;
-            if (goes_up) {
-                value = fold_sum(levels->lane[k], lane);
-                levels->lane[k] = 0.0;
-                place /= TILE;
-            }
+#pragma unroll 1
+    for (; k < LEVELS; k++) {
+        if (lane == (int)(place % LANES)) {
+            levels->lane[k] = value;
         }
+        if (place % LANES != LANES - 1) {
+            break;
+        }
+        value = fold_sum(levels->lane[k], lane);
+        levels->lane[k] = no_sum();
+        place /= LANES;
     }
 }
 
-/* The sum of all `number` > 0 values. A level that went up when it was full holds +0, and what
- * that adds to the next level changes nothing. */
-static __device__ __forceinline__ double levels_end(levels_t *levels, int64_t number, int lane)
+/* The sum of all `number` > 0 values of level 0. */
+static __device__ __forceinline__ tilemm__sum_t levels_end(levels_t *levels, int64_t number,
+                                                           int lane)
 {
-#pragma unroll
-    for (int k = 0; k < LEVELS - 1; k++) {
-        const double value = fold_sum(levels->lane[k], lane);
-        const int64_t last = (number - 1) / TILE;
-        levels->lane[k + 1] += lane == (int)(last % LANES) ? value : 0.0;
-        number = last + 1;
+    int k = 0;
+#pragma unroll 1
+    for (; number > LANES; k++) { /* what is left in this level goes up */
+        if (number % LANES != 0) {
+            levels_add(levels, k + 1, number / LANES, fold_sum(levels->lane[k], lane), lane);
+        }
+        number = tilemm__fold_count(number);
     }
-    return fold_sum(levels->lane[LEVELS - 1], lane);
+    return fold_sum(levels->lane[number == LANES ? k + 1 : k], lane); /* 32 went up at once */
 }
 
 /* ---- a span of tiles by a block ----------------------------------------------------------- */
 
-/* A block of 32 warps is a tile whose lanes are its warps: warp w adds the sums of the tiles w,
- * w + 32, w + 64 and so on, which is what lane w of the next level's tile does. Of up to 1024
- * tiles that is the whole next level. */
+/* A block of up to 32 warps. Each warp takes tiles, or a thousand partial sums, and leaves their
+ * sums here, up to 1024 of them. */
 typedef struct {
-    double sums[BLOCK_WARPS];
+    tilemm__sum_t sums[SPAN_TILES];
+    tilemm__sum_t folded[BLOCK_WARPS];
     int64_t extras[BLOCK_WARPS];
     int32_t keys[BLOCK_WARPS];
 } block_room_t;
 
-/* Fold the warps' sums and counts; warp 0 gets the results. */
-static __device__ __forceinline__ double
-block_fold_sum(block_room_t *room, double sum, int64_t *count, int counted, int lane, int warp)
+/* Fold the `number` sums, and add up the warps' counts; warp 0 gets the results. */
+static __device__ __forceinline__ tilemm__sum_t block_fold_sum(block_room_t *room, int number,
+                                                               int64_t *count, int lane, int warp)
 {
-    __syncthreads(); /* the room may still be read from the time before */
+    const int groups = (number - 1) / LANES + 1, warps = blockDim.x / LANES;
+    tilemm__sum_t sum = no_sum();
     if (lane == 0) {
-        room->sums[warp] = sum;
         room->extras[warp] = *count;
     }
     __syncthreads();
-    if (warp == 0) {
-        sum = fold_sum(room->sums[lane], lane);
-        if (counted) {
-            *count = room->extras[lane];
-            *count = fold_sums<1>(count, lane);
+    for (int group = warp; group < groups; group += warps) {
+        const int i = group * LANES + lane;
+        sum = fold_sum(i < number ? room->sums[i] : no_sum(), lane);
+        if (lane == 0) {
+            room->folded[group] = sum;
         }
     }
+    __syncthreads();
+    if (warp == 0) {
+        sum = fold_sum(lane < groups ? room->folded[lane] : no_sum(), lane);
+        *count = lane < warps ? room->extras[lane] : 0;
+        *count = fold_sums<1>(count, lane);
+    }
+    __syncthreads(); /* the room may be used again */
     return sum;
 }
 
 /* The sum of `length` <= 2^20 floats, and the number that are not NaN where they are counted. */
 template <int DOT>
-static __device__ __forceinline__ double
-block_sum(int op, int nan_ignore, const float *x, int64_t istride, const float *y,
-          int64_t y_istride, int length, block_room_t *room, int64_t *count)
+static __device__ __forceinline__ tilemm__sum_t block_sum(int op, int nan_ignore, const float *x,
+                                                          int64_t istride, const float *y,
+                                                          int64_t y_istride, int length,
+                                                          block_room_t *room, int64_t *count)
 {
-    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    const int counted = tilemm__sum_is_counted(op, nan_ignore);
-    double sum = 0.0;
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warps = blockDim.x / LANES;
     *count = 0;
 #pragma unroll 1
-    for (int start = warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
-        const int here = clip(length - start, TILE);
+    for (int tile = warp; tile * TILE < length; tile += warps) {
+        const int start = tile * TILE, here = clip(length - start, TILE);
         int nans = 0;
-        sum += sum_tile < DOT, DOT ? 8
-                                   : 16 > (op, nan_ignore, x + start * istride, istride,
-                                           y + start * y_istride, y_istride, here, lane, &nans);
+        const tilemm__sum_t sum =
+            sum_tile<DOT, 8>(op, nan_ignore, x + start * istride, istride, y + start * y_istride,
+                             y_istride, here, lane, &nans);
+        if (lane == 0) {
+            room->sums[tile] = sum;
+        }
         *count += here - nans;
     }
-    return block_fold_sum(room, sum, count, counted, lane, warp);
+    return block_fold_sum(room, (length - 1) / TILE + 1, count, lane, warp);
 }
 
 /* Fold the warps' keys and places; warp 0 gets the results. */
@@ -413,17 +590,9 @@ static __device__ __forceinline__ int32_t block_fold_key(block_room_t *room, int
     }
     __syncthreads();
     if (warp == 0) {
-        best = room->keys[lane];
+        best = lane < (int)blockDim.x / LANES ? room->keys[lane] : TILEMM__KEY_NONE;
         *place = room->extras[lane];
-#pragma unroll
-        for (int half = LANES / 2; half > 0; half /= 2) {
-            const int32_t key = __shfl_xor_sync(FULL_WARP, best, half);
-            const int64_t there = __shfl_xor_sync(FULL_WARP, *place, half);
-            if (tilemm__key_wins(key, there, best, *place)) {
-                best = key;
-                *place = there;
-            }
-        }
+        fold_best(&best, place);
     }
     return best;
 }
@@ -438,7 +607,7 @@ static __device__ __forceinline__ int32_t block_search(tilemm__order_t order, co
     int32_t best = TILEMM__KEY_NONE;
     *place = 0;
 #pragma unroll 1
-    for (int64_t start = (int64_t)warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
+    for (int64_t start = (int64_t)warp * TILE; start < length; start += blockDim.x / LANES * TILE) {
         int here = 0;
         const int32_t key = search_tile<8>(order, x + start * istride, istride,
                                            clip(length - start, TILE), lane, want_place, &here);
@@ -455,7 +624,7 @@ static __device__ __forceinline__ int32_t block_search(tilemm__order_t order, co
 /* To slot `slot` of partial results, or to the results of vector `vector`. One thread calls. */
 static __device__ __forceinline__ void put_sum(const tilemm__reduce_args_t *args,
                                                const tilemm__partials_t *to, int64_t slot,
-                                               int64_t vector, double sum, int64_t count)
+                                               int64_t vector, tilemm__sum_t sum, int64_t count)
 {
     const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
     if (to->sums) {

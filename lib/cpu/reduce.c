@@ -15,7 +15,8 @@ enum {
     TILE = TILEMM__TILE_ELEMS,
     SPAN_TILES = TILEMM__REDUCE_STACK_TILES, /* whose sums are one tile of the next level */
     SPAN = TILE * SPAN_TILES,
-    LEVELS = 5, /* above spans: 2^20 * 2^50 elements */
+    LEVELS = 9,        /* above spans: 2^20 * 2^45 elements */
+    STRIP_LEVELS = 12, /* above tiles */
     STRIP = TILEMM__REDUCE_MAX_STRIP
 };
 
@@ -37,7 +38,8 @@ static const tilemm__reduce_cpu_t *kernels(tilemm_t ctx)
 
 /* ---- results ------------------------------------------------------------------------------ */
 
-static void store_sum(const tilemm__reduce_args_t *args, int64_t vector, double sum, int64_t count)
+static void store_sum(const tilemm__reduce_args_t *args, int64_t vector, tilemm__sum_t sum,
+                      int64_t count)
 {
     args->out[vector * args->out_stride] = tilemm__sum_result(args->op, sum, count);
 }
@@ -52,110 +54,154 @@ static void store_key(const tilemm__reduce_args_t *args, int64_t vector, int32_t
 
 /* ---- sums along a vector ------------------------------------------------------------------ */
 
-/* The sum of one tile of m <= 1024 partial sums. */
-static double sum_partials(int64_t m, const double *partials)
+/* Most sums need not know what they lose. First the terms of each tile are added plainly, which is
+ * the same `sum`, along with a bound on the sum of their magnitudes, and so on what the additions
+ * lost. Where that could change the result, and only there, all is done once more and nothing left
+ * out: so the result is always that of the whole work. */
+typedef struct {
+    tilemm__sum_t sum;
+    double magnitude; /* at least the sum of magnitudes, unless nothing was left out */
+    int64_t count;
+} total_t;
+
+/* Whether the result is the same whatever was lost where a term passed up to `additions` that were
+ * plain: each loses 2^-53 of the magnitudes or less. 3 more leave room for the roundings here. */
+enum { TILE_ADDITIONS = TILEMM__TILE_ROWS + 5, FOLD_ADDITIONS = 5 };
+
+static int is_certain(int op, const total_t *total, int additions)
 {
-    double lanes[LANES] = {0};
-    int64_t i = 0;
-    for (; i + LANES <= m; i += LANES) {
-        for (int l = 0; l < LANES; l++)
-            lanes[l] += partials[i + l];
-    }
-    for (int l = 0; i + l < m; l++)
-        lanes[l] += partials[i + l];
-    return tilemm__fold_lanes(lanes);
+    const double lost = total->magnitude * (additions + 3) * 0x1p-53;
+    tilemm__sum_t low = total->sum, high = total->sum;
+    if (low.sum - low.sum != 0) /* not finite: nothing to lose */
+        return 1;
+    if (lost - lost != 0) /* no bound */
+        return 0;
+    low.lost -= lost;
+    high.lost += lost;
+    if (op == TILEMM__NRM2 && !(low.sum + low.lost >= 0))
+        return 0;
+    return tilemm__float_bits(tilemm__sum_result(op, low, total->count)) ==
+           tilemm__float_bits(tilemm__sum_result(op, high, total->count));
 }
 
-/* Where the sums of spans meet: a tile for each level, that is summed once it is full. To sum a
- * tile of one value leaves it as it is, so that levels past the last do no harm. */
+/* The sum of m > 0 partial sums, whose place serves for the work. */
+static tilemm__sum_t fold_all(int64_t m, tilemm__sum_t *partials)
+{
+    for (; m > 1; m = tilemm__fold_count(m)) {
+        for (int64_t i = 0; i < m; i += LANES)
+            partials[i / LANES] =
+                tilemm__fold_lanes(partials + i, m - i < LANES ? (int)(m - i) : LANES);
+    }
+    return partials[0];
+}
+
+/* Where the sums of spans meet: 32 for each level, that are folded once they are there. To fold one
+ * value leaves it as it is, so that levels past the last do no harm. */
 typedef struct {
-    int64_t filled[LEVELS];
-    double lanes[LEVELS][LANES];
+    int filled[LEVELS];
+    tilemm__sum_t values[LEVELS][LANES];
 } levels_t;
 
-static void levels_add(levels_t *levels, int level, double value)
+static void levels_add(levels_t *levels, int level, tilemm__sum_t value)
 {
     for (; level < LEVELS; level++) {
-        double *lanes = levels->lanes[level];
-        lanes[levels->filled[level]++ % LANES] += value;
-        if (levels->filled[level] < TILE)
+        levels->values[level][levels->filled[level]++] = value;
+        if (levels->filled[level] < LANES)
             return;
-        value = tilemm__fold_lanes(lanes);
+        value = tilemm__fold_lanes(levels->values[level], LANES);
         levels->filled[level] = 0;
-        memset(lanes, 0, sizeof levels->lanes[level]);
     }
 }
 
-static double levels_finish(levels_t *levels)
+static tilemm__sum_t levels_finish(levels_t *levels)
 {
     for (int level = 0; level < LEVELS - 1; level++) {
         if (levels->filled[level] > 0)
-            levels_add(levels, level + 1, tilemm__fold_lanes(levels->lanes[level]));
+            levels_add(levels, level + 1,
+                       tilemm__fold_lanes(levels->values[level], levels->filled[level]));
     }
-    return tilemm__fold_lanes(levels->lanes[LEVELS - 1]);
+    return tilemm__fold_lanes(levels->values[LEVELS - 1], levels->filled[LEVELS - 1]);
 }
 
-/* The sum of m elements, up to a span, from element `start` of a vector on; *count grows by those
- * that are not NaN, where they are counted. */
-static double sum_span(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                       const float *x, int64_t start, int64_t m, int64_t *count)
+/* The sums of the tiles of m <= 2^20 elements, from element `start` of a vector on. Magnitude and
+ * count of *total grow. */
+static void sum_tiles(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                      const float *x, int64_t start, int64_t m, int lossless, tilemm__sum_t *sums,
+                      total_t *total)
 {
-    double sums[SPAN_TILES];
-    const float *span = x + start * args->istride;
-    const float *y = args->op == TILEMM__DOT ? args->y + start * args->y_istride : span;
-    k->sum_tiles(args->op, args->nan_ignore, m, span, args->istride, y, args->y_istride, sums);
+    const float *part = x + start * args->istride;
+    const float *y = args->op == TILEMM__DOT ? args->y + start * args->y_istride : part;
+    if (lossless)
+        k->sum_tiles_lossless(args->op, args->nan_ignore, m, part, args->istride, y,
+                              args->y_istride, sums);
+    else
+        total->magnitude += k->sum_tiles(args->op, args->nan_ignore, m, part, args->istride, y,
+                                         args->y_istride, sums);
     if (tilemm__sum_is_counted(args->op, args->nan_ignore))
-        *count += k->count(m, span, args->istride);
-    return m <= TILE ? sums[0] : sum_partials(tilemm__tile_count(m), sums);
+        total->count += k->count(m, part, args->istride);
+    else
+        total->count += m;
 }
 
-/* The sum of one vector, and the number of its elements, by one thread. */
-static double sum_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                         const float *x, int64_t *count)
+/* The sum of one vector by one thread. */
+static total_t sum_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                          const float *x, int lossless)
 {
-    *count = tilemm__sum_is_counted(args->op, args->nan_ignore) ? 0 : args->n;
-    if (args->n <= SPAN)
-        return sum_span(k, args, x, 0, args->n, count);
-    levels_t levels = {{0}, {{0}}};
+    total_t total = {{0, 0}, 0, 0};
+    tilemm__sum_t sums[SPAN_TILES];
+    if (args->n <= TILE) {
+        sum_tiles(k, args, x, 0, args->n, lossless, &total.sum, &total);
+        return total;
+    }
+    if (args->n <= SPAN) {
+        sum_tiles(k, args, x, 0, args->n, lossless, sums, &total);
+        total.sum = fold_all(tilemm__tile_count(args->n), sums);
+        return total;
+    }
+    levels_t levels = {{0}, {{{0, 0}}}};
     for (int64_t start = 0; start < args->n; start += SPAN) {
         const int64_t m = args->n - start < SPAN ? args->n - start : SPAN;
-        levels_add(&levels, 0, sum_span(k, args, x, start, m, count));
+        sum_tiles(k, args, x, start, m, lossless, sums, &total);
+        levels_add(&levels, 0, fold_all(tilemm__tile_count(m), sums));
     }
-    return levels_finish(&levels);
+    total.sum = levels_finish(&levels);
+    return total;
 }
 
 /* The same by all threads: panel by panel they write the sums of its tiles. */
-static double sum_vector_shared(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                                const float *x, const tilemm__reduce_cpu_plan_t *plan,
-                                double *panel, int64_t *count)
+static total_t sum_vector_shared(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                                 const float *x, const tilemm__reduce_cpu_plan_t *plan,
+                                 tilemm__sum_t *panel, int lossless)
 {
     enum { GRAIN = 16 }; /* tiles that a thread takes at a time: 64 KiB */
-    const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
     const int64_t tiles = tilemm__tile_count(args->n);
-    levels_t levels = {{0}, {{0}}};
-    *count = counted ? 0 : args->n;
+    levels_t levels = {{0}, {{{0, 0}}}};
+    total_t total = {{0, 0}, 0, 0};
     for (int64_t first = 0; first < tiles; first += plan->panel) {
         const int64_t here = tiles - first < plan->panel ? tiles - first : plan->panel;
-        int64_t found = 0;
-#pragma omp parallel for num_threads(plan->threads) schedule(static) reduction(+ : found)
+        double magnitude = 0;
+        int64_t count = 0;
+#pragma omp parallel for num_threads(plan->threads) schedule(static) reduction(+ : count, magnitude)
         for (int64_t t = 0; t < here; t += GRAIN) {
             const int64_t start = (first + t) * TILE;
             const int64_t end = (first + (t + GRAIN < here ? t + GRAIN : here)) * TILE;
-            const int64_t m = (end < args->n ? end : args->n) - start;
-            const float *grain = x + start * args->istride;
-            const float *y = args->op == TILEMM__DOT ? args->y + start * args->y_istride : grain;
-            k->sum_tiles(args->op, args->nan_ignore, m, grain, args->istride, y, args->y_istride,
-                         panel + t);
-            if (counted)
-                found += k->count(m, grain, args->istride);
+            total_t grain = {{0, 0}, 0, 0};
+            sum_tiles(k, args, x, start, (end < args->n ? end : args->n) - start, lossless,
+                      panel + t, &grain);
+            magnitude += grain.magnitude;
+            count += grain.count;
         }
-        *count += found;
+        total.magnitude += magnitude;
+        total.count += count;
         for (int64_t t = 0; t < here; t += SPAN_TILES)
             levels_add(&levels, 0,
-                       sum_partials(here - t < SPAN_TILES ? here - t : SPAN_TILES, panel + t));
+                       fold_all(here - t < SPAN_TILES ? here - t : SPAN_TILES, panel + t));
     }
-    return levels_finish(&levels);
+    total.sum = levels_finish(&levels);
+    return total;
 }
+
+/* ---- extremes ------------------------------------------------------------------------------- */
 
 static int32_t extreme_shared(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
                               const float *x, int threads, int64_t *index)
@@ -187,30 +233,37 @@ static void reduce_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_ar
                           int64_t vector)
 {
     const float *x = args->x + vector * args->vstride;
-    int64_t place = 0; /* or the number of elements */
+    int64_t place = 0;
     if (tilemm__op_is_order(args->op)) {
         int32_t key = k->extreme(tilemm__order_of(args->op, args->nan_ignore), args->n, x,
                                  args->istride, args->index_out ? &place : NULL);
         store_key(args, vector, key, place);
     } else {
-        double sum = sum_vector(k, args, x, &place);
-        store_sum(args, vector, sum, place);
+        total_t total = sum_vector(k, args, x, 0);
+        if (!is_certain(args->op, &total, TILE_ADDITIONS))
+            total = sum_vector(k, args, x, 1);
+        store_sum(args, vector, total.sum, total.count);
     }
 }
 
 static void reduce_vectors(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
                            const tilemm__reduce_cpu_plan_t *plan)
 {
-#pragma omp parallel for num_threads(plan->threads) schedule(static) if (plan->threads > 1)
+    if (plan->threads == 1) { /* a parallel region of one thread takes longer than a short vector */
+        for (int64_t v = 0; v < args->count; v++)
+            reduce_vector(k, args, v);
+        return;
+    }
+#pragma omp parallel for num_threads(plan->threads) schedule(static)
     for (int64_t v = 0; v < args->count; v++)
         reduce_vector(k, args, v);
 }
 
 static void reduce_tiles(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                         const tilemm__reduce_cpu_plan_t *plan, double *workspace)
+                         const tilemm__reduce_cpu_plan_t *plan, tilemm__sum_t *workspace)
 {
-    double on_stack[SPAN_TILES];
-    double *panel = plan->workspace ? workspace : on_stack;
+    tilemm__sum_t on_stack[SPAN_TILES];
+    tilemm__sum_t *panel = plan->workspace ? workspace : on_stack;
     for (int64_t v = 0; v < args->count; v++) {
         const float *x = args->x + v * args->vstride;
         int64_t place = 0;
@@ -219,19 +272,27 @@ static void reduce_tiles(const tilemm__reduce_cpu_t *k, const tilemm__reduce_arg
                 extreme_shared(k, args, x, plan->threads, args->index_out ? &place : NULL);
             store_key(args, v, key, place);
         } else {
-            double sum = sum_vector_shared(k, args, x, plan, panel, &place);
-            store_sum(args, v, sum, place);
+            total_t total = sum_vector_shared(k, args, x, plan, panel, 0);
+            if (!is_certain(args->op, &total, TILE_ADDITIONS))
+                total = sum_vector_shared(k, args, x, plan, panel, 1);
+            store_sum(args, v, total.sum, total.count);
         }
     }
 }
 
 /* ---- down the rows ------------------------------------------------------------------------ */
 
-/* Levels of a strip: for each a tile of 32 lanes of `cols` columns in `lanes`, one after the
- * other, as many as the vectors need. */
+/* The larger of two numbers that are not negative; NaN is larger than any. */
+static double larger(double a, double b)
+{
+    return a > b || a != a ? a : b;
+}
+
+/* Levels of a strip: for each 32 values of `cols` columns in `lanes`, one after the other, as many
+ * as the vectors need. */
 typedef struct {
     int64_t cols;
-    int64_t filled[LEVELS + 1];
+    int filled[STRIP_LEVELS];
     double *lanes;
 } strip_levels_t;
 
@@ -247,21 +308,36 @@ static void fold_strip(int64_t cols, double *lanes)
 }
 
 /* Add one value of each column to a level; `values` is no part of that. A level that is full is
- * summed when the next value comes: the vector's last level never is here. */
+ * folded when the next value comes: the vector's last level never is here. */
 static void strip_add(strip_levels_t *levels, int level, const double *values)
 {
     const int64_t cols = levels->cols;
-    double *lanes = levels->lanes + level * LANES * cols, *restrict lane;
-    if (levels->filled[level] == TILE) {
+    double *lanes = levels->lanes + level * LANES * cols;
+    if (levels->filled[level] == LANES) {
         fold_strip(cols, lanes);
         strip_add(levels, level + 1, lanes);
         levels->filled[level] = 0;
     }
     if (levels->filled[level] == 0)
         memset(lanes, 0, (size_t)(LANES * cols) * sizeof *lanes);
-    lane = lanes + levels->filled[level]++ % LANES * cols;
-    for (int64_t j = 0; j < cols; j++)
-        lane[j] += values[j];
+    memcpy(lanes + levels->filled[level]++ * cols, values, (size_t)cols * sizeof *lanes);
+}
+
+/* The results of columns whose terms were added plainly. Those that are not certain are done again,
+ * one by one. */
+static void store_strip(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                        int64_t first, int64_t cols, const double *sums, const int64_t *counts,
+                        double largest)
+{
+    int additions = TILE_ADDITIONS;
+    for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__fold_count(m))
+        additions += FOLD_ADDITIONS;
+    for (int64_t j = 0; j < cols; j++) {
+        total_t total = {{sums[j], 0}, largest * (double)args->n, counts ? counts[j] : args->n};
+        if (!is_certain(args->op, &total, additions))
+            total = sum_vector(k, args, args->x + first + j, 1);
+        store_sum(args, first + j, total.sum, total.count);
+    }
 }
 
 /* The sums of the columns, once m > 0 values of each have been added to level 0. */
@@ -269,11 +345,11 @@ static const double *strip_finish(strip_levels_t *levels, int64_t m)
 {
     double *lanes = levels->lanes;
     fold_strip(levels->cols, lanes);
-    for (int level = 1; m > TILE; level++) {
+    for (int level = 1; m > LANES; level++) {
         strip_add(levels, level, lanes);
         lanes = levels->lanes + level * LANES * levels->cols;
         fold_strip(levels->cols, lanes);
-        m = tilemm__tile_count(m);
+        m = tilemm__fold_count(m);
     }
     return lanes;
 }
@@ -318,11 +394,13 @@ static void sum_whole_strip(const tilemm__reduce_cpu_t *k, const tilemm__reduce_
     double lanes[TILEMM__REDUCE_STACK_LANES];
     strip_levels_t levels = {cols, {0}, lanes + LANES * cols};
     const double *sums = lanes;
+    double largest = 0;
     int64_t counts[STRIP] = {0};
     for (int64_t start = 0; start < args->n; start += TILE) {
         const int64_t m = args->n - start < TILE ? args->n - start : TILE;
         const float *x = args->x + first + start * args->istride;
-        k->sum_down(args->op, args->nan_ignore, m, cols, x, args->istride, lanes);
+        largest = larger(largest,
+                         k->sum_down(args->op, args->nan_ignore, m, cols, x, args->istride, lanes));
         if (counted)
             k->count_down(m, cols, x, args->istride, counts);
         if (args->n > TILE)
@@ -330,8 +408,7 @@ static void sum_whole_strip(const tilemm__reduce_cpu_t *k, const tilemm__reduce_
     }
     if (args->n > TILE)
         sums = strip_finish(&levels, tilemm__tile_count(args->n));
-    for (int64_t j = 0; j < cols; j++)
-        store_sum(args, first + j, sums[j], counted ? counts[j] : args->n);
+    store_strip(k, args, first, cols, sums, counted ? counts : NULL, largest);
 }
 
 static void reduce_strips(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
@@ -347,16 +424,18 @@ static void reduce_strips(const tilemm__reduce_cpu_t *k, const tilemm__reduce_ar
     }
 }
 
-/* Partial results of pieces: piece p of column j is at [p * count + j]. */
+/* Partial results of pieces: piece p of column j is at [p * count + j]; what is largest in piece p
+ * of strip s at [p * strips + s]. */
 typedef struct {
     double *sums; /* or */
     int32_t *keys;
     int64_t *extras; /* counts or places */
+    double *largest;
 } pieces_t;
 
 static void reduce_piece(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                         const pieces_t *pieces, int64_t at, int64_t start, int64_t rows,
-                         int64_t first, int64_t cols)
+                         const pieces_t *pieces, int64_t at, double *largest, int64_t start,
+                         int64_t rows, int64_t first, int64_t cols)
 {
     const float *x = args->x + first + start * args->istride;
     if (tilemm__op_is_order(args->op)) {
@@ -366,7 +445,7 @@ static void reduce_piece(const tilemm__reduce_cpu_t *k, const tilemm__reduce_arg
             places[j] += start;
     } else {
         double lanes[TILEMM__REDUCE_STACK_LANES];
-        k->sum_down(args->op, args->nan_ignore, rows, cols, x, args->istride, lanes);
+        *largest = k->sum_down(args->op, args->nan_ignore, rows, cols, x, args->istride, lanes);
         memcpy(pieces->sums + at, lanes, (size_t)cols * sizeof *lanes);
         if (tilemm__sum_is_counted(args->op, args->nan_ignore)) {
             memset(pieces->extras + at, 0, (size_t)cols * sizeof *pieces->extras);
@@ -375,22 +454,22 @@ static void reduce_piece(const tilemm__reduce_cpu_t *k, const tilemm__reduce_arg
     }
 }
 
-static void join_sums(const tilemm__reduce_args_t *args, const pieces_t *pieces, int64_t parts,
-                      int64_t first, int64_t cols)
+static void join_sums(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                      const pieces_t *pieces, int64_t parts, double largest, int64_t first,
+                      int64_t cols)
 {
     const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
     double lanes[TILEMM__REDUCE_STACK_LANES];
     strip_levels_t levels = {cols, {0}, lanes};
-    const double *sums;
-    for (int64_t p = 0; p < parts; p++)
-        strip_add(&levels, 0, pieces->sums + p * args->count + first);
-    sums = strip_finish(&levels, parts);
-    for (int64_t j = 0; j < cols; j++) {
-        int64_t count = counted ? 0 : args->n;
-        for (int64_t p = 0; counted && p < parts; p++)
-            count += pieces->extras[p * args->count + first + j];
-        store_sum(args, first + j, sums[j], count);
+    int64_t counts[STRIP] = {0};
+    for (int64_t p = 0; p < parts; p++) {
+        const int64_t at = p * args->count + first;
+        strip_add(&levels, 0, pieces->sums + at);
+        for (int64_t j = 0; counted && j < cols; j++)
+            counts[j] += pieces->extras[at + j];
     }
+    store_strip(k, args, first, cols, strip_finish(&levels, parts), counted ? counts : NULL,
+                largest);
 }
 
 static void join_keys(const tilemm__reduce_args_t *args, const pieces_t *pieces, int64_t parts,
@@ -413,7 +492,9 @@ static void reduce_pieces(const tilemm__reduce_cpu_t *k, const tilemm__reduce_ar
 {
     const int64_t parts = (args->n - 1) / plan->piece_rows + 1;
     const int64_t strips = (args->count - 1) / plan->strip + 1;
-    const pieces_t pieces = {workspace, workspace, (int64_t *)workspace + parts * args->count};
+    double *const largest = workspace, *const values = largest + parts * strips;
+    const pieces_t pieces = {values, (int32_t *)values, (int64_t *)values + parts * args->count,
+                             largest};
 #pragma omp parallel num_threads(plan->threads)
     {
 #pragma omp for schedule(dynamic)
@@ -424,15 +505,20 @@ static void reduce_pieces(const tilemm__reduce_cpu_t *k, const tilemm__reduce_ar
                 args->n - start < plan->piece_rows ? args->n - start : plan->piece_rows;
             const int64_t cols =
                 args->count - first < plan->strip ? args->count - first : plan->strip;
-            reduce_piece(k, args, &pieces, p * args->count + first, start, rows, first, cols);
+            reduce_piece(k, args, &pieces, p * args->count + first, pieces.largest + i, start, rows,
+                         first, cols);
         }
 #pragma omp for schedule(static)
         for (int64_t s = 0; s < strips; s++) {
             const int64_t first = s * plan->strip;
             const int64_t cols =
                 args->count - first < plan->strip ? args->count - first : plan->strip;
-            if (!tilemm__op_is_order(args->op))
-                join_sums(args, &pieces, parts, first, cols);
+            if (!tilemm__op_is_order(args->op)) {
+                double all = 0;
+                for (int64_t p = 0; p < parts; p++)
+                    all = larger(all, pieces.largest[p * strips + s]);
+                join_sums(k, args, &pieces, parts, all, first, cols);
+            }
             for (int64_t j = 0; tilemm__op_is_order(args->op) && j < cols; j++)
                 join_keys(args, &pieces, parts, first + j);
         }
@@ -459,7 +545,27 @@ static void store_empty(const tilemm__reduce_args_t *args)
         if (tilemm__op_is_order(args->op))
             store_key(args, v, TILEMM__KEY_NONE, -1);
         else
-            store_sum(args, v, 0.0, 0);
+            store_sum(args, v, (tilemm__sum_t){0, 0}, 0);
+    }
+}
+
+/* kind: 0 across, 1 down, 2 segments. */
+static const char *kernel_name(tilemm__isa_t isa, int kind)
+{
+#define NAMES(isa)                                                                                 \
+    {                                                                                              \
+        "reduce_across_" isa "_32x32", "reduce_down_" isa "_32x32",                                \
+            "reduce_segments_" isa "_32x32"                                                        \
+    }
+    static const char *const names[][3] = {NAMES("generic"), NAMES("avx2"), NAMES("avx512"),
+                                           NAMES("neon")};
+#undef NAMES
+    _Static_assert(TILEMM__TILE_ROWS == 32 && TILEMM__TILE_LANES == 32, "names say so");
+    switch (isa) {
+    case TILEMM__ISA_AVX512: return names[2][kind];
+    case TILEMM__ISA_AVX2: return names[1][kind];
+    case TILEMM__ISA_NEON: return names[3][kind];
+    default: return names[0][kind];
     }
 }
 
@@ -476,11 +582,9 @@ static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
         if (got < plan.workspace)
             tilemm__plan_reduce_cpu(&plan, args, traits, threads, got);
     }
-    tilemm__set_kernel(ctx, "reduce_%s_%s_%dx%d",
-                       plan.method == TILEMM__REDUCE_STRIPS || plan.method == TILEMM__REDUCE_PIECES
-                           ? "down"
-                           : "across",
-                       tilemm__isa_name(traits->isa), TILEMM__TILE_ROWS, TILEMM__TILE_LANES);
+    tilemm__set_kernel_name(ctx,
+                            kernel_name(traits->isa, plan.method == TILEMM__REDUCE_STRIPS ||
+                                                         plan.method == TILEMM__REDUCE_PIECES));
     run(kernels(ctx), args, &plan, workspace);
 }
 
@@ -536,7 +640,6 @@ tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments
             shared--;
         }
     }
-    tilemm__set_kernel(ctx, "reduce_segments_%s_%dx%d", tilemm__isa_name(traits->isa),
-                       TILEMM__TILE_ROWS, TILEMM__TILE_LANES);
+    tilemm__set_kernel_name(ctx, kernel_name(traits->isa, 2));
     return TILEMM_SUCCESS;
 }

@@ -16,21 +16,24 @@ static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan,
 {
     tilemm__partials_t partials = {NULL, NULL, NULL, NULL};
     const int64_t place = plan->step[step].place;
-    int64_t *extras = plan->has_extras ? (int64_t *)workspace + plan->room + place + at : NULL;
+    int64_t *extras = NULL;
+    if (plan->has_extras)
+        extras =
+            (int64_t *)((char *)workspace + (size_t)plan->room * plan->value_bytes) + place + at;
     if (tilemm__op_is_order(args->op)) {
-        partials.keys =
-            (int32_t *)workspace + 2 * place + at; /* half as long as the room for them */
+        partials.keys = (int32_t *)workspace + place + at;
         partials.indices = extras;
     } else {
-        partials.sums = (double *)workspace + place + at;
+        partials.sums = (tilemm__sum_t *)workspace + place + at;
         partials.counts = extras;
     }
     return partials;
 }
 
-/* The step that reads the elements: a chunk of vectors, whole or `length` elements from `first`. */
+/* The step that reads the elements: a chunk of vectors, whole or `length` elements, `items` items,
+ * from `first`. */
 static int run_first(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
-                     void *workspace, int64_t first, int64_t length, void *stream)
+                     void *workspace, int64_t first, int64_t length, int64_t items, void *stream)
 {
     const tilemm__reduce_step_t *step = &plan->step[0];
     tilemm__partials_t to = {NULL, NULL, NULL, NULL};
@@ -48,7 +51,8 @@ static int run_first(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     if (step->kind == TILEMM__STEP_DOWN)
         return tilemm__reduce_down(&panel, step->width, first, plan->steps > 1 ? &to : NULL,
                                    stream);
-    return tilemm__reduce_across(&panel, step->width, first, plan->steps > 1 ? &to : NULL, stream);
+    return tilemm__reduce_across(&panel, step->width, step->tiles, step->share, items, first,
+                                 plan->steps > 1 ? &to : NULL, stream);
 }
 
 /* A later step: `length` partial results of each vector; what comes of them begins at `at`. */
@@ -70,14 +74,15 @@ static int run_level(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
 static int run_chunk(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
                      void *workspace, void *stream)
 {
-    const int64_t tiles = tilemm__tile_count(args->n);
-    const int in_panels = plan->panel < tiles;
+    const int64_t items = plan->step[0].items;
+    const int64_t unit = (int64_t)plan->step[0].tiles * TILEMM__TILE_ELEMS; /* of sums */
+    const int in_panels = plan->panel < items;
     int error = 0;
-    for (int64_t first = 0; first < tiles && !error; first += plan->panel) {
-        const int64_t here = tiles - first < plan->panel ? tiles - first : plan->panel;
-        const int64_t start = first * TILEMM__TILE_ELEMS;
-        const int64_t length = first + here < tiles ? here * TILEMM__TILE_ELEMS : args->n - start;
-        error = run_first(plan, args, workspace, start, length, stream);
+    for (int64_t first = 0; first < items && !error; first += plan->panel) {
+        const int64_t here = items - first < plan->panel ? items - first : plan->panel;
+        const int64_t start = first * unit;
+        const int64_t length = first + here < items ? here * unit : args->n - start;
+        error = run_first(plan, args, workspace, start, length, here, stream);
         if (in_panels && !error)
             error = run_level(plan, args, workspace, 1, here, first / TILEMM__TILE_ELEMS, stream);
     }
