@@ -23,8 +23,8 @@ typedef struct {
 enum { SM75_TILES = TILEMM__SGEMM_TILE_COUNT, SM80_TILES = TILEMM__SGEMM_SM80_TILE_COUNT };
 
 #define THREADS(m, n, quads_m, quads_n) ((m) / (quads_m) * ((n) / (quads_n)) / 16)
-#define SM75_PEAK(squares) ((squares) == 4 ? 0.83 : (squares) == 2 ? 0.70 : 0.46)
-#define SM80_PEAK(m, squares) ((squares) == 1 ? 0.55 : (m) == 64 ? 0.86 : 0.88)
+#define SM75_PEAK(squares) ((squares) == 4 ? 0.77 : (squares) == 2 ? 0.65 : 0.43)
+#define SM80_PEAK(m, n, squares) ((squares) == 1 ? 0.63 : (n) == 128 ? 0.95 : 0.93)
 #define IS_NARROW(m, n) (((m) == 32) != ((n) == 32))
 #define SM75_TILE(m, n, k, quads_m, quads_n, blocks)                                               \
     {m,                                                                                            \
@@ -50,19 +50,24 @@ enum { SM75_TILES = TILEMM__SGEMM_TILE_COUNT, SM80_TILES = TILEMM__SGEMM_SM80_TI
      TILEMM__SGEMM_SM80_##m##X##n##X##k,                                                           \
      80,                                                                                           \
      INT_MAX,                                                                                      \
-     SM80_PEAK(m, (quads_m) * (quads_n)),                                                          \
+     SM80_PEAK(m, n, (quads_m) * (quads_n)),                                                       \
      #m "x" #n "x" #k},
 static const tile_t tiles[SM75_TILES + SM80_TILES] = {TILEMM__SGEMM_FFMA_TILES(SM75_TILE)
                                                           TILEMM__SGEMM_FFMA_SM80_TILES(SM80_TILE)};
 
-/* The estimate's other figures, measured on an H200, in clock cycles: what a launch takes; what a
- * tile takes beside its multiply-adds (index arithmetic, the first loads, C), and what more in a
- * cluster; a second kernel in the stream; bytes that a multiprocessor moves in a cycle; the warps
- * with which half the peak is reached; and by how much longer a cluster's blocks stay, which wait
- * for each other, and what a workspace must gain. */
-static const double launch = 4000, per_tile = 2500, in_cluster = 1500, second_kernel = 4000;
-static const double bytes_per_cycle = 16, half_warps = 3.7, cluster_waits = 1.1,
-                    splits_worth = 1.03;
+/* The estimate's other figures, measured on an H200, in clock cycles: what a launch takes; how much
+ * less it takes if the next kernel is set up meanwhile; what each wave of blocks takes beside its
+ * multiply-adds (index arithmetic, the first loads, the last stores), and what more in clusters; a
+ * second kernel in the stream; by how much longer a product takes that is split; what a warp's
+ * copies of 4 bytes take; bytes that a multiprocessor moves in a cycle, and that it reads from the
+ * others of a cluster; the warps for each scheduler with which half the peak is reached; and by how
+ * many blocks a multiprocessor may have more than its share for each block of a cluster. A cluster
+ * goes to a part of the device that has so many multiprocessors. */
+static const double launch = 2900, early = 2000, per_wave = 4600, in_cluster = 1800;
+static const double second_kernel = 2650, when_split = 1.03, narrow_copy = 1,
+                    bytes_per_cycle = 17.5;
+static const double cluster_bytes = 16, half_warps = 0.6, cluster_imbalance = 0.025;
+enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
 
 static int64_t ceil_div(int64_t x, int64_t y)
 {
@@ -96,34 +101,6 @@ static double whole(double x)
     return (double)(int64_t)x;
 }
 
-/* Cycles that a multiprocessor takes for so many tiles at once, each of so many multiply-adds. */
-static double together(const tile_t *tile, int count, double cycles)
-{
-    const double warps = (double)count * tile->threads / 32;
-
-    return count * cycles * (warps + half_warps) / warps;
-}
-
-/* Cycles that so many tiles of depth k take: those of the multiprocessor that gets the most. */
-static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, double count,
-                       int64_t k, int cluster)
-{
-    /* Multiply-adds in a cycle: data-centre Ampere and Turing have half as many as the others. */
-    const double lanes = traits->cc <= 80 ? 64 : 128;
-    const double cycles = (double)tile->m * tile->n * (double)round_up(k, tile->k) / lanes /
-                          tile->peak * (cluster ? cluster_waits : 1);
-    const int resident = resident_blocks(tile, traits);
-    const double most = whole(count / traits->sm_count + 1 - 1e-9), waves = whole(most / resident);
-    const int rest = (int)(most - waves * resident);
-    double sum =
-        launch + most / (waves > 0 ? resident : rest) * (per_tile + (cluster ? in_cluster : 0));
-
-    sum += waves * together(tile, resident, cycles);
-    if (rest > 0)
-        sum += together(tile, rest, cycles);
-    return sum;
-}
-
 static int is_quads(const void *pointer, int64_t ld, int64_t stride, int64_t batch)
 {
     uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * sizeof(float);
@@ -131,6 +108,57 @@ static int is_quads(const void *pointer, int64_t ld, int64_t stride, int64_t bat
     if (batch > 1)
         all |= (uint64_t)stride * sizeof(float);
     return all % 16 == 0;
+}
+
+/* How much the copies of 4 bytes of an operand take: of one that is turned over by them, and twice
+ * that of one that is not aligned, whose copies are all made at once. */
+static int narrowness(int turned, const void *array, const void *pointer, int64_t ld,
+                      int64_t stride, int64_t batch)
+{
+    return array || !is_quads(pointer, ld, stride, batch) ? 2 : turned;
+}
+
+/* Cycles that a multiprocessor takes for so many blocks at once, each of so many cycles at the peak
+ * rate. Fewer than a warp for each scheduler leave some without work. */
+static double together(const tile_t *tile, double count, double cycles)
+{
+    const double warps = count * tile->threads / 32 / SCHEDULERS;
+    const double busy = warps < 1 ? 1 : warps;
+
+    return count * cycles * (busy + half_warps) / warps;
+}
+
+/* Cycles that so many blocks of depth k take, clusters of so many or 1. They come in waves of as
+ * many as the multiprocessors hold, of clusters only whole ones. */
+static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits,
+                       const tilemm__sgemm_args_t *args, double count, int64_t k, int64_t cluster)
+{
+    /* Multiply-adds in a cycle: data-centre Ampere and Turing have half as many as the others. */
+    const double lanes = traits->cc <= 80 ? 64 : 128;
+    const double area = (double)tile->m * tile->n, depth = (double)round_up(k, tile->k);
+    const int narrow_a = narrowness(tile->sm80 && !args->trans_a, args->a_array, args->a, args->lda,
+                                    args->stride_a, args->batch_count);
+    const int narrow_b = narrowness(tile->sm80 && args->trans_b, args->b_array, args->b, args->ldb,
+                                    args->stride_b, args->batch_count);
+    const double copies = narrow_a * tile->m + narrow_b * tile->n;
+    const double cycles = area * depth / lanes / tile->peak + copies * depth / 32 * narrow_copy;
+    const int most = resident_blocks(tile, traits), of_part = CLUSTER_SMS * most;
+    const double resident = (double)(of_part / cluster * cluster) / CLUSTER_SMS;
+    const double share = count / traits->sm_count, waves = whole(share / resident + 1e-9);
+    double rest = whole(share - waves * resident + 1 - 1e-9), sum = launch;
+
+    sum += waves * (per_wave + together(tile, resident, cycles));
+    if (rest > 0) {
+        if (cluster > 1)
+            rest += cluster_imbalance * (double)cluster;
+        sum += per_wave + together(tile, rest < most ? rest : most, cycles);
+    }
+    if (cluster > 1)
+        sum += (waves + (rest > 0)) * in_cluster +
+               whole(share + 1 - 1e-9) * area * sizeof(float) / cluster_bytes;
+    if (tile->sm80 && traits->cc >= 90 && tile->m == 32 && count <= TILEMM__SGEMM_FEW_BLOCKS)
+        sum -= early;
+    return sum;
 }
 
 /* The number of ranges that k falls into if there may be `splits`; *k_split is their length. */
@@ -183,10 +211,14 @@ static double choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits
                     continue;
                 splits = split(args->k, splits, tile->k, &k_split);
             }
-            cycles = estimate(tile, traits, count * (double)splits, k_split, cluster);
+            cycles =
+                estimate(tile, traits, args, count * (double)splits, k_split, cluster ? splits : 1);
+            cycles += bytes / (bytes_per_cycle * traits->sm_count);
+            if (splits > 1)
+                cycles *= when_split;
             if (splits > 1 && !cluster)
-                cycles = cycles * splits_worth + second_kernel +
-                         2 * bytes * (double)splits / (bytes_per_cycle * traits->sm_count);
+                cycles += second_kernel +
+                          2 * bytes * (double)splits / (bytes_per_cycle * traits->sm_count);
             if (best < 0 || cycles < best) {
                 best = cycles;
                 plan->sm80 = tile->sm80;

@@ -14,6 +14,7 @@
  * of k-steps that shared memory holds. A warp has 8 x 4 lanes if a thread's part is wider than it
  * is high, else 4 x 8. */
 #define TILEMM__SGEMM_FFMA_SM80_TILES(TILE)                                                        \
+    TILE(128, 128, 16, 2, 2, 4, 2)                                                                 \
     TILE(128, 64, 16, 2, 2, 3, 4)                                                                  \
     TILE(64, 64, 16, 2, 2, 3, 8)                                                                   \
     TILE(32, 32, 16, 1, 1, 3, 12)
@@ -26,6 +27,11 @@ enum { TILEMM__SGEMM_FFMA_SM80_TILES(TILEMM__SGEMM_TILE_NAME) TILEMM__SGEMM_SM80
 
 /* The most splits of k whose blocks may be a cluster: what every device with clusters takes. */
 enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
+
+/* So many blocks of the smallest tile leave room on every multiprocessor for the next kernel's to
+ * be set up meanwhile. Of larger grids the next one's blocks would crowd where the first ones end.
+ */
+enum { TILEMM__SGEMM_FEW_BLOCKS = 256 };
 
 /* ---- layout --------------------------------------------------------------------------------- */
 

@@ -32,11 +32,6 @@
 
 enum { GROUP = 16 }; /* rows of tiles that are walked together, for the L2 cache */
 
-/* So many blocks of the smallest tile leave room on every multiprocessor for the next kernel's to
- * be set up meanwhile. Of larger grids the next one's blocks would crowd where the first ones end.
- */
-enum { FEW_BLOCKS = 256 };
-
 static_assert(TILEMM__SGEMM_MOST_K / 16 <= (int64_t)1 << 32,
               "k-steps of 16 are counted in 32 bits");
 
@@ -47,7 +42,7 @@ static_assert(TILEMM__SGEMM_MOST_K / 16 <= (int64_t)1 << 32,
 
 /* Copy so many bytes from global to shared memory; zeros if `there` is false. */
 template <int BYTES>
-static __device__ __forceinline__ void copy(unsigned to, const float *from, bool there = true)
+static __device__ __forceinline__ void copy(unsigned to, const float *from, bool there)
 {
     const int bytes = there ? BYTES : 0;
 
@@ -60,6 +55,31 @@ static __device__ __forceinline__ void copy(unsigned to, const float *from, bool
         asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                      :
                      : "r"(to), "l"(from), "r"(bytes)
+                     : "memory");
+}
+
+/* Copy so many bytes, or nothing. A branch would keep the compiler from mixing the copies with what
+ * is around them. */
+template <int BYTES>
+static __device__ __forceinline__ void copy_if(bool yes, unsigned to, const float *from)
+{
+    if (BYTES == 16)
+        asm volatile("{\n"
+                     ".reg .pred yes;\n"
+                     "setp.ne.b32 yes, %2, 0;\n"
+                     "@yes cp.async.cg.shared.global [%0], [%1], 16;\n"
+                     "}"
+                     :
+                     : "r"(to), "l"(from), "r"((int)yes)
+                     : "memory");
+    else
+        asm volatile("{\n"
+                     ".reg .pred yes;\n"
+                     "setp.ne.b32 yes, %2, 0;\n"
+                     "@yes cp.async.ca.shared.global [%0], [%1], 4;\n"
+                     "}"
+                     :
+                     : "r"(to), "l"(from), "r"((int)yes)
                      : "memory");
 }
 
@@ -169,25 +189,19 @@ struct copies {
         return tilemm__ffma_index(TURNED ? along : line, TURNED ? line : along, WIDTH, TURNED);
     }
 
-    /* A whole tile. `p` is the thread's first element, `to` the shared tile. */
-    static __device__ __forceinline__ void full(unsigned to, const float *p, int64_t ld)
+    /* Copy number j of line i of a whole tile, if `yes`. `p` is the thread's first element of the
+     * line, `to` the shared tile. */
+    static __device__ __forceinline__ void one(bool yes, unsigned to, const float *p, unsigned i,
+                                               unsigned j)
     {
+        /* The place of copy (0, 0) + what index(i, j) adds to index(0, 0); where that would carry
+         * into the permuted bits it is an exclusive or. */
         const unsigned first = index(0, 0) * 4;
+        const unsigned k = TURNED ? j * 8 : i * LINE, mn = TURNED ? i * LINE : j * 32;
+        const unsigned low = TURNED ? mn % 32 : 0;
 
-#pragma unroll
-        for (unsigned i = 0; i < LINES; i++) {
-#pragma unroll
-            for (unsigned j = 0; j < ALONG; j++) {
-                /* first + what index(i, j) adds to index(0, 0); where that would carry into the
-                 * permuted bits it is an exclusive or. */
-                const unsigned k = TURNED ? j * 8 : i * LINE, mn = TURNED ? i * LINE : j * 32;
-                const unsigned low = TURNED ? mn % 32 : 0;
-
-                copy<BYTES>(to + (first ^ low * 4) + (k * WIDTH + mn - low) * 4,
-                            p + j * (TURNED ? 8 : 32));
-            }
-            p += LINE * ld;
-        }
+        copy_if<BYTES>(yes, to + (first ^ low * 4) + (k * WIDTH + mn - low) * 4,
+                       p + j * (TURNED ? 8 : 32));
     }
 
     /* A tile of which `extent` x `depth` elements are there. Zeros make up the depth; what lies
@@ -212,42 +226,59 @@ struct copies {
     }
 };
 
-/* One operand's way to its shared tiles. */
+/* One operand's way to its shared tiles. Copies of a whole tile that are as wide as can be may be
+ * made in parts, between the multiply-adds: many at once keep the reads of Ms and Ns waiting. Other
+ * k-steps are copied at once. */
 template <int WIDTH, int BK, int WARPS, bool TURNED>
 struct producer {
     typedef copies<WIDTH, BK, WARPS, TURNED, false> narrow;
     typedef copies<WIDTH, BK, WARPS, TURNED, !TURNED> widest;
 
-    const float *p; /* this thread's first element of the next tile */
+    const float *p; /* this thread's first element of the next tile, or of what is left of it */
     int64_t ld, extent;
-    bool wide;
+    bool at_once;
 
     /* The operand from the tile's first element on. Copy the first k-step, `depth` deep. */
     __device__ __forceinline__ producer(const float *origin, int64_t ld, int64_t extent,
                                         unsigned depth, unsigned to)
         : ld(ld), extent(extent)
     {
-        wide = !TURNED && extent >= WIDTH && ((uintptr_t)origin | (uint64_t)ld * 4) % 16 == 0;
-        if (wide) {
-            p = origin + widest::offset(ld);
-            widest::part(to, p, ld, extent, depth, origin);
-        } else {
-            p = origin + narrow::offset(ld);
+        at_once = extent < WIDTH || (!TURNED && ((uintptr_t)origin | (uint64_t)ld * 4) % 16 != 0);
+        p = origin + (at_once ? narrow::offset(ld) : widest::offset(ld));
+        if (at_once)
             narrow::part(to, p, ld, extent, depth, origin);
-        }
+        else
+            widest::part(to, p, ld, extent, depth, origin);
         p += TURNED ? depth : depth * ld;
     }
 
-    /* Copy the next k-step. */
-    __device__ __forceinline__ void next(unsigned to)
+    /* Copy part `number` of `parts` of the next k-step, if `yes`. What is copied at once belongs to
+     * the first. */
+    __device__ __forceinline__ void next(bool yes, unsigned to, unsigned number, unsigned parts)
     {
-        if (wide)
-            widest::full(to, p, ld);
-        else if (extent >= WIDTH)
-            narrow::full(to, p, ld);
-        else
-            narrow::part(to, p, ld, extent, BK, p);
-        p += TURNED ? BK : BK * ld;
+        const unsigned ALONG = widest::ALONG, COUNT = widest::LINES * ALONG;
+
+        if (number == 0 && at_once && yes) {
+            if (!TURNED && extent >= WIDTH) {
+#pragma unroll
+                for (unsigned i = 0; i < narrow::LINES; i++)
+#pragma unroll
+                    for (unsigned j = 0; j < narrow::ALONG; j++)
+                        narrow::one(true, to, p + i * narrow::LINE * ld, i, j);
+            } else {
+                narrow::part(to, p, ld, extent, BK, p);
+            }
+        }
+#pragma unroll
+        for (unsigned c = 0; c < COUNT; c++) {
+            if (c * parts / COUNT != number)
+                continue;
+            widest::one(yes && !at_once, to, p, c / ALONG, c % ALONG);
+            if (c % ALONG == ALONG - 1)
+                p += widest::LINE * ld;
+            if (c == COUNT - 1 && TURNED)
+                p += BK - WIDTH * ld;
+        }
     }
 };
 
@@ -339,6 +370,9 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
     const int WARPS = BM / QM * (BN / QN) / 16 / 32;
     const int LANES_M = QM < QN ? 8 : 4, LANES_N = 32 / LANES_M;
     const int WARPS_N = BN / QN / 4 / LANES_N;
+    /* Into how many parts a k-step's copies fall, as measured. The compiler puts empty reads before
+     * each group of copies that lie together, so that more parts cost more. */
+    const unsigned PARTS = WARPS == 8 ? 4 : 1;
     const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
     extern __shared__ __align__(128) float stages[];
     static_assert(BK % 16 == 0, "k-steps are counted in 32 bits");
@@ -399,13 +433,12 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
     end_group();
 #pragma unroll 1
     for (int s = 1; s < STAGES - 1; s++) {
-        if (to_copy) {
-            to_ms.next(filling);
-            to_ns.next(filling + MS_BYTES);
-            to_copy--;
-        }
+        to_ms.next(to_copy, filling, 0, 1);
+        to_ns.next(to_copy, filling + MS_BYTES, 0, 1);
         end_group();
         filling += STAGE_BYTES;
+        if (to_copy)
+            to_copy--;
     }
 
     /* This thread's squares begin at (m, n), (m + BM / QM, n), (m, n + BN / QN) ... of the tile. */
@@ -432,9 +465,19 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
         for (unsigned k = 0; k < BK; k++) {
             const unsigned next = (k + 1) % BK;
 
+            /* The stage that was multiplied last is filled. */
+            to_ms.next(to_copy, filling, k, PARTS);
+            to_ns.next(to_copy, filling + MS_BYTES, k, PARTS);
+
             /* Before the last k: the next stage is there, and this one's fragments are all read, so
              * that it may be filled again. */
             if (next == 0) {
+                end_group();
+                filling += STAGE_BYTES;
+                if (filling == ring_end)
+                    filling = ring;
+                if (to_copy)
+                    to_copy--;
                 wait_groups<STAGES - 2>();
                 ms += STAGE_BYTES;
                 if (ms == ring_end)
@@ -442,17 +485,6 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
             }
             read_fragment<QM, BM, TURNED_A>(am[next & 1], ms, m * 4, next);
             read_fragment<QN, BN, TURNED_B>(bn[next & 1], ms + MS_BYTES, n * 4, next);
-            if (k == 0) {
-                if (to_copy) {
-                    to_ms.next(filling);
-                    to_ns.next(filling + MS_BYTES);
-                    to_copy--;
-                }
-                end_group();
-                filling += STAGE_BYTES;
-                if (filling == ring_end)
-                    filling = ring;
-            }
             multiply<4 * QM, 4 * QN>(sum, am[k & 1], bn[k & 1]);
         }
         if (CHAINS) {
@@ -469,7 +501,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
         steps--;
     }
 
-    if (CHAINS && gridDim.x <= FEW_BLOCKS)
+    if (CHAINS && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
         let_next_start();
 
     /* Store what is new of the tile, in C or in the partial product. */
@@ -499,8 +531,16 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
 
         __syncthreads(); /* which are all read */
 #pragma unroll
-        for (unsigned four = 0; four < FOURS; four++)
-            shared_write(own + four * APART, (CHAINS ? total : sum)[four / QN] + four % QN * 4);
+        for (unsigned four = 0; four < FOURS; four++) {
+            float v[4];
+
+            /* Other registers, by an addition: the sums need not lie in fours themselves, which
+             * would keep the compiler from placing them by bank. */
+#pragma unroll
+            for (int j = 0; j < 4; j++)
+                v[j] = (CHAINS ? total : sum)[four / QN][four % QN * 4 + j] + 0.0f;
+            shared_write(own + four * APART, v);
+        }
         cluster_arrive();
         cluster_wait();
 #pragma unroll 1
@@ -552,28 +592,29 @@ template <int BM, int BN, int BK, int QM, int QN, int STAGES, int BLOCKS, bool T
           bool TURNED_B>
 static int launch_sm80(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
 {
+    const auto kernel = sgemm_ffma_sm80<BM, BN, BK, QM, QN, STAGES, BLOCKS, TURNED_A, TURNED_B>;
     const int threads = BM / QM * (BN / QN) / 16;
     const int shared = STAGES * (BM + BN) * BK * (int)sizeof(float);
     const tilemm__sgemm_args_t *args = &problem->args;
     const uint64_t tiles_m = (args->m + BM - 1) / BM, tiles_n = (args->n + BN - 1) / BN;
     const uint64_t total = tiles_m * tiles_n * args->batch_count * problem->splits;
     const unsigned cluster = problem->partial ? 1 : (unsigned)problem->splits;
+    cudaError_t error = cudaSuccess;
 
     if (cluster > TILEMM__SGEMM_MOST_CLUSTER)
         return cudaErrorInvalidValue;
-    static_assert(shared <= 48 << 10, "more must be asked for");
-    for (uint64_t first = 0; first < total;) {
+    static_assert(shared <= 99 << 10, "compute capability 8.6 has no more");
+    if (shared > 48 << 10)
+        error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    for (uint64_t first = 0; error == cudaSuccess && first < total;) {
         const uint64_t most = (1u << 30) / cluster * cluster; /* the grid's limit is twice that */
         const unsigned blocks = (unsigned)(total - first < most ? total - first : most);
-        const cudaError_t error = launch_cluster_after(
-            sgemm_ffma_sm80<BM, BN, BK, QM, QN, STAGES, BLOCKS, TURNED_A, TURNED_B>, cluster,
-            blocks, threads, shared, stream, *problem, first, tiles_m, tiles_n);
 
-        if (error != cudaSuccess)
-            return error;
+        error = launch_cluster_after(kernel, cluster, blocks, threads, shared, stream, *problem,
+                                     first, tiles_m, tiles_n);
         first += blocks;
     }
-    return cudaSuccess;
+    return error;
 }
 
 /* A's rows run along k unless it is transposed, B's do if it is. */
