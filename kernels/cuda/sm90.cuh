@@ -187,8 +187,8 @@ static __device__ __forceinline__ void wgmma_pin(float (&d)[COUNT])
         asm volatile("" : "+f"(d[i])::"memory");
 }
 
-/* The descriptor of a shared operand with the 128-byte swizzle, whose lines run along k: groups of 8
- * lines are 1024 bytes apart. */
+/* The descriptor of a shared operand with the 128-byte swizzle, whose lines run along k: groups of
+ * 8 lines are 1024 bytes apart. */
 static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
 {
     const uint64_t address = shared_address(shared);
