@@ -9,7 +9,8 @@
  * stride one), while the next k-step comes through registers. Few lines are the usual case, so
  * tiles are narrow: many blocks share one line.
  *
- * Every k-step is summed apart, in order: the error does not grow with the whole of k.
+ * Every k-step is summed apart, in order, and so are every STEPS of them: the error does not grow
+ * with the whole of k.
  *
  * Assumes: compute capability 7.5 or more; states that tilemm__sgemm_split_launch has made. */
 #include <cuda_runtime.h>
@@ -24,7 +25,8 @@ enum {
     BK = 64,
     THREADS = 256,
     PITCH = OTHERS + 4,
-    BLOCKS = 1
+    BLOCKS = 1,
+    STEPS = 32
 };
 enum { PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS };
 static_assert(THREADS * 32 == GROUP, "a thread for each 32 lines of a group");
@@ -163,7 +165,8 @@ static __global__ void __launch_bounds__(THREADS)
         for (int64_t item = member; item < parts * tiles; item += per_team) {
             const int first = (int)(item / tiles) * LINES;
             const int64_t other0 = item % tiles * OTHERS;
-            float next_ms[PART_MS], next_ns[PART_NS], total[2] = {0.0f, 0.0f};
+            float next_ms[PART_MS], next_ns[PART_NS], part[2] = {0.0f, 0.0f};
+            float total[2] = {0.0f, 0.0f};
             int line_ms[PART_MS], line_ns[PART_NS]; /* of this thread's elements */
 
 #pragma unroll
@@ -216,7 +219,14 @@ static __global__ void __launch_bounds__(THREADS)
                     }
 #pragma unroll
                     for (int j = 0; j < 2; j++)
-                        total[j] += sum[j];
+                        part[j] += sum[j];
+                    if ((k0 / BK + 1) % STEPS == 0 || ahead >= p.k) {
+#pragma unroll
+                        for (int j = 0; j < 2; j++) {
+                            total[j] += part[j];
+                            part[j] = 0.0f;
+                        }
+                    }
                 }
                 __syncthreads();
 #pragma unroll

@@ -3,12 +3,13 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * One pass: a block reads a tile of TILE_MN lines by one block of k, keeps it in registers, finds
- * each line's exponent, and writes the planes in the order of memory that the operand has. So no
- * element is moved across lanes, and reads and writes are coalesced: by 16 bytes where the operand
- * is aligned, by pairs of 4-byte reads where not.
+ * each line's exponent, and writes the planes, whose memory runs along k whatever the operand's
+ * does. Reads and writes are coalesced: by 16 bytes where the operand is aligned, by pairs of
+ * 4-byte reads where not.
  *
  * K-major: a warp has LINES lines, its lanes lie along k. Not k-major: lanes lie along m or n, the
- * warps and the quarters of a warp along k, and what they find is combined in shared memory.
+ * warps and the quarters of a warp along k; what they find is combined in shared memory, and the
+ * planes are turned over there, so that one product's kernel serves all layouts.
  *
  * The states are zeroed by a kernel of its own, while blocks read their tiles. That one is launched
  * after all before it is finished, or else those reads would be too early.
@@ -31,6 +32,7 @@ enum {
     NEAR = 8                            /* binades below the largest that count as near it */
 };
 static_assert(TILEMM__SPLIT_ALIGN_MN % TILE_MN == 0, "tiles end where the planes do");
+static_assert(TILE_MN == 4 * 8, "places by eight groups of four lines");
 static_assert(BLOCK_K % 128 == 0, "a warp reads 128 of k at a time");
 
 /* The operand in memory, and how far its planes go beyond it. */
@@ -39,7 +41,8 @@ typedef struct {
     const float *const *array;
     int64_t mn, k, ld, stride;
     int64_t mn_planes, k_planes;
-    int wide; /* aligned for reads of 16 bytes */
+    int k_major; /* memory runs along k */
+    int wide;    /* aligned for reads of 16 bytes */
     tilemm__split_operand_t to;
 } operand_t;
 
@@ -100,18 +103,26 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     return x != 0.0f && fabsf(x) < 0x1p-13f;
 }
 
-/* hi and lo of VEC scaled neighbours, to both planes. */
+/* hi and lo of two scaled neighbours. */
+[[maybe_unused]] static __device__ __forceinline__ void halves(float x, float y, __half2 *hi,
+                                                               __half2 *lo)
+{
+    *hi = __floats2half2_rn(x, y);
+
+    const float2 back = __half22float2(*hi);
+
+    *lo = __floats2half2_rn((x - back.x) * 2048.0f, (y - back.y) * 2048.0f);
+}
+
+/* Those of VEC neighbours along k, to both planes. */
 template <int VEC>
 static __device__ __forceinline__ void store(const operand_t &op, int64_t at, const float *x)
 {
     __half2 hi[VEC / 2], lo[VEC / 2];
 
 #pragma unroll
-    for (int i = 0; i < VEC / 2; i++) {
-        hi[i] = __floats2half2_rn(x[2 * i], x[2 * i + 1]);
-        const float2 back = __half22float2(hi[i]);
-        lo[i] = __floats2half2_rn((x[2 * i] - back.x) * 2048.0f, (x[2 * i + 1] - back.y) * 2048.0f);
-    }
+    for (int i = 0; i < VEC / 2; i++)
+        halves(x[2 * i], x[2 * i + 1], &hi[i], &lo[i]);
     if (VEC == 4) {
         *(uint2 *)(op.to.hi + at) = *(const uint2 *)hi;
         if (op.to.lo)
@@ -190,22 +201,34 @@ static __device__ __forceinline__ void split_k_major(const operand_t &op, const 
     }
 }
 
+/* Of a tile that is not k-major. */
+typedef struct {
+    __align__(16) __half2 plane[TILE_MN * BLOCK_K / 2]; /* as it is turned over */
+    unsigned found[WARPS][TILE_MN];                     /* the largest, then near and lossy */
+} shared_t;
+
+/* Where the pair of k of a line lies in the shared tile of one plane, in words: by XOR of pieces of
+ * 16 bytes, so that neither writes by lanes on lines nor reads by lanes along k conflict. */
+[[maybe_unused]] static __device__ __forceinline__ int place_of(int line, int pair)
+{
+    return line * (BLOCK_K / 2) + ((pair / 4 ^ line / 4 % 8) * 4 + pair % 4);
+}
+
 template <int VEC>
 static __device__ __forceinline__ void split_mn_major(const operand_t &op, const float *from,
                                                       int64_t matrix, int64_t line0, int64_t block,
-                                                      int64_t blocks)
+                                                      int64_t blocks, shared_t &shared)
 {
-    const int ACROSS = TILE_MN / VEC, DOWN = THREADS / ACROSS;
-    __shared__ unsigned found[WARPS][TILE_MN]; /* the largest, then near and lossy */
+    const int ACROSS = TILE_MN / VEC, DOWN = THREADS / ACROSS, ROWS = PART / VEC;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const int mine = threadIdx.x % ACROSS * VEC;
-    const int64_t line = line0 + mine, k0 = block * BLOCK_K + threadIdx.x / ACROSS;
-    float x[PART / VEC][VEC];
+    const int mine = threadIdx.x % ACROSS * VEC, pair0 = threadIdx.x / ACROSS;
+    const int64_t line = line0 + mine, k0 = block * BLOCK_K;
+    float x[ROWS][VEC]; /* rows of pairs of k, which are DOWN pairs apart */
     unsigned largest[VEC], count[VEC];
 
 #pragma unroll
-    for (int i = 0; i < PART / VEC; i++) {
-        const int64_t k = k0 + i * DOWN;
+    for (int i = 0; i < ROWS; i++) {
+        const int64_t k = k0 + (pair0 + i / 2 * DOWN) * 2 + i % 2;
 
         load<VEC>(x[i], from + k * op.ld + line, k < op.k ? op.mn - line : 0);
     }
@@ -216,20 +239,20 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
     for (int v = 0; v < VEC; v++) {
         largest[v] = 0;
 #pragma unroll
-        for (int i = 0; i < PART / VEC; i++)
+        for (int i = 0; i < ROWS; i++)
             largest[v] = max(largest[v], __float_as_uint(x[i][v]) & 0x7fffffffu);
 #pragma unroll
         for (int apart = ACROSS; apart < 32; apart *= 2)
             largest[v] = max(largest[v], __shfl_xor_sync(~0u, largest[v], apart));
         if (lane < ACROSS)
-            found[warp][mine + v] = largest[v];
+            shared.found[warp][mine + v] = largest[v];
     }
     __syncthreads();
 #pragma unroll
     for (int v = 0; v < VEC; v++)
 #pragma unroll
         for (int w = 0; w < WARPS; w++)
-            largest[v] = max(largest[v], found[w][mine + v]);
+            largest[v] = max(largest[v], shared.found[w][mine + v]);
 
             /* Counted together: near in the low half, lossy in the high one. */
 #pragma unroll
@@ -238,7 +261,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
 
         count[v] = 0;
 #pragma unroll
-        for (int i = 0; i < PART / VEC; i++) {
+        for (int i = 0; i < ROWS; i++) {
             x[i][v] = is_finite(largest[v]) ? x[i][v] * factor : 0.0f;
             count[v] += is_near(x[i][v]) + (is_lossy(x[i][v]) << 16);
         }
@@ -246,19 +269,33 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
         for (int apart = ACROSS; apart < 32; apart *= 2)
             count[v] += __shfl_xor_sync(~0u, count[v], apart);
     }
-    __syncthreads(); /* all have read the largest */
-#pragma unroll
-    for (int v = 0; v < VEC; v++)
-        if (lane < ACROSS)
-            found[warp][mine + v] = count[v];
-#pragma unroll
-    for (int i = 0; i < PART / VEC; i++) {
-        const int64_t k = k0 + i * DOWN;
 
-        if (k < op.k_planes)
-            store<VEC>(op, (matrix * op.k_planes + k) * op.to.pitch + line, x[i]);
+    /* Each plane turned over in shared memory. */
+    for (int low = 0; low < (op.to.lo ? 2 : 1); low++) {
+        unsigned short *const to = low ? op.to.lo : op.to.hi;
+
+        __syncthreads(); /* all have read the largest, or the plane */
+#pragma unroll
+        for (int v = 0; v < VEC; v++) {
+            if (!low && lane < ACROSS)
+                shared.found[warp][mine + v] = count[v];
+#pragma unroll
+            for (int i = 0; i < ROWS; i += 2) {
+                __half2 hi, lo;
+
+                halves(x[i][v], x[i + 1][v], &hi, &lo);
+                shared.plane[place_of(mine + v, pair0 + i / 2 * DOWN)] = low ? lo : hi;
+            }
+        }
+        __syncthreads();
+#pragma unroll
+        for (int l = warp * LINES; l < (warp + 1) * LINES; l++)
+#pragma unroll
+            for (int pair = lane * 4; pair < BLOCK_K / 2; pair += 128)
+                if (k0 + pair * 2 < op.k_planes)
+                    *(uint4 *)(to + (matrix * op.mn_planes + line0 + l) * op.to.pitch + k0 +
+                               pair * 2) = *(const uint4 *)&shared.plane[place_of(l, pair)];
     }
-    __syncthreads();
     if (threadIdx.x < ACROSS) {
 #pragma unroll
         for (int v = 0; v < VEC; v++) {
@@ -266,7 +303,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
 
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
-                sum += found[w][mine + v];
+                sum += shared.found[w][mine + v];
             judge(op, matrix, line + v, block, blocks, largest[v], (int)(sum & 0xffff),
                   sum >> 16 != 0);
         }
@@ -295,7 +332,7 @@ static __global__ void __launch_bounds__(THREADS)
     const unsigned matrix = index / (blocks * groups), tile = index - matrix * (blocks * groups);
     const float *from = op.array ? op.array[matrix] : op.from + matrix * op.stride;
 
-    if (op.to.k_major) {
+    if (op.k_major) {
         const int64_t line = (int64_t)(tile / blocks) * TILE_MN;
 
         if (op.wide)
@@ -303,12 +340,13 @@ static __global__ void __launch_bounds__(THREADS)
         else
             split_k_major<2>(op, from, matrix, line, tile % blocks, blocks);
     } else {
+        __shared__ shared_t shared;
         const int64_t line = (int64_t)(tile % groups) * TILE_MN;
 
         if (op.wide)
-            split_mn_major<4>(op, from, matrix, line, tile / groups, blocks);
+            split_mn_major<4>(op, from, matrix, line, tile / groups, blocks, shared);
         else
-            split_mn_major<2>(op, from, matrix, line, tile / groups, blocks);
+            split_mn_major<2>(op, from, matrix, line, tile / groups, blocks, shared);
     }
 #endif
 }
@@ -319,7 +357,8 @@ static int64_t round_up(int64_t x, int64_t to)
 }
 
 static operand_t describe(const float *from, const float *const *array, int64_t mn, int64_t k,
-                          int64_t ld, int64_t stride, const tilemm__split_operand_t *to)
+                          int64_t ld, int k_major, int64_t stride,
+                          const tilemm__split_operand_t *to)
 {
     const uint64_t all = (uint64_t)(uintptr_t)from | (uint64_t)ld * 4 | (uint64_t)stride * 4;
     operand_t op;
@@ -329,6 +368,7 @@ static operand_t describe(const float *from, const float *const *array, int64_t 
     op.mn = mn;
     op.k = k;
     op.ld = ld;
+    op.k_major = k_major;
     op.stride = stride;
     op.mn_planes = round_up(mn, TILEMM__SPLIT_ALIGN_MN);
     op.k_planes = round_up(k, TILEMM__SPLIT_ALIGN_K);
@@ -342,9 +382,9 @@ extern "C" int tilemm__sgemm_split_launch(const tilemm__sgemm_args_t *args,
                                           const tilemm__split_operand_t *b, void *stream)
 {
     const operand_t op_a = describe(args->a, args->a_array, args->m, args->k, args->lda,
-                                    args->batch_count > 1 ? args->stride_a : 0, a);
+                                    !args->trans_a, args->batch_count > 1 ? args->stride_a : 0, a);
     const operand_t op_b = describe(args->b, args->b_array, args->n, args->k, args->ldb,
-                                    args->batch_count > 1 ? args->stride_b : 0, b);
+                                    args->trans_b, args->batch_count > 1 ? args->stride_b : 0, b);
     const int64_t blocks_k = (args->k + BLOCK_K - 1) / BLOCK_K * args->batch_count;
     const int64_t blocks_a = blocks_k * (op_a.mn_planes / TILE_MN);
     const int64_t blocks_b = blocks_k * (op_b.mn_planes / TILE_MN);

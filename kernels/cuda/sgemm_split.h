@@ -39,14 +39,12 @@ enum {
     TILEMM__SPLIT_LOSSY = 2    /* holds elements too small to keep all their bits */
 };
 
-/* One operand, for every matrix of a batch. A plane's lines of memory run along k if k_major (and
- * then there are `mn` of them, rounded up, `pitch` = k rounded up) or along m or n if not (k of
- * them, rounded up, pitch = mn rounded up). A matrix's plane follows the one before it; likewise
- * its exponents [block of k][mn rounded up] and its states [mn rounded up]. */
+/* One operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up, whatever the
+ * order of the operand's memory. A matrix's plane follows the one before it; likewise its exponents
+ * [block of k][mn rounded up] and its states [mn rounded up]. */
 typedef struct {
     int64_t mn;
-    int k_major;
-    int64_t pitch;           /* in halves; a multiple of 64 */
+    int64_t pitch;           /* k rounded up */
     unsigned short *hi, *lo; /* FP16; 1024-byte aligned; lo is NULL where there is one plane */
     int *exponents;
     tilemm__split_state_t *states;

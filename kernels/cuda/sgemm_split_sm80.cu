@@ -2,14 +2,11 @@
  *
  * A block computes a tile of BM x BN. Tiles of the planes come through a ring of stages in shared
  * memory, filled by cp.async, each BK deep; every warp multiplies its own WM x WN from there with
- * m16n8k16 products, and loads the fragments for the next ones while it does. An operand may lie
- * either way in memory: its tile is kept as it lies there, and ldmatrix turns it as it reads
- * (.trans) where its lines run along m or n.
+ * m16n8k16 products, and loads the fragments for the next ones while it does.
  *
- * Layout of a tile in shared memory, in pieces of 16 bytes: an operand whose lines run along k has
- * a row of BK halves for each line, one along m or n a row of LINES halves for each k. A piece's
- * place in its row is its number xor'd with the row's number, so that the eight rows that ldmatrix
- * reads at a time lie in eight different groups of banks; and so do the pieces that eight
+ * Layout of a tile in shared memory, in pieces of 16 bytes: a row of BK halves for each line. A
+ * piece's place in its row is its number xor'd with the row's number, so that the eight rows that
+ * ldmatrix reads at a time lie in eight different groups of banks; and so do the pieces that eight
  * neighbouring threads copy.
  *
  * Accuracy. The tensor core truncates as it adds, so hi hi is accumulated over 32 of k only, two
@@ -96,18 +93,12 @@ static __device__ __forceinline__ void copy_wait(void)
     asm volatile("cp.async.wait_group %0;" : : "n"(PENDING) : "memory");
 }
 
-/* Four 8 x 8 matrices, turned or not; lane i has the address of row i % 8 of matrix i / 8. */
-template <bool TURN>
+/* Four 8 x 8 matrices; lane i has the address of row i % 8 of matrix i / 8. */
 static __device__ __forceinline__ void load_matrices(unsigned (&x)[4], unsigned address)
 {
-    if (TURN)
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
-                     : "r"(address));
-    else
-        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-                     : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
-                     : "r"(address));
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(x[0]), "=r"(x[1]), "=r"(x[2]), "=r"(x[3])
+                 : "r"(address));
 }
 
 /* sum += a b; a is 16 x 16, b the left or the right half (16 x 8) of a fragment of 16 x 16. */
@@ -124,13 +115,13 @@ static __device__ __forceinline__ void multiply(float (&sum)[4], const unsigned 
 /* ---- layout -------------------------------------------------------------------------------- */
 
 /* The tile of one plane of an operand: LINES (of m or n) x BK. */
-template <int LINES, int BK, bool K_MAJOR, int THREADS>
+template <int LINES, int BK, int THREADS>
 struct layout {
-    static const int ROW = (K_MAJOR ? BK : LINES) * 2; /* bytes */
+    static const int ROW = BK * 2; /* bytes */
     static const int BYTES = LINES * BK * 2;
     static const int PIECES = BYTES / PIECE / THREADS; /* of a thread */
     static const int STEP = THREADS / (ROW / PIECE);   /* rows from one to the next */
-    static_assert(ROW == 64 || ROW == 128 || ROW == 256, "what swizzle() knows");
+    static_assert(ROW == 64 || ROW == 128, "what swizzle() knows");
     static_assert(PIECES > 0 && PIECES * THREADS * PIECE == BYTES, "equal shares");
     static_assert(STEP % 8 == 0, "a thread's pieces are swizzled alike");
 
@@ -163,8 +154,7 @@ struct layout {
         const unsigned row = lane % 8, odd = lane / 8 % 2, last = lane / 16;
         const unsigned lines = is_b ? last : odd, k = is_b ? odd : last;
 
-        return K_MAJOR ? (line + lines * 8 + row) * ROW + (k ^ swizzle(row)) * PIECE
-                       : (k * 8 + row) * ROW + ((line / 8 + lines) ^ swizzle(row)) * PIECE;
+        return (line + lines * 8 + row) * ROW + (k ^ swizzle(row)) * PIECE;
     }
 
     /* That of the fragment 16 lines and 16 k further, where 16 lines is less than a warp's share.
@@ -172,8 +162,7 @@ struct layout {
      * number before the swizzle: it is xor'd. */
     static __device__ __forceinline__ unsigned further(unsigned address, int lines, int k)
     {
-        return K_MAJOR ? (address ^ (k * 2 * PIECE)) + lines * 16 * ROW
-                       : (address ^ (lines * 2 * PIECE)) + k * 16 * ROW;
+        return (address ^ (k * 2 * PIECE)) + lines * 16 * ROW;
     }
 };
 
@@ -185,22 +174,20 @@ static __host__ __device__ __forceinline__ int64_t round_up(int64_t x, int64_t t
 /* ---- producer ------------------------------------------------------------------------------ */
 
 /* Copies one operand's tiles, step after step. */
-template <class LAYOUT, bool K_MAJOR, int BK, int PLANES>
+template <class LAYOUT, int BK, int PLANES>
 struct producer {
     const unsigned short *from;
     int64_t pitch, to_lo;
     unsigned to;
 
-    __device__ __forceinline__ producer(const tilemm__split_operand_t &operand, int64_t k,
-                                        int64_t matrix, int64_t line, unsigned address)
+    __device__ __forceinline__ producer(const tilemm__split_operand_t &operand, int64_t matrix,
+                                        int64_t line, unsigned address)
     {
-        const int64_t lines = round_up(K_MAJOR ? operand.mn : k,
-                                       K_MAJOR ? TILEMM__SPLIT_ALIGN_MN : TILEMM__SPLIT_ALIGN_K);
+        const int64_t lines = round_up(operand.mn, TILEMM__SPLIT_ALIGN_MN);
 
         pitch = operand.pitch;
         to_lo = PLANES > 1 ? operand.lo - operand.hi : 0;
-        from = operand.hi + matrix * lines * pitch + (K_MAJOR ? line * pitch : line) +
-               LAYOUT::copy_from(threadIdx.x, pitch);
+        from = operand.hi + (matrix * lines + line) * pitch + LAYOUT::copy_from(threadIdx.x, pitch);
         to = address + LAYOUT::copy_to(threadIdx.x);
     }
 
@@ -214,21 +201,21 @@ struct producer {
             if (PLANES > 1)
                 copy_piece(to + stage + LAYOUT::BYTES + i * LAYOUT::STEP * LAYOUT::ROW, p + to_lo);
         }
-        from += K_MAJOR ? BK : BK * pitch;
+        from += BK;
     }
 };
 
 /* ---- consumer ------------------------------------------------------------------------------ */
 
 /* A fragment of the tile of each plane: 16 lines and 16 k from the address of the first. */
-template <class LAYOUT, bool K_MAJOR, int PLANES>
+template <class LAYOUT, int PLANES>
 static __device__ __forceinline__ void load_fragment(unsigned (&hi)[4], unsigned (&lo)[4],
                                                      unsigned address, int lines, int k)
 {
     address = LAYOUT::further(address, lines, k);
-    load_matrices<!K_MAJOR>(hi, address);
+    load_matrices(hi, address);
     if (PLANES > 1)
-        load_matrices<!K_MAJOR>(lo, address + LAYOUT::BYTES);
+        load_matrices(lo, address + LAYOUT::BYTES);
 }
 
 template <int NI>
@@ -276,7 +263,7 @@ static __device__ __forceinline__ const int *line_exponent(const tilemm__split_p
 
 /* ---- the kernel ---------------------------------------------------------------------------- */
 
-template <class TILE, int PRODUCTS, bool A_K_MAJOR, bool B_K_MAJOR>
+template <class TILE, int PRODUCTS>
 static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
     sgemm_split_sm80(const __grid_constant__ tilemm__split_product_t product, uint64_t first,
                      uint64_t tiles_m, uint64_t tiles_n)
@@ -287,8 +274,8 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
     const int PLANES = PRODUCTS > 1 ? 2 : 1;
     const bool APART = PRODUCTS == 1 && TILE::BLOCK_SUMS; /* a block's sums, in cross */
     const int MI = WM / 16, NI = WN / 8, KI = BK / 16, PER_BLOCK = TILEMM__SPLIT_BLOCK / BK;
-    typedef layout<BM, BK, A_K_MAJOR, THREADS> layout_a;
-    typedef layout<BN, BK, B_K_MAJOR, THREADS> layout_b;
+    typedef layout<BM, BK, THREADS> layout_a;
+    typedef layout<BN, BK, THREADS> layout_b;
     const int BYTES_A = layout_a::BYTES, BYTES_B = layout_b::BYTES;
     const unsigned STAGE = PLANES * (BYTES_A + BYTES_B);
     extern __shared__ __align__(1024) unsigned char shared[];
@@ -320,10 +307,9 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
 
     /* Producer: the first stages are on their way. */
     const unsigned steps = (unsigned)(round_up(product.k, TILEMM__SPLIT_ALIGN_K) / BK);
-    producer<layout_a, A_K_MAJOR, BK, PLANES> copy_a(product.a, product.k, begin.matrix, begin.m0,
-                                                     base);
-    producer<layout_b, B_K_MAJOR, BK, PLANES> copy_b(product.b, product.k, begin.matrix, begin.n0,
-                                                     base + PLANES * BYTES_A);
+    producer<layout_a, BK, PLANES> copy_a(product.a, begin.matrix, begin.m0, base);
+    producer<layout_b, BK, PLANES> copy_b(product.b, begin.matrix, begin.n0,
+                                          base + PLANES * BYTES_A);
     unsigned now = 0; /* the stage to read, in bytes */
 
 #pragma unroll
@@ -367,10 +353,10 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
 
     copy_wait<STAGES - 1>();
     __syncthreads();
-    load_fragment<layout_a, A_K_MAJOR, PLANES>(ah[0], al[0], read_a, 0, 0);
+    load_fragment<layout_a, PLANES>(ah[0], al[0], read_a, 0, 0);
 #pragma unroll
     for (int j = 0; j < NI / 2; j++)
-        load_fragment<layout_b, B_K_MAJOR, PLANES>(bh[0][j], bl[0][j], read_b, j, 0);
+        load_fragment<layout_b, PLANES>(bh[0][j], bl[0][j], read_b, j, 0);
 
     float hh[NI][4];
 
@@ -392,11 +378,11 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
             if (next % (2 * MI) < 2) {
 #pragma unroll
                 for (int j = 0; j < NI / 2; j++)
-                    load_fragment<layout_b, B_K_MAJOR, PLANES>(bh[1 - odd][j], bl[1 - odd][j],
-                                                               now + read_b, j, next_k);
+                    load_fragment<layout_b, PLANES>(bh[1 - odd][j], bl[1 - odd][j], now + read_b, j,
+                                                    next_k);
             }
-            load_fragment<layout_a, A_K_MAJOR, PLANES>(ah[1 - odd], al[1 - odd], now + read_a,
-                                                       next / 2 % MI, next_k);
+            load_fragment<layout_a, PLANES>(ah[1 - odd], al[1 - odd], now + read_a, next / 2 % MI,
+                                            next_k);
 
             if (PRODUCTS == 1) {
 #pragma unroll
@@ -586,38 +572,26 @@ static __global__ void __launch_bounds__(TILE::THREADS, TILE::BLOCKS)
 
 /* ---- launchers ----------------------------------------------------------------------------- */
 
-template <class TILE, int PRODUCTS, bool A_K_MAJOR, bool B_K_MAJOR>
+template <class TILE, int PRODUCTS>
 static int launch(const tilemm__split_product_t *product, cudaStream_t stream)
 {
     const uint64_t tiles_m = (product->m + TILE::BM - 1) / TILE::BM;
     const uint64_t tiles_n = (product->n + TILE::BN - 1) / TILE::BN;
     const uint64_t all = tiles_m * tiles_n * product->batch_count;
     const int bytes = shared_bytes<TILE>(PRODUCTS);
-    cudaError_t error = cudaFuncSetAttribute(sgemm_split_sm80<TILE, PRODUCTS, A_K_MAJOR, B_K_MAJOR>,
+    cudaError_t error = cudaFuncSetAttribute(sgemm_split_sm80<TILE, PRODUCTS>,
                                              cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
 
     for (uint64_t first = 0; error == cudaSuccess && first < all;) {
         const uint64_t most = 1u << 30; /* the grid's limit is twice that */
         const unsigned blocks = (unsigned)(all - first < most ? all - first : most);
 
-        sgemm_split_sm80<TILE, PRODUCTS, A_K_MAJOR, B_K_MAJOR>
+        sgemm_split_sm80<TILE, PRODUCTS>
             <<<blocks, TILE::THREADS, bytes, stream>>>(*product, first, tiles_m, tiles_n);
         error = cudaGetLastError();
         first += blocks;
     }
     return error;
-}
-
-template <class TILE, int PRODUCTS>
-static int launch_layouts(const tilemm__split_product_t *product, cudaStream_t stream)
-{
-    if (product->a.k_major && product->b.k_major)
-        return launch<TILE, PRODUCTS, true, true>(product, stream);
-    if (product->a.k_major)
-        return launch<TILE, PRODUCTS, true, false>(product, stream);
-    if (product->b.k_major)
-        return launch<TILE, PRODUCTS, false, true>(product, stream);
-    return launch<TILE, PRODUCTS, false, false>(product, stream);
 }
 
 static uint64_t rounds(const tilemm__split_product_t *product, int64_t side, int processors)
@@ -666,17 +640,14 @@ extern "C" int tilemm__sgemm_split_sm80_launch(const tilemm__split_product_t *pr
     switch (product->products) {
     case 1:
         if (product->k > LONG_SINGLE)
-            return launch_layouts<single_long, 1>(product, stream);
-        return deep ? launch_layouts<single_deep, 1>(product, stream)
-                    : launch_layouts<single, 1>(product, stream);
+            return launch<single_long, 1>(product, stream);
+        return deep ? launch<single_deep, 1>(product, stream) : launch<single, 1>(product, stream);
     case 3:
         if (small_is_better(product, processors))
-            return deep ? launch_layouts<small_deep, 3>(product, stream)
-                        : launch_layouts<small, 3>(product, stream);
-        if (deep && product->a.k_major && product->b.k_major)
-            return launch<large_deep, 3, true, true>(product, stream);
-        return launch_layouts<large, 3>(product, stream);
-    case 4: return launch_layouts<small, 4>(product, stream);
+            return deep ? launch<small_deep, 3>(product, stream)
+                        : launch<small, 3>(product, stream);
+        return deep ? launch<large_deep, 3>(product, stream) : launch<large, 3>(product, stream);
+    case 4: return launch<small, 4>(product, stream);
     default: return cudaErrorInvalidValue;
     }
 }

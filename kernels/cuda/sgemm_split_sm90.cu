@@ -4,7 +4,7 @@
  *
  * Layout. A tile is BM x BN of C. A stage of shared memory holds a k-step of 64 of both operands'
  * planes, each in parts of 64 x 64 halves with the 128-byte swizzle, as the copy engine brings them
- * and the tensor cores read them, whether memory runs along k or along m and n.
+ * and the tensor cores read them.
  *
  * Producer: one thread of the first warpgroup keeps the copy engine STAGES ahead. CM x CN blocks
  * make a cluster with neighbouring tiles, and each brings for the others a share of what they have
@@ -69,12 +69,10 @@ typedef struct {
     unsigned tail_clusters;
 } schedule_t;
 
-/* A kernel's constants: BN; products of planes; blocks of a cluster along m and n; whether the
- * operands' memory runs along k. */
-template <int BN_, int PRODUCTS_, int CM_, int CN_, bool A_K_, bool B_K_>
+/* A kernel's constants: BN; products of planes; blocks of a cluster along m and n. */
+template <int BN_, int PRODUCTS_, int CM_, int CN_>
 struct shape_t {
     static const int BN = BN_, PRODUCTS = PRODUCTS_, CM = CM_, CN = CN_;
-    static const bool A_K = A_K_, B_K = B_K_;
     static const int PLANES = PRODUCTS == 1 ? 1 : 2;
     static const int PARTS_A = BM / 64, PARTS_B = BN / 64;
     static const int PLANE_A = PARTS_A * PART, PLANE_B = PARTS_B * PART; /* halves of a stage */
@@ -131,7 +129,8 @@ static __device__ __forceinline__ unsigned tail_range(const schedule_t &s, unsig
 }
 
 /* Where a cluster goes on when its whole tiles are done: see next(). */
-static __device__ __forceinline__ unsigned shared_start(const schedule_t &s, unsigned cluster)
+[[maybe_unused]] static __device__ __forceinline__ unsigned shared_start(const schedule_t &s,
+                                                                         unsigned cluster)
 {
     const unsigned in_layers = s.layers * s.shared;
 
@@ -220,14 +219,12 @@ lines_of(const tilemm__split_operand_t &op)
 /* ---- producer --------------------------------------------------------------------------- */
 
 /* Bring 64 lines, from `line` on, by 64 of k of a matrix's plane. A matrix of a batch lies beyond
- * the one before it: lines or depth further on. */
-template <bool K_MAJOR>
-static __device__ __forceinline__ void
+ * the one before it: lines further on. */
+[[maybe_unused]] static __device__ __forceinline__ void
 bring(unsigned short *to, const CUtensorMap *map, unsigned line, unsigned k, unsigned matrix,
-      unsigned lines, unsigned depth, uint64_t *full, unsigned blocks)
+      unsigned lines, uint64_t *full, unsigned blocks)
 {
-    const int x = (int)(K_MAJOR ? k : line);
-    const int y = (int)(K_MAJOR ? line + matrix * lines : k + matrix * depth);
+    const int x = (int)k, y = (int)(line + matrix * lines);
 
     if (blocks)
         tensor_load_multicast(to, map, x, y, full, (unsigned short)blocks);
@@ -241,7 +238,6 @@ produce(const maps_t &maps, const tilemm__split_product_t &product, const schedu
         shared_t<S> &shared, unsigned rank)
 {
     const int SHARE_A = S::PARTS_A / S::CN, SHARE_B = S::PARTS_B / S::CM;
-    const unsigned depth = (unsigned)((product.k + BK - 1) / BK * BK);
     const unsigned lines_a = (unsigned)lines_of(product.a), lines_b = (unsigned)lines_of(product.b);
     const unsigned row = rank / S::CN, col = rank % S::CN; /* in the cluster */
     unsigned row_mates = 0, col_mates = 0, stage = 0, parity = 1;
@@ -275,8 +271,8 @@ produce(const maps_t &maps, const tilemm__split_product_t &product, const schedu
                 for (int i = 0; i < SHARE_A; i++) {
                     const unsigned part = col * SHARE_A + i;
 
-                    bring<S::A_K>(to + part * PART, &maps.a[p], place.m + part * 64, k,
-                                  place.matrix, lines_a, depth, full, row_mates);
+                    bring(to + part * PART, &maps.a[p], place.m + part * 64, k, place.matrix,
+                          lines_a, full, row_mates);
                 }
             }
 #pragma unroll
@@ -288,8 +284,8 @@ produce(const maps_t &maps, const tilemm__split_product_t &product, const schedu
                 for (int i = 0; i < SHARE_B; i++) {
                     const unsigned part = row * SHARE_B + i;
 
-                    bring<S::B_K>(to + part * PART, &maps.b[p], place.n + part * 64, k,
-                                  place.matrix, lines_b, depth, full, col_mates);
+                    bring(to + part * PART, &maps.b[p], place.n + part * 64, k, place.matrix,
+                          lines_b, full, col_mates);
                 }
             }
             go_on<S::STAGES>(&stage, &parity);
@@ -410,12 +406,11 @@ multiply(float (&d)[S::ACCUMULATORS], const unsigned short *a, const unsigned sh
 
 #pragma unroll
     for (int i = 0; i < BK / 16; i++)
-        wgmma<S::A_K, S::B_K>(d, at_a + i * (S::A_K ? 32 : 2048) / 16,
-                              at_b + i * (S::B_K ? 32 : 2048) / 16, add || i > 0);
+        wgmma(d, at_a + i * 32 / 16, at_b + i * 32 / 16, add || i > 0);
 }
 
 /* The compiler moves no read across this: registers would not do for more of them at a time. */
-static __device__ __forceinline__ void reads_end(void)
+[[maybe_unused]] static __device__ __forceinline__ void reads_end(void)
 {
     asm volatile("" ::: "memory");
 }
@@ -787,8 +782,7 @@ static bool describe(tensor_encode_t encode, CUtensorMap *map, const void *plane
                      const tilemm__split_operand_t *op, int64_t k, int64_t batch)
 {
     const int64_t lines = (op->mn + 127) / 128 * 128, depth = (k + BK - 1) / BK * BK;
-    const cuuint64_t size[2] = {(cuuint64_t)(op->k_major ? depth : lines),
-                                (cuuint64_t)((op->k_major ? lines : depth) * batch)};
+    const cuuint64_t size[2] = {(cuuint64_t)depth, (cuuint64_t)(lines * batch)};
     const cuuint64_t pitch[1] = {(cuuint64_t)op->pitch * 2};
     const cuuint32_t box[2] = {64, 64};
 
@@ -861,24 +855,12 @@ static int launch(const tilemm__split_product_t *product, cudaStream_t stream)
                         maps, *product, schedule);
 }
 
-template <int BN, int PRODUCTS, int CM, int CN>
-static int launch_major(const tilemm__split_product_t *product, cudaStream_t stream)
-{
-    if (product->a.k_major && product->b.k_major)
-        return launch<shape_t<BN, PRODUCTS, CM, CN, true, true>>(product, stream);
-    if (product->a.k_major)
-        return launch<shape_t<BN, PRODUCTS, CM, CN, true, false>>(product, stream);
-    if (product->b.k_major)
-        return launch<shape_t<BN, PRODUCTS, CM, CN, false, true>>(product, stream);
-    return launch<shape_t<BN, PRODUCTS, CM, CN, false, false>>(product, stream);
-}
-
 /* A kernel that was built for other targets only is empty, and needs few registers. */
 extern "C" int tilemm__sgemm_split_sm90_is_built(void)
 {
     struct cudaFuncAttributes attributes;
 
-    if (cudaFuncGetAttributes(&attributes, sgemm_split_sm90<shape_t<128, 3, 1, 2, true, true>>) !=
+    if (cudaFuncGetAttributes(&attributes, sgemm_split_sm90<shape_t<128, 3, 1, 2>>) !=
         cudaSuccess) {
         (void)cudaGetLastError();
         return 0;
@@ -893,20 +875,20 @@ extern "C" int tilemm__sgemm_split_sm90_launch(const tilemm__split_product_t *pr
     switch (product->products) {
     case 1:
         switch (product->tile) {
-        case TILEMM__SPLIT_128X256: return launch_major<256, 1, 1, 2>(product, s);
-        case TILEMM__SPLIT_128X128: return launch_major<128, 1, 1, 2>(product, s);
+        case TILEMM__SPLIT_128X256: return launch<shape_t<256, 1, 1, 2>>(product, s);
+        case TILEMM__SPLIT_128X128: return launch<shape_t<128, 1, 1, 2>>(product, s);
         }
         break;
     case 3:
         switch (product->tile) {
-        case TILEMM__SPLIT_128X128: return launch_major<128, 3, 1, 2>(product, s);
-        case TILEMM__SPLIT_128X128_DOWN: return launch_major<128, 3, 2, 1>(product, s);
-        case TILEMM__SPLIT_128X64: return launch_major<64, 3, 1, 2>(product, s);
+        case TILEMM__SPLIT_128X128: return launch<shape_t<128, 3, 1, 2>>(product, s);
+        case TILEMM__SPLIT_128X128_DOWN: return launch<shape_t<128, 3, 2, 1>>(product, s);
+        case TILEMM__SPLIT_128X64: return launch<shape_t<64, 3, 1, 2>>(product, s);
         }
         break;
     case 4:
         if (product->tile == TILEMM__SPLIT_128X128)
-            return launch_major<128, 4, 1, 2>(product, s);
+            return launch<shape_t<128, 4, 1, 2>>(product, s);
     }
     return cudaErrorInvalidValue;
 }

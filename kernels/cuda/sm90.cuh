@@ -187,8 +187,8 @@ static __device__ __forceinline__ void wgmma_pin(float (&d)[COUNT])
         asm volatile("" : "+f"(d[i])::"memory");
 }
 
-/* The descriptor of a shared operand with the 128-byte swizzle: groups of 8 lines are 1024 bytes
- * apart; where its lines run along m or n (not k), each 64 of them are a part of 8192 bytes. */
+/* The descriptor of a shared operand with the 128-byte swizzle, whose lines run along k: groups of
+ * 8 lines are 1024 bytes apart. */
 static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
 {
     const uint64_t address = shared_address(shared);
@@ -201,8 +201,7 @@ static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
 #define WGMMA_D16(i) WGMMA_D4(i), WGMMA_D4(i + 4), WGMMA_D4(i + 8), WGMMA_D4(i + 12)
 #define WGMMA_D32(i) WGMMA_D16(i), WGMMA_D16(i + 16)
 
-/* d (64 x N) = a b, or d += a b if `add`, for 16 of k, FP16 operands. */
-template <bool A_K_MAJOR, bool B_K_MAJOR>
+/* d (64 x N) = a b, or d += a b if `add`, for 16 of k, FP16 operands along k. */
 static __device__ __forceinline__ void wgmma(float (&d)[32], uint64_t a, uint64_t b, int add)
 {
     asm volatile("{\n"
@@ -211,13 +210,12 @@ static __device__ __forceinline__ void wgmma(float (&d)[32], uint64_t a, uint64_
                  "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 "
                  "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
                  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
-                 "%31}, %32, %33, p, 1, 1, %35, %36;\n"
+                 "%31}, %32, %33, p, 1, 1, 0, 0;\n"
                  "}"
                  : WGMMA_D32(0)
-                 : "l"(a), "l"(b), "r"(add), "n"(!A_K_MAJOR), "n"(!B_K_MAJOR));
+                 : "l"(a), "l"(b), "r"(add));
 }
 
-template <bool A_K_MAJOR, bool B_K_MAJOR>
 static __device__ __forceinline__ void wgmma(float (&d)[64], uint64_t a, uint64_t b, int add)
 {
     asm volatile("{\n"
@@ -228,13 +226,12 @@ static __device__ __forceinline__ void wgmma(float (&d)[64], uint64_t a, uint64_
                  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, "
                  "%31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, "
                  "%46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, "
-                 "%61, %62, %63}, %64, %65, p, 1, 1, %67, %68;\n"
+                 "%61, %62, %63}, %64, %65, p, 1, 1, 0, 0;\n"
                  "}"
                  : WGMMA_D32(0), WGMMA_D32(32)
-                 : "l"(a), "l"(b), "r"(add), "n"(!A_K_MAJOR), "n"(!B_K_MAJOR));
+                 : "l"(a), "l"(b), "r"(add));
 }
 
-template <bool A_K_MAJOR, bool B_K_MAJOR>
 static __device__ __forceinline__ void wgmma(float (&d)[128], uint64_t a, uint64_t b, int add)
 {
     asm volatile("{\n"
@@ -250,10 +247,10 @@ static __device__ __forceinline__ void wgmma(float (&d)[128], uint64_t a, uint64
                  "%91, %92, %93, %94, %95, %96, %97, %98, %99, %100, %101, %102, %103, %104, "
                  "%105, %106, %107, %108, %109, %110, %111, %112, %113, %114, %115, %116, %117, "
                  "%118, %119, %120, %121, %122, %123, %124, %125, %126, %127}, %128, %129, p, 1, "
-                 "1, %131, %132;\n"
+                 "1, 0, 0;\n"
                  "}"
                  : WGMMA_D32(0), WGMMA_D32(32), WGMMA_D32(64), WGMMA_D32(96)
-                 : "l"(a), "l"(b), "r"(add), "n"(!A_K_MAJOR), "n"(!B_K_MAJOR));
+                 : "l"(a), "l"(b), "r"(add));
 }
 
 /* The descriptor of a shared operand whose lines run along k, in cores of 8 lines by 16 bytes, one

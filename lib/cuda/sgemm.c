@@ -61,13 +61,10 @@ static tilemm__split_operand_t planes(const tilemm__split_plan_t *plan, char *wo
                                       const tilemm__sgemm_args_t *args)
 {
     const int64_t mn = of_b ? args->n : args->m;
-    const int k_major = of_b ? args->trans_b : !args->trans_a;
-    const int64_t align = k_major ? TILEMM__SPLIT_ALIGN_K : TILEMM__SPLIT_ALIGN_MN;
-    const int64_t along = k_major ? args->k : mn;
+    const int64_t align = TILEMM__SPLIT_ALIGN_K;
     const tilemm__split_operand_t operand = {
         .mn = mn,
-        .k_major = k_major,
-        .pitch = (along + align - 1) / align * align,
+        .pitch = (args->k + align - 1) / align * align,
         .hi = (unsigned short *)(workspace + (of_b ? plan->hi_b : plan->hi_a)),
         .lo = plan->products == 1
                   ? NULL
