@@ -5,7 +5,7 @@
  * strides within 64 bits; partial results as reduce.h lays them out.
  *
  * A warp takes a tile: 32 loads of a row each, all under way at once, added in order, folded by
- * halves through shuffles. Of short vectors it takes 4 or 32, so that the rows are as many, and
+ * halves through shuffles. Of short vectors it takes 2 to 32, so that the rows are as many, and
  * folds them together. A block of 32 warps takes a whole vector where that saves a launch or where
  * there is no room for partial results.
  *

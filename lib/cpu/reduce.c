@@ -13,7 +13,7 @@
 enum {
     LANES = TILEMM__TILE_LANES,
     TILE = TILEMM__TILE_ELEMS,
-    SPAN_TILES = TILEMM__REDUCE_STACK_TILES, /* whose sums are one tile of the next level */
+    SPAN_TILES = TILEMM__REDUCE_STACK_TILES, /* two levels of folds */
     SPAN = TILE * SPAN_TILES,
     LEVELS = 9,        /* above spans: 2^20 * 2^45 elements */
     STRIP_LEVELS = 12, /* above tiles */
