@@ -313,11 +313,12 @@ static __global__ void __launch_bounds__(THREADS)
     for (int64_t item = warp_number(); item < args.count * tiles; item += warp_total()) {
         const int64_t vector = vector_of(item, tiles), start = (item - vector * tiles) * TILE;
         const int64_t at = vector * length + start;
-        int place = 0;
-        const int32_t key = search_tile_of_keys(from.keys + at, clip(length - start, TILE), lane,
-                                                args.index_out != NULL, &place);
+        int64_t index = 0;
+        const int32_t key =
+            search_tile_of_keys(from.keys + at, args.index_out ? from.indices + at : NULL,
+                                clip(length - start, TILE), lane, &index);
         if (lane == 0) {
-            put_key(&args, &to, item, vector, key, args.index_out ? from.indices[at + place] : 0);
+            put_key(&args, &to, item, vector, key, index);
         }
     }
 }
@@ -358,14 +359,21 @@ static __global__ void __launch_bounds__(THREADS)
     wait_for_previous();
     for (int64_t first = warp_number() * V; first < args.count; first += warp_total() * V) {
         const int64_t vector = first + lane;
-        int place = 0;
+        const int vectors = clip(args.count - first, V);
+        int64_t index = 0;
         int32_t key[V];
-        load_rows<V, 1>(from.keys + first * length, 1, length, length, clip(args.count - first, V),
-                        TILEMM__KEY_NONE, lane, key);
-        const int32_t best = best_keys<V, 1>(key, args.index_out != NULL, lane, &place);
+        load_rows<V, 1>(from.keys + first * length, 1, length, length, vectors, TILEMM__KEY_NONE,
+                        lane, key);
+        const int32_t best = best_keys<V, 1>(key, false, lane, NULL);
+        for (int j = 0; j < vectors && args.index_out; j++) { /* vector j is lane j's */
+            const int64_t at = (first + j) * length + lane;
+            const int32_t theirs = __shfl_sync(FULL_WARP, best, j);
+            const bool is_best = lane < length && from.keys[at] == theirs;
+            const int64_t least = least_of_lanes(is_best ? from.indices[at] : INT64_MAX);
+            index = lane == j ? least : index;
+        }
         if (vector < args.count) {
-            put_key(&args, &none, 0, vector, best,
-                    args.index_out ? from.indices[vector * length + place] : 0);
+            put_key(&args, &none, 0, vector, best, index);
         }
     }
 }
@@ -412,19 +420,19 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
         int64_t place = 0;
 #pragma unroll 1
         for (int start = warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
-            int here = 0;
+            const int64_t at = vector * length + start;
+            int64_t index = 0;
             const int32_t key =
-                search_tile_of_keys(from.keys + vector * length + start, clip(length - start, TILE),
-                                    lane, args.index_out != NULL, &here);
-            if (key > best) {
+                search_tile_of_keys(from.keys + at, args.index_out ? from.indices + at : NULL,
+                                    clip(length - start, TILE), lane, &index);
+            if (tilemm__key_wins(key, index, best, place)) {
                 best = key;
-                place = start + here;
+                place = index;
             }
         }
         best = block_fold_key(&room, best, &place, lane, warp);
         if (threadIdx.x == 0) {
-            put_key(&args, &none, 0, vector, best,
-                    args.index_out ? from.indices[vector * length + place] : 0);
+            put_key(&args, &none, 0, vector, best, place);
         }
     }
 }

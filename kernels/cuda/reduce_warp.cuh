@@ -342,6 +342,15 @@ static __device__ __forceinline__ int first_row(tilemm__order_t order, const flo
     return row;
 }
 
+static __device__ __forceinline__ int64_t least_of_lanes(int64_t value)
+{
+#pragma unroll
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        value = min(value, (int64_t)__shfl_xor_sync(FULL_WARP, value, half));
+    }
+    return value;
+}
+
 /* The larger key of two lanes, and where it stands first. */
 static __device__ __forceinline__ void fold_best(int32_t *best, int64_t *place)
 {
@@ -448,9 +457,12 @@ static __device__ __forceinline__ int32_t search_tile(tilemm__order_t order, con
     return best;
 }
 
-/* The same of `length` keys. */
-static __device__ __forceinline__ int32_t search_tile_of_keys(const int32_t *keys, int length,
-                                                              int lane, int want_place, int *place)
+/* The largest of `length` keys, and the least of the indices that belong to it, unless these are
+ * NULL: warps that share a vector take its tiles in turns, so the first key may not be the one that
+ * stands first. */
+static __device__ __forceinline__ int32_t search_tile_of_keys(const int32_t *keys,
+                                                              const int64_t *indices, int length,
+                                                              int lane, int64_t *index)
 {
     enum { ROWS = 32 };
     int32_t key[ROWS], best = TILEMM__KEY_NONE;
@@ -460,8 +472,15 @@ static __device__ __forceinline__ int32_t search_tile_of_keys(const int32_t *key
         best = max(best, key[r]);
     }
     best = fold_keys<1>(&best, lane);
-    if (want_place) {
-        *place = find_keys<1, ROWS>(key, best, lane);
+    if (indices) {
+        int64_t least = INT64_MAX;
+#pragma unroll 4
+        for (int i = lane; i < length; i += LANES) {
+            if (keys[i] == best) {
+                least = min(least, indices[i]);
+            }
+        }
+        *index = least_of_lanes(least);
     }
     return best;
 }
