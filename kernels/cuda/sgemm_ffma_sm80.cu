@@ -244,11 +244,17 @@ struct producer {
         : ld(ld), extent(extent)
     {
         at_once = extent < WIDTH || (!TURNED && ((uintptr_t)origin | (uint64_t)ld * 4) % 16 != 0);
-        p = origin + (at_once ? narrow::offset(ld) : widest::offset(ld));
-        if (at_once)
+        if (at_once) {
+            p = origin + narrow::offset(ld);
             narrow::part(to, p, ld, extent, depth, origin);
-        else
+        } else {
+            p = origin + widest::offset(ld);
+            if (WARPS < 8 && depth == BK) { /* quicker; in larger tiles the loop then is slower */
+                next(true, to, 0, 1);
+                return;
+            }
             widest::part(to, p, ld, extent, depth, origin);
+        }
         p += TURNED ? depth : depth * ld;
     }
 
