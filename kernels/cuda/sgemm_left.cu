@@ -9,8 +9,8 @@
  * stride one), while the next k-step comes through registers. Few lines are the usual case, so
  * tiles are narrow: many blocks share one line.
  *
- * Every k-step is summed apart, in order, and so are every STEPS of them: the error does not grow
- * with the whole of k.
+ * Every k-step is summed apart, and these sums are added up with what each addition loses: the
+ * error does not grow with k beyond a k-step's.
  *
  * Assumes: compute capability 7.5 or more; states that tilemm__sgemm_split_launch has made. */
 #include <cuda_runtime.h>
@@ -25,8 +25,7 @@ enum {
     BK = 64,
     THREADS = 256,
     PITCH = OTHERS + 4,
-    BLOCKS = 1,
-    STEPS = 32
+    BLOCKS = 1
 };
 enum { PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS };
 static_assert(THREADS * 32 == GROUP, "a thread for each 32 lines of a group");
@@ -165,8 +164,8 @@ static __global__ void __launch_bounds__(THREADS)
         for (int64_t item = member; item < parts * tiles; item += per_team) {
             const int first = (int)(item / tiles) * LINES;
             const int64_t other0 = item % tiles * OTHERS;
-            float next_ms[PART_MS], next_ns[PART_NS], part[2] = {0.0f, 0.0f};
-            float total[2] = {0.0f, 0.0f};
+            float next_ms[PART_MS], next_ns[PART_NS];
+            float total[2] = {0.0f, 0.0f}, lost[2] = {0.0f, 0.0f};
             int line_ms[PART_MS], line_ns[PART_NS]; /* of this thread's elements */
 
 #pragma unroll
@@ -218,14 +217,11 @@ static __global__ void __launch_bounds__(THREADS)
                         sum[1] = fmaf(a, b.y, sum[1]);
                     }
 #pragma unroll
-                    for (int j = 0; j < 2; j++)
-                        part[j] += sum[j];
-                    if ((k0 / BK + 1) % STEPS == 0 || ahead >= p.k) {
-#pragma unroll
-                        for (int j = 0; j < 2; j++) {
-                            total[j] += part[j];
-                            part[j] = 0.0f;
-                        }
+                    for (int j = 0; j < 2; j++) {
+                        const float next = total[j] + sum[j], added = next - total[j];
+
+                        lost[j] += (total[j] - (next - added)) + (sum[j] - added);
+                        total[j] = next;
                     }
                 }
                 __syncthreads();
@@ -245,6 +241,9 @@ static __global__ void __launch_bounds__(THREADS)
                 }
                 __syncthreads();
             }
+#pragma unroll
+            for (int j = 0; j < 2; j++)
+                total[j] += isfinite(lost[j]) ? lost[j] : 0.0f; /* not where total is Inf or NaN */
             if (first + my_line < count) {
 #pragma unroll
                 for (int j = 0; j < 2; j++) {
