@@ -328,6 +328,7 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
             }
             const bool beyond = __any_sync(~0u, is_beyond_planes(range));
 
+            __syncwarp(); /* all have read */
             if (lane == 0) {
                 shared.beyond[buffer].warp[warp] = beyond;
                 mbarrier_arrive(&shared.b.empty[stage]);
@@ -586,6 +587,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
     multiply<S, 1, PRODUCTS>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first,
                              next_a, range);
     at.beyond = __any_sync(~0u, is_beyond_planes(range));
+    __syncwarp(); /* all have read */
     if (threadIdx.x % 32 == 0)
         mbarrier_arrive(&shared.a.empty[stage]);
     at.count++;
@@ -665,6 +667,7 @@ multiply_items(const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule, 
     split_a<S>(shared.a.at[0], at.first, 0, a[0], range);
     split_a<S>(shared.a.at[0], at.first, 1, a[0], range);
     at.beyond = __any_sync(~0u, is_beyond_planes(range));
+    __syncwarp();
     if (threadIdx.x % 32 == 0)
         mbarrier_arrive(&shared.a.empty[0]);
     at.count = 1;
