@@ -3,18 +3,19 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Layout. A tile is BM x BN of C, k in steps of 32. Planes of op(B)'s steps are in a ring in shared
- * memory; those of op(A)'s are in registers, which the tensor cores take as well.
+ * Layout. A tile is BM x BN of C, k in steps of 32. The copy engine brings steps of both operands
+ * to queues in shared memory. Planes of op(B)'s steps are in a ring there; those of op(A)'s are in
+ * registers, which the tensor cores take as well. Where C has few rows, the operands change places.
  *
- * Splitters: as many warpgroups as multipliers read op(B) to registers, a step ahead, and write its
- * planes.
+ * Splitter: one warpgroup makes the planes of op(B). Two of its threads ask for the steps of op(A)
+ * and op(B), ahead of their use.
  *
- * Multipliers: each of BM / 64 warpgroups has 64 rows. It reads its rows of op(A) to registers, two
- * steps ahead, and splits them one step ahead, between the instructions for the tensor cores. The
- * six products of a step, small ones first, go to `part`, which is then added to `total` in
- * ordinary registers, since the tensor core truncates what it accumulates. A step that has numbers
- * which the planes cannot carry (Inf, NaN, next to overflow, below 2^-100) does not count: the
- * warps concerned multiply it in FP32.
+ * Multipliers: each of BM / 64 warpgroups has 64 rows. It splits its rows of op(A) a step ahead,
+ * between the instructions for the tensor cores. The product of the large planes and those of the
+ * others go to `part`, one after the other, which each time is added to `total` in ordinary
+ * registers, since the tensor core truncates what it accumulates. A step that has numbers which the
+ * planes cannot carry (Inf, NaN, next to overflow, below 2^-100) does not count: the warps
+ * concerned multiply it in FP32.
  *
  * Epilogue: alpha, beta, straight to C; or to the partial products where k is split; or, where the
  * splits of k are the blocks of a cluster, each block adds up some rows of all of them, in order.
@@ -105,23 +106,22 @@ static __device__ __forceinline__ place_t locate(const tilemm__sgemm_ffma_t &pro
 
 /* ---- feed ----------------------------------------------------------------------------------- */
 
-/* Steps of an operand on their way from global memory: LINES lines by BK each, which the copy
- * engine brings for a warpgroup. */
+/* Steps of an operand on their way from global memory: LINES lines by BK each. */
 template <int LINES, int STAGES>
 struct queue_t {
     __align__(1024) float at[STAGES][LINES * BK];
     uint64_t full[STAGES], empty[STAGES];
 };
 
-/* Where the next step comes from. One thread of the warpgroup asks for it. */
+/* Where the next step comes from. One thread asks for it. */
 typedef struct {
     unsigned item;            /* after this one */
     int line, k, end, matrix; /* the next step's place, and the end of the item's k */
     unsigned count;           /* of steps that were asked for */
 } feed_t;
 
-/* Ask for the next step, be it of the next item. After the last one comes a step of zeros if the
- * warpgroup is a multiplier, which splits one more step than there are. */
+/* Ask for the next step, be it of the next item. After op(A)'s last one comes a step of zeros: the
+ * multipliers split one more step than there are. */
 template <typename S, bool IS_A>
 static __device__ __forceinline__ void
 feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
