@@ -26,9 +26,9 @@ typedef struct {
     tilemm__sgemm_kernel_t kernel;
     size_t workspace_bytes;
     char name[64]; /* "" for NOTHING */
-    /* Of FFMA and FUSED, as in tilemm__sgemm_ffma_t; vectors also of TINY. `sm80` tells whose tile it is:
-     * that of the kernel for compute capability 8.0, which needs no vectors. Splits are a cluster,
-     * or the workspace has the partial products, if there is more than one. */
+    /* Of FFMA and FUSED, as in tilemm__sgemm_ffma_t; vectors also of TINY. `sm80` tells whose tile
+     * it is: that of the kernel for compute capability 8.0, which needs no vectors. Splits are a
+     * cluster, or the workspace has the partial products, if there is more than one. */
     int sm80, tile, cluster;
     int vector_a, vector_b, vector_c;
     int64_t splits, k_split;

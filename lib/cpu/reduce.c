@@ -493,8 +493,8 @@ static void reduce_pieces(const tilemm__reduce_cpu_t *k, const tilemm__reduce_ar
     const int64_t parts = (args->n - 1) / plan->piece_rows + 1;
     const int64_t strips = (args->count - 1) / plan->strip + 1;
     double *const largest = workspace, *const values = largest + parts * strips;
-    const pieces_t pieces = {values, (int32_t *)values, (int64_t *)values + parts * args->count,
-                             largest};
+    void *const keys = values; /* a search's, in the same place */
+    const pieces_t pieces = {values, keys, (int64_t *)keys + parts * args->count, largest};
 #pragma omp parallel num_threads(plan->threads)
     {
 #pragma omp for schedule(dynamic)

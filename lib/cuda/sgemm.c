@@ -94,7 +94,8 @@ static int run_panel(const tilemm__sgemm_args_t *args, const tilemm__split_plan_
                                              .tile = plan->tile,
                                              .shared = plan->shared,
                                              .counters = (unsigned *)(workspace + plan->counters),
-                                             .partial = (float *)(workspace + plan->partial),
+                                             .partial =
+                                                 (float *)(void *)(workspace + plan->partial),
                                              .alpha = args->alpha,
                                              .beta = args->beta,
                                              .c = args->c,
