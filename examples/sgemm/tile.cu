@@ -1,0 +1,42 @@
+/* tile.cu - SGEMM, step 2: tiles Ms of A and Ns of B in shared memory, of 16 x 16 and of 32 x 32.
+ * Shows reuse: an element that is fetched once serves 16 or 32 threads. But each multiply-add still
+ * takes two loads from shared memory, which now set the pace.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "sgemm.h"
+
+template <int EDGE>
+static __global__ void tile(float *c, const float *a, const float *b, int n)
+{
+    __shared__ float Ms[EDGE][EDGE], Ns[EDGE][EDGE];
+    const int x = threadIdx.x, y = threadIdx.y;
+    const size_t col = blockIdx.x * EDGE + x, row = blockIdx.y * EDGE + y;
+    float sum = 0;
+
+    for (int k0 = 0; k0 < n; k0 += EDGE) {
+        Ms[y][x] = a[row * n + k0 + x];
+        Ns[y][x] = b[(size_t)(k0 + y) * n + col];
+        __syncthreads();
+        for (int k = 0; k < EDGE; k++)
+            sum += Ms[y][k] * Ns[k][x];
+        __syncthreads();
+    }
+    c[row * n + col] = sum;
+}
+
+template <int EDGE>
+static void step(float *c, const float *a, const float *b, int n, cudaStream_t stream)
+{
+    tile<EDGE><<<dim3(n / EDGE, n / EDGE), dim3(EDGE, EDGE), 0, stream>>>(c, a, b, n);
+}
+
+int main(int argc, char **argv)
+{
+    example_begin("SGEMM 2: tiles Ms and Ns in shared memory", 50);
+    predict_shared("load of Ms, 16 wide", 4, [](int lane) { return lane / 16 * 16 * 4; });
+    predict_shared("load of Ns, 16 wide", 4, [](int lane) { return lane % 16 * 4; });
+    predict_shared("load of Ms, 32 wide", 4, [](int) { return 0; });
+    predict_shared("load of Ns, 32 wide", 4, [](int lane) { return lane * 4; });
+    return sgemm_ladder(argc, argv, "16 x 16", step<16>) ||
+           sgemm_ladder(argc, argv, "32 x 32", step<32>);
+}
