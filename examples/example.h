@@ -6,6 +6,7 @@
 #define TILEMM_EXAMPLE_H
 
 #include <algorithm>
+#include <chrono>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -113,6 +114,18 @@ static double seconds(Work work)
     CUDA(cudaEventDestroy(stop));
     std::sort(ms, ms + 5);
     return ms[2] / 1e3 / count;
+}
+
+/* How long work() takes by the host's clock, once, with all that it leaves to the GPU. */
+template <class Work>
+static double seconds_once(Work work)
+{
+    CUDA(cudaDeviceSynchronize());
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    CUDA(cudaGetLastError());
+    CUDA(cudaDeviceSynchronize());
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /* ---- the memory model: one access of a warp, `bytes` at address(lane) by each lane -------------
