@@ -38,21 +38,22 @@ static void show(const char *what, unsigned char *host, unsigned char *device)
 
 int main(void)
 {
-    unsigned char *pinned, *device;
-    std::vector<unsigned char> pageable(BYTES);
+    unsigned char *pageable = (unsigned char *)aligned_alloc(4096, BYTES), *pinned, *device;
 
     example_begin("pageable against pinned host memory", 50);
+    expect(pageable != NULL, "no memory");
     CUDA(cudaMalloc(&device, BYTES));
-    show("pageable", pageable.data(), device);
+    show("pageable", pageable, device);
     CUDA(cudaMallocHost(&pinned, BYTES));
     show("pinned by cudaMallocHost", pinned, device);
     CUDA(cudaFreeHost(pinned));
 
-    const double pinning = seconds_once(
-        [&] { CUDA(cudaHostRegister(pageable.data(), BYTES, cudaHostRegisterDefault)); });
-    show("pinned by cudaHostRegister", pageable.data(), device);
+    const double pinning =
+        seconds_once([&] { CUDA(cudaHostRegister(pageable, BYTES, cudaHostRegisterDefault)); });
+    show("pinned by cudaHostRegister", pageable, device);
     printf("which took %.1f ms for %zu MiB\n", pinning * 1e3, BYTES >> 20);
-    CUDA(cudaHostUnregister(pageable.data()));
+    CUDA(cudaHostUnregister(pageable));
     CUDA(cudaFree(device));
+    free(pageable);
     return 0;
 }
