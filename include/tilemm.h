@@ -386,11 +386,12 @@ tilemm_status_t tilemm_model_check(int cc, const tilemm_warp_access_t *access, c
                                    size_t size);
 
 /* What a lane has of one bank: part number `part` (of 4 bytes, of 8 in 3.x's 8-byte mode) of its
- * element, in that wavefront of the access, counted from 0. */
+ * element, in that wavefront of the access, counted from 0. A group of lanes is served together: a
+ * wavefront that is not the first of its group is a conflict. */
 typedef struct {
     int lane, part;
     int bank; /* 0 to 31; 0 to 15 on 1.x */
-    int wavefront;
+    int group, wavefront;
 } tilemm_bank_use_t;
 
 enum { TILEMM_MODEL_MOST_USES = 128 };

@@ -73,6 +73,7 @@ static void serve(service_t *service, int lane, int part, int bank, int wavefron
     use->lane = lane;
     use->part = part;
     use->bank = bank;
+    use->group = service->cost.ideal;
     use->wavefront = service->cost.wavefronts + wavefront;
 }
 

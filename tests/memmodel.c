@@ -282,6 +282,7 @@ static void test_pictures(void)
             uint64_t address = access.addr[uses[u].lane] + (unsigned)(uses[u].part * part_bytes);
             uint64_t word = address / 4;
             CHECK(access.active >> uses[u].lane & 1 && uses[u].part < parts, "lane, part");
+            CHECK(uses[u].group < shared.ideal && uses[u].group <= wave, "group");
             CHECK(wave < shared.wavefronts && bank >= 0 && bank < (cc < 20 ? 16 : 32), "bank");
             if (cc / 10 == 3) /* a row of 64 words */
                 word = address / 256;
