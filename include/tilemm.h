@@ -340,7 +340,7 @@ tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_
                                         const float *x, const int64_t *offsets, float *out);
 
 /* ------------------------------------------------------------------------------------------
- * The memory model: what one warp's access costs. Needs no context and no GPU.
+ * The memory model: what one warp's access costs, load or store. Needs no context and no GPU.
  * ------------------------------------------------------------------------------------------ */
 
 /* One access of a warp: lane i, if bit i of active is set, accesses elem_bytes (1, 2, 4, 8 or 16)
@@ -378,6 +378,71 @@ tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
  * is a store (which never goes through L1 there). */
 tilemm_status_t tilemm_model_global(int cc, int cached_in_l1, int is_store,
                                     const tilemm_warp_access_t *access, tilemm_global_cost_t *cost);
+
+/* Says why the model refuses an access: TILEMM_SUCCESS, and an empty message, if it does not. The
+ * message, cut to `size` bytes with its NUL, names what is wrong, its value and what it must be:
+ * "addr[7] = 30, must be a multiple of elem_bytes = 4". It may be NULL if size is 0. */
+tilemm_status_t tilemm_model_check(int cc, const tilemm_warp_access_t *access, char *message,
+                                   size_t size);
+
+/* What a lane has of one bank: part number `part` (of 4 bytes, of 8 in 3.x's 8-byte mode) of its
+ * element, in that wavefront of the access, counted from 0. A group of lanes is served together: a
+ * wavefront that is not the first of its group is a conflict. */
+typedef struct {
+    int lane, part;
+    int bank; /* 0 to 31; 0 to 15 on 1.x */
+    int group, wavefront;
+} tilemm_bank_use_t;
+
+enum { TILEMM_MODEL_MOST_USES = 128 };
+
+/* The picture behind tilemm_model_shared(): every lane's use of the banks, *count of them, in the
+ * order of groups of lanes. uses has room for TILEMM_MODEL_MOST_USES. (The wavefront more that 2.x
+ * takes for 16-byte elements comes last, and has no uses.) */
+tilemm_status_t tilemm_model_banks(int cc, const tilemm_warp_access_t *access,
+                                   tilemm_bank_use_t *uses, int *count);
+
+/* One transaction: so many bytes at a byte address. */
+typedef struct {
+    uint64_t addr;
+    int bytes;
+} tilemm_transaction_t;
+
+/* The picture behind tilemm_model_global(): what is moved, *count transactions. moved has room for
+ * 32 of them. */
+tilemm_status_t tilemm_model_transactions(int cc, int cached_in_l1, int is_store,
+                                          const tilemm_warp_access_t *access,
+                                          tilemm_transaction_t *moved, int *count);
+
+/* How warps walk a tile: the lanes of a warp take a block of `high` rows by `wide` columns at a
+ * time, lane i being in its row i / wide and column i % wide, and every lane takes `vector`
+ * neighbours of a row at once. 1 x 32 is an access along rows, 32 x 1 one down columns. */
+typedef struct {
+    int high, wide; /* high * wide is 1 to 32 */
+    int vector;     /* 1, 2, 4, 8 or 16; vector * elem_bytes is at most 16 */
+} tilemm_tile_access_t;
+
+/* Where a tile's elements lie: see tilemm_model_tile_index(). */
+typedef struct {
+    int pitch;              /* elements from one row to the next */
+    int group, shift, mask; /* the swizzle; mask 0 has none */
+    int conflicts;          /* of all accesses that walk the tile once, together */
+} tilemm_tile_layout_t;
+
+/* The index of an element: row * pitch + col, where groups of `group` elements are permuted within
+ * each group * (mask + 1), another way for each (row >> shift) & mask:
+ * row * pitch + (col ^ ((row >> shift) & mask) * group). */
+int64_t tilemm_model_tile_index(const tilemm_tile_layout_t *layout, int row, int col);
+
+/* The layout of a shared tile of rows x cols elements (of at most 256 KiB) with the fewest
+ * conflicts for `count` given accesses. With swizzle 0 the smallest pad does it: pitch is cols or
+ * more, mask 0. Otherwise a swizzle, which takes no room: pitch is cols, and of equally good ones
+ * the one with the smallest mask, group and shift is taken. best->conflicts tells whether all are
+ * gone. TILEMM_INVALID_ARGUMENT for a NULL, a value that is not as said above, or a `vector` that
+ * does not divide cols. */
+tilemm_status_t tilemm_model_best_padding(int cc, int rows, int cols, int elem_bytes,
+                                          const tilemm_tile_access_t *accesses, int count,
+                                          int swizzle, tilemm_tile_layout_t *best);
 
 #ifdef __cplusplus
 }

@@ -2,23 +2,44 @@
  * C++ Programming Guide gives for each compute capability.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "tilemm.h"
 
 enum { WARP = 32, HALF_WARP = 16, MAX_BANKS = 32, MAX_WORDS = 4 * WARP };
 
+tilemm_status_t tilemm_model_check(int cc, const tilemm_warp_access_t *access, char *message,
+                                   size_t size)
+{
+    if (size > 0)
+        message[0] = '\0';
+    if (cc < 10) {
+        snprintf(message, size, "cc = %d, must be 10 (compute capability 1.0) or more", cc);
+        return TILEMM_INVALID_ARGUMENT;
+    }
+    if (!access) {
+        snprintf(message, size, "access is NULL");
+        return TILEMM_INVALID_ARGUMENT;
+    }
+    int width = access->elem_bytes;
+    if (width != 1 && width != 2 && width != 4 && width != 8 && width != 16) {
+        snprintf(message, size, "elem_bytes = %d, must be 1, 2, 4, 8 or 16", width);
+        return TILEMM_INVALID_ARGUMENT;
+    }
+    for (int lane = 0; lane < WARP; lane++)
+        if (access->active >> lane & 1 && access->addr[lane] % (unsigned)width) {
+            snprintf(message, size, "addr[%d] = %" PRIu64 ", must be a multiple of elem_bytes = %d",
+                     lane, access->addr[lane], width);
+            return TILEMM_INVALID_ARGUMENT;
+        }
+    return TILEMM_SUCCESS;
+}
+
 static int is_valid(int cc, const tilemm_warp_access_t *access)
 {
-    if (cc < 10 || !access)
-        return 0;
-    int width = access->elem_bytes;
-    if (width != 1 && width != 2 && width != 4 && width != 8 && width != 16)
-        return 0;
-    for (int lane = 0; lane < WARP; lane++)
-        if (access->active >> lane & 1 && access->addr[lane] % (unsigned)width)
-            return 0;
-    return 1;
+    return tilemm_model_check(cc, access, NULL, 0) == TILEMM_SUCCESS;
 }
 
 static int is_active(const tilemm_warp_access_t *access, int lane)
@@ -26,31 +47,50 @@ static int is_active(const tilemm_warp_access_t *access, int lane)
     return access->active >> lane & 1;
 }
 
-static int any_active(const tilemm_warp_access_t *access, int first, int lanes)
+/* The position of a value in a set, to which it is added if it is new. */
+static int place(uint64_t *set, int *size, uint64_t value)
 {
-    for (int lane = first; lane < first + lanes; lane++)
-        if (is_active(access, lane))
-            return 1;
-    return 0;
-}
-
-/* Add a value to a set; returns the set's new size. */
-static int insert(uint64_t *set, int size, uint64_t value)
-{
-    for (int i = 0; i < size; i++)
-        if (set[i] == value)
-            return size;
-    set[size] = value;
-    return size + 1;
+    int i = 0;
+    while (i < *size && set[i] != value)
+        i++;
+    set[i] = value;
+    *size += i == *size;
+    return i;
 }
 
 /* ---- shared memory ----------------------------------------------------------------------- */
+
+/* An access as it is served: what was served so far, and what that cost. */
+typedef struct {
+    tilemm_bank_use_t *uses; /* room for TILEMM_MODEL_MOST_USES */
+    int count;
+    tilemm_shared_cost_t cost;
+} service_t;
+
+static void serve(service_t *service, int lane, int part, int bank, int wavefront)
+{
+    tilemm_bank_use_t *use = &service->uses[service->count++];
+    use->lane = lane;
+    use->part = part;
+    use->bank = bank;
+    use->group = service->cost.ideal;
+    use->wavefront = service->cost.wavefronts + wavefront;
+}
+
+/* So many wavefronts have served a group of lanes. */
+static void end_group(service_t *service, int wavefronts)
+{
+    service->cost.wavefronts += wavefronts;
+    service->cost.ideal += wavefronts > 0;
+    if (wavefronts > service->cost.degree)
+        service->cost.degree = wavefronts;
+}
 
 /* 1.x: a half-warp's request for 4-byte words (part of wider elements) goes in steps. A step
  * serves every lane that wants the broadcast word, and one lane of each other bank. The guide
  * leaves open which word is broadcast; taken here is the one that most lanes of the fullest bank
  * want, which takes the fewest steps. */
-static int steps_1x(const tilemm_warp_access_t *access, int first, int part)
+static void group_1x(const tilemm_warp_access_t *access, int first, int part, service_t *service)
 {
     enum { BANKS = 16 };
     uint64_t word[HALF_WARP];
@@ -84,17 +124,18 @@ static int steps_1x(const tilemm_warp_access_t *access, int first, int part)
             if (!waiting[i] || (word[i] != broadcast && served[bank]))
                 continue;
             served[bank] = 1;
+            serve(service, first + i, part, bank, steps);
             waiting[i] = 0;
             left--;
         }
     }
-    return steps;
+    end_group(service, steps);
 }
 
-/* The worst bank's ways in a group of lanes: how many different rows of the banks it must open,
- * where 32 banks of `bank_bytes` make rows of `row_bytes` bytes. */
-static int ways(const tilemm_warp_access_t *access, int first, int lanes, unsigned bank_bytes,
-                unsigned row_bytes)
+/* 2.x and later: a bank serves one row of the banks after the other, where 32 banks of `bank_bytes`
+ * make rows of `row_bytes` bytes; all lanes that want its part of a row have it together. */
+static void group_of(const tilemm_warp_access_t *access, int first, int lanes, unsigned bank_bytes,
+                     unsigned row_bytes, service_t *service)
 {
     uint64_t rows[MAX_BANKS][MAX_WORDS];
     int size[MAX_BANKS] = {0}, worst = 0;
@@ -103,34 +144,26 @@ static int ways(const tilemm_warp_access_t *access, int first, int lanes, unsign
     for (int lane = first; lane < first + lanes; lane++) {
         if (!is_active(access, lane))
             continue;
-        for (unsigned byte = 0; byte < width; byte += step) {
-            uint64_t address = access->addr[lane] + byte;
-            unsigned bank = (unsigned)(address / bank_bytes % MAX_BANKS);
-            size[bank] = insert(rows[bank], size[bank], address / row_bytes);
+        for (unsigned part = 0; part < width / step; part++) {
+            uint64_t address = access->addr[lane] + part * step;
+            int bank = (int)(address / bank_bytes % MAX_BANKS);
+            int wavefront = place(rows[bank], &size[bank], address / row_bytes);
+            serve(service, lane, (int)part, bank, wavefront);
             if (size[bank] > worst)
                 worst = size[bank];
         }
     }
-    return worst;
+    end_group(service, worst);
 }
 
-tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
-                                    tilemm_shared_cost_t *cost)
+static void serve_all(int cc, const tilemm_warp_access_t *access, service_t *service)
 {
-    if (!cost || !is_valid(cc, access))
-        return TILEMM_INVALID_ARGUMENT;
-    memset(cost, 0, sizeof *cost);
     int width = access->elem_bytes, major = cc / 10;
     if (major == 1) {
         int parts = width > 4 ? width / 4 : 1;
         for (int first = 0; first < WARP; first += HALF_WARP)
-            for (int part = 0; part < parts; part++) {
-                int steps = steps_1x(access, first, part);
-                cost->wavefronts += steps;
-                cost->ideal += steps > 0;
-                if (steps > cost->degree)
-                    cost->degree = steps;
-            }
+            for (int part = 0; part < parts; part++)
+                group_1x(access, first, part, service);
     } else {
         /* Banks of 4 bytes, 128 bytes to a row, where lanes that want one word share it. On 3.x a
          * bank is 8 bytes wide: in its 8-byte mode (taken for elements of 8 bytes and more) a row
@@ -140,34 +173,58 @@ tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
         unsigned row_bytes = wide ? 256 : 128;
         int bytes = wide ? 256 : 128; /* that one pass can move */
         int lanes = width * WARP > bytes ? bytes / width : WARP;
-        for (int first = 0; first < WARP; first += lanes) {
-            int group = ways(access, first, lanes, bank_bytes, row_bytes);
-            cost->wavefronts += group;
-            cost->ideal += group > 0;
-            if (group > cost->degree)
-                cost->degree = group;
-        }
-        if (major == 2 && width == 16 && cost->wavefronts > 0) {
+        for (int first = 0; first < WARP; first += lanes)
+            group_of(access, first, lanes, bank_bytes, row_bytes, service);
+        if (major == 2 && width == 16 && service->cost.wavefronts > 0) {
             /* The guide: one way more than the worst quarter-warp. */
-            cost->wavefronts++;
-            cost->degree++;
+            service->cost.wavefronts++;
+            service->cost.degree++;
         }
     }
-    cost->conflicts = cost->wavefronts - cost->ideal;
+    service->cost.conflicts = service->cost.wavefronts - service->cost.ideal;
+}
+
+tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
+                                    tilemm_shared_cost_t *cost)
+{
+    tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
+    service_t service = {.uses = uses};
+    if (!cost || !is_valid(cc, access))
+        return TILEMM_INVALID_ARGUMENT;
+    serve_all(cc, access, &service);
+    *cost = service.cost;
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm_model_banks(int cc, const tilemm_warp_access_t *access,
+                                   tilemm_bank_use_t *uses, int *count)
+{
+    service_t service = {.uses = uses};
+    if (!uses || !count || !is_valid(cc, access))
+        return TILEMM_INVALID_ARGUMENT;
+    serve_all(cc, access, &service);
+    *count = service.count;
     return TILEMM_SUCCESS;
 }
 
 /* ---- global memory ------------------------------------------------------------------------ */
 
-static void add_transaction(tilemm_global_cost_t *cost, unsigned bytes)
+/* What an access moves: no rule takes more transactions than a warp has lanes. */
+typedef struct {
+    tilemm_transaction_t *moved;
+    int count;
+} traffic_t;
+
+static void move(traffic_t *traffic, uint64_t addr, uint64_t bytes)
 {
-    cost->transactions++;
-    cost->transaction_bytes_total += (int)bytes;
+    tilemm_transaction_t *moved = &traffic->moved[traffic->count++];
+    moved->addr = addr;
+    moved->bytes = (int)bytes;
 }
 
 /* 1.0 and 1.1: a half-warp coalesces if lane k accesses word k of an aligned block of 16 words of
  * 4, 8 or 16 bytes; otherwise each lane has a transaction of its own. */
-static void global_10(const tilemm_warp_access_t *access, int first, tilemm_global_cost_t *cost)
+static void global_10(const tilemm_warp_access_t *access, int first, traffic_t *traffic)
 {
     unsigned width = (unsigned)access->elem_bytes;
     uint64_t base = 0;
@@ -182,16 +239,17 @@ static void global_10(const tilemm_warp_access_t *access, int first, tilemm_glob
     }
     if (active && in_sequence) {
         for (unsigned part = 0; part < (width == 16 ? 2u : 1u); part++)
-            add_transaction(cost, width == 4 ? 64 : 128);
+            move(traffic, base + part * 128, width == 4 ? 64 : 128);
     } else {
-        for (int i = 0; i < active; i++)
-            add_transaction(cost, 32);
+        for (int lane = first; lane < first + HALF_WARP; lane++)
+            if (is_active(access, lane))
+                move(traffic, access->addr[lane] / 32 * 32, 32);
     }
 }
 
 /* 1.2 and 1.3: the segment of the lowest lane left takes along all lanes that fall in it, and
  * shrinks by halves while one half is unused, down to 32 bytes. */
-static void global_12(const tilemm_warp_access_t *access, int first, tilemm_global_cost_t *cost)
+static void global_12(const tilemm_warp_access_t *access, int first, traffic_t *traffic)
 {
     unsigned width = (unsigned)access->elem_bytes;
     uint64_t segment = width == 1 ? 32 : width == 2 ? 64 : 128;
@@ -214,22 +272,22 @@ static void global_12(const tilemm_warp_access_t *access, int first, tilemm_glob
         uint64_t bytes = segment;
         while (bytes > 32 && low / (bytes / 2) == high / (bytes / 2))
             bytes /= 2;
-        add_transaction(cost, (unsigned)bytes);
+        move(traffic, low / bytes * bytes, bytes);
     }
 }
 
 /* 2.x and later: each request (128 bytes' worth of lanes at most on 2.x and 3.x, the warp later)
  * moves the aligned blocks that it touches. */
 static void global_blocks(const tilemm_warp_access_t *access, int first, int lanes, unsigned block,
-                          tilemm_global_cost_t *cost)
+                          traffic_t *traffic)
 {
     uint64_t blocks[WARP];
     int size = 0;
     for (int lane = first; lane < first + lanes; lane++)
         if (is_active(access, lane)) /* aligned elements never straddle a block */
-            size = insert(blocks, size, access->addr[lane] / block);
+            place(blocks, &size, access->addr[lane] / block);
     for (int i = 0; i < size; i++)
-        add_transaction(cost, block);
+        move(traffic, blocks[i] * block, block);
 }
 
 /* Bytes wanted, each counted once: elements are aligned, so they are the same or apart. */
@@ -239,31 +297,50 @@ static int distinct_bytes(const tilemm_warp_access_t *access)
     int size = 0;
     for (int lane = 0; lane < WARP; lane++)
         if (is_active(access, lane))
-            size = insert(addresses, size, access->addr[lane]);
+            place(addresses, &size, access->addr[lane]);
     return size * access->elem_bytes;
+}
+
+static void move_all(int cc, int cached_in_l1, int is_store, const tilemm_warp_access_t *access,
+                     traffic_t *traffic)
+{
+    int width = access->elem_bytes;
+    int lanes = cc < 20 ? HALF_WARP : cc < 50 && width > 4 ? 128 / width : WARP;
+    unsigned block = cc < 50 && cached_in_l1 && !is_store ? 128 : 32;
+    for (int first = 0; first < WARP; first += lanes)
+        if (cc < 12)
+            global_10(access, first, traffic);
+        else if (cc < 20)
+            global_12(access, first, traffic);
+        else
+            global_blocks(access, first, lanes, block, traffic);
+}
+
+tilemm_status_t tilemm_model_transactions(int cc, int cached_in_l1, int is_store,
+                                          const tilemm_warp_access_t *access,
+                                          tilemm_transaction_t *moved, int *count)
+{
+    traffic_t traffic = {.moved = moved};
+    if (!moved || !count || !is_valid(cc, access))
+        return TILEMM_INVALID_ARGUMENT;
+    move_all(cc, cached_in_l1, is_store, access, &traffic);
+    *count = traffic.count;
+    return TILEMM_SUCCESS;
 }
 
 tilemm_status_t tilemm_model_global(int cc, int cached_in_l1, int is_store,
                                     const tilemm_warp_access_t *access, tilemm_global_cost_t *cost)
 {
-    if (!cost || !is_valid(cc, access))
+    tilemm_transaction_t moved[WARP];
+    int count;
+    if (!cost || tilemm_model_transactions(cc, cached_in_l1, is_store, access, moved, &count) !=
+                     TILEMM_SUCCESS)
         return TILEMM_INVALID_ARGUMENT;
     memset(cost, 0, sizeof *cost);
-    int width = access->elem_bytes;
-    int lanes = cc < 20 ? HALF_WARP : cc < 50 && width > 4 ? 128 / width : WARP;
-    unsigned block = cc < 50 && cached_in_l1 && !is_store ? 128 : 32;
-    for (int first = 0; first < WARP; first += lanes) {
-        if (!any_active(access, first, lanes))
-            continue;
-        if (cc < 12)
-            global_10(access, first, cost);
-        else if (cc < 20)
-            global_12(access, first, cost);
-        else
-            global_blocks(access, first, lanes, block, cost);
-    }
+    cost->transactions = count;
+    for (int i = 0; i < count; i++)
+        cost->transaction_bytes_total += moved[i].bytes;
     cost->bytes_requested = distinct_bytes(access);
-    cost->efficiency =
-        cost->transactions ? (double)cost->bytes_requested / cost->transaction_bytes_total : 1.0;
+    cost->efficiency = count ? (double)cost->bytes_requested / cost->transaction_bytes_total : 1.0;
     return TILEMM_SUCCESS;
 }

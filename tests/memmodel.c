@@ -213,6 +213,233 @@ static void test_errors(void)
     CHECK(tilemm_model_shared(90, &bad, &shared) == TILEMM_SUCCESS, "misaligned but inactive");
 }
 
+/* The messages name what is wrong, its value and what it must be. */
+static void test_messages(void)
+{
+    tilemm_warp_access_t access = strided(4, 0, 4), bad = access;
+    char message[128], cut[8];
+    CHECK(tilemm_model_check(90, &access, message, sizeof message) == TILEMM_SUCCESS, "good");
+    CHECK(!*message, "%s", message);
+    CHECK(tilemm_model_check(9, &access, message, sizeof message) == TILEMM_INVALID_ARGUMENT, "cc");
+    CHECK(!strcmp(message, "cc = 9, must be 10 (compute capability 1.0) or more"), "%s", message);
+    CHECK(tilemm_model_check(90, NULL, message, sizeof message) == TILEMM_INVALID_ARGUMENT, "NULL");
+    CHECK(!strcmp(message, "access is NULL"), "%s", message);
+    bad.elem_bytes = 3;
+    CHECK(tilemm_model_check(90, &bad, message, sizeof message) == TILEMM_INVALID_ARGUMENT, "3");
+    CHECK(!strcmp(message, "elem_bytes = 3, must be 1, 2, 4, 8 or 16"), "%s", message);
+    bad = access;
+    bad.addr[7] = 30;
+    CHECK(tilemm_model_check(90, &bad, message, sizeof message) == TILEMM_INVALID_ARGUMENT, "30");
+    CHECK(!strcmp(message, "addr[7] = 30, must be a multiple of elem_bytes = 4"), "%s", message);
+    CHECK(tilemm_model_check(90, &bad, cut, sizeof cut) == TILEMM_INVALID_ARGUMENT, "cut");
+    CHECK(!strcmp(cut, "addr[7]"), "%s", cut);
+    CHECK(tilemm_model_check(90, &bad, NULL, 0) == TILEMM_INVALID_ARGUMENT, "no message");
+}
+
+static uint32_t next_random(void)
+{
+    static uint32_t state = 1;
+    state = state * 1664525u + 1013904223u;
+    return state >> 8;
+}
+
+/* Any access: within a window of memory that is narrow or wide, with any lanes active. */
+static tilemm_warp_access_t random_access(void)
+{
+    tilemm_warp_access_t access = {.elem_bytes = 1 << next_random() % 5};
+    uint32_t window = 1u << (next_random() % 12 + 1);
+    access.active = next_random() % 3 ? 0xffffffffu : next_random() * 257u;
+    for (int lane = 0; lane < 32; lane++)
+        access.addr[lane] = (uint64_t)(next_random() % window) * (unsigned)access.elem_bytes;
+    return access;
+}
+
+/* The pictures are whole, and are what the costs were counted from. */
+static void test_pictures(void)
+{
+    static const int ccs[] = {10, 13, 20, 35, 50, 75, 90, 120};
+    for (int i = 0; i < 4000; i++) {
+        int cc = ccs[i % 8], l1 = i / 8 % 2, store = i / 16 % 2, count, last = -1;
+        int width, part_bytes, parts, lanes = 0;
+        tilemm_warp_access_t access = random_access();
+        tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
+        tilemm_transaction_t moved[32];
+        tilemm_shared_cost_t shared;
+        tilemm_global_cost_t global;
+        static int seen[128][32];
+        uint64_t wanted[128][32];
+        memset(seen, 0, sizeof seen);
+        width = access.elem_bytes;
+        part_bytes = cc / 10 == 3 && width >= 8 ? 8 : width < 4 ? width : 4;
+        parts = width / part_bytes;
+        for (int lane = 0; lane < 32; lane++)
+            lanes += access.active >> lane & 1;
+        CHECK(tilemm_model_banks(cc, &access, uses, &count) == TILEMM_SUCCESS, "banks");
+        CHECK(tilemm_model_shared(cc, &access, &shared) == TILEMM_SUCCESS, "shared");
+        CHECK(count == lanes * parts, "%d uses of %d lanes, width %d", count, lanes, width);
+        for (int u = 0; u < count; u++) {
+            int bank = uses[u].bank, wave = uses[u].wavefront;
+            uint64_t address = access.addr[uses[u].lane] + (unsigned)(uses[u].part * part_bytes);
+            uint64_t word = address / 4;
+            CHECK(access.active >> uses[u].lane & 1 && uses[u].part < parts, "lane, part");
+            CHECK(uses[u].group < shared.ideal && uses[u].group <= wave, "group");
+            CHECK(wave < shared.wavefronts && bank >= 0 && bank < (cc < 20 ? 16 : 32), "bank");
+            if (cc / 10 == 3) /* a row of 64 words */
+                word = address / 256;
+            CHECK(!seen[wave][bank] || wanted[wave][bank] == word,
+                  "cc %d: two words of bank %d in one wavefront", cc, bank);
+            seen[wave][bank] = 1;
+            wanted[wave][bank] = word;
+            last = wave > last ? wave : last;
+        }
+        CHECK(shared.wavefronts == last + 1 + (cc < 30 && cc >= 20 && width == 16 && count),
+              "cc %d: %d wavefronts, %d used", cc, shared.wavefronts, last + 1);
+
+        CHECK(tilemm_model_transactions(cc, l1, store, &access, moved, &count) == TILEMM_SUCCESS,
+              "transactions");
+        CHECK(tilemm_model_global(cc, l1, store, &access, &global) == TILEMM_SUCCESS, "global");
+        CHECK(count == global.transactions && count <= 32, "%d transactions", count);
+        for (int lane = 0; lane < 32; lane++) {
+            int covered = 0;
+            if (!(access.active >> lane & 1))
+                continue;
+            for (int t = 0; t < count; t++)
+                covered |=
+                    access.addr[lane] >= moved[t].addr &&
+                    access.addr[lane] + (unsigned)width <= moved[t].addr + (unsigned)moved[t].bytes;
+            CHECK(covered, "cc %d: lane %d's bytes are not moved", cc, lane);
+        }
+        for (int t = 0; t < count; t++) {
+            global.transaction_bytes_total -= moved[t].bytes;
+            CHECK(moved[t].addr % (unsigned)moved[t].bytes == 0, "an unaligned transaction");
+        }
+        CHECK(global.transaction_bytes_total == 0, "bytes");
+    }
+    tilemm_warp_access_t access = strided(4, 0, 4);
+    tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
+    tilemm_transaction_t moved[32];
+    int count;
+    CHECK(tilemm_model_banks(90, NULL, uses, &count) == TILEMM_INVALID_ARGUMENT, "access");
+    CHECK(tilemm_model_banks(90, &access, NULL, &count) == TILEMM_INVALID_ARGUMENT, "uses");
+    CHECK(tilemm_model_banks(90, &access, uses, NULL) == TILEMM_INVALID_ARGUMENT, "count");
+    CHECK(tilemm_model_transactions(9, 0, 0, &access, moved, &count) == TILEMM_INVALID_ARGUMENT,
+          "cc");
+    CHECK(tilemm_model_transactions(90, 0, 0, &access, NULL, &count) == TILEMM_INVALID_ARGUMENT,
+          "moved");
+    CHECK(tilemm_model_transactions(90, 0, 0, &access, moved, NULL) == TILEMM_INVALID_ARGUMENT,
+          "count");
+}
+
+/* A column of a tile that is `pitch` elements wide, counted anew. */
+static int column_conflicts(int cc, int rows, int pitch, int col, int elem_bytes)
+{
+    tilemm_warp_access_t access = {.elem_bytes = elem_bytes};
+    tilemm_shared_cost_t cost;
+    for (int row = 0; row < rows && row < 32; row++) {
+        access.active |= 1u << row;
+        access.addr[row] = (uint64_t)((row * pitch + col) * elem_bytes);
+    }
+    CHECK(tilemm_model_shared(cc, &access, &cost) == TILEMM_SUCCESS, "column");
+    return cost.conflicts;
+}
+
+static void layout_is(const char *what, int cc, int edge, int elem_bytes,
+                      const tilemm_tile_access_t *accesses, int swizzle, int pitch, int group,
+                      int shift, int mask)
+{
+    tilemm_tile_layout_t best;
+    CHECK(tilemm_model_best_padding(cc, edge, edge, elem_bytes, accesses, 2, swizzle, &best) ==
+              TILEMM_SUCCESS,
+          "%s", what);
+    CHECK(best.conflicts == 0 && best.pitch == pitch && best.mask == mask &&
+              (!mask || (best.group == group && best.shift == shift)),
+          "%s cc %d: pitch %d, group %d, shift %d, mask %d, %d conflicts", what, cc, best.pitch,
+          best.group, best.shift, best.mask, best.conflicts);
+}
+
+static void test_padding(void)
+{
+    static const tilemm_tile_access_t both[] = {{1, 32, 1}, {32, 1, 1}};
+    static const tilemm_tile_access_t quads_down[] = {{1, 32, 1}, {32, 1, 4}};
+    tilemm_tile_layout_t best;
+
+    /* The classic: 32 x 33 floats. An odd pitch is free on 16 banks as on 32. */
+    for (int cc = 10; cc <= 120; cc += 10)
+        layout_is("floats", cc == 40 ? 50 : cc, 32, 4, both, 0, 33, 0, 0, 0);
+    /* A swizzle needs all of 32 columns on 32 banks, half of them on 16. */
+    layout_is("floats", 90, 32, 4, both, 1, 32, 1, 0, 31);
+    layout_is("floats", 13, 32, 4, both, 1, 32, 1, 0, 15);
+    /* Doubles: a half-warp's 16 are stride 66 words apart. */
+    layout_is("doubles", 90, 32, 8, both, 0, 33, 0, 0, 0);
+    layout_is("doubles", 90, 32, 8, both, 1, 32, 1, 0, 15);
+    layout_is("quads", 90, 32, 16, both, 0, 33, 0, 0, 0);
+    layout_is("quads", 90, 32, 16, both, 1, 32, 1, 0, 7);
+    /* Elements narrower than a bank: an odd number of words. */
+    layout_is("halves", 90, 64, 2, both, 0, 66, 0, 0, 0);
+    layout_is("bytes", 90, 128, 1, both, 0, 132, 0, 0, 0);
+    /* Columns read four at a time: rows stay on 16 bytes, and 8 lanes meet 8 groups of 4 banks. */
+    layout_is("quads of floats", 90, 32, 4, quads_down, 0, 36, 0, 0, 0);
+    layout_is("quads of floats", 90, 32, 4, quads_down, 1, 32, 4, 0, 7);
+
+    /* No smaller pad is free, counted anew. */
+    for (int bytes = 1; bytes <= 16; bytes *= 2)
+        for (int cols = 8; cols <= 160; cols += 8) {
+            CHECK(tilemm_model_best_padding(90, 32, cols, bytes, both, 2, 0, &best) ==
+                          TILEMM_SUCCESS &&
+                      best.conflicts == 0,
+                  "32 x %d elements of %d bytes", cols, bytes);
+            for (int pitch = cols; pitch <= best.pitch; pitch++) {
+                int conflicts = 0;
+                for (int col = 0; col < cols; col++)
+                    conflicts += column_conflicts(90, 32, pitch, col, bytes);
+                CHECK((conflicts == 0) == (pitch == best.pitch), "pitch %d, best %d, %d columns",
+                      pitch, best.pitch, cols);
+            }
+        }
+    /* A swizzle is one to one in each row. */
+    CHECK(tilemm_model_best_padding(90, 64, 64, 4, both, 2, 1, &best) == TILEMM_SUCCESS, "64");
+    for (int row = 0; row < 64; row++) {
+        uint64_t seen = 0;
+        for (int col = 0; col < 64; col++)
+            seen |= (uint64_t)1 << (tilemm_model_tile_index(&best, row, col) - row * best.pitch);
+        CHECK(seen == UINT64_MAX, "row %d", row);
+    }
+    /* What cannot be had is said: columns that a swizzle cannot permute. */
+    CHECK(tilemm_model_best_padding(90, 64, 33, 8, both, 2, 1, &best) == TILEMM_SUCCESS &&
+              best.mask == 0,
+          "33 columns");
+    CHECK(tilemm_model_best_padding(90, 32, 1, 4, both, 2, 0, &best) == TILEMM_SUCCESS &&
+              best.pitch == 1 && best.conflicts == 0,
+          "one column");
+
+    tilemm_tile_access_t bad = both[0];
+#define REFUSED(...)                                                                               \
+    CHECK(tilemm_model_best_padding(__VA_ARGS__) == TILEMM_INVALID_ARGUMENT, #__VA_ARGS__)
+    REFUSED(9, 32, 32, 4, both, 2, 0, &best);
+    REFUSED(90, 0, 32, 4, both, 2, 0, &best);
+    REFUSED(90, 32, 0, 4, both, 2, 0, &best);
+    REFUSED(90, 32, 32, 3, both, 2, 0, &best);
+    REFUSED(90, 32, 32, 32, both, 2, 0, &best);
+    REFUSED(90, 32, 32, 0, both, 2, 0, &best);
+    REFUSED(90, 512, 129, 4, both, 2, 0, &best);
+    REFUSED(90, 2147483647, 2147483647, 4, both, 2, 0, &best);
+    REFUSED(90, 32, 32, 4, NULL, 2, 0, &best);
+    REFUSED(90, 32, 32, 4, both, 0, 0, &best);
+    REFUSED(90, 32, 32, 4, both, 2, 0, NULL);
+    bad.wide = 33;
+    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
+    bad.wide = 0;
+    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
+    bad = (tilemm_tile_access_t){4, 9, 1};
+    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
+    bad = (tilemm_tile_access_t){8, 4, 3};
+    REFUSED(90, 32, 33, 4, &bad, 1, 0, &best);
+    bad.vector = 8;
+    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
+    bad.vector = 4;
+    REFUSED(90, 32, 34, 4, &bad, 1, 0, &best);
+}
+
 int main(void)
 {
     test_strides();
@@ -220,5 +447,8 @@ int main(void)
     test_shared_sharing();
     test_global();
     test_errors();
+    test_messages();
+    test_pictures();
+    test_padding();
     return check_exit();
 }

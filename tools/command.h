@@ -18,6 +18,8 @@ int command_bench(int argc, char **argv);
 int command_gemm(int argc, char **argv);
 int command_transpose(int argc, char **argv);
 int command_reduce(int argc, char **argv);
+int command_banks(int argc, char **argv);
+int command_coalescing(int argc, char **argv);
 
 /* Print "tilemm: ..." on standard error. Returns EXIT_FAILED. */
 int command_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

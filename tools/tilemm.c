@@ -16,6 +16,8 @@ static const struct {
     {"gemm", command_gemm, "matrix product of two .npy files"},
     {"transpose", command_transpose, "transpose of a .npy file"},
     {"reduce", command_reduce, "sum, norm, maximum ... of a .npy file"},
+    {"banks", command_banks, "draw a warp's access to shared memory"},
+    {"coalescing", command_coalescing, "draw a warp's access to global memory"},
 };
 
 static void print_help(void)

@@ -1,0 +1,399 @@
+/* access.c - a warp's access as the command line gives it.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "access.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "expr.h"
+
+enum { LANES = 32, MOST_EDGE = 1 << 20 };
+
+/* What the options say, before it becomes addresses. */
+typedef struct {
+    const char *verb, *expr, *file;
+    int has_tile, has_stride, has_walk, has_at;
+    int64_t stride, row, col, i, base;
+    int vector;
+} options_t;
+
+/* Two numbers with a character between them. */
+static int parse_pair(const char *text, char between, int64_t low, int64_t high, int64_t *first,
+                      int64_t *second)
+{
+    char copy[64];
+    char *middle;
+    if (strlen(text) >= sizeof copy)
+        return -1;
+    strcpy(copy, text);
+    middle = strchr(copy, between);
+    if (!middle)
+        return -1;
+    *middle = '\0';
+    return parse_int64(copy, low, high, first) == 0 &&
+                   parse_int64(middle + 1, low, high, second) == 0
+               ? 0
+               : -1;
+}
+
+/* 90, or 9.0. */
+static int parse_cc(const char *text, int *cc)
+{
+    int64_t major, minor;
+    if (parse_int64(text, 10, 9999, &major) == 0) {
+        *cc = (int)major;
+        return 0;
+    }
+    if (parse_pair(text, '.', 0, 999, &major, &minor) != 0 || minor > 9 || major < 1)
+        return -1;
+    *cc = (int)(major * 10 + minor);
+    return 0;
+}
+
+static int parse_walk(const char *text, tilemm_tile_access_t *walk)
+{
+    int64_t high = 1, wide = LANES;
+    if (strcmp(text, "column") == 0) {
+        high = LANES;
+        wide = 1;
+    } else if (strcmp(text, "row") != 0 &&
+               (parse_pair(text, 'x', 1, LANES, &high, &wide) != 0 || high * wide > LANES)) {
+        return -1;
+    }
+    walk->high = (int)high;
+    walk->wide = (int)wide;
+    return 0;
+}
+
+static int parse_mask(const char *text, uint32_t *mask)
+{
+    char *end;
+    if (strncmp(text, "0x", 2) == 0)
+        text += 2;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 16);
+    if (!isxdigit((unsigned char)*text) || *end || errno || value > UINT32_MAX)
+        return -1;
+    *mask = (uint32_t)value;
+    return 0;
+}
+
+/* ---- addresses --------------------------------------------------------------------------------
+ */
+
+/* One address of a file: 0x... or decimal, or a dot. */
+static int parse_address(const char *word, int *active, uint64_t *address)
+{
+    char *end;
+    *active = strcmp(word, ".") != 0;
+    if (!*active)
+        return 0;
+    if (!isdigit((unsigned char)*word))
+        return -1;
+    errno = 0;
+    *address = strtoull(word, &end, strncmp(word, "0x", 2) == 0 ? 16 : 10);
+    return errno || *end ? -1 : 0;
+}
+
+/* The words of a file, blanks and commas between them, the rest of a line after # left out. */
+static int read_addresses(const char *name, FILE *file, tilemm_warp_access_t *access)
+{
+    char line[4096];
+    int lanes = 0, number = 0;
+    while (fgets(line, sizeof line, file)) {
+        number++;
+        if (strlen(line) == sizeof line - 1)
+            return command_error("%s: line %d is too long", name, number);
+        line[strcspn(line, "#")] = '\0';
+        for (char *rest, *word = strtok_r(line, " \t\r\n,", &rest); word;
+             word = strtok_r(NULL, " \t\r\n,", &rest)) {
+            int active;
+            uint64_t address = 0;
+            if (lanes == LANES)
+                return command_error("%s: line %d: more than %d addresses", name, number, LANES);
+            if (parse_address(word, &active, &address) != 0)
+                return command_error(
+                    "%s: line %d: '%s' is not an address (a number from 0, or a dot)", name, number,
+                    word);
+            if (!active)
+                access->active &= ~(1u << lanes);
+            access->addr[lanes++] = address;
+        }
+    }
+    if (ferror(file))
+        return command_error("%s: cannot be read: %s", name, strerror(errno));
+    if (!lanes)
+        return command_error("%s: holds no address", name);
+    if (lanes < LANES)
+        access->active &= (1u << lanes) - 1;
+    return EXIT_OK;
+}
+
+static int take_file(const options_t *o, access_request_t *request)
+{
+    int is_input = strcmp(o->file, "-") == 0;
+    const char *name = is_input ? "standard input" : o->file;
+    FILE *file = is_input ? stdin : fopen(o->file, "r");
+    if (!file)
+        return command_error("%s: %s", name, strerror(errno));
+    int status = read_addresses(name, file, &request->access);
+    if (!is_input)
+        fclose(file);
+    snprintf(request->what, sizeof request->what, "addresses from %s", name);
+    return status;
+}
+
+/* The element of one lane by the tile, the stride or the expression. */
+static int take_element(const options_t *o, access_request_t *request, int lane)
+{
+    expr_variables_t v = {.lane = lane, .i = o->i};
+    int64_t index;
+    char message[160];
+    v.row = o->row + lane / request->walk.wide;
+    v.col = o->col + lane % request->walk.wide * o->vector;
+    if (lane >= request->walk.high * request->walk.wide ||
+        (o->has_tile && (v.row >= request->rows || v.col + o->vector > request->cols))) {
+        request->access.active &= ~(1u << lane);
+        return EXIT_OK;
+    }
+    if (!(request->access.active >> lane & 1))
+        return EXIT_OK;
+    if (o->expr) {
+        if (expr_value(o->expr, &v, &index, message, sizeof message) != 0)
+            return command_usage_error(o->verb, "--expr '%s', %s (lane %d)", o->expr, message,
+                                       lane);
+    } else {
+        index = o->has_stride ? lane * o->stride : v.row * request->cols + v.col;
+    }
+    if (index < 0 || index > INT64_MAX / 64)
+        return command_usage_error(o->verb, "lane %d accesses element %lld, must be 0 to 2^57",
+                                   lane, (long long)index);
+    request->access.addr[lane] = (uint64_t)index * (unsigned)request->elem_bytes;
+    return EXIT_OK;
+}
+
+static const char *walk_name(const tilemm_tile_access_t *walk, char *text, size_t size)
+{
+    if (walk->high == 1 && walk->wide == LANES)
+        return "along a row";
+    if (walk->high == LANES)
+        return "down a column";
+    snprintf(text, size, "%d rows by %d columns", walk->high, walk->wide);
+    return text;
+}
+
+static void describe(const options_t *o, access_request_t *request)
+{
+    char walk[64], where[64] = "", elements[64], *what = request->what;
+    const size_t size = sizeof request->what;
+    const char *how = walk_name(&request->walk, walk, sizeof walk);
+    int used = snprintf(elements, sizeof elements, "%d-byte elements", request->elem_bytes);
+    if (o->vector > 1)
+        snprintf(elements + used, sizeof elements - (size_t)used, ", %d at once", o->vector);
+    if (o->row || o->col)
+        snprintf(where, sizeof where, " from (%lld, %lld)", (long long)o->row, (long long)o->col);
+    if (o->expr)
+        snprintf(what, size, "element %.100s, %s, %s%s", o->expr, elements, how, where);
+    else if (o->has_stride)
+        snprintf(what, size, "stride %lld, %s", (long long)o->stride, elements);
+    else
+        snprintf(what, size, "tile of %d x %d, %s, %s%s", request->rows, request->cols, elements,
+                 how, where);
+}
+
+static int make_access(options_t *o, access_request_t *request)
+{
+    const int inputs = (o->file != NULL) + o->has_stride + (o->expr || o->has_tile);
+    char message[160];
+    int status = EXIT_OK;
+    if (!inputs)
+        return command_usage_error(o->verb, "which addresses? --tile, --stride, --expr or a file");
+    if (inputs > 1)
+        return command_usage_error(o->verb, "one of --tile, --stride, --expr and a file, not two");
+    if (o->vector > 16 / request->elem_bytes || (o->vector & (o->vector - 1)))
+        return command_usage_error(
+            o->verb, "--vector %d of %d bytes; a lane takes 1, 2, 4, 8 or 16 bytes at once",
+            o->vector, request->elem_bytes);
+    if ((o->has_walk || o->has_at) && !o->expr && !o->has_tile)
+        return command_usage_error(o->verb, "--access and --at need --tile or --expr");
+    if (o->has_tile && (o->row >= request->rows || o->col >= request->cols))
+        return command_usage_error(o->verb, "--at %lld,%lld is not in a tile of %d x %d",
+                                   (long long)o->row, (long long)o->col, request->rows,
+                                   request->cols);
+    request->walk.vector = o->vector;
+    request->access.elem_bytes = request->elem_bytes * o->vector;
+    if (o->file)
+        status = take_file(o, request);
+    for (int lane = 0; lane < LANES && !o->file && status == EXIT_OK; lane++)
+        status = take_element(o, request, lane);
+    if (status != EXIT_OK)
+        return status;
+    if (!o->file)
+        describe(o, request);
+    for (int lane = 0; lane < LANES; lane++) {
+        uint64_t *addr = &request->access.addr[lane];
+        if (!(request->access.active >> lane & 1))
+            *addr = 0;
+        else if (__builtin_add_overflow(*addr, (uint64_t)o->base, addr) || *addr > UINT64_MAX - 256)
+            return command_error("lane %d: the address is too large", lane);
+    }
+    if (tilemm_model_check(request->cc, &request->access, message, sizeof message) !=
+        TILEMM_SUCCESS)
+        return o->file ? command_error("%s", message) : command_usage_error(o->verb, "%s", message);
+    return EXIT_OK;
+}
+
+/* ---- options ----------------------------------------------------------------------------------
+ */
+
+enum {
+    OPTION_TILE = 0x100,
+    OPTION_STRIDE,
+    OPTION_EXPR,
+    OPTION_ACCESS,
+    OPTION_AT,
+    OPTION_I,
+    OPTION_ELEM,
+    OPTION_VECTOR,
+    OPTION_BASE,
+    OPTION_ACTIVE,
+    OPTION_CC,
+    OPTION_COLOR,
+    OPTION_SVG,
+    OPTION_JSON,
+    OPTION_STORE,
+    OPTION_NO_L1
+};
+
+/* An option that takes a value: 0, or -1 if it takes another. */
+static int take_value(int option, const char *value, options_t *o, access_request_t *request)
+{
+    static const word_t colors[] = {{"auto", -1}, {"never", 0}, {"always", 1}, {0}};
+    int64_t rows, cols, number;
+    switch (option) {
+    case OPTION_TILE:
+        if (parse_pair(value, 'x', 1, MOST_EDGE, &rows, &cols) != 0)
+            return -1;
+        o->has_tile = 1;
+        request->rows = (int)rows;
+        request->cols = (int)cols;
+        return 0;
+    case OPTION_STRIDE: o->has_stride = 1; return parse_int64(value, 0, INT_MAX, &o->stride);
+    case OPTION_EXPR: o->expr = value; return *value ? 0 : -1;
+    case OPTION_ACCESS: o->has_walk = 1; return parse_walk(value, &request->walk);
+    case OPTION_AT: o->has_at = 1; return parse_pair(value, ',', 0, MOST_EDGE, &o->row, &o->col);
+    case OPTION_I: return parse_int64(value, INT_MIN, INT_MAX, &o->i);
+    case OPTION_ELEM:
+    case OPTION_VECTOR:
+        if (parse_int64(value, 1, 16, &number) != 0 || (number & (number - 1)))
+            return -1;
+        *(option == OPTION_ELEM ? &request->elem_bytes : &o->vector) = (int)number;
+        return 0;
+    case OPTION_BASE: return parse_int64(value, 0, INT64_MAX, &o->base);
+    case OPTION_ACTIVE: return parse_mask(value, &request->access.active);
+    case OPTION_CC: return parse_cc(value, &request->cc);
+    case OPTION_COLOR: return parse_word(value, colors, &request->color);
+    default: /* OPTION_SVG */ request->svg = value; return *value ? 0 : -1;
+    }
+}
+
+/* What each of them takes. */
+static const char *taken_by(int option)
+{
+    switch (option) {
+    case OPTION_TILE: return "--tile takes rows x columns of 1 to 1048576, as 32x33";
+    case OPTION_STRIDE: return "--stride takes a number from 0";
+    case OPTION_EXPR: return "--expr takes an expression";
+    case OPTION_ACCESS: return "--access takes row, column or HxW of at most 32 lanes";
+    case OPTION_AT: return "--at takes a row and a column from 0, as 0,5";
+    case OPTION_I: return "--i takes a number";
+    case OPTION_ELEM: return "--elem takes 1, 2, 4, 8 or 16";
+    case OPTION_VECTOR: return "--vector takes 1, 2, 4, 8 or 16";
+    case OPTION_BASE: return "--base takes a number from 0";
+    case OPTION_ACTIVE: return "--active takes a hexadecimal number of at most 32 bits";
+    case OPTION_CC: return "--cc takes a compute capability from 1.0, as 90 or 9.0";
+    case OPTION_COLOR: return "--color takes auto, always or never";
+    default: return "--svg takes a file's name";
+    }
+}
+
+int access_parse(int argc, char **argv, const char *help, access_request_t *request, int *done)
+{
+    static const struct option table[] = {
+        {"tile", required_argument, NULL, OPTION_TILE},
+        {"stride", required_argument, NULL, OPTION_STRIDE},
+        {"expr", required_argument, NULL, OPTION_EXPR},
+        {"access", required_argument, NULL, OPTION_ACCESS},
+        {"at", required_argument, NULL, OPTION_AT},
+        {"i", required_argument, NULL, OPTION_I},
+        {"elem", required_argument, NULL, OPTION_ELEM},
+        {"vector", required_argument, NULL, OPTION_VECTOR},
+        {"base", required_argument, NULL, OPTION_BASE},
+        {"active", required_argument, NULL, OPTION_ACTIVE},
+        {"cc", required_argument, NULL, OPTION_CC},
+        {"color", required_argument, NULL, OPTION_COLOR},
+        {"svg", required_argument, NULL, OPTION_SVG},
+        {"json", no_argument, NULL, OPTION_JSON},
+        {"help", no_argument, NULL, 'h'},
+        {"store", no_argument, NULL, OPTION_STORE}, /* of coalescing alone */
+        {"no-l1", no_argument, NULL, OPTION_NO_L1},
+        {NULL, 0, NULL, 0},
+    };
+    options_t o = {.verb = argv[0], .vector = 1};
+    const int coalescing = strcmp(o.verb, "coalescing") == 0;
+    int option;
+    *done = 0;
+    memset(request, 0, sizeof *request);
+    request->cc = 90;
+    request->color = -1;
+    request->cached_in_l1 = 1;
+    request->elem_bytes = 4;
+    request->access.active = UINT32_MAX;
+    request->walk.high = 1;
+    request->walk.wide = LANES;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
+        if (option == 'h') {
+            fputs(help, stdout);
+            *done = 1;
+            return EXIT_OK;
+        } else if (option == OPTION_JSON) {
+            request->json = 1;
+        } else if (option == OPTION_STORE && coalescing) {
+            request->is_store = 1;
+        } else if (option == OPTION_NO_L1 && coalescing) {
+            request->cached_in_l1 = 0;
+        } else if (option == ':' || option == '?' || option == OPTION_STORE ||
+                   option == OPTION_NO_L1) {
+            return command_bad_option(o.verb, option, argv);
+        } else if (take_value(option, optarg, &o, request) != 0) {
+            return command_usage_error(o.verb, "%s, not '%s'", taken_by(option), optarg);
+        }
+    }
+    if (argc - optind > 1)
+        return command_usage_error(o.verb, "takes one file of addresses at most");
+    if (argc > optind)
+        o.file = argv[optind];
+    return make_access(&o, request);
+}
+
+void access_print_json(const access_request_t *request)
+{
+    printf("  \"cc\": %d,\n  \"elem_bytes\": %d,\n  \"active\": \"%08" PRIx32 "\",\n  \"addr\": [",
+           request->cc, request->access.elem_bytes, request->access.active);
+    for (int lane = 0; lane < LANES; lane++) {
+        fputs(lane ? ", " : "", stdout);
+        if (request->access.active >> lane & 1)
+            printf("%" PRIu64, request->access.addr[lane]);
+        else
+            fputs("null", stdout);
+    }
+    puts("],");
+}

@@ -1,0 +1,186 @@
+/* expr.c - integer expressions, by recursive descent: a function climbs the levels of precedence.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "expr.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DEPTH = 200 }; /* of parentheses and signs */
+
+typedef struct {
+    const char *text, *at;
+    const expr_variables_t *variables;
+    char *message;
+    size_t size;
+    int failed, depth;
+} parser_t;
+
+/* The first thing that is wrong counts. Returns 0, as a value to go on with. */
+__attribute__((format(printf, 2, 3))) static int64_t wrong(parser_t *p, const char *format, ...)
+{
+    va_list arguments;
+    if (p->failed)
+        return 0;
+    p->failed = 1;
+    int used = snprintf(p->message, p->size, "at character %d: ", (int)(p->at - p->text) + 1);
+    if (used < 0 || (size_t)used >= p->size)
+        return 0;
+    va_start(arguments, format);
+    vsnprintf(p->message + used, p->size - (size_t)used, format, arguments);
+    va_end(arguments);
+    return 0;
+}
+
+static void skip_blanks(parser_t *p)
+{
+    while (isspace((unsigned char)*p->at))
+        p->at++;
+}
+
+static int64_t parse_level(parser_t *p, int level);
+
+static int64_t parse_number(parser_t *p)
+{
+    char *end;
+    int base = p->at[0] == '0' && (p->at[1] == 'x' || p->at[1] == 'X') ? 16 : 10;
+    errno = 0;
+    long long value = strtoll(p->at, &end, base);
+    if (errno)
+        return wrong(p, "the number is too large");
+    if (isalnum((unsigned char)*end) || *end == '_' || *end == '.')
+        return wrong(p, "not a whole number");
+    p->at = end;
+    return value;
+}
+
+static int64_t parse_variable(parser_t *p)
+{
+    const struct {
+        const char *name;
+        int64_t value;
+    } known[] = {{"lane", p->variables->lane},
+                 {"row", p->variables->row},
+                 {"col", p->variables->col},
+                 {"i", p->variables->i}};
+    int length = 0;
+    while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
+        length++;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if ((int)strlen(known[i].name) == length &&
+            !strncmp(p->at, known[i].name, (size_t)length)) {
+            p->at += length;
+            return known[i].value;
+        }
+    return wrong(p, "'%.*s' is no variable; there are lane, row, col and i", length, p->at);
+}
+
+/* A number, a variable, a parenthesis, or one of these with a sign. */
+static int64_t parse_operand(parser_t *p)
+{
+    int64_t value = 0;
+    if (++p->depth > MOST_DEPTH)
+        return wrong(p, "nested too deep");
+    skip_blanks(p);
+    if (isdigit((unsigned char)*p->at)) {
+        value = parse_number(p);
+    } else if (isalpha((unsigned char)*p->at) || *p->at == '_') {
+        value = parse_variable(p);
+    } else if (*p->at == '(') {
+        p->at++;
+        value = parse_level(p, 0);
+        skip_blanks(p);
+        if (*p->at != ')')
+            return wrong(p, "')' is missing");
+        p->at++;
+    } else if (*p->at == '-') {
+        p->at++;
+        value = parse_operand(p);
+        if (__builtin_sub_overflow((int64_t)0, value, &value))
+            return wrong(p, "the value is too large");
+    } else if (*p->at == '+' || *p->at == '~') {
+        const char sign = *p->at++;
+        value = parse_operand(p);
+        value = sign == '~' ? ~value : value;
+    } else if (*p->at) {
+        return wrong(p, "'%c' where a number, a variable or '(' must be", *p->at);
+    } else {
+        return wrong(p, "it ends where a number, a variable or '(' must be");
+    }
+    p->depth--;
+    return value;
+}
+
+static int64_t apply(parser_t *p, char operation, int64_t a, int64_t b)
+{
+    int64_t value = 0;
+    int overflows = 0;
+    switch (operation) {
+    case '|': return a | b;
+    case '^': return a ^ b;
+    case '&': return a & b;
+    case '<':
+    case '>':
+        if (b < 0 || b > 62)
+            return wrong(p, "a shift by %lld; must be 0 to 62", (long long)b);
+        if (operation == '>')
+            return a >> b;
+        overflows = __builtin_mul_overflow(a, (int64_t)1 << b, &value);
+        break;
+    case '+': overflows = __builtin_add_overflow(a, b, &value); break;
+    case '-': overflows = __builtin_sub_overflow(a, b, &value); break;
+    case '*': overflows = __builtin_mul_overflow(a, b, &value); break;
+    default: /* / and % */
+        if (b == 0)
+            return wrong(p, "division by zero");
+        if (b == -1) /* the least number by -1 is too large */
+            return operation == '/' ? apply(p, '-', 0, a) : 0;
+        return operation == '/' ? a / b : a % b;
+    }
+    return overflows ? wrong(p, "the value is too large") : value;
+}
+
+/* The operator at hand if it is one of a level, and how long it is. */
+static char operator_of(const parser_t *p, int level, int *length)
+{
+    static const char *const levels[] = {"|", "^", "&", "<>", "+-", "*/%"};
+    const char c = *p->at;
+    if (!c || !strchr(levels[level], c))
+        return '\0';
+    *length = c == '<' || c == '>' ? 2 : 1;
+    return *length == 2 && p->at[1] != c ? '\0' : c;
+}
+
+/* What is of a level, from | (0) to * (5), or above it. */
+static int64_t parse_level(parser_t *p, int level)
+{
+    enum { OPERANDS = 6 };
+    char operation;
+    int length;
+    if (level == OPERANDS)
+        return parse_operand(p);
+    int64_t value = parse_level(p, level + 1);
+    for (skip_blanks(p); !p->failed && (operation = operator_of(p, level, &length)) != '\0';
+         skip_blanks(p)) {
+        p->at += length;
+        int64_t right = parse_level(p, level + 1);
+        if (!p->failed)
+            value = apply(p, operation, value, right);
+    }
+    return value;
+}
+
+int expr_value(const char *text, const expr_variables_t *variables, int64_t *value, char *message,
+               size_t size)
+{
+    parser_t p = {
+        .text = text, .at = text, .variables = variables, .message = message, .size = size};
+    *value = parse_level(&p, 0);
+    if (!p.failed && *p.at)
+        wrong(&p, "'%s' is left over", p.at);
+    return p.failed ? -1 : 0;
+}

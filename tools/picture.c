@@ -1,0 +1,228 @@
+/* picture.c - the picture of a warp's access: a grid of words, drawn in the terminal or as SVG.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "access.h"
+#include "command.h"
+
+enum { LANES = 32, LABEL = 12 /* characters */, FULL_CELL = 3, NARROW_CELL = 2 };
+
+static int first_lane(uint32_t lanes)
+{
+    int lane = 0;
+    while (!(lanes >> lane & 1))
+        lane++;
+    return lane;
+}
+
+/* Whether more than one lane is in a cell. */
+static int is_crowd(uint32_t lanes)
+{
+    return (lanes & (lanes - 1)) != 0;
+}
+
+/* ---- the terminal -----------------------------------------------------------------------------
+ */
+
+static int wants_color(int color)
+{
+    const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
+    if (color >= 0)
+        return color;
+    return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 && !(none && *none);
+}
+
+/* Cells without the mark beside the lane where the terminal is not wide enough for them. */
+static int cell_width(int columns)
+{
+    struct winsize window;
+    if (isatty(STDOUT_FILENO) && ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 &&
+        window.ws_col > 0 && window.ws_col < LABEL + columns * FULL_CELL)
+        return NARROW_CELL;
+    return FULL_CELL;
+}
+
+/* The lowest lane; + where there are more, ! where it had to wait. */
+static void print_cell(const picture_cell_t *cell, int width, int color)
+{
+    static const char *const colors[] = {[CELL_EMPTY] = "2",
+                                         [CELL_MOVED] = "33",
+                                         [CELL_USED] = "32",
+                                         [CELL_SHARED] = "36",
+                                         [CELL_CONFLICT] = "31"};
+    char text[16];
+    if (cell->lanes)
+        snprintf(text, sizeof text, "%2d%c", first_lane(cell->lanes),
+                 is_crowd(cell->lanes)         ? '+'
+                 : cell->kind == CELL_CONFLICT ? '!'
+                                               : ' ');
+    else
+        strcpy(text, cell->kind == CELL_MOVED ? " - " : " . ");
+    text[width] = '\0';
+    if (color)
+        printf("\033[%sm%s\033[0m", colors[cell->kind], text);
+    else
+        fputs(text, stdout);
+}
+
+static void print_picture(const picture_t *p, int color)
+{
+    const int width = cell_width(p->columns);
+    printf("%s\n\n%-*s", p->title, LABEL, p->heading);
+    for (int column = 0; column < p->columns; column += p->step)
+        printf("%2d%*s", column, column + p->step < p->columns ? p->step * width - 2 : 0, "");
+    putchar('\n');
+    for (int i = 0; i < p->count; i++) {
+        const picture_row_t *row = &p->rows[i];
+        if (i && row->starts_group)
+            putchar('\n');
+        printf("%-*s", LABEL, row->label);
+        for (int column = 0; column < p->columns; column++)
+            print_cell(&row->cells[column], width, color);
+        putchar('\n');
+    }
+    printf("\n%s\n%s\n", p->legend, p->summary);
+}
+
+/* ---- SVG ------------------------------------------------------------------------------------- */
+
+enum {
+    CELL_X = 25,
+    CELL_Y = 19,
+    LEFT = 88,
+    TOP = 52,
+    GAP = 7, /* above a row that starts a group */
+    MARGIN = 12,
+    LINE = 17
+};
+
+static void put_xml(FILE *file, const char *text, int length)
+{
+    for (int i = 0; i < length && text[i]; i++)
+        switch (text[i]) {
+        case '<': fputs("&lt;", file); break;
+        case '>': fputs("&gt;", file); break;
+        case '&': fputs("&amp;", file); break;
+        default: putc(text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?', file);
+        }
+}
+
+static void put_text(FILE *file, int x, int y, const char *attributes, const char *text, int length)
+{
+    fprintf(file, "<text x=\"%d\" y=\"%d\"%s>", x, y, attributes);
+    put_xml(file, text, length);
+    fputs("</text>\n", file);
+}
+
+static void put_cell(FILE *file, const picture_cell_t *cell, int x, int y)
+{
+    static const char *const classes[] = {[CELL_EMPTY] = "e",
+                                          [CELL_MOVED] = "m",
+                                          [CELL_USED] = "u",
+                                          [CELL_SHARED] = "s",
+                                          [CELL_CONFLICT] = "c"};
+    fprintf(file, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>",
+            classes[cell->kind], x, y, CELL_X - 1, CELL_Y - 1);
+    if (cell->lanes) {
+        fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"><title>lane", x + CELL_X / 2,
+                y + 13);
+        for (int lane = 0; lane < LANES; lane++)
+            if (cell->lanes >> lane & 1)
+                fprintf(file, " %d", lane);
+        fprintf(file, "</title>%d%s</text>", first_lane(cell->lanes),
+                is_crowd(cell->lanes) ? "+" : "");
+    }
+    putc('\n', file);
+}
+
+/* The lines of a text, one below the other. Returns where the next one would be. */
+static int put_lines(FILE *file, int y, const char *text)
+{
+    for (const char *end; *text; text = *end ? end + 1 : end, y += LINE) {
+        end = text + strcspn(text, "\n");
+        put_text(file, MARGIN, y, "", text, (int)(end - text));
+    }
+    return y;
+}
+
+static int count_lines(const char *text)
+{
+    int lines = 1;
+    for (; *text; text++)
+        lines += *text == '\n';
+    return lines;
+}
+
+static void write_svg(FILE *file, const picture_t *p)
+{
+    int y = TOP, bottom = TOP;
+    for (int i = 0; i < p->count; i++)
+        bottom += CELL_Y + (i && p->rows[i].starts_group ? GAP : 0);
+    const int width = LEFT + p->columns * CELL_X + MARGIN;
+    const int height = bottom + 8 + LINE * (1 + count_lines(p->summary)) + MARGIN / 2;
+    fprintf(file,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\">\n"
+            "<style>.e{fill:#f4f4f4}.m{fill:#fbe3a4}.u{fill:#bfe3bf}.s{fill:#bcd9f2}"
+            ".c{fill:#f3b0a8;stroke:#c0392b}</style>\n"
+            "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
+            width, height, width, height, width, height);
+    put_text(file, MARGIN, 20, " font-size=\"13\" font-weight=\"bold\"", p->title, INT_MAX);
+    put_text(file, MARGIN, TOP - 8, "", p->heading, INT_MAX);
+    for (int column = 0; column < p->columns; column += p->step)
+        fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" fill=\"#666\">%d</text>\n",
+                LEFT + column * CELL_X + CELL_X / 2, TOP - 8, column);
+    for (int i = 0; i < p->count; i++, y += CELL_Y) {
+        if (i && p->rows[i].starts_group)
+            y += GAP;
+        put_text(file, MARGIN, y + 13, "", p->rows[i].label, INT_MAX);
+        for (int column = 0; column < p->columns; column++)
+            put_cell(file, &p->rows[i].cells[column], LEFT + column * CELL_X, y);
+    }
+    y = put_lines(file, y + 8 + LINE / 2, p->legend);
+    put_lines(file, y, p->summary);
+    fputs("</svg>\n", file);
+}
+
+/* To a temporary name beside the file, which is then renamed: no half of a picture is left. */
+static int save_svg(const picture_t *picture, const char *name)
+{
+    char target[PATH_MAX], temporary[PATH_MAX];
+    if (output_names(name, target, temporary, PATH_MAX) != 0)
+        return EXIT_FAILED;
+    int fd = mkstemp(temporary), failed = 1;
+    if (fd < 0)
+        return command_error("%s: cannot be written: %s", name, strerror(errno));
+    mode_t mask = umask(0);
+    umask(mask);
+    FILE *file = fdopen(fd, "w");
+    if (file) {
+        write_svg(file, picture);
+        failed = fflush(file) != 0 || ferror(file) || fchmod(fd, 0666 & ~mask) != 0;
+        failed |= fclose(file) != 0;
+    } else {
+        close(fd);
+    }
+    if (!failed && rename(temporary, target) == 0)
+        return EXIT_OK;
+    command_error("%s: cannot be written: %s", name, strerror(errno));
+    unlink(temporary);
+    return EXIT_FAILED;
+}
+
+int picture_show(const picture_t *picture, const access_request_t *request)
+{
+    if (request->svg && strcmp(request->svg, "-") == 0)
+        write_svg(stdout, picture);
+    else if (!request->json)
+        print_picture(picture, wants_color(request->color));
+    return request->svg && strcmp(request->svg, "-") != 0 ? save_svg(picture, request->svg)
+                                                          : EXIT_OK;
+}
