@@ -21,6 +21,7 @@ struct tilemm_context {
     int threads;     /* tilemm_set_threads; 0: the default */
     int env_threads; /* TILEMM_NUM_THREADS; 0 if unset */
     int log;         /* TILEMM_LOG */
+    int looked;      /* the CPU backend: for the GPU's driver, in this operation */
     char arch[16];   /* TILEMM_ARCH, or "" */
     void *workspace; /* the user's, or NULL */
     size_t workspace_bytes;

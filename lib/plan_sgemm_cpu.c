@@ -15,6 +15,8 @@ static const double THREAD_WORK = 1 << 20;
 /* Products of up to so many multiply-adds are added up in short chains, for accuracy: there it
  * costs nothing that shows, and other libraries' kernels for small products do the like. */
 static const double SHORT_CHAIN_WORK = 1 << 21;
+/* Rows further apart are better packed: those of a tile would be in the same few sets of L1. */
+enum { IN_PLACE_LD = 512 };
 enum { SHORT_CHAIN = 32, LONG_CHAIN = 128 };
 /* Parts that each thread should find, so that the last to finish is not much later. */
 enum { PARTS_PER_THREAD = 8 };
@@ -190,6 +192,41 @@ static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
     size_set(plan, x->nr);
 }
 
+/* Small matrices, of which A is read where it lies, and B too if its columns are next to each
+ * other: else B is packed on the stack. Little may be computed here, as it takes longer than the
+ * smallest products. Returns 0 if these are not such. */
+static int plan_in_place(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int64_t kc_limit,
+                         int64_t lda, int b_along_k, int threads)
+{
+    const double work = (double)x->m * (double)x->n * (double)x->k;
+    int64_t panel;
+
+    if (work > SHORT_CHAIN_WORK || x->k > kc_limit || lda > IN_PLACE_LD ||
+        (threads > 1 && work >= 2 * THREAD_WORK))
+        return 0;
+    plan->kc = round_up(x->k, 4);
+    panel = (int64_t)panel_bytes(plan->kc, x->nr);
+    if (panel > TILEMM__SGEMM_STACK_BYTES)
+        return 0;
+    plan->in_place = 1;
+    plan->direct = !b_along_k;
+    plan->on_stack = 1;
+    plan->chain = SHORT_CHAIN;
+    plan->rows = x->m <= x->mr ? x->m : pieces(x->m, pieces(x->m, x->mr));
+    plan->m_task = plan->m_panel = plan->m_part = round_up(x->m, plan->rows);
+    plan->n_task = plan->n_panel = round_up(x->n, x->nr);
+    if (b_along_k && plan->n_panel > x->nr)
+        plan->n_panel = least(plan->n_panel, TILEMM__SGEMM_STACK_BYTES / panel * x->nr);
+    plan->n_part = plan->n_panel;
+    plan->set_bytes = plan->direct ? (size_t)panel : panel_bytes(plan->kc, plan->n_panel);
+    plan->tasks = x->batch_count;
+    plan->threads = 1;
+    if (threads > 1 && x->batch_count > 1)
+        plan->threads = (int)least(x->batch_count,
+                                   within(work * (double)x->batch_count / THREAD_WORK, 1, threads));
+    return 1;
+}
+
 void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_args_t *args,
                             const tilemm__cpu_traits_t *traits, int mr, int nr, int threads,
                             size_t workspace)
@@ -208,13 +245,15 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     };
     const int b_along_k = swap ? !args->trans_a : args->trans_b;
     const double b_span = (double)x.k * (double)(swap ? args->lda : args->ldb) * sizeof(float);
-    size_t sets, least_set;
-
-    *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap};
-
     /* A Ns panel fills L1 while Ms panels pass: larger than where all would stay, as what is read
      * in order comes soon enough from L2, and C is loaded and stored once in kc steps. */
-    plan->kc = even(x.k, most(128, least(512, that_fit((int64_t)traits->l1d_bytes, nr))), 4);
+    const int64_t kc_limit = most(128, least(512, that_fit((int64_t)traits->l1d_bytes, nr)));
+    size_t sets, least_set;
+
+    *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap, .rows = mr};
+    if (plan_in_place(plan, &x, kc_limit, swap ? args->ldb : args->lda, b_along_k, threads))
+        return;
+    plan->kc = even(x.k, kc_limit, 4);
 
     plan->chain =
         (double)x.m * (double)x.n * (double)x.k <= SHORT_CHAIN_WORK ? SHORT_CHAIN : LONG_CHAIN;

@@ -21,13 +21,15 @@ enum { TILEMM__SGEMM_STACK_BYTES = 32768 };
  * the same bits with any number of threads and any workspace. The one exception is a workspace too
  * small for one Ms and one Ns panel, where kc shrinks to what the stack can hold. */
 typedef struct {
-    int swap;   /* C^T = op(B)^T op(A)^T is computed: what follows is of that problem */
-    int direct; /* Ns is read from B where it lies; a last panel of part vectors is packed */
+    int swap;     /* C^T = op(B)^T op(A)^T is computed: what follows is of that problem */
+    int direct;   /* Ns is read from B where it lies; a last panel of part vectors is packed */
+    int in_place; /* Ms is read from A where it lies, in panels of `rows` */
     int shared;
     int on_stack; /* panels lie on the stack */
     int threads;
     int64_t kc;
     int64_t chain;            /* products added up one after the other, in a tile */
+    int64_t rows;             /* of a tile: mr, or less that all of them are the same */
     int64_t m_panel, n_panel; /* rows and columns packed at a time, multiples of mr and nr */
     int64_t m_part, n_part;   /* likewise */
     int64_t m_task, n_task;   /* likewise, where not shared */

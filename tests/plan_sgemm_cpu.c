@@ -72,8 +72,8 @@ static int64_t pieces(int64_t total, int64_t size)
 static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm_args_t *args,
                         int threads, size_t workspace)
 {
-    const int mr = tiles[machine->isa].mr, nr = tiles[machine->isa].nr;
     const tilemm__sgemm_cpu_plan_t plan = plan_for(machine, args, threads, workspace);
+    const int64_t mr = plan.rows, nr = tiles[machine->isa].nr;
     const tilemm__sgemm_cpu_plan_t alone = plan_for(machine, args, 1, SIZE_MAX);
     const int64_t m = plan.swap ? args->n : args->m, n = plan.swap ? args->m : args->n;
     const int64_t ns_width = plan.direct ? nr : plan.n_panel;
@@ -94,8 +94,10 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
     CHECK(plan.m_part <= plan.m_panel && plan.n_part <= plan.n_panel, "%s: %" PRId64 " x %" PRId64,
           what, plan.m_part, plan.n_part);
     CHECK(plan.ms_bytes % 64 == 0 && plan.set_bytes % 64 == 0, "%s: %zu", what, plan.set_bytes);
-    CHECK(plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * plan.m_panel), "%s: %zu", what,
-          plan.ms_bytes);
+    CHECK(mr > 0 && (plan.in_place ? mr <= tiles[machine->isa].mr : mr == tiles[machine->isa].mr),
+          "%s: %" PRId64 " rows", what, mr);
+    CHECK(plan.in_place || plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * plan.m_panel),
+          "%s: %zu", what, plan.ms_bytes);
     CHECK(plan.set_bytes - plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * ns_width), "%s: %zu",
           what, plan.set_bytes);
     if (plan.on_stack) {
@@ -107,6 +109,7 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
         CHECK(plan.kc == alone.kc, "%s: kc %" PRId64 ", alone %" PRId64, what, plan.kc, alone.kc);
     }
     CHECK(plan.swap == alone.swap, "%s", what);
+    CHECK(!plan.in_place || (plan.on_stack && args->k <= plan.kc), "%s", what);
     if (plan.shared) {
         CHECK(!plan.direct && plan.threads > 1 && plan.tasks == 1, "%s", what);
     } else {
@@ -172,7 +175,17 @@ static void check_particular(void)
     tilemm__sgemm_args_t args = problem(64, 64, 64, 0, 1);
     tilemm__sgemm_cpu_plan_t plan = plan_for(x, &args, 16, SIZE_MAX);
 
-    CHECK(plan.threads == 1 && plan.on_stack && plan.direct && plan.tasks == 1, "64 cubed");
+    CHECK(plan.threads == 1 && plan.on_stack && plan.direct && plan.in_place && plan.tasks == 1,
+          "64 cubed");
+
+    args = problem(64, 64, 64, 2, 1);
+    plan = plan_for(x, &args, 16, SIZE_MAX);
+    CHECK(plan.on_stack && !plan.direct && plan.in_place, "64 cubed, B transposed");
+
+    args = problem(64, 64, 64, 0, 1);
+    args.lda = 4096;
+    plan = plan_for(x, &args, 16, SIZE_MAX);
+    CHECK(!plan.in_place, "64 cubed, rows far apart");
 
     args = problem(64, 64, 64, 0, 1000);
     plan = plan_for(x, &args, 16, SIZE_MAX);

@@ -11,15 +11,19 @@ typedef struct {
     const char *name; /* "sgemm_fma_avx512_14x32" */
     int mr, nr;       /* rows and columns of the tile */
     int vector;       /* floats in a vector: it divides nr */
+    int masks;        /* whether part of a vector can be read and written: else see kernel */
 
     /* C (m x n, m <= mr, n <= nr) = alpha Ms Ns + beta C over k >= 1 steps. Products are added up
      * `chain` at a time, and those sums one after the other: the shorter the chain the smaller the
-     * error, and the more work. ms is a packed Ms panel.
+     * error, and the more work.
+     * Element (i, p) of Ms is ms[i * ld_ms + p] if along_k, else ms[p * ld_ms + i]: op(A) where it
+     * lies, or a packed panel, whose ld_ms is mr.
      * The elements of Ns of one k lie together, those of the next ld_ns further: nr for a packed
-     * panel. They are read up to column `vector` if n <= vector, else up to nr. C's rows are rs_c
-     * apart, its columns cs_c. If beta is 0, C is not read. */
-    void (*kernel)(int64_t k, int64_t chain, const float *ms, const float *ns, int64_t ld_ns, int m,
-                   int n, float alpha, float beta, float *c, int64_t rs_c, int64_t cs_c);
+     * panel. Without masks they are read up to column `vector` if n <= vector, else up to nr.
+     * C's rows are rs_c apart, its columns cs_c. If beta is 0, C is not read. */
+    void (*kernel)(int64_t k, int64_t chain, const float *ms, int64_t ld_ms, int along_k,
+                   const float *ns, int64_t ld_ns, int m, int n, float alpha, float beta, float *c,
+                   int64_t rs_c, int64_t cs_c);
 
     /* Pack one panel of k steps. count is how many rows (at most mr) or columns (at most nr) there
      * are; the rest is set to 0. If along_k, element i of step p is src[i * ld + p], else it is

@@ -4,6 +4,7 @@
  * The including file defines
  *     TILE_BYTES    bytes in a vector
  *     TILE_MR       rows of the tile
+ *     TILE_HEIGHTS(X)  X(1) X(2) ... X(TILE_MR)
  *     TILE_NR       columns of the tile, a multiple of the floats in a vector
  *     TILE_ISA      avx512 ...: part of the kernel's name and of the table's
  *     TILE_METHOD   "fma" or "mul"
@@ -24,23 +25,45 @@
 #include "sgemm.h"
 #include "tile_layout.h"
 
+/* Whatever CFLAGS say: at -O2 some loops would stay, and with them all sums lie in memory. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
 #define TILE_INLINE static inline __attribute__((always_inline))
 /* Unrolled early, so that arrays of vectors become registers. */
 #define TILE_UNROLL _Pragma("GCC unroll 32")
 #define TILE_LEAST(x, y) ((x) < (y) ? (x) : (y))
 
 typedef float vec_t __attribute__((vector_size(TILE_BYTES)));
-typedef float quad_t __attribute__((vector_size(16)));
+typedef float four_t __attribute__((vector_size(16)));
 /* The same in memory that is aligned to a float only. */
 typedef float vec_mem_t __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
-typedef float quad_mem_t __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float four_mem_t __attribute__((vector_size(16), aligned(4), may_alias));
 
 enum { VECTOR = TILE_BYTES / 4, VECTORS = TILE_NR / VECTOR };
 enum { LINE = 16 }; /* floats in a cache line */
 
 /* ---- the micro-kernel -------------------------------------------------------------------- */
 
-/* Store a part of a tile that is not whole vectors of C. Out of line: it is rarely needed. */
+/* What the including file offers for a vector of which only the first elements are there. */
+#ifndef TILE_MASK
+#define TILE_MASK 0
+typedef int mask_t;
+#define MASK_OF(count) (count)
+#define LOAD_MASKED(mask, from) (*(const vec_mem_t *)(from))
+#define STORE_MASKED(mask, to, x) ((void)(mask), *(vec_mem_t *)(to) = (x))
+#endif
+
+TILE_INLINE vec_t load(const int masked, mask_t mask, const float *from)
+{
+    (void)mask;
+    if (masked)
+        return (vec_t)LOAD_MASKED(mask, from);
+    return *(const vec_mem_t *)from;
+}
+
+/* Store a tile to a C without whole vectors. Out of line: it is rarely needed. */
 static __attribute__((noinline)) void store_part(const float *restrict part, int m, int n,
                                                  float beta, float *restrict c, int64_t rs_c,
                                                  int64_t cs_c)
@@ -59,20 +82,32 @@ static __attribute__((noinline)) void store_part(const float *restrict part, int
     }
 }
 
-/* rows and vectors are constants once this is inlined: the part of the tile that is computed. */
-TILE_INLINE void tile(const int rows, const int vectors, int64_t k, int64_t chain,
-                      const float *restrict ms, const float *restrict ns, int64_t ld_ns, int m,
-                      int n, float alpha, float beta, float *restrict c, int64_t rs_c, int64_t cs_c)
+/* The rows of op(A) that are next to each other along k are reached from one pointer for every
+ * five, by the strides that an address can have: 14 pointers would not fit in registers. */
+enum { REACH = 5 };
+
+/* rows, vectors, along_k and masked are constants once this is inlined: the part of the tile that
+ * is computed, how op(A) lies, and whether the last vector of columns is not whole. */
+TILE_INLINE void tile(const int rows, const int vectors, const int along_k, const int masked,
+                      int64_t k, int64_t chain, const float *restrict ms, int64_t ld_ms,
+                      const float *restrict ns, int64_t ld_ns, int n, float alpha, float beta,
+                      float *restrict c, int64_t rs_c, int64_t cs_c)
 {
     float part[TILE_MR * TILE_NR]; /* chains that are done; then what is not whole vectors of C */
     vec_t sum[TILE_MR][VECTORS];
+    const mask_t mask = MASK_OF(n - (vectors - 1) * VECTOR);
+    const int whole = n == vectors * VECTOR;
+    const char *at[(TILE_MR + REACH - 1) / REACH];
+    const int64_t step = ld_ms * (int64_t)sizeof(float), step3 = 3 * step;
+
+    TILE_UNROLL
+    for (int i = 0; i < rows; i += REACH)
+        at[i / REACH] = (const char *)(ms + i * (along_k ? ld_ms : 1));
 
     /* C is met once in k steps, so it has left the near caches; it comes back meanwhile. */
-    if (cs_c == 1) {
+    if (cs_c == 1 && k >= 64) {
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
-            if (i >= m)
-                break;
             __builtin_prefetch(c + i * rs_c, 1);
             __builtin_prefetch(c + i * rs_c + n - 1, 1);
         }
@@ -93,35 +128,56 @@ TILE_INLINE void tile(const int rows, const int vectors, int64_t k, int64_t chai
 
             TILE_UNROLL
             for (int v = 0; v < vectors; v++)
-                b[v] = *(const vec_mem_t *)(ns + v * VECTOR);
-#if TILE_LANES
-            TILE_UNROLL
-            for (int q = 0; q < (rows + 3) / 4; q++) {
-                const quad_t a = *(const quad_mem_t *)(ms + 4 * q);
-
+                b[v] = load(masked && v == vectors - 1, mask, ns + v * VECTOR);
+            if (along_k) {
                 TILE_UNROLL
-                for (int i = 0; i < 4; i++) {
-                    if (4 * q + i >= rows)
-                        break;
+                for (int i = 0; i < rows; i++) {
+                    const char *row = at[i / REACH];
+                    const float a =
+                        *(const float *)(i % REACH == 3 ? row + step3 : row + i % REACH * step);
+
                     TILE_UNROLL
                     for (int v = 0; v < vectors; v++)
-                        sum[4 * q + i][v] += a[i] * b[v];
+                        sum[i][v] += a * b[v];
                 }
-            }
-#else
-            TILE_UNROLL
-            for (int i = 0; i < rows; i++) {
                 TILE_UNROLL
-                for (int v = 0; v < vectors; v++)
-                    sum[i][v] += ms[i] * b[v];
-            }
+                for (int i = 0; i < rows; i += REACH) {
+                    at[i / REACH] += sizeof(float);
+#ifdef __GNUC__ /* else the compiler makes a pointer for each row */
+                    __asm__("" : "+r"(at[i / REACH]));
 #endif
-            /* Some steps ahead, where the hardware does not look between panels. */
-            __builtin_prefetch(ms + 16 * TILE_MR);
+                }
+            } else {
+#if TILE_LANES
+                TILE_UNROLL
+                for (int q = 0; q < rows; q += 4) {
+                    const int left = TILE_LEAST(4, rows - q);
+                    four_t a = {0};
+
+                    if (left == 4)
+                        a = *(const four_mem_t *)(ms + q);
+                    TILE_UNROLL
+                    for (int i = 0; i < left; i++) {
+                        TILE_UNROLL
+                        for (int v = 0; v < vectors; v++)
+                            sum[q + i][v] += (left == 4 ? a[i] : ms[q + i]) * b[v];
+                    }
+                }
+#else
+                TILE_UNROLL
+                for (int i = 0; i < rows; i++) {
+                    TILE_UNROLL
+                    for (int v = 0; v < vectors; v++)
+                        sum[i][v] += ms[i] * b[v];
+                }
+#endif
+                /* Some steps ahead, where the hardware does not look between panels. */
+                __builtin_prefetch(ms + 16 * ld_ms);
+                ms += ld_ms;
+            }
             TILE_UNROLL
             for (int j = 0; j < vectors * VECTOR; j += LINE)
                 __builtin_prefetch(ns + 8 * ld_ns + j);
-            ms += TILE_MR;
             ns += ld_ns;
         }
 
@@ -151,19 +207,26 @@ TILE_INLINE void tile(const int rows, const int vectors, int64_t k, int64_t chai
             sum[i][v] *= alpha;
     }
 
-    if (cs_c != 1 || n != vectors * VECTOR) {
+    if (beta != 0.0f && cs_c == 1 && (masked || whole)) {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[i][v] +=
+                    beta * load(masked && v == vectors - 1, mask, c + i * rs_c + v * VECTOR);
+        }
+    }
+    if (cs_c != 1 || (!masked && !whole)) {
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
             for (int v = 0; v < vectors; v++)
                 *(vec_mem_t *)(part + i * TILE_NR + v * VECTOR) = sum[i][v];
         }
-        store_part(part, m, n, beta, c, rs_c, cs_c);
-    } else if (beta == 0.0f) {
+        store_part(part, rows, n, beta, c, rs_c, cs_c);
+    } else if (!masked || whole) {
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
-            if (i >= m)
-                break;
             TILE_UNROLL
             for (int v = 0; v < vectors; v++)
                 *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
@@ -171,41 +234,45 @@ TILE_INLINE void tile(const int rows, const int vectors, int64_t k, int64_t chai
     } else {
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
-            if (i >= m)
-                break;
             TILE_UNROLL
-            for (int v = 0; v < vectors; v++) {
-                vec_mem_t *to = (vec_mem_t *)(c + i * rs_c + v * VECTOR);
-                *to = sum[i][v] + beta * *to;
-            }
+            for (int v = 0; v < vectors - 1; v++)
+                *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
+            STORE_MASKED(mask, c + i * rs_c + (vectors - 1) * VECTOR, sum[i][vectors - 1]);
         }
     }
 }
 
-#define TILE_RUN(rows)                                                                             \
-    do {                                                                                           \
-        if (n <= VECTOR)                                                                           \
-            tile(TILE_LEAST(rows, TILE_MR), 1, k, chain, ms, ns, ld_ns, m, n, alpha, beta, c,      \
-                 rs_c, cs_c);                                                                      \
-        else                                                                                       \
-            tile(TILE_LEAST(rows, TILE_MR), VECTORS, k, chain, ms, ns, ld_ns, m, n, alpha, beta,   \
-                 c, rs_c, cs_c);                                                                   \
-    } while (0)
+/* A function for each part of a tile: its rows, one vector or all, and how op(A) lies. All have the
+ * arguments of `kernel`, so that it can jump to them. */
+#define TILE_ARGUMENTS                                                                             \
+    int64_t k, int64_t chain, const float *ms, int64_t ld_ms, int along_k, const float *ns,        \
+        int64_t ld_ns, int m, int n, float alpha, float beta, float *c, int64_t rs_c, int64_t cs_c
+#define TILE_VECTORS_1 1
+#define TILE_VECTORS_all VECTORS
+#define TILE_FUNCTION(rows, vectors, along)                                                        \
+    static void tile_##rows##_##vectors##_##along(TILE_ARGUMENTS)                                  \
+    {                                                                                              \
+        (void)m;                                                                                   \
+        (void)along_k;                                                                             \
+        tile(rows, TILE_VECTORS_##vectors, along, TILE_MASK, k, chain, ms, ld_ms, ns, ld_ns, n,    \
+             alpha, beta, c, rs_c, cs_c);                                                          \
+    }
+#define TILE_FUNCTIONS(rows)                                                                       \
+    TILE_FUNCTION(rows, 1, 0)                                                                      \
+    TILE_FUNCTION(rows, 1, 1)                                                                      \
+    TILE_FUNCTION(rows, all, 0)                                                                    \
+    TILE_FUNCTION(rows, all, 1)
+#define TILE_ENTRIES(rows)                                                                         \
+    {{tile_##rows##_1_0, tile_##rows##_1_1}, {tile_##rows##_all_0, tile_##rows##_all_1}},
 
-/* Edge tiles compute the next larger of a few heights: rows past m are zeros and not stored. */
-static void kernel(int64_t k, int64_t chain, const float *ms, const float *ns, int64_t ld_ns, int m,
-                   int n, float alpha, float beta, float *c, int64_t rs_c, int64_t cs_c)
+TILE_HEIGHTS(TILE_FUNCTIONS)
+
+static void (*const tiles[TILE_MR][2][2])(TILE_ARGUMENTS) = {TILE_HEIGHTS(TILE_ENTRIES)};
+
+static void kernel(TILE_ARGUMENTS)
 {
-    if (m == 1)
-        TILE_RUN(1);
-    else if (m == 2)
-        TILE_RUN(2);
-    else if (m <= 4 && 4 < TILE_MR)
-        TILE_RUN(4);
-    else if (m <= 8 && 8 < TILE_MR)
-        TILE_RUN(8);
-    else
-        TILE_RUN(TILE_MR);
+    tiles[m - 1][n > VECTOR][along_k](k, chain, ms, ld_ms, along_k, ns, ld_ns, m, n, alpha, beta, c,
+                                      rs_c, cs_c);
 }
 
 /* ---- packing ----------------------------------------------------------------------------- */
@@ -213,26 +280,26 @@ static void kernel(int64_t k, int64_t chain, const float *ms, const float *ns, i
 #if defined(__clang__) || __GNUC__ >= 12
 #define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shufflevector(x, y, i, j, k, l)
 #else
-typedef int32_t quad_index_t __attribute__((vector_size(16)));
-#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shuffle(x, y, (quad_index_t){i, j, k, l})
+typedef int32_t four_index_t __attribute__((vector_size(16)));
+#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shuffle(x, y, (four_index_t){i, j, k, l})
 #endif
 
 /* Four steps of four rows, each row contiguous along k, into a panel of `width`. */
 TILE_INLINE void pack_quad(const int width, const float *src, int64_t ld, float *dst)
 {
-    const quad_t r0 = *(const quad_mem_t *)(src + 0 * ld);
-    const quad_t r1 = *(const quad_mem_t *)(src + 1 * ld);
-    const quad_t r2 = *(const quad_mem_t *)(src + 2 * ld);
-    const quad_t r3 = *(const quad_mem_t *)(src + 3 * ld);
-    const quad_t even_low = TILE_SHUFFLE(r0, r1, 0, 4, 1, 5);
-    const quad_t even_high = TILE_SHUFFLE(r0, r1, 2, 6, 3, 7);
-    const quad_t odd_low = TILE_SHUFFLE(r2, r3, 0, 4, 1, 5);
-    const quad_t odd_high = TILE_SHUFFLE(r2, r3, 2, 6, 3, 7);
+    const four_t r0 = *(const four_mem_t *)(src + 0 * ld);
+    const four_t r1 = *(const four_mem_t *)(src + 1 * ld);
+    const four_t r2 = *(const four_mem_t *)(src + 2 * ld);
+    const four_t r3 = *(const four_mem_t *)(src + 3 * ld);
+    const four_t even_low = TILE_SHUFFLE(r0, r1, 0, 4, 1, 5);
+    const four_t even_high = TILE_SHUFFLE(r0, r1, 2, 6, 3, 7);
+    const four_t odd_low = TILE_SHUFFLE(r2, r3, 0, 4, 1, 5);
+    const four_t odd_high = TILE_SHUFFLE(r2, r3, 2, 6, 3, 7);
 
-    *(quad_mem_t *)(dst + 0 * width) = TILE_SHUFFLE(even_low, odd_low, 0, 1, 4, 5);
-    *(quad_mem_t *)(dst + 1 * width) = TILE_SHUFFLE(even_low, odd_low, 2, 3, 6, 7);
-    *(quad_mem_t *)(dst + 2 * width) = TILE_SHUFFLE(even_high, odd_high, 0, 1, 4, 5);
-    *(quad_mem_t *)(dst + 3 * width) = TILE_SHUFFLE(even_high, odd_high, 2, 3, 6, 7);
+    *(four_mem_t *)(dst + 0 * width) = TILE_SHUFFLE(even_low, odd_low, 0, 1, 4, 5);
+    *(four_mem_t *)(dst + 1 * width) = TILE_SHUFFLE(even_low, odd_low, 2, 3, 6, 7);
+    *(four_mem_t *)(dst + 2 * width) = TILE_SHUFFLE(even_high, odd_high, 0, 1, 4, 5);
+    *(four_mem_t *)(dst + 3 * width) = TILE_SHUFFLE(even_high, odd_high, 2, 3, 6, 7);
 }
 
 /* Ms and Ns panels differ in their width alone: tilemm__cpu_ms_index and tilemm__cpu_ns_index are
@@ -301,6 +368,7 @@ const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {
     TILE_MR,
     TILE_NR,
     VECTOR,
+    TILE_MASK,
     kernel,
     pack_ms,
     pack_ns,

@@ -16,6 +16,9 @@
 
 static tilemm__place_t cpu_locate(tilemm_t ctx, const void *pointer)
 {
+    if (!ctx->looked)
+        tilemm__look_for_driver(ctx->state);
+    ctx->looked = 1;
     return tilemm__is_device_pointer(ctx->state, pointer) ? TILEMM__DEVICE : TILEMM__HOST;
 }
 

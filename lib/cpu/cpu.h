@@ -36,8 +36,10 @@ int tilemm__cpu_threads(tilemm_t ctx);
  * user gave less or memory ran out. Valid until the next call. */
 void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got);
 
-/* lib/cpu/pointer.c: whether a pointer is to memory that only a GPU can read. */
-int tilemm__is_device_pointer(tilemm__cpu_state_t *state, const void *pointer);
+/* lib/cpu/pointer.c: whether a pointer is to memory that only a GPU can read, by the driver that
+ * was last looked for. */
+void tilemm__look_for_driver(tilemm__cpu_state_t *state);
+int tilemm__is_device_pointer(const tilemm__cpu_state_t *state, const void *pointer);
 
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);

@@ -28,34 +28,32 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
     return 1; /* the first entry tells */
 }
 
-/* The driver's function, or NULL where the driver is not loaded. To look for it takes a search of
- * the file system, so that is done only when libraries have been loaded since. */
-static get_attribute_t driver_function(tilemm__cpu_state_t *state)
+/* To look for the driver takes a search of the file system, so that is done only when libraries
+ * have been loaded since. */
+void tilemm__look_for_driver(tilemm__cpu_state_t *state)
 {
     unsigned long long loads = 0;
-    if (!state->driver) {
-        dl_iterate_phdr(count_loads, &loads);
-        if (loads == state->driver_loads)
-            return NULL;
-        state->driver_loads = loads;
-        state->driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-        if (!state->driver)
-            return NULL;
+    if (state->driver)
+        return;
+    dl_iterate_phdr(count_loads, &loads);
+    if (loads == state->driver_loads)
+        return;
+    state->driver_loads = loads;
+    state->driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    if (state->driver)
         state->get_attribute = dlsym(state->driver, "cuPointerGetAttribute");
-    }
-    get_attribute_t function;
-    *(void **)&function = state->get_attribute;
-    return function;
 }
 
-int tilemm__is_device_pointer(tilemm__cpu_state_t *state, const void *pointer)
+int tilemm__is_device_pointer(const tilemm__cpu_state_t *state, const void *pointer)
 {
-    /* A process has device memory only if it has the driver loaded. */
-    get_attribute_t get_attribute = driver_function(state);
     unsigned long long address = (uintptr_t)pointer;
     unsigned int type = 0, managed = 0;
-    if (!get_attribute || get_attribute(&type, MEMORY_TYPE, address) != 0 ||
-        type != MEMORY_TYPE_DEVICE)
+    get_attribute_t get_attribute;
+    /* A process has device memory only if it has the driver loaded. */
+    if (!state->get_attribute)
+        return 0;
+    *(void **)&get_attribute = state->get_attribute;
+    if (get_attribute(&type, MEMORY_TYPE, address) != 0 || type != MEMORY_TYPE_DEVICE)
         return 0;
     return get_attribute(&managed, IS_MANAGED, address) != 0 || !managed;
 }

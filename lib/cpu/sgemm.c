@@ -116,7 +116,13 @@ typedef struct {
 /* Whether the columns from j on, which are count, can be read as vectors where they lie. */
 static int is_direct(const product_t *x, int64_t count)
 {
-    return x->plan->direct && (count == x->tile->nr || count == x->tile->vector);
+    return x->plan->direct && (x->tile->masks || count == x->tile->nr || count == x->tile->vector);
+}
+
+/* Element (i, p) of op(A). */
+static const float *a_at(const product_t *x, int64_t i, int64_t p)
+{
+    return x->a + (x->a_along_k ? i * x->lda + p : p * x->lda + i);
 }
 
 /* Pack the share of `thread` in the Ms panels of a block. */
@@ -127,10 +133,9 @@ static void pack_ms(const product_t *x, const block_t *at, int thread, int threa
 
     for (int64_t q = panels * thread / threads; q < panels * (thread + 1) / threads; q++) {
         const int64_t i = at->i + q * mr;
-        const float *from = x->a + (x->a_along_k ? i * x->lda + at->p : at->p * x->lda + i);
 
-        x->tile->pack_ms(at->k, (int)least(mr, at->m - q * mr), from, x->lda, x->a_along_k,
-                         x->ms + q * mr * at->k);
+        x->tile->pack_ms(at->k, (int)least(mr, at->m - q * mr), a_at(x, i, at->p), x->lda,
+                         x->a_along_k, x->ms + q * mr * at->k);
     }
 }
 
@@ -138,6 +143,10 @@ static void pack_ms(const product_t *x, const block_t *at, int thread, int threa
 static void pack_ns(const product_t *x, const block_t *at, int thread, int threads)
 {
     const int64_t nr = x->tile->nr;
+
+    if (x->plan->direct && x->tile->masks)
+        return;
+
     const int64_t panels = pieces(at->n, nr);
     const int64_t first = x->plan->direct ? panels - 1 : panels * thread / threads;
     const int64_t end = x->plan->direct ? panels : panels * (thread + 1) / threads;
@@ -156,8 +165,9 @@ static void pack_ns(const product_t *x, const block_t *at, int thread, int threa
 /* The tiles of one part of a block: rows from i, columns from j, counted from the block's. */
 static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0)
 {
-    const int64_t mr = x->tile->mr, nr = x->tile->nr;
+    const int64_t mr = x->plan->rows, nr = x->tile->nr;
     const int64_t i1 = least(at->m, i0 + x->plan->m_part);
+    const int in_place = x->plan->in_place, along_k = in_place && x->a_along_k;
     const int64_t j1 = least(at->n, j0 + x->plan->n_part);
     /* beta belongs to the first steps; the others add to what those stored. */
     const float beta = at->p == 0 ? x->beta : 1.0f;
@@ -172,8 +182,10 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
             ld_ns = x->ldb;
         }
         for (int64_t i = i0; i < i1; i += mr) {
-            x->tile->kernel(at->k, x->plan->chain, x->ms + i * at->k, ns, ld_ns,
-                            (int)least(mr, at->m - i), n, x->alpha, beta,
+            const float *ms = in_place ? a_at(x, at->i + i, at->p) : x->ms + i * at->k;
+
+            x->tile->kernel(at->k, x->plan->chain, ms, in_place ? x->lda : x->tile->mr, along_k, ns,
+                            ld_ns, (int)least(mr, i1 - i), n, x->alpha, beta,
                             x->c + (at->i + i) * x->rs_c + (at->j + j) * x->cs_c, x->rs_c, x->cs_c);
         }
     }
@@ -241,10 +253,31 @@ static __attribute__((noinline)) void run_on_stack(product_t *x)
     run(x, 0, 1);
 }
 
+/* Matrix i of a batch of small ones: nothing but tiles, B packed before them if need be. */
+static void run_in_place(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
+                         const tilemm__sgemm_cpu_plan_t *plan, int64_t i)
+{
+    float panels[TILEMM__SGEMM_STACK_BYTES / sizeof(float)] __attribute__((aligned(64)));
+    product_t x = product_of(args, tile, plan, i);
+    block_t at = {.m = x.m, .k = x.k};
+
+    x.ns = panels;
+    for (at.j = 0; at.j < x.n; at.j += plan->n_panel) {
+        at.n = least(plan->n_panel, x.n - at.j);
+        pack_ns(&x, &at, 0, 1);
+        multiply(&x, &at, 0, 0);
+    }
+}
+
 /* Task number `task`: a part of the C of one matrix. */
 static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
                      const tilemm__sgemm_cpu_plan_t *plan, int64_t task, void *memory)
 {
+    if (plan->in_place) {
+        run_in_place(args, tile, plan, task);
+        return;
+    }
+
     const int64_t across = pieces(plan->swap ? args->m : args->n, plan->n_task);
     const int64_t each = pieces(plan->swap ? args->n : args->m, plan->m_task) * across;
     product_t x = product_of(args, tile, plan, task / each);
@@ -355,7 +388,7 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
         if (got < plan.workspace)
             tilemm__plan_sgemm_cpu(&plan, args, traits, tile->mr, tile->nr, threads, got);
     }
-    tilemm__set_kernel(ctx, "%s", tile->name);
+    tilemm__set_kernel_name(ctx, tile->name);
     if (plan.shared)
         run_shared(args, tile, &plan, workspace);
     else

@@ -2,8 +2,18 @@
  * of 16 registers.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <immintrin.h>
+
+#define TILE_MASK 1
+typedef __m256i mask_t;
+#define MASK_OF(count)                                                                             \
+    _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))
+#define LOAD_MASKED(mask, from) _mm256_maskload_ps(from, mask)
+#define STORE_MASKED(mask, to, x) _mm256_maskstore_ps(to, mask, (__m256)(x))
+
 #define TILE_BYTES 32
 #define TILE_MR 6
+#define TILE_HEIGHTS(X) X(1) X(2) X(3) X(4) X(5) X(6)
 #define TILE_NR 16
 #define TILE_ISA avx2
 #define TILE_METHOD "fma"

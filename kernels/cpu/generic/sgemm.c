@@ -4,6 +4,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define TILE_BYTES 16
 #define TILE_MR 4
+#define TILE_HEIGHTS(X) X(1) X(2) X(3) X(4)
 #define TILE_NR 8
 #define TILE_ISA generic
 #define TILE_METHOD "mul"
