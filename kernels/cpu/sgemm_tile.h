@@ -133,8 +133,8 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 TILE_UNROLL
                 for (int i = 0; i < rows; i++) {
                     const char *row = at[i / REACH];
-                    const float a =
-                        *(const float *)(i % REACH == 3 ? row + step3 : row + i % REACH * step);
+                    const void *one = i % REACH == 3 ? row + step3 : row + i % REACH * step;
+                    const float a = *(const float *)one;
 
                     TILE_UNROLL
                     for (int v = 0; v < vectors; v++)
