@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../kernels/cuda/sgemm_ffma.h"
 #include "check.h"
 #include "tilemm.h"
 
@@ -343,6 +344,36 @@ static int column_conflicts(int cc, int rows, int pitch, int col, int elem_bytes
     return cost.conflicts;
 }
 
+/* The library's own layouts are what the search finds, or as good. */
+static void test_own_layouts(void)
+{
+    static const tilemm_tile_access_t both[] = {{1, 32, 1}, {32, 1, 1}};
+    static const tilemm_tile_access_t ffma[] = {{8, 4, 1}, {1, 8, 4}};
+    tilemm_tile_layout_t best;
+    for (int size = 1; size <= 16; size *= 2)
+        for (int edge = 32; edge <= 64; edge += 32) {
+            int pitch = tilemm__transpose_pitch(edge, size), conflicts = 0;
+            CHECK(tilemm_model_best_padding(90, edge, edge, size, both, 2, 0, &best) ==
+                          TILEMM_SUCCESS &&
+                      best.conflicts == 0 && best.pitch <= pitch,
+                  "%d-byte elements: %d, ours is %d", size, best.pitch, pitch);
+            for (int col = 0; col < edge; col++)
+                conflicts += column_conflicts(90, edge, pitch, col, size);
+            CHECK(conflicts == 0, "%d-byte elements: %d conflicts", size, conflicts);
+        }
+    /* Ms and Ns of the kernel with asynchronous copies: filled 8 (rows) x 4, read along rows by 16
+     * bytes. */
+    CHECK(tilemm_model_best_padding(90, 16, 64, 4, ffma, 2, 1, &best) == TILEMM_SUCCESS &&
+              best.conflicts == 0,
+          "%d conflicts", best.conflicts);
+    for (int k = 0; k < 16; k++)
+        for (int mn = 0; mn < 64; mn++)
+            CHECK(tilemm_model_tile_index(&best, k, mn) ==
+                      (int64_t)tilemm__ffma_index((unsigned)k, (unsigned)mn, 64, 1),
+                  "(%d, %d): group %d, shift %d, mask %d", k, mn, best.group, best.shift,
+                  best.mask);
+}
+
 static void layout_is(const char *what, int cc, int edge, int elem_bytes,
                       const tilemm_tile_access_t *accesses, int swizzle, int pitch, int group,
                       int shift, int mask)
@@ -450,5 +481,6 @@ int main(void)
     test_messages();
     test_pictures();
     test_padding();
+    test_own_layouts();
     return check_exit();
 }

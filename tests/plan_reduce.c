@@ -6,6 +6,8 @@
 #include "../kernels/cuda/reduce.h"
 #include "../lib/plan_reduce.h"
 #include "check.h"
+#include "tile_layout.h"
+#include "tilemm.h"
 
 static const tilemm__cuda_traits_t gpus[] = {
     {"T4", 75, 40, 1024, 65536, 65536, (size_t)4 << 20, (size_t)16 << 30},
@@ -292,11 +294,41 @@ static void check_cpu_decisions(void)
     CHECK(plan.method == TILEMM__REDUCE_STRIPS, "%d", (int)plan.method);
 }
 
+/* The shared tile of sums down the rows: a warp writes and reads 32 columns side by side, sums (16
+ * bytes) and counts or keys (4), at every step of the fold. No two warps have the same place. */
+static void check_down_tile(void)
+{
+    static const int ccs[] = {75, 80, 86, 89, 90, 120};
+    static const int widths[] = {(int)sizeof(tilemm__sum_t), (int)sizeof(int32_t)};
+    static int used[TILEMM__TILE_LANES * TILEMM__DOWN_COLS];
+
+    CHECK(sizeof(tilemm__sum_t) == 16, "%zu", sizeof(tilemm__sum_t));
+    for (int warp = 0; warp < TILEMM__TILE_LANES; warp++)
+        for (int w = 0; w < 2; w++) {
+            tilemm_warp_access_t access = {.elem_bytes = widths[w], .active = UINT32_MAX};
+            for (int col = 0; col < TILEMM__DOWN_COLS; col++) {
+                const int index = tilemm__down_index(warp, col);
+
+                CHECK(index >= 0 && index < TILEMM__TILE_LANES * TILEMM__DOWN_COLS, "%d", index);
+                CHECK(w || !used[index]++, "%d", index);
+                access.addr[col] = (uint64_t)index * (unsigned)widths[w];
+            }
+            for (int i = 0; i < 6; i++) {
+                tilemm_shared_cost_t cost;
+
+                CHECK(tilemm_model_shared(ccs[i], &access, &cost) == TILEMM_SUCCESS &&
+                          cost.conflicts == 0 && cost.wavefronts == widths[w] / 4,
+                      "warp %d, %d bytes: %d wavefronts", warp, widths[w], cost.wavefronts);
+            }
+        }
+}
+
 int main(void)
 {
     check_all();
     check_cuda_decisions();
     check_segment_plans();
     check_cpu_decisions();
+    check_down_tile();
     return check_exit();
 }

@@ -9,6 +9,7 @@
 #include "inplace.h"
 #include "plan_transpose_cuda.h"
 #include "tile_layout.h"
+#include "tilemm.h"
 
 #define KIB (size_t)1024
 #define MIB (KIB * 1024)
@@ -369,31 +370,20 @@ static void test_inplace_choices(void)
 
 /* ---- the tiles ------------------------------------------------------------------------------ */
 
-/* The worst number of different words in one bank, for lanes that access `bytes` bytes each at
- * address[lane], in phases of 128 bytes. */
+/* The worst bank's ways, for lanes that access `bytes` bytes each at address[lane]: 1 is free of
+ * conflicts. All chips that the kernels are for have the same rule. */
 static int conflicts(const int *address, int lanes, int bytes)
 {
-    const int phase = bytes > 4 ? 128 / bytes : 32, words = bytes > 4 ? bytes / 4 : 1;
-    int worst = 0, first, bank, i, j, w;
+    tilemm_warp_access_t access = {.elem_bytes = bytes};
+    tilemm_shared_cost_t cost;
+    int lane;
 
-    for (first = 0; first < lanes; first += phase) {
-        for (bank = 0; bank < 32; bank++) {
-            int different = 0, held[128];
-
-            for (i = first; i < first + phase && i < lanes; i++) {
-                for (w = 0; w < words; w++) {
-                    const int word = address[i] / 4 + w;
-
-                    for (j = 0; j < different && held[j] != word; j++)
-                        continue;
-                    if (word % 32 == bank && j == different)
-                        held[different++] = word;
-                }
-            }
-            worst = different > worst ? different : worst;
-        }
+    for (lane = 0; lane < lanes; lane++) {
+        access.active |= 1u << lane;
+        access.addr[lane] = (uint64_t)address[lane];
     }
-    return worst;
+    CHECK(tilemm_model_shared(75, &access, &cost) == TILEMM_SUCCESS, "%d bytes", bytes);
+    return cost.degree;
 }
 
 /* Chunks as threads of a block store and read them. */
