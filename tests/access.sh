@@ -3,6 +3,7 @@
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
+source=$(cd "$(dirname "$0")/.." && pwd)
 # shellcheck source=tests/support.sh
 . "$(dirname "$0")/support.sh"
 unset NO_COLOR
@@ -137,6 +138,16 @@ has stdout '"conflicts": 1,'
 expect 0 coalescing --stride 2 --json
 has stdout '"sectors": 8,'
 has stdout '"efficiency": 0.5,'
+
+# The documentation's pictures are what the command draws.
+mkdir pictures
+checks=$((checks + 1))
+TILEMM=$TILEMM "$source/doc/pictures.sh" pictures || fail 'doc/pictures.sh'
+for picture in pictures/*.svg "$source"/doc/pictures/*.svg; do
+    checks=$((checks + 1))
+    cmp -s "pictures/${picture##*/}" "$source/doc/pictures/${picture##*/}" ||
+        fail "doc/$picture is not what the command draws: doc/pictures.sh"
+done
 
 # ---- expressions --------------------------------------------------------------------------
 

@@ -124,7 +124,7 @@ int command_banks(int argc, char **argv)
     picture.heading = "wavefront";
     picture.legend =
         "A cell is a bank in a wavefront, with its lane; + several lanes share a word; "
-        "! a lane had to wait.";
+        "! (red) a lane had to wait.";
     picture.columns = request.cc < 20 ? 16 : 32;
     picture.step = 1;
     draw(uses, count, &cost, &picture);

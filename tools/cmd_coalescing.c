@@ -112,7 +112,7 @@ int command_coalescing(int argc, char **argv)
     picture.title = title;
     picture.heading = "address";
     picture.legend = "A cell is a word of 4 bytes, with its lane; + several lanes want it; "
-                     "- moved, and not wanted.";
+                     "- (yellow) moved, and not wanted.";
     picture.columns = LINE / WORD;
     picture.step = SECTOR / WORD;
     draw(&request, moved, count, &picture);

@@ -123,23 +123,41 @@ static void put_text(FILE *file, int x, int y, const char *attributes, const cha
 
 static void put_cell(FILE *file, const picture_cell_t *cell, int x, int y)
 {
-    static const char *const classes[] = {[CELL_EMPTY] = "e",
-                                          [CELL_MOVED] = "m",
-                                          [CELL_USED] = "u",
-                                          [CELL_SHARED] = "s",
-                                          [CELL_CONFLICT] = "c"};
-    fprintf(file, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>",
-            classes[cell->kind], x, y, CELL_X - 1, CELL_Y - 1);
+    static const char *const colors[] = {[CELL_MOVED] = "#fbe3a4\" stroke=\"none",
+                                         [CELL_USED] = "#bfe3bf\" stroke=\"none",
+                                         [CELL_SHARED] = "#bcd9f2\" stroke=\"none",
+                                         [CELL_CONFLICT] = "#f3b0a8\" stroke=\"#c0392b"};
+    if (cell->kind == CELL_EMPTY)
+        return;
+    fprintf(file, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>", x, y,
+            CELL_X - 1, CELL_Y - 1, colors[cell->kind]);
     if (cell->lanes) {
-        fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\"><title>lane", x + CELL_X / 2,
-                y + 13);
-        for (int lane = 0; lane < LANES; lane++)
-            if (cell->lanes >> lane & 1)
-                fprintf(file, " %d", lane);
-        fprintf(file, "</title>%d%s</text>", first_lane(cell->lanes),
-                is_crowd(cell->lanes) ? "+" : "");
+        fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", x + CELL_X / 2, y + 13);
+        if (is_crowd(cell->lanes)) {
+            fputs("<title>lanes", file);
+            for (int lane = 0; lane < LANES; lane++)
+                if (cell->lanes >> lane & 1)
+                    fprintf(file, " %d", lane);
+            fputs("</title>", file);
+        }
+        fprintf(file, "%d%s</text>", first_lane(cell->lanes), is_crowd(cell->lanes) ? "+" : "");
     }
     putc('\n', file);
+}
+
+/* A row's empty cells: one strip, and white lines between them. */
+static void put_row(FILE *file, const picture_row_t *row, int columns, int y)
+{
+    put_text(file, MARGIN, y + 13, "", row->label, INT_MAX);
+    fprintf(file,
+            "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#f2f2f2\" stroke=\"none\"/>"
+            "<path stroke=\"#fff\" d=\"",
+            LEFT, y, columns * CELL_X - 1, CELL_Y - 1);
+    for (int column = 1; column < columns; column++)
+        fprintf(file, "M%d.5 %dv%d", LEFT + column * CELL_X - 1, y, CELL_Y - 1);
+    fputs("\"/>\n", file);
+    for (int column = 0; column < columns; column++)
+        put_cell(file, &row->cells[column], LEFT + column * CELL_X, y);
 }
 
 /* The lines of a text, one below the other. Returns where the next one would be. */
@@ -170,8 +188,6 @@ static void write_svg(FILE *file, const picture_t *p)
     fprintf(file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
             "viewBox=\"0 0 %d %d\" font-family=\"sans-serif\" font-size=\"11\">\n"
-            "<style>.e{fill:#f4f4f4}.m{fill:#fbe3a4}.u{fill:#bfe3bf}.s{fill:#bcd9f2}"
-            ".c{fill:#f3b0a8;stroke:#c0392b}</style>\n"
             "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
             width, height, width, height, width, height);
     put_text(file, MARGIN, 20, " font-size=\"13\" font-weight=\"bold\"", p->title, INT_MAX);
@@ -182,9 +198,7 @@ static void write_svg(FILE *file, const picture_t *p)
     for (int i = 0; i < p->count; i++, y += CELL_Y) {
         if (i && p->rows[i].starts_group)
             y += GAP;
-        put_text(file, MARGIN, y + 13, "", p->rows[i].label, INT_MAX);
-        for (int column = 0; column < p->columns; column++)
-            put_cell(file, &p->rows[i].cells[column], LEFT + column * CELL_X, y);
+        put_row(file, &p->rows[i], p->columns, y);
     }
     y = put_lines(file, y + 8 + LINE / 2, p->legend);
     put_lines(file, y, p->summary);
