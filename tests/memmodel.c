@@ -311,6 +311,10 @@ static void test_pictures(void)
             CHECK(covered, "cc %d: lane %d's bytes are not moved", cc, lane);
         }
         for (int t = 0; t < count; t++) {
+            for (int other = 0; other < t && cc >= 50; other++)
+                CHECK(moved[other].addr != moved[t].addr, "cc %d: a sector is moved twice", cc);
+            CHECK(cc < 50 || moved[t].bytes == 32, "cc %d: a sector of %d bytes", cc,
+                  moved[t].bytes);
             global.transaction_bytes_total -= moved[t].bytes;
             CHECK(moved[t].addr % (unsigned)moved[t].bytes == 0, "an unaligned transaction");
         }

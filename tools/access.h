@@ -18,7 +18,7 @@ typedef struct {
     int color, json;            /* color: -1 where it depends on the terminal */
     const char *svg;            /* a file's name, - for standard output, or NULL */
     tilemm_warp_access_t access;
-    char what[256]; /* the access in words */
+    char what[384]; /* the access in words */
     /* The tile, where there is one (rows > 0), and how the warp walks it. */
     int rows, cols, elem_bytes;
     tilemm_tile_access_t walk;

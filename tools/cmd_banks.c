@@ -111,7 +111,7 @@ int command_banks(int argc, char **argv)
     access_request_t request;
     tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
     tilemm_shared_cost_t cost;
-    char title[320];
+    char title[512];
     int done, count, status = access_parse(argc, argv, help, &request, &done);
     if (status != EXIT_OK || done)
         return status;

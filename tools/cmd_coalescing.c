@@ -96,7 +96,7 @@ int command_coalescing(int argc, char **argv)
     tilemm_transaction_t moved[LANES];
     tilemm_global_cost_t cost;
     uint64_t blocks[LANES];
-    char title[320];
+    char title[512];
     int done, count, status = access_parse(argc, argv, help, &request, &done);
     if (status != EXIT_OK || done)
         return status;
