@@ -135,14 +135,14 @@ static void plan_threads(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int t
     count_tasks(plan, x);
 }
 
-/* What is packed at a time, and cut into what parts: a part of Ms stays in half of L2 while Ns
- * panels pass, all of Ns in half of L3, or of the L2s together. */
+/* What is packed at a time, and cut into what parts: a part of Ms stays in three quarters of L2
+ * while Ns panels pass, all of Ns in half of L3, or of the L2s together. */
 static void plan_panels(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x,
                         const tilemm__cpu_traits_t *traits)
 {
     const int64_t l2 = (int64_t)traits->l2_bytes;
     const int64_t l3 = most((int64_t)traits->l3_bytes, l2 * most(2, plan->threads));
-    const int64_t m_limit = that_fit(l2 / 2, plan->kc);
+    const int64_t m_limit = that_fit(l2 / 4 * 3, plan->kc);
 
     if (plan->shared) {
         const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
@@ -245,9 +245,10 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     };
     const int b_along_k = swap ? !args->trans_a : args->trans_b;
     const double b_span = (double)x.k * (double)(swap ? args->lda : args->ldb) * sizeof(float);
-    /* A Ns panel fills L1 while Ms panels pass: larger than where all would stay, as what is read
-     * in order comes soon enough from L2, and C is loaded and stored once in kc steps. */
-    const int64_t kc_limit = most(128, least(512, that_fit((int64_t)traits->l1d_bytes, nr)));
+    /* A Ns panel is half as large again as L1, which costs little as what is read in order comes
+     * soon enough from L2: the more steps, the more seldom is C loaded and stored. */
+    const int64_t kc_limit =
+        most(128, least(512, that_fit((int64_t)traits->l1d_bytes * 3 / 2, nr)));
     size_t sets, least_set;
 
     *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap, .rows = mr};
