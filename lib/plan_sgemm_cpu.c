@@ -12,6 +12,8 @@
 
 /* Multiply-adds that pay for waking one more thread: some 10 us of them. */
 static const double THREAD_WORK = 1 << 20;
+/* The same for a vector times a matrix, which waits for memory. */
+static const double VECTOR_WORK = 1 << 18;
 /* Products of up to so many multiply-adds are added up in short chains, for accuracy: there it
  * costs nothing that shows, and other libraries' kernels for small products do the like. */
 static const double SHORT_CHAIN_WORK = 1 << 21;
@@ -192,6 +194,24 @@ static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
     size_set(plan, x->nr);
 }
 
+/* One row of A and of C: it takes as long as reading B does. */
+static void plan_vector(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
+{
+    const double work = (double)x->n * (double)x->k * (double)x->batch_count;
+
+    plan->vector = 1;
+    plan->on_stack = 1;
+    plan->chain = LONG_CHAIN;
+    plan->rows = plan->m_task = plan->m_panel = plan->m_part = 1;
+    plan->kc = even(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
+    plan->threads = (int)within(work / VECTOR_WORK, 1, threads);
+    plan->n_task = round_up(x->n, x->nr);
+    if (plan->threads > 1 && x->batch_count < 4 * (int64_t)plan->threads)
+        plan->n_task = share_out(x->n, x->nr, plan->threads);
+    plan->n_panel = plan->n_part = least(plan->n_task, TILEMM__SGEMM_VECTOR_PIECE);
+    count_tasks(plan, x);
+}
+
 /* Small matrices, of which A is read where it lies, and B too if its columns are next to each
  * other: else B is packed on the stack. Little may be computed here, as it takes longer than the
  * smallest products. Returns 0 if these are not such. */
@@ -252,6 +272,10 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     size_t sets, least_set;
 
     *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap, .rows = mr};
+    if (x.m == 1) {
+        plan_vector(plan, &x, threads);
+        return;
+    }
     if (plan_in_place(plan, &x, kc_limit, swap ? args->ldb : args->lda, b_along_k, threads))
         return;
     plan->kc = even(x.k, kc_limit, 4);
