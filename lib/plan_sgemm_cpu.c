@@ -219,12 +219,12 @@ static int plan_in_place(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int64
                          int64_t lda, int b_along_k, int threads)
 {
     const double work = (double)x->m * (double)x->n * (double)x->k;
-    int64_t panel;
+    int64_t panel, parts;
 
     if (work > SHORT_CHAIN_WORK || x->k > kc_limit || lda > IN_PLACE_LD ||
         (threads > 1 && work >= 2 * THREAD_WORK))
         return 0;
-    plan->kc = round_up(x->k, 4);
+    plan->kc = (x->k + 3) & ~INT64_C(3);
     panel = (int64_t)panel_bytes(plan->kc, x->nr);
     if (panel > TILEMM__SGEMM_STACK_BYTES)
         return 0;
@@ -232,9 +232,10 @@ static int plan_in_place(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int64
     plan->direct = !b_along_k;
     plan->on_stack = 1;
     plan->chain = SHORT_CHAIN;
-    plan->rows = x->m <= x->mr ? x->m : pieces(x->m, pieces(x->m, x->mr));
-    plan->m_task = plan->m_panel = plan->m_part = round_up(x->m, plan->rows);
-    plan->n_task = plan->n_panel = round_up(x->n, x->nr);
+    parts = x->m <= x->mr ? 1 : pieces(x->m, x->mr);
+    plan->rows = parts == 1 ? x->m : pieces(x->m, parts);
+    plan->m_task = plan->m_panel = plan->m_part = parts * plan->rows;
+    plan->n_task = plan->n_panel = x->n <= x->nr ? x->nr : round_up(x->n, x->nr);
     if (b_along_k && plan->n_panel > x->nr)
         plan->n_panel = least(plan->n_panel, TILEMM__SGEMM_STACK_BYTES / panel * x->nr);
     plan->n_part = plan->n_panel;
