@@ -12,6 +12,8 @@
 
 /* Multiply-adds that pay for waking one more thread: some 10 us of them. */
 static const double THREAD_WORK = 1 << 20;
+/* The same for a vector times a matrix, which waits for memory. */
+static const double VECTOR_WORK = 1 << 18;
 /* Products of up to so many multiply-adds are added up in short chains, for accuracy: there it
  * costs nothing that shows, and other libraries' kernels for small products do the like. */
 static const double SHORT_CHAIN_WORK = 1 << 21;
@@ -135,14 +137,14 @@ static void plan_threads(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int t
     count_tasks(plan, x);
 }
 
-/* What is packed at a time, and cut into what parts: a part of Ms stays in half of L2 while Ns
- * panels pass, all of Ns in half of L3, or of the L2s together. */
+/* What is packed at a time, and cut into what parts: a part of Ms stays in three quarters of L2
+ * while Ns panels pass, all of Ns in half of L3, or of the L2s together. */
 static void plan_panels(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x,
                         const tilemm__cpu_traits_t *traits)
 {
     const int64_t l2 = (int64_t)traits->l2_bytes;
     const int64_t l3 = most((int64_t)traits->l3_bytes, l2 * most(2, plan->threads));
-    const int64_t m_limit = that_fit(l2 / 2, plan->kc);
+    const int64_t m_limit = that_fit(l2 / 4 * 3, plan->kc);
 
     if (plan->shared) {
         const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
@@ -192,6 +194,24 @@ static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
     size_set(plan, x->nr);
 }
 
+/* One row of A and of C: it takes as long as reading B does. */
+static void plan_vector(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
+{
+    const double work = (double)x->n * (double)x->k * (double)x->batch_count;
+
+    plan->vector = 1;
+    plan->on_stack = 1;
+    plan->chain = LONG_CHAIN;
+    plan->rows = plan->m_task = plan->m_panel = plan->m_part = 1;
+    plan->kc = even(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
+    plan->threads = (int)within(work / VECTOR_WORK, 1, threads);
+    plan->n_task = round_up(x->n, x->nr);
+    if (plan->threads > 1 && x->batch_count < 4 * (int64_t)plan->threads)
+        plan->n_task = share_out(x->n, x->nr, plan->threads);
+    plan->n_panel = plan->n_part = least(plan->n_task, TILEMM__SGEMM_VECTOR_PIECE);
+    count_tasks(plan, x);
+}
+
 /* Small matrices, of which A is read where it lies, and B too if its columns are next to each
  * other: else B is packed on the stack. Little may be computed here, as it takes longer than the
  * smallest products. Returns 0 if these are not such. */
@@ -199,12 +219,12 @@ static int plan_in_place(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int64
                          int64_t lda, int b_along_k, int threads)
 {
     const double work = (double)x->m * (double)x->n * (double)x->k;
-    int64_t panel;
+    int64_t panel, parts;
 
     if (work > SHORT_CHAIN_WORK || x->k > kc_limit || lda > IN_PLACE_LD ||
         (threads > 1 && work >= 2 * THREAD_WORK))
         return 0;
-    plan->kc = round_up(x->k, 4);
+    plan->kc = (x->k + 3) & ~INT64_C(3);
     panel = (int64_t)panel_bytes(plan->kc, x->nr);
     if (panel > TILEMM__SGEMM_STACK_BYTES)
         return 0;
@@ -212,9 +232,10 @@ static int plan_in_place(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int64
     plan->direct = !b_along_k;
     plan->on_stack = 1;
     plan->chain = SHORT_CHAIN;
-    plan->rows = x->m <= x->mr ? x->m : pieces(x->m, pieces(x->m, x->mr));
-    plan->m_task = plan->m_panel = plan->m_part = round_up(x->m, plan->rows);
-    plan->n_task = plan->n_panel = round_up(x->n, x->nr);
+    parts = x->m <= x->mr ? 1 : pieces(x->m, x->mr);
+    plan->rows = parts == 1 ? x->m : pieces(x->m, parts);
+    plan->m_task = plan->m_panel = plan->m_part = parts * plan->rows;
+    plan->n_task = plan->n_panel = x->n <= x->nr ? x->nr : round_up(x->n, x->nr);
     if (b_along_k && plan->n_panel > x->nr)
         plan->n_panel = least(plan->n_panel, TILEMM__SGEMM_STACK_BYTES / panel * x->nr);
     plan->n_part = plan->n_panel;
@@ -245,12 +266,17 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     };
     const int b_along_k = swap ? !args->trans_a : args->trans_b;
     const double b_span = (double)x.k * (double)(swap ? args->lda : args->ldb) * sizeof(float);
-    /* A Ns panel fills L1 while Ms panels pass: larger than where all would stay, as what is read
-     * in order comes soon enough from L2, and C is loaded and stored once in kc steps. */
-    const int64_t kc_limit = most(128, least(512, that_fit((int64_t)traits->l1d_bytes, nr)));
+    /* A Ns panel is half as large again as L1, which costs little as what is read in order comes
+     * soon enough from L2: the more steps, the more seldom is C loaded and stored. */
+    const int64_t kc_limit =
+        most(128, least(512, that_fit((int64_t)traits->l1d_bytes * 3 / 2, nr)));
     size_t sets, least_set;
 
     *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap, .rows = mr};
+    if (x.m == 1) {
+        plan_vector(plan, &x, threads);
+        return;
+    }
     if (plan_in_place(plan, &x, kc_limit, swap ? args->ldb : args->lda, b_along_k, threads))
         return;
     plan->kc = even(x.k, kc_limit, 4);

@@ -9,6 +9,8 @@
 
 /* A set of panels of at most this size lies on the stack of the thread that uses it. */
 enum { TILEMM__SGEMM_STACK_BYTES = 32768 };
+/* Likewise of a vector that is multiplied by a matrix, and of the sums, at most so many floats. */
+enum { TILEMM__SGEMM_VECTOR_PIECE = 3072 };
 
 /* The loops, from the outside: n by n_panel, k by kc, pack Ns; m by m_panel, pack Ms; the product
  * of the two by parts of m_part x n_part; within a part Ns panels, then Ms panels, a tile each.
@@ -24,6 +26,7 @@ typedef struct {
     int swap;     /* C^T = op(B)^T op(A)^T is computed: what follows is of that problem */
     int direct;   /* Ns is read from B where it lies; a last panel of part vectors is packed */
     int in_place; /* Ms is read from A where it lies, in panels of `rows` */
+    int vector;   /* one row: B is read once and where it lies, kc x n_panel at a time */
     int shared;
     int on_stack; /* panels lie on the stack */
     int threads;

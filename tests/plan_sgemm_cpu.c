@@ -94,12 +94,15 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
     CHECK(plan.m_part <= plan.m_panel && plan.n_part <= plan.n_panel, "%s: %" PRId64 " x %" PRId64,
           what, plan.m_part, plan.n_part);
     CHECK(plan.ms_bytes % 64 == 0 && plan.set_bytes % 64 == 0, "%s: %zu", what, plan.set_bytes);
-    CHECK(mr > 0 && (plan.in_place ? mr <= tiles[machine->isa].mr : mr == tiles[machine->isa].mr),
+    CHECK(mr > 0 && (plan.in_place || plan.vector ? mr <= tiles[machine->isa].mr
+                                                  : mr == tiles[machine->isa].mr),
           "%s: %" PRId64 " rows", what, mr);
-    CHECK(plan.in_place || plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * plan.m_panel),
+    CHECK(plan.in_place || plan.vector ||
+              plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * plan.m_panel),
           "%s: %zu", what, plan.ms_bytes);
-    CHECK(plan.set_bytes - plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * ns_width), "%s: %zu",
-          what, plan.set_bytes);
+    CHECK(plan.vector ||
+              plan.set_bytes - plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * ns_width),
+          "%s: %zu", what, plan.set_bytes);
     if (plan.on_stack) {
         CHECK(!plan.shared && plan.workspace == 0 && plan.set_bytes <= TILEMM__SGEMM_STACK_BYTES,
               "%s: %zu bytes on the stack", what, plan.set_bytes);
@@ -109,6 +112,9 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
         CHECK(plan.kc == alone.kc, "%s: kc %" PRId64 ", alone %" PRId64, what, plan.kc, alone.kc);
     }
     CHECK(plan.swap == alone.swap, "%s", what);
+    CHECK(!plan.vector || (m == 1 && plan.kc <= TILEMM__SGEMM_VECTOR_PIECE &&
+                           plan.n_panel <= TILEMM__SGEMM_VECTOR_PIECE),
+          "%s", what);
     CHECK(!plan.in_place || (plan.on_stack && args->k <= plan.kc), "%s", what);
     if (plan.shared) {
         CHECK(!plan.direct && plan.threads > 1 && plan.tasks == 1, "%s", what);
@@ -156,7 +162,7 @@ static void check_caches(void)
             const tilemm__sgemm_cpu_plan_t plan = plan_for(x, &args, threads, SIZE_MAX);
 
             CHECK(plan.threads == threads && plan.shared == (threads > 1), "%s", x->name);
-            CHECK(sizeof(float) * (size_t)(plan.kc * plan.m_part) <= x->l2_bytes / 2,
+            CHECK(sizeof(float) * (size_t)(plan.kc * plan.m_part) <= x->l2_bytes / 4 * 3,
                   "%s: %" PRId64 " x %" PRId64, x->name, plan.kc, plan.m_part);
             CHECK(sizeof(float) * (size_t)(plan.kc * plan.n_panel) <=
                       (threads > 1 && threads * x->l2_bytes > x->l3_bytes ? threads * x->l2_bytes
@@ -197,12 +203,12 @@ static void check_particular(void)
 
     args = problem(10000, 1, 10000, 0, 1);
     plan = plan_for(x, &args, 16, SIZE_MAX);
-    CHECK(plan.swap && !plan.direct && plan.threads == 16 && plan.tasks >= 16,
+    CHECK(plan.swap && plan.vector && plan.threads == 16 && plan.tasks >= 16,
           "matrix times vector");
 
     args = problem(1, 10000, 10000, 0, 1);
     plan = plan_for(x, &args, 16, SIZE_MAX);
-    CHECK(!plan.swap && plan.direct && plan.threads == 16, "vector times matrix");
+    CHECK(!plan.swap && plan.vector && plan.threads == 16, "vector times matrix");
 
     args = problem(1000, 1000, 1000, 0, 1);
     plan = plan_for(x, &args, 16, 0);

@@ -77,8 +77,43 @@ static const bench_row_t h200[] = {
     CUBE(TF32, 16384, 1.6),
 };
 
+/* On the CPU, against OpenBLAS. The goal of the squares depends on the instruction set: `cpu` is
+ * AVX-512 against OPENBLAS_CORETYPE=SkylakeX, `cpu-avx2` TILEMM_ARCH=avx2 against Haswell. */
+#define FOUR_WAYS(math, m, n, k, count, goal)                                                      \
+    {math, ROW, NN, m, n, k, count, 0, goal}, {math, ROW, NT, m, n, k, count, 0, goal},            \
+        {math, ROW, TN, m, n, k, count, 0, goal},                                                  \
+    {                                                                                              \
+        math, ROW, TT, m, n, k, count, 0, goal                                                     \
+    }
+#define CPU_SUITE(squares)                                                                         \
+    FOUR_WAYS(STRICT, 8, 8, 8, 1, 1.0), FOUR_WAYS(STRICT, 16, 16, 16, 1, 1.0),                     \
+        FOUR_WAYS(STRICT, 32, 32, 32, 1, 1.0), FOUR_WAYS(STRICT, 64, 64, 64, 1, 1.0),              \
+        FOUR_WAYS(STRICT, 128, 128, 128, 1, 1.0), EVERY_WAY(STRICT, 256, squares),                 \
+        CUBE(STRICT, 512, squares), EVERY_WAY(STRICT, 1024, squares), CUBE(STRICT, 2048, squares), \
+        EVERY_WAY(STRICT, 4096, squares), CUBE(STRICT, 1000, 1.1),                                 \
+        ONE(STRICT, 999, 1001, 1003, 1.1), FOUR_WAYS(STRICT, 4096, 8, 4096, 1, 1.1),               \
+        FOUR_WAYS(STRICT, 8, 4096, 4096, 1, 1.1), FOUR_WAYS(STRICT, 256, 1, 256, 1, 1.1),          \
+        FOUR_WAYS(STRICT, 2048, 1, 2048, 1, 1.1), FOUR_WAYS(STRICT, 4096, 1, 4096, 1, 1.1),        \
+        FOUR_WAYS(STRICT, 1, 4096, 4096, 1, 1.1), FOUR_WAYS(STRICT, 2048, 2048, 8, 1, 1.1),        \
+        FOUR_WAYS(STRICT, 16, 16, 16, 10000, 1.5)
+
+static const bench_row_t cpu[] = {CPU_SUITE(1.15)};
+static const bench_row_t cpu_avx2[] = {CPU_SUITE(1.05)};
+
 const bench_row_t *bench_suite(const char *name, int *count)
 {
-    *count = sizeof h200 / sizeof h200[0];
-    return strcmp(name, "h200") == 0 ? h200 : NULL;
+    static const struct {
+        const char *name;
+        const bench_row_t *rows;
+        size_t bytes;
+    } suites[] = {{"h200", h200, sizeof h200},
+                  {"cpu", cpu, sizeof cpu},
+                  {"cpu-avx2", cpu_avx2, sizeof cpu_avx2}};
+
+    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++)
+        if (strcmp(name, suites[i].name) == 0) {
+            *count = (int)(suites[i].bytes / sizeof(bench_row_t));
+            return suites[i].rows;
+        }
+    return NULL;
 }

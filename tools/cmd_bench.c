@@ -111,8 +111,8 @@ static void print_help(void)
          "      --plot FILE.svg        rate against size, drawn by gnuplot\n" CONTEXT_HELP
          "  -h, --help                 this help\n");
     puts("gemm:\n"
-         "      --suite h200           a fixed list of products in all modes, each with the ratio\n"
-         "                             aimed at on that chip, in place of --sizes\n"
+         "      --suite h200|cpu|cpu-avx2  a fixed list of products, each with the ratio aimed at\n"
+         "                             on that chip, in place of --sizes\n"
          "      --layout row|col       storage order (row)\n"
          "      --trans nn|nt|tn|tt    which of A and B is transposed (nn)\n"
          "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"
@@ -272,8 +272,9 @@ static int check_options(bench_options_t *o)
                                        most_dims == 3   ? "N or MxNxK"
                                        : most_dims == 2 ? "N or RxC"
                                                         : "N");
-    if (o->suite && !(o->verb == BENCH_REDUCE ? bench_reduce_has_suite(o->suite)
-                                              : bench_suite(o->suite, &count) != NULL))
+    if (o->suite && !(o->verb == BENCH_REDUCE      ? bench_reduce_has_suite(o->suite)
+                      : o->verb == BENCH_TRANSPOSE ? strcmp(o->suite, "h200") == 0
+                                                   : bench_suite(o->suite, &count) != NULL))
         return command_usage_error("bench", "--suite does not take '%s'", o->suite);
     if (o->suite && o->size_count)
         return command_usage_error("bench", "--suite and --sizes exclude each other");

@@ -25,6 +25,12 @@ typedef struct {
                    const float *ns, int64_t ld_ns, int m, int n, float alpha, float beta, float *c,
                    int64_t rs_c, int64_t cs_c);
 
+    /* y (n) += a (k) B (k x n), where element (p, j) of B is b[j * ldb + p] if along_k, else
+     * b[p * ldb + j]. It reads B once, in order. Columns do not depend on their neighbours, but for
+     * the last n % vector of them. */
+    void (*times_vector)(int64_t k, int64_t n, const float *a, const float *b, int64_t ldb,
+                         int along_k, float *y);
+
     /* Pack one panel of k steps. count is how many rows (at most mr) or columns (at most nr) there
      * are; the rest is set to 0. If along_k, element i of step p is src[i * ld + p], else it is
      * src[p * ld + i]. */

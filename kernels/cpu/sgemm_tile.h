@@ -171,13 +171,14 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                         sum[i][v] += ms[i] * b[v];
                 }
 #endif
-                /* Some steps ahead, where the hardware does not look between panels. */
+                /* Some steps ahead, where the hardware does not look between panels. What is read
+                 * in place is near already. */
                 __builtin_prefetch(ms + 16 * ld_ms);
+                TILE_UNROLL
+                for (int j = 0; j < vectors * VECTOR; j += LINE)
+                    __builtin_prefetch(ns + 8 * ld_ns + j);
                 ms += ld_ms;
             }
-            TILE_UNROLL
-            for (int j = 0; j < vectors * VECTOR; j += LINE)
-                __builtin_prefetch(ns + 8 * ld_ns + j);
             ns += ld_ns;
         }
 
@@ -275,6 +276,87 @@ static void kernel(TILE_ARGUMENTS)
                                       rs_c, cs_c);
 }
 
+/* ---- a vector times a matrix ------------------------------------------------------------- */
+
+enum { STREAMS = 8, DOTS = 4 }; /* rows, or columns, of B that are read at once */
+
+/* y += a B by rows of B, some at a time, so that y is seldom loaded and stored. */
+TILE_INLINE void add_rows(const int rows, int64_t n, const float *a, const float *b, int64_t ldb,
+                          float *restrict y)
+{
+    int64_t j = 0;
+
+    for (; j + VECTOR <= n; j += VECTOR) {
+        vec_t sum = a[0] * *(const vec_mem_t *)(b + j);
+
+        TILE_UNROLL
+        for (int p = 1; p < rows; p++)
+            sum += a[p] * *(const vec_mem_t *)(b + p * ldb + j);
+        *(vec_mem_t *)(y + j) += sum;
+    }
+    for (; j < n; j++) {
+        float sum = a[0] * b[j];
+
+        TILE_UNROLL
+        for (int p = 1; p < rows; p++)
+            sum += a[p] * b[p * ldb + j];
+        y[j] += sum;
+    }
+}
+
+/* y[j] += the product of a with each of some columns of B, which lie along k. */
+TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const float *b, int64_t ldb,
+                          float *restrict y)
+{
+    vec_t even[DOTS], odd[DOTS];
+    int64_t p = 0;
+
+    TILE_UNROLL
+    for (int j = 0; j < columns; j++)
+        even[j] = odd[j] = (vec_t){0};
+    for (; p + 2 * VECTOR <= k; p += 2 * VECTOR) {
+        const vec_t a0 = *(const vec_mem_t *)(a + p), a1 = *(const vec_mem_t *)(a + p + VECTOR);
+
+        TILE_UNROLL
+        for (int j = 0; j < columns; j++) {
+            even[j] += a0 * *(const vec_mem_t *)(b + j * ldb + p);
+            odd[j] += a1 * *(const vec_mem_t *)(b + j * ldb + p + VECTOR);
+        }
+    }
+    for (int j = 0; j < columns; j++) {
+        float lane[VECTOR], rest = 0.0f;
+
+        *(vec_mem_t *)lane = even[j] + odd[j];
+        for (int64_t q = p; q < k; q++)
+            rest += a[q] * b[j * ldb + q];
+        for (int width = VECTOR / 2; width > 0; width /= 2) {
+            for (int i = 0; i < width; i++)
+                lane[i] += lane[i + width];
+        }
+        y[j] += lane[0] + rest;
+    }
+}
+
+static void times_vector(int64_t k, int64_t n, const float *a, const float *b, int64_t ldb,
+                         int along_k, float *y)
+{
+    if (along_k) {
+        int64_t j = 0;
+
+        for (; j + DOTS <= n; j += DOTS)
+            add_dots(DOTS, k, a, b + j * ldb, ldb, y + j);
+        for (; j < n; j++)
+            add_dots(1, k, a, b + j * ldb, ldb, y + j);
+    } else {
+        int64_t p = 0;
+
+        for (; p + STREAMS <= k; p += STREAMS)
+            add_rows(STREAMS, n, a + p, b + p * ldb, ldb, y);
+        for (; p < k; p++)
+            add_rows(1, n, a + p, b + p * ldb, ldb, y);
+    }
+}
+
 /* ---- packing ----------------------------------------------------------------------------- */
 
 #if defined(__clang__) || __GNUC__ >= 12
@@ -370,6 +452,7 @@ const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {
     VECTOR,
     TILE_MASK,
     kernel,
+    times_vector,
     pack_ms,
     pack_ns,
 };

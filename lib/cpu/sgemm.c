@@ -253,6 +253,40 @@ static __attribute__((noinline)) void run_on_stack(product_t *x)
     run(x, 0, 1);
 }
 
+/* One row of C. */
+static __attribute__((noinline)) void run_vector(const product_t *x)
+{
+    float a[TILEMM__SGEMM_VECTOR_PIECE], y[TILEMM__SGEMM_VECTOR_PIECE];
+
+    for (int64_t j = 0; j < x->n; j += x->plan->n_panel) {
+        const int64_t n = least(x->plan->n_panel, x->n - j);
+        float *c = x->c + j * x->cs_c;
+
+        for (int64_t i = 0; i < n; i++)
+            y[i] = 0.0f;
+        for (int64_t p = 0; p < x->k; p += x->plan->kc) {
+            const int64_t k = least(x->plan->kc, x->k - p);
+            const float *from = a_at(x, 0, p);
+
+            if (!x->a_along_k && x->lda != 1) {
+                for (int64_t i = 0; i < k; i++)
+                    a[i] = from[i * x->lda];
+                from = a;
+            }
+            x->tile->times_vector(k, n, from,
+                                  x->b + (x->b_along_k ? j * x->ldb + p : p * x->ldb + j), x->ldb,
+                                  x->b_along_k, y);
+        }
+        if (x->beta == 0.0f) {
+            for (int64_t i = 0; i < n; i++)
+                c[i * x->cs_c] = x->alpha * y[i];
+        } else {
+            for (int64_t i = 0; i < n; i++)
+                c[i * x->cs_c] = x->alpha * y[i] + x->beta * c[i * x->cs_c];
+        }
+    }
+}
+
 /* Matrix i of a batch of small ones: nothing but tiles, B packed before them if need be. */
 static void run_in_place(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
                          const tilemm__sgemm_cpu_plan_t *plan, int64_t i)
@@ -289,7 +323,9 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
     x.a += x.a_along_k ? i * x.lda : i;
     x.b += x.b_along_k ? j * x.ldb : j;
     x.c += i * x.rs_c + j * x.cs_c;
-    if (plan->on_stack) {
+    if (plan->vector) {
+        run_vector(&x);
+    } else if (plan->on_stack) {
         run_on_stack(&x);
     } else {
         use_panels(&x, memory);
