@@ -324,9 +324,10 @@ TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const fl
         }
     }
     for (int j = 0; j < columns; j++) {
+        const vec_t sum = even[j] + odd[j];
         float lane[VECTOR], rest = 0.0f;
 
-        *(vec_mem_t *)lane = even[j] + odd[j];
+        memcpy(lane, &sum, sizeof lane);
         for (int64_t q = p; q < k; q++)
             rest += a[q] * b[j * ldb + q];
         for (int width = VECTOR / 2; width > 0; width /= 2) {
