@@ -171,14 +171,14 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                         sum[i][v] += ms[i] * b[v];
                 }
 #endif
-                /* Some steps ahead, where the hardware does not look between panels. What is read
-                 * in place is near already. */
                 __builtin_prefetch(ms + 16 * ld_ms);
-                TILE_UNROLL
-                for (int j = 0; j < vectors * VECTOR; j += LINE)
-                    __builtin_prefetch(ns + 8 * ld_ns + j);
                 ms += ld_ms;
             }
+            /* Some steps ahead, where the hardware does not look between panels, nor between the
+             * small matrices of a batch. */
+            TILE_UNROLL
+            for (int j = 0; j < vectors * VECTOR; j += LINE)
+                __builtin_prefetch(ns + 8 * ld_ns + j);
             ns += ld_ns;
         }
 
