@@ -101,21 +101,12 @@ static double whole(double x)
     return (double)(int64_t)x;
 }
 
-static int is_quads(const void *pointer, int64_t ld, int64_t stride, int64_t batch)
-{
-    uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * sizeof(float);
-
-    if (batch > 1)
-        all |= (uint64_t)stride * sizeof(float);
-    return all % 16 == 0;
-}
-
 /* How much the copies of 4 bytes of an operand take: of one that is turned over by them, and twice
  * that of one that is not aligned, whose copies are all made at once. */
 static int narrowness(int turned, const void *array, const void *pointer, int64_t ld,
                       int64_t stride, int64_t batch)
 {
-    return array || !is_quads(pointer, ld, stride, batch) ? 2 : turned;
+    return array || !tilemm__is_quads(pointer, ld, stride, batch) ? 2 : turned;
 }
 
 /* Cycles that a multiprocessor takes for so many blocks at once, each of so many cycles at the peak
@@ -264,14 +255,14 @@ static void plan_ffma(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_
     if (!plan->sm80) {
         plan->vector_a = !args->a_array && args->m >= tile->m &&
                          (!args->trans_a || args->m % 4 == 0) &&
-                         is_quads(args->a, args->lda, args->stride_a, args->batch_count);
+                         tilemm__is_quads(args->a, args->lda, args->stride_a, args->batch_count);
         plan->vector_b = !args->b_array && args->n >= tile->n &&
                          (args->trans_b || args->n % 4 == 0) &&
-                         is_quads(args->b, args->ldb, args->stride_b, args->batch_count);
-        plan->vector_c =
-            args->n % 4 == 0 &&
-            (plan->splits > 1 ||
-             (!args->c_array && is_quads(args->c, args->ldc, args->stride_c, args->batch_count)));
+                         tilemm__is_quads(args->b, args->ldb, args->stride_b, args->batch_count);
+        plan->vector_c = args->n % 4 == 0 &&
+                         (plan->splits > 1 ||
+                          (!args->c_array && tilemm__is_quads(args->c, args->ldc, args->stride_c,
+                                                              args->batch_count)));
     }
     plan->workspace_bytes = partial_bytes(args, plan);
     snprintf(plan->name, sizeof plan->name, "sgemm_ffma_sm%d_%s", plan->sm80 ? 80 : 75, tile->name);
@@ -314,9 +305,10 @@ static void plan_thin(const tilemm__sgemm_args_t *args, const tilemm__cuda_trait
     *thin = tilemm__sgemm_thin_of(args, turned);
     thin->shape = thin->m <= THIN_FEW_ROWS ? TILEMM__SGEMM_THIN_FEW : TILEMM__SGEMM_THIN_WIDE;
     thin->vector_x =
-        !thin->x_array && is_quads(thin->x, thin->ldx, thin->stride_x, thin->batch_count);
-    thin->vector_z = !thin->z_array && is_quads(thin->z, thin->z_k == 1 ? thin->z_n : thin->z_k,
-                                                thin->stride_z, thin->batch_count);
+        !thin->x_array && tilemm__is_quads(thin->x, thin->ldx, thin->stride_x, thin->batch_count);
+    thin->vector_z =
+        !thin->z_array && tilemm__is_quads(thin->z, thin->z_k == 1 ? thin->z_n : thin->z_k,
+                                           thin->stride_z, thin->batch_count);
     tiles = tilemm__sgemm_thin_tiles(thin);
     splits = THIN_BLOCKS * traits->sm_count / tiles;
     if (splits > args->k / THIN_SPLIT_K)
@@ -358,9 +350,9 @@ static void plan_tiny(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_
     const int64_t mn = args->m > args->n ? args->m : args->n, most = mn > args->k ? mn : args->k;
 
     plan->kernel = TILEMM__SGEMM_TINY;
-    plan->vector_a = !args->a_array && is_quads(args->a, args->lda, args->stride_a, 2);
-    plan->vector_b = !args->b_array && is_quads(args->b, args->ldb, args->stride_b, 2);
-    plan->vector_c = !args->c_array && is_quads(args->c, args->ldc, args->stride_c, 2);
+    plan->vector_a = !args->a_array && tilemm__is_quads(args->a, args->lda, args->stride_a, 2);
+    plan->vector_b = !args->b_array && tilemm__is_quads(args->b, args->ldb, args->stride_b, 2);
+    plan->vector_c = !args->c_array && tilemm__is_quads(args->c, args->ldc, args->stride_c, 2);
     snprintf(plan->name, sizeof plan->name, "sgemm_tiny_sm75_%d",
              most <= 4    ? 4
              : most <= 8  ? 8

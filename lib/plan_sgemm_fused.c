@@ -59,11 +59,6 @@ static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, 
            (double)ceil_div(items, room) * (tile->item + (double)steps * tile->step);
 }
 
-static int is_quads(const float *pointer, int64_t ld, int64_t stride, int64_t batch)
-{
-    return (uintptr_t)pointer % 16 == 0 && ld % 4 == 0 && (batch <= 1 || stride % 4 == 0);
-}
-
 /* The splits of k that are tried: those of a cluster, then, with a workspace, as many as fill the
  * device. */
 static int64_t try_splits(int i, int64_t count, const tilemm__cuda_traits_t *traits)
@@ -89,8 +84,8 @@ int tilemm__plan_sgemm_fused(const tilemm__sgemm_args_t *args, tilemm_math_t mat
 
     if (math == TILEMM_MATH_FP32_STRICT || traits->cc != 90 || args->a_array || args->b_array ||
         args->k < LEAST_K || args->m > most || args->n > most || args->k > most ||
-        !is_quads(args->a, args->lda, args->stride_a, args->batch_count) ||
-        !is_quads(args->b, args->ldb, args->stride_b, args->batch_count))
+        !tilemm__is_quads(args->a, args->lda, args->stride_a, args->batch_count) ||
+        !tilemm__is_quads(args->b, args->ldb, args->stride_b, args->batch_count))
         return 0;
     for (int t = 0; t < TILEMM__SGEMM_FUSED_TILE_COUNT; t++) {
         const tile_t *tile = &tiles[t];

@@ -16,6 +16,17 @@ typedef struct {
     double cycles; /* estimate */
 } tilemm__fused_plan_t;
 
+/* Whether an operand can be moved 16 bytes at a time: its address, its leading dimension and, in a
+ * batch, its stride are whole 16 bytes. */
+static inline int tilemm__is_quads(const void *pointer, int64_t ld, int64_t stride, int64_t batch)
+{
+    uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * sizeof(float);
+
+    if (batch > 1)
+        all |= (uint64_t)stride * sizeof(float);
+    return all % 16 == 0;
+}
+
 /* The plan with up to so many bytes of workspace. Returns 0 if the kernel cannot do it, or not as
  * accurately as FP32 multiply-adds. */
 int tilemm__plan_sgemm_fused(const tilemm__sgemm_args_t *args, tilemm_math_t math,

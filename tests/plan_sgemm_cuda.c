@@ -568,6 +568,15 @@ static void check_access(const unsigned *index, int width, const char *what, con
     }
 }
 
+/* Each quad of a tile's rows and columns must have one thread that computes it. */
+static void check_owners(const int *owners, const tile_t *tile)
+{
+    for (int m = 0; m < tile->m; m += 4)
+        for (int n = 0; n < tile->n; n += 4)
+            CHECK(owners[m * 128 + n] == 1, "tile %s: (%d, %d) has %d owners", tile->name, m, n,
+                  owners[m * 128 + n]);
+}
+
 /* A tile of width x k is fetched: every element once in global memory and once in the
  * shared tile. */
 static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int turned, int wide)
@@ -649,10 +658,7 @@ static void check_fragments(const tile_t *tile, int turned)
                 check_access(index_m, 4, "read of Ms", tile);
                 check_access(index_n, 4, "read of Ns", tile);
             }
-    for (int m = 0; m < tile->m; m += 4)
-        for (int n = 0; n < tile->n; n += 4)
-            CHECK(owners[m * 128 + n] == 1, "tile %s: (%d, %d) has %d owners", tile->name, m, n,
-                  owners[m * 128 + n]);
+    check_owners(owners, tile);
 }
 
 /* ---- shared tiles that are copied to ---------------------------------------------------- */
@@ -742,10 +748,7 @@ static void check_ffma_fragments(const tile_t *tile, int turned)
             check_access(index_m, 4, "read of Ms", tile);
             check_access(index_n, 4, "read of Ns", tile);
         }
-    for (int m = 0; m < tile->m; m += 4)
-        for (int n = 0; n < tile->n; n += 4)
-            CHECK(owners[m * 128 + n] == 1, "tile %s: (%d, %d) has %d owners", tile->name, m, n,
-                  owners[m * 128 + n]);
+    check_owners(owners, tile);
 }
 
 /* ---- fused ------------------------------------------------------------------------------ */
