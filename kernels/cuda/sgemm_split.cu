@@ -2,7 +2,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * One pass: a block reads a tile of TILE_MN lines by one block of k, keeps it in registers, finds
+ * One pass: a block reads a tile of MN lines by one block of k, keeps it in registers, finds
  * each line's exponent, and writes the planes, whose memory runs along k whatever the operand's
  * does. Reads and writes are coalesced: by 16 bytes where the operand is aligned, by pairs of
  * 4-byte reads where not.
@@ -24,15 +24,13 @@
 enum {
     THREADS = 256,
     WARPS = THREADS / 32,
-    TILE_MN = 32,
     BLOCK_K = TILEMM__SPLIT_BLOCK,
-    LINES = TILE_MN / WARPS,            /* of a warp, k-major */
-    PART = TILE_MN * BLOCK_K / THREADS, /* elements of a thread */
-    OF_LINE = PART / LINES,             /* of them in one line, k-major */
-    NEAR = 8                            /* binades below the largest that count as near it */
+    OF_LINE = BLOCK_K * WARPS / THREADS, /* elements of a thread in one line, k-major */
+    MOST_MN = 32,
+    FEW_BLOCKS = 1024, /* up to here lower tiles fill the device better */
+    NEAR = 8           /* binades below the largest that count as near it */
 };
-static_assert(TILEMM__SPLIT_ALIGN_MN % TILE_MN == 0, "tiles end where the planes do");
-static_assert(TILE_MN == 4 * 8, "places by eight groups of four lines");
+static_assert(TILEMM__SPLIT_ALIGN_MN % MOST_MN == 0, "tiles end where the planes do");
 static_assert(BLOCK_K % 128 == 0, "a warp reads 128 of k at a time");
 
 /* The operand in memory, and how far its planes go beyond it. */
@@ -149,11 +147,12 @@ static __device__ __forceinline__ void load(float *x, const float *__restrict__ 
     }
 }
 
-template <int VEC>
+template <int MN, int VEC>
 static __device__ __forceinline__ void split_k_major(const operand_t &op, const float *from,
                                                      int64_t matrix, int64_t line0, int64_t block,
                                                      int64_t blocks)
 {
+    const int LINES = MN / WARPS;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int64_t line = line0 + warp * LINES, k0 = block * BLOCK_K + lane * VEC;
     float x[LINES][OF_LINE];
@@ -202,24 +201,27 @@ static __device__ __forceinline__ void split_k_major(const operand_t &op, const 
 }
 
 /* Of a tile that is not k-major. */
-typedef struct {
-    __align__(16) __half2 plane[TILE_MN * BLOCK_K / 2]; /* as it is turned over */
-    unsigned found[WARPS][TILE_MN];                     /* the largest, then near and lossy */
-} shared_t;
+template <int MN>
+struct shared_t {
+    __align__(16) __half2 plane[MN * BLOCK_K / 2]; /* as it is turned over */
+    unsigned found[WARPS][MN];                     /* the largest, then near and lossy */
+};
 
 /* Where the pair of k of a line lies in the shared tile of one plane, in words: by XOR of pieces of
  * 16 bytes, so that neither writes by lanes on lines nor reads by lanes along k conflict. */
-[[maybe_unused]] static __device__ __forceinline__ int place_of(int line, int pair)
+template <int MN>
+static __device__ __forceinline__ int place_of(int line, int pair)
 {
-    return line * (BLOCK_K / 2) + ((pair / 4 ^ line / 4 % 8) * 4 + pair % 4);
+    return line * (BLOCK_K / 2) + ((pair / 4 ^ line / 4 * (32 / MN)) * 4 + pair % 4);
 }
 
-template <int VEC>
+template <int MN, int VEC>
 static __device__ __forceinline__ void split_mn_major(const operand_t &op, const float *from,
                                                       int64_t matrix, int64_t line0, int64_t block,
-                                                      int64_t blocks, shared_t &shared)
+                                                      int64_t blocks, shared_t<MN> &shared)
 {
-    const int ACROSS = TILE_MN / VEC, DOWN = THREADS / ACROSS, ROWS = PART / VEC;
+    const int PART = MN * BLOCK_K / THREADS, LINES = MN / WARPS; /* of a thread; of a warp */
+    const int ACROSS = MN / VEC, DOWN = THREADS / ACROSS, ROWS = PART / VEC;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int mine = threadIdx.x % ACROSS * VEC, pair0 = threadIdx.x / ACROSS;
     const int64_t line = line0 + mine, k0 = block * BLOCK_K;
@@ -284,7 +286,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
                 __half2 hi, lo;
 
                 halves(x[i][v], x[i + 1][v], &hi, &lo);
-                shared.plane[place_of(mine + v, pair0 + i / 2 * DOWN)] = low ? lo : hi;
+                shared.plane[place_of<MN>(mine + v, pair0 + i / 2 * DOWN)] = low ? lo : hi;
             }
         }
         __syncthreads();
@@ -294,7 +296,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
             for (int pair = lane * 4; pair < BLOCK_K / 2; pair += 128)
                 if (k0 + pair * 2 < op.k_planes)
                     *(uint4 *)(to + (matrix * op.mn_planes + line0 + l) * op.to.pitch + k0 +
-                               pair * 2) = *(const uint4 *)&shared.plane[place_of(l, pair)];
+                               pair * 2) = *(const uint4 *)&shared.plane[place_of<MN>(l, pair)];
     }
     if (threadIdx.x < ACROSS) {
 #pragma unroll
@@ -320,6 +322,7 @@ static __global__ void __launch_bounds__(THREADS) sgemm_split_zero(uint4 *begin,
 }
 
 /* The blocks of operand a, then those of b: each a tile, the next one lying beside it in memory. */
+template <int MN>
 static __global__ void __launch_bounds__(THREADS)
     sgemm_split(const __grid_constant__ operand_t a, const __grid_constant__ operand_t b,
                 unsigned blocks_a)
@@ -328,25 +331,25 @@ static __global__ void __launch_bounds__(THREADS)
     const operand_t &op = blockIdx.x < blocks_a ? a : b;
     const unsigned index = blockIdx.x < blocks_a ? blockIdx.x : blockIdx.x - blocks_a;
     const unsigned blocks = (unsigned)((op.k + BLOCK_K - 1) / BLOCK_K);
-    const unsigned groups = (unsigned)(op.mn_planes / TILE_MN);
+    const unsigned groups = (unsigned)(op.mn_planes / MN);
     const unsigned matrix = index / (blocks * groups), tile = index - matrix * (blocks * groups);
     const float *from = op.array ? op.array[matrix] : op.from + matrix * op.stride;
 
     if (op.k_major) {
-        const int64_t line = (int64_t)(tile / blocks) * TILE_MN;
+        const int64_t line = (int64_t)(tile / blocks) * MN;
 
         if (op.wide)
-            split_k_major<4>(op, from, matrix, line, tile % blocks, blocks);
+            split_k_major<MN, 4>(op, from, matrix, line, tile % blocks, blocks);
         else
-            split_k_major<2>(op, from, matrix, line, tile % blocks, blocks);
+            split_k_major<MN, 2>(op, from, matrix, line, tile % blocks, blocks);
     } else {
-        __shared__ shared_t shared;
-        const int64_t line = (int64_t)(tile % groups) * TILE_MN;
+        __shared__ shared_t<MN> shared;
+        const int64_t line = (int64_t)(tile % groups) * MN;
 
         if (op.wide)
-            split_mn_major<4>(op, from, matrix, line, tile / groups, blocks, shared);
+            split_mn_major<MN, 4>(op, from, matrix, line, tile / groups, blocks, shared);
         else
-            split_mn_major<2>(op, from, matrix, line, tile / groups, blocks, shared);
+            split_mn_major<MN, 2>(op, from, matrix, line, tile / groups, blocks, shared);
     }
 #endif
 }
@@ -386,12 +389,14 @@ extern "C" int tilemm__sgemm_split_launch(const tilemm__sgemm_args_t *args,
     const operand_t op_b = describe(args->b, args->b_array, args->n, args->k, args->ldb,
                                     args->trans_b, args->batch_count > 1 ? args->stride_b : 0, b);
     const int64_t blocks_k = (args->k + BLOCK_K - 1) / BLOCK_K * args->batch_count;
-    const int64_t blocks_a = blocks_k * (op_a.mn_planes / TILE_MN);
-    const int64_t blocks_b = blocks_k * (op_b.mn_planes / TILE_MN);
+    const int64_t lines = op_a.mn_planes + op_b.mn_planes;
+    const bool few = blocks_k * (lines / 32) <= FEW_BLOCKS;
+    const int64_t mn = few ? 16 : 32, blocks_a = blocks_k * (op_a.mn_planes / mn);
+    const int64_t blocks = blocks_k * (lines / mn);
 
-    if (blocks_a + blocks_b > INT32_MAX)
+    if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    return launch_after(sgemm_split, (unsigned)(blocks_a + blocks_b), THREADS, 0,
+    return launch_after(few ? sgemm_split<16> : sgemm_split<32>, (unsigned)blocks, THREADS, 0,
                         (cudaStream_t)stream, op_a, op_b, (unsigned)blocks_a);
 }
 
