@@ -316,7 +316,7 @@ static void plan_thin(const tilemm__sgemm_args_t *args, const tilemm__cuda_trait
     for (; splits > 1; splits /= 2) { /* until there is room */
         thin->splits = split(args->k, splits, 4, &thin->k_split);
         plan->counters = (size_t)round_up(tilemm__sgemm_thin_partials(thin) * 4, 1024);
-        plan->counter_bytes = (size_t)tiles * sizeof(unsigned);
+        plan->counter_bytes = (size_t)round_up(tiles * (int64_t)sizeof(unsigned), 1024);
         plan->workspace_bytes = plan->counters + plan->counter_bytes;
         if (plan->workspace_bytes <= workspace)
             break;

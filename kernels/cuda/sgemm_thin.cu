@@ -28,6 +28,7 @@
  * trees and, over splits, in order: better than one chain over k. */
 #include <cuda_runtime.h>
 
+#include "launch.cuh"
 #include "sgemm_thin.h"
 
 enum { WARPS = 8, THREADS = WARPS * 32 };
@@ -188,6 +189,7 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &proble
             __stcg(tile + place.split * OUTS + o,
                    out[row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows)]);
         __threadfence();
+        wait_for_previous(); /* the counters are zeroed */
         __syncthreads();
         /* The last of `splits` arrivals sets the counter back to zero. */
         if (threadIdx.x == 0)
@@ -568,9 +570,15 @@ static int launch(kernel_t *kernel, int64_t rows, const tilemm__sgemm_thin_t *pr
         const int64_t most = 1 << 30; /* the grid's limit is twice that */
         const int64_t blocks = total - first < most ? total - first : most;
 
-        kernel<<<(unsigned)blocks, THREADS, 0, stream>>>(*problem, first, tiles);
+        cudaError_t error;
 
-        const cudaError_t error = cudaGetLastError();
+        if (problem->splits > 1 && first == 0) { /* beside the kernel that zeroes the counters */
+            error =
+                launch_after(kernel, (unsigned)blocks, THREADS, 0, stream, *problem, first, tiles);
+        } else {
+            kernel<<<(unsigned)blocks, THREADS, 0, stream>>>(*problem, first, tiles);
+            error = cudaGetLastError();
+        }
 
         if (error != cudaSuccess)
             return error;

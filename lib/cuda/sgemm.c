@@ -39,7 +39,8 @@ static int run_thin(const tilemm__sgemm_cuda_plan_t *plan, char *workspace, cuda
     tilemm__sgemm_thin_t problem = plan->thin;
 
     if (problem.splits > 1) {
-        int error = cudaMemsetAsync(workspace + plan->counters, 0, plan->counter_bytes, stream);
+        int error = tilemm__sgemm_split_zero_launch(workspace + plan->counters, plan->counter_bytes,
+                                                    stream);
         if (error)
             return error;
         problem.partial = (float *)(void *)workspace;
