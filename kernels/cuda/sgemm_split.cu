@@ -6,6 +6,7 @@
  * each line's exponent, and writes the planes, whose memory runs along k whatever the operand's
  * does. Reads and writes are coalesced: by 16 bytes where the operand is aligned, by pairs of
  * 4-byte reads where not.
+ * Low tiles let three blocks be resident, which keep reads and writes going at once.
  *
  * K-major: a warp has LINES lines, its lanes lie along k. Not k-major: lanes lie along m or n, the
  * warps and the quarters of a warp along k; what they find is combined in shared memory, and the
@@ -26,11 +27,10 @@ enum {
     WARPS = THREADS / 32,
     BLOCK_K = TILEMM__SPLIT_BLOCK,
     OF_LINE = BLOCK_K * WARPS / THREADS, /* elements of a thread in one line, k-major */
-    MOST_MN = 32,
-    FEW_BLOCKS = 1024, /* up to here lower tiles fill the device better */
-    NEAR = 8           /* binades below the largest that count as near it */
+    MN = 16,
+    NEAR = 8 /* binades below the largest that count as near it */
 };
-static_assert(TILEMM__SPLIT_ALIGN_MN % MOST_MN == 0, "tiles end where the planes do");
+static_assert(TILEMM__SPLIT_ALIGN_MN % MN == 0, "tiles end where the planes do");
 static_assert(BLOCK_K % 128 == 0, "a warp reads 128 of k at a time");
 
 /* The operand in memory, and how far its planes go beyond it. */
@@ -147,7 +147,7 @@ static __device__ __forceinline__ void load(float *x, const float *__restrict__ 
     }
 }
 
-template <int MN, int VEC>
+template <int VEC>
 static __device__ __forceinline__ void split_k_major(const operand_t &op, const float *from,
                                                      int64_t matrix, int64_t line0, int64_t block,
                                                      int64_t blocks)
@@ -201,7 +201,6 @@ static __device__ __forceinline__ void split_k_major(const operand_t &op, const 
 }
 
 /* Of a tile that is not k-major. */
-template <int MN>
 struct shared_t {
     __align__(16) __half2 plane[MN * BLOCK_K / 2]; /* as it is turned over */
     unsigned found[WARPS][MN];                     /* the largest, then near and lossy */
@@ -209,16 +208,15 @@ struct shared_t {
 
 /* Where the pair of k of a line lies in the shared tile of one plane, in words: by XOR of pieces of
  * 16 bytes, so that neither writes by lanes on lines nor reads by lanes along k conflict. */
-template <int MN>
 static __device__ __forceinline__ int place_of(int line, int pair)
 {
-    return line * (BLOCK_K / 2) + ((pair / 4 ^ line / 4 * (32 / MN)) * 4 + pair % 4);
+    return line * (BLOCK_K / 2) + ((pair / 4 ^ line / 4 * 2) * 4 + pair % 4);
 }
 
-template <int MN, int VEC>
+template <int VEC>
 static __device__ __forceinline__ void split_mn_major(const operand_t &op, const float *from,
                                                       int64_t matrix, int64_t line0, int64_t block,
-                                                      int64_t blocks, shared_t<MN> &shared)
+                                                      int64_t blocks, shared_t &shared)
 {
     const int PART = MN * BLOCK_K / THREADS, LINES = MN / WARPS; /* of a thread; of a warp */
     const int ACROSS = MN / VEC, DOWN = THREADS / ACROSS, ROWS = PART / VEC;
@@ -286,7 +284,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
                 __half2 hi, lo;
 
                 halves(x[i][v], x[i + 1][v], &hi, &lo);
-                shared.plane[place_of<MN>(mine + v, pair0 + i / 2 * DOWN)] = low ? lo : hi;
+                shared.plane[place_of(mine + v, pair0 + i / 2 * DOWN)] = low ? lo : hi;
             }
         }
         __syncthreads();
@@ -296,7 +294,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
             for (int pair = lane * 4; pair < BLOCK_K / 2; pair += 128)
                 if (k0 + pair * 2 < op.k_planes)
                     *(uint4 *)(to + (matrix * op.mn_planes + line0 + l) * op.to.pitch + k0 +
-                               pair * 2) = *(const uint4 *)&shared.plane[place_of<MN>(l, pair)];
+                               pair * 2) = *(const uint4 *)&shared.plane[place_of(l, pair)];
     }
     if (threadIdx.x < ACROSS) {
 #pragma unroll
@@ -322,8 +320,7 @@ static __global__ void __launch_bounds__(THREADS) sgemm_split_zero(uint4 *begin,
 }
 
 /* The blocks of operand a, then those of b: each a tile, the next one lying beside it in memory. */
-template <int MN>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, 3)
     sgemm_split(const __grid_constant__ operand_t a, const __grid_constant__ operand_t b,
                 unsigned blocks_a)
 {
@@ -339,17 +336,17 @@ static __global__ void __launch_bounds__(THREADS)
         const int64_t line = (int64_t)(tile / blocks) * MN;
 
         if (op.wide)
-            split_k_major<MN, 4>(op, from, matrix, line, tile % blocks, blocks);
+            split_k_major<4>(op, from, matrix, line, tile % blocks, blocks);
         else
-            split_k_major<MN, 2>(op, from, matrix, line, tile % blocks, blocks);
+            split_k_major<2>(op, from, matrix, line, tile % blocks, blocks);
     } else {
-        __shared__ shared_t<MN> shared;
+        __shared__ shared_t shared;
         const int64_t line = (int64_t)(tile % groups) * MN;
 
         if (op.wide)
-            split_mn_major<MN, 4>(op, from, matrix, line, tile / groups, blocks, shared);
+            split_mn_major<4>(op, from, matrix, line, tile / groups, blocks, shared);
         else
-            split_mn_major<MN, 2>(op, from, matrix, line, tile / groups, blocks, shared);
+            split_mn_major<2>(op, from, matrix, line, tile / groups, blocks, shared);
     }
 #endif
 }
@@ -390,14 +387,12 @@ extern "C" int tilemm__sgemm_split_launch(const tilemm__sgemm_args_t *args,
                                     args->trans_b, args->batch_count > 1 ? args->stride_b : 0, b);
     const int64_t blocks_k = (args->k + BLOCK_K - 1) / BLOCK_K * args->batch_count;
     const int64_t lines = op_a.mn_planes + op_b.mn_planes;
-    const bool few = blocks_k * (lines / 32) <= FEW_BLOCKS;
-    const int64_t mn = few ? 16 : 32, blocks_a = blocks_k * (op_a.mn_planes / mn);
-    const int64_t blocks = blocks_k * (lines / mn);
+    const int64_t blocks_a = blocks_k * (op_a.mn_planes / MN), blocks = blocks_k * (lines / MN);
 
     if (blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration;
-    return launch_after(few ? sgemm_split<16> : sgemm_split<32>, (unsigned)blocks, THREADS, 0,
-                        (cudaStream_t)stream, op_a, op_b, (unsigned)blocks_a);
+    return launch_after(sgemm_split, (unsigned)blocks, THREADS, 0, (cudaStream_t)stream, op_a, op_b,
+                        (unsigned)blocks_a);
 }
 
 extern "C" int tilemm__sgemm_split_zero_launch(void *begin, size_t bytes, void *stream)
