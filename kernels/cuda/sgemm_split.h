@@ -101,8 +101,8 @@ typedef struct {
 
 #ifdef __CUDACC__
 /* Whether a line's products must be left alone; other_sparse is the other operand's word. A sum of
- * few products is the one case where the planes' last bit would show; with one plane it is meant
- * to. */
+ * few products is the one case where the planes' last bit would show, and where both operands have
+ * few large elements still fewer meet; with one plane it is meant to. */
 enum { TILEMM__SPLIT_FEW = 16 };
 
 static __device__ __forceinline__ bool tilemm__split_is_left(const tilemm__split_state_t &line,
@@ -110,7 +110,8 @@ static __device__ __forceinline__ bool tilemm__split_is_left(const tilemm__split
                                                              bool one_plane = false)
 {
     const int top = (int)(line.top >> 16), bottom = 512 - (int)line.bottom;
-    const bool few = (line.top & 0xffff) < TILEMM__SPLIT_FEW && !one_plane;
+    const unsigned near = line.top & 0xffff;
+    const bool few = near < (other_sparse ? 2u : 1u) * TILEMM__SPLIT_FEW && !one_plane;
 
     return (line.flags & TILEMM__SPLIT_SPECIAL) ||
            ((line.flags & TILEMM__SPLIT_LOSSY) && other_sparse) ||
