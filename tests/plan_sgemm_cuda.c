@@ -875,6 +875,38 @@ static void check_fused_layout(unsigned count, int k_major)
         CHECK(written[x] == (x % TILEMM__SGEMM_FUSED_PITCH < 128), "word %u: %d", x, written[x]);
 }
 
+/* A finished tile: each element once; two at a time are written, and rows are read, without
+ * conflicts. */
+static void check_fused_tile(unsigned rows, unsigned width, int k_major)
+{
+    const tile_t tile = {.name = "fused, finished"};
+    static int written[128 * 128];
+    unsigned index[32];
+
+    memset(written, 0, sizeof written);
+    for (unsigned warp = 0; warp < rows / 16; warp++)
+        for (unsigned half = 0; half < 2; half++)
+            for (unsigned col = 0; col < width; col += 8) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    index[lane] =
+                        tilemm__fused_tile(warp * 16 + tilemm__fused_line(lane, half, 2, k_major),
+                                           col + lane % 4 * 2, width);
+                    CHECK(index[lane] + 1 < rows * width, "%u", index[lane]);
+                    written[index[lane]]++;
+                    written[index[lane] + 1]++;
+                }
+                check_access(index, 2, "write of a tile", &tile);
+            }
+    for (unsigned x = 0; x < rows * width; x++)
+        CHECK(written[x] == 1, "element %u: %d", x, written[x]);
+    for (unsigned row = 0; row < rows; row++)
+        for (unsigned col = 0; col < width; col += 32) {
+            for (unsigned lane = 0; lane < 32; lane++)
+                index[lane] = tilemm__fused_tile(row, col + lane, width);
+            check_access(index, 1, "read of a tile", &tile);
+        }
+}
+
 int main(void)
 {
     check_everywhere();
@@ -885,6 +917,11 @@ int main(void)
     for (unsigned count = 1; count <= 4; count *= 2)
         for (int k_major = 0; k_major < 2; k_major++)
             check_fused_layout(count, k_major);
+    for (int k_major = 0; k_major < 2; k_major++) {
+        check_fused_tile(128, 128, k_major);
+        check_fused_tile(128, 64, k_major);
+        check_fused_tile(256, 32, k_major);
+    }
     for (int t = 0; t < TILEMM__SGEMM_SM80_TILE_COUNT; t++) {
         check_copies(&sm80_tiles[t], (unsigned)sm80_tiles[t].m);
         check_copies(&sm80_tiles[t], (unsigned)sm80_tiles[t].n);

@@ -87,6 +87,13 @@ TILEMM__LAYOUT unsigned tilemm__fused_pair(unsigned line, unsigned octet, unsign
            octet;
 }
 
+/* The index of an element of a finished tile, `width` columns wide (a multiple of 32), as the copy
+ * engine takes it with its 128-byte swizzle: for each warp's 16 rows, parts of 32 columns. */
+TILEMM__LAYOUT unsigned tilemm__fused_tile(unsigned row, unsigned col, unsigned width)
+{
+    return tilemm__fused_staged(row / 16 * (width / 2) + col / 32 * 16 + row % 16, col % 32, 1);
+}
+
 /* ---- launcher ------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus

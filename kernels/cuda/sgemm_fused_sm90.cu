@@ -17,8 +17,9 @@
  * planes cannot carry (Inf, NaN, next to overflow, below 2^-100) does not count: the warps
  * concerned multiply it in FP32.
  *
- * Epilogue: alpha, beta, straight to C; or to the partial products where k is split; or, where the
- * splits of k are the blocks of a cluster, each block adds up some rows of all of them, in order.
+ * Epilogue: alpha, beta, straight to C; or by the copy engine, so that the multipliers go on with
+ * the next tile meanwhile; or to the partial products where k is split; or, where the splits of k
+ * are the blocks of a cluster, each block adds up some rows of all of them, in order.
  *
  * Blocks are persistent: reading and splitting run on into the next tile.
  *
@@ -41,11 +42,12 @@ enum {
 static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
 /* A kernel's constants: the tile; whether the operands' memory runs along k; whether they have
- * changed places, so that C's memory runs down the columns. */
-template <int BM_, int BN_, bool A_K_, bool B_K_, bool TURNED_>
+ * changed places, so that C's memory runs down the columns; whether there is room for the copy
+ * engine to store C from. */
+template <int BM_, int BN_, bool A_K_, bool B_K_, bool TURNED_, bool BULK_>
 struct shape_t {
     static const int BM = BM_, BN = BN_;
-    static const bool A_K = A_K_, B_K = B_K_, TURNED = TURNED_;
+    static const bool A_K = A_K_, B_K = B_K_, TURNED = TURNED_, BULK = BULK_;
     static const bool NARROW = BN < 64;     /* mostly a matter of reading op(A) */
     static const int MULTIPLIERS = BM / 64; /* warpgroups */
     static const int REGISTERS_SPLITTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
@@ -53,13 +55,14 @@ struct shape_t {
     static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
     static const int ACCUMULATORS = BN / 2;         /* registers */
     static const int LINES = BN > 32 ? BN / 32 : 1; /* of op(B), for a thread to split */
-    static const int BUFFERS = NARROW ? 8 : 3;      /* of planes, in the ring */
-    static const int STAGES = 4;                    /* of numbers on their way */
     static const int LINES_B = BN > 32 ? BN : 32;   /* that a stage has room for */
+    /* Of planes, in the ring; and of numbers on their way: what shared memory has room for. */
+    static const int BUFFERS = BN == 16 ? 12 : NARROW ? 8 : BULK && BN == 128 ? 2 : 3;
+    static const int STAGES = BULK && (BM == 64 || BN == 128) ? 3 : 4;
     static const int PLANE = BN / 8 * TILEMM__SGEMM_FUSED_PITCH; /* words */
-    static const int PITCH = BN + 8; /* of the tile in shared memory, for the cluster's sum */
+    static const int TILE = BM * LINES_B;                        /* floats, of C */
+    static_assert(BULK || TILE <= BUFFERS * PLANES * PLANE, "the ring has room for the tile");
     static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 128, "whole warpgroups, one instruction");
-    static_assert(BM * PITCH <= BUFFERS * PLANES * PLANE, "the ring has room for the tile");
 
     /* What the copy engine brings of so many lines: parts of 32 where memory runs along them. */
     static __device__ constexpr int stage_bytes(int lines, bool k_major)
@@ -70,15 +73,16 @@ struct shape_t {
 
 /* ---- places --------------------------------------------------------------------------------- */
 
-/* The operands for the copy engine. */
+/* The operands and the result for the copy engine. */
 typedef struct {
-    CUtensorMap a, b;
+    CUtensorMap a, b, c;
 } maps_t;
 
 /* What the blocks have to do: items, each a tile of a matrix and one split of its k. */
 typedef struct {
     unsigned rows, cols; /* of tiles in a matrix */
     unsigned count;      /* of items */
+    bool bulk;           /* the copy engine stores C */
 } schedule_t;
 
 typedef struct {
@@ -215,7 +219,8 @@ template <typename S>
 struct shared_t {
     queue_t<S::BM, S::STAGES> a;
     queue_t<S::LINES_B, S::STAGES> b;
-    unsigned planes[S::BUFFERS][PLANES][S::PLANE]; /* of op(B): h, m, l */
+    unsigned planes[S::BUFFERS][PLANES][S::PLANE];     /* of op(B): h, m, l */
+    __align__(1024) float bulk[S::BULK ? S::TILE : 1]; /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
     /* Whether a splitter's warp found what planes cannot carry. */
     union {
@@ -223,6 +228,13 @@ struct shared_t {
         bool warp[WARPGROUP / 32];
     } beyond[S::BUFFERS];
 };
+
+/* Where a tile of C goes: else it is in the ring, when that is no longer in use. */
+template <typename S>
+static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
+{
+    return S::BULK ? shared.bulk : (float *)shared.planes;
+}
 
 /* ---- split ---------------------------------------------------------------------------------- */
 
@@ -457,6 +469,37 @@ static __device__ __forceinline__ void multiply_fp32(float (&total)[S::ACCUMULAT
 
 /* ---- epilogue ------------------------------------------------------------------------------- */
 
+template <typename S>
+static __device__ __forceinline__ void to_shared(const float (&total)[S::ACCUMULATORS], float alpha,
+                                                 float *tile)
+{
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i += 2)
+        *(float2 *)(tile +
+                    tilemm__fused_tile(row_of<S>(i / 2 % 2), col_of() + i / 4 * 8, S::LINES_B)) =
+            make_float2(alpha * total[i], alpha * total[i + 1]);
+}
+
+/* To C by the copy engine, each warp its 16 rows. */
+template <typename S>
+static __device__ __forceinline__ void store_bulk(const float (&total)[S::ACCUMULATORS],
+                                                  float alpha, const CUtensorMap *c,
+                                                  const place_t &place, float *tile)
+{
+    const int row = threadIdx.x / 32 * 16;
+
+    if (threadIdx.x % 32 == 0)
+        tensor_wait_read();
+    __syncwarp(); /* the last tile has gone */
+    to_shared<S>(total, alpha, tile);
+    fence_for_async();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+        for (int col = 0; col < S::BN; col += 32)
+            tensor_store(c, place.n + col, place.m + row, (int)place.matrix,
+                         tile + tilemm__fused_tile(row, col, S::LINES_B));
+}
+
 /* To C, or to the partial products. */
 template <typename S>
 static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATORS],
@@ -503,8 +546,7 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
     }
 }
 
-/* The blocks of a cluster have one tile, each one split of its k, and it lies in their rings, which
- * are no longer in use: add them up, some rows each. */
+/* The blocks of a cluster have one tile, each one split of its k: add them up, some rows each. */
 template <typename S>
 static __device__ __forceinline__ void
 add_up(shared_t<S> &shared, const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule)
@@ -515,7 +557,7 @@ add_up(shared_t<S> &shared, const tilemm__sgemm_ffma_t &problem, const schedule_
     const int rows = (int)min((int64_t)S::BM, args.m - place.m);
     const int cols = (int)min((int64_t)S::BN, args.n - place.n);
     const int share = (rows + blocks - 1) / blocks, last = min(rows, (rank + 1) * share);
-    const float *const tile = (const float *)shared.planes;
+    const float *const tile = tile_of(shared);
     float *const c =
         args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
 
@@ -530,7 +572,7 @@ add_up(shared_t<S> &shared, const tilemm__sgemm_ffma_t &problem, const schedule_
 
 #pragma unroll 4
             for (int block = 0; block < blocks; block++)
-                sum += cluster_load(tile + i * S::PITCH + j, block);
+                sum += cluster_load(tile + tilemm__fused_tile(i, j, S::LINES_B), block);
             sum *= args.alpha;
             *to = args.beta != 0.0f ? fmaf(args.beta, *to, sum) : sum;
         }
@@ -546,7 +588,7 @@ struct multiplier_t {
     unsigned first; /* of its numbers in a stage of op(A) */
     unsigned count; /* of steps of op(A) that were split */
     unsigned buffer, parity;
-    bool beyond; /* whether planes could not carry what was split last */
+    bool beyond; /* whether planes could not carry what the thread split last */
     unsigned item;
     place_t place;
     int k; /* of the next step */
@@ -569,32 +611,34 @@ static __device__ __forceinline__ void
 step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
      unsigned (&next_a)[PLANES][FRAGMENTS], const tilemm__sgemm_ffma_t &problem)
 {
-    const unsigned stage = at.count % S::STAGES;
+    const unsigned stage = at.count % S::STAGES, lane = threadIdx.x % 32;
     range_t range = range_of_none();
 
     mbarrier_wait(&shared.full[at.buffer], at.parity);
-    const bool in_fp32 = at.beyond | (shared.beyond[at.buffer].any != 0);
-
     pin(a);
     wgmma_pin(at.part);
     mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
     multiply<S, 0, 1>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a,
                       range);
+    /* Lane 0 alone reads, as it alone reports that all was read. */
+    const bool in_fp32 =
+        __any_sync(~0u, at.beyond | (lane == 0 && shared.beyond[at.buffer].any != 0));
+
     wgmma_wait<0>();
     wgmma_pin(at.part);
     add_part(at, in_fp32);
     wgmma_pin(at.part);
     multiply<S, 1, PRODUCTS>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first,
                              next_a, range);
-    at.beyond = __any_sync(~0u, is_beyond_planes(range));
+    at.beyond = is_beyond_planes(range);
     __syncwarp(); /* all have read */
-    if (threadIdx.x % 32 == 0)
+    if (lane == 0)
         mbarrier_arrive(&shared.a.empty[stage]);
     at.count++;
     wgmma_wait<0>();
     pin(a);
     wgmma_pin(at.part);
-    if (threadIdx.x % 32 == 0)
+    if (lane == 0)
         mbarrier_arrive(&shared.empty[at.buffer]);
     if (in_fp32)
         multiply_fp32<S>(at.total, problem.args, at.place, at.k);
@@ -629,20 +673,17 @@ begin_item(multiplier_t<S> &at, const tilemm__sgemm_ffma_t &problem, const sched
 template <typename S>
 static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &shared,
                                              const tilemm__sgemm_ffma_t &problem,
-                                             const schedule_t &schedule)
+                                             const schedule_t &schedule, const maps_t &maps)
 {
     if (at.k < at.place.end)
         return true;
-    if (problem.splits == 1 || problem.partial) {
-        store<S>(at.total, problem, at.place);
-    } else { /* for add_up() */
-        float *const tile = (float *)shared.planes;
-
+    if (problem.splits > 1 && !problem.partial) { /* for add_up() */
         multipliers_sync<S>();
-#pragma unroll
-        for (int i = 0; i < S::ACCUMULATORS; i += 2)
-            *(float2 *)(tile + row_of<S>(i / 2 % 2) * S::PITCH + col_of() + i / 4 * 8) =
-                make_float2(at.total[i], at.total[i + 1]);
+        to_shared<S>(at.total, 1.0f, tile_of(shared));
+    } else if (S::BULK && schedule.bulk) {
+        store_bulk<S>(at.total, problem.args.alpha, &maps.c, at.place, shared.bulk);
+    } else {
+        store<S>(at.total, problem, at.place);
     }
     at.item += gridDim.x;
     if (at.item >= schedule.count)
@@ -652,8 +693,9 @@ static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &s
 }
 
 template <typename S>
-static __device__ __forceinline__ void
-multiply_items(const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule, shared_t<S> &shared)
+static __device__ __forceinline__ void multiply_items(const tilemm__sgemm_ffma_t &problem,
+                                                      const schedule_t &schedule,
+                                                      const maps_t &maps, shared_t<S> &shared)
 {
     unsigned a[2][PLANES][FRAGMENTS]; /* one step's, and the next one's */
     multiplier_t<S> at;
@@ -666,7 +708,7 @@ multiply_items(const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule, 
     mbarrier_wait(&shared.a.full[0], 0);
     split_a<S>(shared.a.at[0], at.first, 0, a[0], range);
     split_a<S>(shared.a.at[0], at.first, 1, a[0], range);
-    at.beyond = __any_sync(~0u, is_beyond_planes(range));
+    at.beyond = is_beyond_planes(range);
     __syncwarp();
     if (threadIdx.x % 32 == 0)
         mbarrier_arrive(&shared.a.empty[0]);
@@ -674,10 +716,12 @@ multiply_items(const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule, 
 #pragma unroll 1
     do {
         step<S>(at, shared, a[0], a[1], problem);
-        if (!go_on(at, shared, problem, schedule))
+        if (!go_on(at, shared, problem, schedule, maps))
             break;
         step<S>(at, shared, a[1], a[0], problem);
-    } while (go_on(at, shared, problem, schedule));
+    } while (go_on(at, shared, problem, schedule, maps));
+    if (S::BULK && schedule.bulk)
+        tensor_wait_read(); /* before the shared memory goes */
 }
 
 /* 384 threads, one block to a multiprocessor; or 256, two of them. */
@@ -713,7 +757,7 @@ static __global__ void __launch_bounds__(S::THREADS, S::MULTIPLIERS == 1 ? 2 : 1
         split_b<S>(problem, schedule, maps, shared);
     } else {
         registers_grow<S::REGISTERS_MULTIPLIER>();
-        multiply_items<S>(problem, schedule, shared);
+        multiply_items<S>(problem, schedule, maps, shared);
     }
     if (problem.splits > 1 && !problem.partial)
         add_up<S>(shared, problem, schedule);
@@ -722,19 +766,38 @@ static __global__ void __launch_bounds__(S::THREADS, S::MULTIPLIERS == 1 ? 2 : 1
 
 /* ---- host ----------------------------------------------------------------------------------- */
 
-/* An operand's matrices, for copies of `lines` lines by BK. */
-static bool describe(CUtensorMap *map, const float *data, int64_t lines, int64_t k, bool k_major,
-                     int64_t ld, int64_t stride, int64_t batch, int tile_lines)
+/* Matrices of y lines of x numbers, for copies of box_y lines of 32. */
+static bool describe(CUtensorMap *map, const float *data, int64_t x, int64_t y, int64_t ld,
+                     int64_t stride, int64_t batch, int box_y)
 {
     const tensor_encode_t encode = tensor_encoder();
-    const cuuint64_t size[3] = {(cuuint64_t)(k_major ? k : lines),
-                                (cuuint64_t)(k_major ? lines : k), (cuuint64_t)batch};
+    const cuuint64_t size[3] = {(cuuint64_t)x, (cuuint64_t)y, (cuuint64_t)batch};
     const cuuint64_t pitch[2] = {(cuuint64_t)ld * sizeof(float),
                                  (cuuint64_t)(batch > 1 ? stride : ld) * sizeof(float)};
-    const cuuint32_t box[3] = {BK, (cuuint32_t)(k_major ? tile_lines : BK), 1};
+    const cuuint32_t box[3] = {32, (cuuint32_t)box_y, 1};
 
     return encode &&
            tensor_describe(encode, map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, data, size, pitch, box);
+}
+
+static bool describe_operand(CUtensorMap *map, const float *data, int64_t lines, int64_t k,
+                             bool k_major, int64_t ld, int64_t stride, int64_t batch, int tile)
+{
+    static_assert(BK == 32, "a box's width");
+    return k_major ? describe(map, data, k, lines, ld, stride, batch, tile)
+                   : describe(map, data, lines, k, ld, stride, batch, BK);
+}
+
+/* Whether the copy engine can store C: it cannot add to it. */
+static bool is_bulk(const tilemm__sgemm_ffma_t *problem)
+{
+    const tilemm__sgemm_args_t *const args = &problem->args;
+
+    return problem->splits == 1 && args->beta == 0.0f && !args->c_array &&
+           ((uint64_t)args->c | args->ldc * sizeof(float) |
+            (args->batch_count > 1 ? args->stride_c * sizeof(float) : 0)) %
+                   16 ==
+               0;
 }
 
 /* Sizes, and items, whose counts fit 31 bits, with a tile and a grid beyond. */
@@ -762,10 +825,13 @@ static int launch(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
         return error;
     if (args->m > MOST || args->n > MOST || args->k > MOST || count > MOST)
         return cudaErrorInvalidConfiguration;
-    if (!describe(&maps.a, args->a, args->m, args->k, S::A_K, args->lda, args->stride_a,
-                  args->batch_count, S::BM) ||
-        !describe(&maps.b, args->b, args->n, args->k, S::B_K, args->ldb, args->stride_b,
-                  args->batch_count, S::BN))
+    schedule.bulk = S::BULK && is_bulk(problem);
+    if (!describe_operand(&maps.a, args->a, args->m, args->k, S::A_K, args->lda, args->stride_a,
+                          args->batch_count, S::BM) ||
+        !describe_operand(&maps.b, args->b, args->n, args->k, S::B_K, args->ldb, args->stride_b,
+                          args->batch_count, S::BN) ||
+        (schedule.bulk && !describe(&maps.c, args->c, args->n, args->m, args->ldc, args->stride_c,
+                                    args->batch_count, 16)))
         return cudaErrorInvalidValue;
     schedule.rows = (unsigned)rows;
     schedule.cols = (unsigned)cols;
@@ -776,18 +842,28 @@ static int launch(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
                                 bytes, stream, *problem, schedule, maps);
 }
 
-template <int BM, int BN, bool TURNED>
+template <int BM, int BN, bool TURNED, bool BULK>
 static int launch_major(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
 {
     const bool a_k = !problem->args.trans_a, b_k = problem->args.trans_b;
 
     if (a_k && b_k)
-        return launch<shape_t<BM, BN, true, true, TURNED>>(problem, stream);
+        return launch<shape_t<BM, BN, true, true, TURNED, BULK>>(problem, stream);
     if (a_k)
-        return launch<shape_t<BM, BN, true, false, TURNED>>(problem, stream);
+        return launch<shape_t<BM, BN, true, false, TURNED, BULK>>(problem, stream);
     if (b_k)
-        return launch<shape_t<BM, BN, false, true, TURNED>>(problem, stream);
-    return launch<shape_t<BM, BN, false, false, TURNED>>(problem, stream);
+        return launch<shape_t<BM, BN, false, true, TURNED, BULK>>(problem, stream);
+    return launch<shape_t<BM, BN, false, false, TURNED, BULK>>(problem, stream);
+}
+
+/* The large tile: storing counts where k is short; else the room is better used for operands. */
+static int launch_128x128(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
+{
+    const int64_t SHORT = 64;
+
+    return problem->args.k <= SHORT && is_bulk(problem)
+               ? launch_major<128, 128, false, true>(problem, stream)
+               : launch_major<128, 128, false, false>(problem, stream);
 }
 
 /* The transposed product: op(B)' op(A)'. */
@@ -810,13 +886,13 @@ extern "C" int tilemm__sgemm_fused_sm90_launch(const tilemm__sgemm_ffma_t *probl
     const cudaStream_t s = (cudaStream_t)stream;
 
     switch (problem->tile) {
-    case TILEMM__SGEMM_FUSED_128X128: return launch_major<128, 128, false>(problem, s);
-    case TILEMM__SGEMM_FUSED_128X64: return launch_major<128, 64, false>(problem, s);
-    case TILEMM__SGEMM_FUSED_64X64: return launch_major<64, 64, false>(problem, s);
-    case TILEMM__SGEMM_FUSED_256X32: return launch_major<256, 32, false>(problem, s);
-    case TILEMM__SGEMM_FUSED_256X16: return launch_major<256, 16, false>(problem, s);
-    case TILEMM__SGEMM_FUSED_32X256: return launch_major<256, 32, true>(&other, s);
-    case TILEMM__SGEMM_FUSED_16X256: return launch_major<256, 16, true>(&other, s);
+    case TILEMM__SGEMM_FUSED_128X128: return launch_128x128(problem, s);
+    case TILEMM__SGEMM_FUSED_128X64: return launch_major<128, 64, false, true>(problem, s);
+    case TILEMM__SGEMM_FUSED_64X64: return launch_major<64, 64, false, true>(problem, s);
+    case TILEMM__SGEMM_FUSED_256X32: return launch_major<256, 32, false, false>(problem, s);
+    case TILEMM__SGEMM_FUSED_256X16: return launch_major<256, 16, false, false>(problem, s);
+    case TILEMM__SGEMM_FUSED_32X256: return launch_major<256, 32, true, false>(&other, s);
+    case TILEMM__SGEMM_FUSED_16X256: return launch_major<256, 16, true, false>(&other, s);
     }
     return cudaErrorInvalidValue;
 }

@@ -158,6 +158,24 @@ static __device__ __forceinline__ void tensor_load_multicast(void *to, const CUt
                  : "memory");
 }
 
+/* The other way: a box goes from shared memory to (x, y, z). What lies outside stays there. */
+static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int x, int y, int z,
+                                                    const void *from)
+{
+    asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];"
+                 :
+                 : "l"((uint64_t)map), "r"(x), "r"(y), "r"(z), "r"(shared_address(from))
+                 : "memory");
+}
+
+/* Wait until this thread's stores so far have read shared memory. */
+static __device__ __forceinline__ void tensor_wait_read(void)
+{
+    asm volatile("cp.async.bulk.commit_group;\n"
+                 "cp.async.bulk.wait_group.read 0;" ::
+                     : "memory");
+}
+
 /* ---- products of warpgroups -------------------------------------------------------------- */
 
 /* Ordinary register accesses before come before products after. */
