@@ -4,13 +4,13 @@
  *
  * Lines are rows of op(A), or columns of op(B): then the problem is turned over. No list of them
  * exists. A team of blocks looks at a group of GROUP lines, each block gathers those that were
- * left, and they share the work: LINES gathered lines at a time by a tile of OTHERS lines of the
- * other operand, through shared tiles Ms (gathered lines, read by broadcast) and Ns (read with
- * stride one), while the next k-step comes through registers. Few lines are the usual case, so
- * tiles are narrow: many blocks share one line.
+ * left, and they share the work: gathered lines by lines of the other operand, through shared tiles
+ * Ms (gathered lines, read by broadcast) and Ns (read with stride one), while the next k-step comes
+ * through registers. Few lines are the usual case: for these tiles are narrow, so that many blocks
+ * share one line. Where many were left, up to all, a tile is large, and a thread has 8 x 8 of it.
  *
- * Every k-step is summed apart, and these sums are added up with what each addition loses: the
- * error does not grow with k beyond a k-step's.
+ * CHAIN of k are summed apart, and these sums added up; what an addition loses is where the next
+ * sum begins. So the error does not grow with k beyond a chain's.
  *
  * Assumes: compute capability 7.5 or more; states that tilemm__sgemm_split_launch has made. */
 #include <cuda_runtime.h>
@@ -18,18 +18,23 @@
 #include "launch.cuh"
 #include "sgemm_split.h"
 
-enum {
-    GROUP = 8192,
-    LINES = 16,
-    OTHERS = 32,
-    BK = 64,
-    THREADS = 256,
-    PITCH = OTHERS + 4,
-    BLOCKS = 1
-};
-enum { PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS };
+enum { GROUP = 8192, THREADS = 256, BLOCKS = 1, CHAIN = 64, MANY = 48 };
 static_assert(THREADS * 32 == GROUP, "a thread for each 32 lines of a group");
-static_assert(THREADS * 2 == LINES * OTHERS, "a thread for two elements of C");
+
+/* A tile of LINES gathered lines by OTHERS, of which a thread has M x N: M lines that follow each
+ * other, and N others by quads, which are read with stride one. */
+template <int LINES_, int OTHERS_, int BK_, int M_, int N_>
+struct tile_t {
+    static const int LINES = LINES_, OTHERS = OTHERS_, BK = BK_, M = M_, N = N_;
+    static const int QUAD = N < 4 ? N : 4, QUADS = N / QUAD;
+    static const int PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS;
+    __align__(16) float ms[2][BK][LINES + 4];
+    __align__(16) float ns[2][BK][OTHERS + 4];
+    static_assert(LINES * OTHERS == THREADS * M * N, "a thread for each M x N");
+    static_assert(CHAIN % BK == 0, "a chain is whole steps");
+};
+typedef tile_t<16, 32, 64, 1, 2> few_t;
+typedef tile_t<128, 128, 8, 8, 8> many_t;
 
 /* Element (line, p) of an operand is from[line * line_step + p * k_step]: one of the steps is 1. */
 typedef struct {
@@ -125,8 +130,9 @@ static __device__ __forceinline__ int gather(const problem_t &p, int64_t matrix,
     return all;
 }
 
-/* Lanes lie along k where memory does, or else along the lines. */
-template <int WIDTH>
+/* Where number i of this thread's lies in a step of a tile: lanes lie along k where memory does, or
+ * else along the lines. */
+template <int WIDTH, int BK>
 static __device__ __forceinline__ void place_of(int i, int64_t k_step, int *line, int *k)
 {
     const int at = threadIdx.x + i * THREADS;
@@ -135,130 +141,169 @@ static __device__ __forceinline__ void place_of(int i, int64_t k_step, int *line
     *k = k_step == 1 ? at % BK : at / WIDTH;
 }
 
-static __global__ void __launch_bounds__(THREADS)
+/* This thread's part of a step that begins at k0: past the end of k zeros, past the last line
+ * anything. `line_of` tells a line's number. */
+template <int WIDTH, int BK, typename line_of_t>
+static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / THREADS], const operand_t &of,
+                                             const float *from, int64_t k0, int64_t end,
+                                             const line_of_t &line_of)
+{
+#pragma unroll
+    for (int i = 0; i < WIDTH * BK / THREADS; i++) {
+        int line, k;
+
+        place_of<WIDTH, BK>(i, of.k_step, &line, &k);
+        asm volatile("" : "+r"(line)); /* no registers for the lines of all steps */
+        x[i] = __ldg(from + line_of(line) * of.line_step + min(k0 + k, end - 1) * of.k_step);
+        x[i] = k0 + k < end ? x[i] : 0.0f;
+    }
+}
+
+template <int WIDTH, int BK>
+static __device__ __forceinline__ void put(float (&to)[BK][WIDTH + 4],
+                                           const float (&x)[WIDTH * BK / THREADS], int64_t k_step)
+{
+#pragma unroll
+    for (int i = 0; i < WIDTH * BK / THREADS; i++) {
+        int line, k;
+
+        place_of<WIDTH, BK>(i, k_step, &line, &k);
+        to[k][line] = x[i];
+    }
+}
+
+/* One tile: the gathered lines from number `first` on, by the others from other0 on. */
+template <typename T>
+static __device__ __forceinline__ void multiply(T &tile, const problem_t &p, int64_t matrix,
+                                                int64_t line0, const unsigned short *left,
+                                                int count, int first, int64_t other0)
+{
+    const int my_line = threadIdx.x / (T::OTHERS / T::N) * T::M;
+    const int my_other = threadIdx.x % (T::OTHERS / T::N) * T::QUAD;
+    const float *const x =
+        p.lines.array ? p.lines.array[matrix] : p.lines.from + matrix * p.lines.stride;
+    const float *const y =
+        p.others.array ? p.others.array[matrix] : p.others.from + matrix * p.others.stride;
+    const auto line_of = [&](int line) { return line0 + left[min(first + line, count - 1)]; };
+    const auto other_of = [&](int other) { return min(other0 + other, p.others.count - 1); };
+    float sum[T::M][T::N] = {}, total[T::M][T::N] = {};
+    float next_ms[T::PART_MS], next_ns[T::PART_NS];
+
+    fetch<T::LINES, T::BK>(next_ms, p.lines, x, 0, p.k, line_of);
+    fetch<T::OTHERS, T::BK>(next_ns, p.others, y, 0, p.k, other_of);
+    __syncthreads(); /* the last tile is no longer read */
+    put<T::LINES, T::BK>(tile.ms[0], next_ms, p.lines.k_step);
+    put<T::OTHERS, T::BK>(tile.ns[0], next_ns, p.others.k_step);
+    __syncthreads();
+    for (int64_t k0 = 0; k0 < p.k; k0 += T::BK) {
+        const int now = (int)(k0 / T::BK % 2);
+
+        fetch<T::LINES, T::BK>(next_ms, p.lines, x, k0 + T::BK, p.k, line_of);
+        fetch<T::OTHERS, T::BK>(next_ns, p.others, y, k0 + T::BK, p.k, other_of);
+#pragma unroll 8
+        for (int k = 0; k < T::BK; k++) {
+            float a[T::M], b[T::N];
+
+#pragma unroll
+            for (int i = 0; i < T::M; i++)
+                a[i] = tile.ms[now][k][my_line + i];
+#pragma unroll
+            for (int j = 0; j < T::N; j++)
+                b[j] =
+                    tile.ns[now][k][my_other + j / T::QUAD * (T::OTHERS / T::QUADS) + j % T::QUAD];
+#pragma unroll
+            for (int i = 0; i < T::M; i++)
+#pragma unroll
+                for (int j = 0; j < T::N; j++)
+                    sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
+        }
+        put<T::LINES, T::BK>(tile.ms[now ^ 1], next_ms, p.lines.k_step);
+        put<T::OTHERS, T::BK>(tile.ns[now ^ 1], next_ns, p.others.k_step);
+        if ((k0 + T::BK) % CHAIN == 0 || k0 + T::BK >= p.k)
+#pragma unroll
+            for (int i = 0; i < T::M; i++)
+#pragma unroll
+                for (int j = 0; j < T::N; j++) {
+                    const float next = total[i][j] + sum[i][j], added = next - total[i][j];
+                    const float lost = (total[i][j] - (next - added)) + (sum[i][j] - added);
+
+                    total[i][j] = next;
+                    sum[i][j] = isfinite(lost) ? lost : 0.0f; /* not with Inf or NaN */
+                }
+        __syncthreads();
+    }
+
+    float *const c = p.c_array ? p.c_array[matrix] : p.c + matrix * p.stride_c;
+
+#pragma unroll
+    for (int j = 0; j < T::N; j++) {
+        const int64_t other =
+            other0 + my_other + j / T::QUAD * (T::OTHERS / T::QUADS) + j % T::QUAD;
+
+        if (other >= p.others.count ||
+            (p.skip_others && is_left(p.others, *p.lines.sparse, matrix, other, p.one_plane)))
+            continue;
+#pragma unroll
+        for (int i = 0; i < T::M; i++) {
+            float *const to = c + line_of(my_line + i) * p.line_step_c + other * p.other_step_c;
+            const float v = p.alpha * total[i][j];
+
+            if (first + my_line + i < count)
+                *to = p.beta != 0.0f ? fmaf(p.beta, *to, v) : v;
+        }
+    }
+}
+
+/* The tiles of a group's lines that are this block's. */
+template <typename T>
+static __device__ __forceinline__ void multiply_group(T &tile, const problem_t &p, int64_t matrix,
+                                                      int64_t line0, const unsigned short *left,
+                                                      int count, int member, int members)
+{
+    const int64_t tiles = (p.others.count + T::OTHERS - 1) / T::OTHERS;
+    const int64_t parts = (count + T::LINES - 1) / T::LINES;
+
+    for (int64_t item = member; item < parts * tiles; item += members) {
+        const int64_t other0 = item % tiles * T::OTHERS;
+        const int64_t other = other0 + threadIdx.x % T::OTHERS;
+
+        /* Nothing to do where the other pass has done it all. */
+        if (p.skip_others &&
+            __syncthreads_and(other >= p.others.count ||
+                              is_left(p.others, *p.lines.sparse, matrix, other, p.one_plane)))
+            continue;
+        multiply(tile, p, matrix, line0, left, count, (int)(item / tiles) * T::LINES, other0);
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
     sgemm_left(const __grid_constant__ passes_t passes)
 {
-    const problem_t &p = passes.pass[blockIdx.y];
-    __shared__ float ms[BK][LINES + 1];
-    __shared__ __align__(16) float ns[BK][PITCH];
+    __shared__ union {
+        few_t few;
+        many_t many;
+    } tile;
     __shared__ unsigned short left[GROUP];
-    const int my_line = threadIdx.x / (OTHERS / 2), my_other = threadIdx.x % (OTHERS / 2) * 2;
     const int per_team = gridDim.x / passes.teams;
     const int team = blockIdx.x / per_team, member = blockIdx.x - team * per_team;
-    const int64_t groups = (p.lines.count + GROUP - 1) / GROUP;
-    const int64_t tiles = (p.others.count + OTHERS - 1) / OTHERS;
 
     wait_for_previous();
     if (*passes.left == 0)
         return;
-    for (int64_t group = team; group < p.batch_count * groups; group += passes.teams) {
-        const int64_t matrix = group / groups, line0 = (group - matrix * groups) * GROUP;
-        const int count = gather(p, matrix, line0, left);
-        const float *const x =
-            p.lines.array ? p.lines.array[matrix] : p.lines.from + matrix * p.lines.stride;
-        const float *const y =
-            p.others.array ? p.others.array[matrix] : p.others.from + matrix * p.others.stride;
-        float *const c = p.c_array ? p.c_array[matrix] : p.c + matrix * p.stride_c;
-        const int64_t parts = (count + LINES - 1) / LINES;
+#pragma unroll 1
+    for (int pass = 0; pass < 2; pass++) {
+        const problem_t &p = passes.pass[pass];
+        const int64_t groups = (p.lines.count + GROUP - 1) / GROUP;
 
-        for (int64_t item = member; item < parts * tiles; item += per_team) {
-            const int first = (int)(item / tiles) * LINES;
-            const int64_t other0 = item % tiles * OTHERS;
-            float next_ms[PART_MS], next_ns[PART_NS];
-            float total[2] = {0.0f, 0.0f}, lost[2] = {0.0f, 0.0f};
-            int line_ms[PART_MS], line_ns[PART_NS]; /* of this thread's elements */
+        for (int64_t group = team; group < p.batch_count * groups; group += passes.teams) {
+            const int64_t matrix = group / groups, line0 = (group - matrix * groups) * GROUP;
+            const int count = gather(p, matrix, line0, left);
 
-#pragma unroll
-            for (int i = 0; i < PART_MS; i++) {
-                int line, k;
-
-                place_of<LINES>(i, p.lines.k_step, &line, &k);
-                line_ms[i] = (int)line0 + left[min(first + line, count - 1)];
-            }
-#pragma unroll
-            for (int i = 0; i < PART_NS; i++) {
-                int line, k;
-
-                place_of<OTHERS>(i, p.others.k_step, &line, &k);
-                line_ns[i] = (int)min(other0 + line, p.others.count - 1);
-            }
-
-            for (int64_t k0 = -BK; k0 < p.k; k0 += BK) {
-                const int64_t ahead = k0 + BK;
-
-                /* The next k-step: past the end of k zeros, past the last line anything. */
-#pragma unroll
-                for (int i = 0; i < PART_MS; i++) {
-                    int line, k;
-
-                    place_of<LINES>(i, p.lines.k_step, &line, &k);
-                    next_ms[i] = __ldg(x + line_ms[i] * p.lines.line_step +
-                                       min(ahead + k, p.k - 1) * p.lines.k_step);
-                    next_ms[i] = ahead + k < p.k ? next_ms[i] : 0.0f;
-                }
-#pragma unroll
-                for (int i = 0; i < PART_NS; i++) {
-                    int line, k;
-
-                    place_of<OTHERS>(i, p.others.k_step, &line, &k);
-                    next_ns[i] = __ldg(y + line_ns[i] * p.others.line_step +
-                                       min(ahead + k, p.k - 1) * p.others.k_step);
-                    next_ns[i] = ahead + k < p.k ? next_ns[i] : 0.0f;
-                }
-                if (k0 >= 0) {
-                    float sum[2] = {0.0f, 0.0f};
-
-#pragma unroll 16
-                    for (int k = 0; k < BK; k++) {
-                        const float a = ms[k][my_line];
-                        const float2 b = *(const float2 *)&ns[k][my_other];
-
-                        sum[0] = fmaf(a, b.x, sum[0]);
-                        sum[1] = fmaf(a, b.y, sum[1]);
-                    }
-#pragma unroll
-                    for (int j = 0; j < 2; j++) {
-                        const float next = total[j] + sum[j], added = next - total[j];
-
-                        lost[j] += (total[j] - (next - added)) + (sum[j] - added);
-                        total[j] = next;
-                    }
-                }
-                __syncthreads();
-#pragma unroll
-                for (int i = 0; i < PART_MS; i++) {
-                    int line, k;
-
-                    place_of<LINES>(i, p.lines.k_step, &line, &k);
-                    ms[k][line] = next_ms[i];
-                }
-#pragma unroll
-                for (int i = 0; i < PART_NS; i++) {
-                    int line, k;
-
-                    place_of<OTHERS>(i, p.others.k_step, &line, &k);
-                    ns[k][line] = next_ns[i];
-                }
-                __syncthreads();
-            }
-#pragma unroll
-            for (int j = 0; j < 2; j++)
-                total[j] += isfinite(lost[j]) ? lost[j] : 0.0f; /* not where total is Inf or NaN */
-            if (first + my_line < count) {
-#pragma unroll
-                for (int j = 0; j < 2; j++) {
-                    const int64_t other = other0 + my_other + j;
-                    float *const to = c + (line0 + left[first + my_line]) * p.line_step_c +
-                                      other * p.other_step_c;
-
-                    if (other >= p.others.count ||
-                        (p.skip_others &&
-                         is_left(p.others, *p.lines.sparse, matrix, other, p.one_plane)))
-                        continue;
-                    *to =
-                        p.beta != 0.0f ? fmaf(p.beta, *to, p.alpha * total[j]) : p.alpha * total[j];
-                }
-            }
+            if (count > MANY)
+                multiply_group(tile.many, p, matrix, line0, left, count, member, per_team);
+            else
+                multiply_group(tile.few, p, matrix, line0, left, count, member, per_team);
+            __syncthreads(); /* `left` is no longer read */
         }
     }
 }
@@ -320,6 +365,6 @@ extern "C" int tilemm__sgemm_left_launch(const tilemm__sgemm_args_t *args,
 
     passes.left = left;
     passes.teams = (int)(groups < sms * BLOCKS ? groups : sms * BLOCKS);
-    return launch_after(sgemm_left, dim3((unsigned)(sms * BLOCKS), 2), THREADS, 0,
-                        (cudaStream_t)stream, passes);
+    return launch_after(sgemm_left, (unsigned)(sms * BLOCKS), THREADS, 0, (cudaStream_t)stream,
+                        passes);
 }
