@@ -13,6 +13,10 @@
  * a tile that is 32 wide, too. */
 enum { NARROW = 32, THIN = 17 };
 
+/* Matrices of a batch up to so many bytes, or any of so few rows, are gathered: threads side by
+ * side read from few lines. */
+enum { GATHER_BYTES = 2048, GATHER_ROWS = 16 };
+
 /* Fewer tiles than this for each multiprocessor should be smaller ones. */
 enum { FEW_TILES = 4 };
 
@@ -187,6 +191,19 @@ static void plan_shifted(const tilemm__transpose_args_t *args, int aligned_dst,
     plan->halo = aligned_dst >= chunk ? 0 : size == 1 ? 16 : 32 / size;
 }
 
+/* Whether the gathering kernel takes it, and should: nothing lies between the result's elements. */
+static int is_gathered(const tilemm__transpose_args_t *args)
+{
+    const int64_t each = product(args->rows, args->cols);
+    const int batched = args->batch_count > 1;
+
+    return (args->elem_size == 4 || args->elem_size == 8) &&
+           alignment(args->dst, 0, 0, 1, args->elem_size) == 16 && args->ld_dst == args->rows &&
+           (!batched || args->stride_dst == each) &&
+           ((batched && product(each, (int64_t)args->elem_size) <= GATHER_BYTES) ||
+            (args->rows <= GATHER_ROWS && args->rows < args->cols));
+}
+
 void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
                                  const tilemm__cuda_traits_t *traits,
                                  tilemm__transpose_plan_t *plan)
@@ -213,7 +230,14 @@ void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
     plan->access = size == 1 ? 8 : aligned;
     fits = aligned == 16 || size == 16 || (size == 1 && aligned == 8);
     /* Matrices of a batch that leave little of a small tile empty are no strips. */
-    if (shorter < NARROW && shorter >= THIN && args->batch_count == 1 && (size == 4 || size == 8)) {
+    if (is_gathered(args)) {
+        plan->kernel = TILEMM__TRANSPOSE_GATHER;
+        plan->access = size;
+        plan->tile_rows = 1;
+        plan->tile_cols = 16 / size;
+        method = "gather";
+    } else if (shorter < NARROW && shorter >= THIN && args->batch_count == 1 &&
+               (size == 4 || size == 8)) {
         plan->kernel = TILEMM__TRANSPOSE_NARROW;
         plan->access = size;
         plan->tile_rows = args->rows < args->cols ? 32 : 128;

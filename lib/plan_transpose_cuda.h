@@ -15,7 +15,8 @@ typedef enum {
     TILEMM__TRANSPOSE_CHUNKS,  /* square tiles, aligned chunks */
     TILEMM__TRANSPOSE_SHIFTED, /* tiles, aligned chunks of rows that are not aligned */
     TILEMM__TRANSPOSE_NARROW,  /* tiles that are narrow one way, element by element */
-    TILEMM__TRANSPOSE_STRIP    /* tiles as narrow as the matrix, or of several matrices */
+    TILEMM__TRANSPOSE_STRIP,   /* tiles as narrow as the matrix, or of several matrices */
+    TILEMM__TRANSPOSE_GATHER   /* small matrices, or few rows: 16 bytes of the result a thread */
 } tilemm__transpose_kernel_t;
 
 typedef struct {

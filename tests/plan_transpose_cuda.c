@@ -73,6 +73,11 @@ static void check_sound(const tilemm__transpose_args_t *args, const tilemm__cuda
                                               (unsigned)plan->access ==
                                           0),
               "%s: halo %d", plan->name, plan->halo);
+    if (plan->kernel == TILEMM__TRANSPOSE_GATHER)
+        CHECK((size == 4 || size == 8) && (uintptr_t)args->dst % 16 == 0 &&
+                  args->ld_dst == args->rows &&
+                  (args->batch_count == 1 || args->stride_dst == args->rows * args->cols),
+              "%s: gaps", plan->name);
     if (plan->kernel == TILEMM__TRANSPOSE_STRIP) {
         CHECK(plan->tile_rows > 0 && plan->tile_cols > 0 && plan->tile_batch > 0 &&
                   (int64_t)plan->tile_batch * plan->tile_rows * plan->tile_cols * size <= 16384,
@@ -108,7 +113,8 @@ static void test_kernels(int d)
                     check_sound(&args, traits, &plan);
                     if (lengths[i] < 32 || lengths[j] < 32)
                         CHECK(plan.kernel == TILEMM__TRANSPOSE_STRIP ||
-                                  plan.kernel == TILEMM__TRANSPOSE_NARROW,
+                                  plan.kernel == TILEMM__TRANSPOSE_NARROW ||
+                                  plan.kernel == TILEMM__TRANSPOSE_GATHER,
                               "%s", plan.name);
                 }
             }
@@ -140,11 +146,14 @@ static void test_choices(void)
     expect(problem(8191, 8192, 8), "transpose_shifted_sm75_64x32x8");
     expect(problem(8191, 8192, 16), "transpose_tile_sm75_32x32x16");
     expect(problem(65536, 31, 4), "transpose_narrow_sm75_128x32x4");
-    expect(problem(3, 1 << 20, 4), "transpose_strip_sm75_3x1364x4");
+    expect(problem(3, 1 << 20, 4), "transpose_gather_sm75_1x4x4");
+    expect(problem(3, 1 << 20, 2), "transpose_strip_sm75_3x2728x2");
 
     args = problem(8, 8, 4);
     args.batch_count = 65536;
     args.stride_src = args.stride_dst = 64;
+    expect(args, "transpose_gather_sm75_1x4x4");
+    args.stride_dst = 68; /* gaps */
     tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
     CHECK(plan.kernel == TILEMM__TRANSPOSE_STRIP && plan.tile_batch == 64, "%s x %d", plan.name,
           plan.tile_batch);
@@ -174,11 +183,11 @@ static void test_choices(void)
     args.batch_count = 65536;
     args.stride_src = args.stride_dst = 1024;
     expect(args, "transpose_tile_sm75_32x32x4");
-    args = problem(3, 5, 4);
+    args = problem(3, 5, 2);
     args.batch_count = 65536;
     args.stride_src = args.stride_dst = 15;
     tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
-    CHECK(plan.tile_batch == 272 && plan.unit_in == 16 && plan.unit_out == 16, "%s x %d", plan.name,
+    CHECK(plan.tile_batch == 544 && plan.unit_in == 16 && plan.unit_out == 16, "%s x %d", plan.name,
           plan.tile_batch);
 
     /* alpha = 0 is a fill whatever the rest, and does not look at src. */

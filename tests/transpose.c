@@ -116,7 +116,8 @@ static void batches(tilemm_t ctx, int rounds, rng_t *rng)
         size_t size = sizes[round % 5];
         int64_t rows = rng_size(rng, 70), cols = rng_size(rng, 70), batch = rng_range(rng, 0, 12);
         int64_t ld_src = matrix_ld(TILEMM_ROW_MAJOR, rows, cols) + rng_range(rng, 0, 3);
-        int64_t ld_dst = matrix_ld(TILEMM_ROW_MAJOR, cols, rows) + rng_range(rng, 0, 3);
+        int64_t gaps = rng_range(rng, 0, 1); /* without, the result may be written by 16 bytes */
+        int64_t ld_dst = matrix_ld(TILEMM_ROW_MAJOR, cols, rows) + gaps * rng_range(rng, 0, 3);
         int64_t span_src, span_dst, stride_src, stride_dst, first_src = 0, first_dst = 0, i;
         size_t step_src, step_dst;
         const char *text;
@@ -125,10 +126,12 @@ static void batches(tilemm_t ctx, int rounds, rng_t *rng)
             rows = rows % 6;
             cols = cols % 6;
         }
+        if (!gaps)
+            ld_dst = matrix_ld(TILEMM_ROW_MAJOR, cols, rows);
         span_src = matrix_span(TILEMM_ROW_MAJOR, rows, cols, ld_src);
         span_dst = matrix_span(TILEMM_ROW_MAJOR, cols, rows, ld_dst);
         stride_src = rng_range(rng, 0, 3) ? span_src + rng_range(rng, 0, 7) : 0;
-        stride_dst = span_dst + rng_range(rng, 0, 7);
+        stride_dst = span_dst + gaps * rng_range(rng, 0, 7);
         stride_src = rng_range(rng, 0, 2) ? stride_src : -stride_src;
         stride_dst = rng_range(rng, 0, 2) ? stride_dst : -stride_dst;
         operand_prepare(&source, rng_place(rng, TEST_BACKEND),

@@ -52,6 +52,8 @@ int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *launch, vo
 /* Matrices with few rows or columns, and batches of small ones: a tile of any shape. access is 8
  * or 16 for elements of 16 bytes. */
 int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *launch, void *stream);
+/* 16 bytes of the result for a thread; see transpose_gather.cu for what it asks. */
+int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *launch, void *stream);
 
 /* dst = alpha src, both rows x cols, by units of `unit` bytes, to which every row of both is
  * aligned; src == dst with equal strides is allowed. If zero, dst = +0 and src is not read. */

@@ -23,12 +23,6 @@ typedef struct {
     int64_t rows, cols;
 } place_t;
 
-/* t / d, by the short division where it will do. */
-static __device__ __forceinline__ uint64_t quotient(uint64_t t, uint64_t d)
-{
-    return (t | d) >> 32 ? t / d : (uint32_t)t / (uint32_t)d;
-}
-
 /* Blocks that run together go down the same columns of the source: they write to whole rows of the
  * destination, which memory takes best. */
 static __device__ __forceinline__ place_t place(const tilemm__transpose_launch_t *p, uint64_t t,
@@ -61,6 +55,12 @@ static __host__ __device__ __forceinline__ uint64_t tiles_along(int64_t size, in
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 #define RESIDENT(held, threads)                                                                    \
     ((held) > 64 && (threads) <= 256 ? 768 / (threads) : 1024 / (threads))
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 &&                                             \
+    __CUDA_ARCH__ < 890 /* 8.6 and 8.7 have 16 blocks at most */
+#define RESIDENT(held, threads)                                                                    \
+    ((held) > 64        ? ((threads) > 256 ? 1024 : 768) / (threads)                               \
+     : (threads) >= 128 ? 1536 / (threads)                                                         \
+                        : 16)
 #else
 #define RESIDENT(held, threads)                                                                    \
     ((held) > 64 ? ((threads) > 256 ? 1024 : 768) / (threads) : 1536 / (threads))
@@ -550,7 +550,7 @@ int tilemm__launch_transpose_chunks(const tilemm__transpose_launch_t *p, void *s
     case 2064: return (int)launch_chunks<2, 16, 64, 16, 64>(p, s);
     case 4064: return (int)launch_chunks<4, 16, 64, 16, 256>(p, s);
     case 4032: return (int)launch_chunks<4, 16, 32, 16, 64>(p, s);
-    case 8032: return (int)launch_chunks<8, 16, 32, 16, 128>(p, s);
+    case 8032: return (int)launch_chunks<8, 16, 32, 16, 256>(p, s);
     case 16032:
         return (int)(p->access == 16 ? launch_chunks<16, 16, 32, 16, 256>(p, s)
                                      : launch_chunks<16, 16, 32, 8, 256>(p, s));

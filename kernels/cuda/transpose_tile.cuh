@@ -323,6 +323,12 @@ static __device__ __forceinline__ void turn(tilemm__bytes<16>, uint32_t (&out)[V
         out[0][k] = in[0][k];
 }
 
+/* t / d, by the short division where it will do. */
+static __device__ __forceinline__ uint64_t quotient(uint64_t t, uint64_t d)
+{
+    return (t | d) >> 32 ? t / d : (uint32_t)t / (uint32_t)d;
+}
+
 /* alpha times a float; elements of other sizes are never scaled. */
 template <typename T>
 static __device__ __forceinline__ T times(T element, float alpha)
