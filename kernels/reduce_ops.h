@@ -78,6 +78,16 @@ TILEMM__REDUCE tilemm__sum_t tilemm__sum_join(tilemm__sum_t a, tilemm__sum_t b)
     return joined;
 }
 
+/* The same where b has lost nothing: a.lost + 0 is a.lost, for sums begin with +0 lost, so that it
+ * never is -0. */
+TILEMM__REDUCE tilemm__sum_t tilemm__sum_add(tilemm__sum_t a, double b)
+{
+    tilemm__sum_t joined;
+    joined.sum = a.sum + b;
+    joined.lost = a.lost + tilemm__sum_error(a.sum, b, joined.sum);
+    return joined;
+}
+
 /* Whether the elements that are not NaN must be counted. */
 TILEMM__REDUCE int tilemm__sum_is_counted(int op, int nan_ignore)
 {

@@ -150,13 +150,18 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
         const int width = args->op == TILEMM__DOT ? 1 : vectors_per_warp(args->n);
         add_step(plan, TILEMM__STEP_TILES, width, args->n, 1);
     } else if (tilemm__op_is_order(args->op)) {
-        /* As many items as there are warps at once, and then no more than their work takes. */
-        int64_t items = args->count < warps ? least(tiles, warps / args->count) : 1;
-        items = quotient_up(tiles, quotient_up(tiles, least(items, most)));
-        if (args->n <= BLOCK_ELEMENTS && args->count <= traits->sm_count)
-            add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1); /* saves a launch */
+        /* As many warps as there are at once, and then no more than their work takes. */
+        const int64_t busy = args->count < warps ? least(tiles, warps / args->count) : 1;
+        int share = 1;
+        int64_t items;
+        while (share < MOST_SHARE && 2 * share <= busy)
+            share *= 2;
+        items = least(busy / share, most);
+        items = quotient_up(tiles, quotient_up(tiles, items * share) * share);
+        if (args->n <= BLOCK_ELEMENTS && args->count <= traits->sm_count) /* saves a launch */
+            add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1);
         else
-            add_step(plan, TILEMM__STEP_TILES, 1, args->n, items);
+            add_step(plan, TILEMM__STEP_TILES, 1, args->n, items)->share = share;
     } else if (tiles > MOST_SHARE && tiles <= warps / args->count) { /* a warp for each tile */
         add_step(plan, TILEMM__STEP_TILES, 1, args->n, tiles);
     } else {
@@ -175,11 +180,10 @@ static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count, int sm_c
     enum { BLOCK_PARTIALS = 32768 };
     while (plan->step[plan->steps - 1].items > 1) {
         const int64_t length = plan->step[plan->steps - 1].items;
-        if (length > TILEMM__TILE_ELEMS && length <= BLOCK_PARTIALS && count <= sm_count)
+        if (length > TILEMM__TILE_LANES && length <= BLOCK_PARTIALS && count <= sm_count)
             add_step(plan, TILEMM__STEP_BLOCK, 1, length, 1); /* saves a launch */
         else
-            add_step(plan, TILEMM__STEP_TILES, length <= TILEMM__TILE_LANES ? 32 : 1, length,
-                     tilemm__tile_count(length));
+            add_step(plan, TILEMM__STEP_TILES, 1, length, tilemm__tile_count(length));
     }
 }
 
@@ -209,9 +213,11 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
     if (is_down(args)) {
         int64_t columns = quotient_up(args->count, TILEMM__DOWN_COLS);
         int64_t tiles = tilemm__tile_count(args->n);
-        int width = args->n <= 64 && columns >= warps_to_fill / 4 ? 1
-                    : columns * tiles >= 4 * (int64_t)sm_count    ? 8
-                                                                  : 32;
+        int width = columns * tiles < 4 * (int64_t)sm_count                         ? 32
+                    : tilemm__op_is_order(args->op)                                 ? 4
+                    : args->n <= TILEMM__TILE_LANES && columns >= warps_to_fill / 4 ? 1
+                    : args->n <= 96                                                 ? 4
+                                                                                    : 8;
         add_step(plan, TILEMM__STEP_DOWN, width, args->n, tiles);
     } else {
         add_across(plan, args, traits, available > 0 ? available : 1);

@@ -48,7 +48,7 @@ typedef enum {
 
 /* One launch. It reads the elements, or the partial results of the step before, and leaves `items`
  * partial results of each vector; one is the result. An item is of the elements `tiles` tiles (of a
- * search every items-th tile), of partial results 1024. */
+ * search every items-th `share` of them), of partial results 1024. */
 typedef struct {
     tilemm__reduce_step_kind_t kind;
     int width;

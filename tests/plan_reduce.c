@@ -107,12 +107,13 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
         CHECK(step->share == 1 || step->share == 2 || step->share == 4 || step->share == 8, AT);
         CHECK(step->kind != TILEMM__STEP_BLOCK || last, AT);
         CHECK(step->kind != TILEMM__STEP_DOWN ||
-                  (i == 0 && (step->width == 1 || step->width == 8 || step->width == 32)),
+                  (i == 0 && (step->width == 4 || step->width == 32 ||
+                              (step->width == 1 && args->n <= 32) || step->width == 8)),
               AT);
         CHECK(step->kind != TILEMM__STEP_TILES || step->width == 1 ||
                   (last && step->width * length <= TILEMM__TILE_ELEMS && step->width <= 32),
               AT);
-        CHECK(i == 0 || step->kind != TILEMM__STEP_BLOCK || length <= 1 << 20, AT);
+        CHECK(i == 0 || step->kind != TILEMM__STEP_BLOCK || length <= 1 << 15, AT);
         if (!last) {
             CHECK(step->place == used, AT);
             used += plan.vectors * (i == 0 ? plan.panel : step->items);
@@ -204,13 +205,19 @@ static tilemm__reduce_cuda_plan_t cuda_plan(int gpu, int down, int64_t count, in
 static void check_cuda_decisions(void)
 {
     enum { T4 = 0, H200 = 4 };
+    tilemm__reduce_args_t search;
     tilemm__reduce_cuda_plan_t plan = cuda_plan(H200, 0, 1, 1 << 28, SIZE_MAX);
     CHECK(plan.steps == 2 && plan.workspace == 8192 * 16 && plan.step[0].share == 8, "%d",
           plan.steps);
     plan = cuda_plan(H200, 0, 1, 1 << 24, SIZE_MAX);
     CHECK(plan.steps == 2 && plan.step[0].items == 512, "%d", plan.steps);
+    CHECK(plan.step[1].kind == TILEMM__STEP_BLOCK, "%d", (int)plan.step[1].kind);
     plan = cuda_plan(H200, 0, 1, 65536, SIZE_MAX); /* 64 warps */
     CHECK(plan.steps == 2 && plan.step[0].items == 64, "%d", plan.steps);
+    search = problem(TILEMM__AMAX, 1, 0, 1, 1 << 26); /* 16 tiles for each of 4096 warps */
+    tilemm__plan_reduce_cuda(&plan, &search, &gpus[H200], SIZE_MAX);
+    CHECK(plan.steps == 2 && plan.step[0].share == 8 && plan.step[0].items == 512, "%d",
+          plan.step[0].share);
     plan = cuda_plan(H200, 0, 1, 8192, SIZE_MAX);
     CHECK(plan.steps == 1 && plan.step[0].share == 8, "%d", plan.steps);
     plan = cuda_plan(H200, 0, 1 << 20, 128, SIZE_MAX);

@@ -24,8 +24,8 @@ typedef struct {
  * one item, and its result goes to args->out and args->index_out; otherwise the partial results of
  * the items go to *to. */
 
-/* Vectors of floats in `items` each; of sums an item is 1 or 32 tiles, which `share` warps (1, 2, 4
- * or 8) work on; of searches every items-th tile. Or `width` vectors to a warp: 2, 4, 8, 16 or 32
+/* Vectors of floats in `items` each, for `share` warps (1, 2, 4 or 8); of sums an item is 1 or 32
+ * tiles, of searches every items-th `share` tiles. Or `width` vectors to a warp: 2, 4, 8, 16 or 32
  * of at most 1024 / width elements. first_index is added to indices. */
 int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int tiles, int share,
                           int64_t items, int64_t first_index, const tilemm__partials_t *to,
@@ -34,18 +34,18 @@ int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int tile
 /* Whole vectors of floats, of any length, a block of 32 warps for each. */
 int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, void *stream);
 
-/* The next levels: of args->count vectors of `length` partial results each, one of every 1024; or
- * where length is at most 32, 32 vectors to a warp, the results (width 32). Of args only op,
- * policy, count, n and where results go count here. */
+/* The next levels: of args->count vectors of `length` partial results each, one of every 1024. Of
+ * args only op, policy, count, n and where results go count here. */
 int tilemm__reduce_partials(const tilemm__reduce_args_t *args, int64_t length,
-                            const tilemm__partials_t *from, int width, const tilemm__partials_t *to,
+                            const tilemm__partials_t *from, const tilemm__partials_t *to,
                             void *stream);
 
-/* Whole vectors of partial results, up to 2^20 each, a block of 32 warps for each. */
+/* Whole vectors of partial results, up to 2^15 each, a block of up to 32 warps for each. */
 int tilemm__reduce_partials_block(const tilemm__reduce_args_t *args, int64_t length,
                                   const tilemm__partials_t *from, void *stream);
 
-/* Vectors that lie side by side, vstride == 1; `warps` of a block share 32 columns: 1, 8 or 32. */
+/* Vectors that lie side by side, vstride == 1; `warps` of a block share 32 columns: for sums 1, if
+ * n is at most 32, 4, 8 or 32; for searches 4 or 32. */
 int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int64_t first_index,
                         const tilemm__partials_t *to, void *stream);
 

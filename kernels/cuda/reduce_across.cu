@@ -50,14 +50,11 @@ static __device__ __forceinline__ int64_t vector_of(int64_t item, int64_t tiles)
 /* An item is up to `tiles` tiles of a vector, 1 or 32, and `share` warps of a block take them, 1 to
  * 8; one of them folds their sums. UNIT: elements lie side by side. So little goes back to memory:
  * writes among reads cost far more than their bytes. Assumes that the grid is large enough. */
-template <int DOT, int UNIT>
-static __global__ void __launch_bounds__(THREADS, !UNIT ? 2
-                                                  : DOT ? 3
-                                                        : 4)
+template <int DOT, int UNIT, int ROWS, int RESIDENT>
+static __global__ void __launch_bounds__(THREADS, RESIDENT)
     sum_tiles(tilemm__reduce_args_t args, int tiles, int share, int64_t items,
               tilemm__partials_t to)
 {
-    enum { ROWS = DOT ? 8 : 32 };
     __shared__ tilemm__sum_t sums[WARPS][LANES];
     __shared__ int nans[WARPS];
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, part = warp % share;
@@ -70,6 +67,7 @@ static __global__ void __launch_bounds__(THREADS, !UNIT ? 2
     const float *y = DOT ? args.y + (start + part * TILE) * y_stride : NULL;
     int found = 0;
     tilemm__sum_t sum = no_sum();
+    let_next_start();
 #pragma unroll 1
     for (int tile = part; tile * TILE < length; tile += share) {
         sum = sum_tile<DOT, ROWS>(args.op, args.nan_ignore, x, stride, y, y_stride,
@@ -100,61 +98,76 @@ static __global__ void __launch_bounds__(THREADS, !UNIT ? 2
     }
 }
 
-/* `parts` warps share a vector's tiles: a search may take them in any order. Each lane keeps its
- * own best and the tile where that was, and looks for the row at the very end. */
+/* `items * share` warps take a vector's tiles in turns: a search may have them in any order. Each
+ * lane keeps its own best and the tile where that was. Of an item's warps, `share` to a block, one
+ * then looks through the first of the tiles that have the best: a tile read again for every warp
+ * would cost more than all the rest. Assumes that the grid is large enough. */
 template <int IGNORE>
 static __global__ void __launch_bounds__(THREADS, SEARCH_RESIDENT)
-    search_tiles(tilemm__reduce_args_t args, int64_t parts, int64_t first_index,
+    search_tiles(tilemm__reduce_args_t args, int share, int64_t items, int64_t first_index,
                  tilemm__partials_t to)
 {
-    const int lane = threadIdx.x % LANES;
-    const int64_t tiles = tilemm__tile_count(args.n), row = LANES * args.istride;
+    __shared__ int32_t keys[WARPS];
+    __shared__ int64_t tile_of_key[WARPS];
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, part = warp % share;
+    const int64_t item = (int64_t)blockIdx.x * (WARPS / share) + warp / share;
+    const int64_t vector = vector_of(item, items), row = LANES * args.istride;
+    const int64_t tiles = vector < args.count ? tilemm__tile_count(args.n) : 0;
     const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
-    for (int64_t item = warp_number(); item < args.count * parts; item += warp_total()) {
-        const int64_t vector = vector_of(item, parts);
-        const float *x = args.x + vector * args.vstride + lane * args.istride;
-        int32_t best = TILEMM__KEY_NONE;
-        int64_t where = 0, place = 0;
-        float v[TILEMM__TILE_ROWS];
-        for (int64_t tile = item - vector * parts; tile < tiles; tile += parts) {
-            const float *p = x + tile * TILEMM__TILE_ROWS * row;
-            const int64_t length = args.n - tile * TILE;
-            int32_t key = TILEMM__KEY_NONE;
-            if (length >= TILE) {
+    const float *x = args.x + vector * args.vstride + lane * args.istride;
+    int32_t best = TILEMM__KEY_NONE;
+    int64_t where = 0, place = 0;
+    float v[TILEMM__TILE_ROWS];
+    let_next_start();
+    for (int64_t tile = (item - vector * items) * share + part; tile < tiles;
+         tile += items * share) {
+        const float *p = x + tile * TILEMM__TILE_ROWS * row;
+        const int64_t length = args.n - tile * TILE;
+        int32_t key = TILEMM__KEY_NONE;
+        if (length >= TILE) {
 #pragma unroll
-                for (int r = 0; r < TILEMM__TILE_ROWS; r++) {
-                    v[r] = __ldg(p + r * row);
-                }
-                key = largest_key<IGNORE, TILEMM__TILE_ROWS>(order, v);
-            } else {
-                for (int r = 0; r * LANES + lane < length; r++) {
-                    key = max(key, tilemm__key_of(order, __float_as_uint(__ldg(p + r * row))));
-                }
+            for (int r = 0; r < TILEMM__TILE_ROWS; r++) {
+                v[r] = __ldg(p + r * row);
             }
-            if (key > best) {
-                best = key;
-                where = tile;
+            turn<TILEMM__TILE_ROWS>(order, v);
+            key = key_of_turned(order, largest<IGNORE, TILEMM__TILE_ROWS>(v));
+        } else {
+            for (int r = 0; r * LANES + lane < length; r++) {
+                key = max(key, tilemm__key_of(order, __float_as_uint(__ldg(p + r * row))));
             }
         }
-        int32_t most = best;
-        most = fold_keys<1>(&most, lane);
-        if (args.index_out) { /* in the first of the tiles that have it */
-            int32_t key[TILEMM__TILE_ROWS];
-            where = best == most ? where : INT64_MAX;
-#pragma unroll
-            for (int half = LANES / 2; half > 0; half /= 2) {
-                where = min(where, __shfl_xor_sync(FULL_WARP, where, half));
-            }
-            load_rows<1, TILEMM__TILE_ROWS>(
-                x - lane * args.istride + where * TILEMM__TILE_ROWS * row, args.istride, 0,
-                clip(args.n - where * TILE, TILE), 1, 0.0f, lane, v);
-            keys_of_rows<1, TILEMM__TILE_ROWS>(order, v, clip(args.n - where * TILE, TILE), 1, lane,
-                                               key);
-            place = where * TILE + find_keys<1, TILEMM__TILE_ROWS>(key, most, lane);
+        if (key > best) {
+            best = key;
+            where = tile;
         }
+    }
+    fold_best(&best, &where);
+    if (share > 1) {
         if (lane == 0) {
-            put_key(&args, &to, item, vector, most, first_index + place);
+            keys[warp] = best;
+            tile_of_key[warp] = where;
         }
+        __syncthreads();
+        if (part != 0) {
+            return;
+        }
+        best = lane < share ? keys[warp + lane] : TILEMM__KEY_NONE;
+        where = lane < share ? tile_of_key[warp + lane] : 0;
+        fold_best(&best, &where);
+    }
+    if (vector >= args.count) {
+        return;
+    }
+    if (args.index_out) {
+        int32_t key[TILEMM__TILE_ROWS];
+        const int length = clip(args.n - where * TILE, TILE);
+        load_rows<1, TILEMM__TILE_ROWS>(x - lane * args.istride + where * TILEMM__TILE_ROWS * row,
+                                        args.istride, 0, length, 1, 0.0f, lane, v);
+        keys_of_rows<TILEMM__TILE_ROWS>(order, v, length, lane, key);
+        place = where * TILE + find_key<TILEMM__TILE_ROWS>(key, best);
+    }
+    if (lane == 0) {
+        put_key(&args, &to, item, vector, best, first_index + place);
     }
 }
 
@@ -187,26 +200,11 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Of V vectors, ROWS keys a lane of each: the largest key of vector lane / (32 / V), and where it
- * stands first, if that is wanted. */
-template <int V, int ROWS>
-static __device__ __forceinline__ int32_t best_keys(const int32_t *key, bool find, int lane,
-                                                    int *place)
+/* A key and the place in its tile as one number: of the larger key, then of the lower place, the
+ * larger. */
+static __device__ __forceinline__ int64_t rank_of(int32_t key, int place)
 {
-    int32_t best[V];
-#pragma unroll
-    for (int j = 0; j < V; j++) {
-        best[j] = TILEMM__KEY_NONE;
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            best[j] = max(best[j], key[j * ROWS + r]);
-        }
-    }
-    best[0] = fold_keys<V>(best, lane);
-    if (find) {
-        *place = find_keys<V, ROWS>(key, best[0], lane);
-    }
-    return best[0];
+    return (int64_t)key * ((int64_t)1 << 32) + (TILE - place);
 }
 
 template <int V>
@@ -219,15 +217,26 @@ static __global__ void __launch_bounds__(THREADS)
     for (int64_t first = warp_number() * V; first < args.count; first += warp_total() * V) {
         const int64_t vector = first + lane / (LANES / V);
         const int vectors = clip(args.count - first, V), length = (int)args.n;
-        int place = 0;
         float v[V * ROWS];
-        int32_t key[V * ROWS];
+        int64_t rank[V];
         load_rows<V, ROWS>(args.x + first * args.vstride, args.istride, args.vstride, length,
                            vectors, 0.0f, lane, v);
-        keys_of_rows<V, ROWS>(order, v, length, vectors, lane, key);
-        const int32_t best = best_keys<V, ROWS>(key, args.index_out != NULL, lane, &place);
+        turn<V * ROWS>(order, v);
+#pragma unroll
+        for (int j = 0; j < V; j++) {
+            float *mine = v + j * ROWS;
+#pragma unroll
+            for (int r = 1; r < ROWS; r++) { /* what lies past the end must not win */
+                mine[r] = r * LANES + lane < length ? mine[r] : mine[0];
+            }
+            const float most = args.nan_ignore ? largest<1, ROWS>(mine) : largest<0, ROWS>(mine);
+            const int32_t key = lane < length ? key_of_turned(order, most) : TILEMM__KEY_NONE;
+            rank[j] = rank_of(key, first_of<ROWS>(mine, most) * LANES + lane);
+        }
+        rank[0] = fold_largest<V>(rank, lane);
         if (lane % (LANES / V) == 0 && vector < args.count) {
-            put_key(&args, &to, vector, vector, best, first_index + place);
+            put_key(&args, &to, vector, vector, (int32_t)(rank[0] >> 32),
+                    first_index + TILE - (int32_t)rank[0]);
         }
     }
 }
@@ -291,6 +300,7 @@ static __global__ void __launch_bounds__(THREADS)
                  tilemm__partials_t to)
 {
     const int lane = threadIdx.x % LANES;
+    let_next_start();
     wait_for_previous();
     for (int64_t item = warp_number(); item < args.count * tiles; item += warp_total()) {
         const int64_t vector = vector_of(item, tiles), start = (item - vector * tiles) * TILE;
@@ -309,99 +319,90 @@ static __global__ void __launch_bounds__(THREADS)
                     tilemm__partials_t from, tilemm__partials_t to)
 {
     const int lane = threadIdx.x % LANES;
+    let_next_start();
     wait_for_previous();
     for (int64_t item = warp_number(); item < args.count * tiles; item += warp_total()) {
         const int64_t vector = vector_of(item, tiles), start = (item - vector * tiles) * TILE;
         const int64_t at = vector * length + start;
         int64_t index = 0;
-        const int32_t key =
-            search_tile_of_keys(from.keys + at, args.index_out ? from.indices + at : NULL,
-                                clip(length - start, TILE), lane, &index);
+        const int32_t key = search_keys<TILEMM__TILE_ROWS>(
+            from.keys + at, args.index_out ? from.indices + at : NULL, clip(length - start, TILE),
+            lane, &index);
         if (lane == 0) {
             put_key(&args, &to, item, vector, key, index);
         }
     }
 }
 
-/* 32 vectors of up to 32 partial results: this finishes them. */
+/* Vectors of up to `group` partial results, a power of two to 32: as many as fill a warp. Assumes
+ * that the grid is large enough. */
 static __global__ void __launch_bounds__(THREADS)
-    sum_short_partials(tilemm__reduce_args_t args, int length, tilemm__partials_t from)
+    sum_short_partials(tilemm__reduce_args_t args, int length, int group, tilemm__partials_t from,
+                       tilemm__partials_t to)
 {
-    enum { V = LANES };
-    const int lane = threadIdx.x % LANES;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    const int lane = threadIdx.x % LANES, place = lane % group;
+    const int64_t vector = warp_number() * (LANES / group) + lane / group;
+    const int64_t at = vector * length + place;
+    const bool there = vector < args.count && place < length;
+    let_next_start();
     wait_for_previous();
-    for (int64_t first = warp_number() * V; first < args.count; first += warp_total() * V) {
-        const int64_t vector = first + lane;
-        const int vectors = clip(args.count - first, V);
-        int64_t count = 0;
-        tilemm__sum_t v[V];
-        load_rows<V, 1>(from.sums + first * length, 1, length, length, vectors, no_sum(), lane, v);
-        v[0] = fold_sums<V>(v, lane);
-        if (from.counts) {
-            int64_t w[V];
-            load_rows<V, 1>(from.counts + first * length, 1, length, length, vectors, (int64_t)0,
-                            lane, w);
-            count = fold_sums<V>(w, lane);
-        }
-        if (vector < args.count) {
-            put_sum(&args, &none, 0, vector, v[0], count);
-        }
+    tilemm__sum_t sum = there ? load(from.sums + at) : no_sum();
+    int64_t count = there && from.counts ? from.counts[at] : 0;
+    for (int half = group / 2; half > 0; half /= 2) {
+        sum = join(sum, from_lane(sum, half));
+        count = join(count, from_lane(count, half));
+    }
+    if (place == 0 && vector < args.count) {
+        put_sum(&args, &to, vector, vector, sum, count);
     }
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    search_short_partials(tilemm__reduce_args_t args, int length, tilemm__partials_t from)
+    search_short_partials(tilemm__reduce_args_t args, int length, int group,
+                          tilemm__partials_t from, tilemm__partials_t to)
 {
-    enum { V = LANES };
-    const int lane = threadIdx.x % LANES;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    const int lane = threadIdx.x % LANES, place = lane % group;
+    const int64_t vector = warp_number() * (LANES / group) + lane / group;
+    const int64_t at = vector * length + place;
+    const bool there = vector < args.count && place < length;
+    let_next_start();
     wait_for_previous();
-    for (int64_t first = warp_number() * V; first < args.count; first += warp_total() * V) {
-        const int64_t vector = first + lane;
-        const int vectors = clip(args.count - first, V);
-        int64_t index = 0;
-        int32_t key[V];
-        load_rows<V, 1>(from.keys + first * length, 1, length, length, vectors, TILEMM__KEY_NONE,
-                        lane, key);
-        const int32_t best = best_keys<V, 1>(key, false, lane, NULL);
-        for (int j = 0; j < vectors && args.index_out; j++) { /* vector j is lane j's */
-            const int64_t at = (first + j) * length + lane;
-            const int32_t theirs = __shfl_sync(FULL_WARP, best, j);
-            const bool is_best = lane < length && from.keys[at] == theirs;
-            const int64_t least = least_of_lanes(is_best ? from.indices[at] : INT64_MAX);
-            index = lane == j ? least : index;
-        }
-        if (vector < args.count) {
-            put_key(&args, &none, 0, vector, best, index);
-        }
+    int32_t key = there ? from.keys[at] : TILEMM__KEY_NONE;
+    int64_t index = there && args.index_out ? from.indices[at] : INT64_MAX;
+    fold_best(&key, &index, group);
+    if (place == 0 && vector < args.count) {
+        put_key(&args, &to, vector, vector, key, index);
     }
 }
 
-/* A block takes a vector of up to 2^20 partial results. */
+/* A block takes a vector of up to 2^15 partial results: rows of 32 are folded, ROWS of them at once
+ * by a warp, and leave no more than a thousand. */
 static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
     sum_partials_blocks(tilemm__reduce_args_t args, int length, tilemm__partials_t from)
 {
+    enum { ROWS = 8, EACH = LANES / ROWS };
     __shared__ block_room_t room;
-    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warps = blockDim.x / LANES;
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    const int rows = (length - 1) / LANES + 1, step = (int)blockDim.x / LANES * ROWS;
     const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
     wait_for_previous();
     for (int64_t vector = blockIdx.x; vector < args.count; vector += gridDim.x) {
         int64_t count = 0;
 #pragma unroll 1
-        for (int i = warp; i * TILE < length; i += warps) {
-            const int64_t at = vector * length + i * TILE;
-            const int here = clip(length - i * TILE, TILE);
-            const tilemm__sum_t sum = sum_of_sums<4>(from.sums + at, here, lane);
-            if (lane == 0) {
-                room.sums[i] = sum;
+        for (int row = warp * ROWS; row < rows; row += step) {
+            const int64_t at = vector * length + row * LANES;
+            const int here = length - row * LANES;
+            tilemm__sum_t v[ROWS];
+            load_rows<1, ROWS>(from.sums + at, 1, 0, here, 1, no_sum(), lane, v);
+            v[0] = fold_sums<ROWS>(v, lane); /* of row lane / EACH */
+            if (lane % EACH == 0 && row + lane / EACH < rows) {
+                room.sums[row + lane / EACH] = v[0];
             }
             if (from.counts) {
-                count += sum_counts(from.counts + at, here, lane);
+                count += sum_counts(from.counts + at, clip(here, ROWS * LANES), lane);
             }
         }
-        const tilemm__sum_t sum =
-            block_fold_sum(&room, (length - 1) / TILE + 1, &count, lane, warp);
+        const tilemm__sum_t sum = block_fold_sum(&room, rows, &count, lane, warp);
         if (threadIdx.x == 0) {
             put_sum(&args, &none, 0, vector, sum, count);
         }
@@ -411,6 +412,7 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
 static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
     search_partials_blocks(tilemm__reduce_args_t args, int length, tilemm__partials_t from)
 {
+    enum { ROWS = 8 };
     __shared__ block_room_t room;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
@@ -419,12 +421,12 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
         int32_t best = TILEMM__KEY_NONE;
         int64_t place = 0;
 #pragma unroll 1
-        for (int start = warp * TILE; start < length; start += BLOCK_WARPS * TILE) {
+        for (int start = warp * ROWS * LANES; start < length; start += (int)blockDim.x * ROWS) {
             const int64_t at = vector * length + start;
             int64_t index = 0;
             const int32_t key =
-                search_tile_of_keys(from.keys + at, args.index_out ? from.indices + at : NULL,
-                                    clip(length - start, TILE), lane, &index);
+                search_keys<ROWS>(from.keys + at, args.index_out ? from.indices + at : NULL,
+                                  length - start, lane, &index);
             if (tilemm__key_wins(key, index, best, place)) {
                 best = key;
                 place = index;
@@ -468,16 +470,17 @@ extern "C" int tilemm__reduce_across(const tilemm__reduce_args_t *args, int widt
             kernel<<<grid, THREADS, 0, queue>>>(*args, first_index, target);
         } else {
             const auto kernel = args->nan_ignore ? search_tiles<1> : search_tiles<0>;
-            kernel<<<grid_for(args->count * items, WARPS), THREADS, 0, queue>>>(
-                *args, items, first_index, target);
+            kernel<<<grid_for(args->count * items, WARPS / share), THREADS, 0, queue>>>(
+                *args, share, items, first_index, target);
         }
     } else if (width > 1) {
         const auto kernel = BY_WIDTH(sum_short, width);
         kernel<<<grid, THREADS, 0, queue>>>(*args, target);
     } else {
         const int unit = args->istride == 1 && (args->op != TILEMM__DOT || args->y_istride == 1);
-        const auto kernel = args->op == TILEMM__DOT ? (unit ? sum_tiles<1, 1> : sum_tiles<1, 0>)
-                                                    : (unit ? sum_tiles<0, 1> : sum_tiles<0, 0>);
+        const auto kernel = args->op == TILEMM__DOT
+                                ? (unit ? sum_tiles<1, 1, 8, 4> : sum_tiles<1, 0, 8, 2>)
+                                : (unit ? sum_tiles<0, 1, 32, 4> : sum_tiles<0, 0, 32, 2>);
         const int warps = args->count * items == 1 ? share : WARPS;
         kernel<<<grid_for(args->count * items, warps / share), warps * LANES, 0, queue>>>(
             *args, tiles, share, items, target);
@@ -485,18 +488,18 @@ extern "C" int tilemm__reduce_across(const tilemm__reduce_args_t *args, int widt
     return (int)cudaGetLastError();
 }
 
-/* Threads of a block whose warps take a tile each of up to 32. */
-static int block_threads(int64_t length)
+/* Threads of a block whose warps take `each` numbers at once, up to 32 warps. */
+static int block_threads(int64_t length, int each)
 {
-    const int64_t tiles = tilemm__tile_count(length);
-    return (tiles < BLOCK_WARPS ? (int)tiles : BLOCK_WARPS) * LANES;
+    const int64_t warps = (length - 1) / each + 1;
+    return (warps < BLOCK_WARPS ? (int)warps : BLOCK_WARPS) * LANES;
 }
 
 extern "C" int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, void *stream)
 {
     const cudaStream_t queue = (cudaStream_t)stream;
     const unsigned grid = grid_for(args->count, 1);
-    const int threads = block_threads(args->n);
+    const int threads = block_threads(args->n, TILE);
     if (tilemm__op_is_order(args->op)) {
         search_blocks<<<grid, threads, 0, queue>>>(*args);
     } else if (args->op == TILEMM__DOT) {
@@ -508,40 +511,33 @@ extern "C" int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, vo
 }
 
 extern "C" int tilemm__reduce_partials(const tilemm__reduce_args_t *args, int64_t length,
-                                       const tilemm__partials_t *from, int width,
-                                       const tilemm__partials_t *to, void *stream)
+                                       const tilemm__partials_t *from, const tilemm__partials_t *to,
+                                       void *stream)
 {
     const cudaStream_t queue = (cudaStream_t)stream;
     const int64_t tiles = tilemm__tile_count(length);
     const tilemm__partials_t target = to ? *to : nowhere;
-    const unsigned grid = grid_for(width == 1 ? args->count * tiles : args->count, width * WARPS);
     const int is_order = tilemm__op_is_order(args->op);
-    cudaError_t error;
-    if (width > 1) {
-        error = launch_after(is_order ? search_short_partials : sum_short_partials, grid, THREADS,
-                             0, queue, *args, (int)length, *from);
-    } else if (is_order) {
-        error = launch_after(search_partials, grid, THREADS, 0, queue, *args, length, tiles, *from,
-                             target);
-    } else {
-        error = launch_after(sum_partials, grid, THREADS, 0, queue, *args, length, tiles, *from,
-                             target);
+    if (length <= LANES) {
+        int group = 1;
+        while (group < length) {
+            group *= 2;
+        }
+        return (int)launch_after(is_order ? search_short_partials : sum_short_partials,
+                                 grid_for(args->count, LANES / group * WARPS), THREADS, 0, queue,
+                                 *args, (int)length, group, *from, target);
     }
-    return (int)error;
+    return (int)launch_after(is_order ? search_partials : sum_partials,
+                             grid_for(args->count * tiles, WARPS), THREADS, 0, queue, *args, length,
+                             tiles, *from, target);
 }
 
 extern "C" int tilemm__reduce_partials_block(const tilemm__reduce_args_t *args, int64_t length,
                                              const tilemm__partials_t *from, void *stream)
 {
     const cudaStream_t queue = (cudaStream_t)stream;
-    const unsigned grid = grid_for(args->count, 1);
-    cudaError_t error;
-    if (tilemm__op_is_order(args->op)) {
-        error = launch_after(search_partials_blocks, grid, BLOCK_WARPS * LANES, 0, queue, *args,
-                             (int)length, *from);
-    } else {
-        error = launch_after(sum_partials_blocks, grid, BLOCK_WARPS * LANES, 0, queue, *args,
-                             (int)length, *from);
-    }
-    return (int)error;
+    const auto kernel =
+        tilemm__op_is_order(args->op) ? search_partials_blocks : sum_partials_blocks;
+    return (int)launch_after(kernel, grid_for(args->count, 1), block_threads(length, 8 * LANES), 0,
+                             queue, *args, (int)length, *from);
 }

@@ -178,7 +178,7 @@ static __global__ void __launch_bounds__(THREADS)
                 const int32_t k = tilemm__key_of(order, __float_as_uint(v[j]));
                 key[j] = lane < here ? k : TILEMM__KEY_NONE;
             }
-            result = tilemm__key_result(args.op, fold_keys<LANES>(key, lane));
+            result = tilemm__key_result(args.op, fold_largest<LANES>(key, lane));
         } else {
             int64_t count = length;
             if (tilemm__sum_is_counted(args.op, args.nan_ignore)) {
@@ -267,7 +267,7 @@ static __global__ void __launch_bounds__(THREADS)
             for (int64_t i = lane; i < own; i += LANES) {
                 best = max(best, lists.value.keys[item + i]);
             }
-            result = tilemm__key_result(args.op, fold_keys<1>(&best, lane));
+            result = tilemm__key_result(args.op, fold_largest<1>(&best, lane));
         } else {
             const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
             const int64_t count = counted ? sum_counts(lists.counts + item, own, lane) : length;

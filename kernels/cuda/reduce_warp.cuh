@@ -81,9 +81,9 @@ static __device__ __forceinline__ T fold_sums(T *sum, int lane)
     return sum[0];
 }
 
-/* The same for the largest key. */
-template <int V>
-static __device__ __forceinline__ int32_t fold_keys(int32_t *key, int lane)
+/* The same for the largest. */
+template <int V, typename T>
+static __device__ __forceinline__ T fold_largest(T *value, int lane)
 {
 #pragma unroll
     for (int half = LANES / 2; half > 0; half /= 2) {
@@ -92,16 +92,16 @@ static __device__ __forceinline__ int32_t fold_keys(int32_t *key, int lane)
 #pragma unroll
             for (int i = 0; i < V / 2; i++) {
                 if (i < held) {
-                    const int32_t keep = lane & half ? key[i + held] : key[i];
-                    const int32_t give = lane & half ? key[i] : key[i + held];
-                    key[i] = max(keep, __shfl_xor_sync(FULL_WARP, give, half));
+                    const T keep = lane & half ? value[i + held] : value[i];
+                    const T give = lane & half ? value[i] : value[i + held];
+                    value[i] = max(keep, __shfl_xor_sync(FULL_WARP, give, half));
                 }
             }
         } else {
-            key[0] = max(key[0], __shfl_xor_sync(FULL_WARP, key[0], half));
+            value[0] = max(value[0], __shfl_xor_sync(FULL_WARP, value[0], half));
         }
     }
-    return key[0];
+    return value[0];
 }
 
 static __device__ __forceinline__ tilemm__sum_t fold_sum(tilemm__sum_t sum, int lane)
@@ -152,11 +152,6 @@ static __device__ __forceinline__ void load_rows(const T *__restrict__ p, int64_
     }
 }
 
-static __device__ __forceinline__ void add(tilemm__sum_t *sum, double term)
-{
-    *sum = join(*sum, {term, 0.0});
-}
-
 /* Add N floats, each to the sum of its vector or lane: number i to sum[i / EACH % SUMS]. If they
  * BEGIN there, the first of each sum takes one addition, of +0, that turns -0 over. */
 template <int N, int EACH, int SUMS, int BEGIN, int SQUARES>
@@ -168,7 +163,7 @@ static __device__ __forceinline__ void add_terms(const float *v, tilemm__sum_t *
         if (BEGIN && i % EACH == 0 && i / EACH < SUMS) {
             sum[i / EACH] = {term + 0.0, 0.0};
         } else {
-            add(&sum[i / EACH % SUMS], term);
+            sum[i / EACH % SUMS] = tilemm__sum_add(sum[i / EACH % SUMS], term);
         }
     }
 }
@@ -258,37 +253,28 @@ static __device__ __forceinline__ int count_nans(const float *v, int lane)
     return mine;
 }
 
-/* Where the largest key of each of V vectors is first; each lane gets that of its vector. */
-template <int V, int ROWS>
-static __device__ __forceinline__ int find_keys(const int32_t *key, int32_t best, int lane)
+/* Where in ROWS rows the largest key is first. */
+template <int ROWS>
+static __device__ __forceinline__ int find_key(const int32_t *key, int32_t best)
 {
-    int mine = 0;
+    int place = 0;
 #pragma unroll
-    for (int j = 0; j < V; j++) {
-        const int32_t wanted = __shfl_sync(FULL_WARP, best, j * (LANES / V));
-        int place = 0;
-#pragma unroll
-        for (int r = ROWS - 1; r >= 0; r--) {
-            const unsigned here = __ballot_sync(FULL_WARP, key[j * ROWS + r] == wanted);
-            place = here ? r * LANES + __ffs(here) - 1 : place;
-        }
-        mine = lane / (LANES / V) == j ? place : mine;
+    for (int r = ROWS - 1; r >= 0; r--) {
+        const unsigned here = __ballot_sync(FULL_WARP, key[r] == best);
+        place = here ? r * LANES + __ffs(here) - 1 : place;
     }
-    return mine;
+    return place;
 }
 
 /* The keys of floats, in their place. */
-template <int V, int ROWS>
+template <int ROWS>
 static __device__ __forceinline__ void keys_of_rows(tilemm__order_t order, const float *v,
-                                                    int length, int vectors, int lane, int32_t *key)
+                                                    int length, int lane, int32_t *key)
 {
 #pragma unroll
-    for (int j = 0; j < V; j++) {
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const int32_t k = tilemm__key_of(order, __float_as_uint(v[j * ROWS + r]));
-            key[j * ROWS + r] = r * LANES + lane < length && j < vectors ? k : TILEMM__KEY_NONE;
-        }
+    for (int r = 0; r < ROWS; r++) {
+        const int32_t k = tilemm__key_of(order, __float_as_uint(v[r]));
+        key[r] = r * LANES + lane < length ? k : TILEMM__KEY_NONE;
     }
 }
 
@@ -297,9 +283,13 @@ static __device__ __forceinline__ void keys_of_rows(tilemm__order_t order, const
 /* Keys cost eight instructions for each element. Here the floats themselves are compared, turned so
  * that the largest is looked for, and only what comes out becomes a key: the hardware too has -0
  * before +0. */
-static __device__ __forceinline__ float turned(tilemm__order_t order, float value)
+template <int N>
+static __device__ __forceinline__ void turn(tilemm__order_t order, float *v)
 {
-    return __uint_as_float((__float_as_uint(value) & order.keep) ^ (order.flip & 0x80000000u));
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        v[i] = __uint_as_float((__float_as_uint(v[i]) & order.keep) ^ (order.flip & 0x80000000u));
+    }
 }
 
 /* The larger of two; IGNORE: NaN only where both are, otherwise NaN where either is. */
@@ -318,28 +308,40 @@ static __device__ __forceinline__ float larger(float a, float b)
 #endif
 }
 
-/* The key of the largest of ROWS floats of one lane. */
-template <int IGNORE, int ROWS>
-static __device__ __forceinline__ int32_t largest_key(tilemm__order_t order, const float *v)
+/* The largest of N floats of one lane, its key, and the first that it is: the same bits, or any
+ * NaN. All are turned. */
+template <int IGNORE, int N>
+static __device__ __forceinline__ float largest(const float *v)
 {
-    float most = turned(order, v[0]);
+    float most = v[0];
 #pragma unroll
-    for (int r = 1; r < ROWS; r++) {
-        most = larger<IGNORE>(most, turned(order, v[r]));
+    for (int i = 1; i < N; i++) {
+        most = larger<IGNORE>(most, v[i]);
     }
-    return most != most ? order.nan : (int32_t)tilemm__order_bits(__float_as_uint(most));
+    return most;
 }
 
-/* In which row that key is first. */
-template <int ROWS>
-static __device__ __forceinline__ int first_row(tilemm__order_t order, const float *v, int32_t key)
+static __device__ __forceinline__ int32_t key_of_turned(tilemm__order_t order, float value)
 {
-    int row = 0;
+    return value != value ? order.nan : (int32_t)tilemm__order_bits(__float_as_uint(value));
+}
+
+template <int N>
+static __device__ __forceinline__ int first_of(const float *v, float most)
+{
+    int first = 0;
+    if (most == most) {
 #pragma unroll
-    for (int r = ROWS - 1; r >= 0; r--) {
-        row = tilemm__key_of(order, __float_as_uint(v[r])) == key ? r : row;
+        for (int i = N - 1; i >= 0; i--) {
+            first = __float_as_uint(v[i]) == __float_as_uint(most) ? i : first;
+        }
+    } else {
+#pragma unroll
+        for (int i = N - 1; i >= 0; i--) {
+            first = v[i] != v[i] ? i : first;
+        }
     }
-    return row;
+    return first;
 }
 
 static __device__ __forceinline__ int64_t least_of_lanes(int64_t value)
@@ -351,11 +353,11 @@ static __device__ __forceinline__ int64_t least_of_lanes(int64_t value)
     return value;
 }
 
-/* The larger key of two lanes, and where it stands first. */
-static __device__ __forceinline__ void fold_best(int32_t *best, int64_t *place)
+/* The largest key of `group` lanes, a power of two, and where it stands first. */
+static __device__ __forceinline__ void fold_best(int32_t *best, int64_t *place, int group = LANES)
 {
 #pragma unroll
-    for (int half = LANES / 2; half > 0; half /= 2) {
+    for (int half = group / 2; half > 0; half /= 2) {
         const int32_t key = __shfl_xor_sync(FULL_WARP, *best, half);
         const int64_t there = __shfl_xor_sync(FULL_WARP, *place, half);
         if (tilemm__key_wins(key, there, *best, *place)) {
@@ -386,7 +388,7 @@ static __device__ __forceinline__ tilemm__sum_t sum_tile(int op, int nan_ignore,
                                w);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
-                add(&sum, tilemm__sum_term(TILEMM__DOT, nan_ignore, v[r], w[r]));
+                sum = tilemm__sum_add(sum, tilemm__sum_term(TILEMM__DOT, nan_ignore, v[r], w[r]));
             }
         } else {
             if (tilemm__sum_is_counted(op, nan_ignore)) {
@@ -441,44 +443,44 @@ static __device__ __forceinline__ int32_t search_tile(tilemm__order_t order, con
         float v[ROWS];
         int32_t key[ROWS], here = TILEMM__KEY_NONE;
         load_rows<1, ROWS>(x + first * istride, istride, 0, length - first, 1, 0.0f, lane, v);
-        keys_of_rows<1, ROWS>(order, v, length - first, 1, lane, key);
+        keys_of_rows<ROWS>(order, v, length - first, lane, key);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             here = max(here, key[r]);
         }
-        here = fold_keys<1>(&here, lane);
+        here = fold_largest<1>(&here, lane);
         if (here > best) {
             best = here;
             if (want_place) {
-                *place = first + find_keys<1, ROWS>(key, here, lane);
+                *place = first + find_key<ROWS>(key, here);
             }
         }
     }
     return best;
 }
 
-/* The largest of `length` keys, and the least of the indices that belong to it, unless these are
- * NULL: warps that share a vector take its tiles in turns, so the first key may not be the one that
- * stands first. */
-static __device__ __forceinline__ int32_t search_tile_of_keys(const int32_t *keys,
-                                                              const int64_t *indices, int length,
-                                                              int lane, int64_t *index)
+/* The largest of up to 32 * ROWS keys, and the least of the indices that belong to it, unless these
+ * are NULL: warps that share a vector take its tiles in turns, so the first key may not be the one
+ * that stands first. */
+template <int ROWS>
+static __device__ __forceinline__ int32_t search_keys(const int32_t *keys, const int64_t *indices,
+                                                      int length, int lane, int64_t *index)
 {
-    enum { ROWS = 32 };
     int32_t key[ROWS], best = TILEMM__KEY_NONE;
+    int64_t at[ROWS], least = INT64_MAX;
     load_rows<1, ROWS>(keys, 1, 0, length, 1, TILEMM__KEY_NONE, lane, key);
+    if (indices) { /* under way with the keys */
+        load_rows<1, ROWS>(indices, 1, 0, length, 1, INT64_MAX, lane, at);
+    }
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
         best = max(best, key[r]);
     }
-    best = fold_keys<1>(&best, lane);
+    best = fold_largest<1>(&best, lane);
     if (indices) {
-        int64_t least = INT64_MAX;
-#pragma unroll 4
-        for (int i = lane; i < length; i += LANES) {
-            if (keys[i] == best) {
-                least = min(least, indices[i]);
-            }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            least = key[r] == best ? min(least, at[r]) : least;
         }
         *index = least_of_lanes(least);
     }

@@ -65,9 +65,9 @@ static int run_level(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     if (step->kind == TILEMM__STEP_BLOCK)
         return tilemm__reduce_partials_block(args, length, &from, stream);
     if (number == plan->steps - 1)
-        return tilemm__reduce_partials(args, length, &from, step->width, NULL, stream);
+        return tilemm__reduce_partials(args, length, &from, NULL, stream);
     to = partials_of(plan, args, workspace, number, at);
-    return tilemm__reduce_partials(args, length, &from, step->width, &to, stream);
+    return tilemm__reduce_partials(args, length, &from, &to, stream);
 }
 
 /* All steps for one chunk of vectors. */
