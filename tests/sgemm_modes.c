@@ -337,6 +337,52 @@ static void try_other_lines(const char *arch)
 }
 
 /* Less workspace than a product would like: other plans, the same product. */
+/* Rows whose only number is so small that its upper half is zero, beside ordinary ones: what meets
+ * it is huge, and so the results are numbers like any others. */
+static void try_lone_subnormals(const char *arch)
+{
+    static const int64_t sizes[][3] = {{512, 512, 512}, {700, 600, 96}, {1024, 1024, 1024}};
+    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
+
+    for (int s = 0; s < 12; s++) {
+        const int64_t *size = sizes[s / 4];
+        gemm_t g = {TILEMM_ROW_MAJOR,
+                    s & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                    s & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                    size[0],
+                    size[1],
+                    size[2],
+                    1.0f,
+                    0.0f,
+                    0,
+                    0,
+                    0};
+        gemm_set_ld(&g, 0, 0, 0);
+        problem_t p = make_problem(&g, FAMILY_NORMAL, 0);
+        for (int64_t i = 0; i < g.m; i += 5)
+            for (int64_t q = 0; q < g.k; q++)
+                p.host[0][g.transa == TILEMM_TRANS ? q * g.lda + i : i * g.lda + q] =
+                    q == 41 ? 0x1.4p-140f : 0.0f;
+        for (int64_t j = 0; j < g.n; j++)
+            p.host[1][g.transb == TILEMM_TRANS ? j * g.ldb + 41 : 41 * g.ldb + j] *= 0x1p100f;
+        for (int m = 0; m < 3; m++) {
+            char what[160];
+            CHECK(tilemm_set_math(ctx, modes[m]) == TILEMM_SUCCESS, "set_math");
+            send(&p);
+            CHECK(call(ctx, &p) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+            fetch(&p);
+            snprintf(what, sizeof(what), "%s %s lone subnormals %d (%s)", arch, mode_names[m], s,
+                     tilemm_last_kernel(ctx));
+            for (int64_t x = 0; x < 100; x++) {
+                check_element(&p, x * 5, x * 3, tolerance_of(modes[m], g.k), what);
+                check_element(&p, x * 5 + 1, x * 3, tolerance_of(modes[m], g.k), what);
+            }
+        }
+        free_problem(&p, 0);
+    }
+    tilemm_destroy(ctx);
+}
+
 static void try_workspaces(void)
 {
     static const size_t bytes[] = {0, 1000, 100000, 1 << 20, 3 << 20, 8 << 20, 20 << 20};
@@ -572,6 +618,7 @@ int main(void)
         try_shapes(*arch);
         try_left_lines(*arch);
         try_other_lines(*arch);
+        try_lone_subnormals(*arch);
     }
     try_workspaces();
     try_repeats();

@@ -238,8 +238,8 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
 
 /* ---- split ---------------------------------------------------------------------------------- */
 
-/* Among what was split, of h's magnitudes, in either half of a word: the least that is not zero,
- * less 1; and the largest. */
+/* Among what was split: the bits of the least magnitude that is not zero, less 1; and of h's
+ * magnitudes the largest, in either half of a word. */
 typedef struct {
     unsigned least, most;
 } range_t;
@@ -255,10 +255,9 @@ typedef struct {
  * the products, would be lost; h may be Inf, or NaN. */
 [[maybe_unused]] static __device__ __forceinline__ bool is_beyond_planes(const range_t &range)
 {
-    const unsigned LEAST = (127 - 100) << 7, MOST = 0x7f80;
+    const unsigned LEAST = (127 - 100) << 23, MOST = 0x7f80;
 
-    return (range.least & 0xffff) < LEAST - 1 || range.least >> 16 < LEAST - 1 ||
-           (range.most & 0xffff) >= MOST || range.most >> 16 >= MOST;
+    return range.least < LEAST - 1 || (range.most & 0xffff) >= MOST || range.most >> 16 >= MOST;
 }
 
 static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
@@ -273,16 +272,16 @@ static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
 [[maybe_unused]] static __device__ __forceinline__ void
 split(float x, float y, unsigned (&planes)[PLANES], range_t &range)
 {
+    /* Of x, as h may be zero where x is not. */
+    range.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, range.least);
+    range.least = __viaddmin_u32(__float_as_uint(y) & 0x7fffffff, ~0u, range.least);
 #pragma unroll
     for (int p = 0; p < PLANES; p++) {
         planes[p] = bf16_pair(x, y);
         x -= __uint_as_float(planes[p] << 16);
         y -= __uint_as_float(planes[p] & 0xffff0000);
     }
-    const unsigned h = planes[0] & 0x7fff7fff;
-
-    range.least = __viaddmin_u16x2(h, ~0u, range.least);
-    range.most = __vmaxu2(h, range.most);
+    range.most = __vmaxu2(planes[0] & 0x7fff7fff, range.most);
 }
 
 /* ---- splitter ------------------------------------------------------------------------------- */
