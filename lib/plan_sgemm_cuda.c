@@ -13,7 +13,7 @@
  * the part of its peak rate. Small squares read more of Ms and Ns for each multiply-add. The kernel
  * for compute capability 8.0 leaves only the narrow tiles to the other one. */
 typedef struct {
-    int m, n, k, threads, blocks, stages;
+    int m, n, k, groups, threads, blocks, stages;
     int sm80, number; /* which kernel's, and which of its tiles */
     int least_cc, most_cc;
     double peak;
@@ -24,12 +24,14 @@ enum { SM75_TILES = TILEMM__SGEMM_TILE_COUNT, SM80_TILES = TILEMM__SGEMM_SM80_TI
 
 #define THREADS(m, n, quads_m, quads_n) ((m) / (quads_m) * ((n) / (quads_n)) / 16)
 #define SM75_PEAK(squares) ((squares) == 4 ? 0.77 : (squares) == 2 ? 0.65 : 0.43)
-#define SM80_PEAK(m, n, squares) ((squares) == 1 ? 0.63 : (n) == 128 ? 0.95 : 0.93)
+#define SM80_PEAK(m, n, squares, groups)                                                           \
+    ((squares) == 1 ? 0.579 : (groups) > 1 ? 0.852 : (n) == 128 ? 0.99 : (m) == 128 ? 0.906 : 0.947)
 #define IS_NARROW(m, n) (((m) == 32) != ((n) == 32))
 #define SM75_TILE(m, n, k, quads_m, quads_n, blocks)                                               \
     {m,                                                                                            \
      n,                                                                                            \
      k,                                                                                            \
+     1,                                                                                            \
      THREADS(m, n, quads_m, quads_n),                                                              \
      blocks,                                                                                       \
      2,                                                                                            \
@@ -39,18 +41,19 @@ enum { SM75_TILES = TILEMM__SGEMM_TILE_COUNT, SM80_TILES = TILEMM__SGEMM_SM80_TI
      IS_NARROW(m, n) ? INT_MAX : 79,                                                               \
      SM75_PEAK((quads_m) * (quads_n)),                                                             \
      #m "x" #n "x" #k},
-#define SM80_TILE(m, n, k, quads_m, quads_n, stages, blocks)                                       \
+#define SM80_TILE(m, n, k, quads_m, quads_n, groups, stages, blocks)                               \
     {m,                                                                                            \
      n,                                                                                            \
      k,                                                                                            \
-     THREADS(m, n, quads_m, quads_n),                                                              \
+     groups,                                                                                       \
+     THREADS(m, n, quads_m, quads_n) * (groups),                                                   \
      blocks,                                                                                       \
      stages,                                                                                       \
      1,                                                                                            \
      TILEMM__SGEMM_SM80_##m##X##n##X##k,                                                           \
      80,                                                                                           \
      INT_MAX,                                                                                      \
-     SM80_PEAK(m, n, (quads_m) * (quads_n)),                                                       \
+     SM80_PEAK(m, n, (quads_m) * (quads_n), groups),                                               \
      #m "x" #n "x" #k},
 static const tile_t tiles[SM75_TILES + SM80_TILES] = {TILEMM__SGEMM_FFMA_TILES(SM75_TILE)
                                                           TILEMM__SGEMM_FFMA_SM80_TILES(SM80_TILE)};
@@ -58,15 +61,16 @@ static const tile_t tiles[SM75_TILES + SM80_TILES] = {TILEMM__SGEMM_FFMA_TILES(S
 /* The estimate's other figures, measured on an H200, in clock cycles: what a launch takes; how much
  * less it takes if the next kernel is set up meanwhile; what each wave of blocks takes beside its
  * multiply-adds (index arithmetic, the first loads, the last stores), and what more in clusters; a
- * second kernel in the stream; by how much longer a product takes that is split; what a warp's
- * copies of 4 bytes take; bytes that a multiprocessor moves in a cycle, and that it reads from the
- * others of a cluster; the warps for each scheduler with which half the peak is reached; and by how
- * many blocks a multiprocessor may have more than its share for each block of a cluster. A cluster
- * goes to a part of the device that has so many multiprocessors. */
-static const double launch = 2900, early = 2000, per_wave = 4600, in_cluster = 1800;
-static const double second_kernel = 2650, when_split = 1.03, narrow_copy = 1,
-                    bytes_per_cycle = 17.5;
-static const double cluster_bytes = 16, half_warps = 0.6, cluster_imbalance = 0.025;
+ * second kernel in the stream; what a warp's
+ * copies of 4 bytes take; bytes that a multiprocessor moves in a cycle, that it reads from the
+ * others of a cluster, and of groups' sums to shared memory and back; the warps for each scheduler
+ * with which half the peak is reached, and in tiles of several groups; and by how many blocks a
+ * multiprocessor may have more than its share for each block of a cluster. A cluster goes to a part
+ * of the device that has so many multiprocessors. */
+static const double launch = 400, early = 850, per_wave = 3000, in_cluster = 1250;
+static const double second_kernel = 2650, narrow_copy = 0.43;
+static const double bytes_per_cycle = 17.5, cluster_bytes = 9.5, group_bytes = 52;
+static const double half_warps = 0.585, half_in_groups = 0.646, cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
 
 static int64_t ceil_div(int64_t x, int64_t y)
@@ -116,7 +120,7 @@ static double together(const tile_t *tile, double count, double cycles)
     const double warps = count * tile->threads / 32 / SCHEDULERS;
     const double busy = warps < 1 ? 1 : warps;
 
-    return count * cycles * (busy + half_warps) / warps;
+    return count * cycles * (busy + (tile->groups > 1 ? half_in_groups : half_warps)) / warps;
 }
 
 /* Cycles that so many blocks of depth k take, clusters of so many or 1. They come in waves of as
@@ -132,7 +136,9 @@ static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits,
     const int narrow_b = narrowness(tile->sm80 && args->trans_b, args->b_array, args->b, args->ldb,
                                     args->stride_b, args->batch_count);
     const double copies = narrow_a * tile->m + narrow_b * tile->n;
-    const double cycles = area * depth / lanes / tile->peak + copies * depth / 32 * narrow_copy;
+    const double sums = tile->groups > 1 ? area * tile->groups * sizeof(float) : 0;
+    const double cycles =
+        area * depth / lanes / tile->peak + copies * depth / 32 * narrow_copy + sums / group_bytes;
     const int most = resident_blocks(tile, traits), of_part = CLUSTER_SMS * most;
     const double resident = (double)(of_part / cluster * cluster) / CLUSTER_SMS;
     const double share = count / traits->sm_count, waves = whole(share / resident + 1e-9);
@@ -205,8 +211,6 @@ static double choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits
             cycles =
                 estimate(tile, traits, args, count * (double)splits, k_split, cluster ? splits : 1);
             cycles += bytes / (bytes_per_cycle * traits->sm_count);
-            if (splits > 1)
-                cycles *= when_split;
             if (splits > 1 && !cluster)
                 cycles += second_kernel +
                           2 * bytes * (double)splits / (bytes_per_cycle * traits->sm_count);
@@ -267,6 +271,9 @@ static void plan_ffma(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_
     plan->workspace_bytes = partial_bytes(args, plan);
     snprintf(plan->name, sizeof plan->name, "sgemm_ffma_sm%d_%s", plan->sm80 ? 80 : 75, tile->name);
     name_splits(plan);
+    if (plan->rest_m + plan->rest_n > 0)
+        snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name),
+                 "_and_thin%lld", (long long)(plan->rest_m + plan->rest_n));
 }
 
 /* ---- thin ------------------------------------------------------------------------------- */
@@ -294,15 +301,25 @@ static double thin_cycles(const tilemm__sgemm_args_t *args, const tilemm__cuda_t
                              (1 + for_each * (m < n ? m : n));
 }
 
-static void plan_thin(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
-                      size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
+/* How many of the splits that there might be the blocks of a cluster take, and add up themselves; 0
+ * if they are too many for that. Clusters of more than 4 run at once only where there are few. */
+static int64_t thin_cluster(int64_t tiles, int64_t splits, const tilemm__cuda_traits_t *traits)
+{
+    int64_t cluster = splits < TILEMM__SGEMM_MOST_CLUSTER ? splits : TILEMM__SGEMM_MOST_CLUSTER;
+
+    if (cluster > 4 && tiles * cluster * 4 > 5 * (int64_t)traits->sm_count)
+        cluster = 4;
+    return splits <= 2 * cluster ? cluster : 0;
+}
+
+/* The thin problem that `args` is, its splits, and room for their sums. */
+static void set_thin(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                     int64_t most_splits, size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
 {
     tilemm__sgemm_thin_t *const thin = &plan->thin;
-    const int turned = args->m < args->n;
-    int64_t tiles, splits;
+    int64_t tiles, splits, cluster;
 
-    plan->kernel = TILEMM__SGEMM_THIN;
-    *thin = tilemm__sgemm_thin_of(args, turned);
+    *thin = tilemm__sgemm_thin_of(args, args->m < args->n);
     thin->shape = thin->m <= THIN_FEW_ROWS ? TILEMM__SGEMM_THIN_FEW : TILEMM__SGEMM_THIN_WIDE;
     thin->vector_x =
         !thin->x_array && tilemm__is_quads(thin->x, thin->ldx, thin->stride_x, thin->batch_count);
@@ -313,25 +330,86 @@ static void plan_thin(const tilemm__sgemm_args_t *args, const tilemm__cuda_trait
     splits = THIN_BLOCKS * traits->sm_count / tiles;
     if (splits > args->k / THIN_SPLIT_K)
         splits = args->k / THIN_SPLIT_K;
+    if (splits > most_splits)
+        splits = most_splits;
+    cluster = traits->cc >= 90 ? thin_cluster(tiles, splits, traits) : 0;
+    if (cluster > 1) {
+        thin->splits = split(args->k, cluster, 4, &thin->k_split);
+        return;
+    }
     for (; splits > 1; splits /= 2) { /* until there is room */
         thin->splits = split(args->k, splits, 4, &thin->k_split);
         plan->counters = (size_t)round_up(tilemm__sgemm_thin_partials(thin) * 4, 1024);
         plan->counter_bytes = (size_t)round_up(tiles * (int64_t)sizeof(unsigned), 1024);
-        plan->workspace_bytes = plan->counters + plan->counter_bytes;
-        if (plan->workspace_bytes <= workspace)
-            break;
+        if (plan->counters + plan->counter_bytes <= workspace)
+            return;
     }
-    if (splits <= 1) {
-        thin->splits = 1;
-        thin->k_split = args->k;
-        plan->workspace_bytes = plan->counters = plan->counter_bytes = 0;
-    }
+    thin->splits = 1;
+    thin->k_split = args->k;
+    plan->counters = plan->counter_bytes = 0;
+}
+
+static void plan_thin(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                      size_t workspace, tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_thin_t *const thin = &plan->thin;
+    size_t length;
+
+    plan->kernel = TILEMM__SGEMM_THIN;
+    set_thin(args, traits, INT64_MAX, workspace, plan);
+    plan->workspace_bytes = plan->counters + plan->counter_bytes;
     snprintf(plan->name, sizeof plan->name, "sgemm_thin_sm75_%lldx%lld%s",
              (long long)tilemm__sgemm_thin_rows(thin->shape),
-             (long long)tilemm__sgemm_thin_columns(thin->n), turned ? "_turned" : "");
+             (long long)tilemm__sgemm_thin_columns(thin->n), args->m < args->n ? "_turned" : "");
+    length = strlen(plan->name);
     if (thin->splits > 1)
-        snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name),
-                 "_splitk%lld", (long long)thin->splits);
+        snprintf(plan->name + length, sizeof plan->name - length, "_%s%lld",
+                 plan->counter_bytes ? "splitk" : "cluster", (long long)thin->splits);
+}
+
+/* Columns or rows that whole tiles leave over are better off with the thin kernel if they are few:
+ * it runs beside the tiles, where these leave multiprocessors free, and needs few blocks. Both do
+ * without workspace. Find out, given the cycles without that; returns the least. */
+static double choose_rest(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                          double best, tilemm__sgemm_cuda_plan_t *plan)
+{
+    enum { WHOLE = 128, REST_SPLITS = 2 };
+    const int64_t left_m = args->m % WHOLE, left_n = args->n % WHOLE;
+
+    if (traits->cc < 90 || args->a_array || args->b_array || args->c_array)
+        return best;
+    for (int rows = 0; rows < 2; rows++) {
+        const int64_t left = rows ? left_m : left_n;
+        tilemm__sgemm_args_t whole = *args, rest = *args;
+        tilemm__sgemm_cuda_plan_t trial = *plan;
+        double cycles;
+
+        if (left == 0 || left > TILEMM__SGEMM_THIN_MOST_N || left == (rows ? args->m : args->n))
+            continue;
+        if (rows) {
+            whole.m -= left;
+            rest.m = left;
+            rest.a += whole.m * (args->trans_a ? 1 : args->lda);
+            rest.c += whole.m * args->ldc;
+        } else {
+            whole.n -= left;
+            rest.n = left;
+            rest.b += whole.n * (args->trans_b ? args->ldb : 1);
+            rest.c += whole.n;
+        }
+        if (!is_thin(&rest))
+            continue;
+        cycles = choose(&whole, traits, 0, &trial) + thin_cycles(&rest, traits);
+        if (cycles < best) {
+            best = cycles;
+            *plan = trial;
+            plan->rest_m = rows ? left : 0;
+            plan->rest_n = rows ? 0 : left;
+            set_thin(&rest, traits, REST_SPLITS, 0, plan);
+            plan->thin.beside = 1;
+        }
+    }
+    return best;
 }
 
 /* ---- tiny ------------------------------------------------------------------------------- */
@@ -445,6 +523,7 @@ void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         return;
     }
     cycles = choose(args, traits, workspace, plan);
+    cycles = choose_rest(args, traits, cycles, plan);
     has_fused = has_fused && fused.cycles < cycles;
     has_split = tilemm__plan_sgemm_split(args, math, traits, workspace, &plan->split) &&
                 plan->split.cycles < (has_fused ? fused.cycles : cycles);

@@ -423,7 +423,7 @@ static void try_workspaces(void)
 /* The same bits over 100 runs, and when a graph is replayed. */
 static void try_repeats(void)
 {
-    static const int64_t sizes[][3] = {{1100, 1000, 1500}, {300, 260, 5000}, {128, 128, 20000},
+    static const int64_t sizes[][3] = {{1025, 1000, 1500}, {300, 260, 5000}, {128, 128, 20000},
                                        {2000, 10, 3000},   {9, 2500, 700},   {200, 200, 200}};
     int runs = test_quick() ? 5 : 100;
 

@@ -238,8 +238,12 @@ int buffer_send(const machine_t *machine, const buffer_t *buffer)
 {
     if (!machine->on_gpu)
         return 0;
-    return check_peer("a copy to the device",
-                      gpu_to_device(buffer->device, buffer->host, buffer->bytes));
+    /* The copy and the work on the stream, before it and after it, do not wait for each other. */
+    if (check_peer("the device", gpu_synchronize()) != 0 ||
+        check_peer("a copy to the device",
+                   gpu_to_device(buffer->device, buffer->host, buffer->bytes)) != 0)
+        return -1;
+    return check_peer("the device", gpu_synchronize());
 }
 
 int buffer_fetch(const machine_t *machine, const buffer_t *buffer)

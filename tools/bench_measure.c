@@ -118,7 +118,7 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
     plan->graph = NULL;
     plan->runs_in_graph = plan->times = 1;
     plan->warm_up = 0;
-    for (int i = 0; i < 3 && seconds * i < 1; i++) {
+    for (int i = 0; i < 3 && (i == 0 || seconds * i < 1); i++) {
         once = sample(machine, contender, problem, plan);
         if (once < 0)
             return -1;

@@ -9,7 +9,8 @@
 #include <cuda_runtime.h>
 
 /* Wait until the kernel before is finished and its results are seen. Every kernel that is launched
- * with launch_after() does this before it touches memory. */
+ * with launch_after() does this before it touches memory; or before it ends, if the kernel before
+ * did it first, only then let it start, and has nothing to do with its memory. */
 static __device__ __forceinline__ void wait_for_previous(void)
 {
 #if __CUDA_ARCH__ >= 900

@@ -28,6 +28,9 @@ enum { TILEMM__SGEMM_FFMA_TILES(TILEMM__SGEMM_TILE_NAME) TILEMM__SGEMM_TILE_COUN
 /* The longest k that its counters take: 256 GiB of one row. */
 #define TILEMM__SGEMM_MOST_K ((int64_t)1 << 36)
 
+/* The most splits of k whose blocks may be a cluster: what every device with clusters takes. */
+enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
+
 /* One product for the FFMA kernel, 0 < k <= TILEMM__SGEMM_MOST_K. With splits > 1, split s takes k
  * from s * k_split on (k_split is a multiple of the tile's k, and no split is empty), and its part
  * of the product, alpha and beta left out, goes to partial + s * batch_count * m * n: dense
@@ -41,6 +44,10 @@ typedef struct {
     int vector_a, vector_b, vector_c;
     int64_t splits, k_split;
     float *partial;
+    /* The next kernel in the stream is one that waits for this one only at its end, and computes
+     * other elements of C: it may start as soon as all blocks of this one have. The kernel for
+     * compute capability 8.0 sees to that; after the other one the next kernel follows as ever. */
+    int lets_start;
 } tilemm__sgemm_ffma_t;
 
 /* The launchers queue on `stream` (a cudaStream_t) and return a cudaError_t. */

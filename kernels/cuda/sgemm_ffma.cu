@@ -20,9 +20,9 @@
 
 #include "../tile_layout.h"
 #include "sgemm.h"
+#include "sgemm_tile.cuh"
 
 enum { CHAIN = 16 };
-enum { GROUP = 16 }; /* rows of tiles that are walked together, for the L2 cache */
 
 static __device__ __forceinline__ float4 shared_read(const float *s)
 {
@@ -208,29 +208,10 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
     const tilemm__sgemm_args_t &args = problem.args;
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
-    /* Which tile, which range of k, which matrix. */
-    uint64_t tile = first + blockIdx.x, split = 0, matrix = 0;
-
-    if (problem.splits > 1 || args.batch_count > 1) {
-        const uint64_t rest = tile / (tiles_m * tiles_n);
-
-        tile -= rest * (tiles_m * tiles_n);
-        matrix = rest / problem.splits;
-        split = rest - matrix * problem.splits;
-    }
-
-    const uint64_t group = tile / (GROUP * tiles_n);
-    const uint64_t in_group = tile - group * (GROUP * tiles_n);
-    const uint64_t rows = min((uint64_t)GROUP, tiles_m - group * GROUP);
-    const uint64_t tile_n = in_group / rows;
-    const int64_t begin_m = (group * GROUP + (in_group - tile_n * rows)) * BM;
-    const int64_t begin_n = tile_n * BN;
-
-    /* Where the tile lies, and how much of it is there. */
-    const int64_t m0 = max((int64_t)0, min(begin_m, args.m - BM));
-    const int64_t n0 = max((int64_t)0, min(begin_n, args.n - BN));
-    const int64_t k0 = (int64_t)split * problem.k_split;
-    const int64_t depth = min(problem.k_split, args.k - k0);
+    const tile_place_t place = tile_place<BM, BN>(problem, first + blockIdx.x, tiles_m, tiles_n);
+    const int64_t begin_m = place.begin_m, begin_n = place.begin_n;
+    const int64_t m0 = place.m0, n0 = place.n0, k0 = place.k0, depth = place.depth;
+    const uint64_t split = place.split, matrix = place.matrix;
     unsigned steps = (unsigned)((depth - 1) / BK); /* after the first */
 
     const float *a = args.a_array ? args.a_array[matrix] : args.a + matrix * args.stride_a;
@@ -344,38 +325,10 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
             continue;
 #pragma unroll
         for (int q = 0; q < QN; q++) {
-            float *const to = c + row * ldc + q * (BN / QN);
-            const float *const from = (CHAINS ? total[i] : sum[i]) + 4 * q;
+            const int col = q * (BN / QN);
 
-            if (problem.vector_c) {
-                if (q * (BN / QN) >= new_n && q * (BN / QN) < end_n) {
-                    float4 v = make_float4(alpha * from[0], alpha * from[1], alpha * from[2],
-                                           alpha * from[3]);
-
-                    if (beta != 0.0f) {
-                        const float4 old = *(const float4 *)to;
-
-                        v.x = fmaf(beta, old.x, v.x);
-                        v.y = fmaf(beta, old.y, v.y);
-                        v.z = fmaf(beta, old.z, v.z);
-                        v.w = fmaf(beta, old.w, v.w);
-                    }
-                    *(float4 *)to = v;
-                }
-            } else {
-#pragma unroll
-                for (int j = 0; j < 4; j++) {
-                    const int col = q * (BN / QN) + j;
-
-                    if (col >= new_n && col < end_n) {
-                        float v = alpha * from[j];
-
-                        if (beta != 0.0f)
-                            v = fmaf(beta, to[j], v);
-                        to[j] = v;
-                    }
-                }
-            }
+            store_four(c + row * ldc + col, (CHAINS ? total[i] : sum[i]) + 4 * q, alpha, beta,
+                       problem.vector_c, new_n - col, end_n - col);
         }
     }
 }

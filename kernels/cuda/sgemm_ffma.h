@@ -10,23 +10,22 @@
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* TILE(m, n, k, quads_m, quads_n, stages, blocks): as in TILEMM__SGEMM_FFMA_TILES, and the number
+/* TILE(m, n, k, quads_m, quads_n, groups, stages, blocks): as in TILEMM__SGEMM_FFMA_TILES; so many
+ * groups of threads that compute the whole tile, each over its part of every k-step; and the number
  * of k-steps that shared memory holds. A warp has 8 x 4 lanes if a thread's part is wider than it
  * is high, else 4 x 8. */
 #define TILEMM__SGEMM_FFMA_SM80_TILES(TILE)                                                        \
-    TILE(128, 128, 16, 2, 2, 4, 2)                                                                 \
-    TILE(128, 64, 16, 2, 2, 3, 4)                                                                  \
-    TILE(64, 64, 16, 2, 2, 3, 8)                                                                   \
-    TILE(32, 32, 16, 1, 1, 3, 12)
+    TILE(128, 128, 16, 2, 2, 1, 4, 2)                                                              \
+    TILE(128, 64, 16, 2, 2, 1, 3, 4)                                                               \
+    TILE(64, 64, 16, 2, 2, 1, 3, 8)                                                                \
+    TILE(64, 64, 64, 2, 2, 4, 3, 2)                                                                \
+    TILE(32, 32, 32, 1, 1, 2, 3, 5)
 
 /* A tile's number: TILEMM__SGEMM_SM80_128X64X16 and so on. */
-#define TILEMM__SGEMM_TILE_NAME(m, n, k, quads_m, quads_n, stages, blocks)                         \
+#define TILEMM__SGEMM_TILE_NAME(m, n, k, quads_m, quads_n, groups, stages, blocks)                 \
     TILEMM__SGEMM_SM80_##m##X##n##X##k,
 enum { TILEMM__SGEMM_FFMA_SM80_TILES(TILEMM__SGEMM_TILE_NAME) TILEMM__SGEMM_SM80_TILE_COUNT };
 #undef TILEMM__SGEMM_TILE_NAME
-
-/* The most splits of k whose blocks may be a cluster: what every device with clusters takes. */
-enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
 /* So many blocks of the smallest tile leave room on every multiprocessor for the next kernel's to
  * be set up meanwhile. Of larger grids the next one's blocks would crowd where the first ones end.

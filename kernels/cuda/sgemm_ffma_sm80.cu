@@ -5,7 +5,9 @@
  *
  * A block computes one tile of C, for one matrix of a batch and one range of k. Where k is split
  * and there is no room for partial products, the blocks of a tile are a cluster: each puts its sums
- * in its own shared memory, and each adds up some of all, the splits in order. Shared memory holds
+ * in its own shared memory, and each adds up some of all, the splits in order. In tiles for small
+ * products a block's threads split every k-step among them in the same way, so that a
+ * multiprocessor that has few blocks has warps enough. Shared memory holds
  * STAGES k-steps in a ring: while one is multiplied the others are on their way, past the registers
  * (cp.async). So a thread has registers for 8 x 8 sums, and for the fragments of the next k while
  * it multiplies those of this one. Reads from Ms and Ns are then few: 4 of 16 bytes to 64
@@ -17,20 +19,21 @@
  *
  * The last tile of a row or column of tiles is moved back so that it ends where the matrix ends; it
  * computes some elements again and does not store those. The k-step that is not full is the first.
- * So only that step, and matrices smaller than a tile, need their copies checked.
+ * So only that step, and matrices smaller than a tile, need their copies checked. Operands that are
+ * aligned and large enough have a loop of their own, in which nothing is left to be asked.
  *
  * Assumes: compute capability 8.0 or more, 9.0 for clusters; what the host promises in
  * tilemm__sgemm_ffma_t.
  *
- * Accuracy: each sum is one chain of multiply-adds over the block's range of k, in order, or with
- * the smallest tile, which has registers for it, the sum of chains of one k-step each; a cluster's
- * are added first split to last. */
+ * Accuracy: each sum is one chain of multiply-adds over the group's part of the block's range of k,
+ * in order, or with the smallest tile, which has registers for it, the sum of chains of one k-step
+ * each; groups' sums, then a cluster's, are added first to last. */
 #include <cuda_runtime.h>
 
+#include "cluster.cuh"
 #include "launch.cuh"
 #include "sgemm_ffma.h"
-
-enum { GROUP = 16 }; /* rows of tiles that are walked together, for the L2 cache */
+#include "sgemm_tile.cuh"
 
 static_assert(TILEMM__SGEMM_MOST_K / 16 <= (int64_t)1 << 32,
               "k-steps of 16 are counted in 32 bits");
@@ -115,50 +118,10 @@ static __device__ __forceinline__ float4 shared_read(unsigned from)
     return v;
 }
 
-/* This block's number in its cluster. */
-static __device__ __forceinline__ unsigned cluster_rank(void)
-{
-    unsigned rank = 0;
-
-#if __CUDA_ARCH__ >= 900
-    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-#endif
-    return rank;
-}
-
-/* All threads of the cluster meet in two steps: what one wrote to shared memory before it arrived,
- * the others see after they waited. */
-static __device__ __forceinline__ void cluster_arrive(void)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-#endif
-}
-
-static __device__ __forceinline__ void cluster_wait(void)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
-#endif
-}
-
-/* Read what lies at `from` in the shared memory of the cluster's block `rank`. */
-static __device__ __forceinline__ float4 cluster_read(unsigned from, unsigned rank)
-{
-    float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-
-#if __CUDA_ARCH__ >= 900
-    asm volatile("{\n"
-                 ".reg .u32 there;\n"
-                 "mapa.shared::cluster.u32 there, %4, %5;\n"
-                 "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n"
-                 "}"
-                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
-                 : "r"(from), "r"(rank)
-                 : "memory");
-#endif
-    return v;
-}
+template <bool VALUE>
+struct constant {
+    static const bool value = VALUE;
+};
 
 /* ---- producer ------------------------------------------------------------------------------- */
 
@@ -226,9 +189,8 @@ struct copies {
     }
 };
 
-/* One operand's way to its shared tiles. Copies of a whole tile that are as wide as can be may be
- * made in parts, between the multiply-adds: many at once keep the reads of Ms and Ns waiting. Other
- * k-steps are copied at once. */
+/* One operand's way to its shared tiles. Copies of a whole tile may be made in parts, between the
+ * multiply-adds: many at once keep the reads of Ms and Ns waiting. */
 template <int WIDTH, int BK, int WARPS, bool TURNED>
 struct producer {
     typedef copies<WIDTH, BK, WARPS, TURNED, false> narrow;
@@ -236,52 +198,52 @@ struct producer {
 
     const float *p; /* this thread's first element of the next tile, or of what is left of it */
     int64_t ld, extent;
-    bool at_once;
+
+    /* Whether all tiles are whole, and copies can be as wide as can be. */
+    static __device__ __forceinline__ bool can_be_widest(const float *origin, int64_t ld,
+                                                         int64_t extent)
+    {
+        return extent >= WIDTH && (TURNED || ((uintptr_t)origin | (uint64_t)ld * 4) % 16 == 0);
+    }
 
     /* The operand from the tile's first element on. Copy the first k-step, `depth` deep. */
     __device__ __forceinline__ producer(const float *origin, int64_t ld, int64_t extent,
-                                        unsigned depth, unsigned to)
+                                        bool is_widest, unsigned depth, unsigned to)
         : ld(ld), extent(extent)
     {
-        at_once = extent < WIDTH || (!TURNED && ((uintptr_t)origin | (uint64_t)ld * 4) % 16 != 0);
-        if (at_once) {
-            p = origin + narrow::offset(ld);
-            narrow::part(to, p, ld, extent, depth, origin);
-        } else {
+        if (is_widest) {
             p = origin + widest::offset(ld);
-            if (WARPS < 8 && depth == BK) { /* quicker; in larger tiles the loop then is slower */
-                next(true, to, 0, 1);
+            /* Quicker; but with the largest tile the loop then is slower. */
+            if ((WARPS < 8 || WIDTH < 128) && depth == BK) {
+                next<true>(true, to, 0, 1);
                 return;
             }
             widest::part(to, p, ld, extent, depth, origin);
+        } else {
+            p = origin + narrow::offset(ld);
+            narrow::part(to, p, ld, extent, depth, origin);
         }
         p += TURNED ? depth : depth * ld;
     }
 
-    /* Copy part `number` of `parts` of the next k-step, if `yes`. What is copied at once belongs to
-     * the first. */
+    /* Copy part `number` of `parts` of the next k-step, if `yes`. A tile that is not whole is
+     * copied with the first part. */
+    template <bool WIDEST>
     __device__ __forceinline__ void next(bool yes, unsigned to, unsigned number, unsigned parts)
     {
-        const unsigned ALONG = widest::ALONG, COUNT = widest::LINES * ALONG;
+        typedef copies<WIDTH, BK, WARPS, TURNED, WIDEST && !TURNED> C;
+        const unsigned ALONG = C::ALONG, COUNT = C::LINES * ALONG;
+        const bool whole = WIDEST || extent >= WIDTH;
 
-        if (number == 0 && at_once && yes) {
-            if (!TURNED && extent >= WIDTH) {
-#pragma unroll
-                for (unsigned i = 0; i < narrow::LINES; i++)
-#pragma unroll
-                    for (unsigned j = 0; j < narrow::ALONG; j++)
-                        narrow::one(true, to, p + i * narrow::LINE * ld, i, j);
-            } else {
-                narrow::part(to, p, ld, extent, BK, p);
-            }
-        }
+        if (number == 0 && yes && !whole)
+            C::part(to, p, ld, extent, BK, p);
 #pragma unroll
         for (unsigned c = 0; c < COUNT; c++) {
             if (c * parts / COUNT != number)
                 continue;
-            widest::one(yes && !at_once, to, p, c / ALONG, c % ALONG);
+            C::one(yes && whole, to, p, c / ALONG, c % ALONG);
             if (c % ALONG == ALONG - 1)
-                p += widest::LINE * ld;
+                p += C::LINE * ld;
             if (c == COUNT - 1 && TURNED)
                 p += BK - WIDTH * ld;
         }
@@ -330,126 +292,76 @@ static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float 
 
 /* ---- epilogue ------------------------------------------------------------------------------- */
 
-/* Store four neighbours in C, those in columns from `begin` up to `end` of 0 to 3. */
-static __device__ __forceinline__ void store(float *c, const float *sum, float alpha, float beta,
-                                             bool wide, int begin, int end)
+static __device__ __forceinline__ void add(float (&sum)[4], float4 v)
 {
-    if (wide) {
-        if (begin <= 0 && end > 0) {
-            float4 v = make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
-
-            if (beta != 0.0f) {
-                const float4 old = *(const float4 *)c;
-
-                v.x = fmaf(beta, old.x, v.x);
-                v.y = fmaf(beta, old.y, v.y);
-                v.z = fmaf(beta, old.z, v.z);
-                v.w = fmaf(beta, old.w, v.w);
-            }
-            *(float4 *)c = v;
-        }
-    } else {
-#pragma unroll
-        for (int j = 0; j < 4; j++) {
-            if (j >= begin && j < end) {
-                float v = alpha * sum[j];
-
-                if (beta != 0.0f)
-                    v = fmaf(beta, c[j], v);
-                c[j] = v;
-            }
-        }
-    }
+    sum[0] += v.x;
+    sum[1] += v.y;
+    sum[2] += v.z;
+    sum[3] += v.w;
 }
 
 #endif
 
 /* ---- kernel --------------------------------------------------------------------------------- */
 
-template <int BM, int BN, int BK, int QM, int QN, int STAGES, int BLOCKS, bool TURNED_A,
+template <int BM, int BN, int BK, int QM, int QN, int GROUPS, int STAGES, int BLOCKS, bool TURNED_A,
           bool TURNED_B>
-static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
+static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16 * GROUPS, BLOCKS)
     sgemm_ffma_sm80(const __grid_constant__ tilemm__sgemm_ffma_t problem, uint64_t first,
                     uint64_t tiles_m, uint64_t tiles_n)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    const int WARPS = BM / QM * (BN / QN) / 16 / 32;
+    const int GROUP_WARPS = BM / QM * (BN / QN) / 16 / 32, WARPS = GROUP_WARPS * GROUPS;
+    const int GROUP_K = BK / GROUPS; /* of a k-step */
     const int LANES_M = QM < QN ? 8 : 4, LANES_N = 32 / LANES_M;
     const int WARPS_N = BN / QN / 4 / LANES_N;
     /* Into how many parts a k-step's copies fall, as measured. The compiler puts empty reads before
      * each group of copies that lie together, so that more parts cost more. */
-    const unsigned PARTS = WARPS == 8 ? 4 : 1;
+    const unsigned PARTS = GROUP_WARPS == 8 ? 4 : 1;
     const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
     extern __shared__ __align__(128) float stages[];
     static_assert(BK % 16 == 0, "k-steps are counted in 32 bits");
     static_assert(BM / QM % (4 * LANES_M) == 0 && BN / QN % (4 * LANES_N) == 0, "whole warps");
+    static_assert(GROUP_K * GROUPS == BK && GROUP_K % 8 == 0, "groups read rows permuted alike");
     static_assert(STAGES >= 2, "one is multiplied, one is filled");
     const tilemm__sgemm_args_t &args = problem.args;
-    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const unsigned group = GROUPS > 1 ? threadIdx.x / 32 / GROUP_WARPS : 0;
+    const unsigned warp = threadIdx.x / 32 - group * GROUP_WARPS, lane = threadIdx.x % 32;
     const bool in_cluster = problem.splits > 1 && !problem.partial;
 
-    /* Which tile, which range of k, which matrix. */
-    uint64_t tile = first + blockIdx.x, split = 0, matrix = 0;
-
-    if (in_cluster) {
-        split = cluster_rank();
-        tile /= (uint64_t)problem.splits;
-        if (args.batch_count > 1) {
-            matrix = tile / (tiles_m * tiles_n);
-            tile -= matrix * (tiles_m * tiles_n);
-        }
-    } else if (problem.splits > 1 || args.batch_count > 1) {
-        const uint64_t rest = tile / (tiles_m * tiles_n);
-
-        tile -= rest * (tiles_m * tiles_n);
-        matrix = rest / problem.splits;
-        split = rest - matrix * problem.splits;
-    }
-
-    const uint64_t group = tile / (GROUP * tiles_n);
-    const uint64_t in_group = tile - group * (GROUP * tiles_n);
-    const uint64_t rows = min((uint64_t)GROUP, tiles_m - group * GROUP);
-    const uint64_t tile_n = in_group / rows;
-    const int64_t begin_m = (group * GROUP + (in_group - tile_n * rows)) * BM;
-    const int64_t begin_n = tile_n * BN;
-
-    /* Where the tile lies, and how much of it is there. */
-    const int64_t m0 = max((int64_t)0, min(begin_m, args.m - BM));
-    const int64_t n0 = max((int64_t)0, min(begin_n, args.n - BN));
-    const int64_t k0 = (int64_t)split * problem.k_split;
-    const int64_t depth = min(problem.k_split, args.k - k0);
+    const tile_place_t place = tile_place<BM, BN>(problem, first + blockIdx.x, tiles_m, tiles_n);
+    const int64_t begin_m = place.begin_m, begin_n = place.begin_n;
+    const int64_t m0 = place.m0, n0 = place.n0, k0 = place.k0, depth = place.depth;
+    const uint64_t split = place.split, matrix = place.matrix;
     unsigned steps = (unsigned)((depth - 1) / BK); /* after the first */
     const unsigned depth0 = (unsigned)(depth - (int64_t)steps * BK);
 
-    /* Start the copies of the first stages. */
+    /* Start the copies of the first stage. */
     wait_for_previous();
+    if (problem.lets_start)
+        let_next_start();
 
     const unsigned ring = (unsigned)__cvta_generic_to_shared(stages);
     const unsigned ring_end = ring + STAGES * STAGE_BYTES;
     const float *const a = args.a_array ? args.a_array[matrix] : args.a + matrix * args.stride_a;
     const float *const b = args.b_array ? args.b_array[matrix] : args.b + matrix * args.stride_b;
 
-    producer<BM, BK, WARPS, TURNED_A> to_ms(
-        a + (TURNED_A ? m0 * args.lda + k0 : k0 * args.lda + m0), args.lda, args.m, depth0, ring);
-    producer<BN, BK, WARPS, TURNED_B> to_ns(
-        b + (TURNED_B ? n0 * args.ldb + k0 : k0 * args.ldb + n0), args.ldb, args.n, depth0,
-        ring + MS_BYTES);
+    typedef producer<BM, BK, WARPS, TURNED_A> ms_producer;
+    typedef producer<BN, BK, WARPS, TURNED_B> ns_producer;
+    const float *const from_a = a + (TURNED_A ? m0 * args.lda + k0 : k0 * args.lda + m0);
+    const float *const from_b = b + (TURNED_B ? n0 * args.ldb + k0 : k0 * args.ldb + n0);
+    const bool is_widest = ms_producer::can_be_widest(from_a, args.lda, args.m) &&
+                           ns_producer::can_be_widest(from_b, args.ldb, args.n);
+    ms_producer to_ms(from_a, args.lda, args.m, is_widest, depth0, ring);
+    ns_producer to_ns(from_b, args.ldb, args.n, is_widest, depth0, ring + MS_BYTES);
     unsigned filling = ring + STAGE_BYTES, to_copy = steps;
 
     end_group();
-#pragma unroll 1
-    for (int s = 1; s < STAGES - 1; s++) {
-        to_ms.next(to_copy, filling, 0, 1);
-        to_ns.next(to_copy, filling + MS_BYTES, 0, 1);
-        end_group();
-        filling += STAGE_BYTES;
-        if (to_copy)
-            to_copy--;
-    }
 
     /* This thread's squares begin at (m, n), (m + BM / QM, n), (m, n + BN / QN) ... of the tile. */
     const unsigned m = (warp / WARPS_N * LANES_M + tilemm__ffma_square_m(lane, LANES_M)) * 4;
     const unsigned n = (warp % WARPS_N * LANES_N + tilemm__ffma_square_n(lane, LANES_M)) * 4;
+    const unsigned at_m = (group * GROUP_K * BM + m) * 4, at_n = (group * GROUP_K * BN + n) * 4;
     unsigned ms = ring; /* the stage that is multiplied */
     const bool CHAINS = QM * QN == 1;
     float sum[4 * QM][4 * QN], total[4 * QM][4 * QN]; /* total is used where CHAINS */
@@ -461,51 +373,69 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
         for (int j = 0; j < 4 * QN; j++)
             sum[i][j] = total[i][j] = 0.0f;
 
-    wait_groups<STAGES - 2>();
-    read_fragment<QM, BM, TURNED_A>(am[0], ms, m * 4, 0);
-    read_fragment<QN, BN, TURNED_B>(bn[0], ms + MS_BYTES, n * 4, 0);
+    const auto multiply_steps = [&](auto widest) {
+        const bool WIDEST = decltype(widest)::value;
 
 #pragma unroll 1
-    for (;;) {
-#pragma unroll
-        for (unsigned k = 0; k < BK; k++) {
-            const unsigned next = (k + 1) % BK;
-
-            /* The stage that was multiplied last is filled. */
-            to_ms.next(to_copy, filling, k, PARTS);
-            to_ns.next(to_copy, filling + MS_BYTES, k, PARTS);
-
-            /* Before the last k: the next stage is there, and this one's fragments are all read, so
-             * that it may be filled again. */
-            if (next == 0) {
-                end_group();
-                filling += STAGE_BYTES;
-                if (filling == ring_end)
-                    filling = ring;
-                if (to_copy)
-                    to_copy--;
-                wait_groups<STAGES - 2>();
-                ms += STAGE_BYTES;
-                if (ms == ring_end)
-                    ms = ring;
-            }
-            read_fragment<QM, BM, TURNED_A>(am[next & 1], ms, m * 4, next);
-            read_fragment<QN, BN, TURNED_B>(bn[next & 1], ms + MS_BYTES, n * 4, next);
-            multiply<4 * QM, 4 * QN>(sum, am[k & 1], bn[k & 1]);
+        for (int s = 1; s < STAGES - 1; s++) {
+            to_ms.template next<WIDEST>(to_copy, filling, 0, 1);
+            to_ns.template next<WIDEST>(to_copy, filling + MS_BYTES, 0, 1);
+            end_group();
+            filling += STAGE_BYTES;
+            if (to_copy)
+                to_copy--;
         }
-        if (CHAINS) {
+        wait_groups<STAGES - 2>();
+        read_fragment<QM, BM, TURNED_A>(am[0], ms, at_m, 0);
+        read_fragment<QN, BN, TURNED_B>(bn[0], ms + MS_BYTES, at_n, 0);
+
+#pragma unroll 1
+        for (;;) {
 #pragma unroll
-            for (int i = 0; i < 4 * QM; i++)
-#pragma unroll
-                for (int j = 0; j < 4 * QN; j++) {
-                    total[i][j] += sum[i][j];
-                    sum[i][j] = 0.0f;
+            for (unsigned k = 0; k < GROUP_K; k++) {
+                const unsigned next = (k + 1) % GROUP_K;
+
+                /* The stage that was multiplied last is filled. */
+                to_ms.template next<WIDEST>(to_copy, filling, k, PARTS);
+                to_ns.template next<WIDEST>(to_copy, filling + MS_BYTES, k, PARTS);
+
+                /* Before the last k: the next stage is there, and this one's fragments are all
+                 * read, so that it may be filled again. */
+                if (next == 0) {
+                    end_group();
+                    filling += STAGE_BYTES;
+                    if (filling == ring_end)
+                        filling = ring;
+                    if (to_copy)
+                        to_copy--;
+                    wait_groups<STAGES - 2>();
+                    ms += STAGE_BYTES;
+                    if (ms == ring_end)
+                        ms = ring;
                 }
+                read_fragment<QM, BM, TURNED_A>(am[next & 1], ms, at_m, next);
+                read_fragment<QN, BN, TURNED_B>(bn[next & 1], ms + MS_BYTES, at_n, next);
+                multiply<4 * QM, 4 * QN>(sum, am[k & 1], bn[k & 1]);
+            }
+            if (CHAINS) {
+#pragma unroll
+                for (int i = 0; i < 4 * QM; i++)
+#pragma unroll
+                    for (int j = 0; j < 4 * QN; j++) {
+                        total[i][j] += sum[i][j];
+                        sum[i][j] = 0.0f;
+                    }
+            }
+            if (!steps)
+                break;
+            steps--;
         }
-        if (!steps)
-            break;
-        steps--;
-    }
+    };
+
+    if (is_widest)
+        multiply_steps(constant<true>());
+    else
+        multiply_steps(constant<false>());
 
     if (CHAINS && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
         let_next_start();
@@ -529,77 +459,90 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
         ((uintptr_t)c | (uint64_t)ldc * 4) % 16 == 0 && (begin_n - n0) % 4 == 0 && args.n % 4 == 0;
 
     c += m * ldc + n;
-    if (in_cluster) {
-        /* A thread's fours of sums are numbered; block r adds up numbers r, r + splits ... */
-        const unsigned FOURS = 4 * QM * QN, APART = 32 * WARPS * 16;
-        const unsigned splits = (unsigned)problem.splits, own = ring + threadIdx.x * 16;
-        static_assert(BM * BN <= STAGES * (BM + BN) * BK, "the sums fit the stages");
 
-        __syncthreads(); /* which are all read */
-#pragma unroll
-        for (unsigned four = 0; four < FOURS; four++) {
-            float v[4];
+    /* A thread's fours of sums are numbered. */
+    const unsigned FOURS = 4 * QM * QN;
+    const auto put = [&](unsigned four, const float *v) {
+        const int row = (int)(four / QN / 4 * (BM / QM) + four / QN % 4);
+        const int col = (int)(four % QN * (BN / QN));
 
-            /* Other registers, by an addition: the sums need not lie in fours themselves, which
-             * would keep the compiler from placing them by bank. */
-#pragma unroll
-            for (int j = 0; j < 4; j++)
-                v[j] = (CHAINS ? total : sum)[four / QN][four % QN * 4 + j] + 0.0f;
-            shared_write(own + four * APART, v);
-        }
-        cluster_arrive();
-        cluster_wait();
-#pragma unroll 1
-        for (unsigned four = (unsigned)split; four < FOURS; four += splits) {
-            const int row = (int)(four / QN / 4 * (BM / QM) + four / QN % 4);
-            const int col = (int)(four % QN * (BN / QN));
-            float4 part[TILEMM__SGEMM_MOST_CLUSTER];
-            float total[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        if (row >= new_m && row < end_m)
+            store_four(c + row * ldc + col, v, alpha, beta, wide, new_n - col, end_n - col);
+    };
 
+    if (GROUPS == 1 && !in_cluster) {
 #pragma unroll
-            for (unsigned s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
-                if (s < splits)
-                    part[s] = cluster_read(own + four * APART, s);
-#pragma unroll
-            for (unsigned s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
-                if (s < splits) {
-                    total[0] += part[s].x;
-                    total[1] += part[s].y;
-                    total[2] += part[s].z;
-                    total[3] += part[s].w;
-                }
-            if (row >= new_m && row < end_m)
-                store(c + row * ldc + col, total, alpha, beta, wide, new_n - col, end_n - col);
-        }
-        cluster_arrive();
-        cluster_wait(); /* nobody leaves while another may still read its sums */
+        for (unsigned four = 0; four < FOURS; four++)
+            put(four, (CHAINS ? total : sum)[four / QN] + four % QN * 4);
         return;
     }
-#pragma unroll
-    for (int i = 0; i < 4 * QM; i++) {
-        const int row = i / 4 * (BM / QM) + i % 4;
 
-        if (row < new_m || row >= end_m)
-            continue;
-#pragma unroll
-        for (int q = 0; q < QN; q++) {
-            const int col = q * (BN / QN);
+    /* They go to the shared memory that the stages had. Of a block's groups, and of a cluster's
+     * blocks, each adds up other numbers. */
+    const unsigned APART = 32 * GROUP_WARPS * 16, splits = (unsigned)problem.splits;
+    const unsigned own = ring + threadIdx.x % (32 * GROUP_WARPS) * 16;
+    static_assert(BM * BN * GROUPS <= STAGES * (BM + BN) * BK, "the sums fit the stages");
 
-            store(c + row * ldc + col, (CHAINS ? total : sum)[i] + 4 * q, alpha, beta, wide,
-                  new_n - col, end_n - col);
+    __syncthreads(); /* the stages are all read */
+#pragma unroll
+    for (unsigned four = 0; four < FOURS; four++) {
+        float v[4];
+
+        /* Other registers, by an addition: the sums need not lie in fours themselves, which
+         * would keep the compiler from placing them by bank. */
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            v[j] = (CHAINS ? total : sum)[four / QN][four % QN * 4 + j] + 0.0f;
+        shared_write(own + (group * FOURS + four) * APART, v);
+    }
+    if (GROUPS > 1) {
+        __syncthreads();
+#pragma unroll
+        for (unsigned four = group; four < FOURS; four += GROUPS) {
+            float v[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+
+#pragma unroll
+            for (unsigned g = 0; g < GROUPS; g++)
+                add(v, shared_read(own + (g * FOURS + four) * APART));
+            if (in_cluster)
+                shared_write(own + four * APART, v);
+            else
+                put(four, v);
         }
     }
+    if (!in_cluster)
+        return;
+    cluster_arrive();
+    cluster_wait();
+#pragma unroll 1
+    for (unsigned four = group * splits + (unsigned)split; four < FOURS; four += GROUPS * splits) {
+        float4 part[TILEMM__SGEMM_MOST_CLUSTER];
+        float v[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+
+#pragma unroll
+        for (unsigned s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
+            if (s < splits)
+                part[s] = cluster_read(own + four * APART, s);
+#pragma unroll
+        for (unsigned s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
+            if (s < splits)
+                add(v, part[s]);
+        put(four, v);
+    }
+    cluster_arrive();
+    cluster_wait(); /* nobody leaves while another may still read its sums */
 #endif
 }
 
 /* ---- launcher ------------------------------------------------------------------------------- */
 
-template <int BM, int BN, int BK, int QM, int QN, int STAGES, int BLOCKS, bool TURNED_A,
+template <int BM, int BN, int BK, int QM, int QN, int GROUPS, int STAGES, int BLOCKS, bool TURNED_A,
           bool TURNED_B>
 static int launch_sm80(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
 {
-    const auto kernel = sgemm_ffma_sm80<BM, BN, BK, QM, QN, STAGES, BLOCKS, TURNED_A, TURNED_B>;
-    const int threads = BM / QM * (BN / QN) / 16;
+    const auto kernel =
+        sgemm_ffma_sm80<BM, BN, BK, QM, QN, GROUPS, STAGES, BLOCKS, TURNED_A, TURNED_B>;
+    const int threads = BM / QM * (BN / QN) / 16 * GROUPS;
     const int shared = STAGES * (BM + BN) * BK * (int)sizeof(float);
     const tilemm__sgemm_args_t *args = &problem->args;
     const uint64_t tiles_m = (args->m + BM - 1) / BM, tiles_n = (args->n + BN - 1) / BN;
@@ -624,24 +567,26 @@ static int launch_sm80(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
 }
 
 /* A's rows run along k unless it is transposed, B's do if it is. */
-template <int BM, int BN, int BK, int QM, int QN, int STAGES, int BLOCKS>
+template <int BM, int BN, int BK, int QM, int QN, int GROUPS, int STAGES, int BLOCKS>
 static int launch_turned_sm80(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
 {
     if (!problem->args.trans_a && !problem->args.trans_b)
-        return launch_sm80<BM, BN, BK, QM, QN, STAGES, BLOCKS, true, false>(problem, stream);
+        return launch_sm80<BM, BN, BK, QM, QN, GROUPS, STAGES, BLOCKS, true, false>(problem,
+                                                                                    stream);
     if (!problem->args.trans_a)
-        return launch_sm80<BM, BN, BK, QM, QN, STAGES, BLOCKS, true, true>(problem, stream);
+        return launch_sm80<BM, BN, BK, QM, QN, GROUPS, STAGES, BLOCKS, true, true>(problem, stream);
     if (!problem->args.trans_b)
-        return launch_sm80<BM, BN, BK, QM, QN, STAGES, BLOCKS, false, false>(problem, stream);
-    return launch_sm80<BM, BN, BK, QM, QN, STAGES, BLOCKS, false, true>(problem, stream);
+        return launch_sm80<BM, BN, BK, QM, QN, GROUPS, STAGES, BLOCKS, false, false>(problem,
+                                                                                     stream);
+    return launch_sm80<BM, BN, BK, QM, QN, GROUPS, STAGES, BLOCKS, false, true>(problem, stream);
 }
 
 extern "C" int tilemm__sgemm_ffma_sm80_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
 {
     switch (problem->tile) {
-#define LAUNCH_TILE(m, n, k, quads_m, quads_n, stages, blocks)                                     \
+#define LAUNCH_TILE(m, n, k, quads_m, quads_n, groups, stages, blocks)                             \
     case TILEMM__SGEMM_SM80_##m##X##n##X##k:                                                       \
-        return launch_turned_sm80<m, n, k, quads_m, quads_n, stages, blocks>(                      \
+        return launch_turned_sm80<m, n, k, quads_m, quads_n, groups, stages, blocks>(              \
             problem, (cudaStream_t)stream);
         TILEMM__SGEMM_FFMA_SM80_TILES(LAUNCH_TILE)
 #undef LAUNCH_TILE

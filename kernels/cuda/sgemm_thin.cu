@@ -11,9 +11,9 @@
  *   down   - X's rows run along m. IL lanes stand along m, 4 words each, and the others along k;
  *            a thread takes U steps of k at once.
  * The warps of a block stand on rows of their own or along k (WK of them); so do blocks, along
- * `splits`. Warps' sums are added pairwise in shared memory, blocks' sums in order of the splits by
- * the block that finishes last: it knows by a counter that it sets back to zero. No order depends
- * on chance, so the bits repeat.
+ * `splits`. Warps' sums are added pairwise in shared memory, blocks' sums in order of the splits:
+ * by all blocks of a cluster, each some of them, or by the block that finishes last, which knows by
+ * a counter that it sets back to zero. No order depends on chance, so the bits repeat.
  *
  * Layout of Z: across wants 4 words along k of one column, down all columns of one k. Rows are 4
  * words longer than they need, so that lanes on 8 of them do not meet in a bank. Where X is read by
@@ -28,6 +28,7 @@
  * trees and, over splits, in order: better than one chain over k. */
 #include <cuda_runtime.h>
 
+#include "cluster.cuh"
 #include "launch.cuh"
 #include "sgemm_thin.h"
 
@@ -145,11 +146,11 @@ static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_thin_t &p
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));
 
     const uint64_t block = (uint64_t)first + number;
-    const uint64_t rest = block / (uint64_t)tiles;
+    const uint64_t rest = block / (uint64_t)problem.splits;
 
-    p.tile = (int64_t)(block - rest * tiles);
-    p.matrix = (int64_t)(rest / (uint64_t)problem.splits);
-    p.split = (int64_t)rest - p.matrix * problem.splits;
+    p.split = (int64_t)(block - rest * problem.splits);
+    p.matrix = (int64_t)(rest / (uint64_t)tiles);
+    p.tile = (int64_t)rest - p.matrix * tiles;
     p.index = p.matrix * tiles + p.tile;
     p.begin_k = p.split * problem.k_split;
     p.end_k = min(problem.k, p.begin_k + problem.k_split);
@@ -170,7 +171,14 @@ static __device__ __forceinline__ int column_of(int o, bool down_rows)
     return down_rows ? o / ROWS : o % N;
 }
 
-/* Epilogue: the block's sums stand in out[row * (N + 1) + column]. To C, or through partial. */
+/* Whether a tile's splits are the blocks of a cluster. */
+static __device__ __forceinline__ bool is_clustered(const tilemm__sgemm_thin_t &problem)
+{
+    return problem.splits > 1 && !problem.partial;
+}
+
+/* Epilogue: the block's sums stand in out[row * (N + 1) + column]. To C, with those of the tile's
+ * other splits, from their shared memory or through partial. */
 template <int ROWS, int N>
 static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &problem, int64_t first,
                                               int64_t tiles, float *out)
@@ -182,6 +190,41 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &proble
     __shared__ unsigned arrived;
 
     static_assert(OUTS % THREADS == 0 || THREADS % OUTS == 0, "threads share out the sums evenly");
+    const auto put = [&](int o, float sum) {
+        const int row = row_of<ROWS, N>(o, down_rows), column = column_of<ROWS, N>(o, down_rows);
+
+        if (row0 + row < problem.m && column < problem.n) {
+            float *const c = problem.c_array ? problem.c_array[place.matrix]
+                                             : problem.c + place.matrix * problem.stride_c;
+            float *const to = c + (row0 + row) * problem.c_m + column * problem.c_n;
+            float v = problem.alpha * sum;
+
+            if (problem.beta != 0.0f)
+                v = fmaf(problem.beta, *to, v);
+            *to = v;
+        }
+    };
+
+    if (is_clustered(problem)) {
+        const int splits = (int)problem.splits;
+
+        cluster_arrive();
+        cluster_wait();
+        for (int o = (int)place.split * THREADS + threadIdx.x; o < OUTS; o += splits * THREADS) {
+            const float *const from =
+                out + row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows);
+            float sum = 0.0f;
+
+#pragma unroll
+            for (int s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
+                if (s < splits)
+                    sum += cluster_read(from, s);
+            put(o, sum);
+        }
+        cluster_arrive();
+        cluster_wait(); /* nobody leaves while another may still read its sums */
+        return;
+    }
     if (problem.splits > 1) {
         float *const tile = problem.partial + place.index * problem.splits * OUTS;
 
@@ -234,21 +277,8 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &proble
         /* Each thread now stores what it put there itself. */
     }
 
-    float *const c = problem.c_array ? problem.c_array[place.matrix]
-                                     : problem.c + place.matrix * problem.stride_c;
-
-    for (int o = threadIdx.x; o < OUTS; o += THREADS) {
-        const int row = row_of<ROWS, N>(o, down_rows), column = column_of<ROWS, N>(o, down_rows);
-
-        if (row0 + row < problem.m && column < problem.n) {
-            float *const to = c + (row0 + row) * problem.c_m + column * problem.c_n;
-            float v = problem.alpha * out[row * (N + 1) + column];
-
-            if (problem.beta != 0.0f)
-                v = fmaf(problem.beta, *to, v);
-            *to = v;
-        }
-    }
+    for (int o = threadIdx.x; o < OUTS; o += THREADS)
+        put(o, out[row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows)]);
 }
 
 /* Bring the sums of COUNT elements together that lanes have which differ in the bits APART, APART /
@@ -328,6 +358,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     static_assert(WORDS <= 48 * 256, "static shared memory");
     static_assert(WORDS >= THREADS, "finish() needs a word a thread");
 
+    if (!problem.partial && !problem.beside)
+        wait_for_previous();
+
     const place_t place = place_of(problem, first, tiles);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int lane_k = lane % KL, warp_k = warp % WK;
@@ -404,6 +437,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         __syncthreads();
     }
     finish<ROWS, N>(problem, first, tiles, shared);
+    if (problem.beside)
+        wait_for_previous();
 }
 
 /* ---- X's rows run along m ------------------------------------------------------------------- */
@@ -462,6 +497,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     static_assert(Z::CHUNK % STEP == 0, "a chunk is whole steps");
     static_assert(WORDS <= 48 * 256, "static shared memory");
     static_assert(WORDS >= THREADS, "finish() needs a word a thread");
+
+    if (!problem.partial && !problem.beside)
+        wait_for_previous();
 
     const place_t place = place_of(problem, first, tiles);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_k = warp % WK;
@@ -554,6 +592,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                 sum[i];
     __syncthreads();
     finish<ROWS, N>(problem, first, tiles, shared);
+    if (problem.beside)
+        wait_for_previous();
 }
 
 /* ---- launch --------------------------------------------------------------------------------- */
@@ -566,19 +606,15 @@ static int launch(kernel_t *kernel, int64_t rows, const tilemm__sgemm_thin_t *pr
     const int64_t tiles = (problem->m - 1) / rows + 1;
     const int64_t total = tiles * problem->splits * problem->batch_count;
 
+    const unsigned cluster = problem->partial ? 1 : (unsigned)problem->splits;
+
+    if (cluster > TILEMM__SGEMM_MOST_CLUSTER)
+        return cudaErrorInvalidValue;
     for (int64_t first = 0; first < total;) {
-        const int64_t most = 1 << 30; /* the grid's limit is twice that */
+        const int64_t most = (1 << 30) / cluster * cluster; /* the grid's limit is twice that */
         const int64_t blocks = total - first < most ? total - first : most;
-
-        cudaError_t error;
-
-        if (problem->splits > 1 && first == 0) { /* beside the kernel that zeroes the counters */
-            error =
-                launch_after(kernel, (unsigned)blocks, THREADS, 0, stream, *problem, first, tiles);
-        } else {
-            kernel<<<(unsigned)blocks, THREADS, 0, stream>>>(*problem, first, tiles);
-            error = cudaGetLastError();
-        }
+        const cudaError_t error = launch_cluster_after(kernel, cluster, (unsigned)blocks, THREADS,
+                                                       0, stream, *problem, first, tiles);
 
         if (error != cudaSuccess)
             return error;

@@ -5,7 +5,7 @@
 #ifndef TILEMM_KERNELS_CUDA_SGEMM_THIN_H
 #define TILEMM_KERNELS_CUDA_SGEMM_THIN_H
 
-#include "../args.h"
+#include "sgemm.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -19,8 +19,10 @@ extern "C" {
  *
  * A block computes `rows` rows of C, tilemm__sgemm_thin_rows() of the shape, over one split of k.
  * With splits > 1, split s takes k from s * k_split on (a multiple of 4; no split is empty). Then
- * partial holds tilemm__sgemm_thin_partials() floats, and counters as many words as there are tiles
- * of rows in the whole batch; the counters must be zero, and are zero again afterwards. */
+ * either partial is NULL, and the splits (up to TILEMM__SGEMM_MOST_CLUSTER, on compute capability 9.0
+ * or more) are a cluster; or partial holds tilemm__sgemm_thin_partials() floats, and counters as
+ * many words as there are tiles of rows in the whole batch: those must be zero, and are zero again
+ * afterwards. */
 enum { TILEMM__SGEMM_THIN_MOST_N = 16 };
 
 /* A block of 8 warps: WIDE has them on rows of their own, FEW on parts of k.
@@ -50,6 +52,7 @@ typedef struct {
     int64_t splits, k_split;
     float *partial;
     unsigned *counters;
+    int beside; /* the kernel before this one has lets_start: it is waited for at the end */
 } tilemm__sgemm_thin_t;
 
 /* Rows of C that a block computes. */
@@ -118,6 +121,7 @@ static inline tilemm__sgemm_thin_t tilemm__sgemm_thin_of(const tilemm__sgemm_arg
     p.k_split = args->k;
     p.partial = NULL;
     p.counters = NULL;
+    p.beside = 0;
     /* A vector's elements lie side by side however it is called. */
     if (p.m == 1 && !p.x_along_k && p.ldx == 1) {
         p.x_along_k = 1;

@@ -26,6 +26,7 @@ static int run_tiles(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_
     problem.splits = plan->splits;
     problem.k_split = plan->k_split;
     problem.partial = plan->cluster ? NULL : workspace;
+    problem.lets_start = plan->rest_m + plan->rest_n > 0;
     error = plan->kernel == TILEMM__SGEMM_FUSED ? tilemm__sgemm_fused_sm90_launch(&problem, stream)
             : plan->sm80                        ? tilemm__sgemm_ffma_sm80_launch(&problem, stream)
                                                 : tilemm__sgemm_ffma_launch(&problem, stream);
@@ -38,7 +39,7 @@ static int run_thin(const tilemm__sgemm_cuda_plan_t *plan, char *workspace, cuda
 {
     tilemm__sgemm_thin_t problem = plan->thin;
 
-    if (problem.splits > 1) {
+    if (plan->counter_bytes > 0) {
         int error = tilemm__sgemm_split_zero_launch(workspace + plan->counters, plan->counter_bytes,
                                                     stream);
         if (error)
@@ -75,6 +76,21 @@ static tilemm__split_operand_t planes(const tilemm__split_plan_t *plan, char *wo
         .sparse = (unsigned *)(workspace + plan->sparse) + of_b};
 
     return operand;
+}
+
+/* Tiles; and beside them, on what they leave of the device, the few rows or columns that they leave
+ * of C. */
+static int run_ffma(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan,
+                    void *workspace, cudaStream_t stream)
+{
+    const int has_rest = plan->rest_m + plan->rest_n > 0;
+    tilemm__sgemm_args_t whole = *args;
+    int error;
+
+    whole.m -= plan->rest_m;
+    whole.n -= plan->rest_n;
+    error = run_tiles(&whole, plan, workspace, stream);
+    return error || !has_rest ? error : run_thin(plan, NULL, stream);
 }
 
 /* One panel of k of a group of matrices: planes, their product, and the lines that it left. */
@@ -171,7 +187,7 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
     switch (plan.kernel) {
     case TILEMM__SGEMM_NOTHING: break;
     case TILEMM__SGEMM_SCALE: error = tilemm__sgemm_scale_launch(args, state->stream); break;
-    case TILEMM__SGEMM_FFMA:
+    case TILEMM__SGEMM_FFMA: error = run_ffma(args, &plan, workspace, state->stream); break;
     case TILEMM__SGEMM_FUSED: error = run_tiles(args, &plan, workspace, state->stream); break;
     case TILEMM__SGEMM_THIN: error = run_thin(&plan, workspace, state->stream); break;
     case TILEMM__SGEMM_TINY: error = run_tiny(args, &plan, state->stream); break;
