@@ -19,10 +19,10 @@ extern "C" {
  *
  * A block computes `rows` rows of C, tilemm__sgemm_thin_rows() of the shape, over one split of k.
  * With splits > 1, split s takes k from s * k_split on (a multiple of 4; no split is empty). Then
- * either partial is NULL, and the splits (up to TILEMM__SGEMM_MOST_CLUSTER, on compute capability 9.0
- * or more) are a cluster; or partial holds tilemm__sgemm_thin_partials() floats, and counters as
- * many words as there are tiles of rows in the whole batch: those must be zero, and are zero again
- * afterwards. */
+ * either partial is NULL, and the splits (up to TILEMM__SGEMM_MOST_CLUSTER, on compute
+ * capability 9.0 or more) are a cluster; or partial holds tilemm__sgemm_thin_partials() floats, and
+ * counters as many words as there are tiles of rows in the whole batch: those must be zero, and are
+ * zero again afterwards. */
 enum { TILEMM__SGEMM_THIN_MOST_N = 16 };
 
 /* A block of 8 warps: WIDE has them on rows of their own, FEW on parts of k.
