@@ -32,8 +32,8 @@ typedef struct {
     int sm80, tile, cluster;
     int vector_a, vector_b, vector_c;
     int64_t splits, k_split;
-    /* Of FFMA: so many rows or columns at the end are left to the thin kernel, which runs beside the
-     * tiles. Neither needs workspace then. */
+    /* Of FFMA: so many rows or columns at the end are left to the thin kernel, which runs beside
+     * the tiles. Neither needs workspace then. */
     int64_t rest_m, rest_n;
     /* Of THIN, and of that rest: partial products, then the counters, which are zeroed before. */
     tilemm__sgemm_thin_t thin;
