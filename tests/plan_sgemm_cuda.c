@@ -953,6 +953,40 @@ static void check_fused_tile(unsigned rows, unsigned width, int k_major)
         }
 }
 
+/* A plane as the split pass turns it over: 8 warps write `vec` neighbouring lines each lane, pairs
+ * of k further on with every so many lanes; they read lines along k. */
+static void check_split_turned(unsigned vec)
+{
+    enum { THREADS = 256, PAIRS = TILEMM__SPLIT_BLOCK / 2 };
+    const tile_t tile = {.name = "plane turned over"};
+    const unsigned across = TILEMM__SPLIT_LINES / vec, down = THREADS / across;
+    static int written[TILEMM__SPLIT_LINES * PAIRS];
+    unsigned index[32];
+
+    memset(written, 0, sizeof written);
+    for (unsigned warp = 0; warp < THREADS / 32; warp++)
+        for (unsigned v = 0; v < vec; v++)
+            for (unsigned first = 0; first < PAIRS; first += down) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const unsigned thread = warp * 32 + lane;
+
+                    index[lane] =
+                        tilemm__split_turned(thread % across * vec + v, first + thread / across);
+                    CHECK(index[lane] < TILEMM__SPLIT_LINES * PAIRS, "%u", index[lane]);
+                    written[index[lane]]++;
+                }
+                check_access(index, 1, "write of a plane", &tile);
+            }
+    for (unsigned x = 0; x < TILEMM__SPLIT_LINES * PAIRS; x++)
+        CHECK(written[x] == 1, "word %u: %d", x, written[x]);
+    for (unsigned line = 0; line < TILEMM__SPLIT_LINES; line++)
+        for (unsigned first = 0; first < PAIRS; first += 128) {
+            for (unsigned lane = 0; lane < 32; lane++)
+                index[lane] = tilemm__split_turned(line, first + lane * 4);
+            check_access(index, 4, "read of a plane", &tile);
+        }
+}
+
 int main(void)
 {
     check_everywhere();
@@ -963,6 +997,8 @@ int main(void)
     for (unsigned count = 1; count <= 4; count *= 2)
         for (int k_major = 0; k_major < 2; k_major++)
             check_fused_layout(count, k_major);
+    check_split_turned(4);
+    check_split_turned(2);
     for (int k_major = 0; k_major < 2; k_major++) {
         check_fused_tile(128, 128, k_major);
         check_fused_tile(128, 64, k_major);

@@ -27,7 +27,7 @@ enum {
     WARPS = THREADS / 32,
     BLOCK_K = TILEMM__SPLIT_BLOCK,
     OF_LINE = BLOCK_K * WARPS / THREADS, /* elements of a thread in one line, k-major */
-    MN = 16,
+    MN = TILEMM__SPLIT_LINES,
     NEAR = 8 /* binades below the largest that count as near it */
 };
 static_assert(TILEMM__SPLIT_ALIGN_MN % MN == 0, "tiles end where the planes do");
@@ -206,13 +206,6 @@ struct shared_t {
     unsigned found[WARPS][MN];                     /* the largest, then near and lossy */
 };
 
-/* Where the pair of k of a line lies in the shared tile of one plane, in words: by XOR of pieces of
- * 16 bytes, so that neither writes by lanes on lines nor reads by lanes along k conflict. */
-static __device__ __forceinline__ int place_of(int line, int pair)
-{
-    return line * (BLOCK_K / 2) + ((pair / 4 ^ line / 4 * 2) * 4 + pair % 4);
-}
-
 template <int VEC>
 static __device__ __forceinline__ void split_mn_major(const operand_t &op, const float *from,
                                                       int64_t matrix, int64_t line0, int64_t block,
@@ -284,7 +277,8 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
                 __half2 hi, lo;
 
                 halves(x[i][v], x[i + 1][v], &hi, &lo);
-                shared.plane[place_of(mine + v, pair0 + i / 2 * DOWN)] = low ? lo : hi;
+                shared.plane[tilemm__split_turned(
+                    (unsigned)(mine + v), (unsigned)(pair0 + i / 2 * DOWN))] = low ? lo : hi;
             }
         }
         __syncthreads();
@@ -294,7 +288,9 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
             for (int pair = lane * 4; pair < BLOCK_K / 2; pair += 128)
                 if (k0 + pair * 2 < op.k_planes)
                     *(uint4 *)(to + (matrix * op.mn_planes + line0 + l) * op.to.pitch + k0 +
-                               pair * 2) = *(const uint4 *)&shared.plane[place_of(l, pair)];
+                               pair * 2) =
+                        *(const uint4 *)&shared
+                             .plane[tilemm__split_turned((unsigned)l, (unsigned)pair)];
     }
     if (threadIdx.x < ACROSS) {
 #pragma unroll
