@@ -103,11 +103,22 @@ static void fetch(problem_t *p)
           "copy back");
 }
 
-static double element(const gemm_t *g, const float *x, int of_b, int64_t i, int64_t p)
+/* The index of element (i, p) of op(A), or of op(B). */
+static int64_t place(const gemm_t *g, int of_b, int64_t i, int64_t p)
 {
     int turned = (of_b ? g->transb : g->transa) == TILEMM_TRANS;
     int64_t ld = of_b ? g->ldb : g->lda;
-    return turned ? x[matrix_at(g->layout, p, i, ld)] : x[matrix_at(g->layout, i, p, ld)];
+    return turned ? matrix_at(g->layout, p, i, ld) : matrix_at(g->layout, i, p, ld);
+}
+
+static double element(const gemm_t *g, const float *x, int of_b, int64_t i, int64_t p)
+{
+    return x[place(g, of_b, i, p)];
+}
+
+static float *operand(problem_t *p, int of_b, int64_t i, int64_t q)
+{
+    return &p->host[of_b][place(&p->gemm, of_b, i, q)];
 }
 
 /* Check element (i, j) against FP64: |error| <= tolerance (|A||B| + |C|), or the same Inf or NaN.
@@ -214,6 +225,36 @@ static void try_shapes(const char *arch)
     tilemm_destroy(ctx);
 }
 
+/* The product in a mode; `what` says what it was: the case, the mode and the kernel. */
+static void run(tilemm_t ctx, const char *arch, problem_t *p, int mode, const char *name,
+                int number, char (*what)[160])
+{
+    CHECK(tilemm_set_math(ctx, modes[mode]) == TILEMM_SUCCESS, "set_math");
+    send(p);
+    CHECK(call(ctx, p) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    fetch(p);
+    snprintf(*what, sizeof(*what), "%s %s %s %d (%s)", arch, mode_names[mode], name, number,
+             tilemm_last_kernel(ctx));
+}
+
+/* Row-major, without gaps, transposed by the bits of `turned`, alpha 1. */
+static problem_t plain_problem(int turned, int64_t m, int64_t n, int64_t k, float beta)
+{
+    gemm_t g = {TILEMM_ROW_MAJOR,
+                turned & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                turned & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                m,
+                n,
+                k,
+                1.0f,
+                beta,
+                0,
+                0,
+                0};
+    gemm_set_ld(&g, 0, 0, 0);
+    return make_problem(&g, FAMILY_NORMAL, 0);
+}
+
 /* One element of A or B is made special: it must land where IEEE arithmetic puts it, and the rest
  * must be as accurate as ever. */
 static void try_left_lines(const char *arch)
@@ -242,24 +283,15 @@ static void try_left_lines(const char *arch)
             problem_t p = make_problem(&g, FAMILY_NORMAL, 0);
             int64_t row = 137, col = 401, at = 555;
             if (side % 3 != 1)
-                p.host[0][g.transa == TILEMM_TRANS ? matrix_at(g.layout, at, row, g.lda)
-                                                   : matrix_at(g.layout, row, at, g.lda)] =
-                    specials[s];
+                *operand(&p, 0, row, at) = specials[s];
             if (side % 3 != 0)
-                p.host[1][g.transb == TILEMM_TRANS ? matrix_at(g.layout, col, at, g.ldb)
-                                                   : matrix_at(g.layout, at, col, g.ldb)] =
-                    specials[s];
+                *operand(&p, 1, at, col) = specials[s];
             if (side % 3 == 2 && fabsf(specials[s]) < 1) /* a tiny one whose partner is huge */
-                p.host[1][g.transb == TILEMM_TRANS ? matrix_at(g.layout, col, at, g.ldb)
-                                                   : matrix_at(g.layout, at, col, g.ldb)] = 1e30f;
+                *operand(&p, 1, at, col) = 1e30f;
             for (int m = 0; m < 3; m++) {
-                char what[160];
-                CHECK(tilemm_set_math(ctx, modes[m]) == TILEMM_SUCCESS, "set_math");
-                send(&p);
-                CHECK(call(ctx, &p) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-                fetch(&p);
-                snprintf(what, sizeof(what), "%s %s %g on side %d (%s)", arch, mode_names[m],
-                         (double)specials[s], side, tilemm_last_kernel(ctx));
+                char name[40], what[160];
+                snprintf(name, sizeof(name), "%g on side", (double)specials[s]);
+                run(ctx, arch, &p, m, name, side, &what);
                 /* Overflow may come at any step of a sum: then only finite results are asked for
                  * where no sum overflows. */
                 if (fabsf(specials[s]) < 1e38f || isinf(specials[s]) || isnan(specials[s])) {
@@ -289,22 +321,11 @@ static void try_other_lines(const char *arch)
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
 
     for (int s = 0; s < 6; s++) {
-        gemm_t g = {TILEMM_ROW_MAJOR,
-                    s & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                    s & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                    600,
-                    520,
-                    1300,
-                    1.0f,
-                    3.0f,
-                    0,
-                    0,
-                    0};
-        gemm_set_ld(&g, 0, 0, 0);
-        problem_t p = make_problem(&g, FAMILY_NORMAL, 0);
-        for (int64_t i = 0; i < g.m; i += 7)
-            for (int64_t q = 0; q < g.k; q++) {
-                float *x = &p.host[0][g.transa == TILEMM_TRANS ? q * g.lda + i : i * g.lda + q];
+        problem_t p = plain_problem(s, 600, 520, 1300, 3.0f);
+        const gemm_t *g = &p.gemm;
+        for (int64_t i = 0; i < g->m; i += 7)
+            for (int64_t q = 0; q < g->k; q++) {
+                float *x = operand(&p, 0, i, q);
                 if (s < 2 && q % 100 == 50)
                     *x *= 1e-12f; /* loses bits beside its neighbours */
                 else if (s == 2 || s == 3)
@@ -312,23 +333,17 @@ static void try_other_lines(const char *arch)
                 else if (s > 3)
                     *x = q % 190 == 3 ? *x : 0.0f;
             }
-        for (int64_t j = 0; j < g.n && s < 2; j += 11) /* sparse: one large, the others small */
-            for (int64_t q = 0; q < g.k; q++)
-                p.host[1][g.transb == TILEMM_TRANS ? j * g.ldb + q : q * g.ldb + j] *=
-                    q % 100 == 50 ? 1e12f : 1.0f;
+        for (int64_t j = 0; j < g->n && s < 2; j += 11) /* sparse: one large, the others small */
+            for (int64_t q = 0; q < g->k; q++)
+                *operand(&p, 1, q, j) *= q % 100 == 50 ? 1e12f : 1.0f;
         for (int m = 0; m < 3; m++) {
             char what[160];
-            CHECK(tilemm_set_math(ctx, modes[m]) == TILEMM_SUCCESS, "set_math");
-            send(&p);
-            CHECK(call(ctx, &p) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-            fetch(&p);
-            snprintf(what, sizeof(what), "%s %s other lines %d (%s)", arch, mode_names[m], s,
-                     tilemm_last_kernel(ctx));
-            check_sample(&p, tolerance_of(modes[m], g.k), what);
+            run(ctx, arch, &p, m, "other lines", s, &what);
+            check_sample(&p, tolerance_of(modes[m], g->k), what);
             for (int64_t x = 0; x < 40; x++) {
-                check_element(&p, x * 14, x * 11, tolerance_of(modes[m], g.k), what);
-                check_element(&p, x * 14 + 1, x * 11, tolerance_of(modes[m], g.k), what);
-                check_element(&p, x * 14, x * 11 + 1, tolerance_of(modes[m], g.k), what);
+                check_element(&p, x * 14, x * 11, tolerance_of(modes[m], g->k), what);
+                check_element(&p, x * 14 + 1, x * 11, tolerance_of(modes[m], g->k), what);
+                check_element(&p, x * 14, x * 11 + 1, tolerance_of(modes[m], g->k), what);
             }
         }
         free_problem(&p, 0);
@@ -336,7 +351,6 @@ static void try_other_lines(const char *arch)
     tilemm_destroy(ctx);
 }
 
-/* Less workspace than a product would like: other plans, the same product. */
 /* Rows whose only number is so small that its upper half is zero, beside ordinary ones: what meets
  * it is huge, and so the results are numbers like any others. */
 static void try_lone_subnormals(const char *arch)
@@ -346,36 +360,19 @@ static void try_lone_subnormals(const char *arch)
 
     for (int s = 0; s < 12; s++) {
         const int64_t *size = sizes[s / 4];
-        gemm_t g = {TILEMM_ROW_MAJOR,
-                    s & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                    s & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                    size[0],
-                    size[1],
-                    size[2],
-                    1.0f,
-                    0.0f,
-                    0,
-                    0,
-                    0};
-        gemm_set_ld(&g, 0, 0, 0);
-        problem_t p = make_problem(&g, FAMILY_NORMAL, 0);
-        for (int64_t i = 0; i < g.m; i += 5)
-            for (int64_t q = 0; q < g.k; q++)
-                p.host[0][g.transa == TILEMM_TRANS ? q * g.lda + i : i * g.lda + q] =
-                    q == 41 ? 0x1.4p-140f : 0.0f;
-        for (int64_t j = 0; j < g.n; j++)
-            p.host[1][g.transb == TILEMM_TRANS ? j * g.ldb + 41 : 41 * g.ldb + j] *= 0x1p100f;
+        problem_t p = plain_problem(s, size[0], size[1], size[2], 0.0f);
+        const gemm_t *g = &p.gemm;
+        for (int64_t i = 0; i < g->m; i += 5)
+            for (int64_t q = 0; q < g->k; q++)
+                *operand(&p, 0, i, q) = q == 41 ? 0x1.4p-140f : 0.0f;
+        for (int64_t j = 0; j < g->n; j++)
+            *operand(&p, 1, 41, j) *= 0x1p100f;
         for (int m = 0; m < 3; m++) {
             char what[160];
-            CHECK(tilemm_set_math(ctx, modes[m]) == TILEMM_SUCCESS, "set_math");
-            send(&p);
-            CHECK(call(ctx, &p) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-            fetch(&p);
-            snprintf(what, sizeof(what), "%s %s lone subnormals %d (%s)", arch, mode_names[m], s,
-                     tilemm_last_kernel(ctx));
+            run(ctx, arch, &p, m, "lone subnormals", s, &what);
             for (int64_t x = 0; x < 100; x++) {
-                check_element(&p, x * 5, x * 3, tolerance_of(modes[m], g.k), what);
-                check_element(&p, x * 5 + 1, x * 3, tolerance_of(modes[m], g.k), what);
+                check_element(&p, x * 5, x * 3, tolerance_of(modes[m], g->k), what);
+                check_element(&p, x * 5 + 1, x * 3, tolerance_of(modes[m], g->k), what);
             }
         }
         free_problem(&p, 0);
@@ -383,6 +380,7 @@ static void try_lone_subnormals(const char *arch)
     tilemm_destroy(ctx);
 }
 
+/* Less workspace than a product would like: other plans, the same product. */
 static void try_workspaces(void)
 {
     static const size_t bytes[] = {0, 1000, 100000, 1 << 20, 3 << 20, 8 << 20, 20 << 20};
