@@ -61,12 +61,11 @@ static const tile_t tiles[SM75_TILES + SM80_TILES] = {TILEMM__SGEMM_FFMA_TILES(S
 /* The estimate's other figures, measured on an H200, in clock cycles: what a launch takes; how much
  * less it takes if the next kernel is set up meanwhile; what each wave of blocks takes beside its
  * multiply-adds (index arithmetic, the first loads, the last stores), and what more in clusters; a
- * second kernel in the stream; what a warp's
- * copies of 4 bytes take; bytes that a multiprocessor moves in a cycle, that it reads from the
- * others of a cluster, and of groups' sums to shared memory and back; the warps for each scheduler
- * with which half the peak is reached, and in tiles of several groups; and by how many blocks a
- * multiprocessor may have more than its share for each block of a cluster. A cluster goes to a part
- * of the device that has so many multiprocessors. */
+ * second kernel in the stream; what a warp's copies of 4 bytes take; bytes that a multiprocessor
+ * moves in a cycle, that it reads from the others of a cluster, and of groups' sums to shared
+ * memory and back; the warps for each scheduler with which half the peak is reached, and in tiles
+ * of several groups; and by how many blocks a multiprocessor may have more than its share for each
+ * block of a cluster. A cluster goes to a part of the device that has so many multiprocessors. */
 static const double launch = 400, early = 850, per_wave = 3000, in_cluster = 1250;
 static const double second_kernel = 2650, narrow_copy = 0.43;
 static const double bytes_per_cycle = 17.5, cluster_bytes = 9.5, group_bytes = 52;
