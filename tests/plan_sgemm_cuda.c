@@ -938,8 +938,10 @@ static void check_fused_tile(unsigned rows, unsigned width, int k_major)
                         tilemm__fused_tile(warp * 16 + tilemm__fused_line(lane, half, 2, k_major),
                                            col + lane % 4 * 2, width);
                     CHECK(index[lane] + 1 < rows * width, "%u", index[lane]);
-                    written[index[lane]]++;
-                    written[index[lane] + 1]++;
+                    if (index[lane] + 1 < rows * width) {
+                        written[index[lane]]++;
+                        written[index[lane] + 1]++;
+                    }
                 }
                 check_access(index, 2, "write of a tile", &tile);
             }
@@ -973,7 +975,8 @@ static void check_split_turned(unsigned vec)
                     index[lane] =
                         tilemm__split_turned(thread % across * vec + v, first + thread / across);
                     CHECK(index[lane] < TILEMM__SPLIT_LINES * PAIRS, "%u", index[lane]);
-                    written[index[lane]]++;
+                    if (index[lane] < TILEMM__SPLIT_LINES * PAIRS)
+                        written[index[lane]]++;
                 }
                 check_access(index, 1, "write of a plane", &tile);
             }
