@@ -8,37 +8,23 @@ source=$(cd "$(dirname "$0")/.." && pwd)
 . "$(dirname "$0")/support.sh"
 unset NO_COLOR
 
-# expect STATUS ARGUMENT...: its output is in the files stdout and stderr.
-expect() {
-    wanted=$1
-    shift
-    checks=$((checks + 1))
-    "$TILEMM" "$@" >stdout 2>stderr </dev/null
-    status=$?
-    [ $status -eq "$wanted" ] || fail "status $status, must be $wanted: $* ($(cat stderr))"
-    [ "$wanted" -eq 0 ] || grep -q '^tilemm: ' stderr || fail "no message: $*"
-}
-has() {
-    checks=$((checks + 1))
-    grep -q -e "$2" "$1" || fail "no '$2' in $1: $(cat "$1")"
-}
 banks() { # SUMMARY ARGUMENT...
     summary=$1
     shift
-    expect 0 banks "$@"
+    run_command 0 banks "$@"
     has stdout "$summary"
 }
 moves() {
     summary=$1
     shift
-    expect 0 coalescing "$@"
+    run_command 0 coalescing "$@"
     has stdout "$summary"
 }
 refuses() { # MESSAGE ARGUMENT...
     message=$1
     shift
     for verb in banks coalescing; do
-        expect 2 $verb "$@"
+        run_command 2 $verb "$@"
         has stderr "$message"
     done
 }
@@ -67,9 +53,9 @@ has stdout 'rows of 36 elements'
 banks '^free of conflicts: 1 wavefront$' --tile 8x32 --access 4x8 --at 4,0 --active f
 banks '^no lane is active$' --stride 1 --active 0
 banks '1 conflict,' --expr 'lane*2 + i' --i 5
-expect 0 banks --stride 2 --color always
+run_command 0 banks --stride 2 --color always
 has stdout "$(printf '\033')\\[31m"
-expect 0 banks --stride 2
+run_command 0 banks --stride 2
 ! grep -q "$(printf '\033')" stdout || fail 'colours in a file'
 # A tile whose lanes end with the tile.
 banks '^4 wavefronts where 1' --tile 4x32 --access column
@@ -85,8 +71,8 @@ moves '160 moved in 5 transactions: efficiency 80 %' --stride 1 --base 4 --cc 20
 moves '1024 moved in 32 transactions: efficiency 12.5 %' --tile 1024x1024 --access column
 moves '^1 sector of 32 bytes in 1 line of 128; 4 bytes wanted, 32 moved in 1 transaction:' --stride 0
 moves '^no lane is active$' --stride 1 --active 0
-expect 2 banks --stride 1 --store
-expect 2 banks --stride 1 --no-l1
+run_command 2 banks --stride 1 --store
+run_command 2 banks --stride 1 --no-l1
 
 # ---- addresses from a file ----------------------------------------------------------------
 
@@ -98,44 +84,44 @@ checks=$((checks + 1))
 "$TILEMM" banks - <addresses | grep -q '^2 wavefronts' || fail 'standard input'
 for text in '' '1x' '-4' '99999999999999999999999' '0x' "$(seq 0 4 128)"; do
     echo "$text" >wrong
-    expect 1 banks wrong
-    expect 1 coalescing wrong
+    run_command 1 banks wrong
+    run_command 1 coalescing wrong
 done
 has stderr 'more than 32 addresses'
 echo '0 6' >wrong
-expect 1 banks wrong
+run_command 1 banks wrong
 has stderr 'addr\[1\] = 6, must be a multiple of elem_bytes = 4'
-expect 1 banks nothing-there
+run_command 1 banks nothing-there
 has stderr 'nothing-there: '
-expect 1 banks . # a directory
+run_command 1 banks . # a directory
 
 # ---- files --------------------------------------------------------------------------------
 
 for verb in banks coalescing; do
-    expect 0 $verb --stride 2 --svg picture.svg
+    run_command 0 $verb --stride 2 --svg picture.svg
     has picture.svg '^<svg '
-    expect 0 $verb --expr 'lane << 1 & 62' --svg -
+    run_command 0 $verb --expr 'lane << 1 & 62' --svg -
     has stdout '&lt;&lt; 1 &amp; 62'
     tail -n 1 stdout | grep -q '^</svg>$' || fail 'SVG does not end'
     if command -v xmllint >/dev/null 2>&1; then
         checks=$((checks + 1))
         xmllint --noout stdout picture.svg || fail 'SVG is not XML'
     fi
-    expect 0 $verb --stride 2 --active 7 --json
+    run_command 0 $verb --stride 2 --active 7 --json
     has stdout '"addr": \[0, 8, 16, null,'
     if command -v python3 >/dev/null 2>&1; then
         checks=$((checks + 1))
         python3 -c 'import json; json.load(open("stdout"))' || fail 'not JSON'
-        expect 0 $verb --stride 2 --active 0 --json
+        run_command 0 $verb --stride 2 --active 0 --json
         python3 -c 'import json; json.load(open("stdout"))' || fail 'not JSON: no lane'
     fi
-    expect 1 $verb --stride 1 --svg nowhere/picture.svg
-    expect 1 $verb --stride 1 --svg .
+    run_command 1 $verb --stride 1 --svg nowhere/picture.svg
+    run_command 1 $verb --stride 1 --svg .
 done
-expect 0 banks --stride 2 --json
+run_command 0 banks --stride 2 --json
 has stdout '"wavefronts": 2,'
 has stdout '"conflicts": 1,'
-expect 0 coalescing --stride 2 --json
+run_command 0 coalescing --stride 2 --json
 has stdout '"sectors": 8,'
 has stdout '"efficiency": 0.5,'
 
@@ -174,15 +160,15 @@ value 1 '~-2'
 for wrong in '1 +' '(1' '1)' '1 2' 'x' 'lanes' '1 < 2' '1 << 63' '1 << -1' '1 / (lane - lane)' '1 % 0' \
     '9223372036854775807 + 1' '99999999999999999999' '1.5' '12ab' '0x' '$' '!1' '-1' '' ')' '*2' \
     '9223372036854775807' '1 << 62'; do
-    expect 2 banks --expr "$wrong"
+    run_command 2 banks --expr "$wrong"
 done
 refuses "--expr '1 +', at character 4: it ends where a number, a variable or '(' must be" --expr '1 +'
 refuses "at character 7: 'y' is no variable; there are lane, row, col and i" --expr 'row + y'
 refuses 'division by zero (lane 0)' --expr '1 / lane'
 refuses 'lane 1 accesses element -1, must be' --expr '0 - lane'
-expect 2 banks --expr "$(printf '%1000s1' '' | tr ' ' '(')"
+run_command 2 banks --expr "$(printf '%1000s1' '' | tr ' ' '(')"
 has stderr 'nested too deep'
-expect 2 banks --expr "$(printf '%100000s1' '' | tr ' ' '-')"
+run_command 2 banks --expr "$(printf '%100000s1' '' | tr ' ' '-')"
 
 # ---- mistakes -----------------------------------------------------------------------------
 

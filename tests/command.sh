@@ -7,23 +7,10 @@
 # shellcheck source=tests/support.sh
 . "$(dirname "$0")/support.sh"
 
-# expect STATUS ARGUMENT...: its output is in the files stdout and stderr.
+# expect STATUS ARGUMENT...: as run_command, and silent where all is well.
 expect() {
-    wanted=$1
-    shift
-    checks=$((checks + 1))
-    "$TILEMM" "$@" >stdout 2>stderr </dev/null
-    status=$?
-    [ $status -eq "$wanted" ] || fail "status $status, must be $wanted: $* ($(cat stderr))"
-    if [ "$wanted" -eq 0 ]; then
-        [ ! -s stderr ] || fail "not silent on standard error: $* ($(cat stderr))"
-    else
-        grep -q '^tilemm: ' stderr || fail "no message: $*"
-    fi
-}
-has() {
-    checks=$((checks + 1))
-    grep -q -e "$2" "$1" || fail "no '$2' in $1: $(cat "$1")"
+    run_command "$@"
+    [ "$1" -ne 0 ] || [ ! -s stderr ] || fail "not silent on standard error: $* ($(cat stderr))"
 }
 bench() { # a quick one
     expect 0 bench "$@" --reps 2 --backend cpu

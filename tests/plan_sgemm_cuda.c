@@ -867,6 +867,14 @@ static void check_fused_plans(void)
     CHECK(plan.cluster && plan.workspace_bytes == 0, "%s", plan.name);
 }
 
+/* Count an access to `width` words from an index on, of so many. */
+static void mark(int *accesses, unsigned words, unsigned index, unsigned width)
+{
+    CHECK(index + width <= words, "%u", index);
+    for (unsigned i = index; i < index + width && i < words; i++)
+        accesses[i]++;
+}
+
 /* A lane's numbers of a warp's `count` lines by 8 octets: each number of the step once, the reads
  * and the writes of planes free of conflicts. */
 static void check_fused_layout(unsigned count, int k_major)
@@ -892,8 +900,7 @@ static void check_fused_layout(unsigned count, int k_major)
 
                     CHECK(line < lines && k < 32, "(%u, %u)", line, k);
                     index[lane] = tilemm__fused_staged(line, k, k_major);
-                    CHECK(index[lane] < lines * 32, "%u", index[lane]);
-                    seen[index[lane]]++;
+                    mark(seen, lines * 32, index[lane], 1);
                     CHECK(index[lane] == (k_major ? ((first ^ (i / 4 * TILEMM__SGEMM_FUSED_HALF_K) ^
                                                       (i % 4 / 2 * 2)) +
                                                      i % 2 + j * TILEMM__SGEMM_FUSED_8_LINES)
@@ -909,8 +916,7 @@ static void check_fused_layout(unsigned count, int k_major)
                 for (unsigned lane = 0; lane < 32; lane++) {
                     index[lane] = tilemm__fused_pair(
                         line0 + tilemm__fused_line(lane, j, count, k_major), lane % 4, i);
-                    CHECK(index[lane] < lines / 8 * TILEMM__SGEMM_FUSED_PITCH, "%u", index[lane]);
-                    written[index[lane]]++;
+                    mark(written, lines / 8 * TILEMM__SGEMM_FUSED_PITCH, index[lane], 1);
                 }
                 check_access(index, 1, "write of a plane", &tile);
             }
@@ -937,11 +943,7 @@ static void check_fused_tile(unsigned rows, unsigned width, int k_major)
                     index[lane] =
                         tilemm__fused_tile(warp * 16 + tilemm__fused_line(lane, half, 2, k_major),
                                            col + lane % 4 * 2, width);
-                    CHECK(index[lane] + 1 < rows * width, "%u", index[lane]);
-                    if (index[lane] + 1 < rows * width) {
-                        written[index[lane]]++;
-                        written[index[lane] + 1]++;
-                    }
+                    mark(written, rows * width, index[lane], 2);
                 }
                 check_access(index, 2, "write of a tile", &tile);
             }
@@ -974,9 +976,7 @@ static void check_split_turned(unsigned vec)
 
                     index[lane] =
                         tilemm__split_turned(thread % across * vec + v, first + thread / across);
-                    CHECK(index[lane] < TILEMM__SPLIT_LINES * PAIRS, "%u", index[lane]);
-                    if (index[lane] < TILEMM__SPLIT_LINES * PAIRS)
-                        written[index[lane]]++;
+                    mark(written, TILEMM__SPLIT_LINES * PAIRS, index[lane], 1);
                 }
                 check_access(index, 1, "write of a plane", &tile);
             }

@@ -22,3 +22,20 @@ fail() {
     failures=$((failures + 1))
     echo "failed: $*" >&2
 }
+
+# run_command STATUS ARGUMENT...: the command ends so, and says why if not with 0; its output is in the
+# files stdout and stderr.
+run_command() {
+    wanted=$1
+    shift
+    checks=$((checks + 1))
+    "$TILEMM" "$@" >stdout 2>stderr </dev/null
+    status=$?
+    [ $status -eq "$wanted" ] || fail "status $status, must be $wanted: $* ($(cat stderr))"
+    [ "$wanted" -eq 0 ] || grep -q '^tilemm: ' stderr || fail "no message: $*"
+}
+# has FILE PATTERN: a line of it does.
+has() {
+    checks=$((checks + 1))
+    grep -q -e "$2" "$1" || fail "no '$2' in $1: $(cat "$1")"
+}
