@@ -7,18 +7,11 @@
 
 #include <cuda_runtime.h>
 
-/* All threads of the cluster meet in two steps: what one wrote to shared memory before it arrived,
- * the others see after they waited. */
-static __device__ __forceinline__ void cluster_arrive(void)
+/* All threads of the cluster meet: what one wrote to shared memory before, the others see after. */
+static __device__ __forceinline__ void cluster_sync(void)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
-#endif
-}
-
-static __device__ __forceinline__ void cluster_wait(void)
-{
-#if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
 }

@@ -512,8 +512,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16 * GROUPS, BLOC
     }
     if (!in_cluster)
         return;
-    cluster_arrive();
-    cluster_wait();
+    cluster_sync();
 #pragma unroll 1
     for (unsigned four = group * splits + (unsigned)split; four < FOURS; four += GROUPS * splits) {
         float4 part[TILEMM__SGEMM_MOST_CLUSTER];
@@ -529,8 +528,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16 * GROUPS, BLOC
                 add(v, part[s]);
         put(four, v);
     }
-    cluster_arrive();
-    cluster_wait(); /* nobody leaves while another may still read its sums */
+    cluster_sync(); /* nobody leaves while another may still read its sums */
 #endif
 }
 

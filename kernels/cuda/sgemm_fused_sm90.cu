@@ -26,6 +26,7 @@
  * Assumes: compute capability 9.0 (sm_90a). */
 #include <cuda_runtime.h>
 
+#include "cluster.cuh"
 #include "launch.cuh"
 #include "sgemm_fused.h"
 #include "sm90.cuh"
@@ -571,7 +572,7 @@ add_up(shared_t<S> &shared, const tilemm__sgemm_ffma_t &problem, const schedule_
 
 #pragma unroll 4
             for (int block = 0; block < blocks; block++)
-                sum += cluster_load(tile + tilemm__fused_tile(i, j, S::LINES_B), block);
+                sum += cluster_read(tile + tilemm__fused_tile(i, j, S::LINES_B), block);
             sum *= args.alpha;
             *to = args.beta != 0.0f ? fmaf(args.beta, *to, sum) : sum;
         }

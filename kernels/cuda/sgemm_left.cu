@@ -27,6 +27,11 @@ template <int LINES_, int OTHERS_, int BK_, int M_, int N_>
 struct tile_t {
     static const int LINES = LINES_, OTHERS = OTHERS_, BK = BK_, M = M_, N = N_;
     static const int QUAD = N < 4 ? N : 4, QUADS = N / QUAD;
+    /* Where number j of a thread's others lies, from its first. */
+    static __device__ constexpr int other(int j)
+    {
+        return j / QUAD * (OTHERS / QUADS) + j % QUAD;
+    }
     static const int PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS;
     __align__(16) float ms[2][BK][LINES + 4];
     __align__(16) float ns[2][BK][OTHERS + 4];
@@ -209,8 +214,7 @@ static __device__ __forceinline__ void multiply(T &tile, const problem_t &p, int
                 a[i] = tile.ms[now][k][my_line + i];
 #pragma unroll
             for (int j = 0; j < T::N; j++)
-                b[j] =
-                    tile.ns[now][k][my_other + j / T::QUAD * (T::OTHERS / T::QUADS) + j % T::QUAD];
+                b[j] = tile.ns[now][k][my_other + T::other(j)];
 #pragma unroll
             for (int i = 0; i < T::M; i++)
 #pragma unroll
@@ -237,8 +241,7 @@ static __device__ __forceinline__ void multiply(T &tile, const problem_t &p, int
 
 #pragma unroll
     for (int j = 0; j < T::N; j++) {
-        const int64_t other =
-            other0 + my_other + j / T::QUAD * (T::OTHERS / T::QUADS) + j % T::QUAD;
+        const int64_t other = other0 + my_other + T::other(j);
 
         if (other >= p.others.count ||
             (p.skip_others && is_left(p.others, *p.lines.sparse, matrix, other, p.one_plane)))

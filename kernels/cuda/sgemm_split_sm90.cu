@@ -29,6 +29,7 @@
  * Assumes: compute capability 9.0 (sm_90a); planes filled up with zeros as sgemm_split.h says. */
 #include <cuda_runtime.h>
 
+#include "cluster.cuh"
 #include "launch.cuh"
 #include "sgemm_split.h"
 #include "sm90.cuh"

@@ -208,8 +208,7 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &proble
     if (is_clustered(problem)) {
         const int splits = (int)problem.splits;
 
-        cluster_arrive();
-        cluster_wait();
+        cluster_sync();
         for (int o = (int)place.split * THREADS + threadIdx.x; o < OUTS; o += splits * THREADS) {
             const float *const from =
                 out + row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows);
@@ -221,8 +220,7 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &proble
                     sum += cluster_read(from, s);
             put(o, sum);
         }
-        cluster_arrive();
-        cluster_wait(); /* nobody leaves while another may still read its sums */
+        cluster_sync(); /* nobody leaves while another may still read its sums */
         return;
     }
     if (problem.splits > 1) {

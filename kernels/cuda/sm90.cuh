@@ -85,34 +85,10 @@ static __device__ __forceinline__ unsigned cluster_rank(void)
     return rank;
 }
 
-/* All threads of the cluster. */
-static __device__ __forceinline__ void cluster_sync(void)
-{
-    asm volatile("barrier.cluster.arrive.release.aligned;\n"
-                 "barrier.cluster.wait.acquire.aligned;" ::
-                     : "memory");
-}
-
 /* What this thread has written to shared memory is for the tensor cores and the copy engine too. */
 static __device__ __forceinline__ void fence_for_async(void)
 {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-}
-
-/* An element that lies at the same place in another block of the cluster. */
-static __device__ __forceinline__ float cluster_load(const float *p, unsigned block)
-{
-    float v;
-
-    asm volatile("{\n"
-                 ".reg .b32 remote;\n"
-                 "mapa.shared::cluster.u32 remote, %1, %2;\n"
-                 "ld.shared::cluster.f32 %0, [remote];\n"
-                 "}"
-                 : "=f"(v)
-                 : "r"(shared_address(p)), "r"(block)
-                 : "memory");
-    return v;
 }
 
 /* ---- the copy engine -------------------------------------------------------------------- */
