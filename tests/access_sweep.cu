@@ -1,6 +1,7 @@
-/* access_sweep.cu - runs each access of the sweep (access_patterns.h) in a launch of its own, of
- * one warp, in the order of the table, for the profiler to count. Prints the table,
- * NUMBER,HASH,SPACE,OPERATION,NAME, and in the end the compute capability and name of the device.
+/* access_sweep.cu - runs each access of the sweep (access_patterns.h) to the space and by the
+ * operation that its arguments name in a launch of its own, of one warp, in the order of the table,
+ * for the profiler to count. Prints NUMBER,HASH,NAME of each, and in the end the compute capability
+ * and name of the device.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cstdlib>
@@ -132,18 +133,26 @@ static void check(cudaError_t error)
     }
 }
 
-int main()
+int main(int argc, char **argv)
 {
     static pattern_t patterns[PATTERN_MOST];
-    const int count = make_patterns(patterns);
     cudaDeviceProp device;
     char *memory;
     unsigned *sink;
 
-    for (int i = 0; i < count; i++)
-        printf("%d,%08x,%s,%s,%s\n", i, (unsigned)pattern_hash(&patterns[i]),
-               patterns[i].is_global ? "global" : "shared", patterns[i].is_store ? "st" : "ld",
-               patterns[i].name);
+    if (argc != 3) {
+        fprintf(stderr, "usage: %s shared|global ld|st\n", argv[0]);
+        return 2;
+    }
+    const int all = make_patterns(patterns);
+    int count = 0;
+    for (int i = 0; i < all; i++) {
+        if (patterns[i].is_global != (strcmp(argv[1], "global") == 0) ||
+            patterns[i].is_store != (strcmp(argv[2], "st") == 0))
+            continue;
+        printf("%d,%08x,%s\n", i, (unsigned)pattern_hash(&patterns[i]), patterns[i].name);
+        patterns[count++] = patterns[i];
+    }
     check(cudaGetDeviceProperties(&device, 0));
     check(cudaMalloc(&memory, PATTERN_MOST_BYTES));
     check(cudaMalloc(&sink, sizeof *sink));
