@@ -32,49 +32,6 @@ enum { TILEMM__SGEMM_FFMA_SM80_TILES(TILEMM__SGEMM_TILE_NAME) TILEMM__SGEMM_SM80
  */
 enum { TILEMM__SGEMM_FEW_BLOCKS = 256 };
 
-/* ---- layout --------------------------------------------------------------------------------- */
-
-/* A shared tile has `width` (a multiple of 32) elements of m or n to a row of one k. It is turned
- * if the operand's rows run along k in memory: then it is filled 8 (k) x 4 (m or n) elements at a
- * time, and the groups of 4 are permuted within each 32, another way for each k % 8, so that those
- * 32 elements meet every bank once. Reads are along a row, and whole groups of 4: the permutation
- * does not touch them. The index of an element in its tile: */
-TILEMM__LAYOUT unsigned tilemm__ffma_index(unsigned k, unsigned mn, unsigned width, int turned)
-{
-    return k * width + (turned ? mn ^ ((k & 7) << 2) : mn);
-}
-
-/* A thread copies elements of some lines of the operand in memory (a line is one m or n if turned,
- * one k if not), and of each the elements a constant apart. The copies are of 16 bytes if `wide`,
- * for tiles that are not turned, else of 4. Which line, and which element of the line: */
-TILEMM__LAYOUT unsigned tilemm__ffma_line(unsigned thread, unsigned i, unsigned width,
-                                          unsigned warps, int turned, int wide)
-{
-    if (turned)
-        return i * 4 * warps + thread / 8;
-    return wide ? (i * 128 * warps + thread * 4) / width : i * warps + thread / 32;
-}
-
-TILEMM__LAYOUT unsigned tilemm__ffma_along(unsigned thread, unsigned j, unsigned width, int turned,
-                                           int wide)
-{
-    if (turned)
-        return j * 8 + thread % 8;
-    return wide ? thread * 4 % width : j * 32 + thread % 32;
-}
-
-/* A warp multiplies lanes_m x (32 / lanes_m) squares of 4 x 4, lanes_m being 4 or 8; which of them
- * is a lane's. Pairs of lanes read the same of either tile, as tilemm__square_m() explains. */
-TILEMM__LAYOUT unsigned tilemm__ffma_square_m(unsigned lane, unsigned lanes_m)
-{
-    return lanes_m == 8 ? tilemm__square_n(lane) : tilemm__square_m(lane);
-}
-
-TILEMM__LAYOUT unsigned tilemm__ffma_square_n(unsigned lane, unsigned lanes_m)
-{
-    return lanes_m == 8 ? tilemm__square_m(lane) : tilemm__square_n(lane);
-}
-
 /* ---- launcher ------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus

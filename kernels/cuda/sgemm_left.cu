@@ -33,8 +33,8 @@ struct tile_t {
         return j / QUAD * (OTHERS / QUADS) + j % QUAD;
     }
     static const int PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS;
-    __align__(16) float ms[2][BK][LINES + 4];
-    __align__(16) float ns[2][BK][OTHERS + 4];
+    __align__(16) float ms[2][BK * tilemm__left_pitch(LINES)];
+    __align__(16) float ns[2][BK * tilemm__left_pitch(OTHERS)];
     static_assert(LINES * OTHERS == THREADS * M * N, "a thread for each M x N");
     static_assert(CHAIN % BK == 0, "a chain is whole steps");
 };
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / THREADS], c
 }
 
 template <int WIDTH, int BK>
-static __device__ __forceinline__ void put(float (&to)[BK][WIDTH + 4],
+static __device__ __forceinline__ void put(float (&to)[BK * tilemm__left_pitch(WIDTH)],
                                            const float (&x)[WIDTH * BK / THREADS], int64_t k_step)
 {
 #pragma unroll
@@ -173,7 +173,7 @@ static __device__ __forceinline__ void put(float (&to)[BK][WIDTH + 4],
         int line, k;
 
         place_of<WIDTH, BK>(i, k_step, &line, &k);
-        to[k][line] = x[i];
+        to[tilemm__left_index(k, line, WIDTH)] = x[i];
     }
 }
 
@@ -211,10 +211,10 @@ static __device__ __forceinline__ void multiply(T &tile, const problem_t &p, int
 
 #pragma unroll
             for (int i = 0; i < T::M; i++)
-                a[i] = tile.ms[now][k][my_line + i];
+                a[i] = tile.ms[now][tilemm__left_index(k, my_line + i, T::LINES)];
 #pragma unroll
             for (int j = 0; j < T::N; j++)
-                b[j] = tile.ns[now][k][my_other + T::other(j)];
+                b[j] = tile.ns[now][tilemm__left_index(k, my_other + T::other(j), T::OTHERS)];
 #pragma unroll
             for (int i = 0; i < T::M; i++)
 #pragma unroll

@@ -277,8 +277,9 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
                 __half2 hi, lo;
 
                 halves(x[i][v], x[i + 1][v], &hi, &lo);
-                shared.plane[tilemm__split_turned(
-                    (unsigned)(mine + v), (unsigned)(pair0 + i / 2 * DOWN))] = low ? lo : hi;
+                shared.plane[tilemm__split_turned((unsigned)(mine + v),
+                                                  (unsigned)(pair0 + i / 2 * DOWN), BLOCK_K / 2)] =
+                    low ? lo : hi;
             }
         }
         __syncthreads();
@@ -290,7 +291,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
                     *(uint4 *)(to + (matrix * op.mn_planes + line0 + l) * op.to.pitch + k0 +
                                pair * 2) =
                         *(const uint4 *)&shared
-                             .plane[tilemm__split_turned((unsigned)l, (unsigned)pair)];
+                             .plane[tilemm__split_turned((unsigned)l, (unsigned)pair, BLOCK_K / 2)];
     }
     if (threadIdx.x < ACROSS) {
 #pragma unroll

@@ -28,14 +28,6 @@ enum {
     TILEMM__SPLIT_ZERO = INT32_MIN /* the exponent of a block that is all zeros */
 };
 
-/* Where a pair of k of a line lies in the shared tile in which a plane is turned over, in words: by
- * XOR of pieces of 16 bytes, so that neither writes by lanes on lines, 2 or 4 apart, nor reads by
- * lanes along k conflict. */
-TILEMM__LAYOUT unsigned tilemm__split_turned(unsigned line, unsigned pair)
-{
-    return line * (TILEMM__SPLIT_BLOCK / 2) + ((pair / 4) ^ (line / 2)) * 4 + pair % 4;
-}
-
 /* The state of a line, all zeros to begin with. */
 typedef struct {
     unsigned flags;  /* TILEMM__SPLIT_... */

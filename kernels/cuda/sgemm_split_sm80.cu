@@ -121,23 +121,16 @@ struct layout {
     static const int BYTES = LINES * BK * 2;
     static const int PIECES = BYTES / PIECE / THREADS; /* of a thread */
     static const int STEP = THREADS / (ROW / PIECE);   /* rows from one to the next */
-    static_assert(ROW == 64 || ROW == 128, "what swizzle() knows");
+    static_assert(ROW == 64 || ROW == 128, "what tilemm__tensor_swizzle() knows");
     static_assert(PIECES > 0 && PIECES * THREADS * PIECE == BYTES, "equal shares");
     static_assert(STEP % 8 == 0, "a thread's pieces are swizzled alike");
-
-    /* What the number of a piece in that row is xor'd with. Two rows of 64 bytes share the banks of
-     * one of 128. */
-    static __device__ __forceinline__ unsigned swizzle(unsigned row)
-    {
-        return ROW == 64 ? row / 2 % 4 : row % 8;
-    }
 
     /* Where this thread's first piece goes; the others follow at STEP ROW. */
     static __device__ __forceinline__ unsigned copy_to(unsigned thread)
     {
         const unsigned row = thread / (ROW / PIECE), piece = thread % (ROW / PIECE);
 
-        return row * ROW + (piece ^ swizzle(row)) * PIECE;
+        return row * ROW + (piece ^ tilemm__tensor_swizzle(row, ROW / PIECE)) * PIECE;
     }
 
     /* Where it comes from, in halves from the tile's first. */
@@ -154,7 +147,8 @@ struct layout {
         const unsigned row = lane % 8, odd = lane / 8 % 2, last = lane / 16;
         const unsigned lines = is_b ? last : odd, k = is_b ? odd : last;
 
-        return (line + lines * 8 + row) * ROW + (k ^ swizzle(row)) * PIECE;
+        return (line + lines * 8 + row) * ROW +
+               (k ^ tilemm__tensor_swizzle(row, ROW / PIECE)) * PIECE;
     }
 
     /* That of the fragment 16 lines and 16 k further, where 16 lines is less than a warp's share.

@@ -15,10 +15,9 @@
  * by all blocks of a cluster, each some of them, or by the block that finishes last, which knows by
  * a counter that it sets back to zero. No order depends on chance, so the bits repeat.
  *
- * Layout of Z: across wants 4 words along k of one column, down all columns of one k. Rows are 4
- * words longer than they need, so that lanes on 8 of them do not meet in a bank. Where X is read by
- * single words, lanes that stand together read words that do, and across keeps the k of Z in that
- * order.
+ * Layout of Z: across wants 4 words along k of one column, down all columns of one k:
+ * tilemm__thin_index() in tile_layout.h. Where X is read by single words, lanes that stand together
+ * read words that do, and across keeps the k of Z in that order.
  *
  * What is missing (the end of k; columns past n) is zero in X and in Z. Rows past m are computed
  * from another row, and not stored.
@@ -46,19 +45,13 @@ static __device__ __forceinline__ void split_words(float (&w)[4], float4 v)
  * words that are KL apart in k stand side by side. */
 template <int N, int KL, bool VECTOR>
 struct z_layout {
-    static const int CHUNK = N == 1 ? 4096 : N <= 4 ? 1024 : 512;
-    static const int PITCH = KL ? CHUNK + 4 : N == 1 ? 1 : N + 4;
+    static const int CHUNK = tilemm__thin_chunk(N);
+    static const int PITCH = tilemm__thin_pitch(N, KL);
     static const int WORDS = KL ? N * PITCH : CHUNK * PITCH;
 
     static __device__ __forceinline__ int index(int k, int j)
     {
-        const int LANES = KL ? KL : 1;
-
-        if (KL == 0)
-            return k * PITCH + j;
-        if (!VECTOR)
-            k = k / (4 * LANES) * (4 * LANES) + k % LANES * 4 + k / LANES % 4;
-        return j * PITCH + k;
+        return tilemm__thin_index(k, j, PITCH, KL, VECTOR);
     }
 };
 

@@ -5,6 +5,7 @@
 #ifndef TILEMM_KERNELS_CUDA_SGEMM_THIN_H
 #define TILEMM_KERNELS_CUDA_SGEMM_THIN_H
 
+#include "../tile_layout.h"
 #include "sgemm.h"
 
 #ifdef __cplusplus

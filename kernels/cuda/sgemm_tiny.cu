@@ -7,9 +7,7 @@
  * thread computes TM x TN elements of one C. Nothing is transposed on the way: a thread takes 4
  * steps of k at a time, as four words along k or as four rows of words along m or n.
  *
- * Layout: a matrix in shared memory is P rows of P words. The pieces of 4 words of row r change
- * places by exclusive or with r / 4, so that 8 lanes that read pieces side by side in one row, or
- * the same piece of every fourth row, meet no bank twice.
+ * Layout: tilemm__tiny_piece() in tile_layout.h; reads meet no bank twice.
  *
  * Padding: where k is not a multiple of 4 the missing steps are zeros in A and in B, so that they
  * add 0 * 0. Rows and columns past m and n hold anything: what comes of them is not stored.
@@ -57,12 +55,11 @@ template <int P_, int TM_, int TN_, int THREADS_>
 struct layout {
     static const int P = P_, TM = TM_, TN = TN_;
     static const int LANES_M = P / TM, LANES_N = P / TN;
-    static const int PER_MATRIX = LANES_M * LANES_N;            /* threads */
-    static const int GROUP = PER_MATRIX < 32 ? 32 : PER_MATRIX; /* threads that wait together */
-    static const int MATRICES = GROUP / PER_MATRIX;             /* of a group */
-    static const int THREADS = THREADS_;                        /* of a block */
-    /* Words from matrix to matrix: where 8 lanes span several, they must not share banks. */
-    static const int PITCH = P * P + (P == 4 ? 4 : P == 8 ? 8 : 0);
+    static const int PER_MATRIX = LANES_M * LANES_N;             /* threads */
+    static const int GROUP = PER_MATRIX < 32 ? 32 : PER_MATRIX;  /* threads that wait together */
+    static const int MATRICES = GROUP / PER_MATRIX;              /* of a group */
+    static const int THREADS = THREADS_;                         /* of a block */
+    static const int PITCH = tilemm__tiny_pitch(P);              /* words from matrix to matrix */
     static const int WORDS = THREADS / GROUP * MATRICES * PITCH; /* of a block, for A or for B */
 
     static_assert(P % 4 == 0 && TM % 4 == 0 && TN % 4 == 0, "threads compute squares of 4 x 4");
@@ -71,7 +68,7 @@ struct layout {
     /* The word at which the piece of 4 words begins. */
     static __device__ __forceinline__ int piece(int row, int column)
     {
-        return row * P + (((column / 4) ^ (row / 4 % (P / 4))) * 4);
+        return tilemm__tiny_piece(row, column, P);
     }
     /* Square q of a thread begins at row or column first + q * apart. */
     static __device__ __forceinline__ int row(int lane_m, int i)
