@@ -156,7 +156,18 @@ static void group_of(const tilemm_warp_access_t *access, int first, int lanes, u
     end_group(service, worst);
 }
 
-static void serve_all(int cc, const tilemm_warp_access_t *access, service_t *service)
+/* Whether each active lane of `lanes` from `first` on wants the same as the one whose number
+ * differs in the bits `apart`, or that one is not active. */
+static int is_shared(const tilemm_warp_access_t *access, int first, int lanes, int apart)
+{
+    for (int lane = first; lane < first + lanes; lane++)
+        if (is_active(access, lane) && is_active(access, lane ^ apart) &&
+            access->addr[lane] != access->addr[lane ^ apart])
+            return 0;
+    return 1;
+}
+
+static void serve_all(int cc, int is_store, const tilemm_warp_access_t *access, service_t *service)
 {
     int width = access->elem_bytes, major = cc / 10;
     if (major == 1) {
@@ -173,8 +184,15 @@ static void serve_all(int cc, const tilemm_warp_access_t *access, service_t *ser
         unsigned row_bytes = wide ? 256 : 128;
         int bytes = wide ? 256 : 128; /* that one pass can move */
         int lanes = width * WARP > bytes ? bytes / width : WARP;
-        for (int first = 0; first < WARP; first += lanes)
-            group_of(access, first, lanes, bank_bytes, row_bytes, service);
+        const int may_join = major >= 5 && !is_store && lanes < WARP;
+        for (int first = 0; first < WARP;) {
+            /* Two groups of a load are one where lanes share by neighbours, or by next but one. */
+            const int joined =
+                may_join && first % (2 * lanes) == 0 &&
+                (is_shared(access, first, 2 * lanes, 1) || is_shared(access, first, 2 * lanes, 2));
+            group_of(access, first, lanes << joined, bank_bytes, row_bytes, service);
+            first += lanes << joined;
+        }
         if (major == 2 && width == 16 && service->cost.wavefronts > 0) {
             /* The guide: one way more than the worst quarter-warp. */
             service->cost.wavefronts++;
@@ -184,25 +202,37 @@ static void serve_all(int cc, const tilemm_warp_access_t *access, service_t *ser
     service->cost.conflicts = service->cost.wavefronts - service->cost.ideal;
 }
 
-tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
+static tilemm_status_t model_shared(int cc, int is_store, const tilemm_warp_access_t *access,
                                     tilemm_shared_cost_t *cost)
 {
     tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
     service_t service = {.uses = uses};
     if (!cost || !is_valid(cc, access))
         return TILEMM_INVALID_ARGUMENT;
-    serve_all(cc, access, &service);
+    serve_all(cc, is_store, access, &service);
     *cost = service.cost;
     return TILEMM_SUCCESS;
 }
 
-tilemm_status_t tilemm_model_banks(int cc, const tilemm_warp_access_t *access,
+tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
+                                    tilemm_shared_cost_t *cost)
+{
+    return model_shared(cc, 1, access, cost);
+}
+
+tilemm_status_t tilemm_model_shared_load(int cc, const tilemm_warp_access_t *access,
+                                         tilemm_shared_cost_t *cost)
+{
+    return model_shared(cc, 0, access, cost);
+}
+
+tilemm_status_t tilemm_model_banks(int cc, int is_store, const tilemm_warp_access_t *access,
                                    tilemm_bank_use_t *uses, int *count)
 {
     service_t service = {.uses = uses};
     if (!uses || !count || !is_valid(cc, access))
         return TILEMM_INVALID_ARGUMENT;
-    serve_all(cc, access, &service);
+    serve_all(cc, is_store, access, &service);
     *count = service.count;
     return TILEMM_SUCCESS;
 }

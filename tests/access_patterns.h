@@ -117,6 +117,65 @@ static inline void pattern_sharing(patterns_t *p, int elem_bytes)
     }
 }
 
+/* Elements of 8 and 16 bytes that neighbours share in part of a warp only, or in two ways at once,
+ * or where some lanes are not active: what joins two groups of lanes of a load. */
+static inline void pattern_joining(patterns_t *p, int elem_bytes)
+{
+    static const char *const names[] = {"pairs in the first half",
+                                        "pairs in the second half",
+                                        "pairs in the first quarter",
+                                        "pairs or apart by 2",
+                                        "pairs, quarters apart by 2",
+                                        "pairs but one",
+                                        "shared apart by 4",
+                                        "shared apart by 8",
+                                        "shared apart by 16",
+                                        "pairs reversed",
+                                        "pairs, stride 2",
+                                        "pairs, stride 4",
+                                        "apart by 2, stride 2",
+                                        "pairs at random",
+                                        "apart by 2 at random"};
+    static const uint32_t masks[] = {0x77777777, 0x33333333, 0x99999999, 0x0f0f0f0f,
+                                     0x0000fffd, 0x55550000, 0xfffffffe, 0x00000003};
+    unsigned index[32], at_random[32];
+    char what[40];
+    for (unsigned lane = 0; lane < 32; lane++)
+        at_random[lane] = pattern_random(p, 256);
+    for (unsigned way = 0; way < sizeof names / sizeof names[0]; way++) {
+        for (unsigned l = 0; l < 32; l++) {
+            const unsigned pair = l & ~1u, apart = l & ~2u;
+            const unsigned places[] = {l < 16 ? pair : l,
+                                       l < 16 ? l : pair,
+                                       l < 8 ? pair : l,
+                                       l < 16 ? pair : apart,
+                                       l / 8 % 2 ? apart : pair,
+                                       l == 5 ? 40 : pair,
+                                       l & ~4u,
+                                       l & ~8u,
+                                       l & ~16u,
+                                       31 - pair,
+                                       l / 2 * 2,
+                                       l / 2 * 4,
+                                       (l / 4 * 2 + l % 2) * 2,
+                                       at_random[l / 2],
+                                       at_random[l / 4 * 2 + l % 2]};
+            index[l] = places[way];
+        }
+        pattern_add(p, names[way], elem_bytes, UINT32_MAX, index, 0);
+    }
+    for (unsigned m = 0; m < sizeof masks / sizeof masks[0]; m++) {
+        for (unsigned l = 0; l < 32; l++)
+            index[l] = l / 2;
+        snprintf(what, sizeof what, "pairs, lanes %08x", (unsigned)masks[m]);
+        pattern_add(p, what, elem_bytes, masks[m], index, 0);
+        for (unsigned l = 0; l < 32; l++)
+            index[l] = l;
+        snprintf(what, sizeof what, "stride 1, lanes %08x", (unsigned)masks[m]);
+        pattern_add(p, what, elem_bytes, masks[m], index, 0);
+    }
+}
+
 static inline void pattern_randoms(patterns_t *p, int elem_bytes)
 {
     static const unsigned windows[] = {16, 64, 256, 1024, 3072};
@@ -207,6 +266,8 @@ static inline int make_patterns(pattern_t *patterns)
         }
         for (int elem_bytes = 4; elem_bytes <= 16; elem_bytes *= 2)
             pattern_masks(&p, elem_bytes);
+        for (int elem_bytes = 8; elem_bytes <= 16 && !p.is_global; elem_bytes *= 2)
+            pattern_joining(&p, elem_bytes);
         pattern_structures(&p);
         if (p.is_global)
             pattern_misaligned(&p);

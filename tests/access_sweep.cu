@@ -14,14 +14,15 @@ struct request_t {
 };
 
 /* Volatile assembly, so that it is this one instruction that is counted. A load's value goes to
- * memory only if it is what it never is: else the compiler would leave the load out. */
+ * memory if it is one that it hardly is: else the assembler would leave the load out. (It knows
+ * that a byte is no more than 255.) */
 #define ACCESS(BYTES, TYPE, REGISTER, PTX)                                                         \
     template <>                                                                                    \
     __device__ void access_shared<BYTES, false>(unsigned at, unsigned *sink)                       \
     {                                                                                              \
         TYPE value;                                                                                \
         asm volatile("ld.shared." PTX " %0, [%1];" : "=" REGISTER(value) : "r"(at) : "memory");    \
-        if (value == (TYPE)0x5a5a5a5a5a5a5a5aull)                                                  \
+        if (value == (TYPE)(0x5a5a5a5a5a5a5a5aull >> (64 - 8 * BYTES)))                            \
             *sink = 1;                                                                             \
     }                                                                                              \
     template <>                                                                                    \
@@ -35,7 +36,7 @@ struct request_t {
     {                                                                                              \
         TYPE value;                                                                                \
         asm volatile("ld.global." PTX " %0, [%1];" : "=" REGISTER(value) : "l"(at) : "memory");    \
-        if (value == (TYPE)0x5a5a5a5a5a5a5a5aull)                                                  \
+        if (value == (TYPE)(0x5a5a5a5a5a5a5a5aull >> (64 - 8 * BYTES)))                            \
             *sink = 1;                                                                             \
     }                                                                                              \
     template <>                                                                                    \

@@ -16,15 +16,29 @@ static tilemm_warp_access_t strided(int elem_bytes, uint64_t base, uint64_t stri
     return access;
 }
 
-static void shared_is(const char *what, int cc, const tilemm_warp_access_t *access, int wavefronts,
-                      int ideal, int degree)
+static void cost_is(const char *what, int cc, tilemm_shared_cost_t cost, int wavefronts, int ideal,
+                    int degree)
 {
-    tilemm_shared_cost_t cost;
-    CHECK(tilemm_model_shared(cc, access, &cost) == TILEMM_SUCCESS, "%s cc %d", what, cc);
     CHECK(cost.wavefronts == wavefronts && cost.ideal == ideal && cost.degree == degree &&
               cost.conflicts == wavefronts - ideal,
           "%s cc %d: %d wavefronts, %d ideal, degree %d, %d conflicts, expected %d, %d, %d", what,
           cc, cost.wavefronts, cost.ideal, cost.degree, cost.conflicts, wavefronts, ideal, degree);
+}
+
+static void shared_is(const char *what, int cc, const tilemm_warp_access_t *access, int wavefronts,
+                      int ideal, int degree)
+{
+    tilemm_shared_cost_t cost = {0, 0, 0, 0};
+    CHECK(tilemm_model_shared(cc, access, &cost) == TILEMM_SUCCESS, "%s cc %d", what, cc);
+    cost_is(what, cc, cost, wavefronts, ideal, degree);
+}
+
+static void load_is(const char *what, int cc, const tilemm_warp_access_t *access, int wavefronts,
+                    int ideal, int degree)
+{
+    tilemm_shared_cost_t cost = {0, 0, 0, 0};
+    CHECK(tilemm_model_shared_load(cc, access, &cost) == TILEMM_SUCCESS, "%s cc %d", what, cc);
+    cost_is(what, cc, cost, wavefronts, ideal, degree);
 }
 
 static void global_is(const char *what, int cc, int l1, int store,
@@ -112,6 +126,29 @@ static void test_shared_sharing(void)
     shared_is("two words", 20, &two_words, 1, 1, 1);
     shared_is("two words", 90, &two_words, 1, 1, 1);
 
+    /* Wide loads: two neighbouring groups of lanes are one where every lane's neighbour, or next
+     * but one, wants the same; for stores they are not. Measured on 9.0. */
+    tilemm_warp_access_t pairs = strided(8, 0, 0), next_but_one = strided(16, 0, 0), mixed;
+    for (unsigned lane = 0; lane < 32; lane++) {
+        pairs.addr[lane] = lane / 2 * 8;
+        next_but_one.addr[lane] = (lane / 4 * 2 + lane % 2) * 16;
+    }
+    load_is("pairs", 90, &pairs, 1, 1, 1); /* 16 elements, 32 words */
+    shared_is("pairs", 90, &pairs, 2, 2, 1);
+    load_is("pairs", 35, &pairs, 1, 1, 1);               /* one group in any case */
+    load_is("pairs", 20, &pairs, 2, 2, 1);               /* not there */
+    load_is("next but one", 90, &next_but_one, 2, 2, 1); /* quarters are halves */
+    shared_is("next but one", 90, &next_but_one, 4, 4, 1);
+    mixed = pairs; /* neighbours in the first 16, next but one in the others: neither holds */
+    for (unsigned lane = 16; lane < 32; lane++)
+        mixed.addr[lane] = next_but_one.addr[lane] / 2;
+    load_is("mixed", 90, &mixed, 2, 2, 1);
+    mixed =
+        strided(8, 0, 8); /* alone of its pair: nobody wants anything else; 16 lanes on 16 banks */
+    mixed.active = 0x55555555u;
+    load_is("every other lane", 90, &mixed, 2, 1, 2);
+    shared_is("every other lane", 90, &mixed, 2, 2, 1);
+
     /* A column of a 32 x 32 tile, and of the padded 32 x 33 one. */
     tilemm_warp_access_t column = strided(4, 0, 32 * 4), padded = strided(4, 0, 33 * 4);
     shared_is("column", 90, &column, 32, 1, 32);
@@ -196,6 +233,8 @@ static void test_errors(void)
     CHECK(tilemm_model_shared(9, &access, &shared) == TILEMM_INVALID_ARGUMENT, "cc");
     CHECK(tilemm_model_shared(90, NULL, &shared) == TILEMM_INVALID_ARGUMENT, "access");
     CHECK(tilemm_model_shared(90, &access, NULL) == TILEMM_INVALID_ARGUMENT, "cost");
+    CHECK(tilemm_model_shared_load(9, &access, &shared) == TILEMM_INVALID_ARGUMENT, "cc");
+    CHECK(tilemm_model_shared_load(90, &access, NULL) == TILEMM_INVALID_ARGUMENT, "cost");
     CHECK(tilemm_model_global(-1, 0, 0, &access, &global) == TILEMM_INVALID_ARGUMENT, "cc");
     CHECK(tilemm_model_global(90, 0, 0, NULL, &global) == TILEMM_INVALID_ARGUMENT, "access");
     CHECK(tilemm_model_global(90, 0, 0, &access, NULL) == TILEMM_INVALID_ARGUMENT, "cost");
@@ -275,8 +314,10 @@ static void test_pictures(void)
         parts = width / part_bytes;
         for (int lane = 0; lane < 32; lane++)
             lanes += access.active >> lane & 1;
-        CHECK(tilemm_model_banks(cc, &access, uses, &count) == TILEMM_SUCCESS, "banks");
-        CHECK(tilemm_model_shared(cc, &access, &shared) == TILEMM_SUCCESS, "shared");
+        CHECK(tilemm_model_banks(cc, store, &access, uses, &count) == TILEMM_SUCCESS, "banks");
+        CHECK((store ? tilemm_model_shared : tilemm_model_shared_load)(cc, &access, &shared) ==
+                  TILEMM_SUCCESS,
+              "shared");
         CHECK(count == lanes * parts, "%d uses of %d lanes, width %d", count, lanes, width);
         for (int u = 0; u < count; u++) {
             int bank = uses[u].bank, wave = uses[u].wavefront;
@@ -324,9 +365,9 @@ static void test_pictures(void)
     tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
     tilemm_transaction_t moved[32];
     int count;
-    CHECK(tilemm_model_banks(90, NULL, uses, &count) == TILEMM_INVALID_ARGUMENT, "access");
-    CHECK(tilemm_model_banks(90, &access, NULL, &count) == TILEMM_INVALID_ARGUMENT, "uses");
-    CHECK(tilemm_model_banks(90, &access, uses, NULL) == TILEMM_INVALID_ARGUMENT, "count");
+    CHECK(tilemm_model_banks(90, 0, NULL, uses, &count) == TILEMM_INVALID_ARGUMENT, "access");
+    CHECK(tilemm_model_banks(90, 0, &access, NULL, &count) == TILEMM_INVALID_ARGUMENT, "uses");
+    CHECK(tilemm_model_banks(90, 0, &access, uses, NULL) == TILEMM_INVALID_ARGUMENT, "count");
     CHECK(tilemm_model_transactions(9, 0, 0, &access, moved, &count) == TILEMM_INVALID_ARGUMENT,
           "cc");
     CHECK(tilemm_model_transactions(90, 0, 0, &access, NULL, &count) == TILEMM_INVALID_ARGUMENT,

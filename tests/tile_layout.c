@@ -58,6 +58,19 @@ static void check_access(const unsigned *index, int width, const char *what, con
     check_cost(index, width, 0, what, tile);
 }
 
+/* A read of 16 bytes a lane must be served by halves of the warp. */
+static void check_halves(const unsigned *index, const char *what, const tile_t *tile)
+{
+    tilemm_warp_access_t access = {.elem_bytes = 16, .active = 0xffffffff};
+    tilemm_shared_cost_t cost;
+
+    check_access(index, 4, what, tile);
+    for (int lane = 0; lane < 32; lane++)
+        access.addr[lane] = index[lane] * sizeof(float);
+    CHECK(tilemm_model_shared_load(90, &access, &cost) == TILEMM_SUCCESS && cost.wavefronts == 2,
+          "%s, tile %s: %d wavefronts", what, tile->name, cost.wavefronts);
+}
+
 /* Each quad of a tile's rows and columns must have one thread that computes it. */
 static void check_owners(const int *owners, const tile_t *tile)
 {
@@ -145,8 +158,8 @@ static void check_fragments(const tile_t *tile, int turned)
                             owners[(m + (unsigned)(q / tile->quads_n) * apart_m) * 128 + n +
                                    (unsigned)(q % tile->quads_n) * apart_n]++;
                 }
-                check_access(index_m, 4, "read of Ms", tile);
-                check_access(index_n, 4, "read of Ns", tile);
+                check_halves(index_m, "read of Ms", tile);
+                check_halves(index_n, "read of Ns", tile);
             }
     check_owners(owners, tile);
 }
@@ -236,8 +249,8 @@ static void check_ffma_fragments(const tile_t *tile, int turned)
                         owners[(m + (unsigned)(q / tile->quads_n) * apart_m) * 128 + n +
                                (unsigned)(q % tile->quads_n) * apart_n]++;
             }
-            check_access(index_m, 4, "read of Ms", tile);
-            check_access(index_n, 4, "read of Ns", tile);
+            check_halves(index_m, "read of Ms", tile);
+            check_halves(index_n, "read of Ns", tile);
         }
     check_owners(owners, tile);
 }

@@ -342,8 +342,8 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
         {"svg", required_argument, NULL, OPTION_SVG},
         {"json", no_argument, NULL, OPTION_JSON},
         {"help", no_argument, NULL, 'h'},
-        {"store", no_argument, NULL, OPTION_STORE}, /* of coalescing alone */
-        {"no-l1", no_argument, NULL, OPTION_NO_L1},
+        {"store", no_argument, NULL, OPTION_STORE},
+        {"no-l1", no_argument, NULL, OPTION_NO_L1}, /* of coalescing alone */
         {NULL, 0, NULL, 0},
     };
     options_t o = {.verb = argv[0], .vector = 1};
@@ -366,12 +366,11 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
             return EXIT_OK;
         } else if (option == OPTION_JSON) {
             request->json = 1;
-        } else if (option == OPTION_STORE && coalescing) {
+        } else if (option == OPTION_STORE) {
             request->is_store = 1;
         } else if (option == OPTION_NO_L1 && coalescing) {
             request->cached_in_l1 = 0;
-        } else if (option == ':' || option == '?' || option == OPTION_STORE ||
-                   option == OPTION_NO_L1) {
+        } else if (option == ':' || option == '?' || option == OPTION_NO_L1) {
             return command_bad_option(o.verb, option, argv);
         } else if (take_value(option, optarg, &o, request) != 0) {
             return command_usage_error(o.verb, "%s, not '%s'", taken_by(option), optarg);

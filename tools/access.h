@@ -51,7 +51,8 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
     "      --vector N             neighbouring elements that a lane takes at once (1)\n"           \
     "      --base N               added to each byte address (0)\n"                                \
     "      --active MASK          the active lanes as a hexadecimal number (ffffffff)\n"           \
-    "      --cc N                 compute capability, as 90 or 9.0 (90)\n"
+    "      --cc N                 compute capability, as 90 or 9.0 (90)\n"                         \
+    "      --store                a store (a load)\n"
 #define ACCESS_OUTPUT_HELP                                                                         \
     "      --color auto|always|never  in the picture (auto: on a terminal)\n"                      \
     "      --svg FILE             the picture as SVG; - is standard output\n"                      \

@@ -13,8 +13,7 @@ enum { LANES = 32, LINE = 128, SECTOR = 32, WORD = 4 };
 static const char help[] =
     "Usage: tilemm coalescing [OPTION]... [FILE]\n"
     "Draw a warp's access to global memory: a row for each line of 128 bytes, lanes in its words.\n"
-    "\n" ACCESS_HELP "      --store                a store (a load)\n"
-    "      --no-l1                not cached in L1, which matters on 2.x and 3.x "
+    "\n" ACCESS_HELP "      --no-l1                not cached in L1, which matters on 2.x and 3.x "
     "(cached)\n" ACCESS_OUTPUT_HELP "\n"
     "Examples:\n"
     "  tilemm coalescing --stride 2\n"
