@@ -373,9 +373,9 @@ typedef struct {
 tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
                                     tilemm_shared_cost_t *cost);
 
-/* The same for a load, which costs less in one case: from 5.x on (measured on 9.0) two neighbouring
- * groups of lanes are served as one where the two lanes 2 i and 2 i + 1, for every i, want the same
- * element, or one of them is not active; or likewise lanes i and i + 2 of every four. */
+/* The same for a load, which costs less in one case: from 5.x on (measured on 9.0) every two
+ * neighbouring groups of lanes are served as one where lanes 2 i and 2 i + 1, for every i, want the
+ * same element, or one of them is not active; or likewise lanes i and i + 2 of every four. */
 tilemm_status_t tilemm_model_shared_load(int cc, const tilemm_warp_access_t *access,
                                          tilemm_shared_cost_t *cost);
 

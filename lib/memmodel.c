@@ -156,11 +156,11 @@ static void group_of(const tilemm_warp_access_t *access, int first, int lanes, u
     end_group(service, worst);
 }
 
-/* Whether each active lane of `lanes` from `first` on wants the same as the one whose number
- * differs in the bits `apart`, or that one is not active. */
-static int is_shared(const tilemm_warp_access_t *access, int first, int lanes, int apart)
+/* Whether each active lane wants the same as the one whose number differs in the bits `apart`, or
+ * that one is not active. */
+static int is_shared(const tilemm_warp_access_t *access, int apart)
 {
-    for (int lane = first; lane < first + lanes; lane++)
+    for (int lane = 0; lane < WARP; lane++)
         if (is_active(access, lane) && is_active(access, lane ^ apart) &&
             access->addr[lane] != access->addr[lane ^ apart])
             return 0;
@@ -184,15 +184,12 @@ static void serve_all(int cc, int is_store, const tilemm_warp_access_t *access, 
         unsigned row_bytes = wide ? 256 : 128;
         int bytes = wide ? 256 : 128; /* that one pass can move */
         int lanes = width * WARP > bytes ? bytes / width : WARP;
-        const int may_join = major >= 5 && !is_store && lanes < WARP;
-        for (int first = 0; first < WARP;) {
-            /* Two groups of a load are one where lanes share by neighbours, or by next but one. */
-            const int joined =
-                may_join && first % (2 * lanes) == 0 &&
-                (is_shared(access, first, 2 * lanes, 1) || is_shared(access, first, 2 * lanes, 2));
-            group_of(access, first, lanes << joined, bank_bytes, row_bytes, service);
-            first += lanes << joined;
-        }
+        /* Every two groups of a load are one where all neighbours share, or all next but one. */
+        if (major >= 5 && !is_store && lanes < WARP &&
+            (is_shared(access, 1) || is_shared(access, 2)))
+            lanes *= 2;
+        for (int first = 0; first < WARP; first += lanes)
+            group_of(access, first, lanes, bank_bytes, row_bytes, service);
         if (major == 2 && width == 16 && service->cost.wavefronts > 0) {
             /* The guide: one way more than the worst quarter-warp. */
             service->cost.wavefronts++;

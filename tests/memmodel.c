@@ -143,6 +143,10 @@ static void test_shared_sharing(void)
     for (unsigned lane = 16; lane < 32; lane++)
         mixed.addr[lane] = next_but_one.addr[lane] / 2;
     load_is("mixed", 90, &mixed, 2, 2, 1);
+    mixed = strided(16, 0, 16); /* in one half only */
+    for (unsigned lane = 0; lane < 16; lane++)
+        mixed.addr[lane] = lane / 2 * 32;
+    load_is("half of the warp", 90, &mixed, 4, 4, 1);
     mixed =
         strided(8, 0, 8); /* alone of its pair: nobody wants anything else; 16 lanes on 16 banks */
     mixed.active = 0x55555555u;
