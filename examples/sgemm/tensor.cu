@@ -30,8 +30,16 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ __align__(32) half Ms[2][ROWS][DEPTH + PAD], Ns[2][DEPTH][COLS + PAD]; /* hi, lo */
     const int t = threadIdx.x, y = t / 64 * 32, x = t / 32 % 2 * 32;
     const size_t col = blockIdx.x * COLS, row = blockIdx.y * ROWS;
+    float next_m[ROWS * DEPTH / THREADS], next_n[DEPTH * COLS / THREADS];
     sums_t sum[2][2], cross[2][2];
+    const auto fetch = [&](int k0) {
+        for (int i = 0; i < ROWS * DEPTH / THREADS; i++)
+            next_m[i] = a[(row + i * (THREADS / DEPTH) + t / DEPTH) * n + k0 + t % DEPTH];
+        for (int i = 0; i < DEPTH * COLS / THREADS; i++)
+            next_n[i] = b[(size_t)(k0 + i * (THREADS / COLS) + t / COLS) * n + col + t % COLS];
+    };
 
+    fetch(0);
     for (int i = 0; i < 4; i++) {
         fill_fragment(sum[i / 2][i % 2], 0.0f);
         fill_fragment(cross[i / 2][i % 2], 0.0f);
@@ -39,13 +47,15 @@ static __global__ void __launch_bounds__(THREADS)
     for (int k0 = 0; k0 < n; k0 += DEPTH) {
         sums_t fresh[2][2];
 
-        for (int i = t; i < ROWS * DEPTH; i += THREADS)
-            split(a[(row + i / DEPTH) * n + k0 + i % DEPTH], &Ms[0][i / DEPTH][i % DEPTH],
-                  &Ms[1][i / DEPTH][i % DEPTH]);
-        for (int i = t; i < DEPTH * COLS; i += THREADS)
-            split(b[(size_t)(k0 + i / COLS) * n + col + i % COLS], &Ns[0][i / COLS][i % COLS],
-                  &Ns[1][i / COLS][i % COLS]);
+        for (int i = 0; i < ROWS * DEPTH / THREADS; i++)
+            split(next_m[i], &Ms[0][i * (THREADS / DEPTH) + t / DEPTH][t % DEPTH],
+                  &Ms[1][i * (THREADS / DEPTH) + t / DEPTH][t % DEPTH]);
+        for (int i = 0; i < DEPTH * COLS / THREADS; i++)
+            split(next_n[i], &Ns[0][i * (THREADS / COLS) + t / COLS][t % COLS],
+                  &Ns[1][i * (THREADS / COLS) + t / COLS][t % COLS]);
         __syncthreads();
+        if (k0 + DEPTH < n)
+            fetch(k0 + DEPTH); /* under way while these are multiplied */
         for (int i = 0; i < 4; i++)
             fill_fragment(fresh[i / 2][i % 2], 0.0f);
         for (int k = 0; k < DEPTH; k += 16) {
