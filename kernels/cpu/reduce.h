@@ -6,16 +6,28 @@
 
 #include "../reduce_ops.h"
 
+/* A sum and how many terms it has; and at least the sum of their magnitudes, unless nothing is lost
+ * (Inf or NaN: not known). */
+typedef struct {
+    tilemm__sum_t sum;
+    double magnitude;
+    int64_t count;
+} tilemm__total_t;
+
+/* Of a plain sum: rows of registers that are added up one after the other, and so how many plain
+ * additions a term passes. */
+enum { TILEMM__PLAIN_ROWS = 128, TILEMM__PLAIN_ADDITIONS = TILEMM__PLAIN_ROWS + 8 };
+
 /* All strides are of elements and may be negative; pointers need the alignment of their type. */
 typedef struct {
-    /* sums[t] = the sum of tile t, for each tile of the vector of 0 < n <= 2^20 elements
-     * x[i * istride]; y with y_istride is DOT's other operand. The first adds plainly, leaves 0 as
-     * what is lost, and returns a number that is no less than the sum of the terms' magnitudes (Inf
-     * or NaN where it does not know); the second does the whole work. */
-    double (*sum_tiles)(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
-                        const float *y, int64_t y_istride, tilemm__sum_t *restrict sums);
-    double (*sum_tiles_lossless)(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
-                                 const float *y, int64_t y_istride, tilemm__sum_t *restrict sums);
+    /* Add the vector of n > 0 elements x[i * istride] to a total, y with y_istride being DOT's
+     * other operand. The first adds in whatever order is fast, TILEMM__PLAIN_ADDITIONS of them
+     * plainly, and the total's magnitude grows. The second does the whole work: sums[t] = the sum
+     * of tile t, and what it lost, for n <= 2^20. */
+    void (*sum_plain)(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                      const float *y, int64_t y_istride, tilemm__total_t *total);
+    void (*sum_tiles)(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                      const float *y, int64_t y_istride, tilemm__sum_t *restrict sums);
     /* How many of the n elements are not NaN. */
     int64_t (*count)(int64_t n, const float *x, int64_t istride);
     /* The largest key of n > 0 elements; *index, if not NULL, gets the lowest position of it. */

@@ -8,7 +8,11 @@
  *   REDUCE_DOUBLES  doubles in a register: 2, 4 or 8
  *   REDUCE_WORDS    floats, or 32-bit integers, in a register: twice as many
  *   REDUCE_WIDEN    DOUBLES floats at an address, as a vec_d
+ *   REDUCE_PART     the first of them only, fewer than DOUBLES, and zeros
+ *   REDUCE_ADD      the sum of two vec_d, as may be by a multiply-add with 1: the units that add
+ *                   also widen, others multiply
  *   REDUCE_MAX      the larger of two integer vectors, element by element
+ *   REDUCE_ANY      whether any element of an integer vector is not 0
  *
  * Assumes GNU vector extensions, and IEEE arithmetic: no flag that lets the compiler reorder. */
 #include "reduce.h"
@@ -27,9 +31,10 @@ enum {
     ELEMS = TILEMM__TILE_ELEMS,
     DOUBLES = REDUCE_DOUBLES,
     WORDS = REDUCE_WORDS,
-    SUM_REGS = LANES / DOUBLES,              /* accumulators of a tile of sums */
-    PASS_REGS = SUM_REGS < 8 ? SUM_REGS : 8, /* of them at a time, so that none is spilled */
-    KEY_REGS = 4                             /* of a search, enough to hide their latency */
+    PLAIN_REGS = 8, /* accumulators of a plain sum, enough to hide the latency of additions */
+    ROW = PLAIN_REGS * DOUBLES,
+    BLOCK = TILEMM__PLAIN_ROWS * ROW,
+    KEY_REGS = 4 /* of a search */
 };
 
 typedef double vec_d __attribute__((vector_size(DOUBLES * 8)));
@@ -50,19 +55,31 @@ typedef vec_h any_h __attribute__((aligned(4), may_alias));
 
 /* ---- sums along a vector ------------------------------------------------------------------ */
 
-/* What DOUBLES elements add to their lanes. op and nan_ignore are constants in every caller. */
-INLINE vec_d term(int op, int nan_ignore, const float *x, const float *y)
+/* What DOUBLES elements add. op and nan_ignore are constants in every caller. */
+INLINE vec_d term(int op, int nan_ignore, vec_d x, vec_d y)
 {
-    vec_d t = REDUCE_WIDEN(x);
+    vec_d t = x;
     if (op == TILEMM__ASUM) {
         vec_m magnitude = (vec_m){0} + INT64_MAX;
         t = (vec_d)((vec_m)t & magnitude);
     } else if (op == TILEMM__SUMSQ) {
         t *= t;
     } else if (op == TILEMM__DOT) {
-        t *= REDUCE_WIDEN(y);
+        t *= y;
     }
     return nan_ignore ? (vec_d)((vec_m)t & (vec_m)(t == t)) : t;
+}
+
+INLINE vec_d term_at(int op, int nan_ignore, const float *x, const float *y)
+{
+    return term(op, nan_ignore, REDUCE_WIDEN(x), op == TILEMM__DOT ? REDUCE_WIDEN(y) : (vec_d){0});
+}
+
+/* sum + the term: by one rounding, fused or not, for products of floats are exact. */
+INLINE vec_d add_term(int op, int nan_ignore, vec_d sum, const float *x, const float *y)
+{
+    const vec_d t = term_at(op, nan_ignore, x, y);
+    return op == TILEMM__SUM || op == TILEMM__ASUM ? REDUCE_ADD(sum, t) : sum + t;
 }
 
 /* The magnitudes of WORDS terms, to single precision. */
@@ -84,78 +101,101 @@ INLINE int is_positive(int op)
     return op != TILEMM__SUM && op != TILEMM__DOT;
 }
 
-/* Add PASS_REGS registers of one row of the tile. */
-INLINE void add_row(int op, int nan_ignore, const float *x, const float *y, vec_d sum[PASS_REGS],
-                    vec_f size[PASS_REGS / 2])
+/* The sum of a register's elements. */
+INLINE double across(vec_d v)
 {
-#pragma GCC unroll 8
-    for (int i = 0; i < PASS_REGS; i++) {
-        sum[i] += term(op, nan_ignore, x + i * DOUBLES, y + i * DOUBLES);
-    }
-    if (!is_positive(op)) {
+    double lane[DOUBLES];
+    *(any_d *)lane = v;
 #pragma GCC unroll 4
-        for (int i = 0; i < PASS_REGS / 2; i++) {
-            size[i] += magnitude(op, nan_ignore, x + i * WORDS, y + i * WORDS);
+    for (int half = DOUBLES / 2; half > 0; half /= 2) {
+#pragma GCC unroll 4
+        for (int l = 0; l < half; l++) {
+            lane[l] += lane[l + half];
         }
     }
+    return lane[0];
 }
 
 /* Each float is worked on for longer than one FP32 addition takes, so fewer loads fit the
- * processor's window than memory could serve: a row is asked for four tiles ahead. Past the end
- * that is nothing. */
+ * processor's window than memory could serve: a row is asked for well before it is needed. */
+enum { AHEAD = 4096 };
+
 INLINE void prefetch_ahead(const float *row)
 {
-    enum { AHEAD = 4096, LINE = 64 / sizeof(float) };
-    const char *p = (const char *)row + AHEAD * sizeof(float);
-    for (int i = 0; i < PASS_REGS * DOUBLES; i += LINE) {
-        __builtin_prefetch(p + i * sizeof(float));
+    enum { LINE = 64 / sizeof(float) };
+#pragma GCC unroll 4
+    for (int i = 0; i < ROW; i += LINE) {
+        __builtin_prefetch(row + AHEAD + i);
     }
 }
 
-/* The sum of one tile of n elements, 1 to 1024, that lie side by side; their magnitudes are added
- * to size. */
-INLINE double sum_tile(int op, int nan_ignore, int64_t n, const float *x, const float *y,
-                       vec_f size[PASS_REGS / 2])
+/* Add the n <= BLOCK terms of one block: TILEMM__PLAIN_ADDITIONS at most that a term passes. Past
+ * its end lie `more` elements. */
+INLINE void sum_block(int op, int nan_ignore, int64_t n, int64_t more, const float *x,
+                      const float *y, tilemm__total_t *total)
 {
-    const int64_t full = n / LANES * LANES;
-    float row[2][LANES] = {{0}};
-    double lanes[LANES];
-    memcpy(row[0], x + full, (size_t)(n - full) * sizeof *x);
-    if (op == TILEMM__DOT) {
-        memcpy(row[1], y + full, (size_t)(n - full) * sizeof *y);
-    }
-#pragma GCC unroll 2
-    for (int first = 0; first < LANES; first += PASS_REGS * DOUBLES) {
-        vec_d sum[PASS_REGS];
+    vec_d sum[PLAIN_REGS], rest = {0}; /* rest: magnitudes of what is no whole row */
+    vec_f size[PLAIN_REGS / 2];
+    int64_t e = 0;
+    double all;
 #pragma GCC unroll 8
-        for (int i = 0; i < PASS_REGS; i++) {
-            sum[i] = (vec_d){0};
-        }
-        for (int64_t e = first; e < full; e += LANES) {
-            if (op != TILEMM__DOT) { /* whose two streams do without */
-                prefetch_ahead(x + e);
+    for (int i = 0; i < PLAIN_REGS; i++) {
+        sum[i] = (vec_d){0};
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < PLAIN_REGS / 2; i++) {
+        size[i] = (vec_f){0};
+    }
+    for (; e + ROW <= n; e += ROW) {
+        if (more >= AHEAD) {
+            prefetch_ahead(x + e);
+            if (op == TILEMM__DOT) {
+                prefetch_ahead(y + e);
             }
-            add_row(op, nan_ignore, x + e, y + e, sum, size);
-        }
-        if (full < n) { /* the last row ends early: what lies past the end adds +0 */
-            add_row(op, nan_ignore, row[0] + first, row[1] + first, sum, size);
         }
 #pragma GCC unroll 8
-        for (int i = 0; i < PASS_REGS; i++) {
-            *(any_d *)(lanes + first + i * DOUBLES) = sum[i];
+        for (int i = 0; i < PLAIN_REGS; i++) {
+            sum[i] = add_term(op, nan_ignore, sum[i], x + e + i * DOUBLES, y + e + i * DOUBLES);
+        }
+        if (!is_positive(op)) {
+#pragma GCC unroll 4
+            for (int i = 0; i < PLAIN_REGS / 2; i++) {
+                size[i] += magnitude(op, nan_ignore, x + e + i * WORDS, y + e + i * WORDS);
+            }
         }
     }
-    for (int half = LANES / 2; half >= DOUBLES; half /= 2) {
-        for (int l = 0; l < half; l += DOUBLES) {
-            *(any_d *)(lanes + l) += *(const any_d *)(lanes + l + half);
+#pragma GCC unroll 8
+    for (int i = 0; i < PLAIN_REGS; i++) {
+        if (e + DOUBLES <= n) {
+            const vec_d t = term_at(op, nan_ignore, x + e, y + e);
+            sum[i] += t;
+            rest += (vec_d)((vec_m)t & INT64_MAX);
+            e += DOUBLES;
         }
     }
-    for (int half = DOUBLES / 2; half > 0; half /= 2) {
-        for (int l = 0; l < half; l++) {
-            lanes[l] += lanes[l + half];
-        }
+    if (e < n) {
+        const int count = (int)(n - e);
+        const vec_d t = term(op, nan_ignore, REDUCE_PART(x + e, count),
+                             op == TILEMM__DOT ? REDUCE_PART(y + e, count) : (vec_d){0});
+        sum[PLAIN_REGS - 1] += t;
+        rest += (vec_d)((vec_m)t & INT64_MAX);
     }
-    return lanes[0];
+    all = across(((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])));
+    total->sum = tilemm__sum_add(total->sum, all);
+    total->count += n;
+    if (is_positive(op)) {
+        total->magnitude += all;
+        return;
+    }
+    if (n >= ROW) {
+        /* A float of `size` has added up few terms, and a product of floats that is too small for
+         * a float is off by at most 2^-149. */
+        float sizes[WORDS];
+        *(any_f *)sizes = (size[0] + size[1]) + (size[2] + size[3]);
+        rest += (REDUCE_WIDEN(sizes) + REDUCE_WIDEN(sizes + DOUBLES)) * (1 + 0x1p-7);
+        total->magnitude += op == TILEMM__DOT ? (double)n * 0x1p-148 : 0;
+    }
+    total->magnitude += across(rest);
 }
 
 /* *sum + more, and what that loses. */
@@ -166,9 +206,9 @@ INLINE void add_lossless(vec_d *sum, vec_d *lost, vec_d more)
     *sum = next;
 }
 
-/* The same sum, and what its additions lose. */
-INLINE tilemm__sum_t sum_tile_lossless(int op, int nan_ignore, int64_t n, const float *x,
-                                       const float *y)
+/* The sum of one tile of n elements, 1 to 1024, that lie side by side, in the order of
+ * tile_layout.h, and what its additions lose. */
+INLINE tilemm__sum_t sum_tile(int op, int nan_ignore, int64_t n, const float *x, const float *y)
 {
     enum { REGS = 4 };
     const int64_t full = n / LANES * LANES;
@@ -185,13 +225,13 @@ INLINE tilemm__sum_t sum_tile_lossless(int op, int nan_ignore, int64_t n, const 
 #pragma GCC unroll 4
             for (int i = 0; i < REGS; i++) {
                 const int64_t at = e + i * DOUBLES;
-                add_lossless(&sum[i], &lost[i], term(op, nan_ignore, x + at, y + at));
+                add_lossless(&sum[i], &lost[i], term_at(op, nan_ignore, x + at, y + at));
             }
         }
 #pragma GCC unroll 4
         for (int i = 0; i < REGS; i++) {
             const int at = first + i * DOUBLES;
-            add_lossless(&sum[i], &lost[i], term(op, nan_ignore, row[0] + at, row[1] + at));
+            add_lossless(&sum[i], &lost[i], term_at(op, nan_ignore, row[0] + at, row[1] + at));
             *(any_d *)(sums + at) = sum[i];
             *(any_d *)(losts + at) = lost[i];
         }
@@ -211,56 +251,52 @@ static void gather(int64_t n, const float *x, int64_t istride, float *restrict t
     }
 }
 
-INLINE double sum_tiles_op(int op, int nan_ignore, int lossless, int64_t n, const float *x,
-                           int64_t istride, const float *y, int64_t y_istride,
-                           tilemm__sum_t *restrict sums)
+/* A piece of a vector, side by side: where it lies, or gathered to `packed`. */
+INLINE const float *side_by_side(int64_t n, const float *x, int64_t istride, float *packed)
 {
-    vec_f size[PASS_REGS / 2] = {{0}};
-    double all = 0;
+    if (istride == 1) {
+        return x;
+    }
+    gather(n, x, istride, packed);
+    return packed;
+}
+
+INLINE void sum_plain_op(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                         const float *y, int64_t y_istride, tilemm__total_t *total)
+{
+    const int strided = istride != 1 || (op == TILEMM__DOT && y_istride != 1);
+    if (!strided) {
+        for (int64_t start = 0; start < n; start += BLOCK) {
+            const int64_t m = n - start < BLOCK ? n - start : BLOCK;
+            sum_block(op, nan_ignore, m, n - start - m, x + start, y + start, total);
+        }
+        return;
+    }
     for (int64_t start = 0; start < n; start += ELEMS) {
-        int64_t m = n - start < ELEMS ? n - start : ELEMS;
-        const float *tile_x = x + start * istride, *tile_y = tile_x;
+        const int64_t m = n - start < ELEMS ? n - start : ELEMS;
         float packed[2][ELEMS];
-        tilemm__sum_t *sum = sums + start / ELEMS;
-        if (istride != 1) {
-            gather(m, tile_x, istride, packed[0]);
-            tile_x = packed[0];
-        }
+        const float *part = side_by_side(m, x + start * istride, istride, packed[0]);
+        const float *other = part;
         if (op == TILEMM__DOT) {
-            tile_y = y + start * y_istride;
-            if (y_istride != 1) {
-                gather(m, tile_y, y_istride, packed[1]);
-                tile_y = packed[1];
-            }
-        } else {
-            tile_y = tile_x;
+            other = side_by_side(m, y + start * y_istride, y_istride, packed[1]);
         }
-        if (lossless) {
-            *sum = sum_tile_lossless(op, nan_ignore, m, tile_x, tile_y);
-        } else {
-            sum->sum = sum_tile(op, nan_ignore, m, tile_x, tile_y, size);
-            sum->lost = 0;
-            all += sum->sum;
+        sum_block(op, nan_ignore, m, 0, part, other, total);
+    }
+}
+
+INLINE void sum_tiles_op(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                         const float *y, int64_t y_istride, tilemm__sum_t *restrict sums)
+{
+    for (int64_t start = 0; start < n; start += ELEMS) {
+        const int64_t m = n - start < ELEMS ? n - start : ELEMS;
+        float packed[2][ELEMS];
+        const float *part = side_by_side(m, x + start * istride, istride, packed[0]);
+        const float *other = part;
+        if (op == TILEMM__DOT) {
+            other = side_by_side(m, y + start * y_istride, y_istride, packed[1]);
         }
+        sums[start / ELEMS] = sum_tile(op, nan_ignore, m, part, other);
     }
-    if (is_positive(op)) {
-        return all;
-    }
-    all = 0;
-    /* A float of `size` has added up at most 2^16 terms, and a product of floats that is too small
-     * for a float is off by at most 2^-149. */
-    for (int i = 1; i < PASS_REGS / 2; i++) {
-        size[0] += size[i];
-    }
-    for (int i = 0; i < 4; i++) {
-        float quarter = size[0][i];
-        for (int j = i + 4; j < WORDS; j += 4) {
-            quarter += size[0][j];
-        }
-        all += (double)quarter;
-    }
-    all += op == TILEMM__DOT ? (double)n * 0x1p-149 : 0;
-    return all * (1 + 0x1p-7);
 }
 
 /* Make op and nan_ignore constants. */
@@ -279,17 +315,17 @@ INLINE double sum_tiles_op(int op, int nan_ignore, int lossless, int64_t n, cons
     default: call(TILEMM__SUM, 0); break;                                                          \
     }
 
-static double sum_tiles(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
-                        const float *y, int64_t y_istride, tilemm__sum_t *restrict sums)
+static void sum_plain(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                      const float *y, int64_t y_istride, tilemm__total_t *total)
 {
-#define CALL(o, ignore) return sum_tiles_op(o, ignore, 0, n, x, istride, y, y_istride, sums)
+#define CALL(o, ignore) sum_plain_op(o, ignore, n, x, istride, y, y_istride, total)
     FOR_EACH_SUM(CALL)
 #undef CALL
 }
 
-static double sum_tiles_lossless(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
-                                 const float *y, int64_t y_istride, tilemm__sum_t *restrict sums){
-#define CALL(o, ignore) return sum_tiles_op(o, ignore, 1, n, x, istride, y, y_istride, sums)
+static void sum_tiles(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
+                      const float *y, int64_t y_istride, tilemm__sum_t *restrict sums){
+#define CALL(o, ignore) sum_tiles_op(o, ignore, n, x, istride, y, y_istride, sums)
     FOR_EACH_SUM(CALL)
 #undef CALL
 }
@@ -336,8 +372,14 @@ INLINE vec_w keys_of(tilemm__order_t order, vec_u bits)
     return (key & ~nan) | (nan & order.nan);
 }
 
-/* The largest key of n <= 1024 elements that lie side by side. */
-INLINE int32_t largest(tilemm__order_t order, int64_t n, const float *x)
+/* Whether the bits of magnitudes order them: NaN, that wins, has larger ones than Inf. */
+INLINE int is_magnitude(tilemm__order_t order)
+{
+    return order.keep == 0x7fffffffu && order.flip == 0 && order.nan == TILEMM__KEY_NAN;
+}
+
+/* The largest key of n <= 1024 elements that lie side by side; `plain` is is_magnitude(order). */
+INLINE int32_t largest(int plain, tilemm__order_t order, int64_t n, const float *x)
 {
     int32_t best = TILEMM__KEY_NONE;
     vec_w key[KEY_REGS];
@@ -348,11 +390,15 @@ INLINE int32_t largest(tilemm__order_t order, int64_t n, const float *x)
     for (; e + KEY_REGS * WORDS <= n; e += KEY_REGS * WORDS) {
 #pragma GCC unroll 4
         for (int i = 0; i < KEY_REGS; i++) {
-            key[i] = REDUCE_MAX(key[i], keys_of(order, *(const any_u *)(x + e + i * WORDS)));
+            const vec_u bits = *(const any_u *)(x + e + i * WORDS);
+            const vec_w more = plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits);
+            key[i] = REDUCE_MAX(key[i], more);
         }
     }
     for (; e + WORDS <= n; e += WORDS) {
-        key[0] = REDUCE_MAX(key[0], keys_of(order, *(const any_u *)(x + e)));
+        const vec_u bits = *(const any_u *)(x + e);
+        const vec_w more = plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits);
+        key[0] = REDUCE_MAX(key[0], more);
     }
     for (; e < n; e++) {
         int32_t k = tilemm__key_of(order, tilemm__float_bits(x[e]));
@@ -362,17 +408,7 @@ INLINE int32_t largest(tilemm__order_t order, int64_t n, const float *x)
     for (int i = 0; i < WORDS; i++) {
         best = key[0][i] > best ? key[0][i] : best;
     }
-    return best;
-}
-
-/* Whether any element is not 0. */
-INLINE int any_of(vec_w v)
-{
-    int32_t all = 0;
-    for (int i = 0; i < WORDS; i++) {
-        all |= v[i];
-    }
-    return all != 0;
+    return plain && best > 0x7f800000 ? TILEMM__KEY_NAN : best;
 }
 
 static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t istride,
@@ -389,7 +425,7 @@ static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t
             gather(m, tile, istride, packed);
             tile = packed;
         }
-        key = largest(order, m, tile);
+        key = is_magnitude(order) ? largest(1, order, m, tile) : largest(0, order, m, tile);
         if (key > best) {
             best = key;
             best_start = start;
@@ -401,7 +437,7 @@ static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t
         if (istride == 1) {
             for (; i + WORDS <= n; i += WORDS) {
                 vec_w here = keys_of(order, *(const any_u *)(x + i)) == best;
-                if (any_of(here)) {
+                if (REDUCE_ANY(here)) {
                     break;
                 }
             }
@@ -445,7 +481,7 @@ INLINE void add_down(int op, int nan_ignore, int first, int64_t cols, const floa
     for (; j + WORDS <= cols; j += WORDS) {
 #pragma GCC unroll 2
         for (int64_t i = j; i < j + WORDS; i += DOUBLES) {
-            vec_d t = term(op, nan_ignore, x + i, x + i);
+            vec_d t = term_at(op, nan_ignore, x + i, x + i);
             vec_d sum = {0};
             if (!first) {
                 sum = *(const any_d *)(lane + i);
@@ -558,5 +594,5 @@ static void extreme_down(tilemm__order_t order, int64_t rows, int64_t cols, cons
     }
 }
 
-const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_tiles, sum_tiles_lossless, count,       extreme,
-                                           sum_down,  count_down,         extreme_down};
+const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_plain, sum_tiles,  count,       extreme,
+                                           sum_down,  count_down, extreme_down};

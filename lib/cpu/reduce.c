@@ -54,18 +54,17 @@ static void store_key(const tilemm__reduce_args_t *args, int64_t vector, int32_t
 
 /* ---- sums along a vector ------------------------------------------------------------------ */
 
-/* Most sums need not know what they lose. First the terms of each tile are added plainly, which is
- * the same `sum`, along with a bound on the sum of their magnitudes, and so on what the additions
- * lost. Where that could change the result, and only there, all is done once more and nothing left
- * out: so the result is always that of the whole work. */
-typedef struct {
-    tilemm__sum_t sum;
-    double magnitude; /* at least the sum of magnitudes, unless nothing was left out */
-    int64_t count;
-} total_t;
+/* Most sums need not know what they lose, nor keep to the order. First all terms are added plainly,
+ * in whatever order is fast, along with a bound on the sum of their magnitudes, and so on what the
+ * additions lost: on how far the sum is from the exact one. The sum that the order gives, with what
+ * it lost, is nearer to the exact one than that. Where the distance could change the result, and
+ * only there, all is done once more, in order and nothing left out: so the result is always that
+ * of the whole work. */
+typedef tilemm__total_t total_t;
 
 /* Whether the result is the same whatever was lost where a term passed up to `additions` that were
- * plain: each loses 2^-53 of the magnitudes or less. 3 more leave room for the roundings here. */
+ * plain: each loses 2^-53 of the magnitudes or less. 3 more leave room for the roundings here, and
+ * in the sum of the whole work. */
 enum { TILE_ADDITIONS = TILEMM__TILE_ROWS + 5, FOLD_ADDITIONS = 5 };
 
 static int is_certain(int op, const total_t *total, int additions)
@@ -123,82 +122,107 @@ static tilemm__sum_t levels_finish(levels_t *levels)
     return tilemm__fold_lanes(levels->values[LEVELS - 1], levels->filled[LEVELS - 1]);
 }
 
-/* The sums of the tiles of m <= 2^20 elements, from element `start` of a vector on. Magnitude and
- * count of *total grow. */
-static void sum_tiles(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                      const float *x, int64_t start, int64_t m, int lossless, tilemm__sum_t *sums,
-                      total_t *total)
+/* DOT's other operand from element `start` on; for others whatever can be passed on. */
+static const float *other_operand(const tilemm__reduce_args_t *args, const float *x, int64_t start)
+{
+    return args->op == TILEMM__DOT ? args->y + start * args->y_istride : x;
+}
+
+/* Add m elements, from element `start` of a vector on, to a total. */
+static void add_plain(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                      const float *x, int64_t start, int64_t m, total_t *total)
 {
     const float *part = x + start * args->istride;
-    const float *y = args->op == TILEMM__DOT ? args->y + start * args->y_istride : part;
-    if (lossless)
-        k->sum_tiles_lossless(args->op, args->nan_ignore, m, part, args->istride, y,
-                              args->y_istride, sums);
-    else
-        total->magnitude += k->sum_tiles(args->op, args->nan_ignore, m, part, args->istride, y,
-                                         args->y_istride, sums);
-    if (tilemm__sum_is_counted(args->op, args->nan_ignore))
-        total->count += k->count(m, part, args->istride);
-    else
-        total->count += m;
+    k->sum_plain(args->op, args->nan_ignore, m, part, args->istride,
+                 other_operand(args, part, start), args->y_istride, total);
+    if (tilemm__sum_is_counted(args->op, args->nan_ignore)) /* not those that were left out */
+        total->count += k->count(m, part, args->istride) - m;
 }
 
 /* The sum of one vector by one thread. */
-static total_t sum_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                          const float *x, int lossless)
+static total_t sum_plain(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                         const float *x)
 {
+    enum { NEAR = 16384 }; /* elements that the first cache keeps for whoever counts them */
+    const int64_t step =
+        tilemm__sum_is_counted(args->op, args->nan_ignore) ? (int64_t)NEAR : args->n;
     total_t total = {{0, 0}, 0, 0};
-    tilemm__sum_t sums[SPAN_TILES];
-    if (args->n <= TILE) {
-        sum_tiles(k, args, x, 0, args->n, lossless, &total.sum, &total);
-        return total;
-    }
-    if (args->n <= SPAN) {
-        sum_tiles(k, args, x, 0, args->n, lossless, sums, &total);
-        total.sum = fold_all(tilemm__tile_count(args->n), sums);
-        return total;
-    }
-    levels_t levels = {{0}, {{{0, 0}}}};
-    for (int64_t start = 0; start < args->n; start += SPAN) {
-        const int64_t m = args->n - start < SPAN ? args->n - start : SPAN;
-        sum_tiles(k, args, x, start, m, lossless, sums, &total);
-        levels_add(&levels, 0, fold_all(tilemm__tile_count(m), sums));
-    }
-    total.sum = levels_finish(&levels);
+    for (int64_t start = 0; start < args->n; start += step)
+        add_plain(k, args, x, start, args->n - start < step ? args->n - start : step, &total);
     return total;
 }
 
+/* The same by all threads. Their order is another one each time. */
+static total_t sum_plain_shared(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                                const float *x, int threads)
+{
+    enum { GRAIN = 16384 }; /* elements that a thread takes at a time */
+    total_t total = {{0, 0}, 0, 0};
+#pragma omp parallel num_threads(threads)
+    {
+        total_t mine = {{0, 0}, 0, 0};
+#pragma omp for schedule(static) nowait
+        for (int64_t start = 0; start < args->n; start += GRAIN)
+            add_plain(k, args, x, start, args->n - start < GRAIN ? args->n - start : (int64_t)GRAIN,
+                      &mine);
+#pragma omp critical(tilemm__reduce_sum)
+        {
+            total.sum = tilemm__sum_join(total.sum, mine.sum);
+            total.magnitude += mine.magnitude;
+            total.count += mine.count;
+        }
+    }
+    return total;
+}
+
+/* The sums of the tiles of m <= 2^20 elements, from element `start` of a vector on. */
+static void sum_tiles(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                      const float *x, int64_t start, int64_t m, tilemm__sum_t *sums)
+{
+    const float *part = x + start * args->istride;
+    k->sum_tiles(args->op, args->nan_ignore, m, part, args->istride,
+                 other_operand(args, part, start), args->y_istride, sums);
+}
+
+/* The whole work for one vector by one thread. */
+static tilemm__sum_t sum_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                                const float *x)
+{
+    tilemm__sum_t sums[SPAN_TILES];
+    levels_t levels = {{0}, {{{0, 0}}}};
+    for (int64_t start = 0; start < args->n; start += SPAN) {
+        const int64_t m = args->n - start < SPAN ? args->n - start : SPAN;
+        tilemm__sum_t sum;
+        sum_tiles(k, args, x, start, m, sums);
+        sum = fold_all(tilemm__tile_count(m), sums);
+        if (args->n <= SPAN)
+            return sum;
+        levels_add(&levels, 0, sum);
+    }
+    return levels_finish(&levels);
+}
+
 /* The same by all threads: panel by panel they write the sums of its tiles. */
-static total_t sum_vector_shared(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                                 const float *x, const tilemm__reduce_cpu_plan_t *plan,
-                                 tilemm__sum_t *panel, int lossless)
+static tilemm__sum_t sum_vector_shared(const tilemm__reduce_cpu_t *k,
+                                       const tilemm__reduce_args_t *args, const float *x,
+                                       const tilemm__reduce_cpu_plan_t *plan, tilemm__sum_t *panel)
 {
     enum { GRAIN = 16 }; /* tiles that a thread takes at a time: 64 KiB */
     const int64_t tiles = tilemm__tile_count(args->n);
     levels_t levels = {{0}, {{{0, 0}}}};
-    total_t total = {{0, 0}, 0, 0};
     for (int64_t first = 0; first < tiles; first += plan->panel) {
         const int64_t here = tiles - first < plan->panel ? tiles - first : plan->panel;
-        double magnitude = 0;
-        int64_t count = 0;
-#pragma omp parallel for num_threads(plan->threads) schedule(static) reduction(+ : count, magnitude)
+#pragma omp parallel for num_threads(plan->threads) schedule(static)
         for (int64_t t = 0; t < here; t += GRAIN) {
             const int64_t start = (first + t) * TILE;
             const int64_t end = (first + (t + GRAIN < here ? t + GRAIN : here)) * TILE;
-            total_t grain = {{0, 0}, 0, 0};
-            sum_tiles(k, args, x, start, (end < args->n ? end : args->n) - start, lossless,
-                      panel + t, &grain);
-            magnitude += grain.magnitude;
-            count += grain.count;
+            sum_tiles(k, args, x, start, (end < args->n ? end : args->n) - start, panel + t);
         }
-        total.magnitude += magnitude;
-        total.count += count;
         for (int64_t t = 0; t < here; t += SPAN_TILES)
             levels_add(&levels, 0,
                        fold_all(here - t < SPAN_TILES ? here - t : SPAN_TILES, panel + t));
     }
-    total.sum = levels_finish(&levels);
-    return total;
+    return levels_finish(&levels);
 }
 
 /* ---- extremes ------------------------------------------------------------------------------- */
@@ -239,9 +263,9 @@ static void reduce_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_ar
                                  args->istride, args->index_out ? &place : NULL);
         store_key(args, vector, key, place);
     } else {
-        total_t total = sum_vector(k, args, x, 0);
-        if (!is_certain(args->op, &total, TILE_ADDITIONS))
-            total = sum_vector(k, args, x, 1);
+        total_t total = sum_plain(k, args, x);
+        if (!is_certain(args->op, &total, TILEMM__PLAIN_ADDITIONS))
+            total.sum = sum_vector(k, args, x);
         store_sum(args, vector, total.sum, total.count);
     }
 }
@@ -272,9 +296,9 @@ static void reduce_tiles(const tilemm__reduce_cpu_t *k, const tilemm__reduce_arg
                 extreme_shared(k, args, x, plan->threads, args->index_out ? &place : NULL);
             store_key(args, v, key, place);
         } else {
-            total_t total = sum_vector_shared(k, args, x, plan, panel, 0);
-            if (!is_certain(args->op, &total, TILE_ADDITIONS))
-                total = sum_vector_shared(k, args, x, plan, panel, 1);
+            total_t total = sum_plain_shared(k, args, x, plan->threads);
+            if (!is_certain(args->op, &total, TILEMM__PLAIN_ADDITIONS))
+                total.sum = sum_vector_shared(k, args, x, plan, panel);
             store_sum(args, v, total.sum, total.count);
         }
     }
@@ -335,7 +359,7 @@ static void store_strip(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args
     for (int64_t j = 0; j < cols; j++) {
         total_t total = {{sums[j], 0}, largest * (double)args->n, counts ? counts[j] : args->n};
         if (!is_certain(args->op, &total, additions))
-            total = sum_vector(k, args, args->x + first + j, 1);
+            total.sum = sum_vector(k, args, args->x + first + j);
         store_sum(args, first + j, total.sum, total.count);
     }
 }

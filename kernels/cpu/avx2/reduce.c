@@ -3,9 +3,28 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <immintrin.h>
 
+static inline __m256d widen_part(const float *p, int count)
+{
+    const __m128i wanted = _mm_cmplt_epi32(_mm_setr_epi32(0, 1, 2, 3), _mm_set1_epi32(count));
+
+    return _mm256_cvtps_pd(_mm_maskload_ps(p, wanted));
+}
+
+/* The compiler need not know that it is 1. */
+static inline __m256d add_by_fma(__m256d sum, __m256d term)
+{
+    __m256d one = _mm256_set1_pd(1.0);
+
+    __asm__("" : "+x"(one));
+    return _mm256_fmadd_pd(term, one, sum);
+}
+
 #define REDUCE_TABLE tilemm__reduce_cpu_avx2
 #define REDUCE_DOUBLES 4
 #define REDUCE_WORDS 8
 #define REDUCE_WIDEN(p) ((vec_d)_mm256_cvtps_pd(_mm_loadu_ps(p)))
+#define REDUCE_PART(p, count) ((vec_d)widen_part(p, count))
+#define REDUCE_ADD(a, b) ((vec_d)add_by_fma((__m256d)(a), (__m256d)(b)))
+#define REDUCE_ANY(v) (!_mm256_testz_si256((__m256i)(v), (__m256i)(v)))
 #define REDUCE_MAX(a, b) ((vec_w)_mm256_max_epi32((__m256i)(a), (__m256i)(b)))
 #include "../reduce_tile.h"

@@ -7,5 +7,8 @@
 #define REDUCE_DOUBLES 2
 #define REDUCE_WORDS 4
 #define REDUCE_WIDEN(p) ((vec_d)vcvt_f64_f32(vld1_f32(p)))
+#define REDUCE_PART(p, count) ((void)(count), (vec_d){(p)[0], 0})
+#define REDUCE_ADD(a, b) ((a) + (b))
+#define REDUCE_ANY(v) (vmaxvq_u32((uint32x4_t)(v)) != 0)
 #define REDUCE_MAX(a, b) ((vec_w)vmaxq_s32((int32x4_t)(a), (int32x4_t)(b)))
 #include "../reduce_tile.h"
