@@ -159,6 +159,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
              * needs no copy if it fits the nearest cache. */
             direct = vector == 64 && plan->block_cols == side && plan->block_rows == side;
             if (direct) {
+                plan->along_rows = 1;
                 plan->block_rows = 64;
                 plan->block_cols = 4 * line;
                 if ((uintptr_t)args->src % args->elem_size == 0 && plan->ld_src % line == 0 &&
@@ -237,6 +238,7 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
     plan->buffered = 0;
     plan->stream = 0;
     plan->head = plan->head_cols = 0;
+    plan->along_rows = 0;
     plan->ahead = 0;
     plan->scratch = 0;
 

@@ -144,6 +144,8 @@ static void check_large(const tilemm__cpu_traits_t *traits)
 
     CHECK(plan.threads == threads, "%s: %d threads", traits->name, plan.threads);
     CHECK(plan.stream && !plan.head && plan.ahead, "%s: 8192 x 8192", traits->name);
+    CHECK(plan.along_rows == !plan.buffered, "%s: whole lines straight from the source",
+          traits->name);
     CHECK(plan.buffered == (traits->isa != TILEMM__ISA_AVX512), "%s: 8192 x 8192", traits->name);
     CHECK((double)plan.block_rows * (double)plan.block_cols * 4 <= (double)traits->l2_bytes / 8,
           "%s: blocks leave the L2 cache", traits->name);

@@ -39,10 +39,11 @@ typedef struct {
     int vector_bytes; /* a tile is vector_bytes / elem_size rows of 16 / elem_size columns */
 
     /* dst (cols x rows) = alpha times the transpose of src (rows x cols). alpha is looked at only
-     * by the scaled kind. hints: of the bits above. */
+     * by the scaled kind. hints: of the bits above. next: another block of the source, which
+     * is asked for, to have it in a near cache after this one; or NULL. */
     void (*block[TILEMM__TRANSPOSE_KINDS])(int64_t rows, int64_t cols, const void *src,
                                            int64_t ld_src, void *dst, int64_t ld_dst, float alpha,
-                                           int hints);
+                                           int hints, const void *next);
 
     /* dst = alpha * src, n floats; dst may be src. */
     void (*scale)(int64_t n, const float *src, float *dst, float alpha);

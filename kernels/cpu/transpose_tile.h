@@ -9,7 +9,9 @@
  *     V = 32, e = 8:   load      | 00 01 | 20 21 |   interleave   | 00 10 | 20 30 |
  *                                | 10 11 | 30 31 |                | 01 11 | 21 31 |
  *
- * No shuffle crosses a lane, so the same rounds serve every width. Ragged edges are covered by
+ * No round's shuffle crosses a lane, so the same rounds serve every width. Where V / 16 tiles lie
+ * side by side, whole vectors are loaded, and a square of lanes is transposed before the rounds:
+ * fewer loads, and each cache line is read once, while it is there. Ragged edges are covered by
  * tiles that overlap their neighbours and write the same values again, blocks of fewer rows than
  * a tile by tiles with V = 16, blocks of less than 16 / e rows or columns element by element.
  *
@@ -17,6 +19,7 @@
  *   TILE_TABLE            the name of its table
  *   TILE_BYTES            V: 16, 32 or 64
  *   TILE_LOAD(p, step)    a vector of the 16 bytes at p, p + step, ... (step in bytes; V > 16 only)
+ *   TILE_TURN(v)          transpose the square of 16-byte lanes of V / 16 vectors (V > 16 only)
  *   TILE_STREAM(p, v)     store around the caches to an aligned address, and
  *   TILE_FENCE()          order such stores before later ones; both or neither.
  * No intrinsic appears here. All functions are static: objects compiled for different instruction
@@ -132,6 +135,7 @@ const tilemm__transpose_cpu_t TILE_TABLE = {
 #define ELEM NAME(elem)
 #define TILE NAME(tile)
 #define SMALL_TILE NAME(small_tile)
+#define WIDE_TILE NAME(wide_tile)
 #define STRIP NAME(strip)
 #ifdef TILE_SCALED
 #define SCALE(x) (alpha * (x))
@@ -217,6 +221,56 @@ TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_
     }
 }
 
+/* Tiles that are taken side by side: as many as fit the registers. */
+#if TILE_ELEM >= 4
+enum { NAME(WIDE) = TILE_BYTES / 16 };
+#else
+enum { NAME(WIDE) = 1 };
+#endif
+#define WIDE NAME(WIDE)
+
+#if TILE_BYTES > 16 && TILE_ELEM >= 4
+/* WIDE tiles side by side. */
+TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
+                                 float alpha, int stream)
+{
+    NAME(vector) v[WIDE][SQUARE];
+    int q, r;
+
+    (void)alpha;
+    TILE_UNROLL
+    for (r = 0; r < SQUARE; r++) {
+        vector_float lanes[WIDE];
+
+        TILE_UNROLL
+        for (q = 0; q < WIDE; q++)
+            memcpy(&lanes[q], src + (r + q * SQUARE) * src_step, TILE_BYTES);
+        TILE_TURN(lanes);
+        TILE_UNROLL
+        for (q = 0; q < WIDE; q++)
+            v[q][r] = (NAME(vector))lanes[q];
+    }
+    TILE_UNROLL
+    for (q = 0; q < WIDE; q++) {
+        ROUNDS(NAME(vector), TILE_BYTES, v[q]);
+        TILE_UNROLL
+        for (r = 0; r < SQUARE; r++) {
+            char *const to = dst + (q * SQUARE + r) * dst_step;
+#ifdef TILE_SCALED
+            v[q][r] = (NAME(vector))((vector_float)v[q][r] * alpha);
+#endif
+            if (stream)
+                TILE_STREAM(to, v[q][r]);
+            else
+                memcpy(to, &v[q][r], TILE_BYTES);
+        }
+    }
+}
+#else
+#undef WIDE_TILE
+#define WIDE_TILE TILE
+#endif
+
 #if TILE_BYTES > 16
 /* SQUARE rows and columns. */
 TILE_INLINE void NAME(small_tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
@@ -241,18 +295,28 @@ TILE_INLINE void NAME(small_tile)(const char *src, int64_t src_step, char *dst, 
 #endif
 
 /* `tiles` times SQUARE rows of the result, from end to end. Where the rows of the source are no
- * whole number of tiles the last tile overlaps the one before it. */
+ * whole number of tiles the last tile overlaps the one before it. `next`, if not NULL, is what is
+ * asked for meanwhile, row by row. */
 TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, char *dst,
-                             int64_t dst_step, float alpha, int stream, int tiles)
+                             int64_t dst_step, float alpha, int stream, int tiles, const char *next)
 {
     const int64_t tile_rows = TILE_BYTES / TILE_ELEM;
     int64_t i = 0;
     int t;
 
-    for (; rows - i >= tile_rows; i += tile_rows)
-        for (t = 0; t < tiles; t++)
-            TILE(src + i * src_step + t * 16, src_step, dst + t * SQUARE * dst_step + i * TILE_ELEM,
-                 dst_step, alpha, stream);
+    for (; rows - i >= tile_rows; i += tile_rows) {
+        if (next)
+            for (t = 0; t < tile_rows; t++)
+                __builtin_prefetch(next + (i + t) * src_step, 0, 2);
+        if (tiles % WIDE == 0)
+            for (t = 0; t < tiles; t += WIDE)
+                WIDE_TILE(src + i * src_step + t * 16, src_step,
+                          dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, stream);
+        else
+            for (t = 0; t < tiles; t++)
+                TILE(src + i * src_step + t * 16, src_step,
+                     dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, stream);
+    }
     if (i == rows)
         return;
 #if TILE_BYTES > 16
@@ -274,7 +338,7 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
 }
 
 static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_src, void *dst,
-                        int64_t ld_dst, float alpha, int hints)
+                        int64_t ld_dst, float alpha, int hints, const void *next)
 {
     const int64_t src_step = ld_src * TILE_ELEM, dst_step = ld_dst * TILE_ELEM;
     const ELEM *const s = src;
@@ -299,19 +363,20 @@ static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_
             if (hints & TILEMM__BLOCK_STREAM)
                 for (; cols - j >= SQUARE; j += SQUARE)
                     STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha,
-                          1, 1);
+                          1, 1, NULL);
         } else if (hints & TILEMM__BLOCK_STREAM) {
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
                 STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1,
-                      4);
+                      4, next ? (const char *)next + j * TILE_ELEM : NULL);
         } else {
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
                 STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0,
-                      4);
+                      4, next ? (const char *)next + j * TILE_ELEM : NULL);
         }
         while (j < cols) {
             j = cols - j < SQUARE ? cols - SQUARE : j;
-            STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1);
+            STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1,
+                  NULL);
             j += SQUARE;
         }
         if (hints & TILEMM__BLOCK_STREAM)
@@ -400,10 +465,12 @@ static void NAME(skew)(int64_t m, int64_t cols, void *panel, int64_t ld, const i
 #undef ELEM
 #undef TILE
 #undef SMALL_TILE
+#undef WIDE_TILE
 #undef STRIP
 #undef SCALE
 #undef WORD
 #undef SQUARE
+#undef WIDE
 #undef INTERLEAVE
 #undef ROUND
 #undef ROUNDS

@@ -100,7 +100,8 @@ typedef struct {
 } block_t;
 
 /* Task number `task`: a block of a matrix of the batch. Row blocks follow each other, so that a
- * thread writes along the rows of the result. */
+ * thread writes along the rows of the result, or column blocks, so that it reads along those of the
+ * source. */
 static block_t find_block(const job_t *job, int64_t task, int trans)
 {
     const plan_t *const plan = job->plan;
@@ -108,11 +109,14 @@ static block_t find_block(const job_t *job, int64_t task, int trans)
     const int64_t size = (int64_t)args->elem_size;
     const int64_t row_blocks = tilemm__transpose_row_blocks(plan);
     const int64_t col_blocks = tilemm__transpose_col_blocks(plan);
-    const int64_t row_block = task % row_blocks - (plan->head > 0); /* -1: the head */
+    const int64_t matrix = task / (row_blocks * col_blocks),
+                  of_it = task % (row_blocks * col_blocks);
+    const int64_t row_block =
+        (plan->along_rows ? of_it / col_blocks : of_it % row_blocks) - (plan->head > 0);
+    const int64_t col_block =
+        (plan->along_rows ? of_it % col_blocks : of_it / row_blocks) - (plan->head_cols > 0);
     const int64_t i = row_block < 0 ? 0 : plan->head + row_block * plan->block_rows;
-    const int64_t col_block = task / row_blocks % col_blocks - (plan->head_cols > 0);
     const int64_t j = col_block < 0 ? 0 : plan->head_cols + col_block * plan->block_cols;
-    const int64_t matrix = task / row_blocks / col_blocks;
     block_t block;
 
     block.rows = row_block < 0 ? plan->head : min64(plan->block_rows, plan->rows - i);
@@ -154,19 +158,20 @@ static void transpose_blocks(const job_t *job)
     for (; task < end; task++) {
         const block_t block = find_block(job, task, 1);
 
-        if (plan->ahead && task + 1 < end) {
-            const block_t next = find_block(job, task + 1, 1);
+        const int ahead = plan->ahead && task + 1 < end;
+        const block_t next = ahead ? find_block(job, task + 1, 1) : block;
 
-            prefetch_block(&next, plan->ld_src, size);
-        }
         if (plan->buffered) {
+            if (ahead)
+                prefetch_block(&next, plan->ld_src, size);
             copy_rows(scratch, ld, block.src, plan->ld_src, block.rows, block.cols, size);
             job->kernels->block[plan->kind](block.rows, block.cols, scratch, ld, block.dst,
                                             plan->ld_dst, job->args->alpha,
-                                            block.hints | TILEMM__BLOCK_NEAR);
+                                            block.hints | TILEMM__BLOCK_NEAR, NULL);
         } else {
             job->kernels->block[plan->kind](block.rows, block.cols, block.src, plan->ld_src,
-                                            block.dst, plan->ld_dst, job->args->alpha, block.hints);
+                                            block.dst, plan->ld_dst, job->args->alpha, block.hints,
+                                            ahead ? next.src : NULL);
         }
     }
 }
@@ -262,10 +267,10 @@ static void swap_blocks(const job_t *job)
             if (i != j) {
                 copy_rows(other, scratch_ld, lower, ld, cols, rows, size);
                 job->kernels->block[plan->kind](cols, rows, other, scratch_ld, upper, ld, alpha,
-                                                TILEMM__BLOCK_NEAR);
+                                                TILEMM__BLOCK_NEAR, NULL);
             }
             job->kernels->block[plan->kind](rows, cols, one, scratch_ld, lower, ld, alpha,
-                                            TILEMM__BLOCK_NEAR);
+                                            TILEMM__BLOCK_NEAR, NULL);
         }
 }
 
