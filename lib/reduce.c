@@ -47,7 +47,7 @@ static tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int op, in
         !tilemm__check_pointer(ctx, where, result_name, index ? (void *)index : (void *)result))
         return TILEMM_INVALID_ARGUMENT;
     char inc_y[40] = "";
-    if (op == TILEMM__DOT)
+    if (op == TILEMM__DOT && ctx->log)
         snprintf(inc_y, sizeof inc_y, " --inc-y %lld", (long long)incy);
     tilemm__log(ctx, "reduce --op %s%s --sizes %lld --inc %lld%s --nan %s", arg ? "i" : "",
                 op_names[op], (long long)n, (long long)incx, inc_y, nan_name(ctx));

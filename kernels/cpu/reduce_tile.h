@@ -118,7 +118,7 @@ INLINE double across(vec_d v)
 
 /* Each float is worked on for longer than one FP32 addition takes, so fewer loads fit the
  * processor's window than memory could serve: a row is asked for well before it is needed. */
-enum { AHEAD = 4096 };
+enum { AHEAD = 2048 };
 
 INLINE void prefetch_ahead(const float *row)
 {
@@ -147,11 +147,8 @@ INLINE void sum_block(int op, int nan_ignore, int64_t n, int64_t more, const flo
         size[i] = (vec_f){0};
     }
     for (; e + ROW <= n; e += ROW) {
-        if (more >= AHEAD) {
+        if (op != TILEMM__DOT && more >= AHEAD) { /* its two streams do without */
             prefetch_ahead(x + e);
-            if (op == TILEMM__DOT) {
-                prefetch_ahead(y + e);
-            }
         }
 #pragma GCC unroll 8
         for (int i = 0; i < PLAIN_REGS; i++) {
