@@ -177,6 +177,7 @@ const bench_row_t *bench_suite(const char *name, int *count);
 int bench_gemm(const machine_t *machine, const bench_options_t *options, report_t *report);
 int bench_gemm_suite(const machine_t *machine, const bench_options_t *options, report_t *report);
 int bench_transpose(const machine_t *machine, const bench_options_t *options, report_t *report);
+int bench_transpose_has_suite(const char *name);
 int bench_transpose_suite(const machine_t *machine, const bench_options_t *options,
                           report_t *report);
 int bench_reduce(const machine_t *machine, const bench_options_t *options, report_t *report);

@@ -10,7 +10,7 @@
 #include "gpu.h"
 
 /* One row of a suite: batch matrices of rows x cols, and the ratios that are aimed at: to a copy of
- * the same bytes and to cublasSgeam (0: none). */
+ * the same bytes and to the peer (0: none). */
 typedef struct {
     int64_t rows, cols, elem_size, batch;
     int in_place;
@@ -29,6 +29,19 @@ static const row_t h200[] = {
     {1024, 1024, 4, 1, 0, 0, 1.0},       {32, 32, 4, 65536, 0, 0.9, 0},
     {3, 5, 4, 65536, 0, 0.7, 0},         {16384, 16384, 4, 1, 1, 0.95, 0},
     {16384, 12289, 4, 1, 1, 0.5, 0},     {12289, 16384, 4, 1, 1, 0.5, 0},
+};
+
+/* On the CPU, one thread. To another place OpenBLAS is to be beaten by as much only where it falls
+ * below a third of a copy: see goal_of. */
+static const row_t cpu[] = {
+    {1024, 1024, 4, 1, 0, 0.8, 4.0}, {2048, 2048, 4, 1, 0, 0.8, 4.0},
+    {4096, 4096, 4, 1, 0, 0.8, 4.0}, {8192, 8192, 4, 1, 0, 0.8, 4.0},
+    {3000, 5008, 4, 1, 0, 0.8, 4.0}, {3001, 5003, 4, 1, 0, 0.8, 4.0},
+    {4096, 4096, 1, 1, 0, 0, 0},     {4096, 4096, 2, 1, 0, 0, 0},
+    {4096, 4096, 8, 1, 0, 0, 0},     {4096, 4096, 16, 1, 0, 0, 0},
+    {64, 64, 4, 1, 0, 0, 1.0},       {256, 256, 4, 1, 0, 0, 1.0},
+    {1024, 1024, 4, 1, 1, 0, 5.0},   {4096, 4096, 4, 1, 1, 0, 5.0},
+    {8192, 8192, 4, 1, 1, 0, 5.0},   {4096, 3073, 4, 1, 1, 0, 0},
 };
 
 typedef struct {
@@ -281,6 +294,18 @@ static void fill_source(problem_t *p)
         memcpy(bytes + done, bytes, least(period, p->src.bytes - done));
 }
 
+/* What is aimed at beside one contender; the last one is the copy. */
+static double goal_of(const machine_t *machine, const row_t *row, const contender_t *contender,
+                      const contender_t *copy)
+{
+    if (contender->tag == TAG_COPIES)
+        return row->of_copy;
+    if (!machine->on_gpu && !row->in_place && row->of_copy > 0 &&
+        contender->median < 3 * copy->median)
+        return 0;
+    return row->of_peer;
+}
+
 /* A row gives a label and goals; NULL where there is no suite. */
 static int measure_problem(const machine_t *machine, const bench_options_t *options,
                            const bench_size_t *size, const row_t *row, problem_t *p,
@@ -344,7 +369,7 @@ static int measure_problem(const machine_t *machine, const bench_options_t *opti
     if (failed || measure(machine, contenders, count, p, options->reps) != 0)
         return EXIT_FAILED;
     for (int i = 1; row && i < count; i++) {
-        const double goal = contenders[i].tag == TAG_COPIES ? row->of_copy : row->of_peer;
+        const double goal = goal_of(machine, row, &contenders[i], &contenders[count - 1]);
 
         if (goal > 0)
             snprintf(contenders[i].kernel, sizeof contenders[i].kernel, "goal %.2f: %s", goal,
@@ -382,15 +407,35 @@ int bench_transpose(const machine_t *machine, const bench_options_t *options, re
     return status;
 }
 
+static const row_t *find_suite(const char *name, size_t *count)
+{
+    const int is_cpu = strcmp(name, "cpu") == 0;
+
+    *count = is_cpu ? sizeof cpu / sizeof cpu[0] : sizeof h200 / sizeof h200[0];
+    return is_cpu ? cpu : strcmp(name, "h200") == 0 ? h200 : NULL;
+}
+
+int bench_transpose_has_suite(const char *name)
+{
+    size_t count;
+
+    return find_suite(name, &count) != NULL;
+}
+
 int bench_transpose_suite(const machine_t *machine, const bench_options_t *options,
                           report_t *report)
 {
+    const char *peer = machine->blas     ? machine->blas->name
+                       : machine->cublas ? machine->cublas->name
+                                         : NULL;
     int status = EXIT_OK;
+    size_t count;
+    const row_t *rows = find_suite(options->suite, &count);
 
     report_table(report, machine, "transpose, suite %s%s%s", options->suite,
-                 machine->cublas ? ", against " : "", machine->cublas ? machine->cublas->name : "");
-    for (size_t i = 0; status == EXIT_OK && i < sizeof h200 / sizeof h200[0]; i++) {
-        const row_t *row = &h200[i];
+                 peer ? ", against " : "", peer ? peer : "");
+    for (size_t i = 0; status == EXIT_OK && i < count; i++) {
+        const row_t *row = &rows[i];
         const bench_size_t size = {2, {row->rows, row->cols, 0}};
         bench_options_t one = *options;
         problem_t problem = {0};

@@ -122,7 +122,7 @@ static void print_help(void)
          "      --stride-a N, --stride-b N, --stride-c N   from one to the next (no gaps);\n"
          "                             --stride-c 0: matrices given by arrays of pointers\n");
     puts("transpose:\n"
-         "      --suite h200           a fixed list of shapes, each with the ratios aimed at\n"
+         "      --suite h200|cpu       a fixed list of shapes, each with the ratios aimed at\n"
          "      --elem-size 1|2|4|8|16  bytes (4)\n"
          "      --in-place             in place\n"
          "      --alpha X              scaled, of floats\n"
@@ -273,7 +273,7 @@ static int check_options(bench_options_t *o)
                                        : most_dims == 2 ? "N or RxC"
                                                         : "N");
     if (o->suite && !(o->verb == BENCH_REDUCE      ? bench_reduce_has_suite(o->suite)
-                      : o->verb == BENCH_TRANSPOSE ? strcmp(o->suite, "h200") == 0
+                      : o->verb == BENCH_TRANSPOSE ? bench_transpose_has_suite(o->suite)
                                                    : bench_suite(o->suite, &count) != NULL))
         return command_usage_error("bench", "--suite does not take '%s'", o->suite);
     if (o->suite && o->size_count)
