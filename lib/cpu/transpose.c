@@ -42,33 +42,25 @@ static const kernels_t *kernels_for(tilemm__isa_t isa)
     }
 }
 
-/* This thread's share of so many tasks, as a range. */
-static void my_share(int64_t tasks, int64_t *begin, int64_t *end)
-{
-#ifdef _OPENMP
-    const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-#else
-    const int64_t thread = 0, threads = 1;
-#endif
-    const int64_t each = tasks / threads, more = tasks % threads;
+/* A thread of the team that does a job. */
+typedef struct {
+    int64_t number, of;
+} thread_t;
 
-    *begin = thread * each + (thread < more ? thread : more);
-    *end = *begin + each + (thread < more);
+/* This thread's share of so many tasks, as a range. */
+static void my_share(thread_t me, int64_t tasks, int64_t *begin, int64_t *end)
+{
+    const int64_t each = tasks / me.of, more = tasks % me.of;
+
+    *begin = me.number * each + (me.number < more ? me.number : more);
+    *end = *begin + each + (me.number < more);
 }
 
 /* This thread's scratch: of the workspace, or else what it has on its stack. */
-static char *my_scratch(const job_t *job, char *stack, size_t *bytes)
+static char *my_scratch(const job_t *job, thread_t me, char *stack, size_t *bytes)
 {
-    if (!job->workspace) {
-        *bytes = TILEMM__TRANSPOSE_STACK;
-        return stack;
-    }
-    *bytes = job->plan->scratch;
-#ifdef _OPENMP
-    return job->workspace + (size_t)omp_get_thread_num() * job->plan->scratch;
-#else
-    return job->workspace;
-#endif
+    *bytes = job->workspace ? job->plan->scratch : TILEMM__TRANSPOSE_STACK;
+    return job->workspace ? job->workspace + (size_t)me.number * job->plan->scratch : stack;
 }
 
 static int64_t min64(int64_t x, int64_t y)
@@ -143,7 +135,7 @@ static inline __attribute__((always_inline)) void prefetch_block(const block_t *
             __builtin_prefetch(block->src + i * ld * size + at, 0, 2);
 }
 
-static void transpose_blocks(const job_t *job)
+static void transpose_blocks(const job_t *job, thread_t me)
 {
     const plan_t *const plan = job->plan;
     const int64_t size = (int64_t)job->args->elem_size;
@@ -151,10 +143,10 @@ static void transpose_blocks(const job_t *job)
     /* 64: vectors read from it are best aligned. */
     char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
     size_t bytes;
-    char *const scratch = my_scratch(job, stack, &bytes);
+    char *const scratch = my_scratch(job, me, stack, &bytes);
     int64_t task, end;
 
-    my_share(tilemm__transpose_tasks(plan), &task, &end);
+    my_share(me, tilemm__transpose_tasks(plan), &task, &end);
     for (; task < end; task++) {
         const block_t block = find_block(job, task, 1);
 
@@ -176,13 +168,13 @@ static void transpose_blocks(const job_t *job)
     }
 }
 
-static void copy_blocks(const job_t *job)
+static void copy_blocks(const job_t *job, thread_t me)
 {
     const plan_t *const plan = job->plan;
     const int64_t size = (int64_t)job->args->elem_size;
     int64_t task, end, i;
 
-    my_share(tilemm__transpose_tasks(plan), &task, &end);
+    my_share(me, tilemm__transpose_tasks(plan), &task, &end);
     for (; task < end; task++) {
         const block_t block = find_block(job, task, 0);
 
@@ -200,12 +192,25 @@ static void copy_blocks(const job_t *job)
     }
 }
 
-/* Start a thread's part on all threads. A team of one too: the caller may be in a larger team of
- * its own, whose numbers mean nothing here. */
-static void on_threads(const job_t *job, void (*part)(const job_t *job))
+/* This thread, of the team that it is in. */
+static thread_t of_team(void)
 {
+#ifdef _OPENMP
+    return (thread_t){omp_get_thread_num(), omp_get_num_threads()};
+#else
+    return (thread_t){0, 1};
+#endif
+}
+
+/* Do each thread's part. To start a team of one takes longer than a small matrix. */
+static void on_threads(const job_t *job, void (*part)(const job_t *job, thread_t me))
+{
+    if (job->plan->threads == 1) {
+        part(job, (thread_t){0, 1});
+        return;
+    }
 #pragma omp parallel num_threads(job->plan->threads)
-    part(job);
+    part(job, of_team());
 }
 
 /* ---- in place ---------------------------------------------------------------------------- */
@@ -239,7 +244,7 @@ static void move_slots(char *a, int64_t size, int64_t total, int64_t width_in, i
 
 /* Two blocks that mirror each other are copied to scratch and transposed back, each to the other's
  * place. Thread t of T takes the block rows t, t + T, ..., which evens out their lengths. */
-static void swap_blocks(const job_t *job)
+static void swap_blocks(const job_t *job, thread_t me)
 {
     const plan_t *const plan = job->plan;
     const int64_t n = plan->rows, ld = plan->ld_src, side = plan->block_rows;
@@ -248,17 +253,12 @@ static void swap_blocks(const job_t *job)
     const float alpha = job->args->alpha;
     char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
     size_t bytes;
-    char *const one = my_scratch(job, stack, &bytes);
+    char *const one = my_scratch(job, me, stack, &bytes);
     char *const other = one + side * scratch_ld * size;
     char *const a = job->args->dst;
-#ifdef _OPENMP
-    const int64_t thread = omp_get_thread_num(), threads = omp_get_num_threads();
-#else
-    const int64_t thread = 0, threads = 1;
-#endif
     int64_t i, j;
 
-    for (i = thread * side; i < n; i += threads * side)
+    for (i = me.number * side; i < n; i += me.of * side)
         for (j = i; j < n; j += side) {
             const int64_t rows = min64(side, n - i), cols = min64(side, n - j);
             char *const upper = a + (i * ld + j) * size, *const lower = a + (j * ld + i) * size;
@@ -347,20 +347,20 @@ static void permute(char *base, int64_t count, int64_t step, size_t piece, permu
 /* Steps 1 and 3 of the permutation (inplace.h) on the panels of adjacent columns that are this
  * thread's. Within a panel the columns' rotations differ by little: a common rotation joins the
  * permutation of rows, and a skew does what is left. */
-static void panels(const job_t *job, const tilemm__inplace_t *view, char *base, int64_t ld,
-                   int step_number, int backward)
+static void panels(const job_t *job, thread_t me, const tilemm__inplace_t *view, char *base,
+                   int64_t ld, int step_number, int backward)
 {
     const int64_t size = (int64_t)job->args->elem_size, width = job->plan->block_cols;
     const int64_t m = view->m, n = view->n;
     char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
     size_t bytes;
-    unsigned char *const scratch = (unsigned char *)my_scratch(job, stack, &bytes);
+    unsigned char *const scratch = (unsigned char *)my_scratch(job, me, stack, &bytes);
     int kind = 0;
     int64_t panel, end, x;
 
     while (1 << kind < size)
         kind++;
-    my_share(ceil_div(n, width), &panel, &end);
+    my_share(me, ceil_div(n, width), &panel, &end);
     for (; panel < end; panel++) {
         const int64_t j = panel * width, cols = min64(width, n - j);
         char *const top = base + j * size, *const bottom = top + (m - 1) * ld * size;
@@ -391,17 +391,17 @@ static void panels(const job_t *job, const tilemm__inplace_t *view, char *base, 
 }
 
 /* Step 2, on the rows that are this thread's. */
-static void shuffle_rows(const job_t *job, const tilemm__inplace_t *view, char *base, int64_t ld,
-                         int backward)
+static void shuffle_rows(const job_t *job, thread_t me, const tilemm__inplace_t *view, char *base,
+                         int64_t ld, int backward)
 {
     const int64_t size = (int64_t)job->args->elem_size, n = view->n;
     char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
     size_t bytes;
-    char *const scratch = my_scratch(job, stack, &bytes);
+    char *const scratch = my_scratch(job, me, stack, &bytes);
     const int fits = (size_t)(n * size) <= bytes;
     int64_t i, end;
 
-    my_share(view->m, &i, &end);
+    my_share(me, view->m, &i, &end);
     for (; i < end; i++) {
         char *const row = base + i * ld * size;
 
@@ -432,22 +432,55 @@ static void rectangle(const job_t *job, int backward)
     tilemm__inplace_init(&view, backward ? plan->cols : plan->rows,
                          backward ? plan->rows : plan->cols);
 #ifdef _OPENMP
-#pragma omp parallel num_threads(plan->threads) if (plan->threads > 1)
+#pragma omp parallel num_threads(plan->threads)
 #endif
     {
-        panels(job, &view, a, ld, backward ? 3 : 1, backward);
+        const thread_t me = of_team();
+
+        panels(job, me, &view, a, ld, backward ? 3 : 1, backward);
 #ifdef _OPENMP
 #pragma omp barrier
 #endif
-        shuffle_rows(job, &view, a, ld, backward);
+        shuffle_rows(job, me, &view, a, ld, backward);
 #ifdef _OPENMP
 #pragma omp barrier
 #endif
-        panels(job, &view, a, ld, backward ? 1 : 3, backward);
+        panels(job, me, &view, a, ld, backward ? 1 : 3, backward);
     }
 }
 
 /* ---- the backend's functions ------------------------------------------------------------- */
+
+/* Append to a text that has room. */
+static char *put(char *to, const char *text)
+{
+    while (*text)
+        *to++ = *text++;
+    *to = '\0';
+    return to;
+}
+
+static char *put_number(char *to, int number)
+{
+    char digits[2] = {(char)('0' + number % 10), '\0'};
+
+    if (number >= 10)
+        to = put_number(to, number / 10);
+    return put(to, digits);
+}
+
+/* "transpose_simd_avx512_16x4x4": to print it takes as long as to transpose 64 x 64 floats. */
+static void set_name(tilemm_t ctx, const plan_t *plan, int size)
+{
+    char name[64], *to = put(name, "transpose_");
+
+    to = put(put(to, tilemm__transpose_method_name(plan->method)), "_");
+    to = put(put(to, tilemm__isa_name(tilemm__cpu_traits(ctx)->isa)), "_");
+    to = put(put_number(to, plan->tile_rows), "x");
+    to = put(put_number(to, plan->tile_cols), "x");
+    put_number(to, size);
+    tilemm__set_kernel_name(ctx, name);
+}
 
 static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, int in_place)
 {
@@ -471,8 +504,7 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, i
         if (!plan.scratch)
             job.workspace = NULL;
     }
-    tilemm__set_kernel(ctx, "transpose_%s_%s_%dx%dx%d", tilemm__transpose_method_name(plan.method),
-                       tilemm__isa_name(traits->isa), plan.tile_rows, plan.tile_cols, (int)size);
+    set_name(ctx, &plan, (int)size);
 
     switch (plan.method) {
     case TILEMM__TRANSPOSE_FILL:
