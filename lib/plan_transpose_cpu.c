@@ -126,7 +126,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
     const int64_t line = 64 / size;
     const int far = bytes_moved(plan, args->elem_size) > near_bytes(traits);
-    int direct = 0;
+    int direct;
     size_t scratch;
 
     /* A thin matrix gets thin blocks of the same size. */
@@ -150,25 +150,25 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
      * all aligned alike: then they are aligned from row `head` of the source on. */
     if (far && (uintptr_t)args->dst % args->elem_size == 0 && plan->ld_dst * size % vector == 0 &&
         (plan->batch_count == 1 || args->stride_dst * size % vector == 0)) {
-        const int64_t head = (int64_t)(-(uintptr_t)args->dst % 64) / size;
-
-        if (plan->rows - head >= 2 * line) {
-            plan->stream = 1;
-            plan->head = head;
-            /* A vector that is a whole cache line leaves no part of one behind. Then the block
-             * needs no copy if it fits the nearest cache. */
-            direct = vector == 64 && plan->block_cols == side && plan->block_rows == side;
-            if (direct) {
-                plan->along_rows = 1;
-                plan->block_rows = 64;
-                plan->block_cols = 4 * line;
-                if ((uintptr_t)args->src % args->elem_size == 0 && plan->ld_src % line == 0 &&
-                    (plan->batch_count == 1 || args->stride_src % line == 0))
-                    plan->head_cols = (int64_t)(-(uintptr_t)args->src % 64) / size;
-            }
-            plan->block_rows = min64(round_up(plan->block_rows, line), plan->rows - head);
-        }
+        plan->head = (int64_t)(-(uintptr_t)args->dst % 64) / size;
+        plan->stream = plan->rows - plan->head >= 2 * line;
+        if (!plan->stream)
+            plan->head = 0;
     }
+    /* A vector that is a whole cache line leaves no part of one behind, and tiles side by side read
+     * whole lines. Then a block of a large matrix needs no copy if it fits the nearest cache. */
+    direct = far && vector == 64 && plan->block_cols == side && plan->block_rows == side &&
+             (plan->stream || size >= 4);
+    if (direct) {
+        plan->along_rows = 1;
+        plan->block_rows = 64;
+        plan->block_cols = 4 * line;
+    }
+    if (direct && plan->stream && (uintptr_t)args->src % args->elem_size == 0 &&
+        plan->ld_src % line == 0 && (plan->batch_count == 1 || args->stride_src % line == 0))
+        plan->head_cols = (int64_t)(-(uintptr_t)args->src % 64) / size;
+    if (plan->stream)
+        plan->block_rows = min64(round_up(plan->block_rows, line), plan->rows - plan->head);
     limit_threads(plan, (double)tilemm__transpose_tasks(plan));
 
     /* The hardware foresees neither the rows of a block nor the next block. */

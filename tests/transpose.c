@@ -109,6 +109,22 @@ static void shapes(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
+/* More than the last cache keeps: written around the caches where the result's rows are aligned
+ * alike, and read ahead of use. */
+static void large(tilemm_t ctx, rng_t *rng)
+{
+    const int64_t bytes = (int64_t)68 << 19;
+    int s;
+
+    for (s = 0; s < 5; s++) {
+        const int64_t size = (int64_t)sizes[s], rows = 1500 + rng_range(rng, 0, 200);
+        const int64_t cols = bytes / size / rows + 1;
+
+        one(ctx, rows, cols, sizes[s], -cols & 63, -rows & 63, rng);
+        one(ctx, rows, cols, sizes[s], 1 - cols % 2, 1 - rows % 2, rng);
+    }
+}
+
 static void batches(tilemm_t ctx, int rounds, rng_t *rng)
 {
     int round;
@@ -269,6 +285,8 @@ int main(void)
         if (TEST_BACKEND == TILEMM_BACKEND_CPU)
             tilemm_set_threads(ctx, 3);
         shapes(ctx, test_quick() ? 5 : **name ? 30 : 80, &rng);
+        if (TEST_BACKEND == TILEMM_BACKEND_CPU && !test_quick())
+            large(ctx, &rng);
         batches(ctx, test_quick() ? 20 : 100, &rng);
         scaled(ctx, test_quick() ? 20 : 80, &rng);
         far_apart(ctx);
