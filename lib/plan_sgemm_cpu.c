@@ -14,12 +14,7 @@
 static const double THREAD_WORK = 1 << 20;
 /* The same for a vector times a matrix, which waits for memory. */
 static const double VECTOR_WORK = 1 << 18;
-/* Products of up to so many multiply-adds are added up in short chains, for accuracy: there it
- * costs nothing that shows, and other libraries' kernels for small products do the like. */
-static const double SHORT_CHAIN_WORK = 1 << 21;
-/* Rows further apart are better packed: those of a tile would be in the same few sets of L1. */
-enum { IN_PLACE_LD = 512 };
-enum { SHORT_CHAIN = 32, LONG_CHAIN = 128 };
+enum { LONG_CHAIN = 128 };
 /* Parts that each thread should find, so that the last to finish is not much later. */
 enum { PARTS_PER_THREAD = 8 };
 
@@ -202,7 +197,7 @@ static void plan_vector(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int th
     plan->vector = 1;
     plan->on_stack = 1;
     plan->chain = LONG_CHAIN;
-    plan->rows = plan->m_task = plan->m_panel = plan->m_part = 1;
+    plan->m_task = plan->m_panel = plan->m_part = 1;
     plan->kc = even(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
     plan->threads = (int)within(work / VECTOR_WORK, 1, threads);
     plan->n_task = round_up(x->n, x->nr);
@@ -212,49 +207,24 @@ static void plan_vector(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int th
     count_tasks(plan, x);
 }
 
-/* Small matrices, of which A is read where it lies, and B too if its columns are next to each
- * other: else B is packed on the stack. Little may be computed here, as it takes longer than the
- * smallest products. Returns 0 if these are not such. */
-static int plan_in_place(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int64_t kc_limit,
-                         int64_t lda, int b_along_k, int threads)
+/* Small matrices: all that is shared out is the batch. */
+static void plan_small(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
 {
-    const double work = (double)x->m * (double)x->n * (double)x->k;
-    int64_t panel, parts;
+    const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->batch_count;
 
-    if (work > SHORT_CHAIN_WORK || x->k > kc_limit || lda > IN_PLACE_LD ||
-        (threads > 1 && work >= 2 * THREAD_WORK))
-        return 0;
-    plan->kc = (x->k + 3) & ~INT64_C(3);
-    panel = (int64_t)panel_bytes(plan->kc, x->nr);
-    if (panel > TILEMM__SGEMM_STACK_BYTES)
-        return 0;
-    plan->in_place = 1;
-    plan->direct = !b_along_k;
+    plan->small = 1;
     plan->on_stack = 1;
-    plan->chain = SHORT_CHAIN;
-    parts = x->m <= x->mr ? 1 : pieces(x->m, x->mr);
-    plan->rows = parts == 1 ? x->m : pieces(x->m, parts);
-    plan->m_task = plan->m_panel = plan->m_part = parts * plan->rows;
-    plan->n_task = plan->n_panel = x->n <= x->nr ? x->nr : round_up(x->n, x->nr);
-    if (b_along_k && plan->n_panel > x->nr)
-        plan->n_panel = least(plan->n_panel, TILEMM__SGEMM_STACK_BYTES / panel * x->nr);
-    plan->n_part = plan->n_panel;
-    plan->set_bytes = plan->direct ? (size_t)panel : panel_bytes(plan->kc, plan->n_panel);
     plan->tasks = x->batch_count;
     plan->threads = 1;
     if (threads > 1 && x->batch_count > 1)
-        plan->threads = (int)least(x->batch_count,
-                                   within(work * (double)x->batch_count / THREAD_WORK, 1, threads));
-    return 1;
+        plan->threads = (int)least(x->batch_count, within(work / THREAD_WORK, 1, threads));
 }
 
 void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_args_t *args,
                             const tilemm__cpu_traits_t *traits, int mr, int nr, int threads,
                             size_t workspace)
 {
-    /* A tile has fewer rows than columns, and can have fewer still: the shorter side of C is
-     * best the rows. C's vector stores are lost, so only where columns would be mostly empty. */
-    const int swap = args->n < args->m && args->n <= mr && args->n <= nr / 2;
+    const int swap = tilemm__sgemm_cpu_swaps(args, mr, nr);
     const shape_t x = {
         .m = swap ? args->n : args->m,
         .n = swap ? args->m : args->n,
@@ -272,17 +242,20 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
         most(128, least(512, that_fit((int64_t)traits->l1d_bytes * 3 / 2, nr)));
     size_t sets, least_set;
 
-    *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap, .rows = mr};
+    *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap};
     if (x.m == 1) {
         plan_vector(plan, &x, threads);
         return;
     }
-    if (plan_in_place(plan, &x, kc_limit, swap ? args->ldb : args->lda, b_along_k, threads))
+    if (tilemm__sgemm_cpu_is_small_of(x.m, x.n, x.k, swap ? args->ldb : args->lda, nr, threads)) {
+        plan_small(plan, &x, threads);
         return;
+    }
     plan->kc = even(x.k, kc_limit, 4);
 
-    plan->chain =
-        (double)x.m * (double)x.n * (double)x.k <= SHORT_CHAIN_WORK ? SHORT_CHAIN : LONG_CHAIN;
+    plan->chain = (double)x.m * (double)x.n * (double)x.k <= TILEMM__SGEMM_SMALL_WORK
+                      ? TILEMM__SGEMM_SMALL_CHAIN
+                      : LONG_CHAIN;
 
     /* B where it lies: if its elements are read once, packing is pure loss; if all of it lies in
      * L1, nearly so. */

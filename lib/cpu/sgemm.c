@@ -61,20 +61,19 @@ static float *c_of(const tilemm__sgemm_args_t *args, int64_t i)
 
 /* Matrix i of the batch. */
 static product_t product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
-                            const tilemm__sgemm_cpu_plan_t *plan, int64_t i)
+                            int swap, int64_t i)
 {
     const float *a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
     const float *b = args->b_array ? args->b_array[i] : args->b + i * args->stride_b;
     product_t x = {
         .tile = tile,
-        .plan = plan,
         .k = args->k,
         .alpha = args->alpha,
         .beta = args->beta,
     };
 
     x.c = c_of(args, i);
-    if (plan->swap) {
+    if (swap) {
         x.m = args->n;
         x.n = args->m;
         x.a = b;
@@ -165,29 +164,33 @@ static void pack_ns(const product_t *x, const block_t *at, int thread, int threa
 /* The tiles of one part of a block: rows from i, columns from j, counted from the block's. */
 static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0)
 {
-    const int64_t mr = x->plan->rows, nr = x->tile->nr;
-    const int64_t i1 = least(at->m, i0 + x->plan->m_part);
-    const int in_place = x->plan->in_place, along_k = in_place && x->a_along_k;
+    const int64_t nr = x->tile->nr;
     const int64_t j1 = least(at->n, j0 + x->plan->n_part);
-    /* beta belongs to the first steps; the others add to what those stored. */
-    const float beta = at->p == 0 ? x->beta : 1.0f;
+    tilemm__sgemm_strip_t strip = {
+        .k = at->k,
+        .chain = x->plan->chain,
+        .ms = x->ms + i0 * at->k,
+        .row_ms = at->k,
+        .ld_ms = x->tile->mr,
+        .m = least(at->m - i0, x->plan->m_part),
+        .rows = x->tile->mr,
+        .alpha = x->alpha,
+        /* beta belongs to the first steps; the others add to what those stored. */
+        .beta = at->p == 0 ? x->beta : 1.0f,
+        .rs_c = x->rs_c,
+        .cs_c = x->cs_c,
+    };
 
     for (int64_t j = j0; j < j1; j += nr) {
-        const int n = (int)least(nr, at->n - j);
-        const float *ns = x->ns + (x->plan->direct ? 0 : j * at->k);
-        int64_t ld_ns = nr;
-
-        if (is_direct(x, n)) {
-            ns = x->b + at->p * x->ldb + at->j + j;
-            ld_ns = x->ldb;
+        strip.n = (int)least(nr, at->n - j);
+        strip.ns = x->ns + (x->plan->direct ? 0 : j * at->k);
+        strip.ld_ns = nr;
+        strip.c = x->c + (at->i + i0) * x->rs_c + (at->j + j) * x->cs_c;
+        if (is_direct(x, strip.n)) {
+            strip.ns = x->b + at->p * x->ldb + at->j + j;
+            strip.ld_ns = x->ldb;
         }
-        for (int64_t i = i0; i < i1; i += mr) {
-            const float *ms = in_place ? a_at(x, at->i + i, at->p) : x->ms + i * at->k;
-
-            x->tile->kernel(at->k, x->plan->chain, ms, in_place ? x->lda : x->tile->mr, along_k, ns,
-                            ld_ns, (int)least(mr, i1 - i), n, x->alpha, beta,
-                            x->c + (at->i + i) * x->rs_c + (at->j + j) * x->cs_c, x->rs_c, x->cs_c);
-        }
+        x->tile->strip(&strip);
     }
 }
 
@@ -287,37 +290,47 @@ static __attribute__((noinline)) void run_vector(const product_t *x)
     }
 }
 
-/* Matrix i of a batch of small ones: nothing but tiles, B packed before them if need be. */
-static void run_in_place(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
-                         const tilemm__sgemm_cpu_plan_t *plan, int64_t i)
+/* The whole of a small product. */
+static void run_small(const product_t *x)
 {
-    float panels[TILEMM__SGEMM_STACK_BYTES / sizeof(float)] __attribute__((aligned(64)));
-    product_t x = product_of(args, tile, plan, i);
-    block_t at = {.m = x.m, .k = x.k};
+    const tilemm__sgemm_strip_t all = {
+        .k = x->k,
+        .chain = TILEMM__SGEMM_SMALL_CHAIN,
+        .ms = x->a,
+        .row_ms = x->a_along_k ? x->lda : 1,
+        .ld_ms = x->lda,
+        .along_k = x->a_along_k,
+        .ns = x->b,
+        .ld_ns = x->ldb,
+        .m = x->m,
+        .alpha = x->alpha,
+        .beta = x->beta,
+        .c = x->c,
+        .rs_c = x->rs_c,
+        .cs_c = x->cs_c,
+    };
 
-    x.ns = panels;
-    for (at.j = 0; at.j < x.n; at.j += plan->n_panel) {
-        at.n = least(plan->n_panel, x.n - at.j);
-        pack_ns(&x, &at, 0, 1);
-        multiply(&x, &at, 0, 0);
-    }
+    x->tile->small(&all, x->n, x->b_along_k);
 }
 
 /* Task number `task`: a part of the C of one matrix. */
 static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
                      const tilemm__sgemm_cpu_plan_t *plan, int64_t task, void *memory)
 {
-    if (plan->in_place) {
-        run_in_place(args, tile, plan, task);
+    if (plan->small) {
+        const product_t x = product_of(args, tile, plan->swap, task);
+
+        run_small(&x);
         return;
     }
 
     const int64_t across = pieces(plan->swap ? args->m : args->n, plan->n_task);
     const int64_t each = pieces(plan->swap ? args->n : args->m, plan->m_task) * across;
-    product_t x = product_of(args, tile, plan, task / each);
+    product_t x = product_of(args, tile, plan->swap, task / each);
     const int64_t i = task % each / across * plan->m_task;
     const int64_t j = task % each % across * plan->n_task;
 
+    x.plan = plan;
     x.m = least(plan->m_task, x.m - i);
     x.n = least(plan->n_task, x.n - j);
     x.a += x.a_along_k ? i * x.lda : i;
@@ -369,8 +382,9 @@ static void run_shared(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu
                        const tilemm__sgemm_cpu_plan_t *plan, void *workspace)
 {
     for (int64_t i = 0; i < args->batch_count; i++) {
-        product_t x = product_of(args, tile, plan, i);
+        product_t x = product_of(args, tile, plan->swap, i);
 
+        x.plan = plan;
         use_panels(&x, workspace);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(plan->threads)
@@ -430,4 +444,20 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
     else
         run_tasks(args, tile, &plan, workspace);
     return TILEMM_SUCCESS;
+}
+
+int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
+{
+    const tilemm__cpu_traits_t *traits = tilemm__cpu_traits(ctx);
+    const tilemm__sgemm_cpu_t *tile = tile_for(traits->isa);
+
+    if (tilemm__cpu_may_have_device(ctx) ||
+        !tilemm__sgemm_cpu_is_small(args, tile->mr, tile->nr, tilemm__cpu_threads(ctx)))
+        return 0;
+
+    const product_t x = product_of(args, tile, 0, 0);
+
+    run_small(&x);
+    tilemm__set_kernel_name(ctx, tile->name);
+    return 1;
 }
