@@ -41,10 +41,11 @@ typedef struct {
 
     void (*strip)(const tilemm__sgemm_strip_t *x);
 
-    /* The same of a C of any n, from op(A) and op(B) where they lie; rows does not matter. If
+    /* The same of a C of any n, from op(A) and op(B) where they lie; rows does not matter, and what
+     * is in *x afterwards has no meaning. If
      * b_along_k, element (p, j) of op(B) is ns[j * ld_ns + p], and k * nr is at most
      * TILEMM__SGEMM_SMALL_FLOATS. */
-    void (*small)(const tilemm__sgemm_strip_t *x, int64_t n, int b_along_k);
+    void (*small)(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k);
 
     /* y (n) += a (k) B (k x n), where element (p, j) of B is b[j * ldb + p] if along_k, else
      * b[p * ldb + j]. It reads B once, in order. Columns do not depend on their neighbours, but for

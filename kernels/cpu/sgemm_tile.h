@@ -48,9 +48,11 @@ enum { LINE = 16 }; /* floats in a cache line */
 
 /* ---- the micro-kernel -------------------------------------------------------------------- */
 
-/* What the including file offers for a vector of which only the first elements are there. */
+/* What the including file offers for a vector of which only the first elements are there.
+ * TILE_WHOLE_APART: reading it costs more than a whole one, which then has functions of its own. */
 #ifndef TILE_MASK
 #define TILE_MASK 0
+#define TILE_WHOLE_APART 0
 typedef int mask_t;
 #define MASK_OF(count) (count)
 #define LOAD_MASKED(mask, from) (*(const vec_mem_t *)(from))
@@ -253,39 +255,58 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
     }
 }
 
-/* A function for each part of a tile: its rows, one vector or all, and how op(A) lies. It does all
- * tiles of so many rows that there are from row i on, and returns where it stopped. */
+/* A function for each part of a tile: its rows, one vector or all, how op(A) lies, and whether
+ * there is a part of a vector. It does all tiles of so many rows that there are from row i on, and
+ * returns where it stopped. */
 #define TILE_VECTORS_1 1
 #define TILE_VECTORS_all VECTORS
-#define TILE_FUNCTION(rows, vectors, along)                                                        \
-    static int64_t tile_##rows##_##vectors##_##along(const tilemm__sgemm_strip_t *x, int64_t i)    \
+#define TILE_FUNCTION(rows, vectors, along, part)                                                  \
+    static int64_t tile_##rows##_##vectors##_##along##_##part(const tilemm__sgemm_strip_t *x,      \
+                                                              int64_t i)                           \
     {                                                                                              \
         for (; i + rows <= x->m; i += rows)                                                        \
-            tile(rows, TILE_VECTORS_##vectors, along, TILE_MASK, x, i);                            \
+            tile(rows, TILE_VECTORS_##vectors, along, TILE_MASK &&part, x, i);                     \
         return i;                                                                                  \
     }
-#define TILE_FUNCTIONS_1(rows) TILE_FUNCTION(rows, 1, 0) TILE_FUNCTION(rows, 1, 1)
-#define TILE_FUNCTIONS_all(rows) TILE_FUNCTION(rows, all, 0) TILE_FUNCTION(rows, all, 1)
-#define TILE_ENTRY_1(rows) {tile_##rows##_1_0, tile_##rows##_1_1},
-#define TILE_ENTRY_all(rows) {tile_##rows##_all_0, tile_##rows##_all_1},
+#if TILE_WHOLE_APART
+#define TILE_FUNCTIONS(rows, vectors)                                                              \
+    TILE_FUNCTION(rows, vectors, 0, 0)                                                             \
+    TILE_FUNCTION(rows, vectors, 0, 1)                                                             \
+    TILE_FUNCTION(rows, vectors, 1, 0)                                                             \
+    TILE_FUNCTION(rows, vectors, 1, 1)
+#define TILE_ENTRY(rows, vectors)                                                                  \
+    {{tile_##rows##_##vectors##_0_1, tile_##rows##_##vectors##_1_1},                               \
+     {tile_##rows##_##vectors##_0_0, tile_##rows##_##vectors##_1_0}},
+#else
+#define TILE_FUNCTIONS(rows, vectors)                                                              \
+    TILE_FUNCTION(rows, vectors, 0, 1)                                                             \
+    TILE_FUNCTION(rows, vectors, 1, 1)
+#define TILE_ENTRY(rows, vectors) {{tile_##rows##_##vectors##_0_1, tile_##rows##_##vectors##_1_1}},
+#endif
+#define TILE_FUNCTIONS_1(rows) TILE_FUNCTIONS(rows, 1)
+#define TILE_FUNCTIONS_all(rows) TILE_FUNCTIONS(rows, all)
+#define TILE_ENTRY_1(rows) TILE_ENTRY(rows, 1)
+#define TILE_ENTRY_all(rows) TILE_ENTRY(rows, all)
 
 TILE_HEIGHTS(TILE_FUNCTIONS_1)
 TILE_TALL_HEIGHTS(TILE_FUNCTIONS_1)
 TILE_HEIGHTS(TILE_FUNCTIONS_all)
 
-typedef int64_t tile_function_t(const tilemm__sgemm_strip_t *x, int64_t i);
+typedef int64_t (*tile_function_t)(const tilemm__sgemm_strip_t *x, int64_t i);
+typedef tile_function_t tile_functions_t[1 + TILE_WHOLE_APART][2];
 
-static tile_function_t *const narrow[TILE_TALL][2] = {TILE_HEIGHTS(TILE_ENTRY_1)
-                                                          TILE_TALL_HEIGHTS(TILE_ENTRY_1)};
-static tile_function_t *const wide[TILE_MR][2] = {TILE_HEIGHTS(TILE_ENTRY_all)};
+static const tile_functions_t narrow[TILE_TALL] = {TILE_HEIGHTS(TILE_ENTRY_1)
+                                                       TILE_TALL_HEIGHTS(TILE_ENTRY_1)};
+static const tile_functions_t wide[TILE_MR] = {TILE_HEIGHTS(TILE_ENTRY_all)};
 
 static void strip(const tilemm__sgemm_strip_t *x)
 {
-    tile_function_t *const(*const tiles)[2] = x->n > VECTOR ? wide : narrow;
-    const int64_t i = tiles[x->rows - 1][x->along_k](x, 0);
+    const tile_functions_t *const tiles = x->n > VECTOR ? wide : narrow;
+    const int whole = TILE_WHOLE_APART && (x->n == VECTOR || x->n == TILE_NR);
+    const int64_t i = tiles[x->rows - 1][whole][x->along_k](x, 0);
 
     if (i < x->m)
-        tiles[x->m - i - 1][x->along_k](x, i);
+        tiles[x->m - i - 1][whole][x->along_k](x, i);
 }
 
 /* ---- a vector times a matrix ------------------------------------------------------------- */
@@ -483,25 +504,27 @@ static void pack_ns(int64_t k, int count, const float *src, int64_t ld, int alon
 
 /* A, and B unless it runs along k, are read where they lie. Without masks B is packed too where it
  * is not whole vectors. */
-static void small(const tilemm__sgemm_strip_t *of, int64_t n, int b_along_k)
+static void small(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k)
 {
     float panel[TILEMM__SGEMM_SMALL_FLOATS] __attribute__((aligned(64)));
-    tilemm__sgemm_strip_t x = *of;
-    const int most_rows = n > VECTOR ? TILE_MR : TILE_TALL;
-    const int parts = ((int)x.m + most_rows - 1) / most_rows;
+    const float *const b = x->ns;
+    const int64_t ldb = x->ld_ns;
+    const int m = (int)x->m, most_rows = n > VECTOR ? TILE_MR : TILE_TALL;
+    /* Tiles of one height, as low ones have too few sums to keep the multipliers busy. */
+    const int parts = m <= most_rows ? 1 : (m + most_rows - 1) / most_rows;
 
-    x.rows = parts == 1 ? (int)x.m : ((int)x.m + parts - 1) / parts;
+    x->rows = parts == 1 ? m : (m + parts - 1) / parts;
     for (int64_t j = 0; j < n; j += TILE_NR) {
-        x.n = (int)TILE_LEAST(TILE_NR, n - j);
-        x.ns = of->ns + j * (b_along_k ? of->ld_ns : 1);
-        x.ld_ns = of->ld_ns;
-        x.c = of->c + j * of->cs_c;
-        if (b_along_k || !(TILE_MASK || x.n == TILE_NR || x.n == VECTOR)) {
-            pack_ns(x.k, x.n, x.ns, x.ld_ns, b_along_k, panel);
-            x.ns = panel;
-            x.ld_ns = TILE_NR;
+        x->n = (int)TILE_LEAST(TILE_NR, n - j);
+        x->ns = b + j * (b_along_k ? ldb : 1);
+        x->ld_ns = ldb;
+        if (b_along_k || !(TILE_MASK || x->n == TILE_NR || x->n == VECTOR)) {
+            pack_ns(x->k, x->n, x->ns, ldb, b_along_k, panel);
+            x->ns = panel;
+            x->ld_ns = TILE_NR;
         }
-        strip(&x);
+        strip(x);
+        x->c += TILE_NR * x->cs_c;
     }
 }
 

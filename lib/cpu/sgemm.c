@@ -59,9 +59,10 @@ static float *c_of(const tilemm__sgemm_args_t *args, int64_t i)
     return args->c_array ? args->c_array[i] : args->c + i * args->stride_c;
 }
 
-/* Matrix i of the batch. */
-static product_t product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
-                            int swap, int64_t i)
+/* Matrix i of the batch. Inline, so that a small product is not copied from structure to structure,
+ * which takes longer than its calls. */
+static inline __attribute__((always_inline)) product_t
+product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile, int swap, int64_t i)
 {
     const float *a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
     const float *b = args->b_array ? args->b_array[i] : args->b + i * args->stride_b;
@@ -291,9 +292,9 @@ static __attribute__((noinline)) void run_vector(const product_t *x)
 }
 
 /* The whole of a small product. */
-static void run_small(const product_t *x)
+static inline void run_small(const product_t *x)
 {
-    const tilemm__sgemm_strip_t all = {
+    tilemm__sgemm_strip_t all = {
         .k = x->k,
         .chain = TILEMM__SGEMM_SMALL_CHAIN,
         .ms = x->a,

@@ -5,6 +5,8 @@
 #include <immintrin.h>
 
 #define TILE_MASK 1
+/* A masked load takes one of the two multipliers. */
+#define TILE_WHOLE_APART 1
 typedef __m256i mask_t;
 #define MASK_OF(count)                                                                             \
     _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7))
