@@ -10,6 +10,8 @@
 
 /* A set of panels of at most this size lies on the stack of the thread that uses it. */
 enum { TILEMM__SGEMM_STACK_BYTES = 32768 };
+/* Where B comes from memory, so many floats of its rows further on are asked for. */
+enum { TILEMM__SGEMM_STREAM_AHEAD = 64 };
 /* Likewise of a vector that is multiplied by a matrix, and of the sums, at most so many floats. */
 enum { TILEMM__SGEMM_VECTOR_PIECE = 3072 };
 
@@ -24,10 +26,12 @@ enum { TILEMM__SGEMM_VECTOR_PIECE = 3072 };
  * the same bits with any number of threads and any workspace. The one exception is a workspace too
  * small for one Ms and one Ns panel, where kc shrinks to what the stack can hold. */
 typedef struct {
-    int swap;   /* C^T = op(B)^T op(A)^T is computed: what follows is of that problem */
-    int direct; /* Ns is read from B where it lies; a last panel of part vectors is packed */
-    int small;  /* one call for each matrix, operands where they lie: nothing below but threads */
-    int vector; /* one row: B is read once and where it lies, kc x n_panel at a time */
+    int swap;     /* C^T = op(B)^T op(A)^T is computed: what follows is of that problem */
+    int stream;   /* of direct: B comes from memory; Ms is in_place */
+    int direct;   /* Ns is read from B where it lies; a last panel of part vectors is packed */
+    int in_place; /* Ms is op(A) where it lies */
+    int small;    /* one call for each matrix, operands where they lie: nothing below but threads */
+    int vector;   /* one row: B is read once and where it lies, kc x n_panel at a time */
     int shared;
     int on_stack; /* panels lie on the stack */
     int threads;
@@ -58,18 +62,24 @@ static inline int tilemm__sgemm_cpu_is_small_of(int64_t m, int64_t n, int64_t k,
     return m * n <= TILEMM__SGEMM_SMALL_WORK / k - (threads > 1);
 }
 
-/* A tile has fewer rows than columns, and can have fewer still: the shorter side of C is best the
- * rows. C's vector stores are lost, so only where columns would be mostly empty. */
-static inline int tilemm__sgemm_cpu_swaps(const tilemm__sgemm_args_t *args, int mr, int nr)
+/* Whether vectors of C's columns would be mostly empty. */
+static inline int tilemm__sgemm_cpu_is_thin(const tilemm__sgemm_args_t *args, int nr)
 {
-    return args->n < args->m && args->n <= mr && args->n <= nr / 2;
+    return args->n < args->m && args->n <= nr / 2;
+}
+
+/* The shorter side of a thin C is best the rows. C's vector stores are lost, so only there; and not
+ * where op(A), which then is to be read as vectors, would have to be turned for it: that takes
+ * longer than the product. */
+static inline int tilemm__sgemm_cpu_swaps(const tilemm__sgemm_args_t *args, int nr)
+{
+    return tilemm__sgemm_cpu_is_thin(args, nr) && (args->trans_a || args->n == 1);
 }
 
 /* The same of a single product, before there is a plan. */
-static inline int tilemm__sgemm_cpu_is_small(const tilemm__sgemm_args_t *args, int mr, int nr,
-                                             int threads)
+static inline int tilemm__sgemm_cpu_is_small(const tilemm__sgemm_args_t *args, int nr, int threads)
 {
-    return !tilemm__sgemm_cpu_swaps(args, mr, nr) &&
+    return !tilemm__sgemm_cpu_swaps(args, nr) &&
            tilemm__sgemm_cpu_is_small_of(args->m, args->n, args->k, args->lda, nr, threads);
 }
 

@@ -101,7 +101,8 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
     CHECK(plan.m_part <= plan.m_panel && plan.n_part <= plan.n_panel, "%s: %" PRId64 " x %" PRId64,
           what, plan.m_part, plan.n_part);
     CHECK(plan.ms_bytes % 64 == 0 && plan.set_bytes % 64 == 0, "%s: %zu", what, plan.set_bytes);
-    CHECK(plan.vector || plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * plan.m_panel),
+    CHECK(plan.vector || plan.in_place ||
+              plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * plan.m_panel),
           "%s: %zu", what, plan.ms_bytes);
     CHECK(plan.vector ||
               plan.set_bytes - plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * ns_width),
@@ -125,7 +126,8 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
         CHECK(plan.tasks == pieces(m, plan.m_task) * pieces(n, plan.n_task) * args->batch_count,
               "%s: %" PRId64 " tasks", what, plan.tasks);
         CHECK(plan.threads <= plan.tasks, "%s: %" PRId64 " tasks", what, plan.tasks);
-        CHECK(!plan.direct || plan.n_panel >= (n < plan.n_task ? n : plan.n_task), "%s", what);
+        CHECK(!plan.direct || plan.stream || plan.n_panel >= (n < plan.n_task ? n : plan.n_task),
+              "%s", what);
     }
 }
 

@@ -25,8 +25,9 @@ typedef struct {
      * panel. Without masks they are read up to column `vector` if n <= vector, else up to nr. */
     const float *ns;
     int64_t ld_ns;
+    int64_t ahead; /* what the first tile asks for early is so many floats further in Ns */
     int64_t m;
-    int rows; /* of a tile, at most mr */
+    int rows; /* of a tile, at most mr, or tall */
     int n;
     float alpha, beta; /* if beta is 0, C is not read */
     float *c;
@@ -36,6 +37,7 @@ typedef struct {
 typedef struct {
     const char *name; /* "sgemm_fma_avx512_14x32" */
     int mr, nr;       /* rows and columns of the tile */
+    int tall;         /* its rows if n is at most `vector` */
     int vector;       /* floats in a vector: it divides nr */
     int masks;        /* whether part of a vector can be read and written: else see ns */
 

@@ -100,6 +100,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
     vec_t sum[TILE_TALL][VECTORS];
     const mask_t mask = MASK_OF(x->n - (vectors - 1) * VECTOR);
     const int whole = x->n == vectors * VECTOR;
+    const int64_t ahead = i0 == 0 ? x->ahead : 8 * x->ld_ns;
     const float *ms = x->ms + i0 * x->row_ms, *ns = x->ns;
     const int64_t k = x->k, ld_ms = x->ld_ms, ld_ns = x->ld_ns, rs_c = x->rs_c, cs_c = x->cs_c;
     float *const c = x->c + i0 * rs_c;
@@ -180,11 +181,11 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 __builtin_prefetch(ms + 16 * ld_ms);
                 ms += ld_ms;
             }
-            /* Some steps ahead, where the hardware does not look between panels, nor between the
-             * small matrices of a batch. */
+            /* Where the hardware does not look: between panels, and between the small matrices of
+             * a batch. */
             TILE_UNROLL
             for (int j = 0; j < vectors * VECTOR; j += LINE)
-                __builtin_prefetch(ns + 8 * ld_ns + j);
+                __builtin_prefetch(ns + ahead + j);
             ns += ld_ns;
         }
 
@@ -518,6 +519,7 @@ static void small(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k)
         x->n = (int)TILE_LEAST(TILE_NR, n - j);
         x->ns = b + j * (b_along_k ? ldb : 1);
         x->ld_ns = ldb;
+        x->ahead = 8 * ldb;
         if (b_along_k || !(TILE_MASK || x->n == TILE_NR || x->n == VECTOR)) {
             pack_ns(x->k, x->n, x->ns, ldb, b_along_k, panel);
             x->ns = panel;
@@ -539,6 +541,7 @@ const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {
     "sgemm_" TILE_METHOD "_" TILE_TEXT(TILE_ISA) "_" TILE_TEXT(TILE_MR) "x" TILE_TEXT(TILE_NR),
     TILE_MR,
     TILE_NR,
+    TILE_TALL,
     VECTOR,
     TILE_MASK,
     strip,

@@ -129,7 +129,7 @@ static const float *a_at(const product_t *x, int64_t i, int64_t p)
 static void pack_ms(const product_t *x, const block_t *at, int thread, int threads)
 {
     const int64_t mr = x->tile->mr;
-    const int64_t panels = pieces(at->m, mr);
+    const int64_t panels = x->plan->in_place ? 0 : pieces(at->m, mr);
 
     for (int64_t q = panels * thread / threads; q < panels * (thread + 1) / threads; q++) {
         const int64_t i = at->i + q * mr;
@@ -182,14 +182,27 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
         .cs_c = x->cs_c,
     };
 
+    if (x->plan->in_place) {
+        /* Of one height; and not too many rows, as lines far apart may all be of one set of L1. */
+        const int64_t most = x->plan->direct ? x->tile->mr : least(x->tile->tall, 8);
+
+        strip.ms = a_at(x, at->i + i0, at->p);
+        strip.row_ms = x->a_along_k ? x->lda : 1;
+        strip.ld_ms = x->lda;
+        strip.along_k = x->a_along_k;
+        strip.rows = (int)pieces(strip.m, pieces(strip.m, most));
+    }
     for (int64_t j = j0; j < j1; j += nr) {
         strip.n = (int)least(nr, at->n - j);
         strip.ns = x->ns + (x->plan->direct ? 0 : j * at->k);
         strip.ld_ns = nr;
+        strip.ahead = 64 * nr; /* Ns comes from L3 */
         strip.c = x->c + (at->i + i0) * x->rs_c + (at->j + j) * x->cs_c;
         if (is_direct(x, strip.n)) {
             strip.ns = x->b + at->p * x->ldb + at->j + j;
             strip.ld_ns = x->ldb;
+            /* A stream goes along the rows of B, whose pages the tile is in already. */
+            strip.ahead = x->plan->stream ? TILEMM__SGEMM_STREAM_AHEAD : 8 * x->ldb;
         }
         x->tile->strip(&strip);
     }
@@ -453,7 +466,7 @@ int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
     const tilemm__sgemm_cpu_t *tile = tile_for(traits->isa);
 
     if (tilemm__cpu_may_have_device(ctx) ||
-        !tilemm__sgemm_cpu_is_small(args, tile->mr, tile->nr, tilemm__cpu_threads(ctx)))
+        !tilemm__sgemm_cpu_is_small(args, tile->nr, tilemm__cpu_threads(ctx)))
         return 0;
 
     const product_t x = product_of(args, tile, 0, 0);
