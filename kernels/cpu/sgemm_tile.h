@@ -178,13 +178,14 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                         sum[i][v] += ms[i] * b[v];
                 }
 #endif
-                __builtin_prefetch(ms + 16 * ld_ms);
+                if (vectors > 1) /* else every read counts: there is one for each product */
+                    __builtin_prefetch(ms + 16 * ld_ms);
                 ms += ld_ms;
             }
             /* Where the hardware does not look: between panels, and between the small matrices of
              * a batch. */
             TILE_UNROLL
-            for (int j = 0; j < vectors * VECTOR; j += LINE)
+            for (int j = vectors > 1 ? 0 : VECTOR; j < vectors * VECTOR; j += LINE)
                 __builtin_prefetch(ns + ahead + j);
             ns += ld_ns;
         }

@@ -327,6 +327,15 @@ static inline void run_small(const product_t *x)
     x->tile->small(&all, x->n, x->b_along_k);
 }
 
+/* Ask for a small matrix, or for so much of it that the hardware sees where it goes on. */
+static inline void ask_for(const float *x, int64_t lines, int64_t ld)
+{
+    const int64_t end = least(lines * ld, 1024);
+
+    for (int64_t i = 0; i < end; i += 16)
+        __builtin_prefetch(x + i);
+}
+
 /* Task number `task`: a part of the C of one matrix. */
 static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
                      const tilemm__sgemm_cpu_plan_t *plan, int64_t task, void *memory)
@@ -334,6 +343,13 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
     if (plan->small) {
         const product_t x = product_of(args, tile, plan->swap, task);
 
+        if (task + 2 < args->batch_count) {
+            const product_t later = product_of(args, tile, 0, task + 2);
+
+            ask_for(later.a, args->trans_a ? args->k : args->m, args->lda);
+            ask_for(later.b, args->trans_b ? args->n : args->k, args->ldb);
+            ask_for(later.c, args->m, args->ldc);
+        }
         run_small(&x);
         return;
     }
