@@ -311,6 +311,35 @@ static void strip(const tilemm__sgemm_strip_t *x)
         tiles[x->m - i - 1][whole][x->along_k](x, i);
 }
 
+/* ---- squares of four ---------------------------------------------------------------------- */
+
+/* Within each four floats of a vector: the first or last two of x and of y, by turns or not. */
+#if TILE_BYTES == 16
+#if defined(__clang__) || __GNUC__ >= 12
+#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shufflevector(x, y, i, j, k, l)
+#else
+typedef int32_t four_index_t __attribute__((vector_size(16)));
+#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shuffle(x, y, (four_index_t){i, j, k, l})
+#endif
+#define TILE_LOW(x, y) TILE_SHUFFLE(x, y, 0, 4, 1, 5)
+#define TILE_HIGH(x, y) TILE_SHUFFLE(x, y, 2, 6, 3, 7)
+#define TILE_FIRST(x, y) TILE_SHUFFLE(x, y, 0, 1, 4, 5)
+#define TILE_LAST(x, y) TILE_SHUFFLE(x, y, 2, 3, 6, 7)
+#define LOAD_LANES(row, q, p) (*(const four_mem_t *)((row)[q] + (p)))
+#endif
+
+/* Transpose the square of four by four in each lane of four vectors. */
+TILE_INLINE void turn_lanes(const vec_t r[4], vec_t out[4])
+{
+    const vec_t even_low = TILE_LOW(r[0], r[1]), even_high = TILE_HIGH(r[0], r[1]);
+    const vec_t odd_low = TILE_LOW(r[2], r[3]), odd_high = TILE_HIGH(r[2], r[3]);
+
+    out[0] = TILE_FIRST(even_low, odd_low);
+    out[1] = TILE_LAST(even_low, odd_low);
+    out[2] = TILE_FIRST(even_high, odd_high);
+    out[3] = TILE_LAST(even_high, odd_high);
+}
+
 /* ---- a vector times a matrix ------------------------------------------------------------- */
 
 enum { STREAMS = 8, DOTS = 4 }; /* rows, or columns, of B that are read at once */
@@ -358,18 +387,30 @@ TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const fl
             odd[j] += a1 * *(const vec_mem_t *)(b + j * ldb + p + VECTOR);
         }
     }
-    for (int j = 0; j < columns; j++) {
-        const vec_t sum = even[j] + odd[j];
-        float lane[VECTOR], rest = 0.0f;
 
-        memcpy(lane, &sum, sizeof lane);
+    /* The sums over the lanes of four vectors at once. */
+    vec_t sum[4] = {0}, turned[4];
+    float lane[VECTOR];
+
+    TILE_UNROLL
+    for (int j = 0; j < columns; j++)
+        sum[j] = even[j] + odd[j];
+    turn_lanes(sum, turned);
+    sum[0] = (turned[0] + turned[1]) + (turned[2] + turned[3]);
+    memcpy(lane, &sum[0], sizeof lane);
+
+    four_t total = *(const four_mem_t *)lane;
+
+    TILE_UNROLL
+    for (int l = 4; l < VECTOR; l += 4)
+        total += *(const four_mem_t *)(lane + l);
+    TILE_UNROLL
+    for (int j = 0; j < columns; j++) {
+        float rest = 0.0f;
+
         for (int64_t q = p; q < k; q++)
             rest += a[q] * b[j * ldb + q];
-        for (int width = VECTOR / 2; width > 0; width /= 2) {
-            for (int i = 0; i < width; i++)
-                lane[i] += lane[i + width];
-        }
-        y[j] += lane[0] + rest;
+        y[j] += total[j] + rest;
     }
 }
 
@@ -395,21 +436,6 @@ static void times_vector(int64_t k, int64_t n, const float *a, const float *b, i
 
 /* ---- packing ----------------------------------------------------------------------------- */
 
-/* Within each four floats of a vector: the first or last two of x and of y, by turns or not. */
-#if TILE_BYTES == 16
-#if defined(__clang__) || __GNUC__ >= 12
-#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shufflevector(x, y, i, j, k, l)
-#else
-typedef int32_t four_index_t __attribute__((vector_size(16)));
-#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shuffle(x, y, (four_index_t){i, j, k, l})
-#endif
-#define TILE_LOW(x, y) TILE_SHUFFLE(x, y, 0, 4, 1, 5)
-#define TILE_HIGH(x, y) TILE_SHUFFLE(x, y, 2, 6, 3, 7)
-#define TILE_FIRST(x, y) TILE_SHUFFLE(x, y, 0, 1, 4, 5)
-#define TILE_LAST(x, y) TILE_SHUFFLE(x, y, 2, 3, 6, 7)
-#define LOAD_LANES(row, q, p) (*(const four_mem_t *)((row)[q] + (p)))
-#endif
-
 /* Four steps of VECTOR rows, each contiguous along k, as vectors of one step each. Row 4 l + q is
  * lane l of what is loaded for q: then all that moves stays in its lane. */
 TILE_INLINE void turn(const float *const row[VECTOR], int64_t p, vec_t out[4])
@@ -419,14 +445,7 @@ TILE_INLINE void turn(const float *const row[VECTOR], int64_t p, vec_t out[4])
     TILE_UNROLL
     for (int q = 0; q < 4; q++)
         r[q] = LOAD_LANES(row, q, p);
-
-    const vec_t even_low = TILE_LOW(r[0], r[1]), even_high = TILE_HIGH(r[0], r[1]);
-    const vec_t odd_low = TILE_LOW(r[2], r[3]), odd_high = TILE_HIGH(r[2], r[3]);
-
-    out[0] = TILE_FIRST(even_low, odd_low);
-    out[1] = TILE_LAST(even_low, odd_low);
-    out[2] = TILE_FIRST(even_high, odd_high);
-    out[3] = TILE_LAST(even_high, odd_high);
+    turn_lanes(r, out);
 }
 
 /* Rows of a panel of `width`, as many as a vector or to the panel's end, each contiguous along k.
