@@ -19,8 +19,8 @@
 
 /* op(A) and op(B) are packed in panels that are k-major, one panel after the other. A Ms
  * panel has mr rows of op(A), whose elements of one k lie together and are read as broadcasts; a
- * Ns panel has nr columns of op(B), read as vectors with stride one. Panels at the edge are filled
- * up with zeros. The index of an element in its panel: */
+ * Ns panel has nr columns of op(B), read as vectors with stride one. What fills panels
+ * up at the edge does not matter. The index of an element in its panel: */
 TILEMM__LAYOUT int64_t tilemm__cpu_ms_index(int64_t k, int64_t row, int64_t mr)
 {
     return k * mr + row;

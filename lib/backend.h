@@ -23,6 +23,9 @@ typedef struct tilemm__backend {
     tilemm_status_t (*synchronize)(tilemm_t ctx);
     tilemm_status_t (*set_stream)(tilemm_t ctx, void *stream);
     tilemm_status_t (*sgemm)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+    /* NULL, or: do a single product if it is so small that the call itself takes time to speak of,
+     * and return 1; else 0. Everything is checked but where the pointers lie. */
+    int (*sgemm_small)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
     /* The bytes of workspace with which it runs at its best, whatever the addresses. */
     size_t (*sgemm_workspace)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
     tilemm_status_t (*transpose)(tilemm_t ctx, const tilemm__transpose_args_t *args);

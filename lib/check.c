@@ -10,7 +10,7 @@ int tilemm__check_context(tilemm_t ctx)
 {
     if (!ctx)
         return 0;
-    ctx->last_kernel[0] = '\0';
+    ctx->last_kernel = "";
     ctx->looked = 0;
     return 1;
 }

@@ -49,15 +49,14 @@ void tilemm__set_kernel(tilemm_t ctx, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
-    vsnprintf(ctx->last_kernel, sizeof ctx->last_kernel, format, list);
+    vsnprintf(ctx->kernel_text, sizeof ctx->kernel_text, format, list);
     va_end(list);
+    ctx->last_kernel = ctx->kernel_text;
 }
 
 void tilemm__set_kernel_name(tilemm_t ctx, const char *name)
 {
-    const size_t length = strlen(name);
-    if (length < sizeof ctx->last_kernel)
-        memcpy(ctx->last_kernel, name, length + 1);
+    ctx->last_kernel = name;
 }
 
 void tilemm__log(tilemm_t ctx, const char *format, ...)
@@ -177,6 +176,7 @@ tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int devic
     tilemm_t ctx = calloc(1, sizeof *ctx);
     if (!ctx)
         return TILEMM_OUT_OF_MEMORY;
+    ctx->last_kernel = "";
     tilemm_status_t status = TILEMM_INVALID_ARGUMENT;
     if (read_environment(ctx)) {
         status = TILEMM_NO_DEVICE;

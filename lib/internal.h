@@ -25,7 +25,8 @@ struct tilemm_context {
     char arch[16];   /* TILEMM_ARCH, or "" */
     void *workspace; /* the user's, or NULL */
     size_t workspace_bytes;
-    char last_kernel[64];
+    const char *last_kernel; /* static, or kernel_text */
+    char kernel_text[64];
     char last_error[256];
 };
 

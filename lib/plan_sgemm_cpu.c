@@ -14,12 +14,13 @@
 static const double THREAD_WORK = 1 << 20;
 /* The same for a vector times a matrix, which waits for memory. */
 static const double VECTOR_WORK = 1 << 18;
-/* Products of up to so many multiply-adds are added up in short chains, for accuracy: there it
- * costs nothing that shows, and other libraries' kernels for small products do the like. */
-static const double SHORT_CHAIN_WORK = 1 << 21;
-/* Rows further apart are better packed: those of a tile would be in the same few sets of L1. */
-enum { IN_PLACE_LD = 512 };
-enum { SHORT_CHAIN = 32, LONG_CHAIN = 128 };
+enum { LONG_CHAIN = 128 };
+/* Steps at a time in a thin C: rows of A are read in long runs. */
+enum { THIN_KC = 2048 };
+/* As many rows of C pay for packing B. */
+enum { STREAM_ROWS = 32 };
+/* Where there are so few steps C is what takes time: it is written row by row. */
+enum { FEW_STEPS = 32 };
 /* Parts that each thread should find, so that the last to finish is not much later. */
 enum { PARTS_PER_THREAD = 8 };
 
@@ -63,7 +64,7 @@ static size_t panel_bytes(int64_t kc, int64_t width)
 
 static void size_set(tilemm__sgemm_cpu_plan_t *plan, int nr)
 {
-    plan->ms_bytes = panel_bytes(plan->kc, plan->m_panel);
+    plan->ms_bytes = plan->in_place ? 0 : panel_bytes(plan->kc, plan->m_panel);
     plan->set_bytes = plan->ms_bytes + panel_bytes(plan->kc, plan->direct ? nr : plan->n_panel);
 }
 
@@ -126,7 +127,7 @@ static void plan_threads(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int t
         plan->threads = over_batch;
     } else {
         plan->threads = one;
-        plan->shared = one > 1 && !x->narrow;
+        plan->shared = one > 1 && !x->narrow && !plan->stream;
         /* In a narrow problem the longer operand is best packed by the one thread that uses it. */
         if (one > 1 && x->m < x->n)
             plan->n_task = share_out(x->n, x->nr, one);
@@ -159,9 +160,15 @@ static void plan_panels(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x,
         /* Not so many that handing them out costs. */
         plan->n_part = x->nr * most(1, pieces(plan->m_panel, plan->m_part) *
                                            (plan->n_panel / x->nr) / (4 * parts));
+    } else if (plan->in_place && !plan->direct) {
+        plan->m_panel = plan->m_task;
+        plan->n_panel = plan->n_task;
     } else if (plan->direct) {
         plan->m_panel = even(plan->m_task, m_limit, x->mr);
         plan->n_panel = plan->n_task;
+        /* C, met every kc steps, stays in L2. */
+        if (plan->stream)
+            plan->n_panel = even(plan->n_task, that_fit(l2 / 2, plan->m_panel), x->nr);
     } else {
         /* Ns that serves few Ms panels is made and used while it lies in L2. */
         const int64_t ns_bytes =
@@ -187,11 +194,20 @@ static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
     const int64_t floats = TILEMM__SGEMM_STACK_BYTES / (int64_t)sizeof(float);
 
     plan->on_stack = 1;
+    plan->in_place = plan->stream = 0;
     plan->direct = 0;
     plan->kc = even(x->k, least(plan->kc, floats / (x->mr + x->nr)), 4);
     plan->m_panel = x->mr;
     plan->n_panel = x->nr;
     size_set(plan, x->nr);
+}
+
+/* Steps at a time where B is read once, from memory: so few rows that most of them, some panels
+ * wide, stay in L1 wherever they lie; but that not too many sums are added up in C, one after the
+ * other. */
+static int64_t stream_kc(int64_t k, int64_t limit)
+{
+    return most(24, least(limit, k / 170));
 }
 
 /* One row of A and of C: it takes as long as reading B does. */
@@ -202,7 +218,7 @@ static void plan_vector(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int th
     plan->vector = 1;
     plan->on_stack = 1;
     plan->chain = LONG_CHAIN;
-    plan->rows = plan->m_task = plan->m_panel = plan->m_part = 1;
+    plan->m_task = plan->m_panel = plan->m_part = 1;
     plan->kc = even(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
     plan->threads = (int)within(work / VECTOR_WORK, 1, threads);
     plan->n_task = round_up(x->n, x->nr);
@@ -212,49 +228,24 @@ static void plan_vector(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int th
     count_tasks(plan, x);
 }
 
-/* Small matrices, of which A is read where it lies, and B too if its columns are next to each
- * other: else B is packed on the stack. Little may be computed here, as it takes longer than the
- * smallest products. Returns 0 if these are not such. */
-static int plan_in_place(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int64_t kc_limit,
-                         int64_t lda, int b_along_k, int threads)
+/* Small matrices: all that is shared out is the batch. */
+static void plan_small(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
 {
-    const double work = (double)x->m * (double)x->n * (double)x->k;
-    int64_t panel, parts;
+    const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->batch_count;
 
-    if (work > SHORT_CHAIN_WORK || x->k > kc_limit || lda > IN_PLACE_LD ||
-        (threads > 1 && work >= 2 * THREAD_WORK))
-        return 0;
-    plan->kc = (x->k + 3) & ~INT64_C(3);
-    panel = (int64_t)panel_bytes(plan->kc, x->nr);
-    if (panel > TILEMM__SGEMM_STACK_BYTES)
-        return 0;
-    plan->in_place = 1;
-    plan->direct = !b_along_k;
+    plan->small = 1;
     plan->on_stack = 1;
-    plan->chain = SHORT_CHAIN;
-    parts = x->m <= x->mr ? 1 : pieces(x->m, x->mr);
-    plan->rows = parts == 1 ? x->m : pieces(x->m, parts);
-    plan->m_task = plan->m_panel = plan->m_part = parts * plan->rows;
-    plan->n_task = plan->n_panel = x->n <= x->nr ? x->nr : round_up(x->n, x->nr);
-    if (b_along_k && plan->n_panel > x->nr)
-        plan->n_panel = least(plan->n_panel, TILEMM__SGEMM_STACK_BYTES / panel * x->nr);
-    plan->n_part = plan->n_panel;
-    plan->set_bytes = plan->direct ? (size_t)panel : panel_bytes(plan->kc, plan->n_panel);
     plan->tasks = x->batch_count;
     plan->threads = 1;
     if (threads > 1 && x->batch_count > 1)
-        plan->threads = (int)least(x->batch_count,
-                                   within(work * (double)x->batch_count / THREAD_WORK, 1, threads));
-    return 1;
+        plan->threads = (int)least(x->batch_count, within(work / THREAD_WORK, 1, threads));
 }
 
 void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_args_t *args,
                             const tilemm__cpu_traits_t *traits, int mr, int nr, int threads,
                             size_t workspace)
 {
-    /* A tile has fewer rows than columns, and can have fewer still: the shorter side of C is
-     * best the rows. C's vector stores are lost, so only where columns would be mostly empty. */
-    const int swap = args->n < args->m && args->n <= mr && args->n <= nr / 2;
+    const int swap = tilemm__sgemm_cpu_swaps(args, nr);
     const shape_t x = {
         .m = swap ? args->n : args->m,
         .n = swap ? args->m : args->n,
@@ -272,22 +263,30 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
         most(128, least(512, that_fit((int64_t)traits->l1d_bytes * 3 / 2, nr)));
     size_t sets, least_set;
 
-    *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap, .rows = mr};
+    *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap};
     if (x.m == 1) {
         plan_vector(plan, &x, threads);
         return;
     }
-    if (plan_in_place(plan, &x, kc_limit, swap ? args->ldb : args->lda, b_along_k, threads))
+    if (tilemm__sgemm_cpu_is_small_of(x.m, x.n, x.k, swap ? args->ldb : args->lda, nr, threads)) {
+        plan_small(plan, &x, threads);
         return;
-    plan->kc = even(x.k, kc_limit, 4);
+    }
+    const int thin = !swap && !args->trans_a && tilemm__sgemm_cpu_is_thin(args, nr);
+    /* B where it lies: if its elements are read by few tiles, packing is pure loss; if all of it
+     * lies in L1, nearly so. What comes from memory does so along rows of B. */
+    const int stream =
+        !b_along_k && !thin && x.m <= STREAM_ROWS && b_span > (double)traits->l2_bytes;
 
-    plan->chain =
-        (double)x.m * (double)x.n * (double)x.k <= SHORT_CHAIN_WORK ? SHORT_CHAIN : LONG_CHAIN;
-
-    /* B where it lies: if its elements are read once, packing is pure loss; if all of it lies in
-     * L1, nearly so. */
     plan->direct =
-        !b_along_k && (x.m <= mr || (x.m <= 8 * mr && b_span <= (double)traits->l1d_bytes));
+        stream || (!b_along_k && !thin &&
+                   (x.m <= mr || (x.m <= 8 * mr && b_span <= (double)traits->l1d_bytes)));
+    plan->stream = stream;
+    plan->in_place = thin || stream;
+    plan->kc = even(x.k, thin ? THIN_KC : stream ? stream_kc(x.k, kc_limit) : kc_limit, 4);
+    plan->chain = (double)x.m * (double)x.n * (double)x.k <= TILEMM__SGEMM_SMALL_WORK
+                      ? TILEMM__SGEMM_SMALL_CHAIN
+                      : LONG_CHAIN;
 
     plan_threads(plan, &x, threads);
     plan_panels(plan, &x, traits);
@@ -298,7 +297,7 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
         size_set(plan, nr);
     }
     /* Fewer threads before shorter panels, which would change the sums. */
-    least_set = panel_bytes(plan->kc, mr) + panel_bytes(plan->kc, nr);
+    least_set = (plan->in_place ? 0 : panel_bytes(plan->kc, mr)) + panel_bytes(plan->kc, nr);
     if (!plan->shared && plan->set_bytes > TILEMM__SGEMM_STACK_BYTES && least_set <= workspace)
         plan->threads =
             (int)least(plan->threads, within((double)(workspace / least_set), 1, INT_MAX));
@@ -312,6 +311,8 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     }
     plan->workspace = plan->on_stack ? 0 : plan->set_bytes * sets;
 
-    plan->m_part = plan->shared ? least(plan->m_part, plan->m_panel) : plan->m_panel;
+    plan->m_part = plan->shared                             ? least(plan->m_part, plan->m_panel)
+                   : plan->kc <= FEW_STEPS && !plan->direct ? mr
+                                                            : plan->m_panel;
     plan->n_part = plan->shared ? least(plan->n_part, plan->n_panel) : plan->n_panel;
 }

@@ -177,11 +177,45 @@ static tilemm_status_t run_strided(tilemm_t ctx, const char *where, tilemm_layou
     return run(ctx, &call);
 }
 
+/* A short way for a small product, where the checks would take as long as the product does. 1 if it
+ * is done. Whatever is not plainly right, or needs a thought, goes the long way, which has the
+ * words for it. */
+static inline int run_small(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
+                            tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
+                            const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
+                            float *c, int64_t ldc)
+{
+    enum { MOST = 1 << 20 }; /* so that no index overflows */
+    if (!ctx || !ctx->backend->sgemm_small || ctx->log || !a || !b || !c || alpha == 0.0f ||
+        m <= 0 || n <= 0 || k <= 0 || m > MOST || n > MOST || k > MOST || lda > MOST ||
+        ldb > MOST || ldc > MOST || (transa != TILEMM_NO_TRANS && transa != TILEMM_TRANS) ||
+        (transb != TILEMM_NO_TRANS && transb != TILEMM_TRANS))
+        return 0;
+    const int turn_a = transa == TILEMM_TRANS, turn_b = transb == TILEMM_TRANS;
+    if (layout == TILEMM_ROW_MAJOR) {
+        const tilemm__sgemm_args_t args = {
+            m, n, k, turn_a,     turn_b,     alpha,      beta,
+            a, b, c, .lda = lda, .ldb = ldb, .ldc = ldc, .batch_count = 1};
+        return lda >= (turn_a ? m : k) && ldb >= (turn_b ? k : n) && ldc >= n &&
+               ctx->backend->sgemm_small(ctx, &args);
+    }
+    if (layout == TILEMM_COL_MAJOR) {
+        const tilemm__sgemm_args_t args = {
+            n, m, k, turn_b,     turn_a,     alpha,      beta,
+            b, a, c, .lda = ldb, .ldb = lda, .ldc = ldc, .batch_count = 1};
+        return lda >= (turn_a ? k : m) && ldb >= (turn_b ? n : k) && ldc >= m &&
+               ctx->backend->sgemm_small(ctx, &args);
+    }
+    return 0;
+}
+
 tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
                              tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
                              const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
                              float *c, int64_t ldc)
 {
+    if (run_small(ctx, layout, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc))
+        return TILEMM_SUCCESS;
     return run_strided(ctx, "sgemm", layout, transa, transb, m, n, k, alpha, a, lda, 0, b, ldb, 0,
                        beta, c, ldc, 0, 1);
 }

@@ -73,7 +73,7 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
                         int threads, size_t workspace)
 {
     const tilemm__sgemm_cpu_plan_t plan = plan_for(machine, args, threads, workspace);
-    const int64_t mr = plan.rows, nr = tiles[machine->isa].nr;
+    const int64_t mr = plan.vector ? 1 : tiles[machine->isa].mr, nr = tiles[machine->isa].nr;
     const tilemm__sgemm_cpu_plan_t alone = plan_for(machine, args, 1, SIZE_MAX);
     const int64_t m = plan.swap ? args->n : args->m, n = plan.swap ? args->m : args->n;
     const int64_t ns_width = plan.direct ? nr : plan.n_panel;
@@ -86,6 +86,13 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
              args->batch_count, threads, workspace);
     CHECK(plan.threads >= 1 && plan.threads <= threads, "%s: %d threads", what, plan.threads);
     CHECK(plan.workspace <= workspace, "%s: %zu bytes", what, plan.workspace);
+    CHECK(plan.swap == alone.swap, "%s", what);
+    if (plan.small) {
+        CHECK(plan.workspace == 0 && plan.tasks == args->batch_count && plan.threads <= plan.tasks,
+              "%s: %" PRId64 " tasks", what, plan.tasks);
+        CHECK(args->k * nr <= TILEMM__SGEMM_SMALL_FLOATS && m * n * args->k <= 1 << 21, "%s", what);
+        return;
+    }
     CHECK(plan.kc > 0 && plan.kc < args->k + 4, "%s: kc %" PRId64, what, plan.kc);
     CHECK(is_multiple(plan.m_panel, mr) && is_multiple(plan.n_panel, nr),
           "%s: %" PRId64 " x %" PRId64, what, plan.m_panel, plan.n_panel);
@@ -94,10 +101,7 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
     CHECK(plan.m_part <= plan.m_panel && plan.n_part <= plan.n_panel, "%s: %" PRId64 " x %" PRId64,
           what, plan.m_part, plan.n_part);
     CHECK(plan.ms_bytes % 64 == 0 && plan.set_bytes % 64 == 0, "%s: %zu", what, plan.set_bytes);
-    CHECK(mr > 0 && (plan.in_place || plan.vector ? mr <= tiles[machine->isa].mr
-                                                  : mr == tiles[machine->isa].mr),
-          "%s: %" PRId64 " rows", what, mr);
-    CHECK(plan.in_place || plan.vector ||
+    CHECK(plan.vector || plan.in_place ||
               plan.ms_bytes >= sizeof(float) * (size_t)(plan.kc * plan.m_panel),
           "%s: %zu", what, plan.ms_bytes);
     CHECK(plan.vector ||
@@ -111,11 +115,9 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
               "%s: %zu", what, plan.workspace);
         CHECK(plan.kc == alone.kc, "%s: kc %" PRId64 ", alone %" PRId64, what, plan.kc, alone.kc);
     }
-    CHECK(plan.swap == alone.swap, "%s", what);
     CHECK(!plan.vector || (m == 1 && plan.kc <= TILEMM__SGEMM_VECTOR_PIECE &&
                            plan.n_panel <= TILEMM__SGEMM_VECTOR_PIECE),
           "%s", what);
-    CHECK(!plan.in_place || (plan.on_stack && args->k <= plan.kc), "%s", what);
     if (plan.shared) {
         CHECK(!plan.direct && plan.threads > 1 && plan.tasks == 1, "%s", what);
     } else {
@@ -124,7 +126,8 @@ static void check_sound(const tilemm__cpu_traits_t *machine, const tilemm__sgemm
         CHECK(plan.tasks == pieces(m, plan.m_task) * pieces(n, plan.n_task) * args->batch_count,
               "%s: %" PRId64 " tasks", what, plan.tasks);
         CHECK(plan.threads <= plan.tasks, "%s: %" PRId64 " tasks", what, plan.tasks);
-        CHECK(!plan.direct || plan.n_panel >= (n < plan.n_task ? n : plan.n_task), "%s", what);
+        CHECK(!plan.direct || plan.stream || plan.n_panel >= (n < plan.n_task ? n : plan.n_task),
+              "%s", what);
     }
 }
 
@@ -181,17 +184,16 @@ static void check_particular(void)
     tilemm__sgemm_args_t args = problem(64, 64, 64, 0, 1);
     tilemm__sgemm_cpu_plan_t plan = plan_for(x, &args, 16, SIZE_MAX);
 
-    CHECK(plan.threads == 1 && plan.on_stack && plan.direct && plan.in_place && plan.tasks == 1,
-          "64 cubed");
+    CHECK(plan.threads == 1 && plan.small && plan.tasks == 1, "64 cubed");
 
     args = problem(64, 64, 64, 2, 1);
     plan = plan_for(x, &args, 16, SIZE_MAX);
-    CHECK(plan.on_stack && !plan.direct && plan.in_place, "64 cubed, B transposed");
+    CHECK(plan.small, "64 cubed, B transposed");
 
     args = problem(64, 64, 64, 0, 1);
     args.lda = 4096;
     plan = plan_for(x, &args, 16, SIZE_MAX);
-    CHECK(!plan.in_place, "64 cubed, rows far apart");
+    CHECK(!plan.small, "64 cubed, rows far apart");
 
     args = problem(64, 64, 64, 0, 1000);
     plan = plan_for(x, &args, 16, SIZE_MAX);

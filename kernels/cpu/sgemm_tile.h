@@ -5,6 +5,8 @@
  *     TILE_BYTES    bytes in a vector
  *     TILE_MR       rows of the tile
  *     TILE_HEIGHTS(X)  X(1) X(2) ... X(TILE_MR)
+ *     TILE_TALL     rows of the tile if its columns are one vector, and so have fewer sums
+ *     TILE_TALL_HEIGHTS(X)  X(TILE_MR + 1) ... X(TILE_TALL)
  *     TILE_NR       columns of the tile, a multiple of the floats in a vector
  *     TILE_ISA      avx512 ...: part of the kernel's name and of the table's
  *     TILE_METHOD   "fma" or "mul"
@@ -46,9 +48,11 @@ enum { LINE = 16 }; /* floats in a cache line */
 
 /* ---- the micro-kernel -------------------------------------------------------------------- */
 
-/* What the including file offers for a vector of which only the first elements are there. */
+/* What the including file offers for a vector of which only the first elements are there.
+ * TILE_WHOLE_APART: reading it costs more than a whole one, which then has functions of its own. */
 #ifndef TILE_MASK
 #define TILE_MASK 0
+#define TILE_WHOLE_APART 0
 typedef int mask_t;
 #define MASK_OF(count) (count)
 #define LOAD_MASKED(mask, from) (*(const vec_mem_t *)(from))
@@ -86,19 +90,22 @@ static __attribute__((noinline)) void store_part(const float *restrict part, int
  * five, by the strides that an address can have: 14 pointers would not fit in registers. */
 enum { REACH = 5 };
 
-/* rows, vectors, along_k and masked are constants once this is inlined: the part of the tile that
- * is computed, how op(A) lies, and whether the last vector of columns is not whole. */
+/* The sums of one tile, from row i of x on. rows, vectors, along_k and masked are constants once
+ * this is inlined: the part of the tile that is computed, how op(A) lies, and whether the last
+ * vector of columns is not whole. */
 TILE_INLINE void tile(const int rows, const int vectors, const int along_k, const int masked,
-                      int64_t k, int64_t chain, const float *restrict ms, int64_t ld_ms,
-                      const float *restrict ns, int64_t ld_ns, int n, float alpha, float beta,
-                      float *restrict c, int64_t rs_c, int64_t cs_c)
+                      const tilemm__sgemm_strip_t *x, int64_t i0)
 {
-    float part[TILE_MR * TILE_NR]; /* chains that are done; then what is not whole vectors of C */
-    vec_t sum[TILE_MR][VECTORS];
-    const mask_t mask = MASK_OF(n - (vectors - 1) * VECTOR);
-    const int whole = n == vectors * VECTOR;
-    const char *at[(TILE_MR + REACH - 1) / REACH];
-    const int64_t step = ld_ms * (int64_t)sizeof(float), step3 = 3 * step;
+    float part[TILE_TALL * TILE_NR]; /* chains that are done; then what is not whole vectors of C */
+    vec_t sum[TILE_TALL][VECTORS];
+    const mask_t mask = MASK_OF(x->n - (vectors - 1) * VECTOR);
+    const int whole = x->n == vectors * VECTOR;
+    const int64_t ahead = i0 == 0 ? x->ahead : 8 * x->ld_ns;
+    const float *ms = x->ms + i0 * x->row_ms, *ns = x->ns;
+    const int64_t k = x->k, ld_ms = x->ld_ms, ld_ns = x->ld_ns, rs_c = x->rs_c, cs_c = x->cs_c;
+    float *const c = x->c + i0 * rs_c;
+    const char *at[(TILE_TALL + REACH - 1) / REACH];
+    const int64_t apart = ld_ms * (int64_t)sizeof(float), apart3 = 3 * apart;
 
     TILE_UNROLL
     for (int i = 0; i < rows; i += REACH)
@@ -109,12 +116,12 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             __builtin_prefetch(c + i * rs_c, 1);
-            __builtin_prefetch(c + i * rs_c + n - 1, 1);
+            __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
         }
     }
 
     for (int64_t done = 0;;) {
-        const int64_t steps = TILE_LEAST(chain, k - done);
+        const int64_t steps = TILE_LEAST(x->chain, k - done);
 
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
@@ -133,7 +140,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 TILE_UNROLL
                 for (int i = 0; i < rows; i++) {
                     const char *row = at[i / REACH];
-                    const void *one = i % REACH == 3 ? row + step3 : row + i % REACH * step;
+                    const void *one = i % REACH == 3 ? row + apart3 : row + i % REACH * apart;
                     const float a = *(const float *)one;
 
                     TILE_UNROLL
@@ -171,14 +178,15 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                         sum[i][v] += ms[i] * b[v];
                 }
 #endif
-                __builtin_prefetch(ms + 16 * ld_ms);
+                if (vectors > 1) /* else every read counts: there is one for each product */
+                    __builtin_prefetch(ms + 16 * ld_ms);
                 ms += ld_ms;
             }
-            /* Some steps ahead, where the hardware does not look between panels, nor between the
-             * small matrices of a batch. */
+            /* Where the hardware does not look: between panels, and between the small matrices of
+             * a batch. */
             TILE_UNROLL
-            for (int j = 0; j < vectors * VECTOR; j += LINE)
-                __builtin_prefetch(ns + 8 * ld_ns + j);
+            for (int j = vectors > 1 ? 0 : VECTOR; j < vectors * VECTOR; j += LINE)
+                __builtin_prefetch(ns + ahead + j);
             ns += ld_ns;
         }
 
@@ -201,12 +209,18 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
         }
     }
 
-    TILE_UNROLL
-    for (int i = 0; i < rows; i++) {
+    if (x->alpha != 1.0f) {
+        const float alpha = x->alpha;
+
         TILE_UNROLL
-        for (int v = 0; v < vectors; v++)
-            sum[i][v] *= alpha;
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[i][v] *= alpha;
+        }
     }
+
+    const float beta = x->beta;
 
     if (beta != 0.0f && cs_c == 1 && (masked || whole)) {
         TILE_UNROLL
@@ -224,7 +238,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
             for (int v = 0; v < vectors; v++)
                 *(vec_mem_t *)(part + i * TILE_NR + v * VECTOR) = sum[i][v];
         }
-        store_part(part, rows, n, beta, c, rs_c, cs_c);
+        store_part(part, rows, x->n, beta, c, rs_c, cs_c);
     } else if (!masked || whole) {
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
@@ -243,37 +257,87 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
     }
 }
 
-/* A function for each part of a tile: its rows, one vector or all, and how op(A) lies. All have the
- * arguments of `kernel`, so that it can jump to them. */
-#define TILE_ARGUMENTS                                                                             \
-    int64_t k, int64_t chain, const float *ms, int64_t ld_ms, int along_k, const float *ns,        \
-        int64_t ld_ns, int m, int n, float alpha, float beta, float *c, int64_t rs_c, int64_t cs_c
+/* A function for each part of a tile: its rows, one vector or all, how op(A) lies, and whether
+ * there is a part of a vector. It does all tiles of so many rows that there are from row i on, and
+ * returns where it stopped. */
 #define TILE_VECTORS_1 1
 #define TILE_VECTORS_all VECTORS
-#define TILE_FUNCTION(rows, vectors, along)                                                        \
-    static void tile_##rows##_##vectors##_##along(TILE_ARGUMENTS)                                  \
+#define TILE_FUNCTION(rows, vectors, along, part)                                                  \
+    static int64_t tile_##rows##_##vectors##_##along##_##part(const tilemm__sgemm_strip_t *x,      \
+                                                              int64_t i)                           \
     {                                                                                              \
-        (void)m;                                                                                   \
-        (void)along_k;                                                                             \
-        tile(rows, TILE_VECTORS_##vectors, along, TILE_MASK, k, chain, ms, ld_ms, ns, ld_ns, n,    \
-             alpha, beta, c, rs_c, cs_c);                                                          \
+        for (; i + rows <= x->m; i += rows)                                                        \
+            tile(rows, TILE_VECTORS_##vectors, along, TILE_MASK &&part, x, i);                     \
+        return i;                                                                                  \
     }
-#define TILE_FUNCTIONS(rows)                                                                       \
-    TILE_FUNCTION(rows, 1, 0)                                                                      \
-    TILE_FUNCTION(rows, 1, 1)                                                                      \
-    TILE_FUNCTION(rows, all, 0)                                                                    \
-    TILE_FUNCTION(rows, all, 1)
-#define TILE_ENTRIES(rows)                                                                         \
-    {{tile_##rows##_1_0, tile_##rows##_1_1}, {tile_##rows##_all_0, tile_##rows##_all_1}},
+#if TILE_WHOLE_APART
+#define TILE_FUNCTIONS(rows, vectors)                                                              \
+    TILE_FUNCTION(rows, vectors, 0, 0)                                                             \
+    TILE_FUNCTION(rows, vectors, 0, 1)                                                             \
+    TILE_FUNCTION(rows, vectors, 1, 0)                                                             \
+    TILE_FUNCTION(rows, vectors, 1, 1)
+#define TILE_ENTRY(rows, vectors)                                                                  \
+    {{tile_##rows##_##vectors##_0_1, tile_##rows##_##vectors##_1_1},                               \
+     {tile_##rows##_##vectors##_0_0, tile_##rows##_##vectors##_1_0}},
+#else
+#define TILE_FUNCTIONS(rows, vectors)                                                              \
+    TILE_FUNCTION(rows, vectors, 0, 1)                                                             \
+    TILE_FUNCTION(rows, vectors, 1, 1)
+#define TILE_ENTRY(rows, vectors) {{tile_##rows##_##vectors##_0_1, tile_##rows##_##vectors##_1_1}},
+#endif
+#define TILE_FUNCTIONS_1(rows) TILE_FUNCTIONS(rows, 1)
+#define TILE_FUNCTIONS_all(rows) TILE_FUNCTIONS(rows, all)
+#define TILE_ENTRY_1(rows) TILE_ENTRY(rows, 1)
+#define TILE_ENTRY_all(rows) TILE_ENTRY(rows, all)
 
-TILE_HEIGHTS(TILE_FUNCTIONS)
+TILE_HEIGHTS(TILE_FUNCTIONS_1)
+TILE_TALL_HEIGHTS(TILE_FUNCTIONS_1)
+TILE_HEIGHTS(TILE_FUNCTIONS_all)
 
-static void (*const tiles[TILE_MR][2][2])(TILE_ARGUMENTS) = {TILE_HEIGHTS(TILE_ENTRIES)};
+typedef int64_t (*tile_function_t)(const tilemm__sgemm_strip_t *x, int64_t i);
+typedef tile_function_t tile_functions_t[1 + TILE_WHOLE_APART][2];
 
-static void kernel(TILE_ARGUMENTS)
+static const tile_functions_t narrow[TILE_TALL] = {TILE_HEIGHTS(TILE_ENTRY_1)
+                                                       TILE_TALL_HEIGHTS(TILE_ENTRY_1)};
+static const tile_functions_t wide[TILE_MR] = {TILE_HEIGHTS(TILE_ENTRY_all)};
+
+static void strip(const tilemm__sgemm_strip_t *x)
 {
-    tiles[m - 1][n > VECTOR][along_k](k, chain, ms, ld_ms, along_k, ns, ld_ns, m, n, alpha, beta, c,
-                                      rs_c, cs_c);
+    const tile_functions_t *const tiles = x->n > VECTOR ? wide : narrow;
+    const int whole = TILE_WHOLE_APART && (x->n == VECTOR || x->n == TILE_NR);
+    const int64_t i = tiles[x->rows - 1][whole][x->along_k](x, 0);
+
+    if (i < x->m)
+        tiles[x->m - i - 1][whole][x->along_k](x, i);
+}
+
+/* ---- squares of four ---------------------------------------------------------------------- */
+
+/* Within each four floats of a vector: the first or last two of x and of y, by turns or not. */
+#if TILE_BYTES == 16
+#if defined(__clang__) || __GNUC__ >= 12
+#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shufflevector(x, y, i, j, k, l)
+#else
+typedef int32_t four_index_t __attribute__((vector_size(16)));
+#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shuffle(x, y, (four_index_t){i, j, k, l})
+#endif
+#define TILE_LOW(x, y) TILE_SHUFFLE(x, y, 0, 4, 1, 5)
+#define TILE_HIGH(x, y) TILE_SHUFFLE(x, y, 2, 6, 3, 7)
+#define TILE_FIRST(x, y) TILE_SHUFFLE(x, y, 0, 1, 4, 5)
+#define TILE_LAST(x, y) TILE_SHUFFLE(x, y, 2, 3, 6, 7)
+#define LOAD_LANES(row, q, p) (*(const four_mem_t *)((row)[q] + (p)))
+#endif
+
+/* Transpose the square of four by four in each lane of four vectors. */
+TILE_INLINE void turn_lanes(const vec_t r[4], vec_t out[4])
+{
+    const vec_t even_low = TILE_LOW(r[0], r[1]), even_high = TILE_HIGH(r[0], r[1]);
+    const vec_t odd_low = TILE_LOW(r[2], r[3]), odd_high = TILE_HIGH(r[2], r[3]);
+
+    out[0] = TILE_FIRST(even_low, odd_low);
+    out[1] = TILE_LAST(even_low, odd_low);
+    out[2] = TILE_FIRST(even_high, odd_high);
+    out[3] = TILE_LAST(even_high, odd_high);
 }
 
 /* ---- a vector times a matrix ------------------------------------------------------------- */
@@ -323,18 +387,30 @@ TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const fl
             odd[j] += a1 * *(const vec_mem_t *)(b + j * ldb + p + VECTOR);
         }
     }
-    for (int j = 0; j < columns; j++) {
-        const vec_t sum = even[j] + odd[j];
-        float lane[VECTOR], rest = 0.0f;
 
-        memcpy(lane, &sum, sizeof lane);
+    /* The sums over the lanes of four vectors at once. */
+    vec_t sum[4] = {0}, turned[4];
+    float lane[VECTOR];
+
+    TILE_UNROLL
+    for (int j = 0; j < columns; j++)
+        sum[j] = even[j] + odd[j];
+    turn_lanes(sum, turned);
+    sum[0] = (turned[0] + turned[1]) + (turned[2] + turned[3]);
+    memcpy(lane, &sum[0], sizeof lane);
+
+    four_t total = *(const four_mem_t *)lane;
+
+    TILE_UNROLL
+    for (int l = 4; l < VECTOR; l += 4)
+        total += *(const four_mem_t *)(lane + l);
+    TILE_UNROLL
+    for (int j = 0; j < columns; j++) {
+        float rest = 0.0f;
+
         for (int64_t q = p; q < k; q++)
             rest += a[q] * b[j * ldb + q];
-        for (int width = VECTOR / 2; width > 0; width /= 2) {
-            for (int i = 0; i < width; i++)
-                lane[i] += lane[i + width];
-        }
-        y[j] += lane[0] + rest;
+        y[j] += total[j] + rest;
     }
 }
 
@@ -360,29 +436,52 @@ static void times_vector(int64_t k, int64_t n, const float *a, const float *b, i
 
 /* ---- packing ----------------------------------------------------------------------------- */
 
-#if defined(__clang__) || __GNUC__ >= 12
-#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shufflevector(x, y, i, j, k, l)
-#else
-typedef int32_t four_index_t __attribute__((vector_size(16)));
-#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shuffle(x, y, (four_index_t){i, j, k, l})
-#endif
-
-/* Four steps of four rows, each row contiguous along k, into a panel of `width`. */
-TILE_INLINE void pack_quad(const int width, const float *src, int64_t ld, float *dst)
+/* Four steps of VECTOR rows, each contiguous along k, as vectors of one step each. Row 4 l + q is
+ * lane l of what is loaded for q: then all that moves stays in its lane. */
+TILE_INLINE void turn(const float *const row[VECTOR], int64_t p, vec_t out[4])
 {
-    const four_t r0 = *(const four_mem_t *)(src + 0 * ld);
-    const four_t r1 = *(const four_mem_t *)(src + 1 * ld);
-    const four_t r2 = *(const four_mem_t *)(src + 2 * ld);
-    const four_t r3 = *(const four_mem_t *)(src + 3 * ld);
-    const four_t even_low = TILE_SHUFFLE(r0, r1, 0, 4, 1, 5);
-    const four_t even_high = TILE_SHUFFLE(r0, r1, 2, 6, 3, 7);
-    const four_t odd_low = TILE_SHUFFLE(r2, r3, 0, 4, 1, 5);
-    const four_t odd_high = TILE_SHUFFLE(r2, r3, 2, 6, 3, 7);
+    vec_t r[4];
 
-    *(four_mem_t *)(dst + 0 * width) = TILE_SHUFFLE(even_low, odd_low, 0, 1, 4, 5);
-    *(four_mem_t *)(dst + 1 * width) = TILE_SHUFFLE(even_low, odd_low, 2, 3, 6, 7);
-    *(four_mem_t *)(dst + 2 * width) = TILE_SHUFFLE(even_high, odd_high, 0, 1, 4, 5);
-    *(four_mem_t *)(dst + 3 * width) = TILE_SHUFFLE(even_high, odd_high, 2, 3, 6, 7);
+    TILE_UNROLL
+    for (int q = 0; q < 4; q++)
+        r[q] = LOAD_LANES(row, q, p);
+    turn_lanes(r, out);
+}
+
+/* Rows of a panel of `width`, as many as a vector or to the panel's end, each contiguous along k.
+ * Those from count on are copies of the last one. A vector that is longer than there are rows runs
+ * on into the next step, which is stored later, but for the last one. */
+TILE_INLINE void pack_rows(const int width, const int rows, int64_t k, int count, const float *src,
+                           int64_t ld, float *dst)
+{
+    const float *row[VECTOR];
+
+    TILE_UNROLL
+    for (int i = 0; i < VECTOR; i++)
+        row[i] = src + TILE_LEAST(i, count - 1) * ld;
+    if (k < 4) {
+        for (int64_t p = 0; p < k; p++) {
+            for (int i = 0; i < rows; i++)
+                dst[p * width + i] = row[i][p];
+        }
+        return;
+    }
+    /* The last four steps may have some of the four before in them: that is done twice. */
+    for (int64_t q = 0; q < k; q += 4) {
+        const int64_t p = TILE_LEAST(q, k - 4);
+        vec_t out[4];
+
+        turn(row, p, out);
+        TILE_UNROLL
+        for (int j = 0; j < 4; j++) {
+            float *to = dst + (p + j) * width;
+
+            if (j < 3 || p + 4 < k)
+                *(vec_mem_t *)to = out[j];
+            else
+                memcpy(to, &out[j], sizeof(float) * (size_t)rows);
+        }
+    }
 }
 
 /* Ms and Ns panels differ in their width alone: tilemm__cpu_ms_index and tilemm__cpu_ns_index are
@@ -390,10 +489,17 @@ TILE_INLINE void pack_quad(const int width, const float *src, int64_t ld, float 
 TILE_INLINE void pack(const int width, int64_t k, int count, const float *restrict src, int64_t ld,
                       int along_k, float *restrict dst)
 {
-    if (!along_k && count == width) {
+    if (along_k) {
+        TILE_UNROLL
+        for (int i = 0; i < width; i += VECTOR) {
+            if (i < count)
+                pack_rows(width, TILE_LEAST(VECTOR, width - i), k, count - i, src + i * ld, ld,
+                          dst + i);
+        }
+    } else if (count == width) {
         for (int64_t p = 0; p < k; p++)
             memcpy(dst + tilemm__cpu_ns_index(p, 0, width), src + p * ld, sizeof(float) * width);
-    } else if (!along_k) {
+    } else {
         for (int64_t p = 0; p < k; p++) {
             float *to = dst + tilemm__cpu_ns_index(p, 0, width);
 
@@ -401,30 +507,6 @@ TILE_INLINE void pack(const int width, int64_t k, int count, const float *restri
                 to[i] = src[p * ld + i];
             for (int i = count; i < width; i++)
                 to[i] = 0.0f;
-        }
-    } else {
-        /* The last four rows may have some of the four before in them: that is done twice, the
-         * same, as moving single rows costs more. */
-        for (int q = 0; q < count && count >= 4; q += 4) {
-            const int i = TILE_LEAST(q, count - 4);
-            int64_t p = 0;
-
-            for (; p + 4 <= k; p += 4)
-                pack_quad(width, src + i * ld + p, ld, dst + tilemm__cpu_ns_index(p, i, width));
-            for (; p < k; p++) {
-                for (int j = i; j < i + 4; j++)
-                    dst[tilemm__cpu_ns_index(p, j, width)] = src[j * ld + p];
-            }
-        }
-        for (int i = 0; i < count && count < 4; i++) {
-            for (int64_t p = 0; p < k; p++)
-                dst[tilemm__cpu_ns_index(p, i, width)] = src[i * ld + p];
-        }
-        if (count < width) {
-            for (int64_t p = 0; p < k; p++) {
-                for (int i = count; i < width; i++)
-                    dst[tilemm__cpu_ns_index(p, i, width)] = 0.0f;
-            }
         }
     }
 }
@@ -439,6 +521,35 @@ static void pack_ns(int64_t k, int count, const float *src, int64_t ld, int alon
     pack(TILE_NR, k, count, src, ld, along_k, ns);
 }
 
+/* ---- small products ---------------------------------------------------------------------- */
+
+/* A, and B unless it runs along k, are read where they lie. Without masks B is packed too where it
+ * is not whole vectors. */
+static void small(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k)
+{
+    float panel[TILEMM__SGEMM_SMALL_FLOATS] __attribute__((aligned(64)));
+    const float *const b = x->ns;
+    const int64_t ldb = x->ld_ns;
+    const int m = (int)x->m, most_rows = n > VECTOR ? TILE_MR : TILE_TALL;
+    /* Tiles of one height, as low ones have too few sums to keep the multipliers busy. */
+    const int parts = m <= most_rows ? 1 : (m + most_rows - 1) / most_rows;
+
+    x->rows = parts == 1 ? m : (m + parts - 1) / parts;
+    for (int64_t j = 0; j < n; j += TILE_NR) {
+        x->n = (int)TILE_LEAST(TILE_NR, n - j);
+        x->ns = b + j * (b_along_k ? ldb : 1);
+        x->ld_ns = ldb;
+        x->ahead = 8 * ldb;
+        if (b_along_k || !(TILE_MASK || x->n == TILE_NR || x->n == VECTOR)) {
+            pack_ns(x->k, x->n, x->ns, ldb, b_along_k, panel);
+            x->ns = panel;
+            x->ld_ns = TILE_NR;
+        }
+        strip(x);
+        x->c += TILE_NR * x->cs_c;
+    }
+}
+
 /* ---- the table --------------------------------------------------------------------------- */
 
 #define TILE_TEXT_(x) #x
@@ -450,9 +561,11 @@ const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {
     "sgemm_" TILE_METHOD "_" TILE_TEXT(TILE_ISA) "_" TILE_TEXT(TILE_MR) "x" TILE_TEXT(TILE_NR),
     TILE_MR,
     TILE_NR,
+    TILE_TALL,
     VECTOR,
     TILE_MASK,
-    kernel,
+    strip,
+    small,
     times_vector,
     pack_ms,
     pack_ns,

@@ -109,6 +109,7 @@ const tilemm__backend_t tilemm__cpu_backend = {
     .synchronize = cpu_synchronize,
     .set_stream = cpu_set_stream,
     .sgemm = tilemm__cpu_sgemm,
+    .sgemm_small = tilemm__cpu_sgemm_small,
     .sgemm_workspace = cpu_sgemm_workspace,
     .transpose = tilemm__cpu_transpose,
     .transpose_inplace = tilemm__cpu_transpose_inplace,

@@ -40,8 +40,11 @@ void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got);
  * was last looked for. */
 void tilemm__look_for_driver(tilemm__cpu_state_t *state);
 int tilemm__is_device_pointer(const tilemm__cpu_state_t *state, const void *pointer);
+/* Whether some pointer may be such, now. */
+int tilemm__cpu_may_have_device(tilemm_t ctx);
 
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);

@@ -44,6 +44,13 @@ void tilemm__look_for_driver(tilemm__cpu_state_t *state)
         state->get_attribute = dlsym(state->driver, "cuPointerGetAttribute");
 }
 
+int tilemm__cpu_may_have_device(tilemm_t ctx)
+{
+    tilemm__cpu_state_t *state = ctx->state;
+    tilemm__look_for_driver(state);
+    return state->get_attribute != NULL;
+}
+
 int tilemm__is_device_pointer(const tilemm__cpu_state_t *state, const void *pointer)
 {
     unsigned long long address = (uintptr_t)pointer;

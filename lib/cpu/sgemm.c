@@ -59,22 +59,22 @@ static float *c_of(const tilemm__sgemm_args_t *args, int64_t i)
     return args->c_array ? args->c_array[i] : args->c + i * args->stride_c;
 }
 
-/* Matrix i of the batch. */
-static product_t product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
-                            const tilemm__sgemm_cpu_plan_t *plan, int64_t i)
+/* Matrix i of the batch. Inline, so that a small product is not copied from structure to structure,
+ * which takes longer than its calls. */
+static inline __attribute__((always_inline)) product_t
+product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile, int swap, int64_t i)
 {
     const float *a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
     const float *b = args->b_array ? args->b_array[i] : args->b + i * args->stride_b;
     product_t x = {
         .tile = tile,
-        .plan = plan,
         .k = args->k,
         .alpha = args->alpha,
         .beta = args->beta,
     };
 
     x.c = c_of(args, i);
-    if (plan->swap) {
+    if (swap) {
         x.m = args->n;
         x.n = args->m;
         x.a = b;
@@ -129,7 +129,7 @@ static const float *a_at(const product_t *x, int64_t i, int64_t p)
 static void pack_ms(const product_t *x, const block_t *at, int thread, int threads)
 {
     const int64_t mr = x->tile->mr;
-    const int64_t panels = pieces(at->m, mr);
+    const int64_t panels = x->plan->in_place ? 0 : pieces(at->m, mr);
 
     for (int64_t q = panels * thread / threads; q < panels * (thread + 1) / threads; q++) {
         const int64_t i = at->i + q * mr;
@@ -165,29 +165,46 @@ static void pack_ns(const product_t *x, const block_t *at, int thread, int threa
 /* The tiles of one part of a block: rows from i, columns from j, counted from the block's. */
 static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0)
 {
-    const int64_t mr = x->plan->rows, nr = x->tile->nr;
-    const int64_t i1 = least(at->m, i0 + x->plan->m_part);
-    const int in_place = x->plan->in_place, along_k = in_place && x->a_along_k;
+    const int64_t nr = x->tile->nr;
     const int64_t j1 = least(at->n, j0 + x->plan->n_part);
-    /* beta belongs to the first steps; the others add to what those stored. */
-    const float beta = at->p == 0 ? x->beta : 1.0f;
+    tilemm__sgemm_strip_t strip = {
+        .k = at->k,
+        .chain = x->plan->chain,
+        .ms = x->ms + i0 * at->k,
+        .row_ms = at->k,
+        .ld_ms = x->tile->mr,
+        .m = least(at->m - i0, x->plan->m_part),
+        .rows = x->tile->mr,
+        .alpha = x->alpha,
+        /* beta belongs to the first steps; the others add to what those stored. */
+        .beta = at->p == 0 ? x->beta : 1.0f,
+        .rs_c = x->rs_c,
+        .cs_c = x->cs_c,
+    };
 
+    if (x->plan->in_place) {
+        /* Of one height; and not too many rows, as lines far apart may all be of one set of L1. */
+        const int64_t most = x->plan->direct ? x->tile->mr : least(x->tile->tall, 8);
+
+        strip.ms = a_at(x, at->i + i0, at->p);
+        strip.row_ms = x->a_along_k ? x->lda : 1;
+        strip.ld_ms = x->lda;
+        strip.along_k = x->a_along_k;
+        strip.rows = (int)pieces(strip.m, pieces(strip.m, most));
+    }
     for (int64_t j = j0; j < j1; j += nr) {
-        const int n = (int)least(nr, at->n - j);
-        const float *ns = x->ns + (x->plan->direct ? 0 : j * at->k);
-        int64_t ld_ns = nr;
-
-        if (is_direct(x, n)) {
-            ns = x->b + at->p * x->ldb + at->j + j;
-            ld_ns = x->ldb;
+        strip.n = (int)least(nr, at->n - j);
+        strip.ns = x->ns + (x->plan->direct ? 0 : j * at->k);
+        strip.ld_ns = nr;
+        strip.ahead = 64 * nr; /* Ns comes from L3 */
+        strip.c = x->c + (at->i + i0) * x->rs_c + (at->j + j) * x->cs_c;
+        if (is_direct(x, strip.n)) {
+            strip.ns = x->b + at->p * x->ldb + at->j + j;
+            strip.ld_ns = x->ldb;
+            /* A stream goes along the rows of B, whose pages the tile is in already. */
+            strip.ahead = x->plan->stream ? TILEMM__SGEMM_STREAM_AHEAD : 8 * x->ldb;
         }
-        for (int64_t i = i0; i < i1; i += mr) {
-            const float *ms = in_place ? a_at(x, at->i + i, at->p) : x->ms + i * at->k;
-
-            x->tile->kernel(at->k, x->plan->chain, ms, in_place ? x->lda : x->tile->mr, along_k, ns,
-                            ld_ns, (int)least(mr, i1 - i), n, x->alpha, beta,
-                            x->c + (at->i + i) * x->rs_c + (at->j + j) * x->cs_c, x->rs_c, x->cs_c);
-        }
+        x->tile->strip(&strip);
     }
 }
 
@@ -287,37 +304,63 @@ static __attribute__((noinline)) void run_vector(const product_t *x)
     }
 }
 
-/* Matrix i of a batch of small ones: nothing but tiles, B packed before them if need be. */
-static void run_in_place(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
-                         const tilemm__sgemm_cpu_plan_t *plan, int64_t i)
+/* The whole of a small product. */
+static inline void run_small(const product_t *x)
 {
-    float panels[TILEMM__SGEMM_STACK_BYTES / sizeof(float)] __attribute__((aligned(64)));
-    product_t x = product_of(args, tile, plan, i);
-    block_t at = {.m = x.m, .k = x.k};
+    tilemm__sgemm_strip_t all = {
+        .k = x->k,
+        .chain = TILEMM__SGEMM_SMALL_CHAIN,
+        .ms = x->a,
+        .row_ms = x->a_along_k ? x->lda : 1,
+        .ld_ms = x->lda,
+        .along_k = x->a_along_k,
+        .ns = x->b,
+        .ld_ns = x->ldb,
+        .m = x->m,
+        .alpha = x->alpha,
+        .beta = x->beta,
+        .c = x->c,
+        .rs_c = x->rs_c,
+        .cs_c = x->cs_c,
+    };
 
-    x.ns = panels;
-    for (at.j = 0; at.j < x.n; at.j += plan->n_panel) {
-        at.n = least(plan->n_panel, x.n - at.j);
-        pack_ns(&x, &at, 0, 1);
-        multiply(&x, &at, 0, 0);
-    }
+    x->tile->small(&all, x->n, x->b_along_k);
+}
+
+/* Ask for a small matrix, or for so much of it that the hardware sees where it goes on. */
+static inline void ask_for(const float *x, int64_t lines, int64_t ld)
+{
+    const int64_t end = least(lines * ld, 1024);
+
+    for (int64_t i = 0; i < end; i += 16)
+        __builtin_prefetch(x + i);
 }
 
 /* Task number `task`: a part of the C of one matrix. */
 static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
                      const tilemm__sgemm_cpu_plan_t *plan, int64_t task, void *memory)
 {
-    if (plan->in_place) {
-        run_in_place(args, tile, plan, task);
+    if (plan->small) {
+        const product_t x = product_of(args, tile, plan->swap, task);
+
+        if (task + 2 < args->batch_count) {
+            const product_t later = product_of(args, tile, 0, task + 2);
+
+            ask_for(later.a, args->trans_a ? args->k : args->m, args->lda);
+            ask_for(later.b, args->trans_b ? args->n : args->k, args->ldb);
+            ask_for(later.c, args->m, args->ldc);
+        }
+        run_small(&x);
         return;
     }
 
     const int64_t across = pieces(plan->swap ? args->m : args->n, plan->n_task);
     const int64_t each = pieces(plan->swap ? args->n : args->m, plan->m_task) * across;
-    product_t x = product_of(args, tile, plan, task / each);
+    product_t x = product_of(args, tile, plan->swap, task / each);
     const int64_t i = task % each / across * plan->m_task;
     const int64_t j = task % each % across * plan->n_task;
 
+    x.plan = plan;
     x.m = least(plan->m_task, x.m - i);
     x.n = least(plan->n_task, x.n - j);
     x.a += x.a_along_k ? i * x.lda : i;
@@ -369,8 +412,9 @@ static void run_shared(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu
                        const tilemm__sgemm_cpu_plan_t *plan, void *workspace)
 {
     for (int64_t i = 0; i < args->batch_count; i++) {
-        product_t x = product_of(args, tile, plan, i);
+        product_t x = product_of(args, tile, plan->swap, i);
 
+        x.plan = plan;
         use_panels(&x, workspace);
 #ifdef _OPENMP
 #pragma omp parallel num_threads(plan->threads)
@@ -430,4 +474,20 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
     else
         run_tasks(args, tile, &plan, workspace);
     return TILEMM_SUCCESS;
+}
+
+int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
+{
+    const tilemm__cpu_traits_t *traits = tilemm__cpu_traits(ctx);
+    const tilemm__sgemm_cpu_t *tile = tile_for(traits->isa);
+
+    if (tilemm__cpu_may_have_device(ctx) ||
+        !tilemm__sgemm_cpu_is_small(args, tile->nr, tilemm__cpu_threads(ctx)))
+        return 0;
+
+    const product_t x = product_of(args, tile, 0, 0);
+
+    run_small(&x);
+    tilemm__set_kernel_name(ctx, tile->name);
+    return 1;
 }

@@ -5,6 +5,8 @@
 #define TILE_BYTES 16
 #define TILE_MR 4
 #define TILE_HEIGHTS(X) X(1) X(2) X(3) X(4)
+#define TILE_TALL 4
+#define TILE_TALL_HEIGHTS(X)
 #define TILE_NR 8
 #define TILE_ISA generic
 #define TILE_METHOD "mul"
