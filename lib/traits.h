@@ -25,6 +25,7 @@ typedef enum {
     TILEMM__ISA_NEON,
     TILEMM__ISA_AVX2,   /* with FMA */
     TILEMM__ISA_AVX512, /* F, BW, DQ, VL */
+    TILEMM__ISA_AMX,    /* TILE, BF16; and AVX-512, whose kernels do all but SGEMM */
     TILEMM__ISA_COUNT
 } tilemm__isa_t;
 
@@ -35,6 +36,7 @@ typedef struct {
     size_t l1d_bytes;  /* of one core; each never 0 */
     size_t l2_bytes;   /* of one core */
     size_t l3_bytes;   /* shared; l2_bytes if there is none */
+    int tiles_always;  /* the matrix engine is used whether it pays or not: for tests */
 } tilemm__cpu_traits_t;
 
 #endif
