@@ -73,7 +73,7 @@ static void size_set(tilemm__sgemm_planes_plan_t *plan, size_t panel)
     plan->m_part = least(plan->m_part, plan->m_panel);
     plan->ms_bytes = (size_t)(plan->m_panel / LINES) * deep;
     plan->ns_bytes = (size_t)(plan->n_panel / LINES) * deep;
-    plan->sums_bytes = (size_t)plan->m_part * LINES * sizeof(float);
+    plan->sums_bytes = (size_t)(plan->m_part / LINES) * sizeof(tilemm__planes_sum_t);
     plan->set_bytes = plan->ms_bytes + plan->ns_bytes +
                       plan->sums_bytes * (size_t)(plan->shared ? plan->threads : 1);
 }
@@ -135,7 +135,7 @@ int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__s
             args->n, least(most(l3 / 2 / plan->threads, l2 / 2), 32 << 20) / deep_bytes, LINES);
     }
     /* Fewer threads rather than none of this. */
-    sets = 2 * (size_t)plan->deep * planes->bytes + LINES * LINES * sizeof(float);
+    sets = 2 * (size_t)plan->deep * planes->bytes + sizeof(tilemm__planes_sum_t);
     if (!plan->shared)
         plan->threads = (int)most(1, least(plan->threads, (int64_t)(workspace / sets)));
     sets = plan->shared ? 1 : (size_t)plan->threads;

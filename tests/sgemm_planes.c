@@ -61,7 +61,8 @@ static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int
           (long long)plan->n_panel, (long long)plan->m_part, (long long)plan->n_part);
     CHECK(plan->set_bytes ==
               (size_t)((plan->m_panel + plan->n_panel) / LINES * panels) * planes->bytes +
-                  (size_t)(plan->shared ? plan->threads : 1) * (size_t)plan->m_part * LINES * 4,
+                  (size_t)((plan->shared ? plan->threads : 1) * plan->m_part / LINES) *
+                      sizeof(tilemm__planes_sum_t),
           "a set of %zu bytes", plan->set_bytes);
     CHECK(plan->workspace == plan->set_bytes * (size_t)(plan->shared ? 1 : plan->threads), "%zu",
           plan->workspace);

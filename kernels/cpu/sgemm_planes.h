@@ -11,6 +11,15 @@
 /* Rows or columns in a panel, and so the tile of C. */
 enum { TILEMM__PLANES_LINES = 32 };
 
+/* The sums of one tile of C, 64-byte aligned, by rows: C is what both give together. `large` has
+ * the products of upper planes, `small` those of others. */
+typedef struct {
+    float large[TILEMM__PLANES_LINES * TILEMM__PLANES_LINES];
+    float small[TILEMM__PLANES_LINES * TILEMM__PLANES_LINES];
+    int not_by_tiles; /* they may have subnormal numbers, which the engine would take for 0 */
+    char to_a_line[60];
+} tilemm__planes_sum_t;
+
 typedef struct {
     const char *name; /* "sgemm_bf16x6_amx_32x32" */
     int products;     /* of planes, for one product of floats */
@@ -30,12 +39,13 @@ typedef struct {
     /* Whether planes carry the product of two panels with nothing lost. */
     int (*carries)(const void *ms, const void *ns);
 
-    /* sum (32 x 32, by rows, 64-byte aligned) = Ms Ns, or += if `more`, of two panels that planes
-     * carry, packed with the same k. */
-    void (*multiply)(int64_t k, const void *ms, const void *ns, int more, float *sum);
+    /* sum = Ms Ns, or += if `more`, of two panels that planes carry, packed with the same k. */
+    void (*multiply)(int64_t k, const void *ms, const void *ns, int more,
+                     tilemm__planes_sum_t *sum);
 
     /* C (m x n, columns side by side) = alpha sum + beta C. If beta is 0, C is not read. */
-    void (*store)(const float *sum, int m, int n, float alpha, float beta, float *c, int64_t ldc);
+    void (*store)(const tilemm__planes_sum_t *sum, int m, int n, float alpha, float beta, float *c,
+                  int64_t ldc);
 } tilemm__sgemm_planes_t;
 
 extern const tilemm__sgemm_planes_t tilemm__sgemm_planes_amx_fp32;

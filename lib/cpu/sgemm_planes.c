@@ -8,6 +8,8 @@
 
 #ifdef TILEMM_HAVE_AMX
 
+#include <string.h>
+
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -36,8 +38,8 @@ typedef struct {
     float *c;
     int64_t ldc;
     char *ms, *ns;
-    float *sums;  /* of each thread */
-    int64_t next; /* the next part that no thread has taken */
+    tilemm__planes_sum_t *sums; /* of each thread */
+    int64_t next;               /* the next part that no thread has taken */
 } product_t;
 
 /* The block of C in work: rows from i, columns from j, steps from p on. */
@@ -133,11 +135,14 @@ static void pack(const product_t *x, const block_t *at, int of_a, int thread, in
  * from p on. */
 static __attribute__((noinline)) void multiply_strictly(const product_t *x, int64_t i, int64_t j,
                                                         int64_t p, int64_t k, int m, int n,
-                                                        int more, float *sum)
+                                                        int more, tilemm__planes_sum_t *sum)
 {
     const tilemm__sgemm_cpu_t *tile = x->tile;
     float packed[NS_FLOATS] __attribute__((aligned(64)));
 
+    if (!more)
+        memset(sum->small, 0, sizeof sum->small);
+    sum->not_by_tiles = 1;
     for (int jj = 0; jj < n; jj += tile->nr) {
         const int columns = (int)least(tile->nr, n - jj);
         const float *ns = b_at(x, p, j + jj);
@@ -151,13 +156,14 @@ static __attribute__((noinline)) void multiply_strictly(const product_t *x, int6
         for (int ii = 0; ii < m; ii += tile->mr)
             tile->kernel(k, CHAIN, a_at(x, i + ii, p), x->lda, x->a_along_k, ns, ld_ns,
                          (int)least(tile->mr, m - ii), columns, 1.0f, more ? 1.0f : 0.0f,
-                         sum + ii * LINES + jj, LINES, 1);
+                         sum->large + ii * LINES + jj, LINES, 1);
     }
 }
 
 /* The tiles of one part of a block: rows from i0, columns from j0, counted from the block's. The
  * panel of Ns in use stays in L1 while those of Ms pass; sums of the block's k wait in L2. */
-static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0, float *sums)
+static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0,
+                     tilemm__planes_sum_t *sums)
 {
     const int64_t i1 = least(at->m, i0 + x->plan->m_part);
     const int64_t j1 = least(at->n, j0 + x->plan->n_part);
@@ -175,7 +181,7 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
             for (int64_t i = i0; i < i1; i += LINES) {
                 const int m = (int)least(LINES, i1 - i);
                 const char *ms = ms_at(x, at, i, q);
-                float *sum = sums + (i - i0) * LINES;
+                tilemm__planes_sum_t *sum = sums + (i - i0) / LINES;
 
                 if (x->planes->carries(ms, ns))
                     x->planes->multiply(k, ms, ns, q > 0, sum);
@@ -214,7 +220,7 @@ static void run(product_t *x, int thread, int threads)
 {
     const tilemm__sgemm_planes_plan_t *plan = x->plan;
     const int64_t k_panel = plan->deep * x->planes->depth;
-    float *sums = x->sums + (size_t)thread * (plan->sums_bytes / sizeof(float));
+    tilemm__planes_sum_t *sums = x->sums + thread * (plan->m_part / LINES);
     block_t at;
 
     for (at.j = 0; at.j < x->n; at.j += plan->n_panel) {

@@ -236,10 +236,10 @@ static int carries(const void *ms, const void *ns)
 
 /* Registers 0 to 3 are C, 4 and 5 a plane of Ms, 6 and 7 one of Ns. (The intrinsics take nothing
  * but plain numbers for them.) */
-#define LOAD_A0(plane) TILE_LOAD(4, a + (plane)*PLANE_BYTES)
-#define LOAD_A1(plane) TILE_LOAD(5, a + (plane)*PLANE_BYTES + TILE_BYTES)
-#define LOAD_B0(plane) TILE_LOAD(6, b + (plane)*PLANE_BYTES)
-#define LOAD_B1(plane) TILE_LOAD(7, b + (plane)*PLANE_BYTES + TILE_BYTES)
+#define LOAD_A0(plane) TILE_LOAD(4, a + (plane)*PLANE_BYTES, TILE_ROW_BYTES)
+#define LOAD_A1(plane) TILE_LOAD(5, a + (plane)*PLANE_BYTES + TILE_BYTES, TILE_ROW_BYTES)
+#define LOAD_B0(plane) TILE_LOAD(6, b + (plane)*PLANE_BYTES, TILE_ROW_BYTES)
+#define LOAD_B1(plane) TILE_LOAD(7, b + (plane)*PLANE_BYTES + TILE_BYTES, TILE_ROW_BYTES)
 
 /* While tiles are multiplied, Ms of the next step, or of the next panel, comes from L2: some lines
  * with every product. */
@@ -294,13 +294,35 @@ TILE_INLINE const char *fetch(const int lines, const char *next)
 
 enum { H, M, L };
 
-/* The products of one panel. From product to product one of the two planes stays in its registers.
- * With three planes the small products of the whole panel come first: what they lose when they are
- * added is then small too, and each result meets few roundings of its own size. */
+/* The sums in registers: of a step's first product if not `more`. */
+static inline void begin_sums(int more, const float *sum)
+{
+    if (more) {
+        TILE_LOAD(0, sum, LINES * sizeof(float));
+        TILE_LOAD(1, sum + HALF, LINES * sizeof(float));
+        TILE_LOAD(2, sum + HALF * LINES, LINES * sizeof(float));
+        TILE_LOAD(3, sum + HALF * LINES + HALF, LINES * sizeof(float));
+    } else {
+        TILE_ZERO(0);
+        TILE_ZERO(1);
+        TILE_ZERO(2);
+        TILE_ZERO(3);
+    }
+}
+
+static inline void end_sums(float *sum)
+{
+    TILE_STORE(0, sum, LINES * sizeof(float));
+    TILE_STORE(1, sum + HALF, LINES * sizeof(float));
+    TILE_STORE(2, sum + HALF * LINES, LINES * sizeof(float));
+    TILE_STORE(3, sum + HALF * LINES + HALF, LINES * sizeof(float));
+}
+
+/* The small products of one panel, or, of two planes, all. From product to product one of the two
+ * planes stays in its registers. */
 TILE_INLINE void products(const int planes, int64_t k, const char *a, const char *b)
 {
     const int bytes = planes * PLANE_BYTES;
-    const char *const first_a = a, *const first_b = b;
 
     for (int64_t p = 0; p < k; p += STEP, a += bytes, b += bytes) {
         const int lines = planes == 3 ? 5 : 6; /* of 96 in 20 products, of 64 in 12 */
@@ -319,69 +341,86 @@ TILE_INLINE void products(const int planes, int64_t k, const char *a, const char
             LAST;      /* hm */
         }
     }
-    if (planes == 3) {
-        a = first_a;
-        b = first_b;
-        for (int64_t p = 0; p < k; p += STEP, a += bytes, b += bytes) {
-            const int lines = 0;
-            const char *next = a;
-
-            LOAD(H, H);
-            LAST;
-        }
-    }
 }
 
-TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, const void *ns, int more,
-                          float *restrict sum)
+/* The large products, of the upper planes of three. */
+TILE_INLINE void products_hh(int64_t k, const char *a, const char *b)
 {
-    float part[4][TILE_ROWS][HALF] __attribute__((aligned(64)));
-    const head_t *head_a = ms, *head_b = ns;
-    const int scale = -(head_a->scale + head_b->scale);
-    /* Two factors: their product may be no float. */
-    const float f = scale ? ldexpf(1.0f, scale / 2) : 1.0f;
-    const float g = scale ? ldexpf(1.0f, scale - scale / 2) : 1.0f;
+    for (int64_t p = 0; p < k; p += STEP, a += 3 * PLANE_BYTES, b += 3 * PLANE_BYTES) {
+        const int lines = 0;
+        const char *next = a;
 
-    TILE_ZERO(0);
-    TILE_ZERO(1);
-    TILE_ZERO(2);
-    TILE_ZERO(3);
-    products(planes, k, (const char *)(head_a + 1), (const char *)(head_b + 1));
-    TILE_STORE(0, part[0]);
-    TILE_STORE(1, part[1]);
-    TILE_STORE(2, part[2]);
-    TILE_STORE(3, part[3]);
-
-    if (scale) {
-        for (int i = 0; i < 4 * TILE_ROWS; i++) {
-            float *row = part[i / TILE_ROWS][i % TILE_ROWS];
-
-            _mm512_store_ps(row,
-                            _mm512_mul_ps(_mm512_mul_ps(_mm512_load_ps(row), _mm512_set1_ps(f)),
-                                          _mm512_set1_ps(g)));
-        }
-    }
-#pragma GCC unroll 4
-    for (int i = 0; i < 2 * LINES; i++) {
-        const __m512 x = _mm512_load_ps(part[i / LINES * 2 + i % 2][i / 2 % TILE_ROWS]);
-        float *to = sum + i * HALF;
-
-        _mm512_store_ps(to, more ? _mm512_add_ps(_mm512_load_ps(to), x) : x);
+        LOAD(H, H);
+        LAST;
     }
 }
 
-/* A row of C: half of it at a time. */
-static void store(const float *sum, int m, int n, float alpha, float beta, float *c, int64_t ldc)
+/* As `multiply`, where the sums are not to pass through tile registers, or panels are scaled. */
+static __attribute__((noinline)) void add_scaled(const float *part, int scale, int more,
+                                                 float *large)
+{
+    /* Two factors: their product may be no float. */
+    const __m512 f = _mm512_set1_ps(ldexpf(1.0f, scale / 2));
+    const __m512 g = _mm512_set1_ps(ldexpf(1.0f, scale - scale / 2));
+
+    for (int i = 0; i < LINES * LINES; i += HALF) {
+        const __m512 x = _mm512_mul_ps(_mm512_mul_ps(_mm512_load_ps(part + i), f), g);
+
+        _mm512_store_ps(large + i, more ? _mm512_add_ps(_mm512_load_ps(large + i), x) : x);
+    }
+}
+
+/* With three planes small products have sums of their own: what those lose is small too, and each
+ * result meets few roundings of its own size. */
+TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, const void *ns, int more,
+                          tilemm__planes_sum_t *sum)
+{
+    const head_t *head_a = ms, *head_b = ns;
+    const char *a = (const char *)(head_a + 1), *b = (const char *)(head_b + 1);
+    const int scale = -(head_a->scale + head_b->scale);
+
+    if (scale == 0 && !(more && sum->not_by_tiles)) {
+        if (planes == 3) {
+            begin_sums(more, sum->small);
+            products(3, k, a, b);
+            end_sums(sum->small);
+            begin_sums(more, sum->large);
+            products_hh(k, a, b);
+        } else {
+            begin_sums(more, sum->large);
+            products(2, k, a, b);
+        }
+        end_sums(sum->large);
+        sum->not_by_tiles = 0;
+    } else {
+        float part[LINES * LINES] __attribute__((aligned(64)));
+
+        begin_sums(0, part);
+        products(planes, k, a, b);
+        if (planes == 3)
+            products_hh(k, a, b);
+        end_sums(part);
+        add_scaled(part, scale, more, sum->large);
+        if (planes == 3 && !more)
+            memset(sum->small, 0, sizeof sum->small);
+        sum->not_by_tiles = 1;
+    }
+}
+
+TILE_INLINE void store(const int planes, const tilemm__planes_sum_t *sum, int m, int n, float alpha,
+                       float beta, float *c, int64_t ldc)
 {
     const __m512 va = _mm512_set1_ps(alpha), vb = _mm512_set1_ps(beta);
 
-    for (int j = 0; j < n; j += HALF) {
-        const __mmask16 mask = first(n - j);
-
-        for (int i = 0; i < m; i++) {
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < n; j += HALF) {
+            const __mmask16 mask = first(n - j);
             float *to = c + i * ldc + j;
-            __m512 x = _mm512_mul_ps(va, _mm512_load_ps(sum + i * LINES + j));
+            __m512 x = _mm512_load_ps(sum->large + i * LINES + j);
 
+            if (planes == 3)
+                x = _mm512_add_ps(x, _mm512_load_ps(sum->small + i * LINES + j));
+            x = _mm512_mul_ps(va, x);
             if (beta != 0.0f)
                 x = _mm512_fmadd_ps(vb, _mm512_maskz_loadu_ps(mask, to), x);
             _mm512_mask_storeu_ps(to, mask, x);
@@ -412,9 +451,15 @@ static void end(void)
     {                                                                                              \
         pack(planes, 0, k, lines, src, ld, along_k, ns);                                           \
     }                                                                                              \
-    static void multiply_##mode(int64_t k, const void *ms, const void *ns, int more, float *sum)   \
+    static void multiply_##mode(int64_t k, const void *ms, const void *ns, int more,               \
+                                tilemm__planes_sum_t *sum)                                         \
     {                                                                                              \
         multiply(planes, k, ms, ns, more, sum);                                                    \
+    }                                                                                              \
+    static void store_##mode(const tilemm__planes_sum_t *sum, int m, int n, float alpha,           \
+                             float beta, float *c, int64_t ldc)                                    \
+    {                                                                                              \
+        store(planes, sum, m, n, alpha, beta, c, ldc);                                             \
     }                                                                                              \
     const tilemm__sgemm_planes_t tilemm__sgemm_planes_amx_##mode = {                               \
         "sgemm_bf16x" #count "_amx_32x32",                                                         \
@@ -427,7 +472,7 @@ static void end(void)
         pack_ns_##mode,                                                                            \
         carries,                                                                                   \
         multiply_##mode,                                                                           \
-        store,                                                                                     \
+        store_##mode,                                                                              \
     };
 
 TABLE(fp32, 3, 6, DEPTH_FP32)

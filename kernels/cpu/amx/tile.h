@@ -13,26 +13,24 @@ enum { TILE_ROWS = 16, TILE_ROW_BYTES = 64, TILE_BYTES = TILE_ROWS * TILE_ROW_BY
 
 #ifndef TILEMM_AMX_EMULATED
 
-/* Palette 1: eight registers, here all of 16 rows of 64 bytes. */
-static inline void tile_begin(void)
-{
-    struct {
-        uint8_t palette, start_row, reserved[14];
-        uint16_t row_bytes[16];
-        uint8_t rows[16];
-    } __attribute__((packed, aligned(64))) config = {.palette = 1};
+/* Palette 1: eight registers, here all of 16 rows of 64 bytes. A constant, as GCC 12 takes the
+ * instruction to read eight bytes of it, and would not store the rest of a variable. */
+static const struct {
+    uint8_t palette, start_row, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+} tile_configuration __attribute__((aligned(64))) = {
+    .palette = 1,
+    .row_bytes = {64, 64, 64, 64, 64, 64, 64, 64},
+    .rows = {16, 16, 16, 16, 16, 16, 16, 16},
+};
+_Static_assert(sizeof tile_configuration == 64, "what the instruction reads");
 
-    for (int i = 0; i < 8; i++) {
-        config.row_bytes[i] = TILE_ROW_BYTES;
-        config.rows[i] = TILE_ROWS;
-    }
-    _tile_loadconfig(&config);
-}
-
+#define tile_begin() _tile_loadconfig(&tile_configuration)
 #define tile_end() _tile_release()
 #define TILE_ZERO(t) _tile_zero(t)
-#define TILE_LOAD(t, from) _tile_loadd(t, from, TILE_ROW_BYTES)
-#define TILE_STORE(t, to) _tile_stored(t, to, TILE_ROW_BYTES)
+#define TILE_LOAD(t, from, stride) _tile_loadd(t, from, stride)
+#define TILE_STORE(t, to, stride) _tile_stored(t, to, stride)
 #define TILE_MULTIPLY(c, a, b) _tile_dpbf16ps(c, a, b)
 
 #else
@@ -52,11 +50,12 @@ static inline void tile_end(void)
     tile_configured = 0;
 }
 
-static inline void tile_move(void *to, const void *from)
+static inline void tile_move(void *to, int64_t stride, const void *from, int64_t stride_from)
 {
     if (!tile_configured)
         __builtin_trap();
-    memcpy(to, from, TILE_BYTES);
+    for (int i = 0; i < TILE_ROWS; i++)
+        memcpy((char *)to + i * stride, (const char *)from + i * stride_from, TILE_ROW_BYTES);
 }
 
 /* The two BF16 numbers of each of 16 words, as floats; subnormal ones are 0. */
@@ -105,8 +104,8 @@ static __attribute__((noinline)) void tile_multiply(int c, int a, int b)
 }
 
 #define TILE_ZERO(t) memset(tile_registers[t], 0, TILE_BYTES)
-#define TILE_LOAD(t, from) tile_move(tile_registers[t], from)
-#define TILE_STORE(t, to) tile_move(to, tile_registers[t])
+#define TILE_LOAD(t, from, stride) tile_move(tile_registers[t], TILE_ROW_BYTES, from, stride)
+#define TILE_STORE(t, to, stride) tile_move(to, stride, tile_registers[t], TILE_ROW_BYTES)
 #define TILE_MULTIPLY(c, a, b) tile_multiply(c, a, b)
 
 #endif
