@@ -9,16 +9,14 @@
 #include "plan_sgemm_planes.h"
 
 enum { LINES = TILEMM__PLANES_LINES, STEP = 32 };
-/* Panels packed at a time along k: the more, the more seldom C comes from far. */
-enum { MOST_DEEP = 6 };
 /* Parts that each thread should find, so that the last to finish is not much later. */
 enum { PARTS_PER_THREAD = 8 };
 
 /* Cycles of one core. A product of two tiles takes 16, and a step of a 32 x 32 tile of C has four
  * for each product of planes; splitting 16 elements is some 10; a panel's sums on their way to C
- * cost some 100; configuring tiles and waking up the unit some thousands. FP32 multiply-adds: 32 a
+ * cost some 400; configuring tiles and waking up the unit some thousands. FP32 multiply-adds: 32 a
  * cycle at most, three quarters of that in practice. */
-static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 10.0 / 16, SUM_CYCLES = 100,
+static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 10.0 / 16, SUM_CYCLES = 400,
                     START_CYCLES = 4000, FMA_CYCLES = 1 / 24.0;
 /* What pays for waking one more thread: some 10 us. */
 static const double THREAD_CYCLES = 40000;
@@ -66,22 +64,17 @@ static double cycles(const tilemm__sgemm_args_t *args, const tilemm__sgemm_plane
            tiles * (double)pieces(args->k, planes->depth) * SUM_CYCLES + elements * ELEMENT_CYCLES;
 }
 
-static void size_set(tilemm__sgemm_planes_plan_t *plan, size_t panel)
+static void size_set(tilemm__sgemm_planes_plan_t *plan)
 {
-    const size_t deep = (size_t)plan->deep * panel;
-
     plan->m_part = least(plan->m_part, plan->m_panel);
-    plan->ms_bytes = (size_t)(plan->m_panel / LINES) * deep;
-    plan->ns_bytes = (size_t)(plan->n_panel / LINES) * deep;
-    plan->sums_bytes = (size_t)(plan->m_part / LINES) * sizeof(tilemm__planes_sum_t);
-    plan->set_bytes = plan->ms_bytes + plan->ns_bytes +
-                      plan->sums_bytes * (size_t)(plan->shared ? plan->threads : 1);
+    plan->ms_bytes = (size_t)(plan->m_panel / LINES) * plan->panel_bytes;
+    plan->set_bytes = plan->ms_bytes + (size_t)(plan->n_panel / LINES) * plan->panel_bytes;
 }
 
-/* Make the panels smaller until a set has at most `limit` bytes. Returns 0 if that cannot be. */
-static int shrink_set(tilemm__sgemm_planes_plan_t *plan, size_t panel, size_t limit)
+/* Make the panels fewer until a set has at most `limit` bytes. Returns 0 if that cannot be. */
+static int shrink_set(tilemm__sgemm_planes_plan_t *plan, size_t limit)
 {
-    for (size_set(plan, panel); plan->set_bytes > limit; size_set(plan, panel)) {
+    for (size_set(plan); plan->set_bytes > limit; size_set(plan)) {
         if (plan->n_panel > LINES && plan->n_panel >= plan->m_panel)
             plan->n_panel = round_up(plan->n_panel / 2, LINES);
         else if (plan->m_panel > LINES)
@@ -103,7 +96,7 @@ int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__s
         (int)least(args->batch_count,
                    within(tile_cycles * (double)args->batch_count / THREAD_CYCLES, threads));
     const int64_t l2 = (int64_t)traits->l2_bytes;
-    int64_t l3, deep_bytes;
+    int64_t l3, line_bytes;
     size_t sets;
 
     *plan = (tilemm__sgemm_planes_plan_t){.threads = one, .shared = one > 1};
@@ -117,29 +110,30 @@ int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__s
 
     /* A part of Ms stays in half of L2 while Ns passes; all of Ns in half of L3, or of the L2s. */
     l3 = most((int64_t)traits->l3_bytes, l2 * most(2, plan->threads));
-    plan->deep = even(pieces(args->k, planes->depth), MOST_DEEP, 1);
-    deep_bytes = plan->deep * (int64_t)planes->bytes / LINES; /* of one line */
-    plan->m_part = even(args->m, l2 / 2 / deep_bytes, LINES);
+    plan->depth = even(args->k, planes->depth, STEP);
+    plan->panel_bytes = tilemm__planes_bytes(planes, plan->depth);
+    line_bytes = (int64_t)plan->panel_bytes / LINES;
+    plan->m_part = even(args->m, l2 / 2 / line_bytes, LINES);
     plan->m_panel = plan->m_part;
     if (plan->shared) {
         const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
 
         plan->m_panel =
-            even(args->m, most(plan->m_part, least(l3 / 4, 16 << 20) / deep_bytes), LINES);
-        plan->n_panel = even(args->n, least(l3 / 2, 32 << 20) / deep_bytes, LINES);
+            even(args->m, most(plan->m_part, least(l3 / 4, 16 << 20) / line_bytes), LINES);
+        plan->n_panel = even(args->n, least(l3 / 2, 32 << 20) / line_bytes, LINES);
         while (plan->m_part > LINES &&
                pieces(plan->m_panel, plan->m_part) * (plan->n_panel / LINES) < parts)
             plan->m_part = round_up(plan->m_part / 2, LINES);
     } else {
         plan->n_panel = even(
-            args->n, least(most(l3 / 2 / plan->threads, l2 / 2), 32 << 20) / deep_bytes, LINES);
+            args->n, least(most(l3 / 2 / plan->threads, l2 / 2), 32 << 20) / line_bytes, LINES);
     }
     /* Fewer threads rather than none of this. */
-    sets = 2 * (size_t)plan->deep * planes->bytes + sizeof(tilemm__planes_sum_t);
+    sets = 2 * plan->panel_bytes;
     if (!plan->shared)
         plan->threads = (int)most(1, least(plan->threads, (int64_t)(workspace / sets)));
     sets = plan->shared ? 1 : (size_t)plan->threads;
-    if (!shrink_set(plan, planes->bytes, workspace / sets))
+    if (!shrink_set(plan, workspace / sets))
         return 0;
     plan->workspace = plan->set_bytes * sets;
     plan->n_part = plan->n_panel;

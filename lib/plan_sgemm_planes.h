@@ -9,25 +9,24 @@
 #include "cpu/sgemm_planes.h"
 #include "traits.h"
 
-/* The loops, from the outside: n by n_panel, k by `deep` panels, pack Ns; m by m_panel, pack Ms;
- * the product of the two by parts of m_part x n_part; within a part columns by 32, k by one panel,
- * rows by 32.
+/* The loops, from the outside: n by n_panel, k by depth, pack Ns; m by m_panel, pack Ms; the
+ * product of the two by parts of m_part x n_part; within a part columns by 32, rows by 32.
  *
  * Where `shared`, one matrix of the batch is done at a time: all threads pack the same panels and
  * then take parts of their product. Otherwise each thread does matrices by itself.
  *
- * The products of `deep` panels are added up, then added to C, in the order of k; where panels
- * begin, and `deep`, depend on k alone: so results have the same bits with any number of threads
- * and any workspace that is enough. */
+ * depth depends on k alone: so results have the same bits with any number of threads and any
+ * workspace that is enough. */
 typedef struct {
     int shared;
     int threads;
-    int64_t deep;             /* panels packed at a time, along k */
+    int64_t depth;            /* of k in a panel, a multiple of 32 */
     int64_t m_panel, n_panel; /* rows and columns packed at a time, multiples of 32 */
     int64_t m_part, n_part;   /* likewise */
-    /* One set: Ms, Ns, and the sums of a part's 32 columns, if shared for each thread. */
-    size_t ms_bytes, ns_bytes, sums_bytes, set_bytes;
-    size_t workspace; /* that the plan needs: a set for each thread, or a shared one */
+    size_t panel_bytes;       /* of 32 rows or columns */
+    size_t ms_bytes;          /* of one set of panels: Ms lies first ... */
+    size_t set_bytes;         /* ... and all of it */
+    size_t workspace;         /* that the plan needs: a set for each thread, or a shared one */
 } tilemm__sgemm_planes_plan_t;
 
 /* Plan for at most `threads` threads and at most `workspace` bytes; args->k is not 0. Returns 0 if

@@ -48,7 +48,6 @@ static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int
 {
     const tilemm__sgemm_args_t args = {.m = m, .n = n, .k = k, .batch_count = batch};
     const int pays = tilemm__plan_sgemm_planes(plan, &args, &xeon, planes, threads, workspace);
-    const int64_t panels = plan->deep;
 
     if (!pays)
         return 0;
@@ -56,13 +55,13 @@ static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int
           "%zu of %zu bytes, %d of %d threads", plan->workspace, workspace, plan->threads, threads);
     CHECK(plan->m_panel % LINES == 0 && plan->n_panel % LINES == 0 && plan->m_part % LINES == 0 &&
               plan->n_part % LINES == 0 && plan->m_part > 0 && plan->n_part > 0 &&
-              plan->m_part <= plan->m_panel && plan->n_part <= plan->n_panel && panels > 0,
+              plan->m_part <= plan->m_panel && plan->n_part <= plan->n_panel,
           "%lld x %lld panels, %lld x %lld parts", (long long)plan->m_panel,
           (long long)plan->n_panel, (long long)plan->m_part, (long long)plan->n_part);
-    CHECK(plan->set_bytes ==
-              (size_t)((plan->m_panel + plan->n_panel) / LINES * panels) * planes->bytes +
-                  (size_t)((plan->shared ? plan->threads : 1) * plan->m_part / LINES) *
-                      sizeof(tilemm__planes_sum_t),
+    CHECK(plan->depth > 0 && plan->depth % 32 == 0 && plan->depth <= planes->depth, "depth %lld",
+          (long long)plan->depth);
+    CHECK(plan->set_bytes == (size_t)((plan->m_panel + plan->n_panel) / LINES) *
+                                 tilemm__planes_bytes(planes, plan->depth),
           "a set of %zu bytes", plan->set_bytes);
     CHECK(plan->workspace == plan->set_bytes * (size_t)(plan->shared ? 1 : plan->threads), "%zu",
           plan->workspace);
@@ -96,7 +95,7 @@ static void try_plans(void)
             CHECK(plans(p, 3000, 4000, 5000, 1, threads[t], SIZE_MAX, &plan), "large");
             for (size_t bytes = plan.workspace; bytes > 0; bytes = bytes * 3 / 4)
                 if (plans(p, 3000, 4000, 5000, 1, threads[t], bytes, &other))
-                    CHECK(other.deep == plan.deep, "%zu bytes", bytes);
+                    CHECK(other.depth == plan.depth, "%zu bytes", bytes);
         }
     }
 }

@@ -8,8 +8,6 @@
 
 #ifdef TILEMM_HAVE_AMX
 
-#include <string.h>
-
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -22,8 +20,8 @@
 enum { LINES = TILEMM__PLANES_LINES };
 /* Products that the FP32 tile adds up one after the other, as for small matrices. */
 enum { CHAIN = 32 };
-/* Floats of B for one of its tiles. */
-enum { NS_FLOATS = 128 * LINES };
+/* Of k, that it does at a time. */
+enum { STRICT_STEPS = 128 };
 
 /* One product, and where threads meet that do it together. */
 typedef struct {
@@ -38,8 +36,7 @@ typedef struct {
     float *c;
     int64_t ldc;
     char *ms, *ns;
-    tilemm__planes_sum_t *sums; /* of each thread */
-    int64_t next;               /* the next part that no thread has taken */
+    int64_t next; /* the next part that no thread has taken */
 } product_t;
 
 /* The block of C in work: rows from i, columns from j, steps from p on. */
@@ -83,7 +80,6 @@ static product_t product_of(const tilemm__sgemm_args_t *args, const tilemm__sgem
         .b_along_k = args->trans_b,
         .ms = workspace,
         .ns = workspace + plan->ms_bytes,
-        .sums = (void *)(workspace + plan->ms_bytes + plan->ns_bytes),
     };
 }
 
@@ -97,101 +93,88 @@ static const float *b_at(const product_t *x, int64_t p, int64_t j)
     return x->b + (x->b_along_k ? j * x->ldb + p : p * x->ldb + j);
 }
 
-/* Panel q along k of rows i: panels of the same q lie together, as they are used one after the
- * other; of Ns those of the same columns. */
-static char *ms_at(const product_t *x, const block_t *at, int64_t i, int64_t q)
+static char *ms_at(const product_t *x, int64_t i)
 {
-    return x->ms + (q * pieces(at->m, LINES) + i / LINES) * (int64_t)x->planes->bytes;
+    return x->ms + i / LINES * (int64_t)x->plan->panel_bytes;
 }
 
-static char *ns_at(const product_t *x, int64_t j, int64_t q)
+static char *ns_at(const product_t *x, int64_t j)
 {
-    return x->ns + (j / LINES * x->plan->deep + q) * (int64_t)x->planes->bytes;
+    return x->ns + j / LINES * (int64_t)x->plan->panel_bytes;
 }
 
 /* Pack the share of `thread` in the panels of Ms (of_a) or Ns of a block. */
 static void pack(const product_t *x, const block_t *at, int of_a, int thread, int threads)
 {
-    const int64_t depth = x->planes->depth, deep = pieces(at->k, depth);
-    const int64_t lines = of_a ? at->m : at->n;
-    const int64_t panels = pieces(lines, LINES) * deep;
+    const int64_t lines = of_a ? at->m : at->n, panels = pieces(lines, LINES);
 
-    for (int64_t panel = panels * thread / threads; panel < panels * (thread + 1) / threads;
-         panel++) {
-        const int64_t i = panel / deep * LINES, q = panel % deep, p = at->p + q * depth;
-        const int64_t k = least(depth, at->p + at->k - p);
+    for (int64_t q = panels * thread / threads; q < panels * (thread + 1) / threads; q++) {
+        const int64_t i = q * LINES;
         const int count = (int)least(LINES, lines - i);
 
         if (of_a)
-            x->planes->pack_ms(k, count, a_at(x, at->i + i, p), x->lda, x->a_along_k,
-                               ms_at(x, at, i, q));
+            x->planes->pack_ms(at->k, count, a_at(x, at->i + i, at->p), x->lda, x->a_along_k,
+                               ms_at(x, i));
         else
-            x->planes->pack_ns(k, count, b_at(x, p, at->j + i), x->ldb, x->b_along_k,
-                               ns_at(x, i, q));
+            x->planes->pack_ns(at->k, count, b_at(x, at->p, at->j + i), x->ldb, x->b_along_k,
+                               ns_at(x, i));
     }
 }
 
-/* The product of two panels that planes do not carry, in FP32: rows from i, columns from j, k steps
- * from p on. */
+/* The product of two panels that planes do not carry, in FP32: m rows from i, n columns from j, k
+ * steps from p on. */
 static __attribute__((noinline)) void multiply_strictly(const product_t *x, int64_t i, int64_t j,
                                                         int64_t p, int64_t k, int m, int n,
-                                                        int more, tilemm__planes_sum_t *sum)
+                                                        float beta)
 {
     const tilemm__sgemm_cpu_t *tile = x->tile;
-    float packed[NS_FLOATS] __attribute__((aligned(64)));
+    float packed[STRICT_STEPS * LINES] __attribute__((aligned(64)));
+    float sum[LINES][LINES];
+    float *c = x->c + i * x->ldc + j;
 
-    if (!more)
-        memset(sum->small, 0, sizeof sum->small);
-    sum->not_by_tiles = 1;
-    for (int jj = 0; jj < n; jj += tile->nr) {
-        const int columns = (int)least(tile->nr, n - jj);
-        const float *ns = b_at(x, p, j + jj);
-        int64_t ld_ns = x->ldb;
+    for (int64_t done = 0; done < k; done += STRICT_STEPS) {
+        const int64_t steps = least(STRICT_STEPS, k - done);
 
-        if (x->b_along_k || !tile->masks) {
-            tile->pack_ns(k, columns, ns, x->ldb, x->b_along_k, packed);
-            ns = packed;
-            ld_ns = tile->nr;
+        for (int jj = 0; jj < n; jj += tile->nr) {
+            const int columns = (int)least(tile->nr, n - jj);
+
+            tile->pack_ns(steps, columns, b_at(x, p + done, j + jj), x->ldb, x->b_along_k, packed);
+            for (int ii = 0; ii < m; ii += tile->mr)
+                tile->kernel(steps, CHAIN, a_at(x, i + ii, p + done), x->lda, x->a_along_k, packed,
+                             tile->nr, (int)least(tile->mr, m - ii), columns, 1.0f,
+                             done ? 1.0f : 0.0f, &sum[ii][jj], LINES, 1);
         }
-        for (int ii = 0; ii < m; ii += tile->mr)
-            tile->kernel(k, CHAIN, a_at(x, i + ii, p), x->lda, x->a_along_k, ns, ld_ns,
-                         (int)least(tile->mr, m - ii), columns, 1.0f, more ? 1.0f : 0.0f,
-                         sum->large + ii * LINES + jj, LINES, 1);
+    }
+    for (int ii = 0; ii < m; ii++) {
+        for (int jj = 0; jj < n; jj++) {
+            float *to = c + ii * x->ldc + jj;
+
+            *to = beta == 0.0f ? x->alpha * sum[ii][jj] : x->alpha * sum[ii][jj] + beta * *to;
+        }
     }
 }
 
-/* The tiles of one part of a block: rows from i0, columns from j0, counted from the block's. The
- * panel of Ns in use stays in L1 while those of Ms pass; sums of the block's k wait in L2. */
-static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0,
-                     tilemm__planes_sum_t *sums)
+/* The tiles of one part of a block: rows from i0, columns from j0, counted from the block's. */
+static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0)
 {
     const int64_t i1 = least(at->m, i0 + x->plan->m_part);
     const int64_t j1 = least(at->n, j0 + x->plan->n_part);
-    const int64_t depth = x->planes->depth;
-    /* beta belongs to the first block; the others add to what that stored. */
+    /* beta belongs to the first panels; the others add to what those stored. */
     const float beta = at->p == 0 ? x->beta : 1.0f;
 
     for (int64_t j = j0; j < j1; j += LINES) {
         const int n = (int)least(LINES, at->n - j);
+        const char *ns = ns_at(x, j);
 
-        for (int64_t q = 0; q * depth < at->k; q++) {
-            const int64_t left = at->k - q * depth, k = least(depth, left);
-            const char *ns = ns_at(x, j, q);
+        for (int64_t i = i0; i < i1; i += LINES) {
+            const int m = (int)least(LINES, i1 - i);
+            const char *ms = ms_at(x, i);
 
-            for (int64_t i = i0; i < i1; i += LINES) {
-                const int m = (int)least(LINES, i1 - i);
-                const char *ms = ms_at(x, at, i, q);
-                tilemm__planes_sum_t *sum = sums + (i - i0) / LINES;
-
-                if (x->planes->carries(ms, ns))
-                    x->planes->multiply(k, ms, ns, q > 0, sum);
-                else
-                    multiply_strictly(x, at->i + i, at->j + j, at->p + q * depth, k, m, n, q > 0,
-                                      sum);
-                if (left <= depth)
-                    x->planes->store(sum, m, n, x->alpha, beta,
-                                     x->c + (at->i + i) * x->ldc + at->j + j, x->ldc);
-            }
+            if (x->planes->carries(ms, ns))
+                x->planes->multiply(at->k, ms, ns, m, n, x->alpha, beta,
+                                    x->c + (at->i + i) * x->ldc + at->j + j, x->ldc);
+            else
+                multiply_strictly(x, at->i + i, at->j + j, at->p, at->k, m, n, beta);
         }
     }
 }
@@ -219,14 +202,12 @@ static int64_t take(product_t *x, int threads)
 static void run(product_t *x, int thread, int threads)
 {
     const tilemm__sgemm_planes_plan_t *plan = x->plan;
-    const int64_t k_panel = plan->deep * x->planes->depth;
-    tilemm__planes_sum_t *sums = x->sums + thread * (plan->m_part / LINES);
     block_t at;
 
     for (at.j = 0; at.j < x->n; at.j += plan->n_panel) {
         at.n = least(plan->n_panel, x->n - at.j);
-        for (at.p = 0; at.p < x->k; at.p += k_panel) {
-            at.k = least(k_panel, x->k - at.p);
+        for (at.p = 0; at.p < x->k; at.p += plan->depth) {
+            at.k = least(plan->depth, x->k - at.p);
             pack(x, &at, 0, thread, threads);
             for (at.i = 0; at.i < x->m; at.i += plan->m_panel) {
                 at.m = least(plan->m_panel, x->m - at.i);
@@ -239,8 +220,7 @@ static void run(product_t *x, int thread, int threads)
                 const int64_t parts = pieces(at.m, plan->m_part) * across;
 
                 for (int64_t part = take(x, threads); part < parts; part = take(x, threads))
-                    multiply(x, &at, part / across * plan->m_part, part % across * plan->n_part,
-                             sums);
+                    multiply(x, &at, part / across * plan->m_part, part % across * plan->n_part);
                 meet(threads);
             }
         }

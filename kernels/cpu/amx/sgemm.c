@@ -20,28 +20,25 @@
 enum { LINES = TILEMM__PLANES_LINES, HALF = 16, STEP = 32 };
 /* A plane of 32 lines for one step is two tiles. */
 enum { PLANE_BYTES = 2 * TILE_BYTES };
-/* A panel of each operand, a tile of C and its sums lie together in 48 KB of L1; and sums that are
- * this short, then added in FP32, make less error than a plain FP32 sum. */
-enum { DEPTH_FP32 = 3 * STEP, DEPTH_TF32 = 4 * STEP };
-_Static_assert(LINES == 2 * TILE_ROWS && STEP * 2 == TILE_ROW_BYTES, "a tile's size");
-
+_Static_assert((int)PLANE_BYTES == (int)TILEMM__PLANE_BYTES, "as the header says");
+/* A tile of C needs some hundred cycles between the last product of one panel and the first of the
+ * next, so panels are long: they come from L2 as they are used. */
+enum { DEPTH_FP32 = 18 * STEP, DEPTH_TF32 = 24 * STEP };
 /* At the head of a panel. */
 typedef struct {
     int scale; /* elements are 2^scale times what they were */
     int least; /* the exponent of the smallest but 0, so scaled; REFUSED if planes cannot be */
     char to_a_line[56];
 } head_t;
-_Static_assert(sizeof(head_t) == 64, "tiles begin at a line of memory");
+_Static_assert(sizeof(head_t) == TILEMM__PLANES_HEAD, "tiles begin at a line of memory");
 
-/* Scaled elements are below 2^(MOST + 1), so that no sum of a panel overflows: 2^114 2^7 at most.
+/* Scaled elements are below 2^(MOST + 1), so that no sum of a panel overflows: 2^114 2^10 at most.
  * With e the exponent of an element, its planes are multiples of 2^(e - 23), hence normal or 0 from
  * -103 on. Products of planes, and their sums, are multiples of 2^(e - 23) 2^(f - 23), normal or 0
  * if e + f >= -80. */
 enum { MOST = 56, LEAST_ELEMENT = -103, LEAST_PRODUCT = -80, REFUSED = -1000 };
 /* Where panels are left as they are. */
 enum { UNSCALED_LEAST = LEAST_PRODUCT / 2 };
-
-#define PANEL_BYTES(planes, depth) (sizeof(head_t) + (depth) / STEP * (planes)*PLANE_BYTES)
 
 /* ---- packing ----------------------------------------------------------------------------- */
 
@@ -236,25 +233,28 @@ static int carries(const void *ms, const void *ns)
 
 /* Registers 0 to 3 are C, 4 and 5 a plane of Ms, 6 and 7 one of Ns. (The intrinsics take nothing
  * but plain numbers for them.) */
-#define LOAD_A0(plane) TILE_LOAD(4, a + (plane)*PLANE_BYTES, TILE_ROW_BYTES)
-#define LOAD_A1(plane) TILE_LOAD(5, a + (plane)*PLANE_BYTES + TILE_BYTES, TILE_ROW_BYTES)
-#define LOAD_B0(plane) TILE_LOAD(6, b + (plane)*PLANE_BYTES, TILE_ROW_BYTES)
-#define LOAD_B1(plane) TILE_LOAD(7, b + (plane)*PLANE_BYTES + TILE_BYTES, TILE_ROW_BYTES)
+#define LOAD_A0(plane) TILE_LOAD(4, a + (plane)*PLANE_BYTES)
+#define LOAD_A1(plane) TILE_LOAD(5, a + (plane)*PLANE_BYTES + TILE_BYTES)
+#define LOAD_B0(plane) TILE_LOAD(6, b + (plane)*PLANE_BYTES)
+#define LOAD_B1(plane) TILE_LOAD(7, b + (plane)*PLANE_BYTES + TILE_BYTES)
 
-/* While tiles are multiplied, Ms of the next step, or of the next panel, comes from L2: some lines
- * with every product. */
+/* While tiles are multiplied, planes of the next step come from L2: some lines with every product.
+ */
 #define MULTIPLY(c, i, j)                                                                          \
     do {                                                                                           \
         TILE_MULTIPLY(c, i, j);                                                                    \
-        next = fetch(lines, next);                                                                 \
+        fetch(lines, next_a, next_b);                                                              \
+        next_a += lines * 64;                                                                      \
+        next_b += lines * 64;                                                                      \
     } while (0)
 
-TILE_INLINE const char *fetch(const int lines, const char *next)
+TILE_INLINE void fetch(const int lines, const char *a, const char *b)
 {
-#pragma GCC unroll 6
-    for (int i = 0; i < lines; i++)
-        _mm_prefetch(next + i * 64, _MM_HINT_T0);
-    return next + lines * 64;
+#pragma GCC unroll 8
+    for (int i = 0; i < lines; i++) {
+        _mm_prefetch(a + i * 64, _MM_HINT_T0);
+        _mm_prefetch(b + i * 64, _MM_HINT_T0);
+    }
 }
 
 /* Each of the four sums is used at every fourth product, by when it is there. A register is loaded
@@ -294,39 +294,34 @@ TILE_INLINE const char *fetch(const int lines, const char *next)
 
 enum { H, M, L };
 
-/* The sums in registers: of a step's first product if not `more`. */
-static inline void begin_sums(int more, const float *sum)
+/* The sums of 32 x 32 of C, of four tiles. */
+typedef float sums_t[4][TILE_ROWS][HALF];
+
+static inline void begin_sums(void)
 {
-    if (more) {
-        TILE_LOAD(0, sum, LINES * sizeof(float));
-        TILE_LOAD(1, sum + HALF, LINES * sizeof(float));
-        TILE_LOAD(2, sum + HALF * LINES, LINES * sizeof(float));
-        TILE_LOAD(3, sum + HALF * LINES + HALF, LINES * sizeof(float));
-    } else {
-        TILE_ZERO(0);
-        TILE_ZERO(1);
-        TILE_ZERO(2);
-        TILE_ZERO(3);
-    }
+    TILE_ZERO(0);
+    TILE_ZERO(1);
+    TILE_ZERO(2);
+    TILE_ZERO(3);
 }
 
-static inline void end_sums(float *sum)
+static inline void end_sums(sums_t sums)
 {
-    TILE_STORE(0, sum, LINES * sizeof(float));
-    TILE_STORE(1, sum + HALF, LINES * sizeof(float));
-    TILE_STORE(2, sum + HALF * LINES, LINES * sizeof(float));
-    TILE_STORE(3, sum + HALF * LINES + HALF, LINES * sizeof(float));
+    TILE_STORE(0, sums[0]);
+    TILE_STORE(1, sums[1]);
+    TILE_STORE(2, sums[2]);
+    TILE_STORE(3, sums[3]);
 }
 
-/* The small products of one panel, or, of two planes, all. From product to product one of the two
- * planes stays in its registers. */
+/* The small products of one panel of three planes; of two, all. From product to product one of the
+ * two planes stays in its registers. */
 TILE_INLINE void products(const int planes, int64_t k, const char *a, const char *b)
 {
     const int bytes = planes * PLANE_BYTES;
 
     for (int64_t p = 0; p < k; p += STEP, a += bytes, b += bytes) {
         const int lines = planes == 3 ? 5 : 6; /* of 96 in 20 products, of 64 in 12 */
-        const char *next = a + bytes;
+        const char *next_a = a + bytes, *next_b = b + bytes;
 
         LOAD(planes - 1, H);
         if (planes == 3) {
@@ -343,87 +338,67 @@ TILE_INLINE void products(const int planes, int64_t k, const char *a, const char
     }
 }
 
-/* The large products, of the upper planes of three. */
+/* The large products of three planes. */
 TILE_INLINE void products_hh(int64_t k, const char *a, const char *b)
 {
-    for (int64_t p = 0; p < k; p += STEP, a += 3 * PLANE_BYTES, b += 3 * PLANE_BYTES) {
-        const int lines = 0;
-        const char *next = a;
+    const int bytes = 3 * PLANE_BYTES;
+
+    for (int64_t p = 0; p < k; p += STEP, a += bytes, b += bytes) {
+        const int lines = 8; /* of 32 in 4 products */
+        const char *next_a = a + bytes, *next_b = b + bytes;
 
         LOAD(H, H);
         LAST;
     }
 }
 
-/* As `multiply`, where the sums are not to pass through tile registers, or panels are scaled. */
-static __attribute__((noinline)) void add_scaled(const float *part, int scale, int more,
-                                                 float *large)
+/* To 16 columns of C; `mask` says which of them there are. */
+TILE_INLINE void store(__mmask16 mask, __m512 x, float beta, float *c)
 {
-    /* Two factors: their product may be no float. */
-    const __m512 f = _mm512_set1_ps(ldexpf(1.0f, scale / 2));
-    const __m512 g = _mm512_set1_ps(ldexpf(1.0f, scale - scale / 2));
-
-    for (int i = 0; i < LINES * LINES; i += HALF) {
-        const __m512 x = _mm512_mul_ps(_mm512_mul_ps(_mm512_load_ps(part + i), f), g);
-
-        _mm512_store_ps(large + i, more ? _mm512_add_ps(_mm512_load_ps(large + i), x) : x);
-    }
+    if (beta != 0.0f)
+        x = _mm512_fmadd_ps(_mm512_set1_ps(beta), _mm512_maskz_loadu_ps(mask, c), x);
+    _mm512_mask_storeu_ps(c, mask, x);
 }
 
 /* With three planes small products have sums of their own: what those lose is small too, and each
  * result meets few roundings of its own size. */
-TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, const void *ns, int more,
-                          tilemm__planes_sum_t *sum)
+TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, const void *ns, int m, int n,
+                          float alpha, float beta, float *c, int64_t ldc)
 {
+    sums_t sum __attribute__((aligned(64))), small __attribute__((aligned(64)));
     const head_t *head_a = ms, *head_b = ns;
     const char *a = (const char *)(head_a + 1), *b = (const char *)(head_b + 1);
     const int scale = -(head_a->scale + head_b->scale);
+    /* Two factors beside alpha: their product may be no float. */
+    const __m512 f = _mm512_set1_ps(scale ? ldexpf(1.0f, scale / 2) : 1.0f);
+    const __m512 g = _mm512_set1_ps(scale ? ldexpf(1.0f, scale - scale / 2) : 1.0f);
+    const __m512 factor = _mm512_set1_ps(alpha);
 
-    if (scale == 0 && !(more && sum->not_by_tiles)) {
-        if (planes == 3) {
-            begin_sums(more, sum->small);
-            products(3, k, a, b);
-            end_sums(sum->small);
-            begin_sums(more, sum->large);
-            products_hh(k, a, b);
-        } else {
-            begin_sums(more, sum->large);
-            products(2, k, a, b);
-        }
-        end_sums(sum->large);
-        sum->not_by_tiles = 0;
-    } else {
-        float part[LINES * LINES] __attribute__((aligned(64)));
-
-        begin_sums(0, part);
-        products(planes, k, a, b);
-        if (planes == 3)
-            products_hh(k, a, b);
-        end_sums(part);
-        add_scaled(part, scale, more, sum->large);
-        if (planes == 3 && !more)
-            memset(sum->small, 0, sizeof sum->small);
-        sum->not_by_tiles = 1;
+    /* C has left the near caches since the last panel; it comes back meanwhile. */
+    for (int i = 0; i < m; i++) {
+        __builtin_prefetch(c + i * ldc, 1);
+        __builtin_prefetch(c + i * ldc + n - 1, 1);
     }
-}
-
-TILE_INLINE void store(const int planes, const tilemm__planes_sum_t *sum, int m, int n, float alpha,
-                       float beta, float *c, int64_t ldc)
-{
-    const __m512 va = _mm512_set1_ps(alpha), vb = _mm512_set1_ps(beta);
+    begin_sums();
+    products(planes, k, a, b);
+    if (planes == 3) {
+        end_sums(small);
+        begin_sums();
+        products_hh(k, a, b);
+    }
+    end_sums(sum);
 
     for (int i = 0; i < m; i++) {
-        for (int j = 0; j < n; j += HALF) {
-            const __mmask16 mask = first(n - j);
-            float *to = c + i * ldc + j;
-            __m512 x = _mm512_load_ps(sum->large + i * LINES + j);
+        for (int half = 0; half * HALF < n; half++) {
+            const int tile = i / TILE_ROWS * 2 + half, row = i % TILE_ROWS;
+            __m512 x = _mm512_load_ps(sum[tile][row]);
 
             if (planes == 3)
-                x = _mm512_add_ps(x, _mm512_load_ps(sum->small + i * LINES + j));
-            x = _mm512_mul_ps(va, x);
-            if (beta != 0.0f)
-                x = _mm512_fmadd_ps(vb, _mm512_maskz_loadu_ps(mask, to), x);
-            _mm512_mask_storeu_ps(to, mask, x);
+                x = _mm512_add_ps(x, _mm512_load_ps(small[tile][row]));
+            if (scale)
+                x = _mm512_mul_ps(_mm512_mul_ps(x, f), g);
+            store(first(n - half * HALF), _mm512_mul_ps(factor, x), beta,
+                  c + i * ldc + half * HALF);
         }
     }
 }
@@ -451,28 +426,22 @@ static void end(void)
     {                                                                                              \
         pack(planes, 0, k, lines, src, ld, along_k, ns);                                           \
     }                                                                                              \
-    static void multiply_##mode(int64_t k, const void *ms, const void *ns, int more,               \
-                                tilemm__planes_sum_t *sum)                                         \
+    static void multiply_##mode(int64_t k, const void *ms, const void *ns, int m, int n,           \
+                                float alpha, float beta, float *c, int64_t ldc)                    \
     {                                                                                              \
-        multiply(planes, k, ms, ns, more, sum);                                                    \
-    }                                                                                              \
-    static void store_##mode(const tilemm__planes_sum_t *sum, int m, int n, float alpha,           \
-                             float beta, float *c, int64_t ldc)                                    \
-    {                                                                                              \
-        store(planes, sum, m, n, alpha, beta, c, ldc);                                             \
+        multiply(planes, k, ms, ns, m, n, alpha, beta, c, ldc);                                    \
     }                                                                                              \
     const tilemm__sgemm_planes_t tilemm__sgemm_planes_amx_##mode = {                               \
         "sgemm_bf16x" #count "_amx_32x32",                                                         \
+        planes,                                                                                    \
         count,                                                                                     \
         depth,                                                                                     \
-        PANEL_BYTES(planes, depth),                                                                \
         begin,                                                                                     \
         end,                                                                                       \
         pack_ms_##mode,                                                                            \
         pack_ns_##mode,                                                                            \
         carries,                                                                                   \
         multiply_##mode,                                                                           \
-        store_##mode,                                                                              \
     };
 
 TABLE(fp32, 3, 6, DEPTH_FP32)

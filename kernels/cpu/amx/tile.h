@@ -29,8 +29,8 @@ _Static_assert(sizeof tile_configuration == 64, "what the instruction reads");
 #define tile_begin() _tile_loadconfig(&tile_configuration)
 #define tile_end() _tile_release()
 #define TILE_ZERO(t) _tile_zero(t)
-#define TILE_LOAD(t, from, stride) _tile_loadd(t, from, stride)
-#define TILE_STORE(t, to, stride) _tile_stored(t, to, stride)
+#define TILE_LOAD(t, from) _tile_loadd(t, from, TILE_ROW_BYTES)
+#define TILE_STORE(t, to) _tile_stored(t, to, TILE_ROW_BYTES)
 #define TILE_MULTIPLY(c, a, b) _tile_dpbf16ps(c, a, b)
 
 #else
@@ -50,21 +50,21 @@ static inline void tile_end(void)
     tile_configured = 0;
 }
 
-static inline void tile_move(void *to, int64_t stride, const void *from, int64_t stride_from)
+static inline void tile_move(void *to, const void *from)
 {
     if (!tile_configured)
         __builtin_trap();
-    for (int i = 0; i < TILE_ROWS; i++)
-        memcpy((char *)to + i * stride, (const char *)from + i * stride_from, TILE_ROW_BYTES);
+    memcpy(to, from, TILE_BYTES);
 }
 
-/* The two BF16 numbers of each of 16 words, as floats; subnormal ones are 0. */
+/* The two BF16 numbers of each of 16 words, as floats; subnormal ones are 0 of
+ * their sign. */
 static inline __m512 tile_flushed(__m512i bits)
 {
-    const __m512i exponent = _mm512_set1_epi32(0x7f800000);
+    const __m512i exponent = _mm512_set1_epi32(0x7f800000), sign = _mm512_set1_epi32(INT32_MIN);
 
     return _mm512_castsi512_ps(
-        _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(bits, exponent), bits));
+        _mm512_mask_and_epi32(bits, _mm512_testn_epi32_mask(bits, exponent), bits, sign));
 }
 
 static inline __m512 tile_upper(__m512i pairs)
@@ -104,8 +104,8 @@ static __attribute__((noinline)) void tile_multiply(int c, int a, int b)
 }
 
 #define TILE_ZERO(t) memset(tile_registers[t], 0, TILE_BYTES)
-#define TILE_LOAD(t, from, stride) tile_move(tile_registers[t], TILE_ROW_BYTES, from, stride)
-#define TILE_STORE(t, to, stride) tile_move(to, stride, tile_registers[t], TILE_ROW_BYTES)
+#define TILE_LOAD(t, from) tile_move(tile_registers[t], from)
+#define TILE_STORE(t, to) tile_move(to, tile_registers[t])
 #define TILE_MULTIPLY(c, a, b) tile_multiply(c, a, b)
 
 #endif
