@@ -101,7 +101,7 @@ int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__s
 
     *plan = (tilemm__sgemm_planes_plan_t){.threads = one, .shared = one > 1};
     /* Sums of less than a step would meet more roundings than they have products. */
-    if (args->k < STEP || (tile_cycles > fma_cycles && !traits->tiles_always))
+    if (args->k < STEP || (tile_cycles > fma_cycles && !planes->always))
         return 0;
     if (over_batch > one || args->batch_count >= 4 * (int64_t)threads) {
         plan->shared = 0;

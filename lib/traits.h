@@ -36,7 +36,6 @@ typedef struct {
     size_t l1d_bytes;  /* of one core; each never 0 */
     size_t l2_bytes;   /* of one core */
     size_t l3_bytes;   /* shared; l2_bytes if there is none */
-    int tiles_always;  /* the matrix engine is used whether it pays or not: for tests */
 } tilemm__cpu_traits_t;
 
 #endif

@@ -73,13 +73,14 @@ static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int
 static void try_plans(void)
 {
     static const int threads[] = {1, 2, 16, 112};
-    const tilemm__sgemm_planes_t *planes[] = {&tilemm__sgemm_planes_amx_fp32,
-                                              &tilemm__sgemm_planes_amx_tf32};
+    tilemm__sgemm_planes_t planes[] = {tilemm__sgemm_planes_amx_fp32,
+                                       tilemm__sgemm_planes_amx_tf32};
     tilemm__sgemm_planes_plan_t plan, other;
 
     for (int which = 0; which < 2; which++) {
-        const tilemm__sgemm_planes_t *p = planes[which];
+        tilemm__sgemm_planes_t *p = &planes[which];
 
+        p->always = 0; /* as where it is not emulated */
         for (int t = 0; t < 4; t++) {
             for (int64_t n = 256; n <= 65536; n *= 4)
                 CHECK(plans(p, n, n, n, 1, threads[t], SIZE_MAX, &plan), "%lld", (long long)n);

@@ -16,6 +16,7 @@ typedef struct {
     int planes;
     int products; /* of planes, for one product of floats */
     int depth;    /* of k in a panel, at most: a multiple of 32 */
+    int always;   /* it is to be used whether it pays or not: emulated, by tests */
 
     /* A thread's tile registers, before and after it multiplies. */
     void (*begin)(void);

@@ -195,9 +195,6 @@ static size_t cache_bytes(int level, int sysconf_name)
 void tilemm__cpu_read_traits(tilemm__cpu_traits_t *traits, const char *arch)
 {
     memset(traits, 0, sizeof *traits);
-#ifdef TILEMM_AMX_EMULATED
-    traits->tiles_always = 1;
-#endif
     read_name(traits->name, sizeof traits->name);
 
     /* A name of another machine's instruction set caps nothing here. */

@@ -436,6 +436,7 @@ static void end(void)
         planes,                                                                                    \
         count,                                                                                     \
         depth,                                                                                     \
+        TILE_EMULATED,                                                                             \
         begin,                                                                                     \
         end,                                                                                       \
         pack_ms_##mode,                                                                            \

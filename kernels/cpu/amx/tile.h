@@ -12,6 +12,7 @@
 enum { TILE_ROWS = 16, TILE_ROW_BYTES = 64, TILE_BYTES = TILE_ROWS * TILE_ROW_BYTES };
 
 #ifndef TILEMM_AMX_EMULATED
+#define TILE_EMULATED 0
 
 /* Palette 1: eight registers, here all of 16 rows of 64 bytes. A constant, as GCC 12 takes the
  * instruction to read eight bytes of it, and would not store the rest of a variable. */
@@ -34,6 +35,7 @@ _Static_assert(sizeof tile_configuration == 64, "what the instruction reads");
 #define TILE_MULTIPLY(c, a, b) _tile_dpbf16ps(c, a, b)
 
 #else
+#define TILE_EMULATED 1
 
 static _Thread_local float tile_registers[8][TILE_ROWS][16];
 /* Multiplying without a configuration is a fault, as it is in hardware. */
