@@ -16,6 +16,7 @@ static const double bytes_per_thread = 512.0 * 1024;
 static int vector_bytes(tilemm__isa_t isa)
 {
     switch (isa) {
+    case TILEMM__ISA_AMX:
     case TILEMM__ISA_AVX512: return 64;
     case TILEMM__ISA_AVX2: return 32;
     default: return 16;

@@ -25,6 +25,7 @@ typedef enum {
     TILEMM__ISA_NEON,
     TILEMM__ISA_AVX2,   /* with FMA */
     TILEMM__ISA_AVX512, /* F, BW, DQ, VL */
+    TILEMM__ISA_AMX,    /* TILE, BF16; and AVX-512, whose kernels do all but SGEMM */
     TILEMM__ISA_COUNT
 } tilemm__isa_t;
 

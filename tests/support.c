@@ -92,7 +92,7 @@ const char *const *test_archs(tilemm_backend_t backend)
 {
     static const char *const cuda[] = {"", "sm80", "sm90", NULL};
 #if defined(__x86_64__) || defined(__i386__)
-    static const char *const cpu[] = {"", "generic", "avx2", "avx512", NULL};
+    static const char *const cpu[] = {"", "generic", "avx2", "avx512", "amx", NULL};
 #elif defined(__aarch64__)
     static const char *const cpu[] = {"", "generic", "neon", NULL};
 #else

@@ -100,6 +100,13 @@ static const bench_row_t h200[] = {
 static const bench_row_t cpu[] = {CPU_SUITE(1.15)};
 static const bench_row_t cpu_avx2[] = {CPU_SUITE(1.05)};
 
+/* On a CPU with AMX, against OpenBLAS's best FP32 kernels. */
+static const bench_row_t cpu_amx[] = {
+    CUBE(FP32, 512, 1.8),  FOUR_WAYS(FP32, 1024, 1024, 1024, 1, 2.0), CUBE(FP32, 2048, 2.0),
+    CUBE(FP32, 4096, 2.0), FOUR_WAYS(TF32, 1024, 1024, 1024, 1, 3.8), CUBE(TF32, 2048, 3.8),
+    CUBE(TF32, 4096, 3.8),
+};
+
 const bench_row_t *bench_suite(const char *name, int *count)
 {
     static const struct {
@@ -108,7 +115,8 @@ const bench_row_t *bench_suite(const char *name, int *count)
         size_t bytes;
     } suites[] = {{"h200", h200, sizeof h200},
                   {"cpu", cpu, sizeof cpu},
-                  {"cpu-avx2", cpu_avx2, sizeof cpu_avx2}};
+                  {"cpu-avx2", cpu_avx2, sizeof cpu_avx2},
+                  {"cpu-amx", cpu_amx, sizeof cpu_amx}};
 
     for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++)
         if (strcmp(name, suites[i].name) == 0) {

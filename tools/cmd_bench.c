@@ -111,8 +111,8 @@ static void print_help(void)
          "      --plot FILE.svg        rate against size, drawn by gnuplot\n" CONTEXT_HELP
          "  -h, --help                 this help\n");
     puts("gemm:\n"
-         "      --suite h200|cpu|cpu-avx2  a fixed list of products, each with the ratio aimed at\n"
-         "                             on that chip, in place of --sizes\n"
+         "      --suite h200|cpu|cpu-avx2|cpu-amx  a fixed list of products, each with the\n"
+         "                             ratio aimed at on that chip, in place of --sizes\n"
          "      --layout row|col       storage order (row)\n"
          "      --trans nn|nt|tn|tt    which of A and B is transposed (nn)\n"
          "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"

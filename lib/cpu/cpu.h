@@ -4,6 +4,7 @@
 #ifndef TILEMM_CPU_H
 #define TILEMM_CPU_H
 
+#include "cpu/sgemm.h"
 #include "internal.h"
 #include "traits.h"
 
@@ -45,6 +46,13 @@ int tilemm__cpu_may_have_device(tilemm_t ctx);
 
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+#ifdef TILEMM_HAVE_AMX
+/* lib/cpu/sgemm_planes.c: the same by BF16 planes; `tile` multiplies what those cannot carry.
+ * Returns 0, having done nothing, where FP32 multiply-adds are asked for or faster, or workspace is
+ * short. args->k is not 0. */
+int tilemm__cpu_sgemm_planes(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                             const tilemm__sgemm_cpu_t *tile);
+#endif
 tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);

@@ -12,14 +12,16 @@
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
+#ifdef TILEMM_HAVE_AMX
+#include <pthread.h>
+#include <sys/syscall.h>
+#endif
 
 #include "cpu.h"
 
 static const char *const isa_names[TILEMM__ISA_COUNT] = {
-    [TILEMM__ISA_GENERIC] = "generic",
-    [TILEMM__ISA_NEON] = "neon",
-    [TILEMM__ISA_AVX2] = "avx2",
-    [TILEMM__ISA_AVX512] = "avx512",
+    [TILEMM__ISA_GENERIC] = "generic", [TILEMM__ISA_NEON] = "neon", [TILEMM__ISA_AVX2] = "avx2",
+    [TILEMM__ISA_AVX512] = "avx512",   [TILEMM__ISA_AMX] = "amx",
 };
 
 const char *tilemm__isa_name(tilemm__isa_t isa)
@@ -37,6 +39,44 @@ static unsigned enabled_state(void)
     return low;
 }
 
+#if defined(TILEMM_HAVE_AMX) && !defined(TILEMM_AMX_EMULATED)
+static int tiles_granted;
+
+/* Linux lends a process the tile registers when it asks, once for all its threads. */
+static void ask_for_tiles(void)
+{
+    enum { REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    tiles_granted = syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+}
+
+/* Tiles of BF16 as the kernels want them, and the system's leave to use them. */
+static int has_tiles(unsigned state)
+{
+    enum { TILE_CONFIG_DATA = 0x60000, TILE = 1 << 24, BF16 = 1 << 22 };
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    unsigned a, b, c, d;
+    if ((state & TILE_CONFIG_DATA) != TILE_CONFIG_DATA ||
+        !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & TILE) || !(d & BF16))
+        return 0;
+    /* Palette 1: at least 8 registers of 16 rows of 64 bytes. */
+    if (!__get_cpuid_count(0x1d, 1, &a, &b, &c, &d) || (b & 0xffff) < 64 || b >> 16 < 8 ||
+        (c & 0xffff) < 16)
+        return 0;
+    pthread_once(&once, ask_for_tiles);
+    return tiles_granted;
+}
+#else
+static int has_tiles(unsigned state)
+{
+    (void)state;
+#ifdef TILEMM_AMX_EMULATED
+    return 1;
+#else
+    return 0;
+#endif
+}
+#endif
+
 static int cpu_has(tilemm__isa_t isa)
 {
     enum { XMM_YMM = 0x6, OPMASK_ZMM = 0xe0 };
@@ -49,8 +89,10 @@ static int cpu_has(tilemm__isa_t isa)
     if (isa == TILEMM__ISA_AVX2)
         return 1;
     unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
-    return isa == TILEMM__ISA_AVX512 && (state & OPMASK_ZMM) == OPMASK_ZMM &&
-           (b & avx512) == avx512;
+    if ((isa != TILEMM__ISA_AVX512 && isa != TILEMM__ISA_AMX) ||
+        (state & OPMASK_ZMM) != OPMASK_ZMM || (b & avx512) != avx512)
+        return 0;
+    return isa == TILEMM__ISA_AVX512 || has_tiles(state);
 }
 
 static void read_name(char *name, size_t size)
@@ -98,6 +140,9 @@ int tilemm__isa_is_usable(tilemm__isa_t isa)
 #endif
 #ifdef TILEMM_HAVE_AVX512
     case TILEMM__ISA_AVX512: return cpu_has(isa);
+#endif
+#ifdef TILEMM_HAVE_AMX
+    case TILEMM__ISA_AMX: return cpu_has(isa);
 #endif
     default: return 0;
     }

@@ -24,6 +24,7 @@ static const tilemm__reduce_cpu_t *kernels(tilemm_t ctx)
 {
     switch (tilemm__cpu_traits(ctx)->isa) {
 #ifdef TILEMM_HAVE_AVX512
+    case TILEMM__ISA_AMX:
     case TILEMM__ISA_AVX512: return &tilemm__reduce_cpu_avx512;
 #endif
 #ifdef TILEMM_HAVE_AVX2
@@ -586,6 +587,7 @@ static const char *kernel_name(tilemm__isa_t isa, int kind)
 #undef NAMES
     _Static_assert(TILEMM__TILE_ROWS == 32 && TILEMM__TILE_LANES == 32, "names say so");
     switch (isa) {
+    case TILEMM__ISA_AMX:
     case TILEMM__ISA_AVX512: return names[2][kind];
     case TILEMM__ISA_AVX2: return names[1][kind];
     case TILEMM__ISA_NEON: return names[3][kind];

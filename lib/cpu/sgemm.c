@@ -42,6 +42,7 @@ static const tilemm__sgemm_cpu_t *tile_for(tilemm__isa_t isa)
 {
     switch (isa) {
 #ifdef TILEMM_HAVE_AVX512
+    case TILEMM__ISA_AMX:
     case TILEMM__ISA_AVX512: return &tilemm__sgemm_cpu_avx512;
 #endif
 #ifdef TILEMM_HAVE_AVX2
@@ -460,6 +461,10 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
         return TILEMM_SUCCESS;
     }
 
+#ifdef TILEMM_HAVE_AMX
+    if (tilemm__cpu_sgemm_planes(ctx, args, tile))
+        return TILEMM_SUCCESS;
+#endif
     tilemm__plan_sgemm_cpu(&plan, args, traits, tile->mr, tile->nr, threads, SIZE_MAX);
     if (plan.workspace) {
         size_t got;

@@ -30,6 +30,7 @@ static const kernels_t *kernels_for(tilemm__isa_t isa)
 {
     switch (isa) {
 #ifdef TILEMM_HAVE_AVX512
+    case TILEMM__ISA_AMX:
     case TILEMM__ISA_AVX512: return &tilemm__transpose_cpu_avx512;
 #endif
 #ifdef TILEMM_HAVE_AVX2
