@@ -139,10 +139,24 @@ static __attribute__((noinline)) void multiply_strictly(const product_t *x, int6
             const int columns = (int)least(tile->nr, n - jj);
 
             tile->pack_ns(steps, columns, b_at(x, p + done, j + jj), x->ldb, x->b_along_k, packed);
-            for (int ii = 0; ii < m; ii += tile->mr)
-                tile->kernel(steps, CHAIN, a_at(x, i + ii, p + done), x->lda, x->a_along_k, packed,
-                             tile->nr, (int)least(tile->mr, m - ii), columns, 1.0f,
-                             done ? 1.0f : 0.0f, &sum[ii][jj], LINES, 1);
+            tile->strip(&(tilemm__sgemm_strip_t){
+                .k = steps,
+                .chain = CHAIN,
+                .ms = a_at(x, i, p + done),
+                .row_ms = x->a_along_k ? x->lda : 1,
+                .ld_ms = x->lda,
+                .along_k = x->a_along_k,
+                .ns = packed,
+                .ld_ns = tile->nr,
+                .m = m,
+                .rows = (int)least(tile->mr, m),
+                .n = columns,
+                .alpha = 1.0f,
+                .beta = done ? 1.0f : 0.0f,
+                .c = &sum[0][jj],
+                .rs_c = LINES,
+                .cs_c = 1,
+            });
         }
     }
     for (int ii = 0; ii < m; ii++) {
