@@ -112,6 +112,8 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
 /* Partial results are a small part of the elements; past this size panels cost nothing. */
 #define WORKSPACE_ENOUGH ((size_t)64 << 20)
 
+enum { MOST_PARTED = 1024 }; /* items that a block takes */
+
 static int64_t warps_at_once(const tilemm__cuda_traits_t *traits)
 {
     return (int64_t)traits->sm_count * (traits->max_threads_per_sm / 64);
@@ -124,7 +126,7 @@ static tilemm__reduce_step_t *add_step(tilemm__reduce_cuda_plan_t *plan,
     tilemm__reduce_step_t *step = &plan->step[plan->steps++];
     step->kind = kind;
     step->width = width;
-    step->tiles = step->share = 1;
+    step->tiles = step->share = step->parts = 1;
     step->length = length;
     step->items = items;
     return step;
@@ -139,11 +141,21 @@ static int vectors_per_warp(int64_t length)
     return width;
 }
 
+/* Whether a step may leave its items in parts: there must be room for them all, and the next step
+ * must be blocks. */
+static int can_part(const tilemm__reduce_args_t *args, const tilemm__cuda_traits_t *traits,
+                    int64_t items, int64_t most)
+{
+    return args->count <= traits->sm_count && items <= MOST_PARTED &&
+           items * args->count * TILEMM__QUARTERS <= most;
+}
+
 /* The step that reads vectors side by side or with any stride, for no more than `most` items. */
 static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
                        const tilemm__cuda_traits_t *traits, int64_t most)
 {
-    enum { BLOCK_ELEMENTS = 8192, GROUP = 32, MOST_SHARE = 8 };
+    /* In parts a warp has one tile: no loss as long as few other tiles follow it. */
+    enum { BLOCK_ELEMENTS = 8192, GROUP = 32, MOST_SHARE = 8, QUARTERED = 8 };
     const int64_t tiles = tilemm__tile_count(args->n), warps = warps_at_once(traits);
     tilemm__reduce_step_t *step;
     if (tiles == 1) {
@@ -162,37 +174,50 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
             add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1);
         else
             add_step(plan, TILEMM__STEP_TILES, 1, args->n, items)->share = share;
-    } else if (tiles > MOST_SHARE && tiles <= warps / args->count) { /* a warp for each tile */
-        add_step(plan, TILEMM__STEP_TILES, 1, args->n, tiles);
     } else {
         /* Few warps would be busy: each takes one tile. Many: each takes two or more. */
+        const int64_t items = quotient_up(tiles, GROUP);
         const int each = tiles <= warps / args->count ? 1 : 2;
-        step = add_step(plan, TILEMM__STEP_TILES, 1, args->n, quotient_up(tiles, GROUP));
+        step = add_step(plan, TILEMM__STEP_TILES, 1, args->n, items);
         step->tiles = GROUP;
         while (step->share < MOST_SHARE && each * step->share < tiles)
             step->share *= 2;
+        if (tiles > MOST_SHARE && tiles <= QUARTERED * warps / args->count &&
+            args->op != TILEMM__DOT && can_part(args, traits, items, most))
+            step->parts = TILEMM__QUARTERS;
+        else if (tiles > MOST_SHARE && tiles <= warps / args->count) { /* a warp for each tile */
+            step->items = tiles;
+            step->tiles = step->share = 1;
+        }
     }
+}
+
+/* Partial results of one vector that a step leaves. */
+static int64_t left_by(const tilemm__reduce_step_t *step)
+{
+    return step->items * step->parts;
 }
 
 /* Levels above the last step, until there is one result. */
 static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count, int sm_count)
 {
     enum { BLOCK_PARTIALS = 32768 };
-    while (plan->step[plan->steps - 1].items > 1) {
+    while (left_by(&plan->step[plan->steps - 1]) > 1) {
         const int64_t length = plan->step[plan->steps - 1].items;
-        if (length > TILEMM__TILE_LANES && length <= BLOCK_PARTIALS && count <= sm_count)
+        if (plan->step[plan->steps - 1].parts > 1 ||
+            (length > TILEMM__TILE_LANES && length <= BLOCK_PARTIALS && count <= sm_count))
             add_step(plan, TILEMM__STEP_BLOCK, 1, length, 1); /* saves a launch */
         else
             add_step(plan, TILEMM__STEP_TILES, 1, length, tilemm__tile_count(length));
     }
 }
 
-/* Partial results of one vector, of all steps from `first` on: the last one leaves none. */
+/* The same of all steps from `first` on: the last one leaves none. */
 static int64_t partials(const tilemm__reduce_cuda_plan_t *plan, int first)
 {
     int64_t sum = 0;
     for (int i = first; i < plan->steps - 1; i++)
-        sum += plan->step[i].items;
+        sum += left_by(&plan->step[i]);
     return sum;
 }
 
@@ -218,7 +243,12 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
                     : args->n <= TILEMM__TILE_LANES && columns >= warps_to_fill / 4 ? 1
                     : args->n <= 96                                                 ? 4
                                                                                     : 8;
-        add_step(plan, TILEMM__STEP_DOWN, width, args->n, tiles);
+        tilemm__reduce_step_t *step = add_step(plan, TILEMM__STEP_DOWN, width, args->n, tiles);
+        if (width == 32 && tiles > 1 && !tilemm__op_is_order(args->op) &&
+            can_part(args, traits, tiles, available)) {
+            step->width = 8;
+            step->parts = TILEMM__QUARTERS;
+        }
     } else {
         add_across(plan, args, traits, available > 0 ? available : 1);
     }
@@ -249,7 +279,8 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
     }
     for (int i = 0; i < plan->steps - 1; i++) {
         plan->step[i].place = plan->room;
-        plan->room += plan->vectors * (i == 0 ? plan->panel : plan->step[i].items);
+        plan->room +=
+            plan->vectors * (i == 0 ? plan->panel : plan->step[i].items) * plan->step[i].parts;
     }
     plan->room = (plan->room + 1) / 2 * 2; /* indices behind an even number of keys are aligned */
     plan->workspace = (size_t)plan->room * entry;

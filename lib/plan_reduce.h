@@ -54,6 +54,7 @@ typedef struct {
     int width;
     int tiles;      /* of elements for an item: 1 or 32 */
     int share;      /* warps that take them: 1, 2, 4 or 8 */
+    int parts;      /* partial results of an item: 1, or 4 for as many blocks */
     int64_t length; /* of each vector that it reads */
     int64_t items;  /* of each vector; 1 for STEP_BLOCK */
     int64_t place;  /* where its partial results begin in the workspace, in partial results */

@@ -97,7 +97,7 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
         const tilemm__reduce_step_t *step = &plan.step[i];
         const int last = i == plan.steps - 1;
         CHECK(step->length == length, AT);
-        CHECK((step->items == 1) == last, AT);
+        CHECK((step->items * step->parts == 1) == last, AT);
         CHECK(step->kind == TILEMM__STEP_BLOCK ||
                   step->items == (tilemm__tile_count(length) - 1) / step->tiles + 1 ||
                   (i == 0 && args->op >= TILEMM__MAX && args->op <= TILEMM__AMIN &&
@@ -106,6 +106,12 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
         CHECK(step->tiles == 1 || (i == 0 && step->tiles == 32), AT);
         CHECK(step->share == 1 || step->share == 2 || step->share == 4 || step->share == 8, AT);
         CHECK(step->kind != TILEMM__STEP_BLOCK || last, AT);
+        CHECK(step->parts == 1 ||
+                  (step->parts == 4 && i == 0 && !panels && step->items <= 1024 &&
+                   args->count <= gpu->sm_count && plan.step[1].kind == TILEMM__STEP_BLOCK &&
+                   (step->kind == TILEMM__STEP_DOWN ? step->width == 8
+                                                    : step->tiles == 32 && step->share == 8)),
+              AT);
         CHECK(step->kind != TILEMM__STEP_DOWN ||
                   (i == 0 && (step->width == 4 || step->width == 32 ||
                               (step->width == 1 && args->n <= 32) || step->width == 8)),
@@ -116,7 +122,7 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
         CHECK(i == 0 || step->kind != TILEMM__STEP_BLOCK || length <= 1 << 15, AT);
         if (!last) {
             CHECK(step->place == used, AT);
-            used += plan.vectors * (i == 0 ? plan.panel : step->items);
+            used += plan.vectors * (i == 0 ? plan.panel : step->items) * step->parts;
         }
         length = step->items;
     }
@@ -210,10 +216,13 @@ static void check_cuda_decisions(void)
     CHECK(plan.steps == 2 && plan.workspace == 8192 * 16 && plan.step[0].share == 8, "%d",
           plan.steps);
     plan = cuda_plan(H200, 0, 1, 1 << 24, SIZE_MAX);
-    CHECK(plan.steps == 2 && plan.step[0].items == 512, "%d", plan.steps);
+    CHECK(plan.steps == 2 && plan.step[0].items == 512 && plan.step[0].parts == 4, "%d",
+          plan.steps);
     CHECK(plan.step[1].kind == TILEMM__STEP_BLOCK, "%d", (int)plan.step[1].kind);
+    plan = cuda_plan(H200, 0, 1, 1 << 24, 512); /* no room for four parts of each item */
+    CHECK(plan.step[0].parts == 1, "%d", plan.steps);
     plan = cuda_plan(H200, 0, 1, 65536, SIZE_MAX); /* 64 warps */
-    CHECK(plan.steps == 2 && plan.step[0].items == 64, "%d", plan.steps);
+    CHECK(plan.steps == 2 && plan.step[0].items == 2 && plan.step[0].parts == 4, "%d", plan.steps);
     search = problem(TILEMM__AMAX, 1, 0, 1, 1 << 26); /* 16 tiles for each of 4096 warps */
     tilemm__plan_reduce_cuda(&plan, &search, &gpus[H200], SIZE_MAX);
     CHECK(plan.steps == 2 && plan.step[0].share == 8 && plan.step[0].items == 512, "%d",
@@ -229,9 +238,10 @@ static void check_cuda_decisions(void)
     plan = cuda_plan(H200, 1, 16384, 16384, SIZE_MAX);
     CHECK(plan.steps == 2 && plan.step[0].kind == TILEMM__STEP_DOWN && plan.step[0].width == 8,
           "%d", plan.step[0].width);
-    plan = cuda_plan(H200, 1, 31, 65536, SIZE_MAX); /* 64 blocks: the largest keep it busiest */
-    CHECK(plan.step[0].kind == TILEMM__STEP_DOWN && plan.step[0].width == 32, "%d",
-          plan.step[0].width);
+    plan = cuda_plan(H200, 1, 31, 65536, SIZE_MAX); /* 64 tiles: a quarter to a block */
+    CHECK(plan.step[0].kind == TILEMM__STEP_DOWN && plan.step[0].width == 8 &&
+              plan.step[0].parts == 4,
+          "%d", plan.step[0].width);
     plan = cuda_plan(T4, 1, 31, 262144, SIZE_MAX); /* 256 blocks fill a small GPU */
     CHECK(plan.step[0].width == 8, "%d", plan.step[0].width);
     plan = cuda_plan(H200, 1, 1 << 20, 16, SIZE_MAX);

@@ -24,12 +24,16 @@ typedef struct {
  * one item, and its result goes to args->out and args->index_out; otherwise the partial results of
  * the items go to *to. */
 
+/* Sums of 32 numbers, tiles or a tile's lanes, may be left in four parts, each by a block: numbers
+ * i, i + 4, i + 8 and so on are folded to part i. An item then has four partial results. */
+enum { TILEMM__QUARTERS = 4 };
+
 /* Vectors of floats in `items` each, for `share` warps (1, 2, 4 or 8); of sums an item is 1 or 32
- * tiles, of searches every items-th `share` tiles. Or `width` vectors to a warp: 2, 4, 8, 16 or 32
- * of at most 1024 / width elements. first_index is added to indices. */
+ * tiles, or 32 in parts, of searches every items-th `share` tiles. Or `width` vectors to a warp: 2,
+ * 4, 8, 16 or 32 of at most 1024 / width elements. first_index is added to indices. */
 int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int tiles, int share,
-                          int64_t items, int64_t first_index, const tilemm__partials_t *to,
-                          void *stream);
+                          int parts, int64_t items, int64_t first_index,
+                          const tilemm__partials_t *to, void *stream);
 
 /* Whole vectors of floats, of any length, a block of 32 warps for each. */
 int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, void *stream);
@@ -40,14 +44,15 @@ int tilemm__reduce_partials(const tilemm__reduce_args_t *args, int64_t length,
                             const tilemm__partials_t *from, const tilemm__partials_t *to,
                             void *stream);
 
-/* Whole vectors of partial results, up to 2^15 each, a block of up to 32 warps for each. */
-int tilemm__reduce_partials_block(const tilemm__reduce_args_t *args, int64_t length,
+/* Whole vectors of partial results, up to 2^15 each, or 2^10 in parts, a block of up to 32 warps
+ * for each. */
+int tilemm__reduce_partials_block(const tilemm__reduce_args_t *args, int64_t length, int parts,
                                   const tilemm__partials_t *from, void *stream);
 
 /* Vectors that lie side by side, vstride == 1; `warps` of a block share 32 columns: for sums 1, if
- * n is at most 32, 4, 8 or 32; for searches 4 or 32. */
-int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int64_t first_index,
-                        const tilemm__partials_t *to, void *stream);
+ * n is at most 32, 4, 8 (or 8 for each of the parts) or 32; for searches 4 or 32. */
+int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int parts,
+                        int64_t first_index, const tilemm__partials_t *to, void *stream);
 
 /* Segments. The workspace begins with the lists' lengths, then has the list of spans and the list
  * of segments that blocks take. */

@@ -68,6 +68,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     int found = 0;
     tilemm__sum_t sum = no_sum();
     let_next_start();
+    wait_for_previous();
 #pragma unroll 1
     for (int tile = part; tile * TILE < length; tile += share) {
         sum = sum_tile<DOT, ROWS>(args.op, args.nan_ignore, x, stride, y, y_stride,
@@ -98,75 +99,124 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 }
 
+/* Of every 32 tiles a block has a quarter: number quarter + 4 * warp for each warp, all of it under
+ * way at once. So shorter vectors keep more of the device busy, and leave little to fold. Assumes
+ * that the grid is large enough, and no larger. */
+template <int UNIT>
+static __global__ void __launch_bounds__(THREADS, UNIT ? 4 : 2)
+    sum_quarters(tilemm__reduce_args_t args, int64_t items, tilemm__partials_t to)
+{
+    __shared__ tilemm__sum_t sums[WARPS];
+    __shared__ int nans[WARPS];
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    const int64_t item = blockIdx.x / TILEMM__QUARTERS, vector = vector_of(item, items);
+    const int64_t first = (item - vector * items) * LANES + blockIdx.x % TILEMM__QUARTERS;
+    const int64_t start = (first + warp * TILEMM__QUARTERS) * TILE;
+    const int64_t stride = UNIT ? 1 : args.istride;
+    const int length = start < args.n ? clip(args.n - start, TILE) : 0;
+    int found = 0;
+    tilemm__sum_t sum;
+    let_next_start();
+    sum = sum_tile<0, TILEMM__TILE_ROWS>(args.op, args.nan_ignore,
+                                         args.x + vector * args.vstride + start * stride, stride,
+                                         NULL, 0, length, lane, &found);
+    if (lane == 0) {
+        sums[warp] = sum;
+        nans[warp] = length - found;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        int64_t count = nans[lane % WARPS];
+        sum = sums[lane % WARPS];
+        for (int half = WARPS / 2; half > 0; half /= 2) {
+            sum = join(sum, from_lane(sum, half));
+            count = join(count, from_lane(count, half));
+        }
+        if (lane == 0) {
+            put_sum(&args, &to, blockIdx.x, vector, sum, count);
+        }
+    }
+}
+
 /* `items * share` warps take a vector's tiles in turns: a search may have them in any order. Each
- * lane keeps its own best and the tile where that was. Of an item's warps, `share` to a block, one
- * then looks through the first of the tiles that have the best: a tile read again for every warp
- * would cost more than all the rest. Assumes that the grid is large enough. */
+ * lane keeps its own best and the place where that was. The next tile's rows are on their way while
+ * this tile's are looked through, eight at a time. `share` warps of a block have one result.
+ * Assumes that the grid is large enough. */
 template <int IGNORE>
 static __global__ void __launch_bounds__(THREADS, SEARCH_RESIDENT)
     search_tiles(tilemm__reduce_args_t args, int share, int64_t items, int64_t first_index,
                  tilemm__partials_t to)
 {
+    enum { HELD = 16, STEP = 8 };
     __shared__ int32_t keys[WARPS];
-    __shared__ int64_t tile_of_key[WARPS];
+    __shared__ int64_t places[WARPS];
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, part = warp % share;
     const int64_t item = (int64_t)blockIdx.x * (WARPS / share) + warp / share;
     const int64_t vector = vector_of(item, items), row = LANES * args.istride;
-    const int64_t tiles = vector < args.count ? tilemm__tile_count(args.n) : 0;
+    const int64_t whole = vector < args.count ? args.n / TILE : 0, hop = items * share;
     const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
-    const float *x = args.x + vector * args.vstride + lane * args.istride;
+    int64_t tile = (item - vector * items) * share + part, place = 0;
+    const float *x =
+        args.x + vector * args.vstride + tile * TILE * args.istride + lane * args.istride;
     int32_t best = TILEMM__KEY_NONE;
-    int64_t where = 0, place = 0;
-    float v[TILEMM__TILE_ROWS];
+    float v[HELD];
     let_next_start();
-    for (int64_t tile = (item - vector * items) * share + part; tile < tiles;
-         tile += items * share) {
-        const float *p = x + tile * TILEMM__TILE_ROWS * row;
-        const int64_t length = args.n - tile * TILE;
-        int32_t key = TILEMM__KEY_NONE;
-        if (length >= TILE) {
+    if (tile < whole) {
 #pragma unroll
-            for (int r = 0; r < TILEMM__TILE_ROWS; r++) {
-                v[r] = __ldg(p + r * row);
-            }
-            turn<TILEMM__TILE_ROWS>(order, v);
-            key = key_of_turned(order, largest<IGNORE, TILEMM__TILE_ROWS>(v));
-        } else {
-            for (int r = 0; r * LANES + lane < length; r++) {
-                key = max(key, tilemm__key_of(order, __float_as_uint(__ldg(p + r * row))));
-            }
-        }
-        if (key > best) {
-            best = key;
-            where = tile;
+        for (int r = 0; r < HELD; r++) {
+            v[r] = __ldg(x + r * row);
         }
     }
-    fold_best(&best, &where);
+#pragma unroll 1
+    for (; tile < whole; tile += hop) {
+#pragma unroll
+        for (int r = 0; r < TILEMM__TILE_ROWS; r += STEP) {
+            float *mine = v + r % HELD;
+            turn<STEP>(order, mine);
+            const float most = largest<IGNORE, STEP>(mine);
+            const int32_t key = key_of_turned(order, most);
+            if (key > best) {
+                best = key;
+                if (args.index_out) {
+                    place = tile * TILE + (r + first_of<STEP>(mine, most)) * LANES + lane;
+                }
+            }
+            if (r + HELD == TILEMM__TILE_ROWS) {
+                x += hop * TILE * args.istride;
+            }
+            if (r + HELD < TILEMM__TILE_ROWS || tile + hop < whole) {
+                const int ahead = (r + HELD) % TILEMM__TILE_ROWS;
+#pragma unroll
+                for (int k = 0; k < STEP; k++) {
+                    mine[k] = __ldg(x + (ahead + k) * row);
+                }
+            }
+        }
+    }
+    if (vector < args.count && tile == whole) { /* what no whole tile has */
+        for (int64_t i = whole * TILE + lane; i < args.n; i += LANES, x += row) {
+            const int32_t key = tilemm__key_of(order, __float_as_uint(__ldg(x)));
+            if (key > best) {
+                best = key;
+                place = i;
+            }
+        }
+    }
+    fold_best(&best, &place);
     if (share > 1) {
         if (lane == 0) {
             keys[warp] = best;
-            tile_of_key[warp] = where;
+            places[warp] = place;
         }
         __syncthreads();
         if (part != 0) {
             return;
         }
         best = lane < share ? keys[warp + lane] : TILEMM__KEY_NONE;
-        where = lane < share ? tile_of_key[warp + lane] : 0;
-        fold_best(&best, &where);
+        place = lane < share ? places[warp + lane] : 0;
+        fold_best(&best, &place);
     }
-    if (vector >= args.count) {
-        return;
-    }
-    if (args.index_out) {
-        int32_t key[TILEMM__TILE_ROWS];
-        const int length = clip(args.n - where * TILE, TILE);
-        load_rows<1, TILEMM__TILE_ROWS>(x - lane * args.istride + where * TILEMM__TILE_ROWS * row,
-                                        args.istride, 0, length, 1, 0.0f, lane, v);
-        keys_of_rows<TILEMM__TILE_ROWS>(order, v, length, lane, key);
-        place = where * TILE + find_key<TILEMM__TILE_ROWS>(key, best);
-    }
-    if (lane == 0) {
+    if (lane == 0 && vector < args.count) {
         put_key(&args, &to, item, vector, best, first_index + place);
     }
 }
@@ -375,12 +425,14 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* A block takes a vector of up to 2^15 partial results: rows of 32 are folded, ROWS of them at once
- * by a warp, and leave no more than a thousand. */
+/* A block takes a vector of up to 2^15 partial results, or 2^10 in parts: rows of 32 are folded,
+ * ROWS of them at once by a warp, and leave no more than a thousand. T: tilemm__sum_t or
+ * quarters_t. */
+template <typename T, int ROWS>
 static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
     sum_partials_blocks(tilemm__reduce_args_t args, int length, tilemm__partials_t from)
 {
-    enum { ROWS = 8, EACH = LANES / ROWS };
+    enum { EACH = LANES / ROWS, PARTS = sizeof(T) / sizeof(tilemm__sum_t) };
     __shared__ block_room_t room;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const int rows = (length - 1) / LANES + 1, step = (int)blockDim.x / LANES * ROWS;
@@ -393,13 +445,14 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
             const int64_t at = vector * length + row * LANES;
             const int here = length - row * LANES;
             tilemm__sum_t v[ROWS];
-            load_rows<1, ROWS>(from.sums + at, 1, 0, here, 1, no_sum(), lane, v);
+            load_rows<1, ROWS>((const T *)from.sums + at, 1, 0, here, 1, no_sum(), lane, v);
             v[0] = fold_sums<ROWS>(v, lane); /* of row lane / EACH */
             if (lane % EACH == 0 && row + lane / EACH < rows) {
                 room.sums[row + lane / EACH] = v[0];
             }
             if (from.counts) {
-                count += sum_counts(from.counts + at, clip(here, ROWS * LANES), lane);
+                count +=
+                    sum_counts(from.counts + at * PARTS, clip(here, ROWS * LANES) * PARTS, lane);
             }
         }
         const tilemm__sum_t sum = block_fold_sum(&room, rows, &count, lane, warp);
@@ -458,7 +511,7 @@ static const tilemm__partials_t nowhere = {NULL, NULL, NULL, NULL};
                      : kernel<2>)
 
 extern "C" int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int tiles,
-                                     int share, int64_t items, int64_t first_index,
+                                     int share, int parts, int64_t items, int64_t first_index,
                                      const tilemm__partials_t *to, void *stream)
 {
     const cudaStream_t queue = (cudaStream_t)stream;
@@ -476,14 +529,23 @@ extern "C" int tilemm__reduce_across(const tilemm__reduce_args_t *args, int widt
     } else if (width > 1) {
         const auto kernel = BY_WIDTH(sum_short, width);
         kernel<<<grid, THREADS, 0, queue>>>(*args, target);
+    } else if (parts > 1) {
+        const auto kernel = args->istride == 1 ? sum_quarters<1> : sum_quarters<0>;
+        kernel<<<(unsigned)(args->count * items * parts), THREADS, 0, queue>>>(*args, items,
+                                                                               target);
     } else {
         const int unit = args->istride == 1 && (args->op != TILEMM__DOT || args->y_istride == 1);
         const auto kernel = args->op == TILEMM__DOT
                                 ? (unit ? sum_tiles<1, 1, 8, 4> : sum_tiles<1, 0, 8, 2>)
                                 : (unit ? sum_tiles<0, 1, 32, 4> : sum_tiles<0, 0, 32, 2>);
         const int warps = args->count * items == 1 ? share : WARPS;
-        kernel<<<grid_for(args->count * items, warps / share), warps * LANES, 0, queue>>>(
-            *args, tiles, share, items, target);
+        const unsigned blocks = grid_for(args->count * items, warps / share);
+        /* A single block starts beside what comes before. More would take what room is left by
+         * then, some multiprocessors many and others none. */
+        if (blocks == 1)
+            return (int)launch_after(kernel, blocks, warps * LANES, 0, queue, *args, tiles, share,
+                                     items, target);
+        kernel<<<blocks, warps * LANES, 0, queue>>>(*args, tiles, share, items, target);
     }
     return (int)cudaGetLastError();
 }
@@ -533,11 +595,14 @@ extern "C" int tilemm__reduce_partials(const tilemm__reduce_args_t *args, int64_
 }
 
 extern "C" int tilemm__reduce_partials_block(const tilemm__reduce_args_t *args, int64_t length,
-                                             const tilemm__partials_t *from, void *stream)
+                                             int parts, const tilemm__partials_t *from,
+                                             void *stream)
 {
     const cudaStream_t queue = (cudaStream_t)stream;
-    const auto kernel =
-        tilemm__op_is_order(args->op) ? search_partials_blocks : sum_partials_blocks;
-    return (int)launch_after(kernel, grid_for(args->count, 1), block_threads(length, 8 * LANES), 0,
-                             queue, *args, (int)length, *from);
+    const auto kernel = tilemm__op_is_order(args->op) ? search_partials_blocks
+                        : parts > 1                   ? sum_partials_blocks<quarters_t, 1>
+                                                      : sum_partials_blocks<tilemm__sum_t, 8>;
+    return (int)launch_after(kernel, grid_for(args->count, 1),
+                             block_threads(length, (parts > 1 ? 1 : 8) * LANES), 0, queue, *args,
+                             (int)length, *from);
 }

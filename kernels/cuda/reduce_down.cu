@@ -27,12 +27,12 @@ typedef struct {
     int64_t vector; /* of this thread */
     int64_t tile;
     int length; /* of the tile */
-    int own;    /* of it, from this warp's first lane on, 0 where there is no such vector */
+    int own;    /* of it, from this thread's first lane on, 0 where there is no such vector */
     const float *x;
 } place_t;
 
 static __device__ __forceinline__ place_t place_of(const tilemm__reduce_args_t *args, int64_t block,
-                                                   int64_t columns, int warp)
+                                                   int64_t columns, int lane)
 {
     place_t at;
     int64_t start;
@@ -40,12 +40,12 @@ static __device__ __forceinline__ place_t place_of(const tilemm__reduce_args_t *
     at.vector = (block - at.tile * columns) * COLS + threadIdx.x % COLS;
     start = at.tile * TILE;
     at.length = clip(args->n - start, TILE);
-    at.own = at.vector < args->count ? at.length - warp : 0;
-    at.x = args->x + at.vector + (start + warp) * args->istride;
+    at.own = at.vector < args->count ? at.length - lane : 0;
+    at.x = args->x + at.vector + (start + lane) * args->istride;
     return at;
 }
 
-/* ROWS rows of the tile, from row `first` on: lane warp + WARPS * k of row r is
+/* ROWS rows of the tile, from row `first` on: the thread's first lane + WARPS * k of row r is
  * v[r * PER_THREAD + k]. Past the end it is 0. */
 template <int WARPS, int PER_THREAD, int ROWS>
 static __device__ __forceinline__ void load_columns(const place_t *at, int64_t istride, int first,
@@ -105,19 +105,20 @@ static __device__ __forceinline__ int nans_of(const float *v)
     return found;
 }
 
-/* ROWS rows at a time; one warp has one row, of no more than 32 elements. Assumes that the grid is
- * large enough. */
-template <int WARPS, int ROWS, int RESIDENT>
+/* ROWS rows at a time; one warp has one row, of no more than 32 elements. Where the tile is in
+ * PARTS a block has every PARTS-th lane, and leaves that part. Assumes that the grid is large
+ * enough. */
+template <int WARPS, int ROWS, int RESIDENT, int PARTS>
 static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
     sum_columns(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, tilemm__partials_t to)
 {
-    enum { PER_THREAD = LANES / WARPS };
+    enum { PER_THREAD = LANES / WARPS / PARTS };
     __shared__ tilemm__sum_t sums[WARPS * COLS];
     __shared__ int nans[WARPS * COLS];
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
-    const int mine = tilemm__down_index(warp, col);
+    const int mine = tilemm__down_index(warp, col), part = blockIdx.x % PARTS;
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
-    const place_t at = place_of(&args, blockIdx.x, columns, warp);
+    const place_t at = place_of(&args, blockIdx.x / PARTS, columns, warp * PARTS + part);
     tilemm__sum_t sum[PER_THREAD];
     float v[ROWS * PER_THREAD];
     int found = 0;
@@ -163,7 +164,9 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
         }
     }
     if (at.vector < args.count) {
-        put_sum(&args, &to, at.vector * tiles + at.tile, at.vector, sum[0], at.length - found);
+        /* Of the tile's elements this part has every PARTS-th. */
+        put_sum(&args, &to, (at.vector * tiles + at.tile) * PARTS + part, at.vector, sum[0],
+                (at.length - part + PARTS - 1) / PARTS - found);
     }
 }
 
@@ -223,7 +226,7 @@ static __global__ void __launch_bounds__(WARPS *LANES, WARPS == 4 ? SEARCH_RESID
     }
 }
 
-extern "C" int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps,
+extern "C" int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int parts,
                                    int64_t first_index, const tilemm__partials_t *to, void *stream)
 {
     const cudaStream_t queue = (cudaStream_t)stream;
@@ -231,7 +234,7 @@ extern "C" int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps,
     const int64_t tiles = tilemm__tile_count(args->n), columns = (args->count - 1) / COLS + 1;
     const unsigned grid = (unsigned)(tiles * columns);
     const int threads = warps * LANES;
-    if (tiles * columns > INT32_MAX) {
+    if (tiles * columns * parts > INT32_MAX) {
         return (int)cudaErrorInvalidConfiguration; /* more than any memory holds */
     }
     if (tilemm__op_is_order(args->op)) {
@@ -240,11 +243,12 @@ extern "C" int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps,
                              : (warps == 4 ? search_columns<4, 1, 0> : search_columns<32, 32, 0>);
         kernel<<<grid, threads, 0, queue>>>(*args, tiles, columns, first_index, target);
     } else {
-        const auto kernel = warps == 1   ? sum_columns<1, 1, 16>
-                            : warps == 4 ? sum_columns<4, 2, 6>
-                            : warps == 8 ? sum_columns<8, 4, 4>
-                                         : sum_columns<32, 16, 1>;
-        kernel<<<grid, threads, 0, queue>>>(*args, tiles, columns, target);
+        const auto kernel = parts > 1    ? sum_columns<8, 32, 4, TILEMM__QUARTERS>
+                            : warps == 1 ? sum_columns<1, 1, 16, 1>
+                            : warps == 4 ? sum_columns<4, 2, 6, 1>
+                            : warps == 8 ? sum_columns<8, 4, 4, 1>
+                                         : sum_columns<32, 16, 1, 1>;
+        kernel<<<grid * parts, threads, 0, queue>>>(*args, tiles, columns, target);
     }
     return (int)cudaGetLastError();
 }

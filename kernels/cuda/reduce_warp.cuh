@@ -121,12 +121,24 @@ static __device__ __forceinline__ T load(const T *p)
     return __ldg(p);
 }
 
+/* What four blocks have left of 32 numbers that are folded: the last two steps are to be done. */
+typedef struct {
+    tilemm__sum_t quarter[TILEMM__QUARTERS];
+} quarters_t;
+
+static __device__ __forceinline__ tilemm__sum_t load(const quarters_t *p)
+{
+    const tilemm__sum_t a = load(p->quarter), b = load(p->quarter + 1);
+    const tilemm__sum_t c = load(p->quarter + 2), d = load(p->quarter + 3);
+    return join(join(a, c), join(b, d));
+}
+
 /* ---- rows of elements in registers ---------------------------------------------------------- */
 
 /* ROWS rows of V vectors: element e of vector j is v[j * ROWS + e / 32] of lane e % 32. Past
  * `length` elements and `vectors` vectors it is `fill`. All loads are under way at once. */
-template <int V, int ROWS, typename T>
-static __device__ __forceinline__ void load_rows(const T *__restrict__ p, int64_t stride,
+template <int V, int ROWS, typename S, typename T>
+static __device__ __forceinline__ void load_rows(const S *__restrict__ p, int64_t stride,
                                                  int64_t vector_stride, int length, int vectors,
                                                  T fill, int lane, T *v)
 {

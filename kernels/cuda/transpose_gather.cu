@@ -10,6 +10,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
+#include "launch.cuh"
 #include "transpose_tile.cuh"
 
 enum { THREADS = TILEMM__TRANSPOSE_THREADS };
@@ -27,6 +28,7 @@ static __global__ void __launch_bounds__(THREADS) gather_small(const tilemm__tra
     const uint64_t total = each * (uint64_t)p.batch;
     const uint64_t first = ((uint64_t)blockIdx.x * CHUNKS * THREADS + threadIdx.x) * COUNT;
 
+    wait_for_previous();
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
         const uint64_t at = first + c * THREADS * COUNT;
@@ -81,8 +83,7 @@ static cudaError_t run(const tilemm__transpose_launch_t *p, cudaStream_t stream)
         (uint64_t)p->rows * (uint64_t)p->cols * (uint64_t)p->batch * sizeof(element);
     const uint64_t each = THREADS * 16 * (p->streaming ? 2 : 1);
 
-    kernel<<<(unsigned)((bytes + each - 1) / each), THREADS, 0, stream>>>(*p);
-    return cudaGetLastError();
+    return launch_after(kernel, (unsigned)((bytes + each - 1) / each), THREADS, 0, stream, *p);
 }
 
 int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *p, void *stream)

@@ -6,6 +6,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
+#include "launch.cuh"
 #include "transpose_tile.cuh"
 
 enum { THREADS = TILEMM__TRANSPOSE_THREADS };
@@ -44,6 +45,7 @@ static __global__ void __launch_bounds__(THREADS) chunks(const tilemm__transpose
     __shared__ __align__(16) unsigned char upper[EDGE * EDGE * BYTES];
     const uint64_t edge = tiles_along(p.n, EDGE), pairs = edge * (edge + 1) / 2;
 
+    wait_for_previous();
     for (uint64_t t = blockIdx.x; t < pairs; t += gridDim.x) {
         const pair_t at = pair(&p, t, edge, EDGE, BYTES);
 
@@ -70,6 +72,7 @@ static __global__ void __launch_bounds__(THREADS, 4) scalar(const tilemm__transp
     __shared__ typename tilemm__element<BYTES>::type lower[ELEMENTS], upper[ELEMENTS];
     const uint64_t edge = tiles_along(p.n, EDGE), pairs = edge * (edge + 1) / 2;
 
+    wait_for_previous();
     for (uint64_t t = blockIdx.x; t < pairs; t += gridDim.x) {
         const pair_t at = pair(&p, t, edge, EDGE, BYTES);
 
@@ -93,15 +96,16 @@ static unsigned grid_for(int64_t n, int edge)
 }
 
 template <int BYTES, int CHUNK, int EDGE, int ALIGN>
-static void launch_chunks(const tilemm__transpose_swap_t *p, cudaStream_t stream)
+static int launch_chunks(const tilemm__transpose_swap_t *p, cudaStream_t stream)
 {
-    chunks<BYTES, CHUNK, EDGE, ALIGN><<<grid_for(p->n, EDGE), THREADS, 0, stream>>>(*p);
+    return (int)launch_after(chunks<BYTES, CHUNK, EDGE, ALIGN>, grid_for(p->n, EDGE), THREADS, 0,
+                             stream, *p);
 }
 
 template <int BYTES, int EDGE>
-static void launch_scalar(const tilemm__transpose_swap_t *p, cudaStream_t stream)
+static int launch_scalar(const tilemm__transpose_swap_t *p, cudaStream_t stream)
 {
-    scalar<BYTES, EDGE><<<grid_for(p->n, EDGE), THREADS, 0, stream>>>(*p);
+    return (int)launch_after(scalar<BYTES, EDGE>, grid_for(p->n, EDGE), THREADS, 0, stream, *p);
 }
 
 int tilemm__launch_transpose_swap(const tilemm__transpose_swap_t *p, void *stream)
@@ -109,37 +113,13 @@ int tilemm__launch_transpose_swap(const tilemm__transpose_swap_t *p, void *strea
     cudaStream_t s = (cudaStream_t)stream;
 
     switch (p->elem_size) {
-    case 1:
-        if (p->access)
-            launch_chunks<1, 8, 128, 8>(p, s);
-        else
-            launch_scalar<1, 64>(p, s);
-        break;
-    case 2:
-        if (p->access)
-            launch_chunks<2, 8, 64, 8>(p, s);
-        else
-            launch_scalar<2, 64>(p, s);
-        break;
-    case 4:
-        if (p->access)
-            launch_chunks<4, 16, 64, 16>(p, s);
-        else
-            launch_scalar<4, 64>(p, s);
-        break;
-    case 8:
-        if (p->access)
-            launch_chunks<8, 16, 32, 16>(p, s);
-        else
-            launch_scalar<8, 32>(p, s);
-        break;
+    case 1: return p->access ? launch_chunks<1, 8, 128, 8>(p, s) : launch_scalar<1, 64>(p, s);
+    case 2: return p->access ? launch_chunks<2, 8, 64, 8>(p, s) : launch_scalar<2, 64>(p, s);
+    case 4: return p->access ? launch_chunks<4, 16, 64, 16>(p, s) : launch_scalar<4, 64>(p, s);
+    case 8: return p->access ? launch_chunks<8, 16, 32, 16>(p, s) : launch_scalar<8, 32>(p, s);
     case 16:
-        if (p->access == 16)
-            launch_chunks<16, 16, 32, 16>(p, s);
-        else
-            launch_chunks<16, 16, 32, 8>(p, s);
-        break;
+        return p->access == 16 ? launch_chunks<16, 16, 32, 16>(p, s)
+                               : launch_chunks<16, 16, 32, 8>(p, s);
     default: return (int)cudaErrorInvalidValue;
     }
-    return (int)cudaGetLastError();
 }

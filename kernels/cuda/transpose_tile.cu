@@ -12,6 +12,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
+#include "launch.cuh"
 #include "transpose_tile.cuh"
 
 enum { THREADS = TILEMM__TRANSPOSE_THREADS };
@@ -74,6 +75,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT(EDGE *EDGE *BYTES / T
     const uint64_t tile_rows = tiles_along(p.rows, EDGE), tile_cols = tiles_along(p.cols, EDGE);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
 
+    wait_for_previous();
     for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const place_t at = place(&p, t, tile_rows, tile_cols, EDGE, BYTES);
 
@@ -134,6 +136,7 @@ static __global__ void __launch_bounds__(THREADS, BYTES == 2 ? 2 : 4)
     const uint64_t tile_cols = tiles_along(p.cols, COLS);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
 
+    wait_for_previous();
     for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const uint64_t column = quotient(t, tile_rows), number = quotient(column, tile_cols);
         const int64_t r0 = (int64_t)(t - column * tile_rows) * height - halo;
@@ -263,6 +266,7 @@ static __global__ void __launch_bounds__(THREADS, 4) narrow(const tilemm__transp
     const uint64_t tile_rows = tiles_along(p.rows, ROWS), tile_cols = tiles_along(p.cols, COLS);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
 
+    wait_for_previous();
     for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const uint64_t column = quotient(t, tile_rows), number = quotient(column, tile_cols);
         const int64_t r0 = (int64_t)(t - column * tile_rows) * ROWS;
@@ -374,6 +378,7 @@ static __global__ void __launch_bounds__(THREADS) strip(const strip_t s)
     const tilemm__transpose_launch_t &p = s.launch;
     const int height = p.tile_rows, width = p.tile_cols, area = height * width;
 
+    wait_for_previous();
     for (uint64_t t = blockIdx.x; t < s.tiles; t += gridDim.x) {
         const uint64_t group = quotient(t, s.each), inside = t - group * s.each;
         const uint64_t row = quotient(inside, s.tile_cols);
@@ -527,9 +532,8 @@ static cudaError_t run_chunks(const tilemm__transpose_launch_t *p, cudaStream_t 
         if (error != cudaSuccess)
             return error;
     }
-    chunks<BYTES, CHUNK, EDGE, ALIGN, STREAM, THREADS>
-        <<<square_grid(p, EDGE), THREADS, bytes, stream>>>(*p);
-    return cudaGetLastError();
+    return launch_after(chunks<BYTES, CHUNK, EDGE, ALIGN, STREAM, THREADS>, square_grid(p, EDGE),
+                        THREADS, bytes, stream, *p);
 }
 
 template <int BYTES, int CHUNK, int EDGE, int ALIGN, int THREADS>
@@ -566,10 +570,10 @@ static int launch_shifted(const tilemm__transpose_launch_t *p, cudaStream_t stre
 {
     const int64_t height = ROWS - p->halo, before = p->halo ? p->halo - 1 : 0;
 
-    shifted<BYTES, CHUNK, ROWS, COLS><<<grid_for(tiles_along(p->rows + before, (int)height) *
-                                                 tiles_along(p->cols, COLS) * (uint64_t)p->batch),
-                                        THREADS, 0, stream>>>(*p);
-    return (int)cudaGetLastError();
+    const unsigned grid = grid_for(tiles_along(p->rows + before, (int)height) *
+                                   tiles_along(p->cols, COLS) * (uint64_t)p->batch);
+
+    return (int)launch_after(shifted<BYTES, CHUNK, ROWS, COLS>, grid, THREADS, 0, stream, *p);
 }
 
 int tilemm__launch_transpose_shifted(const tilemm__transpose_launch_t *p, void *stream)
@@ -591,11 +595,9 @@ static int launch_narrow(const tilemm__transpose_launch_t *p, cudaStream_t strea
     const unsigned grid = grid_for(tiles_along(p->rows, p->tile_rows) *
                                    tiles_along(p->cols, p->tile_cols) * (uint64_t)p->batch);
 
-    if (p->tile_rows > p->tile_cols)
-        narrow<BYTES, 128, 32><<<grid, THREADS, 0, stream>>>(*p);
-    else
-        narrow<BYTES, 32, 128><<<grid, THREADS, 0, stream>>>(*p);
-    return (int)cudaGetLastError();
+    return (int)launch_after(p->tile_rows > p->tile_cols ? narrow<BYTES, 128, 32>
+                                                         : narrow<BYTES, 32, 128>,
+                             grid, THREADS, 0, stream, *p);
 }
 
 int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *p, void *stream)
@@ -655,17 +657,13 @@ int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *p, void *st
     strips.tiles = strips.each * tiles_along(p->batch, p->tile_batch);
     grid = grid_for(strips.tiles);
     switch (p->elem_size) {
-    case 1: strip<uint8_t><<<grid, THREADS, 0, s>>>(strips); break;
-    case 2: strip<uint16_t><<<grid, THREADS, 0, s>>>(strips); break;
-    case 4: strip<uint32_t><<<grid, THREADS, 0, s>>>(strips); break;
-    case 8: strip<uint2><<<grid, THREADS, 0, s>>>(strips); break;
+    case 1: return (int)launch_after(strip<uint8_t>, grid, THREADS, 0, s, strips);
+    case 2: return (int)launch_after(strip<uint16_t>, grid, THREADS, 0, s, strips);
+    case 4: return (int)launch_after(strip<uint32_t>, grid, THREADS, 0, s, strips);
+    case 8: return (int)launch_after(strip<uint2>, grid, THREADS, 0, s, strips);
     case 16:
-        if (p->access == 16)
-            strip<uint4><<<grid, THREADS, 0, s>>>(strips);
-        else
-            strip<tilemm__pair><<<grid, THREADS, 0, s>>>(strips);
-        break;
+        return (int)launch_after(p->access == 16 ? strip<uint4> : strip<tilemm__pair>, grid,
+                                 THREADS, 0, s, strips);
     default: return (int)cudaErrorInvalidValue;
     }
-    return (int)cudaGetLastError();
 }

@@ -49,10 +49,10 @@ static int run_first(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     }
     panel.n = length;
     if (step->kind == TILEMM__STEP_DOWN)
-        return tilemm__reduce_down(&panel, step->width, first, plan->steps > 1 ? &to : NULL,
-                                   stream);
-    return tilemm__reduce_across(&panel, step->width, step->tiles, step->share, items, first,
-                                 plan->steps > 1 ? &to : NULL, stream);
+        return tilemm__reduce_down(&panel, step->width, step->parts, first,
+                                   plan->steps > 1 ? &to : NULL, stream);
+    return tilemm__reduce_across(&panel, step->width, step->tiles, step->share, step->parts, items,
+                                 first, plan->steps > 1 ? &to : NULL, stream);
 }
 
 /* A later step: `length` partial results of each vector; what comes of them begins at `at`. */
@@ -63,7 +63,8 @@ static int run_level(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     const tilemm__partials_t from = partials_of(plan, args, workspace, number - 1, 0);
     tilemm__partials_t to;
     if (step->kind == TILEMM__STEP_BLOCK)
-        return tilemm__reduce_partials_block(args, length, &from, stream);
+        return tilemm__reduce_partials_block(args, length, plan->step[number - 1].parts, &from,
+                                             stream);
     if (number == plan->steps - 1)
         return tilemm__reduce_partials(args, length, &from, NULL, stream);
     to = partials_of(plan, args, workspace, number, at);
