@@ -36,7 +36,8 @@ tilemm_status_t tilemm__fail(tilemm_t ctx, tilemm_status_t status, const char *f
 
 /* Store the name of the kernel that does the main work. */
 void tilemm__set_kernel(tilemm_t ctx, const char *format, ...) TILEMM__PRINTF(2, 3);
-void tilemm__set_kernel_name(tilemm_t ctx, const char *name); /* the same, and faster */
+/* The same, and faster, for a text that stays: a static one, or kernel_text. */
+void tilemm__set_kernel_name(tilemm_t ctx, const char *name);
 
 /* Where TILEMM_LOG=1, print one line on standard error: "tilemm bench ... --backend cpu". */
 void tilemm__log(tilemm_t ctx, const char *format, ...) TILEMM__PRINTF(2, 3);

@@ -72,8 +72,8 @@ moves '1024 moved in 32 transactions: efficiency 12.5 %' --tile 1024x1024 --acce
 moves '^1 sector of 32 bytes in 1 line of 128; 4 bytes wanted, 32 moved in 1 transaction:' --stride 0
 moves '^no lane is active$' --stride 1 --active 0
 # A load's groups of lanes are one where neighbours share.
-banks '^free of conflicts: 1 wavefront$' --expr 'lane - lane % 2' --elem 8
-banks '^free of conflicts: 2 wavefronts$' --expr 'lane - lane % 2' --elem 8 --store
+banks '^free of conflicts: 1 wavefront$' --expr 'lane / 2' --elem 8
+banks '^free of conflicts: 2 wavefronts$' --expr 'lane / 2' --elem 8 --store
 run_command 2 banks --stride 1 --no-l1
 
 # ---- addresses from a file ----------------------------------------------------------------

@@ -473,14 +473,14 @@ static char *put_number(char *to, int number)
 /* "transpose_simd_avx512_16x4x4": to print it takes as long as to transpose 64 x 64 floats. */
 static void set_name(tilemm_t ctx, const plan_t *plan, int size)
 {
-    char name[64], *to = put(name, "transpose_");
+    char *to = put(ctx->kernel_text, "transpose_");
 
     to = put(put(to, tilemm__transpose_method_name(plan->method)), "_");
     to = put(put(to, tilemm__isa_name(tilemm__cpu_traits(ctx)->isa)), "_");
     to = put(put_number(to, plan->tile_rows), "x");
     to = put(put_number(to, plan->tile_cols), "x");
     put_number(to, size);
-    tilemm__set_kernel_name(ctx, name);
+    tilemm__set_kernel_name(ctx, ctx->kernel_text);
 }
 
 static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, int in_place)
