@@ -40,8 +40,8 @@ static void multiply(tilemm_t ctx, tilemm_math_t math, int m, int n, int k, floa
 
 /* ---- the plan ---------------------------------------------------------------------------- */
 
-static const tilemm__cpu_traits_t xeon = {"Sapphire Rapids", TILEMM__ISA_AMX, 112, 48 << 10,
-                                          2 << 20,           105 << 20,       0};
+static const tilemm__cpu_traits_t xeon = {"Sapphire Rapids", TILEMM__ISA_AMX, 112,
+                                          48 << 10,          2 << 20,         105 << 20};
 
 static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int64_t k,
                  int64_t batch, int threads, size_t workspace, tilemm__sgemm_planes_plan_t *plan)

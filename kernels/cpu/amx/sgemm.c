@@ -152,6 +152,8 @@ TILE_INLINE void pack_half(const int planes, const int turned, const int by_line
 
             if (i < rows)
                 v = _mm512_maskz_loadu_ps(mask, from + i * ld);
+            /* Two steps ahead, as lines of memory may lie in as many pages. */
+            _mm_prefetch(from + i * ld + 2 * STEP * (by_line ? 1 : ld), _MM_HINT_T0);
             if (scaled)
                 v = _mm512_mul_ps(v, scale);
             else
@@ -238,51 +240,32 @@ static int carries(const void *ms, const void *ns)
 #define LOAD_B0(plane) TILE_LOAD(6, b + (plane)*PLANE_BYTES)
 #define LOAD_B1(plane) TILE_LOAD(7, b + (plane)*PLANE_BYTES + TILE_BYTES)
 
-/* While tiles are multiplied, planes of the next step come from L2: some lines with every product.
- */
-#define MULTIPLY(c, i, j)                                                                          \
-    do {                                                                                           \
-        TILE_MULTIPLY(c, i, j);                                                                    \
-        fetch(lines, next_a, next_b);                                                              \
-        next_a += lines * 64;                                                                      \
-        next_b += lines * 64;                                                                      \
-    } while (0)
-
-TILE_INLINE void fetch(const int lines, const char *a, const char *b)
-{
-#pragma GCC unroll 8
-    for (int i = 0; i < lines; i++) {
-        _mm_prefetch(a + i * 64, _MM_HINT_T0);
-        _mm_prefetch(b + i * 64, _MM_HINT_T0);
-    }
-}
-
 /* Each of the four sums is used at every fourth product, by when it is there. A register is loaded
  * anew right after its last use. */
 #define THEN_A(plane)                                                                              \
     do {                                                                                           \
-        MULTIPLY(0, 4, 6);                                                                         \
-        MULTIPLY(1, 4, 7);                                                                         \
+        TILE_MULTIPLY(0, 4, 6);                                                                    \
+        TILE_MULTIPLY(1, 4, 7);                                                                    \
         LOAD_A0(plane);                                                                            \
-        MULTIPLY(2, 5, 6);                                                                         \
-        MULTIPLY(3, 5, 7);                                                                         \
+        TILE_MULTIPLY(2, 5, 6);                                                                    \
+        TILE_MULTIPLY(3, 5, 7);                                                                    \
         LOAD_A1(plane);                                                                            \
     } while (0)
 #define THEN_B(plane)                                                                              \
     do {                                                                                           \
-        MULTIPLY(0, 4, 6);                                                                         \
-        MULTIPLY(1, 4, 7);                                                                         \
-        MULTIPLY(2, 5, 6);                                                                         \
+        TILE_MULTIPLY(0, 4, 6);                                                                    \
+        TILE_MULTIPLY(1, 4, 7);                                                                    \
+        TILE_MULTIPLY(2, 5, 6);                                                                    \
         LOAD_B0(plane);                                                                            \
-        MULTIPLY(3, 5, 7);                                                                         \
+        TILE_MULTIPLY(3, 5, 7);                                                                    \
         LOAD_B1(plane);                                                                            \
     } while (0)
 #define LAST                                                                                       \
     do {                                                                                           \
-        MULTIPLY(0, 4, 6);                                                                         \
-        MULTIPLY(1, 4, 7);                                                                         \
-        MULTIPLY(2, 5, 6);                                                                         \
-        MULTIPLY(3, 5, 7);                                                                         \
+        TILE_MULTIPLY(0, 4, 6);                                                                    \
+        TILE_MULTIPLY(1, 4, 7);                                                                    \
+        TILE_MULTIPLY(2, 5, 6);                                                                    \
+        TILE_MULTIPLY(3, 5, 7);                                                                    \
     } while (0)
 #define LOAD(plane_a, plane_b)                                                                     \
     do {                                                                                           \
@@ -320,9 +303,6 @@ TILE_INLINE void products(const int planes, int64_t k, const char *a, const char
     const int bytes = planes * PLANE_BYTES;
 
     for (int64_t p = 0; p < k; p += STEP, a += bytes, b += bytes) {
-        const int lines = planes == 3 ? 5 : 6; /* of 96 in 20 products, of 64 in 12 */
-        const char *next_a = a + bytes, *next_b = b + bytes;
-
         LOAD(planes - 1, H);
         if (planes == 3) {
             THEN_A(M); /* lh */
@@ -344,9 +324,6 @@ TILE_INLINE void products_hh(int64_t k, const char *a, const char *b)
     const int bytes = 3 * PLANE_BYTES;
 
     for (int64_t p = 0; p < k; p += STEP, a += bytes, b += bytes) {
-        const int lines = 8; /* of 32 in 4 products */
-        const char *next_a = a + bytes, *next_b = b + bytes;
-
         LOAD(H, H);
         LAST;
     }
@@ -374,10 +351,11 @@ TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, const voi
     const __m512 g = _mm512_set1_ps(scale ? ldexpf(1.0f, scale - scale / 2) : 1.0f);
     const __m512 factor = _mm512_set1_ps(alpha);
 
-    /* C has left the near caches since the last panel; it comes back meanwhile. */
+    /* C has left the near caches since the last panel; it comes back to L2 meanwhile. (Planes that
+     * pass would drive it out of L1; they themselves are fetched in time by the hardware.) */
     for (int i = 0; i < m; i++) {
-        __builtin_prefetch(c + i * ldc, 1);
-        __builtin_prefetch(c + i * ldc + n - 1, 1);
+        _mm_prefetch(c + i * ldc, _MM_HINT_T1);
+        _mm_prefetch(c + i * ldc + n - 1, _MM_HINT_T1);
     }
     begin_sums();
     products(planes, k, a, b);
