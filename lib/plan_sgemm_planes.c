@@ -85,12 +85,19 @@ static int shrink_set(tilemm__sgemm_planes_plan_t *plan, size_t limit)
     return 1;
 }
 
+int tilemm__planes_pay(const tilemm__sgemm_args_t *args, const tilemm__sgemm_planes_t *planes)
+{
+    const double fma_cycles = (double)args->m * (double)args->n * (double)args->k * FMA_CYCLES;
+
+    /* Sums of less than a step would meet more roundings than they have products. */
+    return args->k >= STEP && (planes->always || cycles(args, planes) <= fma_cycles);
+}
+
 int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__sgemm_args_t *args,
                               const tilemm__cpu_traits_t *traits,
                               const tilemm__sgemm_planes_t *planes, int threads, size_t workspace)
 {
     const double tile_cycles = cycles(args, planes);
-    const double fma_cycles = (double)args->m * (double)args->n * (double)args->k * FMA_CYCLES;
     const int one = within(tile_cycles / THREAD_CYCLES, threads);
     const int over_batch =
         (int)least(args->batch_count,
@@ -100,8 +107,7 @@ int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__s
     size_t sets;
 
     *plan = (tilemm__sgemm_planes_plan_t){.threads = one, .shared = one > 1};
-    /* Sums of less than a step would meet more roundings than they have products. */
-    if (args->k < STEP || (tile_cycles > fma_cycles && !planes->always))
+    if (!tilemm__planes_pay(args, planes))
         return 0;
     if (over_batch > one || args->batch_count >= 4 * (int64_t)threads) {
         plan->shared = 0;

@@ -29,8 +29,11 @@ typedef struct {
     size_t workspace;         /* that the plan needs: a set for each thread, or a shared one */
 } tilemm__sgemm_planes_plan_t;
 
+/* Whether tiles are faster than FP32 multiply-adds; args->k is not 0. */
+int tilemm__planes_pay(const tilemm__sgemm_args_t *args, const tilemm__sgemm_planes_t *planes);
+
 /* Plan for at most `threads` threads and at most `workspace` bytes; args->k is not 0. Returns 0 if
- * FP32 multiply-adds are faster, or if that is too little workspace. */
+ * they do not pay, or if that is too little workspace. */
 int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__sgemm_args_t *args,
                               const tilemm__cpu_traits_t *traits,
                               const tilemm__sgemm_planes_t *planes, int threads, size_t workspace);

@@ -52,6 +52,8 @@ int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args);
  * short. args->k is not 0. */
 int tilemm__cpu_sgemm_planes(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                              const tilemm__sgemm_cpu_t *tile);
+/* Whether it would do it, with workspace enough. */
+int tilemm__cpu_wants_planes(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 #endif
 tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);

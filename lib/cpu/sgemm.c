@@ -490,6 +490,11 @@ int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
         !tilemm__sgemm_cpu_is_small(args, tile->nr, tilemm__cpu_threads(ctx)))
         return 0;
 
+#ifdef TILEMM_HAVE_AMX
+    if (tilemm__cpu_wants_planes(ctx, args))
+        return 0;
+#endif
+
     const product_t x = product_of(args, tile, 0, 0);
 
     run_small(&x);

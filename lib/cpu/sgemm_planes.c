@@ -288,20 +288,33 @@ static void run_batch(const tilemm__sgemm_args_t *args, const tilemm__sgemm_plan
     }
 }
 
+/* The context's, or NULL. */
+static const tilemm__sgemm_planes_t *planes_of(tilemm_t ctx)
+{
+    if (tilemm__cpu_traits(ctx)->isa != TILEMM__ISA_AMX || ctx->math == TILEMM_MATH_FP32_STRICT)
+        return NULL;
+    return ctx->math == TILEMM_MATH_TF32 ? &tilemm__sgemm_planes_amx_tf32
+                                         : &tilemm__sgemm_planes_amx_fp32;
+}
+
+int tilemm__cpu_wants_planes(tilemm_t ctx, const tilemm__sgemm_args_t *args)
+{
+    const tilemm__sgemm_planes_t *planes = planes_of(ctx);
+
+    return planes && tilemm__planes_pay(args, planes);
+}
+
 int tilemm__cpu_sgemm_planes(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                              const tilemm__sgemm_cpu_t *tile)
 {
     const tilemm__cpu_traits_t *traits = tilemm__cpu_traits(ctx);
-    const tilemm__sgemm_planes_t *planes = ctx->math == TILEMM_MATH_TF32
-                                               ? &tilemm__sgemm_planes_amx_tf32
-                                               : &tilemm__sgemm_planes_amx_fp32;
+    const tilemm__sgemm_planes_t *planes = planes_of(ctx);
     const int threads = tilemm__cpu_threads(ctx);
     tilemm__sgemm_planes_plan_t plan;
     size_t got;
     char *workspace;
 
-    if (traits->isa != TILEMM__ISA_AMX || ctx->math == TILEMM_MATH_FP32_STRICT ||
-        !tilemm__plan_sgemm_planes(&plan, args, traits, planes, threads, SIZE_MAX))
+    if (!planes || !tilemm__plan_sgemm_planes(&plan, args, traits, planes, threads, SIZE_MAX))
         return 0;
     workspace = tilemm__cpu_workspace(ctx, plan.workspace, &got);
     if (got < plan.workspace &&
