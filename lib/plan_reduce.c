@@ -141,6 +141,11 @@ static int vectors_per_warp(int64_t length)
     return width;
 }
 
+static int is_unit(const tilemm__reduce_args_t *args)
+{
+    return args->istride == 1 && (args->op != TILEMM__DOT || args->y_istride == 1);
+}
+
 /* Whether a step may leave its items in parts: there must be room for them all, and the next step
  * must be blocks. */
 static int can_part(const tilemm__reduce_args_t *args, const tilemm__cuda_traits_t *traits,
@@ -155,7 +160,7 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
                        const tilemm__cuda_traits_t *traits, int64_t most)
 {
     /* In parts a warp has one tile: no loss as long as few other tiles follow it. */
-    enum { BLOCK_ELEMENTS = 8192, GROUP = 32, MOST_SHARE = 8, QUARTERED = 8 };
+    enum { BLOCK_ELEMENTS = 8192, GROUP = 32, MOST_SHARE = 8, QUARTERED = 8, CLUSTER_TILES = 64 };
     const int64_t tiles = tilemm__tile_count(args->n), warps = warps_at_once(traits);
     tilemm__reduce_step_t *step;
     if (tiles == 1) {
@@ -174,6 +179,9 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
             add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1);
         else
             add_step(plan, TILEMM__STEP_TILES, 1, args->n, items)->share = share;
+    } else if (traits->cc >= 90 && tiles > MOST_SHARE && tiles <= CLUSTER_TILES && is_unit(args) &&
+               args->count * tiles <= warps) {
+        add_step(plan, TILEMM__STEP_CLUSTER, 1, args->n, 1); /* saves a launch */
     } else {
         /* Few warps would be busy: each takes one tile. Many: each takes two or more. */
         const int64_t items = quotient_up(tiles, GROUP);

@@ -41,9 +41,10 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
 /* ---- CUDA ------------------------------------------------------------------------------- */
 
 typedef enum {
-    TILEMM__STEP_TILES, /* warps take tiles, or `width` vectors of one short tile each */
-    TILEMM__STEP_BLOCK, /* a block of 32 warps takes a whole vector: this finishes it */
-    TILEMM__STEP_DOWN   /* a block of `width` warps takes a tile of each of 32 columns */
+    TILEMM__STEP_TILES,   /* warps take tiles, or `width` vectors of one short tile each */
+    TILEMM__STEP_BLOCK,   /* a block of 32 warps takes a whole vector: this finishes it */
+    TILEMM__STEP_CLUSTER, /* a cluster of blocks does, a warp for each tile */
+    TILEMM__STEP_DOWN     /* a block of `width` warps takes a tile of each of 32 columns */
 } tilemm__reduce_step_kind_t;
 
 /* One launch. It reads the elements, or the partial results of the step before, and leaves `items`

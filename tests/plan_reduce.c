@@ -98,7 +98,7 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
         const int last = i == plan.steps - 1;
         CHECK(step->length == length, AT);
         CHECK((step->items * step->parts == 1) == last, AT);
-        CHECK(step->kind == TILEMM__STEP_BLOCK ||
+        CHECK(step->kind == TILEMM__STEP_BLOCK || step->kind == TILEMM__STEP_CLUSTER ||
                   step->items == (tilemm__tile_count(length) - 1) / step->tiles + 1 ||
                   (i == 0 && args->op >= TILEMM__MAX && args->op <= TILEMM__AMIN &&
                    step->items <= tiles),
@@ -106,6 +106,10 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
         CHECK(step->tiles == 1 || (i == 0 && step->tiles == 32), AT);
         CHECK(step->share == 1 || step->share == 2 || step->share == 4 || step->share == 8, AT);
         CHECK(step->kind != TILEMM__STEP_BLOCK || last, AT);
+        CHECK(step->kind != TILEMM__STEP_CLUSTER ||
+                  (plan.steps == 1 && gpu->cc >= 90 && tiles <= 64 && args->istride == 1 &&
+                   (args->op < TILEMM__MAX || args->op > TILEMM__AMIN)),
+              AT);
         CHECK(step->parts == 1 ||
                   (step->parts == 4 && i == 0 && !panels && step->items <= 1024 &&
                    args->count <= gpu->sm_count && plan.step[1].kind == TILEMM__STEP_BLOCK &&
@@ -221,7 +225,11 @@ static void check_cuda_decisions(void)
     CHECK(plan.step[1].kind == TILEMM__STEP_BLOCK, "%d", (int)plan.step[1].kind);
     plan = cuda_plan(H200, 0, 1, 1 << 24, 512); /* no room for four parts of each item */
     CHECK(plan.step[0].parts == 1, "%d", plan.steps);
-    plan = cuda_plan(H200, 0, 1, 65536, SIZE_MAX); /* 64 warps */
+    plan = cuda_plan(H200, 0, 1, 65536, SIZE_MAX); /* 8 blocks of 8 warps */
+    CHECK(plan.steps == 1 && plan.step[0].kind == TILEMM__STEP_CLUSTER, "%d", plan.steps);
+    plan = cuda_plan(H200, 0, 1, 65537, SIZE_MAX); /* more tiles than a cluster's warps */
+    CHECK(plan.steps == 2 && plan.step[0].items == 3 && plan.step[0].parts == 4, "%d", plan.steps);
+    plan = cuda_plan(T4, 0, 1, 65536, SIZE_MAX); /* no clusters: 64 warps */
     CHECK(plan.steps == 2 && plan.step[0].items == 2 && plan.step[0].parts == 4, "%d", plan.steps);
     search = problem(TILEMM__AMAX, 1, 0, 1, 1 << 26); /* 16 tiles for each of 4096 warps */
     tilemm__plan_reduce_cuda(&plan, &search, &gpus[H200], SIZE_MAX);

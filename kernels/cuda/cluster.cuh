@@ -51,4 +51,31 @@ static __device__ __forceinline__ float cluster_read(const float *from, unsigned
     return v;
 }
 
+/* Something of 8 or 16 bytes, aligned to as many. */
+template <typename T>
+static __device__ __forceinline__ T cluster_read(const T *from, unsigned rank)
+{
+    static_assert(sizeof(T) == 8 || sizeof(T) == 16, "one load");
+    union {
+        unsigned long long word[2];
+        T value;
+    } v = {};
+
+#if __CUDA_ARCH__ >= 900
+    unsigned there;
+
+    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
+                 : "=r"(there)
+                 : "r"((unsigned)__cvta_generic_to_shared(from)), "r"(rank));
+    if (sizeof(T) == 16)
+        asm volatile("ld.shared::cluster.v2.u64 {%0, %1}, [%2];"
+                     : "=l"(v.word[0]), "=l"(v.word[1])
+                     : "r"(there)
+                     : "memory");
+    else
+        asm volatile("ld.shared::cluster.u64 %0, [%1];" : "=l"(v.word[0]) : "r"(there) : "memory");
+#endif
+    return v.value;
+}
+
 #endif

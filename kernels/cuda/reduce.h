@@ -35,6 +35,10 @@ int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int tile
                           int parts, int64_t items, int64_t first_index,
                           const tilemm__partials_t *to, void *stream);
 
+/* Whole vectors of floats that lie side by side, of up to 64 tiles, for sums: a cluster of 4 or 8
+ * blocks for each. Needs compute capability 9.0. */
+int tilemm__reduce_across_cluster(const tilemm__reduce_args_t *args, void *stream);
+
 /* Whole vectors of floats, of any length, a block of 32 warps for each. */
 int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, void *stream);
 

@@ -12,6 +12,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
+#include "cluster.cuh"
 #include "launch.cuh"
 #include "reduce_warp.cuh"
 
@@ -99,6 +100,20 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 }
 
+/* The sum of a block's warps, for warp 0, and their count: in the order of tiles 4 apart. */
+static __device__ __forceinline__ tilemm__sum_t fold_warps(const tilemm__sum_t (&sums)[WARPS],
+                                                           const int64_t (&counts)[WARPS], int lane,
+                                                           int64_t *count)
+{
+    tilemm__sum_t sum = sums[lane % WARPS];
+    *count = counts[lane % WARPS];
+    for (int half = WARPS / 2; half > 0; half /= 2) {
+        sum = join(sum, from_lane(sum, half));
+        *count = join(*count, from_lane(*count, half));
+    }
+    return sum;
+}
+
 /* Of every 32 tiles a block has a quarter: number quarter + 4 * warp for each warp, all of it under
  * way at once. So shorter vectors keep more of the device busy, and leave little to fold. Assumes
  * that the grid is large enough, and no larger. */
@@ -107,7 +122,7 @@ static __global__ void __launch_bounds__(THREADS, UNIT ? 4 : 2)
     sum_quarters(tilemm__reduce_args_t args, int64_t items, tilemm__partials_t to)
 {
     __shared__ tilemm__sum_t sums[WARPS];
-    __shared__ int nans[WARPS];
+    __shared__ int64_t counts[WARPS];
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const int64_t item = blockIdx.x / TILEMM__QUARTERS, vector = vector_of(item, items);
     const int64_t first = (item - vector * items) * LANES + blockIdx.x % TILEMM__QUARTERS;
@@ -117,25 +132,87 @@ static __global__ void __launch_bounds__(THREADS, UNIT ? 4 : 2)
     int found = 0;
     tilemm__sum_t sum;
     let_next_start();
+    wait_for_previous();
     sum = sum_tile<0, TILEMM__TILE_ROWS>(args.op, args.nan_ignore,
                                          args.x + vector * args.vstride + start * stride, stride,
                                          NULL, 0, length, lane, &found);
     if (lane == 0) {
         sums[warp] = sum;
-        nans[warp] = length - found;
+        counts[warp] = length - found;
     }
     __syncthreads();
     if (warp == 0) {
-        int64_t count = nans[lane % WARPS];
-        sum = sums[lane % WARPS];
-        for (int half = WARPS / 2; half > 0; half /= 2) {
-            sum = join(sum, from_lane(sum, half));
-            count = join(count, from_lane(count, half));
-        }
+        int64_t count;
+        sum = fold_warps(sums, counts, lane, &count);
         if (lane == 0) {
             put_sum(&args, &to, blockIdx.x, vector, sum, count);
         }
     }
+}
+
+/* A vector of up to 64 tiles for the `blocks` blocks of a cluster, 4 or 8. Of each 32 tiles a block
+ * has a quarter, as above. They leave their sums in shared memory, and the first one folds them
+ * all. */
+template <int DOT>
+static __global__ void __launch_bounds__(THREADS)
+    sum_cluster(tilemm__reduce_args_t args, int blocks)
+{
+    enum { PARTS = TILEMM__QUARTERS, ROWS = DOT ? 8 : TILEMM__TILE_ROWS };
+    __shared__ __align__(16) tilemm__sum_t sums[WARPS];
+    __shared__ __align__(16) int64_t counts[WARPS];
+    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, rank = blockIdx.x % blocks;
+    const int64_t vector = blockIdx.x / blocks;
+    const int64_t tile = rank / PARTS * LANES + rank % PARTS + warp * PARTS, start = tile * TILE;
+    const int length = start < args.n ? clip(args.n - start, TILE) : 0;
+    int found = 0;
+    let_next_start();
+    wait_for_previous();
+    tilemm__sum_t sum =
+        sum_tile<DOT, ROWS>(args.op, args.nan_ignore, args.x + vector * args.vstride + start, 1,
+                            DOT ? args.y + start : NULL, 1, length, lane, &found);
+    if (lane == 0) {
+        sums[warp] = sum;
+        counts[warp] = length - found;
+    }
+    __syncthreads();
+    if (warp == 0) {
+        int64_t count;
+        sum = fold_warps(sums, counts, lane, &count);
+        __syncwarp();
+        if (lane == 0) {
+            sums[0] = sum;
+            counts[0] = count;
+        }
+        __syncwarp();
+    }
+    cluster_sync();
+    if (rank == 0 && warp == 0) {
+        tilemm__sum_t part[PARTS];
+        int64_t count = 0;
+#pragma unroll
+        for (int p = 0; p < PARTS; p++) {
+            const int from = lane * PARTS + p;
+            part[p] = from < blocks ? cluster_read(sums, from) : no_sum();
+            count += from < blocks ? cluster_read(counts, from) : 0;
+        }
+#pragma unroll
+        for (int half = PARTS / 2; half > 0; half /= 2) {
+#pragma unroll
+            for (int p = 0; p < half; p++) {
+                part[p] = join(part[p], part[p + half]);
+            }
+        }
+        sum = fold_sum(part[0], lane);
+        for (int half = LANES / 2; half > 0; half /= 2) {
+            count = join(count, from_lane(count, half));
+        }
+        if (lane == 0) {
+            put_sum(&args, &none, 0, vector, sum, count);
+        }
+        __syncwarp();
+    }
+    cluster_sync(); /* nobody leaves while its sums may still be read */
 }
 
 /* `items * share` warps take a vector's tiles in turns: a search may have them in any order. Each
@@ -161,6 +238,7 @@ static __global__ void __launch_bounds__(THREADS, SEARCH_RESIDENT)
     int32_t best = TILEMM__KEY_NONE;
     float v[HELD];
     let_next_start();
+    wait_for_previous();
     if (tile < whole) {
 #pragma unroll
         for (int r = 0; r < HELD; r++) {
@@ -523,31 +601,34 @@ extern "C" int tilemm__reduce_across(const tilemm__reduce_args_t *args, int widt
             kernel<<<grid, THREADS, 0, queue>>>(*args, first_index, target);
         } else {
             const auto kernel = args->nan_ignore ? search_tiles<1> : search_tiles<0>;
-            kernel<<<grid_for(args->count * items, WARPS / share), THREADS, 0, queue>>>(
-                *args, share, items, first_index, target);
+            return (int)launch_after(kernel, grid_for(args->count * items, WARPS / share), THREADS,
+                                     0, queue, *args, share, items, first_index, target);
         }
     } else if (width > 1) {
         const auto kernel = BY_WIDTH(sum_short, width);
         kernel<<<grid, THREADS, 0, queue>>>(*args, target);
     } else if (parts > 1) {
         const auto kernel = args->istride == 1 ? sum_quarters<1> : sum_quarters<0>;
-        kernel<<<(unsigned)(args->count * items * parts), THREADS, 0, queue>>>(*args, items,
-                                                                               target);
+        return (int)launch_after(kernel, (unsigned)(args->count * items * parts), THREADS, 0, queue,
+                                 *args, items, target);
     } else {
         const int unit = args->istride == 1 && (args->op != TILEMM__DOT || args->y_istride == 1);
         const auto kernel = args->op == TILEMM__DOT
                                 ? (unit ? sum_tiles<1, 1, 8, 4> : sum_tiles<1, 0, 8, 2>)
                                 : (unit ? sum_tiles<0, 1, 32, 4> : sum_tiles<0, 0, 32, 2>);
         const int warps = args->count * items == 1 ? share : WARPS;
-        const unsigned blocks = grid_for(args->count * items, warps / share);
-        /* A single block starts beside what comes before. More would take what room is left by
-         * then, some multiprocessors many and others none. */
-        if (blocks == 1)
-            return (int)launch_after(kernel, blocks, warps * LANES, 0, queue, *args, tiles, share,
-                                     items, target);
-        kernel<<<blocks, warps * LANES, 0, queue>>>(*args, tiles, share, items, target);
+        return (int)launch_after(kernel, grid_for(args->count * items, warps / share),
+                                 warps * LANES, 0, queue, *args, tiles, share, items, target);
     }
     return (int)cudaGetLastError();
+}
+
+extern "C" int tilemm__reduce_across_cluster(const tilemm__reduce_args_t *args, void *stream)
+{
+    const int blocks = tilemm__tile_count(args->n) <= LANES ? 4 : 8;
+    return (int)launch_cluster_after(args->op == TILEMM__DOT ? sum_cluster<1> : sum_cluster<0>,
+                                     blocks, grid_for(args->count * blocks, 1), THREADS, 0,
+                                     (cudaStream_t)stream, *args, blocks);
 }
 
 /* Threads of a block whose warps take `each` numbers at once, up to 32 warps. */

@@ -40,6 +40,8 @@ static int run_first(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     tilemm__reduce_args_t panel = *args;
     if (step->kind == TILEMM__STEP_BLOCK)
         return tilemm__reduce_across_block(args, stream);
+    if (step->kind == TILEMM__STEP_CLUSTER)
+        return tilemm__reduce_across_cluster(args, stream);
     if (plan->steps > 1)
         to = partials_of(plan, args, workspace, 0, 0);
     if (first > 0) {
