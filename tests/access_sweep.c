@@ -42,9 +42,10 @@ static void compare(const pattern_t *pattern, int cc, int first, int second)
               cost.transactions, first, second);
     } else {
         tilemm_shared_cost_t cost;
-        CHECK((pattern->is_store ? tilemm_model_shared : tilemm_model_shared_load)(
-                  cc, &pattern->access, &cost) == TILEMM_SUCCESS &&
-                  cost.wavefronts == first && cost.conflicts == second,
+        const tilemm_status_t status = pattern->is_store
+                                           ? tilemm_model_shared(cc, &pattern->access, &cost)
+                                           : tilemm_model_shared_load(cc, &pattern->access, &cost);
+        CHECK(status == TILEMM_SUCCESS && cost.wavefronts == first && cost.conflicts == second,
               "cc %d, %s: %d wavefronts, %d conflicts; measured %d, %d", cc, pattern->name,
               cost.wavefronts, cost.conflicts, first, second);
     }

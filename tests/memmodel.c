@@ -319,9 +319,9 @@ static void test_pictures(void)
         for (int lane = 0; lane < 32; lane++)
             lanes += access.active >> lane & 1;
         CHECK(tilemm_model_banks(cc, store, &access, uses, &count) == TILEMM_SUCCESS, "banks");
-        CHECK((store ? tilemm_model_shared : tilemm_model_shared_load)(cc, &access, &shared) ==
-                  TILEMM_SUCCESS,
-              "shared");
+        const tilemm_status_t status = store ? tilemm_model_shared(cc, &access, &shared)
+                                             : tilemm_model_shared_load(cc, &access, &shared);
+        CHECK(status == TILEMM_SUCCESS, "shared");
         CHECK(count == lanes * parts, "%d uses of %d lanes, width %d", count, lanes, width);
         for (int u = 0; u < count; u++) {
             int bank = uses[u].bank, wave = uses[u].wavefront;

@@ -115,8 +115,9 @@ int command_banks(int argc, char **argv)
     int done, count, status = access_parse(argc, argv, help, &request, &done);
     if (status != EXIT_OK || done)
         return status;
-    if ((request.is_store ? tilemm_model_shared : tilemm_model_shared_load)(
-            request.cc, &request.access, &cost) != TILEMM_SUCCESS ||
+    if ((request.is_store
+             ? tilemm_model_shared(request.cc, &request.access, &cost)
+             : tilemm_model_shared_load(request.cc, &request.access, &cost)) != TILEMM_SUCCESS ||
         tilemm_model_banks(request.cc, request.is_store, &request.access, uses, &count) !=
             TILEMM_SUCCESS)
         return command_error("the model refuses the access");

@@ -105,7 +105,7 @@ INLINE int is_positive(int op)
 INLINE double across(vec_d v)
 {
     double lane[DOUBLES];
-    *(any_d *)lane = v;
+    memcpy(lane, &v, sizeof lane);
 #pragma GCC unroll 4
     for (int half = DOUBLES / 2; half > 0; half /= 2) {
 #pragma GCC unroll 4
