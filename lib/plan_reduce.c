@@ -7,16 +7,7 @@
 
 #include "../kernels/cuda/reduce.h"
 #include "../kernels/reduce_ops.h"
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t quotient_up(int64_t a, int64_t b)
-{
-    return a / b + (a % b != 0);
-}
+#include "pieces.h"
 
 /* a * b for sizes, or the largest size. */
 static size_t product(size_t a, size_t b)
@@ -57,7 +48,7 @@ static int64_t strip_width(const tilemm__reduce_args_t *args, const tilemm__cpu_
                   (int64_t)(traits->l1d_bytes / 4 * 3 / (TILEMM__TILE_LANES * sizeof(double))));
     width = least(width, TILEMM__REDUCE_MAX_STRIP);
     if (args->n <= TILEMM__TILE_ELEMS) /* nothing else can be shared out */
-        width = least(width, quotient_up(args->count, threads));
+        width = least(width, pieces(args->count, threads));
     return width <= 16 ? 16 : width / 16 * 16;
 }
 
@@ -75,13 +66,13 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
         int64_t strips;
         plan->method = TILEMM__REDUCE_STRIPS;
         plan->strip = strip_width(args, traits, threads);
-        strips = quotient_up(args->count, plan->strip);
+        strips = pieces(args->count, plan->strip);
         if (threads > 1 && tiles > 1 && strips < 4 * (int64_t)threads) {
             /* Searches need no tile of their own: as many pieces as keep the threads busy. */
-            int64_t rows = is_order ? quotient_up(tiles, 2 * (int64_t)threads) * TILEMM__TILE_ELEMS
+            int64_t rows = is_order ? pieces(tiles, 2 * (int64_t)threads) * TILEMM__TILE_ELEMS
                                     : TILEMM__TILE_ELEMS;
             size_t bytes = /* for each piece of a strip what is largest */
-                product((size_t)quotient_up(args->n, rows),
+                product((size_t)pieces(args->n, rows),
                         product((size_t)args->count, has_extras(args) ? 16 : 8) + 8 * strips);
             if (bytes <= workspace) {
                 plan->method = TILEMM__REDUCE_PIECES;
@@ -92,7 +83,7 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
         }
         plan->threads = (int)least(threads, strips);
     } else if (threads > 1 && tiles >= 4 * (int64_t)threads && args->count < 8 * (int64_t)threads) {
-        int64_t whole = quotient_up(tiles, TILEMM__REDUCE_STACK_TILES) * TILEMM__REDUCE_STACK_TILES;
+        int64_t whole = pieces(tiles, TILEMM__REDUCE_STACK_TILES) * TILEMM__REDUCE_STACK_TILES;
         plan->method = TILEMM__REDUCE_TILES;
         plan->panel =
             least(least(whole, MAX_PANEL_TILES), (int64_t)(workspace / sizeof(tilemm__sum_t)));
@@ -174,7 +165,7 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
         while (share < MOST_SHARE && 2 * share <= busy)
             share *= 2;
         items = least(busy / share, most);
-        items = quotient_up(tiles, quotient_up(tiles, items * share) * share);
+        items = pieces(tiles, pieces(tiles, items * share) * share);
         if (args->n <= BLOCK_ELEMENTS && args->count <= traits->sm_count) /* saves a launch */
             add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1);
         else
@@ -184,7 +175,7 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
         add_step(plan, TILEMM__STEP_CLUSTER, 1, args->n, 1); /* saves a launch */
     } else {
         /* Few warps would be busy: each takes one tile. Many: each takes two or more. */
-        const int64_t items = quotient_up(tiles, GROUP);
+        const int64_t items = pieces(tiles, GROUP);
         const int each = tiles <= warps / args->count ? 1 : 2;
         step = add_step(plan, TILEMM__STEP_TILES, 1, args->n, items);
         step->tiles = GROUP;
@@ -244,7 +235,7 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
     plan->has_extras = entry > value;
     plan->vectors = args->count;
     if (is_down(args)) {
-        int64_t columns = quotient_up(args->count, TILEMM__DOWN_COLS);
+        int64_t columns = pieces(args->count, TILEMM__DOWN_COLS);
         int64_t tiles = tilemm__tile_count(args->n);
         int width = columns * tiles < 4 * (int64_t)sm_count                         ? 32
                     : tilemm__op_is_order(args->op)                                 ? 4

@@ -8,6 +8,8 @@
 
 #include "plan_sgemm_cpu.h"
 
+#include "pieces.h"
+
 #include <limits.h>
 
 /* Multiply-adds that pay for waking one more thread: some 10 us of them. */
@@ -23,33 +25,6 @@ enum { STREAM_ROWS = 32 };
 enum { FEW_STEPS = 32 };
 /* Parts that each thread should find, so that the last to finish is not much later. */
 enum { PARTS_PER_THREAD = 8 };
-
-static int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-static int64_t most(int64_t x, int64_t y)
-{
-    return x > y ? x : y;
-}
-
-static int64_t pieces(int64_t total, int64_t size)
-{
-    return total / size + (total % size != 0);
-}
-
-static int64_t round_up(int64_t x, int64_t unit)
-{
-    return pieces(x, unit) * unit;
-}
-
-/* The size of the fewest equal pieces of `total`, none larger than `limit`; a multiple of unit. */
-static int64_t even(int64_t total, int64_t limit, int64_t unit)
-{
-    limit = most(limit / unit, 1) * unit;
-    return round_up(pieces(total, pieces(total, limit)), unit);
-}
 
 /* How many rows or columns of kc floats lie in so many bytes. */
 static int64_t that_fit(int64_t bytes, int64_t kc)

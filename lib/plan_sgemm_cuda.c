@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../kernels/cuda/sgemm_ffma.h"
+#include "pieces.h"
 
 /* A tile of one of the two kernels, and what that makes of a multiprocessor that has warps enough:
  * the part of its peak rate. Small squares read more of Ms and Ns for each multiply-add. The kernel
@@ -71,16 +72,6 @@ static const double second_kernel = 2650, narrow_copy = 0.43;
 static const double bytes_per_cycle = 17.5, cluster_bytes = 9.5, group_bytes = 52;
 static const double half_warps = 0.585, half_in_groups = 0.646, cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
-
-static int64_t ceil_div(int64_t x, int64_t y)
-{
-    return x / y + (x % y != 0);
-}
-
-static int64_t round_up(int64_t x, int64_t y)
-{
-    return ceil_div(x, y) * y;
-}
 
 /* Blocks of a tile that a multiprocessor holds. */
 static int resident_blocks(const tile_t *tile, const tilemm__cuda_traits_t *traits)
@@ -160,8 +151,8 @@ static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits,
 /* The number of ranges that k falls into if there may be `splits`; *k_split is their length. */
 static int64_t split(int64_t k, int64_t splits, int64_t tile_k, int64_t *k_split)
 {
-    *k_split = round_up(ceil_div(k, splits), tile_k);
-    return ceil_div(k, *k_split);
+    *k_split = round_up(pieces(k, splits), tile_k);
+    return pieces(k, *k_split);
 }
 
 /* The splits of a tile that are tried: none; as many as a cluster has; and as many as give each
@@ -185,8 +176,8 @@ static double choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits
 
     for (int t = 0; t < SM75_TILES + SM80_TILES; t++) {
         const tile_t *tile = &tiles[t];
-        const double count = (double)ceil_div(args->m, tile->m) *
-                             (double)ceil_div(args->n, tile->n) * (double)args->batch_count;
+        const double count = (double)pieces(args->m, tile->m) * (double)pieces(args->n, tile->n) *
+                             (double)args->batch_count;
         const int tries = TILEMM__SGEMM_MOST_CLUSTER + resident_blocks(tile, traits);
 
         if (traits->cc < tile->least_cc || traits->cc > tile->most_cc)

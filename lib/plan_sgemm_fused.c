@@ -4,6 +4,7 @@
 #include "plan_sgemm_fused.h"
 
 #include "../kernels/cuda/sgemm_fused.h"
+#include "pieces.h"
 
 /* The shortest k: below, what the tensor cores truncate shows beside a plain FP32 sum. */
 enum { LEAST_K = 32 };
@@ -33,11 +34,6 @@ static const tile_t tiles[] = {TILEMM__SGEMM_FUSED_TILES(TILE)};
 static const double launch = 4000, second_kernel = 4000, cluster_sum = 1000,
                     cluster_bytes_per_cycle = 10, bytes_per_cycle = 16;
 
-static int64_t ceil_div(int64_t x, int64_t y)
-{
-    return x / y + (x % y != 0);
-}
-
 static double largest(double x, double y)
 {
     return x > y ? x : y;
@@ -56,7 +52,7 @@ static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, 
     if (items <= traits->sm_count && items <= room)
         return launch + tile->fill + tile->item_alone + (double)steps * tile->step_alone;
     return launch + tile->fill +
-           (double)ceil_div(items, room) * (tile->item + (double)steps * tile->step);
+           (double)pieces(items, room) * (tile->item + (double)steps * tile->step);
 }
 
 /* The splits of k that are tried: those of a cluster, then, with a workspace, as many as fill the
@@ -89,25 +85,25 @@ int tilemm__plan_sgemm_fused(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         return 0;
     for (int t = 0; t < TILEMM__SGEMM_FUSED_TILE_COUNT; t++) {
         const tile_t *tile = &tiles[t];
-        const double count = (double)ceil_div(args->m, tile->m) *
-                             (double)ceil_div(args->n, tile->n) * (double)args->batch_count;
+        const double count = (double)pieces(args->m, tile->m) * (double)pieces(args->n, tile->n) *
+                             (double)args->batch_count;
 
         if (count > (double)most)
             continue;
         for (int i = 1; i <= TILEMM__SGEMM_FUSED_MOST_CLUSTER + tile->blocks; i++) {
             int64_t splits = try_splits(i, (int64_t)count, traits);
-            const int64_t k_split = splits < 1 ? 0 : ceil_div(ceil_div(args->k, splits), K) * K;
+            const int64_t k_split = splits < 1 ? 0 : pieces(pieces(args->k, splits), K) * K;
             double cycles;
             int cluster;
 
             if (splits < 1)
                 continue;
-            splits = ceil_div(args->k, k_split);
+            splits = pieces(args->k, k_split);
             cluster = splits > 1 && i <= TILEMM__SGEMM_FUSED_MOST_CLUSTER;
             if (count * (double)splits > (double)most ||
                 (splits > 1 && !cluster && bytes * (double)splits > (double)workspace))
                 continue;
-            cycles = estimate(tile, traits, (int64_t)count * splits, ceil_div(k_split, K),
+            cycles = estimate(tile, traits, (int64_t)count * splits, pieces(k_split, K),
                               cluster ? splits : 1);
             cycles = largest(cycles, floor) + cycles / 100;
             if (cluster)

@@ -8,6 +8,8 @@
 
 #include "plan_sgemm_planes.h"
 
+#include "pieces.h"
+
 enum { LINES = TILEMM__PLANES_LINES, STEP = 32 };
 /* Parts that each thread should find, so that the last to finish is not much later. */
 enum { PARTS_PER_THREAD = 8 };
@@ -20,33 +22,6 @@ static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 10.0 / 16, SUM_CYCLES = 4
                     START_CYCLES = 4000, FMA_CYCLES = 1 / 24.0;
 /* What pays for waking one more thread: some 10 us. */
 static const double THREAD_CYCLES = 40000;
-
-static int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-static int64_t most(int64_t x, int64_t y)
-{
-    return x > y ? x : y;
-}
-
-static int64_t pieces(int64_t total, int64_t size)
-{
-    return total / size + (total % size != 0);
-}
-
-static int64_t round_up(int64_t x, int64_t unit)
-{
-    return pieces(x, unit) * unit;
-}
-
-/* The size of the fewest equal pieces of `total`, none larger than `limit`; a multiple of unit. */
-static int64_t even(int64_t total, int64_t limit, int64_t unit)
-{
-    limit = most(limit / unit, 1) * unit;
-    return round_up(pieces(total, pieces(total, limit)), unit);
-}
 
 static int within(double x, int high)
 {

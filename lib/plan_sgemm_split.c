@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../kernels/cuda/sgemm_split.h"
+#include "pieces.h"
 
 /* The shortest k: below, the planes' last bit shows beside a plain FP32 sum. One plane has TF32's
  * bits whatever k is. */
@@ -43,21 +44,6 @@ static const shape_t shapes[] = {
     {TILEMM__SPLIT_128X128, 1, 128, 256, 1.25, "128x128x64"},
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
-
-static int64_t ceil_div(int64_t x, int64_t y)
-{
-    return x / y + (x % y != 0);
-}
-
-static int64_t round_up(int64_t x, int64_t y)
-{
-    return ceil_div(x, y) * y;
-}
-
-static int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
 
 /* FP16 products with FP32 sums that a multiprocessor's tensor cores make in a cycle. */
 static double rate(int cc, int sm90)
@@ -112,25 +98,24 @@ static double product_cycles(const tilemm__sgemm_args_t *args, const tilemm__cud
 {
     const double step = plan->products * 128.0 * 128 * 64 / rate(traits->cc, plan->sm90) /
                         part_of_rate; /* 64 of k of a 128 x 128 tile */
-    const double steps = (double)ceil_div(k, 64);
+    const double steps = (double)pieces(k, 64);
     double best = -1;
 
     if (!plan->sm90) {
         const double tiles =
-            (double)ceil_div(args->m, 128) * (double)ceil_div(args->n, 128) * (double)batch;
+            (double)pieces(args->m, 128) * (double)pieces(args->n, 128) * (double)batch;
         const double rounds = tiles / traits->sm_count;
 
         return (rounds < 1 ? 1 : rounds) * (steps * step + per_tile);
     }
     for (int i = 0; i < SHAPES; i++) {
         const shape_t *shape = &shapes[i];
-        const int64_t pairs =
-            ceil_div(args->m, shape->rows) * ceil_div(args->n, shape->cols) * batch;
+        const int64_t pairs = pieces(args->m, shape->rows) * pieces(args->n, shape->cols) * batch;
         const int64_t bytes = (int64_t)shape->rows * shape->cols * (int64_t)sizeof(float);
         int64_t shared;
         size_t partial_bytes;
-        const double cycles = share(pairs, traits->sm_count / 2, ceil_div(k, 64),
-                                    step * shape->time, bytes, room, &shared, &partial_bytes);
+        const double cycles = share(pairs, traits->sm_count / 2, pieces(k, 64), step * shape->time,
+                                    bytes, room, &shared, &partial_bytes);
 
         if (shape->tile == TILEMM__SPLIT_128X256 && k > LONGEST_K_UNSUMMED)
             continue;
@@ -151,7 +136,7 @@ static void lay_out(const tilemm__sgemm_args_t *args, int64_t k_panel, int64_t b
     const int64_t lines_a = round_up(args->m, TILEMM__SPLIT_ALIGN_MN) * batch_group;
     const int64_t lines_b = round_up(args->n, TILEMM__SPLIT_ALIGN_MN) * batch_group;
     const int64_t depth = round_up(k_panel, TILEMM__SPLIT_ALIGN_K);
-    const int64_t blocks = ceil_div(k_panel, TILEMM__SPLIT_BLOCK);
+    const int64_t blocks = pieces(k_panel, TILEMM__SPLIT_BLOCK);
     const int64_t both = plan->products > 1;
     size_t at = 0;
 
@@ -207,8 +192,7 @@ static int fit(const tilemm__sgemm_args_t *args, size_t workspace, tilemm__split
     if (low == 0)
         return 0;
     /* Panels of much the same size. */
-    low = ceil_div(ceil_div(args->k, TILEMM__SPLIT_BLOCK),
-                   ceil_div(args->k, low * TILEMM__SPLIT_BLOCK));
+    low = pieces(pieces(args->k, TILEMM__SPLIT_BLOCK), pieces(args->k, low * TILEMM__SPLIT_BLOCK));
     lay_out(args, low * TILEMM__SPLIT_BLOCK, 1, plan);
     return 1;
 }
@@ -243,8 +227,8 @@ int tilemm__plan_sgemm_split(const tilemm__sgemm_args_t *args, tilemm_math_t mat
     while (plan->batch_group > 1 &&
            (double)plan->batch_group * (double)round_up(plan->k_panel, 64) > (double)most)
         lay_out(args, plan->k_panel, plan->batch_group / 2, plan);
-    panels = ceil_div(args->k, plan->k_panel);
-    groups = ceil_div(args->batch_count, plan->batch_group);
+    panels = pieces(args->k, plan->k_panel);
+    groups = pieces(args->batch_count, plan->batch_group);
 
     /* Reading the operands and writing the planes; a later panel reads and writes C once more. */
     plan->cycles = ((double)args->m + (double)args->n) * (double)args->k *

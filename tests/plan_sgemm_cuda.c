@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../kernels/cuda/sgemm_ffma.h"
 #include "../kernels/cuda/sgemm_fused.h"
 #include "../kernels/cuda/sgemm_split.h"
 #include "check.h"
+#include "ffma_tiles.h"
 #include "plan_sgemm_cuda.h"
 #include "tile_layout.h"
 #include "tilemm.h"
@@ -28,18 +28,6 @@ static const tilemm__cuda_traits_t devices[] = {
 };
 
 enum { DEVICES = sizeof devices / sizeof *devices };
-
-typedef struct {
-    int m, n, k, quads_m, quads_n, groups;
-    const char *name;
-} tile_t;
-
-#define SM75_TILE(m, n, k, quads_m, quads_n, blocks)                                               \
-    {m, n, k, quads_m, quads_n, 1, #m "x" #n "x" #k},
-#define SM80_TILE(m, n, k, quads_m, quads_n, groups, stages, blocks)                               \
-    {m, n, k, quads_m, quads_n, groups, #m "x" #n "x" #k},
-static const tile_t sm75_tiles[] = {TILEMM__SGEMM_FFMA_TILES(SM75_TILE)};
-static const tile_t sm80_tiles[] = {TILEMM__SGEMM_FFMA_SM80_TILES(SM80_TILE)};
 
 static const tile_t *tile_of(const tilemm__sgemm_cuda_plan_t *plan)
 {

@@ -11,7 +11,9 @@
 
 #include "cpu.h"
 #include "cpu/sgemm.h"
+#include "pieces.h"
 #include "plan_sgemm_cpu.h"
+#include "team.h"
 
 /* One product, after the plan's swap, and where threads meet that do it together. */
 typedef struct {
@@ -27,16 +29,6 @@ typedef struct {
     float *ms, *ns;
     int64_t next; /* the next part that no thread has taken */
 } product_t;
-
-static int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-static int64_t pieces(int64_t total, int64_t size)
-{
-    return total / size + (total % size != 0);
-}
 
 static const tilemm__sgemm_cpu_t *tile_for(tilemm__isa_t isa)
 {
@@ -209,25 +201,6 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
     }
 }
 
-static void meet(int threads)
-{
-    if (threads > 1) {
-#pragma omp barrier
-    }
-}
-
-/* The next part to do. */
-static int64_t take(product_t *x, int threads)
-{
-    int64_t part;
-
-    if (threads == 1)
-        return x->next++;
-#pragma omp atomic capture
-    part = x->next++;
-    return part;
-}
-
 /* Multiply the packed panels of a block. The parts are handed out as threads come for them; who
  * does a part makes no difference to it. */
 static void multiply_block(product_t *x, const block_t *at, int threads)
@@ -235,7 +208,7 @@ static void multiply_block(product_t *x, const block_t *at, int threads)
     const int64_t across = pieces(at->n, x->plan->n_part);
     const int64_t parts = pieces(at->m, x->plan->m_part) * across;
 
-    for (int64_t part = take(x, threads); part < parts; part = take(x, threads))
+    for (int64_t part = take(&x->next, threads); part < parts; part = take(&x->next, threads))
         multiply(x, at, part / across * x->plan->m_part, part % across * x->plan->n_part);
 }
 

@@ -15,7 +15,9 @@
 #include "cpu.h"
 #include "cpu/sgemm.h"
 #include "cpu/sgemm_planes.h"
+#include "pieces.h"
 #include "plan_sgemm_planes.h"
+#include "team.h"
 
 enum { LINES = TILEMM__PLANES_LINES };
 /* Products that the FP32 tile adds up one after the other, as for small matrices. */
@@ -45,16 +47,6 @@ typedef struct {
     int64_t j, n;
     int64_t p, k;
 } block_t;
-
-static int64_t least(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-static int64_t pieces(int64_t total, int64_t size)
-{
-    return total / size + (total % size != 0);
-}
 
 /* Matrix i of the batch. */
 static product_t product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_planes_t *planes,
@@ -193,25 +185,6 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
     }
 }
 
-static void meet(int threads)
-{
-    if (threads > 1) {
-#pragma omp barrier
-    }
-}
-
-/* The next part to do. */
-static int64_t take(product_t *x, int threads)
-{
-    int64_t part;
-
-    if (threads == 1)
-        return x->next++;
-#pragma omp atomic capture
-    part = x->next++;
-    return part;
-}
-
 /* What thread `thread` of a team of `threads` does of a product; all of it if the team is one. */
 static void run(product_t *x, int thread, int threads)
 {
@@ -233,7 +206,8 @@ static void run(product_t *x, int thread, int threads)
                 const int64_t across = pieces(at.n, plan->n_part);
                 const int64_t parts = pieces(at.m, plan->m_part) * across;
 
-                for (int64_t part = take(x, threads); part < parts; part = take(x, threads))
+                for (int64_t part = take(&x->next, threads); part < parts;
+                     part = take(&x->next, threads))
                     multiply(x, &at, part / across * plan->m_part, part % across * plan->n_part);
                 meet(threads);
             }

@@ -13,6 +13,7 @@
 #include "cpu.h"
 #include "cpu/transpose.h"
 #include "inplace.h"
+#include "pieces.h"
 #include "plan_transpose_cpu.h"
 
 typedef tilemm__transpose_cpu_t kernels_t;
@@ -67,11 +68,6 @@ static char *my_scratch(const job_t *job, thread_t me, char *stack, size_t *byte
 static int64_t min64(int64_t x, int64_t y)
 {
     return x < y ? x : y;
-}
-
-static int64_t ceil_div(int64_t x, int64_t y)
-{
-    return (x - 1) / y + 1;
 }
 
 static void copy_rows(char *restrict dst, int64_t ld_dst, const char *restrict src, int64_t ld_src,
@@ -314,12 +310,12 @@ static inline void copy_piece(char *restrict dst, const char *restrict src, size
 static void permute(char *base, int64_t count, int64_t step, size_t piece, permutation_t map,
                     unsigned char *scratch, size_t scratch_bytes)
 {
-    unsigned char *const done = (size_t)ceil_div(count, 8) <= scratch_bytes ? scratch : NULL;
+    unsigned char *const done = (size_t)pieces(count, 8) <= scratch_bytes ? scratch : NULL;
     char saved[TILEMM__PANEL_BYTES];
     int64_t i, at, next;
 
     if (done)
-        memset(done, 0, (size_t)ceil_div(count, 8));
+        memset(done, 0, (size_t)pieces(count, 8));
     for (i = 0; i < count; i++) {
         if (done) {
             if (done[i / 8] >> i % 8 & 1)
@@ -361,7 +357,7 @@ static void panels(const job_t *job, thread_t me, const tilemm__inplace_t *view,
 
     while (1 << kind < size)
         kind++;
-    my_share(me, ceil_div(n, width), &panel, &end);
+    my_share(me, pieces(n, width), &panel, &end);
     for (; panel < end; panel++) {
         const int64_t j = panel * width, cols = min64(width, n - j);
         char *const top = base + j * size, *const bottom = top + (m - 1) * ld * size;
