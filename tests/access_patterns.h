@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct {
-    char name[56];
+    char name[64];
     int is_global, is_store;
     tilemm_warp_access_t access;
 } pattern_t;

@@ -59,6 +59,17 @@ static void check_halves(const unsigned *index, const char *what, const tile_t *
           "%s, tile %s: %d wavefronts", what, tile->name, cost.wavefronts);
 }
 
+/* The thread whose first quad is at (m, n) has others, a constant apart. */
+static void own(int *owners, const tile_t *tile, unsigned m, unsigned n)
+{
+    const unsigned apart_m = (unsigned)(tile->m / tile->quads_m);
+    const unsigned apart_n = (unsigned)(tile->n / tile->quads_n);
+
+    for (unsigned i = 0; i < (unsigned)tile->quads_m; i++)
+        for (unsigned j = 0; j < (unsigned)tile->quads_n; j++)
+            owners[(m + i * apart_m) * 128 + n + j * apart_n]++;
+}
+
 /* Each quad of a tile's rows and columns must have one thread that computes it. */
 static void check_owners(const int *owners, const tile_t *tile)
 {
@@ -142,9 +153,7 @@ static void check_fragments(const tile_t *tile, int turned)
                                   index_m[lane] + e,
                               "%u", m);
                     if (k == 0)
-                        for (int q = 0; q < tile->quads_m * tile->quads_n; q++)
-                            owners[(m + (unsigned)(q / tile->quads_n) * apart_m) * 128 + n +
-                                   (unsigned)(q % tile->quads_n) * apart_n]++;
+                        own(owners, tile, m, n);
                 }
                 check_halves(index_m, "read of Ms", tile);
                 check_halves(index_n, "read of Ns", tile);
@@ -233,9 +242,7 @@ static void check_ffma_fragments(const tile_t *tile, int turned)
                                                  turned) == index_n[lane] + q * apart_n + e,
                               "%u", n);
                 if (k == 0)
-                    for (int q = 0; q < tile->quads_m * tile->quads_n; q++)
-                        owners[(m + (unsigned)(q / tile->quads_n) * apart_m) * 128 + n +
-                               (unsigned)(q % tile->quads_n) * apart_n]++;
+                    own(owners, tile, m, n);
             }
             check_halves(index_m, "read of Ms", tile);
             check_halves(index_n, "read of Ns", tile);
