@@ -1,4 +1,4 @@
-/* pieces.h - how plans and loops cut sizes up.
+/* pieces.h - how plans and loops cut sizes up, and keep them in bounds.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_PIECES_H
@@ -32,6 +32,11 @@ static inline int64_t even(int64_t total, int64_t limit, int64_t unit)
 {
     limit = most(limit / unit, 1) * unit;
     return round_up(pieces(total, pieces(total, limit)), unit);
+}
+
+static inline int64_t within(double x, int64_t low, int64_t high)
+{
+    return x < (double)low ? low : x < (double)high ? (int64_t)x : high;
 }
 
 #endif

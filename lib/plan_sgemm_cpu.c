@@ -65,11 +65,6 @@ static int64_t share_out(int64_t total, int64_t tile, int threads)
     return round_up(pieces(total, (int64_t)threads * PARTS_PER_THREAD), tile);
 }
 
-static int64_t within(double x, int64_t low, int64_t high)
-{
-    return x < (double)low ? low : x < (double)high ? (int64_t)x : high;
-}
-
 /* The problem after the swap. */
 typedef struct {
     int64_t m, n, k, batch_count;

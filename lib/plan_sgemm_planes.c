@@ -23,11 +23,6 @@ static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 10.0 / 16, SUM_CYCLES = 4
 /* What pays for waking one more thread: some 10 us. */
 static const double THREAD_CYCLES = 40000;
 
-static int within(double x, int high)
-{
-    return x < 1 ? 1 : x < (double)high ? (int)x : high;
-}
-
 /* The cycles that one matrix takes by tiles. */
 static double cycles(const tilemm__sgemm_args_t *args, const tilemm__sgemm_planes_t *planes)
 {
@@ -73,10 +68,10 @@ int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__s
                               const tilemm__sgemm_planes_t *planes, int threads, size_t workspace)
 {
     const double tile_cycles = cycles(args, planes);
-    const int one = within(tile_cycles / THREAD_CYCLES, threads);
+    const int one = (int)within(tile_cycles / THREAD_CYCLES, 1, threads);
     const int over_batch =
         (int)least(args->batch_count,
-                   within(tile_cycles * (double)args->batch_count / THREAD_CYCLES, threads));
+                   within(tile_cycles * (double)args->batch_count / THREAD_CYCLES, 1, threads));
     const int64_t l2 = (int64_t)traits->l2_bytes;
     int64_t l3, line_bytes;
     size_t sets;
