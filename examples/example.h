@@ -144,12 +144,14 @@ static tilemm_warp_access_t warp_access(int bytes, Address address)
 }
 
 template <class Address>
-static void predict_shared(const char *what, int bytes, Address address)
+static void predict_shared(const char *what, int bytes, bool store, Address address)
 {
     const tilemm_warp_access_t access = warp_access(bytes, address);
     tilemm_shared_cost_t cost;
 
-    expect(tilemm_model_shared(example_cc, &access, &cost) == TILEMM_SUCCESS, what);
+    expect((store ? tilemm_model_shared : tilemm_model_shared_load)(example_cc, &access, &cost) ==
+               TILEMM_SUCCESS,
+           what);
     printf("model: %-26s %2d wavefronts, %2d without conflicts\n", what, cost.wavefronts,
            cost.ideal);
 }

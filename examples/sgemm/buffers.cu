@@ -57,9 +57,10 @@ static void step(float *c, const float *a, const float *b, int n, cudaStream_t s
 int main(int argc, char **argv)
 {
     example_begin("SGEMM 5: two buffers, the next tiles fetched while the present are used", 50);
-    predict_shared("store of Ms", 4,
+    predict_shared("store of Ms", 4, true,
                    [](int lane) { return (lane % 2 * 4 * PITCH + lane / 2) * 4; });
-    predict_shared("load of Ms", 16, [](int lane) { return lane / 16 * 16; });
-    predict_shared("load of Ns", 16, [](int lane) { return lane % 16 * 16; });
+    predict_shared("store of Ns", 16, true, [](int lane) { return lane * 16; });
+    predict_shared("load of Ms", 16, false, [](int lane) { return lane / 16 * 16; });
+    predict_shared("load of Ns", 16, false, [](int lane) { return lane % 16 * 16; });
     return sgemm_ladder(argc, argv, "double", step);
 }

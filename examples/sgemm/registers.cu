@@ -49,9 +49,9 @@ static void step(float *c, const float *a, const float *b, int n, cudaStream_t s
 int main(int argc, char **argv)
 {
     example_begin("SGEMM 3: 8 x 8 elements of C in each thread's registers", 50);
-    predict_shared("store of Ms", 4,
+    predict_shared("store of Ms", 4, true,
                    [](int lane) { return (lane % DEPTH * PITCH + lane / DEPTH) * 4; });
-    predict_shared("load of Ms", 4, [](int lane) { return lane / 16 * 4; });
-    predict_shared("load of Ns", 4, [](int lane) { return lane % 16 * 4; });
+    predict_shared("load of Ms", 4, false, [](int lane) { return lane / 16 * 4; });
+    predict_shared("load of Ns", 4, false, [](int lane) { return lane % 16 * 4; });
     return sgemm_ladder(argc, argv, "8 x 8", step);
 }

@@ -99,9 +99,9 @@ static void step(float *c, const float *a, const float *b, int n, cudaStream_t s
 int main(int argc, char **argv)
 {
     example_begin("SGEMM 6: tensor cores, floats split into two FP16 numbers", 75);
-    predict_shared("load of 8 rows of Ms", 4,
+    predict_shared("load of 8 rows of Ms", 4, false,
                    [](int lane) { return lane / 4 * (DEPTH + PAD) * 2 + lane % 4 * 4; });
-    predict_shared("load of 8 rows of Ns", 4,
+    predict_shared("load of 8 rows of Ns", 4, false,
                    [](int lane) { return lane / 4 * (COLS + PAD) * 2 + lane % 4 * 4; });
     return sgemm_ladder(argc, argv, "split", step);
 }

@@ -33,10 +33,11 @@ static void step(float *c, const float *a, const float *b, int n, cudaStream_t s
 int main(int argc, char **argv)
 {
     example_begin("SGEMM 2: tiles Ms and Ns in shared memory", 50);
-    predict_shared("load of Ms, 16 wide", 4, [](int lane) { return lane / 16 * 16 * 4; });
-    predict_shared("load of Ns, 16 wide", 4, [](int lane) { return lane % 16 * 4; });
-    predict_shared("load of Ms, 32 wide", 4, [](int) { return 0; });
-    predict_shared("load of Ns, 32 wide", 4, [](int lane) { return lane * 4; });
+    predict_shared("store of Ms and Ns", 4, true, [](int lane) { return lane * 4; });
+    predict_shared("load of Ms, 16 wide", 4, false, [](int lane) { return lane / 16 * 16 * 4; });
+    predict_shared("load of Ns, 16 wide", 4, false, [](int lane) { return lane % 16 * 4; });
+    predict_shared("load of Ms, 32 wide", 4, false, [](int) { return 0; });
+    predict_shared("load of Ns, 32 wide", 4, false, [](int lane) { return lane * 4; });
     return sgemm_ladder(argc, argv, "16 x 16", step<16>) ||
            sgemm_ladder(argc, argv, "32 x 32", step<32>);
 }

@@ -55,9 +55,10 @@ int main(int argc, char **argv)
     example_begin("SGEMM 4: loads of 16 bytes", 50);
     predict_global("load of A, 4096 wide", 16, false,
                    [](int lane) { return (lane / 2 * 4096 + lane % 2 * 4) * 4; });
-    predict_shared("store of Ms", 4,
+    predict_shared("store of Ms", 4, true,
                    [](int lane) { return (lane % 2 * 4 * PITCH + lane / 2) * 4; });
-    predict_shared("load of Ms", 16, [](int lane) { return lane / 16 * 16; });
-    predict_shared("load of Ns", 16, [](int lane) { return lane % 16 * 16; });
+    predict_shared("store of Ns", 16, true, [](int lane) { return lane * 16; });
+    predict_shared("load of Ms", 16, false, [](int lane) { return lane / 16 * 16; });
+    predict_shared("load of Ns", 16, false, [](int lane) { return lane % 16 * 16; });
     return sgemm_ladder(argc, argv, "float4", step);
 }

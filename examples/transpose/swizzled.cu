@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 {
     example_begin("transpose 4: a swizzled tile", 50);
     predict_global("load and store", 4, false, [](int lane) { return lane * 4; });
-    predict_shared("store, a row of the tile", 4, [](int lane) { return at(0, lane) * 4; });
-    predict_shared("load, a column of it", 4, [](int lane) { return at(lane, 0) * 4; });
+    predict_shared("store, a row of the tile", 4, true, [](int lane) { return at(0, lane) * 4; });
+    predict_shared("load, a column of it", 4, false, [](int lane) { return at(lane, 0) * 4; });
     return transpose_ladder(argc, argv, step);
 }

@@ -106,7 +106,8 @@ static void step(float *out, const float *in, int rows, int cols, cudaStream_t s
 int main(int argc, char **argv)
 {
     example_begin("transpose 6: the copy engine (TMA) brings the tile, swizzled", 90);
-    predict_shared("load, a column of chunks", 16, [](int lane) { return at(lane, 0) * 16; });
+    predict_shared("load, a column of chunks", 16, false,
+                   [](int lane) { return at(lane, 0) * 16; });
     predict_global("store", 4, true, [](int lane) { return lane * 4; });
     return transpose_ladder(argc, argv, step);
 }

@@ -43,9 +43,9 @@ int main(int argc, char **argv)
     example_begin("transpose 5: 16 bytes at a time, blocks of 4 x 4 turned over in registers", 50);
     predict_global("load and store, 8192 wide", 16, false,
                    [](int lane) { return (lane / 16 * 4 * 8192 + lane % 16 * 4) * 4; });
-    predict_shared("store, rows 4 apart", 16,
+    predict_shared("store, rows 4 apart", 16, true,
                    [](int lane) { return at(lane % 16 * 4, lane / 16) * 16; });
-    predict_shared("load, a row of the tile", 16,
+    predict_shared("load, a row of the tile", 16, false,
                    [](int lane) { return at(lane / 16 * 4, lane % 16) * 16; });
     return transpose_ladder(argc, argv, step);
 }
