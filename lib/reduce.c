@@ -35,11 +35,36 @@ static int check_vector(tilemm_t ctx, const char *where, const char *name, const
            (n == 0 || tilemm__check_pointer(ctx, where, name, x));
 }
 
+/* A short way for a short vector, where checks and a plan would take longer than the work. 1 if it
+ * is done. Whatever is not plainly right, or needs a thought, goes the long way, which has the
+ * words for it. */
+static inline int reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args)
+{
+    enum { MOST = 16384 }; /* too few for a second thread */
+    return ctx && ctx->backend->reduce_short && !ctx->log && args->n > 0 && args->n <= MOST &&
+           args->istride == 1 && args->x && (args->out || args->index_out) &&
+           (args->op != TILEMM__DOT || (args->y_istride == 1 && args->y)) &&
+           ctx->backend->reduce_short(ctx, args);
+}
+
 /* One vector to one value, and to one index where index is not NULL. */
 static tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int op, int64_t n,
                                      const float *x, int64_t incx, const float *y, int64_t incy,
                                      const char *result_name, float *result, int64_t *index)
 {
+    tilemm__reduce_args_t args = {.op = op,
+                                  .nan_ignore = ctx && ctx->nan_policy == TILEMM_NAN_IGNORE,
+                                  .count = 1,
+                                  .n = n,
+                                  .x = x,
+                                  .istride = incx,
+                                  .y = y,
+                                  .y_istride = incy,
+                                  .out = result,
+                                  .index_out = index,
+                                  .out_stride = 1};
+    if (reduce_short(ctx, &args))
+        return TILEMM_SUCCESS;
     int arg = result == NULL && op >= TILEMM__MAX && op <= TILEMM__AMIN;
     if (!tilemm__check_context(ctx) || !tilemm__check_at_least(ctx, where, "n", n, 0) ||
         !check_vector(ctx, where, "x", "incx", n, x, incx, sizeof(float)) ||
@@ -51,17 +76,8 @@ static tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int op, in
         snprintf(inc_y, sizeof inc_y, " --inc-y %lld", (long long)incy);
     tilemm__log(ctx, "reduce --op %s%s --sizes %lld --inc %lld%s --nan %s", arg ? "i" : "",
                 op_names[op], (long long)n, (long long)incx, inc_y, nan_name(ctx));
-    tilemm__reduce_args_t args = {.op = op,
-                                  .nan_ignore = ctx->nan_policy == TILEMM_NAN_IGNORE,
-                                  .count = 1,
-                                  .n = n,
-                                  .x = n ? x + first_element(n, incx) : NULL,
-                                  .istride = incx,
-                                  .y = n && y ? y + first_element(n, incy) : NULL,
-                                  .y_istride = incy,
-                                  .out = result,
-                                  .index_out = index,
-                                  .out_stride = 1};
+    args.x = n ? x + first_element(n, incx) : NULL;
+    args.y = n && y ? y + first_element(n, incy) : NULL;
     return ctx->backend->reduce(ctx, &args);
 }
 

@@ -18,8 +18,16 @@ typedef struct {
  * additions a term passes. */
 enum { TILEMM__PLAIN_ROWS = 128, TILEMM__PLAIN_ADDITIONS = TILEMM__PLAIN_ROWS + 8 };
 
+/* What terms add up to, plainly; and at least what their magnitudes do. */
+typedef struct {
+    double sum, magnitude;
+} tilemm__plain_t;
+
 /* All strides are of elements and may be negative; pointers need the alignment of their type. */
 typedef struct {
+    /* Of up to short_n elements side by side, 1 at least: the same as sum_plain. */
+    tilemm__plain_t (*sum_short)(int op, int nan_ignore, int64_t n, const float *x, const float *y);
+    int64_t short_n;
     /* Add the vector of n > 0 elements x[i * istride] to a total, y with y_istride being DOT's
      * other operand. The first adds in whatever order is fast, TILEMM__PLAIN_ADDITIONS of them
      * plainly, and the total's magnitude grows. The second does the whole work: sums[t] = the sum

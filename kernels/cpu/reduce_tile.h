@@ -12,7 +12,10 @@
  *   REDUCE_ADD      the sum of two vec_d, as may be by a multiply-add with 1: the units that add
  *                   also widen, others multiply
  *   REDUCE_MAX      the larger of two integer vectors, element by element
- *   REDUCE_ANY      whether any element of an integer vector is not 0
+ *   REDUCE_ACROSS   the sum of the elements of a vec_d, in any order
+ *   REDUCE_LARGEST  the largest element of an integer vector
+ *   REDUCE_FIRST    the number of the first element of an integer vector that is not 0, as all
+ *                   bits of those are set; WORDS or more if there is none
  *
  * Assumes GNU vector extensions, and IEEE arithmetic: no flag that lets the compiler reorder. */
 #include "reduce.h"
@@ -101,21 +104,6 @@ INLINE int is_positive(int op)
     return op != TILEMM__SUM && op != TILEMM__DOT;
 }
 
-/* The sum of a register's elements. */
-INLINE double across(vec_d v)
-{
-    double lane[DOUBLES];
-    memcpy(lane, &v, sizeof lane);
-#pragma GCC unroll 4
-    for (int half = DOUBLES / 2; half > 0; half /= 2) {
-#pragma GCC unroll 4
-        for (int l = 0; l < half; l++) {
-            lane[l] += lane[l + half];
-        }
-    }
-    return lane[0];
-}
-
 /* Each float is worked on for longer than one FP32 addition takes, so fewer loads fit the
  * processor's window than memory could serve: a row is asked for well before it is needed. */
 enum { AHEAD = 2048 };
@@ -129,15 +117,15 @@ INLINE void prefetch_ahead(const float *row)
     }
 }
 
-/* Add the n <= BLOCK terms of one block: TILEMM__PLAIN_ADDITIONS at most that a term passes. Past
- * its end lie `more` elements. */
-INLINE void sum_block(int op, int nan_ignore, int64_t n, int64_t more, const float *x,
-                      const float *y, tilemm__total_t *total)
+/* Add up the n <= BLOCK terms of one block: TILEMM__PLAIN_ADDITIONS at most that a term passes.
+ * Past its end lie `more` elements. */
+INLINE tilemm__plain_t sum_block(int op, int nan_ignore, int64_t n, int64_t more, const float *x,
+                                 const float *y)
 {
     vec_d sum[PLAIN_REGS], rest = {0}; /* rest: magnitudes of what is no whole row */
     vec_f size[PLAIN_REGS / 2];
     int64_t e = 0;
-    double all;
+    tilemm__plain_t plain;
 #pragma GCC unroll 8
     for (int i = 0; i < PLAIN_REGS; i++) {
         sum[i] = (vec_d){0};
@@ -177,22 +165,30 @@ INLINE void sum_block(int op, int nan_ignore, int64_t n, int64_t more, const flo
         sum[PLAIN_REGS - 1] += t;
         rest += (vec_d)((vec_m)t & INT64_MAX);
     }
-    all = across(((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7])));
-    total->sum = tilemm__sum_add(total->sum, all);
-    total->count += n;
+    plain.sum = REDUCE_ACROSS(((sum[0] + sum[1]) + (sum[2] + sum[3])) +
+                              ((sum[4] + sum[5]) + (sum[6] + sum[7])));
     if (is_positive(op)) {
-        total->magnitude += all;
-        return;
+        plain.magnitude = plain.sum;
+        return plain;
     }
     if (n >= ROW) {
-        /* A float of `size` has added up few terms, and a product of floats that is too small for
-         * a float is off by at most 2^-149. */
         float sizes[WORDS];
         *(any_f *)sizes = (size[0] + size[1]) + (size[2] + size[3]);
+        /* A float of `size` has added up few terms. */
         rest += (REDUCE_WIDEN(sizes) + REDUCE_WIDEN(sizes + DOUBLES)) * (1 + 0x1p-7);
-        total->magnitude += op == TILEMM__DOT ? (double)n * 0x1p-148 : 0;
     }
-    total->magnitude += across(rest);
+    plain.magnitude = REDUCE_ACROSS(rest);
+    if (op == TILEMM__DOT) { /* a product that is too small for a float is off by at most 2^-149 */
+        plain.magnitude += (double)n * 0x1p-148;
+    }
+    return plain;
+}
+
+INLINE void add_block(tilemm__total_t *total, int64_t n, tilemm__plain_t plain)
+{
+    total->sum = tilemm__sum_add(total->sum, plain.sum);
+    total->magnitude += plain.magnitude;
+    total->count += n;
 }
 
 /* *sum + more, and what that loses. */
@@ -207,37 +203,46 @@ INLINE void add_lossless(vec_d *sum, vec_d *lost, vec_d more)
  * tile_layout.h, and what its additions lose. */
 INLINE tilemm__sum_t sum_tile(int op, int nan_ignore, int64_t n, const float *x, const float *y)
 {
-    enum { REGS = 4 };
+    enum { REGS = LANES / DOUBLES, GROUP = REGS < 4 ? REGS : 4 };
     const int64_t full = n / LANES * LANES;
     float row[2][LANES] = {{0}};
-    double sums[LANES], losts[LANES];
-    tilemm__sum_t lanes[LANES];
+    vec_d sum[REGS], lost[REGS];
+    tilemm__sum_t lanes[DOUBLES];
     memcpy(row[0], x + full, (size_t)(n - full) * sizeof *x);
     if (op == TILEMM__DOT) {
         memcpy(row[1], y + full, (size_t)(n - full) * sizeof *y);
     }
-    for (int first = 0; first < LANES; first += REGS * DOUBLES) {
-        vec_d sum[REGS] = {{0}}, lost[REGS] = {{0}};
-        for (int64_t e = first; e < full; e += LANES) {
+    for (int first = 0; first < REGS; first += GROUP) {
+        vec_d s[GROUP] = {{0}}, t[GROUP] = {{0}};
+        for (int64_t e = first * DOUBLES; e < full; e += LANES) {
 #pragma GCC unroll 4
-            for (int i = 0; i < REGS; i++) {
+            for (int i = 0; i < GROUP; i++) {
                 const int64_t at = e + i * DOUBLES;
-                add_lossless(&sum[i], &lost[i], term_at(op, nan_ignore, x + at, y + at));
+                add_lossless(&s[i], &t[i], term_at(op, nan_ignore, x + at, y + at));
             }
         }
 #pragma GCC unroll 4
-        for (int i = 0; i < REGS; i++) {
-            const int at = first + i * DOUBLES;
-            add_lossless(&sum[i], &lost[i], term_at(op, nan_ignore, row[0] + at, row[1] + at));
-            *(any_d *)(sums + at) = sum[i];
-            *(any_d *)(losts + at) = lost[i];
+        for (int i = 0; i < GROUP; i++) {
+            const int at = (first + i) * DOUBLES;
+            add_lossless(&s[i], &t[i], term_at(op, nan_ignore, row[0] + at, row[1] + at));
+            sum[first + i] = s[i];
+            lost[first + i] = t[i];
         }
     }
-    for (int l = 0; l < LANES; l++) {
-        lanes[l].sum = sums[l];
-        lanes[l].lost = losts[l];
+    /* Fold by halves: registers first, then what lanes the last one has. */
+#pragma GCC unroll 4
+    for (int half = REGS / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+        for (int i = 0; i < half; i++) {
+            lost[i] += lost[i + half];
+            add_lossless(&sum[i], &lost[i], sum[i + half]);
+        }
     }
-    return tilemm__fold_lanes(lanes, LANES);
+    for (int l = 0; l < DOUBLES; l++) {
+        lanes[l].sum = sum[0][l];
+        lanes[l].lost = lost[0][l];
+    }
+    return tilemm__fold_lanes(lanes, DOUBLES);
 }
 
 /* Bring the n <= 1024 elements of a strided vector side by side. */
@@ -265,7 +270,7 @@ INLINE void sum_plain_op(int op, int nan_ignore, int64_t n, const float *x, int6
     if (!strided) {
         for (int64_t start = 0; start < n; start += BLOCK) {
             const int64_t m = n - start < BLOCK ? n - start : BLOCK;
-            sum_block(op, nan_ignore, m, n - start - m, x + start, y + start, total);
+            add_block(total, m, sum_block(op, nan_ignore, m, n - start - m, x + start, y + start));
         }
         return;
     }
@@ -277,7 +282,7 @@ INLINE void sum_plain_op(int op, int nan_ignore, int64_t n, const float *x, int6
         if (op == TILEMM__DOT) {
             other = side_by_side(m, y + start * y_istride, y_istride, packed[1]);
         }
-        sum_block(op, nan_ignore, m, 0, part, other, total);
+        add_block(total, m, sum_block(op, nan_ignore, m, 0, part, other));
     }
 }
 
@@ -316,6 +321,13 @@ static void sum_plain(int op, int nan_ignore, int64_t n, const float *x, int64_t
                       const float *y, int64_t y_istride, tilemm__total_t *total)
 {
 #define CALL(o, ignore) sum_plain_op(o, ignore, n, x, istride, y, y_istride, total)
+    FOR_EACH_SUM(CALL)
+#undef CALL
+}
+
+static tilemm__plain_t sum_short(int op, int nan_ignore, int64_t n, const float *x, const float *y)
+{
+#define CALL(o, ignore) return sum_block(o, ignore, n, 0, x, y)
     FOR_EACH_SUM(CALL)
 #undef CALL
 }
@@ -397,13 +409,17 @@ INLINE int32_t largest(int plain, tilemm__order_t order, int64_t n, const float 
         const vec_w more = plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits);
         key[0] = REDUCE_MAX(key[0], more);
     }
+    key[0] = REDUCE_MAX(REDUCE_MAX(key[0], key[1]), REDUCE_MAX(key[2], key[3]));
+    if (e < n && n >= WORDS) { /* some of these once more: that is no harm */
+        const vec_u bits = *(const any_u *)(x + n - WORDS);
+        const vec_w more = plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits);
+        key[0] = REDUCE_MAX(key[0], more);
+        e = n;
+    }
+    best = REDUCE_LARGEST(key[0]);
     for (; e < n; e++) {
         int32_t k = tilemm__key_of(order, tilemm__float_bits(x[e]));
         best = k > best ? k : best;
-    }
-    key[0] = REDUCE_MAX(REDUCE_MAX(key[0], key[1]), REDUCE_MAX(key[2], key[3]));
-    for (int i = 0; i < WORDS; i++) {
-        best = key[0][i] > best ? key[0][i] : best;
     }
     return plain && best > 0x7f800000 ? TILEMM__KEY_NAN : best;
 }
@@ -433,9 +449,10 @@ static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t
         int64_t i = best_start;
         if (istride == 1) {
             for (; i + WORDS <= n; i += WORDS) {
-                vec_w here = keys_of(order, *(const any_u *)(x + i)) == best;
-                if (REDUCE_ANY(here)) {
-                    break;
+                const int first = REDUCE_FIRST(keys_of(order, *(const any_u *)(x + i)) == best);
+                if (first < WORDS) {
+                    *index = i + first;
+                    return best;
                 }
             }
         }
@@ -591,5 +608,5 @@ static void extreme_down(tilemm__order_t order, int64_t rows, int64_t cols, cons
     }
 }
 
-const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_plain, sum_tiles,  count,       extreme,
-                                           sum_down,  count_down, extreme_down};
+const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_short, BLOCK,    sum_plain,  sum_tiles,   count,
+                                           extreme,   sum_down, count_down, extreme_down};

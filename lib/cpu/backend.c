@@ -114,5 +114,6 @@ const tilemm__backend_t tilemm__cpu_backend = {
     .transpose = tilemm__cpu_transpose,
     .transpose_inplace = tilemm__cpu_transpose_inplace,
     .reduce = tilemm__cpu_reduce,
+    .reduce_short = tilemm__cpu_reduce_short,
     .reduce_segments = tilemm__cpu_reduce_segments,
 };

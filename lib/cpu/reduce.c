@@ -84,6 +84,23 @@ static int is_certain(int op, const total_t *total, int additions)
            tilemm__float_bits(tilemm__sum_result(op, high, total->count));
 }
 
+/* The same of the plain sum of a short vector, and quickly; the result is stored if it is certain.
+ * What is not finite is not. */
+static inline int store_certain(const tilemm__reduce_args_t *args, tilemm__plain_t plain)
+{
+    const double lost = plain.magnitude * ((TILEMM__PLAIN_ADDITIONS + 3) * 0x1p-53);
+    double low = plain.sum - lost, high = plain.sum + lost;
+    if (args->op == TILEMM__NRM2) {
+        low = sqrt(low);
+        high = sqrt(high);
+    }
+    const float result = (float)low;
+    if (tilemm__float_bits(result) != tilemm__float_bits((float)high) || result != result)
+        return 0;
+    *args->out = result;
+    return 1;
+}
+
 /* The sum of m > 0 partial sums, whose place serves for the work. */
 static tilemm__sum_t fold_all(int64_t m, tilemm__sum_t *partials)
 {
@@ -185,22 +202,30 @@ static void sum_tiles(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t
                  other_operand(args, part, start), args->y_istride, sums);
 }
 
+/* The same of m <= 2^20 elements, added up. */
+static tilemm__sum_t sum_span(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                              const float *x, int64_t start, int64_t m)
+{
+    tilemm__sum_t sums[SPAN_TILES];
+    sum_tiles(k, args, x, start, m, sums);
+    return fold_all(tilemm__tile_count(m), sums);
+}
+
+static tilemm__sum_t sum_spans(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                               const float *x)
+{
+    levels_t levels = {{0}, {{{0, 0}}}};
+    for (int64_t start = 0; start < args->n; start += SPAN)
+        levels_add(&levels, 0,
+                   sum_span(k, args, x, start, args->n - start < SPAN ? args->n - start : SPAN));
+    return levels_finish(&levels);
+}
+
 /* The whole work for one vector by one thread. */
 static tilemm__sum_t sum_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
                                 const float *x)
 {
-    tilemm__sum_t sums[SPAN_TILES];
-    levels_t levels = {{0}, {{{0, 0}}}};
-    for (int64_t start = 0; start < args->n; start += SPAN) {
-        const int64_t m = args->n - start < SPAN ? args->n - start : SPAN;
-        tilemm__sum_t sum;
-        sum_tiles(k, args, x, start, m, sums);
-        sum = fold_all(tilemm__tile_count(m), sums);
-        if (args->n <= SPAN)
-            return sum;
-        levels_add(&levels, 0, sum);
-    }
-    return levels_finish(&levels);
+    return args->n <= SPAN ? sum_span(k, args, x, 0, args->n) : sum_spans(k, args, x);
 }
 
 /* The same by all threads: panel by panel they write the sums of its tiles. */
@@ -621,6 +646,19 @@ tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *ar
     else
         plan_and_run(ctx, args);
     return TILEMM_SUCCESS;
+}
+
+/* A sum that is certain is one block without a total; all else is as any vector. */
+int tilemm__cpu_reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args)
+{
+    const tilemm__reduce_cpu_t *k = kernels(ctx);
+    if (tilemm__cpu_may_have_device(ctx))
+        return 0;
+    tilemm__set_kernel_name(ctx, kernel_name(tilemm__cpu_traits(ctx)->isa, 0));
+    if (tilemm__op_is_order(args->op) || args->n > k->short_n ||
+        !store_certain(args, k->sum_short(args->op, args->nan_ignore, args->n, args->x, args->y)))
+        reduce_vector(k, args, 0);
+    return 1;
 }
 
 tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
