@@ -205,6 +205,41 @@ static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     limit_threads(plan, (double)ceil_div(plan->rows, side));
 }
 
+/* Panels need room for one of them, and rows without gaps. Returns 0 if they cannot be. */
+static int plan_panels(const tilemm__transpose_args_t *args, size_t workspace,
+                       tilemm__plan_transpose_cpu_t *plan)
+{
+    const int forward = tilemm__inplace_forward(plan->rows, plan->cols);
+    const int64_t m = forward ? plan->rows : plan->cols, n = forward ? plan->cols : plan->rows;
+    const int64_t size = (int64_t)args->elem_size;
+    int64_t run;
+
+    if (args->ld_src != args->cols || args->ld_dst != args->rows || n * size < 64)
+        return 0;
+    for (run = TILEMM__TRANSPOSE_RUN; run >= 64; run /= 2) {
+        const int64_t height = run / size, rest = m % height;
+        const size_t rest_bytes = (size_t)round_up(rest * n * size + 1, 64);
+        const size_t panel =
+            (size_t)(height * tilemm__transpose_block_ld(n, args->elem_size) * size);
+        const size_t bits = (size_t)ceil_div(m / height * n, 8);
+
+        if (rest_bytes > workspace)
+            continue;
+        limit_threads(plan, bytes_moved(plan, args->elem_size) / bytes_per_thread);
+        take_scratch(plan, panel > bits ? panel : bits, workspace - rest_bytes);
+        if (!plan->scratch)
+            continue;
+        plan->method = TILEMM__TRANSPOSE_PANELS;
+        plan->block_rows = height;
+        plan->block_cols = n;
+        plan->rest = rest;
+        plan->rest_bytes = rest_bytes;
+        plan->tile_rows = (int)height;
+        return 1;
+    }
+    return 0;
+}
+
 static void plan_rectangle(const tilemm__transpose_args_t *args, size_t workspace,
                            tilemm__plan_transpose_cpu_t *plan)
 {
@@ -242,6 +277,8 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
     plan->along_rows = 0;
     plan->ahead = 0;
     plan->scratch = 0;
+    plan->rest = 0;
+    plan->rest_bytes = 0;
 
     if (args->scaled && args->alpha == 0.0f) {
         plan->method = TILEMM__TRANSPOSE_FILL;
@@ -262,7 +299,7 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
         workspace = workspace < few ? workspace : few;
         if (args->rows == args->cols)
             plan_swap(args, traits, workspace, plan);
-        else
+        else if (!plan_panels(args, workspace, plan))
             plan_rectangle(args, workspace, plan);
     } else if (!args->trans) {
         plan->method = TILEMM__TRANSPOSE_COPY;
@@ -297,7 +334,8 @@ int64_t tilemm__transpose_tasks(const tilemm__plan_transpose_cpu_t *plan)
 
 const char *tilemm__transpose_method_name(tilemm__transpose_method_t method)
 {
-    static const char *const names[] = {"fill", "copy", "simd", "move", "swap", "c2r", "r2c"};
+    static const char *const names[] = {"fill", "copy",   "simd", "move",
+                                        "swap", "panels", "c2r",  "r2c"};
 
     return names[method];
 }

@@ -8,14 +8,21 @@
 #include "traits.h"
 
 typedef enum {
-    TILEMM__TRANSPOSE_FILL, /* zeros */
-    TILEMM__TRANSPOSE_COPY, /* no transposition, to another place */
-    TILEMM__TRANSPOSE_SIMD, /* blocks, to another place */
-    TILEMM__TRANSPOSE_MOVE, /* in place: scale, and move slots (lib/inplace.h) */
-    TILEMM__TRANSPOSE_SWAP, /* in place, square: swap pairs of blocks, and move slots */
-    TILEMM__TRANSPOSE_C2R,  /* in place: permute the input's slots forward, and move them */
-    TILEMM__TRANSPOSE_R2C   /* in place: move slots, and permute the output's backward */
+    TILEMM__TRANSPOSE_FILL,   /* zeros */
+    TILEMM__TRANSPOSE_COPY,   /* no transposition, to another place */
+    TILEMM__TRANSPOSE_SIMD,   /* blocks, to another place */
+    TILEMM__TRANSPOSE_MOVE,   /* in place: scale, and move slots (lib/inplace.h) */
+    TILEMM__TRANSPOSE_SWAP,   /* in place, square: swap pairs of blocks, and move slots */
+    TILEMM__TRANSPOSE_PANELS, /* in place: panels of rows, then runs, change places: two passes */
+    TILEMM__TRANSPOSE_C2R,    /* in place: permute the input's slots forward, and move them */
+    TILEMM__TRANSPOSE_R2C     /* in place: move slots, and permute the output's backward */
 } tilemm__transpose_method_t;
+
+/* PANELS: the view (lib/inplace.h) is cut into panels of block_rows rows, and `rest` rows left
+ * over. Each panel is transposed where it lies, and then is columns of block_rows elements, runs,
+ * which change places: a matrix of runs is transposed. Backward it is the other way round. A run
+ * has so many bytes at most, and a whole number of cache lines. */
+enum { TILEMM__TRANSPOSE_RUN = 256 };
 
 /* Bytes on each thread's stack that serve as scratch where there is no workspace. */
 enum { TILEMM__TRANSPOSE_STACK = 16384 };
@@ -36,12 +43,14 @@ typedef struct {
                           a block of their own, not streamed */
     int64_t head_cols; /* columns before the first one that is read from the start of a cache
                           line; blocks of their own */
+    int64_t rest;      /* PANELS: rows that are kept in the workspace meanwhile */
+    size_t rest_bytes; /* of workspace for them, behind the threads' scratch */
     size_t scratch;    /* bytes of workspace for each thread; 0: what is on its stack must do */
 } tilemm__plan_transpose_cpu_t;
 
 /* Plan for at most `threads` threads and `workspace` bytes: pure, reads no matrix. With SIZE_MAX
- * the plan's threads * scratch is the workspace that it would like; a plan for less may be
- * slower, and works. */
+ * the plan's threads * scratch + rest_bytes is the workspace that it would like; a plan for less
+ * may be slower, and works. */
 void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_place,
                                 const tilemm__cpu_traits_t *traits, int threads, size_t workspace,
                                 tilemm__plan_transpose_cpu_t *plan);

@@ -51,11 +51,12 @@ static void check_sound(const tilemm__transpose_args_t *args, int in_place,
         (long long)plan.block_cols, (long long)plan.scratch, (long long)plan.head
     CHECK(plan.threads >= 1 && plan.threads <= threads, SHAPE);
     CHECK(plan.block_rows >= 1 && plan.block_cols >= 1, SHAPE);
-    CHECK(!plan.scratch || (double)plan.scratch * plan.threads <= (double)workspace, SHAPE);
+    const double used = (double)plan.scratch * plan.threads + (double)plan.rest_bytes;
+    CHECK(used <= (double)workspace, SHAPE);
     CHECK(plan.scratch % 64 == 0, SHAPE);
     CHECK(plan.tile_rows >= 1 && plan.tile_cols >= 1, SHAPE);
     if (in_place)
-        CHECK((double)plan.scratch * plan.threads <= bytes / 16, SHAPE);
+        CHECK(used <= bytes / 16, SHAPE);
     if (bytes < 65536)
         CHECK(plan.threads == 1, SHAPE);
     if (plan.method == TILEMM__TRANSPOSE_SIMD || plan.method == TILEMM__TRANSPOSE_COPY)
@@ -106,6 +107,11 @@ static void check_methods(const tilemm__cpu_traits_t *traits)
     CHECK(plan_for(&args, 0, traits, 1).method == TILEMM__TRANSPOSE_SIMD, "%s", traits->name);
     CHECK(plan_for(&args, 1, traits, 1).method == TILEMM__TRANSPOSE_R2C, "%s", traits->name);
     args = matrix(300, 100, 4, 1);
+    CHECK(plan_for(&args, 1, traits, 1).method == TILEMM__TRANSPOSE_C2R, "%s", traits->name);
+    args = matrix(5000, 300, 4, 1);
+    CHECK(plan_for(&args, 1, traits, 1).method == TILEMM__TRANSPOSE_PANELS, "%s", traits->name);
+    CHECK(plan_for(&args, 1, traits, 1).rest == 5000 % 64, "%s", traits->name);
+    args.ld_src = 301;
     CHECK(plan_for(&args, 1, traits, 1).method == TILEMM__TRANSPOSE_C2R, "%s", traits->name);
     args = matrix(300, 300, 4, 1);
     args.ld_src = 301;

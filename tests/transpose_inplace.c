@@ -207,6 +207,8 @@ int main(void)
             tilemm_set_threads(ctx, 3);
         sweep(ctx, test_quick() ? 6 : 40, &rng);
         little_workspace(ctx, test_quick() ? 2 : 6, &rng);
+        if (!test_quick())
+            two_passes(ctx, &rng);
         CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
     if (!test_quick()) { /* larger than the caches */
@@ -217,7 +219,6 @@ int main(void)
         plain(ctx, 1536, 1536, 4, 0, 0, &rng);
         plain(ctx, 20000, 31, 4, 0, 0, &rng);
         plain(ctx, 31, 20000, 8, 0, 0, &rng);
-        two_passes(ctx, &rng);
         tilemm_destroy(ctx);
     }
     operand_free(&matrix);

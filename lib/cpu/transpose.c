@@ -24,7 +24,7 @@ typedef struct {
     const tilemm__transpose_args_t *args;
     const kernels_t *kernels;
     const plan_t *plan;
-    char *workspace; /* plan->scratch bytes for each thread, or NULL */
+    char *workspace; /* plan->scratch bytes for each thread and plan->rest_bytes, or NULL */
 } job_t;
 
 static const kernels_t *kernels_for(tilemm__isa_t isa)
@@ -273,16 +273,20 @@ static void swap_blocks(const job_t *job, thread_t me)
 
 /* A permutation of the rows of a panel, or of the elements of a row: new(i) = old(source(i)). */
 typedef struct {
-    enum { ROTATE, ROWS_FORWARD, ROWS_BACKWARD, ROW_FORWARD, ROW_BACKWARD } which;
-    const tilemm__inplace_t *view;
-    int64_t by; /* rows rotated by; or the number of the row */
+    enum { ROTATE, ROWS_FORWARD, ROWS_BACKWARD, ROW_FORWARD, ROW_BACKWARD, TURN } which;
+    const tilemm__inplace_t *view; /* but for TURN */
+    int64_t by;    /* rows rotated by; or the number of the row; TURN: rows of a matrix */
+    int64_t other; /* TURN: its columns */
 } permutation_t;
 
 static inline int64_t source(const permutation_t *map, int64_t i)
 {
     const tilemm__inplace_t *const view = map->view;
-    const int64_t m = view->m;
+    int64_t m;
 
+    if (map->which == TURN)
+        return i % map->by * map->other + i / map->by;
+    m = view->m;
     switch (map->which) {
     case ROTATE: return i >= m - map->by ? i - (m - map->by) : i + map->by;
     case ROWS_FORWARD:
@@ -295,13 +299,24 @@ static inline int64_t source(const permutation_t *map, int64_t i)
     }
 }
 
-/* A piece is a row of a panel or an element. Whole panels are worth a copy without a call. */
+/* A piece is a row of a panel, a run or an element. Whole ones are worth a copy without a call. */
 static inline void copy_piece(char *restrict dst, const char *restrict src, size_t bytes)
 {
-    if (bytes == TILEMM__PANEL_BYTES)
+    if (bytes == TILEMM__TRANSPOSE_RUN)
+        memcpy(dst, src, TILEMM__TRANSPOSE_RUN);
+    else if (bytes == TILEMM__PANEL_BYTES)
         memcpy(dst, src, TILEMM__PANEL_BYTES);
     else
         memcpy(dst, src, bytes);
+}
+
+static inline __attribute__((always_inline)) void prefetch_piece(const char *piece, size_t bytes)
+{
+    size_t at;
+
+    for (at = 0; at < bytes; at += 64)
+        __builtin_prefetch(piece + at, 1);
+    __builtin_prefetch(piece + bytes - 1, 1);
 }
 
 /* Permute `count` pieces, `step` bytes apart, along the cycles of the permutation. Scratch is a
@@ -310,9 +325,12 @@ static inline void copy_piece(char *restrict dst, const char *restrict src, size
 static void permute(char *base, int64_t count, int64_t step, size_t piece, permutation_t map,
                     unsigned char *scratch, size_t scratch_bytes)
 {
+    /* No hardware foresees where a cycle goes: large pieces are asked for so many steps before. */
+    enum { AHEAD = 32 };
     unsigned char *const done = (size_t)pieces(count, 8) <= scratch_bytes ? scratch : NULL;
-    char saved[TILEMM__PANEL_BYTES];
-    int64_t i, at, next;
+    const int far = piece >= 64;
+    char saved[TILEMM__TRANSPOSE_RUN];
+    int64_t i, at, next, coming;
 
     if (done)
         memset(done, 0, (size_t)pieces(count, 8));
@@ -331,7 +349,14 @@ static void permute(char *base, int64_t count, int64_t step, size_t piece, permu
         if (next == i)
             continue;
         copy_piece(saved, base + i * step, piece);
+        coming = next;
+        for (at = 0; far && at < AHEAD; at++)
+            coming = source(&map, coming);
         for (at = i; next != i; next = source(&map, at)) {
+            if (far) {
+                prefetch_piece(base + coming * step, piece);
+                coming = source(&map, coming);
+            }
             copy_piece(base + at * step, base + next * step, piece);
             at = next;
             if (done)
@@ -446,6 +471,89 @@ static void rectangle(const job_t *job, int backward)
     }
 }
 
+/* Panels of a matrix (plan_transpose_cpu.h): each of this thread's is transposed where it lies. */
+static void turn_panels(const job_t *job, thread_t me)
+{
+    const plan_t *const plan = job->plan;
+    const int64_t size = (int64_t)job->args->elem_size;
+    const int64_t height = plan->block_rows, n = plan->block_cols;
+    const int forward = tilemm__inplace_forward(plan->rows, plan->cols);
+    const int64_t rows = forward ? height : n, cols = forward ? n : height;
+    const int64_t ld = forward ? tilemm__transpose_block_ld(n, job->args->elem_size) : height;
+    char *const scratch = job->workspace + (size_t)me.number * plan->scratch;
+    int64_t panel, end;
+
+    my_share(me, (forward ? plan->rows : plan->cols) / height, &panel, &end);
+    for (; panel < end; panel++) {
+        char *const at = (char *)job->args->dst + panel * height * n * size;
+
+        copy_rows(scratch, ld, at, cols, rows, cols, size);
+        job->kernels->block[plan->kind](rows, cols, scratch, ld, at, rows, job->args->alpha, 0,
+                                        NULL);
+    }
+}
+
+/* Then, or before, the runs change places; each thread takes a slice of every run, from line to
+ * line. */
+static void turn_runs(const job_t *job, thread_t me)
+{
+    const plan_t *const plan = job->plan;
+    const int64_t run = plan->block_rows * (int64_t)job->args->elem_size, n = plan->block_cols;
+    const int forward = tilemm__inplace_forward(plan->rows, plan->cols);
+    const int64_t panels = (forward ? plan->rows : plan->cols) / plan->block_rows;
+    const int64_t slices = min64(me.of, run / 64), skew = -(uintptr_t)job->args->dst % 64;
+    char *const a = job->args->dst;
+    permutation_t map;
+    int64_t begin, end;
+
+    if (me.number >= slices)
+        return;
+    begin = me.number ? me.number * run / slices / 64 * 64 + skew : 0;
+    end = me.number + 1 < slices ? (me.number + 1) * run / slices / 64 * 64 + skew : run;
+    map.which = TURN;
+    map.view = NULL;
+    map.by = forward ? panels : n;
+    map.other = forward ? n : panels;
+    permute(a + begin, panels * n, run, (size_t)(end - begin), map,
+            (unsigned char *)job->workspace + (size_t)me.number * plan->scratch, plan->scratch);
+}
+
+/* Rows of the view that fill no panel wait in the workspace, as they will be in the end, while the
+ * others are packed. */
+static void two_passes(const job_t *job)
+{
+    const plan_t *const plan = job->plan;
+    const int64_t size = (int64_t)job->args->elem_size, n = plan->block_cols;
+    const int64_t rest = plan->rest;
+    char *const a = job->args->dst;
+    char *const kept = job->workspace + (size_t)plan->threads * plan->scratch;
+
+    if (tilemm__inplace_forward(plan->rows, plan->cols)) {
+        const int64_t m = plan->rows, full = m - rest;
+
+        if (rest)
+            job->kernels->block[plan->kind](rest, n, a + full * n * size, n, kept, rest,
+                                            job->args->alpha, 0, NULL);
+        on_threads(job, turn_panels);
+        on_threads(job, turn_runs);
+        if (rest) {
+            move_slots(a, size, full * n, full, full, full, m);
+            copy_rows(a + full * size, m, kept, rest, n, rest, size);
+        }
+    } else {
+        const int64_t m = plan->cols, full = m - rest;
+
+        if (rest) {
+            job->kernels->block[plan->kind](n, rest, a + full * size, m, kept, n, job->args->alpha,
+                                            0, NULL);
+            move_slots(a, size, full * n, full, m, full, full);
+        }
+        on_threads(job, turn_runs);
+        on_threads(job, turn_panels);
+        memcpy(a + full * n * size, kept, (size_t)(rest * n * size));
+    }
+}
+
 /* ---- the backend's functions ------------------------------------------------------------- */
 
 /* Append to a text that has room. */
@@ -496,7 +604,8 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, i
     if (plan.scratch) {
         size_t got;
 
-        job.workspace = tilemm__cpu_workspace(ctx, (size_t)plan.threads * plan.scratch, &got);
+        job.workspace =
+            tilemm__cpu_workspace(ctx, (size_t)plan.threads * plan.scratch + plan.rest_bytes, &got);
         tilemm__plan_transpose_cpu(args, in_place, traits, threads, got, &plan);
         if (!plan.scratch)
             job.workspace = NULL;
@@ -516,6 +625,7 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, i
         on_threads(&job, swap_blocks);
         move_slots(args->dst, size, total, args->cols, args->ld_src, width_out, args->ld_dst);
         break;
+    case TILEMM__TRANSPOSE_PANELS: two_passes(&job); break;
     case TILEMM__TRANSPOSE_C2R:
         rectangle(&job, 0);
         move_slots(args->dst, size, total, args->cols, args->ld_src, width_out, args->ld_dst);
