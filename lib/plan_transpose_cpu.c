@@ -126,6 +126,8 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     const int64_t size = (int64_t)args->elem_size, vector = vector_bytes(traits->isa);
     const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
     const int64_t line = 64 / size;
+    /* Rows of the source that make long pieces, and fewer that make none. */
+    enum { LINES_ROWS = 1024, LINES_LEAST = 512 };
     const int far = bytes_moved(plan, args->elem_size) > near_bytes(traits);
     int direct;
     size_t scratch;
@@ -159,11 +161,27 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     /* A vector that is a whole cache line leaves no part of one behind, and tiles side by side read
      * whole lines. Then a block of a large matrix needs no copy if it fits the nearest cache. */
     direct = far && vector == 64 && plan->block_cols == side && plan->block_rows == side &&
-             (plan->stream || size >= 4);
+             size >= (plan->stream ? 2 : 4);
+    /* Where the result's rows are not aligned alike, long pieces of them are gathered first: whole
+     * lines of those are written around the caches. */
+    if (far && !plan->stream && vector >= 32 && size <= 4 && plan->rows >= LINES_LEAST) {
+        const int64_t rows = ceil_div(plan->rows, ceil_div(plan->rows, LINES_ROWS));
+        const int64_t cols = min64(plan->cols, 2 * line);
+
+        scratch = (size_t)(cols * tilemm__transpose_block_ld(rows, args->elem_size) * size);
+        take_scratch(plan, scratch, workspace);
+        if (plan->scratch) {
+            plan->lines = plan->along_rows = plan->ahead = 1;
+            plan->block_rows = rows;
+            plan->block_cols = cols;
+            limit_threads(plan, (double)tilemm__transpose_tasks(plan));
+            return;
+        }
+    }
     if (direct) {
         plan->along_rows = 1;
-        plan->block_rows = 64;
-        plan->block_cols = 4 * line;
+        plan->block_rows = size == 2 ? 512 : 64;
+        plan->block_cols = size == 2 ? 64 : 4 * line;
     }
     if (direct && plan->stream && (uintptr_t)args->src % args->elem_size == 0 &&
         plan->ld_src % line == 0 && (plan->batch_count == 1 || args->stride_src % line == 0))
@@ -272,7 +290,7 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
     plan->block_rows = args->rows;
     plan->block_cols = args->cols;
     plan->buffered = 0;
-    plan->stream = 0;
+    plan->stream = plan->lines = 0;
     plan->head = plan->head_cols = 0;
     plan->along_rows = 0;
     plan->ahead = 0;

@@ -37,6 +37,8 @@ typedef struct {
     int64_t block_rows, block_cols; /* what a thread takes at a time, of the source */
     int buffered;                   /* copy each block of the source to scratch first */
     int stream;                     /* write around the caches */
+    int lines;                      /* transpose each block to scratch first, and write it row by
+                                       row, whole lines around the caches */
     int along_rows;                 /* blocks in order of the source's rows, not of the result's */
     int ahead;                      /* ask for the next block of the source before each block */
     int64_t head;      /* rows before the first one that is written to an aligned address; they are

@@ -45,6 +45,10 @@ typedef struct {
                                            int64_t ld_src, void *dst, int64_t ld_dst, float alpha,
                                            int hints, const void *next);
 
+    /* Copy rows of so many bytes, steps apart, whole cache lines of dst around the caches. */
+    void (*stream)(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,
+                   int64_t dst_step);
+
     /* dst = alpha * src, n floats; dst may be src. */
     void (*scale)(int64_t n, const float *src, float *dst, float alpha);
 

@@ -93,6 +93,41 @@ TILE_INLINE vector_load load_lane(const char *p)
 #define TILE_FENCE() ((void)0)
 #endif
 
+/* What is left at either end is less than a line. */
+TILE_INLINE void copy_less(char *dst, const char *src, int64_t bytes)
+{
+    int64_t i = 0;
+
+    for (; i + 8 <= bytes; i += 8)
+        memcpy(dst + i, src + i, 8);
+    for (; i < bytes; i++)
+        dst[i] = src[i];
+}
+
+static void stream(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,
+                   int64_t dst_step)
+{
+    int64_t row, i;
+    int part;
+
+    for (row = 0; row < rows; row++, src += src_step, dst += dst_step) {
+        const int64_t before = -(uintptr_t)dst % 64, head = before < bytes ? before : bytes;
+
+        copy_less(dst, src, head);
+        for (i = head; i + 64 <= bytes; i += 64) {
+            TILE_UNROLL
+            for (part = 0; part < 64; part += TILE_BYTES) {
+                vector_float v;
+
+                memcpy(&v, src + i + part, TILE_BYTES);
+                TILE_STREAM(dst + i + part, v);
+            }
+        }
+        copy_less(dst + i, src + i, bytes - i);
+    }
+    TILE_FENCE();
+}
+
 static void scale(int64_t n, const float *src, float *dst, float alpha)
 {
     int64_t i;
@@ -124,6 +159,7 @@ static void scale(int64_t n, const float *src, float *dst, float alpha)
 const tilemm__transpose_cpu_t TILE_TABLE = {
     TILE_BYTES,
     {block_1, block_2, block_4, block_8, block_16, block_scaled},
+    stream,
     scale,
     {shuffle_1, shuffle_2, shuffle_4, shuffle_8, shuffle_16, shuffle_scaled},
     {skew_1, skew_2, skew_4, skew_8, skew_16},

@@ -157,6 +157,15 @@ static void transpose_blocks(const job_t *job, thread_t me)
             job->kernels->block[plan->kind](block.rows, block.cols, scratch, ld, block.dst,
                                             plan->ld_dst, job->args->alpha,
                                             block.hints | TILEMM__BLOCK_NEAR, NULL);
+        } else if (plan->lines) {
+            const int64_t scratch_ld =
+                tilemm__transpose_block_ld(plan->block_rows, job->args->elem_size);
+
+            job->kernels->block[plan->kind](block.rows, block.cols, block.src, plan->ld_src,
+                                            scratch, scratch_ld, job->args->alpha, 0,
+                                            ahead ? next.src : NULL);
+            job->kernels->stream(block.cols, block.rows * size, scratch, scratch_ld * size,
+                                 block.dst, plan->ld_dst * size);
         } else {
             job->kernels->block[plan->kind](block.rows, block.cols, block.src, plan->ld_src,
                                             block.dst, plan->ld_dst, job->args->alpha, block.hints,
