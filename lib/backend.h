@@ -28,6 +28,8 @@ typedef struct tilemm__backend {
     int (*sgemm_small)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
     /* The bytes of workspace with which it runs at its best, whatever the addresses. */
     size_t (*sgemm_workspace)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+    /* NULL, or: transpose a single matrix if it is small, and return 1; or 0. As sgemm_small. */
+    int (*transpose_small)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     tilemm_status_t (*transpose)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     tilemm_status_t (*transpose_inplace)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     tilemm_status_t (*reduce)(tilemm_t ctx, const tilemm__reduce_args_t *args);

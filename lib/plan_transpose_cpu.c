@@ -23,7 +23,7 @@ static int vector_bytes(tilemm__isa_t isa)
     }
 }
 
-static int kind_of(const tilemm__transpose_args_t *args)
+int tilemm__transpose_kind(const tilemm__transpose_args_t *args)
 {
     int kind = 0;
 
@@ -278,7 +278,7 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
                                 const tilemm__cpu_traits_t *traits, int threads, size_t workspace,
                                 tilemm__plan_transpose_cpu_t *plan)
 {
-    plan->kind = kind_of(args);
+    plan->kind = tilemm__transpose_kind(args);
     plan->threads = threads < 1 ? 1 : threads;
     plan->tile_rows = vector_bytes(traits->isa) / (int)args->elem_size;
     plan->tile_cols = 16 / (int)args->elem_size;

@@ -50,6 +50,9 @@ typedef struct {
     size_t scratch;    /* bytes of workspace for each thread; 0: what is on its stack must do */
 } tilemm__plan_transpose_cpu_t;
 
+/* Which entry of the kernel table: of elements, or of floats that are multiplied. */
+int tilemm__transpose_kind(const tilemm__transpose_args_t *args);
+
 /* Plan for at most `threads` threads and `workspace` bytes: pure, reads no matrix. With SIZE_MAX
  * the plan's threads * scratch + rest_bytes is the workspace that it would like; a plan for less
  * may be slower, and works. */

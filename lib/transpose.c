@@ -77,9 +77,26 @@ static void log_call(tilemm_t ctx, const call_t *call)
                 p->trans ? "" : " --no-trans");
 }
 
+/* A short way for a small matrix, where checks and a plan would take longer than the work. 1 if it
+ * is done. Whatever is not plainly right, or needs a thought, goes the long way, which has the
+ * words for it. */
+static inline int run_small(tilemm_t ctx, const tilemm__transpose_args_t *p)
+{
+    enum { MOST = 1 << 20 }; /* so that no index overflows */
+    const size_t size = p->elem_size;
+    const uintptr_t alignment = size < 8 ? size : 8;
+    return ctx && ctx->backend->transpose_small && !ctx->log && p->trans && p->batch_count == 1 &&
+           size > 0 && size <= 16 && (size & (size - 1)) == 0 && p->rows > 0 && p->cols > 0 &&
+           p->rows <= p->ld_dst && p->cols <= p->ld_src && p->ld_dst <= MOST && p->ld_src <= MOST &&
+           p->src && p->dst && ((uintptr_t)p->src | (uintptr_t)p->dst) % alignment == 0 &&
+           !(p->scaled && p->alpha == 0.0f) && ctx->backend->transpose_small(ctx, p);
+}
+
 static tilemm_status_t run(tilemm_t ctx, call_t *call)
 {
     tilemm__transpose_args_t *p = &call->args;
+    if (!call->in_place && run_small(ctx, p))
+        return TILEMM_SUCCESS;
     int64_t dst_rows = p->trans ? p->cols : p->rows, dst_cols = p->trans ? p->rows : p->cols;
     if (!tilemm__check_context(ctx) ||
         !tilemm__check_at_least(ctx, call->where, "rows", p->rows, 0) ||

@@ -19,7 +19,10 @@
  *   TILE_TABLE            the name of its table
  *   TILE_BYTES            V: 16, 32 or 64
  *   TILE_LOAD(p, step)    a vector of the 16 bytes at p, p + step, ... (step in bytes; V > 16 only)
- *   TILE_TURN(v)          transpose the square of 16-byte lanes of V / 16 vectors (V > 16 only)
+ *   TILE_TURN(v)          transpose the square of 16-byte lanes of 2 vectors (V = 32 only)
+ *   TILE_LOAD_HALVES(p, step)  a vector of the 32 bytes at p and at p + step (V = 64 only)
+ *   TILE_JOIN(x, y)       of two vectors' lanes: the even ones of x and y to x, the odd ones to y
+ *                         (V = 64 only)
  *   TILE_STREAM(p, v)     store around the caches to an aligned address, and
  *   TILE_FENCE()          order such stores before later ones; both or neither.
  * No intrinsic appears here. All functions are static: objects compiled for different instruction
@@ -266,7 +269,8 @@ enum { NAME(WIDE) = 1 };
 #define WIDE NAME(WIDE)
 
 #if TILE_BYTES > 16 && TILE_ELEM >= 4
-/* WIDE tiles side by side. */
+/* WIDE tiles side by side. Of 64 bytes half a vector is loaded at a time, two rows to a register,
+ * which leaves half of the turning of lanes for after the rounds. */
 TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
                                  float alpha, int stream)
 {
@@ -274,6 +278,21 @@ TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, i
     int q, r;
 
     (void)alpha;
+#if TILE_BYTES == 64
+    TILE_UNROLL
+    for (q = 0; q < 4; q++) {
+        TILE_UNROLL
+        for (r = 0; r < SQUARE; r++)
+            v[q][r] = (NAME(vector))TILE_LOAD_HALVES(
+                src + (r + q % 2 * 2 * SQUARE) * src_step + q / 2 * 32, SQUARE * src_step);
+        ROUNDS(NAME(vector), TILE_BYTES, v[q]);
+    }
+    TILE_UNROLL
+    for (r = 0; r < SQUARE; r++) {
+        TILE_JOIN(v[0][r], v[1][r]);
+        TILE_JOIN(v[2][r], v[3][r]);
+    }
+#else
     TILE_UNROLL
     for (r = 0; r < SQUARE; r++) {
         vector_float lanes[WIDE];
@@ -287,8 +306,11 @@ TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, i
             v[q][r] = (NAME(vector))lanes[q];
     }
     TILE_UNROLL
-    for (q = 0; q < WIDE; q++) {
+    for (q = 0; q < WIDE; q++)
         ROUNDS(NAME(vector), TILE_BYTES, v[q]);
+#endif
+    TILE_UNROLL
+    for (q = 0; q < WIDE; q++) {
         TILE_UNROLL
         for (r = 0; r < SQUARE; r++) {
             char *const to = dst + (q * SQUARE + r) * dst_step;

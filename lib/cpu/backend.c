@@ -111,6 +111,7 @@ const tilemm__backend_t tilemm__cpu_backend = {
     .sgemm = tilemm__cpu_sgemm,
     .sgemm_small = tilemm__cpu_sgemm_small,
     .sgemm_workspace = cpu_sgemm_workspace,
+    .transpose_small = tilemm__cpu_transpose_small,
     .transpose = tilemm__cpu_transpose,
     .transpose_inplace = tilemm__cpu_transpose_inplace,
     .reduce = tilemm__cpu_reduce,

@@ -55,6 +55,7 @@ int tilemm__cpu_sgemm_planes(tilemm_t ctx, const tilemm__sgemm_args_t *args,
 /* Whether it would do it, with workspace enough. */
 int tilemm__cpu_wants_planes(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 #endif
+int tilemm__cpu_transpose_small(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);

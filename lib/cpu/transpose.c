@@ -596,6 +596,29 @@ static void set_name(tilemm_t ctx, const plan_t *plan, int size)
     tilemm__set_kernel_name(ctx, ctx->kernel_text);
 }
 
+/* The same for a small matrix: even to put the text together takes too long. */
+static const char *small_name(tilemm__isa_t isa, int kind)
+{
+#define NAME(isa, tile) "transpose_simd_" isa "_" tile
+#define NAMES(isa, one, two, four, eight, sixteen)                                                 \
+    {                                                                                              \
+        NAME(isa, one), NAME(isa, two), NAME(isa, four), NAME(isa, eight), NAME(isa, sixteen),     \
+            NAME(isa, four)                                                                        \
+    }
+    static const char *const names[][TILEMM__TRANSPOSE_KINDS] = {
+        NAMES("generic", "16x16x1", "8x8x2", "4x4x4", "2x2x8", "1x1x16"),
+        NAMES("neon", "16x16x1", "8x8x2", "4x4x4", "2x2x8", "1x1x16"),
+        NAMES("avx2", "32x16x1", "16x8x2", "8x4x4", "4x2x8", "2x1x16"),
+        NAMES("avx512", "64x16x1", "32x8x2", "16x4x4", "8x2x8", "4x1x16"),
+        NAMES("amx", "64x16x1", "32x8x2", "16x4x4", "8x2x8", "4x1x16")};
+#undef NAMES
+#undef NAME
+    _Static_assert(TILEMM__ISA_GENERIC == 0 && TILEMM__ISA_NEON == 1 && TILEMM__ISA_AVX2 == 2 &&
+                       TILEMM__ISA_AVX512 == 3 && TILEMM__ISA_AMX == 4,
+                   "names are in this order");
+    return names[isa][kind];
+}
+
 static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, int in_place)
 {
     const tilemm__cpu_traits_t *const traits = tilemm__cpu_traits(ctx);
@@ -645,6 +668,23 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args, i
         break;
     }
     return TILEMM_SUCCESS;
+}
+
+/* One block, of which a plan would say no more. */
+int tilemm__cpu_transpose_small(tilemm_t ctx, const tilemm__transpose_args_t *args)
+{
+    enum { MOST = 65536 }; /* bytes: no work for two threads, and near enough to need no copy */
+    const tilemm__isa_t isa = tilemm__cpu_traits(ctx)->isa;
+    const int kind = tilemm__transpose_kind(args);
+
+    if (args->rows == 1 || args->cols == 1 ||
+        args->rows * args->cols * (int64_t)args->elem_size > MOST ||
+        tilemm__cpu_may_have_device(ctx))
+        return 0;
+    kernels_for(isa)->block[kind](args->rows, args->cols, args->src, args->ld_src, args->dst,
+                                  args->ld_dst, args->alpha, 0, NULL);
+    tilemm__set_kernel_name(ctx, small_name(isa, kind));
+    return 1;
 }
 
 tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args)

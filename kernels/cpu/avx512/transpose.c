@@ -3,6 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <immintrin.h>
 #include <stdint.h>
+#include <string.h>
 
 static inline __m256i load_pair(const char *p, int64_t step)
 {
@@ -18,21 +19,25 @@ static inline __m512i load_lanes(const char *p, int64_t step)
                               load_pair(p + 2 * step, step), 1);
 }
 
-static inline void turn_lanes(__m512 v[4])
+static inline __m512i load_halves(const char *p, int64_t step)
 {
-    const __m512 low = _mm512_shuffle_f32x4(v[0], v[1], 0x44);
-    const __m512 high = _mm512_shuffle_f32x4(v[0], v[1], 0xee);
-    const __m512 other_low = _mm512_shuffle_f32x4(v[2], v[3], 0x44);
-    const __m512 other_high = _mm512_shuffle_f32x4(v[2], v[3], 0xee);
+    const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(p + step));
 
-    v[0] = _mm512_shuffle_f32x4(low, other_low, 0x88);
-    v[1] = _mm512_shuffle_f32x4(low, other_low, 0xdd);
-    v[2] = _mm512_shuffle_f32x4(high, other_high, 0x88);
-    v[3] = _mm512_shuffle_f32x4(high, other_high, 0xdd);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
+#define JOIN(x, y, lanes) _mm512_shuffle_i32x4((__m512i)(x), (__m512i)(y), lanes)
+
 #define TILE_LOAD(p, step) load_lanes(p, step)
-#define TILE_TURN(v) turn_lanes(v)
+#define TILE_LOAD_HALVES(p, step) load_halves(p, step)
+#define TILE_JOIN(x, y)                                                                            \
+    do {                                                                                           \
+        const __m512i even_ = JOIN(x, y, 0x88), odd_ = JOIN(x, y, 0xdd);                           \
+                                                                                                   \
+        memcpy(&(x), &even_, 64);                                                                  \
+        memcpy(&(y), &odd_, 64);                                                                   \
+    } while (0)
 #define TILE_STREAM(p, v) _mm512_stream_si512((__m512i *)(void *)(p), (__m512i)(v))
 #define TILE_FENCE() _mm_sfence()
 
