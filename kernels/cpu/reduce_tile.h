@@ -106,7 +106,7 @@ INLINE int is_positive(int op)
 
 /* Each float is worked on for longer than one FP32 addition takes, so fewer loads fit the
  * processor's window than memory could serve: a row is asked for well before it is needed. */
-enum { AHEAD = 2048 };
+enum { AHEAD = 3072 };
 
 INLINE void prefetch_ahead(const float *row)
 {
@@ -135,8 +135,11 @@ INLINE tilemm__plain_t sum_block(int op, int nan_ignore, int64_t n, int64_t more
         size[i] = (vec_f){0};
     }
     for (; e + ROW <= n; e += ROW) {
-        if (op != TILEMM__DOT && more >= AHEAD) { /* its two streams do without */
+        if (more >= AHEAD) {
             prefetch_ahead(x + e);
+            if (op == TILEMM__DOT) {
+                prefetch_ahead(y + e);
+            }
         }
 #pragma GCC unroll 8
         for (int i = 0; i < PLAIN_REGS; i++) {
