@@ -9,17 +9,16 @@
  *     V = 32, e = 8:   load      | 00 01 | 20 21 |   interleave   | 00 10 | 20 30 |
  *                                | 10 11 | 30 31 |                | 01 11 | 21 31 |
  *
- * No round's shuffle crosses a lane, so the same rounds serve every width. Where V / 16 tiles lie
- * side by side, whole vectors are loaded, and a square of lanes is transposed before the rounds:
- * fewer loads, and each cache line is read once, while it is there. Ragged edges are covered by
- * tiles that overlap their neighbours and write the same values again, blocks of fewer rows than
+ * No round's shuffle crosses a lane, so the same rounds serve every width. Where
+ * V = 64 four tiles that lie side by side are loaded by half vectors, and lanes change places after
+ * the rounds: fewer loads, and each cache line is read while it is there. Ragged edges are covered
+ * by tiles that overlap their neighbours and write the same values again, blocks of fewer rows than
  * a tile by tiles with V = 16, blocks of less than 16 / e rows or columns element by element.
  *
  * Before including this an instruction set's file defines
  *   TILE_TABLE            the name of its table
  *   TILE_BYTES            V: 16, 32 or 64
  *   TILE_LOAD(p, step)    a vector of the 16 bytes at p, p + step, ... (step in bytes; V > 16 only)
- *   TILE_TURN(v)          transpose the square of 16-byte lanes of 2 vectors (V = 32 only)
  *   TILE_LOAD_HALVES(p, step)  a vector of the 32 bytes at p and at p + step (V = 64 only)
  *   TILE_JOIN(x, y)       of two vectors' lanes: the even ones of x and y to x, the odd ones to y
  *                         (V = 64 only)
@@ -260,16 +259,16 @@ TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_
     }
 }
 
-/* Tiles that are taken side by side: as many as fit the registers. */
-#if TILE_ELEM >= 4
-enum { NAME(WIDE) = TILE_BYTES / 16 };
+/* Tiles that are taken side by side: as many as make a cache line, if they fit the registers. */
+#if TILE_ELEM >= 4 && TILE_BYTES == 64
+enum { NAME(WIDE) = 4 };
 #else
 enum { NAME(WIDE) = 1 };
 #endif
 #define WIDE NAME(WIDE)
 
-#if TILE_BYTES > 16 && TILE_ELEM >= 4
-/* WIDE tiles side by side. Of 64 bytes half a vector is loaded at a time, two rows to a register,
+#if TILE_BYTES == 64 && TILE_ELEM >= 4
+/* WIDE tiles side by side. Half a vector is loaded at a time, two rows to a register,
  * which leaves half of the turning of lanes for after the rounds. */
 TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
                                  float alpha, int stream)
@@ -278,9 +277,8 @@ TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, i
     int q, r;
 
     (void)alpha;
-#if TILE_BYTES == 64
     TILE_UNROLL
-    for (q = 0; q < 4; q++) {
+    for (q = 0; q < WIDE; q++) {
         TILE_UNROLL
         for (r = 0; r < SQUARE; r++)
             v[q][r] = (NAME(vector))TILE_LOAD_HALVES(
@@ -292,23 +290,6 @@ TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, i
         TILE_JOIN(v[0][r], v[1][r]);
         TILE_JOIN(v[2][r], v[3][r]);
     }
-#else
-    TILE_UNROLL
-    for (r = 0; r < SQUARE; r++) {
-        vector_float lanes[WIDE];
-
-        TILE_UNROLL
-        for (q = 0; q < WIDE; q++)
-            memcpy(&lanes[q], src + (r + q * SQUARE) * src_step, TILE_BYTES);
-        TILE_TURN(lanes);
-        TILE_UNROLL
-        for (q = 0; q < WIDE; q++)
-            v[q][r] = (NAME(vector))lanes[q];
-    }
-    TILE_UNROLL
-    for (q = 0; q < WIDE; q++)
-        ROUNDS(NAME(vector), TILE_BYTES, v[q]);
-#endif
     TILE_UNROLL
     for (q = 0; q < WIDE; q++) {
         TILE_UNROLL

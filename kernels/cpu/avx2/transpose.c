@@ -12,16 +12,7 @@ static inline __m256i load_lanes(const char *p, int64_t step)
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-static inline void turn_lanes(__m256 v[2])
-{
-    const __m256 low = _mm256_permute2f128_ps(v[0], v[1], 0x20);
-
-    v[1] = _mm256_permute2f128_ps(v[0], v[1], 0x31);
-    v[0] = low;
-}
-
 #define TILE_LOAD(p, step) load_lanes(p, step)
-#define TILE_TURN(v) turn_lanes(v)
 #define TILE_STREAM(p, v) _mm256_stream_si256((__m256i *)(void *)(p), (__m256i)(v))
 #define TILE_FENCE() _mm_sfence()
 
