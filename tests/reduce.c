@@ -162,21 +162,24 @@ static void sow(float *x, int64_t n, int what, rng_t *rng)
 
 static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
 {
-    static const int64_t lengths[] = {0,    1,    2,    3,    15,   16,   17,    31,   32,   33,
-                                      63,   64,   65,   255,  256,  1000, 1023,  1024, 1025, 1056,
-                                      2047, 2048, 2049, 4096, 5000, 7777, 32768, 32769};
+    static const int64_t lengths[] = {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256,
+                                      1000, 1023, 1024, 1025, 1056, 2047, 2048, 2049, 4096, 5000,
+                                      7777, 32768, 32769,
+                                      /* where short ways end */
+                                      8191, 8192, 8193, 16384, 16385};
     const int fixed = (int)(sizeof(lengths) / sizeof(lengths[0]));
     int round;
     for (round = 0; round < fixed * 2 + rounds; round++) {
         int64_t n = round < fixed * 2 ? lengths[round % fixed] : rng_range(rng, 0, 6000);
-        int64_t incx = round < fixed ? 1 : rng_range(rng, 1, 3), incy = rng_range(rng, 1, 3);
+        int64_t incx = round < fixed ? 1 : rng_range(rng, 1, 3),
+                incy = round < fixed ? 1 : rng_range(rng, 1, 3);
         family_t family = (family_t)rng_range(rng, 0, FAMILY_COUNT - 1);
         float *x, *y;
         if (test_quick() && n > 5000)
             continue;
         if (round >= fixed && rng_bits(rng) & 1)
             incx = -incx;
-        if (rng_bits(rng) & 1)
+        if (round >= fixed && rng_bits(rng) & 1)
             incy = -incy;
         x = numbers(n, family, rng);
         y = numbers(n, (family_t)rng_range(rng, 0, FAMILY_COUNT - 1), rng);

@@ -13,6 +13,7 @@ typedef struct {
     void *buffer; /* workspace of the context's own, 64-byte aligned */
     size_t buffer_bytes;
     int most_threads; /* more are of no use, and the runtime may not have them */
+    int has_gpu;      /* this machine may have one of NVIDIA's */
     void *driver;     /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttribute */
     void *get_attribute;
     unsigned long long driver_loads; /* as many libraries were loaded when it was looked for */
@@ -39,6 +40,7 @@ void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got);
 
 /* lib/cpu/pointer.c: whether a pointer is to memory that only a GPU can read, by the driver that
  * was last looked for. */
+int tilemm__has_gpu(void); /* whether the machine may have such memory at all; takes system calls */
 void tilemm__look_for_driver(tilemm__cpu_state_t *state);
 int tilemm__is_device_pointer(const tilemm__cpu_state_t *state, const void *pointer);
 /* Whether some pointer may be such, now. */

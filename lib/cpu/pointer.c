@@ -10,6 +10,7 @@
 #include <link.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "cpu.h"
 
@@ -19,6 +20,26 @@
 typedef int (*get_attribute_t)(void *data, int attribute, unsigned long long pointer);
 
 enum { MEMORY_TYPE = 2, MEMORY_TYPE_DEVICE = 2, IS_MANAGED = 8 };
+
+/* What shows that the driver's part in the kernel is there: Linux, in containers of any kind, on
+ * Tegra, on WSL. Without it no process gets device memory, and calls need not look for the rest of
+ * the driver, which would take a third of the time that a short vector takes. */
+int tilemm__has_gpu(void)
+{
+#ifdef __linux__
+    static const char *const signs[] = {"/proc/driver/nvidia", "/sys/module/nvidia",
+                                        "/dev/nvidiactl", "/dev/nvmap", "/dev/dxg"};
+    size_t i;
+
+    for (i = 0; i < sizeof signs / sizeof *signs; i++) {
+        if (access(signs[i], F_OK) == 0)
+            return 1;
+    }
+    return 0;
+#else
+    return 1;
+#endif
+}
 
 /* Libraries that the process has loaded so far. */
 static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
@@ -33,7 +54,7 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
 void tilemm__look_for_driver(tilemm__cpu_state_t *state)
 {
     unsigned long long loads = 0;
-    if (state->driver)
+    if (!state->has_gpu || state->driver)
         return;
     dl_iterate_phdr(count_loads, &loads);
     if (loads == state->driver_loads)
