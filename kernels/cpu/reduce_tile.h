@@ -106,14 +106,14 @@ INLINE int is_positive(int op)
 
 /* Each float is worked on for longer than one FP32 addition takes, so fewer loads fit the
  * processor's window than memory could serve: a row is asked for well before it is needed. */
-enum { AHEAD = 3072 };
+enum { AHEAD = 3072, DOT_AHEAD = 1024 };
 
-INLINE void prefetch_ahead(const float *row)
+INLINE void prefetch_ahead(const float *row, int ahead)
 {
     enum { LINE = 64 / sizeof(float) };
 #pragma GCC unroll 4
     for (int i = 0; i < ROW; i += LINE) {
-        __builtin_prefetch(row + AHEAD + i);
+        __builtin_prefetch(row + ahead + i);
     }
 }
 
@@ -122,6 +122,7 @@ INLINE void prefetch_ahead(const float *row)
 INLINE tilemm__plain_t sum_block(int op, int nan_ignore, int64_t n, int64_t more, const float *x,
                                  const float *y)
 {
+    const int ahead = op == TILEMM__DOT ? DOT_AHEAD : AHEAD;
     vec_d sum[PLAIN_REGS], rest = {0}; /* rest: magnitudes of what is no whole row */
     vec_f size[PLAIN_REGS / 2];
     int64_t e = 0;
@@ -135,10 +136,10 @@ INLINE tilemm__plain_t sum_block(int op, int nan_ignore, int64_t n, int64_t more
         size[i] = (vec_f){0};
     }
     for (; e + ROW <= n; e += ROW) {
-        if (more >= AHEAD) {
-            prefetch_ahead(x + e);
+        if (more >= ahead) {
+            prefetch_ahead(x + e, ahead);
             if (op == TILEMM__DOT) {
-                prefetch_ahead(y + e);
+                prefetch_ahead(y + e, ahead);
             }
         }
 #pragma GCC unroll 8
