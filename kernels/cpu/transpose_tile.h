@@ -282,19 +282,19 @@ TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, i
         TILE_UNROLL
         for (r = 0; r < SQUARE; r++)
             v[q][r] = (NAME(vector))TILE_LOAD_HALVES(
-                src + (r + q % 2 * 2 * SQUARE) * src_step + q / 2 * 32, SQUARE * src_step);
+                src + (r + q / 2 * 2 * SQUARE) * src_step + q % 2 * 32, SQUARE * src_step);
         ROUNDS(NAME(vector), TILE_BYTES, v[q]);
     }
     TILE_UNROLL
     for (r = 0; r < SQUARE; r++) {
-        TILE_JOIN(v[0][r], v[1][r]);
-        TILE_JOIN(v[2][r], v[3][r]);
+        TILE_JOIN(v[0][r], v[2][r]);
+        TILE_JOIN(v[1][r], v[3][r]);
     }
     TILE_UNROLL
     for (q = 0; q < WIDE; q++) {
         TILE_UNROLL
         for (r = 0; r < SQUARE; r++) {
-            char *const to = dst + (q * SQUARE + r) * dst_step;
+            char *const to = dst + ((q % 2 * 2 + q / 2) * SQUARE + r) * dst_step;
 #ifdef TILE_SCALED
             v[q][r] = (NAME(vector))((vector_float)v[q][r] * alpha);
 #endif
