@@ -402,6 +402,7 @@ static void panels(const job_t *job, thread_t me, const tilemm__inplace_t *view,
         permutation_t map;
 
         map.view = view;
+        map.other = 0;
         if (step_number == 3) {
             map.which = backward ? ROWS_BACKWARD : ROWS_FORWARD;
             map.by = j % m;
@@ -444,6 +445,7 @@ static void shuffle_rows(const job_t *job, thread_t me, const tilemm__inplace_t 
 
             map.which = backward ? ROW_BACKWARD : ROW_FORWARD;
             map.view = view;
+            map.other = 0;
             map.by = i;
             permute(row, n, size, (size_t)size, map, (unsigned char *)scratch, bytes);
             if (job->plan->kind == TILEMM__TRANSPOSE_SCALED)
