@@ -428,6 +428,40 @@ INLINE int32_t largest(int plain, tilemm__order_t order, int64_t n, const float 
     return plain && best > 0x7f800000 ? TILEMM__KEY_NAN : best;
 }
 
+/* Where the key first is, in a vector that has it. */
+static int64_t find_strided(tilemm__order_t order, int32_t key, const float *x, int64_t istride)
+{
+    int64_t i = 0;
+    while (tilemm__key_of(order, tilemm__float_bits(x[i * istride])) != key) {
+        i++;
+    }
+    return i;
+}
+
+/* The same of n elements side by side; `plain`: is_magnitude(order), and the key is no NaN's. */
+INLINE int64_t find(int plain, tilemm__order_t order, int32_t key, int64_t n, const float *x)
+{
+    int64_t i = 0;
+    for (; i + KEY_REGS * WORDS <= n; i += KEY_REGS * WORDS) {
+        vec_w here = {0};
+#pragma GCC unroll 4
+        for (int r = 0; r < KEY_REGS; r++) {
+            const vec_u bits = *(const any_u *)(x + i + r * WORDS);
+            here |= (plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits)) == key;
+        }
+        if (REDUCE_FIRST(here) < WORDS) {
+            break;
+        }
+    }
+    for (; i + WORDS <= n; i += WORDS) {
+        const int first = REDUCE_FIRST(keys_of(order, *(const any_u *)(x + i)) == key);
+        if (first < WORDS) {
+            return i + first;
+        }
+    }
+    return i + find_strided(order, key, x + i, 1);
+}
+
 static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t istride,
                        int64_t *index)
 {
@@ -450,20 +484,11 @@ static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t
     }
     /* Where it is need be looked for in one tile only: the first that has it. */
     if (index && best != TILEMM__KEY_NONE) {
-        int64_t i = best_start;
-        if (istride == 1) {
-            for (; i + WORDS <= n; i += WORDS) {
-                const int first = REDUCE_FIRST(keys_of(order, *(const any_u *)(x + i)) == best);
-                if (first < WORDS) {
-                    *index = i + first;
-                    return best;
-                }
-            }
-        }
-        while (tilemm__key_of(order, tilemm__float_bits(x[i * istride])) != best) {
-            i++;
-        }
-        *index = i;
+        *index = istride != 1
+                     ? best_start + find_strided(order, best, x + best_start * istride, istride)
+                 : is_magnitude(order) && best != TILEMM__KEY_NAN
+                     ? best_start + find(1, order, best, n - best_start, x + best_start)
+                     : best_start + find(0, order, best, n - best_start, x + best_start);
     }
     return best;
 }
