@@ -1,5 +1,5 @@
 /* transpose_tile.cu - transpose out of place, through a tile in shared memory that is free of bank
- * conflicts, with both sides coalesced.
+ * conflicts (but for strips), with both sides coalesced.
  *
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0; as much
  * alignment as the launch says.
@@ -350,7 +350,9 @@ static __device__ __forceinline__ void gather_turned(uint32_t (&v)[4], const uin
 }
 
 /* A tile of tile_batch pieces of tile_rows x tile_cols lies in shared memory as it does in packed
- * memory; swizzled, as lanes read it with a stride of several columns. */
+ * memory; swizzled, as lanes read it with a stride of several columns.
+ * For some shapes lanes still meet in a bank; two passes through shared memory, as
+ * transpose_short.cu makes them, would free it, but take longer for elements of this size. */
 template <typename element>
 static __global__ void __launch_bounds__(THREADS) strip(const strip_t s)
 {
