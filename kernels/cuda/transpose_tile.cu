@@ -4,10 +4,10 @@
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0; as much
  * alignment as the launch says.
  *
- * Three kernels. `chunks` moves 8- or 16-byte chunks on every side and turns small blocks over in
- * registers; `shifted` does so where rows are not aligned; `narrow` takes matrices that are far
- * from filling a square tile. Each block walks over tiles with the stride of the grid, so that any
- * number of tiles fits any grid.
+ * Four kernels. `chunks` moves 8- or 16-byte chunks on every side and turns small blocks over in
+ * registers; `shifted` does so where rows are not aligned; `narrow` and `strip` take matrices that
+ * are far from filling a square tile (strips of shorter elements: transpose_short.cu). Each block
+ * walks over tiles with the stride of the grid, so that any number of tiles fits any grid.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
