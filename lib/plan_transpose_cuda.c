@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "../kernels/cuda/transpose.h"
 #include "inplace.h"
+#include "tile_layout.h"
 
 /* A side shorter than this leaves too much of a square tile empty; one shorter than the other, of
  * a tile that is 32 wide, too. */
 enum { NARROW = 32, THIN = 17 };
 
-/* Matrices of a batch up to so many bytes, or any of so few rows, are gathered: threads side by
- * side read from few lines. */
-enum { GATHER_BYTES = 2048, GATHER_ROWS = 16 };
+/* Matrices of a batch up to so many bytes, or any of so few rows, or columns of short elements, are
+ * gathered: threads side by side read from few lines. */
+enum { GATHER_BYTES = 2048, GATHER_ROWS = 16, GATHER_COLS = 4 };
 
 /* Fewer tiles than this for each multiprocessor should be smaller ones. */
 enum { FEW_TILES = 4 };
@@ -120,20 +120,65 @@ static int strip_unit(const tilemm__transpose_args_t *args, const tilemm__transp
     return (all & -all) == 16 && size < 16 ? 16 : (int)size;
 }
 
+/* How many lanes of a warp are busy, on average, that turn over so many lines each. */
+static int busy_lanes(int lines, int together)
+{
+    const int wanted = (lines - 1) / together + 1;
+
+    return wanted / ((wanted - 1) / 32 + 1);
+}
+
+/* What lanes turn over: columns or rows of a matrix; or whole matrices, if that keeps as many lanes
+ * busy: then lanes' lines at a time, if there are so many. */
+static void plan_turn(const tilemm__transpose_args_t *args, tilemm__transpose_plan_t *plan)
+{
+    enum { LANES = 32 };
+    const int size = (int)args->elem_size;
+    const int rows = plan->tile_rows, cols = plan->tile_cols, area = rows * cols;
+    const int batch = plan->tile_batch, matrix = tilemm__short_together(area * size);
+    tilemm__transpose_turn_t *turn = &plan->turn;
+    int warps;
+
+    turn->groups = batch;
+    turn->lines = cols >= rows ? cols : rows;
+    turn->in_line = cols >= rows ? 1 : cols;
+    turn->out_line = cols >= rows ? rows : 1;
+    turn->across = cols >= rows ? 1 : cols;
+    turn->down = cols >= rows ? rows : 1;
+    turn->together = tilemm__short_together(turn->in_line * turn->out_line * size);
+    if (batch > 1 && busy_lanes(batch, matrix) >= busy_lanes(turn->lines, turn->together)) {
+        if (batch >= LANES * matrix)
+            plan->tile_batch -= batch % (LANES * matrix);
+        turn->groups = 1;
+        turn->lines = plan->tile_batch;
+        turn->in_line = turn->out_line = area;
+        turn->across = cols;
+        turn->down = rows;
+        turn->together = matrix;
+    }
+    turn->sets = (turn->lines - 1) / (LANES * turn->together) + 1;
+    warps = TILEMM__TRANSPOSE_THREADS / 32 / (turn->groups * turn->sets);
+    turn->parts = warps > 1 ? warps : 1;
+    turn->share = ((turn->across * turn->down - 1) / turn->parts + 4) / 4 * 4;
+}
+
 /* A tile as narrow as the matrix, with as much of its other side as there is room for, and as many
  * matrices; in multiples of 16 bytes, so that these may be accessed at once. */
-static void plan_strip(const tilemm__transpose_args_t *args, int aligned,
-                       tilemm__transpose_plan_t *plan)
+static void plan_strip(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
+                       int aligned, tilemm__transpose_plan_t *plan)
 {
     const int64_t size = (int64_t)args->elem_size, unit = 16 / size;
-    const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / size;
+    /* Short elements: half a tile, where tiles are few. */
+    const int64_t all = product(product(args->rows, args->cols), args->batch_count * size);
+    const int few = size < 4 && all / TILEMM__TRANSPOSE_STRIP_BYTES < 2 * traits->sm_count;
+    const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / (few ? 2 : 1) / size;
     int64_t rows = args->rows, cols = args->cols;
 
     if (cols <= rows)
         rows = at_most(rows, room / cols / unit * unit);
     else
         cols = at_most(cols, room / rows / unit * unit);
-    plan->kernel = TILEMM__TRANSPOSE_STRIP;
+    plan->kernel = size < 4 ? TILEMM__TRANSPOSE_SHORT : TILEMM__TRANSPOSE_STRIP;
     plan->access = aligned < (int)size ? aligned : (int)size;
     plan->tile_rows = (int)rows;
     plan->tile_cols = (int)cols;
@@ -142,6 +187,8 @@ static void plan_strip(const tilemm__transpose_args_t *args, int aligned,
         if (plan->tile_batch > unit)
             plan->tile_batch -= plan->tile_batch % (int)unit;
     }
+    if (size < 4)
+        plan_turn(args, plan);
     plan->unit_in = strip_unit(args, plan, args->src, args->ld_src, args->stride_src, cols,
                                args->cols, rows, args->rows);
     plan->unit_out = strip_unit(args, plan, args->dst, args->ld_dst, args->stride_dst, rows,
@@ -197,11 +244,11 @@ static int is_gathered(const tilemm__transpose_args_t *args)
     const int64_t each = product(args->rows, args->cols);
     const int batched = args->batch_count > 1;
 
-    return (args->elem_size == 4 || args->elem_size == 8) &&
-           alignment(args->dst, 0, 0, 1, args->elem_size) == 16 && args->ld_dst == args->rows &&
+    return alignment(args->dst, 0, 0, 1, args->elem_size) == 16 && args->ld_dst == args->rows &&
            (!batched || args->stride_dst == each) &&
            ((batched && product(each, (int64_t)args->elem_size) <= GATHER_BYTES) ||
-            (args->rows <= GATHER_ROWS && args->rows < args->cols));
+            (args->rows <= GATHER_ROWS && args->rows < args->cols) ||
+            (args->cols <= GATHER_COLS && args->elem_size <= 4));
 }
 
 void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
@@ -245,7 +292,7 @@ void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
         method = "narrow";
     } else if (shorter < NARROW || (args->batch_count > 1 && !(fits && size >= 4) &&
                                     each <= TILEMM__TRANSPOSE_STRIP_BYTES / 2)) {
-        plan_strip(args, aligned, plan);
+        plan_strip(args, traits, aligned, plan);
         method = "strip";
     } else if (fits) {
         plan_chunks(args, traits, plan);

@@ -5,6 +5,7 @@
 #ifndef TILEMM_PLAN_TRANSPOSE_CUDA_H
 #define TILEMM_PLAN_TRANSPOSE_CUDA_H
 
+#include "../kernels/cuda/transpose.h"
 #include "args.h"
 #include "traits.h"
 
@@ -16,6 +17,7 @@ typedef enum {
     TILEMM__TRANSPOSE_SHIFTED, /* tiles, aligned chunks of rows that are not aligned */
     TILEMM__TRANSPOSE_NARROW,  /* tiles that are narrow one way, element by element */
     TILEMM__TRANSPOSE_STRIP,   /* tiles as narrow as the matrix, or of several matrices */
+    TILEMM__TRANSPOSE_SHORT,   /* the same for elements of 1 or 2 bytes */
     TILEMM__TRANSPOSE_GATHER   /* small matrices, or few rows: 16 bytes of the result a thread */
 } tilemm__transpose_kernel_t;
 
@@ -24,6 +26,7 @@ typedef struct {
     int access;                           /* bytes of one access to global memory */
     int tile_rows, tile_cols, tile_batch; /* elements of src, matrices */
     int unit_in, unit_out;                /* strip: bytes of an access on either side */
+    tilemm__transpose_turn_t turn;        /* short */
     int halo;                             /* shifted: see the kernel */
     int streaming;                        /* more data than the L2 cache holds */
     /* Copy: it fills with zeros; as one row, where nothing lies between rows; threads along a row.

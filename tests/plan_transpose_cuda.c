@@ -74,11 +74,11 @@ static void check_sound(const tilemm__transpose_args_t *args, const tilemm__cuda
                                           0),
               "%s: halo %d", plan->name, plan->halo);
     if (plan->kernel == TILEMM__TRANSPOSE_GATHER)
-        CHECK((size == 4 || size == 8) && (uintptr_t)args->dst % 16 == 0 &&
-                  args->ld_dst == args->rows &&
+        CHECK((uintptr_t)args->dst % 16 == 0 && args->ld_dst == args->rows &&
                   (args->batch_count == 1 || args->stride_dst == args->rows * args->cols),
               "%s: gaps", plan->name);
-    if (plan->kernel == TILEMM__TRANSPOSE_STRIP) {
+    if (plan->kernel == TILEMM__TRANSPOSE_STRIP || plan->kernel == TILEMM__TRANSPOSE_SHORT) {
+        CHECK((plan->kernel == TILEMM__TRANSPOSE_SHORT) == (size < 4), "%s", plan->name);
         CHECK(plan->tile_rows > 0 && plan->tile_cols > 0 && plan->tile_batch > 0 &&
                   (int64_t)plan->tile_batch * plan->tile_rows * plan->tile_cols * size <= 16384,
               "%s: batch %d", plan->name, plan->tile_batch);
@@ -113,6 +113,7 @@ static void test_kernels(int d)
                     check_sound(&args, traits, &plan);
                     if (lengths[i] < 32 || lengths[j] < 32)
                         CHECK(plan.kernel == TILEMM__TRANSPOSE_STRIP ||
+                                  plan.kernel == TILEMM__TRANSPOSE_SHORT ||
                                   plan.kernel == TILEMM__TRANSPOSE_NARROW ||
                                   plan.kernel == TILEMM__TRANSPOSE_GATHER,
                               "%s", plan.name);
@@ -147,7 +148,8 @@ static void test_choices(void)
     expect(problem(8191, 8192, 16), "transpose_tile_sm75_32x32x16");
     expect(problem(65536, 31, 4), "transpose_narrow_sm75_128x32x4");
     expect(problem(3, 1 << 20, 4), "transpose_gather_sm75_1x4x4");
-    expect(problem(3, 1 << 20, 2), "transpose_strip_sm75_3x2728x2");
+    expect(problem(3, 1 << 20, 2), "transpose_gather_sm75_1x8x2");
+    expect(problem(31, 1 << 20, 2), "transpose_strip_sm75_31x264x2");
 
     args = problem(8, 8, 4);
     args.batch_count = 65536;
@@ -186,9 +188,14 @@ static void test_choices(void)
     args = problem(3, 5, 2);
     args.batch_count = 65536;
     args.stride_src = args.stride_dst = 15;
+    expect(args, "transpose_gather_sm75_1x8x2");
+    args = problem(24, 120, 2);
+    args.batch_count = 65536;
+    args.stride_src = args.stride_dst = 24 * 120;
     tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
-    CHECK(plan.tile_batch == 544 && plan.unit_in == 16 && plan.unit_out == 16, "%s x %d", plan.name,
-          plan.tile_batch);
+    CHECK(plan.kernel == TILEMM__TRANSPOSE_SHORT && plan.tile_batch == 2 && plan.unit_in == 16 &&
+              plan.unit_out == 16,
+          "%s x %d", plan.name, plan.tile_batch);
 
     /* alpha = 0 is a fill whatever the rest, and does not look at src. */
     args = problem(1000, 1000, 4);
@@ -379,20 +386,38 @@ static void test_inplace_choices(void)
 
 /* ---- the tiles ------------------------------------------------------------------------------ */
 
-/* The worst bank's ways, for lanes that access `bytes` bytes each at address[lane]: 1 is free of
- * conflicts. All chips that the kernels are for have the same rule. */
-static int conflicts(const int *address, int lanes, int bytes)
+/* Wavefronts beyond the ideal, for lanes that access `bytes` bytes each at address[lane], -1 for a
+ * lane that does not. All chips that the kernels are for have the same rules. */
+static int conflicts_of(const int *address, int lanes, int bytes, int load)
 {
     tilemm_warp_access_t access = {.elem_bytes = bytes};
     tilemm_shared_cost_t cost;
+    tilemm_status_t status;
     int lane;
 
     for (lane = 0; lane < lanes; lane++) {
+        if (address[lane] < 0)
+            continue;
         access.active |= 1u << lane;
         access.addr[lane] = (uint64_t)address[lane];
     }
-    CHECK(tilemm_model_shared(75, &access, &cost) == TILEMM_SUCCESS, "%d bytes", bytes);
-    return cost.degree;
+    status = load ? tilemm_model_shared_load(75, &access, &cost)
+                  : tilemm_model_shared(75, &access, &cost);
+    CHECK(status == TILEMM_SUCCESS, "%d bytes", bytes);
+    return cost.conflicts;
+}
+
+static void check_free(const int *address, int bytes, int load, const char *what, int size)
+{
+    const int conflicts = conflicts_of(address, 32, bytes, load);
+
+    CHECK(conflicts == 0, "%s of %d-byte elements: %d conflicts", what, size, conflicts);
+}
+
+/* The worst bank's ways: 1 is free of conflicts. */
+static int conflicts(const int *address, int lanes, int bytes)
+{
+    return conflicts_of(address, lanes, bytes, 0) + 1;
 }
 
 /* Chunks as threads of a block store and read them. */
@@ -427,23 +452,6 @@ static void test_chunk_tile(int size, int chunk, int edge, int threads)
     }
 }
 
-static void test_scalar_tile(int size, int edge)
-{
-    const int pitch = tilemm__transpose_pitch(edge, size);
-    int along[32], down[32], first, other, lane;
-
-    for (other = 0; other < edge; other++) {
-        for (first = 0; first < edge; first += 32) {
-            for (lane = 0; lane < 32; lane++) {
-                along[lane] = (other * pitch + first + lane) * size;
-                down[lane] = ((first + lane) * pitch + other) * size;
-            }
-            CHECK(conflicts(along, 32, size) == 1, "row %d of %d-byte elements", other, size);
-            CHECK(conflicts(down, 32, size) == 1, "column %d of %d-byte elements", other, size);
-        }
-    }
-}
-
 /* The tile of shifted chunks, rows x cols: stored as above, and read as two chunks that follow each
  * other, from any one on. */
 static void test_shifted_tile(int size, int chunk, int rows, int cols)
@@ -474,17 +482,90 @@ static void test_shifted_tile(int size, int chunk, int rows, int cols)
     }
 }
 
-/* A tile of panels: eight lanes read 16 bytes each of one column, four columns side by side. */
+/* A tile of rows x cols elements, one by one: filled along its rows, as they lie in memory, by
+ * threads side by side, and read down its columns. */
+static void test_element_tile(int size, int rows, int cols)
+{
+    int along[32], down[32], row, col, lane;
+
+    for (row = 0; row < rows; row++) {
+        for (col = 0; col < cols; col += 32) {
+            for (lane = 0; lane < 32; lane++)
+                along[lane] = tilemm__transpose_element(row, col + lane, cols, size) * size;
+            check_free(along, size, 0, "a row", size);
+        }
+    }
+    for (col = 0; col < cols; col++) {
+        for (row = 0; row < rows; row += 32) {
+            for (lane = 0; lane < 32; lane++)
+                down[lane] = tilemm__transpose_element(row + lane, col, cols, size) * size;
+            check_free(down, size, 1, "a column", size);
+        }
+    }
+}
+
+/* A lane's element of a panel, row and column; of 16 bytes, an asynchronous copy's halves, of which
+ * lanes eight apart take the other one first. */
+static void check_panel(const int *row, const int *col, int size, const char *what)
+{
+    int address[32], half[32], lane, h;
+
+    for (lane = 0; lane < 32; lane++)
+        address[lane] = tilemm__panel_element(row[lane], col[lane], size) * size;
+    check_free(address, size, 0, what, size);
+    check_free(address, size, 1, what, size);
+    for (h = 0; h < 16 && size == 16; h += 8) {
+        for (lane = 0; lane < 32; lane++)
+            half[lane] = address[lane] + (h ^ (lane & 8));
+        check_free(half, 8, 0, what, size);
+    }
+}
+
 static void test_panel_tile(int size)
 {
-    const int pitch = 64 + (size < 4 ? 4 / size : 1), v = 16 / size;
-    int address[32], lane, k, c;
+    enum { WIDTH = TILEMM__PANEL_WIDTH };
+    static unsigned char seen[256 * (WIDTH + 1)];
+    const int height = TILEMM__RUN_BYTES / size, v = 16 / size;
+    int row[32], col[32], r, c, k, t, lane;
 
-    for (c = 0; c < 64; c += 4) {
-        for (k = 0; k < v; k++) {
-            for (lane = 0; lane < 32; lane++)
-                address[lane] = ((lane % 8 * v + k) * pitch + c + lane / 8) * size;
-            CHECK(conflicts(address, 32, size) == 1, "%d bytes", size);
+    memset(seen, 0, sizeof seen);
+    for (r = 0; r < height; r++) {
+        for (c = 0; c < WIDTH; c++) {
+            const int at = tilemm__panel_element(r, c, size);
+
+            CHECK(at >= 0 && at < height * tilemm__panel_pitch(size) && !seen[at]++, "%d, %d", r,
+                  c);
+            for (k = 1; k < 256 / size; k *= 2)
+                CHECK(tilemm__panel_below(tilemm__panel_element(r & -k, c, size), r & (k - 1),
+                                          size) == at,
+                      "%d, %d", r, c);
+        }
+        for (c = 0; c < WIDTH; c += 32) {
+            for (lane = 0; lane < 32; lane++) {
+                row[lane] = r;
+                col[lane] = c + lane;
+            }
+            check_panel(row, col, size, "a row of a panel");
+        }
+    }
+    /* All threads down the columns, element by element. */
+    for (t = 0; t < height * WIDTH; t += 32) {
+        for (lane = 0; lane < 32; lane++) {
+            row[lane] = (t + lane) % height;
+            col[lane] = (t + lane) / height;
+        }
+        check_panel(row, col, size, "a column of a panel");
+    }
+    /* 16 bytes a lane. */
+    for (c = 0; c < WIDTH; c += 4) {
+        for (r = 0; r < height; r += 8 * v) {
+            for (k = 0; k < v; k++) {
+                for (lane = 0; lane < 32; lane++) {
+                    row[lane] = r + lane % 8 * v + k;
+                    col[lane] = c + lane / 8;
+                }
+                check_panel(row, col, size, "four columns of a panel");
+            }
         }
     }
 }
@@ -502,6 +583,123 @@ static void test_strip_tile(int size)
         CHECK(slot >= 0 && slot < 16384 / size && !seen[slot]++, "%d", slot);
         CHECK(slot % (16 / size) == f % (16 / size), "%d", slot);
     }
+}
+
+/* ---- strips of short elements
+ * --------------------------------------------------------------------------------- */
+
+/* A side's buffer: how far apart lanes' lines are in it, in bytes. */
+static int strip_at(int byte, int stride)
+{
+    return byte ^ tilemm__short_swizzle(byte / 128 / tilemm__short_period(stride),
+                                        tilemm__short_mask(stride));
+}
+
+/* What comes and goes in the order of bytes, by units of `unit`: free of conflicts from the start
+ * of 128 bytes on, else two ways at most. */
+static void check_strip_line(int stride, int size, int unit)
+{
+    int address[32], first, lane, conflicts;
+
+    for (first = 0; first + 32 * unit <= TILEMM__TRANSPOSE_STRIP_BYTES;
+         first += unit < 16 ? 4 * unit : 16) {
+        /* Of 16 bytes in another order the address is that of the lowest. */
+        for (lane = 0; lane < 32; lane++)
+            address[lane] = strip_at(first + lane * unit, stride) & -unit;
+        conflicts = conflicts_of(address, 32, unit, 0);
+        CHECK(conflicts <= (first % 128 ? (unit + 3) / 4 : 0), "%d of %d bytes, lanes %d apart: %d",
+              unit, size, stride, conflicts);
+    }
+}
+
+static void check_strip(const tilemm__transpose_args_t *args, const tilemm__transpose_plan_t *plan)
+{
+    static int source[TILEMM__TRANSPOSE_STRIP_BYTES];
+    const tilemm__transpose_turn_t *turn = &plan->turn;
+    const int size = (int)args->elem_size, width = plan->tile_cols, height = plan->tile_rows;
+    const int area = width * height, lanes = 32;
+    const int in_stride = turn->in_line * turn->together * size;
+    const int out_stride = turn->out_line * turn->together * size;
+    const int region_in =
+        128 * tilemm__short_period(in_stride) * (tilemm__short_mask(in_stride) ? 1 : 999);
+    const int region_out =
+        128 * tilemm__short_period(out_stride) * (tilemm__short_mask(out_stride) ? 1 : 999);
+    int group, set, j, e, lane;
+
+    for (e = 0; e < plan->tile_batch * area; e++)
+        source[e] = -1;
+    CHECK(turn->parts * turn->share >= turn->across * turn->down, "%s", plan->name);
+    for (group = 0; group < turn->groups; group++) {
+        for (set = 0; set < turn->sets; set++) {
+            for (j = 0; j < turn->together; j++) {
+                for (e = 0; e < turn->across * turn->down; e++) {
+                    const int x = e / turn->down, y = e % turn->down;
+                    int load[32], store[32];
+
+                    /* Served together; the warp's other lanes are elsewhere. */
+                    for (lane = 0; lane < 32; lane++) {
+                        const int first = (set * lanes + lane) * turn->together, line = first + j;
+                        const int in = group * area + line * turn->in_line + x + y * width;
+                        const int out = group * area + line * turn->out_line + y + x * height;
+                        const int in_first = (group * area + first * turn->in_line) * size;
+                        const int out_first = (group * area + first * turn->out_line) * size;
+
+                        load[lane] = store[lane] = -1;
+                        if (lane >= lanes || line >= turn->lines)
+                            continue;
+                        load[lane] = strip_at(in * size, in_stride);
+                        store[lane] = strip_at(out * size, out_stride);
+                        CHECK(in * size / region_in <= in_first / region_in + 1 &&
+                                  out * size / region_out <= out_first / region_out + 1,
+                              "%s: more than one border", plan->name);
+                        CHECK(source[out] == -1, "%s: %d twice", plan->name, out);
+                        source[out] = in;
+                    }
+                    check_free(load, size, 1, plan->name, size);
+                    check_free(store, size, 0, plan->name, size);
+                }
+            }
+        }
+    }
+    for (e = 0; e < plan->tile_batch * area; e++) {
+        const int matrix = e / area, row = e % area % height, col = e % area / height;
+
+        CHECK(source[e] == matrix * area + row * width + col, "%s: element %d is %d", plan->name, e,
+              source[e]);
+    }
+    check_strip_line(in_stride, size, 16);
+    check_strip_line(out_stride, size, 16);
+    check_strip_line(in_stride, size, size);
+    check_strip_line(out_stride, size, size);
+}
+
+static void test_strips(int size)
+{
+    static const int shapes[][3] = {
+        {3, 5, 65536},  {7, 9, 65536},  {2, 2, 9999},  {4, 4, 9999},   {8, 8, 9999},
+        {16, 16, 9999}, {17, 17, 9999}, {31, 31, 99},  {20, 50, 99},   {50, 20, 99},
+        {12, 40, 99},   {5, 5, 3},      {1, 7, 9999},  {64, 30, 99},   {6, 10, 9999},
+        {3, 65536, 1},  {65536, 3, 1},  {2, 65536, 1}, {31, 65536, 1}, {65536, 31, 1},
+        {16, 65536, 1}, {65536, 24, 1}, {1, 65536, 1}, {32, 3, 9999},  {13, 11, 7},
+    };
+    int i, walked = 0;
+
+    for (i = 0; i < (int)(sizeof shapes / sizeof shapes[0]); i++) {
+        tilemm__transpose_args_t args = problem(shapes[i][0], shapes[i][1], size);
+        tilemm__transpose_plan_t plan;
+
+        args.batch_count = shapes[i][2];
+        args.stride_src = args.rows * args.cols;
+        args.stride_dst = args.stride_src + 1; /* a gap, which forbids the gathering kernel */
+        if (args.batch_count == 1)
+            args.ld_dst++;
+        tilemm__plan_transpose_cuda(&args, &devices[H200], &plan);
+        if (plan.kernel == TILEMM__TRANSPOSE_SHORT) {
+            check_strip(&args, &plan);
+            walked++;
+        }
+    }
+    CHECK(walked > 12, "%d strips of %d bytes", walked, size);
 }
 
 int main(void)
@@ -526,16 +724,23 @@ int main(void)
     test_chunk_tile(1, 8, 128, 256);
     test_chunk_tile(2, 8, 64, 256);
     test_chunk_tile(8, 16, 32, 256);
-    test_scalar_tile(1, 64);
-    test_scalar_tile(2, 64);
-    test_scalar_tile(4, 64);
-    test_scalar_tile(8, 32);
+    test_element_tile(1, 64, 64);
+    test_element_tile(2, 64, 64);
+    test_element_tile(4, 64, 64);
+    test_element_tile(8, 32, 32);
     test_shifted_tile(1, 8, 128, 128);
     test_shifted_tile(2, 16, 256, 64);
     test_shifted_tile(4, 16, 128, 64);
     test_shifted_tile(8, 16, 64, 32);
-    test_panel_tile(4);
-    for (d = 0; d < 5; d++)
+    test_element_tile(4, 32, 128);
+    test_element_tile(4, 128, 32);
+    test_element_tile(8, 32, 128);
+    test_element_tile(8, 128, 32);
+    for (d = 0; d < 5; d++) {
+        test_panel_tile(sizes[d]);
         test_strip_tile(sizes[d]);
+    }
+    test_strips(1);
+    test_strips(2);
     return check_exit();
 }

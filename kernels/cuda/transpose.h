@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "inplace.h"
+#include "tile_layout.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -20,8 +21,20 @@ extern "C" {
 /* Threads in a block of every kernel here but for those that say otherwise. */
 enum { TILEMM__TRANSPOSE_THREADS = 256 };
 
-/* What a strip's tile may hold, in bytes, pads included. */
+/* What a strip's tile may hold, in bytes. */
 enum { TILEMM__TRANSPOSE_STRIP_BYTES = 16384 };
+
+/* How lanes turn a strip of short elements over, each `together` lines of it: matrices; or in each
+ * of `groups` matrices columns, or rows. Element (x, y) of line i is number x + y tile_cols + i
+ * in_line as it comes, and y + x tile_rows + i out_line as it goes. A warp takes 32 lanes' lines,
+ * of which there are `sets` in a group; where that leaves warps idle, `parts` warps each take
+ * `share` of their elements. */
+typedef struct {
+    int groups, lines, together, sets;
+    int in_line, out_line;
+    int across, down; /* x and y in a line */
+    int parts, share;
+} tilemm__transpose_turn_t;
 
 /* dst (cols x rows) = transpose of src (rows x cols), for each of a batch. Elements of 4 bytes are
  * floats to be multiplied by alpha where scaled. */
@@ -49,9 +62,12 @@ int tilemm__launch_transpose_chunks(const tilemm__transpose_launch_t *launch, vo
 int tilemm__launch_transpose_shifted(const tilemm__transpose_launch_t *launch, void *stream);
 /* Element by element, of up to 8 bytes; tiles of 128 x 32 or 32 x 128. */
 int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *launch, void *stream);
-/* Matrices with few rows or columns, and batches of small ones: a tile of any shape. access is 8
- * or 16 for elements of 16 bytes. */
+/* Matrices with few rows or columns, and batches of small ones: a tile of any shape. Elements of 4
+ * bytes or more; access is 8 or 16 for those of 16. */
 int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *launch, void *stream);
+/* The same for elements of 1 or 2 bytes. */
+int tilemm__launch_transpose_short(const tilemm__transpose_launch_t *launch,
+                                   const tilemm__transpose_turn_t *turn, void *stream);
 /* 16 bytes of the result for a thread; see transpose_gather.cu for what it asks. */
 int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *launch, void *stream);
 
@@ -88,13 +104,13 @@ int tilemm__launch_transpose_swap(const tilemm__transpose_swap_t *launch, void *
 /* ---- in place, rectangular: see inplace.h for the maps ------------------------------------- */
 
 /* Two passes (see transpose_panels.cu): panels of as many rows as make a run of this many bytes,
- * transposed by tiles of so many columns; then the runs are moved. */
-enum { TILEMM__RUN_BYTES = 256, TILEMM__PANEL_WIDTH = 64 };
+ * transposed by tiles of TILEMM__PANEL_WIDTH columns; then the runs are moved. */
+enum { TILEMM__RUN_BYTES = 256 };
 
 /* The shared memory of a block, at most, and blocks that a multiprocessor takes if it has that. */
 enum {
     TILEMM__PANEL_STAGES = 3,
-    TILEMM__PANEL_SHARED = TILEMM__PANEL_STAGES * 256 * (TILEMM__PANEL_WIDTH + 4),
+    TILEMM__PANEL_SHARED = TILEMM__PANEL_STAGES * TILEMM__RUN_BYTES * (TILEMM__PANEL_WIDTH + 1),
     TILEMM__PANEL_BLOCKS = 4
 };
 

@@ -5,7 +5,7 @@
  * shared memory, no barrier, and all loads of a thread under way at once.
  *
  * Assumes: compute capability 7.5 or later; ld_dst == rows, stride_dst == rows * cols; dst aligned
- * to 16 bytes; elements of 4 or 8 bytes; no more than 2^31 - 1 blocks of 4 KiB.
+ * to 16 bytes; no more than 2^31 - 1 blocks of 4 KiB.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
@@ -15,46 +15,57 @@
 
 enum { THREADS = TILEMM__TRANSPOSE_THREADS };
 
-/* CHUNKS of 16 bytes a thread. */
-template <typename element, int CHUNKS>
-static __global__ void __launch_bounds__(THREADS) gather_small(const tilemm__transpose_launch_t p)
+typedef struct {
+    tilemm__transpose_launch_t launch;
+    division_t by_each, by_rows;
+} gather_t;
+
+/* CHUNKS of 16 bytes a thread. index is int32_t where that holds all of them, source and result. */
+template <typename element, typename index, int CHUNKS>
+static __global__ void __launch_bounds__(THREADS) gather_small(const gather_t g)
 {
-    enum { COUNT = 16 / sizeof(element) };
+    enum { COUNT = 16 / sizeof(element), SHORT = sizeof(index) == 4 };
     union {
         element e[COUNT];
         uint4 all;
     } chunk[CHUNKS];
-    const uint64_t rows = (uint64_t)p.rows, each = rows * (uint64_t)p.cols;
-    const uint64_t total = each * (uint64_t)p.batch;
-    const uint64_t first = ((uint64_t)blockIdx.x * CHUNKS * THREADS + threadIdx.x) * COUNT;
+    const tilemm__transpose_launch_t &p = g.launch;
+    const index rows = (index)p.rows, cols = (index)p.cols, each = rows * cols;
+    const index total = each * (index)p.batch, ld = (index)p.ld_src;
+    const index first = ((index)blockIdx.x * CHUNKS * THREADS + (index)threadIdx.x) * COUNT;
 
     wait_for_previous();
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
-        const uint64_t at = first + c * THREADS * COUNT;
-        int64_t number = (int64_t)quotient(at, each);
-        const uint64_t place = at - (uint64_t)number * each;
-        int64_t j = (int64_t)quotient(place, rows), i = (int64_t)(place - (uint64_t)j * rows);
-        const element *from = (const element *)p.src + number * p.stride_src;
+        const index at = first + c * THREADS * COUNT;
+        index number = SHORT ? (index)divided((uint32_t)at, g.by_each)
+                             : (index)quotient((uint64_t)at, (uint64_t)each);
+        const index place = at - number * each;
+        index j = SHORT ? (index)divided((uint32_t)place, g.by_rows)
+                        : (index)quotient((uint64_t)place, (uint64_t)rows);
+        index i = place - j * rows, from = number * (index)p.stride_src + i * ld + j;
 
         if (at >= total)
             break;
 #pragma unroll
         for (int k = 0; k < COUNT; k++) {
-            chunk[c].e[k] = from[i * p.ld_src + j];
-            if (++i == p.rows) {
+            chunk[c].e[k] = ((const element *)p.src)[from];
+            from += ld;
+            if (++i == rows) {
                 i = 0;
-                if (++j == p.cols) { /* behind the last matrix it is read again */
+                from += 1 - rows * ld;
+                if (++j == cols) { /* behind the last matrix it is read again */
                     j = 0;
-                    if (++number < p.batch)
-                        from += p.stride_src;
+                    from -= cols;
+                    if (++number < (index)p.batch)
+                        from += (index)p.stride_src;
                 }
             }
         }
     }
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
-        const uint64_t at = first + c * THREADS * COUNT;
+        const index at = first + c * THREADS * COUNT;
         element *to = (element *)p.dst + at;
 
         if (p.scaled) {
@@ -74,21 +85,45 @@ static __global__ void __launch_bounds__(THREADS) gather_small(const tilemm__tra
     }
 }
 
-template <typename element>
-static cudaError_t run(const tilemm__transpose_launch_t *p, cudaStream_t stream)
+template <typename element, typename index>
+static cudaError_t run(const gather_t *g, cudaStream_t stream)
 {
     /* Two chunks a thread where memory is what limits, more threads where latency does. */
-    const auto kernel = p->streaming ? gather_small<element, 2> : gather_small<element, 1>;
+    const tilemm__transpose_launch_t *p = &g->launch;
+    const auto kernel =
+        p->streaming ? gather_small<element, index, 2> : gather_small<element, index, 1>;
     const uint64_t bytes =
         (uint64_t)p->rows * (uint64_t)p->cols * (uint64_t)p->batch * sizeof(element);
     const uint64_t each = THREADS * 16 * (p->streaming ? 2 : 1);
 
-    return launch_after(kernel, (unsigned)((bytes + each - 1) / each), THREADS, 0, stream, *p);
+    return launch_after(kernel, (unsigned)((bytes + each - 1) / each), THREADS, 0, stream, *g);
+}
+
+template <typename index>
+static int launch(const gather_t *g, cudaStream_t stream)
+{
+    switch (g->launch.elem_size) {
+    case 1: return (int)run<uint8_t, index>(g, stream);
+    case 2: return (int)run<uint16_t, index>(g, stream);
+    case 4: return (int)run<uint32_t, index>(g, stream);
+    case 8: return (int)run<uint2, index>(g, stream);
+    case 16: return (int)run<tilemm__pair, index>(g, stream);
+    default: return (int)cudaErrorInvalidValue;
+    }
 }
 
 int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *p, void *stream)
 {
     cudaStream_t s = (cudaStream_t)stream;
+    const int64_t last = (p->batch - 1) * p->stride_src + (p->rows - 1) * p->ld_src + p->cols;
+    /* Two blocks' chunks more, which threads may number behind the end. */
+    const int64_t room = INT32_MAX - 2 * THREADS * 16;
+    gather_t g;
 
-    return (int)(p->elem_size == 4 ? run<uint32_t>(p, s) : run<uint2>(p, s));
+    g.launch = *p;
+    if (last > room || p->rows * p->cols * p->batch > room || p->rows * p->ld_src > room)
+        return launch<int64_t>(&g, s);
+    g.by_each = division_by((uint32_t)(p->rows * p->cols));
+    g.by_rows = division_by((uint32_t)p->rows);
+    return launch<int32_t>(&g, s);
 }

@@ -41,7 +41,8 @@ enum {
 template <int BYTES>
 struct panel_tile {
     typedef typename tilemm__element<BYTES>::type element;
-    enum { HEIGHT = RUN_BYTES / BYTES, PITCH = WIDTH + (BYTES < 4 ? 4 / BYTES : 1) };
+    typedef typename tilemm__shared_element<BYTES>::type shared;
+    enum { HEIGHT = RUN_BYTES / BYTES };
 
     static __device__ __forceinline__ element *slot(const tilemm__transpose_panels_t *q, int64_t s)
     {
@@ -57,20 +58,25 @@ struct panel_tile {
 
     /* Rows of the panel to the tile, which keeps them; runs of the panel to the tile's columns. */
     static __device__ __forceinline__ void in(const tilemm__transpose_panels_t *q, int64_t order,
-                                              int64_t c0, element *tile)
+                                              int64_t c0, shared *tile)
     {
         const int64_t panel = panel_of(q, order);
 
         if (q->forward) {
             enum { STEP = PANEL_THREADS / WIDTH };
             const int x = threadIdx.x % WIDTH, y = threadIdx.x / WIDTH;
+            const int at = tilemm__panel_element(y, x, BYTES);
             const element *from = (const element *)q->a + ((panel * HEIGHT + y) * q->n + c0 + x);
 
             if (c0 + x < q->n) {
 #pragma unroll
                 for (int r = 0; r < HEIGHT; r += STEP) {
-                    if (y + r < HEIGHT)
-                        copy_async<BYTES>(tile + (y + r) * PITCH + x, from);
+                    /* Always true: but the compiler then keeps the copies in order. */
+                    if (BYTES < 4 || y + r < HEIGHT)
+                        copy_async<BYTES>(tile + (BYTES < 4
+                                                      ? tilemm__panel_below(at, r, BYTES)
+                                                      : tilemm__panel_element(y + r, x, BYTES)),
+                                          from);
                     from += STEP * q->n;
                 }
             }
@@ -84,31 +90,45 @@ struct panel_tile {
 #pragma unroll 4
             for (int c = y; c < WIDTH; c += STEP) {
                 if (c0 + c < q->n)
-                    copy_async<BYTES>(tile + x * PITCH + c, slot(q, panel * q->n + c0 + c) + x);
+                    copy_async<BYTES>(tile + tilemm__panel_element(x, c, BYTES),
+                                      slot(q, panel * q->n + c0 + c) + x);
             }
         }
     }
 
     static __device__ __forceinline__ void out(const tilemm__transpose_panels_t *q, int64_t order,
-                                               int64_t c0, const element *tile)
+                                               int64_t c0, const shared *tile)
     {
         const int64_t panel = panel_of(q, order);
 
         if (!q->forward) {
-            enum { STEP = PANEL_THREADS / WIDTH };
+            enum { STEP = PANEL_THREADS / WIDTH, TOGETHER = 4 };
             const int x = threadIdx.x % WIDTH, y = threadIdx.x / WIDTH;
+            const int at = tilemm__panel_element(y, x, BYTES);
             element *to = (element *)q->a + ((panel * HEIGHT + y) * q->n + c0 + x);
 
             if (c0 + x < q->n) {
+                if (BYTES < 4) {
+                    for (int r = 0; r < HEIGHT; r += TOGETHER * STEP) {
+                        const int block = tilemm__panel_below(at, r, BYTES);
+
+#pragma unroll
+                        for (int k = 0; k < TOGETHER; k++) {
+                            write_element<BYTES>(
+                                to, tile + tilemm__panel_below(block, k * STEP, BYTES));
+                            to += STEP * q->n;
+                        }
+                    }
+                } else {
 #pragma unroll 4
-                for (int r = y; r < HEIGHT; r += STEP) {
-                    *to = tile[r * PITCH + x];
-                    to += STEP * q->n;
+                    for (int r = y; r < HEIGHT; r += STEP) {
+                        write_element<BYTES>(to, tile + tilemm__panel_element(r, x, BYTES));
+                        to += STEP * q->n;
+                    }
                 }
             }
         } else if (q->wide) {
-            /* Eight neighbours write 128 bytes of a run, four columns side by side: reading down
-             * columns they meet each bank once. */
+            /* Eight neighbours write 128 bytes of a run, four columns side by side. */
             enum { V = 16 / BYTES };
             const int x = threadIdx.x % 8 * V, y = threadIdx.x / 8;
 
@@ -117,9 +137,12 @@ struct panel_tile {
 
 #pragma unroll
                 for (int r = x; r < HEIGHT; r += 8 * V) {
+                    const int at = tilemm__panel_element(r, c, BYTES);
                     uint32_t w[4];
 
-                    gather(w, tile + r * PITCH + c, PITCH);
+#pragma unroll
+                    for (int k = 0; k < V; k++)
+                        ((shared *)w)[k] = tile[tilemm__panel_below(at, k, BYTES)];
                     put<false>(tilemm__bytes<16>(), to + r, w);
                 }
             }
@@ -133,7 +156,8 @@ struct panel_tile {
 #pragma unroll 4
             for (int c = y; c < WIDTH; c += STEP) {
                 if (c0 + c < q->n)
-                    slot(q, panel * q->n + c0 + c)[x] = tile[x * PITCH + c];
+                    write_element<BYTES>(slot(q, panel * q->n + c0 + c) + x,
+                                         tile + tilemm__panel_element(x, c, BYTES));
             }
         }
     }
@@ -157,8 +181,8 @@ static __global__ void __launch_bounds__(PANEL_THREADS, TILEMM__PANEL_BLOCKS)
     panels(const tilemm__transpose_panels_t q)
 {
     typedef panel_tile<BYTES> tiles;
-    typedef typename tiles::element element;
-    enum { TILE = tiles::HEIGHT * tiles::PITCH };
+    typedef typename tiles::shared element;
+    enum { TILE = tiles::HEIGHT * tilemm__panel_pitch(BYTES) };
     extern __shared__ __align__(16) unsigned char storage[];
     element *const tile = (element *)storage;
     const unsigned slabs = (unsigned)((q.n + WIDTH - 1) / WIDTH);
@@ -203,8 +227,7 @@ static __global__ void __launch_bounds__(PANEL_THREADS, TILEMM__PANEL_BLOCKS)
 template <int BYTES>
 static cudaError_t run_panels(const tilemm__transpose_panels_t *q, cudaStream_t stream)
 {
-    typedef panel_tile<BYTES> tiles;
-    const int bytes = STAGES * tiles::HEIGHT * tiles::PITCH * BYTES;
+    const int bytes = TILEMM__PANEL_SHARED;
     const int64_t slabs = (q->n + WIDTH - 1) / WIDTH;
     tilemm__transpose_panels_t copy = *q;
     void *arguments[] = {&copy};

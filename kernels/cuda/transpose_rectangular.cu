@@ -16,11 +16,6 @@
 
 enum { THREADS = TILEMM__TRANSPOSE_THREADS, TOGETHER = 8 };
 
-static unsigned grid_for(uint64_t blocks)
-{
-    return (unsigned)(blocks < 0x7fffffff ? blocks : 0x7fffffff);
-}
-
 static __host__ __device__ __forceinline__ uint64_t blocks_for(int64_t size, int64_t each)
 {
     return ((uint64_t)size + (uint64_t)each - 1) / (uint64_t)each;

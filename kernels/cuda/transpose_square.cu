@@ -33,11 +33,6 @@ static __device__ __forceinline__ pair_t pair(const tilemm__transpose_swap_t *p,
     return at;
 }
 
-static __host__ __device__ __forceinline__ uint64_t tiles_along(int64_t n, int edge)
-{
-    return ((uint64_t)n + (uint64_t)edge - 1) / (uint64_t)edge;
-}
-
 template <int BYTES, int CHUNK, int EDGE, int ALIGN>
 static __global__ void __launch_bounds__(THREADS) chunks(const tilemm__transpose_swap_t p)
 {
@@ -88,24 +83,24 @@ static __global__ void __launch_bounds__(THREADS, 4) scalar(const tilemm__transp
     }
 }
 
-static unsigned grid_for(int64_t n, int edge)
+static unsigned pairs_grid(int64_t n, int edge)
 {
-    const uint64_t tiles = tiles_along(n, edge), pairs = tiles * (tiles + 1) / 2;
+    const uint64_t tiles = tiles_along(n, edge);
 
-    return (unsigned)(pairs < 0x7fffffff ? pairs : 0x7fffffff);
+    return grid_for(tiles * (tiles + 1) / 2);
 }
 
 template <int BYTES, int CHUNK, int EDGE, int ALIGN>
 static int launch_chunks(const tilemm__transpose_swap_t *p, cudaStream_t stream)
 {
-    return (int)launch_after(chunks<BYTES, CHUNK, EDGE, ALIGN>, grid_for(p->n, EDGE), THREADS, 0,
+    return (int)launch_after(chunks<BYTES, CHUNK, EDGE, ALIGN>, pairs_grid(p->n, EDGE), THREADS, 0,
                              stream, *p);
 }
 
 template <int BYTES, int EDGE>
 static int launch_scalar(const tilemm__transpose_swap_t *p, cudaStream_t stream)
 {
-    return (int)launch_after(scalar<BYTES, EDGE>, grid_for(p->n, EDGE), THREADS, 0, stream, *p);
+    return (int)launch_after(scalar<BYTES, EDGE>, pairs_grid(p->n, EDGE), THREADS, 0, stream, *p);
 }
 
 int tilemm__launch_transpose_swap(const tilemm__transpose_swap_t *p, void *stream)

@@ -1,13 +1,13 @@
 /* transpose_tile.cu - transpose out of place, through a tile in shared memory that is free of bank
- * conflicts, with both sides coalesced.
+ * conflicts (but for strips), with both sides coalesced.
  *
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0; as much
  * alignment as the launch says.
  *
  * Four kernels. `chunks` moves 8- or 16-byte chunks on every side and turns small blocks over in
  * registers; `shifted` does so where rows are not aligned; `narrow` and `strip` take matrices that
- * are far from filling a square tile. Each block walks over tiles with the stride of the grid, so
- * that any number of tiles fits any grid.
+ * are far from filling a square tile (strips of shorter elements: transpose_short.cu). Each block
+ * walks over tiles with the stride of the grid, so that any number of tiles fits any grid.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
@@ -42,11 +42,6 @@ static __device__ __forceinline__ place_t place(const tilemm__transpose_launch_t
     at.rows = p->rows - i;
     at.cols = p->cols - j;
     return at;
-}
-
-static __host__ __device__ __forceinline__ uint64_t tiles_along(int64_t size, int edge)
-{
-    return ((uint64_t)size + (uint64_t)edge - 1) / (uint64_t)edge;
 }
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -260,9 +255,8 @@ template <int BYTES, int ROWS, int COLS>
 static __global__ void __launch_bounds__(THREADS, 4) narrow(const tilemm__transpose_launch_t p)
 {
     typedef typename tilemm__element<BYTES>::type element;
-    enum { PITCH = COLS + (BYTES < 4 ? 4 / BYTES : 1), STEP = THREADS / COLS };
-    enum { OUT_STEP = THREADS / ROWS };
-    __shared__ element tile[ROWS * PITCH];
+    enum { STEP = THREADS / COLS, OUT_STEP = THREADS / ROWS };
+    __shared__ element tile[ROWS * tilemm__transpose_pitch(COLS, BYTES)];
     const uint64_t tile_rows = tiles_along(p.rows, ROWS), tile_cols = tiles_along(p.cols, COLS);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
 
@@ -283,12 +277,12 @@ static __global__ void __launch_bounds__(THREADS, 4) narrow(const tilemm__transp
             if (rows == ROWS) {
 #pragma unroll
                 for (int r = 0; r < ROWS; r += STEP) {
-                    copy_async<BYTES>(tile + (y + r) * PITCH + x, q);
+                    copy_async<BYTES>(tile + tilemm__transpose_element(y + r, x, COLS, BYTES), q);
                     q += STEP * p.ld_src;
                 }
             } else {
                 for (int r = y; r < rows; r += STEP) {
-                    copy_async<BYTES>(tile + r * PITCH + x, q);
+                    copy_async<BYTES>(tile + tilemm__transpose_element(r, x, COLS, BYTES), q);
                     q += STEP * p.ld_src;
                 }
             }
@@ -304,7 +298,7 @@ static __global__ void __launch_bounds__(THREADS, 4) narrow(const tilemm__transp
 
 #pragma unroll 4
             for (int c = y; c < cols; c += OUT_STEP) {
-                const element v = tile[x * PITCH + c];
+                const element v = tile[tilemm__transpose_element(x, c, COLS, BYTES)];
 
                 *q = p.scaled ? times(v, p.alpha) : v;
                 q += OUT_STEP * p.ld_dst;
@@ -315,32 +309,20 @@ static __global__ void __launch_bounds__(THREADS, 4) narrow(const tilemm__transp
 
 /* ---- strips ---------------------------------------------------------------------------------- */
 
-/* Division of x < 2^16 by d < 2^16: magic is floor(2^32 / d) + 1, and the error x / 2^32 of
- * x * magic / 2^32 is below 1 / d. */
-static uint32_t magic(int d)
-{
-    return d == 1 ? 0 : (uint32_t)((UINT64_C(1) << 32) / (uint64_t)d) + 1;
-}
-
-static __device__ __forceinline__ int divided(int x, uint32_t magic)
-{
-    return magic ? (int)__umulhi((uint32_t)x, magic) : x;
-}
-
 /* One side of a tile as lines that are consecutive in memory: rows of the source, columns of it
  * (which are rows of the destination), or, where these follow each other without a gap, whole
  * matrices, or the whole tile. 2^log_lanes threads go along a line, by units of `unit` elements. */
 typedef struct {
     int length, lines; /* elements in a line, lines in a tile */
     int each;          /* lines in a matrix; 0: the tile is one line */
-    uint32_t magic_each;
+    division_t by_each;
     int log_lanes, unit;
 } side_t;
 
 typedef struct {
     tilemm__transpose_launch_t launch;
     side_t in, out;
-    uint32_t magic_rows, magic_cols;
+    division_t by_rows, by_cols;
     uint64_t tile_cols, each, tiles; /* tiles in a row of them, in a matrix, in all */
 } strip_t;
 
@@ -368,7 +350,9 @@ static __device__ __forceinline__ void gather_turned(uint32_t (&v)[4], const uin
 }
 
 /* A tile of tile_batch pieces of tile_rows x tile_cols lies in shared memory as it does in packed
- * memory; swizzled, as lanes read it with a stride of several columns. */
+ * memory; swizzled, as lanes read it with a stride of several columns.
+ * For some shapes lanes still meet in a bank; two passes through shared memory, as
+ * transpose_short.cu makes them, would free it, but take longer for elements of this size. */
 template <typename element>
 static __global__ void __launch_bounds__(THREADS) strip(const strip_t s)
 {
@@ -396,14 +380,14 @@ static __global__ void __launch_bounds__(THREADS) strip(const strip_t s)
             __syncthreads();
         line = threadIdx.x >> s.in.log_lanes;
         x = (threadIdx.x & ((1 << s.in.log_lanes) - 1)) * s.in.unit;
-        there = !s.in.each ? batch * area : s.in.each == 1 ? rows * width : cols;
+        there = !s.in.each ? batch * area : s.in.each == 1 ? rows * cols : cols;
         while (line < s.in.lines) {
             uint32_t w[TOGETHER][4];
             int to[TOGETHER], count[TOGETHER];
 
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
-                const int b = divided(line, s.in.magic_each), r = line - b * s.in.each;
+                const int b = (int)divided((uint32_t)line, s.in.by_each), r = line - b * s.in.each;
 
                 count[k] = line < s.in.lines && b < batch && r < rows ? there - x : 0;
                 to[k] = line * s.in.length + x;
@@ -446,19 +430,19 @@ static __global__ void __launch_bounds__(THREADS) strip(const strip_t s)
         __syncthreads();
         line = threadIdx.x >> s.out.log_lanes;
         x = (threadIdx.x & ((1 << s.out.log_lanes) - 1)) * s.out.unit;
-        there = !s.out.each ? batch * area : s.out.each == 1 ? cols * height : rows;
+        there = !s.out.each ? batch * area : s.out.each == 1 ? rows * cols : rows;
         while (line < s.out.lines) {
-            int b = divided(line, s.out.magic_each), c = line - b * s.out.each, r = x;
+            int b = (int)divided((uint32_t)line, s.out.by_each), c = line - b * s.out.each, r = x;
             element *q = dst + (b * p.stride_dst + c * p.ld_dst + x);
             const int count = b < batch && c < cols ? there - x : 0;
             int f;
 
             if (s.out.each <= 1) {
                 /* x counts on over columns, and matrices. */
-                c = divided(x, s.magic_rows);
+                c = (int)divided((uint32_t)x, s.by_rows);
                 r = x - c * height;
                 if (!s.out.each) {
-                    b = divided(c, s.magic_cols);
+                    b = (int)divided((uint32_t)c, s.by_cols);
                     c -= b * width;
                 }
             }
@@ -508,11 +492,6 @@ static __global__ void __launch_bounds__(THREADS) strip(const strip_t s)
 }
 
 /* ---- launchers ------------------------------------------------------------------------------- */
-
-static unsigned grid_for(uint64_t tiles)
-{
-    return (unsigned)(tiles < 0x7fffffff ? tiles : 0x7fffffff);
-}
 
 static unsigned square_grid(const tilemm__transpose_launch_t *p, int edge)
 {
@@ -628,7 +607,7 @@ static side_t side_of(const tilemm__transpose_launch_t *p, int length, int each,
         side.each = together ? 0 : 1;
     }
     side.lines = packed && together ? 1 : side.each * batch;
-    side.magic_each = magic(side.each ? side.each : 2);
+    side.by_each = division_by(side.each ? (uint32_t)side.each : 1);
     side.unit = unit_bytes <= p->elem_size ? 1 : unit_bytes / p->elem_size;
     for (side.log_lanes = 0; side.log_lanes < 8 && (side.unit << side.log_lanes) < side.length;
          side.log_lanes++)
@@ -650,15 +629,13 @@ int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *p, void *st
     strips.out =
         side_of(p, p->tile_rows, p->tile_cols, p->tile_rows == p->rows && p->ld_dst == p->rows,
                 whole && p->stride_dst == p->rows * p->cols, p->unit_out);
-    strips.magic_rows = magic(p->tile_rows);
-    strips.magic_cols = magic(p->tile_cols);
+    strips.by_rows = division_by((uint32_t)p->tile_rows);
+    strips.by_cols = division_by((uint32_t)p->tile_cols);
     strips.tile_cols = tiles_along(p->cols, p->tile_cols);
     strips.each = tiles_along(p->rows, p->tile_rows) * strips.tile_cols;
     strips.tiles = strips.each * tiles_along(p->batch, p->tile_batch);
     grid = grid_for(strips.tiles);
     switch (p->elem_size) {
-    case 1: return (int)launch_after(strip<uint8_t>, grid, THREADS, 0, s, strips);
-    case 2: return (int)launch_after(strip<uint16_t>, grid, THREADS, 0, s, strips);
     case 4: return (int)launch_after(strip<uint32_t>, grid, THREADS, 0, s, strips);
     case 8: return (int)launch_after(strip<uint2>, grid, THREADS, 0, s, strips);
     case 16:

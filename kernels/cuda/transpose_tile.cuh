@@ -42,6 +42,16 @@ struct tilemm__element<16> {
     typedef tilemm__pair type;
 };
 
+/* The type of an element in shared memory, where those of 16 bytes are aligned to 16. */
+template <int BYTES>
+struct tilemm__shared_element {
+    typedef typename tilemm__element<BYTES>::type type;
+};
+template <>
+struct tilemm__shared_element<16> {
+    typedef uint4 type;
+};
+
 /* ---- BYTES bytes between memory and words in registers -------------------------------------- */
 
 template <int BYTES>
@@ -173,9 +183,10 @@ static __device__ __forceinline__ void put_element(tilemm__bytes<16>, unsigned c
 /* ---- elements between global and shared memory ----------------------------------------------- */
 
 /* One element into shared memory, where the hardware can without passing through registers: in any
- * case it is there after async_commit, async_wait and __syncthreads. */
+ * case it is there after async_commit, async_wait and __syncthreads. Of elements of 16 bytes, lanes
+ * copy halves first that are in different banks for lanes eight apart. */
 template <int BYTES>
-static __device__ __forceinline__ void copy_async(typename tilemm__element<BYTES>::type *to,
+static __device__ __forceinline__ void copy_async(typename tilemm__shared_element<BYTES>::type *to,
                                                   const typename tilemm__element<BYTES>::type *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -186,14 +197,35 @@ static __device__ __forceinline__ void copy_async(typename tilemm__element<BYTES
             asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(from)
                          : "memory");
 #pragma unroll
-        for (int at = 0; at < BYTES / 8 * 8; at += 8)
+        for (int half = 0; half < BYTES / 8; half++) {
+            const unsigned at = BYTES == 16 ? half * 8 ^ (threadIdx.x & 8) : 0;
+
             asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared + at),
                          "l"((const char *)from + at)
                          : "memory");
+        }
         return;
     }
 #endif
+    *(typename tilemm__element<BYTES>::type *)to = *from;
+}
+
+/* One element from shared memory. */
+template <int BYTES>
+static __device__ __forceinline__ void
+write_element(typename tilemm__element<BYTES>::type *to,
+              const typename tilemm__shared_element<BYTES>::type *from)
+{
     *to = *from;
+}
+
+template <>
+__device__ __forceinline__ void write_element<16>(tilemm__pair *to, const uint4 *from)
+{
+    const uint4 v = *from;
+
+    to->low = make_uint2(v.x, v.y);
+    to->high = make_uint2(v.z, v.w);
 }
 
 /* What was copied so far is a group; wait until no more than LEFT groups are on their way. */
@@ -210,45 +242,6 @@ static __device__ __forceinline__ void async_wait(void)
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 #endif
-}
-
-/* The words of 16 bytes of elements that are `pitch` apart in shared memory. */
-static __device__ __forceinline__ void gather(uint32_t (&w)[4], const uint8_t *from, int pitch)
-{
-#pragma unroll
-    for (int k = 0; k < 4; k++) {
-        const uint8_t *p = from + k * 4 * pitch;
-
-        w[k] = p[0] | (uint32_t)p[pitch] << 8 | (uint32_t)p[2 * pitch] << 16 |
-               (uint32_t)p[3 * pitch] << 24;
-    }
-}
-
-static __device__ __forceinline__ void gather(uint32_t (&w)[4], const uint16_t *from, int pitch)
-{
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        w[k] = from[2 * k * pitch] | (uint32_t)from[(2 * k + 1) * pitch] << 16;
-}
-
-static __device__ __forceinline__ void gather(uint32_t (&w)[4], const uint32_t *from, int pitch)
-{
-#pragma unroll
-    for (int k = 0; k < 4; k++)
-        w[k] = from[k * pitch];
-}
-
-static __device__ __forceinline__ void gather(uint32_t (&w)[4], const uint2 *from, int pitch)
-{
-    get<false>(tilemm__bytes<8>(), w, from);
-    get<false>(tilemm__bytes<8>(), w + 2, from + pitch);
-}
-
-static __device__ __forceinline__ void gather(uint32_t (&w)[4], const tilemm__pair *from, int pitch)
-{
-    (void)pitch;
-    get<false>(tilemm__bytes<8>(), w, &from->low);
-    get<false>(tilemm__bytes<8>(), w + 2, &from->high);
 }
 
 /* ---- blocks in registers: chunk j of out is element j of every chunk of in ------------------ */
@@ -329,6 +322,29 @@ static __device__ __forceinline__ uint64_t quotient(uint64_t t, uint64_t d)
     return (t | d) >> 32 ? t / d : (uint32_t)t / (uint32_t)d;
 }
 
+/* Division of x < 2^31 by d < 2^31, without dividing: magic is floor(2^(32 + shift) / d) + 1, where
+ * 2^shift < d <= 2^(shift + 1), so the error x / 2^(32 + shift) of the product is below 1 / d. */
+typedef struct {
+    uint32_t magic; /* 0 for d = 1 */
+    int shift;
+} division_t;
+
+static inline division_t division_by(uint32_t d)
+{
+    division_t by = {0, 0};
+
+    while (d > 1 && UINT64_C(2) << by.shift < d)
+        by.shift++;
+    if (d > 1)
+        by.magic = (uint32_t)((UINT64_C(1) << (32 + by.shift)) / d) + 1;
+    return by;
+}
+
+static __device__ __forceinline__ uint32_t divided(uint32_t x, division_t by)
+{
+    return by.magic ? __umulhi(x, by.magic) >> by.shift : x;
+}
+
 /* alpha times a float; elements of other sizes are never scaled. */
 template <typename T>
 static __device__ __forceinline__ T times(T element, float alpha)
@@ -340,6 +356,17 @@ static __device__ __forceinline__ T times(T element, float alpha)
 static __device__ __forceinline__ uint32_t times(uint32_t word, float alpha)
 {
     return __float_as_uint(__uint_as_float(word) * alpha);
+}
+
+static __host__ __device__ __forceinline__ uint64_t tiles_along(int64_t size, int edge)
+{
+    return ((uint64_t)size + (uint64_t)edge - 1) / (uint64_t)edge;
+}
+
+/* Each block walks over tiles with the stride of the grid. */
+static inline unsigned grid_for(uint64_t tiles)
+{
+    return (unsigned)(tiles < 0x7fffffff ? tiles : 0x7fffffff);
 }
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
@@ -441,7 +468,7 @@ static __device__ __forceinline__ void chunks_out(unsigned char *dst, const unsi
     }
 }
 
-/* The same, element by element; the tile is not transposed (tilemm__transpose_pitch). */
+/* The same, element by element; the tile is not transposed (tilemm__transpose_element). */
 template <int BYTES, int EDGE>
 static __device__ __forceinline__ void
 elements_in(typename tilemm__element<BYTES>::type *tile, const unsigned char *src, int64_t ld,
@@ -467,7 +494,7 @@ elements_in(typename tilemm__element<BYTES>::type *tile, const unsigned char *sr
     }
 #pragma unroll
     for (int s = 0; s < PASSES; s++)
-        tile[(y + s * STEP) * tilemm__transpose_pitch(EDGE, BYTES) + x] =
+        tile[tilemm__transpose_element(y + s * STEP, x, EDGE, BYTES)] =
             scaled ? times(v[s], alpha) : v[s];
 }
 
@@ -484,7 +511,7 @@ elements_out(unsigned char *dst, const typename tilemm__element<BYTES>::type *ti
 #pragma unroll
     for (int s = 0; s < PASSES; s++) {
         if (y + s * STEP < rows && x < cols)
-            p[s * STEP * ld] = tile[x * tilemm__transpose_pitch(EDGE, BYTES) + y + s * STEP];
+            p[s * STEP * ld] = tile[tilemm__transpose_element(x, y + s * STEP, EDGE, BYTES)];
     }
 }
 

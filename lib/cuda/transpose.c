@@ -67,6 +67,8 @@ static int run_plan(const tilemm__transpose_args_t *args, const tilemm__transpos
     case TILEMM__TRANSPOSE_SHIFTED: return tilemm__launch_transpose_shifted(&launch, stream);
     case TILEMM__TRANSPOSE_NARROW: return tilemm__launch_transpose_narrow(&launch, stream);
     case TILEMM__TRANSPOSE_GATHER: return tilemm__launch_transpose_gather(&launch, stream);
+    case TILEMM__TRANSPOSE_SHORT:
+        return tilemm__launch_transpose_short(&launch, &plan->turn, stream);
     default: return tilemm__launch_transpose_strip(&launch, stream);
     }
 }
