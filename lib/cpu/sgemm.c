@@ -317,8 +317,8 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
     if (plan->small) {
         const product_t x = product_of(args, tile, plan->swap, task);
 
-        if (task + 2 < args->batch_count) {
-            const product_t later = product_of(args, tile, 0, task + 2);
+        if (task + plan->ahead < args->batch_count) {
+            const product_t later = product_of(args, tile, 0, task + plan->ahead);
 
             ask_for(later.a, args->trans_a ? args->k : args->m, args->lda);
             ask_for(later.b, args->trans_b ? args->n : args->k, args->ldb);
