@@ -325,26 +325,17 @@ TILE_INLINE void add_rows(addition_t *x, int rows)
 
 /* What is done for other tiles meanwhile, a little between any two products: the CPU does not look
  * far beyond tile instructions for work that need not wait, and few reads from memory can be on
- * their way at once, of which tile loads need most. */
+ * their way at once, of which tile loads need most. (So C is not asked for early.) */
 typedef struct {
     addition_t *before; /* the tile whose sums are there */
-    const float *c;     /* of this tile the rows from i to m, of n columns, come to L2 */
-    int64_t ldc;
-    int i, m, n;
-    int rows;         /* of these two, each time */
-    const char *next; /* the next panel of Ns comes to L2 */
-    int lines;        /* of memory, each time */
+    int rows;           /* of it, each time */
+    const char *next;   /* the next panel of Ns comes to L2 */
+    int lines;          /* of memory, each time */
 } meanwhile_t;
 
 TILE_INLINE void meanwhile(meanwhile_t *x)
 {
-    const int end = x->i + x->rows < x->m ? x->i + x->rows : x->m;
-
     add_rows(x->before, x->rows);
-    for (; x->i < end; x->i++) {
-        _mm_prefetch(x->c + x->i * x->ldc, _MM_HINT_T1);
-        _mm_prefetch(x->c + x->i * x->ldc + x->n - 1, _MM_HINT_T1);
-    }
     for (int i = 0; i < x->lines; i++, x->next += 64)
         _mm_prefetch(x->next, _MM_HINT_T1);
 }
@@ -407,8 +398,6 @@ TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, size_t pa
                          .sums = sums,
                          .ldc = ldc};
     meanwhile_t other = {.before = &before,
-                         .ldc = ldc,
-                         .n = n,
                          .rows = (LINES + times - 1) / times,
                          .next = (const char *)ns + panel_bytes,
                          .lines = (int)((lines + tiles * times - 1) / (tiles * times))};
@@ -417,16 +406,12 @@ TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, size_t pa
         const head_t *head_a = (const head_t *)((const char *)ms + i * (int64_t)panel_bytes);
         const int scale = -(head_a->scale + head_b->scale);
         const int rows = (int)(m - i * LINES < LINES ? m - i * LINES : LINES);
-        float *tile = c + i * LINES * ldc;
 
-        other.c = tile;
-        other.i = 0;
-        other.m = rows;
         products(planes, steps, (const char *)(head_a + 1), (const char *)(head_b + 1), sums,
                  &other);
         before.i = 0;
         before.m = rows;
-        before.c = tile;
+        before.c = c + i * LINES * ldc;
         before.scaled = scale != 0;
         before.f = scale ? ldexpf(1.0f, scale / 2) : 1.0f;
         before.g = scale ? ldexpf(1.0f, scale - scale / 2) : 1.0f;
