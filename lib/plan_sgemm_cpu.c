@@ -201,9 +201,13 @@ static void plan_vector(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int th
 /* Small matrices: all that is shared out is the batch. */
 static void plan_small(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
 {
+    /* What is asked for early: a line of memory takes some 100 ns to come. */
+    enum { AHEAD_BYTES = 12 << 10, MOST_AHEAD = 16 };
     const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->batch_count;
+    const int64_t bytes = (x->m * x->k + x->k * x->n + x->m * x->n) * (int64_t)sizeof(float);
 
     plan->small = 1;
+    plan->ahead = least(pieces(AHEAD_BYTES, bytes), MOST_AHEAD);
     plan->on_stack = 1;
     plan->tasks = x->batch_count;
     plan->threads = 1;

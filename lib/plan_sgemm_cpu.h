@@ -30,7 +30,8 @@ typedef struct {
     int stream;   /* of direct: B comes from memory; Ms is in_place */
     int direct;   /* Ns is read from B where it lies; a last panel of part vectors is packed */
     int in_place; /* Ms is op(A) where it lies */
-    int small;    /* one call for each matrix, operands where they lie: nothing below but threads */
+    int small;    /* one call for each matrix, operands where they lie: nothing below but threads,
+                     tasks, ahead */
     int vector;   /* one row: B is read once and where it lies, kc x n_panel at a time */
     int shared;
     int on_stack; /* panels lie on the stack */
@@ -41,6 +42,7 @@ typedef struct {
     int64_t m_part, n_part;   /* likewise */
     int64_t m_task, n_task;   /* likewise, where not shared */
     int64_t tasks;            /* in all the batch; 1 where shared */
+    int64_t ahead;            /* of small ones: which matrix of the batch is asked for meanwhile */
     size_t ms_bytes;          /* of one set of panels: Ms lies first ... */
     size_t set_bytes;         /* ... and all of it, a multiple of 64 */
     size_t workspace;         /* that the plan needs: a set for each thread, or a shared one */

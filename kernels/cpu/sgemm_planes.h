@@ -31,10 +31,11 @@ typedef struct {
     /* Whether planes carry the product of two panels with nothing lost. */
     int (*carries)(const void *ms, const void *ns);
 
-    /* C (m x n, columns side by side) = alpha Ms Ns + beta C of two panels that planes carry,
-     * packed with the same k. If beta is 0, C is not read. */
-    void (*multiply)(int64_t k, const void *ms, const void *ns, int m, int n, float alpha,
-                     float beta, float *c, int64_t ldc);
+    /* C (m x n, columns side by side, n at most 32) = alpha Ms Ns + beta C, of panels of Ms that
+     * are panel_bytes apart and one of Ns, which planes carry, packed with the same k. If beta is
+     * 0, C is not read. The panel that lies after that of Ns is asked for meanwhile. */
+    void (*multiply)(int64_t k, const void *ms, size_t panel_bytes, const void *ns, int64_t m,
+                     int n, float alpha, float beta, float *c, int64_t ldc);
 } tilemm__sgemm_planes_t;
 
 /* A panel begins with a line of memory about its range; each plane of 32 by 32 elements takes 2 KB.

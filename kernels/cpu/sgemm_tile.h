@@ -342,7 +342,29 @@ TILE_INLINE void turn_lanes(const vec_t r[4], vec_t out[4])
 
 /* ---- a vector times a matrix ------------------------------------------------------------- */
 
-enum { STREAMS = 8, DOTS = 4 }; /* rows, or columns, of B that are read at once */
+/* Rows, or columns, of B that are read at once; and vectors of those rows, as what is read in
+ * pieces of half a kilobyte comes faster from L2. */
+enum { STREAMS = 4, PIECE = 8, DOTS = 4, LONG_LINE = 512 };
+
+/* y += a B of some rows and vectors of B. */
+TILE_INLINE void add_piece(const int rows, const int vectors, const float *a, const float *b,
+                           int64_t ldb, float *restrict y)
+{
+    vec_t sum[PIECE];
+
+    TILE_UNROLL
+    for (int p = 0; p < rows; p++) {
+        TILE_UNROLL
+        for (int v = 0; v < vectors; v++) {
+            const vec_t x = *(const vec_mem_t *)(b + p * ldb + v * VECTOR);
+
+            sum[v] = p ? sum[v] + a[p] * x : a[p] * x;
+        }
+    }
+    TILE_UNROLL
+    for (int v = 0; v < vectors; v++)
+        *(vec_mem_t *)(y + v * VECTOR) += sum[v];
+}
 
 /* y += a B by rows of B, some at a time, so that y is seldom loaded and stored. */
 TILE_INLINE void add_rows(const int rows, int64_t n, const float *a, const float *b, int64_t ldb,
@@ -350,14 +372,10 @@ TILE_INLINE void add_rows(const int rows, int64_t n, const float *a, const float
 {
     int64_t j = 0;
 
-    for (; j + VECTOR <= n; j += VECTOR) {
-        vec_t sum = a[0] * *(const vec_mem_t *)(b + j);
-
-        TILE_UNROLL
-        for (int p = 1; p < rows; p++)
-            sum += a[p] * *(const vec_mem_t *)(b + p * ldb + j);
-        *(vec_mem_t *)(y + j) += sum;
-    }
+    for (; j + PIECE * VECTOR <= n; j += PIECE * VECTOR)
+        add_piece(rows, PIECE, a, b + j, ldb, y + j);
+    for (; j + VECTOR <= n; j += VECTOR)
+        add_piece(rows, 1, a, b + j, ldb, y + j);
     for (; j < n; j++) {
         float sum = a[0] * b[j];
 
@@ -365,6 +383,23 @@ TILE_INLINE void add_rows(const int rows, int64_t n, const float *a, const float
         for (int p = 1; p < rows; p++)
             sum += a[p] * b[p * ldb + j];
         y[j] += sum;
+    }
+}
+
+/* Sums of products of a with pieces of some columns of B. */
+TILE_INLINE void dot_piece(const int columns, const int vectors, const float *a, const float *b,
+                           int64_t ldb, vec_t even[DOTS], vec_t odd[DOTS])
+{
+    TILE_UNROLL
+    for (int j = 0; j < columns; j++) {
+        TILE_UNROLL
+        for (int v = 0; v < vectors; v += 2) {
+            const float *from = b + j * ldb + v * VECTOR;
+
+            even[j] += *(const vec_mem_t *)(a + v * VECTOR) * *(const vec_mem_t *)from;
+            odd[j] +=
+                *(const vec_mem_t *)(a + (v + 1) * VECTOR) * *(const vec_mem_t *)(from + VECTOR);
+        }
     }
 }
 
@@ -378,39 +413,39 @@ TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const fl
     TILE_UNROLL
     for (int j = 0; j < columns; j++)
         even[j] = odd[j] = (vec_t){0};
-    for (; p + 2 * VECTOR <= k; p += 2 * VECTOR) {
-        const vec_t a0 = *(const vec_mem_t *)(a + p), a1 = *(const vec_mem_t *)(a + p + VECTOR);
-
-        TILE_UNROLL
-        for (int j = 0; j < columns; j++) {
-            even[j] += a0 * *(const vec_mem_t *)(b + j * ldb + p);
-            odd[j] += a1 * *(const vec_mem_t *)(b + j * ldb + p + VECTOR);
-        }
-    }
+    /* Long lines the hardware fetches early all the same, four at a time. */
+    for (; k < LONG_LINE && p + PIECE * VECTOR <= k; p += PIECE * VECTOR)
+        dot_piece(columns, PIECE, a + p, b + p, ldb, even, odd);
+    for (; p + 2 * VECTOR <= k; p += 2 * VECTOR)
+        dot_piece(columns, 2, a + p, b + p, ldb, even, odd);
 
     /* The sums over the lanes of four vectors at once. */
-    vec_t sum[4] = {0}, turned[4];
-    float lane[VECTOR];
-
     TILE_UNROLL
-    for (int j = 0; j < columns; j++)
-        sum[j] = even[j] + odd[j];
-    turn_lanes(sum, turned);
-    sum[0] = (turned[0] + turned[1]) + (turned[2] + turned[3]);
-    memcpy(lane, &sum[0], sizeof lane);
+    for (int first = 0; first < columns; first += 4) {
+        const int count = TILE_LEAST(4, columns - first);
+        vec_t sum[4] = {0}, turned[4];
+        float lane[VECTOR];
 
-    four_t total = *(const four_mem_t *)lane;
+        TILE_UNROLL
+        for (int j = 0; j < count; j++)
+            sum[j] = even[first + j] + odd[first + j];
+        turn_lanes(sum, turned);
+        sum[0] = (turned[0] + turned[1]) + (turned[2] + turned[3]);
+        memcpy(lane, &sum[0], sizeof lane);
 
-    TILE_UNROLL
-    for (int l = 4; l < VECTOR; l += 4)
-        total += *(const four_mem_t *)(lane + l);
-    TILE_UNROLL
-    for (int j = 0; j < columns; j++) {
-        float rest = 0.0f;
+        four_t total = *(const four_mem_t *)lane;
 
-        for (int64_t q = p; q < k; q++)
-            rest += a[q] * b[j * ldb + q];
-        y[j] += total[j] + rest;
+        TILE_UNROLL
+        for (int l = 4; l < VECTOR; l += 4)
+            total += *(const four_mem_t *)(lane + l);
+        TILE_UNROLL
+        for (int j = 0; j < count; j++) {
+            float rest = 0.0f;
+
+            for (int64_t q = p; q < k; q++)
+                rest += a[q] * b[(first + j) * ldb + q];
+            y[first + j] += total[j] + rest;
+        }
     }
 }
 

@@ -244,10 +244,14 @@ static __attribute__((noinline)) void run_on_stack(product_t *x)
     run(x, 0, 1);
 }
 
-/* One row of C. */
+/* One row of C. Where rows of B are added up, sums of some of them are added up apart, as chains of
+ * additions lose more the longer they are. */
 static __attribute__((noinline)) void run_vector(const product_t *x)
 {
+    enum { ROWS = 256 };
     float a[TILEMM__SGEMM_VECTOR_PIECE], y[TILEMM__SGEMM_VECTOR_PIECE];
+    float part[TILEMM__SGEMM_VECTOR_PIECE];
+    const int64_t kc = x->b_along_k ? x->plan->kc : least(x->plan->kc, ROWS);
 
     for (int64_t j = 0; j < x->n; j += x->plan->n_panel) {
         const int64_t n = least(x->plan->n_panel, x->n - j);
@@ -255,8 +259,8 @@ static __attribute__((noinline)) void run_vector(const product_t *x)
 
         for (int64_t i = 0; i < n; i++)
             y[i] = 0.0f;
-        for (int64_t p = 0; p < x->k; p += x->plan->kc) {
-            const int64_t k = least(x->plan->kc, x->k - p);
+        for (int64_t p = 0; p < x->k; p += kc) {
+            const int64_t k = least(kc, x->k - p);
             const float *from = a_at(x, 0, p);
 
             if (!x->a_along_k && x->lda != 1) {
@@ -264,9 +268,13 @@ static __attribute__((noinline)) void run_vector(const product_t *x)
                     a[i] = from[i * x->lda];
                 from = a;
             }
+            for (int64_t i = 0; i < n; i++)
+                part[i] = 0.0f;
             x->tile->times_vector(k, n, from,
                                   x->b + (x->b_along_k ? j * x->ldb + p : p * x->ldb + j), x->ldb,
-                                  x->b_along_k, y);
+                                  x->b_along_k, part);
+            for (int64_t i = 0; i < n; i++)
+                y[i] += part[i];
         }
         if (x->beta == 0.0f) {
             for (int64_t i = 0; i < n; i++)
@@ -317,8 +325,8 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
     if (plan->small) {
         const product_t x = product_of(args, tile, plan->swap, task);
 
-        if (task + 2 < args->batch_count) {
-            const product_t later = product_of(args, tile, 0, task + 2);
+        if (task + plan->ahead < args->batch_count) {
+            const product_t later = product_of(args, tile, 0, task + plan->ahead);
 
             ask_for(later.a, args->trans_a ? args->k : args->m, args->lda);
             ask_for(later.b, args->trans_b ? args->n : args->k, args->ldb);

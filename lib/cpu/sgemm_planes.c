@@ -172,15 +172,19 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
         const int n = (int)least(LINES, at->n - j);
         const char *ns = ns_at(x, j);
 
-        for (int64_t i = i0; i < i1; i += LINES) {
-            const int m = (int)least(LINES, i1 - i);
+        for (int64_t i = i0, end; i < i1; i = end) {
             const char *ms = ms_at(x, i);
 
-            if (x->planes->carries(ms, ns))
-                x->planes->multiply(at->k, ms, ns, m, n, x->alpha, beta,
+            for (end = i; end < i1 && x->planes->carries(ms_at(x, end), ns); end += LINES)
+                ;
+            end = least(end, i1);
+            if (end > i) {
+                x->planes->multiply(at->k, ms, x->plan->panel_bytes, ns, end - i, n, x->alpha, beta,
                                     x->c + (at->i + i) * x->ldc + at->j + j, x->ldc);
-            else
-                multiply_strictly(x, at->i + i, at->j + j, at->p, at->k, m, n, beta);
+            } else {
+                end = least(i + LINES, i1);
+                multiply_strictly(x, at->i + i, at->j + j, at->p, at->k, (int)(end - i), n, beta);
+            }
         }
     }
 }

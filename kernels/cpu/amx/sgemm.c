@@ -21,9 +21,9 @@ enum { LINES = TILEMM__PLANES_LINES, HALF = 16, STEP = 32 };
 /* A plane of 32 lines for one step is two tiles. */
 enum { PLANE_BYTES = 2 * TILE_BYTES };
 _Static_assert((int)PLANE_BYTES == (int)TILEMM__PLANE_BYTES, "as the header says");
-/* A tile of C needs some hundred cycles between the last product of one panel and the first of the
- * next, so panels are long: they come from L2 as they are used. */
-enum { DEPTH_FP32 = 18 * STEP, DEPTH_TF32 = 24 * STEP };
+/* A tile of C costs some hundred cycles beside its products, so panels are long: they come from L2
+ * as they are used. */
+enum { DEPTH_FP32 = 16 * STEP, DEPTH_TF32 = 24 * STEP };
 /* At the head of a panel. */
 typedef struct {
     int scale; /* elements are 2^scale times what they were */
@@ -69,60 +69,63 @@ TILE_INLINE __mmask16 first(int64_t count)
     return count >= 16 ? 0xffff : count <= 0 ? 0 : (__mmask16)((1u << count) - 1);
 }
 
-/* 16 x 16 floats, in place. */
-static void turn(float (*x)[HALF])
+/* Four floats from each of 16 lines of memory; lane l is of line 4 l + q. */
+TILE_INLINE __m512 load_lanes(const float *from, int64_t ld)
 {
-    __m512 r[HALF], t[HALF];
+    const __m256 low = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(from)),
+                                            _mm_loadu_ps(from + 4 * ld), 1);
+    const __m512 most =
+        _mm512_insertf32x4(_mm512_castps256_ps512(low), _mm_loadu_ps(from + 8 * ld), 2);
 
-    for (int i = 0; i < HALF; i++)
-        r[i] = _mm512_load_ps(x[i]);
-#pragma GCC unroll 16
-    for (int i = 0; i < HALF; i += 2) {
-        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
-        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
-    }
-#pragma GCC unroll 16
-    for (int i = 0; i < HALF; i += 4) {
-        for (int j = 0; j < 2; j++) {
-            const __m512d low = _mm512_castps_pd(t[i + j]), high = _mm512_castps_pd(t[i + j + 2]);
-
-            r[i + 2 * j] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
-            r[i + 2 * j + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
-        }
-    }
-    /* Lane l of r[4 g + j] has column 4 l + j of rows 4 g to 4 g + 3. */
-#pragma GCC unroll 16
-    for (int j = 0; j < 4; j++) {
-        const __m512 low02 = _mm512_shuffle_f32x4(r[j], r[4 + j], 0x88);
-        const __m512 low13 = _mm512_shuffle_f32x4(r[j], r[4 + j], 0xdd);
-        const __m512 high02 = _mm512_shuffle_f32x4(r[8 + j], r[12 + j], 0x88);
-        const __m512 high13 = _mm512_shuffle_f32x4(r[8 + j], r[12 + j], 0xdd);
-
-        _mm512_store_ps(x[j], _mm512_shuffle_f32x4(low02, high02, 0x88));
-        _mm512_store_ps(x[4 + j], _mm512_shuffle_f32x4(low13, high13, 0x88));
-        _mm512_store_ps(x[8 + j], _mm512_shuffle_f32x4(low02, high02, 0xdd));
-        _mm512_store_ps(x[12 + j], _mm512_shuffle_f32x4(low13, high13, 0xdd));
-    }
+    return _mm512_insertf32x4(most, _mm_loadu_ps(from + 12 * ld), 3);
 }
 
-/* Split the next plane off x: what its upper 16 bits say after rounding is the plane's. */
-TILE_INLINE __m512i rounded(__m512 *x, int last)
+/* 16 x 4 floats, turned: what moves stays in its lane. */
+TILE_INLINE void load_turned(const float *from, int64_t ld, __m512 x[4])
 {
-    const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
-    const __m512i sum = _mm512_add_epi32(_mm512_castps_si512(*x), _mm512_set1_epi32(0x8000));
+    const __m512 r0 = load_lanes(from, ld), r1 = load_lanes(from + ld, ld);
+    const __m512 r2 = load_lanes(from + 2 * ld, ld), r3 = load_lanes(from + 3 * ld, ld);
+    const __m512 even_low = _mm512_unpacklo_ps(r0, r1), even_high = _mm512_unpackhi_ps(r0, r1);
+    const __m512 odd_low = _mm512_unpacklo_ps(r2, r3), odd_high = _mm512_unpackhi_ps(r2, r3);
 
-    if (!last)
+    x[0] = _mm512_shuffle_ps(even_low, odd_low, 0x44);
+    x[1] = _mm512_shuffle_ps(even_low, odd_low, 0xee);
+    x[2] = _mm512_shuffle_ps(even_high, odd_high, 0x44);
+    x[3] = _mm512_shuffle_ps(even_high, odd_high, 0xee);
+}
+
+/* Split the next plane off x: what its upper 16 bits say after rounding is the plane's. Of three
+ * planes the last has all that is left, and need not be rounded. */
+TILE_INLINE __m512i next_plane(const int planes, const int plane, __m512 *x)
+{
+    const __m512i bits = _mm512_castps_si512(*x);
+
+    if (plane == 2)
+        return bits;
+
+    const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
+    const __m512i sum = _mm512_add_epi32(bits, _mm512_set1_epi32(0x8000));
+
+    if (plane < planes - 1)
         *x = _mm512_sub_ps(*x, _mm512_castsi512_ps(_mm512_and_si512(sum, upper)));
     return sum;
 }
 
 /* A row of a tile of each plane: pairs of an element of x and one of y. */
-TILE_INLINE void split(const int planes, __m512 x, __m512 y, char *to)
+TILE_INLINE void split(const int planes, const int scaled, __m512 scale, range_t *range, __m512 x,
+                       __m512 y, char *to)
 {
+    if (scaled) {
+        x = _mm512_mul_ps(x, scale);
+        y = _mm512_mul_ps(y, scale);
+    } else {
+        widen(range, x);
+        widen(range, y);
+    }
 #pragma GCC unroll 3
     for (int plane = 0; plane < planes; plane++) {
-        const __m512i lower = _mm512_srli_epi32(rounded(&x, plane == planes - 1), 16);
-        const __m512i upper = rounded(&y, plane == planes - 1);
+        const __m512i lower = _mm512_srli_epi32(next_plane(planes, plane, &x), 16);
+        const __m512i upper = next_plane(planes, plane, &y);
         const __m512i mask = _mm512_set1_epi32((int)0xffff0000);
 
         /* lower | (upper & mask) */
@@ -134,52 +137,57 @@ TILE_INLINE void split(const int planes, __m512 x, __m512 y, char *to)
 /* The planes of 16 lines and one step. A pair is k = q and q + 16 of the step: so both operands
  * come to their pairs without a shuffle. Rows of Ms' tiles are lines, their pairs lie along k; the
  * rows of Ns' tiles are pairs. Lines of memory are those rows, or, if `turned`, they are turned. */
-TILE_INLINE void pack_half(const int planes, const int turned, const int by_line, int64_t k,
-                           int64_t count, const float *src, int64_t ld, const int scaled,
-                           __m512 scale, range_t *range, char *to)
+TILE_INLINE void pack_half(const int planes, const int turned, const int along_k, const float *src,
+                           int64_t ld, const int scaled, __m512 scale, range_t *range, char *to)
 {
-    float x[2][HALF][HALF] __attribute__((aligned(64)));
+    const float *other = src + (along_k ? HALF : HALF * ld);
 
-    for (int side = 0; side < 2; side++) {
-        /* Of the 16 lines of memory and of their elements, those that are there. */
-        const int64_t steps = k - side * HALF;
-        const int64_t rows = by_line ? count : steps, columns = by_line ? steps : count;
-        const float *from = src + (by_line ? side * HALF : side * HALF * ld);
-        const __mmask16 mask = first(columns);
+    for (int i = 0; i < HALF; i += 4) {
+        __m512 x[4], y[4];
 
-        for (int i = 0; i < HALF; i++) {
-            __m512 v = _mm512_setzero_ps();
-
-            if (i < rows)
-                v = _mm512_maskz_loadu_ps(mask, from + i * ld);
-            /* Two steps ahead, as lines of memory may lie in as many pages. */
-            _mm_prefetch(from + i * ld + 2 * STEP * (by_line ? 1 : ld), _MM_HINT_T0);
-            if (scaled)
-                v = _mm512_mul_ps(v, scale);
-            else
-                widen(range, v);
-            _mm512_store_ps(x[side][i], v);
+        if (turned) {
+            load_turned(src + i, ld, x);
+            load_turned(other + i, ld, y);
         }
-        if (turned)
-            turn(x[side]);
+#pragma GCC unroll 4
+        for (int q = 0; q < 4; q++) {
+            if (!turned) {
+                x[q] = _mm512_loadu_ps(src + (i + q) * ld);
+                y[q] = _mm512_loadu_ps(other + (i + q) * ld);
+            }
+            split(planes, scaled, scale, range, x[q], y[q], to + (i + q) * TILE_ROW_BYTES);
+        }
     }
-    for (int i = 0; i < HALF; i++)
-        split(planes, _mm512_load_ps(x[0][i]), _mm512_load_ps(x[1][i]), to + i * TILE_ROW_BYTES);
+}
+
+/* What there is of 32 lines and one step, and zeros. */
+static __attribute__((noinline)) void fill_step(int64_t rows, int64_t columns, const float *src,
+                                                int64_t ld, float (*to)[STEP])
+{
+    memset(to, 0, sizeof(float) * STEP * STEP);
+    for (int64_t i = 0; i < rows && i < STEP; i++)
+        memcpy(to[i], src + i * ld, sizeof(float) * (size_t)(columns < STEP ? columns : STEP));
 }
 
 TILE_INLINE void pack_all(const int planes, const int turned, const int along_k, int64_t k,
                           int64_t count, const float *src, int64_t ld, const int scaled,
                           __m512 scale, range_t *range, char *to)
 {
-    for (int64_t p = 0; p < k; p += STEP) {
-        for (int half = 0; half < 2; half++) {
-            const int64_t i = half * HALF;
-            const float *from = src + (along_k ? i * ld + p : p * ld + i);
+    const int64_t next = along_k ? STEP : STEP * ld;
 
-            pack_half(planes, turned, along_k, k - p, count - i, from, ld, scaled, scale, range,
-                      to + half * TILE_BYTES);
+    for (int64_t p = 0; p < k; p += STEP, src += next, to += planes * PLANE_BYTES) {
+        float part[STEP][STEP] __attribute__((aligned(64)));
+        const float *from = src;
+        int64_t apart = ld;
+
+        if (k - p < STEP || count < LINES) {
+            fill_step(along_k ? count : k - p, along_k ? k - p : count, src, ld, part);
+            from = part[0];
+            apart = STEP;
         }
-        to += planes * PLANE_BYTES;
+        for (int half = 0; half < 2; half++)
+            pack_half(planes, turned, along_k, from + half * HALF * (along_k ? apart : 1), apart,
+                      scaled, scale, range, to + half * TILE_BYTES);
     }
 }
 
@@ -277,108 +285,138 @@ static int carries(const void *ms, const void *ns)
 
 enum { H, M, L };
 
-/* The sums of 32 x 32 of C, of four tiles. */
+/* The sums of a tile of C. */
 typedef float sums_t[4][TILE_ROWS][HALF];
 
-static inline void begin_sums(void)
+/* A tile of C to which sums are added while the next one is multiplied, so that the tile unit does
+ * not wait for that. */
+typedef struct {
+    int i, m; /* the rows from i to m are still to come */
+    int scaled;
+    __mmask16 mask[2];
+    float f, g; /* undo the scale: in two factors, as their product may be no float */
+    float alpha, beta;
+    const float (*sums)[TILE_ROWS][HALF];
+    float *c;
+    int64_t ldc;
+} addition_t;
+
+/* Up to `rows` rows of it. */
+TILE_INLINE void add_rows(addition_t *x, int rows)
 {
+    const int end = x->i + rows < x->m ? x->i + rows : x->m;
+
+    for (; x->i < end; x->i++) {
+        for (int half = 0; half < 2; half++) {
+            const int tile = x->i / TILE_ROWS * 2 + half, row = x->i % TILE_ROWS;
+            float *c = x->c + x->i * x->ldc + half * HALF;
+            __m512 v = _mm512_load_ps(x->sums[tile][row]);
+
+            if (x->scaled)
+                v = _mm512_mul_ps(_mm512_mul_ps(v, _mm512_set1_ps(x->f)), _mm512_set1_ps(x->g));
+            v = _mm512_mul_ps(_mm512_set1_ps(x->alpha), v);
+            if (x->beta != 0.0f)
+                v = _mm512_fmadd_ps(_mm512_set1_ps(x->beta),
+                                    _mm512_maskz_loadu_ps(x->mask[half], c), v);
+            _mm512_mask_storeu_ps(c, x->mask[half], v);
+        }
+    }
+}
+
+/* What is done for other tiles meanwhile, a little between any two products: the CPU does not look
+ * far beyond tile instructions for work that need not wait, and few reads from memory can be on
+ * their way at once, of which tile loads need most. (So C is not asked for early.) */
+typedef struct {
+    addition_t *before; /* the tile whose sums are there */
+    int rows;           /* of it, each time */
+    const char *next;   /* the next panel of Ns comes to L2 */
+    int lines;          /* of memory, each time */
+} meanwhile_t;
+
+TILE_INLINE void meanwhile(meanwhile_t *x)
+{
+    add_rows(x->before, x->rows);
+    for (int i = 0; i < x->lines; i++, x->next += 64)
+        _mm_prefetch(x->next, _MM_HINT_T1);
+}
+
+/* All products of a tile. Of three planes the small ones come first: what they lose is small too,
+ * and hh, which goes on top of them, meets few roundings; it begins where the planes are still
+ * near. From product to product one of the two planes stays in its registers. */
+TILE_INLINE void products(const int planes, int steps, const char *a, const char *b, sums_t sums,
+                          meanwhile_t *other)
+{
+    const int bytes = planes * PLANE_BYTES;
+
     TILE_ZERO(0);
     TILE_ZERO(1);
     TILE_ZERO(2);
     TILE_ZERO(3);
-}
-
-static inline void end_sums(sums_t sums)
-{
+    for (int p = 0; p < steps; p++, a += bytes, b += bytes) {
+        LOAD(planes - 1, H);
+        if (planes == 3) {
+            THEN_A(M); /* lh */
+            meanwhile(other);
+            THEN_B(M); /* mh */
+            meanwhile(other);
+            THEN_A(H); /* mm */
+            meanwhile(other);
+            THEN_B(L); /* hm */
+            meanwhile(other);
+            LAST; /* hl */
+        } else {
+            THEN_A(H); /* mh */
+            meanwhile(other);
+            THEN_B(M); /* hh */
+            meanwhile(other);
+            LAST; /* hm */
+        }
+    }
+    for (int p = 0; planes == 3 && p < steps; p++) {
+        a -= bytes;
+        b -= bytes;
+        LOAD(H, H);
+        LAST;
+    }
     TILE_STORE(0, sums[0]);
     TILE_STORE(1, sums[1]);
     TILE_STORE(2, sums[2]);
     TILE_STORE(3, sums[3]);
 }
 
-/* The small products of one panel of three planes; of two, all. From product to product one of the
- * two planes stays in its registers. */
-TILE_INLINE void products(const int planes, int64_t k, const char *a, const char *b)
+TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, size_t panel_bytes,
+                          const void *ns, int64_t m, int n, float alpha, float beta, float *c,
+                          int64_t ldc)
 {
-    const int bytes = planes * PLANE_BYTES;
+    const int steps = (int)((k + STEP - 1) / STEP), times = steps * (planes == 3 ? 4 : 2);
+    const int64_t tiles = (m + LINES - 1) / LINES, lines = (int64_t)panel_bytes / 64;
+    const head_t *head_b = ns;
+    sums_t sums __attribute__((aligned(64)));
+    addition_t before = {.mask = {first(n), first(n - HALF)},
+                         .alpha = alpha,
+                         .beta = beta,
+                         .sums = sums,
+                         .ldc = ldc};
+    meanwhile_t other = {.before = &before,
+                         .rows = (LINES + times - 1) / times,
+                         .next = (const char *)ns + panel_bytes,
+                         .lines = (int)((lines + tiles * times - 1) / (tiles * times))};
 
-    for (int64_t p = 0; p < k; p += STEP, a += bytes, b += bytes) {
-        LOAD(planes - 1, H);
-        if (planes == 3) {
-            THEN_A(M); /* lh */
-            THEN_B(M); /* mh */
-            THEN_A(H); /* mm */
-            THEN_B(L); /* hm */
-            LAST;      /* hl */
-        } else {
-            THEN_A(H); /* mh */
-            THEN_B(M); /* hh */
-            LAST;      /* hm */
-        }
+    for (int64_t i = 0; i < tiles; i++) {
+        const head_t *head_a = (const head_t *)((const char *)ms + i * (int64_t)panel_bytes);
+        const int scale = -(head_a->scale + head_b->scale);
+        const int rows = (int)(m - i * LINES < LINES ? m - i * LINES : LINES);
+
+        products(planes, steps, (const char *)(head_a + 1), (const char *)(head_b + 1), sums,
+                 &other);
+        before.i = 0;
+        before.m = rows;
+        before.c = c + i * LINES * ldc;
+        before.scaled = scale != 0;
+        before.f = scale ? ldexpf(1.0f, scale / 2) : 1.0f;
+        before.g = scale ? ldexpf(1.0f, scale - scale / 2) : 1.0f;
     }
-}
-
-/* The large products of three planes. */
-TILE_INLINE void products_hh(int64_t k, const char *a, const char *b)
-{
-    const int bytes = 3 * PLANE_BYTES;
-
-    for (int64_t p = 0; p < k; p += STEP, a += bytes, b += bytes) {
-        LOAD(H, H);
-        LAST;
-    }
-}
-
-/* To 16 columns of C; `mask` says which of them there are. */
-TILE_INLINE void store(__mmask16 mask, __m512 x, float beta, float *c)
-{
-    if (beta != 0.0f)
-        x = _mm512_fmadd_ps(_mm512_set1_ps(beta), _mm512_maskz_loadu_ps(mask, c), x);
-    _mm512_mask_storeu_ps(c, mask, x);
-}
-
-/* With three planes small products have sums of their own: what those lose is small too, and each
- * result meets few roundings of its own size. */
-TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, const void *ns, int m, int n,
-                          float alpha, float beta, float *c, int64_t ldc)
-{
-    sums_t sum __attribute__((aligned(64))), small __attribute__((aligned(64)));
-    const head_t *head_a = ms, *head_b = ns;
-    const char *a = (const char *)(head_a + 1), *b = (const char *)(head_b + 1);
-    const int scale = -(head_a->scale + head_b->scale);
-    /* Two factors beside alpha: their product may be no float. */
-    const __m512 f = _mm512_set1_ps(scale ? ldexpf(1.0f, scale / 2) : 1.0f);
-    const __m512 g = _mm512_set1_ps(scale ? ldexpf(1.0f, scale - scale / 2) : 1.0f);
-    const __m512 factor = _mm512_set1_ps(alpha);
-
-    /* C has left the near caches since the last panel; it comes back to L2 meanwhile. (Planes that
-     * pass would drive it out of L1; they themselves are fetched in time by the hardware.) */
-    for (int i = 0; i < m; i++) {
-        _mm_prefetch(c + i * ldc, _MM_HINT_T1);
-        _mm_prefetch(c + i * ldc + n - 1, _MM_HINT_T1);
-    }
-    begin_sums();
-    products(planes, k, a, b);
-    if (planes == 3) {
-        end_sums(small);
-        begin_sums();
-        products_hh(k, a, b);
-    }
-    end_sums(sum);
-
-    for (int i = 0; i < m; i++) {
-        for (int half = 0; half * HALF < n; half++) {
-            const int tile = i / TILE_ROWS * 2 + half, row = i % TILE_ROWS;
-            __m512 x = _mm512_load_ps(sum[tile][row]);
-
-            if (planes == 3)
-                x = _mm512_add_ps(x, _mm512_load_ps(small[tile][row]));
-            if (scale)
-                x = _mm512_mul_ps(_mm512_mul_ps(x, f), g);
-            store(first(n - half * HALF), _mm512_mul_ps(factor, x), beta,
-                  c + i * ldc + half * HALF);
-        }
-    }
+    add_rows(&before, LINES);
 }
 
 /* ---- the tables -------------------------------------------------------------------------- */
@@ -404,10 +442,10 @@ static void end(void)
     {                                                                                              \
         pack(planes, 0, k, lines, src, ld, along_k, ns);                                           \
     }                                                                                              \
-    static void multiply_##mode(int64_t k, const void *ms, const void *ns, int m, int n,           \
-                                float alpha, float beta, float *c, int64_t ldc)                    \
+    static void multiply_##mode(int64_t k, const void *ms, size_t panel_bytes, const void *ns,     \
+                                int64_t m, int n, float alpha, float beta, float *c, int64_t ldc)  \
     {                                                                                              \
-        multiply(planes, k, ms, ns, m, n, alpha, beta, c, ldc);                                    \
+        multiply(planes, k, ms, panel_bytes, ns, m, n, alpha, beta, c, ldc);                       \
     }                                                                                              \
     const tilemm__sgemm_planes_t tilemm__sgemm_planes_amx_##mode = {                               \
         "sgemm_bf16x" #count "_amx_32x32",                                                         \
