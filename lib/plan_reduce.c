@@ -143,7 +143,7 @@ static int can_part(const tilemm__reduce_args_t *args, const tilemm__cuda_traits
                     int64_t items, int64_t most)
 {
     return args->count <= traits->sm_count && items <= MOST_PARTED &&
-           items * args->count * TILEMM__QUARTERS <= most;
+           items * args->count * TILEMM__MOST_PARTS <= most;
 }
 
 /* The step that reads vectors side by side or with any stride, for no more than `most` items. */
@@ -154,7 +154,9 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
     enum { BLOCK_ELEMENTS = 8192, GROUP = 32, MOST_SHARE = 8, QUARTERED = 8, CLUSTER_TILES = 64 };
     const int64_t tiles = tilemm__tile_count(args->n), warps = warps_at_once(traits);
     tilemm__reduce_step_t *step;
-    if (tiles == 1) {
+    if (args->n == 1 && args->op != TILEMM__DOT) {
+        add_step(plan, TILEMM__STEP_EACH, 1, args->n, 1);
+    } else if (tiles == 1) {
         const int width = args->op == TILEMM__DOT ? 1 : vectors_per_warp(args->n);
         add_step(plan, TILEMM__STEP_TILES, width, args->n, 1);
     } else if (tilemm__op_is_order(args->op)) {
@@ -183,7 +185,7 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
             step->share *= 2;
         if (tiles > MOST_SHARE && tiles <= QUARTERED * warps / args->count &&
             args->op != TILEMM__DOT && can_part(args, traits, items, most))
-            step->parts = TILEMM__QUARTERS;
+            step->parts = args->count * tiles <= 2 * warps ? TILEMM__MOST_PARTS : 2;
         else if (tiles > MOST_SHARE && tiles <= warps / args->count) { /* a warp for each tile */
             step->items = tiles;
             step->tiles = step->share = 1;
@@ -202,9 +204,12 @@ static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count, int sm_c
 {
     enum { BLOCK_PARTIALS = 32768 };
     while (left_by(&plan->step[plan->steps - 1]) > 1) {
-        const int64_t length = plan->step[plan->steps - 1].items;
-        if (plan->step[plan->steps - 1].parts > 1 ||
-            (length > TILEMM__TILE_LANES && length <= BLOCK_PARTIALS && count <= sm_count))
+        const tilemm__reduce_step_t *before = &plan->step[plan->steps - 1];
+        const int64_t length = before->items;
+        if (before->kind == TILEMM__STEP_DOWN && before->parts == 1 && length <= TILEMM__TILE_LANES)
+            add_step(plan, TILEMM__STEP_BESIDE, 1, length, 1); /* whose writes are whole lines */
+        else if (before->parts > 1 ||
+                 (length > TILEMM__TILE_LANES && length <= BLOCK_PARTIALS && count <= sm_count))
             add_step(plan, TILEMM__STEP_BLOCK, 1, length, 1); /* saves a launch */
         else
             add_step(plan, TILEMM__STEP_TILES, 1, length, tilemm__tile_count(length));
@@ -235,18 +240,20 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
     plan->has_extras = entry > value;
     plan->vectors = args->count;
     if (is_down(args)) {
-        int64_t columns = pieces(args->count, TILEMM__DOWN_COLS);
-        int64_t tiles = tilemm__tile_count(args->n);
-        int width = columns * tiles < 4 * (int64_t)sm_count                         ? 32
-                    : tilemm__op_is_order(args->op)                                 ? 4
-                    : args->n <= TILEMM__TILE_LANES && columns >= warps_to_fill / 4 ? 1
-                    : args->n <= 96                                                 ? 4
-                                                                                    : 8;
+        const int64_t columns = pieces(args->count, TILEMM__DOWN_COLS);
+        const int64_t tiles = tilemm__tile_count(args->n);
+        const int is_order = tilemm__op_is_order(args->op);
+        int width = 8;
+        if (columns * tiles < 4 * (int64_t)sm_count)
+            width = 32;
+        else if (is_order || (args->n > 128 && args->n <= 512))
+            width = 4;
+        else if (args->n <= 128) /* with enough columns no more than have to meet */
+            width = columns < warps_to_fill / 4 ? 4 : args->n > 32 ? 2 : 1;
         tilemm__reduce_step_t *step = add_step(plan, TILEMM__STEP_DOWN, width, args->n, tiles);
-        if (width == 32 && tiles > 1 && !tilemm__op_is_order(args->op) &&
-            can_part(args, traits, tiles, available)) {
+        if (width == 32 && tiles > 1 && !is_order && can_part(args, traits, tiles, available)) {
             step->width = 8;
-            step->parts = TILEMM__QUARTERS;
+            step->parts = TILEMM__MOST_PARTS;
         }
     } else {
         add_across(plan, args, traits, available > 0 ? available : 1);

@@ -43,8 +43,10 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
 typedef enum {
     TILEMM__STEP_TILES,   /* warps take tiles, or `width` vectors of one short tile each */
     TILEMM__STEP_BLOCK,   /* a block of 32 warps takes a whole vector: this finishes it */
+    TILEMM__STEP_EACH,    /* a thread takes vectors of one element */
     TILEMM__STEP_CLUSTER, /* a cluster of blocks does, a warp for each tile */
-    TILEMM__STEP_DOWN     /* a block of `width` warps takes a tile of each of 32 columns */
+    TILEMM__STEP_DOWN,    /* a block of `width` warps takes a tile of each of 32 columns */
+    TILEMM__STEP_BESIDE   /* a thread takes up to 32 partial results that a step down has left */
 } tilemm__reduce_step_kind_t;
 
 /* One launch. It reads the elements, or the partial results of the step before, and leaves `items`
@@ -55,7 +57,7 @@ typedef struct {
     int width;
     int tiles;      /* of elements for an item: 1 or 32 */
     int share;      /* warps that take them: 1, 2, 4 or 8 */
-    int parts;      /* partial results of an item: 1, or 4 for as many blocks */
+    int parts;      /* partial results of an item: 1, or 2 or 4 for as many blocks */
     int64_t length; /* of each vector that it reads */
     int64_t items;  /* of each vector; 1 for STEP_BLOCK */
     int64_t place;  /* where its partial results begin in the workspace, in partial results */

@@ -103,6 +103,7 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
                   (i == 0 && args->op >= TILEMM__MAX && args->op <= TILEMM__AMIN &&
                    step->items <= tiles),
               AT);
+        CHECK((step->kind == TILEMM__STEP_EACH) == (args->n == 1), AT);
         CHECK(step->tiles == 1 || (i == 0 && step->tiles == 32), AT);
         CHECK(step->share == 1 || step->share == 2 || step->share == 4 || step->share == 8, AT);
         CHECK(step->kind != TILEMM__STEP_BLOCK || last, AT);
@@ -111,17 +112,23 @@ static void check_cuda_plan(const tilemm__reduce_args_t *args, const tilemm__cud
                    (args->op < TILEMM__MAX || args->op > TILEMM__AMIN)),
               AT);
         CHECK(step->parts == 1 ||
-                  (step->parts == 4 && i == 0 && !panels && step->items <= 1024 &&
-                   args->count <= gpu->sm_count && plan.step[1].kind == TILEMM__STEP_BLOCK &&
+                  ((step->parts == 4 || (step->parts == 2 && step->kind != TILEMM__STEP_DOWN)) &&
+                   i == 0 && !panels && step->items <= 1024 && args->count <= gpu->sm_count &&
+                   plan.step[1].kind == TILEMM__STEP_BLOCK &&
                    (step->kind == TILEMM__STEP_DOWN ? step->width == 8
                                                     : step->tiles == 32 && step->share == 8)),
               AT);
         CHECK(step->kind != TILEMM__STEP_DOWN ||
-                  (i == 0 && (step->width == 4 || step->width == 32 ||
-                              (step->width == 1 && args->n <= 32) || step->width == 8)),
+                  (i == 0 &&
+                   (step->width == 4 || step->width == 32 || (step->width == 1 && args->n <= 32) ||
+                    (step->width == 2 && args->n <= 128) || step->width == 8)),
               AT);
         CHECK(step->kind != TILEMM__STEP_TILES || step->width == 1 ||
                   (last && step->width * length <= TILEMM__TILE_ELEMS && step->width <= 32),
+              AT);
+        CHECK(step->kind != TILEMM__STEP_BESIDE ||
+                  (i == 1 && last && !panels && plan.step[0].kind == TILEMM__STEP_DOWN &&
+                   plan.step[0].parts == 1 && length <= 32),
               AT);
         CHECK(i == 0 || step->kind != TILEMM__STEP_BLOCK || length <= 1 << 15, AT);
         if (!last) {
@@ -220,7 +227,7 @@ static void check_cuda_decisions(void)
     CHECK(plan.steps == 2 && plan.workspace == 8192 * 16 && plan.step[0].share == 8, "%d",
           plan.steps);
     plan = cuda_plan(H200, 0, 1, 1 << 24, SIZE_MAX);
-    CHECK(plan.steps == 2 && plan.step[0].items == 512 && plan.step[0].parts == 4, "%d",
+    CHECK(plan.steps == 2 && plan.step[0].items == 512 && plan.step[0].parts == 2, "%d",
           plan.steps);
     CHECK(plan.step[1].kind == TILEMM__STEP_BLOCK, "%d", (int)plan.step[1].kind);
     plan = cuda_plan(H200, 0, 1, 1 << 24, 512); /* no room for four parts of each item */
@@ -244,14 +251,19 @@ static void check_cuda_decisions(void)
     plan = cuda_plan(H200, 0, 16384, 16384, SIZE_MAX); /* a block for each vector */
     CHECK(plan.steps == 1 && plan.step[0].share == 8, "%d", plan.steps);
     plan = cuda_plan(H200, 1, 16384, 16384, SIZE_MAX);
-    CHECK(plan.steps == 2 && plan.step[0].kind == TILEMM__STEP_DOWN && plan.step[0].width == 8,
+    CHECK(plan.steps == 2 && plan.step[0].kind == TILEMM__STEP_DOWN && plan.step[0].width == 8 &&
+              plan.step[1].kind == TILEMM__STEP_BESIDE,
           "%d", plan.step[0].width);
     plan = cuda_plan(H200, 1, 31, 65536, SIZE_MAX); /* 64 tiles: a quarter to a block */
     CHECK(plan.step[0].kind == TILEMM__STEP_DOWN && plan.step[0].width == 8 &&
               plan.step[0].parts == 4,
           "%d", plan.step[0].width);
     plan = cuda_plan(T4, 1, 31, 262144, SIZE_MAX); /* 256 blocks fill a small GPU */
-    CHECK(plan.step[0].width == 8, "%d", plan.step[0].width);
+    CHECK(plan.step[0].width == 8 && plan.step[0].parts == 1, "%d", plan.step[0].width);
+    plan = cuda_plan(H200, 1, 1 << 20, 512, SIZE_MAX); /* all of a tile in one go */
+    CHECK(plan.steps == 1 && plan.step[0].width == 4, "%d", plan.step[0].width);
+    plan = cuda_plan(H200, 1, 1 << 20, 128, SIZE_MAX); /* few warps to meet */
+    CHECK(plan.steps == 1 && plan.step[0].width == 2, "%d", plan.step[0].width);
     plan = cuda_plan(H200, 1, 1 << 20, 16, SIZE_MAX);
     CHECK(plan.steps == 1 && plan.step[0].width == 1, "%d", plan.step[0].width);
     plan = cuda_plan(H200, 1, 1, 4096, SIZE_MAX); /* one column is a vector with a stride */

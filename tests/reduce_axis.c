@@ -41,10 +41,9 @@ static void finish(tilemm_t ctx, tilemm_status_t status, const char *text)
           tilemm_last_kernel(ctx));
 }
 
-static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, int what, rng_t *rng)
+static void matrix_along(tilemm_t ctx, tilemm_layout_t layout, tilemm_axis_t axis, int op, int arg,
+                         int64_t rows, int64_t cols, int what, rng_t *rng)
 {
-    tilemm_layout_t layout = rng_bits(rng) & 1 ? TILEMM_ROW_MAJOR : TILEMM_COL_MAJOR;
-    tilemm_axis_t axis = rng_bits(rng) & 1 ? TILEMM_AXIS_ROWS : TILEMM_AXIS_COLS;
     int nan_ignore = rng_bits(rng) & 1, with_out = !arg || rng_bits(rng) & 1;
     int64_t lda = matrix_ld(layout, rows, cols) + rng_range(rng, 0, 1) * rng_range(rng, 0, 9);
     int64_t count = axis == TILEMM_AXIS_ROWS ? cols : rows;
@@ -120,6 +119,28 @@ static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, in
         }
     }
     free(line);
+}
+
+static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, int what, rng_t *rng)
+{
+    tilemm_layout_t layout = rng_bits(rng) & 1 ? TILEMM_ROW_MAJOR : TILEMM_COL_MAJOR;
+    tilemm_axis_t axis = rng_bits(rng) & 1 ? TILEMM_AXIS_ROWS : TILEMM_AXIS_COLS;
+    matrix_along(ctx, layout, axis, op, arg, rows, cols, what, rng);
+}
+
+/* Down the rows of matrices so wide that a GPU takes another kernel for each height. */
+static void wide(tilemm_t ctx, rng_t *rng)
+{
+    static const int64_t shapes[][2] = {{1, 40000},   {31, 40001},  {33, 17000},  {100, 34000},
+                                        {128, 36000}, {200, 17000}, {400, 17001}, {600, 17000},
+                                        {1025, 9001}, {4000, 4400}};
+    for (int i = 0; i < (int)(sizeof(shapes) / sizeof(shapes[0])); i++)
+        for (int what = 0; what < 4; what++) {
+            int op = what == 3 ? TILEMM_SUM : (i + what) % OPS;
+            if (i < 4 || !test_quick() || what == 3)
+                matrix_along(ctx, TILEMM_ROW_MAJOR, TILEMM_AXIS_ROWS, op, op >= TILEMM_MAX && i % 2,
+                             shapes[i][0], shapes[i][1], what, rng);
+        }
 }
 
 static void matrices(tilemm_t ctx, int rounds, rng_t *rng)
@@ -294,8 +315,10 @@ int main(void)
                 segments(ctx, op, 1, 1, &rng);
             }
         }
-        if (TEST_BACKEND == TILEMM_BACKEND_CUDA)
+        if (TEST_BACKEND == TILEMM_BACKEND_CUDA) {
             decreasing(ctx, &rng);
+            wide(ctx, &rng);
+        }
         far_apart(ctx);
         CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }

@@ -5,14 +5,92 @@
 #ifndef TILEMM_KERNELS_CUDA_CLUSTER_CUH
 #define TILEMM_KERNELS_CUDA_CLUSTER_CUH
 
+#include <stdint.h>
+
 #include <cuda_runtime.h>
 
-/* All threads of the cluster meet: what one wrote to shared memory before, the others see after. */
-static __device__ __forceinline__ void cluster_sync(void)
+/* All threads of the cluster meet: what one wrote to shared memory before it arrived, the others
+ * see once they have waited. */
+static __device__ __forceinline__ void cluster_arrive(void)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void cluster_wait(void)
+{
+#if __CUDA_ARCH__ >= 900
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void cluster_sync(void)
+{
+    cluster_arrive();
+    cluster_wait();
+}
+
+/* ---- mail: what blocks leave in the shared memory of the cluster's first ------------------------
+ */
+
+/* One thread of the first block says how many bytes will come, before the cluster meets; who waits
+ * until they have come sees them. `mail` and what is pushed lie at the same place in all blocks. */
+static __device__ __forceinline__ void mail_expect(uint64_t *mail, int bytes)
+{
+#if __CUDA_ARCH__ >= 900
+    const unsigned box = (unsigned)__cvta_generic_to_shared(mail);
+
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(box) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(box), "r"(bytes)
+                 : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void mail_wait(uint64_t *mail)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], 0;\n"
+                 "@!p bra again;\n"
+                 "}" ::"r"((unsigned)__cvta_generic_to_shared(mail))
+                 : "memory");
+#endif
+}
+
+/* Something of 8 or 16 bytes, aligned to as many. */
+template <typename T>
+static __device__ __forceinline__ void mail_push(uint64_t *mail, T *to, T value)
+{
+    static_assert(sizeof(T) == 8 || sizeof(T) == 16, "one store");
+#if __CUDA_ARCH__ >= 900
+    union {
+        T value;
+        unsigned long long word[2];
+    } v;
+    unsigned box, there;
+
+    v.value = value;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;"
+                 : "=r"(box)
+                 : "r"((unsigned)__cvta_generic_to_shared(mail)));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;"
+                 : "=r"(there)
+                 : "r"((unsigned)__cvta_generic_to_shared(to)));
+    if (sizeof(T) == 16)
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, "
+                     "[%3];" ::"r"(there),
+                     "l"(v.word[0]), "l"(v.word[1]), "r"(box)
+                     : "memory");
+    else
+        asm volatile(
+            "st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
+                there),
+            "l"(v.word[0]), "r"(box)
+            : "memory");
 #endif
 }
 
@@ -49,33 +127,6 @@ static __device__ __forceinline__ float cluster_read(const float *from, unsigned
                  : "memory");
 #endif
     return v;
-}
-
-/* Something of 8 or 16 bytes, aligned to as many. */
-template <typename T>
-static __device__ __forceinline__ T cluster_read(const T *from, unsigned rank)
-{
-    static_assert(sizeof(T) == 8 || sizeof(T) == 16, "one load");
-    union {
-        unsigned long long word[2];
-        T value;
-    } v = {};
-
-#if __CUDA_ARCH__ >= 900
-    unsigned there;
-
-    asm volatile("mapa.shared::cluster.u32 %0, %1, %2;"
-                 : "=r"(there)
-                 : "r"((unsigned)__cvta_generic_to_shared(from)), "r"(rank));
-    if (sizeof(T) == 16)
-        asm volatile("ld.shared::cluster.v2.u64 {%0, %1}, [%2];"
-                     : "=l"(v.word[0]), "=l"(v.word[1])
-                     : "r"(there)
-                     : "memory");
-    else
-        asm volatile("ld.shared::cluster.u64 %0, [%1];" : "=l"(v.word[0]) : "r"(there) : "memory");
-#endif
-    return v.value;
 }
 
 #endif

@@ -23,6 +23,8 @@ enum { WARPS = 8, THREADS = WARPS * LANES, SEARCH_RESIDENT = 2 };
 enum { WARPS = 8, THREADS = WARPS * LANES, SEARCH_RESIDENT = 4 };
 #endif
 
+enum { CLUSTER = 8 }; /* blocks: as many as every device can have together */
+
 /* The number of this warp among all of them, and how many those are. */
 static __device__ __forceinline__ int64_t warp_number(void)
 {
@@ -35,10 +37,14 @@ static __device__ __forceinline__ int64_t warp_total(void)
 }
 
 /* item = vector * tiles + tile. */
-static __device__ __forceinline__ int64_t vector_of(int64_t item, int64_t tiles)
+static __device__ __forceinline__ int64_t vector_of(const tilemm__reduce_args_t *args, int64_t item,
+                                                    int64_t tiles)
 {
     if (tiles == 1) {
         return item;
+    }
+    if (args->count == 1 && item < tiles) { /* a division would hold the loads up */
+        return 0;
     }
     if ((uint64_t)(item | tiles) >> 32 == 0) { /* a far cheaper division */
         return (uint32_t)item / (uint32_t)tiles;
@@ -60,7 +66,7 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     __shared__ int nans[WARPS];
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, part = warp % share;
     const int64_t item = (int64_t)blockIdx.x * (blockDim.x / LANES / share) + warp / share;
-    const int64_t vector = vector_of(item, items);
+    const int64_t vector = vector_of(&args, item, items);
     const int64_t start = (item - vector * items) * tiles * TILE;
     const int length = vector < args.count ? clip(args.n - start, tiles * TILE) : 0;
     const int64_t stride = UNIT ? 1 : args.istride, y_stride = UNIT ? 1 : args.y_istride;
@@ -100,33 +106,20 @@ static __global__ void __launch_bounds__(THREADS, RESIDENT)
     }
 }
 
-/* The sum of a block's warps, for warp 0, and their count: in the order of tiles 4 apart. */
-static __device__ __forceinline__ tilemm__sum_t fold_warps(const tilemm__sum_t (&sums)[WARPS],
-                                                           const int64_t (&counts)[WARPS], int lane,
-                                                           int64_t *count)
+/* Of every 32 tiles a block of WIDE warps has one of PARTS parts: number part + PARTS * warp for
+ * each warp, all of it under way at once. So shorter vectors keep more of the device busy, and
+ * leave little to fold. Assumes that the grid is large enough, and no larger. */
+template <int UNIT, int PARTS>
+static __global__ void __launch_bounds__(LANES / PARTS * LANES, UNIT ? PARTS : PARTS / 2)
+    sum_parts(tilemm__reduce_args_t args, int64_t items, tilemm__partials_t to)
 {
-    tilemm__sum_t sum = sums[lane % WARPS];
-    *count = counts[lane % WARPS];
-    for (int half = WARPS / 2; half > 0; half /= 2) {
-        sum = join(sum, from_lane(sum, half));
-        *count = join(*count, from_lane(*count, half));
-    }
-    return sum;
-}
-
-/* Of every 32 tiles a block has a quarter: number quarter + 4 * warp for each warp, all of it under
- * way at once. So shorter vectors keep more of the device busy, and leave little to fold. Assumes
- * that the grid is large enough, and no larger. */
-template <int UNIT>
-static __global__ void __launch_bounds__(THREADS, UNIT ? 4 : 2)
-    sum_quarters(tilemm__reduce_args_t args, int64_t items, tilemm__partials_t to)
-{
-    __shared__ tilemm__sum_t sums[WARPS];
-    __shared__ int64_t counts[WARPS];
-    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    const int64_t item = blockIdx.x / TILEMM__QUARTERS, vector = vector_of(item, items);
-    const int64_t first = (item - vector * items) * LANES + blockIdx.x % TILEMM__QUARTERS;
-    const int64_t start = (first + warp * TILEMM__QUARTERS) * TILE;
+    enum { WIDE = LANES / PARTS };
+    __shared__ tilemm__sum_t sums[WIDE];
+    __shared__ int counts[WIDE];
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, part = blockIdx.x % PARTS;
+    const int64_t item = blockIdx.x / PARTS, vector = vector_of(&args, item, items);
+    const int64_t number = item - vector * items, first = number * LANES + part;
+    const int64_t start = (first + warp * PARTS) * TILE;
     const int64_t stride = UNIT ? 1 : args.istride;
     const int length = start < args.n ? clip(args.n - start, TILE) : 0;
     int found = 0;
@@ -142,77 +135,67 @@ static __global__ void __launch_bounds__(THREADS, UNIT ? 4 : 2)
     }
     __syncthreads();
     if (warp == 0) {
-        int64_t count;
-        sum = fold_warps(sums, counts, lane, &count);
+        int64_t count = 0;
+        sum = sums[lane % WIDE];
+#pragma unroll
+        for (int half = WIDE / 2; half > 0; half /= 2) {
+            sum = join(sum, from_lane(sum, half));
+        }
+        for (int w = 0; to.counts && w < WIDE; w++) {
+            count += counts[w];
+        }
         if (lane == 0) {
-            put_sum(&args, &to, blockIdx.x, vector, sum, count);
+            put_sum(&args, &to, (vector * PARTS + part) * items + number, vector, sum, count);
         }
     }
 }
 
-/* A vector of up to 64 tiles for the `blocks` blocks of a cluster, 4 or 8. Of each 32 tiles a block
- * has a quarter, as above. They leave their sums in shared memory, and the first one folds them
- * all. */
+/* A vector of up to 64 tiles for the blocks of a cluster, a warp for each tile. What they have they
+ * push to the first block, whose first warp alone waits for it. Blocks have no more warps than the
+ * tiles take: on more multiprocessors they wait less for each other's additions. */
 template <int DOT>
-static __global__ void __launch_bounds__(THREADS)
-    sum_cluster(tilemm__reduce_args_t args, int blocks)
+static __global__ void __launch_bounds__(THREADS) sum_cluster(tilemm__reduce_args_t args)
 {
-    enum { PARTS = TILEMM__QUARTERS, ROWS = DOT ? 8 : TILEMM__TILE_ROWS };
-    __shared__ __align__(16) tilemm__sum_t sums[WARPS];
-    __shared__ __align__(16) int64_t counts[WARPS];
+    enum { MOST = CLUSTER * WARPS, ROWS = DOT ? 8 : TILEMM__TILE_ROWS };
+    static_assert(MOST == 2 * LANES, "two rows");
+    __shared__ __align__(16) tilemm__sum_t sums[MOST];
+    __shared__ int64_t counts[MOST];
+    __shared__ uint64_t mail;
     const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, rank = blockIdx.x % blocks;
-    const int64_t vector = blockIdx.x / blocks;
-    const int64_t tile = rank / PARTS * LANES + rank % PARTS + warp * PARTS, start = tile * TILE;
-    const int length = start < args.n ? clip(args.n - start, TILE) : 0;
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, rank = blockIdx.x % CLUSTER;
+    const int64_t vector = blockIdx.x / CLUSTER;
+    const int tiles = (int)tilemm__tile_count(args.n), tile = warp * CLUSTER + rank;
+    const int start = tile * TILE, length = tile < tiles ? clip(args.n - start, TILE) : 0;
     int found = 0;
+    if (rank == 0 && threadIdx.x == 0) {
+        mail_expect(&mail, tiles * (int)(sizeof *sums + sizeof *counts));
+    }
+    cluster_arrive();
     let_next_start();
     wait_for_previous();
     tilemm__sum_t sum =
         sum_tile<DOT, ROWS>(args.op, args.nan_ignore, args.x + vector * args.vstride + start, 1,
                             DOT ? args.y + start : NULL, 1, length, lane, &found);
-    if (lane == 0) {
-        sums[warp] = sum;
-        counts[warp] = length - found;
+    cluster_wait(); /* the first block is there and has its mail box */
+    if (lane == 0 && tile < tiles) {
+        mail_push(&mail, &sums[tile], sum);
+        mail_push(&mail, &counts[tile], (int64_t)(length - found));
     }
-    __syncthreads();
-    if (warp == 0) {
-        int64_t count;
-        sum = fold_warps(sums, counts, lane, &count);
-        __syncwarp();
-        if (lane == 0) {
-            sums[0] = sum;
-            counts[0] = count;
-        }
-        __syncwarp();
-    }
-    cluster_sync();
     if (rank == 0 && warp == 0) {
-        tilemm__sum_t part[PARTS];
-        int64_t count = 0;
-#pragma unroll
-        for (int p = 0; p < PARTS; p++) {
-            const int from = lane * PARTS + p;
-            part[p] = from < blocks ? cluster_read(sums, from) : no_sum();
-            count += from < blocks ? cluster_read(counts, from) : 0;
+        mail_wait(&mail);
+        const bool more = LANES + lane < tiles;
+        int64_t count = (lane < tiles ? counts[lane] : 0) + (more ? counts[LANES + lane] : 0);
+        sum = fold_sum(lane < tiles ? sums[lane] : no_sum(), lane);
+        if (tiles > LANES) {
+            sum = join(sum, fold_sum(more ? sums[LANES + lane] : no_sum(), lane));
         }
-#pragma unroll
-        for (int half = PARTS / 2; half > 0; half /= 2) {
-#pragma unroll
-            for (int p = 0; p < half; p++) {
-                part[p] = join(part[p], part[p + half]);
-            }
-        }
-        sum = fold_sum(part[0], lane);
-        for (int half = LANES / 2; half > 0; half /= 2) {
-            count = join(count, from_lane(count, half));
+        if (tilemm__sum_is_counted(args.op, args.nan_ignore)) {
+            count = fold_sums<1>(&count, lane);
         }
         if (lane == 0) {
             put_sum(&args, &none, 0, vector, sum, count);
         }
-        __syncwarp();
     }
-    cluster_sync(); /* nobody leaves while its sums may still be read */
 }
 
 /* `items * share` warps take a vector's tiles in turns: a search may have them in any order. Each
@@ -229,7 +212,7 @@ static __global__ void __launch_bounds__(THREADS, SEARCH_RESIDENT)
     __shared__ int64_t places[WARPS];
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, part = warp % share;
     const int64_t item = (int64_t)blockIdx.x * (WARPS / share) + warp / share;
-    const int64_t vector = vector_of(item, items), row = LANES * args.istride;
+    const int64_t vector = vector_of(&args, item, items), row = LANES * args.istride;
     const int64_t whole = vector < args.count ? args.n / TILE : 0, hop = items * share;
     const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
     int64_t tile = (item - vector * items) * share + part, place = 0;
@@ -319,8 +302,11 @@ static __global__ void __launch_bounds__(THREADS)
         if (V == LANES) {
             sum[0] = sum_rows(args.op, args.nan_ignore, v, lane);
         } else {
-            add_floats<V * ROWS, ROWS, V, 1>(args.op, args.nan_ignore, v, sum);
-            sum[0] = fold_sums<V>(sum, lane);
+            ready_floats<V * ROWS>(args.op, args.nan_ignore, v);
+            if (is_squares(args.op) || !sum_exactly<V, ROWS>(v, lane, sum)) {
+                add_floats<V * ROWS, ROWS, V, 1>(args.op, args.nan_ignore, v, sum);
+                sum[0] = fold_sums<V>(sum, lane);
+            }
         }
         if (lane % (LANES / V) == 0 && vector < args.count) {
             put_sum(&args, &to, vector, vector, sum[0], args.n - nans);
@@ -369,6 +355,34 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
+/* Vectors of one element: a copy, with what the operation does to it. EACH loads of a thread are
+ * under way at once. */
+static __global__ void __launch_bounds__(THREADS) reduce_each(tilemm__reduce_args_t args)
+{
+    enum { EACH = 4 };
+    const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
+    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    const int64_t first = (int64_t)blockIdx.x * (THREADS * EACH) + threadIdx.x;
+    float v[EACH];
+    let_next_start();
+    wait_for_previous();
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int64_t i = first + k * THREADS;
+        v[k] = i < args.count ? __ldg(args.x + i * args.vstride) : 0.0f;
+    }
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        const int64_t i = first + k * THREADS;
+        if (i < args.count && tilemm__op_is_order(args.op)) {
+            put_key(&args, &none, 0, i, tilemm__key_of(order, __float_as_uint(v[k])), 0);
+        } else if (i < args.count) {
+            const double term = tilemm__sum_term(args.op, args.nan_ignore, v[k], 0.0f);
+            put_sum(&args, &none, 0, i, tilemm__sum_add(no_sum(), term), v[k] == v[k]);
+        }
+    }
+}
+
 /* A block takes a vector, span by span. */
 template <int DOT>
 static __global__ void __launch_bounds__(BLOCK_WARPS *LANES) sum_blocks(tilemm__reduce_args_t args)
@@ -393,7 +407,9 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES) sum_blocks(tilemm__
                 clip(args.n - start, SPAN), &room, &here);
             count += here;
             if (warp == 0) {
-                levels_add(&levels[lane], 0, span, sum, lane);
+                const tilemm__sum_t all = {__shfl_sync(FULL_WARP, sum.sum, 0),
+                                           __shfl_sync(FULL_WARP, sum.lost, 0)};
+                levels_add(&levels[lane], 0, span, all, lane);
             }
         }
         if (warp == 0) {
@@ -431,7 +447,8 @@ static __global__ void __launch_bounds__(THREADS)
     let_next_start();
     wait_for_previous();
     for (int64_t item = warp_number(); item < args.count * tiles; item += warp_total()) {
-        const int64_t vector = vector_of(item, tiles), start = (item - vector * tiles) * TILE;
+        const int64_t vector = vector_of(&args, item, tiles),
+                      start = (item - vector * tiles) * TILE;
         const int64_t at = vector * length + start;
         const int here = clip(length - start, TILE);
         const tilemm__sum_t sum = sum_of_sums<8>(from.sums + at, here, lane);
@@ -450,7 +467,8 @@ static __global__ void __launch_bounds__(THREADS)
     let_next_start();
     wait_for_previous();
     for (int64_t item = warp_number(); item < args.count * tiles; item += warp_total()) {
-        const int64_t vector = vector_of(item, tiles), start = (item - vector * tiles) * TILE;
+        const int64_t vector = vector_of(&args, item, tiles),
+                      start = (item - vector * tiles) * TILE;
         const int64_t at = vector * length + start;
         int64_t index = 0;
         const int32_t key = search_keys<TILEMM__TILE_ROWS>(
@@ -503,40 +521,81 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* A block takes a vector of up to 2^15 partial results, or 2^10 in parts: rows of 32 are folded,
- * ROWS of them at once by a warp, and leave no more than a thousand. T: tilemm__sum_t or
- * quarters_t. */
-template <typename T, int ROWS>
+/* A block takes a vector of up to ROWS * 1024 items, all of them under way at once: a warp ROWS
+ * rows of 32. Little shared memory: with much a multiprocessor would first have to become empty. */
+template <int PARTS, int ROWS>
+static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
+    sum_last(tilemm__reduce_args_t args, int length, tilemm__partials_t from)
+{
+    enum { EACH = LANES / ROWS };
+    __shared__ tilemm__sum_t sums[ROWS * BLOCK_WARPS];
+    const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
+    const int rows = (length - 1) / LANES + 1;
+    const int64_t vector = blockIdx.x, at = vector * length * PARTS;
+    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    tilemm__sum_t v[ROWS];
+    wait_for_previous();
+    let_next_start();
+#pragma unroll
+    for (int r = 0; r < ROWS; r++) {
+        const int i = (warp * ROWS + r) * LANES + lane;
+        v[r] = i < length ? load_parts<PARTS>(from.sums + at + i, length) : no_sum();
+    }
+    tilemm__sum_t sum = fold_sums<ROWS>(v, lane); /* of row lane / EACH */
+    if (rows > 1) {
+        if (lane % EACH == 0) {
+            sums[warp * ROWS + lane / EACH] = sum;
+        }
+        __syncthreads();
+        if (warp != 0) {
+            return;
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            v[r] = r * LANES + lane < rows ? sums[r * LANES + lane] : no_sum();
+        }
+        sum = fold_sums<ROWS>(v, lane);
+#pragma unroll
+        for (int half = LANES / 2; half >= EACH; half /= 2) {
+            sum = join(sum, from_lane(sum, half));
+        }
+    }
+    const int64_t count = from.counts ? sum_counts(from.counts + at, length * PARTS, lane) : 0;
+    if (lane == 0) {
+        put_sum(&args, &none, 0, vector, sum, count);
+    }
+}
+
+/* A block takes a vector of up to 2^15 partial results: rows of 32 are folded, ROWS of them at once
+ * by a warp, and leave no more than a thousand. */
 static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
     sum_partials_blocks(tilemm__reduce_args_t args, int length, tilemm__partials_t from)
 {
-    enum { EACH = LANES / ROWS, PARTS = sizeof(T) / sizeof(tilemm__sum_t) };
+    enum { ROWS = 8, EACH = LANES / ROWS };
     __shared__ block_room_t room;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const int rows = (length - 1) / LANES + 1, step = (int)blockDim.x / LANES * ROWS;
+    const int64_t vector = blockIdx.x, at = vector * length;
     const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    int64_t count = 0;
     wait_for_previous();
-    for (int64_t vector = blockIdx.x; vector < args.count; vector += gridDim.x) {
-        int64_t count = 0;
+    let_next_start();
 #pragma unroll 1
-        for (int row = warp * ROWS; row < rows; row += step) {
-            const int64_t at = vector * length + row * LANES;
-            const int here = length - row * LANES;
-            tilemm__sum_t v[ROWS];
-            load_rows<1, ROWS>((const T *)from.sums + at, 1, 0, here, 1, no_sum(), lane, v);
-            v[0] = fold_sums<ROWS>(v, lane); /* of row lane / EACH */
-            if (lane % EACH == 0 && row + lane / EACH < rows) {
-                room.sums[row + lane / EACH] = v[0];
-            }
-            if (from.counts) {
-                count +=
-                    sum_counts(from.counts + at * PARTS, clip(here, ROWS * LANES) * PARTS, lane);
-            }
+    for (int row = warp * ROWS; row < rows; row += step) {
+        const int start = row * LANES, here = length - start;
+        tilemm__sum_t v[ROWS];
+        load_rows<1, ROWS>(from.sums + at + start, 1, 0, here, 1, no_sum(), lane, v);
+        v[0] = fold_sums<ROWS>(v, lane); /* of row lane / EACH */
+        if (lane % EACH == 0 && row + lane / EACH < rows) {
+            room.sums[row + lane / EACH] = v[0];
         }
-        const tilemm__sum_t sum = block_fold_sum(&room, rows, &count, lane, warp);
-        if (threadIdx.x == 0) {
-            put_sum(&args, &none, 0, vector, sum, count);
+        if (from.counts) {
+            count += sum_counts(from.counts + at + start, clip(here, ROWS * LANES), lane);
         }
+    }
+    const tilemm__sum_t sum = block_fold_sum(&room, rows, from.counts != NULL, &count, lane, warp);
+    if (threadIdx.x == 0) {
+        put_sum(&args, &none, 0, vector, sum, count);
     }
 }
 
@@ -547,6 +606,7 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
     __shared__ block_room_t room;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    let_next_start();
     wait_for_previous();
     for (int64_t vector = blockIdx.x; vector < args.count; vector += gridDim.x) {
         int32_t best = TILEMM__KEY_NONE;
@@ -608,9 +668,11 @@ extern "C" int tilemm__reduce_across(const tilemm__reduce_args_t *args, int widt
         const auto kernel = BY_WIDTH(sum_short, width);
         kernel<<<grid, THREADS, 0, queue>>>(*args, target);
     } else if (parts > 1) {
-        const auto kernel = args->istride == 1 ? sum_quarters<1> : sum_quarters<0>;
-        return (int)launch_after(kernel, (unsigned)(args->count * items * parts), THREADS, 0, queue,
-                                 *args, items, target);
+        const int unit = args->istride == 1;
+        const auto kernel = parts == 2 ? (unit ? sum_parts<1, 2> : sum_parts<0, 2>)
+                                       : (unit ? sum_parts<1, 4> : sum_parts<0, 4>);
+        return (int)launch_after(kernel, (unsigned)(args->count * items * parts),
+                                 LANES / parts * LANES, 0, queue, *args, items, target);
     } else {
         const int unit = args->istride == 1 && (args->op != TILEMM__DOT || args->y_istride == 1);
         const auto kernel = args->op == TILEMM__DOT
@@ -623,12 +685,18 @@ extern "C" int tilemm__reduce_across(const tilemm__reduce_args_t *args, int widt
     return (int)cudaGetLastError();
 }
 
+extern "C" int tilemm__reduce_each(const tilemm__reduce_args_t *args, void *stream)
+{
+    return (int)launch_after(reduce_each, grid_for(args->count, 4 * THREADS), THREADS, 0,
+                             (cudaStream_t)stream, *args);
+}
+
 extern "C" int tilemm__reduce_across_cluster(const tilemm__reduce_args_t *args, void *stream)
 {
-    const int blocks = tilemm__tile_count(args->n) <= LANES ? 4 : 8;
+    const int warps = (int)(tilemm__tile_count(args->n) - 1) / CLUSTER + 1;
     return (int)launch_cluster_after(args->op == TILEMM__DOT ? sum_cluster<1> : sum_cluster<0>,
-                                     blocks, grid_for(args->count * blocks, 1), THREADS, 0,
-                                     (cudaStream_t)stream, *args, blocks);
+                                     CLUSTER, grid_for(args->count * CLUSTER, 1), warps * LANES, 0,
+                                     (cudaStream_t)stream, *args);
 }
 
 /* Threads of a block whose warps take `each` numbers at once, up to 32 warps. */
@@ -680,10 +748,20 @@ extern "C" int tilemm__reduce_partials_block(const tilemm__reduce_args_t *args, 
                                              void *stream)
 {
     const cudaStream_t queue = (cudaStream_t)stream;
-    const auto kernel = tilemm__op_is_order(args->op) ? search_partials_blocks
-                        : parts > 1                   ? sum_partials_blocks<quarters_t, 1>
-                                                      : sum_partials_blocks<tilemm__sum_t, 8>;
-    return (int)launch_after(kernel, grid_for(args->count, 1),
-                             block_threads(length, (parts > 1 ? 1 : 8) * LANES), 0, queue, *args,
+    /* Of many vectors blocks of few warps, which find room beside the kernel before. */
+    const int each = parts > 1                              ? 1
+                     : args->count > 1 || length > 2 * TILE ? 8
+                     : length > TILE                        ? 2
+                                                            : 1;
+    const auto sums = parts == 8           ? sum_last<8, 1>
+                      : parts == 4         ? sum_last<4, 1>
+                      : parts == 2         ? sum_last<2, 1>
+                      : each == 1          ? sum_last<1, 1>
+                      : each == 2          ? sum_last<1, 2>
+                      : length <= 8 * TILE ? sum_last<1, 8>
+                                           : sum_partials_blocks;
+    const int is_order = tilemm__op_is_order(args->op);
+    return (int)launch_after(is_order ? search_partials_blocks : sums, grid_for(args->count, 1),
+                             block_threads(length, (is_order ? 8 : each) * LANES), 0, queue, *args,
                              (int)length, *from);
 }

@@ -44,13 +44,19 @@ static __device__ __forceinline__ int64_t join(int64_t a, int64_t b)
     return a + b;
 }
 
+static __device__ __forceinline__ double join(double a, double b) /* where nothing is lost */
+{
+    return a + b;
+}
+
 static __device__ __forceinline__ tilemm__sum_t from_lane(tilemm__sum_t value, int distance)
 {
     return {__shfl_xor_sync(FULL_WARP, value.sum, distance),
             __shfl_xor_sync(FULL_WARP, value.lost, distance)};
 }
 
-static __device__ __forceinline__ int64_t from_lane(int64_t value, int distance)
+template <typename T>
+static __device__ __forceinline__ T from_lane(T value, int distance)
 {
     return __shfl_xor_sync(FULL_WARP, value, distance);
 }
@@ -121,16 +127,24 @@ static __device__ __forceinline__ T load(const T *p)
     return __ldg(p);
 }
 
-/* What four blocks have left of 32 numbers that are folded: the last two steps are to be done. */
-typedef struct {
-    tilemm__sum_t quarter[TILEMM__QUARTERS];
-} quarters_t;
-
-static __device__ __forceinline__ tilemm__sum_t load(const quarters_t *p)
+/* What PARTS blocks have left of 32 numbers each that are folded: the last steps are to be done.
+ * Part i of all items comes before part i + 1, `items` away. */
+template <int PARTS>
+static __device__ __forceinline__ tilemm__sum_t load_parts(const tilemm__sum_t *p, int64_t items)
 {
-    const tilemm__sum_t a = load(p->quarter), b = load(p->quarter + 1);
-    const tilemm__sum_t c = load(p->quarter + 2), d = load(p->quarter + 3);
-    return join(join(a, c), join(b, d));
+    tilemm__sum_t part[PARTS];
+#pragma unroll
+    for (int i = 0; i < PARTS; i++) {
+        part[i] = load(p + i * items);
+    }
+#pragma unroll
+    for (int half = PARTS / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int i = 0; i < half; i++) {
+            part[i] = join(part[i], part[i + half]);
+        }
+    }
+    return part[0];
 }
 
 /* ---- rows of elements in registers ---------------------------------------------------------- */
@@ -143,6 +157,7 @@ static __device__ __forceinline__ void load_rows(const S *__restrict__ p, int64_
                                                  T fill, int lane, T *v)
 {
     p += lane * stride;
+    asm volatile("" : "+l"(p)); /* else the compiler finds each row's address anew */
     if (length >= ROWS * LANES && vectors == V) {
 #pragma unroll
         for (int j = 0; j < V; j++) {
@@ -162,6 +177,47 @@ static __device__ __forceinline__ void load_rows(const S *__restrict__ p, int64_
             }
         }
     }
+}
+
+/* How far apart the magnitudes of floats are. Where their exponents differ by SPAN or less they are
+ * multiples of one number, and any sum of 2^(53 - 24 - SPAN) of them is a multiple that FP64 holds:
+ * nothing is lost, and one addition does for seven. NaN and Inf may count as they like, for of sums
+ * that are not finite nobody asks what is lost. */
+typedef struct {
+    float most;
+    unsigned least; /* the largest of -2 times the bits: 0 counts for nothing */
+} reach_t;
+
+static __device__ __forceinline__ reach_t reach_of_none(void)
+{
+    return {0.0f, 0};
+}
+
+template <int N>
+static __device__ __forceinline__ void reach_further(const float *v, reach_t *reach)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        reach->most = fmaxf(reach->most, fabsf(v[i]));
+        reach->least = max(reach->least, 0u - 2 * __float_as_uint(v[i]));
+    }
+}
+
+template <int SPAN>
+static __device__ __forceinline__ bool is_within(reach_t reach)
+{
+    return (int)(__float_as_uint(reach.most) >> 23) - (int)(~reach.least >> 24) <= SPAN;
+}
+
+/* That of all lanes. */
+static __device__ __forceinline__ reach_t reach_of_lanes(reach_t reach, int lane)
+{
+#if __CUDA_ARCH__ >= 800
+    return {__uint_as_float(__reduce_max_sync(FULL_WARP, __float_as_uint(reach.most))),
+            __reduce_max_sync(FULL_WARP, reach.least)};
+#else
+    return {fold_largest<1>(&reach.most, lane), fold_largest<1>(&reach.least, lane)};
+#endif
 }
 
 /* Add N floats, each to the sum of its vector or lane: number i to sum[i / EACH % SUMS]. If they
@@ -203,21 +259,60 @@ static __device__ __forceinline__ int is_squares(int op)
     return op == TILEMM__SUMSQ || op == TILEMM__NRM2;
 }
 
-template <int N, int EACH, int SUMS, int BEGIN>
-static __device__ __forceinline__ void add_floats(int op, int nan_ignore, float *v,
-                                                  tilemm__sum_t *sum)
+/* The floats as the operation adds them, but for squares. */
+template <int N>
+static __device__ __forceinline__ void ready_floats(int op, int nan_ignore, float *v)
 {
     if (nan_ignore) {
         drop_nans<N>(v);
     }
+    if (op == TILEMM__ASUM) {
+        drop_signs<N>(v);
+    }
+}
+
+template <int N, int EACH, int SUMS, int BEGIN>
+static __device__ __forceinline__ void add_floats(int op, int nan_ignore, float *v,
+                                                  tilemm__sum_t *sum)
+{
+    ready_floats<N>(op, nan_ignore, v);
     if (is_squares(op)) {
         add_terms<N, EACH, SUMS, BEGIN, 1>(v, sum);
     } else {
-        if (op == TILEMM__ASUM) {
-            drop_signs<N>(v);
-        }
         add_terms<N, EACH, SUMS, BEGIN, 0>(v, sum);
     }
+}
+
+/* So that what one branch has made of floats is not kept for the other: there is no room for it. */
+template <int N>
+static __device__ __forceinline__ void forget(float *v)
+{
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        asm volatile("" : "+f"(v[i]));
+    }
+}
+
+/* V vectors of ROWS rows, whose sums lose nothing: each lane gets the sum of vector lane / (32 /
+ * V). Otherwise nothing happens. */
+template <int V, int ROWS>
+static __device__ __forceinline__ bool sum_exactly(float *v, int lane, tilemm__sum_t *sum)
+{
+    enum { SPAN = 53 - 24 - 10 }; /* of up to 2^10 elements */
+    static_assert(ROWS * LANES <= 1 << 10, "elements");
+    reach_t reach = reach_of_none();
+    double exact[V];
+    reach_further<V * ROWS>(v, &reach);
+    if (!is_within<SPAN>(reach_of_lanes(reach, lane))) {
+        forget<V * ROWS>(v);
+        return false;
+    }
+#pragma unroll
+    for (int i = 0; i < V * ROWS; i++) {
+        exact[i / ROWS] = (i % ROWS == 0 ? 0.0 : exact[i / ROWS]) + v[i];
+    }
+    *sum = {fold_sums<V>(exact, lane), 0.0};
+    return true;
 }
 
 /* Of 32 vectors a row each, number j in v[j]: lane j gets the sum of vector j. The first step deals
@@ -406,6 +501,12 @@ static __device__ __forceinline__ tilemm__sum_t sum_tile(int op, int nan_ignore,
             if (tilemm__sum_is_counted(op, nan_ignore)) {
                 *nans += count_nans<1, ROWS>(v, lane);
             }
+            if (ROWS == TILEMM__TILE_ROWS && !is_squares(op)) {
+                ready_floats<ROWS>(op, nan_ignore, v);
+                if (sum_exactly<1, ROWS>(v, lane, &sum)) {
+                    return sum;
+                }
+            }
             add_floats<ROWS, 1, 1, 0>(op, nan_ignore, v, &sum);
         }
     }
@@ -561,13 +662,15 @@ typedef struct {
     int32_t keys[BLOCK_WARPS];
 } block_room_t;
 
-/* Fold the `number` sums, and add up the warps' counts; warp 0 gets the results. */
+/* Fold the `number` sums, and if they are `counted` add up the warps' counts; thread 0 gets the
+ * results. */
 static __device__ __forceinline__ tilemm__sum_t block_fold_sum(block_room_t *room, int number,
-                                                               int64_t *count, int lane, int warp)
+                                                               int counted, int64_t *count,
+                                                               int lane, int warp)
 {
     const int groups = (number - 1) / LANES + 1, warps = blockDim.x / LANES;
     tilemm__sum_t sum = no_sum();
-    if (lane == 0) {
+    if (counted && lane == 0) {
         room->extras[warp] = *count;
     }
     __syncthreads();
@@ -578,17 +681,21 @@ static __device__ __forceinline__ tilemm__sum_t block_fold_sum(block_room_t *roo
             room->folded[group] = sum;
         }
     }
-    __syncthreads();
-    if (warp == 0) {
-        sum = fold_sum(lane < groups ? room->folded[lane] : no_sum(), lane);
+    if (groups > 1) {
+        __syncthreads();
+        if (warp == 0) {
+            sum = fold_sum(lane < groups ? room->folded[lane] : no_sum(), lane);
+        }
+    }
+    if (counted && warp == 0) {
         *count = lane < warps ? room->extras[lane] : 0;
         *count = fold_sums<1>(count, lane);
     }
-    __syncthreads(); /* the room may be used again */
     return sum;
 }
 
-/* The sum of `length` <= 2^20 floats, and the number that are not NaN where they are counted. */
+/* The sum of `length` <= 2^20 floats, and the number that are not NaN where they are counted, for
+ * thread 0. */
 template <int DOT>
 static __device__ __forceinline__ tilemm__sum_t block_sum(int op, int nan_ignore, const float *x,
                                                           int64_t istride, const float *y,
@@ -597,6 +704,7 @@ static __device__ __forceinline__ tilemm__sum_t block_sum(int op, int nan_ignore
 {
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warps = blockDim.x / LANES;
     *count = 0;
+    __syncthreads(); /* the room may be in use */
 #pragma unroll 1
     for (int tile = warp; tile * TILE < length; tile += warps) {
         const int start = tile * TILE, here = clip(length - start, TILE);
@@ -609,7 +717,8 @@ static __device__ __forceinline__ tilemm__sum_t block_sum(int op, int nan_ignore
         }
         *count += here - nans;
     }
-    return block_fold_sum(room, (length - 1) / TILE + 1, count, lane, warp);
+    return block_fold_sum(room, (length - 1) / TILE + 1, tilemm__sum_is_counted(op, nan_ignore),
+                          count, lane, warp);
 }
 
 /* Fold the warps' keys and places; warp 0 gets the results. */

@@ -40,6 +40,8 @@ static int run_first(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     tilemm__reduce_args_t panel = *args;
     if (step->kind == TILEMM__STEP_BLOCK)
         return tilemm__reduce_across_block(args, stream);
+    if (step->kind == TILEMM__STEP_EACH)
+        return tilemm__reduce_each(args, stream);
     if (step->kind == TILEMM__STEP_CLUSTER)
         return tilemm__reduce_across_cluster(args, stream);
     if (plan->steps > 1)
@@ -51,8 +53,9 @@ static int run_first(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     }
     panel.n = length;
     if (step->kind == TILEMM__STEP_DOWN)
-        return tilemm__reduce_down(&panel, step->width, step->parts, first,
-                                   plan->steps > 1 ? &to : NULL, stream);
+        return tilemm__reduce_down(&panel, step->width, step->parts,
+                                   plan->steps > 1 && plan->step[1].kind == TILEMM__STEP_BESIDE,
+                                   first, plan->steps > 1 ? &to : NULL, stream);
     return tilemm__reduce_across(&panel, step->width, step->tiles, step->share, step->parts, items,
                                  first, plan->steps > 1 ? &to : NULL, stream);
 }
@@ -64,6 +67,8 @@ static int run_level(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduc
     const tilemm__reduce_step_t *step = &plan->step[number];
     const tilemm__partials_t from = partials_of(plan, args, workspace, number - 1, 0);
     tilemm__partials_t to;
+    if (step->kind == TILEMM__STEP_BESIDE)
+        return tilemm__reduce_beside(args, length, &from, stream);
     if (step->kind == TILEMM__STEP_BLOCK)
         return tilemm__reduce_partials_block(args, length, plan->step[number - 1].parts, &from,
                                              stream);
