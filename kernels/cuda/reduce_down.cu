@@ -389,22 +389,26 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const int64_t vector = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    int32_t best = TILEMM__KEY_NONE;
-    int64_t index = 0;
+    int32_t key[LANES], best;
+    int at = 0;
     wait_for_previous();
     let_next_start();
     if (vector >= args.count) {
         return;
     }
-#pragma unroll 8
-    for (int i = 0; i < length; i++) {
-        const int32_t key = __ldg(from.keys + i * args.count + vector);
-        const int64_t there = args.index_out ? __ldg(from.indices + i * args.count + vector) : 0;
-        if (i == 0 || key > best) { /* the first among equals stays */
-            best = key;
-            index = there;
+#pragma unroll
+    for (int i = 0; i < LANES; i++) {
+        key[i] = i < length ? __ldg(from.keys + i * args.count + vector) : TILEMM__KEY_NONE;
+    }
+    best = key[0];
+#pragma unroll
+    for (int i = 1; i < LANES; i++) {
+        if (key[i] > best) { /* the first among equals stays */
+            best = key[i];
+            at = i;
         }
     }
+    const int64_t index = args.index_out ? __ldg(from.indices + at * args.count + vector) : 0;
     put_key(&args, &none, 0, vector, best, index);
 }
 
