@@ -321,6 +321,21 @@ TILEMM__LAYOUT int tilemm__panel_below(int index, int rows, int elem_size)
     return elem_size < 4 ? index ^ step : index + step;
 }
 
+/* Rows in place, and slices of runs in place: one behind the other, as they came. Lanes go along a
+ * row on the one side; on the other to where its permutation says, which no layout foresees. */
+TILEMM__LAYOUT uint32_t tilemm__inplace_element(uint32_t row, uint32_t col, uint32_t n)
+{
+    return row * n + col;
+}
+
+/* Lanes go along `slice` elements, 32 to 128 bytes, of runs that follow each other, and read them
+ * from where they stand side by side; they have been stored to places that are a constant number of
+ * slices apart, where as many lanes may meet in a bank as a warp has slices. */
+TILEMM__LAYOUT int tilemm__run_element(int run, int x, int slice)
+{
+    return run * slice + x;
+}
+
 /* Strips: a tile that lies as in packed memory, written along its rows by 16 bytes, and read down
  * its columns. Groups of 16 bytes are permuted within each 128, another way in each of 8 such
  * lines. The position of element f, in elements: */

@@ -482,6 +482,32 @@ static void test_shifted_tile(int size, int chunk, int rows, int cols)
     }
 }
 
+/* Rows in place, along them; slices of runs, as they are read and as they are stored. */
+static void test_inplace_tiles(int size, int slice)
+{
+    const int n = 37, slices = 32 > slice ? 32 / slice : 1;
+    int along[32], apart[32], first, lane, high;
+
+    for (first = 0; first < 8 * n; first++) {
+        for (lane = 0; lane < 32; lane++)
+            along[lane] = (int)tilemm__inplace_element((uint32_t)((first + lane) / n),
+                                                       (uint32_t)((first + lane) % n), n) *
+                          size;
+        check_free(along, size, 0, "rows in place", size);
+    }
+    for (first = 0; first < 64; first++) {
+        for (lane = 0; lane < 32; lane++)
+            along[lane] = tilemm__run_element(first + lane / slice, lane % slice, slice) * size;
+        check_free(along, size, 1, "slices", size);
+    }
+    for (high = 1; high <= 64; high++) {
+        for (lane = 0; lane < 32; lane++)
+            apart[lane] = tilemm__run_element(lane / slice * high, lane % slice, slice) * size;
+        CHECK(conflicts_of(apart, 32, size, 0) < slices * (size > 4 ? size / 4 : 1),
+              "slices of %d elements of %d bytes, %d apart", slice, size, high);
+    }
+}
+
 /* A tile of rows x cols elements, one by one: filled along its rows, as they lie in memory, by
  * threads side by side, and read down its columns. */
 static void test_element_tile(int size, int rows, int cols)
@@ -724,6 +750,11 @@ int main(void)
     test_chunk_tile(1, 8, 128, 256);
     test_chunk_tile(2, 8, 64, 256);
     test_chunk_tile(8, 16, 32, 256);
+    for (d = 0; d < 5; d++) {
+        test_inplace_tiles(sizes[d], 128 / sizes[d]);
+        test_inplace_tiles(sizes[d], 64 / sizes[d]);
+        test_inplace_tiles(sizes[d], 32 / sizes[d]);
+    }
     test_element_tile(1, 64, 64);
     test_element_tile(2, 64, 64);
     test_element_tile(4, 64, 64);

@@ -161,7 +161,7 @@ static __global__ void __launch_bounds__(1024) rows(const tilemm__transpose_rows
 
             if (p.forward)
                 to = row_target(&p.view, first + r, (uint32_t)((first + r) % n), m_mod_n, j);
-            shared[r * n + to] = a[r * p.ld + j];
+            shared[tilemm__inplace_element(r, to, n)] = a[r * p.ld + j];
         }
         __syncthreads();
         for (uint32_t e = threadIdx.x; e < count * n; e += blockDim.x) {
@@ -170,7 +170,7 @@ static __global__ void __launch_bounds__(1024) rows(const tilemm__transpose_rows
 
             if (!p.forward)
                 from = row_target(&p.view, first + r, (uint32_t)((first + r) % n), m_mod_n, j);
-            a[r * p.ld + j] = shared[r * n + from];
+            a[r * p.ld + j] = shared[tilemm__inplace_element(r, from, n)];
         }
     }
 }
@@ -416,7 +416,7 @@ static __global__ void __launch_bounds__(512) runs(const tilemm__transpose_runs_
                     const int u = first + k * step, i = u / wide, to = (u - i * wide) * high + i;
 
                     if (u < number)
-                        shared[to * p.slice + x] = v[k];
+                        shared[tilemm__run_element(to, x, p.slice)] = v[k];
                 }
             }
         }
@@ -424,7 +424,7 @@ static __global__ void __launch_bounds__(512) runs(const tilemm__transpose_runs_
         if (at < p.length) {
             for (int u = y; u < number; u += step)
                 ((element *)p.a)[tilemm__slot(u * p.length + at, p.n, p.ld)] =
-                    shared[u * p.slice + x];
+                    shared[tilemm__run_element(u, x, p.slice)];
         }
     }
 }
