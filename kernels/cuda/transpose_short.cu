@@ -333,27 +333,13 @@ static __global__ void __launch_bounds__(THREADS, 4) strip(const strip_t s)
     }
 }
 
-/* The lines of one side: `length` consecutive elements, `each` times a matrix, where `packed` says
- * that a matrix, and `together` that all of a batch have no gaps. Lanes turn lines over that are
+/* The lines of one side, `stride` elements from matrix to matrix. Lanes turn lines over that are
  * lanes_apart elements from each other in the side's buffer. */
 static side_t side_of(const tilemm__transpose_launch_t *p, int length, int each, int packed,
                       int together, int unit_bytes, int64_t ld, int64_t stride, int lanes_apart)
 {
-    const int batch = p->tile_batch, area = length * each;
-    side_t side;
+    side_t side = lines_of<side_t>(p, length, each, packed, together, unit_bytes);
 
-    side.length = length;
-    side.each = each;
-    if (packed) {
-        side.length = together ? area * batch : area;
-        side.each = together ? 0 : 1;
-    }
-    side.lines = packed && together ? 1 : side.each * batch;
-    side.by_each = division_by(side.each ? (uint32_t)side.each : 1);
-    side.unit = unit_bytes <= p->elem_size ? 1 : unit_bytes / p->elem_size;
-    for (side.log_lanes = 0; side.log_lanes < 8 && (side.unit << side.log_lanes) < side.length;
-         side.log_lanes++)
-        ;
     side.ld = ld;
     side.stride = stride;
     side.period = tilemm__short_period(lanes_apart * p->elem_size);

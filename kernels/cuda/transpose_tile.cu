@@ -592,29 +592,6 @@ int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *p, void *s
     }
 }
 
-/* The lines of one side: `length` consecutive elements, `each` times a matrix, where `packed` says
- * that a matrix, and `together` that all of a batch have no gaps. */
-static side_t side_of(const tilemm__transpose_launch_t *p, int length, int each, int packed,
-                      int together, int unit_bytes)
-{
-    const int batch = p->tile_batch, area = length * each;
-    side_t side;
-
-    side.length = length;
-    side.each = each;
-    if (packed) {
-        side.length = together ? area * batch : area;
-        side.each = together ? 0 : 1;
-    }
-    side.lines = packed && together ? 1 : side.each * batch;
-    side.by_each = division_by(side.each ? (uint32_t)side.each : 1);
-    side.unit = unit_bytes <= p->elem_size ? 1 : unit_bytes / p->elem_size;
-    for (side.log_lanes = 0; side.log_lanes < 8 && (side.unit << side.log_lanes) < side.length;
-         side.log_lanes++)
-        ;
-    return side;
-}
-
 int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *p, void *stream)
 {
     unsigned grid;
@@ -623,12 +600,12 @@ int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *p, void *st
     strip_t strips;
 
     strips.launch = *p;
-    strips.in =
-        side_of(p, p->tile_cols, p->tile_rows, p->tile_cols == p->cols && p->ld_src == p->cols,
-                whole && p->stride_src == p->rows * p->cols, p->unit_in);
-    strips.out =
-        side_of(p, p->tile_rows, p->tile_cols, p->tile_rows == p->rows && p->ld_dst == p->rows,
-                whole && p->stride_dst == p->rows * p->cols, p->unit_out);
+    strips.in = lines_of<side_t>(p, p->tile_cols, p->tile_rows,
+                                 p->tile_cols == p->cols && p->ld_src == p->cols,
+                                 whole && p->stride_src == p->rows * p->cols, p->unit_in);
+    strips.out = lines_of<side_t>(p, p->tile_rows, p->tile_cols,
+                                  p->tile_rows == p->rows && p->ld_dst == p->rows,
+                                  whole && p->stride_dst == p->rows * p->cols, p->unit_out);
     strips.by_rows = division_by((uint32_t)p->tile_rows);
     strips.by_cols = division_by((uint32_t)p->tile_cols);
     strips.tile_cols = tiles_along(p->cols, p->tile_cols);

@@ -369,6 +369,30 @@ static inline unsigned grid_for(uint64_t tiles)
     return (unsigned)(tiles < 0x7fffffff ? tiles : 0x7fffffff);
 }
 
+/* The lines of one side of a strip: `length` consecutive elements, `each` times a matrix, where
+ * `packed` says that a matrix, and `together` that all of a batch have no gaps. */
+template <typename side_t>
+static side_t lines_of(const tilemm__transpose_launch_t *p, int length, int each, int packed,
+                       int together, int unit_bytes)
+{
+    const int batch = p->tile_batch, area = length * each;
+    side_t side;
+
+    side.length = length;
+    side.each = each;
+    if (packed) {
+        side.length = together ? area * batch : area;
+        side.each = together ? 0 : 1;
+    }
+    side.lines = packed && together ? 1 : side.each * batch;
+    side.by_each = division_by(side.each ? (uint32_t)side.each : 1);
+    side.unit = unit_bytes <= p->elem_size ? 1 : unit_bytes / p->elem_size;
+    for (side.log_lanes = 0; side.log_lanes < 8 && (side.unit << side.log_lanes) < side.length;
+         side.log_lanes++)
+        ;
+    return side;
+}
+
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
 /* The tile of EDGE x EDGE elements at src, of which rows x cols are there, goes transposed to
