@@ -353,13 +353,13 @@ TILE_INLINE void add_piece(const int rows, const int vectors, const float *a, co
     vec_t sum[PIECE];
 
     TILE_UNROLL
-    for (int p = 0; p < rows; p++) {
+    for (int v = 0; v < vectors; v++)
+        sum[v] = a[0] * *(const vec_mem_t *)(b + v * VECTOR);
+    TILE_UNROLL
+    for (int p = 1; p < rows; p++) {
         TILE_UNROLL
-        for (int v = 0; v < vectors; v++) {
-            const vec_t x = *(const vec_mem_t *)(b + p * ldb + v * VECTOR);
-
-            sum[v] = p ? sum[v] + a[p] * x : a[p] * x;
-        }
+        for (int v = 0; v < vectors; v++)
+            sum[v] += a[p] * *(const vec_mem_t *)(b + p * ldb + v * VECTOR);
     }
     TILE_UNROLL
     for (int v = 0; v < vectors; v++)

@@ -115,13 +115,16 @@ static int launch(const gather_t *g, cudaStream_t stream)
 int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *p, void *stream)
 {
     cudaStream_t s = (cudaStream_t)stream;
-    const int64_t last = (p->batch - 1) * p->stride_src + (p->rows - 1) * p->ld_src + p->cols;
+    /* As far from the first matrix as an index comes, at the end of a column: the stride may be
+     * negative. */
+    const int64_t stride = p->stride_src < 0 ? -p->stride_src : p->stride_src;
+    const int64_t last = (p->batch - 1) * stride + p->rows * p->ld_src + p->cols;
     /* Two blocks' chunks more, which threads may number behind the end. */
     const int64_t room = INT32_MAX - 2 * THREADS * 16;
     gather_t g;
 
     g.launch = *p;
-    if (last > room || p->rows * p->cols * p->batch > room || p->rows * p->ld_src > room)
+    if (last > room || p->rows * p->cols * p->batch > room)
         return launch<int64_t>(&g, s);
     g.by_each = division_by((uint32_t)(p->rows * p->cols));
     g.by_rows = division_by((uint32_t)p->rows);

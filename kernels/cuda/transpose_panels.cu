@@ -138,12 +138,15 @@ struct panel_tile {
 #pragma unroll
                 for (int r = x; r < HEIGHT; r += 8 * V) {
                     const int at = tilemm__panel_element(r, c, BYTES);
-                    uint32_t w[4];
+                    union {
+                        shared e[V];
+                        uint32_t w[4];
+                    } column;
 
 #pragma unroll
                     for (int k = 0; k < V; k++)
-                        ((shared *)w)[k] = tile[tilemm__panel_below(at, k, BYTES)];
-                    put<false>(tilemm__bytes<16>(), to + r, w);
+                        column.e[k] = tile[tilemm__panel_below(at, k, BYTES)];
+                    put<false>(tilemm__bytes<16>(), to + r, column.w);
                 }
             }
         } else {
