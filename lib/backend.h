@@ -33,7 +33,8 @@ typedef struct tilemm__backend {
     tilemm_status_t (*transpose)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     tilemm_status_t (*transpose_inplace)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     tilemm_status_t (*reduce)(tilemm_t ctx, const tilemm__reduce_args_t *args);
-    /* NULL, or: the same for one short vector with increments of 1, and 1; or 0. As sgemm_small. */
+    /* NULL, or: the same for one short vector with increments of 1, no mean, and 1; or 0. As
+     * sgemm_small. */
     int (*reduce_short)(tilemm_t ctx, const tilemm__reduce_args_t *args);
     tilemm_status_t (*reduce_segments)(tilemm_t ctx, const tilemm__segments_args_t *args);
 } tilemm__backend_t;

@@ -175,7 +175,7 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
                 incy = round < fixed ? 1 : rng_range(rng, 1, 3);
         family_t family = (family_t)rng_range(rng, 0, FAMILY_COUNT - 1);
         float *x, *y;
-        if (test_quick() && n > 5000)
+        if (test_quick() && n > 20000)
             continue;
         if (round >= fixed && rng_bits(rng) & 1)
             incx = -incx;

@@ -29,7 +29,8 @@ static tilemm_status_t cpu_open(tilemm_t ctx, int device)
     if (!state)
         return TILEMM_OUT_OF_MEMORY;
     tilemm__cpu_read_traits(&state->traits, ctx->arch);
-    state->has_gpu = tilemm__has_gpu();
+    tilemm__look_for_driver(state);
+    state->has_gpu = state->driver != NULL || tilemm__has_gpu();
     state->traits.threads = state->most_threads = 1;
 #ifdef _OPENMP
     enum { FEW = 64 };

@@ -13,7 +13,7 @@ typedef struct {
     void *buffer; /* workspace of the context's own, 64-byte aligned */
     size_t buffer_bytes;
     int most_threads; /* more are of no use, and the runtime may not have them */
-    int has_gpu;      /* this machine may have one of NVIDIA's */
+    int has_gpu;      /* this machine may have one of NVIDIA's, or its driver was there at first */
     void *driver;     /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttribute */
     void *get_attribute;
     unsigned long long driver_loads; /* as many libraries were loaded when it was looked for */

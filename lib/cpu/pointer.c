@@ -22,8 +22,8 @@ typedef int (*get_attribute_t)(void *data, int attribute, unsigned long long poi
 enum { MEMORY_TYPE = 2, MEMORY_TYPE_DEVICE = 2, IS_MANAGED = 8 };
 
 /* What shows that the driver's part in the kernel is there: Linux, in containers of any kind, on
- * Tegra, on WSL. Without it no process gets device memory, and calls need not look for the rest of
- * the driver, which would take a third of the time that a short vector takes. */
+ * Tegra, on WSL. Without it no process gets device memory, and short calls need not look for the
+ * rest of the driver, which would take a third of their time. */
 int tilemm__has_gpu(void)
 {
 #ifdef __linux__
@@ -54,7 +54,7 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *loads)
 void tilemm__look_for_driver(tilemm__cpu_state_t *state)
 {
     unsigned long long loads = 0;
-    if (!state->has_gpu || state->driver)
+    if (state->driver)
         return;
     dl_iterate_phdr(count_loads, &loads);
     if (loads == state->driver_loads)
@@ -68,7 +68,8 @@ void tilemm__look_for_driver(tilemm__cpu_state_t *state)
 int tilemm__cpu_may_have_device(tilemm_t ctx)
 {
     tilemm__cpu_state_t *state = ctx->state;
-    tilemm__look_for_driver(state);
+    if (state->has_gpu)
+        tilemm__look_for_driver(state);
     return state->get_attribute != NULL;
 }
 

@@ -84,8 +84,8 @@ static int is_certain(int op, const total_t *total, int additions)
            tilemm__float_bits(tilemm__sum_result(op, high, total->count));
 }
 
-/* The same of the plain sum of a short vector, and quickly; the result is stored if it is certain.
- * What is not finite is not. */
+/* The same of the plain sum of a short vector, not a mean, and quickly; the result is stored if it
+ * is certain. A sum that is not finite is not. */
 static inline int store_certain(const tilemm__reduce_args_t *args, tilemm__plain_t plain)
 {
     const double lost = plain.magnitude * ((TILEMM__PLAIN_ADDITIONS + 3) * 0x1p-53);
@@ -656,7 +656,8 @@ int tilemm__cpu_reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args)
         return 0;
     tilemm__set_kernel_name(ctx, kernel_name(tilemm__cpu_traits(ctx)->isa, 0));
     if (tilemm__op_is_order(args->op) || args->n > k->short_n ||
-        !store_certain(args, k->sum_short(args->op, args->nan_ignore, args->n, args->x, args->y)))
+        !store_certain(args, k->sum_short(args->op, args->nan_ignore, args->n, args->x,
+                                          other_operand(args, args->x, 0))))
         reduce_vector(k, args, 0);
     return 1;
 }
