@@ -294,8 +294,8 @@ static __global__ void __launch_bounds__(THREADS)
         int nans = 0;
         float v[V * ROWS];
         tilemm__sum_t sum[V];
-        load_rows<V, ROWS>(args.x + first * args.vstride, args.istride, args.vstride, (int)args.n,
-                           clip(args.count - first, V), 0.0f, lane, v);
+        load_rows<V, ROWS, true>(args.x + first * args.vstride, args.istride, args.vstride,
+                                 (int)args.n, clip(args.count - first, V), 0.0f, lane, v);
         if (tilemm__sum_is_counted(args.op, args.nan_ignore)) {
             nans = count_nans<V, ROWS>(v, lane);
         }
@@ -333,8 +333,8 @@ static __global__ void __launch_bounds__(THREADS)
         const int vectors = clip(args.count - first, V), length = (int)args.n;
         float v[V * ROWS];
         int64_t rank[V];
-        load_rows<V, ROWS>(args.x + first * args.vstride, args.istride, args.vstride, length,
-                           vectors, 0.0f, lane, v);
+        load_rows<V, ROWS, false>(args.x + first * args.vstride, args.istride, args.vstride, length,
+                                  vectors, 0.0f, lane, v);
         turn<V * ROWS>(order, v);
 #pragma unroll
         for (int j = 0; j < V; j++) {
@@ -584,7 +584,7 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
     for (int row = warp * ROWS; row < rows; row += step) {
         const int start = row * LANES, here = length - start;
         tilemm__sum_t v[ROWS];
-        load_rows<1, ROWS>(from.sums + at + start, 1, 0, here, 1, no_sum(), lane, v);
+        load_rows<1, ROWS, true>(from.sums + at + start, 1, 0, here, 1, no_sum(), lane, v);
         v[0] = fold_sums<ROWS>(v, lane); /* of row lane / EACH */
         if (lane % EACH == 0 && row + lane / EACH < rows) {
             room.sums[row + lane / EACH] = v[0];
@@ -606,7 +606,6 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
     __shared__ block_room_t room;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    let_next_start();
     wait_for_previous();
     for (int64_t vector = blockIdx.x; vector < args.count; vector += gridDim.x) {
         int32_t best = TILEMM__KEY_NONE;

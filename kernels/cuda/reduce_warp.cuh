@@ -150,14 +150,17 @@ static __device__ __forceinline__ tilemm__sum_t load_parts(const tilemm__sum_t *
 /* ---- rows of elements in registers ---------------------------------------------------------- */
 
 /* ROWS rows of V vectors: element e of vector j is v[j * ROWS + e / 32] of lane e % 32. Past
- * `length` elements and `vectors` vectors it is `fill`. All loads are under way at once. */
-template <int V, int ROWS, typename S, typename T>
+ * `length` elements and `vectors` vectors it is `fill`. All loads are under way at once. If not
+ * HELD the compiler finds each row's address anew: later, but in fewer registers. */
+template <int V, int ROWS, bool HELD, typename S, typename T>
 static __device__ __forceinline__ void load_rows(const S *__restrict__ p, int64_t stride,
                                                  int64_t vector_stride, int length, int vectors,
                                                  T fill, int lane, T *v)
 {
     p += lane * stride;
-    asm volatile("" : "+l"(p)); /* else the compiler finds each row's address anew */
+    if (HELD) {
+        asm volatile("" : "+l"(p));
+    }
     if (length >= ROWS * LANES && vectors == V) {
 #pragma unroll
         for (int j = 0; j < V; j++) {
@@ -488,11 +491,11 @@ static __device__ __forceinline__ tilemm__sum_t sum_tile(int op, int nan_ignore,
 #pragma unroll 1
     for (int first = 0; first < length; first += ROWS * LANES) {
         float v[ROWS];
-        load_rows<1, ROWS>(x + first * istride, istride, 0, length - first, 1, 0.0f, lane, v);
+        load_rows<1, ROWS, true>(x + first * istride, istride, 0, length - first, 1, 0.0f, lane, v);
         if (DOT) {
             float w[ROWS];
-            load_rows<1, ROWS>(y + first * y_istride, y_istride, 0, length - first, 1, 0.0f, lane,
-                               w);
+            load_rows<1, ROWS, true>(y + first * y_istride, y_istride, 0, length - first, 1, 0.0f,
+                                     lane, w);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 sum = tilemm__sum_add(sum, tilemm__sum_term(TILEMM__DOT, nan_ignore, v[r], w[r]));
@@ -523,7 +526,7 @@ static __device__ __forceinline__ tilemm__sum_t sum_of_sums(const tilemm__sum_t 
 #pragma unroll 1
     for (int first = 0; first < length; first += ROWS * LANES) {
         tilemm__sum_t v[ROWS];
-        load_rows<1, ROWS>(sums + first, 1, 0, length - first, 1, no_sum(), lane, v);
+        load_rows<1, ROWS, true>(sums + first, 1, 0, length - first, 1, no_sum(), lane, v);
         const tilemm__sum_t mine = fold_sums<ROWS>(v, lane); /* row r in lane r * (32 / ROWS) */
         const tilemm__sum_t here = {
             __shfl_sync(FULL_WARP, mine.sum, lane % ROWS * (LANES / ROWS)),
@@ -555,7 +558,8 @@ static __device__ __forceinline__ int32_t search_tile(tilemm__order_t order, con
     for (int first = 0; first < length; first += ROWS * LANES) {
         float v[ROWS];
         int32_t key[ROWS], here = TILEMM__KEY_NONE;
-        load_rows<1, ROWS>(x + first * istride, istride, 0, length - first, 1, 0.0f, lane, v);
+        load_rows<1, ROWS, false>(x + first * istride, istride, 0, length - first, 1, 0.0f, lane,
+                                  v);
         keys_of_rows<ROWS>(order, v, length - first, lane, key);
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
@@ -581,9 +585,9 @@ static __device__ __forceinline__ int32_t search_keys(const int32_t *keys, const
 {
     int32_t key[ROWS], best = TILEMM__KEY_NONE;
     int64_t at[ROWS], least = INT64_MAX;
-    load_rows<1, ROWS>(keys, 1, 0, length, 1, TILEMM__KEY_NONE, lane, key);
+    load_rows<1, ROWS, false>(keys, 1, 0, length, 1, TILEMM__KEY_NONE, lane, key);
     if (indices) { /* under way with the keys */
-        load_rows<1, ROWS>(indices, 1, 0, length, 1, INT64_MAX, lane, at);
+        load_rows<1, ROWS, false>(indices, 1, 0, length, 1, INT64_MAX, lane, at);
     }
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
