@@ -1,10 +1,10 @@
 /* backend.h - the one interface that a backend fills.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_BACKEND_H
-#define TILEMM_BACKEND_H
+#ifndef TILEMM_LIB_BACKEND_H
+#define TILEMM_LIB_BACKEND_H
 
-#include "args.h"
+#include "kernels/args.h"
 #include "tilemm.h"
 
 /* Entry points check arguments and bring problems to the form of kernels/args.h; the backend

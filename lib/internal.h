@@ -1,8 +1,8 @@
 /* internal.h - the context, and what the parts of lib/ share.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_INTERNAL_H
-#define TILEMM_INTERNAL_H
+#ifndef TILEMM_LIB_INTERNAL_H
+#define TILEMM_LIB_INTERNAL_H
 
 #include "backend.h"
 #include "tilemm.h"

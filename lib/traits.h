@@ -2,8 +2,8 @@
  * hand in the plans' tests.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_TRAITS_H
-#define TILEMM_TRAITS_H
+#ifndef TILEMM_LIB_TRAITS_H
+#define TILEMM_LIB_TRAITS_H
 
 #include <stddef.h>
 #include <stdint.h>

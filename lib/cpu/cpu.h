@@ -1,12 +1,12 @@
 /* cpu.h - the CPU backend's own state and services.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_CPU_H
-#define TILEMM_CPU_H
+#ifndef TILEMM_LIB_CPU_CPU_H
+#define TILEMM_LIB_CPU_CPU_H
 
-#include "cpu/sgemm.h"
-#include "internal.h"
-#include "traits.h"
+#include "kernels/sgemm/cpu/kernels.h"
+#include "lib/internal.h"
+#include "lib/traits.h"
 
 typedef struct {
     tilemm__cpu_traits_t traits;

@@ -1,8 +1,8 @@
 /* team.h - what the threads of one product do together.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_CPU_TEAM_H
-#define TILEMM_CPU_TEAM_H
+#ifndef TILEMM_LIB_CPU_TEAM_H
+#define TILEMM_LIB_CPU_TEAM_H
 
 #include <stdint.h>
 

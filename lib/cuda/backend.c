@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "cuda.h"
-#include "cuda/probe.h"
-#include "cuda/sgemm_split.h"
+#include "kernels/cuda/probe.h"
+#include "kernels/sgemm/cuda/split.h"
 
 /* The workspace that a context starts with, so that a first call can be captured in a graph. */
 enum { FIRST_WORKSPACE = 32 << 20 };

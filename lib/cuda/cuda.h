@@ -1,13 +1,13 @@
 /* cuda.h - the CUDA backend's own state and services: device, stream, workspace, staging.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_CUDA_H
-#define TILEMM_CUDA_H
+#ifndef TILEMM_LIB_CUDA_CUDA_H
+#define TILEMM_LIB_CUDA_CUDA_H
 
 #include <cuda_runtime_api.h>
 
-#include "internal.h"
-#include "traits.h"
+#include "lib/internal.h"
+#include "lib/traits.h"
 
 typedef struct tilemm__cuda_buffer {
     struct tilemm__cuda_buffer *next;

@@ -1,0 +1,14 @@
+/* neon.c - SGEMM's tile for NEON on aarch64: 24 sums + 3 of Ns + 2 of Ms of 32 registers.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define TILE_BYTES 16
+#define TILE_MR 8
+#define TILE_HEIGHTS(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8)
+#define TILE_TALL 8
+#define TILE_TALL_HEIGHTS(X)
+#define TILE_NR 12
+#define TILE_ISA neon
+#define TILE_METHOD "fma"
+#define TILE_LANES 1
+
+#include "tile.h"

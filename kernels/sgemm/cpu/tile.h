@@ -1,0 +1,607 @@
+/* tile.h - the SGEMM micro-kernel and its packing, in GNU vector extensions: one source for
+ * every instruction set. Included once by each kernels/cpu/<isa>/sgemm.c.
+ *
+ * The including file defines
+ *     TILE_BYTES    bytes in a vector
+ *     TILE_MR       rows of the tile
+ *     TILE_HEIGHTS(X)  X(1) X(2) ... X(TILE_MR)
+ *     TILE_TALL     rows of the tile if its columns are one vector, and so have fewer sums
+ *     TILE_TALL_HEIGHTS(X)  X(TILE_MR + 1) ... X(TILE_TALL)
+ *     TILE_NR       columns of the tile, a multiple of the floats in a vector
+ *     TILE_ISA      avx512 ...: part of the kernel's name and of the table's
+ *     TILE_METHOD   "fma" or "mul"
+ *     TILE_LANES    1 if multiplying by a lane of a register is free (then 4 divides TILE_MR);
+ *                   0 if broadcasting a float from memory is
+ *
+ * Assumptions: the whole tile of accumulators fits in registers, with room for the TILE_NR columns
+ * of Ns and one broadcast; the compiler may contract a * b + c. User memory and panels have the
+ * alignment of a float and no more. Everything here is static, so that no code for one instruction
+ * set can be linked in the place of another's.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "kernels.h"
+#include "kernels/sgemm/layout.h"
+
+/* Whatever CFLAGS say: at -O2 some loops would stay, and with them all sums lie in memory. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC optimize("O3")
+#endif
+
+#define TILE_INLINE static inline __attribute__((always_inline))
+/* Unrolled early, so that arrays of vectors become registers. */
+#define TILE_UNROLL _Pragma("GCC unroll 32")
+#define TILE_LEAST(x, y) ((x) < (y) ? (x) : (y))
+
+typedef float vec_t __attribute__((vector_size(TILE_BYTES)));
+typedef float four_t __attribute__((vector_size(16)));
+/* The same in memory that is aligned to a float only. */
+typedef float vec_mem_t __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
+typedef float four_mem_t __attribute__((vector_size(16), aligned(4), may_alias));
+
+enum { VECTOR = TILE_BYTES / 4, VECTORS = TILE_NR / VECTOR };
+enum { LINE = 16 }; /* floats in a cache line */
+
+/* ---- the micro-kernel -------------------------------------------------------------------- */
+
+/* What the including file offers for a vector of which only the first elements are there.
+ * TILE_WHOLE_APART: reading it costs more than a whole one, which then has functions of its own. */
+#ifndef TILE_MASK
+#define TILE_MASK 0
+#define TILE_WHOLE_APART 0
+typedef int mask_t;
+#define MASK_OF(count) (count)
+#define LOAD_MASKED(mask, from) (*(const vec_mem_t *)(from))
+#define STORE_MASKED(mask, to, x) ((void)(mask), *(vec_mem_t *)(to) = (x))
+#endif
+
+TILE_INLINE vec_t load(const int masked, mask_t mask, const float *from)
+{
+    (void)mask;
+    if (masked)
+        return (vec_t)LOAD_MASKED(mask, from);
+    return *(const vec_mem_t *)from;
+}
+
+/* Store a tile to a C without whole vectors. Out of line: it is rarely needed. */
+static __attribute__((noinline)) void store_part(const float *restrict part, int m, int n,
+                                                 float beta, float *restrict c, int64_t rs_c,
+                                                 int64_t cs_c)
+{
+    for (int i = 0; i < m; i++) {
+        const float *from = part + i * TILE_NR;
+        float *to = c + i * rs_c;
+
+        if (beta == 0.0f) {
+            for (int j = 0; j < n; j++)
+                to[j * cs_c] = from[j];
+        } else {
+            for (int j = 0; j < n; j++)
+                to[j * cs_c] = from[j] + beta * to[j * cs_c];
+        }
+    }
+}
+
+/* The rows of op(A) that are next to each other along k are reached from one pointer for every
+ * five, by the strides that an address can have: 14 pointers would not fit in registers. */
+enum { REACH = 5 };
+
+/* The sums of one tile, from row i of x on. rows, vectors, along_k and masked are constants once
+ * this is inlined: the part of the tile that is computed, how op(A) lies, and whether the last
+ * vector of columns is not whole. */
+TILE_INLINE void tile(const int rows, const int vectors, const int along_k, const int masked,
+                      const tilemm__sgemm_strip_t *x, int64_t i0)
+{
+    float part[TILE_TALL * TILE_NR]; /* chains that are done; then what is not whole vectors of C */
+    vec_t sum[TILE_TALL][VECTORS];
+    const mask_t mask = MASK_OF(x->n - (vectors - 1) * VECTOR);
+    const int whole = x->n == vectors * VECTOR;
+    const int64_t ahead = i0 == 0 ? x->ahead : 8 * x->ld_ns;
+    const float *ms = x->ms + i0 * x->row_ms, *ns = x->ns;
+    const int64_t k = x->k, ld_ms = x->ld_ms, ld_ns = x->ld_ns, rs_c = x->rs_c, cs_c = x->cs_c;
+    float *const c = x->c + i0 * rs_c;
+    const char *at[(TILE_TALL + REACH - 1) / REACH];
+    const int64_t apart = ld_ms * (int64_t)sizeof(float), apart3 = 3 * apart;
+
+    TILE_UNROLL
+    for (int i = 0; i < rows; i += REACH)
+        at[i / REACH] = (const char *)(ms + i * (along_k ? ld_ms : 1));
+
+    /* C is met once in k steps, so it has left the near caches; it comes back meanwhile. */
+    if (cs_c == 1 && k >= 64) {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            __builtin_prefetch(c + i * rs_c, 1);
+            __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
+        }
+    }
+
+    for (int64_t done = 0;;) {
+        const int64_t steps = TILE_LEAST(x->chain, k - done);
+
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[i][v] = (vec_t){0};
+        }
+
+        for (int64_t p = 0; p < steps; p++) {
+            vec_t b[VECTORS];
+
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                b[v] = load(masked && v == vectors - 1, mask, ns + v * VECTOR);
+            if (along_k) {
+                TILE_UNROLL
+                for (int i = 0; i < rows; i++) {
+                    const char *row = at[i / REACH];
+                    const void *one = i % REACH == 3 ? row + apart3 : row + i % REACH * apart;
+                    const float a = *(const float *)one;
+
+                    TILE_UNROLL
+                    for (int v = 0; v < vectors; v++)
+                        sum[i][v] += a * b[v];
+                }
+                TILE_UNROLL
+                for (int i = 0; i < rows; i += REACH) {
+                    at[i / REACH] += sizeof(float);
+#ifdef __GNUC__ /* else the compiler makes a pointer for each row */
+                    __asm__("" : "+r"(at[i / REACH]));
+#endif
+                }
+            } else {
+#if TILE_LANES
+                TILE_UNROLL
+                for (int q = 0; q < rows; q += 4) {
+                    const int left = TILE_LEAST(4, rows - q);
+                    four_t a = {0};
+
+                    if (left == 4)
+                        a = *(const four_mem_t *)(ms + q);
+                    TILE_UNROLL
+                    for (int i = 0; i < left; i++) {
+                        TILE_UNROLL
+                        for (int v = 0; v < vectors; v++)
+                            sum[q + i][v] += (left == 4 ? a[i] : ms[q + i]) * b[v];
+                    }
+                }
+#else
+                TILE_UNROLL
+                for (int i = 0; i < rows; i++) {
+                    TILE_UNROLL
+                    for (int v = 0; v < vectors; v++)
+                        sum[i][v] += ms[i] * b[v];
+                }
+#endif
+                if (vectors > 1) /* else every read counts: there is one for each product */
+                    __builtin_prefetch(ms + 16 * ld_ms);
+                ms += ld_ms;
+            }
+            /* Where the hardware does not look: between panels, and between the small matrices of
+             * a batch. */
+            TILE_UNROLL
+            for (int j = vectors > 1 ? 0 : VECTOR; j < vectors * VECTOR; j += LINE)
+                __builtin_prefetch(ns + ahead + j);
+            ns += ld_ns;
+        }
+
+        if (done > 0) {
+            TILE_UNROLL
+            for (int i = 0; i < rows; i++) {
+                TILE_UNROLL
+                for (int v = 0; v < vectors; v++)
+                    sum[i][v] += *(const vec_mem_t *)(part + i * TILE_NR + v * VECTOR);
+            }
+        }
+        done += steps;
+        if (done == k)
+            break;
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                *(vec_mem_t *)(part + i * TILE_NR + v * VECTOR) = sum[i][v];
+        }
+    }
+
+    if (x->alpha != 1.0f) {
+        const float alpha = x->alpha;
+
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[i][v] *= alpha;
+        }
+    }
+
+    const float beta = x->beta;
+
+    if (beta != 0.0f && cs_c == 1 && (masked || whole)) {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[i][v] +=
+                    beta * load(masked && v == vectors - 1, mask, c + i * rs_c + v * VECTOR);
+        }
+    }
+    if (cs_c != 1 || (!masked && !whole)) {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                *(vec_mem_t *)(part + i * TILE_NR + v * VECTOR) = sum[i][v];
+        }
+        store_part(part, rows, x->n, beta, c, rs_c, cs_c);
+    } else if (!masked || whole) {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
+        }
+    } else {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors - 1; v++)
+                *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
+            STORE_MASKED(mask, c + i * rs_c + (vectors - 1) * VECTOR, sum[i][vectors - 1]);
+        }
+    }
+}
+
+/* A function for each part of a tile: its rows, one vector or all, how op(A) lies, and whether
+ * there is a part of a vector. It does all tiles of so many rows that there are from row i on, and
+ * returns where it stopped. */
+#define TILE_VECTORS_1 1
+#define TILE_VECTORS_all VECTORS
+#define TILE_FUNCTION(rows, vectors, along, part)                                                  \
+    static int64_t tile_##rows##_##vectors##_##along##_##part(const tilemm__sgemm_strip_t *x,      \
+                                                              int64_t i)                           \
+    {                                                                                              \
+        for (; i + rows <= x->m; i += rows)                                                        \
+            tile(rows, TILE_VECTORS_##vectors, along, TILE_MASK &&part, x, i);                     \
+        return i;                                                                                  \
+    }
+#if TILE_WHOLE_APART
+#define TILE_FUNCTIONS(rows, vectors)                                                              \
+    TILE_FUNCTION(rows, vectors, 0, 0)                                                             \
+    TILE_FUNCTION(rows, vectors, 0, 1)                                                             \
+    TILE_FUNCTION(rows, vectors, 1, 0)                                                             \
+    TILE_FUNCTION(rows, vectors, 1, 1)
+#define TILE_ENTRY(rows, vectors)                                                                  \
+    {{tile_##rows##_##vectors##_0_1, tile_##rows##_##vectors##_1_1},                               \
+     {tile_##rows##_##vectors##_0_0, tile_##rows##_##vectors##_1_0}},
+#else
+#define TILE_FUNCTIONS(rows, vectors)                                                              \
+    TILE_FUNCTION(rows, vectors, 0, 1)                                                             \
+    TILE_FUNCTION(rows, vectors, 1, 1)
+#define TILE_ENTRY(rows, vectors) {{tile_##rows##_##vectors##_0_1, tile_##rows##_##vectors##_1_1}},
+#endif
+#define TILE_FUNCTIONS_1(rows) TILE_FUNCTIONS(rows, 1)
+#define TILE_FUNCTIONS_all(rows) TILE_FUNCTIONS(rows, all)
+#define TILE_ENTRY_1(rows) TILE_ENTRY(rows, 1)
+#define TILE_ENTRY_all(rows) TILE_ENTRY(rows, all)
+
+TILE_HEIGHTS(TILE_FUNCTIONS_1)
+TILE_TALL_HEIGHTS(TILE_FUNCTIONS_1)
+TILE_HEIGHTS(TILE_FUNCTIONS_all)
+
+typedef int64_t (*tile_function_t)(const tilemm__sgemm_strip_t *x, int64_t i);
+typedef tile_function_t tile_functions_t[1 + TILE_WHOLE_APART][2];
+
+static const tile_functions_t narrow[TILE_TALL] = {TILE_HEIGHTS(TILE_ENTRY_1)
+                                                       TILE_TALL_HEIGHTS(TILE_ENTRY_1)};
+static const tile_functions_t wide[TILE_MR] = {TILE_HEIGHTS(TILE_ENTRY_all)};
+
+static void strip(const tilemm__sgemm_strip_t *x)
+{
+    const tile_functions_t *const tiles = x->n > VECTOR ? wide : narrow;
+    const int whole = TILE_WHOLE_APART && (x->n == VECTOR || x->n == TILE_NR);
+    const int64_t i = tiles[x->rows - 1][whole][x->along_k](x, 0);
+
+    if (i < x->m)
+        tiles[x->m - i - 1][whole][x->along_k](x, i);
+}
+
+/* ---- squares of four ---------------------------------------------------------------------- */
+
+/* Within each four floats of a vector: the first or last two of x and of y, by turns or not. */
+#if TILE_BYTES == 16
+#if defined(__clang__) || __GNUC__ >= 12
+#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shufflevector(x, y, i, j, k, l)
+#else
+typedef int32_t four_index_t __attribute__((vector_size(16)));
+#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shuffle(x, y, (four_index_t){i, j, k, l})
+#endif
+#define TILE_LOW(x, y) TILE_SHUFFLE(x, y, 0, 4, 1, 5)
+#define TILE_HIGH(x, y) TILE_SHUFFLE(x, y, 2, 6, 3, 7)
+#define TILE_FIRST(x, y) TILE_SHUFFLE(x, y, 0, 1, 4, 5)
+#define TILE_LAST(x, y) TILE_SHUFFLE(x, y, 2, 3, 6, 7)
+#define LOAD_LANES(row, q, p) (*(const four_mem_t *)((row)[q] + (p)))
+#endif
+
+/* Transpose the square of four by four in each lane of four vectors. */
+TILE_INLINE void turn_lanes(const vec_t r[4], vec_t out[4])
+{
+    const vec_t even_low = TILE_LOW(r[0], r[1]), even_high = TILE_HIGH(r[0], r[1]);
+    const vec_t odd_low = TILE_LOW(r[2], r[3]), odd_high = TILE_HIGH(r[2], r[3]);
+
+    out[0] = TILE_FIRST(even_low, odd_low);
+    out[1] = TILE_LAST(even_low, odd_low);
+    out[2] = TILE_FIRST(even_high, odd_high);
+    out[3] = TILE_LAST(even_high, odd_high);
+}
+
+/* ---- a vector times a matrix ------------------------------------------------------------- */
+
+/* Rows, or columns, of B that are read at once; and vectors of those rows, as what is read in
+ * pieces of half a kilobyte comes faster from L2. */
+enum { STREAMS = 4, PIECE = 8, DOTS = 4, LONG_LINE = 512 };
+
+/* y += a B of some rows and vectors of B. */
+TILE_INLINE void add_piece(const int rows, const int vectors, const float *a, const float *b,
+                           int64_t ldb, float *restrict y)
+{
+    vec_t sum[PIECE];
+
+    TILE_UNROLL
+    for (int v = 0; v < vectors; v++)
+        sum[v] = a[0] * *(const vec_mem_t *)(b + v * VECTOR);
+    TILE_UNROLL
+    for (int p = 1; p < rows; p++) {
+        TILE_UNROLL
+        for (int v = 0; v < vectors; v++)
+            sum[v] += a[p] * *(const vec_mem_t *)(b + p * ldb + v * VECTOR);
+    }
+    TILE_UNROLL
+    for (int v = 0; v < vectors; v++)
+        *(vec_mem_t *)(y + v * VECTOR) += sum[v];
+}
+
+/* y += a B by rows of B, some at a time, so that y is seldom loaded and stored. */
+TILE_INLINE void add_rows(const int rows, int64_t n, const float *a, const float *b, int64_t ldb,
+                          float *restrict y)
+{
+    int64_t j = 0;
+
+    for (; j + PIECE * VECTOR <= n; j += PIECE * VECTOR)
+        add_piece(rows, PIECE, a, b + j, ldb, y + j);
+    for (; j + VECTOR <= n; j += VECTOR)
+        add_piece(rows, 1, a, b + j, ldb, y + j);
+    for (; j < n; j++) {
+        float sum = a[0] * b[j];
+
+        TILE_UNROLL
+        for (int p = 1; p < rows; p++)
+            sum += a[p] * b[p * ldb + j];
+        y[j] += sum;
+    }
+}
+
+/* Sums of products of a with pieces of some columns of B. */
+TILE_INLINE void dot_piece(const int columns, const int vectors, const float *a, const float *b,
+                           int64_t ldb, vec_t even[DOTS], vec_t odd[DOTS])
+{
+    TILE_UNROLL
+    for (int j = 0; j < columns; j++) {
+        TILE_UNROLL
+        for (int v = 0; v < vectors; v += 2) {
+            const float *from = b + j * ldb + v * VECTOR;
+
+            even[j] += *(const vec_mem_t *)(a + v * VECTOR) * *(const vec_mem_t *)from;
+            odd[j] +=
+                *(const vec_mem_t *)(a + (v + 1) * VECTOR) * *(const vec_mem_t *)(from + VECTOR);
+        }
+    }
+}
+
+/* y[j] += the product of a with each of some columns of B, which lie along k. */
+TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const float *b, int64_t ldb,
+                          float *restrict y)
+{
+    vec_t even[DOTS], odd[DOTS];
+    int64_t p = 0;
+
+    TILE_UNROLL
+    for (int j = 0; j < columns; j++)
+        even[j] = odd[j] = (vec_t){0};
+    /* Long lines the hardware fetches early all the same, four at a time. */
+    for (; k < LONG_LINE && p + PIECE * VECTOR <= k; p += PIECE * VECTOR)
+        dot_piece(columns, PIECE, a + p, b + p, ldb, even, odd);
+    for (; p + 2 * VECTOR <= k; p += 2 * VECTOR)
+        dot_piece(columns, 2, a + p, b + p, ldb, even, odd);
+
+    /* The sums over the lanes of four vectors at once. */
+    TILE_UNROLL
+    for (int first = 0; first < columns; first += 4) {
+        const int count = TILE_LEAST(4, columns - first);
+        vec_t sum[4] = {0}, turned[4];
+        float lane[VECTOR];
+
+        TILE_UNROLL
+        for (int j = 0; j < count; j++)
+            sum[j] = even[first + j] + odd[first + j];
+        turn_lanes(sum, turned);
+        sum[0] = (turned[0] + turned[1]) + (turned[2] + turned[3]);
+        memcpy(lane, &sum[0], sizeof lane);
+
+        four_t total = *(const four_mem_t *)lane;
+
+        TILE_UNROLL
+        for (int l = 4; l < VECTOR; l += 4)
+            total += *(const four_mem_t *)(lane + l);
+        TILE_UNROLL
+        for (int j = 0; j < count; j++) {
+            float rest = 0.0f;
+
+            for (int64_t q = p; q < k; q++)
+                rest += a[q] * b[(first + j) * ldb + q];
+            y[first + j] += total[j] + rest;
+        }
+    }
+}
+
+static void times_vector(int64_t k, int64_t n, const float *a, const float *b, int64_t ldb,
+                         int along_k, float *y)
+{
+    if (along_k) {
+        int64_t j = 0;
+
+        for (; j + DOTS <= n; j += DOTS)
+            add_dots(DOTS, k, a, b + j * ldb, ldb, y + j);
+        for (; j < n; j++)
+            add_dots(1, k, a, b + j * ldb, ldb, y + j);
+    } else {
+        int64_t p = 0;
+
+        for (; p + STREAMS <= k; p += STREAMS)
+            add_rows(STREAMS, n, a + p, b + p * ldb, ldb, y);
+        for (; p < k; p++)
+            add_rows(1, n, a + p, b + p * ldb, ldb, y);
+    }
+}
+
+/* ---- packing ----------------------------------------------------------------------------- */
+
+/* Four steps of VECTOR rows, each contiguous along k, as vectors of one step each. Row 4 l + q is
+ * lane l of what is loaded for q: then all that moves stays in its lane. */
+TILE_INLINE void turn(const float *const row[VECTOR], int64_t p, vec_t out[4])
+{
+    vec_t r[4];
+
+    TILE_UNROLL
+    for (int q = 0; q < 4; q++)
+        r[q] = LOAD_LANES(row, q, p);
+    turn_lanes(r, out);
+}
+
+/* Rows of a panel of `width`, as many as a vector or to the panel's end, each contiguous along k.
+ * Those from count on are copies of the last one. A vector that is longer than there are rows runs
+ * on into the next step, which is stored later, but for the last one. */
+TILE_INLINE void pack_rows(const int width, const int rows, int64_t k, int count, const float *src,
+                           int64_t ld, float *dst)
+{
+    const float *row[VECTOR];
+
+    TILE_UNROLL
+    for (int i = 0; i < VECTOR; i++)
+        row[i] = src + TILE_LEAST(i, count - 1) * ld;
+    if (k < 4) {
+        for (int64_t p = 0; p < k; p++) {
+            for (int i = 0; i < rows; i++)
+                dst[p * width + i] = row[i][p];
+        }
+        return;
+    }
+    /* The last four steps may have some of the four before in them: that is done twice. */
+    for (int64_t q = 0; q < k; q += 4) {
+        const int64_t p = TILE_LEAST(q, k - 4);
+        vec_t out[4];
+
+        turn(row, p, out);
+        TILE_UNROLL
+        for (int j = 0; j < 4; j++) {
+            float *to = dst + (p + j) * width;
+
+            if (j < 3 || p + 4 < k)
+                *(vec_mem_t *)to = out[j];
+            else
+                memcpy(to, &out[j], sizeof(float) * (size_t)rows);
+        }
+    }
+}
+
+/* Ms and Ns panels differ in their width alone: tilemm__cpu_ms_index and tilemm__cpu_ns_index are
+ * the same function of it. */
+TILE_INLINE void pack(const int width, int64_t k, int count, const float *restrict src, int64_t ld,
+                      int along_k, float *restrict dst)
+{
+    if (along_k) {
+        TILE_UNROLL
+        for (int i = 0; i < width; i += VECTOR) {
+            if (i < count)
+                pack_rows(width, TILE_LEAST(VECTOR, width - i), k, count - i, src + i * ld, ld,
+                          dst + i);
+        }
+    } else if (count == width) {
+        for (int64_t p = 0; p < k; p++)
+            memcpy(dst + tilemm__cpu_ns_index(p, 0, width), src + p * ld, sizeof(float) * width);
+    } else {
+        for (int64_t p = 0; p < k; p++) {
+            float *to = dst + tilemm__cpu_ns_index(p, 0, width);
+
+            for (int i = 0; i < count; i++)
+                to[i] = src[p * ld + i];
+            for (int i = count; i < width; i++)
+                to[i] = 0.0f;
+        }
+    }
+}
+
+static void pack_ms(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ms)
+{
+    pack(TILE_MR, k, count, src, ld, along_k, ms);
+}
+
+static void pack_ns(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ns)
+{
+    pack(TILE_NR, k, count, src, ld, along_k, ns);
+}
+
+/* ---- small products ---------------------------------------------------------------------- */
+
+/* A, and B unless it runs along k, are read where they lie. Without masks B is packed too where it
+ * is not whole vectors. */
+static void small(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k)
+{
+    float panel[TILEMM__SGEMM_SMALL_FLOATS] __attribute__((aligned(64)));
+    const float *const b = x->ns;
+    const int64_t ldb = x->ld_ns;
+    const int m = (int)x->m, most_rows = n > VECTOR ? TILE_MR : TILE_TALL;
+    /* Tiles of one height, as low ones have too few sums to keep the multipliers busy. */
+    const int parts = m <= most_rows ? 1 : (m + most_rows - 1) / most_rows;
+
+    x->rows = parts == 1 ? m : (m + parts - 1) / parts;
+    for (int64_t j = 0; j < n; j += TILE_NR) {
+        x->n = (int)TILE_LEAST(TILE_NR, n - j);
+        x->ns = b + j * (b_along_k ? ldb : 1);
+        x->ld_ns = ldb;
+        x->ahead = 8 * ldb;
+        if (b_along_k || !(TILE_MASK || x->n == TILE_NR || x->n == VECTOR)) {
+            pack_ns(x->k, x->n, x->ns, ldb, b_along_k, panel);
+            x->ns = panel;
+            x->ld_ns = TILE_NR;
+        }
+        strip(x);
+        x->c += TILE_NR * x->cs_c;
+    }
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+#define TILE_TEXT_(x) #x
+#define TILE_TEXT(x) TILE_TEXT_(x)
+#define TILE_TABLE_(isa) tilemm__sgemm_cpu_##isa
+#define TILE_TABLE(isa) TILE_TABLE_(isa)
+
+const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {
+    "sgemm_" TILE_METHOD "_" TILE_TEXT(TILE_ISA) "_" TILE_TEXT(TILE_MR) "x" TILE_TEXT(TILE_NR),
+    TILE_MR,
+    TILE_NR,
+    TILE_TALL,
+    VECTOR,
+    TILE_MASK,
+    strip,
+    small,
+    times_vector,
+    pack_ms,
+    pack_ns,
+};

@@ -1,0 +1,650 @@
+/* thin.cu - C = alpha X Z + beta C for a large X and a Z of at most 16 columns, at the speed
+ * at which X is read.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * X goes from global memory to registers, each word once, the next step's words under way while
+ * this step's are multiplied; a thread multiplies each with all N columns of Z, which stand in
+ * shared memory CHUNK steps of k at a time. Two kernels, for the two ways X can lie:
+ *   across - X's rows run along k. KL lanes stand along k, 4 words each; a thread has 4 rows. At
+ *            the end lanes fold their sums by halves.
+ *   down   - X's rows run along m. IL lanes stand along m, 4 words each, and the others along k;
+ *            a thread takes U steps of k at once.
+ * The warps of a block stand on rows of their own or along k (WK of them); so do blocks, along
+ * `splits`. Warps' sums are added pairwise in shared memory, blocks' sums in order of the splits:
+ * by all blocks of a cluster, each some of them, or by the block that finishes last, which knows by
+ * a counter that it sets back to zero. No order depends on chance, so the bits repeat.
+ *
+ * Layout of Z: across wants 4 words along k of one column, down all columns of one k:
+ * tilemm__thin_index() in tile_layout.h. Where X is read by single words, lanes that stand together
+ * read words that do, and across keeps the k of Z in that order.
+ *
+ * What is missing (the end of k; columns past n) is zero in X and in Z. Rows past m are computed
+ * from another row, and not stored.
+ *
+ * Assumes: compute capability 7.5 or more; what the host promises in tilemm__sgemm_thin_t.
+ * Accuracy: chains no longer than k / 8 / splits (down, WIDE: k / 8 / splits too), added up as
+ * trees and, over splits, in order: better than one chain over k. */
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/launch.cuh"
+#include "thin.h"
+
+enum { WARPS = 8, THREADS = WARPS * 32 };
+
+static __device__ __forceinline__ void split_words(float (&w)[4], float4 v)
+{
+    w[0] = v.x;
+    w[1] = v.y;
+    w[2] = v.z;
+    w[3] = v.w;
+}
+
+/* The layout of CHUNK steps of k of Z. KL is 0 for down; else, where X is read by single words,
+ * words that are KL apart in k stand side by side. */
+template <int N, int KL, bool VECTOR>
+struct z_layout {
+    static const int CHUNK = tilemm__thin_chunk(N);
+    static const int PITCH = tilemm__thin_pitch(N, KL);
+    static const int WORDS = KL ? N * PITCH : CHUNK * PITCH;
+
+    static __device__ __forceinline__ int index(int k, int j)
+    {
+        return tilemm__thin_index(k, j, PITCH, KL, VECTOR);
+    }
+};
+
+/* Producer of Z: `depth` steps of k from z on; zeros after them up to `padded`, and in columns that
+ * are not there. */
+template <int N, class L>
+static __device__ __forceinline__ void fetch_z(float *zs, const float *__restrict__ z,
+                                               const tilemm__sgemm_thin_t &problem, int depth,
+                                               int padded)
+{
+    const int BATCH = 4; /* loads under way; X's next words hold registers */
+    const int n = (int)problem.n;
+    const bool along_k = problem.z_k == 1;
+
+    if (problem.vector_z && depth == padded && (along_k || n == N) && (along_k || N >= 4)) {
+        const int count = padded * N / 4, across = along_k ? padded / 4 : N / 4;
+
+        for (int first = threadIdx.x; first < count; first += BATCH / 2 * THREADS) {
+            float w[BATCH / 2][4];
+            int row[BATCH / 2], word[BATCH / 2];
+
+#pragma unroll
+            for (int i = 0; i < BATCH / 2; i++) {
+                const int e = first + i * THREADS;
+
+                row[i] = along_k ? e / across : e / (N >= 4 ? N / 4 : 1);
+                word[i] = (e - row[i] * across) * 4;
+                split_words(w[i], make_float4(0.0f, 0.0f, 0.0f, 0.0f));
+                if (e < count && (!along_k || row[i] < n))
+                    split_words(
+                        w[i],
+                        __ldg((const float4 *)(z + row[i] * (along_k ? problem.z_n : problem.z_k) +
+                                               word[i])));
+            }
+#pragma unroll
+            for (int i = 0; i < BATCH / 2; i++)
+                if (first + i * THREADS < count) {
+#pragma unroll
+                    for (int x = 0; x < 4; x++) {
+                        const int k = along_k ? word[i] + x : row[i];
+                        const int j = along_k ? row[i] : word[i] + x;
+
+                        zs[L::index(k, j)] = w[i][x];
+                    }
+                }
+        }
+        return;
+    }
+    for (int first = threadIdx.x; first < padded * N; first += BATCH * THREADS) {
+        float w[BATCH];
+        int k[BATCH], j[BATCH];
+
+#pragma unroll
+        for (int i = 0; i < BATCH; i++) {
+            const int e = first + i * THREADS;
+
+            j[i] = along_k ? e / padded : e % N;
+            k[i] = along_k ? e - j[i] * padded : e / N;
+            w[i] = 0.0f;
+            if (j[i] < n && k[i] < depth)
+                w[i] = __ldg(z + k[i] * problem.z_k + j[i] * problem.z_n);
+        }
+#pragma unroll
+        for (int i = 0; i < BATCH; i++)
+            if (first + i * THREADS < padded * N)
+                zs[L::index(k[i], j[i])] = w[i];
+    }
+}
+
+/* Which tile of rows, split and matrix a block has. */
+typedef struct {
+    int64_t tile, split, matrix, index; /* index: of the tile among those of all matrices */
+    int64_t begin_k, end_k;
+    const float *x, *z;
+} place_t;
+
+/* Found anew at the end: it would hold registers through the loop, so the compiler must not see
+ * that it is the same. */
+static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_thin_t &problem,
+                                                   int64_t first, int64_t tiles)
+{
+    place_t p;
+    unsigned number;
+
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));
+
+    const uint64_t block = (uint64_t)first + number;
+    const uint64_t rest = block / (uint64_t)problem.splits;
+
+    p.split = (int64_t)(block - rest * problem.splits);
+    p.matrix = (int64_t)(rest / (uint64_t)tiles);
+    p.tile = (int64_t)rest - p.matrix * tiles;
+    p.index = p.matrix * tiles + p.tile;
+    p.begin_k = p.split * problem.k_split;
+    p.end_k = min(problem.k, p.begin_k + problem.k_split);
+    p.x = problem.x_array ? problem.x_array[p.matrix] : problem.x + p.matrix * problem.stride_x;
+    p.z = problem.z_array ? problem.z_array[p.matrix] : problem.z + p.matrix * problem.stride_z;
+    return p;
+}
+
+/* Element o of a tile's ROWS x N sums: which row and column. Neighbours in C are neighbours. */
+template <int ROWS, int N>
+static __device__ __forceinline__ int row_of(int o, bool down_rows)
+{
+    return down_rows ? o % ROWS : o / N;
+}
+template <int ROWS, int N>
+static __device__ __forceinline__ int column_of(int o, bool down_rows)
+{
+    return down_rows ? o / ROWS : o % N;
+}
+
+/* Whether a tile's splits are the blocks of a cluster. */
+static __device__ __forceinline__ bool is_clustered(const tilemm__sgemm_thin_t &problem)
+{
+    return problem.splits > 1 && !problem.partial;
+}
+
+/* Epilogue: the block's sums stand in out[row * (N + 1) + column]. To C, with those of the tile's
+ * other splits, from their shared memory or through partial. */
+template <int ROWS, int N>
+static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &problem, int64_t first,
+                                              int64_t tiles, float *out)
+{
+    const place_t place = place_of(problem, first, tiles);
+    const int OUTS = ROWS * N, GROUPS = OUTS < THREADS ? THREADS / OUTS : 1;
+    const bool down_rows = problem.c_m == 1 && (N == 1 || problem.c_n != 1);
+    const int64_t row0 = place.tile * ROWS;
+    __shared__ unsigned arrived;
+
+    static_assert(OUTS % THREADS == 0 || THREADS % OUTS == 0, "threads share out the sums evenly");
+    const auto put = [&](int o, float sum) {
+        const int row = row_of<ROWS, N>(o, down_rows), column = column_of<ROWS, N>(o, down_rows);
+
+        if (row0 + row < problem.m && column < problem.n) {
+            float *const c = problem.c_array ? problem.c_array[place.matrix]
+                                             : problem.c + place.matrix * problem.stride_c;
+            float *const to = c + (row0 + row) * problem.c_m + column * problem.c_n;
+            float v = problem.alpha * sum;
+
+            if (problem.beta != 0.0f)
+                v = fmaf(problem.beta, *to, v);
+            *to = v;
+        }
+    };
+
+    if (is_clustered(problem)) {
+        const int splits = (int)problem.splits;
+
+        cluster_sync();
+        for (int o = (int)place.split * THREADS + threadIdx.x; o < OUTS; o += splits * THREADS) {
+            const float *const from =
+                out + row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows);
+            float sum = 0.0f;
+
+#pragma unroll
+            for (int s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
+                if (s < splits)
+                    sum += cluster_read(from, s);
+            put(o, sum);
+        }
+        cluster_sync(); /* nobody leaves while another may still read its sums */
+        return;
+    }
+    if (problem.splits > 1) {
+        float *const tile = problem.partial + place.index * problem.splits * OUTS;
+
+        for (int o = threadIdx.x; o < OUTS; o += THREADS)
+            __stcg(tile + place.split * OUTS + o,
+                   out[row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows)]);
+        __threadfence();
+        wait_for_previous(); /* the counters are zeroed */
+        __syncthreads();
+        /* The last of `splits` arrivals sets the counter back to zero. */
+        if (threadIdx.x == 0)
+            arrived = atomicInc(problem.counters + place.index, (unsigned)(problem.splits - 1));
+        __syncthreads();
+        if (arrived != (unsigned)(problem.splits - 1))
+            return;
+        __threadfence();
+
+        /* Where sums are few, groups of threads add up a range of splits each. */
+        const int group = threadIdx.x / OUTS;
+        const int64_t share = (problem.splits + GROUPS - 1) / GROUPS;
+        const int64_t begin = GROUPS == 1 ? 0 : min(group * share, problem.splits);
+        const int64_t end = GROUPS == 1 ? problem.splits : min(begin + share, problem.splits);
+
+        for (int o = threadIdx.x; o < OUTS * GROUPS; o += THREADS) {
+            const int which = o % OUTS;
+            const float *from = tile + begin * OUTS + which;
+            float sum = 0.0f;
+
+#pragma unroll 8
+            for (int64_t s = begin; s < end; s++, from += OUTS)
+                sum += __ldcg(from);
+            if (GROUPS == 1)
+                out[row_of<ROWS, N>(which, down_rows) * (N + 1) +
+                    column_of<ROWS, N>(which, down_rows)] = sum;
+            else
+                out[o] = sum;
+        }
+        if (GROUPS > 1) {
+            float sum = 0.0f;
+
+            __syncthreads();
+            if (threadIdx.x < OUTS)
+                for (int g = 0; g < GROUPS; g++)
+                    sum += out[g * OUTS + threadIdx.x];
+            __syncthreads();
+            if (threadIdx.x < OUTS)
+                out[row_of<ROWS, N>(threadIdx.x, down_rows) * (N + 1) +
+                    column_of<ROWS, N>(threadIdx.x, down_rows)] = sum;
+        }
+        /* Each thread now stores what it put there itself. */
+    }
+
+    for (int o = threadIdx.x; o < OUTS; o += THREADS)
+        put(o, out[row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows)]);
+}
+
+/* Bring the sums of COUNT elements together that lanes have which differ in the bits APART, APART /
+ * 2 ... TO of their numbers: at each bit a lane keeps half of them. It has those from *first on at
+ * the end; when only one is left to halve, *owner tells the lane that counts. */
+template <int COUNT, int APART, int TO>
+static __device__ __forceinline__ void fold(float *x, int lane, int *first, bool *owner)
+{
+    if constexpr (APART >= TO) {
+        const bool upper = lane & APART;
+
+        if constexpr (COUNT > 1) {
+#pragma unroll
+            for (int i = 0; i < COUNT / 2; i++) {
+                const float keep = upper ? x[COUNT / 2 + i] : x[i];
+                const float give = upper ? x[i] : x[COUNT / 2 + i];
+
+                x[i] = keep + __shfl_xor_sync(0xffffffffu, give, APART);
+            }
+            *first += upper ? COUNT / 2 : 0;
+            fold<COUNT / 2, APART / 2, TO>(x, lane, first, owner);
+        } else {
+            x[0] += __shfl_xor_sync(0xffffffffu, x[0], APART);
+            *owner = *owner && !upper;
+            fold<1, APART / 2, TO>(x, lane, first, owner);
+        }
+    }
+}
+
+/* ---- X's rows run along k ------------------------------------------------------------------- */
+
+/* Producer of X: R rows, 4 words each of the KL * 4 from k on, of which `left` are there. */
+template <int KL, int R, bool VECTOR>
+static __device__ __forceinline__ void fetch_across(float (&x)[R][4], const float *const (&row)[R],
+                                                    int64_t k, int lane_k, int64_t left)
+{
+    if (left >= 4 * KL) {
+#pragma unroll
+        for (int r = 0; r < R; r++) {
+            if (VECTOR) {
+                split_words(x[r], __ldcs((const float4 *)(row[r] + k + 4 * lane_k)));
+            } else {
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    x[r][i] = __ldg(row[r] + k + i * KL + lane_k);
+            }
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const int at = VECTOR ? 4 * lane_k + i : i * KL + lane_k;
+
+#pragma unroll
+            for (int r = 0; r < R; r++) {
+                x[r][i] = 0.0f;
+                if (at < left)
+                    x[r][i] = __ldg(row[r] + k + at);
+            }
+        }
+    }
+}
+
+/* The registers should let BLOCKS blocks fit a multiprocessor. */
+template <int N, int KL, int R, int WK, int BLOCKS, bool VECTOR>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    sgemm_thin_across(const __grid_constant__ tilemm__sgemm_thin_t problem, int64_t first,
+                      int64_t tiles)
+{
+    typedef z_layout<N, KL, VECTOR> Z;
+    const int STEP = KL * 4 * WK, ROWS = WARPS / WK * (32 / KL) * R;
+    const int SUMS = R * N, KEPT = SUMS > KL ? SUMS / KL : 1;
+    const int OUT_WORDS = WK * ROWS * (N + 1);
+    const int WORDS = Z::WORDS > OUT_WORDS ? Z::WORDS : OUT_WORDS;
+    __shared__ __align__(16) float shared[WORDS];
+
+    static_assert(Z::CHUNK % STEP == 0, "a chunk is whole steps");
+    static_assert(WORDS <= 48 * 256, "static shared memory");
+    static_assert(WORDS >= THREADS, "finish() needs a word a thread");
+
+    if (!problem.partial && !problem.beside)
+        wait_for_previous();
+
+    const place_t place = place_of(problem, first, tiles);
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int lane_k = lane % KL, warp_k = warp % WK;
+    const int row0 = (warp / WK * (32 / KL) + lane / KL) * R;
+    const float *row[R];
+    float sum[SUMS], next[R][4];
+
+#pragma unroll
+    for (int r = 0; r < R; r++)
+        row[r] = place.x + min(place.tile * ROWS + row0 + r, problem.m - 1) * problem.ldx;
+#pragma unroll
+    for (int i = 0; i < SUMS; i++)
+        sum[i] = 0.0f;
+
+    int64_t at = place.begin_k + warp_k * (4 * KL); /* of this warp */
+
+    fetch_across<KL, R, VECTOR>(next, row, at, lane_k, place.end_k - at);
+    for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::CHUNK) {
+        const int depth = (int)min((int64_t)Z::CHUNK, place.end_k - k0);
+        const int steps = (depth + STEP - 1) / STEP;
+
+        __syncthreads();
+        fetch_z<N, Z>(shared, place.z + k0 * problem.z_k, problem, depth, steps * STEP);
+        __syncthreads();
+
+        const float *zs = shared + warp_k * (4 * KL) + 4 * lane_k;
+
+#pragma unroll 1
+        for (int step = 0; step < steps; step++, zs += STEP) {
+            float x[R][4];
+
+#pragma unroll
+            for (int r = 0; r < R; r++)
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+                    x[r][i] = next[r][i];
+            at += STEP;
+            fetch_across<KL, R, VECTOR>(next, row, at, lane_k, place.end_k - at);
+#pragma unroll
+            for (int j = 0; j < N; j++) {
+                float z[4];
+
+                split_words(z, *(const float4 *)(zs + j * Z::PITCH));
+#pragma unroll
+                for (int i = 0; i < 4; i++)
+#pragma unroll
+                    for (int r = 0; r < R; r++)
+                        sum[r * N + j] = fmaf(x[r][i], z[i], sum[r * N + j]);
+            }
+        }
+    }
+
+    /* Lanes' sums, then warps'. */
+    bool owner = true;
+    int kept = 0;
+
+    fold<SUMS, KL / 2, 1>(sum, lane, &kept, &owner);
+
+    __syncthreads();
+    if (owner)
+#pragma unroll
+        for (int i = 0; i < KEPT; i++)
+            shared[(warp_k * ROWS + row0 + (kept + i) / N) * (N + 1) + (kept + i) % N] = sum[i];
+    __syncthreads();
+    if (WK > 1) {
+        for (int o = threadIdx.x; o < ROWS * (N + 1); o += THREADS) {
+            float total = shared[o];
+
+#pragma unroll
+            for (int w = 1; w < WK; w++)
+                total += shared[w * ROWS * (N + 1) + o];
+            shared[o] = total;
+        }
+        __syncthreads();
+    }
+    finish<ROWS, N>(problem, first, tiles, shared);
+    if (problem.beside)
+        wait_for_previous();
+}
+
+/* ---- X's rows run along m ------------------------------------------------------------------- */
+
+/* Row i of a thread that has Q times 4 of them, after its first. */
+template <int IL, bool VECTOR>
+static __device__ __forceinline__ int row_after(int i)
+{
+    return VECTOR ? i / 4 * (4 * IL) + i % 4 : i * IL;
+}
+
+/* Producer of X: U steps of k, KL apart, Q times 4 rows each. `rows` rows and `left` steps of k are
+ * there, from this thread's first on. */
+template <int U, int Q, int KL, int IL, bool VECTOR>
+static __device__ __forceinline__ void fetch_down(float (&x)[U][4 * Q], const float *__restrict__ p,
+                                                  int64_t ldx, int64_t left, int rows)
+{
+#pragma unroll
+    for (int u = 0; u < U; u++, p += KL * ldx)
+#pragma unroll
+        for (int q = 0; q < Q; q++) {
+            const int first = row_after<IL, VECTOR>(4 * q);
+
+            if (VECTOR && first + 4 <= rows && u * KL < left) {
+                const float4 v = __ldcs((const float4 *)(p + first));
+
+                x[u][4 * q] = v.x;
+                x[u][4 * q + 1] = v.y;
+                x[u][4 * q + 2] = v.z;
+                x[u][4 * q + 3] = v.w;
+            } else {
+#pragma unroll
+                for (int i = 4 * q; i < 4 * q + 4; i++) {
+                    const int row = row_after<IL, VECTOR>(i);
+
+                    x[u][i] = 0.0f;
+                    if (row < rows && u * KL < left)
+                        x[u][i] = __ldg(p + row);
+                }
+            }
+        }
+}
+
+template <int N, int IL, int Q, int WK, int U, int BLOCKS, bool VECTOR>
+static __global__ void __launch_bounds__(THREADS, BLOCKS)
+    sgemm_thin_down(const __grid_constant__ tilemm__sgemm_thin_t problem, int64_t first,
+                    int64_t tiles)
+{
+    typedef z_layout<N, 0, true> Z;
+    const int KL = 32 / IL, STEP = KL * U * WK, ROWS = WARPS / WK * IL * 4 * Q;
+    const int PITCH = N + 1, PART = ROWS * PITCH;
+    const int OUT_WORDS = (WK > 1 ? WK / 2 : 1) * PART;
+    const int WORDS = Z::WORDS > OUT_WORDS ? Z::WORDS : OUT_WORDS;
+    __shared__ __align__(16) float shared[WORDS];
+
+    static_assert(Z::CHUNK % STEP == 0, "a chunk is whole steps");
+    static_assert(WORDS <= 48 * 256, "static shared memory");
+    static_assert(WORDS >= THREADS, "finish() needs a word a thread");
+
+    if (!problem.partial && !problem.beside)
+        wait_for_previous();
+
+    const place_t place = place_of(problem, first, tiles);
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_k = warp % WK;
+    const int lane_k = lane / IL, lane_m = lane % IL;
+    const int row0 = warp / WK * (IL * 4 * Q) + lane_m * (VECTOR ? 4 : 1);
+    const int64_t m0 = place.tile * ROWS + row0;
+    const int rows = (int)max((int64_t)0, min(problem.m - m0, (int64_t)(4 * Q * IL)));
+    float sum[4 * Q * N], next[U][4 * Q];
+
+#pragma unroll
+    for (int i = 0; i < 4 * Q * N; i++)
+        sum[i] = 0.0f;
+
+    const int64_t at = place.begin_k + warp_k * (KL * U) + lane_k;
+    const float *p = place.x + at * problem.ldx + m0;
+    int64_t left = place.end_k - at;
+
+    fetch_down<U, Q, KL, IL, VECTOR>(next, p, problem.ldx, left, rows);
+    for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::CHUNK) {
+        const int depth = (int)min((int64_t)Z::CHUNK, place.end_k - k0);
+        const int steps = (depth + STEP - 1) / STEP;
+
+        __syncthreads();
+        fetch_z<N, Z>(shared, place.z + k0 * problem.z_k, problem, depth, steps * STEP);
+        __syncthreads();
+
+#pragma unroll 1
+        for (int step = 0; step < steps; step++) {
+            float x[U][4 * Q];
+            const int k = step * STEP + warp_k * (KL * U) + lane_k;
+
+#pragma unroll
+            for (int u = 0; u < U; u++)
+#pragma unroll
+                for (int i = 0; i < 4 * Q; i++)
+                    x[u][i] = next[u][i];
+            left -= STEP;
+            p += STEP * problem.ldx;
+            fetch_down<U, Q, KL, IL, VECTOR>(next, p, problem.ldx, left, rows);
+#pragma unroll
+            for (int u = 0; u < U; u++) {
+                const float *const zs = shared + Z::index(k + u * KL, 0);
+
+#pragma unroll
+                for (int j = 0; j < N; j += 4) {
+                    float z[4] = {zs[0], 0.0f, 0.0f, 0.0f};
+
+                    if (N >= 4)
+                        split_words(z, *(const float4 *)(zs + j));
+#pragma unroll
+                    for (int y = 0; y < (N < 4 ? N : 4); y++)
+#pragma unroll
+                        for (int i = 0; i < 4 * Q; i++)
+                            sum[i * N + j + y] = fmaf(x[u][i], z[y], sum[i * N + j + y]);
+                }
+            }
+        }
+    }
+
+    /* Lanes' sums, then warps'. */
+    const int KEPT = 4 * Q * N >= KL ? 4 * Q * N / KL : 1;
+    bool owner = true;
+    int kept = 0;
+
+    fold<4 * Q * N, 16, IL>(sum, lane, &kept, &owner);
+
+    /* The upper half of the warps along k hands its sums to the lower half, and so on. */
+#pragma unroll 1
+    for (int half = WK / 2; half > 0; half /= 2) {
+        __syncthreads();
+        if (owner && warp_k >= half && warp_k < 2 * half)
+#pragma unroll
+            for (int i = 0; i < KEPT; i++)
+                shared[(warp_k - half) * PART +
+                       (row0 + row_after<IL, VECTOR>((kept + i) / N)) * PITCH + (kept + i) % N] =
+                    sum[i];
+        __syncthreads();
+        if (owner && warp_k < half)
+#pragma unroll
+            for (int i = 0; i < KEPT; i++)
+                sum[i] +=
+                    shared[warp_k * PART + (row0 + row_after<IL, VECTOR>((kept + i) / N)) * PITCH +
+                           (kept + i) % N];
+    }
+    __syncthreads();
+    if (owner && warp_k == 0)
+#pragma unroll
+        for (int i = 0; i < KEPT; i++)
+            shared[(row0 + row_after<IL, VECTOR>((kept + i) / N)) * PITCH + (kept + i) % N] =
+                sum[i];
+    __syncthreads();
+    finish<ROWS, N>(problem, first, tiles, shared);
+    if (problem.beside)
+        wait_for_previous();
+}
+
+/* ---- launch --------------------------------------------------------------------------------- */
+
+typedef void kernel_t(tilemm__sgemm_thin_t, int64_t, int64_t);
+
+static int launch(kernel_t *kernel, int64_t rows, const tilemm__sgemm_thin_t *problem,
+                  cudaStream_t stream)
+{
+    const int64_t tiles = (problem->m - 1) / rows + 1;
+    const int64_t total = tiles * problem->splits * problem->batch_count;
+
+    const unsigned cluster = problem->partial ? 1 : (unsigned)problem->splits;
+
+    if (cluster > TILEMM__SGEMM_MOST_CLUSTER)
+        return cudaErrorInvalidValue;
+    for (int64_t first = 0; first < total;) {
+        const int64_t most = (1 << 30) / cluster * cluster; /* the grid's limit is twice that */
+        const int64_t blocks = total - first < most ? total - first : most;
+        const cudaError_t error = launch_cluster_after(kernel, cluster, (unsigned)blocks, THREADS,
+                                                       0, stream, *problem, first, tiles);
+
+        if (error != cudaSuccess)
+            return error;
+        first += blocks;
+    }
+    return cudaSuccess;
+}
+
+/* Which lanes, rows and steps, by measurement: every shape has tilemm__sgemm_thin_rows() rows. */
+template <int N, bool VECTOR>
+static int launch_n(const tilemm__sgemm_thin_t *problem, cudaStream_t stream)
+{
+    const bool few = problem->shape == TILEMM__SGEMM_THIN_FEW;
+    const int64_t rows = tilemm__sgemm_thin_rows(problem->shape);
+    /* Steps of k at once; rows of a thread and lanes along k, where the rows are many. */
+    const int U = N == 16 ? 4 : 8, WIDE_R = N <= 4 ? 8 : 4, WIDE_KL = N <= 4 ? 16 : 8;
+
+    if (problem->x_along_k)
+        return launch(few ? sgemm_thin_across<N, 8, 4, 8, 2, VECTOR>
+                          : sgemm_thin_across<N, WIDE_KL, WIDE_R, 1, 2, VECTOR>,
+                      rows, problem, stream);
+    return launch(few      ? sgemm_thin_down < N, 4, 1, 8, N >= 8 ? 4 : 8, 2,
+                  VECTOR > : sgemm_thin_down<N, 32, 1, 8, U, 2, VECTOR>, rows, problem, stream);
+}
+
+extern "C" int tilemm__sgemm_thin_launch(const tilemm__sgemm_thin_t *problem, void *stream)
+{
+    const cudaStream_t s = (cudaStream_t)stream;
+    const int64_t n = problem->n;
+
+    if (n < 1 || n > TILEMM__SGEMM_THIN_MOST_N)
+        return cudaErrorInvalidValue;
+    if (problem->vector_x)
+        return n == 1   ? launch_n<1, true>(problem, s)
+               : n <= 4 ? launch_n<4, true>(problem, s)
+               : n <= 8 ? launch_n<8, true>(problem, s)
+                        : launch_n<16, true>(problem, s);
+    return n == 1   ? launch_n<1, false>(problem, s)
+           : n <= 4 ? launch_n<4, false>(problem, s)
+           : n <= 8 ? launch_n<8, false>(problem, s)
+                    : launch_n<16, false>(problem, s);
+}

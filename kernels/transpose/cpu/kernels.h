@@ -1,0 +1,73 @@
+/* kernels.h - the CPU's transposing kernels: one table for each instruction set.
+ *
+ * Assumptions: pointers are aligned to the element, those of 16-byte elements to 8; leading
+ * dimensions are counted in elements; source and destination do not overlap unless a function
+ * says otherwise. Blocks are meant to be small enough to stay in a near cache: cutting a matrix
+ * into blocks is the caller's part.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_TRANSPOSE_CPU_KERNELS_H
+#define TILEMM_KERNELS_TRANSPOSE_CPU_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/transpose/inplace.h"
+
+/* Which entry of a table: elements of 1, 2, 4, 8 and 16 bytes, and floats that are multiplied by
+ * alpha as they are moved. */
+enum { TILEMM__TRANSPOSE_SCALED = 5, TILEMM__TRANSPOSE_KINDS = 6 };
+
+/* A panel is this many adjacent columns, or fewer: rows of up to 128 bytes, two cache lines. */
+enum { TILEMM__PANEL_BYTES = 128, TILEMM__PANEL_COLS = 64 };
+
+static inline int64_t tilemm__panel_cols(size_t elem_size)
+{
+    const int64_t cols = (int64_t)(TILEMM__PANEL_BYTES / elem_size);
+
+    return cols < TILEMM__PANEL_COLS ? cols : TILEMM__PANEL_COLS;
+}
+
+/* Hints to a block kernel. */
+enum {
+    TILEMM__BLOCK_STREAM = 1, /* write around the caches: dst and its rows must be aligned to
+                                 vector_bytes */
+    TILEMM__BLOCK_NEAR = 2    /* the source is in a near cache already */
+};
+
+typedef struct {
+    int vector_bytes; /* a tile is vector_bytes / elem_size rows of 16 / elem_size columns */
+
+    /* dst (cols x rows) = alpha times the transpose of src (rows x cols). alpha is looked at only
+     * by the scaled kind. hints: of the bits above. next: another block of the source, which
+     * is asked for, to have it in a near cache after this one; or NULL. */
+    void (*block[TILEMM__TRANSPOSE_KINDS])(int64_t rows, int64_t cols, const void *src,
+                                           int64_t ld_src, void *dst, int64_t ld_dst, float alpha,
+                                           int hints, const void *next);
+
+    /* Copy rows of so many bytes, steps apart, whole cache lines of dst around the caches. */
+    void (*stream)(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,
+                   int64_t dst_step);
+
+    /* dst = alpha * src, n floats; dst may be src. */
+    void (*scale)(int64_t n, const float *src, float *dst, float alpha);
+
+    /* Step 2 of lib/inplace.h on one row of the view, row number i, in place, forward or backward;
+     * temp has room for the row and its alignment. The scaled kind multiplies by alpha. */
+    void (*shuffle[TILEMM__TRANSPOSE_KINDS])(const tilemm__inplace_t *view, int64_t i, void *row,
+                                             void *temp, int backward, float alpha);
+
+    /* Rotate each of the cols <= tilemm__panel_cols() columns of a panel of m rows up by a little:
+     * new(i, x) = old((i + shift[x]) mod m, x). shift does not fall from one column to the next,
+     * and is at most cols - 1 and less than m. From the last row with a negative ld it rotates
+     * down. */
+    void (*skew[TILEMM__TRANSPOSE_KINDS - 1])(int64_t m, int64_t cols, void *panel, int64_t ld,
+                                              const int *shift);
+} tilemm__transpose_cpu_t;
+
+extern const tilemm__transpose_cpu_t tilemm__transpose_cpu_generic;
+extern const tilemm__transpose_cpu_t tilemm__transpose_cpu_neon;
+extern const tilemm__transpose_cpu_t tilemm__transpose_cpu_avx2;
+extern const tilemm__transpose_cpu_t tilemm__transpose_cpu_avx512;
+
+#endif

@@ -1,0 +1,519 @@
+/* tile.h - the CPU's transposing kernels, one source for all instruction sets.
+ *
+ * A tile is transposed in registers. Let an element have e bytes and a vector V. A tile is V / e
+ * rows of 16 / e columns, 16 bytes of each row. Row r of the first 16 / e rows goes to the lowest
+ * 16 bytes of register r, row r + 16 / e to the next 16 bytes, and so on; then every 16-byte lane
+ * transposes a square on its own, by log2(16 / e) rounds of interleaving, and each register ends
+ * up as V bytes, contiguous, of one row of the result:
+ *
+ *     V = 32, e = 8:   load      | 00 01 | 20 21 |   interleave   | 00 10 | 20 30 |
+ *                                | 10 11 | 30 31 |                | 01 11 | 21 31 |
+ *
+ * No round's shuffle crosses a lane, so the same rounds serve every width. Where
+ * V = 64 four tiles that lie side by side are loaded by half vectors, and lanes change places after
+ * the rounds: fewer loads, and each cache line is read while it is there. Ragged edges are covered
+ * by tiles that overlap their neighbours and write the same values again, blocks of fewer rows than
+ * a tile by tiles with V = 16, blocks of less than 16 / e rows or columns element by element.
+ *
+ * Before including this an instruction set's file defines
+ *   TILE_TABLE            the name of its table
+ *   TILE_BYTES            V: 16, 32 or 64
+ *   TILE_LOAD(p, step)    a vector of the 16 bytes at p, p + step, ... (step in bytes; V > 16 only)
+ *   TILE_LOAD_HALVES(p, step)  a vector of the 32 bytes at p and at p + step (V = 64 only)
+ *   TILE_JOIN(x, y)       of two vectors' lanes: the even ones of x and y to x, the odd ones to y
+ *                         (V = 64 only)
+ *   TILE_STREAM(p, v)     store around the caches to an aligned address, and
+ *   TILE_FENCE()          order such stores before later ones; both or neither.
+ * No intrinsic appears here. All functions are static: objects compiled for different instruction
+ * sets share no code.
+ *
+ * Assumptions: as in transpose.h.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILE_ELEM
+
+#include <string.h>
+
+#include "kernels.h"
+
+#if defined(__clang__)
+#define TILE_SHUFFLE(type, x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#define TILE_UNROLL _Pragma("unroll")
+#else
+#define TILE_SHUFFLE(type, x, y, ...) __builtin_shuffle(x, y, (type){__VA_ARGS__})
+#define TILE_UNROLL _Pragma("GCC unroll 16")
+#endif
+
+#define TILE_INLINE static inline __attribute__((always_inline))
+
+#define TILE_PASTE_(x, y) x##_##y
+#define TILE_PASTE(x, y) TILE_PASTE_(x, y)
+
+/* The elements of one 16-byte lane, from number o on, each followed by the one at its place in a
+ * second vector, which has numbers from n on: half a lane of each. */
+#define TILE_PAIR(o, n) (o), (o) + (n)
+#define TILE_PAIRS_8(o, n) TILE_PAIR(o, n)
+#define TILE_PAIRS_4(o, n) TILE_PAIR(o, n), TILE_PAIR((o) + 1, n)
+#define TILE_PAIRS_2(o, n) TILE_PAIRS_4(o, n), TILE_PAIRS_4((o) + 2, n)
+#define TILE_PAIRS_1(o, n) TILE_PAIRS_2(o, n), TILE_PAIRS_2((o) + 4, n)
+
+/* For all lanes of a vector of 16, 32, 64 bytes; o is 0 for the lower halves, 8 / e for the
+ * upper. */
+#define TILE_LANES_16(pairs, e, o) pairs(o, 16 / (e))
+#define TILE_LANES_32(pairs, e, o) pairs(o, 32 / (e)), pairs((o) + 16 / (e), 32 / (e))
+#define TILE_LANES_64(pairs, e, o)                                                                 \
+    pairs(o, 64 / (e)), pairs((o) + 16 / (e), 64 / (e)), pairs((o) + 32 / (e), 64 / (e)),          \
+        pairs((o) + 48 / (e), 64 / (e))
+
+/* Callers' arrays, of whatever type they are, as elements of so many bytes. */
+typedef uint8_t __attribute__((may_alias)) elem_1;
+typedef uint16_t __attribute__((may_alias)) elem_2;
+typedef uint32_t __attribute__((may_alias)) elem_4;
+typedef uint64_t __attribute__((may_alias)) elem_8;
+typedef struct {
+    elem_8 half[2];
+} __attribute__((may_alias)) elem_16;
+typedef float __attribute__((may_alias)) elem_scaled;
+
+typedef float vector_float __attribute__((vector_size(TILE_BYTES)));
+#if TILE_BYTES > 16
+typedef float lane_float __attribute__((vector_size(16)));
+#else
+typedef uint64_t vector_load __attribute__((vector_size(16)));
+
+TILE_INLINE vector_load load_lane(const char *p)
+{
+    vector_load v;
+
+    memcpy(&v, p, 16);
+    return v;
+}
+#define TILE_LOAD(p, step) load_lane(p)
+#endif
+#ifndef TILE_STREAM
+#define TILE_STREAM(p, v) memcpy(p, &(v), TILE_BYTES)
+#define TILE_FENCE() ((void)0)
+#endif
+
+/* What is left at either end is less than a line. */
+TILE_INLINE void copy_less(char *dst, const char *src, int64_t bytes)
+{
+    int64_t i = 0;
+
+    for (; i + 8 <= bytes; i += 8)
+        memcpy(dst + i, src + i, 8);
+    for (; i < bytes; i++)
+        dst[i] = src[i];
+}
+
+static void stream(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,
+                   int64_t dst_step)
+{
+    int64_t row, i;
+    int part;
+
+    for (row = 0; row < rows; row++, src += src_step, dst += dst_step) {
+        const int64_t before = -(uintptr_t)dst % 64, head = before < bytes ? before : bytes;
+
+        copy_less(dst, src, head);
+        for (i = head; i + 64 <= bytes; i += 64) {
+            TILE_UNROLL
+            for (part = 0; part < 64; part += TILE_BYTES) {
+                vector_float v;
+
+                memcpy(&v, src + i + part, TILE_BYTES);
+                TILE_STREAM(dst + i + part, v);
+            }
+        }
+        copy_less(dst + i, src + i, bytes - i);
+    }
+    TILE_FENCE();
+}
+
+static void scale(int64_t n, const float *src, float *dst, float alpha)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        dst[i] = alpha * src[i];
+}
+
+#define TILE_ELEM 1
+#define TILE_KIND 1
+#include "tile.h"
+#define TILE_ELEM 2
+#define TILE_KIND 2
+#include "tile.h"
+#define TILE_ELEM 4
+#define TILE_KIND 4
+#include "tile.h"
+#define TILE_ELEM 8
+#define TILE_KIND 8
+#include "tile.h"
+#define TILE_ELEM 16
+#define TILE_KIND 16
+#include "tile.h"
+#define TILE_ELEM 4
+#define TILE_KIND scaled
+#define TILE_SCALED
+#include "tile.h"
+
+const tilemm__transpose_cpu_t TILE_TABLE = {
+    TILE_BYTES,
+    {block_1, block_2, block_4, block_8, block_16, block_scaled},
+    stream,
+    scale,
+    {shuffle_1, shuffle_2, shuffle_4, shuffle_8, shuffle_16, shuffle_scaled},
+    {skew_1, skew_2, skew_4, skew_8, skew_16},
+};
+
+#else /* TILE_ELEM: what there is for each kind of element */
+
+#define NAME(name) TILE_PASTE(name, TILE_KIND)
+#define ELEM NAME(elem)
+#define TILE NAME(tile)
+#define SMALL_TILE NAME(small_tile)
+#define WIDE_TILE NAME(wide_tile)
+#define STRIP NAME(strip)
+#ifdef TILE_SCALED
+#define SCALE(x) (alpha * (x))
+#else
+#define SCALE(x) (x)
+#endif
+
+/* Vectors of whole lanes: of unsigned integers as wide as an element, or as half of one of 16. */
+#if TILE_ELEM >= 8
+#define WORD uint64_t
+#elif TILE_ELEM == 4
+#define WORD uint32_t
+#elif TILE_ELEM == 2
+#define WORD uint16_t
+#else
+#define WORD uint8_t
+#endif
+
+enum { NAME(SQUARE) = 16 / TILE_ELEM };
+#define SQUARE NAME(SQUARE)
+
+typedef WORD NAME(vector) __attribute__((vector_size(TILE_BYTES)));
+#if TILE_BYTES > 16
+typedef WORD NAME(lane) __attribute__((vector_size(16)));
+#endif
+
+/* One round: registers r and r + SQUARE / 2 give registers 2 r and 2 r + 1. */
+#if TILE_ELEM < 16
+#define INTERLEAVE(type, bytes, x, y, o)                                                           \
+    TILE_SHUFFLE(type, x, y,                                                                       \
+                 TILE_PASTE(TILE_LANES, bytes)(TILE_PASTE(TILE_PAIRS, TILE_ELEM), TILE_ELEM, o))
+#define ROUND(type, bytes, to, from)                                                               \
+    TILE_UNROLL                                                                                    \
+    for (r = 0; r < SQUARE / 2; r++) {                                                             \
+        to[2 * r] = INTERLEAVE(type, bytes, from[r], from[r + SQUARE / 2], 0);                     \
+        to[2 * r + 1] = INTERLEAVE(type, bytes, from[r], from[r + SQUARE / 2], 8 / TILE_ELEM);     \
+    }
+#define ROUNDS(type, bytes, v)                                                                     \
+    do {                                                                                           \
+        type w[SQUARE];                                                                            \
+                                                                                                   \
+        ROUND(type, bytes, w, v)                                                                   \
+        if (SQUARE > 2) {                                                                          \
+            ROUND(type, bytes, v, w)                                                               \
+        }                                                                                          \
+        if (SQUARE > 4) {                                                                          \
+            ROUND(type, bytes, w, v)                                                               \
+        }                                                                                          \
+        if (SQUARE > 8) {                                                                          \
+            ROUND(type, bytes, v, w)                                                               \
+        }                                                                                          \
+        if (SQUARE == 2 || SQUARE == 8) {                                                          \
+            TILE_UNROLL                                                                            \
+            for (r = 0; r < SQUARE; r++)                                                           \
+                v[r] = w[r];                                                                       \
+        }                                                                                          \
+    } while (0)
+#else
+#define ROUNDS(type, bytes, v) ((void)0)
+#endif
+
+/* TILE_BYTES / TILE_ELEM rows, SQUARE columns. Strides are in bytes here. */
+TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
+                            float alpha, int stream)
+{
+    NAME(vector) v[SQUARE];
+    int r;
+
+    (void)alpha;
+    TILE_UNROLL
+    for (r = 0; r < SQUARE; r++)
+        v[r] = (NAME(vector))TILE_LOAD(src + r * src_step, SQUARE * src_step);
+    ROUNDS(NAME(vector), TILE_BYTES, v);
+    TILE_UNROLL
+    for (r = 0; r < SQUARE; r++) {
+#ifdef TILE_SCALED
+        v[r] = (NAME(vector))((vector_float)v[r] * alpha);
+#endif
+        if (stream)
+            TILE_STREAM(dst + r * dst_step, v[r]);
+        else
+            memcpy(dst + r * dst_step, &v[r], TILE_BYTES);
+    }
+}
+
+/* Tiles that are taken side by side: as many as make a cache line, if they fit the registers. */
+#if TILE_ELEM >= 4 && TILE_BYTES == 64
+enum { NAME(WIDE) = 4 };
+#else
+enum { NAME(WIDE) = 1 };
+#endif
+#define WIDE NAME(WIDE)
+
+#if TILE_BYTES == 64 && TILE_ELEM >= 4
+/* WIDE tiles side by side. Half a vector is loaded at a time, two rows to a register,
+ * which leaves half of the turning of lanes for after the rounds. */
+TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
+                                 float alpha, int stream)
+{
+    NAME(vector) v[WIDE][SQUARE];
+    int q, r;
+
+    (void)alpha;
+    TILE_UNROLL
+    for (q = 0; q < WIDE; q++) {
+        TILE_UNROLL
+        for (r = 0; r < SQUARE; r++)
+            v[q][r] = (NAME(vector))TILE_LOAD_HALVES(
+                src + (r + q / 2 * 2 * SQUARE) * src_step + q % 2 * 32, SQUARE * src_step);
+        ROUNDS(NAME(vector), TILE_BYTES, v[q]);
+    }
+    TILE_UNROLL
+    for (r = 0; r < SQUARE; r++) {
+        TILE_JOIN(v[0][r], v[2][r]);
+        TILE_JOIN(v[1][r], v[3][r]);
+    }
+    TILE_UNROLL
+    for (q = 0; q < WIDE; q++) {
+        TILE_UNROLL
+        for (r = 0; r < SQUARE; r++) {
+            char *const to = dst + ((q % 2 * 2 + q / 2) * SQUARE + r) * dst_step;
+#ifdef TILE_SCALED
+            v[q][r] = (NAME(vector))((vector_float)v[q][r] * alpha);
+#endif
+            if (stream)
+                TILE_STREAM(to, v[q][r]);
+            else
+                memcpy(to, &v[q][r], TILE_BYTES);
+        }
+    }
+}
+#else
+#undef WIDE_TILE
+#define WIDE_TILE TILE
+#endif
+
+#if TILE_BYTES > 16
+/* SQUARE rows and columns. */
+TILE_INLINE void NAME(small_tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
+                                  float alpha)
+{
+    NAME(lane) v[SQUARE];
+    int r;
+
+    (void)alpha;
+    TILE_UNROLL
+    for (r = 0; r < SQUARE; r++)
+        memcpy(&v[r], src + r * src_step, 16);
+    ROUNDS(NAME(lane), 16, v);
+    TILE_UNROLL
+    for (r = 0; r < SQUARE; r++) {
+#ifdef TILE_SCALED
+        v[r] = (NAME(lane))((lane_float)v[r] * alpha);
+#endif
+        memcpy(dst + r * dst_step, &v[r], 16);
+    }
+}
+#endif
+
+/* `tiles` times SQUARE rows of the result, from end to end. Where the rows of the source are no
+ * whole number of tiles the last tile overlaps the one before it. `next`, if not NULL, is what is
+ * asked for meanwhile, row by row. */
+TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, char *dst,
+                             int64_t dst_step, float alpha, int stream, int tiles, const char *next)
+{
+    const int64_t tile_rows = TILE_BYTES / TILE_ELEM;
+    int64_t i = 0;
+    int t;
+
+    for (; rows - i >= tile_rows; i += tile_rows) {
+        if (next)
+            for (t = 0; t < tile_rows; t++)
+                __builtin_prefetch(next + (i + t) * src_step, 0, 2);
+        if (tiles % WIDE == 0)
+            for (t = 0; t < tiles; t += WIDE)
+                WIDE_TILE(src + i * src_step + t * 16, src_step,
+                          dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, stream);
+        else
+            for (t = 0; t < tiles; t++)
+                TILE(src + i * src_step + t * 16, src_step,
+                     dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, stream);
+    }
+    if (i == rows)
+        return;
+#if TILE_BYTES > 16
+    if (rows < tile_rows) {
+        while (i < rows) {
+            i = rows - i < SQUARE ? rows - SQUARE : i;
+            for (t = 0; t < tiles; t++)
+                SMALL_TILE(src + i * src_step + t * 16, src_step,
+                           dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha);
+            i += SQUARE;
+        }
+        return;
+    }
+#endif
+    i = rows - tile_rows;
+    for (t = 0; t < tiles; t++)
+        TILE(src + i * src_step + t * 16, src_step, dst + t * SQUARE * dst_step + i * TILE_ELEM,
+             dst_step, alpha, 0);
+}
+
+static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_src, void *dst,
+                        int64_t ld_dst, float alpha, int hints, const void *next)
+{
+    const int64_t src_step = ld_src * TILE_ELEM, dst_step = ld_dst * TILE_ELEM;
+    const ELEM *const s = src;
+    ELEM *const d = dst;
+    int64_t i, j = 0;
+
+    if (rows < SQUARE) {
+        for (i = 0; i < rows; i++)
+            for (j = 0; j < cols; j++)
+                d[j * ld_dst + i] = SCALE(s[i * ld_src + j]);
+    } else if (cols < SQUARE) {
+        for (j = 0; j < cols; j++)
+            for (i = 0; i < rows; i++)
+                d[j * ld_dst + i] = SCALE(s[i * ld_src + j]);
+    } else {
+        const char *const from = src;
+        char *const to = dst;
+
+        /* Four tiles side by side use up whole cache lines of the source while they are there. A
+         * source that is near anyway is read for few rows of the result at a time. */
+        if (hints & TILEMM__BLOCK_NEAR) {
+            if (hints & TILEMM__BLOCK_STREAM)
+                for (; cols - j >= SQUARE; j += SQUARE)
+                    STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha,
+                          1, 1, NULL);
+        } else if (hints & TILEMM__BLOCK_STREAM) {
+            for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
+                STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1,
+                      4, next ? (const char *)next + j * TILE_ELEM : NULL);
+        } else {
+            for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
+                STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0,
+                      4, next ? (const char *)next + j * TILE_ELEM : NULL);
+        }
+        while (j < cols) {
+            j = cols - j < SQUARE ? cols - SQUARE : j;
+            STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1,
+                  NULL);
+            j += SQUARE;
+        }
+        if (hints & TILEMM__BLOCK_STREAM)
+            TILE_FENCE();
+    }
+    (void)alpha;
+}
+
+static void NAME(shuffle)(const tilemm__inplace_t *view, int64_t i, void *row, void *temp,
+                          int backward, float alpha)
+{
+    /* Along a row the target rises by m, mod n, but for column q b, where it is
+     * (i + q) mod m mod n, as q b m is a multiple of n. */
+    const int64_t m = view->m, n = view->n, b = view->b, step = m % n;
+    ELEM *restrict const x = row;
+    ELEM *restrict const t = temp;
+    int64_t first = i % n, j, q;
+
+    for (q = 0, j = 0; j < n; q++) {
+        const int64_t end = j + b;
+        int64_t target = first;
+
+        if (backward) {
+            for (; j < end; j++) {
+                t[j] = x[target];
+                target = target >= n - step ? target - (n - step) : target + step;
+            }
+        } else {
+            for (; j < end; j++) {
+                t[target] = x[j];
+                target = target >= n - step ? target - (n - step) : target + step;
+            }
+        }
+        first = first + 1 < n && i + q + 1 != m ? first + 1 : 0;
+    }
+    (void)alpha;
+    for (j = 0; j < n; j++)
+        x[j] = SCALE(t[j]);
+}
+
+#ifndef TILE_SCALED
+static void NAME(skew)(int64_t m, int64_t cols, void *panel, int64_t ld, const int *shift)
+{
+    enum {
+        WIDTH = TILEMM__PANEL_BYTES / TILE_ELEM < TILEMM__PANEL_COLS
+                    ? TILEMM__PANEL_BYTES / TILE_ELEM
+                    : TILEMM__PANEL_COLS,
+        ROWS = TILEMM__PANEL_COLS,
+        PREFETCH = 16
+    };
+    /* The rows from the present one to the one that the last column is taken from, in a ring of
+     * ROWS rows; and the first rows, which the last ones need when they are overwritten. */
+    ELEM ring[ROWS * WIDTH], first[ROWS * WIDTH];
+    ELEM *const base = panel;
+    const size_t bytes = (size_t)cols * sizeof(ELEM);
+    const int ahead = shift[cols - 1];
+    unsigned offset[WIDTH];
+    int64_t i;
+    int x;
+
+    for (x = 0; x < cols; x++)
+        offset[x] = (unsigned)(shift[x] * WIDTH + x);
+    for (i = 0; i < ahead; i++) {
+        memcpy(first + i * WIDTH, base + i * ld, bytes);
+        memcpy(ring + i * WIDTH, base + i * ld, bytes);
+    }
+    for (i = 0; i < m; i++) {
+        const int64_t next = i + ahead;
+        const unsigned here = (unsigned)(i % ROWS * WIDTH);
+        ELEM *restrict const out = base + i * ld;
+
+        /* Rows are far from each other: the hardware does not foresee the next. */
+        if (next + PREFETCH < m) {
+            __builtin_prefetch(base + (next + PREFETCH) * ld, 1);
+            __builtin_prefetch(base + (next + PREFETCH) * ld + cols - 1, 1);
+        }
+        memcpy(ring + next % ROWS * WIDTH, next < m ? base + next * ld : first + (next - m) * WIDTH,
+               bytes);
+        for (x = 0; x < cols; x++)
+            out[x] = ring[(here + offset[x]) % (ROWS * WIDTH)];
+    }
+}
+#endif
+
+#undef NAME
+#undef ELEM
+#undef TILE
+#undef SMALL_TILE
+#undef WIDE_TILE
+#undef STRIP
+#undef SCALE
+#undef WORD
+#undef SQUARE
+#undef WIDE
+#undef INTERLEAVE
+#undef ROUND
+#undef ROUNDS
+#undef TILE_SCALED
+#undef TILE_KIND
+#undef TILE_ELEM
+#endif

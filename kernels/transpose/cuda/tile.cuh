@@ -1,0 +1,542 @@
+/* tile.cuh - what the tiled transpose kernels share: words of registers to and from
+ * memory, blocks turned over in registers, tiles to and from shared memory.
+ *
+ * Assumes: blocks of THREADS threads (TILEMM__TRANSPOSE_THREADS where there is no such parameter);
+ * compute capability 7.5 or later.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_TRANSPOSE_CUDA_TILE_CUH
+#define TILEMM_KERNELS_TRANSPOSE_CUDA_TILE_CUH
+
+#include <stdint.h>
+
+#include "kernels/transpose/layout.h"
+#include "transpose.h"
+
+/* The type to move one element with. 16-byte elements are aligned to 8 bytes only. */
+struct __align__(8) tilemm__pair
+{
+    uint2 low, high;
+};
+
+template <int BYTES>
+struct tilemm__element;
+template <>
+struct tilemm__element<1> {
+    typedef uint8_t type;
+};
+template <>
+struct tilemm__element<2> {
+    typedef uint16_t type;
+};
+template <>
+struct tilemm__element<4> {
+    typedef uint32_t type;
+};
+template <>
+struct tilemm__element<8> {
+    typedef uint2 type;
+};
+template <>
+struct tilemm__element<16> {
+    typedef tilemm__pair type;
+};
+
+/* The type of an element in shared memory, where those of 16 bytes are aligned to 16. */
+template <int BYTES>
+struct tilemm__shared_element {
+    typedef typename tilemm__element<BYTES>::type type;
+};
+template <>
+struct tilemm__shared_element<16> {
+    typedef uint4 type;
+};
+
+/* ---- BYTES bytes between memory and words in registers -------------------------------------- */
+
+template <int BYTES>
+struct tilemm__bytes {
+};
+
+template <bool STREAM>
+static __device__ __forceinline__ void get(tilemm__bytes<8>, uint32_t *w, const void *p)
+{
+    const uint2 v = STREAM ? __ldcs((const uint2 *)p) : *(const uint2 *)p;
+
+    w[0] = v.x;
+    w[1] = v.y;
+}
+
+template <bool STREAM>
+static __device__ __forceinline__ void get(tilemm__bytes<16>, uint32_t *w, const void *p)
+{
+    const uint4 v = STREAM ? __ldcs((const uint4 *)p) : *(const uint4 *)p;
+
+    w[0] = v.x;
+    w[1] = v.y;
+    w[2] = v.z;
+    w[3] = v.w;
+}
+
+template <bool STREAM>
+static __device__ __forceinline__ void put(tilemm__bytes<8>, void *p, const uint32_t *w)
+{
+    const uint2 v = make_uint2(w[0], w[1]);
+
+    if (STREAM)
+        __stcs((uint2 *)p, v);
+    else
+        *(uint2 *)p = v;
+}
+
+template <bool STREAM>
+static __device__ __forceinline__ void put(tilemm__bytes<16>, void *p, const uint32_t *w)
+{
+    const uint4 v = make_uint4(w[0], w[1], w[2], w[3]);
+
+    if (STREAM)
+        __stcs((uint4 *)p, v);
+    else
+        *(uint4 *)p = v;
+}
+
+/* A chunk at an address that is a multiple of ALIGN only. */
+template <int CHUNK, int ALIGN, bool STREAM>
+static __device__ __forceinline__ void get_chunk(uint32_t *w, const unsigned char *p)
+{
+#pragma unroll
+    for (int at = 0; at < CHUNK; at += ALIGN)
+        get<STREAM>(tilemm__bytes<ALIGN>(), w + at / 4, p + at);
+}
+
+template <int CHUNK, int ALIGN, bool STREAM>
+static __device__ __forceinline__ void put_chunk(unsigned char *p, const uint32_t *w)
+{
+#pragma unroll
+    for (int at = 0; at < CHUNK; at += ALIGN)
+        put<STREAM>(tilemm__bytes<ALIGN>(), p + at, w + at / 4);
+}
+
+/* Element e of a chunk that is not all there. */
+static __device__ __forceinline__ void get_element(tilemm__bytes<1>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    w[e / 4] |= (uint32_t)p[e] << (e % 4 * 8);
+}
+
+static __device__ __forceinline__ void get_element(tilemm__bytes<2>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    w[e / 2] |= (uint32_t)((const uint16_t *)p)[e] << (e % 2 * 16);
+}
+
+static __device__ __forceinline__ void get_element(tilemm__bytes<4>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    w[e] = ((const uint32_t *)p)[e];
+}
+
+static __device__ __forceinline__ void get_element(tilemm__bytes<8>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    get<false>(tilemm__bytes<8>(), w + e * 2, p + e * 8);
+}
+
+static __device__ __forceinline__ void get_element(tilemm__bytes<16>, uint32_t *w, int e,
+                                                   const unsigned char *p)
+{
+    get<false>(tilemm__bytes<8>(), w + e * 4, p + e * 16);
+    get<false>(tilemm__bytes<8>(), w + e * 4 + 2, p + e * 16 + 8);
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<1>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    p[e] = (unsigned char)(w[e / 4] >> (e % 4 * 8));
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<2>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    ((uint16_t *)p)[e] = (uint16_t)(w[e / 2] >> (e % 2 * 16));
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<4>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    ((uint32_t *)p)[e] = w[e];
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<8>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    put<false>(tilemm__bytes<8>(), p + e * 8, w + e * 2);
+}
+
+static __device__ __forceinline__ void put_element(tilemm__bytes<16>, unsigned char *p, int e,
+                                                   const uint32_t *w)
+{
+    put<false>(tilemm__bytes<8>(), p + e * 16, w + e * 4);
+    put<false>(tilemm__bytes<8>(), p + e * 16 + 8, w + e * 4 + 2);
+}
+
+/* ---- elements between global and shared memory ----------------------------------------------- */
+
+/* One element into shared memory, where the hardware can without passing through registers: in any
+ * case it is there after async_commit, async_wait and __syncthreads. Of elements of 16 bytes, lanes
+ * copy halves first that are in different banks for lanes eight apart. */
+template <int BYTES>
+static __device__ __forceinline__ void copy_async(typename tilemm__shared_element<BYTES>::type *to,
+                                                  const typename tilemm__element<BYTES>::type *from)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (BYTES >= 4) {
+        const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+
+        if (BYTES == 4)
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(from)
+                         : "memory");
+#pragma unroll
+        for (int half = 0; half < BYTES / 8; half++) {
+            const unsigned at = BYTES == 16 ? half * 8 ^ (threadIdx.x & 8) : 0;
+
+            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared + at),
+                         "l"((const char *)from + at)
+                         : "memory");
+        }
+        return;
+    }
+#endif
+    *(typename tilemm__element<BYTES>::type *)to = *from;
+}
+
+/* One element from shared memory. */
+template <int BYTES>
+static __device__ __forceinline__ void
+write_element(typename tilemm__element<BYTES>::type *to,
+              const typename tilemm__shared_element<BYTES>::type *from)
+{
+    *to = *from;
+}
+
+template <>
+__device__ __forceinline__ void write_element<16>(tilemm__pair *to, const uint4 *from)
+{
+    const uint4 v = *from;
+
+    to->low = make_uint2(v.x, v.y);
+    to->high = make_uint2(v.z, v.w);
+}
+
+/* What was copied so far is a group; wait until no more than LEFT groups are on their way. */
+static __device__ __forceinline__ void async_commit(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+template <int LEFT>
+static __device__ __forceinline__ void async_wait(void)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+#endif
+}
+
+/* ---- blocks in registers: chunk j of out is element j of every chunk of in ------------------ */
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<1>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int k = 0; k < W; k++) {
+#pragma unroll
+        for (int j = 0; j < W; j++) {
+            /* The 4 x 4 bytes of word j of rows 4 k to 4 k + 3. */
+            const uint32_t a = in[4 * k][j], b = in[4 * k + 1][j];
+            const uint32_t c = in[4 * k + 2][j], d = in[4 * k + 3][j];
+            const uint32_t ab_low = __byte_perm(a, b, 0x5140), ab_high = __byte_perm(a, b, 0x7362);
+            const uint32_t cd_low = __byte_perm(c, d, 0x5140), cd_high = __byte_perm(c, d, 0x7362);
+
+            out[4 * j][k] = __byte_perm(ab_low, cd_low, 0x5410);
+            out[4 * j + 1][k] = __byte_perm(ab_low, cd_low, 0x7632);
+            out[4 * j + 2][k] = __byte_perm(ab_high, cd_high, 0x5410);
+            out[4 * j + 3][k] = __byte_perm(ab_high, cd_high, 0x7632);
+        }
+    }
+}
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<2>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+#pragma unroll
+        for (int k = 0; k < W; k++)
+            out[j][k] =
+                __byte_perm(in[2 * k][j / 2], in[2 * k + 1][j / 2], j % 2 ? 0x7632 : 0x5410);
+    }
+}
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<4>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+#pragma unroll
+        for (int i = 0; i < V; i++)
+            out[j][i] = in[i][j];
+    }
+}
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<8>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int j = 0; j < V; j++) {
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            out[j][2 * i] = in[i][2 * j];
+            out[j][2 * i + 1] = in[i][2 * j + 1];
+        }
+    }
+}
+
+template <int V, int W>
+static __device__ __forceinline__ void turn(tilemm__bytes<16>, uint32_t (&out)[V][W],
+                                            uint32_t (&in)[V][W])
+{
+#pragma unroll
+    for (int k = 0; k < W; k++)
+        out[0][k] = in[0][k];
+}
+
+/* t / d, by the short division where it will do. */
+static __device__ __forceinline__ uint64_t quotient(uint64_t t, uint64_t d)
+{
+    return (t | d) >> 32 ? t / d : (uint32_t)t / (uint32_t)d;
+}
+
+/* Division of x < 2^31 by d < 2^31, without dividing: magic is floor(2^(32 + shift) / d) + 1, where
+ * 2^shift < d <= 2^(shift + 1), so the error x / 2^(32 + shift) of the product is below 1 / d. */
+typedef struct {
+    uint32_t magic; /* 0 for d = 1 */
+    int shift;
+} division_t;
+
+static inline division_t division_by(uint32_t d)
+{
+    division_t by = {0, 0};
+
+    while (d > 1 && UINT64_C(2) << by.shift < d)
+        by.shift++;
+    if (d > 1)
+        by.magic = (uint32_t)((UINT64_C(1) << (32 + by.shift)) / d) + 1;
+    return by;
+}
+
+static __device__ __forceinline__ uint32_t divided(uint32_t x, division_t by)
+{
+    return by.magic ? __umulhi(x, by.magic) >> by.shift : x;
+}
+
+/* alpha times a float; elements of other sizes are never scaled. */
+template <typename T>
+static __device__ __forceinline__ T times(T element, float alpha)
+{
+    (void)alpha;
+    return element;
+}
+
+static __device__ __forceinline__ uint32_t times(uint32_t word, float alpha)
+{
+    return __float_as_uint(__uint_as_float(word) * alpha);
+}
+
+static __host__ __device__ __forceinline__ uint64_t tiles_along(int64_t size, int edge)
+{
+    return ((uint64_t)size + (uint64_t)edge - 1) / (uint64_t)edge;
+}
+
+/* Each block walks over tiles with the stride of the grid. */
+static inline unsigned grid_for(uint64_t tiles)
+{
+    return (unsigned)(tiles < 0x7fffffff ? tiles : 0x7fffffff);
+}
+
+/* The lines of one side of a strip: `length` consecutive elements, `each` times a matrix, where
+ * `packed` says that a matrix, and `together` that all of a batch have no gaps. */
+template <typename side_t>
+static side_t lines_of(const tilemm__transpose_launch_t *p, int length, int each, int packed,
+                       int together, int unit_bytes)
+{
+    const int batch = p->tile_batch, area = length * each;
+    side_t side;
+
+    side.length = length;
+    side.each = each;
+    if (packed) {
+        side.length = together ? area * batch : area;
+        side.each = together ? 0 : 1;
+    }
+    side.lines = packed && together ? 1 : side.each * batch;
+    side.by_each = division_by(side.each ? (uint32_t)side.each : 1);
+    side.unit = unit_bytes <= p->elem_size ? 1 : unit_bytes / p->elem_size;
+    for (side.log_lanes = 0; side.log_lanes < 8 && (side.unit << side.log_lanes) < side.length;
+         side.log_lanes++)
+        ;
+    return side;
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------- */
+
+/* The tile of EDGE x EDGE elements at src, of which rows x cols are there, goes transposed to
+ * shared memory (tilemm__transpose_chunk). ld is in elements. */
+template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM, int THREADS>
+static __device__ __forceinline__ void chunks_in(unsigned char *tile, const unsigned char *src,
+                                                 int64_t ld, int64_t rows, int64_t cols, int scaled,
+                                                 float alpha)
+{
+    enum { V = CHUNK / BYTES, W = CHUNK / 4, Q = EDGE / V, STEP = THREADS / Q, BLOCKS = Q / STEP };
+    const int x = threadIdx.x % Q, y = threadIdx.x / Q;
+    const bool whole = rows >= EDGE && cols >= EDGE;
+    const int64_t there = cols - x * V;
+
+    src += ((int64_t)y * V * ld + x * V) * BYTES;
+#pragma unroll
+    for (int s = 0; s < BLOCKS; s++) {
+        uint32_t in[V][W], out[V][W];
+
+#pragma unroll
+        for (int i = 0; i < V; i++) {
+            const unsigned char *p = src + (s * STEP * V + i) * ld * BYTES;
+
+            if (whole) {
+                get_chunk<CHUNK, ALIGN, STREAM>(in[i], p);
+                continue;
+            }
+#pragma unroll
+            for (int k = 0; k < W; k++)
+                in[i][k] = 0;
+            if ((y + s * STEP) * V + i >= rows)
+                continue;
+            if (there >= V) {
+                get_chunk<CHUNK, ALIGN, STREAM>(in[i], p);
+            } else {
+#pragma unroll
+                for (int e = 0; e < V; e++) {
+                    if (e < there)
+                        get_element(tilemm__bytes<BYTES>(), in[i], e, p);
+                }
+            }
+        }
+        if (BYTES == 4 && scaled) {
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+#pragma unroll
+                for (int k = 0; k < W; k++)
+                    in[i][k] = times(in[i][k], alpha);
+            }
+        }
+        turn(tilemm__bytes<BYTES>(), out, in);
+#pragma unroll
+        for (int j = 0; j < V; j++)
+            put<false>(tilemm__bytes<CHUNK>(),
+                       tile + tilemm__transpose_chunk(x * V + j, y + s * STEP, Q, V) * CHUNK,
+                       out[j]);
+    }
+}
+
+/* The tile goes to dst, of which rows x cols elements are there. */
+template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM, int THREADS>
+static __device__ __forceinline__ void chunks_out(unsigned char *dst, const unsigned char *tile,
+                                                  int64_t ld, int64_t rows, int64_t cols)
+{
+    enum {
+        V = CHUNK / BYTES,
+        W = CHUNK / 4,
+        Q = EDGE / V,
+        STEP = THREADS / Q,
+        PASSES = EDGE / STEP
+    };
+    const int x = threadIdx.x % Q, y = threadIdx.x / Q;
+    const bool whole = rows >= EDGE && cols >= EDGE;
+    const int64_t there = cols - x * V;
+
+    dst += ((int64_t)y * ld + x * V) * BYTES;
+#pragma unroll
+    for (int s = 0; s < PASSES; s++) {
+        unsigned char *p = dst + s * STEP * ld * BYTES;
+        uint32_t w[W];
+
+        get<false>(tilemm__bytes<CHUNK>(), w,
+                   tile + tilemm__transpose_chunk(y + s * STEP, x, Q, V) * CHUNK);
+        if (whole) {
+            put_chunk<CHUNK, ALIGN, STREAM>(p, w);
+        } else if (y + s * STEP < rows) {
+            if (there >= V) {
+                put_chunk<CHUNK, ALIGN, STREAM>(p, w);
+            } else {
+#pragma unroll
+                for (int e = 0; e < V; e++) {
+                    if (e < there)
+                        put_element(tilemm__bytes<BYTES>(), p, e, w);
+                }
+            }
+        }
+    }
+}
+
+/* The same, element by element; the tile is not transposed (tilemm__transpose_element). */
+template <int BYTES, int EDGE>
+static __device__ __forceinline__ void
+elements_in(typename tilemm__element<BYTES>::type *tile, const unsigned char *src, int64_t ld,
+            int64_t rows, int64_t cols, int scaled, float alpha)
+{
+    typedef typename tilemm__element<BYTES>::type element;
+    enum { STEP = TILEMM__TRANSPOSE_THREADS / EDGE, PASSES = EDGE / STEP };
+    const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
+    const element *p = (const element *)src + ((int64_t)y * ld + x);
+    element v[PASSES];
+
+    if (rows >= EDGE && cols >= EDGE) {
+#pragma unroll
+        for (int s = 0; s < PASSES; s++)
+            v[s] = p[s * STEP * ld];
+    } else {
+#pragma unroll
+        for (int s = 0; s < PASSES; s++) {
+            v[s] = element();
+            if (y + s * STEP < rows && x < cols)
+                v[s] = p[s * STEP * ld];
+        }
+    }
+#pragma unroll
+    for (int s = 0; s < PASSES; s++)
+        tile[tilemm__transpose_element(y + s * STEP, x, EDGE, BYTES)] =
+            scaled ? times(v[s], alpha) : v[s];
+}
+
+template <int BYTES, int EDGE>
+static __device__ __forceinline__ void
+elements_out(unsigned char *dst, const typename tilemm__element<BYTES>::type *tile, int64_t ld,
+             int64_t rows, int64_t cols)
+{
+    typedef typename tilemm__element<BYTES>::type element;
+    enum { STEP = TILEMM__TRANSPOSE_THREADS / EDGE, PASSES = EDGE / STEP };
+    const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
+    element *p = (element *)dst + ((int64_t)y * ld + x);
+
+#pragma unroll
+    for (int s = 0; s < PASSES; s++) {
+        if (y + s * STEP < rows && x < cols)
+            p[s * STEP * ld] = tile[tilemm__transpose_element(x, y + s * STEP, EDGE, BYTES)];
+    }
+}
+
+#endif

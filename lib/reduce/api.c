@@ -1,0 +1,227 @@
+/* api.c - the entry points of the reductions: check, bring to vectors with strides, run.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "lib/internal.h"
+
+_Static_assert((int)TILEMM_SUM == TILEMM__SUM && (int)TILEMM_ASUM == TILEMM__ASUM &&
+                   (int)TILEMM_SUMSQ == TILEMM__SUMSQ && (int)TILEMM_NRM2 == TILEMM__NRM2 &&
+                   (int)TILEMM_MEAN == TILEMM__MEAN && (int)TILEMM_MAX == TILEMM__MAX &&
+                   (int)TILEMM_MIN == TILEMM__MIN && (int)TILEMM_AMAX == TILEMM__AMAX &&
+                   (int)TILEMM_AMIN == TILEMM__AMIN,
+               "args.h numbers the reductions as tilemm.h does");
+
+static const char *const op_names[] = {"sum", "asum", "sumsq", "nrm2", "mean",
+                                       "max", "min",  "amax",  "amin", "dot"};
+
+static const char *nan_name(tilemm_t ctx)
+{
+    return ctx->nan_policy == TILEMM_NAN_IGNORE ? "ignore" : "propagate";
+}
+
+/* Element 0 of a vector that is walked from its far end if the increment is negative; results
+ * come out as an offset from its address. */
+static int64_t first_element(int64_t n, int64_t inc)
+{
+    return inc < 0 && n > 0 ? (n - 1) * -inc : 0;
+}
+
+static int check_vector(tilemm_t ctx, const char *where, const char *name, const char *inc_name,
+                        int64_t n, const void *x, int64_t inc, size_t elem_size)
+{
+    return tilemm__check_increment(ctx, where, inc_name, inc) &&
+           tilemm__check_span(ctx, where, name, inc_name, n, 1, inc, 1, 0, elem_size) &&
+           (n == 0 || tilemm__check_pointer(ctx, where, name, x));
+}
+
+/* A short way for a short vector, where checks and a plan would take longer than the work. 1 if it
+ * is done. Whatever is not plainly right, or needs a thought, goes the long way, which has the
+ * words for it. */
+static inline int reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args)
+{
+    enum { MOST = 16384 }; /* too few for a second thread */
+    return ctx && ctx->backend->reduce_short && !ctx->log && args->n > 0 && args->n <= MOST &&
+           args->istride == 1 && args->x && (args->out || args->index_out) &&
+           (args->op != TILEMM__DOT || (args->y_istride == 1 && args->y)) &&
+           ctx->backend->reduce_short(ctx, args);
+}
+
+/* One vector to one value, and to one index where index is not NULL. */
+static tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int op, int64_t n,
+                                     const float *x, int64_t incx, const float *y, int64_t incy,
+                                     const char *result_name, float *result, int64_t *index)
+{
+    tilemm__reduce_args_t args = {.op = op,
+                                  .nan_ignore = ctx && ctx->nan_policy == TILEMM_NAN_IGNORE,
+                                  .count = 1,
+                                  .n = n,
+                                  .x = x,
+                                  .istride = incx,
+                                  .y = y,
+                                  .y_istride = incy,
+                                  .out = result,
+                                  .index_out = index,
+                                  .out_stride = 1};
+    if (reduce_short(ctx, &args))
+        return TILEMM_SUCCESS;
+    int arg = result == NULL && op >= TILEMM__MAX && op <= TILEMM__AMIN;
+    if (!tilemm__check_context(ctx) || !tilemm__check_at_least(ctx, where, "n", n, 0) ||
+        !check_vector(ctx, where, "x", "incx", n, x, incx, sizeof(float)) ||
+        (op == TILEMM__DOT && !check_vector(ctx, where, "y", "incy", n, y, incy, sizeof(float))) ||
+        !tilemm__check_pointer(ctx, where, result_name, index ? (void *)index : (void *)result))
+        return TILEMM_INVALID_ARGUMENT;
+    char inc_y[40] = "";
+    if (op == TILEMM__DOT && ctx->log)
+        snprintf(inc_y, sizeof inc_y, " --inc-y %lld", (long long)incy);
+    tilemm__log(ctx, "reduce --op %s%s --sizes %lld --inc %lld%s --nan %s", arg ? "i" : "",
+                op_names[op], (long long)n, (long long)incx, inc_y, nan_name(ctx));
+    args.x = n ? x + first_element(n, incx) : NULL;
+    args.y = n && y ? y + first_element(n, incy) : NULL;
+    return ctx->backend->reduce(ctx, &args);
+}
+
+#define VECTOR_REDUCTION(name, op)                                                                 \
+    tilemm_status_t tilemm_##name(tilemm_t ctx, int64_t n, const float *x, int64_t incx,           \
+                                  float *result)                                                   \
+    {                                                                                              \
+        return reduce_vector(ctx, #name, op, n, x, incx, NULL, 1, "result", result, NULL);         \
+    }
+VECTOR_REDUCTION(ssum, TILEMM__SUM)
+VECTOR_REDUCTION(sasum, TILEMM__ASUM)
+VECTOR_REDUCTION(snrm2, TILEMM__NRM2)
+VECTOR_REDUCTION(smax, TILEMM__MAX)
+VECTOR_REDUCTION(smin, TILEMM__MIN)
+
+#define VECTOR_INDEX(name, op)                                                                     \
+    tilemm_status_t tilemm_##name(tilemm_t ctx, int64_t n, const float *x, int64_t incx,           \
+                                  int64_t *index)                                                  \
+    {                                                                                              \
+        return reduce_vector(ctx, #name, op, n, x, incx, NULL, 1, "index", NULL, index);           \
+    }
+VECTOR_INDEX(isamax, TILEMM__AMAX)
+VECTOR_INDEX(isamin, TILEMM__AMIN)
+VECTOR_INDEX(ismax, TILEMM__MAX)
+VECTOR_INDEX(ismin, TILEMM__MIN)
+
+tilemm_status_t tilemm_sdot(tilemm_t ctx, int64_t n, const float *x, int64_t incx, const float *y,
+                            int64_t incy, float *result)
+{
+    return reduce_vector(ctx, "sdot", TILEMM__DOT, n, x, incx, y, incy, "result", result, NULL);
+}
+
+static int check_reduction(tilemm_t ctx, const char *where, tilemm_reduce_t op, int extremes_only)
+{
+    int value = (int)op, least = extremes_only ? TILEMM__MAX : TILEMM__SUM;
+    if (value >= least && value <= TILEMM__AMIN)
+        return 1;
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: op = %d, must be %s", where, value,
+                 extremes_only ? "TILEMM_MAX, TILEMM_MIN, TILEMM_AMAX or TILEMM_AMIN"
+                               : "one of tilemm_reduce_t, 0 to 8");
+    return 0;
+}
+
+static tilemm_status_t reduce_matrix(tilemm_t ctx, const char *where, int arg, tilemm_reduce_t op,
+                                     tilemm_axis_t axis, tilemm_layout_t layout, int64_t rows,
+                                     int64_t cols, const float *a, int64_t lda, float *out,
+                                     int64_t incout, int64_t *index_out)
+{
+    if (!tilemm__check_context(ctx) || !check_reduction(ctx, where, op, arg))
+        return TILEMM_INVALID_ARGUMENT;
+    if (axis != TILEMM_AXIS_ROWS && axis != TILEMM_AXIS_COLS)
+        return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                            "%s: axis = %d, must be TILEMM_AXIS_ROWS (0) or TILEMM_AXIS_COLS (1)",
+                            where, (int)axis);
+    int row_major = layout == TILEMM_ROW_MAJOR;
+    int down = (axis == TILEMM_AXIS_ROWS) == row_major; /* across the lines of memory */
+    char note[64];
+    snprintf(note, sizeof note, "%s = %lld, %s", row_major ? "cols" : "rows",
+             (long long)(row_major ? cols : rows), row_major ? "row-major" : "column-major");
+    if (!tilemm__check_layout(ctx, where, layout) ||
+        !tilemm__check_at_least(ctx, where, "rows", rows, 0) ||
+        !tilemm__check_at_least(ctx, where, "cols", cols, 0) ||
+        !tilemm__check_ld(ctx, where, "lda", row_major ? cols : rows, lda, note))
+        return TILEMM_INVALID_ARGUMENT;
+    int64_t count = axis == TILEMM_AXIS_ROWS ? cols : rows;
+    int64_t n = axis == TILEMM_AXIS_ROWS ? rows : cols;
+    if (!tilemm__check_increment(ctx, where, "incout", incout) ||
+        !tilemm__check_span(ctx, where, "out", "incout", count, 1, incout, 1, 0,
+                            arg ? sizeof(int64_t) : sizeof(float)) ||
+        (n > 0 && count > 0 &&
+         (!tilemm__check_span(ctx, where, "a", "lda", row_major ? rows : cols,
+                              row_major ? cols : rows, lda, 1, 0, sizeof(float)) ||
+          !tilemm__check_pointer(ctx, where, "a", a))) ||
+        (count > 0 && (!arg || out) && !tilemm__check_pointer(ctx, where, "out", out)) ||
+        (count > 0 && arg && !tilemm__check_pointer(ctx, where, "index_out", index_out)))
+        return TILEMM_INVALID_ARGUMENT;
+    tilemm__log(ctx, "reduce --op %s --axis %s --layout %s --sizes %lldx%lld --lda %lld%s --nan %s",
+                op_names[op], axis == TILEMM_AXIS_ROWS ? "rows" : "cols", row_major ? "row" : "col",
+                (long long)rows, (long long)cols, (long long)lda, arg ? " --arg" : "",
+                nan_name(ctx));
+    if (count == 0)
+        return TILEMM_SUCCESS;
+    int64_t first = first_element(count, incout);
+    tilemm__reduce_args_t args = {.op = (int)op,
+                                  .nan_ignore = ctx->nan_policy == TILEMM_NAN_IGNORE,
+                                  .count = count,
+                                  .n = n,
+                                  .x = a,
+                                  .istride = down ? lda : 1,
+                                  .vstride = down ? 1 : lda,
+                                  .out = out ? out + first : NULL,
+                                  .index_out = index_out ? index_out + first : NULL,
+                                  .out_stride = incout};
+    return ctx->backend->reduce(ctx, &args);
+}
+
+tilemm_status_t tilemm_sreduce(tilemm_t ctx, tilemm_reduce_t op, tilemm_axis_t axis,
+                               tilemm_layout_t layout, int64_t rows, int64_t cols, const float *a,
+                               int64_t lda, float *out, int64_t incout)
+{
+    return reduce_matrix(ctx, "sreduce", 0, op, axis, layout, rows, cols, a, lda, out, incout,
+                         NULL);
+}
+
+tilemm_status_t tilemm_sargreduce(tilemm_t ctx, tilemm_reduce_t op, tilemm_axis_t axis,
+                                  tilemm_layout_t layout, int64_t rows, int64_t cols,
+                                  const float *a, int64_t lda, float *out, int64_t incout,
+                                  int64_t *index_out)
+{
+    return reduce_matrix(ctx, "sargreduce", 1, op, axis, layout, rows, cols, a, lda, out, incout,
+                         index_out);
+}
+
+tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_t segments,
+                                        const float *x, const int64_t *offsets, float *out)
+{
+    static const char where[] = "sreduce_segments";
+    if (!tilemm__check_context(ctx) || !check_reduction(ctx, where, op, 0) ||
+        !tilemm__check_at_least(ctx, where, "segments", segments, 0))
+        return TILEMM_INVALID_ARGUMENT;
+    if (segments == 0)
+        return TILEMM_SUCCESS;
+    if (!tilemm__check_span(ctx, where, "offsets", "increment", segments, 1, 1, 1, 0,
+                            2 * sizeof(int64_t)) ||
+        !tilemm__check_pointer(ctx, where, "offsets", offsets) ||
+        !tilemm__check_pointer(ctx, where, "out", out))
+        return TILEMM_INVALID_ARGUMENT;
+    int64_t elements = -1; /* unknown */
+    if (ctx->backend->id == TILEMM_BACKEND_CPU ||
+        ctx->backend->locate(ctx, offsets) == TILEMM__HOST) {
+        if (!tilemm__check_offsets(ctx, segments, offsets))
+            return TILEMM_INVALID_ARGUMENT;
+        elements = offsets[segments] - offsets[0];
+    }
+    if (elements != 0 && !tilemm__check_pointer(ctx, where, "x", x))
+        return TILEMM_INVALID_ARGUMENT;
+    tilemm__log(ctx, "reduce --op %s --segments %lld --sizes %lld --nan %s", op_names[op],
+                (long long)segments, (long long)(elements < 0 ? segments : elements),
+                nan_name(ctx));
+    tilemm__segments_args_t args = {.op = (int)op,
+                                    .nan_ignore = ctx->nan_policy == TILEMM_NAN_IGNORE,
+                                    .segments = segments,
+                                    .x = x,
+                                    .offsets = offsets,
+                                    .out = out};
+    return ctx->backend->reduce_segments(ctx, &args);
+}

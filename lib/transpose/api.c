@@ -1,0 +1,248 @@
+/* api.c - the entry points of transposes and scaled copies: check, bring to row-major form,
+ * run.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+
+#include "lib/internal.h"
+
+/* What the entry points' arguments are called in messages, and the call itself. Shapes and leading
+ * dimensions are those of the row-major view. */
+typedef struct {
+    const char *where;
+    const char *src, *ld_src, *dst, *ld_dst;
+    int in_place;
+    int column_major; /* the user's rows are the columns of the row-major view */
+    tilemm__transpose_args_t args;
+} call_t;
+
+static int check_elem_size(tilemm_t ctx, const char *where, size_t elem_size)
+{
+    if (elem_size == 1 || elem_size == 2 || elem_size == 4 || elem_size == 8 || elem_size == 16)
+        return 1;
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                 "%s: elem_size = %zu, must be 1, 2, 4, 8 or 16 bytes", where, elem_size);
+    return 0;
+}
+
+/* Elements are moved by loads and stores of their size, at most 8 bytes aligned. */
+static int check_alignment(tilemm_t ctx, const char *where, const char *name, const void *pointer,
+                           size_t elem_size)
+{
+    size_t alignment = elem_size < 8 ? elem_size : 8;
+    if ((uintptr_t)pointer % alignment == 0)
+        return 1;
+    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %p, must be a multiple of %zu", where,
+                 name, pointer, alignment);
+    return 0;
+}
+
+/* width is what the user calls cols, or rows. */
+static int check_ld(tilemm_t ctx, const call_t *call, const char *ld_name, int64_t width, int cols,
+                    int64_t ld)
+{
+    char note[64];
+    if (ld >= width && ld >= 1) /* to print takes longer than a small matrix */
+        return 1;
+    snprintf(note, sizeof note, "%s, %s = %lld", call->column_major ? "column-major" : "row-major",
+             cols ? "cols" : "rows", (long long)width);
+    return tilemm__check_ld(ctx, call->where, ld_name, width, ld, note);
+}
+
+/* An operand that is used: where it lies. */
+static int check_memory(tilemm_t ctx, const call_t *call, const char *name, const char *ld_name,
+                        int64_t rows, int64_t cols, int64_t ld, int64_t stride, const void *pointer)
+{
+    return tilemm__check_span(ctx, call->where, name, ld_name, rows, cols, ld,
+                              call->args.batch_count, stride, call->args.elem_size) &&
+           tilemm__check_pointer(ctx, call->where, name, pointer) &&
+           check_alignment(ctx, call->where, name, pointer, call->args.elem_size);
+}
+
+static void log_call(tilemm_t ctx, const call_t *call)
+{
+    const tilemm__transpose_args_t *p = &call->args;
+    char batch[96] = "", alpha[48] = "";
+    if (!ctx->log)
+        return;
+    if (p->batch_count != 1)
+        snprintf(batch, sizeof batch, " --batch %lld --stride-src %lld --stride-dst %lld",
+                 (long long)p->batch_count, (long long)p->stride_src, (long long)p->stride_dst);
+    if (p->scaled)
+        snprintf(alpha, sizeof alpha, " --alpha %.9g", (double)p->alpha);
+    tilemm__log(ctx,
+                "transpose --sizes %lldx%lld --elem-size %zu --ld-src %lld --ld-dst %lld%s%s%s%s",
+                (long long)p->rows, (long long)p->cols, p->elem_size, (long long)p->ld_src,
+                (long long)p->ld_dst, batch, alpha, call->in_place ? " --in-place" : "",
+                p->trans ? "" : " --no-trans");
+}
+
+/* A short way for a small matrix, where checks and a plan would take longer than the work. 1 if it
+ * is done. Whatever is not plainly right, or needs a thought, goes the long way, which has the
+ * words for it. */
+static inline int run_small(tilemm_t ctx, const tilemm__transpose_args_t *p)
+{
+    enum { MOST = 1 << 20 }; /* so that no index overflows */
+    const size_t size = p->elem_size;
+    const uintptr_t alignment = size < 8 ? size : 8;
+    return ctx && ctx->backend->transpose_small && !ctx->log && p->trans && p->batch_count == 1 &&
+           size > 0 && size <= 16 && (size & (size - 1)) == 0 && p->rows > 0 && p->cols > 0 &&
+           p->rows <= p->ld_dst && p->cols <= p->ld_src && p->ld_dst <= MOST && p->ld_src <= MOST &&
+           p->src && p->dst && ((uintptr_t)p->src | (uintptr_t)p->dst) % alignment == 0 &&
+           !(p->scaled && p->alpha == 0.0f) && ctx->backend->transpose_small(ctx, p);
+}
+
+static tilemm_status_t run(tilemm_t ctx, call_t *call)
+{
+    tilemm__transpose_args_t *p = &call->args;
+    if (!call->in_place && run_small(ctx, p))
+        return TILEMM_SUCCESS;
+    int64_t dst_rows = p->trans ? p->cols : p->rows, dst_cols = p->trans ? p->rows : p->cols;
+    if (!tilemm__check_context(ctx) ||
+        !tilemm__check_at_least(ctx, call->where, "rows", p->rows, 0) ||
+        !tilemm__check_at_least(ctx, call->where, "cols", p->cols, 0) ||
+        !tilemm__check_at_least(ctx, call->where, "batch_count", p->batch_count, 0) ||
+        !check_elem_size(ctx, call->where, p->elem_size) ||
+        !check_ld(ctx, call, call->ld_src, p->cols, !call->column_major, p->ld_src) ||
+        !check_ld(ctx, call, call->ld_dst, dst_cols, (!call->column_major) != p->trans, p->ld_dst))
+        return TILEMM_INVALID_ARGUMENT;
+    int nothing = p->rows == 0 || p->cols == 0 || p->batch_count == 0;
+    int reads_src = !nothing && (!p->scaled || p->alpha != 0.0f);
+    if ((reads_src && !check_memory(ctx, call, call->src, call->ld_src, p->rows, p->cols, p->ld_src,
+                                    p->stride_src, p->src)) ||
+        (!nothing && !check_memory(ctx, call, call->dst, call->ld_dst, dst_rows, dst_cols,
+                                   p->ld_dst, p->stride_dst, p->dst)))
+        return TILEMM_INVALID_ARGUMENT;
+    log_call(ctx, call);
+    if (nothing)
+        return TILEMM_SUCCESS;
+    if (p->scaled && p->alpha == 1.0f)
+        p->scaled = 0;
+    return call->in_place ? ctx->backend->transpose_inplace(ctx, p)
+                          : ctx->backend->transpose(ctx, p);
+}
+
+static tilemm_status_t run_strided(tilemm_t ctx, const char *where, int64_t rows, int64_t cols,
+                                   size_t elem_size, const void *src, int64_t ld_src,
+                                   int64_t stride_src, void *dst, int64_t ld_dst,
+                                   int64_t stride_dst, int64_t batch_count)
+{
+    call_t call = {where,
+                   "src",
+                   "ld_src",
+                   "dst",
+                   "ld_dst",
+                   0,
+                   0,
+                   {.rows = rows,
+                    .cols = cols,
+                    .elem_size = elem_size,
+                    .trans = 1,
+                    .alpha = 1.0f,
+                    .src = src,
+                    .dst = dst,
+                    .ld_src = ld_src,
+                    .ld_dst = ld_dst,
+                    .stride_src = stride_src,
+                    .stride_dst = stride_dst,
+                    .batch_count = batch_count}};
+    return run(ctx, &call);
+}
+
+tilemm_status_t tilemm_transpose(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
+                                 const void *src, int64_t ld_src, void *dst, int64_t ld_dst)
+{
+    return run_strided(ctx, "transpose", rows, cols, elem_size, src, ld_src, 0, dst, ld_dst, 0, 1);
+}
+
+tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int64_t cols,
+                                                 size_t elem_size, const void *src, int64_t ld_src,
+                                                 int64_t stride_src, void *dst, int64_t ld_dst,
+                                                 int64_t stride_dst, int64_t batch_count)
+{
+    return run_strided(ctx, "transpose_strided_batched", rows, cols, elem_size, src, ld_src,
+                       stride_src, dst, ld_dst, stride_dst, batch_count);
+}
+
+tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
+                                         void *a, int64_t ld_in, int64_t ld_out)
+{
+    call_t call = {"transpose_inplace",
+                   "a",
+                   "ld_in",
+                   "a",
+                   "ld_out",
+                   1,
+                   0,
+                   {.rows = rows,
+                    .cols = cols,
+                    .elem_size = elem_size,
+                    .trans = 1,
+                    .alpha = 1.0f,
+                    .src = a,
+                    .dst = a,
+                    .ld_src = ld_in,
+                    .ld_dst = ld_out,
+                    .batch_count = 1}};
+    return run(ctx, &call);
+}
+
+/* A column-major rows x cols matrix is a row-major cols x rows one. */
+static tilemm_status_t run_scaled(tilemm_t ctx, call_t *call, tilemm_layout_t layout,
+                                  tilemm_op_t trans, int64_t rows, int64_t cols)
+{
+    if (!tilemm__check_context(ctx) || !tilemm__check_layout(ctx, call->where, layout) ||
+        !tilemm__check_op(ctx, call->where, "trans", trans) ||
+        !tilemm__check_at_least(ctx, call->where, "rows", rows, 0) ||
+        !tilemm__check_at_least(ctx, call->where, "cols", cols, 0))
+        return TILEMM_INVALID_ARGUMENT;
+    call->column_major = layout == TILEMM_COL_MAJOR;
+    call->args.rows = layout == TILEMM_ROW_MAJOR ? rows : cols;
+    call->args.cols = layout == TILEMM_ROW_MAJOR ? cols : rows;
+    call->args.trans = trans == TILEMM_TRANS;
+    return run(ctx, call);
+}
+
+tilemm_status_t tilemm_somatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans,
+                                 int64_t rows, int64_t cols, float alpha, const float *a,
+                                 int64_t lda, float *b, int64_t ldb)
+{
+    call_t call = {"somatcopy",
+                   "a",
+                   "lda",
+                   "b",
+                   "ldb",
+                   0,
+                   0,
+                   {.elem_size = sizeof(float),
+                    .scaled = 1,
+                    .alpha = alpha,
+                    .src = a,
+                    .dst = b,
+                    .ld_src = lda,
+                    .ld_dst = ldb,
+                    .batch_count = 1}};
+    return run_scaled(ctx, &call, layout, trans, rows, cols);
+}
+
+tilemm_status_t tilemm_simatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans,
+                                 int64_t rows, int64_t cols, float alpha, float *a, int64_t lda,
+                                 int64_t ldb)
+{
+    call_t call = {"simatcopy",
+                   "a",
+                   "lda",
+                   "a",
+                   "ldb",
+                   1,
+                   0,
+                   {.elem_size = sizeof(float),
+                    .scaled = 1,
+                    .alpha = alpha,
+                    .src = a,
+                    .dst = a,
+                    .ld_src = lda,
+                    .ld_dst = ldb,
+                    .batch_count = 1}};
+    return run_scaled(ctx, &call, layout, trans, rows, cols);
+}

@@ -1,0 +1,163 @@
+/* context.c - contexts: creation, the environment, settings, status strings, the version.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/gpu.h"
+#include "tests/support/check.h"
+#include "tests/support/support.h"
+
+/* What tilemm_create says with the variable set. */
+static tilemm_status_t create_with(const char *variable, const char *value,
+                                   tilemm_backend_t backend)
+{
+    tilemm_t ctx = (tilemm_t)&ctx; /* not NULL */
+    tilemm_status_t status;
+    setenv(variable, value, 1);
+    status = tilemm_create(&ctx, backend, 0);
+    unsetenv(variable);
+    CHECK((status == TILEMM_SUCCESS) == (ctx != NULL), "%s=%s: %s, but the context is %sNULL",
+          variable, value, tilemm_status_string(status), ctx ? "not " : "");
+    if (ctx)
+        tilemm_destroy(ctx);
+    return status;
+}
+
+static void environment(void)
+{
+    static const char *const bad[][2] = {
+        {"TILEMM_ARCH", "foo"},       {"TILEMM_ARCH", "avx3"},
+        {"TILEMM_ARCH", "sm"},        {"TILEMM_NUM_THREADS", "-1"},
+        {"TILEMM_NUM_THREADS", "0"},  {"TILEMM_NUM_THREADS", "two"},
+        {"TILEMM_NUM_THREADS", "2x"}, {"TILEMM_MATH", "x"},
+        {"TILEMM_MATH", "FP64"},      {"TILEMM_NUM_THREADS", "99999999999999999999"}};
+    static const char *const good[][2] = {
+        {"TILEMM_ARCH", "generic"}, {"TILEMM_ARCH", "avx2"},     {"TILEMM_ARCH", "avx512"},
+        {"TILEMM_ARCH", "neon"},    {"TILEMM_ARCH", "amx"},      {"TILEMM_ARCH", "sm80"},
+        {"TILEMM_ARCH", "sm90"},    {"TILEMM_NUM_THREADS", "1"}, {"TILEMM_NUM_THREADS", "3"},
+        {"TILEMM_MATH", "fp32"},    {"TILEMM_MATH", "strict"},   {"TILEMM_MATH", "tf32"},
+        {"TILEMM_BACKEND", "cpu"},  {"TILEMM_LOG", "0"},         {"TILEMM_ARCH", ""},
+        {"TILEMM_NUM_THREADS", ""}};
+    tilemm_t ctx = NULL;
+    tilemm_backend_t backend = TILEMM_BACKEND_AUTO;
+    size_t i;
+    for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        CHECK(create_with(bad[i][0], bad[i][1], TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,
+              "%s=%s", bad[i][0], bad[i][1]);
+    for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        CHECK(create_with(good[i][0], good[i][1], TILEMM_BACKEND_CPU) == TILEMM_SUCCESS, "%s=%s",
+              good[i][0], good[i][1]);
+    CHECK(create_with("TILEMM_BACKEND", "x", TILEMM_BACKEND_AUTO) == TILEMM_INVALID_ARGUMENT,
+          "TILEMM_BACKEND=x");
+    /* the variable speaks for AUTO only, and overrules a GPU */
+    setenv("TILEMM_BACKEND", "cpu", 1);
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0) == TILEMM_SUCCESS, "TILEMM_BACKEND=cpu");
+    CHECK(tilemm_get_backend(ctx, &backend) == TILEMM_SUCCESS && backend == TILEMM_BACKEND_CPU,
+          "TILEMM_BACKEND=cpu gives backend %d", (int)backend);
+    tilemm_destroy(ctx);
+    setenv("TILEMM_BACKEND", "cuda", 1);
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS, "CPU, whatever");
+    CHECK(tilemm_get_backend(ctx, &backend) == TILEMM_SUCCESS && backend == TILEMM_BACKEND_CPU,
+          "a CPU context has backend %d", (int)backend);
+    tilemm_destroy(ctx);
+    unsetenv("TILEMM_BACKEND");
+}
+
+static void backends(void)
+{
+    tilemm_t ctx = NULL;
+    tilemm_backend_t backend = TILEMM_BACKEND_AUTO;
+    int gpu = gpu_open(0) == 0;
+    tilemm_status_t status;
+    CHECK(tilemm_create(&ctx, (tilemm_backend_t)3, 0) == TILEMM_INVALID_ARGUMENT && !ctx,
+          "backend 3");
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CUDA, -1) == TILEMM_INVALID_ARGUMENT && !ctx,
+          "device -1");
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CUDA, 12345) == TILEMM_NO_DEVICE && !ctx,
+          "device 12345");
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, -1) == TILEMM_SUCCESS && ctx,
+          "the CPU's device is not looked at");
+    tilemm_destroy(ctx);
+    ctx = NULL;
+    status = tilemm_create(&ctx, TILEMM_BACKEND_CUDA, 0);
+    if (!gpu)
+        CHECK(status == TILEMM_NO_DEVICE && !ctx, "CUDA without a GPU: %s",
+              tilemm_status_string(status));
+    if (status == TILEMM_SUCCESS)
+        tilemm_destroy(ctx);
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0) == TILEMM_SUCCESS && ctx, "AUTO");
+    CHECK(tilemm_get_backend(ctx, &backend) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    CHECK(backend == (status == TILEMM_SUCCESS ? TILEMM_BACKEND_CUDA : TILEMM_BACKEND_CPU),
+          "AUTO gives backend %d", (int)backend);
+    CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    setenv("TILEMM_BACKEND", "cuda", 1);
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0) == status, "TILEMM_BACKEND=cuda");
+    if (ctx)
+        tilemm_destroy(ctx);
+    unsetenv("TILEMM_BACKEND");
+}
+
+static void texts(void)
+{
+    char version[64];
+    int s, t;
+    for (s = TILEMM_SUCCESS; s <= TILEMM_INTERNAL_ERROR; s++) {
+        const char *text = tilemm_status_string((tilemm_status_t)s);
+        CHECK(text && text[0], "status %d has no string", s);
+        for (t = 0; text && t < s; t++)
+            CHECK(strcmp(text, tilemm_status_string((tilemm_status_t)t)) != 0,
+                  "status %d and %d are both \"%s\"", s, t, text);
+    }
+    CHECK(tilemm_status_string((tilemm_status_t)1000) != NULL, "status 1000");
+    CHECK(tilemm_status_string((tilemm_status_t)-1) != NULL, "status -1");
+    CHECK(strcmp(tilemm_status_string(TILEMM_INVALID_ARGUMENT), "invalid argument") == 0, "\"%s\"",
+          tilemm_status_string(TILEMM_INVALID_ARGUMENT));
+    snprintf(version, sizeof(version), "%d.%d.%d", TILEMM_VERSION_MAJOR, TILEMM_VERSION_MINOR,
+             TILEMM_VERSION_PATCH);
+    CHECK(strcmp(version, tilemm_version()) == 0, "tilemm_version says %s, the header %s",
+          tilemm_version(), version);
+}
+
+static void settings(void)
+{
+    static float x[] = {1, 2, 3, 4};
+    tilemm_t ctx = test_context(TILEMM_BACKEND_CPU, "");
+    float sum = 0;
+    int threads;
+    char workspace[100];
+    for (threads = 0; threads < 70; threads += 23) {
+        CHECK(tilemm_set_threads(ctx, threads) == TILEMM_SUCCESS, "%d threads: %s", threads,
+              tilemm_last_error(ctx));
+        CHECK(tilemm_ssum(ctx, 4, x, 1, &sum) == TILEMM_SUCCESS && sum == 10, "%d threads: %s",
+              threads, tilemm_last_error(ctx));
+    }
+    CHECK(tilemm_set_math(ctx, TILEMM_MATH_TF32) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    CHECK(tilemm_set_nan_policy(ctx, TILEMM_NAN_IGNORE) == TILEMM_SUCCESS, "%s",
+          tilemm_last_error(ctx));
+    CHECK(tilemm_set_workspace(ctx, workspace, sizeof(workspace)) == TILEMM_SUCCESS, "%s",
+          tilemm_last_error(ctx));
+    CHECK(tilemm_ssum(ctx, 4, x, 1, &sum) == TILEMM_SUCCESS && sum == 10, "%s",
+          tilemm_last_error(ctx));
+    CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+}
+
+int main(void)
+{
+    int i;
+    test_begin(TILEMM_BACKEND_CPU);
+    environment();
+    backends();
+    texts();
+    settings();
+    for (i = 0; i < 200; i++) /* nothing is used up */
+        tilemm_destroy(test_context(TILEMM_BACKEND_CPU, ""));
+    return check_exit();
+}

@@ -1,0 +1,52 @@
+/* lost_device.c - a kernel faults: statuses from then on, and no crash. On a GPU.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/gpu.h"
+#include "tests/support/check.h"
+#include "tests/support/support.h"
+
+int main(void)
+{
+    test_begin(TILEMM_BACKEND_CUDA);
+    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
+    float *few = gpu_malloc(1024), *result = gpu_malloc(sizeof *result), host[4] = {1, 2, 3, 4};
+    int64_t *offsets = gpu_malloc(2 * sizeof *offsets);
+    if (!few || !result || !offsets) {
+        printf("skipped: no GPU memory\n");
+        return CHECK_SKIPPED;
+    }
+
+    /* An x that is far shorter than n says: the kernel reads where nothing is. */
+    tilemm_status_t status = tilemm_ssum(ctx, (int64_t)1 << 40, few, 1, result);
+    CHECK(status == TILEMM_SUCCESS || status == TILEMM_DEVICE_FAILURE, "queued: %d", (int)status);
+    status = tilemm_synchronize(ctx);
+    CHECK(status == TILEMM_DEVICE_FAILURE, "synchronize: %d", (int)status);
+    CHECK(strlen(tilemm_last_error(ctx)) > 0, "no message");
+
+    /* Everything fails with that status now, wherever operands are, and reads nothing amiss. */
+    CHECK(tilemm_ssum(ctx, 4, few, 1, result) == TILEMM_DEVICE_FAILURE, "device operands");
+    CHECK(tilemm_ssum(ctx, 4, host, 1, &host[3]) == TILEMM_DEVICE_FAILURE, "host operands");
+    CHECK(tilemm_transpose(ctx, 2, 2, 4, few, 2, few + 64, 2) == TILEMM_DEVICE_FAILURE,
+          "transpose");
+    CHECK(tilemm_sreduce_segments(ctx, TILEMM_SUM, 1, few, offsets, result) ==
+              TILEMM_DEVICE_FAILURE,
+          "segments");
+    CHECK(tilemm_sgemm_batched(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 2, 2, 2, 1,
+                               (const float *const *)few, 2, (const float *const *)few, 2, 0,
+                               (float *const *)few, 2, 1) == TILEMM_DEVICE_FAILURE,
+          "arrays of pointers on the device");
+    CHECK(tilemm_destroy(ctx) == TILEMM_DEVICE_FAILURE, "destroy");
+
+    /* The CPU goes on. */
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS, "CPU context");
+    CHECK(tilemm_ssum(ctx, 3, host, 1, &host[3]) == TILEMM_SUCCESS && host[3] == 6, "CPU sum");
+    tilemm_destroy(ctx);
+    return check_exit();
+}

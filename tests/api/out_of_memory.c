@@ -1,0 +1,180 @@
+/* out_of_memory.c - where memory is short, operations take a method that needs less, or say
+ * TILEMM_OUT_OF_MEMORY; the context works on.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "tools/gpu.h"
+#include "tests/support/check.h"
+#include "tests/support/support.h"
+
+enum { M = 300, N = 310, K = 400, ROWS = 401, COLS = 367 };
+
+/* Host memory, all taken before memory is short. */
+static float a[M * K], b[K * N], c[M * N];
+static double dot[M * N], mag[M * N];
+static uint32_t matrix[ROWS * COLS], saved[ROWS * COLS];
+static float x[5000];
+
+static const gemm_t gemm = {
+    TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, M, N, K, 1, 0, K, N, N};
+
+/* Each operation on operands in host memory. With may_fail, TILEMM_OUT_OF_MEMORY will do too.
+ * Returns how many succeeded. */
+static int operations(tilemm_t ctx, int may_fail, const char *when)
+{
+    gemm_error_t error;
+    tilemm_status_t status;
+    float sum = 0, want;
+    int i, j, wrong = 0, done = 0;
+    memset(c, 0xff, sizeof(c));
+    status =
+        tilemm_sgemm(ctx, gemm.layout, gemm.transa, gemm.transb, M, N, K, 1, a, K, b, N, 0, c, N);
+    CHECK(status == TILEMM_SUCCESS || (may_fail && status == TILEMM_OUT_OF_MEMORY),
+          "%s: sgemm: %s: %s", when, tilemm_status_string(status), tilemm_last_error(ctx));
+    if (status == TILEMM_SUCCESS) {
+        error = gemm_error(&gemm, dot, mag, c, c, 0);
+        CHECK(error.outside == 0, "%s: sgemm: %s: %lld elements out of bounds", when,
+              tilemm_last_kernel(ctx), (long long)error.outside);
+        done++;
+    }
+    for (i = 0; i < ROWS * COLS; i++)
+        matrix[i] = saved[i] = (uint32_t)i * UINT32_C(2654435761);
+    status = tilemm_transpose_inplace(ctx, ROWS, COLS, 4, matrix, COLS, ROWS);
+    CHECK(status == TILEMM_SUCCESS || (may_fail && status == TILEMM_OUT_OF_MEMORY),
+          "%s: transpose_inplace: %s: %s", when, tilemm_status_string(status),
+          tilemm_last_error(ctx));
+    if (status == TILEMM_SUCCESS) {
+        for (i = 0; i < ROWS; i++)
+            for (j = 0; j < COLS; j++)
+                wrong += matrix[j * ROWS + i] != saved[i * COLS + j];
+        CHECK(wrong == 0, "%s: transpose_inplace: %s: %d elements wrong", when,
+              tilemm_last_kernel(ctx), wrong);
+        done++;
+    } else {
+        CHECK(memcmp(matrix, saved, sizeof(matrix)) == 0, "%s: a failure changed the matrix", when);
+    }
+    status = tilemm_ssum(ctx, 5000, x, 1, &sum);
+    CHECK(status == TILEMM_SUCCESS || (may_fail && status == TILEMM_OUT_OF_MEMORY),
+          "%s: ssum: %s: %s", when, tilemm_status_string(status), tilemm_last_error(ctx));
+    if (status == TILEMM_SUCCESS) {
+        want = reduce_exact_bits(TILEMM_SUM, 0, 5000, x, NULL);
+        CHECK(sum == want, "%s: ssum: %.9g, not %.9g", when, (double)sum, (double)want);
+        done++;
+    }
+    return done;
+}
+
+static void tiny_workspace(tilemm_t ctx)
+{
+    static const size_t bytes[] = {1, 100, 5000, 20000, 50001, 200000};
+    static operand_t workspace;
+    int i, offset;
+    for (i = 0; i < 6; i++) {
+        for (offset = -1; offset < 2; offset++) {
+            operand_prepare(&workspace,
+                            TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST,
+                            bytes[i], offset);
+            operand_send(&workspace);
+            operand_own(&workspace, 0, bytes[i]);
+            CHECK(tilemm_set_workspace(ctx, workspace.pointer, bytes[i]) == TILEMM_SUCCESS, "%s",
+                  tilemm_last_error(ctx));
+            operations(ctx, 0, "tiny workspace");
+            CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s",
+                  tilemm_last_error(ctx));
+            operand_fetch(&workspace);
+            CHECK(operand_intact(&workspace), "bytes beside a workspace of %zu changed", bytes[i]);
+        }
+    }
+    operand_free(&workspace);
+    operations(ctx, 0, "workspace given back");
+}
+
+#ifndef TEST_CUDA
+/* The process may have hardly more memory than it has: no workspace can be had. */
+static void address_space(void)
+{
+    struct rlimit limit, tight;
+    unsigned long pages = 0;
+    rlim_t room;
+    FILE *statm = fopen("/proc/self/statm", "r");
+    if (!statm || fscanf(statm, "%lu", &pages) != 1 || getrlimit(RLIMIT_AS, &limit)) {
+        printf("no way to limit memory here: left out\n");
+        if (statm)
+            fclose(statm);
+        return;
+    }
+    fclose(statm);
+    for (room = 0; room <= 1 << 20; room += 256 << 10) {
+        tilemm_t ctx = NULL;
+        tilemm_status_t status;
+        tight = limit;
+        tight.rlim_cur = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + room;
+        if (setrlimit(RLIMIT_AS, &tight)) {
+            printf("memory cannot be limited here: left out\n");
+            return;
+        }
+        status = tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0);
+        CHECK(status == TILEMM_SUCCESS || (status == TILEMM_OUT_OF_MEMORY && !ctx),
+              "tilemm_create without memory: %s", tilemm_status_string(status));
+        if (ctx) {
+            tilemm_set_threads(ctx, 1); /* threads would want memory of their own */
+            operations(ctx, 0, "address space used up");
+        }
+        setrlimit(RLIMIT_AS, &limit);
+        if (ctx) {
+            operations(ctx, 0, "address space free again");
+            CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+        }
+    }
+}
+
+#else
+/* Nearly all of the GPU's memory is taken: host operands find no room there. */
+static void device_memory(tilemm_t ctx)
+{
+    enum { MOST = 4096 };
+    static void *taken[MOST];
+    size_t part, free_bytes = 0, total_bytes = 0;
+    int count = 0, i;
+    CHECK(gpu_memory(&free_bytes, &total_bytes) == 0, "gpu_memory");
+    for (part = free_bytes / 2; part >= 1 << 20; part /= 2)
+        while (count < MOST && (taken[count] = gpu_malloc(part)) != NULL)
+            count++;
+    printf("%d of 3 operations found room\n", operations(ctx, 1, "device memory used up"));
+    for (i = 0; i < count; i++)
+        gpu_free(taken[i]);
+    CHECK(operations(ctx, 0, "device memory free again") == 3, "not all operations work");
+}
+#endif
+
+int main(void)
+{
+    rng_t rng = {8000};
+    tilemm_t ctx;
+    test_begin(TEST_BACKEND);
+    matrix_fill(a, TILEMM_ROW_MAJOR, M, K, K, FAMILY_NORMAL, &rng);
+    matrix_fill(b, TILEMM_ROW_MAJOR, K, N, N, FAMILY_NORMAL, &rng);
+    matrix_fill(x, TILEMM_ROW_MAJOR, 1, 5000, 5000, FAMILY_NORMAL, &rng);
+    gemm_exact(&gemm, a, b, dot, mag);
+    ctx = test_context(TEST_BACKEND, "");
+    tiny_workspace(ctx);
+#ifdef TEST_CUDA
+    device_memory(ctx);
+#else
+    if (TEST_SANITIZED)
+        printf("no limit on the address space under a sanitizer: left out\n");
+    else
+        address_space();
+#endif
+    CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    return check_exit();
+}

@@ -1,0 +1,330 @@
+/* reduce_axis.c - reductions of a matrix along either axis, with indices, and of segments: each
+ * result has the bits of the same reduction of one vector, and nothing else is written.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/check.h"
+#include "tests/support/support.h"
+
+static operand_t A, out, index_out, offsets;
+static const char *arch = "";
+
+enum { OPS = TILEMM_AMIN + 1 };
+
+/* what: 0 leaves the numbers, 1 adds zeros and ones, 2 adds NaN and Inf too; 3, elsewhere, makes
+ * the order of additions show. */
+static void sow(float *x, rng_t *rng, int what)
+{
+    static const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1.0f, -1.0f};
+    if (what && rng_range(rng, 0, 9) == 0)
+        *x = special[rng_range(rng, what == 1 ? 3 : 0, 6)];
+}
+
+static void finish(tilemm_t ctx, tilemm_status_t status, const char *text)
+{
+    CHECK(status == TILEMM_SUCCESS, "%s: %s: %s", text, tilemm_status_string(status),
+          tilemm_last_error(ctx));
+    CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s: %s", text, tilemm_last_error(ctx));
+    operand_fetch(&A);
+    operand_fetch(&out);
+    CHECK(operand_intact(&A), "%s: the input changed", text);
+    CHECK(operand_intact(&out), "%s: bytes beside the results changed", text);
+    CHECK(test_kernel_allowed(tilemm_last_kernel(ctx), arch), "%s: kernel %s", text,
+          tilemm_last_kernel(ctx));
+}
+
+static void matrix_along(tilemm_t ctx, tilemm_layout_t layout, tilemm_axis_t axis, int op, int arg,
+                         int64_t rows, int64_t cols, int what, rng_t *rng)
+{
+    int nan_ignore = rng_bits(rng) & 1, with_out = !arg || rng_bits(rng) & 1;
+    int64_t lda = matrix_ld(layout, rows, cols) + rng_range(rng, 0, 1) * rng_range(rng, 0, 9);
+    int64_t count = axis == TILEMM_AXIS_ROWS ? cols : rows;
+    int64_t n = axis == TILEMM_AXIS_ROWS ? rows : cols, v, i;
+    int64_t inc = rng_range(rng, 0, 2) ? 1 : rng_range(rng, 0, 1) ? 3 : -2;
+    size_t slots = count ? (size_t)((count - 1) * llabs(inc) + 1) : 0;
+    float *line = malloc(sizeof(float) * (size_t)(n + 1));
+    tilemm_status_t status;
+    char text[256];
+    operand_prepare(&A, rng_place(rng, TEST_BACKEND),
+                    sizeof(float) * (size_t)matrix_span(layout, rows, cols, lda),
+                    rng_offset(rng, 4));
+    operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(float) * slots, rng_offset(rng, 4));
+    operand_prepare(&index_out, rng_place(rng, TEST_BACKEND), sizeof(int64_t) * slots,
+                    rng_offset(rng, 8));
+    matrix_fill(A.numbers, layout, rows, cols, lda, (family_t)rng_range(rng, 0, FAMILY_COUNT - 1),
+                rng);
+    if (what == 3)
+        for (v = 0; v < count; v++)
+            reduce_fill_order(op,
+                              A.numbers + (axis == TILEMM_AXIS_ROWS ? matrix_at(layout, 0, v, lda)
+                                                                    : matrix_at(layout, v, 0, lda)),
+                              n,
+                              axis == TILEMM_AXIS_ROWS ? matrix_at(layout, 1, 0, lda)
+                                                       : matrix_at(layout, 0, 1, lda),
+                              rng);
+    for (i = 0; i < rows && what < 3; i++)
+        for (v = 0; v < cols; v++)
+            sow(A.numbers + matrix_at(layout, i, v, lda), rng, what);
+    operand_send(&A);
+    operand_send(&out);
+    operand_send(&index_out);
+    for (v = 0; v < count; v++) {
+        if (with_out)
+            operand_own(&out, sizeof(float) * (size_t)vector_at(count, v, inc), sizeof(float));
+        if (arg)
+            operand_own(&index_out, sizeof(int64_t) * (size_t)vector_at(count, v, inc),
+                        sizeof(int64_t));
+    }
+    snprintf(text, sizeof(text),
+             "TILEMM_ARCH=%s %s%s of %s %lld x %lld ld %lld axis %d incout %lld NaN policy %d, %s "
+             "%s %s",
+             arch, arg ? "arg" : "", reduce_name(op),
+             layout == TILEMM_ROW_MAJOR ? "row-major" : "column-major", (long long)rows,
+             (long long)cols, (long long)lda, (int)axis, (long long)inc, nan_ignore,
+             place_name(A.place), place_name(out.place), place_name(index_out.place));
+    tilemm_set_nan_policy(ctx, nan_ignore ? TILEMM_NAN_IGNORE : TILEMM_NAN_PROPAGATE);
+    if (arg)
+        status = tilemm_sargreduce(ctx, (tilemm_reduce_t)op, axis, layout, rows, cols, A.pointer,
+                                   lda, with_out ? out.pointer : NULL, inc, index_out.pointer);
+    else
+        status = tilemm_sreduce(ctx, (tilemm_reduce_t)op, axis, layout, rows, cols, A.pointer, lda,
+                                out.pointer, inc);
+    finish(ctx, status, text);
+    operand_fetch(&index_out);
+    CHECK(operand_intact(&index_out), "%s: bytes beside the indices changed", text);
+    for (v = 0; v < count; v++) {
+        for (i = 0; i < n; i++)
+            line[i] = A.numbers[axis == TILEMM_AXIS_ROWS ? matrix_at(layout, i, v, lda)
+                                                         : matrix_at(layout, v, i, lda)];
+        if (with_out) {
+            float got = out.numbers[vector_at(count, v, inc)];
+            float want = reduce_exact_bits(op, nan_ignore, n, line, NULL);
+            CHECK(float_bits(got) == float_bits(want), "%s: %s: result %lld: %.9g, not %.9g", text,
+                  tilemm_last_kernel(ctx), (long long)v, (double)got, (double)want);
+        }
+        if (arg) {
+            int64_t got, want = reduce_index(op, nan_ignore, n, line);
+            memcpy(&got, index_out.image + sizeof(got) * (size_t)vector_at(count, v, inc),
+                   sizeof(got));
+            CHECK(got == want, "%s: %s: index %lld: %lld, not %lld", text, tilemm_last_kernel(ctx),
+                  (long long)v, (long long)got, (long long)want);
+        }
+    }
+    free(line);
+}
+
+static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, int what, rng_t *rng)
+{
+    tilemm_layout_t layout = rng_bits(rng) & 1 ? TILEMM_ROW_MAJOR : TILEMM_COL_MAJOR;
+    tilemm_axis_t axis = rng_bits(rng) & 1 ? TILEMM_AXIS_ROWS : TILEMM_AXIS_COLS;
+    matrix_along(ctx, layout, axis, op, arg, rows, cols, what, rng);
+}
+
+/* Down the rows of matrices so wide that a GPU takes another kernel for each height. */
+static void wide(tilemm_t ctx, rng_t *rng)
+{
+    static const int64_t shapes[][2] = {{1, 40000},   {31, 40001},  {33, 17000},  {100, 34000},
+                                        {128, 36000}, {200, 17000}, {400, 17001}, {600, 17000},
+                                        {1025, 9001}, {4000, 4400}};
+    for (int i = 0; i < (int)(sizeof(shapes) / sizeof(shapes[0])); i++)
+        for (int what = 0; what < 4; what++) {
+            int op = what == 3 ? TILEMM_SUM : (i + what) % OPS;
+            if (i < 4 || !test_quick() || what == 3)
+                matrix_along(ctx, TILEMM_ROW_MAJOR, TILEMM_AXIS_ROWS, op, op >= TILEMM_MAX && i % 2,
+                             shapes[i][0], shapes[i][1], what, rng);
+        }
+}
+
+static void matrices(tilemm_t ctx, int rounds, rng_t *rng)
+{
+    static const int64_t fixed[][2] = {{0, 0},    {0, 5},   {5, 0},     {1, 1},     {1, 3000},
+                                       {3000, 1}, {31, 65}, {1025, 33}, {33, 1025}, {2, 5000},
+                                       {5000, 2}, {64, 64}, {300, 300}, {1024, 7},  {7, 2049}};
+    int op, f, round;
+    for (f = 0; f < (int)(sizeof(fixed) / sizeof(fixed[0])); f++) {
+        for (op = 0; op < OPS; op++) {
+            matrix(ctx, op, 0, fixed[f][0], fixed[f][1], f % 3, rng);
+            if (op < TILEMM_MAX) /* either axis, mostly */
+                for (round = 0; round < 3; round++)
+                    matrix(ctx, op, 0, fixed[f][0], fixed[f][1], 3, rng);
+            if (op >= TILEMM_MAX)
+                matrix(ctx, op, 1, fixed[f][0], fixed[f][1], (f + 1) % 3, rng);
+        }
+    }
+    for (round = 0; round < rounds; round++) {
+        op = (int)rng_range(rng, 0, OPS - 1);
+        matrix(ctx, op, op >= TILEMM_MAX && round & 1, rng_size(rng, 200), rng_size(rng, 200),
+               round % 4, rng);
+    }
+}
+
+/* Lengths: 0: tiny and empty, 1: mixed with long ones, 2: all of one length, 3: none. */
+static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rng)
+{
+    int nan_ignore = rng_bits(rng) & 1;
+    int64_t *offset = malloc(sizeof(int64_t) * (size_t)(count + 1)), s, i;
+    int64_t same = rng_range(rng, 1, 70);
+    char text[160];
+    offset[0] = rng_range(rng, 0, 2) * 3;
+    for (s = 0; s < count; s++)
+        offset[s + 1] = offset[s] + (lengths == 0   ? rng_range(rng, 0, 4)
+                                     : lengths == 2 ? same
+                                     : lengths == 3 ? 0
+                                     : rng_range(rng, 0, 9) == 0
+                                         ? rng_range(rng, 0, test_quick() ? 4000 : 40000)
+                                         : rng_range(rng, 0, 300));
+    operand_prepare(&A, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)offset[count],
+                    rng_offset(rng, 4));
+    operand_prepare(&offsets, rng_place(rng, TEST_BACKEND), sizeof(int64_t) * (size_t)(count + 1),
+                    rng_offset(rng, 8));
+    operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)count,
+                    rng_offset(rng, 4));
+    for (i = offset[0]; i < offset[count]; i++) {
+        A.numbers[i] = rng_float(rng, FAMILY_NORMAL);
+        sow(A.numbers + i, rng, op % 3);
+    }
+    for (s = 0; s < count; s++)
+        if (s & 1)
+            reduce_fill_order(op, A.numbers + offset[s], offset[s + 1] - offset[s], 1, rng);
+    memcpy(offsets.image, offset, offsets.bytes);
+    operand_send(&A);
+    operand_send(&offsets);
+    operand_send(&out);
+    operand_own(&out, 0, out.bytes);
+    snprintf(text, sizeof(text), "TILEMM_ARCH=%s %s of %lld segments (kind %d), %s %s %s", arch,
+             reduce_name(op), (long long)count, lengths, place_name(A.place),
+             place_name(offsets.place), place_name(out.place));
+    tilemm_set_nan_policy(ctx, nan_ignore ? TILEMM_NAN_IGNORE : TILEMM_NAN_PROPAGATE);
+    finish(ctx,
+           tilemm_sreduce_segments(ctx, (tilemm_reduce_t)op, count, A.pointer, offsets.pointer,
+                                   out.pointer),
+           text);
+    operand_fetch(&offsets);
+    CHECK(operand_intact(&offsets), "%s: the offsets changed", text);
+    for (s = 0; s < count; s++) {
+        float got = out.numbers[s];
+        float want = reduce_exact_bits(op, nan_ignore, offset[s + 1] - offset[s],
+                                       A.numbers + offset[s], NULL);
+        CHECK(float_bits(got) == float_bits(want), "%s: %s: segment %lld of %lld: %.9g, not %.9g",
+              text, tilemm_last_kernel(ctx), (long long)s, (long long)(offset[s + 1] - offset[s]),
+              (double)got, (double)want);
+    }
+    free(offset);
+}
+
+/* Offsets that decrease count as an empty segment where only the device can see them. */
+static void decreasing(tilemm_t ctx, rng_t *rng)
+{
+    static const int64_t offset[] = {0, 4, 2, 6};
+    static const float want[] = {6.0f, 0.0f, 14.0f};
+    int64_t i;
+    operand_prepare(&A, PLACE_DEVICE, 6 * sizeof(float), 0);
+    operand_prepare(&offsets, PLACE_DEVICE, sizeof(offset), 0);
+    operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(want), 0);
+    for (i = 0; i < 6; i++)
+        A.numbers[i] = (float)i;
+    memcpy(offsets.image, offset, sizeof(offset));
+    operand_send(&A);
+    operand_send(&offsets);
+    operand_send(&out);
+    operand_own(&out, 0, out.bytes);
+    finish(ctx,
+           tilemm_sreduce_segments(ctx, TILEMM_SUM, 3, A.pointer, offsets.pointer, out.pointer),
+           "offsets that decrease");
+    for (i = 0; i < 3; i++)
+        CHECK(out.numbers[i] == want[i], "offsets that decrease: segment %d: %g", (int)i,
+              (double)out.numbers[i]);
+}
+
+/* Rows so far apart that the last are past 2^32 elements. */
+static void far_apart(tilemm_t ctx)
+{
+    enum { ROWS = 100, COLS = 5 };
+    const int64_t ld = ((int64_t)1 << 26) + 7;
+    size_t bytes = sizeof(float) * (size_t)((ROWS - 1) * ld + COLS);
+    float *big = sparse_alloc(TEST_BACKEND, bytes);
+    float a[ROWS][COLS], down[COLS], along[ROWS];
+    int64_t where[COLS];
+    int i, j;
+    tilemm_set_nan_policy(ctx, TILEMM_NAN_PROPAGATE);
+    if (!big) {
+        printf("no memory for rows past 2^32 elements: left out\n");
+        return;
+    }
+    for (i = 0; i < ROWS; i++) {
+        for (j = 0; j < COLS; j++)
+            a[i][j] = (float)((i * 37 + j * 11) % 101 - 50);
+        sparse_write(TEST_BACKEND, big + i * ld, a[i], sizeof(a[i]));
+    }
+    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, ROWS, COLS, big, ld,
+                         down, 1) == TILEMM_SUCCESS,
+          "past 2^32: %s", tilemm_last_error(ctx));
+    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_COL_MAJOR, COLS, ROWS, big, ld,
+                         along, 1) == TILEMM_SUCCESS,
+          "past 2^32: %s", tilemm_last_error(ctx));
+    CHECK(tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_COLS, TILEMM_COL_MAJOR, COLS, ROWS, big,
+                            ld, NULL, 1, where) == TILEMM_SUCCESS,
+          "past 2^32: %s", tilemm_last_error(ctx));
+    for (j = 0; j < COLS; j++) {
+        float sum = 0;
+        int best = 0;
+        for (i = 0; i < ROWS; i++) {
+            sum += a[i][j];
+            best = a[i][j] > a[best][j] ? i : best;
+        }
+        CHECK(down[j] == sum, "past 2^32: column %d: %g, not %g", j, (double)down[j], (double)sum);
+        CHECK(where[j] == best, "past 2^32: column %d: index %lld, not %d", j, (long long)where[j],
+              best);
+    }
+    for (i = 0; i < ROWS; i++) {
+        float sum = 0;
+        for (j = 0; j < COLS; j++)
+            sum += a[i][j];
+        CHECK(along[i] == sum, "past 2^32: row %d: %g, not %g", i, (double)along[i], (double)sum);
+    }
+    sparse_free(TEST_BACKEND, big, bytes);
+}
+
+int main(void)
+{
+    const char *const *name;
+    rng_t rng = {6000};
+    test_begin(TEST_BACKEND);
+    for (name = test_archs(TEST_BACKEND); *name; name++) {
+        tilemm_t ctx = test_context(TEST_BACKEND, *name);
+        int op, threads;
+        arch = *name;
+        for (threads = 1; threads <= 3; threads += 2) {
+            if (TEST_BACKEND == TILEMM_BACKEND_CPU)
+                tilemm_set_threads(ctx, threads);
+            matrices(ctx, test_quick() ? 20 : 150, &rng);
+            for (op = 0; op < OPS; op++) {
+                segments(ctx, op, rng_range(&rng, 1, 50), 1, &rng);
+                segments(ctx, op, rng_range(&rng, 1, test_quick() ? 300 : 3000), 0, &rng);
+                segments(ctx, op, rng_range(&rng, 1, 400), 2, &rng);
+                segments(ctx, op, 5, 3, &rng);
+                segments(ctx, op, 0, 3, &rng);
+                segments(ctx, op, 1, 1, &rng);
+            }
+        }
+        if (TEST_BACKEND == TILEMM_BACKEND_CUDA) {
+            decreasing(ctx, &rng);
+            wide(ctx, &rng);
+        }
+        far_apart(ctx);
+        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    }
+    operand_free(&A);
+    operand_free(&out);
+    operand_free(&index_out);
+    operand_free(&offsets);
+    return check_exit();
+}

@@ -1,0 +1,317 @@
+/* sgemm_accuracy.c - every math mode's error on families of inputs that try an FP32 product, beside
+ * the reference library's on the same input. Prints the table that doc/numerics.md shows.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/gpu.h"
+#include "tools/reference.h"
+#include "tests/support/check.h"
+#include "tests/support/support.h"
+
+typedef enum {
+    UNIFORM,
+    SYMMETRIC,
+    NORMAL,
+    SPREAD_20,
+    SPREAD_60,
+    HUGE_IN_ROW,
+    TINY_DECIDES,
+    MIXED_ROWS,
+    SUBNORMAL,
+    NEAR_OVERFLOW,
+    INTEGERS,
+    CANCELLATION,
+    SPARSE,
+    INF_NAN,
+    FAMILIES
+} inputs_t;
+
+static const char *const names[] = {"uniform [0, 1]",   "uniform [-1, 1]",     "normal",
+                                    "exponents 2^+-20", "exponents 2^+-60",    "one huge per row",
+                                    "one tiny decides", "rows of mixed scale", "subnormal",
+                                    "near overflow",    "integers to 2^11",    "cancellation",
+                                    "sparse",           "Inf and NaN"};
+
+static rng_t rng = {77};
+
+static float normal(void)
+{
+    return rng_float(&rng, FAMILY_NORMAL);
+}
+
+/* A number of random sign and exponent in [-spread, spread]. */
+static float spread(int most)
+{
+    return ldexpf(normal(), (int)rng_range(&rng, -most, most));
+}
+
+/* Element (line, p) of an operand with `lines` lines along k. */
+static float value(inputs_t family, int of_b, int64_t line, int64_t p, int64_t k)
+{
+    switch (family) {
+    case UNIFORM: return (float)rng_unit(&rng);
+    case SYMMETRIC: return (float)(2 * rng_unit(&rng) - 1);
+    case SPREAD_20: return spread(20);
+    case SPREAD_60: return spread(60) * (of_b ? 0x1p-20f : 0x1p-10f);
+    case HUGE_IN_ROW: return p == (line * 7 + 3) % k && !of_b ? ldexpf(normal(), 40) : normal();
+    case TINY_DECIDES:
+        if (p == k / 2)
+            return of_b ? 0x1p45f * (1 + fabsf(normal())) : 0x1p-32f * (1 + fabsf(normal()));
+        return normal();
+    case MIXED_ROWS: return ldexpf(normal(), (int)(line * 5 % 81) - 40);
+    case SUBNORMAL: return ldexpf(normal(), of_b ? 100 : -133);
+    case NEAR_OVERFLOW:
+        return ldexpf((float)(2 * rng_unit(&rng) - 1), of_b ? 126 - 62 - (int)log2((double)k) : 62);
+    case INTEGERS: return (float)rng_range(&rng, -2048, 2048);
+    case SPARSE: return rng_range(&rng, 0, 63) == 0 || p == line % k ? normal() : 0.0f;
+    default: return normal();
+    }
+}
+
+typedef struct {
+    gemm_t gemm; /* row-major, no transposes: A m x k, B k x n */
+    float *a, *b, *c;
+    int64_t rows, cols; /* of the sample that is checked */
+    double *exact, *magnitude;
+} problem_t;
+
+static int64_t taken(int64_t i, int64_t count, int64_t of)
+{
+    return count > 1 ? i * (of - 1) / (count - 1) : 0;
+}
+
+static void *allocate(size_t bytes)
+{
+    void *memory = malloc(bytes);
+    if (!memory) {
+        fprintf(stderr, "out of memory\n");
+        exit(1);
+    }
+    return memory;
+}
+
+static problem_t make(inputs_t family, int64_t mn, int64_t k)
+{
+    problem_t p;
+    memset(&p, 0, sizeof(p));
+    p.gemm =
+        (gemm_t){TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, mn, mn, k, 1, 0, k, mn, mn};
+    p.a = allocate((size_t)(mn * k) * sizeof(float));
+    p.b = allocate((size_t)(k * mn) * sizeof(float));
+    p.c = allocate((size_t)(mn * mn) * sizeof(float));
+    for (int64_t i = 0; i < mn; i++)
+        for (int64_t q = 0; q < k; q++)
+            p.a[i * k + q] = value(family, 0, i, q, k);
+    for (int64_t q = 0; q < k; q++)
+        for (int64_t j = 0; j < mn; j++)
+            p.b[q * mn + j] = value(family, 1, j, q, k);
+    if (family == CANCELLATION) /* the second half takes away nearly what the first half gives */
+        for (int64_t q = 0; q < k / 2; q++)
+            for (int64_t i = 0; i < mn; i++) {
+                p.a[i * k + k / 2 + q] = p.a[i * k + q];
+                p.b[(k / 2 + q) * mn + i] = -p.b[q * mn + i] * (1 + 0x1p-14f * normal());
+            }
+    if (family == INF_NAN && mn > 8) {
+        p.a[3 * k + k / 2] = INFINITY;
+        p.b[(k - 1) * mn + 5] = NAN;
+        p.b[0 * mn + 7] = -INFINITY;
+    }
+    p.rows = p.cols = mn;
+    if (mn * mn * k > (int64_t)20 << 20)
+        p.rows = p.cols = mn < 48 ? mn : 48;
+    p.exact = allocate((size_t)(p.rows * p.cols) * 2 * sizeof(double));
+    p.magnitude = p.exact + p.rows * p.cols;
+    for (int64_t x = 0; x < p.rows; x++)
+        for (int64_t y = 0; y < p.cols; y++) {
+            int64_t i = taken(x, p.rows, mn), j = taken(y, p.cols, mn);
+            double sum = 0, magnitude = 0;
+            for (int64_t q = 0; q < k; q++) {
+                double product = (double)p.a[i * k + q] * (double)p.b[q * mn + j];
+                sum += product;
+                magnitude += fabs(product);
+            }
+            p.exact[x * p.cols + y] = sum;
+            p.magnitude[x * p.cols + y] = magnitude;
+        }
+    return p;
+}
+
+static void discard(problem_t *p)
+{
+    free(p->a);
+    free(p->b);
+    free(p->c);
+    free(p->exact);
+}
+
+typedef struct {
+    double worst, frobenius; /* the largest |error| / (|A||B|); relative */
+    int misplaced;           /* results that should be Inf or NaN and are not, or the reverse */
+} error_t;
+
+static error_t error_of(const problem_t *p)
+{
+    error_t e = {0, 0, 0};
+    double errors = 0, results = 0;
+    for (int64_t x = 0; x < p->rows; x++)
+        for (int64_t y = 0; y < p->cols; y++) {
+            double got =
+                p->c[taken(x, p->rows, p->gemm.m) * p->gemm.n + taken(y, p->cols, p->gemm.n)];
+            double want = p->exact[x * p->cols + y], magnitude = p->magnitude[x * p->cols + y];
+            if (isnan(want) || isinf(want)) {
+                e.misplaced += isnan(want) ? !isnan(got) : got != want;
+                continue;
+            }
+            if (isnan(got) || isinf(got)) {
+                e.misplaced++;
+                continue;
+            }
+            double error = fabs(got - want);
+            errors += error * error;
+            results += want * want;
+            /* Half of the smallest subnormal is no fault. */
+            if (magnitude > 0 && error > 0x1p-150)
+                e.worst = fmax(e.worst, error / magnitude);
+        }
+    e.frobenius = results > 0 ? sqrt(errors / results) : 0;
+    return e;
+}
+
+static error_t ours(tilemm_t ctx, problem_t *p, tilemm_math_t mode)
+{
+    const gemm_t *g = &p->gemm;
+    memset(p->c, 0xff, (size_t)(g->m * g->n) * sizeof(float));
+    CHECK(tilemm_set_math(ctx, mode) == TILEMM_SUCCESS, "set_math");
+    CHECK(tilemm_sgemm(ctx, g->layout, g->transa, g->transb, g->m, g->n, g->k, 1.0f, p->a, g->lda,
+                       p->b, g->ldb, 0.0f, p->c, g->ldc) == TILEMM_SUCCESS,
+          "%s", tilemm_last_error(ctx));
+    return error_of(p);
+}
+
+/* cuBLAS's TF32; 0 where there is none. A row-major product is the column-major one turned over. */
+static int theirs_tf32(problem_t *p, error_t *e)
+{
+    const reference_cublas_t *cublas =
+        TEST_BACKEND == TILEMM_BACKEND_CUDA ? reference_cublas() : NULL;
+    const gemm_t *g = &p->gemm;
+    size_t bytes_a = (size_t)(g->m * g->k) * 4, bytes_b = (size_t)(g->n * g->k) * 4;
+    size_t bytes_c = (size_t)(g->m * g->n) * 4;
+    if (!cublas)
+        return 0;
+    float *a = gpu_malloc(bytes_a), *b = gpu_malloc(bytes_b), *c = gpu_malloc(bytes_c);
+    int done = a && b && c && gpu_to_device(a, p->a, bytes_a) == 0 &&
+               gpu_to_device(b, p->b, bytes_b) == 0 && cublas->set_stream(NULL) == 0 &&
+               cublas->sgemm(1, 0, 0, (int)g->n, (int)g->m, (int)g->k, 1.0f, b, (int)g->n, a,
+                             (int)g->k, 0.0f, c, (int)g->n) == 0 &&
+               gpu_synchronize() == 0 && gpu_to_host(p->c, c, bytes_c) == 0;
+    gpu_free(a);
+    gpu_free(b);
+    gpu_free(c);
+    if (done)
+        *e = error_of(p);
+    return done;
+}
+
+/* What is asked of FP32 mode. Of each product: an error below an FP32 ulp of |A||B|, or at most
+ * twice the reference's (which may have split k where we have not, or the reverse). Of each family:
+ * the largest errors over all shapes are no larger than the reference's, but for chance. */
+enum { MODES = 2 };
+static error_t largest[FAMILIES][MODES]; /* ours, the reference's */
+
+static void note(error_t *largest_so_far, const error_t *e)
+{
+    largest_so_far->worst = fmax(largest_so_far->worst, e->worst);
+    largest_so_far->frobenius = fmax(largest_so_far->frobenius, e->frobenius);
+}
+
+static int is_near(const error_t *x, const error_t *reference)
+{
+    const double ulp = 0x1p-23;
+    return x->worst <= fmax(ulp, 2 * reference->worst);
+}
+
+static void check_family(inputs_t family)
+{
+    const error_t *x = &largest[family][0], *reference = &largest[family][1];
+    const double ulp = 0x1p-23, one_rounding = 0x1p-25; /* its norm, or little more */
+    /* Where few results hold the whole norm, its error is theirs alone. */
+    int few = family == MIXED_ROWS || family == SPREAD_60;
+    if (reference->worst > 0)
+        CHECK(x->worst <= fmax(ulp, 1.1 * reference->worst) &&
+                  (few || x->worst <= ulp || x->frobenius <= one_rounding ||
+                   x->frobenius <= 1.02 * reference->frobenius),
+              "%s: %.2e %.2e, reference %.2e %.2e", names[family], x->worst, x->frobenius,
+              reference->worst, reference->frobenius);
+}
+
+static void try(tilemm_t ctx, inputs_t family, int64_t mn, int64_t k)
+{
+    problem_t p = make(family, mn, k);
+    char kernel[64];
+    error_t strict = ours(ctx, &p, TILEMM_MATH_FP32_STRICT), reference = {0}, their_tf32 = {0};
+    error_t tf32 = ours(ctx, &p, TILEMM_MATH_TF32), fp32 = ours(ctx, &p, TILEMM_MATH_FP32);
+    snprintf(kernel, sizeof(kernel), "%s", tilemm_last_kernel(ctx));
+    int has_reference = gemm_reference(TEST_BACKEND, &p.gemm, p.a, p.b, p.c) == 0;
+    if (has_reference)
+        reference = error_of(&p);
+    int has_tf32 = theirs_tf32(&p, &their_tf32);
+
+    printf("%-20s %5lld %6lld | %8.1e %8.1e | %8.1e %8.1e | %8.1e %8.1e | %8.1e %8.1e | %8.1e "
+           "%8.1e | %s\n",
+           names[family], (long long)mn, (long long)k, fp32.worst, fp32.frobenius, strict.worst,
+           strict.frobenius, reference.worst, reference.frobenius, tf32.worst, tf32.frobenius,
+           their_tf32.worst, their_tf32.frobenius, kernel);
+    CHECK(!fp32.misplaced && !strict.misplaced && !tf32.misplaced,
+          "%s, %lld x %lld: %d, %d, %d of Inf and NaN are misplaced", names[family], (long long)mn,
+          (long long)k, fp32.misplaced, strict.misplaced, tf32.misplaced);
+    if (has_reference) {
+        note(&largest[family][0], &fp32);
+        note(&largest[family][1], &reference);
+        CHECK(is_near(&fp32, &reference), "%s, %lld x %lld, %s: %.2e %.2e, reference %.2e %.2e",
+              names[family], (long long)mn, (long long)k, kernel, fp32.worst, fp32.frobenius,
+              reference.worst, reference.frobenius);
+    }
+    /* Bounds of doc/numerics.md. */
+    CHECK(strict.worst <= (double)(k + 2) * 0x1p-24, "%s: %.2e", names[family], strict.worst);
+    CHECK(tf32.worst <= 0x1p-10 + (double)(k + 2) * 0x1p-24, "%s: %.2e", names[family], tf32.worst);
+    if (has_tf32)
+        CHECK(tf32.worst <= fmax(their_tf32.worst * 1.25, 0x1p-11),
+              "%s, %lld x %lld: %.2e, cuBLAS %.2e", names[family], (long long)mn, (long long)k,
+              tf32.worst, their_tf32.worst);
+    discard(&p);
+}
+
+int main(void)
+{
+    static const int64_t sizes[][2] = {{96, 1},    {96, 3},    {96, 16},   {96, 64},
+                                       {128, 130}, {200, 300}, {250, 512}, {128, 1024},
+                                       {64, 4096}, {24, 65536}};
+    static const int64_t gpu_sizes[][2] = {
+        {1024, 200}, {1024, 1024}, {1500, 4000}, {600, 16384}, {300, 65536}};
+    test_begin(TEST_BACKEND);
+    tilemm_t ctx = test_context(TEST_BACKEND, "");
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    printf("worst |error| / (|A||B|), and relative Frobenius error, against FP64\n"
+           "%-20s %5s %6s | %17s | %17s | %17s | %17s | %17s |\n",
+           "input", "m = n", "k", "FP32", "strict", "reference FP32", "TF32", "reference TF32");
+    for (int family = 0; family < FAMILIES; family++) {
+        for (int s = 0; s < (int)(sizeof(sizes) / sizeof(*sizes)); s++)
+            if (!test_quick() || sizes[s][1] <= 1024)
+                try(ctx, (inputs_t)family, sizes[s][0], sizes[s][1]);
+        for (int s = 0; TEST_BACKEND == TILEMM_BACKEND_CUDA && s < 5; s++)
+            if (!test_quick() || gpu_sizes[s][1] <= 1024)
+                try(ctx, (inputs_t)family, gpu_sizes[s][0], gpu_sizes[s][1]);
+        if (!test_quick()) /* which has too few shapes for that */
+            check_family((inputs_t)family);
+    }
+    tilemm_destroy(ctx);
+    return check_exit();
+}

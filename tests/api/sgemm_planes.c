@@ -1,0 +1,262 @@
+/* sgemm_planes.c - SGEMM by BF16 planes on the CPU: the plan; that planes lose nothing of an
+ * element; what they cannot carry, and whom that concerns; the same bits however the work is shared
+ * out. The tile unit is emulated.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/check.h"
+#include "lib/sgemm/plan_planes.h"
+#include "tests/support/support.h"
+
+enum { M = 150, N = 140, K = 700, LINES = TILEMM__PLANES_LINES };
+
+static float a[M * K], b[K * N], c[M * N], before[M * N];
+static rng_t rng = {5};
+
+static void fill(float *x, int count)
+{
+    for (int i = 0; i < count; i++)
+        x[i] = rng_float(&rng, FAMILY_NORMAL);
+}
+
+static void multiply(tilemm_t ctx, tilemm_math_t math, int m, int n, int k, float *to)
+{
+    memset(to, 0xff, sizeof(float) * (size_t)(m * n));
+    CHECK(tilemm_set_math(ctx, math) == TILEMM_SUCCESS, "set_math");
+    CHECK(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, m, n, k, 1, a, k, b,
+                       n, 0, to, n) == TILEMM_SUCCESS,
+          "%s", tilemm_last_error(ctx));
+    CHECK(!strstr(tilemm_last_kernel(ctx), "bf16") == (math == TILEMM_MATH_FP32_STRICT), "%s",
+          tilemm_last_kernel(ctx));
+}
+
+/* ---- the plan ---------------------------------------------------------------------------- */
+
+static const tilemm__cpu_traits_t xeon = {"Sapphire Rapids", TILEMM__ISA_AMX, 112,
+                                          48 << 10,          2 << 20,         105 << 20};
+
+static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int64_t k,
+                 int64_t batch, int threads, size_t workspace, tilemm__sgemm_planes_plan_t *plan)
+{
+    const tilemm__sgemm_args_t args = {.m = m, .n = n, .k = k, .batch_count = batch};
+    const int pays = tilemm__plan_sgemm_planes(plan, &args, &xeon, planes, threads, workspace);
+
+    if (!pays)
+        return 0;
+    CHECK(plan->workspace <= workspace && plan->threads >= 1 && plan->threads <= threads,
+          "%zu of %zu bytes, %d of %d threads", plan->workspace, workspace, plan->threads, threads);
+    CHECK(plan->m_panel % LINES == 0 && plan->n_panel % LINES == 0 && plan->m_part % LINES == 0 &&
+              plan->n_part % LINES == 0 && plan->m_part > 0 && plan->n_part > 0 &&
+              plan->m_part <= plan->m_panel && plan->n_part <= plan->n_panel,
+          "%lld x %lld panels, %lld x %lld parts", (long long)plan->m_panel,
+          (long long)plan->n_panel, (long long)plan->m_part, (long long)plan->n_part);
+    CHECK(plan->depth > 0 && plan->depth % 32 == 0 && plan->depth <= planes->depth, "depth %lld",
+          (long long)plan->depth);
+    CHECK(plan->set_bytes == (size_t)((plan->m_panel + plan->n_panel) / LINES) *
+                                 tilemm__planes_bytes(planes, plan->depth),
+          "a set of %zu bytes", plan->set_bytes);
+    CHECK(plan->workspace == plan->set_bytes * (size_t)(plan->shared ? 1 : plan->threads), "%zu",
+          plan->workspace);
+    CHECK(plan->shared == (plan->threads > 1 && batch == 1) || batch > 1, "shared %d",
+          plan->shared);
+    return 1;
+}
+
+static void try_plans(void)
+{
+    static const int threads[] = {1, 2, 16, 112};
+    tilemm__sgemm_planes_t planes[] = {tilemm__sgemm_planes_amx_fp32,
+                                       tilemm__sgemm_planes_amx_tf32};
+    tilemm__sgemm_planes_plan_t plan, other;
+
+    for (int which = 0; which < 2; which++) {
+        tilemm__sgemm_planes_t *p = &planes[which];
+
+        p->always = 0; /* as where it is not emulated */
+        for (int t = 0; t < 4; t++) {
+            for (int64_t n = 256; n <= 65536; n *= 4)
+                CHECK(plans(p, n, n, n, 1, threads[t], SIZE_MAX, &plan), "%lld", (long long)n);
+            CHECK(plans(p, INT64_C(1) << 40, 500, 3000, 1, threads[t], SIZE_MAX, &plan), "tall");
+            CHECK(plans(p, 500, 500, 3000, 1000, threads[t], SIZE_MAX, &plan), "a batch");
+            /* Where tiles would be nearly empty, or packing is the most of it. */
+            CHECK(!plans(p, 16, 16, 16, 100000, threads[t], SIZE_MAX, &plan), "small");
+            CHECK(!plans(p, 4096, 1, 4096, 1, threads[t], SIZE_MAX, &plan), "a vector");
+            CHECK(!plans(p, 4096, 8, 4096, 1, threads[t], SIZE_MAX, &plan), "skinny");
+            CHECK(!plans(p, 4096, 4096, 8, 1, threads[t], SIZE_MAX, &plan), "short");
+            CHECK(!plans(p, 4096, 4096, 4096, 1, threads[t], 0, &plan), "no workspace");
+            /* Less and less of it: the sums stay the same. */
+            CHECK(plans(p, 3000, 4000, 5000, 1, threads[t], SIZE_MAX, &plan), "large");
+            for (size_t bytes = plan.workspace; bytes > 0; bytes = bytes * 3 / 4)
+                if (plans(p, 3000, 4000, 5000, 1, threads[t], bytes, &other))
+                    CHECK(other.depth == plan.depth, "%zu bytes", bytes);
+        }
+    }
+}
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+/* A times the identity is A, bit by bit, at every scale. */
+static void identity(tilemm_t ctx)
+{
+    enum { SIDE = 100 };
+
+    memset(b, 0, sizeof b);
+    for (int i = 0; i < SIDE; i++)
+        b[i * SIDE + i] = 1.0f;
+    for (int exponent = -149; exponent <= 126; exponent += 5) {
+        int wrong = 0, far = 0;
+
+        for (int i = 0; i < SIDE * SIDE; i++) {
+            a[i] = ldexpf((float)rng_range(&rng, 1 << 23, (1 << 24) - 1), exponent - 23);
+            a[i] = i % 3 ? a[i] : -a[i];
+        }
+        multiply(ctx, TILEMM_MATH_FP32, SIDE, SIDE, SIDE, c);
+        for (int i = 0; i < SIDE * SIDE; i++)
+            wrong += c[i] != a[i];
+        CHECK(wrong == 0, "exponent %d: %d elements changed", exponent, wrong);
+        multiply(ctx, TILEMM_MATH_TF32, SIDE, SIDE, SIDE, c);
+        for (int i = 0; i < SIDE * SIDE; i++)
+            far += !(fabsf(c[i] - a[i]) <= fmaxf(0x1p-16f * fabsf(a[i]), 0x1p-149f));
+        CHECK(far == 0, "exponent %d: %d elements off in TF32", exponent, far);
+    }
+}
+
+/* One element of A, or of B, that planes cannot carry beside the others: results that have nothing
+ * to do with its 32 rows, or columns, keep their bits, and the others are what FP32 makes of them.
+ */
+static void lone(tilemm_t ctx, tilemm_math_t math)
+{
+    static const float elements[] = {INFINITY,  -INFINITY,   NAN,
+                                     0x1p-149f, 0x1.8p-120f, 0x1.fffffep127f};
+    const double bound = math == TILEMM_MATH_TF32 ? 0x1p-14 : 0x1p-20;
+
+    for (int e = 0; e < (int)(sizeof elements / sizeof *elements); e++) {
+        for (int of_b = 0; of_b < 2; of_b++) {
+            const int line = of_b ? 77 : 101, p = 333, first = line / LINES * LINES;
+            float *element = of_b ? &b[p * N + line] : &a[line * K + p];
+            int outside = 0, inside = 0;
+
+            fill(a, M * K);
+            fill(b, K * N);
+            multiply(ctx, math, M, N, K, before);
+            *element = elements[e];
+            multiply(ctx, math, M, N, K, c);
+            for (int i = 0; i < M; i++) {
+                for (int j = 0; j < N; j++) {
+                    const int at = of_b ? j : i;
+                    double sum = 0, magnitude = 0;
+
+                    if (at < first || at >= first + LINES) {
+                        outside += memcmp(&c[i * N + j], &before[i * N + j], sizeof(float)) != 0;
+                        continue;
+                    }
+                    for (int q = 0; q < K; q++) {
+                        sum += (double)a[i * K + q] * (double)b[q * N + j];
+                        magnitude += fabs((double)a[i * K + q] * (double)b[q * N + j]);
+                    }
+                    if (fabs(sum) > 0x1p128)
+                        sum = copysign(INFINITY, sum);
+                    if (isnan(sum) || isinf(sum))
+                        inside += isnan(sum) ? !isnan(c[i * N + j]) : c[i * N + j] != sum;
+                    else
+                        inside += !(fabs(c[i * N + j] - sum) <= bound * magnitude);
+                }
+            }
+            CHECK(!outside && !inside, "%g in %s: %d and %d results are wrong", (double)elements[e],
+                  of_b ? "B" : "A", outside, inside);
+        }
+    }
+}
+
+/* Elements so far apart that products of planes, or the planes, would be flushed to 0: as much of a
+ * result is kept as FP32 keeps. */
+static void wide(tilemm_t ctx)
+{
+    for (int gap = 0; gap <= 140; gap += 10) {
+        int wrong = 0;
+
+        /* Large elements of A meet zeros: all that counts are small ones. */
+        fill(a, M * K);
+        fill(b, K * N);
+        for (int i = 0; i < M; i++)
+            for (int p = 0; p < K; p++)
+                a[i * K + p] = ldexpf(a[i * K + p], p % 8 ? -gap : 0);
+        for (int p = 0; p < K; p += 8)
+            memset(&b[p * N], 0, sizeof(float) * N);
+        multiply(ctx, TILEMM_MATH_FP32, M, N, K, c);
+        for (int i = 0; i < M; i++) {
+            for (int j = 0; j < N; j++) {
+                double sum = 0, magnitude = 0;
+
+                for (int q = 0; q < K; q++) {
+                    sum += (double)a[i * K + q] * (double)b[q * N + j];
+                    magnitude += fabs((double)a[i * K + q] * (double)b[q * N + j]);
+                }
+                wrong += !(fabs(c[i * N + j] - sum) <= 0x1p-22 * magnitude + K * 0x1p-149);
+            }
+        }
+        CHECK(wrong == 0, "2^-%d: %d results are wrong", gap, wrong);
+    }
+}
+
+/* ---- bits -------------------------------------------------------------------------------- */
+
+static void same_bits(tilemm_t ctx, tilemm_math_t math)
+{
+    static const size_t workspaces[] = {2400000, 1000000, 500000, 260000};
+    static char workspace[2400000];
+
+    fill(a, M * K);
+    fill(b, K * N);
+    CHECK(tilemm_set_threads(ctx, 1) == TILEMM_SUCCESS, "set_threads");
+    multiply(ctx, math, M, N, K, before);
+    for (int threads = 1; threads < 8; threads++) {
+        CHECK(tilemm_set_threads(ctx, threads) == TILEMM_SUCCESS, "set_threads");
+        multiply(ctx, math, M, N, K, c);
+        CHECK(memcmp(c, before, sizeof c) == 0, "other bits with %d threads", threads);
+        for (int w = 0; w < 4; w++) {
+            CHECK(tilemm_set_workspace(ctx, workspace, workspaces[w]) == TILEMM_SUCCESS, "%s",
+                  tilemm_last_error(ctx));
+            multiply(ctx, math, M, N, K, c);
+            CHECK(memcmp(c, before, sizeof c) == 0, "other bits with %d threads and %zu bytes",
+                  threads, workspaces[w]);
+        }
+        CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    }
+}
+
+int main(void)
+{
+    tilemm_t ctx;
+
+    test_begin(TILEMM_BACKEND_CPU);
+    try_plans();
+    ctx = test_context(TILEMM_BACKEND_CPU, "");
+    fill(a, 64 * 64);
+    fill(b, 64 * 64);
+    CHECK(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 64, 64, 64, 1, a,
+                       64, b, 64, 0, c, 64) == TILEMM_SUCCESS,
+          "%s", tilemm_last_error(ctx));
+    if (!strstr(tilemm_last_kernel(ctx), "amx")) {
+        printf("no AVX-512 here, which the emulation needs: left out\n");
+        tilemm_destroy(ctx);
+        return check_failures ? 1 : CHECK_SKIPPED;
+    }
+    identity(ctx);
+    lone(ctx, TILEMM_MATH_FP32);
+    lone(ctx, TILEMM_MATH_TF32);
+    wide(ctx);
+    multiply(ctx, TILEMM_MATH_FP32_STRICT, M, N, K, c);
+    same_bits(ctx, TILEMM_MATH_FP32);
+    same_bits(ctx, TILEMM_MATH_TF32);
+    tilemm_destroy(ctx);
+    return check_exit();
+}

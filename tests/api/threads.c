@@ -1,0 +1,148 @@
+/* threads.c - two contexts on two threads at once give what each gives alone.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/gpu.h"
+#include "tests/support/check.h"
+#include "tests/support/support.h"
+
+enum { SIZE = 150, LENGTH = 70000 };
+
+/* What one thread works on: host memory, and what came out of its rounds, folded. */
+typedef struct {
+    tilemm_backend_t backend;
+    uint64_t seed;
+    int rounds;
+    pthread_barrier_t *start;
+    uint64_t digest;
+    int failures;
+    char message[160];
+} work_t;
+
+static uint64_t fold(uint64_t digest, const void *bytes, size_t count)
+{
+    const unsigned char *from = bytes;
+    while (count--)
+        digest = (digest ^ *from++) * UINT64_C(0x100000001b3);
+    return digest;
+}
+
+static void *worker(void *argument)
+{
+    work_t *work = argument;
+    rng_t rng = {work->seed};
+    size_t matrix = sizeof(float) * SIZE * SIZE;
+    float *a = malloc(matrix), *b = malloc(matrix), *c = malloc(matrix);
+    float *x = malloc(sizeof(float) * LENGTH), sum = 0;
+    tilemm_t ctx = NULL;
+    tilemm_status_t status = TILEMM_OUT_OF_MEMORY;
+    int round;
+    work->digest = 0;
+    work->failures = 0;
+    work->message[0] = '\0';
+    if (work->backend == TILEMM_BACKEND_CUDA)
+        gpu_open(0);
+    if (a && b && c && x)
+        status = tilemm_create(&ctx, work->backend, 0);
+    if (work->start)
+        pthread_barrier_wait(work->start);
+    if (status == TILEMM_SUCCESS) {
+        tilemm_set_threads(ctx, 2);
+        for (round = 0; round < work->rounds; round++) {
+            int64_t m = rng_range(&rng, 1, SIZE), n = rng_range(&rng, 1, SIZE);
+            int64_t k = rng_range(&rng, 1, SIZE), index = -1;
+            matrix_fill(a, TILEMM_ROW_MAJOR, SIZE, SIZE, SIZE, FAMILY_NORMAL, &rng);
+            matrix_fill(b, TILEMM_ROW_MAJOR, SIZE, SIZE, SIZE, FAMILY_NORMAL, &rng);
+            matrix_fill(x, TILEMM_ROW_MAJOR, 1, LENGTH, LENGTH, FAMILY_NORMAL, &rng);
+            memset(c, 0, matrix);
+            work->failures += tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_TRANS, m,
+                                           n, k, 1, a, SIZE, b, SIZE, 0, c, SIZE) != TILEMM_SUCCESS;
+            work->digest = fold(work->digest, c, matrix);
+            work->failures += tilemm_transpose(ctx, m, n, 4, a, SIZE, c, SIZE) != TILEMM_SUCCESS;
+            work->digest = fold(work->digest, c, matrix);
+            work->failures += tilemm_transpose_inplace(ctx, m, n, 4, b, n, m) != TILEMM_SUCCESS;
+            work->digest = fold(work->digest, b, sizeof(float) * (size_t)(m * n));
+            work->failures += tilemm_ssum(ctx, LENGTH, x, 1, &sum) != TILEMM_SUCCESS;
+            work->failures += tilemm_isamax(ctx, LENGTH, x, 1, &index) != TILEMM_SUCCESS;
+            work->digest = fold(work->digest, &sum, sizeof(sum));
+            work->digest = fold(work->digest, &index, sizeof(index));
+            /* an error of one context is none of the other's */
+            if (round % 3 == (int)(work->seed % 3))
+                work->failures += tilemm_ssum(ctx, -1, x, 1, &sum) != TILEMM_INVALID_ARGUMENT;
+        }
+        snprintf(work->message, sizeof(work->message), "%s", tilemm_last_error(ctx));
+        work->failures += tilemm_destroy(ctx) != TILEMM_SUCCESS;
+    } else {
+        work->failures = 1;
+        snprintf(work->message, sizeof(work->message), "tilemm_create: %s",
+                 tilemm_status_string(status));
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(x);
+    return NULL;
+}
+
+/* Each alone, then both at once. */
+static void pair(tilemm_backend_t first, tilemm_backend_t second, uint64_t seed)
+{
+    work_t work[2] = {{first, seed, 0, NULL, 0, 0, ""}, {second, seed + 1, 0, NULL, 0, 0, ""}};
+    uint64_t alone[2];
+    pthread_barrier_t start;
+    pthread_t thread[2];
+    int i, again;
+    for (i = 0; i < 2; i++) {
+        work[i].rounds = test_quick() ? 3 : 15;
+        worker(&work[i]);
+        CHECK(work[i].failures == 0, "alone: %s", work[i].message);
+        alone[i] = work[i].digest;
+    }
+    CHECK(alone[0] != alone[1], "both did the same");
+    pthread_barrier_init(&start, NULL, 2);
+    for (again = 0; again < 2; again++) {
+        for (i = 0; i < 2; i++) {
+            work[i].start = &start;
+            if (pthread_create(&thread[i], NULL, worker, &work[i])) {
+                fprintf(stderr, "pthread_create failed\n");
+                exit(1);
+            }
+        }
+        for (i = 0; i < 2; i++)
+            pthread_join(thread[i], NULL);
+        for (i = 0; i < 2; i++) {
+            CHECK(work[i].failures == 0, "together: %s", work[i].message);
+            CHECK(work[i].digest == alone[i], "other results together than alone");
+        }
+    }
+    pthread_barrier_destroy(&start);
+#ifdef _OPENMP
+    /* threads of an OpenMP team of the program's own, in which the library's are nested */
+    for (i = 0; i < 2; i++)
+        work[i].start = NULL;
+#pragma omp parallel for num_threads(2) schedule(static, 1)
+    for (i = 0; i < 2; i++)
+        worker(&work[i]);
+    for (i = 0; i < 2; i++) {
+        CHECK(work[i].failures == 0, "in an OpenMP team: %s", work[i].message);
+        CHECK(work[i].digest == alone[i], "other results in an OpenMP team than alone");
+    }
+#endif
+}
+
+int main(void)
+{
+    test_begin(TEST_BACKEND);
+    pair(TEST_BACKEND, TEST_BACKEND, 1);
+    if (TEST_BACKEND != TILEMM_BACKEND_CPU)
+        pair(TILEMM_BACKEND_CPU, TEST_BACKEND, 5);
+    return check_exit();
+}

@@ -1,0 +1,32 @@
+/* choices.h - what the plans choose for random problems: one line for each problem, and in it the
+ * choice on each of four machines.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_TESTS_UNIT_CHOICES_H
+#define TILEMM_TESTS_UNIT_CHOICES_H
+
+#include "lib/traits.h"
+
+typedef struct {
+    tilemm__cuda_traits_t gpu;
+    tilemm__cpu_traits_t cpu;
+} choices_machine_t;
+
+enum { CHOICES_MACHINES = 4 };
+extern const choices_machine_t choices_machines[CHOICES_MACHINES];
+
+/* A random number from 0 to below - 1, the same sequence on every machine. */
+uint64_t choices_random(uint64_t below);
+/* A size from 1 to most: of any order of magnitude, and often a multiple of a power of two. */
+int64_t choices_size(int64_t most);
+/* An address with which nothing is read: 4-, 8- or, mostly, 256-byte aligned. */
+void *choices_address(void);
+/* Bytes of workspace: mostly all that is asked for. */
+size_t choices_workspace(void);
+
+/* Each prints so many lines. */
+void choices_sgemm(int problems);
+void choices_transpose(int problems);
+void choices_reduce(int problems);
+
+#endif

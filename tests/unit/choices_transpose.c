@@ -1,0 +1,98 @@
+/* choices_transpose.c - the choices of transposes' plans: see choices.h.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "choices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/transpose/plan_cpu.h"
+#include "lib/transpose/plan_cuda.h"
+
+static void problem(int in_place, tilemm__transpose_args_t *args)
+{
+    const int narrow = choices_random(3) == 0;
+
+    memset(args, 0, sizeof *args);
+    args->batch_count = !in_place && choices_random(3) == 0 ? choices_size(70000) : 1;
+    args->rows = choices_size(args->batch_count > 1 ? 600 : 40000);
+    args->cols = choices_size(narrow ? 40 : args->batch_count > 1 ? 600 : 40000);
+    if (narrow && choices_random(2)) {
+        const int64_t rows = args->rows;
+
+        args->rows = args->cols;
+        args->cols = rows;
+    }
+    args->elem_size = (size_t)1 << choices_random(5);
+    args->trans = choices_random(8) != 0;
+    args->scaled = args->elem_size == 4 && choices_random(3) == 0;
+    args->alpha = args->scaled ? (choices_random(4) ? 2.0f : 0.0f) : 1.0f;
+    args->ld_src = args->cols + (choices_random(3) ? 0 : (int64_t)choices_random(64));
+    args->ld_dst = (args->trans ? args->rows : args->cols) +
+                   (choices_random(3) ? 0 : (int64_t)choices_random(64));
+    args->stride_src = args->rows * args->ld_src + (choices_random(4) ? 0 : 3);
+    args->stride_dst =
+        (args->trans ? args->cols : args->rows) * args->ld_dst + (choices_random(4) ? 0 : 3);
+    args->src = (void *)((uintptr_t)choices_address() & ~((uintptr_t)args->elem_size - 1));
+    args->dst = in_place
+                    ? (void *)args->src
+                    : (void *)((uintptr_t)choices_address() & ~((uintptr_t)args->elem_size - 1));
+}
+
+static void on_gpu(const tilemm__transpose_args_t *args, int in_place, size_t workspace,
+                   const tilemm__cuda_traits_t *traits)
+{
+    if (in_place) {
+        tilemm__transpose_inplace_plan_t plan;
+
+        if (tilemm__plan_transpose_inplace_cuda(args, traits, workspace, &plan) != 0)
+            printf(" | none");
+        else
+            printf(" | %s %zu", plan.name, tilemm__transpose_inplace_cuda_want(args, traits));
+    } else {
+        tilemm__transpose_plan_t plan;
+
+        tilemm__plan_transpose_cuda(args, traits, &plan);
+        printf(" | %s%s", plan.name, plan.streaming ? " streaming" : "");
+    }
+}
+
+static void on_cpu(const tilemm__transpose_args_t *args, int in_place, size_t workspace,
+                   const tilemm__cpu_traits_t *traits)
+{
+    tilemm__plan_transpose_cpu_t plan;
+
+    tilemm__plan_transpose_cpu(args, in_place, traits, traits->threads, workspace, &plan);
+    printf(" | %s t%d %lldx%lld%s%s%s%s%s %lld %lld %lld %zu %zu",
+           tilemm__transpose_method_name(plan.method), plan.threads, (long long)plan.block_rows,
+           (long long)plan.block_cols, plan.buffered ? " buffered" : "",
+           plan.stream ? " stream" : "", plan.lines ? " lines" : "",
+           plan.along_rows ? " along_rows" : "", plan.ahead ? " ahead" : "", (long long)plan.head,
+           (long long)plan.head_cols, (long long)plan.rest, plan.rest_bytes, plan.scratch);
+}
+
+void choices_transpose(int problems)
+{
+    tilemm__transpose_args_t args;
+
+    for (int i = 0; i < problems; i++) {
+        const int in_place = choices_random(3) == 0;
+        const size_t room = choices_workspace();
+        const size_t workspace = in_place && choices_random(2) ? room >> choices_random(64) : room;
+
+        problem(in_place, &args);
+        printf("%s %lldx%lld of %zu batch %lld%s%s ld %lld %lld room %zu",
+               in_place ? "transpose_inplace" : "transpose", (long long)args.rows,
+               (long long)args.cols, args.elem_size, (long long)args.batch_count,
+               args.trans ? "" : " copy",
+               !args.scaled         ? ""
+               : args.alpha == 0.0f ? " zero"
+                                    : " scaled",
+               (long long)args.ld_src, (long long)args.ld_dst, workspace);
+        for (int j = 0; j < CHOICES_MACHINES; j++) {
+            on_gpu(&args, in_place, workspace, &choices_machines[j].gpu);
+            on_cpu(&args, in_place, workspace, &choices_machines[j].cpu);
+        }
+        putchar('\n');
+    }
+}
