@@ -138,6 +138,11 @@ static int read_environment(tilemm_t ctx)
             return 0;
         snprintf(ctx->arch, sizeof ctx->arch, "%s", value);
     }
+    if ((value = variable("TILEMM_VARIANT"))) {
+        if (strlen(value) >= sizeof ctx->variant)
+            return 0;
+        snprintf(ctx->variant, sizeof ctx->variant, "%s", value);
+    }
     return 1;
 }
 

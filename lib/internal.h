@@ -18,12 +18,13 @@ struct tilemm_context {
     void *state; /* the backend's own */
     tilemm_math_t math;
     tilemm_nan_t nan_policy;
-    int threads;     /* tilemm_set_threads; 0: the default */
-    int env_threads; /* TILEMM_NUM_THREADS; 0 if unset */
-    int log;         /* TILEMM_LOG */
-    int looked;      /* the CPU backend: for the GPU's driver, in this operation */
-    char arch[16];   /* TILEMM_ARCH, or "" */
-    void *workspace; /* the user's, or NULL */
+    int threads;      /* tilemm_set_threads; 0: the default */
+    int env_threads;  /* TILEMM_NUM_THREADS; 0 if unset */
+    int log;          /* TILEMM_LOG */
+    int looked;       /* the CPU backend: for the GPU's driver, in this operation */
+    char arch[16];    /* TILEMM_ARCH, or "" */
+    char variant[64]; /* TILEMM_VARIANT, or "": the kernels that plans may choose */
+    void *workspace;  /* the user's, or NULL */
     size_t workspace_bytes;
     const char *last_kernel; /* static, or kernel_text */
     char kernel_text[64];

@@ -44,11 +44,12 @@ static int64_t strip_width(const tilemm__reduce_args_t *args, const tilemm__cpu_
         sets++;
     if (tilemm__op_is_order(args->op)) /* which need no lanes */
         return TILEMM__REDUCE_MAX_STRIP;
-    width = least(TILEMM__REDUCE_STACK_LANES / (TILEMM__TILE_LANES * sets),
-                  (int64_t)(traits->l1d_bytes / 4 * 3 / (TILEMM__TILE_LANES * sizeof(double))));
-    width = least(width, TILEMM__REDUCE_MAX_STRIP);
+    width =
+        tilemm__min(TILEMM__REDUCE_STACK_LANES / (TILEMM__TILE_LANES * sets),
+                    (int64_t)(traits->l1d_bytes / 4 * 3 / (TILEMM__TILE_LANES * sizeof(double))));
+    width = tilemm__min(width, TILEMM__REDUCE_MAX_STRIP);
     if (args->n <= TILEMM__TILE_ELEMS) /* nothing else can be shared out */
-        width = least(width, pieces(args->count, threads));
+        width = tilemm__min(width, tilemm__div_up(args->count, threads));
     return width <= 16 ? 16 : width / 16 * 16;
 }
 
@@ -66,13 +67,14 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
         int64_t strips;
         plan->method = TILEMM__REDUCE_STRIPS;
         plan->strip = strip_width(args, traits, threads);
-        strips = pieces(args->count, plan->strip);
+        strips = tilemm__div_up(args->count, plan->strip);
         if (threads > 1 && tiles > 1 && strips < 4 * (int64_t)threads) {
             /* Searches need no tile of their own: as many pieces as keep the threads busy. */
-            int64_t rows = is_order ? pieces(tiles, 2 * (int64_t)threads) * TILEMM__TILE_ELEMS
-                                    : TILEMM__TILE_ELEMS;
+            int64_t rows = is_order
+                               ? tilemm__div_up(tiles, 2 * (int64_t)threads) * TILEMM__TILE_ELEMS
+                               : TILEMM__TILE_ELEMS;
             size_t bytes = /* for each piece of a strip what is largest */
-                product((size_t)pieces(args->n, rows),
+                product((size_t)tilemm__div_up(args->n, rows),
                         product((size_t)args->count, has_extras(args) ? 16 : 8) + 8 * strips);
             if (bytes <= workspace) {
                 plan->method = TILEMM__REDUCE_PIECES;
@@ -81,12 +83,13 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
                 return;
             }
         }
-        plan->threads = (int)least(threads, strips);
+        plan->threads = (int)tilemm__min(threads, strips);
     } else if (threads > 1 && tiles >= 4 * (int64_t)threads && args->count < 8 * (int64_t)threads) {
-        int64_t whole = pieces(tiles, TILEMM__REDUCE_STACK_TILES) * TILEMM__REDUCE_STACK_TILES;
+        int64_t whole =
+            tilemm__div_up(tiles, TILEMM__REDUCE_STACK_TILES) * TILEMM__REDUCE_STACK_TILES;
         plan->method = TILEMM__REDUCE_TILES;
-        plan->panel =
-            least(least(whole, MAX_PANEL_TILES), (int64_t)(workspace / sizeof(tilemm__sum_t)));
+        plan->panel = tilemm__min(tilemm__min(whole, MAX_PANEL_TILES),
+                                  (int64_t)(workspace / sizeof(tilemm__sum_t)));
         plan->panel = plan->panel / TILEMM__REDUCE_STACK_TILES * TILEMM__REDUCE_STACK_TILES;
         if (is_order || plan->panel <= TILEMM__REDUCE_STACK_TILES)
             plan->panel = TILEMM__REDUCE_STACK_TILES;
@@ -94,7 +97,7 @@ void tilemm__plan_reduce_cpu(tilemm__reduce_cpu_plan_t *plan, const tilemm__redu
             plan->workspace = (size_t)plan->panel * sizeof(tilemm__sum_t);
     } else {
         plan->method = TILEMM__REDUCE_VECTORS;
-        plan->threads = (int)least(threads, args->count);
+        plan->threads = (int)tilemm__min(threads, args->count);
     }
 }
 
@@ -161,13 +164,13 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
         add_step(plan, TILEMM__STEP_TILES, width, args->n, 1);
     } else if (tilemm__op_is_order(args->op)) {
         /* As many warps as there are at once, and then no more than their work takes. */
-        const int64_t busy = args->count < warps ? least(tiles, warps / args->count) : 1;
+        const int64_t busy = args->count < warps ? tilemm__min(tiles, warps / args->count) : 1;
         int share = 1;
         int64_t items;
         while (share < MOST_SHARE && 2 * share <= busy)
             share *= 2;
-        items = least(busy / share, most);
-        items = pieces(tiles, pieces(tiles, items * share) * share);
+        items = tilemm__min(busy / share, most);
+        items = tilemm__div_up(tiles, tilemm__div_up(tiles, items * share) * share);
         if (args->n <= BLOCK_ELEMENTS && args->count <= traits->sm_count) /* saves a launch */
             add_step(plan, TILEMM__STEP_BLOCK, 1, args->n, 1);
         else
@@ -177,7 +180,7 @@ static void add_across(tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_ar
         add_step(plan, TILEMM__STEP_CLUSTER, 1, args->n, 1); /* saves a launch */
     } else {
         /* Few warps would be busy: each takes one tile. Many: each takes two or more. */
-        const int64_t items = pieces(tiles, GROUP);
+        const int64_t items = tilemm__div_up(tiles, GROUP);
         const int each = tiles <= warps / args->count ? 1 : 2;
         step = add_step(plan, TILEMM__STEP_TILES, 1, args->n, items);
         step->tiles = GROUP;
@@ -240,7 +243,7 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
     plan->has_extras = entry > value;
     plan->vectors = args->count;
     if (is_down(args)) {
-        const int64_t columns = pieces(args->count, TILEMM__DOWN_COLS);
+        const int64_t columns = tilemm__div_up(args->count, TILEMM__DOWN_COLS);
         const int64_t tiles = tilemm__tile_count(args->n);
         const int is_order = tilemm__op_is_order(args->op);
         int width = 8;
@@ -263,7 +266,7 @@ void tilemm__plan_reduce_cuda(tilemm__reduce_cuda_plan_t *plan, const tilemm__re
     if (plan->steps == 1)
         return;
 
-    plan->vectors = least(args->count, available / partials(plan, 0));
+    plan->vectors = tilemm__min(args->count, available / partials(plan, 0));
     if (plan->vectors > TILEMM__DOWN_COLS && plan->vectors < args->count)
         plan->vectors = plan->vectors / TILEMM__DOWN_COLS * TILEMM__DOWN_COLS;
     if (plan->vectors == 0 && items > TILEMM__TILE_ELEMS && !tilemm__op_is_order(args->op)) {
@@ -307,14 +310,14 @@ void tilemm__plan_segments_cuda(tilemm__segments_cuda_plan_t *plan,
     /* Segments of more than a span have at most twice as many spans as their elements fill; so
      * this many for all that memory holds. */
     plan->span_room = (int64_t)(traits->memory_bytes / sizeof(float) >> SPAN_SHIFT) * 2 + 2;
-    plan->room = least(args->segments, SEGMENT_ROOM);
+    plan->room = tilemm__min(args->segments, SEGMENT_ROOM);
     if (bytes < TILEMM__SEGMENTS_BYTES(0, 0)) {
         plan->room = plan->span_room = 0;
         return;
     }
     bytes -= TILEMM__SEGMENTS_BYTES(0, 0);
-    plan->span_room = least(plan->span_room, (int64_t)(bytes / TILEMM__SPAN_BYTES));
+    plan->span_room = tilemm__min(plan->span_room, (int64_t)(bytes / TILEMM__SPAN_BYTES));
     bytes -= (size_t)plan->span_room * TILEMM__SPAN_BYTES;
-    plan->room = least(plan->room, (int64_t)(bytes / TILEMM__SEGMENT_BYTES));
+    plan->room = tilemm__min(plan->room, (int64_t)(bytes / TILEMM__SEGMENT_BYTES));
     plan->workspace = TILEMM__SEGMENTS_BYTES(plan->room, plan->span_room);
 }

@@ -50,9 +50,9 @@ static int shrink_set(tilemm__sgemm_cpu_plan_t *plan, int mr, int nr, size_t lim
     for (size_set(plan, nr); plan->set_bytes > limit; size_set(plan, nr)) {
         if (!plan->direct && plan->n_panel > nr &&
             (plan->n_panel >= plan->m_panel || plan->m_panel == mr))
-            plan->n_panel = round_up(plan->n_panel / 2, nr);
+            plan->n_panel = tilemm__round_up(plan->n_panel / 2, nr);
         else if (plan->m_panel > mr)
-            plan->m_panel = round_up(plan->m_panel / 2, mr);
+            plan->m_panel = tilemm__round_up(plan->m_panel / 2, mr);
         else
             return 0;
     }
@@ -62,7 +62,7 @@ static int shrink_set(tilemm__sgemm_cpu_plan_t *plan, int mr, int nr, size_t lim
 /* Cut `total` into enough pieces, of whole tiles, for the threads to share. */
 static int64_t share_out(int64_t total, int64_t tile, int threads)
 {
-    return round_up(pieces(total, (int64_t)threads * PARTS_PER_THREAD), tile);
+    return tilemm__round_up(tilemm__div_up(total, (int64_t)threads * PARTS_PER_THREAD), tile);
 }
 
 /* The problem after the swap. */
@@ -78,8 +78,9 @@ static void count_tasks(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
         plan->tasks = 1;
         plan->m_task = plan->n_task = 0;
     } else {
-        plan->tasks = pieces(x->m, plan->m_task) * pieces(x->n, plan->n_task) * x->batch_count;
-        plan->threads = (int)least(plan->threads, plan->tasks);
+        plan->tasks = tilemm__div_up(x->m, plan->m_task) * tilemm__div_up(x->n, plan->n_task) *
+                      x->batch_count;
+        plan->threads = (int)tilemm__min(plan->threads, plan->tasks);
     }
 }
 
@@ -87,12 +88,12 @@ static void count_tasks(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
 static void plan_threads(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
 {
     const double wanted = (double)x->m * (double)x->n * (double)x->k / THREAD_WORK;
-    const int one = (int)within(wanted, 1, threads);
-    const int over_batch =
-        (int)least(x->batch_count, within(wanted * (double)x->batch_count, 1, threads));
+    const int one = (int)tilemm__clamp(wanted, 1, threads);
+    const int over_batch = (int)tilemm__min(
+        x->batch_count, tilemm__clamp(wanted * (double)x->batch_count, 1, threads));
 
-    plan->m_task = round_up(x->m, x->mr);
-    plan->n_task = round_up(x->n, x->nr);
+    plan->m_task = tilemm__round_up(x->m, x->mr);
+    plan->n_task = tilemm__round_up(x->n, x->nr);
     if (over_batch > one || x->batch_count >= 4 * (int64_t)threads) {
         plan->threads = over_batch;
     } else {
@@ -114,38 +115,39 @@ static void plan_panels(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x,
                         const tilemm__cpu_traits_t *traits)
 {
     const int64_t l2 = (int64_t)traits->l2_bytes;
-    const int64_t l3 = most((int64_t)traits->l3_bytes, l2 * most(2, plan->threads));
+    const int64_t l3 = tilemm__max((int64_t)traits->l3_bytes, l2 * tilemm__max(2, plan->threads));
     const int64_t m_limit = that_fit(l2 / 4 * 3, plan->kc);
 
     if (plan->shared) {
         const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
 
-        plan->m_panel =
-            even(x->m, most(m_limit, that_fit(least(l3 / 4, 8 << 20), plan->kc)), x->mr);
-        plan->n_panel = even(x->n, that_fit(least(l3 / 2, 16 << 20), plan->kc), x->nr);
-        plan->m_part = even(plan->m_panel, m_limit, x->mr);
+        plan->m_panel = tilemm__even_size(
+            x->m, tilemm__max(m_limit, that_fit(tilemm__min(l3 / 4, 8 << 20), plan->kc)), x->mr);
+        plan->n_panel =
+            tilemm__even_size(x->n, that_fit(tilemm__min(l3 / 2, 16 << 20), plan->kc), x->nr);
+        plan->m_part = tilemm__even_size(plan->m_panel, m_limit, x->mr);
         while (plan->m_part > x->mr &&
-               pieces(plan->m_panel, plan->m_part) * (plan->n_panel / x->nr) < parts)
-            plan->m_part = round_up(plan->m_part / 2, x->mr);
+               tilemm__div_up(plan->m_panel, plan->m_part) * (plan->n_panel / x->nr) < parts)
+            plan->m_part = tilemm__round_up(plan->m_part / 2, x->mr);
         /* Not so many that handing them out costs. */
-        plan->n_part = x->nr * most(1, pieces(plan->m_panel, plan->m_part) *
-                                           (plan->n_panel / x->nr) / (4 * parts));
+        plan->n_part = x->nr * tilemm__max(1, tilemm__div_up(plan->m_panel, plan->m_part) *
+                                                  (plan->n_panel / x->nr) / (4 * parts));
     } else if (plan->in_place && !plan->direct) {
         plan->m_panel = plan->m_task;
         plan->n_panel = plan->n_task;
     } else if (plan->direct) {
-        plan->m_panel = even(plan->m_task, m_limit, x->mr);
+        plan->m_panel = tilemm__even_size(plan->m_task, m_limit, x->mr);
         plan->n_panel = plan->n_task;
         /* C, met every kc steps, stays in L2. */
         if (plan->stream)
-            plan->n_panel = even(plan->n_task, that_fit(l2 / 2, plan->m_panel), x->nr);
+            plan->n_panel = tilemm__even_size(plan->n_task, that_fit(l2 / 2, plan->m_panel), x->nr);
     } else {
         /* Ns that serves few Ms panels is made and used while it lies in L2. */
         const int64_t ns_bytes =
-            x->narrow ? l2 / 4 : least(most(l3 / 2 / plan->threads, l2 / 2), 16 << 20);
+            x->narrow ? l2 / 4 : tilemm__min(tilemm__max(l3 / 2 / plan->threads, l2 / 2), 16 << 20);
 
-        plan->m_panel = even(plan->m_task, m_limit, x->mr);
-        plan->n_panel = even(plan->n_task, that_fit(ns_bytes, plan->kc), x->nr);
+        plan->m_panel = tilemm__even_size(plan->m_task, m_limit, x->mr);
+        plan->n_panel = tilemm__even_size(plan->n_task, that_fit(ns_bytes, plan->kc), x->nr);
     }
 }
 
@@ -166,7 +168,7 @@ static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
     plan->on_stack = 1;
     plan->in_place = plan->stream = 0;
     plan->direct = 0;
-    plan->kc = even(x->k, least(plan->kc, floats / (x->mr + x->nr)), 4);
+    plan->kc = tilemm__even_size(x->k, tilemm__min(plan->kc, floats / (x->mr + x->nr)), 4);
     plan->m_panel = x->mr;
     plan->n_panel = x->nr;
     size_set(plan, x->nr);
@@ -177,7 +179,7 @@ static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
  * other. */
 static int64_t stream_kc(int64_t k, int64_t limit)
 {
-    return most(24, least(limit, k / 170));
+    return tilemm__max(24, tilemm__min(limit, k / 170));
 }
 
 /* One row of A and of C: it takes as long as reading B does. */
@@ -189,12 +191,12 @@ static void plan_vector(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int th
     plan->on_stack = 1;
     plan->chain = LONG_CHAIN;
     plan->m_task = plan->m_panel = plan->m_part = 1;
-    plan->kc = even(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
-    plan->threads = (int)within(work / VECTOR_WORK, 1, threads);
-    plan->n_task = round_up(x->n, x->nr);
+    plan->kc = tilemm__even_size(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
+    plan->threads = (int)tilemm__clamp(work / VECTOR_WORK, 1, threads);
+    plan->n_task = tilemm__round_up(x->n, x->nr);
     if (plan->threads > 1 && x->batch_count < 4 * (int64_t)plan->threads)
         plan->n_task = share_out(x->n, x->nr, plan->threads);
-    plan->n_panel = plan->n_part = least(plan->n_task, TILEMM__SGEMM_VECTOR_PIECE);
+    plan->n_panel = plan->n_part = tilemm__min(plan->n_task, TILEMM__SGEMM_VECTOR_PIECE);
     count_tasks(plan, x);
 }
 
@@ -207,12 +209,13 @@ static void plan_small(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int thr
     const int64_t bytes = (x->m * x->k + x->k * x->n + x->m * x->n) * (int64_t)sizeof(float);
 
     plan->small = 1;
-    plan->ahead = least(pieces(AHEAD_BYTES, bytes), MOST_AHEAD);
+    plan->ahead = tilemm__min(tilemm__div_up(AHEAD_BYTES, bytes), MOST_AHEAD);
     plan->on_stack = 1;
     plan->tasks = x->batch_count;
     plan->threads = 1;
     if (threads > 1 && x->batch_count > 1)
-        plan->threads = (int)least(x->batch_count, within(work / THREAD_WORK, 1, threads));
+        plan->threads =
+            (int)tilemm__min(x->batch_count, tilemm__clamp(work / THREAD_WORK, 1, threads));
 }
 
 void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_args_t *args,
@@ -234,7 +237,7 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     /* A Ns panel is half as large again as L1, which costs little as what is read in order comes
      * soon enough from L2: the more steps, the more seldom is C loaded and stored. */
     const int64_t kc_limit =
-        most(128, least(512, that_fit((int64_t)traits->l1d_bytes * 3 / 2, nr)));
+        tilemm__max(128, tilemm__min(512, that_fit((int64_t)traits->l1d_bytes * 3 / 2, nr)));
     size_t sets, least_set;
 
     *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap};
@@ -257,7 +260,11 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
                    (x.m <= mr || (x.m <= 8 * mr && b_span <= (double)traits->l1d_bytes)));
     plan->stream = stream;
     plan->in_place = thin || stream;
-    plan->kc = even(x.k, thin ? THIN_KC : stream ? stream_kc(x.k, kc_limit) : kc_limit, 4);
+    plan->kc = tilemm__even_size(x.k,
+                                 thin     ? THIN_KC
+                                 : stream ? stream_kc(x.k, kc_limit)
+                                          : kc_limit,
+                                 4);
     plan->chain = (double)x.m * (double)x.n * (double)x.k <= TILEMM__SGEMM_SMALL_WORK
                       ? TILEMM__SGEMM_SMALL_CHAIN
                       : LONG_CHAIN;
@@ -273,8 +280,8 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     /* Fewer threads before shorter panels, which would change the sums. */
     least_set = (plan->in_place ? 0 : panel_bytes(plan->kc, mr)) + panel_bytes(plan->kc, nr);
     if (!plan->shared && plan->set_bytes > TILEMM__SGEMM_STACK_BYTES && least_set <= workspace)
-        plan->threads =
-            (int)least(plan->threads, within((double)(workspace / least_set), 1, INT_MAX));
+        plan->threads = (int)tilemm__min(
+            plan->threads, tilemm__clamp((double)(workspace / least_set), 1, INT_MAX));
     sets = plan->shared ? 1 : (size_t)plan->threads;
     if (plan->set_bytes <= TILEMM__SGEMM_STACK_BYTES && !plan->shared)
         plan->on_stack = 1;
@@ -285,8 +292,8 @@ void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_
     }
     plan->workspace = plan->on_stack ? 0 : plan->set_bytes * sets;
 
-    plan->m_part = plan->shared                             ? least(plan->m_part, plan->m_panel)
+    plan->m_part = plan->shared ? tilemm__min(plan->m_part, plan->m_panel)
                    : plan->kc <= FEW_STEPS && !plan->direct ? mr
                                                             : plan->m_panel;
-    plan->n_part = plan->shared ? least(plan->n_part, plan->n_panel) : plan->n_panel;
+    plan->n_part = plan->shared ? tilemm__min(plan->n_part, plan->n_panel) : plan->n_panel;
 }

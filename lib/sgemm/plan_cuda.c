@@ -120,7 +120,7 @@ static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits,
 {
     /* Multiply-adds in a cycle: data-centre Ampere and Turing have half as many as the others. */
     const double lanes = traits->cc <= 80 ? 64 : 128;
-    const double area = (double)tile->m * tile->n, depth = (double)round_up(k, tile->k);
+    const double area = (double)tile->m * tile->n, depth = (double)tilemm__round_up(k, tile->k);
     const int narrow_a = narrowness(tile->sm80 && !args->trans_a, args->a_array, args->a, args->lda,
                                     args->stride_a, args->batch_count);
     const int narrow_b = narrowness(tile->sm80 && args->trans_b, args->b_array, args->b, args->ldb,
@@ -151,8 +151,8 @@ static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits,
 /* The number of ranges that k falls into if there may be `splits`; *k_split is their length. */
 static int64_t split(int64_t k, int64_t splits, int64_t tile_k, int64_t *k_split)
 {
-    *k_split = round_up(pieces(k, splits), tile_k);
-    return pieces(k, *k_split);
+    *k_split = tilemm__round_up(tilemm__div_up(k, splits), tile_k);
+    return tilemm__div_up(k, *k_split);
 }
 
 /* The splits of a tile that are tried: none; as many as a cluster has; and as many as give each
@@ -176,8 +176,8 @@ static double choose(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits
 
     for (int t = 0; t < SM75_TILES + SM80_TILES; t++) {
         const tile_t *tile = &tiles[t];
-        const double count = (double)pieces(args->m, tile->m) * (double)pieces(args->n, tile->n) *
-                             (double)args->batch_count;
+        const double count = (double)tilemm__div_up(args->m, tile->m) *
+                             (double)tilemm__div_up(args->n, tile->n) * (double)args->batch_count;
         const int tries = TILEMM__SGEMM_MOST_CLUSTER + resident_blocks(tile, traits);
 
         if (traits->cc < tile->least_cc || traits->cc > tile->most_cc)
@@ -329,8 +329,8 @@ static void set_thin(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits
     }
     for (; splits > 1; splits /= 2) { /* until there is room */
         thin->splits = split(args->k, splits, 4, &thin->k_split);
-        plan->counters = (size_t)round_up(tilemm__sgemm_thin_partials(thin) * 4, 1024);
-        plan->counter_bytes = (size_t)round_up(tiles * (int64_t)sizeof(unsigned), 1024);
+        plan->counters = (size_t)tilemm__round_up(tilemm__sgemm_thin_partials(thin) * 4, 1024);
+        plan->counter_bytes = (size_t)tilemm__round_up(tiles * (int64_t)sizeof(unsigned), 1024);
         if (plan->counters + plan->counter_bytes <= workspace)
             return;
     }

@@ -52,7 +52,7 @@ static double estimate(const tile_t *tile, const tilemm__cuda_traits_t *traits, 
     if (items <= traits->sm_count && items <= room)
         return launch + tile->fill + tile->item_alone + (double)steps * tile->step_alone;
     return launch + tile->fill +
-           (double)pieces(items, room) * (tile->item + (double)steps * tile->step);
+           (double)tilemm__div_up(items, room) * (tile->item + (double)steps * tile->step);
 }
 
 /* The splits of k that are tried: those of a cluster, then, with a workspace, as many as fill the
@@ -85,25 +85,26 @@ int tilemm__plan_sgemm_fused(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         return 0;
     for (int t = 0; t < TILEMM__SGEMM_FUSED_TILE_COUNT; t++) {
         const tile_t *tile = &tiles[t];
-        const double count = (double)pieces(args->m, tile->m) * (double)pieces(args->n, tile->n) *
-                             (double)args->batch_count;
+        const double count = (double)tilemm__div_up(args->m, tile->m) *
+                             (double)tilemm__div_up(args->n, tile->n) * (double)args->batch_count;
 
         if (count > (double)most)
             continue;
         for (int i = 1; i <= TILEMM__SGEMM_FUSED_MOST_CLUSTER + tile->blocks; i++) {
             int64_t splits = try_splits(i, (int64_t)count, traits);
-            const int64_t k_split = splits < 1 ? 0 : pieces(pieces(args->k, splits), K) * K;
+            const int64_t k_split =
+                splits < 1 ? 0 : tilemm__div_up(tilemm__div_up(args->k, splits), K) * K;
             double cycles;
             int cluster;
 
             if (splits < 1)
                 continue;
-            splits = pieces(args->k, k_split);
+            splits = tilemm__div_up(args->k, k_split);
             cluster = splits > 1 && i <= TILEMM__SGEMM_FUSED_MOST_CLUSTER;
             if (count * (double)splits > (double)most ||
                 (splits > 1 && !cluster && bytes * (double)splits > (double)workspace))
                 continue;
-            cycles = estimate(tile, traits, (int64_t)count * splits, pieces(k_split, K),
+            cycles = estimate(tile, traits, (int64_t)count * splits, tilemm__div_up(k_split, K),
                               cluster ? splits : 1);
             cycles = largest(cycles, floor) + cycles / 100;
             if (cluster)

@@ -26,17 +26,19 @@ static const double THREAD_CYCLES = 40000;
 /* The cycles that one matrix takes by tiles. */
 static double cycles(const tilemm__sgemm_args_t *args, const tilemm__sgemm_planes_t *planes)
 {
-    const double tiles = (double)pieces(args->m, LINES) * (double)pieces(args->n, LINES);
+    const double tiles =
+        (double)tilemm__div_up(args->m, LINES) * (double)tilemm__div_up(args->n, LINES);
     const double elements = ((double)args->m + (double)args->n) * (double)args->k;
 
     return START_CYCLES +
-           tiles * (double)pieces(args->k, STEP) * 4 * planes->products * TILE_CYCLES +
-           tiles * (double)pieces(args->k, planes->depth) * SUM_CYCLES + elements * ELEMENT_CYCLES;
+           tiles * (double)tilemm__div_up(args->k, STEP) * 4 * planes->products * TILE_CYCLES +
+           tiles * (double)tilemm__div_up(args->k, planes->depth) * SUM_CYCLES +
+           elements * ELEMENT_CYCLES;
 }
 
 static void size_set(tilemm__sgemm_planes_plan_t *plan)
 {
-    plan->m_part = least(plan->m_part, plan->m_panel);
+    plan->m_part = tilemm__min(plan->m_part, plan->m_panel);
     plan->ms_bytes = (size_t)(plan->m_panel / LINES) * plan->panel_bytes;
     plan->set_bytes = plan->ms_bytes + (size_t)(plan->n_panel / LINES) * plan->panel_bytes;
 }
@@ -46,9 +48,9 @@ static int shrink_set(tilemm__sgemm_planes_plan_t *plan, size_t limit)
 {
     for (size_set(plan); plan->set_bytes > limit; size_set(plan)) {
         if (plan->n_panel > LINES && plan->n_panel >= plan->m_panel)
-            plan->n_panel = round_up(plan->n_panel / 2, LINES);
+            plan->n_panel = tilemm__round_up(plan->n_panel / 2, LINES);
         else if (plan->m_panel > LINES)
-            plan->m_panel = round_up(plan->m_panel / 2, LINES);
+            plan->m_panel = tilemm__round_up(plan->m_panel / 2, LINES);
         else
             return 0;
     }
@@ -68,10 +70,10 @@ int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__s
                               const tilemm__sgemm_planes_t *planes, int threads, size_t workspace)
 {
     const double tile_cycles = cycles(args, planes);
-    const int one = (int)within(tile_cycles / THREAD_CYCLES, 1, threads);
-    const int over_batch =
-        (int)least(args->batch_count,
-                   within(tile_cycles * (double)args->batch_count / THREAD_CYCLES, 1, threads));
+    const int one = (int)tilemm__clamp(tile_cycles / THREAD_CYCLES, 1, threads);
+    const int over_batch = (int)tilemm__min(
+        args->batch_count,
+        tilemm__clamp(tile_cycles * (double)args->batch_count / THREAD_CYCLES, 1, threads));
     const int64_t l2 = (int64_t)traits->l2_bytes;
     int64_t l3, line_bytes;
     size_t sets;
@@ -85,37 +87,40 @@ int tilemm__plan_sgemm_planes(tilemm__sgemm_planes_plan_t *plan, const tilemm__s
     }
 
     /* A part of Ms stays in half of L2 while Ns passes; all of Ns in half of L3, or of the L2s. */
-    l3 = most((int64_t)traits->l3_bytes, l2 * most(2, plan->threads));
-    plan->depth = even(args->k, planes->depth, STEP);
+    l3 = tilemm__max((int64_t)traits->l3_bytes, l2 * tilemm__max(2, plan->threads));
+    plan->depth = tilemm__even_size(args->k, planes->depth, STEP);
     plan->panel_bytes = tilemm__planes_bytes(planes, plan->depth);
     line_bytes = (int64_t)plan->panel_bytes / LINES;
-    plan->m_part = even(args->m, l2 / 2 / line_bytes, LINES);
+    plan->m_part = tilemm__even_size(args->m, l2 / 2 / line_bytes, LINES);
     plan->m_panel = plan->m_part;
     if (plan->shared) {
         const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
 
-        plan->m_panel =
-            even(args->m, most(plan->m_part, least(l3 / 4, 16 << 20) / line_bytes), LINES);
-        plan->n_panel = even(args->n, least(l3 / 2, 32 << 20) / line_bytes, LINES);
+        plan->m_panel = tilemm__even_size(
+            args->m, tilemm__max(plan->m_part, tilemm__min(l3 / 4, 16 << 20) / line_bytes), LINES);
+        plan->n_panel =
+            tilemm__even_size(args->n, tilemm__min(l3 / 2, 32 << 20) / line_bytes, LINES);
         while (plan->m_part > LINES &&
-               pieces(plan->m_panel, plan->m_part) * (plan->n_panel / LINES) < parts)
-            plan->m_part = round_up(plan->m_part / 2, LINES);
+               tilemm__div_up(plan->m_panel, plan->m_part) * (plan->n_panel / LINES) < parts)
+            plan->m_part = tilemm__round_up(plan->m_part / 2, LINES);
     } else {
-        plan->n_panel = even(
-            args->n, least(most(l3 / 2 / plan->threads, l2 / 2), 32 << 20) / line_bytes, LINES);
+        plan->n_panel = tilemm__even_size(
+            args->n,
+            tilemm__min(tilemm__max(l3 / 2 / plan->threads, l2 / 2), 32 << 20) / line_bytes, LINES);
     }
     /* Fewer threads rather than none of this. */
     sets = 2 * plan->panel_bytes;
     if (!plan->shared)
-        plan->threads = (int)most(1, least(plan->threads, (int64_t)(workspace / sets)));
+        plan->threads =
+            (int)tilemm__max(1, tilemm__min(plan->threads, (int64_t)(workspace / sets)));
     sets = plan->shared ? 1 : (size_t)plan->threads;
     if (!shrink_set(plan, workspace / sets))
         return 0;
     plan->workspace = plan->set_bytes * sets;
     plan->n_part = plan->n_panel;
     if (plan->shared) /* not so many parts that handing them out costs */
-        plan->n_part =
-            LINES * most(1, pieces(plan->m_panel, plan->m_part) * (plan->n_panel / LINES) /
-                                (4 * (int64_t)plan->threads * PARTS_PER_THREAD));
+        plan->n_part = LINES * tilemm__max(1, tilemm__div_up(plan->m_panel, plan->m_part) *
+                                                  (plan->n_panel / LINES) /
+                                                  (4 * (int64_t)plan->threads * PARTS_PER_THREAD));
     return 1;
 }

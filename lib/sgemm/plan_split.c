@@ -57,7 +57,7 @@ static size_t take(size_t *at, int64_t bytes)
 {
     const size_t begin = *at;
 
-    *at += (size_t)round_up(bytes, 1024);
+    *at += (size_t)tilemm__round_up(bytes, 1024);
     return begin;
 }
 
@@ -98,24 +98,25 @@ static double product_cycles(const tilemm__sgemm_args_t *args, const tilemm__cud
 {
     const double step = plan->products * 128.0 * 128 * 64 / rate(traits->cc, plan->sm90) /
                         part_of_rate; /* 64 of k of a 128 x 128 tile */
-    const double steps = (double)pieces(k, 64);
+    const double steps = (double)tilemm__div_up(k, 64);
     double best = -1;
 
     if (!plan->sm90) {
-        const double tiles =
-            (double)pieces(args->m, 128) * (double)pieces(args->n, 128) * (double)batch;
+        const double tiles = (double)tilemm__div_up(args->m, 128) *
+                             (double)tilemm__div_up(args->n, 128) * (double)batch;
         const double rounds = tiles / traits->sm_count;
 
         return (rounds < 1 ? 1 : rounds) * (steps * step + per_tile);
     }
     for (int i = 0; i < SHAPES; i++) {
         const shape_t *shape = &shapes[i];
-        const int64_t pairs = pieces(args->m, shape->rows) * pieces(args->n, shape->cols) * batch;
+        const int64_t pairs =
+            tilemm__div_up(args->m, shape->rows) * tilemm__div_up(args->n, shape->cols) * batch;
         const int64_t bytes = (int64_t)shape->rows * shape->cols * (int64_t)sizeof(float);
         int64_t shared;
         size_t partial_bytes;
-        const double cycles = share(pairs, traits->sm_count / 2, pieces(k, 64), step * shape->time,
-                                    bytes, room, &shared, &partial_bytes);
+        const double cycles = share(pairs, traits->sm_count / 2, tilemm__div_up(k, 64),
+                                    step * shape->time, bytes, room, &shared, &partial_bytes);
 
         if (shape->tile == TILEMM__SPLIT_128X256 && k > LONGEST_K_UNSUMMED)
             continue;
@@ -133,10 +134,10 @@ static double product_cycles(const tilemm__sgemm_args_t *args, const tilemm__cud
 static void lay_out(const tilemm__sgemm_args_t *args, int64_t k_panel, int64_t batch_group,
                     tilemm__split_plan_t *plan)
 {
-    const int64_t lines_a = round_up(args->m, TILEMM__SPLIT_ALIGN_MN) * batch_group;
-    const int64_t lines_b = round_up(args->n, TILEMM__SPLIT_ALIGN_MN) * batch_group;
-    const int64_t depth = round_up(k_panel, TILEMM__SPLIT_ALIGN_K);
-    const int64_t blocks = pieces(k_panel, TILEMM__SPLIT_BLOCK);
+    const int64_t lines_a = tilemm__round_up(args->m, TILEMM__SPLIT_ALIGN_MN) * batch_group;
+    const int64_t lines_b = tilemm__round_up(args->n, TILEMM__SPLIT_ALIGN_MN) * batch_group;
+    const int64_t depth = tilemm__round_up(k_panel, TILEMM__SPLIT_ALIGN_K);
+    const int64_t blocks = tilemm__div_up(k_panel, TILEMM__SPLIT_BLOCK);
     const int64_t both = plan->products > 1;
     size_t at = 0;
 
@@ -192,7 +193,8 @@ static int fit(const tilemm__sgemm_args_t *args, size_t workspace, tilemm__split
     if (low == 0)
         return 0;
     /* Panels of much the same size. */
-    low = pieces(pieces(args->k, TILEMM__SPLIT_BLOCK), pieces(args->k, low * TILEMM__SPLIT_BLOCK));
+    low = tilemm__div_up(tilemm__div_up(args->k, TILEMM__SPLIT_BLOCK),
+                         tilemm__div_up(args->k, low * TILEMM__SPLIT_BLOCK));
     lay_out(args, low * TILEMM__SPLIT_BLOCK, 1, plan);
     return 1;
 }
@@ -221,14 +223,14 @@ int tilemm__plan_sgemm_split(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         return 0;
     while (plan->batch_group > 1 &&
            (double)plan->batch_group *
-                   (double)round_up(args->m > args->n ? args->m : args->n, 128) >
+                   (double)tilemm__round_up(args->m > args->n ? args->m : args->n, 128) >
                (double)most)
         lay_out(args, plan->k_panel, plan->batch_group / 2, plan);
     while (plan->batch_group > 1 &&
-           (double)plan->batch_group * (double)round_up(plan->k_panel, 64) > (double)most)
+           (double)plan->batch_group * (double)tilemm__round_up(plan->k_panel, 64) > (double)most)
         lay_out(args, plan->k_panel, plan->batch_group / 2, plan);
-    panels = pieces(args->k, plan->k_panel);
-    groups = pieces(args->batch_count, plan->batch_group);
+    panels = tilemm__div_up(args->k, plan->k_panel);
+    groups = tilemm__div_up(args->batch_count, plan->batch_group);
 
     /* Reading the operands and writing the planes; a later panel reads and writes C once more. */
     plan->cycles = ((double)args->m + (double)args->n) * (double)args->k *
@@ -237,8 +239,8 @@ int tilemm__plan_sgemm_split(const tilemm__sgemm_args_t *args, tilemm_math_t mat
         (double)(panels - 1) * (double)args->m * (double)args->n * (double)args->batch_count * 8;
     plan->cycles /= bytes_per_cycle * traits->sm_count;
     plan->cycles += (double)groups * (double)panels *
-                    (product_cycles(args, traits, least(plan->k_panel, args->k), plan->batch_group,
-                                    most_bytes - plan->bytes, plan) +
+                    (product_cycles(args, traits, tilemm__min(plan->k_panel, args->k),
+                                    plan->batch_group, most_bytes - plan->bytes, plan) +
                      4 * launch);
     plan->counters = take(&plan->bytes, plan->shared * PAIR_COUNTER_BYTES);
     plan->zero_bytes = plan->bytes - plan->zero;

@@ -122,12 +122,12 @@ static const float *a_at(const product_t *x, int64_t i, int64_t p)
 static void pack_ms(const product_t *x, const block_t *at, int thread, int threads)
 {
     const int64_t mr = x->tile->mr;
-    const int64_t panels = x->plan->in_place ? 0 : pieces(at->m, mr);
+    const int64_t panels = x->plan->in_place ? 0 : tilemm__div_up(at->m, mr);
 
     for (int64_t q = panels * thread / threads; q < panels * (thread + 1) / threads; q++) {
         const int64_t i = at->i + q * mr;
 
-        x->tile->pack_ms(at->k, (int)least(mr, at->m - q * mr), a_at(x, i, at->p), x->lda,
+        x->tile->pack_ms(at->k, (int)tilemm__min(mr, at->m - q * mr), a_at(x, i, at->p), x->lda,
                          x->a_along_k, x->ms + q * mr * at->k);
     }
 }
@@ -140,13 +140,13 @@ static void pack_ns(const product_t *x, const block_t *at, int thread, int threa
     if (x->plan->direct && x->tile->masks)
         return;
 
-    const int64_t panels = pieces(at->n, nr);
+    const int64_t panels = tilemm__div_up(at->n, nr);
     const int64_t first = x->plan->direct ? panels - 1 : panels * thread / threads;
     const int64_t end = x->plan->direct ? panels : panels * (thread + 1) / threads;
 
     for (int64_t q = first; q < end; q++) {
         const int64_t j = at->j + q * nr;
-        const int64_t count = least(nr, at->n - q * nr);
+        const int64_t count = tilemm__min(nr, at->n - q * nr);
         const float *from = x->b + (x->b_along_k ? j * x->ldb + at->p : at->p * x->ldb + j);
 
         if (!is_direct(x, count))
@@ -159,14 +159,14 @@ static void pack_ns(const product_t *x, const block_t *at, int thread, int threa
 static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0)
 {
     const int64_t nr = x->tile->nr;
-    const int64_t j1 = least(at->n, j0 + x->plan->n_part);
+    const int64_t j1 = tilemm__min(at->n, j0 + x->plan->n_part);
     tilemm__sgemm_strip_t strip = {
         .k = at->k,
         .chain = x->plan->chain,
         .ms = x->ms + i0 * at->k,
         .row_ms = at->k,
         .ld_ms = x->tile->mr,
-        .m = least(at->m - i0, x->plan->m_part),
+        .m = tilemm__min(at->m - i0, x->plan->m_part),
         .rows = x->tile->mr,
         .alpha = x->alpha,
         /* beta belongs to the first steps; the others add to what those stored. */
@@ -177,16 +177,16 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
 
     if (x->plan->in_place) {
         /* Of one height; and not too many rows, as lines far apart may all be of one set of L1. */
-        const int64_t most = x->plan->direct ? x->tile->mr : least(x->tile->tall, 8);
+        const int64_t most = x->plan->direct ? x->tile->mr : tilemm__min(x->tile->tall, 8);
 
         strip.ms = a_at(x, at->i + i0, at->p);
         strip.row_ms = x->a_along_k ? x->lda : 1;
         strip.ld_ms = x->lda;
         strip.along_k = x->a_along_k;
-        strip.rows = (int)pieces(strip.m, pieces(strip.m, most));
+        strip.rows = (int)tilemm__div_up(strip.m, tilemm__div_up(strip.m, most));
     }
     for (int64_t j = j0; j < j1; j += nr) {
-        strip.n = (int)least(nr, at->n - j);
+        strip.n = (int)tilemm__min(nr, at->n - j);
         strip.ns = x->ns + (x->plan->direct ? 0 : j * at->k);
         strip.ld_ns = nr;
         strip.ahead = 64 * nr; /* Ns comes from L3 */
@@ -205,8 +205,8 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
  * does a part makes no difference to it. */
 static void multiply_block(product_t *x, const block_t *at, int threads)
 {
-    const int64_t across = pieces(at->n, x->plan->n_part);
-    const int64_t parts = pieces(at->m, x->plan->m_part) * across;
+    const int64_t across = tilemm__div_up(at->n, x->plan->n_part);
+    const int64_t parts = tilemm__div_up(at->m, x->plan->m_part) * across;
 
     for (int64_t part = take(&x->next, threads); part < parts; part = take(&x->next, threads))
         multiply(x, at, part / across * x->plan->m_part, part % across * x->plan->n_part);
@@ -219,12 +219,12 @@ static void run(product_t *x, int thread, int threads)
     block_t at;
 
     for (at.j = 0; at.j < x->n; at.j += plan->n_panel) {
-        at.n = least(plan->n_panel, x->n - at.j);
+        at.n = tilemm__min(plan->n_panel, x->n - at.j);
         for (at.p = 0; at.p < x->k; at.p += plan->kc) {
-            at.k = least(plan->kc, x->k - at.p);
+            at.k = tilemm__min(plan->kc, x->k - at.p);
             pack_ns(x, &at, thread, threads);
             for (at.i = 0; at.i < x->m; at.i += plan->m_panel) {
-                at.m = least(plan->m_panel, x->m - at.i);
+                at.m = tilemm__min(plan->m_panel, x->m - at.i);
                 pack_ms(x, &at, thread, threads);
                 if (thread == 0)
                     x->next = 0;
@@ -251,16 +251,16 @@ static __attribute__((noinline)) void run_vector(const product_t *x)
     enum { ROWS = 256 };
     float a[TILEMM__SGEMM_VECTOR_PIECE], y[TILEMM__SGEMM_VECTOR_PIECE];
     float part[TILEMM__SGEMM_VECTOR_PIECE];
-    const int64_t kc = x->b_along_k ? x->plan->kc : least(x->plan->kc, ROWS);
+    const int64_t kc = x->b_along_k ? x->plan->kc : tilemm__min(x->plan->kc, ROWS);
 
     for (int64_t j = 0; j < x->n; j += x->plan->n_panel) {
-        const int64_t n = least(x->plan->n_panel, x->n - j);
+        const int64_t n = tilemm__min(x->plan->n_panel, x->n - j);
         float *c = x->c + j * x->cs_c;
 
         for (int64_t i = 0; i < n; i++)
             y[i] = 0.0f;
         for (int64_t p = 0; p < x->k; p += kc) {
-            const int64_t k = least(kc, x->k - p);
+            const int64_t k = tilemm__min(kc, x->k - p);
             const float *from = a_at(x, 0, p);
 
             if (!x->a_along_k && x->lda != 1) {
@@ -312,7 +312,7 @@ static inline void run_small(const product_t *x)
 /* Ask for a small matrix, or for so much of it that the hardware sees where it goes on. */
 static inline void ask_for(const float *x, int64_t lines, int64_t ld)
 {
-    const int64_t end = least(lines * ld, 1024);
+    const int64_t end = tilemm__min(lines * ld, 1024);
 
     for (int64_t i = 0; i < end; i += 16)
         __builtin_prefetch(x + i);
@@ -336,15 +336,15 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
         return;
     }
 
-    const int64_t across = pieces(plan->swap ? args->m : args->n, plan->n_task);
-    const int64_t each = pieces(plan->swap ? args->n : args->m, plan->m_task) * across;
+    const int64_t across = tilemm__div_up(plan->swap ? args->m : args->n, plan->n_task);
+    const int64_t each = tilemm__div_up(plan->swap ? args->n : args->m, plan->m_task) * across;
     product_t x = product_of(args, tile, plan->swap, task / each);
     const int64_t i = task % each / across * plan->m_task;
     const int64_t j = task % each % across * plan->n_task;
 
     x.plan = plan;
-    x.m = least(plan->m_task, x.m - i);
-    x.n = least(plan->n_task, x.n - j);
+    x.m = tilemm__min(plan->m_task, x.m - i);
+    x.n = tilemm__min(plan->n_task, x.n - j);
     x.a += x.a_along_k ? i * x.lda : i;
     x.b += x.b_along_k ? j * x.ldb : j;
     x.c += i * x.rs_c + j * x.cs_c;
@@ -384,7 +384,7 @@ static void run_tasks(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_
             }
             if (task >= plan->tasks)
                 break;
-            for (int64_t end = least(plan->tasks, task + stride); task < end; task++)
+            for (int64_t end = tilemm__min(plan->tasks, task + stride); task < end; task++)
                 run_task(args, tile, plan, task, memory);
         }
     }

@@ -98,11 +98,11 @@ static char *ns_at(const product_t *x, int64_t j)
 /* Pack the share of `thread` in the panels of Ms (of_a) or Ns of a block. */
 static void pack(const product_t *x, const block_t *at, int of_a, int thread, int threads)
 {
-    const int64_t lines = of_a ? at->m : at->n, panels = pieces(lines, LINES);
+    const int64_t lines = of_a ? at->m : at->n, panels = tilemm__div_up(lines, LINES);
 
     for (int64_t q = panels * thread / threads; q < panels * (thread + 1) / threads; q++) {
         const int64_t i = q * LINES;
-        const int count = (int)least(LINES, lines - i);
+        const int count = (int)tilemm__min(LINES, lines - i);
 
         if (of_a)
             x->planes->pack_ms(at->k, count, a_at(x, at->i + i, at->p), x->lda, x->a_along_k,
@@ -125,10 +125,10 @@ static __attribute__((noinline)) void multiply_strictly(const product_t *x, int6
     float *c = x->c + i * x->ldc + j;
 
     for (int64_t done = 0; done < k; done += STRICT_STEPS) {
-        const int64_t steps = least(STRICT_STEPS, k - done);
+        const int64_t steps = tilemm__min(STRICT_STEPS, k - done);
 
         for (int jj = 0; jj < n; jj += tile->nr) {
-            const int columns = (int)least(tile->nr, n - jj);
+            const int columns = (int)tilemm__min(tile->nr, n - jj);
 
             tile->pack_ns(steps, columns, b_at(x, p + done, j + jj), x->ldb, x->b_along_k, packed);
             tile->strip(&(tilemm__sgemm_strip_t){
@@ -141,7 +141,7 @@ static __attribute__((noinline)) void multiply_strictly(const product_t *x, int6
                 .ns = packed,
                 .ld_ns = tile->nr,
                 .m = m,
-                .rows = (int)least(tile->mr, m),
+                .rows = (int)tilemm__min(tile->mr, m),
                 .n = columns,
                 .alpha = 1.0f,
                 .beta = done ? 1.0f : 0.0f,
@@ -163,13 +163,13 @@ static __attribute__((noinline)) void multiply_strictly(const product_t *x, int6
 /* The tiles of one part of a block: rows from i0, columns from j0, counted from the block's. */
 static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0)
 {
-    const int64_t i1 = least(at->m, i0 + x->plan->m_part);
-    const int64_t j1 = least(at->n, j0 + x->plan->n_part);
+    const int64_t i1 = tilemm__min(at->m, i0 + x->plan->m_part);
+    const int64_t j1 = tilemm__min(at->n, j0 + x->plan->n_part);
     /* beta belongs to the first panels; the others add to what those stored. */
     const float beta = at->p == 0 ? x->beta : 1.0f;
 
     for (int64_t j = j0; j < j1; j += LINES) {
-        const int n = (int)least(LINES, at->n - j);
+        const int n = (int)tilemm__min(LINES, at->n - j);
         const char *ns = ns_at(x, j);
 
         for (int64_t i = i0, end; i < i1; i = end) {
@@ -177,12 +177,12 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
 
             for (end = i; end < i1 && x->planes->carries(ms_at(x, end), ns); end += LINES)
                 ;
-            end = least(end, i1);
+            end = tilemm__min(end, i1);
             if (end > i) {
                 x->planes->multiply(at->k, ms, x->plan->panel_bytes, ns, end - i, n, x->alpha, beta,
                                     x->c + (at->i + i) * x->ldc + at->j + j, x->ldc);
             } else {
-                end = least(i + LINES, i1);
+                end = tilemm__min(i + LINES, i1);
                 multiply_strictly(x, at->i + i, at->j + j, at->p, at->k, (int)(end - i), n, beta);
             }
         }
@@ -196,19 +196,19 @@ static void run(product_t *x, int thread, int threads)
     block_t at;
 
     for (at.j = 0; at.j < x->n; at.j += plan->n_panel) {
-        at.n = least(plan->n_panel, x->n - at.j);
+        at.n = tilemm__min(plan->n_panel, x->n - at.j);
         for (at.p = 0; at.p < x->k; at.p += plan->depth) {
-            at.k = least(plan->depth, x->k - at.p);
+            at.k = tilemm__min(plan->depth, x->k - at.p);
             pack(x, &at, 0, thread, threads);
             for (at.i = 0; at.i < x->m; at.i += plan->m_panel) {
-                at.m = least(plan->m_panel, x->m - at.i);
+                at.m = tilemm__min(plan->m_panel, x->m - at.i);
                 pack(x, &at, 1, thread, threads);
                 if (thread == 0)
                     x->next = 0;
                 meet(threads);
 
-                const int64_t across = pieces(at.n, plan->n_part);
-                const int64_t parts = pieces(at.m, plan->m_part) * across;
+                const int64_t across = tilemm__div_up(at.n, plan->n_part);
+                const int64_t parts = tilemm__div_up(at.m, plan->m_part) * across;
 
                 for (int64_t part = take(&x->next, threads); part < parts;
                      part = take(&x->next, threads))

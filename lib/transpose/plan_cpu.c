@@ -9,6 +9,7 @@
 
 #include "kernels/transpose/cpu/kernels.h"
 #include "kernels/transpose/inplace.h"
+#include "lib/size.h"
 
 /* Bytes read and written below which a thread more costs more than it brings. */
 static const double bytes_per_thread = 512.0 * 1024;
@@ -33,21 +34,6 @@ int tilemm__transpose_kind(const tilemm__transpose_args_t *args)
     while ((size_t)1 << kind < args->elem_size)
         kind++;
     return kind;
-}
-
-static int64_t min64(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
-static int64_t ceil_div(int64_t x, int64_t y)
-{
-    return (x - 1) / y + 1;
-}
-
-static int64_t round_up(int64_t x, int64_t y)
-{
-    return ceil_div(x, y) * y;
 }
 
 /* The least power of two that is not less than x. */
@@ -114,8 +100,9 @@ static void plan_copy(tilemm__plan_transpose_cpu_t *plan, size_t elem_size)
     /* Long pieces, so that memcpy can choose its method. */
     plan->block_cols = plan->cols;
     if (plan->rows * plan->batch_count < plan->threads)
-        plan->block_cols = ceil_div(plan->cols, plan->threads);
-    plan->block_rows = min64(plan->rows, ceil_div(65536, plan->block_cols * (int64_t)elem_size));
+        plan->block_cols = tilemm__div_up(plan->cols, plan->threads);
+    plan->block_rows =
+        tilemm__min(plan->rows, tilemm__div_up(65536, plan->block_cols * (int64_t)elem_size));
     plan->tile_rows = 1;
     limit_threads(plan, (double)tilemm__transpose_tasks(plan));
 }
@@ -138,16 +125,16 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
         plan->block_rows = side * (side / power_of_two(plan->cols));
     else if (plan->rows < side)
         plan->block_cols = side * (side / power_of_two(plan->rows));
-    plan->block_rows = min64(plan->block_rows, plan->rows);
-    plan->block_cols = min64(plan->block_cols, plan->cols);
+    plan->block_rows = tilemm__min(plan->block_rows, plan->rows);
+    plan->block_cols = tilemm__min(plan->block_cols, plan->cols);
     limit_threads(plan, bytes_moved(plan, args->elem_size) / bytes_per_thread);
     /* Blocks of a large matrix that are many for some threads and none for others. */
     while (plan->threads > 1 && tilemm__transpose_tasks(plan) < plan->threads &&
            (plan->block_rows > 4 * line || plan->block_cols > 4 * line)) {
         if (plan->block_rows >= plan->block_cols)
-            plan->block_rows = round_up(plan->block_rows / 2, line);
+            plan->block_rows = tilemm__round_up(plan->block_rows / 2, line);
         else
-            plan->block_cols = round_up(plan->block_cols / 2, line);
+            plan->block_cols = tilemm__round_up(plan->block_cols / 2, line);
     }
     /* What will not stay in the last cache anyway is written around it, if the result's rows are
      * all aligned alike: then they are aligned from row `head` of the source on. */
@@ -165,8 +152,8 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
     /* Where the result's rows are not aligned alike, long pieces of them are gathered first: whole
      * lines of those are written around the caches. */
     if (far && !plan->stream && vector >= 32 && size <= 4 && plan->rows >= LINES_LEAST) {
-        const int64_t rows = ceil_div(plan->rows, ceil_div(plan->rows, LINES_ROWS));
-        const int64_t cols = min64(plan->cols, 2 * line);
+        const int64_t rows = tilemm__div_up(plan->rows, tilemm__div_up(plan->rows, LINES_ROWS));
+        const int64_t cols = tilemm__min(plan->cols, 2 * line);
 
         scratch = (size_t)(cols * tilemm__transpose_block_ld(rows, args->elem_size) * size);
         take_scratch(plan, scratch, workspace);
@@ -187,7 +174,8 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
         plan->ld_src % line == 0 && (plan->batch_count == 1 || args->stride_src % line == 0))
         plan->head_cols = (int64_t)(-(uintptr_t)args->src % 64) / size;
     if (plan->stream)
-        plan->block_rows = min64(round_up(plan->block_rows, line), plan->rows - plan->head);
+        plan->block_rows =
+            tilemm__min(tilemm__round_up(plan->block_rows, line), plan->rows - plan->head);
     limit_threads(plan, (double)tilemm__transpose_tasks(plan));
 
     /* The hardware foresees neither the rows of a block nor the next block. */
@@ -210,7 +198,7 @@ static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
                       size_t workspace, tilemm__plan_transpose_cpu_t *plan)
 {
     const size_t size = args->elem_size;
-    int64_t side = min64(block_side(traits->l2_bytes / 32, size), power_of_two(plan->rows));
+    int64_t side = tilemm__min(block_side(traits->l2_bytes / 32, size), power_of_two(plan->rows));
 
     plan->method = TILEMM__TRANSPOSE_CPU_SWAP;
     limit_threads(plan, bytes_moved(plan, size) / bytes_per_thread);
@@ -220,7 +208,7 @@ static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__cpu_tr
                                  TILEMM__TRANSPOSE_STACK)
         side /= 2;
     plan->block_rows = plan->block_cols = side;
-    limit_threads(plan, (double)ceil_div(plan->rows, side));
+    limit_threads(plan, (double)tilemm__div_up(plan->rows, side));
 }
 
 /* Panels need room for one of them, and rows without gaps. Returns 0 if they cannot be. */
@@ -236,10 +224,10 @@ static int plan_panels(const tilemm__transpose_args_t *args, size_t workspace,
         return 0;
     for (run = TILEMM__TRANSPOSE_RUN; run >= 64; run /= 2) {
         const int64_t height = run / size, rest = m % height;
-        const size_t rest_bytes = (size_t)round_up(rest * n * size + 1, 64);
+        const size_t rest_bytes = (size_t)tilemm__round_up(rest * n * size + 1, 64);
         const size_t panel =
             (size_t)(height * tilemm__transpose_block_ld(n, args->elem_size) * size);
-        const size_t bits = (size_t)ceil_div(m / height * n, 8);
+        const size_t bits = (size_t)tilemm__div_up(m / height * n, 8);
 
         if (rest_bytes > workspace)
             continue;
@@ -263,11 +251,11 @@ static void plan_rectangle(const tilemm__transpose_args_t *args, size_t workspac
 {
     const int forward = tilemm__inplace_forward(plan->rows, plan->cols);
     const int64_t m = forward ? plan->rows : plan->cols, n = forward ? plan->cols : plan->rows;
-    const size_t row = (size_t)n * args->elem_size, bits = (size_t)ceil_div(m, 8);
+    const size_t row = (size_t)n * args->elem_size, bits = (size_t)tilemm__div_up(m, 8);
 
     plan->method = forward ? TILEMM__TRANSPOSE_CPU_C2R : TILEMM__TRANSPOSE_CPU_R2C;
     plan->block_rows = TILEMM__PANEL_COLS;
-    plan->block_cols = min64(n, tilemm__panel_cols(args->elem_size));
+    plan->block_cols = tilemm__min(n, tilemm__panel_cols(args->elem_size));
     plan->tile_rows = (int)plan->block_rows;
     plan->tile_cols = (int)tilemm__panel_cols(args->elem_size);
     limit_threads(plan, bytes_moved(plan, args->elem_size) / bytes_per_thread);
@@ -336,12 +324,12 @@ void tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, int in_pla
 
 int64_t tilemm__transpose_row_blocks(const tilemm__plan_transpose_cpu_t *plan)
 {
-    return (plan->head > 0) + ceil_div(plan->rows - plan->head, plan->block_rows);
+    return (plan->head > 0) + tilemm__div_up(plan->rows - plan->head, plan->block_rows);
 }
 
 int64_t tilemm__transpose_col_blocks(const tilemm__plan_transpose_cpu_t *plan)
 {
-    return (plan->head_cols > 0) + ceil_div(plan->cols - plan->head_cols, plan->block_cols);
+    return (plan->head_cols > 0) + tilemm__div_up(plan->cols - plan->head_cols, plan->block_cols);
 }
 
 int64_t tilemm__transpose_tasks(const tilemm__plan_transpose_cpu_t *plan)

@@ -65,11 +65,6 @@ static char *my_scratch(const job_t *job, thread_t me, char *stack, size_t *byte
     return job->workspace ? job->workspace + (size_t)me.number * job->plan->scratch : stack;
 }
 
-static int64_t min64(int64_t x, int64_t y)
-{
-    return x < y ? x : y;
-}
-
 static void copy_rows(char *restrict dst, int64_t ld_dst, const char *restrict src, int64_t ld_src,
                       int64_t rows, int64_t cols, int64_t size)
 {
@@ -108,8 +103,8 @@ static block_t find_block(const job_t *job, int64_t task, int trans)
     const int64_t j = col_block < 0 ? 0 : plan->head_cols + col_block * plan->block_cols;
     block_t block;
 
-    block.rows = row_block < 0 ? plan->head : min64(plan->block_rows, plan->rows - i);
-    block.cols = col_block < 0 ? plan->head_cols : min64(plan->block_cols, plan->cols - j);
+    block.rows = row_block < 0 ? plan->head : tilemm__min(plan->block_rows, plan->rows - i);
+    block.cols = col_block < 0 ? plan->head_cols : tilemm__min(plan->block_cols, plan->cols - j);
     block.src = args->src;
     if (block.src)
         block.src += (matrix * args->stride_src + i * plan->ld_src + j) * size;
@@ -266,7 +261,7 @@ static void swap_blocks(const job_t *job, thread_t me)
 
     for (i = me.number * side; i < n; i += me.of * side)
         for (j = i; j < n; j += side) {
-            const int64_t rows = min64(side, n - i), cols = min64(side, n - j);
+            const int64_t rows = tilemm__min(side, n - i), cols = tilemm__min(side, n - j);
             char *const upper = a + (i * ld + j) * size, *const lower = a + (j * ld + i) * size;
 
             copy_rows(one, scratch_ld, upper, ld, rows, cols, size);
@@ -336,13 +331,13 @@ static void permute(char *base, int64_t count, int64_t step, size_t piece, permu
 {
     /* No hardware foresees where a cycle goes: large pieces are asked for so many steps before. */
     enum { AHEAD = 32 };
-    unsigned char *const done = (size_t)pieces(count, 8) <= scratch_bytes ? scratch : NULL;
+    unsigned char *const done = (size_t)tilemm__div_up(count, 8) <= scratch_bytes ? scratch : NULL;
     const int far = piece >= 64;
     char saved[TILEMM__TRANSPOSE_RUN];
     int64_t i, at, next, coming;
 
     if (done)
-        memset(done, 0, (size_t)pieces(count, 8));
+        memset(done, 0, (size_t)tilemm__div_up(count, 8));
     for (i = 0; i < count; i++) {
         if (done) {
             if (done[i / 8] >> i % 8 & 1)
@@ -391,9 +386,9 @@ static void panels(const job_t *job, thread_t me, const tilemm__inplace_t *view,
 
     while (1 << kind < size)
         kind++;
-    my_share(me, pieces(n, width), &panel, &end);
+    my_share(me, tilemm__div_up(n, width), &panel, &end);
     for (; panel < end; panel++) {
-        const int64_t j = panel * width, cols = min64(width, n - j);
+        const int64_t j = panel * width, cols = tilemm__min(width, n - j);
         char *const top = base + j * size, *const bottom = top + (m - 1) * ld * size;
         const int64_t rotation = tilemm__inplace_rotation(view, j);
         const int skewed =
@@ -512,7 +507,7 @@ static void turn_runs(const job_t *job, thread_t me)
     const int64_t run = plan->block_rows * (int64_t)job->args->elem_size, n = plan->block_cols;
     const int forward = tilemm__inplace_forward(plan->rows, plan->cols);
     const int64_t panels = (forward ? plan->rows : plan->cols) / plan->block_rows;
-    const int64_t slices = min64(me.of, run / 64), skew = -(uintptr_t)job->args->dst % 64;
+    const int64_t slices = tilemm__min(me.of, run / 64), skew = -(uintptr_t)job->args->dst % 64;
     char *const a = job->args->dst;
     permutation_t map;
     int64_t begin, end;

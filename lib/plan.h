@@ -1,0 +1,24 @@
+/* plan.h - what every plan is given beside the problem.
+ *
+ * A plan is made by int tilemm__plan_...(const args *, const tilemm__limits_t *, plan *), which
+ * returns TILEMM_SUCCESS, or why there is no plan. It is a pure function: it reads no matrix and
+ * asks no device.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_LIB_PLAN_H
+#define TILEMM_LIB_PLAN_H
+
+#include "lib/traits.h"
+#include "tilemm.h"
+
+typedef struct {
+    const tilemm__cuda_traits_t *cuda; /* of the device that the plan is for, */
+    const tilemm__cpu_traits_t *cpu;   /* or of the CPU; the other is NULL */
+    tilemm_math_t math;
+    int threads;         /* of the CPU, at most */
+    size_t workspace;    /* bytes, at most */
+    const char *variant; /* "", or: choose among the kernels whose names begin so, if any of them
+                            can do the problem (TILEMM_VARIANT) */
+} tilemm__limits_t;
+
+#endif
