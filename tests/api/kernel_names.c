@@ -138,7 +138,8 @@ static void check_graph(void *graph, const char *reported, const char *when)
             launched[row] = 1;
         found |= !strcmp(names[i], reported);
     }
-    CHECK(found, "%s: %s: %s is none of the %zu kernels", when, call_text, reported, count);
+    CHECK(found || (!count && find_row(reported) < 0), "%s: %s: %s is none of the %zu kernels",
+          when, call_text, reported, count); /* a call may have nothing to do */
     free(names);
 }
 

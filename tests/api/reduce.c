@@ -1,7 +1,7 @@
-/* reduce.c - reductions of one vector: the bits that the canonical order gives, whatever the
- * length, increment, alignment, instruction set, number of threads and backend; sums within one
- * ulp of the exact ones, whatever cancels; indices with ties, NaN and signed zeros. With
- * TILEMM_TEST_LONG=1 the GPU's bits are held against the CPU's for a thousand lengths.
+/* reduce.c - reductions of one vector give the bits of the canonical order for every length,
+ * increment, alignment, instruction set, number of threads and backend; sums are within one ulp of
+ * the exact ones, whatever cancels; indices with ties, NaN and signed zeros. With
+ * TILEMM_TEST_LONG=1 the GPU's bits are compared with the CPU's for a thousand lengths.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
@@ -70,8 +70,8 @@ static int64_t call_index(tilemm_t ctx, int op, int64_t n, int64_t incx, rng_t *
     return index;
 }
 
-/* Elements x (and y) side by side, laid out with increments, must give the canonical bits for
- * every op and, where asked for, index. */
+/* The contiguous x and y, laid out with increments, must give the canonical bits and indices for
+ * every op. */
 static void vector(tilemm_t ctx, int64_t n, const float *x, const float *y, int64_t incx,
                    int64_t incy, int nan_ignore, rng_t *rng)
 {
@@ -123,18 +123,14 @@ static void vector(tilemm_t ctx, int64_t n, const float *x, const float *y, int6
 
 static float *numbers(int64_t n, family_t family, rng_t *rng)
 {
-    float *x = malloc(sizeof(float) * (size_t)(n + 1));
+    float *x = host_array(n);
     int64_t i;
-    if (!x) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
     for (i = 0; i < n; i++)
         x[i] = rng_float(rng, family);
     return x;
 }
 
-/* Sow NaN, infinities, zeros of both signs, and ties. */
+/* Put NaN, infinities, zeros of both signs and ties among the elements. */
 static void sow(float *x, int64_t n, int what, rng_t *rng)
 {
     static const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 3e38f, -3e38f};
@@ -165,7 +161,7 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
     static const int64_t lengths[] = {0, 1, 2, 3, 15, 16, 17, 31, 32, 33, 63, 64, 65, 255, 256,
                                       1000, 1023, 1024, 1025, 1056, 2047, 2048, 2049, 4096, 5000,
                                       7777, 32768, 32769,
-                                      /* where short ways end */
+                                      /* limits of the methods for short vectors */
                                       8191, 8192, 8193, 16384, 16385};
     const int fixed = (int)(sizeof(lengths) / sizeof(lengths[0]));
     int round;
@@ -192,8 +188,8 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* Vectors whose results show in which order they were added. That they do is checked too: the
- * plain order must give other bits now and then. */
+/* Vectors whose sums depend on the order of additions. That they do is checked too: the plain order
+ * must give other bits at least once. */
 static void orders(tilemm_t ctx, rng_t *rng)
 {
     static const int ops[] = {TILEMM_SUM, TILEMM_ASUM, TILEMM_SUMSQ, TILEMM_MEAN, REDUCE_DOT};
@@ -255,8 +251,9 @@ static void lengthy(tilemm_t ctx, int64_t n, family_t family, int64_t incx, rng_
     free(y);
 }
 
-/* Half an ulp and a little, wherever the sum of magnitudes is at most 2^60 times the result: what
- * doc/numerics.md proves is 2^-28 of an ulp, and 2^-91 of the sum of magnitudes. */
+/* The error is at most half an ulp and 2^-20 of one, and 2^-90 of the sum of magnitudes. Bounds
+ * proved in doc/numerics.md: 2^-28 and 2^-91. Returns whether one ulp is promised: the sum of
+ * magnitudes is at most 2^60 times the result. */
 static int check_exact(int op, int64_t n, const float *x, const float *y, float got,
                        const char *what)
 {
@@ -304,8 +301,8 @@ static void exactness(tilemm_t ctx, rng_t *rng)
     CHECK(promised > 100, "only %d sums were held to one ulp", promised);
 }
 
-/* Pairs that cancel, of magnitudes that together are about 2^bits times what is left over; in some
- * places at random, or the positive ones first. Both factors of a product take part. */
+/* Pairs that cancel, and whose magnitudes add up to about 2^bits times the result. Some are
+ * shuffled; the positive ones come first otherwise. Both factors of a product vary. */
 static void fill_cancelling(float *x, float *y, int64_t n, int bits, rng_t *rng)
 {
     const int high = bits - (int)floor(log2((double)n));
@@ -314,7 +311,7 @@ static void fill_cancelling(float *x, float *y, int64_t n, int bits, rng_t *rng)
         x[i] = (float)(1 + rng_unit(rng));
         y[i] = (float)(1 + rng_unit(rng));
     }
-    for (i = 1; i < pairs; i++) { /* the first pair is left over */
+    for (i = 1; i < pairs; i++) { /* the first pair does not cancel */
         int64_t j = n - 1 - i, scale = rng_range(rng, high < -20 ? high - 4 : -20, high);
         x[i] = (float)ldexp((double)x[i], (int)scale);
         x[j] = -x[i];
@@ -350,7 +347,7 @@ static void cancellation(tilemm_t ctx, rng_t *rng)
             float got;
             call(ctx, ops[o], n, 1, 1, rng, &got);
             promised += check_exact(ops[o], n, X.numbers, Y.numbers, got, what);
-            if (ops[o] != TILEMM_MEAN) { /* FP64 alone, in the usual order */
+            if (ops[o] != TILEMM_MEAN) { /* plain FP64, in the order of indices */
                 for (i = 0; i < n; i++)
                     plain += (double)X.numbers[i] * (o == 0 ? 1 : (double)Y.numbers[i]);
                 exact = reduce_exact(ops[o], n, X.numbers, Y.numbers, &magnitude);
@@ -362,7 +359,7 @@ static void cancellation(tilemm_t ctx, rng_t *rng)
     CHECK(plain_fails > 5, "FP64 alone is off by an ulp %d times only", plain_fails);
 }
 
-/* Values whose squares FP32 cannot carry. */
+/* Values whose squares FP32 cannot represent. */
 static void norms(tilemm_t ctx, rng_t *rng)
 {
     static const float value[] = {1e38f, 1e-42f, 3.4e38f, 1e-45f};
@@ -381,7 +378,7 @@ static void norms(tilemm_t ctx, rng_t *rng)
     }
 }
 
-/* The GPU's bits beside the CPU's, for every op and any length up to 2^26. */
+/* The GPU gives the CPU's bits, for every op and random lengths up to 2^26. */
 static void both(tilemm_t ctx, int rounds, rng_t *rng)
 {
     const int64_t most = test_quick() ? 1 << 23 : 1 << 26; /* more tiles than warps at once */
@@ -428,7 +425,7 @@ static void both(tilemm_t ctx, int rounds, rng_t *rng)
     CHECK(tilemm_destroy(cpu) == TILEMM_SUCCESS, "tilemm_destroy");
 }
 
-/* Elements 2^31 + 1 apart; and, where memory and time allow, 2^31 + 9 elements. */
+/* Elements 2^31 + 1 apart and, if and_many, 2^31 + 9 elements. */
 static void far_apart(tilemm_t ctx, int and_many)
 {
     const int64_t inc = ((int64_t)1 << 31) + 1, many = ((int64_t)1 << 31) + 9;

@@ -53,7 +53,7 @@ static int gcd(int a, int b)
     return b ? gcd(b, a % b) : a;
 }
 
-/* A stride of s words meets a bank gcd(s, banks) times: free exactly when s is odd. */
+/* With a stride of s words gcd(s, banks) lanes share a bank: odd strides have no conflicts. */
 static void test_strides(void)
 {
     for (int s = 1; s <= 64; s++) {
@@ -65,8 +65,8 @@ static void test_strides(void)
         shared_is("stride", 50, &access, on_32, 1, on_32);
         shared_is("stride", 90, &access, on_32, 1, on_32);
         shared_is("stride", 121, &access, on_32, 1, on_32);
-        /* 3.x, 4-byte mode: words i and i + 32 of an aligned 64 are free together, so lanes of one
-         * bank cost one pass for each 256 bytes that they fall in. */
+        /* 3.x, 4-byte mode: words i and i + 32 of an aligned 64 do not conflict, so the lanes of
+         * one bank cost one pass for each 256 bytes in which they lie. */
         int segments = 0;
         for (int lane = 0; lane < 32; lane += 32 / on_32)
             segments += lane == 0 || lane * s / 64 != (lane - 32 / on_32) * s / 64;
@@ -78,8 +78,8 @@ static void test_shared_widths(void)
 {
     tilemm_warp_access_t bytes = strided(1, 0, 1), halves = strided(2, 0, 2);
     tilemm_warp_access_t doubles = strided(8, 0, 8), quads = strided(16, 0, 16);
-    /* 1.x: four lanes want parts of one word; each step broadcasts one of the half-warp's four
-     * words and takes one lane from each other bank: 4 steps. Two-byte elements: 2 steps. */
+    /* 1.x: four lanes read parts of one word. Each step broadcasts one of the half-warp's four
+     * words and serves one lane of every other bank: 4 steps. Elements of two bytes: 2 steps. */
     shared_is("bytes", 11, &bytes, 8, 2, 4);
     shared_is("halves", 11, &halves, 4, 2, 2);
     /* 1.x: a double is two requests of stride two; 16 bytes four of stride four. */
@@ -90,7 +90,7 @@ static void test_shared_widths(void)
         shared_is("halves", cc, &halves, 1, 1, 1);
     }
     shared_is("doubles", 20, &doubles, 2, 2, 1);
-    shared_is("quads", 20, &quads, 5, 4, 2); /* one way more than the worst quarter-warp */
+    shared_is("quads", 20, &quads, 5, 4, 2); /* one more than the worst quarter-warp */
     shared_is("doubles", 35, &doubles, 1, 1, 1);
     shared_is("quads", 35, &quads, 2, 2, 1);
     shared_is("doubles", 80, &doubles, 2, 2, 1);
@@ -109,9 +109,9 @@ static void test_shared_sharing(void)
         shared_is("broadcast", cc, &one_word, 1, 1, 1);
     shared_is("broadcast", 10, &one_word, 2, 2, 1);
 
-    /* Two words of different banks, eight lanes of each half-warp on either. 2.x and later serve
-     * any number of shared words at once; 1.x one a step, and one lane of the other bank along
-     * with it: then seven lanes are left for a second step. */
+    /* Two words of different banks; eight lanes of each half-warp read either. 2.x and later serve
+     * any number of shared words at once. 1.x serves one word a step, and one lane of the other
+     * bank: the other seven lanes take a second step. */
     tilemm_warp_access_t two_words = strided(4, 0, 0);
     for (unsigned lane = 0; lane < 32; lane++)
         two_words.addr[lane] = lane % 2 * 4;
@@ -119,8 +119,8 @@ static void test_shared_sharing(void)
     shared_is("two words", 20, &two_words, 1, 1, 1);
     shared_is("two words", 90, &two_words, 1, 1, 1);
 
-    /* Wide loads: two neighbouring groups of lanes are one where every lane's neighbour, or next
-     * but one, wants the same; for stores they are not. Measured on 9.0. */
+    /* Wide loads: two neighbouring groups of lanes are served together if every lane's neighbour,
+     * or its next neighbour but one, reads the same. Stores are not. Measured on 9.0. */
     tilemm_warp_access_t pairs = strided(8, 0, 0), next_but_one = strided(16, 0, 0), mixed;
     for (unsigned lane = 0; lane < 32; lane++) {
         pairs.addr[lane] = lane / 2 * 8;
@@ -128,8 +128,8 @@ static void test_shared_sharing(void)
     }
     load_is("pairs", 90, &pairs, 1, 1, 1); /* 16 elements, 32 words */
     shared_is("pairs", 90, &pairs, 2, 2, 1);
-    load_is("pairs", 35, &pairs, 1, 1, 1);               /* one group in any case */
-    load_is("pairs", 20, &pairs, 2, 2, 1);               /* not there */
+    load_is("pairs", 35, &pairs, 1, 1, 1);               /* always one group */
+    load_is("pairs", 20, &pairs, 2, 2, 1);               /* not on 2.x */
     load_is("next but one", 90, &next_but_one, 2, 2, 1); /* quarters are halves */
     shared_is("next but one", 90, &next_but_one, 4, 4, 1);
     mixed = pairs; /* neighbours in the first 16, next but one in the others: neither holds */
@@ -140,8 +140,7 @@ static void test_shared_sharing(void)
     for (unsigned lane = 0; lane < 16; lane++)
         mixed.addr[lane] = lane / 2 * 32;
     load_is("half of the warp", 90, &mixed, 4, 4, 1);
-    mixed =
-        strided(8, 0, 8); /* alone of its pair: nobody wants anything else; 16 lanes on 16 banks */
+    mixed = strided(8, 0, 8); /* one lane of each pair: 16 lanes on 16 banks */
     mixed.active = 0x55555555u;
     load_is("every other lane", 90, &mixed, 2, 1, 2);
     shared_is("every other lane", 90, &mixed, 2, 2, 1);
@@ -153,14 +152,14 @@ static void test_shared_sharing(void)
     shared_is("column", 10, &column, 32, 2, 16);
     shared_is("padded column", 10, &padded, 2, 2, 1); /* 33 is odd */
 
-    /* Structs of three floats are free, of two are not on 16 banks (nor 32). */
+    /* Structs of three floats have no conflicts, structs of two have, on 16 banks and on 32. */
     tilemm_warp_access_t three = strided(4, 0, 12), two = strided(4, 0, 8);
     shared_is("struct of three floats", 10, &three, 2, 2, 1);
     shared_is("struct of three floats", 20, &three, 1, 1, 1);
     shared_is("struct of two floats", 10, &two, 4, 2, 2);
     shared_is("struct of two floats", 20, &two, 2, 1, 2);
 
-    /* Inactive lanes fight for nothing. */
+    /* Inactive lanes cause no conflicts. */
     column.active = 0x00010001u;
     shared_is("two lanes of a column", 90, &column, 2, 1, 2);
     shared_is("two lanes of a column", 10, &column, 2, 2, 1);
@@ -183,8 +182,8 @@ static void test_global(void)
     global_is("aligned", 10, 0, 0, &aligned, 2, 128, 1.0);
     global_is("permuted", 10, 0, 0, &permuted, 32, 1024, 0.125);
     global_is("shifted", 11, 0, 0, &shifted, 32, 1024, 0.125);
-    /* 1.2: the first half-warp's 68 bytes to 132 lie in one 128-byte segment, of which both halves
-     * are used; the second runs over by one word, whose segment shrinks to 32 bytes. */
+    /* 1.2: the first half-warp's 64 bytes use both halves of one 128-byte segment; the second runs
+     * one word past it, and the segment of that word shrinks to 32 bytes. */
     global_is("aligned", 13, 0, 0, &aligned, 2, 128, 1.0);
     global_is("permuted", 13, 0, 0, &permuted, 2, 256, 0.5); /* each half-warp over all 128 */
     global_is("shifted", 13, 0, 0, &shifted, 3, 128 + 64 + 32, 128.0 / 224);
@@ -250,7 +249,7 @@ static void test_errors(void)
     CHECK(tilemm_model_shared(90, &bad, &shared) == TILEMM_SUCCESS, "misaligned but inactive");
 }
 
-/* The messages name what is wrong, its value and what it must be. */
+/* Messages name the wrong argument, its value and what it must be. */
 static void test_messages(void)
 {
     tilemm_warp_access_t access = strided(4, 0, 4), bad = access;

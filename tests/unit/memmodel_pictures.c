@@ -15,7 +15,7 @@ static uint32_t next_random(void)
     return state >> 8;
 }
 
-/* Any access: within a window of memory that is narrow or wide, with any lanes active. */
+/* Any active lanes, at random elements of a narrow or wide window of memory. */
 static tilemm_warp_access_t random_access(void)
 {
     tilemm_warp_access_t access = {.elem_bytes = 1 << next_random() % 5};
@@ -26,7 +26,7 @@ static tilemm_warp_access_t random_access(void)
     return access;
 }
 
-/* The pictures are whole, and are what the costs were counted from. */
+/* The pictures show every lane, and add up to the costs. */
 static void test_pictures(void)
 {
     static const int ccs[] = {10, 13, 20, 35, 50, 75, 90, 120};

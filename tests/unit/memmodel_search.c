@@ -7,7 +7,7 @@
 #include "tests/support/check.h"
 #include "tilemm.h"
 
-/* A column of a tile that is `pitch` elements wide, counted anew. */
+/* The conflicts of a column of a tile whose rows are `pitch` elements apart, by the model. */
 static int column_conflicts(int cc, int rows, int pitch, int col, int elem_bytes)
 {
     tilemm_warp_access_t access = {.elem_bytes = elem_bytes};
@@ -20,7 +20,7 @@ static int column_conflicts(int cc, int rows, int pitch, int col, int elem_bytes
     return cost.conflicts;
 }
 
-/* The library's own layouts are what the search finds, or as good. */
+/* The library's own layouts are those that the search finds, or as good. */
 static void test_own_layouts(void)
 {
     static const tilemm_tile_access_t both[] = {{1, 32, 1}, {32, 1, 1}};
@@ -37,8 +37,8 @@ static void test_own_layouts(void)
                 conflicts += column_conflicts(90, edge, pitch, col, size);
             CHECK(conflicts == 0, "%d-byte elements: %d conflicts", size, conflicts);
         }
-    /* Ms and Ns of the kernel with asynchronous copies: filled 8 (rows) x 4, read along rows by 16
-     * bytes. */
+    /* Ms and Ns of the kernel with asynchronous copies: filled 8 (rows) x 4 elements at a time,
+     * read along rows by 16 bytes. */
     CHECK(tilemm_model_best_padding(90, 16, 64, 4, ffma, 2, 1, &best) == TILEMM_SUCCESS &&
               best.conflicts == 0,
           "%d conflicts", best.conflicts);
@@ -70,13 +70,13 @@ static void test_padding(void)
     static const tilemm_tile_access_t quads_down[] = {{1, 32, 1}, {32, 1, 4}};
     tilemm_tile_layout_t best;
 
-    /* The classic: 32 x 33 floats. An odd pitch is free on 16 banks as on 32. */
+    /* The classic: 32 x 33 floats. An odd pitch has no conflicts on 16 banks or on 32. */
     for (int cc = 10; cc <= 120; cc += 10)
         layout_is("floats", cc == 40 ? 50 : cc, 32, 4, both, 0, 33, 0, 0, 0);
     /* A swizzle needs all of 32 columns on 32 banks, half of them on 16. */
     layout_is("floats", 90, 32, 4, both, 1, 32, 1, 0, 31);
     layout_is("floats", 13, 32, 4, both, 1, 32, 1, 0, 15);
-    /* Doubles: a half-warp's 16 are stride 66 words apart. */
+    /* Doubles: the 16 of a half-warp are 66 words apart. */
     layout_is("doubles", 90, 32, 8, both, 0, 33, 0, 0, 0);
     layout_is("doubles", 90, 32, 8, both, 1, 32, 1, 0, 15);
     layout_is("quads", 90, 32, 16, both, 0, 33, 0, 0, 0);
@@ -84,11 +84,12 @@ static void test_padding(void)
     /* Elements narrower than a bank: an odd number of words. */
     layout_is("halves", 90, 64, 2, both, 0, 66, 0, 0, 0);
     layout_is("bytes", 90, 128, 1, both, 0, 132, 0, 0, 0);
-    /* Columns read four at a time: rows stay on 16 bytes, and 8 lanes meet 8 groups of 4 banks. */
+    /* Four columns read at a time: rows stay aligned to 16 bytes; 8 lanes use 8 groups of 4 banks.
+     */
     layout_is("quads of floats", 90, 32, 4, quads_down, 0, 36, 0, 0, 0);
     layout_is("quads of floats", 90, 32, 4, quads_down, 1, 32, 4, 0, 7);
 
-    /* No smaller pad is free, counted anew. */
+    /* Every smaller pad has conflicts by the model. */
     for (int bytes = 1; bytes <= 16; bytes *= 2)
         for (int cols = 8; cols <= 160; cols += 8) {
             CHECK(tilemm_model_best_padding(90, 32, cols, bytes, both, 2, 0, &best) ==
@@ -111,7 +112,7 @@ static void test_padding(void)
             seen |= (uint64_t)1 << (tilemm_model_tile_index(&best, row, col) - row * best.pitch);
         CHECK(seen == UINT64_MAX, "row %d", row);
     }
-    /* What cannot be had is said: columns that a swizzle cannot permute. */
+    /* A swizzle cannot permute these columns: there is none. */
     CHECK(tilemm_model_best_padding(90, 64, 33, 8, both, 2, 1, &best) == TILEMM_SUCCESS &&
               best.mask == 0,
           "33 columns");
