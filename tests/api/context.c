@@ -46,6 +46,7 @@ static void environment(void)
         {"TILEMM_NUM_THREADS", ""}};
     tilemm_t ctx = NULL;
     tilemm_backend_t backend = TILEMM_BACKEND_AUTO;
+    char long_name[100] = "";
     size_t i;
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         CHECK(create_with(bad[i][0], bad[i][1], TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,
@@ -53,6 +54,11 @@ static void environment(void)
     for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         CHECK(create_with(good[i][0], good[i][1], TILEMM_BACKEND_CPU) == TILEMM_SUCCESS, "%s=%s",
               good[i][0], good[i][1]);
+    memset(long_name, 'x', sizeof(long_name) - 1);
+    CHECK(create_with("TILEMM_VARIANT", long_name, TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,
+          "TILEMM_VARIANT of 99 characters");
+    CHECK(create_with("TILEMM_VARIANT", "sgemm", TILEMM_BACKEND_CPU) == TILEMM_SUCCESS,
+          "TILEMM_VARIANT=sgemm");
     CHECK(create_with("TILEMM_BACKEND", "x", TILEMM_BACKEND_AUTO) == TILEMM_INVALID_ARGUMENT,
           "TILEMM_BACKEND=x");
     /* the variable decides for AUTO only, even where there is a GPU */

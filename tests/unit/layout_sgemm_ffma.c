@@ -206,14 +206,14 @@ static void check_ffma_fragments(const tile_t *tile, int transposed)
 
 int main(void)
 {
-    for (int t = 0; t < TILEMM__SGEMM_SM80_TILE_COUNT; t++) {
+    for (size_t t = 0; t < sizeof sm80_tiles / sizeof *sm80_tiles; t++) {
         const tile_t *tile = &sm80_tiles[t];
         check_copies(tile, (unsigned)tile->m);
         check_copies(tile, (unsigned)tile->n);
         for (int transposed = 0; transposed < 2; transposed++)
             check_ffma_fragments(tile, transposed);
     }
-    for (int t = 0; t < TILEMM__SGEMM_TILE_COUNT; t++)
+    for (size_t t = 0; t < sizeof sm75_tiles / sizeof *sm75_tiles; t++)
         for (int transposed = 0; transposed < 2; transposed++) {
             const tile_t *tile = &sm75_tiles[t];
             for (int wide = 0; wide < 2; wide++) {
