@@ -71,8 +71,12 @@ static void make_head(const machine_t *machine, char *head, size_t size)
         command_cpu_name(cpu, sizeof cpu);
     if (localtime_r(&now, &tm))
         strftime(date, sizeof date, "%Y-%m-%d", &tm);
-    snprintf(head, size, "%s%s%s, libtilemm %s", cpu, *cpu ? ", " : "", machine->device,
-             tilemm_version());
+    if (*cpu)
+        snprintf(head, size, "%s, %d thread%s", cpu, machine->threads,
+                 machine->threads == 1 ? "" : "s");
+    else
+        snprintf(head, size, "%s", machine->device);
+    append(head, size, ", libtilemm %s", tilemm_version());
     if (arch && *arch)
         append(head, size, " with TILEMM_ARCH=%s", arch);
     for (size_t i = 0; i < sizeof peers / sizeof peers[0]; i++)
@@ -291,8 +295,10 @@ int report_close(report_t *report)
 
     clear_progress(report);
     if (report->table_stream && report->count) {
-        fputs("\nmedian and spread (interquartile range) of the repetitions' times; ratio: "
-              "tilemm's rate over\nthat version's; error against FP64:",
+        fputs(report->markdown
+                  ? "\nTimes are medians; ratio: tilemm's rate over the peer's; error against FP64:"
+                  : "\nmedian and spread (interquartile range) of the repetitions' times; ratio: "
+                    "tilemm's rate over\nthat version's; error against FP64:",
               report->table_stream);
         for (size_t i = 0; i < report->count; i++) {
             size_t j = 0;
