@@ -29,6 +29,7 @@ static tilemm_status_t cpu_open(tilemm_t ctx, int device)
     if (!state)
         return TILEMM_OUT_OF_MEMORY;
     tilemm__cpu_read_traits(&state->traits, ctx->arch);
+    state->kernels = tilemm__cpu_kernels_for(state->traits.isa);
     tilemm__look_for_driver(state);
     state->has_gpu = state->driver != NULL || tilemm__has_gpu();
     state->traits.threads = state->most_threads = 1;
@@ -72,6 +73,18 @@ int tilemm__cpu_threads(tilemm_t ctx)
     const tilemm__cpu_state_t *state = ctx->state;
     int threads = ctx->threads ? ctx->threads : state->traits.threads;
     return threads < state->most_threads ? threads : state->most_threads;
+}
+
+tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx)
+{
+    return (tilemm__limits_t){
+        .cpu = tilemm__cpu_traits(ctx),
+        .kernels = tilemm__cpu_kernels(ctx),
+        .math = ctx->math,
+        .threads = tilemm__cpu_threads(ctx),
+        .workspace = SIZE_MAX,
+        .variant = ctx->variant,
+    };
 }
 
 void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got)
