@@ -59,7 +59,7 @@ int tilemm__cpu_transpose_small(tilemm_t ctx, const tilemm__transpose_args_t *ar
 tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
-int tilemm__cpu_reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args);
+int tilemm__cpu_reduce_small(tilemm_t ctx, const tilemm__reduce_args_t *args);
 tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
 
 #endif

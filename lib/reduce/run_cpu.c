@@ -632,7 +632,7 @@ tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *ar
 }
 
 /* A sum that is certain is one block without a total; all else is as any vector. */
-int tilemm__cpu_reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args)
+int tilemm__cpu_reduce_small(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
     const tilemm__reduce_cpu_t *k = tilemm__cpu_kernels(ctx)->reduce;
     if (tilemm__cpu_may_have_device(ctx))

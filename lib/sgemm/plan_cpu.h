@@ -106,7 +106,8 @@ static inline int tilemm__sgemm_cpu_swaps(const tilemm__sgemm_args_t *args, int 
 
 static inline int tilemm__sgemm_cpu_is_small(const tilemm__sgemm_args_t *args, int nr, int threads)
 {
-    return !tilemm__sgemm_cpu_swaps(args, nr) &&
+    /* No index of B or C overflows. */
+    return (args->ldb | args->ldc) >> 21 == 0 && !tilemm__sgemm_cpu_swaps(args, nr) &&
            tilemm__sgemm_cpu_is_small_of(args->m, args->n, args->k, args->lda, nr, threads);
 }
 

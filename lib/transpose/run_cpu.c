@@ -216,6 +216,9 @@ int tilemm__cpu_transpose_small(tilemm_t ctx, const tilemm__transpose_args_t *ar
     const tilemm__isa_t isa = tilemm__cpu_traits(ctx)->isa;
     const int kind = tilemm__transpose_kind(args);
 
+    /* Little enough that no index overflows. */
+    if ((args->rows | args->cols | args->ld_src | args->ld_dst) >> 20 != 0)
+        return 0;
     if (args->rows == 1 || args->cols == 1 ||
         args->rows * args->cols * (int64_t)args->elem_size > MOST ||
         tilemm__cpu_may_have_device(ctx))
