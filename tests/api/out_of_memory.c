@@ -27,8 +27,8 @@ static float x[5000];
 static const gemm_t gemm = {
     TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, M, N, K, 1, 0, K, N, N};
 
-/* Each operation on operands in host memory. With may_fail, TILEMM_OUT_OF_MEMORY is right too.
- * Returns the number of operations that succeeded. */
+/* Each operation on operands in host memory. With may_fail, TILEMM_OUT_OF_MEMORY will do too.
+ * Returns how many succeeded. */
 static int operations(tilemm_t ctx, int may_fail, const char *when)
 {
     gemm_error_t error;
@@ -87,7 +87,7 @@ static void small_workspaces(tilemm_t ctx)
             operand_own(&workspace, 0, bytes[i]);
             CHECK(tilemm_set_workspace(ctx, workspace.pointer, bytes[i]) == TILEMM_SUCCESS, "%s",
                   tilemm_last_error(ctx));
-            operations(ctx, 0, "small workspace");
+            operations(ctx, 0, "tiny workspace");
             CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s",
                   tilemm_last_error(ctx));
             operand_fetch(&workspace);
@@ -126,7 +126,7 @@ static void address_space(void)
         CHECK(status == TILEMM_SUCCESS || (status == TILEMM_OUT_OF_MEMORY && !ctx),
               "tilemm_create without memory: %s", tilemm_status_string(status));
         if (ctx) {
-            tilemm_set_threads(ctx, 1); /* more threads would need memory */
+            tilemm_set_threads(ctx, 1); /* threads would want memory of their own */
             operations(ctx, 0, "address space used up");
         }
         setrlimit(RLIMIT_AS, &limit);
