@@ -296,7 +296,7 @@ static int map_file(npy_t *npy)
 /* ---- signals ------------------------------------------------------------------------------ */
 
 /* The file being written, for the handlers: removed when the command is interrupted. */
-static char unfinished[PATH_MAX];
+static output_t unfinished;
 static volatile sig_atomic_t unfinished_exists;
 
 static void on_signal(int number)
@@ -304,7 +304,7 @@ static void on_signal(int number)
     static const char text[] = "tilemm: an input file became shorter while it was read\n";
 
     if (unfinished_exists)
-        unlink(unfinished);
+        unlink(unfinished.temporary);
     if (number == SIGBUS) {
         ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
         (void)ignored;
@@ -440,41 +440,22 @@ int npy_write(const char *path, const char *descr, size_t item_size, int ndim, c
               const void *data)
 {
     unsigned char header[1024];
-    char target[PATH_MAX];
     size_t bytes = item_size, header_bytes;
-    mode_t mask;
-    int fd, failed;
+    int status = EXIT_OK;
 
     for (int i = 0; i < ndim; i++)
         bytes *= (size_t)shape[i];
     header_bytes = make_header(header, sizeof header, descr, ndim, shape);
     if (!header_bytes)
         return command_error("%s: the header is too long", path);
-    if (output_names(path, target, unfinished, PATH_MAX) != 0)
-        return -1;
     catch_signals();
-    fd = mkstemp(unfinished);
-    if (fd < 0) {
-        command_error("%s: cannot be written: %s", path, strerror(errno));
+    if (output_open(&unfinished, path) != 0)
         return -1;
-    }
     unfinished_exists = 1;
-    mask = umask(0);
-    umask(mask);
-    failed = fchmod(fd, 0666 & ~mask) != 0 || write_all(fd, header, header_bytes) != 0 ||
-             write_all(fd, data, bytes) != 0 || fsync(fd) != 0;
-    if (failed)
-        command_error("%s: cannot be written: %s", path, strerror(errno));
-    if (close(fd) != 0 && !failed) {
-        failed = 1;
-        command_error("%s: cannot be written: %s", path, strerror(errno));
-    }
-    if (!failed && rename(unfinished, target) != 0) {
-        failed = 1;
-        command_error("%s: cannot be written: %s", path, strerror(errno));
-    }
-    if (failed)
-        unlink(unfinished);
+    if (write_all(unfinished.fd, header, header_bytes) != 0 ||
+        write_all(unfinished.fd, data, bytes) != 0 || fsync(unfinished.fd) != 0)
+        status = output_error(&unfinished);
+    status = output_close(&unfinished, status);
     unfinished_exists = 0;
-    return failed ? -1 : 0;
+    return status == EXIT_OK ? 0 : -1;
 }
