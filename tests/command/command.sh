@@ -1,13 +1,13 @@
 #!/bin/sh
-# command.sh - the command's help, exit statuses, info, and bench: its table, its files, its plot,
-# and that it takes every line that TILEMM_LOG=1 prints.
+# command.sh - the command's help, exit statuses, info, and bench: its table, files and plot; bench
+# accepts every line that TILEMM_LOG=1 prints.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
 # shellcheck source=tests/support/support.sh
 . "$(dirname "$0")/../support/support.sh"
 
-# expect STATUS ARGUMENT...: as run_command, and silent where all is well.
+# expect STATUS ARGUMENT...: as run_command; standard error must be empty if the status is 0.
 expect() {
     run_command "$@"
     [ "$1" -ne 0 ] || [ ! -s stderr ] || fail "not silent on standard error: $* ($(cat stderr))"
