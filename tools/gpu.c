@@ -11,8 +11,8 @@
 
 typedef unsigned long long device_address; /* CUdeviceptr */
 
-/* What of the driver is used, as X(member, symbol, parameters). "_v2" is the ABI of the CUDA 11 to
- * 13 drivers where the function's meaning changed once. */
+/* The functions of the driver in use: X(member, symbol, parameters). "_v2" is the ABI of the CUDA
+ * 11 to 13 drivers where the function's meaning changed once. */
 #define DRIVER_FUNCTIONS(X)                                                                        \
     X(init, "cuInit", (unsigned flags))                                                            \
     X(error_string, "cuGetErrorString", (int error, const char **text))                            \

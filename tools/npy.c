@@ -84,7 +84,8 @@ static int take_word(scanner_t *s, const char *word)
     return 1;
 }
 
-/* A size: digits, and the L that Python 2 wrote behind long ones. 1 taken, 0 none, -1 too large. */
+/* A size: digits, and the L that Python 2 wrote after long numbers. 1 taken, 0 none, -1 too large.
+ */
 static int take_size(scanner_t *s, int64_t *value)
 {
     int digits = 0;
@@ -241,7 +242,7 @@ static int read_mapped(npy_t *npy)
     start += length;
     npy->count = 1;
     data_bytes = npy->item_size;
-    for (int i = 0; i < npy->ndim; i++) /* a 0 makes all of it 0, whatever the others are */
+    for (int i = 0; i < npy->ndim; i++) /* with a 0 all sizes may be large */
         if (npy->shape[i] == 0)
             npy->count = data_bytes = 0;
     for (int i = 0; npy->count && i < npy->ndim; i++)

@@ -26,8 +26,7 @@ static int is_crowd(uint32_t lanes)
     return (lanes & (lanes - 1)) != 0;
 }
 
-/* ---- the terminal -----------------------------------------------------------------------------
- */
+/* ---- the terminal --------------------------------------------------------------------------- */
 
 static int wants_color(int color)
 {
@@ -37,7 +36,7 @@ static int wants_color(int color)
     return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 && !(none && *none);
 }
 
-/* Cells without the mark beside the lane where the terminal is not wide enough for them. */
+/* Narrow cells, without the mark after the lane, where the terminal is not wide enough. */
 static int cell_width(int columns)
 {
     struct winsize window;
@@ -47,7 +46,7 @@ static int cell_width(int columns)
     return FULL_CELL;
 }
 
-/* The lowest lane; + where there are more, ! where it had to wait. */
+/* The lowest lane; + where there are several, ! where it had to wait. */
 static void print_cell(const picture_cell_t *cell, int width, int color)
 {
     static const char *const colors[] = {[CELL_EMPTY] = "2",
@@ -203,7 +202,6 @@ static void write_svg(FILE *file, const picture_t *p)
     fputs("</svg>\n", file);
 }
 
-/* To a temporary name beside the file, which is then renamed: no half of a picture is left. */
 static int save_svg(const picture_t *picture, const char *name)
 {
     output_t output;

@@ -14,12 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Object pointers to function pointers: POSIX allows what C does not say. */
+/* dlsym's object pointer becomes a function pointer, which POSIX allows and C does not. */
 #define LOAD(function, library, symbol) (*(void **)&(function) = dlsym(library, symbol))
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* What a function has loaded, which is called once. */
+/* A function that loads a library, called once, and its result. */
 typedef struct {
     int tried;
     const void *loaded;
@@ -56,7 +56,7 @@ static void *open_in(const char *directory, const char *below, const char *name)
 /* ---- OpenBLAS --------------------------------------------------------------------------- */
 
 #ifndef TILEMM_REFERENCE_BLAS_FILE
-#define TILEMM_REFERENCE_BLAS_FILE "" /* configure was given none, nor told to use none */
+#define TILEMM_REFERENCE_BLAS_FILE "" /* configure was not told which */
 #endif
 
 static void *open_blas(void)
@@ -148,8 +148,7 @@ enum {
     PATCH_LEVEL = 2
 };
 
-/* What of cuBLAS is used, as X(member, symbol, parameters). Operations: 0 as it is, 1 transposed.
- */
+/* The functions of cuBLAS in use: X(member, symbol, parameters). Operations: 0 no, 1 transposed. */
 #define CUBLAS_FUNCTIONS(X)                                                                        \
     X(create, "cublasCreate_v2", (void **handle))                                                  \
     X(get_property, "cublasGetProperty", (int property, int *value))                               \
@@ -276,7 +275,7 @@ static const void *load_cublas(void)
     void *library = open_cuda_library(names, sizeof names / sizeof names[0]);
 
     if (!library) {
-        /* Outside the linker's path cuBLAS finds its other half only if it is loaded already. */
+        /* Outside the linker's path cuBLAS finds libcublasLt only if it is loaded already. */
         open_cuda_library(light_names, sizeof light_names / sizeof light_names[0]);
         library = open_cuda_library(names, sizeof names / sizeof names[0]);
     }
@@ -313,7 +312,7 @@ static const void *load_cub(void)
     int version;
     void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
 
-    /* Beside the program that runs: so it is before it is installed. */
+    /* In the folder of the program that runs: before it is installed. */
     if (!library) {
         char self[4096];
         ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
