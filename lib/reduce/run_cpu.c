@@ -8,23 +8,6 @@
 #include "lib/cpu/cpu.h"
 #include "run_cpu.h"
 
-static const tilemm__reduce_cpu_t *kernels(tilemm_t ctx)
-{
-    switch (tilemm__cpu_traits(ctx)->isa) {
-#ifdef TILEMM_HAVE_AVX512
-    case TILEMM__ISA_AMX:
-    case TILEMM__ISA_AVX512: return &tilemm__reduce_cpu_avx512;
-#endif
-#ifdef TILEMM_HAVE_AVX2
-    case TILEMM__ISA_AVX2: return &tilemm__reduce_cpu_avx2;
-#endif
-#ifdef TILEMM_HAVE_NEON
-    case TILEMM__ISA_NEON: return &tilemm__reduce_cpu_neon;
-#endif
-    default: return &tilemm__reduce_cpu_generic;
-    }
-}
-
 /* kind: 0 across, 1 down, 2 segments. */
 static const char *kernel_name(tilemm__isa_t isa, int kind)
 {
@@ -80,10 +63,10 @@ static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
     }
     if (plan.method == TILEMM__REDUCE_COLUMNS || plan.method == TILEMM__REDUCE_COLUMN_BLOCKS) {
         tilemm__set_kernel_name(ctx, kernel_name(limits.cpu->isa, 1));
-        tilemm__reduce_columns(kernels(ctx), args, &plan, workspace);
+        tilemm__reduce_columns(tilemm__cpu_kernels(ctx)->reduce, args, &plan, workspace);
     } else {
         tilemm__set_kernel_name(ctx, kernel_name(limits.cpu->isa, 0));
-        tilemm__reduce_vectors(kernels(ctx), args, &plan, workspace);
+        tilemm__reduce_vectors(tilemm__cpu_kernels(ctx)->reduce, args, &plan, workspace);
     }
 }
 
@@ -113,9 +96,9 @@ static inline int store_certain(const tilemm__reduce_args_t *args, tilemm__plain
     return 1;
 }
 
-int tilemm__cpu_reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args)
+int tilemm__cpu_reduce_small(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
-    const tilemm__reduce_cpu_t *k = kernels(ctx);
+    const tilemm__reduce_cpu_t *k = tilemm__cpu_kernels(ctx)->reduce;
     const float *y = args->op == TILEMM__DOT ? args->y : args->x;
     if (tilemm__cpu_may_have_device(ctx))
         return 0;
@@ -144,7 +127,7 @@ static tilemm__reduce_args_t segment_of(const tilemm__segments_args_t *args, int
 
 tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
 {
-    const tilemm__reduce_cpu_t *k = kernels(ctx);
+    const tilemm__reduce_cpu_t *k = tilemm__cpu_kernels(ctx)->reduce;
     const tilemm__limits_t limits = limits_of(ctx);
     tilemm__segments_cpu_plan_t plan;
     int64_t longer = 0; /* segments that all threads take, one at a time */

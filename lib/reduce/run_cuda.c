@@ -1,7 +1,8 @@
 /* run_cuda.c - reductions on a GPU: the launches of a plan, one after the other.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "lib/cuda/cuda.h"
+#include "run_cuda.h"
+
 #include "lib/size.h"
 #include "plan_cuda.h"
 #include "rows_cuda.h"
