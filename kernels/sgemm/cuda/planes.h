@@ -139,7 +139,7 @@ typedef struct {
         tilemm__sgemm_planes_tiles_t tiles;
         tilemm__sgemm_stream_k_t stream_k;
     } walk;
-} tilemm__sgemm_planes_t;
+} tilemm__sgemm_planes_product_t;
 
 /* Bytes of shared memory of a block of sm80: `stages` of k steps of both operands' planes, two
  * words a line, and 24 bytes for the tile's place. */
@@ -209,8 +209,8 @@ tilemm__sgemm_planes_is_exact(const tilemm__sgemm_planes_state_t &line, unsigned
 /* They look the variant up, queue on `stream` (a cudaStream_t) and return a cudaError_t. */
 int tilemm__sgemm_zero_launch(const tilemm__sgemm_zero_t *problem, void *stream);
 int tilemm__sgemm_make_planes_launch(const tilemm__sgemm_make_planes_t *problem, void *stream);
-int tilemm__sgemm_planes_sm80_launch(const tilemm__sgemm_planes_t *problem, void *stream);
-int tilemm__sgemm_planes_sm90_launch(const tilemm__sgemm_planes_t *problem, void *stream);
+int tilemm__sgemm_planes_sm80_launch(const tilemm__sgemm_planes_product_t *problem, void *stream);
+int tilemm__sgemm_planes_sm90_launch(const tilemm__sgemm_planes_product_t *problem, void *stream);
 int tilemm__sgemm_exact_lines_launch(const tilemm__sgemm_exact_lines_t *problem, void *stream);
 
 /* Whether this build has the sm90 kernels' code for the current device: sm_90a, not sm_90. */
