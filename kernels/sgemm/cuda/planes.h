@@ -89,6 +89,7 @@ typedef struct {
     unsigned blocks_a;
     unsigned blocks; /* of the grid */
     int variant;
+    int concurrent; /* may start before the kernel before has ended: compute capability 9.0 */
 } tilemm__sgemm_make_planes_t;
 
 /* ---- the product ------------------------------------------------------------------------------
@@ -177,8 +178,9 @@ typedef struct {
     tilemm__sgemm_exact_pass_t pass[2];
     const unsigned *exact;
     int teams; /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
-    unsigned blocks;
+    unsigned blocks; /* of the grid */
     int variant;
+    int concurrent; /* as in tilemm__sgemm_make_planes_t */
 } tilemm__sgemm_exact_lines_t;
 
 enum { TILEMM__SGEMM_EXACT_GROUP = 8192, TILEMM__SGEMM_EXACT_BLOCKS = 1 /* a multiprocessor */ };
