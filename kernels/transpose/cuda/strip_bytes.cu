@@ -83,17 +83,17 @@ static __device__ __forceinline__ walk_t walk_from(const tilemm__strip_buffer_t 
 {
     walk_t at;
 
-    at.line = threadIdx.x >> side->side.log_lanes;
-    at.x = (threadIdx.x & ((1 << side->side.log_lanes) - 1)) * side->side.unit;
+    at.line = threadIdx.x >> side->log_lanes;
+    at.x = (threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit;
     return at;
 }
 
 static __device__ __forceinline__ void walk_on(const tilemm__strip_buffer_t *side, walk_t *at)
 {
-    at->x += side->side.unit << side->side.log_lanes;
-    if (at->x >= side->side.length) {
-        at->x = (threadIdx.x & ((1 << side->side.log_lanes) - 1)) * side->side.unit;
-        at->line += THREADS >> side->side.log_lanes;
+    at->x += side->unit << side->log_lanes;
+    if (at->x >= side->length) {
+        at->x = (threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit;
+        at->line += THREADS >> side->log_lanes;
     }
 }
 
@@ -102,10 +102,10 @@ static __device__ __forceinline__ void walk_on(const tilemm__strip_buffer_t *sid
 static __device__ __forceinline__ int place(const tilemm__strip_buffer_t *side, walk_t at, int there, int rows,
                                             int batch, int64_t *offset)
 {
-    const int b = (int)divided((uint32_t)at.line, side->side.by_each), r = at.line - b * side->side.each;
+    const int b = (int)divided((uint32_t)at.line, side->by_each), r = at.line - b * side->each;
 
     *offset = b * side->stride + r * side->ld + at.x;
-    return at.line < side->side.lines && b < batch && r < rows ? there - at.x : 0;
+    return at.line < side->lines && b < batch && r < rows ? there - at.x : 0;
 }
 
 /* Transpose `count` elements. If WRAPPED, a column has so many, the first of which is number y;
@@ -153,7 +153,7 @@ transpose_line(unsigned char *transposed, int out, const lane_t *to, int out_ste
 }
 
 template <typename element, bool SWIZZLED>
-static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes_t s)
+static __device__ __forceinline__ void strip(tilemm__transpose_strip_bytes_t s)
 {
     enum { BYTES = sizeof(element), UNIT = 16 / BYTES, TOGETHER = 4, LANES = 32 };
     __shared__ __align__(128) unsigned char tile[TILEMM__TRANSPOSE_STRIP_BYTES];
@@ -178,10 +178,10 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
         const int cols = (int)min((int64_t)width, p.cols - c0);
         const int bytes = p.tile_batch * area * BYTES;
         const bool whole = batch == p.tile_batch && bytes % 16 == 0;
-        const int in_there = !s.in.side.each ? batch * area : s.in.side.each == 1 ? rows * cols : cols;
-        const int out_there = !s.out.side.each ? batch * area : s.out.side.each == 1 ? rows * cols : rows;
+        const int in_there = !s.in.each ? batch * area : s.in.each == 1 ? rows * cols : cols;
+        const int out_there = !s.out.each ? batch * area : s.out.each == 1 ? rows * cols : rows;
 
-        if (whole && s.in.side.unit > 1 && !s.in.side.each) {
+        if (whole && s.in.unit > 1 && !s.in.each) {
             for (int first = threadIdx.x * 16; first < bytes; first += TOGETHER * THREADS * 16) {
                 uint32_t w[TOGETHER][4];
 
@@ -202,7 +202,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 }
             }
         } else
-            for (walk_t at = walk_from(&s.in); at.line < s.in.side.lines;) {
+            for (walk_t at = walk_from(&s.in); at.line < s.in.lines;) {
                 uint32_t w[TOGETHER][4];
                 int to[TOGETHER];
                 bool full[TOGETHER];
@@ -213,9 +213,9 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                     const int count = place(&s.in, at, in_there, rows, batch, &offset);
                     const element *q = (const element *)(src + offset * BYTES);
 
-                    to[k] = (at.line * s.in.side.length + at.x) * BYTES;
-                    full[k] = count >= s.in.side.unit;
-                    if (s.in.side.unit == 1) {
+                    to[k] = (at.line * s.in.length + at.x) * BYTES;
+                    full[k] = count >= s.in.unit;
+                    if (s.in.unit == 1) {
                         if (full[k])
                             *(element *)w[k] = *q;
                     } else if (full[k]) {
@@ -236,7 +236,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
 
                     if (!full[k])
                         continue;
-                    if (s.in.side.unit == 1) {
+                    if (s.in.unit == 1) {
                         *(element *)(tile + (to[k] ^ by)) = *(element *)w[k];
                     } else {
                         exchange<SWIZZLED>(w[k], by);
@@ -278,7 +278,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
             }
         }
         __syncthreads();
-        if (whole && s.out.side.unit > 1 && !s.out.side.each) {
+        if (whole && s.out.unit > 1 && !s.out.each) {
 #pragma unroll 4
             for (int x = threadIdx.x * 16; x < bytes; x += THREADS * 16) {
                 const int by = swizzle<BYTES, SWIZZLED>(&s.out, x / 128);
@@ -289,14 +289,14 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 put<false>(tilemm__bytes<16>(), dst + x, w);
             }
         } else
-            for (walk_t at = walk_from(&s.out); at.line < s.out.side.lines; walk_on(&s.out, &at)) {
-                const int from = (at.line * s.out.side.length + at.x) * BYTES;
+            for (walk_t at = walk_from(&s.out); at.line < s.out.lines; walk_on(&s.out, &at)) {
+                const int from = (at.line * s.out.length + at.x) * BYTES;
                 const int by = swizzle<BYTES, SWIZZLED>(&s.out, from / 128);
                 int64_t offset;
                 const int count = place(&s.out, at, out_there, cols, batch, &offset);
                 element *q = (element *)(dst + offset * BYTES);
 
-                if (s.out.side.unit > 1 && count >= UNIT) {
+                if (s.out.unit > 1 && count >= UNIT) {
                     uint32_t w[4];
 
                     get<false>(tilemm__bytes<16>(), w, transposed + (from ^ (by & ~15)));
@@ -305,7 +305,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 } else {
                     /* One element, or the end of a line. */
 #pragma unroll 1
-                    for (int e = 0; e < min(count, s.out.side.unit); e++)
+                    for (int e = 0; e < min(count, s.out.unit); e++)
                         q[e] = *(const element *)(transposed + ((from + e * BYTES) ^ by));
                 }
             }

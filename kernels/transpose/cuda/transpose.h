@@ -110,9 +110,11 @@ typedef struct {
     int parts, elements;
 } tilemm__strip_lines_t;
 
-/* A side whose buffer is swizzled: see tilemm__strip_mask. */
+/* The same, and how its buffer is swizzled: see tilemm__strip_mask. */
 typedef struct {
-    tilemm__strip_side_t side;
+    int length, lines, each;
+    tilemm__division_t by_each;
+    int log_lanes, unit;
     int64_t ld, stride;
     int period, mask;
     tilemm__division_t by_period;
