@@ -65,7 +65,7 @@ int tilemm__transpose_alignment(const void *pointer, int64_t ld, int64_t stride,
 /* What choices depend on. */
 typedef struct {
     const tilemm__transpose_args_t *args;
-    int size;                     /* of an element */
+    int size; /* of an element */
     int sm_count;
     int zero;                     /* fill with zeros */
     int64_t shorter, each, bytes; /* side; elements of a matrix; bytes of all */
@@ -157,7 +157,8 @@ static void fill_copy(const problem_t *p, const tilemm__transpose_row_t *row,
     }
     /* In a row, the last perhaps in part. */
     units = tilemm__div_up(copy->of.cols, tilemm__max(row->access / p->size, 1));
-    for (copy->of.block_cols = 1; copy->of.block_cols < units && copy->of.block_cols < row->threads;)
+    for (copy->of.block_cols = 1;
+         copy->of.block_cols < units && copy->of.block_cols < row->threads;)
         copy->of.block_cols *= 2;
     /* A thread's units lie along the row where a row has enough of them, else down the rows. */
     if (units >= (int64_t)copy->of.block_cols * TILEMM__COPY_UNITS) {
@@ -256,8 +257,8 @@ static void plan_strip_tile(const problem_t *p, tilemm__transpose_tiles_t *tiles
 {
     const tilemm__transpose_args_t *args = p->args;
     const int64_t unit = 16 / p->size;
-    const int halved = lines && p->bytes / TILEMM__TRANSPOSE_STRIP_BYTES <
-                                    cost.half_strips * (int64_t)p->sm_count;
+    const int halved =
+        lines && p->bytes / TILEMM__TRANSPOSE_STRIP_BYTES < cost.half_strips * (int64_t)p->sm_count;
     const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / (halved ? 2 : 1) / p->size;
     int64_t rows = args->rows, cols = args->cols;
 
@@ -276,8 +277,8 @@ static void plan_strip_tile(const problem_t *p, tilemm__transpose_tiles_t *tiles
         plan_lines(tiles, lines);
     tiles->unit_in = strip_unit(args, tiles->tile_batch, args->src, args->ld_src, args->stride_src,
                                 cols, args->cols, rows, args->rows);
-    tiles->unit_out = strip_unit(args, tiles->tile_batch, args->dst, args->ld_dst,
-                                 args->stride_dst, rows, args->rows, cols, args->cols);
+    tiles->unit_out = strip_unit(args, tiles->tile_batch, args->dst, args->ld_dst, args->stride_dst,
+                                 rows, args->rows, cols, args->cols);
 }
 
 /* The lines of one side of a strip: `length` consecutive elements, `each` times a matrix, of

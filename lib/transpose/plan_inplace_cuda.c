@@ -18,13 +18,13 @@
 typedef struct {
     const tilemm__transpose_args_t *args;
     const tilemm__limits_t *limits;
-    int size;                /* of an element */
-    int64_t room;            /* bytes of workspace */
-    int forward;             /* see inplace.h, as of the next */
-    int64_t m, n;            /* the view */
-    int64_t ld_rows;         /* leading dimension of the layout whose rows are the view's, */
-    int64_t ld_cols;         /* and of the one whose rows are its columns */
-    int64_t bytes, row;      /* of all elements, of a row of the view */
+    int size;           /* of an element */
+    int64_t room;       /* bytes of workspace */
+    int forward;        /* see inplace.h, as of the next */
+    int64_t m, n;       /* the view */
+    int64_t ld_rows;    /* leading dimension of the layout whose rows are the view's, */
+    int64_t ld_cols;    /* and of the one whose rows are its columns */
+    int64_t bytes, row; /* of all elements, of a row of the view */
 } problem_t;
 
 static problem_t problem_of(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits)
@@ -63,7 +63,8 @@ static int plan_move(const problem_t *p, int64_t total, int64_t width_in, int64_
 
 /* The move through what the workspace has from `at` on; an interval of a 256th of it at least, so
  * that launches are not too many. Returns 0, or -1 if there is less room. */
-static int plan_interval(const problem_t *p, int64_t at, tilemm__transpose_inplace_cuda_plan_t *plan)
+static int plan_interval(const problem_t *p, int64_t at,
+                         tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     enum { INTERVALS = 256 };
     const int64_t interval = tilemm__min((p->room - at) / p->size, plan->move.total);
@@ -128,9 +129,8 @@ static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
     tiles = tilemm__div_up(p->n, tilemm__transpose_rows[variant].rows);
     plan->arm.swap.launch.variant = (tilemm__transpose_variant_t)variant;
     plan->arm.swap.launch.concurrent = p->limits->cuda->cc >= 90;
-    plan->arm.swap.launch.blocks =
-        (unsigned)tilemm__min(tiles % 2 ? (tiles + 1) / 2 * tiles : tiles / 2 * (tiles + 1),
-                              INT32_MAX);
+    plan->arm.swap.launch.blocks = (unsigned)tilemm__min(
+        tiles % 2 ? (tiles + 1) / 2 * tiles : tiles / 2 * (tiles + 1), INT32_MAX);
     snprintf(plan->name, sizeof plan->name, "%s", tilemm__transpose_rows[variant].name);
 }
 
@@ -214,7 +214,8 @@ static int64_t slab_blocks(const tilemm__cuda_traits_t *traits)
 
 /* Whether that kernel takes the problem: rows follow each other, and all tiles of a slab run at
  * once. */
-static int has_slab_kernel(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits)
+static int has_slab_kernel(const tilemm__transpose_args_t *args,
+                           const tilemm__cuda_traits_t *traits)
 {
     const int64_t m = tilemm__max(args->rows, args->cols), n = tilemm__min(args->rows, args->cols);
     const int64_t slabs = m / (TILEMM__RUN_BYTES / (int64_t)args->elem_size);
@@ -265,8 +266,7 @@ static int plan_slab_kernel(const problem_t *p, tilemm__transpose_inplace_cuda_p
     arm->slabs.slabs = slabs;
     arm->slabs.fringe = p->m % height;
     arm->slabs.forward = p->forward;
-    arm->slabs.wide =
-        ((uintptr_t)args->dst | (uintptr_t)arm->chains.gap_bytes) % 16 == 0;
+    arm->slabs.wide = ((uintptr_t)args->dst | (uintptr_t)arm->chains.gap_bytes) % 16 == 0;
     arm->launch.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_slabs, p->size, 16, 0);
     arm->launch.blocks = (unsigned)slab_blocks(p->limits->cuda);
     plan->workspace = (size_t)(saved_at + arm->chains.samples * (int64_t)TILEMM__RUN_BYTES);
@@ -332,9 +332,9 @@ static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda
         plan_step(p, 0, height, p->n, slab, p->ld_rows, WORKSPACE, p->n, 0, &arm->steps[0]);
         plan_step(p, 1, p->n, height, WORKSPACE, height, slab, p->ld_rows, 0, &arm->steps[1]);
     }
-    plan->workspace = (size_t)tilemm__max(
-        fringe + height * p->row,
-        (int64_t)arm->saved_at + arm->chains.samples * arm->chains.run_bytes);
+    plan->workspace =
+        (size_t)tilemm__max(fringe + height * p->row,
+                            (int64_t)arm->saved_at + arm->chains.samples * arm->chains.run_bytes);
     snprintf(plan->name, sizeof plan->name, "%s+slabs",
              tilemm__transpose_rows[arm->chain.variant].name);
     if (plan_move(p, m0 * p->n, p->forward ? p->n : m0, p->forward ? m0 : p->n, &plan->move))
@@ -395,14 +395,15 @@ size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
     const int64_t bytes = args->rows * args->cols * (int64_t)args->elem_size;
     const int agree = tilemm__slots_agree(args->rows * args->cols, args->cols, args->ld_src,
                                           args->trans ? args->rows : args->cols, args->ld_dst);
-    int64_t want = tilemm__max(bytes / cost.workspace_share,
-                               tilemm__min(bytes, cost.workspace_bytes));
+    int64_t want =
+        tilemm__max(bytes / cost.workspace_share, tilemm__min(bytes, cost.workspace_bytes));
 
     if ((args->scaled && args->alpha == 0.0f) ||
         (agree && (needs_no_permutation(args) || is_square(args))))
         return 0;
     if (!needs_no_permutation(args) && !is_square(args) && has_slab_kernel(args, traits)) {
-        const int64_t runs = args->rows * args->cols / (TILEMM__RUN_BYTES / (int64_t)args->elem_size);
+        const int64_t runs =
+            args->rows * args->cols / (TILEMM__RUN_BYTES / (int64_t)args->elem_size);
         int64_t counts_at, marks_at;
 
         want = tilemm__max(want, slab_saved_at(args, &counts_at, &marks_at) +

@@ -157,8 +157,8 @@ static int run_move(const inplace_t *in)
     for (int64_t i = 0; !error && i < 2 * intervals; i++) {
         move.rising = i >= intervals;
         move.begin = (move.rising ? 2 * intervals - 1 - i : i) * plan->interval;
-        move.end = move.begin + plan->interval < move.total ? move.begin + plan->interval
-                                                            : move.total;
+        move.end =
+            move.begin + plan->interval < move.total ? move.begin + plan->interval : move.total;
         if (!can_move(&move))
             continue;
         error = tilemm__launch_transpose_move(&plan->move_out, &move, in->stream);

@@ -38,9 +38,8 @@ struct part {
     int units;     /* in the piece that the lane and those above it have */
 
     __device__ __forceinline__ part(const tilemm__transpose_chains_t *of, uint32_t piece)
-        : c(of)
-        , first(LONG ? (int64_t)piece * RUN_BYTES : 0)
-        , units(LONG ? (int)(min(of->run_bytes - first, (int64_t)RUN_BYTES) / sizeof(unit)) -
+        : c(of), first(LONG ? (int64_t)piece * RUN_BYTES : 0),
+          units(LONG ? (int)(min(of->run_bytes - first, (int64_t)RUN_BYTES) / sizeof(unit)) -
                            (int)threadIdx.x % 32
                      : 0)
     {
@@ -57,8 +56,8 @@ struct part {
 
     __device__ __forceinline__ unit *saved(uint32_t sample) const
     {
-        return (unit *)((unsigned char *)c->saved + (LONG ? sample * c->run_bytes + first
-                                                          : (int64_t)sample * RUN_BYTES)) +
+        return (unit *)((unsigned char *)c->saved +
+                        (LONG ? sample * c->run_bytes + first : (int64_t)sample * RUN_BYTES)) +
                threadIdx.x % 32;
     }
 

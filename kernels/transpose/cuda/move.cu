@@ -68,8 +68,8 @@ TILEMM__TRANSPOSE_MOVE_IN_ROWS(KERNEL_IN)
 int tilemm__launch_transpose_move(const tilemm__transpose_launch_t *launch,
                                   const tilemm__transpose_move_t *p, void *stream)
 {
-    static const row_t<tilemm__transpose_move_t> rows[] = {
-        TILEMM__TRANSPOSE_MOVE_OUT_ROWS(ROW) TILEMM__TRANSPOSE_MOVE_IN_ROWS(ROW)};
+    static const row_t<tilemm__transpose_move_t> rows[] = {TILEMM__TRANSPOSE_MOVE_OUT_ROWS(ROW)
+                                                               TILEMM__TRANSPOSE_MOVE_IN_ROWS(ROW)};
 
     return launch_row(rows, launch, p, stream);
 }

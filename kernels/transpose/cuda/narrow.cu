@@ -38,7 +38,8 @@ static __device__ __forceinline__ void narrow(const tilemm__transpose_tiles_t p)
             if (rows == ROWS) {
 #pragma unroll
                 for (int r = 0; r < ROWS; r += STEP) {
-                    element_async<BYTES>(tile + tilemm__transpose_element(y + r, x, COLS, BYTES), q);
+                    element_async<BYTES>(tile + tilemm__transpose_element(y + r, x, COLS, BYTES),
+                                         q);
                     q += STEP * p.ld_src;
                 }
             } else {
@@ -70,7 +71,7 @@ static __device__ __forceinline__ void narrow(const tilemm__transpose_tiles_t p)
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
     static __global__ void __launch_bounds__(threads, 4)                                           \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                  \
+        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                     \
     {                                                                                              \
         narrow<bytes, rows, cols>(p);                                                              \
     }

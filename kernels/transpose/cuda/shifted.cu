@@ -174,7 +174,7 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
     static __global__ void __launch_bounds__(threads, bytes == 2 ? 2 : 4)                          \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                   \
+        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                     \
     {                                                                                              \
         shifted<bytes, chunk, rows, cols>(p);                                                      \
     }

@@ -44,7 +44,7 @@ struct slab_tile {
 
     /* Forward the last slab comes first, as its slots are behind it; backward the first. */
     static __device__ __forceinline__ int64_t slab_of(const tilemm__transpose_slabs_t *q,
-                                                       int64_t order)
+                                                      int64_t order)
     {
         return q->forward ? q->slabs - 1 - order : order;
     }
@@ -67,24 +67,21 @@ struct slab_tile {
                     /* Always true: but the compiler then keeps the copies in order. */
                     if (BYTES < 4 || y + r < HEIGHT)
                         element_async<BYTES>(tile + (BYTES < 4
-                                                      ? tilemm__slab_below(at, r, BYTES)
-                                                      : tilemm__slab_element(y + r, x, BYTES)),
-                                          from);
+                                                         ? tilemm__slab_below(at, r, BYTES)
+                                                         : tilemm__slab_element(y + r, x, BYTES)),
+                                             from);
                     from += STEP * q->n;
                 }
             }
         } else {
-            enum {
-                LANES = HEIGHT < THREADS ? HEIGHT : THREADS,
-                STEP = THREADS / LANES
-            };
+            enum { LANES = HEIGHT < THREADS ? HEIGHT : THREADS, STEP = THREADS / LANES };
             const int x = threadIdx.x % LANES, y = threadIdx.x / LANES;
 
 #pragma unroll 4
             for (int c = y; c < WIDTH; c += STEP) {
                 if (c0 + c < q->n)
                     element_async<BYTES>(tile + tilemm__slab_element(x, c, BYTES),
-                                      slot(q, slab * q->n + c0 + c) + x);
+                                         slot(q, slab * q->n + c0 + c) + x);
             }
         }
     }
@@ -107,8 +104,8 @@ struct slab_tile {
 
 #pragma unroll
                         for (int k = 0; k < TOGETHER; k++) {
-                            write_element<BYTES>(
-                                to, tile + tilemm__slab_below(block, k * STEP, BYTES));
+                            write_element<BYTES>(to,
+                                                 tile + tilemm__slab_below(block, k * STEP, BYTES));
                             to += STEP * q->n;
                         }
                     }
@@ -143,10 +140,7 @@ struct slab_tile {
                 }
             }
         } else {
-            enum {
-                LANES = HEIGHT < THREADS ? HEIGHT : THREADS,
-                STEP = THREADS / LANES
-            };
+            enum { LANES = HEIGHT < THREADS ? HEIGHT : THREADS, STEP = THREADS / LANES };
             const int x = threadIdx.x % LANES, y = threadIdx.x / LANES;
 
 #pragma unroll 4

@@ -99,8 +99,8 @@ static __device__ __forceinline__ void walk_on(const tilemm__strip_buffer_t *sid
 
 /* Where a unit lies in memory, in elements from the tile's first one, and how many elements are
  * there of it and behind it, of `rows` lines of a matrix, `batch` matrices. */
-static __device__ __forceinline__ int place(const tilemm__strip_buffer_t *side, walk_t at, int there, int rows,
-                                            int batch, int64_t *offset)
+static __device__ __forceinline__ int place(const tilemm__strip_buffer_t *side, walk_t at,
+                                            int there, int rows, int batch, int64_t *offset)
 {
     const int b = (int)divided((uint32_t)at.line, side->by_each), r = at.line - b * side->each;
 
@@ -112,8 +112,9 @@ static __device__ __forceinline__ int place(const tilemm__strip_buffer_t *side, 
  * behind its end the source goes on `back` bytes off. */
 template <typename element, bool SWIZZLED, bool WRAPPED>
 static __device__ __forceinline__ void
-transpose_line(unsigned char *transposed, int out, const lane_t *to, int out_step, const unsigned char *tile,
-          int in, const lane_t *from, int in_step, int count, int y, int column, int back)
+transpose_line(unsigned char *transposed, int out, const lane_t *to, int out_step,
+               const unsigned char *tile, int in, const lane_t *from, int in_step, int count, int y,
+               int column, int back)
 {
     enum { TOGETHER = 4 };
 
@@ -266,15 +267,16 @@ static __device__ __forceinline__ void strip(tilemm__transpose_strip_bytes_t s)
                 const int count = end - begin;
 
                 if (lines.across == 1)
-                    transpose_line<element, SWIZZLED, false>(transposed, out, &to, BYTES, tile, in, &from,
-                                                        width * BYTES, count, 0, 0, 0);
+                    transpose_line<element, SWIZZLED, false>(transposed, out, &to, BYTES, tile, in,
+                                                             &from, width * BYTES, count, 0, 0, 0);
                 else if (lines.down == 1)
-                    transpose_line<element, SWIZZLED, false>(transposed, out, &to, height * BYTES, tile, in,
-                                                        &from, BYTES, count, 0, 0, 0);
+                    transpose_line<element, SWIZZLED, false>(transposed, out, &to, height * BYTES,
+                                                             tile, in, &from, BYTES, count, 0, 0,
+                                                             0);
                 else
-                    transpose_line<element, SWIZZLED, true>(transposed, out, &to, BYTES, tile, in, &from,
-                                                       width * BYTES, count, y0, height,
-                                                       (1 - height * width) * BYTES);
+                    transpose_line<element, SWIZZLED, true>(transposed, out, &to, BYTES, tile, in,
+                                                            &from, width * BYTES, count, y0, height,
+                                                            (1 - height * width) * BYTES);
             }
         }
         __syncthreads();

@@ -46,17 +46,17 @@ static __device__ __forceinline__ void swap(const tilemm__transpose_swap_t p)
 
         if (t != blockIdx.x)
             __syncthreads();
-        tile_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(lower, at.lower, p.ld, at.rows,
-                                                             at.cols, p.scaled, p.alpha);
+        tile_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(lower, at.lower, p.ld, at.rows, at.cols,
+                                                           p.scaled, p.alpha);
         if (at.upper != at.lower)
             tile_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(upper, at.upper, p.ld, at.cols,
-                                                                 at.rows, p.scaled, p.alpha);
+                                                               at.rows, p.scaled, p.alpha);
         __syncthreads();
         tile_out<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(at.upper, lower, p.ld, at.cols,
-                                                              at.rows);
+                                                            at.rows);
         if (at.upper != at.lower)
             tile_out<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(at.lower, upper, p.ld, at.rows,
-                                                                  at.cols);
+                                                                at.cols);
     }
 }
 
@@ -102,9 +102,8 @@ TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(KERNEL_OF_ELEMENTS)
 int tilemm__launch_transpose_swap(const tilemm__transpose_launch_t *launch,
                                   const tilemm__transpose_swap_t *p, void *stream)
 {
-    static const row_t<tilemm__transpose_swap_t> rows[] = {TILEMM__TRANSPOSE_SWAP_ROWS(ROW)
-                                                               TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(
-                                                                   ROW)};
+    static const row_t<tilemm__transpose_swap_t> rows[] = {
+        TILEMM__TRANSPOSE_SWAP_ROWS(ROW) TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(ROW)};
 
     return launch_row(rows, launch, p, stream);
 }

@@ -70,17 +70,17 @@ static __device__ __forceinline__ void tile(const tilemm__transpose_tiles_t p)
         if (t != blockIdx.x)
             __syncthreads();
         tile_in<BYTES, CHUNK, EDGE, ALIGN, STREAM, THREADS>(storage, at.src, p.ld_src, at.rows,
-                                                              at.cols, p.scaled, p.alpha);
+                                                            at.cols, p.scaled, p.alpha);
         __syncthreads();
         tile_out<BYTES, CHUNK, EDGE, ALIGN, STREAM, THREADS>(at.dst, storage, p.ld_dst, at.cols,
-                                                               at.rows);
+                                                             at.rows);
     }
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
     static __global__ void __launch_bounds__(threads,                                              \
                                              RESIDENT(rows *cols *bytes / threads, threads))       \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                  \
+        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                     \
     {                                                                                              \
         tile<bytes, chunk, rows, access, facet, threads>(p);                                       \
     }
@@ -92,8 +92,7 @@ TILEMM__TRANSPOSE_TILE_ROWS(KERNEL)
 int tilemm__launch_transpose_tile(const tilemm__transpose_launch_t *launch,
                                   const tilemm__transpose_tiles_t *p, void *stream)
 {
-    static const row_t<tilemm__transpose_tiles_t> rows[] = {
-        TILEMM__TRANSPOSE_TILE_ROWS(TILE_ROW)};
+    static const row_t<tilemm__transpose_tiles_t> rows[] = {TILEMM__TRANSPOSE_TILE_ROWS(TILE_ROW)};
 
     return launch_row(rows, launch, p, stream);
 }

@@ -232,7 +232,7 @@ __device__ __forceinline__ void write_element<16>(tilemm__pair *to, const uint4 
 
 template <int V, int W>
 static __device__ __forceinline__ void transpose_block(tilemm__bytes<1>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int k = 0; k < W; k++) {
@@ -254,7 +254,7 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<1>, uint32_
 
 template <int V, int W>
 static __device__ __forceinline__ void transpose_block(tilemm__bytes<2>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int j = 0; j < V; j++) {
@@ -267,7 +267,7 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<2>, uint32_
 
 template <int V, int W>
 static __device__ __forceinline__ void transpose_block(tilemm__bytes<4>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int j = 0; j < V; j++) {
@@ -279,7 +279,7 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<4>, uint32_
 
 template <int V, int W>
 static __device__ __forceinline__ void transpose_block(tilemm__bytes<8>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int j = 0; j < V; j++) {
@@ -293,7 +293,7 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<8>, uint32_
 
 template <int V, int W>
 static __device__ __forceinline__ void transpose_block(tilemm__bytes<16>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int k = 0; k < W; k++)
@@ -336,8 +336,8 @@ static __host__ __device__ __forceinline__ uint64_t tiles_along(int64_t size, in
  * shared memory (tilemm__transpose_chunk). ld is in elements. */
 template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM, int THREADS>
 static __device__ __forceinline__ void tile_in(unsigned char *tile, const unsigned char *src,
-                                                 int64_t ld, int64_t rows, int64_t cols, int scaled,
-                                                 float alpha)
+                                               int64_t ld, int64_t rows, int64_t cols, int scaled,
+                                               float alpha)
 {
     enum { V = CHUNK / BYTES, W = CHUNK / 4, Q = EDGE / V, STEP = THREADS / Q, BLOCKS = Q / STEP };
     const int x = threadIdx.x % Q, y = threadIdx.x / Q;
@@ -392,7 +392,7 @@ static __device__ __forceinline__ void tile_in(unsigned char *tile, const unsign
 /* The tile goes to dst, of which rows x cols elements are there. */
 template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM, int THREADS>
 static __device__ __forceinline__ void tile_out(unsigned char *dst, const unsigned char *tile,
-                                                  int64_t ld, int64_t rows, int64_t cols)
+                                                int64_t ld, int64_t rows, int64_t cols)
 {
     enum {
         V = CHUNK / BYTES,

@@ -178,8 +178,8 @@ int tilemm__launch_transpose_swap(const tilemm__transpose_launch_t *launch,
                                   const tilemm__transpose_swap_t *p, void *stream);
 
 /* The first `slabs` slabs of the view at a, whose rows have n elements and follow each other; see
- * slabs.cu. wide: all runs are aligned to 16 bytes. counts has a number for each slab, 0 before. The
- * tiles of a slab must not be more than the blocks that run at once. */
+ * slabs.cu. wide: all runs are aligned to 16 bytes. counts has a number for each slab, 0 before.
+ * The tiles of a slab must not be more than the blocks that run at once. */
 typedef struct {
     void *a;
     int64_t n;
