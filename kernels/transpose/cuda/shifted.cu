@@ -38,6 +38,7 @@ static __device__ __forceinline__ void funnel(uint32_t (&out)[CHUNK / 4],
         out[k] = BYTES < 4 ? __funnelshift_r(two[k], two[k + 1], shift % 4 * 8) : two[k];
 }
 
+/* One function, as the compiler allocates registers otherwise, and worse, where it is cut. */
 template <int BYTES, int CHUNK, int ROWS, int COLS>
 static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p)
 {

@@ -39,6 +39,7 @@ static __device__ __forceinline__ void gather_column(uint32_t (&v)[4], const uin
         v[k] = w[k];
 }
 
+/* One function, as the compiler allocates registers otherwise, and worse, where it is cut. */
 template <typename element>
 static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
 {

@@ -153,8 +153,9 @@ transpose_line(unsigned char *transposed, int out, const lane_t *to, int out_ste
     }
 }
 
+/* One function, as the compiler allocates registers otherwise, and worse, where it is cut. */
 template <typename element, bool SWIZZLED>
-static __device__ __forceinline__ void strip(tilemm__transpose_strip_bytes_t s)
+static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes_t s)
 {
     enum { BYTES = sizeof(element), UNIT = 16 / BYTES, TOGETHER = 4, LANES = 32 };
     __shared__ __align__(128) unsigned char tile[TILEMM__TRANSPOSE_STRIP_BYTES];
