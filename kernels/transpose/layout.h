@@ -69,9 +69,9 @@ TILEMM__LAYOUT int tilemm__transpose_strip(int f, int elem_size)
     return f ^ ((f / (128 / elem_size) & 7) * (16 / elem_size));
 }
 
-/* Strips of short elements: a tile that lies as in packed memory comes and goes in the order of its
+/* Strips of 1- and 2-byte elements: a packed tile comes and goes in the order of its
  * bytes, and is transposed in between by lanes that each have other lines: matrices, rows or
- * columns. A lane has so many neighbouring lines that lanes are whole words apart: */
+ * columns. A lane has this many neighbouring lines, so that lanes are whole words apart: */
 TILEMM__LAYOUT int tilemm__strip_together(int line_bytes)
 {
     return line_bytes % 4 == 0 ? 1 : line_bytes % 2 == 0 ? 2 : 4;

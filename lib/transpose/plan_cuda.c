@@ -209,7 +209,7 @@ static int strip_unit(const tilemm__transpose_args_t *args, int tile_batch, cons
     return (all & -all) == 16 && size < 16 ? 16 : (int)size;
 }
 
-/* How many lanes of a warp are busy, on average, that transpose so many lines each. */
+/* How many lanes of a warp are busy, on average, where each transposes `together` of the lines. */
 static int busy_lanes(int lines, int together)
 {
     const int wanted = (lines - 1) / together + 1;

@@ -38,8 +38,8 @@ typedef struct {
 
 extern const tilemm__transpose_row_t tilemm__transpose_rows[TILEMM__TRANSPOSE_VARIANTS];
 
-/* The row of a method for elements of so many bytes with that facet, of those whose access the
- * alignment allows the one with the widest. */
+/* The row of a method with these bytes and this facet: of those whose access is at most
+ * `alignment`, the first with the widest. TILEMM__TRANSPOSE_VARIANTS if there is none. */
 tilemm__transpose_variant_t tilemm__transpose_row(tilemm__transpose_by_t method, int bytes,
                                                   int alignment, int facet);
 
@@ -95,8 +95,8 @@ typedef struct {
     tilemm__transpose_chains_t chains;
     size_t counts_at, marks_at, saved_at; /* in the workspace */
     size_t counts_bytes, marks_bytes;
-    /* The fringe, which waits in the workspace's first fringe_bytes: out, before all the rest, and
-     * back; where it lies in the matrix before and after, in bytes. */
+    /* The fringe, which waits in the workspace's first fringe_bytes: the first step takes it there,
+     * the last step back; where it lies in the matrix before and after, in bytes. */
     int64_t fringe_bytes, fringe_from, fringe_to;
     tilemm__transpose_cuda_plan_t fringe[2];
 } tilemm__transpose_slabs_plan_t;

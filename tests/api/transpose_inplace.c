@@ -192,7 +192,7 @@ static void little_workspace(tilemm_t ctx, int rounds, rng_t *rng)
 }
 
 /* Shapes that are long enough for two passes over the matrix, with a workspace that does not hold
- * it: rows left over or not, aligned or not, cycles that are all short, and alpha. */
+ * it: a fringe or none, aligned or not, cycles that are all short, and alpha. */
 static void two_passes(tilemm_t ctx, rng_t *rng)
 {
     static const size_t sizes[] = {1, 2, 4, 8, 16};

@@ -1,9 +1,9 @@
 /* move.cu - the move of a matrix in place from one leading dimension to another, an interval of
  * slots at a time: out to the workspace, and in to their places. inplace.h has the maps.
  *
- * An interval may be moved at once, and intervals one after the other: what falls never lands on
- * what rises or stays, nor on what falls and has a higher number, but for those of its own
- * interval, which are in the workspace by then; what rises likewise, from the other end. Each
+ * An interval may be moved at once, and intervals one after the other: a slot that falls never
+ * lands on one that rises or stays, nor on one that falls and has a higher number outside its
+ * interval, which is in the workspace by then; a slot that rises likewise, from the other end. Each
  * slot's class follows from its number, so that only the elements are kept.
  *
  * Assumes: compute capability 7.5 or later; sizes above 0.

@@ -108,8 +108,8 @@ static __device__ __forceinline__ int place(const tilemm__strip_buffer_t *side, 
     return at.line < side->lines && b < batch && r < rows ? there - at.x : 0;
 }
 
-/* Transpose `count` elements. If WRAPPED, a column has so many, the first of which is number y;
- * behind its end the source goes on `back` bytes off. */
+/* Transpose `count` elements, in_step and out_step bytes from each other. If WRAPPED, they begin
+ * with number y of a column of `column` elements; the next column begins `back` bytes further. */
 template <typename element, bool SWIZZLED, bool WRAPPED>
 static __device__ __forceinline__ void
 transpose_line(unsigned char *transposed, int out, const lane_t *to, int out_step,

@@ -183,7 +183,7 @@ int tilemm__launch_transpose_swap(const tilemm__transpose_launch_t *launch,
 typedef struct {
     void *a;
     int64_t n;
-    int64_t slabs, fringe; /* fringe: rows left over, m = slabs * height + fringe */
+    int64_t slabs, fringe; /* fringe: m = slabs * height + fringe */
     int forward;
     int wide;
     unsigned *counts;
