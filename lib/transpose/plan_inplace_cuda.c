@@ -11,9 +11,6 @@
 
 #define cost tilemm__transpose_cost
 
-/* Bytes of shared memory that a block takes beside its own. */
-enum { SHARED_RESERVED = 1024 };
-
 /* Where the workspace is for plans: only its alignment matters. */
 #define WORKSPACE ((void *)256)
 
@@ -207,11 +204,12 @@ static void plan_fringe(const problem_t *p, int64_t m0, tilemm__transpose_slabs_
               args->ld_dst, 0, &plan->fringe[1]);
 }
 
-/* Blocks of the kernel of slabs that run at once on multiprocessors with that much shared memory
- * each, of which a block takes `bytes`. */
-static int64_t slab_blocks(const tilemm__cuda_traits_t *traits, size_t shared, size_t bytes)
+/* Blocks of the kernel of slabs that run at once, as shared memory bounds them. */
+static int64_t slab_blocks(const tilemm__cuda_traits_t *traits)
 {
-    return traits->sm_count * tilemm__min((int64_t)(shared / bytes), TILEMM__SLAB_BLOCKS);
+    const int64_t each = (int64_t)traits->shared_per_block / TILEMM__SLAB_SHARED;
+
+    return traits->sm_count * tilemm__min(each, TILEMM__SLAB_BLOCKS);
 }
 
 /* Whether that kernel takes the problem: rows follow each other, and all tiles of a slab run at
@@ -223,9 +221,7 @@ static int has_slab_kernel(const tilemm__transpose_args_t *args,
     const int64_t slabs = m / (TILEMM__RUN_BYTES / (int64_t)args->elem_size);
 
     return args->ld_src == args->cols && args->ld_dst == args->rows && slabs >= cost.slabs_least &&
-           n >= cost.slab_cols_least &&
-           (n - 1) / TILEMM__SLAB_WIDTH <
-               slab_blocks(traits, traits->shared_per_block, TILEMM__SLAB_SHARED) &&
+           n >= cost.slab_cols_least && (n - 1) / TILEMM__SLAB_WIDTH < slab_blocks(traits) &&
            n < UINT32_MAX / slabs;
 }
 
@@ -245,13 +241,12 @@ static int64_t slab_saved_at(const tilemm__transpose_args_t *args, int64_t *coun
 static int plan_slab_kernel(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     const tilemm__transpose_args_t *args = p->args;
-    const tilemm__cuda_traits_t *traits = p->limits->cuda;
     const int64_t height = TILEMM__RUN_BYTES / p->size, slabs = p->m / height;
     tilemm__transpose_slabs_plan_t *arm = &plan->arm.slabs;
     int64_t counts_at, marks_at, saved_at;
     uint32_t stride;
 
-    if (!has_slab_kernel(args, traits))
+    if (!has_slab_kernel(args, p->limits->cuda))
         return -1;
     saved_at = slab_saved_at(args, &counts_at, &marks_at);
     stride = stride_for(slabs * p->n, TILEMM__RUN_BYTES, p->room - saved_at);
@@ -273,8 +268,7 @@ static int plan_slab_kernel(const problem_t *p, tilemm__transpose_inplace_cuda_p
     arm->slabs.forward = p->forward;
     arm->slabs.wide = ((uintptr_t)args->dst | (uintptr_t)arm->chains.gap_bytes) % 16 == 0;
     arm->launch.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_slabs, p->size, 16, 0);
-    arm->launch.blocks =
-        (unsigned)slab_blocks(traits, traits->shared_per_sm, TILEMM__SLAB_SHARED + SHARED_RESERVED);
+    arm->launch.blocks = (unsigned)slab_blocks(p->limits->cuda);
     plan->workspace = (size_t)(saved_at + arm->chains.samples * (int64_t)TILEMM__RUN_BYTES);
     snprintf(plan->name, sizeof plan->name, "%s+chains",
              tilemm__transpose_rows[arm->launch.variant].name);
