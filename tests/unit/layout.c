@@ -383,7 +383,7 @@ static void check_tiny(int p)
 {
     const int lanes_m = p / 4, per_matrix = lanes_m * lanes_m;
     const int group = per_matrix < 32 ? 32 : per_matrix, matrices = group / per_matrix;
-    const int pitch = tilemm__tiny_pitch(p), words = matrices * pitch;
+    const int pitch = tilemm__small_batch_pitch(p), words = matrices * pitch;
     const tile_t tile = {.name = "tiny"};
     static int copied[32 * 36];
     unsigned index[32];
@@ -398,8 +398,8 @@ static void check_tiny(int p)
                 const int piece = first + lane, matrix = piece / (p * per_row);
                 const int row = piece / per_row % p, column = piece % per_row * per_piece;
 
-                index[lane] =
-                    (unsigned)(matrix * pitch + tilemm__tiny_piece(row, column, p) + column % 4);
+                index[lane] = (unsigned)(matrix * pitch +
+                                         tilemm__small_batch_piece(row, column, p) + column % 4);
                 mark(copied, (unsigned)words, index[lane], (unsigned)per_piece);
             }
             check_cost(index, per_piece, p > 4 ? 0 : wide ? 4 : 1, "copy of a matrix", &tile);
@@ -418,8 +418,9 @@ static void check_tiny(int p)
 
                             index[lane] =
                                 (unsigned)(thread / per_matrix * pitch +
-                                           (along_k ? tilemm__tiny_piece(square * 4 + i, k, p)
-                                                    : tilemm__tiny_piece(k + i, square * 4, p)));
+                                           (along_k
+                                                ? tilemm__small_batch_piece(square * 4 + i, k, p)
+                                                : tilemm__small_batch_piece(k + i, square * 4, p)));
                         }
                         check_access(index, 4, "read of a matrix", &tile);
                     }
@@ -431,7 +432,7 @@ static void check_tiny(int p)
  * along k or, if 0, by 32 / along_m lanes. */
 static void check_thin(int n, int lanes, int wide, int along_m)
 {
-    const int chunk = tilemm__thin_chunk(n), pitch = tilemm__thin_pitch(n, lanes);
+    const int chunk = tilemm__skinny_depth(n), pitch = tilemm__skinny_pitch(n, lanes);
     const int words = lanes ? n * pitch : chunk * pitch;
     const tile_t tile = {.name = lanes ? "thin, across" : "thin, down"};
     static int seen[16 * 4096];
@@ -441,7 +442,8 @@ static void check_thin(int n, int lanes, int wide, int along_m)
     memset(seen, 0, sizeof seen);
     for (int k = 0; k < chunk; k++)
         for (int j = 0; j < n; j++)
-            mark(seen, (unsigned)words, (unsigned)tilemm__thin_index(k, j, pitch, lanes, wide), 1);
+            mark(seen, (unsigned)words, (unsigned)tilemm__skinny_index(k, j, pitch, lanes, wide),
+                 1);
     for (int x = 0; x < words; x++)
         CHECK(seen[x] == (x % pitch < (lanes ? chunk : n)), "word %d: %d", x, seen[x]);
 
@@ -453,7 +455,7 @@ static void check_thin(int n, int lanes, int wide, int along_m)
                     for (int i = 0; i < 4; i++) { /* the k of the lane's word of X */
                         const int k = k0 + (wide ? lane % lanes * 4 + i : i * lanes + lane % lanes);
 
-                        CHECK((unsigned)tilemm__thin_index(k, j, pitch, lanes, wide) ==
+                        CHECK((unsigned)tilemm__skinny_index(k, j, pitch, lanes, wide) ==
                                   index[lane] + (unsigned)i,
                               "(%d, %d)", k, j);
                     }
@@ -465,7 +467,7 @@ static void check_thin(int n, int lanes, int wide, int along_m)
             for (int j = 0; j < n; j += 4) {
                 for (int lane = 0; lane < 32; lane++)
                     index[lane] =
-                        (unsigned)tilemm__thin_index(k0 + lane / along_m, j, pitch, 0, wide);
+                        (unsigned)tilemm__skinny_index(k0 + lane / along_m, j, pitch, 0, wide);
                 check_access(index, n < 4 ? 1 : 4, "read of Z", &tile);
             }
 }
