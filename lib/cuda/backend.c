@@ -11,7 +11,7 @@
 
 #include "cuda.h"
 #include "kernels/cuda/probe.h"
-#include "kernels/sgemm/cuda/split.h"
+#include "kernels/sgemm/cuda/planes.h"
 
 /* The workspace that a context starts with, so that a first call can be captured in a graph. */
 enum { FIRST_WORKSPACE = 32 << 20 };
@@ -109,7 +109,7 @@ static void read_traits(tilemm__cuda_traits_t *traits, int device, const char *a
         traits->cc = 80;
     if (traits->cc >= 80 && built < 80)
         traits->cc = 75;
-    if (traits->cc == 90 && !tilemm__sgemm_split_sm90_is_built())
+    if (traits->cc == 90 && !tilemm__sgemm_planes_sm90_is_built())
         traits->cc = 80; /* built for sm_90, whose kernels are those of sm_80 */
     traits->sm_count = attribute(cudaDevAttrMultiProcessorCount, device);
     traits->max_threads_per_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device);

@@ -277,7 +277,6 @@ static tilemm__sgemm_make_operand_t make_operand(const float *from, const float 
         .mn_planes = tilemm__round_up(mn, ALIGN_MN),
         .k_planes = tilemm__round_up(k, ALIGN_K),
         .k_major = k_major,
-        .wide = !array && tilemm__is_aligned(from, ld, stride, batch),
         .to = {.mn = mn, .pitch = tilemm__round_up(k, ALIGN_K)},
     };
 }
@@ -447,5 +446,11 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
             part.batch_count = i ? last_group : trial->batch_group;
             fill_part(&part, limits, trial, row->products, &planes->part[i][j]);
             planes->part[i][j].zero = zero;
+            planes->part[i][j].make.a.wide =
+                !args->a_array &&
+                tilemm__is_aligned(args->a, args->lda, args->stride_a, args->batch_count);
+            planes->part[i][j].make.b.wide =
+                !args->b_array &&
+                tilemm__is_aligned(args->b, args->ldb, args->stride_b, args->batch_count);
         }
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "kernels/sgemm/cuda/fused.h"
-#include "kernels/sgemm/cuda/split.h"
-#include "kernels/sgemm/cuda/thin.h"
+#include "kernels/sgemm/cuda/planes.h"
+#include "kernels/sgemm/cuda/skinny.h"
 #include "tests/support/check.h"
 #include "ffma_tiles.h"
 #include "kernels/sgemm/layout.h"
@@ -346,10 +346,10 @@ static void check_fused_tile(unsigned rows, unsigned width, int k_major)
  * of k further on with every so many lanes; they read lines along k. */
 static void check_split_turned(unsigned vec)
 {
-    enum { THREADS = 256, PAIRS = TILEMM__SPLIT_BLOCK / 2 };
+    enum { THREADS = 256, PAIRS = TILEMM__SGEMM_PLANES_BLOCK / 2 };
     const tile_t tile = {.name = "plane turned over"};
-    const unsigned across = TILEMM__SPLIT_LINES / vec, down = THREADS / across;
-    static int written[TILEMM__SPLIT_LINES * PAIRS];
+    const unsigned across = TILEMM__SGEMM_PLANES_LINES / vec, down = THREADS / across;
+    static int written[TILEMM__SGEMM_PLANES_LINES * PAIRS];
     unsigned index[32];
 
     memset(written, 0, sizeof written);
@@ -361,13 +361,13 @@ static void check_split_turned(unsigned vec)
 
                     index[lane] = tilemm__split_turned(thread % across * vec + v,
                                                        first + thread / across, PAIRS);
-                    mark(written, TILEMM__SPLIT_LINES * PAIRS, index[lane], 1);
+                    mark(written, TILEMM__SGEMM_PLANES_LINES * PAIRS, index[lane], 1);
                 }
                 check_access(index, 1, "write of a plane", &tile);
             }
-    for (unsigned x = 0; x < TILEMM__SPLIT_LINES * PAIRS; x++)
+    for (unsigned x = 0; x < TILEMM__SGEMM_PLANES_LINES * PAIRS; x++)
         CHECK(written[x] == 1, "word %u: %d", x, written[x]);
-    for (unsigned line = 0; line < TILEMM__SPLIT_LINES; line++)
+    for (unsigned line = 0; line < TILEMM__SGEMM_PLANES_LINES; line++)
         for (unsigned first = 0; first < PAIRS; first += 128) {
             for (unsigned lane = 0; lane < 32; lane++)
                 index[lane] = tilemm__split_turned(line, first + lane * 4, PAIRS);
