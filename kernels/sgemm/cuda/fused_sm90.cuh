@@ -24,7 +24,6 @@ enum {
     WARPGROUP = 128,
     PLANES = 3,
     ROWS = 2, /* of op(A) that a multiplier thread has */
-
     OCTET = 8,
     GROUP = 8 /* rows of tiles in a group of the tile walk */
 };
@@ -53,8 +52,7 @@ struct shape_t {
     static_assert(BULK || TILE <= BUFFERS * PLANES * PLANE, "the ring has room for the tile");
     static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 128, "whole warpgroups, one instruction");
 
-    /* Bytes that the copy engine writes of a step: parts of 32 lines where memory runs along them.
-     */
+    /* Bytes of a step from the copy engine: parts of 32 lines where memory runs along these. */
     static __device__ constexpr int stage_bytes(int lines, bool k_major)
     {
         return (k_major ? lines : (lines + 31) / 32 * 32) * BK * 4;

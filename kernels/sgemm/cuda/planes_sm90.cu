@@ -141,23 +141,22 @@ static __device__ __forceinline__ void store_any(const float (&x)[ACCUMULATORS],
             for (int j = 0; j < ACCUMULATORS / 2; j++) {
                 const int across = j / 2 * 8 + j % 2;
 
-                if (cols[across] != NOT_STORED) {
-                    float v = product.alpha * x[j / 2 * 4 + half * 2 + j % 2];
-
-                    if (product.beta != 0.0f)
-                        v = fmaf(product.beta, c[across], v);
-                    c[across] = v;
-                }
+                if (cols[across] != NOT_STORED)
+                    epilogue_store(c + across, x[j / 2 * 4 + half * 2 + j % 2], product.alpha,
+                                   product.beta);
             }
         }
         c += 8 * product.ldc;
     }
 }
 
-/* What a consumer thread has of the tile: rows row and row + 8, columns col + 8 i and the next. */
+/* ---- main loop -------------------------------------------------------------------------- */
+
+/* A consumer thread. It has rows row and row + 8 of the tile, columns col + 8 i and col + 8 i + 1.
+ */
 template <typename S>
 struct consumer_t {
-    unsigned group, row, col;
+    unsigned group, row, col; /* group: which consumer warpgroup */
     unsigned stage, parity, slot, slot_parity;
     float total[S::ACCUMULATORS], hh[S::ACCUMULATORS], cross[S::ACCUMULATORS];
 };
@@ -191,9 +190,9 @@ static __device__ __forceinline__ void scale_sums(consumer_t<S> &c, shared_t<S> 
     advance<SLOTS>(&c.slot, &c.slot_parity);
 }
 
-/* Multiply one k-step, of which `later` says that it is not the piece's first, and `again` that hh
- * goes on accumulating. Then tell who fills stage `previous` that it has been read: its products
- * are done when all but this step's first are. */
+/* Multiply one k-step. `later`: it is not the piece's first; `again`: hh goes on accumulating. When
+ * only this step's first products are unfinished, stage `previous` has been read, and if `tells`
+ * this thread says so to block `whom` of the cluster. */
 template <typename S>
 static __device__ __forceinline__ void multiply_step(consumer_t<S> &c, shared_t<S> &shared,
                                                      bool later, bool again, unsigned previous,
@@ -285,6 +284,7 @@ static __device__ __forceinline__ void finish(consumer_t<S> &c, const product_t 
     advance<SLOTS>(&c.slot, &c.slot_parity);
 }
 
+/* The consumer threads: multiply all pieces. */
 template <typename S>
 static __device__ __forceinline__ void consume(const product_t &product, const stream_k_t &stream_k,
                                                shared_t<S> &shared, unsigned rank)

@@ -97,6 +97,7 @@ static __device__ __forceinline__ place_t locate(const stream_k_t &s, unsigned n
     return {(at.row * S::CM + rank / S::CN) * BM, (at.col * S::CN + rank % S::CN) * S::BN, matrix};
 }
 
+/* Lines of a matrix's plane. */
 static __device__ __forceinline__ int64_t planes_lines(const tilemm__sgemm_planes_operand_t &op)
 {
     return (op.mn + TILEMM__SGEMM_PLANES_ALIGN_MN - 1) / TILEMM__SGEMM_PLANES_ALIGN_MN *
@@ -119,14 +120,15 @@ static __device__ __forceinline__ void bring(unsigned short *to, const CUtensorM
         tensor_load(to, map, x, y, full);
 }
 
+/* The producer thread: bring the stages of all pieces, each when the consumers have read it. */
 template <typename S>
 static __device__ __forceinline__ void produce(const maps_t &maps, const product_t &product,
                                                const stream_k_t &stream_k, shared_t<S> &shared,
                                                unsigned rank)
 {
     const int COPIES_A = S::PARTS_A / S::CN, COPIES_B = S::PARTS_B / S::CM;
-    const unsigned lines_a = (unsigned)planes_lines(product.a),
-                   lines_b = (unsigned)planes_lines(product.b);
+    const unsigned lines_a = (unsigned)planes_lines(product.a);
+    const unsigned lines_b = (unsigned)planes_lines(product.b);
     const unsigned row = rank / S::CN, col = rank % S::CN; /* in the cluster */
     unsigned row_mates = 0, col_mates = 0, stage = 0, parity = 1;
     unsigned at = stream_k_start<S::SIZE>(stream_k);
@@ -188,7 +190,7 @@ static __device__ __forceinline__ float power_of_two(int exponent)
     return __uint_as_float((unsigned)(127 + max(-126, min(127, exponent))) << 23);
 }
 
-/* Whether a line's products are left alone; also where there is no such line. */
+/* Whether a line is exact, or beyond the last. */
 template <int PRODUCTS>
 static __device__ __forceinline__ bool is_exact(const tilemm__sgemm_planes_operand_t &op,
                                                 const unsigned *other_sparse, unsigned matrix,
@@ -294,6 +296,7 @@ static __device__ __forceinline__ void end_units(const keeper_t<S> &keeper, shar
         shared.general[slot][keeper.number / 32] = general;
 }
 
+/* The keeper threads: for all pieces tell what the consumers must know of units. */
 template <typename S>
 static __device__ __forceinline__ void keep(const product_t &product, const stream_k_t &stream_k,
                                             shared_t<S> &shared, unsigned rank, unsigned number)
