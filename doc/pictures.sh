@@ -1,6 +1,6 @@
 #!/bin/sh
-# pictures.sh - draws the pictures of memory.md with the command. tests/access.sh does so too, and
-# compares: they are what the command draws.
+# pictures.sh - draws the pictures of memory.md with the command. tests/command/access.sh does so too, and
+# compares.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 #

@@ -20,23 +20,6 @@ enum {
     STRIP = TILEMM__REDUCE_MAX_STRIP
 };
 
-static const tilemm__reduce_cpu_t *kernels(tilemm_t ctx)
-{
-    switch (tilemm__cpu_traits(ctx)->isa) {
-#ifdef TILEMM_HAVE_AVX512
-    case TILEMM__ISA_AMX:
-    case TILEMM__ISA_AVX512: return &tilemm__reduce_cpu_avx512;
-#endif
-#ifdef TILEMM_HAVE_AVX2
-    case TILEMM__ISA_AVX2: return &tilemm__reduce_cpu_avx2;
-#endif
-#ifdef TILEMM_HAVE_NEON
-    case TILEMM__ISA_NEON: return &tilemm__reduce_cpu_neon;
-#endif
-    default: return &tilemm__reduce_cpu_generic;
-    }
-}
-
 /* ---- results ------------------------------------------------------------------------------ */
 
 static void store_sum(const tilemm__reduce_args_t *args, int64_t vector, tilemm__sum_t sum,
@@ -636,7 +619,7 @@ static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
     tilemm__set_kernel_name(ctx,
                             kernel_name(traits->isa, plan.method == TILEMM__REDUCE_STRIPS ||
                                                          plan.method == TILEMM__REDUCE_PIECES));
-    run(kernels(ctx), args, &plan, workspace);
+    run(tilemm__cpu_kernels(ctx)->reduce, args, &plan, workspace);
 }
 
 tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
@@ -649,9 +632,9 @@ tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *ar
 }
 
 /* A sum that is certain is one block without a total; all else is as any vector. */
-int tilemm__cpu_reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args)
+int tilemm__cpu_reduce_small(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
-    const tilemm__reduce_cpu_t *k = kernels(ctx);
+    const tilemm__reduce_cpu_t *k = tilemm__cpu_kernels(ctx)->reduce;
     if (tilemm__cpu_may_have_device(ctx))
         return 0;
     tilemm__set_kernel_name(ctx, kernel_name(tilemm__cpu_traits(ctx)->isa, 0));
@@ -666,7 +649,7 @@ tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments
 {
     enum { ALONE = 1 << 20, GRAIN = 64 }; /* longer segments are shared by all threads */
     const tilemm__cpu_traits_t *traits = tilemm__cpu_traits(ctx);
-    const tilemm__reduce_cpu_t *k = kernels(ctx);
+    const tilemm__reduce_cpu_t *k = tilemm__cpu_kernels(ctx)->reduce;
     const int64_t *offsets = args->offsets;
     const double elements = (double)offsets[args->segments] - (double)offsets[0];
     const int threads =

@@ -4,7 +4,7 @@
 #include "kernels/reduce/cuda/reduce.h"
 #include "kernels/reduce/ops.h"
 #include "plan.h"
-#include "lib/cuda/cuda.h"
+#include "run_cuda.h"
 
 /* The oldest compute capability that the kernels are written for. */
 #define KERNEL_ARCH "sm75"

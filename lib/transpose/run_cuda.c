@@ -5,7 +5,7 @@
 
 #include "kernels/transpose/cuda/transpose.h"
 #include "plan_cuda.h"
-#include "lib/cuda/cuda.h"
+#include "run_cuda.h"
 
 /* Everything here returns a cudaError_t, 0 for success, which goes up to the entry point. */
 

@@ -1,5 +1,5 @@
-/* out_of_memory.c - where memory is short, operations take a method that needs less, or say
- * TILEMM_OUT_OF_MEMORY; the context works on.
+/* out_of_memory.c - where memory is short, operations choose a method that needs less, or return
+ * TILEMM_OUT_OF_MEMORY; the context can still be used.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
@@ -18,7 +18,7 @@
 
 enum { M = 300, N = 310, K = 400, ROWS = 401, COLS = 367 };
 
-/* Host memory, all taken before memory is short. */
+/* Static, so that it is there before memory is short. */
 static float a[M * K], b[K * N], c[M * N];
 static double dot[M * N], mag[M * N];
 static uint32_t matrix[ROWS * COLS], saved[ROWS * COLS];
@@ -27,8 +27,8 @@ static float x[5000];
 static const gemm_t gemm = {
     TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, M, N, K, 1, 0, K, N, N};
 
-/* Each operation on operands in host memory. With may_fail, TILEMM_OUT_OF_MEMORY will do too.
- * Returns how many succeeded. */
+/* Each operation on operands in host memory. With may_fail, TILEMM_OUT_OF_MEMORY is right too.
+ * Returns the number of operations that succeeded. */
 static int operations(tilemm_t ctx, int may_fail, const char *when)
 {
     gemm_error_t error;
@@ -73,7 +73,7 @@ static int operations(tilemm_t ctx, int may_fail, const char *when)
     return done;
 }
 
-static void tiny_workspace(tilemm_t ctx)
+static void small_workspaces(tilemm_t ctx)
 {
     static const size_t bytes[] = {1, 100, 5000, 20000, 50001, 200000};
     static operand_t workspace;
@@ -87,7 +87,7 @@ static void tiny_workspace(tilemm_t ctx)
             operand_own(&workspace, 0, bytes[i]);
             CHECK(tilemm_set_workspace(ctx, workspace.pointer, bytes[i]) == TILEMM_SUCCESS, "%s",
                   tilemm_last_error(ctx));
-            operations(ctx, 0, "tiny workspace");
+            operations(ctx, 0, "small workspace");
             CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s",
                   tilemm_last_error(ctx));
             operand_fetch(&workspace);
@@ -99,7 +99,7 @@ static void tiny_workspace(tilemm_t ctx)
 }
 
 #ifndef TEST_CUDA
-/* The process may have hardly more memory than it has: no workspace can be had. */
+/* The process may take hardly more address space than it has: no workspace can be allocated. */
 static void address_space(void)
 {
     struct rlimit limit, tight;
@@ -126,7 +126,7 @@ static void address_space(void)
         CHECK(status == TILEMM_SUCCESS || (status == TILEMM_OUT_OF_MEMORY && !ctx),
               "tilemm_create without memory: %s", tilemm_status_string(status));
         if (ctx) {
-            tilemm_set_threads(ctx, 1); /* threads would want memory of their own */
+            tilemm_set_threads(ctx, 1); /* more threads would need memory */
             operations(ctx, 0, "address space used up");
         }
         setrlimit(RLIMIT_AS, &limit);
@@ -138,7 +138,7 @@ static void address_space(void)
 }
 
 #else
-/* Nearly all of the GPU's memory is taken: host operands find no room there. */
+/* Nearly all of the GPU's memory is taken: host operands cannot be copied there. */
 static void device_memory(tilemm_t ctx)
 {
     enum { MOST = 4096 };
@@ -166,7 +166,7 @@ int main(void)
     matrix_fill(x, TILEMM_ROW_MAJOR, 1, 5000, 5000, FAMILY_NORMAL, &rng);
     gemm_exact(&gemm, a, b, dot, mag);
     ctx = test_context(TEST_BACKEND, "");
-    tiny_workspace(ctx);
+    small_workspaces(ctx);
 #ifdef TEST_CUDA
     device_memory(ctx);
 #else

@@ -1,6 +1,6 @@
-/* throughput.c - one table of our rates beside those of OpenBLAS, cuBLAS, CUB and the copy
- * engine: medians of interleaved runs. No rate fails, unless TILEMM_CHECK_MIN_RATIO says which
- * ratio every row must reach.
+/* throughput.c - a table of our rates and those of OpenBLAS, cuBLAS, CUB and the copy engine:
+ * medians of interleaved runs. The test fails for no rate unless TILEMM_CHECK_MIN_RATIO is set:
+ * then every row must reach that ratio.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
@@ -28,7 +28,7 @@ static int by_value(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
-/* One row: seconds of each run of both, and the work in one run. */
+/* Print a row, from the seconds of each run of both and the work in one run. */
 static void row(const char *name, double *ours, double *theirs, const char *peer, double work,
                 const char *unit, const char *kernel)
 {
@@ -46,12 +46,8 @@ static void row(const char *name, double *ours, double *theirs, const char *peer
 
 static float *numbers(int64_t count)
 {
-    float *x = malloc(sizeof(float) * (size_t)count);
+    float *x = host_array(count);
     rng_t rng = {10};
-    if (!x) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
     matrix_fill(x, TILEMM_ROW_MAJOR, 1, count, count, FAMILY_SIGNED, &rng);
     return x;
 }

@@ -457,19 +457,18 @@ static void NAME(shuffle)(const tilemm__inplace_t *view, int64_t i, void *row, v
 }
 
 #ifndef TILE_SCALED
-static void NAME(skew)(int64_t m, int64_t cols, void *panel, int64_t ld, const int *shift)
+static void NAME(skew)(int64_t m, int64_t cols, void *matrix, int64_t ld, const int *shift)
 {
     enum {
-        WIDTH = TILEMM__PANEL_BYTES / TILE_ELEM < TILEMM__PANEL_COLS
-                    ? TILEMM__PANEL_BYTES / TILE_ELEM
-                    : TILEMM__PANEL_COLS,
-        ROWS = TILEMM__PANEL_COLS,
+        WIDTH = TILEMM__SKEW_BYTES / TILE_ELEM < TILEMM__SKEW_COLS ? TILEMM__SKEW_BYTES / TILE_ELEM
+                                                                   : TILEMM__SKEW_COLS,
+        ROWS = TILEMM__SKEW_COLS,
         PREFETCH = 16
     };
     /* The rows from the present one to the one that the last column is taken from, in a ring of
      * ROWS rows; and the first rows, which the last ones need when they are overwritten. */
     ELEM ring[ROWS * WIDTH], first[ROWS * WIDTH];
-    ELEM *const base = panel;
+    ELEM *const base = matrix;
     const size_t bytes = (size_t)cols * sizeof(ELEM);
     const int ahead = shift[cols - 1];
     unsigned offset[WIDTH];
