@@ -23,20 +23,18 @@ typedef struct tilemm__backend {
     tilemm_status_t (*synchronize)(tilemm_t ctx);
     tilemm_status_t (*set_stream)(tilemm_t ctx, void *stream);
     tilemm_status_t (*sgemm)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
-    /* NULL, or: do a single product if it is so small that the call itself takes time to speak of,
-     * and return 1; else 0. Everything is checked but where the pointers lie. */
-    int (*sgemm_small)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
     /* The bytes of workspace with which it runs at its best, whatever the addresses. */
     size_t (*sgemm_workspace)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
-    /* NULL, or: transpose a single matrix if it is small, and return 1; or 0. As sgemm_small. */
-    int (*transpose_small)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     tilemm_status_t (*transpose)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     tilemm_status_t (*transpose_inplace)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     tilemm_status_t (*reduce)(tilemm_t ctx, const tilemm__reduce_args_t *args);
-    /* NULL, or: the same for one short vector with increments of 1, no mean, and 1; or 0. As
-     * sgemm_small. */
-    int (*reduce_short)(tilemm_t ctx, const tilemm__reduce_args_t *args);
     tilemm_status_t (*reduce_segments)(tilemm_t ctx, const tilemm__segments_args_t *args);
+    /* NULL, or: do a single product, transposition or reduction of a vector with increments of 1 if
+     * it is so small that the call itself would take time, and return 1; else 0. Everything is
+     * checked but where operands lie, and how far they reach (quick.h). */
+    int (*sgemm_small)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+    int (*transpose_small)(tilemm_t ctx, const tilemm__transpose_args_t *args);
+    int (*reduce_small)(tilemm_t ctx, const tilemm__reduce_args_t *args);
 } tilemm__backend_t;
 
 extern const tilemm__backend_t tilemm__cpu_backend;

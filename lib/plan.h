@@ -12,8 +12,9 @@
 #include "tilemm.h"
 
 typedef struct {
-    const tilemm__cuda_traits_t *cuda; /* of the device that the plan is for, */
-    const tilemm__cpu_traits_t *cpu;   /* or of the CPU; the other is NULL */
+    const tilemm__cuda_traits_t *cuda;         /* of the device that the plan is for, */
+    const tilemm__cpu_traits_t *cpu;           /* or of the CPU; the other is NULL */
+    const struct tilemm__cpu_kernels *kernels; /* of the CPU: plans read their tiles' sizes */
     tilemm_math_t math;
     int threads;         /* of the CPU, at most */
     size_t workspace;    /* bytes, at most */

@@ -170,14 +170,14 @@ TILEMM__LAYOUT int tilemm__skinny_index(int k, int column, int pitch, int lanes,
 /* Ms[k][line] and Ns[k][line], `width` lines to a row, and 4 words to spare: lanes store along k on
  * 8 of the banks, which takes 4 wavefronts where k is 32 or more deep, and one where it is 8. Lanes
  * along rows of 16 lines take two. */
-TILEMM__LAYOUT int tilemm__left_pitch(int width)
+TILEMM__LAYOUT int tilemm__exact_pitch(int width)
 {
     return width + 4;
 }
 
-TILEMM__LAYOUT int tilemm__left_index(int k, int line, int width)
+TILEMM__LAYOUT int tilemm__exact_index(int k, int line, int width)
 {
-    return k * tilemm__left_pitch(width) + line;
+    return k * tilemm__exact_pitch(width) + line;
 }
 
 /* ---- SGEMM by tensor cores: planes of halves ----------------------------------------------- */
@@ -195,7 +195,7 @@ TILEMM__LAYOUT unsigned tilemm__tensor_swizzle(unsigned row, unsigned per_row)
 /* The pass that makes the planes turns one over, `pitch` pairs of k to a line. Pieces of 16 bytes
  * change places by exclusive or with half of the line's number, so that neither writes by lanes on
  * lines, 2 or 4 apart, nor reads by lanes along k conflict. The position of a pair, in words: */
-TILEMM__LAYOUT unsigned tilemm__split_turned(unsigned line, unsigned pair, unsigned pitch)
+TILEMM__LAYOUT unsigned tilemm__planes_transposed(unsigned line, unsigned pair, unsigned pitch)
 {
     return line * pitch + ((pair / 4) ^ (line / 2)) * 4 + pair % 4;
 }

@@ -29,6 +29,7 @@ static tilemm_status_t cpu_open(tilemm_t ctx, int device)
     if (!state)
         return TILEMM_OUT_OF_MEMORY;
     tilemm__cpu_read_traits(&state->traits, ctx->arch);
+    state->kernels = tilemm__cpu_kernels_for(state->traits.isa);
     tilemm__look_for_driver(state);
     state->has_gpu = state->driver != NULL || tilemm__has_gpu();
     state->traits.threads = state->most_threads = 1;
@@ -74,6 +75,18 @@ int tilemm__cpu_threads(tilemm_t ctx)
     return threads < state->most_threads ? threads : state->most_threads;
 }
 
+tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx)
+{
+    return (tilemm__limits_t){
+        .cpu = tilemm__cpu_traits(ctx),
+        .kernels = tilemm__cpu_kernels(ctx),
+        .math = ctx->math,
+        .threads = tilemm__cpu_threads(ctx),
+        .workspace = SIZE_MAX,
+        .variant = ctx->variant,
+    };
+}
+
 void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got)
 {
     enum { ALIGNMENT = 64 };
@@ -111,12 +124,12 @@ const tilemm__backend_t tilemm__cpu_backend = {
     .synchronize = cpu_synchronize,
     .set_stream = cpu_set_stream,
     .sgemm = tilemm__cpu_sgemm,
-    .sgemm_small = tilemm__cpu_sgemm_small,
     .sgemm_workspace = cpu_sgemm_workspace,
-    .transpose_small = tilemm__cpu_transpose_small,
     .transpose = tilemm__cpu_transpose,
     .transpose_inplace = tilemm__cpu_transpose_inplace,
     .reduce = tilemm__cpu_reduce,
-    .reduce_short = tilemm__cpu_reduce_short,
     .reduce_segments = tilemm__cpu_reduce_segments,
+    .sgemm_small = tilemm__cpu_sgemm_small,
+    .transpose_small = tilemm__cpu_transpose_small,
+    .reduce_small = tilemm__cpu_reduce_small,
 };

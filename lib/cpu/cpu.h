@@ -4,12 +4,13 @@
 #ifndef TILEMM_LIB_CPU_CPU_H
 #define TILEMM_LIB_CPU_CPU_H
 
-#include "kernels/sgemm/cpu/kernels.h"
+#include "kernels/cpu.h"
 #include "lib/internal.h"
-#include "lib/traits.h"
+#include "lib/plan.h"
 
 typedef struct {
     tilemm__cpu_traits_t traits;
+    const tilemm__cpu_kernels_t *kernels;
     void *buffer; /* workspace of the context's own, 64-byte aligned */
     size_t buffer_bytes;
     int most_threads; /* more are of no use, and the runtime may not have them */
@@ -24,14 +25,20 @@ static inline const tilemm__cpu_traits_t *tilemm__cpu_traits(tilemm_t ctx)
     return &((const tilemm__cpu_state_t *)ctx->state)->traits;
 }
 
+static inline const tilemm__cpu_kernels_t *tilemm__cpu_kernels(tilemm_t ctx)
+{
+    return ((const tilemm__cpu_state_t *)ctx->state)->kernels;
+}
+
 /* lib/cpu/features.c: read the traits off the machine (arch: TILEMM_ARCH's cap, or ""). */
 void tilemm__cpu_read_traits(tilemm__cpu_traits_t *traits, const char *arch);
-/* The instruction sets compiled in and usable here, capped by arch, as "generic avx2 avx512". */
-const char *tilemm__isa_name(tilemm__isa_t isa);
-int tilemm__isa_is_usable(tilemm__isa_t isa);
+/* lib/cpu/kernels.c: NULL where they are not compiled in. */
+const tilemm__cpu_kernels_t *tilemm__cpu_kernels_for(tilemm__isa_t isa);
 
 /* How many threads the context may use. */
 int tilemm__cpu_threads(tilemm_t ctx);
+/* What plans are given, with any amount of workspace. */
+tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx);
 
 /* Up to `want` bytes of workspace, 64-byte aligned: the user's, or the context's own, grown if
  * need be. *got is what there is: less than want, and even 0 (with NULL returned), where the
@@ -48,20 +55,11 @@ int tilemm__cpu_may_have_device(tilemm_t ctx);
 
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args);
-#ifdef TILEMM_HAVE_AMX
-/* lib/cpu/sgemm_planes.c: the same by BF16 planes; `tile` multiplies what those cannot carry.
- * Returns 0, having done nothing, where FP32 multiply-adds are asked for or faster, or workspace is
- * short. args->k is not 0. */
-int tilemm__cpu_sgemm_planes(tilemm_t ctx, const tilemm__sgemm_args_t *args,
-                             const tilemm__sgemm_cpu_t *tile);
-/* Whether it would do it, with workspace enough. */
-int tilemm__cpu_wants_planes(tilemm_t ctx, const tilemm__sgemm_args_t *args);
-#endif
 int tilemm__cpu_transpose_small(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
-int tilemm__cpu_reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args);
+int tilemm__cpu_reduce_small(tilemm_t ctx, const tilemm__reduce_args_t *args);
 tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
 
 #endif

@@ -24,11 +24,6 @@ static const char *const isa_names[TILEMM__ISA_COUNT] = {
     [TILEMM__ISA_AVX512] = "avx512",   [TILEMM__ISA_AMX] = "amx",
 };
 
-const char *tilemm__isa_name(tilemm__isa_t isa)
-{
-    return isa_names[isa];
-}
-
 #if defined(__x86_64__) || defined(__i386__)
 
 /* Which register files the operating system saves; XGETBV of register 0. */
@@ -128,24 +123,10 @@ static void read_name(char *name, size_t size)
 
 #endif
 
-int tilemm__isa_is_usable(tilemm__isa_t isa)
+/* Compiled in, and here. */
+static int is_usable(tilemm__isa_t isa)
 {
-    switch (isa) {
-    case TILEMM__ISA_GENERIC: return 1;
-#ifdef TILEMM_HAVE_NEON
-    case TILEMM__ISA_NEON: return cpu_has(isa);
-#endif
-#ifdef TILEMM_HAVE_AVX2
-    case TILEMM__ISA_AVX2: return cpu_has(isa);
-#endif
-#ifdef TILEMM_HAVE_AVX512
-    case TILEMM__ISA_AVX512: return cpu_has(isa);
-#endif
-#ifdef TILEMM_HAVE_AMX
-    case TILEMM__ISA_AMX: return cpu_has(isa);
-#endif
-    default: return 0;
-    }
+    return tilemm__cpu_kernels_for(isa) && (isa == TILEMM__ISA_GENERIC || cpu_has(isa));
 }
 
 /* The bytes of a cache of CPU 0, as Linux tells; 0 if it does not. */
@@ -203,7 +184,7 @@ void tilemm__cpu_read_traits(tilemm__cpu_traits_t *traits, const char *arch)
         if (!strcmp(arch, isa_names[isa]) && (isa == TILEMM__ISA_GENERIC || cpu_has(isa)))
             cap = isa;
     for (int isa = 0; isa <= cap; isa++)
-        if (tilemm__isa_is_usable(isa))
+        if (is_usable(isa))
             traits->isa = isa;
 
     traits->l1d_bytes = cache_bytes(1, _SC_LEVEL1_DCACHE_SIZE);

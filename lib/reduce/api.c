@@ -3,7 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "lib/internal.h"
+#include "lib/quick.h"
 
 _Static_assert((int)TILEMM_SUM == TILEMM__SUM && (int)TILEMM_ASUM == TILEMM__ASUM &&
                    (int)TILEMM_SUMSQ == TILEMM__SUMSQ && (int)TILEMM_NRM2 == TILEMM__NRM2 &&
@@ -30,30 +30,52 @@ static int64_t first_element(int64_t n, int64_t inc)
 static int check_vector(tilemm_t ctx, const char *where, const char *name, const char *inc_name,
                         int64_t n, const void *x, int64_t inc, size_t elem_size)
 {
-    return tilemm__check_increment(ctx, where, inc_name, inc) &&
-           tilemm__check_span(ctx, where, name, inc_name, n, 1, inc, 1, 0, elem_size) &&
+    return tilemm__check_span(ctx, where, name, inc_name, n, 1, inc, 1, 0, elem_size) &&
            (n == 0 || tilemm__check_pointer(ctx, where, name, x));
 }
 
-/* A short way for a short vector, where checks and a plan would take longer than the work. 1 if it
- * is done. Whatever is not plainly right, or needs a thought, goes the long way, which has the
- * words for it. */
-static inline int reduce_short(tilemm_t ctx, const tilemm__reduce_args_t *args)
+/* The call whose arguments are right but for its operands, which nobody has looked at. */
+TILEMM__LONG tilemm_status_t reduce_long(tilemm_t ctx, const char *where, const char *result_name,
+                                         tilemm__reduce_args_t *args)
+{
+    const int64_t n = args->n, incx = args->istride, incy = args->y_istride;
+    const int op = args->op;
+    char inc_y[40] = "";
+    if (!check_vector(ctx, where, "x", "incx", n, args->x, incx, sizeof(float)) ||
+        (op == TILEMM__DOT &&
+         !check_vector(ctx, where, "y", "incy", n, args->y, incy, sizeof(float))) ||
+        !tilemm__check_pointer(ctx, where, result_name,
+                               args->index_out ? (void *)args->index_out : (void *)args->out))
+        return TILEMM_INVALID_ARGUMENT;
+    if (op == TILEMM__DOT && ctx->log)
+        snprintf(inc_y, sizeof inc_y, " --inc-y %lld", (long long)incy);
+    tilemm__log(ctx, "reduce --op %s%s --sizes %lld --inc %lld%s --nan %s", args->out ? "" : "i",
+                op_names[op], (long long)n, (long long)incx, inc_y, nan_name(ctx));
+    args->x = n ? args->x + first_element(n, incx) : NULL;
+    args->y = n && args->y ? args->y + first_element(n, incy) : NULL;
+    return ctx->backend->reduce(ctx, args);
+}
+
+/* Step 2 of quick.h. */
+TILEMM__QUICK int reduce_small(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
     enum { MOST = 16384 }; /* too few for a second thread */
-    return ctx && ctx->backend->reduce_short && !ctx->log && args->n > 0 && args->n <= MOST &&
+    return ctx->backend->reduce_small && !ctx->log && args->n > 0 && args->n <= MOST &&
            args->istride == 1 && args->x && (args->out || args->index_out) &&
            (args->op != TILEMM__DOT || (args->y_istride == 1 && args->y)) &&
-           ctx->backend->reduce_short(ctx, args);
+           ctx->backend->reduce_small(ctx, args);
 }
 
 /* One vector to one value, and to one index where index is not NULL. */
-static tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int op, int64_t n,
-                                     const float *x, int64_t incx, const float *y, int64_t incy,
-                                     const char *result_name, float *result, int64_t *index)
+TILEMM__QUICK tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int op, int64_t n,
+                                            const float *x, int64_t incx, const float *y,
+                                            int64_t incy, const char *result_name, float *result,
+                                            int64_t *index)
 {
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
     tilemm__reduce_args_t args = {.op = op,
-                                  .nan_ignore = ctx && ctx->nan_policy == TILEMM_NAN_IGNORE,
+                                  .nan_ignore = ctx->nan_policy == TILEMM_NAN_IGNORE,
                                   .count = 1,
                                   .n = n,
                                   .x = x,
@@ -63,22 +85,13 @@ static tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int op, in
                                   .out = result,
                                   .index_out = index,
                                   .out_stride = 1};
-    if (reduce_short(ctx, &args))
+    const int valid = tilemm__is_at_least(ctx, where, "n", n, 0) &&
+                      tilemm__is_increment(ctx, where, "incx", incx) &&
+                      (op != TILEMM__DOT || tilemm__is_increment(ctx, where, "incy", incy));
+    if (valid && reduce_small(ctx, &args))
         return TILEMM_SUCCESS;
-    int arg = result == NULL && op >= TILEMM__MAX && op <= TILEMM__AMIN;
-    if (!tilemm__check_context(ctx) || !tilemm__check_at_least(ctx, where, "n", n, 0) ||
-        !check_vector(ctx, where, "x", "incx", n, x, incx, sizeof(float)) ||
-        (op == TILEMM__DOT && !check_vector(ctx, where, "y", "incy", n, y, incy, sizeof(float))) ||
-        !tilemm__check_pointer(ctx, where, result_name, index ? (void *)index : (void *)result))
-        return TILEMM_INVALID_ARGUMENT;
-    char inc_y[40] = "";
-    if (op == TILEMM__DOT && ctx->log)
-        snprintf(inc_y, sizeof inc_y, " --inc-y %lld", (long long)incy);
-    tilemm__log(ctx, "reduce --op %s%s --sizes %lld --inc %lld%s --nan %s", arg ? "i" : "",
-                op_names[op], (long long)n, (long long)incx, inc_y, nan_name(ctx));
-    args.x = n ? x + first_element(n, incx) : NULL;
-    args.y = n && y ? y + first_element(n, incy) : NULL;
-    return ctx->backend->reduce(ctx, &args);
+    tilemm__check_context(ctx);
+    return valid ? reduce_long(ctx, where, result_name, &args) : TILEMM_INVALID_ARGUMENT;
 }
 
 #define VECTOR_REDUCTION(name, op)                                                                 \

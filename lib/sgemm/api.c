@@ -3,7 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "lib/internal.h"
+#include "lib/quick.h"
 
 /* The three entry points' arguments, in the user's terms. */
 typedef struct {
@@ -14,33 +14,50 @@ typedef struct {
     tilemm__sgemm_args_t args;
 } call_t;
 
-/* An operand in the user's terms: op(it) is rows x cols, which the user calls row_name and
- * col_name. */
-typedef struct {
-    const char *name, *ld_name, *row_name, *col_name;
-    int64_t rows, cols;
-    tilemm_op_t op;
-    int64_t ld, stride;
-    const void *matrix, *array;
-} operand_t;
-
-/* Whether the lines of memory are the rows of op(it). */
-static int by_rows(const call_t *call, const operand_t *x)
+/* Whether the lines of memory are the rows of op(X). */
+static inline int by_rows(const call_t *call, tilemm_op_t op)
 {
-    return (call->layout == TILEMM_ROW_MAJOR) == (x->op == TILEMM_NO_TRANS);
+    return (call->layout == TILEMM_ROW_MAJOR) == (op == TILEMM_NO_TRANS);
 }
 
-static int check_shape(tilemm_t ctx, const call_t *call, const operand_t *x)
+/* Say what is wrong with a leading dimension. */
+static __attribute__((noinline)) int explain_ld(tilemm_t ctx, const char *where,
+                                                tilemm_layout_t layout, const char *ld_name,
+                                                tilemm_op_t op, const char *width_name,
+                                                int64_t width, int64_t ld)
 {
-    int64_t width = by_rows(call, x) ? x->cols : x->rows;
     char note[80];
-    if (x->ld >= width && x->ld > 0)
-        return 1; /* and no time is lost on the note */
     snprintf(note, sizeof note, "%s, %s, %s = %lld",
-             call->layout == TILEMM_ROW_MAJOR ? "row-major" : "column-major",
-             x->op == TILEMM_NO_TRANS ? "NO_TRANS" : "TRANS",
-             by_rows(call, x) ? x->col_name : x->row_name, (long long)width);
-    return tilemm__check_ld(ctx, call->where, x->ld_name, width, x->ld, note);
+             layout == TILEMM_ROW_MAJOR ? "row-major" : "column-major",
+             op == TILEMM_NO_TRANS ? "NO_TRANS" : "TRANS", width_name, (long long)width);
+    return tilemm__check_ld(ctx, where, ld_name, width, ld, note);
+}
+
+/* The leading dimension of an operand for which op(it) is rows x cols. */
+TILEMM__QUICK int check_ld(tilemm_t ctx, const call_t *call, const char *ld_name, tilemm_op_t op,
+                           const char *row_name, const char *col_name, int64_t rows, int64_t cols,
+                           int64_t ld)
+{
+    const int along_rows = by_rows(call, op);
+    const int64_t width = along_rows ? cols : rows;
+    return (ld >= width && ld > 0) || explain_ld(ctx, call->where, call->layout, ld_name, op,
+                                                 along_rows ? col_name : row_name, width, ld);
+}
+
+TILEMM__QUICK int check_call(tilemm_t ctx, const call_t *call)
+{
+    const char *where = call->where;
+    const tilemm__sgemm_args_t *p = &call->args;
+    return tilemm__is_layout(ctx, where, call->layout) &&
+           tilemm__is_op(ctx, where, "transa", call->transa) &&
+           tilemm__is_op(ctx, where, "transb", call->transb) &&
+           tilemm__is_at_least(ctx, where, "m", p->m, 0) &&
+           tilemm__is_at_least(ctx, where, "n", p->n, 0) &&
+           tilemm__is_at_least(ctx, where, "k", p->k, 0) &&
+           tilemm__is_at_least(ctx, where, "batch_count", p->batch_count, 0) &&
+           check_ld(ctx, call, "lda", call->transa, "m", "k", p->m, p->k, p->lda) &&
+           check_ld(ctx, call, "ldb", call->transb, "k", "n", p->k, p->n, p->ldb) &&
+           check_ld(ctx, call, "ldc", TILEMM_NO_TRANS, "m", "n", p->m, p->n, p->ldc);
 }
 
 /* The pointers in an array that the host can read. */
@@ -61,15 +78,17 @@ static int check_array(tilemm_t ctx, const call_t *call, const char *name, const
     return 1;
 }
 
-/* An operand that is used. */
-static int check_memory(tilemm_t ctx, const call_t *call, const operand_t *x)
+/* An operand that is used; op(it) is rows x cols. */
+static int check_memory(tilemm_t ctx, const call_t *call, const char *name, const char *ld_name,
+                        tilemm_op_t op, int64_t rows, int64_t cols, int64_t ld, int64_t stride,
+                        const void *matrix, const void *array)
 {
-    int64_t lines = by_rows(call, x) ? x->rows : x->cols;
-    int64_t width = by_rows(call, x) ? x->cols : x->rows;
-    return tilemm__check_span(ctx, call->where, x->name, x->ld_name, lines, width, x->ld,
-                              call->args.batch_count, x->stride, sizeof(float)) &&
-           (call->pointers ? check_array(ctx, call, x->name, x->array)
-                           : tilemm__check_pointer(ctx, call->where, x->name, x->matrix));
+    const int along_rows = by_rows(call, op);
+    return tilemm__check_span(ctx, call->where, name, ld_name, along_rows ? rows : cols,
+                              along_rows ? cols : rows, ld, call->args.batch_count, stride,
+                              sizeof(float)) &&
+           (call->pointers ? check_array(ctx, call, name, array)
+                           : tilemm__check_pointer(ctx, call->where, name, matrix));
 }
 
 static void log_call(tilemm_t ctx, const call_t *call)
@@ -92,121 +111,114 @@ static void log_call(tilemm_t ctx, const call_t *call)
                 (long long)p->lda, (long long)p->ldb, (long long)p->ldc, batch, math[ctx->math]);
 }
 
-/* A column-major product is the row-major product of the transposes, C^T = op(B)^T op(A)^T. */
-static void to_row_major(tilemm__sgemm_args_t *p)
+/* A column-major product is the row-major product of the transposes, C^T = op(B)^T op(A)^T; and so
+ * the other way round. Member by member, which lets the compiler keep *p in registers. */
+TILEMM__QUICK tilemm__sgemm_args_t exchange(const tilemm__sgemm_args_t *p, const int column_major)
 {
-#define EXCHANGE(type, x, y)                                                                       \
-    do {                                                                                           \
-        type t_ = (x);                                                                             \
-        (x) = (y);                                                                                 \
-        (y) = t_;                                                                                  \
-    } while (0)
-    EXCHANGE(int64_t, p->m, p->n);
-    EXCHANGE(int, p->trans_a, p->trans_b);
-    EXCHANGE(const float *, p->a, p->b);
-    EXCHANGE(const float *const *, p->a_array, p->b_array);
-    EXCHANGE(int64_t, p->lda, p->ldb);
-    EXCHANGE(int64_t, p->stride_a, p->stride_b);
-#undef EXCHANGE
+    const tilemm__sgemm_args_t args = {
+        .m = column_major ? p->n : p->m,
+        .n = column_major ? p->m : p->n,
+        .k = p->k,
+        .trans_a = column_major ? p->trans_b : p->trans_a,
+        .trans_b = column_major ? p->trans_a : p->trans_b,
+        .alpha = p->alpha,
+        .beta = p->beta,
+        .a = column_major ? p->b : p->a,
+        .b = column_major ? p->a : p->b,
+        .c = p->c,
+        .a_array = column_major ? p->b_array : p->a_array,
+        .b_array = column_major ? p->a_array : p->b_array,
+        .c_array = p->c_array,
+        .lda = column_major ? p->ldb : p->lda,
+        .ldb = column_major ? p->lda : p->ldb,
+        .ldc = p->ldc,
+        .stride_a = column_major ? p->stride_b : p->stride_a,
+        .stride_b = column_major ? p->stride_a : p->stride_b,
+        .stride_c = p->stride_c,
+        .batch_count = p->batch_count,
+    };
+    return args;
 }
 
-static tilemm_status_t run(tilemm_t ctx, call_t *call)
+/* The call whose arguments are right but for its operands, which nobody has looked at. args is the
+ * row-major product. */
+TILEMM__LONG tilemm_status_t run_long(tilemm_t ctx, const char *where, tilemm_layout_t layout,
+                                      tilemm_op_t transa, tilemm_op_t transb, int pointers,
+                                      tilemm__sgemm_args_t *args)
 {
-    tilemm__sgemm_args_t *p = &call->args;
-    const operand_t a = {"a",          "lda",  "m",         "k",  p->m,      p->k,
-                         call->transa, p->lda, p->stride_a, p->a, p->a_array};
-    const operand_t b = {"b",          "ldb",  "k",         "n",  p->k,      p->n,
-                         call->transb, p->ldb, p->stride_b, p->b, p->b_array};
-    const operand_t c = {"c",    "ldc",       "m",  "n",       p->m, p->n, TILEMM_NO_TRANS,
-                         p->ldc, p->stride_c, p->c, p->c_array};
-    if (!tilemm__check_context(ctx) || !tilemm__check_layout(ctx, call->where, call->layout) ||
-        !tilemm__check_op(ctx, call->where, "transa", call->transa) ||
-        !tilemm__check_op(ctx, call->where, "transb", call->transb) ||
-        !tilemm__check_at_least(ctx, call->where, "m", p->m, 0) ||
-        !tilemm__check_at_least(ctx, call->where, "n", p->n, 0) ||
-        !tilemm__check_at_least(ctx, call->where, "k", p->k, 0) ||
-        !tilemm__check_at_least(ctx, call->where, "batch_count", p->batch_count, 0) ||
-        !check_shape(ctx, call, &a) || !check_shape(ctx, call, &b) || !check_shape(ctx, call, &c))
-        return TILEMM_INVALID_ARGUMENT;
-    int nothing = p->m == 0 || p->n == 0 || p->batch_count == 0;
-    int product = !nothing && p->k > 0 && p->alpha != 0.0f;
-    if ((product && (!check_memory(ctx, call, &a) || !check_memory(ctx, call, &b))) ||
-        (!nothing && !check_memory(ctx, call, &c)))
+    const call_t call = {where,  layout,   transa,
+                         transb, pointers, exchange(args, layout == TILEMM_COL_MAJOR)};
+    const tilemm__sgemm_args_t *p = &call.args;
+    const int nothing = p->m == 0 || p->n == 0 || p->batch_count == 0;
+    const int product = !nothing && p->k > 0 && p->alpha != 0.0f;
+    if ((product && (!check_memory(ctx, &call, "a", "lda", transa, p->m, p->k, p->lda, p->stride_a,
+                                   p->a, p->a_array) ||
+                     !check_memory(ctx, &call, "b", "ldb", transb, p->k, p->n, p->ldb, p->stride_b,
+                                   p->b, p->b_array))) ||
+        (!nothing && !check_memory(ctx, &call, "c", "ldc", TILEMM_NO_TRANS, p->m, p->n, p->ldc,
+                                   p->stride_c, p->c, p->c_array)))
         return TILEMM_INVALID_ARGUMENT;
     if (ctx->log)
-        log_call(ctx, call);
+        log_call(ctx, &call);
     if (nothing)
         return TILEMM_SUCCESS;
     if (!product)
-        p->k = 0;
-    if (p->k == 0 && p->beta == 1.0f)
+        args->k = 0;
+    if (args->k == 0 && args->beta == 1.0f)
         return TILEMM_SUCCESS;
-    p->trans_a = call->transa == TILEMM_TRANS;
-    p->trans_b = call->transb == TILEMM_TRANS;
-    if (call->layout == TILEMM_COL_MAJOR)
-        to_row_major(p);
-    return ctx->backend->sgemm(ctx, p);
+    return ctx->backend->sgemm(ctx, args);
 }
 
-static tilemm_status_t run_strided(tilemm_t ctx, const char *where, tilemm_layout_t layout,
-                                   tilemm_op_t transa, tilemm_op_t transb, int64_t m, int64_t n,
-                                   int64_t k, float alpha, const float *a, int64_t lda,
-                                   int64_t stride_a, const float *b, int64_t ldb, int64_t stride_b,
-                                   float beta, float *c, int64_t ldc, int64_t stride_c,
-                                   int64_t batch_count)
+/* The call stays in registers: only the row-major product, which the backend takes, has an address.
+ */
+TILEMM__QUICK tilemm_status_t run(tilemm_t ctx, const call_t *call)
 {
-    call_t call = {.where = where,
-                   .layout = layout,
-                   .transa = transa,
-                   .transb = transb,
-                   .args = {.m = m,
-                            .n = n,
-                            .k = k,
-                            .alpha = alpha,
-                            .beta = beta,
-                            .a = a,
-                            .b = b,
-                            .c = c,
-                            .lda = lda,
-                            .ldb = ldb,
-                            .ldc = ldc,
-                            .stride_a = stride_a,
-                            .stride_b = stride_b,
-                            .stride_c = stride_c,
-                            .batch_count = batch_count}};
+    const tilemm__sgemm_args_t *p = &call->args;
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    if (!check_call(ctx, call)) {
+        tilemm__check_context(ctx);
+        return TILEMM_INVALID_ARGUMENT;
+    }
+    tilemm__sgemm_args_t args = exchange(p, call->layout == TILEMM_COL_MAJOR);
+    if (ctx->backend->sgemm_small && !ctx->log && p->batch_count == 1 && p->a && p->b && p->c &&
+        p->m > 0 && p->n > 0 && p->k > 0 && p->alpha != 0.0f &&
+        ctx->backend->sgemm_small(ctx, &args))
+        return TILEMM_SUCCESS;
+    tilemm__check_context(ctx);
+    return run_long(ctx, call->where, call->layout, call->transa, call->transb, call->pointers,
+                    &args);
+}
+
+TILEMM__QUICK tilemm_status_t run_strided(tilemm_t ctx, const char *where, tilemm_layout_t layout,
+                                          tilemm_op_t transa, tilemm_op_t transb, int64_t m,
+                                          int64_t n, int64_t k, float alpha, const float *a,
+                                          int64_t lda, int64_t stride_a, const float *b,
+                                          int64_t ldb, int64_t stride_b, float beta, float *c,
+                                          int64_t ldc, int64_t stride_c, int64_t batch_count)
+{
+    const call_t call = {.where = where,
+                         .layout = layout,
+                         .transa = transa,
+                         .transb = transb,
+                         .args = {.m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .trans_a = transa == TILEMM_TRANS,
+                                  .trans_b = transb == TILEMM_TRANS,
+                                  .alpha = alpha,
+                                  .beta = beta,
+                                  .a = a,
+                                  .b = b,
+                                  .c = c,
+                                  .lda = lda,
+                                  .ldb = ldb,
+                                  .ldc = ldc,
+                                  .stride_a = stride_a,
+                                  .stride_b = stride_b,
+                                  .stride_c = stride_c,
+                                  .batch_count = batch_count}};
     return run(ctx, &call);
-}
-
-/* A short way for a small product, where the checks would take as long as the product does. 1 if it
- * is done. Whatever is not plainly right, or needs a thought, goes the long way, which has the
- * words for it. */
-static inline int run_small(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
-                            tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
-                            const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
-                            float *c, int64_t ldc)
-{
-    enum { MOST = 1 << 20 }; /* so that no index overflows */
-    if (!ctx || !ctx->backend->sgemm_small || ctx->log || !a || !b || !c || alpha == 0.0f ||
-        m <= 0 || n <= 0 || k <= 0 || m > MOST || n > MOST || k > MOST || lda > MOST ||
-        ldb > MOST || ldc > MOST || (transa != TILEMM_NO_TRANS && transa != TILEMM_TRANS) ||
-        (transb != TILEMM_NO_TRANS && transb != TILEMM_TRANS))
-        return 0;
-    const int turn_a = transa == TILEMM_TRANS, turn_b = transb == TILEMM_TRANS;
-    if (layout == TILEMM_ROW_MAJOR) {
-        const tilemm__sgemm_args_t args = {
-            m, n, k, turn_a,     turn_b,     alpha,      beta,
-            a, b, c, .lda = lda, .ldb = ldb, .ldc = ldc, .batch_count = 1};
-        return lda >= (turn_a ? m : k) && ldb >= (turn_b ? k : n) && ldc >= n &&
-               ctx->backend->sgemm_small(ctx, &args);
-    }
-    if (layout == TILEMM_COL_MAJOR) {
-        const tilemm__sgemm_args_t args = {
-            n, m, k, turn_b,     turn_a,     alpha,      beta,
-            b, a, c, .lda = ldb, .ldb = lda, .ldc = ldc, .batch_count = 1};
-        return lda >= (turn_a ? k : m) && ldb >= (turn_b ? n : k) && ldc >= m &&
-               ctx->backend->sgemm_small(ctx, &args);
-    }
-    return 0;
 }
 
 tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
@@ -214,8 +226,6 @@ tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t t
                              const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
                              float *c, int64_t ldc)
 {
-    if (run_small(ctx, layout, transa, transb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc))
-        return TILEMM_SUCCESS;
     return run_strided(ctx, "sgemm", layout, transa, transb, m, n, k, alpha, a, lda, 0, b, ldb, 0,
                        beta, c, ldc, 0, 1);
 }
@@ -237,23 +247,25 @@ tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilem
                                      const float *const *b, int64_t ldb, float beta,
                                      float *const *c, int64_t ldc, int64_t batch_count)
 {
-    call_t call = {.where = "sgemm_batched",
-                   .layout = layout,
-                   .transa = transa,
-                   .transb = transb,
-                   .pointers = 1,
-                   .args = {.m = m,
-                            .n = n,
-                            .k = k,
-                            .alpha = alpha,
-                            .beta = beta,
-                            .a_array = a,
-                            .b_array = b,
-                            .c_array = c,
-                            .lda = lda,
-                            .ldb = ldb,
-                            .ldc = ldc,
-                            .batch_count = batch_count}};
+    const call_t call = {.where = "sgemm_batched",
+                         .layout = layout,
+                         .transa = transa,
+                         .transb = transb,
+                         .pointers = 1,
+                         .args = {.m = m,
+                                  .n = n,
+                                  .k = k,
+                                  .trans_a = transa == TILEMM_TRANS,
+                                  .trans_b = transb == TILEMM_TRANS,
+                                  .alpha = alpha,
+                                  .beta = beta,
+                                  .a_array = a,
+                                  .b_array = b,
+                                  .c_array = c,
+                                  .lda = lda,
+                                  .ldb = ldb,
+                                  .ldc = ldc,
+                                  .batch_count = batch_count}};
     return run(ctx, &call);
 }
 
@@ -281,8 +293,7 @@ tilemm_status_t tilemm_sgemm_workspace(tilemm_t ctx, tilemm_layout_t layout, til
                                  .trans_b = transb == TILEMM_TRANS,
                                  .alpha = 1.0f,
                                  .batch_count = batch_count};
-    if (layout == TILEMM_COL_MAJOR)
-        to_row_major(&args);
+    args = exchange(&args, layout == TILEMM_COL_MAJOR);
     args.lda = args.trans_a ? args.m : args.k;
     args.ldb = args.trans_b ? args.k : args.n;
     args.ldc = args.n;

@@ -1,5 +1,5 @@
-/* plan_cpu.c - how a SGEMM is blocked and shared out on the CPU: a pure function of the
- * problem, the caches, the tile, the threads and the workspace.
+/* plan_cpu.c - how a SGEMM is blocked and shared out on the CPU: a pure function of the problem,
+ * the caches, the kernels' panels, the threads and the workspace.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef HAVE_CONFIG_H
@@ -12,167 +12,300 @@
 
 #include <limits.h>
 
-/* Multiply-adds that pay for waking one more thread: some 10 us of them. */
+typedef tilemm__sgemm_cpu_plan_t plan_t;
+typedef tilemm__sgemm_cpu_blocks_t blocks_t;
+
+/* Multiply-adds that pay for waking one more thread, which takes 10 us. */
 static const double THREAD_WORK = 1 << 20;
 /* The same for a vector times a matrix, which waits for memory. */
 static const double VECTOR_WORK = 1 << 18;
 enum { LONG_CHAIN = 128 };
-/* Steps at a time in a thin C: rows of A are read in long runs. */
-enum { THIN_KC = 2048 };
-/* As many rows of C pay for packing B. */
+/* Steps at a time in a skinny C: rows of A are read in long runs. */
+enum { SKINNY_KC = 2048 };
+/* From this many rows of C on, packing B pays. */
 enum { STREAM_ROWS = 32 };
-/* Where there are so few steps C is what takes time: it is written row by row. */
+/* With no more steps than this C is what takes time: it is written row by row. */
 enum { FEW_STEPS = 32 };
 /* Parts that each thread should find, so that the last to finish is not much later. */
 enum { PARTS_PER_THREAD = 8 };
 
-/* How many rows or columns of kc floats lie in so many bytes. */
-static int64_t that_fit(int64_t bytes, int64_t kc)
+/* The matrix engine, in cycles of one core. A product of two tiles takes 16, and a step of a 32 x
+ * 32 tile of C has four for each product of planes; splitting 16 elements takes 10; adding a
+ * panel's sums to C 400; configuring the tiles and waking up the unit 4000. FP32 multiply-adds: 32
+ * a cycle at most, three quarters of that in practice. */
+enum { LINES = TILEMM__PLANES_LINES, STEP = 32 };
+static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 10.0 / 16, SUM_CYCLES = 400,
+                    START_CYCLES = 4000, FMA_CYCLES = 1 / 24.0;
+/* What pays for waking one more thread: 10 us. */
+static const double THREAD_CYCLES = 40000;
+
+/* The problem after the swap, and what an engine makes of it. */
+typedef struct {
+    const tilemm__cpu_traits_t *cpu;
+    int64_t m, n, k, batch_count;
+    double work, thread_work; /* of one matrix, and what pays for one more thread */
+    int64_t ms_bytes;         /* of L2, for a part of Ms */
+    int64_t most_ns;          /* bytes, for Ns, and half of that for Ms */
+    int few_panels;           /* one way: what is packed for the other way is used little */
+} shape_t;
+
+/* ---- one set of panels -------------------------------------------------------------------- */
+
+/* What a row or column takes, packed. */
+static int64_t line_bytes(const blocks_t *b)
 {
-    return bytes / (kc * (int64_t)sizeof(float));
+    return b->planes ? (int64_t)b->panel_bytes / LINES : b->kc * (int64_t)sizeof(float);
 }
 
-static size_t panel_bytes(int64_t kc, int64_t width)
+static size_t packed_bytes(const blocks_t *b, int64_t lines)
 {
-    return ((size_t)kc * (size_t)width * sizeof(float) + 63) / 64 * 64;
+    if (b->planes)
+        return (size_t)(lines / LINES) * b->panel_bytes;
+    return (size_t)tilemm__round_up(b->kc * lines * (int64_t)sizeof(float), 64);
 }
 
-static void size_set(tilemm__sgemm_cpu_plan_t *plan, int nr)
+static void size_set(blocks_t *b)
 {
-    plan->ms_bytes = plan->in_place ? 0 : panel_bytes(plan->kc, plan->m_panel);
-    plan->set_bytes = plan->ms_bytes + panel_bytes(plan->kc, plan->direct ? nr : plan->n_panel);
+    b->ms_bytes = b->in_place ? 0 : packed_bytes(b, b->m_panel);
+    b->set_bytes = b->ms_bytes + packed_bytes(b, b->direct ? b->nr : b->n_panel);
 }
 
-/* Make the panels smaller until a set has at most `limit` bytes. Ns, the larger, first: what is
- * lost is that Ms is packed again for each of its parts. Returns 0 if that cannot be. */
-static int shrink_set(tilemm__sgemm_cpu_plan_t *plan, int mr, int nr, size_t limit)
+/* Make the panels fewer until a set has at most `limit` bytes. Ns, the larger, first: what is lost
+ * is that Ms is packed again for each of its parts. Returns 0 if that cannot be. */
+static int shrink_set(blocks_t *b, size_t limit)
 {
-    for (size_set(plan, nr); plan->set_bytes > limit; size_set(plan, nr)) {
-        if (!plan->direct && plan->n_panel > nr &&
-            (plan->n_panel >= plan->m_panel || plan->m_panel == mr))
-            plan->n_panel = tilemm__round_up(plan->n_panel / 2, nr);
-        else if (plan->m_panel > mr)
-            plan->m_panel = tilemm__round_up(plan->m_panel / 2, mr);
+    for (size_set(b); b->set_bytes > limit; size_set(b)) {
+        if (!b->direct && b->n_panel > b->nr && (b->n_panel >= b->m_panel || b->m_panel == b->mr))
+            b->n_panel = tilemm__round_up(b->n_panel / 2, b->nr);
+        else if (b->m_panel > b->mr)
+            b->m_panel = tilemm__round_up(b->m_panel / 2, b->mr);
         else
             return 0;
     }
     return 1;
 }
 
-/* Cut `total` into enough pieces, of whole tiles, for the threads to share. */
-static int64_t share_out(int64_t total, int64_t tile, int threads)
+/* ---- threads and blocks ------------------------------------------------------------------- */
+
+/* The size of enough pieces of `total`, whole panels each, for the threads to share. */
+static int64_t share_out(int64_t total, int64_t lines, int threads)
 {
-    return tilemm__round_up(tilemm__div_up(total, (int64_t)threads * PARTS_PER_THREAD), tile);
+    return tilemm__round_up(tilemm__div_up(total, (int64_t)threads * PARTS_PER_THREAD), lines);
 }
 
-/* The problem after the swap. */
-typedef struct {
-    int64_t m, n, k, batch_count;
-    int mr, nr;
-    int narrow; /* a few panels one way: what is packed for the other way is used little */
-} shape_t;
-
-static void count_tasks(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
+static void count_tasks(const shape_t *x, plan_t *plan)
 {
-    if (plan->shared) {
-        plan->tasks = 1;
-        plan->m_task = plan->n_task = 0;
-    } else {
-        plan->tasks = tilemm__div_up(x->m, plan->m_task) * tilemm__div_up(x->n, plan->n_task) *
-                      x->batch_count;
-        plan->threads = (int)tilemm__min(plan->threads, plan->tasks);
-    }
+    plan->tasks =
+        tilemm__div_up(x->m, plan->m_task) * tilemm__div_up(x->n, plan->n_task) * x->batch_count;
+    plan->threads = (int)tilemm__min(plan->threads, plan->tasks);
 }
 
 /* How many threads work, and on what. */
-static void plan_threads(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
+static void plan_threads(const shape_t *x, int threads, plan_t *plan)
 {
-    const double wanted = (double)x->m * (double)x->n * (double)x->k / THREAD_WORK;
-    const int one = (int)tilemm__clamp(wanted, 1, threads);
+    blocks_t *b = &plan->blocked;
+    const int one = (int)tilemm__clamp(x->work / x->thread_work, 1, threads);
     const int over_batch = (int)tilemm__min(
-        x->batch_count, tilemm__clamp(wanted * (double)x->batch_count, 1, threads));
+        x->batch_count,
+        tilemm__clamp(x->work * (double)x->batch_count / x->thread_work, 1, threads));
 
-    plan->m_task = tilemm__round_up(x->m, x->mr);
-    plan->n_task = tilemm__round_up(x->n, x->nr);
+    plan->m_task = tilemm__round_up(x->m, b->mr);
+    plan->n_task = tilemm__round_up(x->n, b->nr);
     if (over_batch > one || x->batch_count >= 4 * (int64_t)threads) {
         plan->threads = over_batch;
     } else {
         plan->threads = one;
-        plan->shared = one > 1 && !x->narrow && !plan->stream;
-        /* In a narrow problem the longer operand is best packed by the one thread that uses it. */
+        b->shared = one > 1 && !x->few_panels && !b->stream;
+        /* With few panels one way the longer operand is best packed by the thread that uses it. */
         if (one > 1 && x->m < x->n)
-            plan->n_task = share_out(x->n, x->nr, one);
+            plan->n_task = share_out(x->n, b->nr, one);
         else if (one > 1)
-            plan->m_task = share_out(x->m, x->mr, one);
+            plan->m_task = share_out(x->m, b->mr, one);
     }
-    plan->direct = plan->direct && !plan->shared;
-    count_tasks(plan, x);
+    if (b->shared) {
+        b->direct = 0;
+        plan->tasks = 1;
+        plan->m_task = plan->n_task = 0;
+    } else {
+        count_tasks(x, plan);
+    }
 }
 
-/* What is packed at a time, and cut into what parts: a part of Ms stays in three quarters of L2
- * while Ns panels pass, all of Ns in half of L3, or of the L2s together. */
-static void plan_panels(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x,
-                        const tilemm__cpu_traits_t *traits)
+/* What is packed at a time, and cut into what parts: a part of Ms stays in L2 while Ns passes, all
+ * of Ns in half of L3, or of the L2s together. */
+static void plan_panels(const shape_t *x, plan_t *plan)
 {
-    const int64_t l2 = (int64_t)traits->l2_bytes;
-    const int64_t l3 = tilemm__max((int64_t)traits->l3_bytes, l2 * tilemm__max(2, plan->threads));
-    const int64_t m_limit = that_fit(l2 / 4 * 3, plan->kc);
+    blocks_t *b = &plan->blocked;
+    const int64_t l2 = (int64_t)x->cpu->l2_bytes;
+    const int64_t l3 = tilemm__max((int64_t)x->cpu->l3_bytes, l2 * tilemm__max(2, plan->threads));
+    const int64_t line = line_bytes(b), m_limit = x->ms_bytes / line;
 
-    if (plan->shared) {
+    if (b->shared) {
         const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
 
-        plan->m_panel = tilemm__even_size(
-            x->m, tilemm__max(m_limit, that_fit(tilemm__min(l3 / 4, 8 << 20), plan->kc)), x->mr);
-        plan->n_panel =
-            tilemm__even_size(x->n, that_fit(tilemm__min(l3 / 2, 16 << 20), plan->kc), x->nr);
-        plan->m_part = tilemm__even_size(plan->m_panel, m_limit, x->mr);
-        while (plan->m_part > x->mr &&
-               tilemm__div_up(plan->m_panel, plan->m_part) * (plan->n_panel / x->nr) < parts)
-            plan->m_part = tilemm__round_up(plan->m_part / 2, x->mr);
+        b->m_panel = tilemm__even_size(
+            x->m, tilemm__max(m_limit, tilemm__min(l3 / 4, x->most_ns / 2) / line), b->mr);
+        b->n_panel = tilemm__even_size(x->n, tilemm__min(l3 / 2, x->most_ns) / line, b->nr);
+        b->m_part = tilemm__even_size(b->m_panel, m_limit, b->mr);
+        while (b->m_part > b->mr &&
+               tilemm__div_up(b->m_panel, b->m_part) * (b->n_panel / b->nr) < parts)
+            b->m_part = tilemm__round_up(b->m_part / 2, b->mr);
         /* Not so many that handing them out costs. */
-        plan->n_part = x->nr * tilemm__max(1, tilemm__div_up(plan->m_panel, plan->m_part) *
-                                                  (plan->n_panel / x->nr) / (4 * parts));
-    } else if (plan->in_place && !plan->direct) {
-        plan->m_panel = plan->m_task;
-        plan->n_panel = plan->n_task;
-    } else if (plan->direct) {
-        plan->m_panel = tilemm__even_size(plan->m_task, m_limit, x->mr);
-        plan->n_panel = plan->n_task;
+        b->n_part = b->nr * tilemm__max(1, tilemm__div_up(b->m_panel, b->m_part) *
+                                               (b->n_panel / b->nr) / (4 * parts));
+    } else if (b->in_place && !b->direct) {
+        b->m_panel = plan->m_task;
+        b->n_panel = plan->n_task;
+    } else if (b->direct) {
+        b->m_panel = tilemm__even_size(plan->m_task, m_limit, b->mr);
+        b->n_panel = plan->n_task;
         /* C, met every kc steps, stays in L2. */
-        if (plan->stream)
-            plan->n_panel = tilemm__even_size(plan->n_task, that_fit(l2 / 2, plan->m_panel), x->nr);
+        if (b->stream)
+            b->n_panel = tilemm__even_size(plan->n_task,
+                                           l2 / 2 / (b->m_panel * (int64_t)sizeof(float)), b->nr);
     } else {
         /* Ns that serves few Ms panels is made and used while it lies in L2. */
         const int64_t ns_bytes =
-            x->narrow ? l2 / 4 : tilemm__min(tilemm__max(l3 / 2 / plan->threads, l2 / 2), 16 << 20);
+            x->few_panels ? l2 / 4
+                          : tilemm__min(tilemm__max(l3 / 2 / plan->threads, l2 / 2), x->most_ns);
 
-        plan->m_panel = tilemm__even_size(plan->m_task, m_limit, x->mr);
-        plan->n_panel = tilemm__even_size(plan->n_task, that_fit(ns_bytes, plan->kc), x->nr);
+        b->m_panel = tilemm__even_size(plan->m_task, m_limit, b->mr);
+        b->n_panel = tilemm__even_size(plan->n_task, ns_bytes / line, b->nr);
     }
 }
 
-/* Threads that share small panels would wait for each other most of the time: each for itself. */
-static void unshare(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
+/* Each thread for itself. */
+static void unshare(const shape_t *x, plan_t *plan)
 {
-    plan->shared = 0;
-    plan->n_task = share_out(x->n, x->nr, plan->threads);
-    plan->m_task = share_out(x->m, x->mr, 1);
-    count_tasks(plan, x);
+    plan->blocked.shared = 0;
+    plan->n_task = share_out(x->n, plan->blocked.nr, plan->threads);
+    plan->m_task = share_out(x->m, plan->blocked.mr, 1);
+    count_tasks(x, plan);
 }
 
 /* With one panel of each kind on the stack of each thread. */
-static void plan_for_stack(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x)
+static void plan_for_stack(const shape_t *x, plan_t *plan)
 {
+    blocks_t *b = &plan->blocked;
     const int64_t floats = TILEMM__SGEMM_STACK_BYTES / (int64_t)sizeof(float);
 
-    plan->on_stack = 1;
-    plan->in_place = plan->stream = 0;
-    plan->direct = 0;
-    plan->kc = tilemm__even_size(x->k, tilemm__min(plan->kc, floats / (x->mr + x->nr)), 4);
-    plan->m_panel = x->mr;
-    plan->n_panel = x->nr;
-    size_set(plan, x->nr);
+    if (b->shared)
+        unshare(x, plan);
+    b->on_stack = 1;
+    b->in_place = b->stream = b->direct = 0;
+    b->kc = tilemm__even_size(x->k, tilemm__min(b->kc, floats / (b->mr + b->nr)), 4);
+    b->m_panel = b->mr;
+    b->n_panel = b->nr;
+    size_set(b);
 }
+
+/* Fit the panels into the workspace. Returns 0 if that cannot be, which is so with planes alone. */
+static int fit_workspace(const shape_t *x, size_t workspace, plan_t *plan)
+{
+    blocks_t *b = &plan->blocked;
+    size_t least_set, sets;
+
+    size_set(b);
+    /* Threads that share small panels would wait for each other most of the time. */
+    if (b->shared && !b->planes && b->set_bytes / 4 > workspace) {
+        unshare(x, plan);
+        plan_panels(x, plan);
+        size_set(b);
+    }
+    b->on_stack = !b->planes && !b->shared && b->set_bytes <= TILEMM__SGEMM_STACK_BYTES;
+    /* Fewer threads before shorter panels, which would change the sums. */
+    least_set = (b->in_place ? 0 : packed_bytes(b, b->mr)) + packed_bytes(b, b->nr);
+    if (!b->shared && !b->on_stack && least_set <= workspace)
+        plan->threads = (int)tilemm__min(
+            plan->threads, tilemm__clamp((double)(workspace / least_set), 1, INT_MAX));
+    sets = b->shared ? 1 : (size_t)plan->threads;
+    if (!b->on_stack && !shrink_set(b, workspace / sets)) {
+        if (b->planes)
+            return 0;
+        plan_for_stack(x, plan);
+    }
+    plan->workspace = b->on_stack ? 0 : b->set_bytes * sets;
+    return 1;
+}
+
+/* Threads and blocks for an engine whose mr, nr and kc are known. Returns as fit_workspace. */
+static int plan_blocks(const shape_t *x, const tilemm__limits_t *limits, plan_t *plan)
+{
+    blocks_t *b = &plan->blocked;
+
+    plan->way = TILEMM__SGEMM_CPU_BLOCKED;
+    plan_threads(x, limits->threads, plan);
+    plan_panels(x, plan);
+    if (!fit_workspace(x, limits->workspace, plan))
+        return 0;
+    if (b->shared) {
+        b->m_part = tilemm__min(b->m_part, b->m_panel);
+        b->n_part = tilemm__min(b->n_part, b->n_panel);
+    } else {
+        b->m_part = b->kc <= FEW_STEPS && !b->direct && !b->planes ? b->mr : b->m_panel;
+        b->n_part = b->n_panel;
+    }
+    return 1;
+}
+
+/* ---- the matrix engine -------------------------------------------------------------------- */
+
+/* The cycles that one matrix takes. */
+static double planes_cycles(const tilemm__sgemm_args_t *args, const tilemm__sgemm_planes_t *planes)
+{
+    const double tiles =
+        (double)tilemm__div_up(args->m, LINES) * (double)tilemm__div_up(args->n, LINES);
+    const double elements = ((double)args->m + (double)args->n) * (double)args->k;
+
+    return START_CYCLES +
+           tiles * (double)tilemm__div_up(args->k, STEP) * 4 * planes->products * TILE_CYCLES +
+           tiles * (double)tilemm__div_up(args->k, planes->depth) * SUM_CYCLES +
+           elements * ELEMENT_CYCLES;
+}
+
+int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
+                                 const tilemm__sgemm_planes_t *planes)
+{
+    const double fma_cycles = (double)args->m * (double)args->n * (double)args->k * FMA_CYCLES;
+
+    /* Sums of less than a step would meet more roundings than they have products. */
+    return args->k >= STEP && (planes->always || planes_cycles(args, planes) <= fma_cycles);
+}
+
+/* Returns 0 if planes do not pay, or if the workspace is too small. */
+static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                       plan_t *plan)
+{
+    const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(limits->kernels, limits->math);
+
+    if (!planes || !tilemm__sgemm_cpu_planes_pay(args, planes))
+        return 0;
+
+    const int64_t kc = tilemm__even_size(args->k, planes->depth, STEP);
+    const shape_t x = {
+        .cpu = limits->cpu,
+        .m = args->m,
+        .n = args->n,
+        .k = args->k,
+        .batch_count = args->batch_count,
+        .work = planes_cycles(args, planes),
+        .thread_work = THREAD_CYCLES,
+        .ms_bytes = (int64_t)limits->cpu->l2_bytes / 2,
+        .most_ns = 32 << 20,
+    };
+
+    *plan = (plan_t){
+        .name = planes->name,
+        .blocked = {.planes = planes,
+                    .mr = LINES,
+                    .nr = LINES,
+                    .kc = kc,
+                    .panel_bytes = tilemm__planes_bytes(planes, kc)},
+    };
+    return plan_blocks(&x, limits, plan);
+}
+
+/* ---- multiply-adds ------------------------------------------------------------------------ */
 
 /* Steps at a time where B is read once, from memory: so few rows that most of them, some panels
  * wide, stay in L1 wherever they lie; but that not too many sums are added up in C, one after the
@@ -183,117 +316,98 @@ static int64_t stream_kc(int64_t k, int64_t limit)
 }
 
 /* One row of A and of C: it takes as long as reading B does. */
-static void plan_vector(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
+static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
 {
     const double work = (double)x->n * (double)x->k * (double)x->batch_count;
 
-    plan->vector = 1;
-    plan->on_stack = 1;
-    plan->chain = LONG_CHAIN;
-    plan->m_task = plan->m_panel = plan->m_part = 1;
-    plan->kc = tilemm__even_size(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
+    plan->way = TILEMM__SGEMM_CPU_VECTOR;
+    plan->m_task = 1;
     plan->threads = (int)tilemm__clamp(work / VECTOR_WORK, 1, threads);
-    plan->n_task = tilemm__round_up(x->n, x->nr);
+    plan->n_task = tilemm__round_up(x->n, nr);
     if (plan->threads > 1 && x->batch_count < 4 * (int64_t)plan->threads)
-        plan->n_task = share_out(x->n, x->nr, plan->threads);
-    plan->n_panel = plan->n_part = tilemm__min(plan->n_task, TILEMM__SGEMM_VECTOR_PIECE);
-    count_tasks(plan, x);
+        plan->n_task = share_out(x->n, nr, plan->threads);
+    plan->vector.kc = tilemm__even_size(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
+    plan->vector.n_panel = tilemm__min(plan->n_task, TILEMM__SGEMM_VECTOR_PIECE);
+    count_tasks(x, plan);
 }
 
 /* Small matrices: all that is shared out is the batch. */
-static void plan_small(tilemm__sgemm_cpu_plan_t *plan, const shape_t *x, int threads)
+static void plan_small(const shape_t *x, int threads, plan_t *plan)
 {
-    /* What is asked for early: a line of memory takes some 100 ns to come. */
+    /* What is prefetched: a line of memory takes 100 ns to come. */
     enum { AHEAD_BYTES = 12 << 10, MOST_AHEAD = 16 };
-    const double work = (double)x->m * (double)x->n * (double)x->k * (double)x->batch_count;
     const int64_t bytes = (x->m * x->k + x->k * x->n + x->m * x->n) * (int64_t)sizeof(float);
 
-    plan->small = 1;
-    plan->ahead = tilemm__min(tilemm__div_up(AHEAD_BYTES, bytes), MOST_AHEAD);
-    plan->on_stack = 1;
+    plan->way = TILEMM__SGEMM_CPU_SMALL;
+    plan->small.ahead = tilemm__min(tilemm__div_up(AHEAD_BYTES, bytes), MOST_AHEAD);
     plan->tasks = x->batch_count;
     plan->threads = 1;
     if (threads > 1 && x->batch_count > 1)
-        plan->threads =
-            (int)tilemm__min(x->batch_count, tilemm__clamp(work / THREAD_WORK, 1, threads));
+        plan->threads = (int)tilemm__min(
+            x->batch_count,
+            tilemm__clamp(x->work * (double)x->batch_count / THREAD_WORK, 1, threads));
 }
 
-void tilemm__plan_sgemm_cpu(tilemm__sgemm_cpu_plan_t *plan, const tilemm__sgemm_args_t *args,
-                            const tilemm__cpu_traits_t *traits, int mr, int nr, int threads,
-                            size_t workspace)
+int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                           tilemm__sgemm_cpu_plan_t *plan)
 {
+    const tilemm__sgemm_cpu_t *tile = limits->kernels->sgemm;
+    const tilemm__cpu_traits_t *cpu = limits->cpu;
+    const int mr = tile->mr, nr = tile->nr, threads = limits->threads;
     const int swap = tilemm__sgemm_cpu_swaps(args, nr);
-    const shape_t x = {
-        .m = swap ? args->n : args->m,
-        .n = swap ? args->m : args->n,
-        .k = args->k,
-        .batch_count = args->batch_count,
-        .mr = mr,
-        .nr = nr,
-        .narrow = (swap ? args->n : args->m) <= 2 * mr || (swap ? args->m : args->n) <= 2 * nr,
-    };
+    const int64_t m = swap ? args->n : args->m, n = swap ? args->m : args->n, k = args->k;
+    const int64_t lda = swap ? args->ldb : args->lda, ldb = swap ? args->lda : args->ldb;
     const int b_along_k = swap ? !args->trans_a : args->trans_b;
-    const double b_span = (double)x.k * (double)(swap ? args->lda : args->ldb) * sizeof(float);
-    /* A Ns panel is half as large again as L1, which costs little as what is read in order comes
-     * soon enough from L2: the more steps, the more seldom is C loaded and stored. */
-    const int64_t kc_limit =
-        tilemm__max(128, tilemm__min(512, that_fit((int64_t)traits->l1d_bytes * 3 / 2, nr)));
-    size_t sets, least_set;
+    const shape_t x = {
+        .cpu = cpu,
+        .m = m,
+        .n = n,
+        .k = k,
+        .batch_count = args->batch_count,
+        .work = (double)m * (double)n * (double)k,
+        .thread_work = THREAD_WORK,
+        .ms_bytes = (int64_t)cpu->l2_bytes / 4 * 3,
+        .most_ns = 16 << 20,
+        .few_panels = m <= 2 * mr || n <= 2 * nr,
+    };
 
-    *plan = (tilemm__sgemm_cpu_plan_t){.swap = swap};
-    if (x.m == 1) {
-        plan_vector(plan, &x, threads);
-        return;
+    if (plan_planes(args, limits, plan))
+        return TILEMM_SUCCESS;
+    *plan = (plan_t){.name = tile->name, .swap = swap};
+    if (m == 1) {
+        plan_vector(&x, nr, threads, plan);
+        return TILEMM_SUCCESS;
     }
-    if (tilemm__sgemm_cpu_is_small_of(x.m, x.n, x.k, swap ? args->ldb : args->lda, nr, threads)) {
-        plan_small(plan, &x, threads);
-        return;
+    if (tilemm__sgemm_cpu_is_small_of(m, n, k, lda, nr, threads)) {
+        plan_small(&x, threads, plan);
+        return TILEMM_SUCCESS;
     }
-    const int thin = !swap && !args->trans_a && tilemm__sgemm_cpu_is_thin(args, nr);
+
+    const double b_span = (double)k * (double)ldb * sizeof(float);
+    const int skinny = !swap && !args->trans_a && tilemm__sgemm_cpu_is_skinny(args, nr);
     /* B where it lies: if its elements are read by few tiles, packing is pure loss; if all of it
      * lies in L1, nearly so. What comes from memory does so along rows of B. */
-    const int stream =
-        !b_along_k && !thin && x.m <= STREAM_ROWS && b_span > (double)traits->l2_bytes;
+    const int may_be_direct = !b_along_k && !skinny;
+    const int stream = may_be_direct && m <= STREAM_ROWS && b_span > (double)cpu->l2_bytes;
+    /* A panel of Ns is half as large again as L1, which costs little as what is read in order comes
+     * soon enough from L2: the more steps, the more seldom is C loaded and stored. */
+    const int64_t kc_limit = tilemm__max(
+        128, tilemm__min(512, (int64_t)cpu->l1d_bytes * 3 / 2 / (nr * (int64_t)sizeof(float))));
 
-    plan->direct =
-        stream || (!b_along_k && !thin &&
-                   (x.m <= mr || (x.m <= 8 * mr && b_span <= (double)traits->l1d_bytes)));
-    plan->stream = stream;
-    plan->in_place = thin || stream;
-    plan->kc = tilemm__even_size(x.k,
-                                 thin     ? THIN_KC
-                                 : stream ? stream_kc(x.k, kc_limit)
-                                          : kc_limit,
-                                 4);
-    plan->chain = (double)x.m * (double)x.n * (double)x.k <= TILEMM__SGEMM_SMALL_WORK
-                      ? TILEMM__SGEMM_SMALL_CHAIN
-                      : LONG_CHAIN;
-
-    plan_threads(plan, &x, threads);
-    plan_panels(plan, &x, traits);
-    size_set(plan, nr);
-    if (plan->shared && plan->set_bytes / 4 > workspace) {
-        unshare(plan, &x);
-        plan_panels(plan, &x, traits);
-        size_set(plan, nr);
-    }
-    /* Fewer threads before shorter panels, which would change the sums. */
-    least_set = (plan->in_place ? 0 : panel_bytes(plan->kc, mr)) + panel_bytes(plan->kc, nr);
-    if (!plan->shared && plan->set_bytes > TILEMM__SGEMM_STACK_BYTES && least_set <= workspace)
-        plan->threads = (int)tilemm__min(
-            plan->threads, tilemm__clamp((double)(workspace / least_set), 1, INT_MAX));
-    sets = plan->shared ? 1 : (size_t)plan->threads;
-    if (plan->set_bytes <= TILEMM__SGEMM_STACK_BYTES && !plan->shared)
-        plan->on_stack = 1;
-    else if (!shrink_set(plan, mr, nr, workspace / sets)) {
-        if (plan->shared)
-            unshare(plan, &x);
-        plan_for_stack(plan, &x);
-    }
-    plan->workspace = plan->on_stack ? 0 : plan->set_bytes * sets;
-
-    plan->m_part = plan->shared ? tilemm__min(plan->m_part, plan->m_panel)
-                   : plan->kc <= FEW_STEPS && !plan->direct ? mr
-                                                            : plan->m_panel;
-    plan->n_part = plan->shared ? tilemm__min(plan->n_part, plan->n_panel) : plan->n_panel;
+    plan->blocked = (blocks_t){
+        .stream = stream,
+        .direct = stream ||
+                  (may_be_direct && (m <= mr || (m <= 8 * mr && b_span <= (double)cpu->l1d_bytes))),
+        .in_place = skinny || stream,
+        .mr = mr,
+        .nr = nr,
+        .kc = tilemm__even_size(k,
+                                skinny   ? SKINNY_KC
+                                : stream ? stream_kc(k, kc_limit)
+                                         : kc_limit,
+                                4),
+        .chain = x.work <= TILEMM__SGEMM_SMALL_WORK ? TILEMM__SGEMM_SMALL_CHAIN : LONG_CHAIN,
+    };
+    (void)plan_blocks(&x, limits, plan);
+    return TILEMM_SUCCESS;
 }

@@ -4,7 +4,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
-#include "lib/internal.h"
+#include "lib/quick.h"
 
 /* What the entry points' arguments are called in messages, and the call itself. Shapes and leading
  * dimensions are those of the row-major view. */
@@ -16,37 +16,65 @@ typedef struct {
     tilemm__transpose_args_t args;
 } call_t;
 
-static int check_elem_size(tilemm_t ctx, const char *where, size_t elem_size)
+static __attribute__((noinline)) int explain_elem_size(tilemm_t ctx, const char *where,
+                                                       size_t elem_size)
 {
-    if (elem_size == 1 || elem_size == 2 || elem_size == 4 || elem_size == 8 || elem_size == 16)
-        return 1;
     tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
                  "%s: elem_size = %zu, must be 1, 2, 4, 8 or 16 bytes", where, elem_size);
     return 0;
+}
+
+TILEMM__QUICK int check_elem_size(tilemm_t ctx, const char *where, size_t elem_size)
+{
+    return (elem_size > 0 && elem_size <= 16 && (elem_size & (elem_size - 1)) == 0) ||
+           explain_elem_size(ctx, where, elem_size);
+}
+
+static int is_aligned(const void *pointer, size_t elem_size)
+{
+    return ((uintptr_t)pointer & ((elem_size < 8 ? elem_size : 8) - 1)) == 0;
 }
 
 /* Elements are moved by loads and stores of their size, at most 8 bytes aligned. */
 static int check_alignment(tilemm_t ctx, const char *where, const char *name, const void *pointer,
                            size_t elem_size)
 {
-    size_t alignment = elem_size < 8 ? elem_size : 8;
-    if ((uintptr_t)pointer % alignment == 0)
+    if (is_aligned(pointer, elem_size))
         return 1;
     tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %p, must be a multiple of %zu", where,
-                 name, pointer, alignment);
+                 name, pointer, elem_size < 8 ? elem_size : 8);
     return 0;
 }
 
-/* width is what the user calls cols, or rows. */
-static int check_ld(tilemm_t ctx, const call_t *call, const char *ld_name, int64_t width, int cols,
-                    int64_t ld)
+/* Say what is wrong with a leading dimension. */
+static __attribute__((noinline)) int explain_ld(tilemm_t ctx, const call_t *call,
+                                                const char *ld_name, int64_t width, int cols,
+                                                int64_t ld)
 {
     char note[64];
-    if (ld >= width && ld >= 1) /* to print takes longer than a small matrix */
-        return 1;
     snprintf(note, sizeof note, "%s, %s = %lld", call->column_major ? "column-major" : "row-major",
              cols ? "cols" : "rows", (long long)width);
     return tilemm__check_ld(ctx, call->where, ld_name, width, ld, note);
+}
+
+/* width is what the user calls cols, or rows. */
+TILEMM__QUICK int check_ld(tilemm_t ctx, const call_t *call, const char *ld_name, int64_t width,
+                           int cols, int64_t ld)
+{
+    return (ld >= width && ld > 0) || explain_ld(ctx, call, ld_name, width, cols, ld);
+}
+
+TILEMM__QUICK int check_call(tilemm_t ctx, const call_t *call)
+{
+    const tilemm__transpose_args_t *p = &call->args;
+    const int row_major = !call->column_major;
+    return tilemm__is_at_least(ctx, call->where, "rows", p->rows, 0) &&
+           tilemm__is_at_least(ctx, call->where, "cols", p->cols, 0) &&
+           tilemm__is_at_least(ctx, call->where, "batch_count", p->batch_count, 0) &&
+           check_elem_size(ctx, call->where, p->elem_size) &&
+           check_ld(ctx, call, call->ld_src, p->cols, row_major, p->ld_src) &&
+           check_ld(ctx, call, call->ld_dst, p->trans ? p->rows : p->cols, row_major != p->trans,
+                    p->ld_dst);
 }
 
 /* An operand that is used: where it lies. */
@@ -77,37 +105,13 @@ static void log_call(tilemm_t ctx, const call_t *call)
                 p->trans ? "" : " --no-trans");
 }
 
-/* A short way for a small matrix, where checks and a plan would take longer than the work. 1 if it
- * is done. Whatever is not plainly right, or needs a thought, goes the long way, which has the
- * words for it. */
-static inline int run_small(tilemm_t ctx, const tilemm__transpose_args_t *p)
-{
-    enum { MOST = 1 << 20 }; /* so that no index overflows */
-    const size_t size = p->elem_size;
-    const uintptr_t alignment = size < 8 ? size : 8;
-    return ctx && ctx->backend->transpose_small && !ctx->log && p->trans && p->batch_count == 1 &&
-           size > 0 && size <= 16 && (size & (size - 1)) == 0 && p->rows > 0 && p->cols > 0 &&
-           p->rows <= p->ld_dst && p->cols <= p->ld_src && p->ld_dst <= MOST && p->ld_src <= MOST &&
-           p->src && p->dst && ((uintptr_t)p->src | (uintptr_t)p->dst) % alignment == 0 &&
-           !(p->scaled && p->alpha == 0.0f) && ctx->backend->transpose_small(ctx, p);
-}
-
-static tilemm_status_t run(tilemm_t ctx, call_t *call)
+/* The call whose arguments are right but for its operands, which nobody has looked at. */
+TILEMM__LONG tilemm_status_t run_long(tilemm_t ctx, call_t *call)
 {
     tilemm__transpose_args_t *p = &call->args;
-    if (!call->in_place && run_small(ctx, p))
-        return TILEMM_SUCCESS;
-    int64_t dst_rows = p->trans ? p->cols : p->rows, dst_cols = p->trans ? p->rows : p->cols;
-    if (!tilemm__check_context(ctx) ||
-        !tilemm__check_at_least(ctx, call->where, "rows", p->rows, 0) ||
-        !tilemm__check_at_least(ctx, call->where, "cols", p->cols, 0) ||
-        !tilemm__check_at_least(ctx, call->where, "batch_count", p->batch_count, 0) ||
-        !check_elem_size(ctx, call->where, p->elem_size) ||
-        !check_ld(ctx, call, call->ld_src, p->cols, !call->column_major, p->ld_src) ||
-        !check_ld(ctx, call, call->ld_dst, dst_cols, (!call->column_major) != p->trans, p->ld_dst))
-        return TILEMM_INVALID_ARGUMENT;
-    int nothing = p->rows == 0 || p->cols == 0 || p->batch_count == 0;
-    int reads_src = !nothing && (!p->scaled || p->alpha != 0.0f);
+    const int64_t dst_rows = p->trans ? p->cols : p->rows, dst_cols = p->trans ? p->rows : p->cols;
+    const int nothing = p->rows == 0 || p->cols == 0 || p->batch_count == 0;
+    const int reads_src = !nothing && (!p->scaled || p->alpha != 0.0f);
     if ((reads_src && !check_memory(ctx, call, call->src, call->ld_src, p->rows, p->cols, p->ld_src,
                                     p->stride_src, p->src)) ||
         (!nothing && !check_memory(ctx, call, call->dst, call->ld_dst, dst_rows, dst_cols,
@@ -122,10 +126,31 @@ static tilemm_status_t run(tilemm_t ctx, call_t *call)
                           : ctx->backend->transpose(ctx, p);
 }
 
-static tilemm_status_t run_strided(tilemm_t ctx, const char *where, int64_t rows, int64_t cols,
-                                   size_t elem_size, const void *src, int64_t ld_src,
-                                   int64_t stride_src, void *dst, int64_t ld_dst,
-                                   int64_t stride_dst, int64_t batch_count)
+/* Step 2 of quick.h. */
+TILEMM__QUICK int run_small(tilemm_t ctx, const call_t *call)
+{
+    const tilemm__transpose_args_t *p = &call->args;
+    return ctx->backend->transpose_small && !ctx->log && p->trans && !call->in_place &&
+           p->batch_count == 1 && p->rows > 0 && p->cols > 0 && p->src && p->dst &&
+           is_aligned((const void *)((uintptr_t)p->src | (uintptr_t)p->dst), p->elem_size) &&
+           !(p->scaled && p->alpha == 0.0f) && ctx->backend->transpose_small(ctx, p);
+}
+
+TILEMM__QUICK tilemm_status_t run(tilemm_t ctx, call_t *call)
+{
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    const int valid = check_call(ctx, call);
+    if (valid && run_small(ctx, call))
+        return TILEMM_SUCCESS;
+    tilemm__check_context(ctx);
+    return valid ? run_long(ctx, call) : TILEMM_INVALID_ARGUMENT;
+}
+
+TILEMM__QUICK tilemm_status_t run_strided(tilemm_t ctx, const char *where, int64_t rows,
+                                          int64_t cols, size_t elem_size, const void *src,
+                                          int64_t ld_src, int64_t stride_src, void *dst,
+                                          int64_t ld_dst, int64_t stride_dst, int64_t batch_count)
 {
     call_t call = {where,
                    "src",
@@ -188,13 +213,13 @@ tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t col
 }
 
 /* A column-major rows x cols matrix is a row-major cols x rows one. */
-static tilemm_status_t run_scaled(tilemm_t ctx, call_t *call, tilemm_layout_t layout,
-                                  tilemm_op_t trans, int64_t rows, int64_t cols)
+TILEMM__QUICK tilemm_status_t run_scaled(tilemm_t ctx, call_t *call, tilemm_layout_t layout,
+                                         tilemm_op_t trans, int64_t rows, int64_t cols)
 {
-    if (!tilemm__check_context(ctx) || !tilemm__check_layout(ctx, call->where, layout) ||
-        !tilemm__check_op(ctx, call->where, "trans", trans) ||
-        !tilemm__check_at_least(ctx, call->where, "rows", rows, 0) ||
-        !tilemm__check_at_least(ctx, call->where, "cols", cols, 0))
+    if (!tilemm__check_context(ctx) || !tilemm__is_layout(ctx, call->where, layout) ||
+        !tilemm__is_op(ctx, call->where, "trans", trans) ||
+        !tilemm__is_at_least(ctx, call->where, "rows", rows, 0) ||
+        !tilemm__is_at_least(ctx, call->where, "cols", cols, 0))
         return TILEMM_INVALID_ARGUMENT;
     call->column_major = layout == TILEMM_COL_MAJOR;
     call->args.rows = layout == TILEMM_ROW_MAJOR ? rows : cols;

@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/sgemm/cpu/planes.h"
+#include "cpu_kernels.h"
 #include "lib/sgemm/plan_cpu.h"
 #include "lib/sgemm/plan_cuda.h"
-#include "lib/sgemm/plan_planes.h"
 
 /* A leading dimension or a stride: often whole pieces of 16 bytes. */
 static int64_t stride_of(int64_t least)
@@ -69,39 +68,41 @@ static void on_gpu(const tilemm__sgemm_args_t *args, int math, size_t workspace,
 static void on_cpu(const tilemm__sgemm_args_t *args, int math, size_t workspace,
                    const tilemm__cpu_traits_t *traits)
 {
-    static const int tiles[][2] = {[TILEMM__ISA_GENERIC] = {4, 8},
-                                   [TILEMM__ISA_AVX2] = {6, 16},
-                                   [TILEMM__ISA_AVX512] = {14, 32},
-                                   [TILEMM__ISA_AMX] = {14, 32}};
-    static const tilemm__sgemm_planes_t engines[] = {
-        [TILEMM_MATH_FP32] = {.planes = 3, .products = 6, .depth = 512},
-        [TILEMM_MATH_TF32] = {.planes = 2, .products = 3, .depth = 768}};
+    const tilemm__cpu_kernels_t kernels = cpu_kernels_of(traits->isa);
+    const tilemm__limits_t limits = {.cpu = traits,
+                                     .kernels = &kernels,
+                                     .math = (tilemm_math_t)math,
+                                     .threads = traits->threads,
+                                     .workspace = workspace,
+                                     .variant = ""};
     tilemm__sgemm_cpu_plan_t plan;
-    tilemm__sgemm_planes_plan_t planes;
 
     if (args->k == 0)
         return;
-    if (traits->isa == TILEMM__ISA_AMX && math != TILEMM_MATH_FP32_STRICT &&
-        tilemm__plan_sgemm_planes(&planes, args, traits, &engines[math], traits->threads,
-                                  workspace)) {
-        printf(" | planes%s t%d %lldx%lldx%lld %lldx%lld %zu", planes.shared ? " shared" : "",
-               planes.threads, (long long)planes.m_panel, (long long)planes.n_panel,
-               (long long)planes.depth, (long long)planes.m_part, (long long)planes.n_part,
-               planes.workspace);
-        return;
-    }
-    tilemm__plan_sgemm_cpu(&plan, args, traits, tiles[traits->isa][0], tiles[traits->isa][1],
-                           traits->threads, workspace);
-    printf(" | fma%s%s%s%s%s%s%s%s t%d", plan.swap ? " swap" : "", plan.stream ? " stream" : "",
-           plan.direct ? " direct" : "", plan.in_place ? " in_place" : "",
-           plan.small ? " small" : "", plan.vector ? " vector" : "", plan.shared ? " shared" : "",
-           plan.on_stack ? " stack" : "", plan.threads);
-    if (!plan.small)
-        printf(" %lldx%lldx%lld/%lld %lldx%lld %lldx%lld", (long long)plan.m_panel,
-               (long long)plan.n_panel, (long long)plan.kc, (long long)plan.chain,
-               (long long)plan.m_part, (long long)plan.n_part, (long long)plan.m_task,
-               (long long)plan.n_task);
-    printf(" %lld %zu", (long long)plan.tasks, plan.workspace);
+    tilemm__plan_sgemm_cpu(args, &limits, &plan);
+
+    const tilemm__sgemm_cpu_blocks_t *b = &plan.blocked;
+
+    if (plan.way == TILEMM__SGEMM_CPU_SMALL)
+        printf(" | fma%s small stack t%d %lld 0", plan.swap ? " swap" : "", plan.threads,
+               (long long)plan.tasks);
+    else if (plan.way == TILEMM__SGEMM_CPU_VECTOR)
+        printf(" | fma%s vector stack t%d 1x%lldx%lld/128 1x%lld %lldx%lld %lld 0",
+               plan.swap ? " swap" : "", plan.threads, (long long)plan.vector.n_panel,
+               (long long)plan.vector.kc, (long long)plan.vector.n_panel, (long long)plan.m_task,
+               (long long)plan.n_task, (long long)plan.tasks);
+    else if (b->planes)
+        printf(" | planes%s t%d %lldx%lldx%lld %lldx%lld %zu", b->shared ? " shared" : "",
+               plan.threads, (long long)b->m_panel, (long long)b->n_panel, (long long)b->kc,
+               (long long)b->m_part, (long long)b->n_part, plan.workspace);
+    else
+        printf(" | fma%s%s%s%s%s%s t%d %lldx%lldx%lld/%lld %lldx%lld %lldx%lld %lld %zu",
+               plan.swap ? " swap" : "", b->stream ? " stream" : "", b->direct ? " direct" : "",
+               b->in_place ? " in_place" : "", b->shared ? " shared" : "",
+               b->on_stack ? " stack" : "", plan.threads, (long long)b->m_panel,
+               (long long)b->n_panel, (long long)b->kc, (long long)b->chain, (long long)b->m_part,
+               (long long)b->n_part, (long long)plan.m_task, (long long)plan.n_task,
+               (long long)plan.tasks, plan.workspace);
 }
 
 void choices_sgemm(int problems)

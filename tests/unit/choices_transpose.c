@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpu_kernels.h"
 #include "lib/transpose/plan_cpu.h"
 #include "lib/transpose/plan_cuda.h"
 
@@ -39,36 +40,80 @@ static void problem(int in_place, tilemm__transpose_args_t *args)
                     : (void *)((uintptr_t)choices_address() & ~((uintptr_t)args->elem_size - 1));
 }
 
+/* A plan out of place: the kernel; of copies the block, of strips the tile. */
+static void print_plan(const tilemm__transpose_cuda_plan_t *plan)
+{
+    const tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
+
+    printf(" | %s", plan->name);
+    if (plan->method == TILEMM__TRANSPOSE_BY_copy)
+        printf(" %dx%d", TILEMM__TRANSPOSE_THREADS / plan->arm.copy.of.block_cols,
+               plan->arm.copy.of.block_cols);
+    else if (plan->method == TILEMM__TRANSPOSE_BY_strip ||
+             plan->method == TILEMM__TRANSPOSE_BY_strip_bytes)
+        printf(" %dx%dx%d", tiles->tile_rows, tiles->tile_cols, tiles->tile_batch);
+    if (plan->method != TILEMM__TRANSPOSE_BY_copy)
+        printf("%s", tiles->streaming ? " streaming" : "");
+}
+
 static void on_gpu(const tilemm__transpose_args_t *args, int in_place, size_t workspace,
                    const tilemm__cuda_traits_t *traits)
 {
-    if (in_place) {
-        tilemm__transpose_inplace_plan_t plan;
+    const tilemm__limits_t limits = {.cuda = traits, .workspace = workspace, .variant = ""};
 
-        if (tilemm__plan_transpose_inplace_cuda(args, traits, workspace, &plan) != 0)
+    if (in_place) {
+        tilemm__transpose_inplace_cuda_plan_t plan;
+
+        if (tilemm__plan_transpose_inplace_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
             printf(" | none");
         else
-            printf(" | %s %zu", plan.name, tilemm__transpose_inplace_cuda_want(args, traits));
+            printf(" | %s", plan.name);
+        printf(" %zu %zu", plan.workspace, tilemm__transpose_inplace_cuda_want(args, traits));
     } else {
-        tilemm__transpose_plan_t plan;
+        tilemm__transpose_cuda_plan_t plan;
 
-        tilemm__plan_transpose_cuda(args, traits, &plan);
-        printf(" | %s%s", plan.name, plan.streaming ? " streaming" : "");
+        (void)tilemm__plan_transpose_cuda(args, &limits, &plan);
+        print_plan(&plan);
     }
 }
 
 static void on_cpu(const tilemm__transpose_args_t *args, int in_place, size_t workspace,
                    const tilemm__cpu_traits_t *traits)
 {
-    tilemm__plan_transpose_cpu_t plan;
+    const tilemm__cpu_kernels_t kernels = cpu_kernels_of(traits->isa);
+    const tilemm__limits_t limits = {.cpu = traits,
+                                     .kernels = &kernels,
+                                     .threads = traits->threads,
+                                     .workspace = workspace,
+                                     .variant = ""};
+    tilemm__transpose_cpu_blocks_t b = {0};
+    tilemm__transpose_cpu_plan_t plan;
+    int64_t fringe = 0;
 
-    tilemm__plan_transpose_cpu(args, in_place, traits, traits->threads, workspace, &plan);
+    if (in_place)
+        tilemm__plan_transpose_inplace_cpu(args, &limits, &plan);
+    else
+        tilemm__plan_transpose_cpu(args, &limits, &plan);
+    switch (plan.method) {
+    case TILEMM__TRANSPOSE_CPU_SWAP: b.block_rows = b.block_cols = plan.swap.side; break;
+    case TILEMM__TRANSPOSE_CPU_SLABS:
+        b.block_rows = plan.slabs.height;
+        b.block_cols = plan.slabs.n;
+        fringe = plan.slabs.fringe;
+        break;
+    case TILEMM__TRANSPOSE_CPU_C2R:
+    case TILEMM__TRANSPOSE_CPU_R2C:
+        b.block_rows = plan.tile_rows;
+        b.block_cols = plan.cycles.cols;
+        break;
+    default: b = plan.blocks;
+    }
     printf(" | %s t%d %lldx%lld%s%s%s%s%s %lld %lld %lld %zu %zu",
-           tilemm__transpose_method_name(plan.method), plan.threads, (long long)plan.block_rows,
-           (long long)plan.block_cols, plan.buffered ? " buffered" : "",
-           plan.stream ? " stream" : "", plan.lines ? " lines" : "",
-           plan.along_rows ? " along_rows" : "", plan.ahead ? " ahead" : "", (long long)plan.head,
-           (long long)plan.head_cols, (long long)plan.rest, plan.rest_bytes, plan.scratch);
+           tilemm__transpose_method_name(plan.method), plan.threads, (long long)b.block_rows,
+           (long long)b.block_cols, b.buffered ? " buffered" : "", b.stream ? " stream" : "",
+           b.lines ? " lines" : "", b.along_rows ? " along_rows" : "", b.ahead ? " ahead" : "",
+           (long long)b.head, (long long)b.head_cols, (long long)fringe,
+           plan.workspace - (size_t)plan.threads * plan.scratch, plan.scratch);
 }
 
 void choices_transpose(int problems)

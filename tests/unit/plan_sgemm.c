@@ -3,12 +3,11 @@
  * schedule cover the problem exactly once, and the same input gives the same plan.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/sgemm/plan_cuda.h"
 #include "lib/size.h"
-#include "tests/support/support.h"
+#include "tests/support/check.h"
 
 static const tilemm__cuda_traits_t devices[] = {
     {"T4", 75, 40, 1024, 64 << 10, 64 << 10, 4 << 20, (size_t)15 << 30},

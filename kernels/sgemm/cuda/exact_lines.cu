@@ -37,8 +37,8 @@ struct tile_t {
         return j / QUAD * (OTHERS / QUADS) + j % QUAD;
     }
     static const int PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS;
-    __align__(16) float ms[2][BK * tilemm__left_pitch(LINES)];
-    __align__(16) float ns[2][BK * tilemm__left_pitch(OTHERS)];
+    __align__(16) float ms[2][BK * tilemm__exact_pitch(LINES)];
+    __align__(16) float ns[2][BK * tilemm__exact_pitch(OTHERS)];
     static_assert(LINES * OTHERS == THREADS * M * N, "a thread for each M x N");
     static_assert(CHAIN % BK == 0, "a chain is whole steps");
 };
@@ -142,7 +142,7 @@ static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / THREADS], c
 }
 
 template <int WIDTH, int BK>
-static __device__ __forceinline__ void put(float (&to)[BK * tilemm__left_pitch(WIDTH)],
+static __device__ __forceinline__ void put(float (&to)[BK * tilemm__exact_pitch(WIDTH)],
                                            const float (&x)[WIDTH * BK / THREADS], int64_t k_step)
 {
 #pragma unroll
@@ -150,7 +150,7 @@ static __device__ __forceinline__ void put(float (&to)[BK * tilemm__left_pitch(W
         int line, k;
 
         place_of<WIDTH, BK>(i, k_step, &line, &k);
-        to[tilemm__left_index(k, line, WIDTH)] = x[i];
+        to[tilemm__exact_index(k, line, WIDTH)] = x[i];
     }
 }
 
@@ -232,10 +232,10 @@ static __device__ __forceinline__ void multiply(T &tile, const pass_t &p, int64_
 
 #pragma unroll
             for (int i = 0; i < T::M; i++)
-                a[i] = tile.ms[now][tilemm__left_index(k, my_line + i, T::LINES)];
+                a[i] = tile.ms[now][tilemm__exact_index(k, my_line + i, T::LINES)];
 #pragma unroll
             for (int j = 0; j < T::N; j++)
-                b[j] = tile.ns[now][tilemm__left_index(k, my_other + T::other(j), T::OTHERS)];
+                b[j] = tile.ns[now][tilemm__exact_index(k, my_other + T::other(j), T::OTHERS)];
 #pragma unroll
             for (int i = 0; i < T::M; i++)
 #pragma unroll

@@ -268,8 +268,8 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
                 __half2 hi, lo;
 
                 hi_lo(x[i][v], x[i + 1][v], &hi, &lo);
-                shared.plane[tilemm__split_turned((unsigned)(mine + v),
-                                                  (unsigned)(pair0 + i / 2 * DOWN), BLOCK_K / 2)] =
+                shared.plane[tilemm__planes_transposed(
+                    (unsigned)(mine + v), (unsigned)(pair0 + i / 2 * DOWN), BLOCK_K / 2)] =
                     low ? lo : hi;
             }
         }
@@ -281,8 +281,8 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
                 if (k0 + pair * 2 < op.k_planes)
                     *(uint4 *)(to + (matrix * op.mn_planes + line0 + l) * op.to.pitch + k0 +
                                pair * 2) =
-                        *(const uint4 *)&shared
-                             .plane[tilemm__split_turned((unsigned)l, (unsigned)pair, BLOCK_K / 2)];
+                        *(const uint4 *)&shared.plane[tilemm__planes_transposed(
+                            (unsigned)l, (unsigned)pair, BLOCK_K / 2)];
     }
     if (threadIdx.x < ACROSS) {
 #pragma unroll

@@ -18,14 +18,14 @@
  * alpha as they are moved. */
 enum { TILEMM__TRANSPOSE_SCALED = 5, TILEMM__TRANSPOSE_KINDS = 6 };
 
-/* A panel is this many adjacent columns, or fewer: rows of up to 128 bytes, two cache lines. */
-enum { TILEMM__PANEL_BYTES = 128, TILEMM__PANEL_COLS = 64 };
+/* Adjacent columns that are skewed together: rows of up to 128 bytes, two cache lines. */
+enum { TILEMM__SKEW_BYTES = 128, TILEMM__SKEW_COLS = 64 };
 
-static inline int64_t tilemm__panel_cols(size_t elem_size)
+static inline int64_t tilemm__skew_cols(size_t elem_size)
 {
-    const int64_t cols = (int64_t)(TILEMM__PANEL_BYTES / elem_size);
+    const int64_t cols = (int64_t)(TILEMM__SKEW_BYTES / elem_size);
 
-    return cols < TILEMM__PANEL_COLS ? cols : TILEMM__PANEL_COLS;
+    return cols < TILEMM__SKEW_COLS ? cols : TILEMM__SKEW_COLS;
 }
 
 /* Hints to a block kernel. */
@@ -57,11 +57,11 @@ typedef struct {
     void (*shuffle[TILEMM__TRANSPOSE_KINDS])(const tilemm__inplace_t *view, int64_t i, void *row,
                                              void *temp, int backward, float alpha);
 
-    /* Rotate each of the cols <= tilemm__panel_cols() columns of a panel of m rows up by a little:
+    /* Rotate each of the cols <= tilemm__skew_cols() columns of a matrix of m rows up by a little:
      * new(i, x) = old((i + shift[x]) mod m, x). shift does not fall from one column to the next,
      * and is at most cols - 1 and less than m. From the last row with a negative ld it rotates
      * down. */
-    void (*skew[TILEMM__TRANSPOSE_KINDS - 1])(int64_t m, int64_t cols, void *panel, int64_t ld,
+    void (*skew[TILEMM__TRANSPOSE_KINDS - 1])(int64_t m, int64_t cols, void *matrix, int64_t ld,
                                               const int *shift);
 } tilemm__transpose_cpu_t;
 

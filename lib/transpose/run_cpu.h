@@ -1,0 +1,81 @@
+/* run_cpu.h - what the CPU's transpositions out of place (run_cpu.c) and in place
+ * (run_inplace_cpu.c) share: threads, their scratch, and rows that are copied.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_LIB_TRANSPOSE_RUN_CPU_H
+#define TILEMM_LIB_TRANSPOSE_RUN_CPU_H
+
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "kernels/cpu.h"
+#include "lib/size.h"
+#include "plan_cpu.h"
+
+typedef tilemm__transpose_cpu_plan_t plan_t;
+
+/* What every thread needs to know. */
+typedef struct {
+    const tilemm__transpose_args_t *args;
+    const tilemm__transpose_cpu_t *kernels;
+    const plan_t *plan;
+    char *workspace; /* plan->workspace bytes, each thread's scratch first; or NULL */
+} job_t;
+
+/* A thread of the team that does a job. */
+typedef struct {
+    int64_t number, of;
+} thread_t;
+
+/* This thread's share of so many tasks, as a range. */
+static inline void my_share(thread_t me, int64_t tasks, int64_t *begin, int64_t *end)
+{
+    const int64_t each = tasks / me.of, more = tasks % me.of;
+
+    *begin = me.number * each + (me.number < more ? me.number : more);
+    *end = *begin + each + (me.number < more);
+}
+
+/* This thread's scratch: of the workspace, or else what it has on its stack. */
+static inline char *my_scratch(const job_t *job, thread_t me, char *stack, size_t *bytes)
+{
+    *bytes = job->workspace ? job->plan->scratch : TILEMM__TRANSPOSE_STACK;
+    return job->workspace ? job->workspace + (size_t)me.number * job->plan->scratch : stack;
+}
+
+static inline void copy_rows(char *restrict dst, int64_t ld_dst, const char *restrict src,
+                             int64_t ld_src, int64_t rows, int64_t cols, int64_t size)
+{
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(dst + i * ld_dst * size, src + i * ld_src * size, (size_t)(cols * size));
+}
+
+/* This thread, of the team that it is in. */
+static inline thread_t of_team(void)
+{
+#ifdef _OPENMP
+    return (thread_t){omp_get_thread_num(), omp_get_num_threads()};
+#else
+    return (thread_t){0, 1};
+#endif
+}
+
+/* Do each thread's part. To start a team of one takes longer than a small matrix. */
+static inline void on_threads(const job_t *job, void (*part)(const job_t *job, thread_t me))
+{
+    if (job->plan->threads == 1) {
+        part(job, (thread_t){0, 1});
+        return;
+    }
+#pragma omp parallel num_threads(job->plan->threads)
+    part(job, of_team());
+}
+
+/* run_cpu.c: zeros, scaled rows and plain ones, in blocks. */
+void tilemm__cpu_copy_blocks(const job_t *job, thread_t me);
+/* run_inplace_cpu.c: what the plan says, but FILL. */
+void tilemm__cpu_run_inplace(const job_t *job);
+
+#endif

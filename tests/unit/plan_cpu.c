@@ -1,0 +1,178 @@
+/* plan_cpu.c - properties of the CPU's plans of SGEMM and of transpositions, for random problems,
+ * limits and machines: there is a plan for any workspace, it keeps to its limits, its pieces cover
+ * the problem once, and sums do not depend on threads or on workspace.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "cpu_kernels.h"
+#include "lib/sgemm/plan_cpu.h"
+#include "lib/transpose/plan_cpu.h"
+#include "tests/support/check.h"
+
+enum { PROBLEMS = 30000 };
+
+static const tilemm__cpu_traits_t machines[] = {
+    {"Zen 5", TILEMM__ISA_AVX512, 16, 48 << 10, 1 << 20, 32 << 20},
+    {"Sapphire Rapids", TILEMM__ISA_AMX, 112, 48 << 10, 2 << 20, 105 << 20},
+    {"Haswell", TILEMM__ISA_AVX2, 4, 32 << 10, 256 << 10, 8 << 20},
+    {"Cortex-A53", TILEMM__ISA_NEON, 4, 32 << 10, 512 << 10, 512 << 10},
+    {"a small machine", TILEMM__ISA_GENERIC, 1, 8 << 10, 64 << 10, 64 << 10},
+};
+
+/* splitmix64, by Sebastiano Vigna. */
+static uint64_t number(uint64_t below)
+{
+    static uint64_t state = 1;
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (z ^ (z >> 31)) % below;
+}
+
+/* From 1 on, of any order of magnitude below 2^bits. */
+static int64_t size(int bits)
+{
+    const int64_t least = INT64_C(1) << number((uint64_t)bits);
+
+    return least + (int64_t)number((uint64_t)least);
+}
+
+/* How many pieces of `piece` cover `total`. */
+static int64_t pieces(int64_t total, int64_t piece)
+{
+    return (total - 1) / piece + 1;
+}
+
+static void check_sgemm(const tilemm__limits_t *limits)
+{
+    const tilemm__sgemm_args_t args = {
+        .m = size(32),
+        .n = size(32),
+        .k = size(20),
+        .trans_a = (int)number(2),
+        .trans_b = (int)number(2),
+        .alpha = 1.0f,
+        .lda = size(20),
+        .ldb = size(20),
+        .batch_count = number(3) ? 1 : size(12),
+    };
+    tilemm__limits_t alone_limits = *limits;
+    tilemm__sgemm_cpu_plan_t plan, again, alone;
+
+    alone_limits.threads = 1;
+    alone_limits.workspace = SIZE_MAX;
+    memset(&plan, 0, sizeof plan);
+    memset(&again, 0, sizeof again);
+    CHECK(tilemm__plan_sgemm_cpu(&args, limits, &plan) == TILEMM_SUCCESS, "no plan");
+    CHECK(tilemm__plan_sgemm_cpu(&args, limits, &again) == TILEMM_SUCCESS, "no plan");
+    CHECK(tilemm__plan_sgemm_cpu(&args, &alone_limits, &alone) == TILEMM_SUCCESS, "no plan");
+
+    const int64_t m = plan.swap ? args.n : args.m, n = plan.swap ? args.m : args.n;
+    const tilemm__sgemm_cpu_blocks_t *b = &plan.blocked;
+#define SGEMM                                                                                      \
+    "%s, %lld x %lld x %lld, batch %lld, %d threads of %d, %zu bytes of %zu, way %d",              \
+        limits->cpu->name, (long long)args.m, (long long)args.n, (long long)args.k,                \
+        (long long)args.batch_count, plan.threads, limits->threads, plan.workspace,                \
+        limits->workspace, (int)plan.way
+
+    CHECK(plan.threads >= 1 && plan.threads <= limits->threads, SGEMM);
+    CHECK(plan.workspace <= limits->workspace, SGEMM);
+    CHECK(again.way == plan.way && again.threads == plan.threads && again.tasks == plan.tasks &&
+              again.workspace == plan.workspace,
+          SGEMM);
+    if (plan.way == TILEMM__SGEMM_CPU_SMALL) {
+        CHECK(plan.tasks == args.batch_count && plan.threads <= plan.tasks, SGEMM);
+        return;
+    }
+    if (plan.way == TILEMM__SGEMM_CPU_BLOCKED && b->shared)
+        CHECK(plan.threads > 1 && plan.tasks == 1, SGEMM);
+    else
+        CHECK(plan.threads <= plan.tasks &&
+                  plan.tasks == pieces(m, plan.m_task) * pieces(n, plan.n_task) * args.batch_count,
+              SGEMM);
+    if (plan.way == TILEMM__SGEMM_CPU_VECTOR) {
+        CHECK(m == 1 && plan.vector.kc <= TILEMM__SGEMM_VECTOR_PIECE &&
+                  plan.vector.n_panel <= TILEMM__SGEMM_VECTOR_PIECE,
+              SGEMM);
+        return;
+    }
+    CHECK(b->m_panel % b->mr == 0 && b->n_panel % b->nr == 0 && b->m_part % b->mr == 0 &&
+              b->n_part % b->nr == 0 && b->m_part > 0 && b->m_part <= b->m_panel && b->n_part > 0 &&
+              b->n_part <= b->n_panel,
+          SGEMM);
+    CHECK(b->set_bytes % 64 == 0 && (!b->on_stack || b->set_bytes <= TILEMM__SGEMM_STACK_BYTES),
+          SGEMM);
+    CHECK(plan.workspace ==
+              (b->on_stack ? 0 : b->set_bytes * (size_t)(b->shared ? 1 : plan.threads)),
+          SGEMM);
+    if (!b->on_stack && b->planes == alone.blocked.planes)
+        CHECK(b->kc == alone.blocked.kc && b->chain == alone.blocked.chain, SGEMM);
+}
+
+static void check_transpose(const tilemm__limits_t *limits)
+{
+    const int in_place = (int)number(2);
+    const int64_t rows = size(20), cols = size(20);
+    const tilemm__transpose_args_t args = {
+        .rows = rows,
+        .cols = in_place && number(4) == 0 ? rows : cols,
+        .elem_size = (size_t)1 << number(5),
+        .trans = number(8) != 0,
+        .src = (const void *)(uintptr_t)(4096 + 16 * number(5)),
+        .dst = (void *)(uintptr_t)(8192 + 16 * number(5)),
+        .ld_src = cols + (int64_t)(number(2) * number(64)),
+        .ld_dst = rows + (int64_t)(number(2) * number(64)),
+        .batch_count = in_place || number(3) ? 1 : size(12),
+    };
+    const double bytes = (double)args.rows * (double)args.cols * (double)args.elem_size;
+    tilemm__transpose_cpu_plan_t plan;
+    const int status = in_place ? tilemm__plan_transpose_inplace_cpu(&args, limits, &plan)
+                                : tilemm__plan_transpose_cpu(&args, limits, &plan);
+    const tilemm__transpose_cpu_blocks_t *b = &plan.blocks;
+#define TRANSPOSE                                                                                  \
+    "%s, %lld x %lld of %zu bytes, in place %d, method %d, %d threads, %zu bytes of %zu",          \
+        limits->cpu->name, (long long)args.rows, (long long)args.cols, args.elem_size, in_place,   \
+        (int)plan.method, plan.threads, plan.workspace, limits->workspace
+
+    CHECK(status == TILEMM_SUCCESS, TRANSPOSE);
+    CHECK(plan.threads >= 1 && plan.threads <= limits->threads, TRANSPOSE);
+    CHECK(plan.workspace <= limits->workspace && plan.scratch % 64 == 0, TRANSPOSE);
+    CHECK(!in_place || (double)plan.workspace <= bytes / 16, TRANSPOSE);
+    if (plan.method == TILEMM__TRANSPOSE_CPU_SLABS)
+        CHECK(plan.slabs.m % plan.slabs.height == plan.slabs.fringe, TRANSPOSE);
+    if (plan.method != TILEMM__TRANSPOSE_CPU_SIMD && plan.method != TILEMM__TRANSPOSE_CPU_COPY)
+        return;
+    CHECK(plan.threads <= tilemm__transpose_tasks(b), TRANSPOSE);
+    CHECK(b->head + (tilemm__transpose_row_blocks(b) - (b->head > 0)) * b->block_rows >= b->rows &&
+              b->head_cols +
+                      (tilemm__transpose_col_blocks(b) - (b->head_cols > 0)) * b->block_cols >=
+                  b->cols,
+          TRANSPOSE);
+    if (b->stream)
+        CHECK(((uintptr_t)args.dst + (uintptr_t)b->head * args.elem_size) %
+                      (uintptr_t)limits->kernels->transpose->vector_bytes ==
+                  0,
+              TRANSPOSE);
+}
+
+int main(void)
+{
+    for (int i = 0; i < PROBLEMS; i++) {
+        const tilemm__cpu_traits_t *cpu = &machines[number(sizeof machines / sizeof *machines)];
+        const tilemm__cpu_kernels_t kernels = cpu_kernels_of(cpu->isa);
+        const tilemm__limits_t limits = {
+            .cpu = cpu,
+            .kernels = &kernels,
+            .math = (tilemm_math_t)number(3),
+            .threads = (int)size(8),
+            .workspace = number(3) ? (size_t)size(30) - 1 : SIZE_MAX,
+            .variant = "",
+        };
+
+        check_sgemm(&limits);
+        check_transpose(&limits);
+    }
+    return check_exit();
+}
