@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "bank_conflicts.h"
-#include "kernels/sgemm/cuda/split.h"
+#include "kernels/sgemm/cuda/planes.h"
 #include "kernels/sgemm/layout.h"
 
 /* Of the tile of the pass that makes planes: lines, and pairs of k. Of the fused kernel: words from
  * one group of 8 lines of a plane to the next. */
 enum {
-    LINES = TILEMM__SPLIT_LINES,
-    PAIRS = TILEMM__SPLIT_BLOCK / 2,
+    LINES = TILEMM__SGEMM_PLANES_LINES,
+    PAIRS = TILEMM__SGEMM_PLANES_BLOCK / 2,
     PITCH = TILEMM__SGEMM_FUSED_PITCH
 };
 
@@ -119,7 +119,7 @@ static void check_transposed_plane(unsigned vec)
                 for (unsigned lane = 0; lane < 32; lane++) {
                     const unsigned thread = warp * 32 + lane;
 
-                    index[lane] = tilemm__split_turned(thread % across * vec + v,
+                    index[lane] = tilemm__planes_transposed(thread % across * vec + v,
                                                        first + thread / across, PAIRS);
                     mark(written, LINES * PAIRS, index[lane], 1);
                 }
@@ -130,7 +130,7 @@ static void check_transposed_plane(unsigned vec)
     for (unsigned line = 0; line < LINES; line++)
         for (unsigned first = 0; first < PAIRS; first += 128) {
             for (unsigned lane = 0; lane < 32; lane++)
-                index[lane] = tilemm__split_turned(line, first + lane * 4, PAIRS);
+                index[lane] = tilemm__planes_transposed(line, first + lane * 4, PAIRS);
             check_free(index, 4, "read of a plane", tile);
         }
 }
