@@ -61,15 +61,14 @@ static int plan_move(const problem_t *p, int64_t total, int64_t width_in, int64_
     return !tilemm__slots_agree(total, width_in, args->ld_src, width_out, args->ld_dst);
 }
 
-/* The move through what the workspace has from `at` on; an interval of a 256th of it at least, so
- * that launches are not too many. Returns 0, or -1 if there is less room. */
+/* The move through what the workspace has from byte `at` on. Returns 0, or -1 if that would take
+ * too many intervals. */
 static int plan_interval(const problem_t *p, int64_t at,
                          tilemm__transpose_inplace_cuda_plan_t *plan)
 {
-    enum { INTERVALS = 256 };
     const int64_t interval = tilemm__min((p->room - at) / p->size, plan->move.total);
 
-    if (interval < tilemm__div_up(plan->move.total, INTERVALS))
+    if (interval < tilemm__div_up(plan->move.total, cost.intervals_most))
         return -1;
     plan->interval = interval;
     plan->move_at = (size_t)at;
