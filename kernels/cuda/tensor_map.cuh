@@ -12,7 +12,8 @@ typedef CUresult (*tensor_encode_t)(CUtensorMap *, CUtensorMapDataType, cuuint32
                                     const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
                                     CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
-/* The driver's function, found through the runtime: nothing links against the driver. */
+/* The driver's function, or 0. Found through the runtime, so that nothing links against the driver.
+ */
 static tensor_encode_t tensor_encoder(void)
 {
     void *function = 0;
@@ -25,9 +26,9 @@ static tensor_encode_t tensor_encoder(void)
     return (tensor_encode_t)function;
 }
 
-/* Describe a tensor of `rank` sizes, the fastest first, in elements; `pitch` has the distances of
- * all but the first, in bytes; `box` is what one copy brings, in shared memory with the 128-byte
- * swizzle, zeros where it lies outside. */
+/* Describe a tensor of `rank` sizes, the fastest first, in elements. `pitch` has the distances in
+ * bytes along all but the first. A copy brings a box of `box` elements, which has the 128-byte
+ * swizzle in shared memory, and zeros where it lies outside the tensor. */
 static bool tensor_describe(tensor_encode_t encode, CUtensorMap *map, CUtensorMapDataType type,
                             cuuint32_t rank, const void *data, const cuuint64_t *size,
                             const cuuint64_t *pitch, const cuuint32_t *box)

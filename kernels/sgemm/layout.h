@@ -126,14 +126,14 @@ TILEMM__LAYOUT unsigned tilemm__ffma_square_n(unsigned lane, unsigned lanes_m)
  * change places by exclusive or, another way for each 4 rows, so that 8 lanes that read pieces side
  * by side in one row, or the same piece of every fourth row, meet no bank twice. The word at which
  * the piece begins that has this column: */
-TILEMM__LAYOUT int tilemm__tiny_piece(int row, int column, int p)
+TILEMM__LAYOUT int tilemm__small_batch_piece(int row, int column, int p)
 {
     return row * p + (((column / 4) ^ (row / 4 % (p / 4))) * 4);
 }
 
 /* Words from matrix to matrix: where 8 lanes span several, they must not share banks. Copies of
  * matrices of 4 x 4 take twice the wavefronts that they need for it. */
-TILEMM__LAYOUT int tilemm__tiny_pitch(int p)
+TILEMM__LAYOUT int tilemm__small_batch_pitch(int p)
 {
     return p * p + (p == 4 ? 4 : p == 8 ? 8 : 0);
 }
@@ -141,7 +141,7 @@ TILEMM__LAYOUT int tilemm__tiny_pitch(int p)
 /* ---- SGEMM by FFMA: thin products ---------------------------------------------------------- */
 
 /* Z has n (1, 4, 8 or 16) columns, and stands in shared memory so many steps of k at a time: */
-TILEMM__LAYOUT int tilemm__thin_chunk(int n)
+TILEMM__LAYOUT int tilemm__skinny_depth(int n)
 {
     return n == 1 ? 4096 : n <= 4 ? 1024 : 512;
 }
@@ -149,14 +149,14 @@ TILEMM__LAYOUT int tilemm__thin_chunk(int n)
 /* Either `lanes` lanes stand along k and read 4 words of
  * one column each: a column is a row of the tile. With lanes of 0 they read all columns of one k.
  * Rows are 4 words longer than they need, so that lanes on 8 of them do not meet in a bank. */
-TILEMM__LAYOUT int tilemm__thin_pitch(int n, int lanes)
+TILEMM__LAYOUT int tilemm__skinny_pitch(int n, int lanes)
 {
-    return lanes ? tilemm__thin_chunk(n) + 4 : n == 1 ? 1 : n + 4;
+    return lanes ? tilemm__skinny_depth(n) + 4 : n == 1 ? 1 : n + 4;
 }
 
 /* The word of (k, column). Where lanes read X by single words (not `wide`), the four of a lane are
  * `lanes` apart in k, and stand side by side here. */
-TILEMM__LAYOUT int tilemm__thin_index(int k, int column, int pitch, int lanes, int wide)
+TILEMM__LAYOUT int tilemm__skinny_index(int k, int column, int pitch, int lanes, int wide)
 {
     if (!lanes)
         return k * pitch + column;
@@ -170,14 +170,14 @@ TILEMM__LAYOUT int tilemm__thin_index(int k, int column, int pitch, int lanes, i
 /* Ms[k][line] and Ns[k][line], `width` lines to a row, and 4 words to spare: lanes store along k on
  * 8 of the banks, which takes 4 wavefronts where k is 32 or more deep, and one where it is 8. Lanes
  * along rows of 16 lines take two. */
-TILEMM__LAYOUT int tilemm__left_pitch(int width)
+TILEMM__LAYOUT int tilemm__exact_pitch(int width)
 {
     return width + 4;
 }
 
-TILEMM__LAYOUT int tilemm__left_index(int k, int line, int width)
+TILEMM__LAYOUT int tilemm__exact_index(int k, int line, int width)
 {
-    return k * tilemm__left_pitch(width) + line;
+    return k * tilemm__exact_pitch(width) + line;
 }
 
 /* ---- SGEMM by tensor cores: planes of halves ----------------------------------------------- */
@@ -195,7 +195,7 @@ TILEMM__LAYOUT unsigned tilemm__tensor_swizzle(unsigned row, unsigned per_row)
 /* The pass that makes the planes turns one over, `pitch` pairs of k to a line. Pieces of 16 bytes
  * change places by exclusive or with half of the line's number, so that neither writes by lanes on
  * lines, 2 or 4 apart, nor reads by lanes along k conflict. The position of a pair, in words: */
-TILEMM__LAYOUT unsigned tilemm__split_turned(unsigned line, unsigned pair, unsigned pitch)
+TILEMM__LAYOUT unsigned tilemm__planes_transposed(unsigned line, unsigned pair, unsigned pitch)
 {
     return line * pitch + ((pair / 4) ^ (line / 2)) * 4 + pair % 4;
 }

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cuda.h"
-#include "kernels/sgemm/cuda/split.h"
+#include "kernels/sgemm/cuda/planes.h"
 
 tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error)
 {
@@ -101,7 +101,7 @@ void tilemm__cuda_read_traits(tilemm__cuda_traits_t *traits, int device, const c
         traits->cc = 80;
     if (traits->cc >= 80 && built < 80)
         traits->cc = 75;
-    if (traits->cc == 90 && !tilemm__sgemm_split_sm90_is_built())
+    if (traits->cc == 90 && !tilemm__sgemm_planes_sm90_is_built())
         traits->cc = 80; /* built for sm_90, whose kernels are those of sm_80 */
     traits->sm_count = attribute(cudaDevAttrMultiProcessorCount, device);
     traits->max_threads_per_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device);

@@ -1,51 +1,114 @@
-/* plan_cuda.h - which kernels multiply two matrices on a GPU, with which tile, and whether k
- * is split: a pure function of the problem, the device's traits and the workspace.
+/* plan_cuda.h - which kernels multiply two matrices on a GPU, with which tile, grid, cluster and
+ * schedule: all that execution must know but the addresses in the workspace. Pure functions of the
+ * problem and the limits.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_LIB_SGEMM_PLAN_CUDA_H
 #define TILEMM_LIB_SGEMM_PLAN_CUDA_H
 
+#include "cost_cuda.h"
 #include "kernels/args.h"
-#include "kernels/sgemm/cuda/thin.h"
-#include "plan_fused.h"
-#include "plan_split.h"
-#include "tilemm.h"
-#include "lib/traits.h"
+#include "kernels/sgemm/cuda/ffma.h"
+#include "kernels/sgemm/cuda/fused.h"
+#include "kernels/sgemm/cuda/planes.h"
+#include "kernels/sgemm/cuda/skinny.h"
+#include "lib/plan.h"
 
 typedef enum {
-    TILEMM__SGEMM_NOTHING, /* k = 0, beta = 1: C is the result */
-    TILEMM__SGEMM_SCALE,   /* k = 0: C = beta C */
-    TILEMM__SGEMM_FFMA,    /* shared tiles, FP32 multiply-adds */
-    TILEMM__SGEMM_THIN,    /* few rows or columns, FP32 multiply-adds */
-    TILEMM__SGEMM_TINY,    /* many tiny matrices, FP32 multiply-adds */
-    TILEMM__SGEMM_FUSED,   /* planes of BF16 on tensor cores, in one kernel */
-    TILEMM__SGEMM_SPLIT    /* planes of FP16 on tensor cores */
-} tilemm__sgemm_kernel_t;
+    TILEMM__SGEMM_NOTHING,     /* k = 0, beta = 1: C is the result */
+    TILEMM__SGEMM_SCALE,       /* k = 0: C = beta C */
+    TILEMM__SGEMM_FFMA,        /* FP32 multiply-adds on shared tiles */
+    TILEMM__SGEMM_SKINNY,      /* the same for few rows or columns */
+    TILEMM__SGEMM_SMALL_BATCH, /* the same for many small matrices */
+    TILEMM__SGEMM_FUSED,       /* tensor cores, BF16 planes made in the kernel */
+    TILEMM__SGEMM_PLANES       /* tensor cores, FP16 planes made by a pass */
+} tilemm__sgemm_method_t;
+
+/* Skinny: in the workspace the partial products, then the counters, which are zeroed before. */
+typedef struct {
+    tilemm__sgemm_skinny_t product;
+    tilemm__sgemm_zero_t zero; /* if blocks is not 0 */
+} tilemm__sgemm_skinny_plan_t;
+
+/* Tiles. If the fringe has blocks, its few rows or columns at the end of C are not among those of
+ * the tiles: they are computed by a concurrent kernel. Neither needs workspace then. */
+typedef struct {
+    tilemm__sgemm_ffma_t tiles;
+    tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
+    tilemm__sgemm_skinny_t fringe; /* likewise */
+} tilemm__sgemm_ffma_plan_t;
 
 typedef struct {
-    tilemm__sgemm_kernel_t kernel;
-    size_t workspace_bytes;
-    char name[64]; /* "" for NOTHING */
-    /* Of FFMA and FUSED, as in tilemm__sgemm_ffma_t; vectors also of TINY. `sm80` tells whose tile
-     * it is: that of the kernel for compute capability 8.0, which needs no vectors. Splits are a
-     * cluster, or the workspace has the partial products, if there is more than one. */
-    int sm80, tile, cluster;
-    int vector_a, vector_b, vector_c;
-    int64_t splits, k_split;
-    /* Of FFMA: so many rows or columns at the end are left to the thin kernel, which runs beside
-     * the tiles. Neither needs workspace then. */
-    int64_t rest_m, rest_n;
-    /* Of THIN, and of that rest: partial products, then the counters, which are zeroed before. */
-    tilemm__sgemm_thin_t thin;
-    size_t counters, counter_bytes;
-    /* Of SPLIT. */
-    tilemm__split_plan_t split;
+    tilemm__sgemm_fused_t product;
+    tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
+} tilemm__sgemm_fused_plan_t;
+
+/* The kernels of a part of k of a group of matrices, one after the other. */
+typedef struct {
+    tilemm__sgemm_zero_t zero;
+    tilemm__sgemm_make_planes_t make;
+    tilemm__sgemm_planes_product_t product;
+    tilemm__sgemm_exact_lines_t exact;
+} tilemm__sgemm_planes_part_t;
+
+/* k is taken in parts of k_part (a multiple of TILEMM__SGEMM_PLANES_BLOCK, or all of k), and the
+ * batch in groups of batch_group matrices. part[i][j]: i is 1 for the last group, j for the last
+ * part of k, if they are smaller than the others. */
+typedef struct {
+    int64_t k_part, batch_group;
+    /* Bytes from the workspace's begin. `sparse` has three words: A's, B's, and whether there are
+     * exact lines. */
+    size_t hi_a, lo_a, hi_b, lo_b, exponents_a, exponents_b;
+    size_t states_a, states_b, sparse, counters, partial;
+    size_t zero; /* the states, sparse and counters */
+    tilemm__sgemm_planes_part_t part[2][2];
+} tilemm__sgemm_planes_cuda_plan_t;
+
+typedef struct {
+    tilemm__sgemm_method_t method;
+    int variant;      /* of the main kernel; -1 for NOTHING */
+    size_t workspace; /* bytes */
+    char name[64];    /* "sgemm_ffma_sm80_64x64x16_nt+splitk4"; "" for NOTHING */
+    union {
+        tilemm__sgemm_scale_t scale;
+        tilemm__sgemm_ffma_plan_t ffma;
+        tilemm__sgemm_skinny_plan_t skinny;
+        tilemm__sgemm_small_batch_t small_batch;
+        tilemm__sgemm_fused_plan_t fused;
+        tilemm__sgemm_planes_cuda_plan_t planes;
+    } as;
 } tilemm__sgemm_cuda_plan_t;
 
-/* The plan with up to so many bytes of workspace. Fewer make for fewer splits and shorter panels;
- * none, for kernels that need none. k is at most TILEMM__SGEMM_MOST_K; other sizes are any. */
-void tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, tilemm_math_t math,
-                             const tilemm__cuda_traits_t *traits, size_t workspace,
-                             tilemm__sgemm_cuda_plan_t *plan);
+/* The plan for limits->cuda with up to limits->workspace bytes. Less workspace makes for fewer
+ * splits and shorter parts; none, for kernels that need none. k is at most TILEMM__SGEMM_MOST_K,
+ * else TILEMM_NOT_SUPPORTED is returned; other sizes are any. */
+int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                            tilemm__sgemm_cuda_plan_t *plan);
+
+/* ---- between the files of the plan ------------------------------------------------------------
+ */
+
+/* Whether limits->variant lets the plan choose a row. */
+int tilemm__sgemm_is_allowed(const tilemm__limits_t *limits, int variant);
+
+/* The best of a family within the limits, whose estimate is trial->cycles. They return
+ * TILEMM_NOT_SUPPORTED where the device, the mode or the problem is not for the family. */
+int tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                            tilemm__sgemm_trial_t *trial);
+int tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             tilemm__sgemm_trial_t *trial);
+
+/* Fill the plan's arm, workspace and all, for a trial; likewise the second kernel of split-K, whose
+ * blocks are 0 if there is none. */
+void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
+void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
+void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_splitk_t *splitk);
+
+/* Bytes of split-K's partial products; 0 in a cluster, or with one split. */
+size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
+                                   const tilemm__sgemm_trial_t *trial);
 
 #endif

@@ -57,10 +57,12 @@ static void problem(tilemm__sgemm_args_t *args)
 static void on_gpu(const tilemm__sgemm_args_t *args, int math, size_t workspace,
                    const tilemm__cuda_traits_t *traits)
 {
+    const tilemm__limits_t limits = {
+        .cuda = traits, .math = (tilemm_math_t)math, .workspace = workspace, .variant = ""};
     tilemm__sgemm_cuda_plan_t plan;
 
-    tilemm__plan_sgemm_cuda(args, (tilemm_math_t)math, traits, workspace, &plan);
-    printf(" | %s %zu", plan.name, plan.workspace_bytes);
+    tilemm__plan_sgemm_cuda(args, &limits, &plan);
+    printf(" | %s %zu", plan.name, plan.workspace);
 }
 
 static void on_cpu(const tilemm__sgemm_args_t *args, int math, size_t workspace,

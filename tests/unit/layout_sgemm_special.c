@@ -18,7 +18,7 @@ static void check_small_batch(int p)
 {
     const int lanes_m = p / 4, per_matrix = lanes_m * lanes_m;
     const int group = per_matrix < 32 ? 32 : per_matrix, matrices = group / per_matrix;
-    const int pitch = tilemm__tiny_pitch(p), words = matrices * pitch;
+    const int pitch = tilemm__small_batch_pitch(p), words = matrices * pitch;
     const char *const tile = "small batch";
     static int copied[32 * 36];
     unsigned index[32];
@@ -33,8 +33,8 @@ static void check_small_batch(int p)
                 const int piece = first + lane, matrix = piece / (p * per_row);
                 const int row = piece / per_row % p, column = piece % per_row * per_piece;
 
-                index[lane] =
-                    (unsigned)(matrix * pitch + tilemm__tiny_piece(row, column, p) + column % 4);
+                index[lane] = (unsigned)(matrix * pitch +
+                                         tilemm__small_batch_piece(row, column, p) + column % 4);
                 mark(copied, (unsigned)words, index[lane], (unsigned)per_piece);
             }
             check_conflicts(index, per_piece, p > 4 ? 0 : wide ? 4 : 1, "copy of a matrix", tile);
@@ -53,8 +53,9 @@ static void check_small_batch(int p)
 
                             index[lane] =
                                 (unsigned)(thread / per_matrix * pitch +
-                                           (along_k ? tilemm__tiny_piece(square * 4 + i, k, p)
-                                                    : tilemm__tiny_piece(k + i, square * 4, p)));
+                                           (along_k
+                                                ? tilemm__small_batch_piece(square * 4 + i, k, p)
+                                                : tilemm__small_batch_piece(k + i, square * 4, p)));
                         }
                         check_free(index, 4, "read of a matrix", tile);
                     }
@@ -64,7 +65,7 @@ static void check_small_batch(int p)
  * conflicts by `lanes` lanes along k or, if that is 0, by 32 / along_m lanes. */
 static void check_skinny(int n, int lanes, int wide, int along_m)
 {
-    const int depth = tilemm__thin_chunk(n), pitch = tilemm__thin_pitch(n, lanes);
+    const int depth = tilemm__skinny_depth(n), pitch = tilemm__skinny_pitch(n, lanes);
     const int words = lanes ? n * pitch : depth * pitch;
     const char *const tile = lanes ? "skinny, across" : "skinny, down";
     static int seen[16 * 4096];
@@ -74,7 +75,8 @@ static void check_skinny(int n, int lanes, int wide, int along_m)
     memset(seen, 0, sizeof seen);
     for (int k = 0; k < depth; k++)
         for (int j = 0; j < n; j++)
-            mark(seen, (unsigned)words, (unsigned)tilemm__thin_index(k, j, pitch, lanes, wide), 1);
+            mark(seen, (unsigned)words, (unsigned)tilemm__skinny_index(k, j, pitch, lanes, wide),
+                 1);
     for (int x = 0; x < words; x++)
         CHECK(seen[x] == (x % pitch < (lanes ? depth : n)), "word %d: %d", x, seen[x]);
 
@@ -86,7 +88,7 @@ static void check_skinny(int n, int lanes, int wide, int along_m)
                     for (int i = 0; i < 4; i++) { /* the k of the lane's word of X */
                         const int k = k0 + (wide ? lane % lanes * 4 + i : i * lanes + lane % lanes);
 
-                        CHECK((unsigned)tilemm__thin_index(k, j, pitch, lanes, wide) ==
+                        CHECK((unsigned)tilemm__skinny_index(k, j, pitch, lanes, wide) ==
                                   index[lane] + (unsigned)i,
                               "(%d, %d)", k, j);
                     }
@@ -98,7 +100,7 @@ static void check_skinny(int n, int lanes, int wide, int along_m)
             for (int j = 0; j < n; j += 4) {
                 for (int lane = 0; lane < 32; lane++)
                     index[lane] =
-                        (unsigned)tilemm__thin_index(k0 + lane / along_m, j, pitch, 0, wide);
+                        (unsigned)tilemm__skinny_index(k0 + lane / along_m, j, pitch, 0, wide);
                 check_free(index, n < 4 ? 1 : 4, "read of Z", tile);
             }
 }
@@ -120,8 +122,8 @@ static void check_exact_lines(int lines, int others, int depth, int m, int n)
                     const int at = first + lane;
 
                     index[lane] =
-                        (unsigned)tilemm__left_index(along_k ? at % depth : at / width,
-                                                     along_k ? at / depth : at % width, width);
+                        (unsigned)tilemm__exact_index(along_k ? at % depth : at / width,
+                                                      along_k ? at / depth : at % width, width);
                 }
                 check_conflicts(index, 1, along_k ? stores_along_k : width < 32, "store of a tile",
                                 tile);
@@ -131,13 +133,13 @@ static void check_exact_lines(int lines, int others, int depth, int m, int n)
         for (int warp = 0; warp < 8; warp++) {
             for (int i = 0; i < m; i += 4) {
                 for (int lane = 0; lane < 32; lane++)
-                    index[lane] = (unsigned)tilemm__left_index(
+                    index[lane] = (unsigned)tilemm__exact_index(
                         k, (warp * 32 + lane) / (others / n) * m + i, lines);
                 check_free(index, m < 4 ? 1 : 4, "read of Ms", tile);
             }
             for (int q = 0; q < n / quad; q++) {
                 for (int lane = 0; lane < 32; lane++)
-                    index[lane] = (unsigned)tilemm__left_index(
+                    index[lane] = (unsigned)tilemm__exact_index(
                         k, (warp * 32 + lane) % (others / n) * quad + q * others / (n / quad),
                         others);
                 check_free(index, quad, "read of Ns", tile);

@@ -18,8 +18,10 @@
  * registers for that, and their sums are one chain over the block's range of k. */
 #include <cuda_runtime.h>
 
+#include "ffma.h"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/registers.cuh"
 #include "kernels/sgemm/layout.h"
-#include "sgemm.h"
 #include "tile.cuh"
 
 enum { CHAIN = 16 };
@@ -44,49 +46,35 @@ static __device__ __forceinline__ void shared_write(float *s, float4 x)
                  : "memory");
 }
 
-/* The same value, but the compiler does not know that: so it computes what follows from it where
- * that is needed, not ahead of the loop, where registers are dearer than a few instructions. */
-static __device__ __forceinline__ int64_t here(int64_t x)
-{
-    asm volatile("" : "+l"(x));
-    return x;
-}
-
-static __device__ __forceinline__ unsigned here(unsigned x)
-{
-    asm volatile("" : "+r"(x));
-    return x;
-}
-
 /* How far into the operand the first element lies that this thread fetches. */
-template <int WIDTH, bool TURNED>
+template <int WIDTH, bool TRANSPOSED>
 static __device__ __forceinline__ int64_t fetch_offset(unsigned thread, int64_t ld, int wide)
 {
     const unsigned warp = thread / 32, lane = thread % 32;
-    const unsigned k = tilemm__fetch_k(warp, lane, 0, WIDTH, TURNED, wide);
-    const unsigned mn = tilemm__fetch_mn(warp, lane, 0, WIDTH, TURNED, wide);
+    const unsigned k = tilemm__fetch_k(warp, lane, 0, WIDTH, TRANSPOSED, wide);
+    const unsigned mn = tilemm__fetch_mn(warp, lane, 0, WIDTH, TRANSPOSED, wide);
 
-    return TURNED ? mn * ld + k : k * ld + mn;
+    return TRANSPOSED ? mn * ld + k : k * ld + mn;
 }
 
 /* Fetch by 4 bytes; where CHECKED, zeros for elements that are not there. One address is walked
  * from element to element, to need few registers. */
-template <int WIDTH, int BK, int WARPS, bool TURNED, bool CHECKED>
+template <int WIDTH, int BK, int WARPS, bool TRANSPOSED, bool CHECKED>
 static __device__ __forceinline__ void fetch_narrow(float (&x)[WIDTH * BK / WARPS / 32],
                                                     const float *__restrict__ p, int64_t ld,
                                                     int64_t extent, unsigned depth)
 {
     const unsigned PIECES = WIDTH * BK / 128 / WARPS;
-    const unsigned thread = here(threadIdx.x) % (32 * WARPS);
+    const unsigned thread = opaque(threadIdx.x) % (32 * WARPS);
     const unsigned warp = thread / 32, lane = thread % 32;
-    const unsigned k0 = tilemm__fetch_k(warp, lane, 0, WIDTH, TURNED, 0);
-    const unsigned mn0 = tilemm__fetch_mn(warp, lane, 0, WIDTH, TURNED, 0);
+    const unsigned k0 = tilemm__fetch_k(warp, lane, 0, WIDTH, TRANSPOSED, 0);
+    const unsigned mn0 = tilemm__fetch_mn(warp, lane, 0, WIDTH, TRANSPOSED, 0);
     const unsigned width = extent < WIDTH ? (unsigned)extent : WIDTH;
 
 #pragma unroll
     for (unsigned i = 0; i < 4 * PIECES; i++) {
-        const unsigned k = tilemm__fetch_k(i / 4 * WARPS, 0, i % 4, WIDTH, TURNED, 0);
-        const unsigned mn = tilemm__fetch_mn(i / 4 * WARPS, 0, i % 4, WIDTH, TURNED, 0);
+        const unsigned k = tilemm__fetch_k(i / 4 * WARPS, 0, i % 4, WIDTH, TRANSPOSED, 0);
+        const unsigned mn = tilemm__fetch_mn(i / 4 * WARPS, 0, i % 4, WIDTH, TRANSPOSED, 0);
 
         if (!CHECKED) {
             x[i] = __ldg(p);
@@ -97,76 +85,75 @@ static __device__ __forceinline__ void fetch_narrow(float (&x)[WIDTH * BK / WARP
         }
         if (i + 1 < 4 * PIECES) {
             const int64_t to_k =
-                tilemm__fetch_k((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH, TURNED, 0);
+                tilemm__fetch_k((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH, TRANSPOSED, 0);
             const int64_t to_mn =
-                tilemm__fetch_mn((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH, TURNED, 0);
+                tilemm__fetch_mn((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH, TRANSPOSED, 0);
 
-            p += TURNED ? (to_mn - mn) * ld + (to_k - k) : (to_k - k) * ld + (to_mn - mn);
-            p = (const float *)here((int64_t)p);
+            p += TRANSPOSED ? (to_mn - mn) * ld + (to_k - k) : (to_k - k) * ld + (to_mn - mn);
+            p = (const float *)opaque((int64_t)p);
         }
     }
 }
 
 /* Fetch this thread's elements of a tile of WIDTH x BK, of which `extent` x `depth` are there. p is
  * the thread's first element, for 16-byte reads if wide is set. */
-template <int WIDTH, int BK, int WARPS, bool TURNED>
+template <int WIDTH, int BK, int WARPS, bool TRANSPOSED>
 static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / WARPS / 32],
                                              const float *__restrict__ p, int64_t ld, int wide,
                                              int64_t extent, unsigned depth)
 {
     const unsigned PIECES = WIDTH * BK / 128 / WARPS;
 
-    ld = here(ld);
+    ld = opaque(ld);
     if (extent < WIDTH || depth < BK) {
-        const unsigned thread = here(threadIdx.x) % (32 * WARPS);
+        const unsigned thread = opaque(threadIdx.x) % (32 * WARPS);
 
-        p += fetch_offset<WIDTH, TURNED>(thread, ld, 0);
-        p -= fetch_offset<WIDTH, TURNED>(thread, ld, wide);
-        fetch_narrow<WIDTH, BK, WARPS, TURNED, true>(x, p, ld, extent, depth);
+        p += fetch_offset<WIDTH, TRANSPOSED>(thread, ld, 0);
+        p -= fetch_offset<WIDTH, TRANSPOSED>(thread, ld, wide);
+        fetch_narrow<WIDTH, BK, WARPS, TRANSPOSED, true>(x, p, ld, extent, depth);
     } else if (!wide) {
-        fetch_narrow<WIDTH, BK, WARPS, TURNED, false>(x, p, ld, extent, depth);
+        fetch_narrow<WIDTH, BK, WARPS, TRANSPOSED, false>(x, p, ld, extent, depth);
     } else {
 #pragma unroll
         for (unsigned i = 0; i < PIECES; i++) {
-            const unsigned k = tilemm__fetch_k(i * WARPS, 0, 0, WIDTH, TURNED, 1);
-            const unsigned mn = tilemm__fetch_mn(i * WARPS, 0, 0, WIDTH, TURNED, 1);
-            const float4 v = __ldg((const float4 *)(p + (TURNED ? mn * ld + k : k * ld + mn)));
+            const unsigned k = tilemm__fetch_k(i * WARPS, 0, 0, WIDTH, TRANSPOSED, 1);
+            const unsigned mn = tilemm__fetch_mn(i * WARPS, 0, 0, WIDTH, TRANSPOSED, 1);
+            const float4 v = __ldg((const float4 *)(p + (TRANSPOSED ? mn * ld + k : k * ld + mn)));
 
-            x[4 * i] = v.x;
-            x[4 * i + 1] = v.y;
-            x[4 * i + 2] = v.z;
-            x[4 * i + 3] = v.w;
+            unpack(x + 4 * i, v);
         }
     }
 }
 
 /* Store what fetch() brought in a shared tile. */
-template <int WIDTH, int BK, int WARPS, bool TURNED>
+template <int WIDTH, int BK, int WARPS, bool TRANSPOSED>
 static __device__ __forceinline__ void store(float *s, const float (&x)[WIDTH * BK / WARPS / 32],
                                              int wide, unsigned depth)
 {
     const unsigned PIECES = WIDTH * BK / 128 / WARPS;
-    const unsigned thread = here(threadIdx.x) % (32 * WARPS);
+    const unsigned thread = opaque(threadIdx.x) % (32 * WARPS);
     const unsigned warp = thread / 32, lane = thread % 32;
     const bool as_wide = wide && depth >= BK;
 
-    if (TURNED ? !as_wide : as_wide) {
+    if (TRANSPOSED ? !as_wide : as_wide) {
 #pragma unroll
         for (unsigned i = 0; i < PIECES; i++) {
-            const unsigned k = tilemm__fetch_k(warp + i * WARPS, lane, 0, WIDTH, TURNED, !TURNED);
-            const unsigned mn = tilemm__fetch_mn(warp + i * WARPS, lane, 0, WIDTH, TURNED, !TURNED);
+            const unsigned k =
+                tilemm__fetch_k(warp + i * WARPS, lane, 0, WIDTH, TRANSPOSED, !TRANSPOSED);
+            const unsigned mn =
+                tilemm__fetch_mn(warp + i * WARPS, lane, 0, WIDTH, TRANSPOSED, !TRANSPOSED);
 
-            shared_write(s + tilemm__ms_index(k, mn, WIDTH, TURNED),
+            shared_write(s + tilemm__ms_index(k, mn, WIDTH, TRANSPOSED),
                          make_float4(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]));
         }
     } else {
 #pragma unroll
         for (unsigned i = 0; i < 4 * PIECES; i++) {
             const unsigned piece = warp + i / 4 * WARPS;
-            const unsigned k = tilemm__fetch_k(piece, lane, i % 4, WIDTH, TURNED, TURNED);
-            const unsigned mn = tilemm__fetch_mn(piece, lane, i % 4, WIDTH, TURNED, TURNED);
+            const unsigned k = tilemm__fetch_k(piece, lane, i % 4, WIDTH, TRANSPOSED, TRANSPOSED);
+            const unsigned mn = tilemm__fetch_mn(piece, lane, i % 4, WIDTH, TRANSPOSED, TRANSPOSED);
 
-            shared_write(s + tilemm__ms_index(k, mn, WIDTH, TURNED), x[i]);
+            shared_write(s + tilemm__ms_index(k, mn, WIDTH, TRANSPOSED), x[i]);
         }
     }
 }
@@ -179,10 +166,7 @@ static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS], cons
     for (int q = 0; q < QUADS; q++) {
         const float4 v = shared_read(s + q * apart);
 
-        x[4 * q] = v.x;
-        x[4 * q + 1] = v.y;
-        x[4 * q + 2] = v.z;
-        x[4 * q + 3] = v.w;
+        unpack(x + 4 * q, v);
     }
 }
 
@@ -190,13 +174,11 @@ static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS], cons
 template <int BK>
 static __device__ __forceinline__ unsigned next_depth(unsigned steps, unsigned small)
 {
-    return here(steps) > 1 ? BK : small >> 16;
+    return opaque(steps) > 1 ? BK : small >> 16;
 }
 
-template <int BM, int BN, int BK, int QM, int QN, int BLOCKS, bool TURNED_A, bool TURNED_B>
-static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
-    sgemm_ffma(const __grid_constant__ tilemm__sgemm_ffma_t problem, uint64_t first,
-               uint64_t tiles_m, uint64_t tiles_n)
+template <int BM, int BN, int BK, int QM, int QN, bool TRANSPOSED_A, bool TRANSPOSED_B>
+static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
 {
     const int WARPS = BM / QM * (BN / QN) / 16 / 32;
     const int WARPS_N = BN / QN / 32;
@@ -208,7 +190,7 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
     const tilemm__sgemm_args_t &args = problem.args;
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
-    const tile_place_t place = tile_place<BM, BN>(problem, first + blockIdx.x, tiles_m, tiles_n);
+    const tile_place_t place = tile_place<BM, BN>(problem);
     const int64_t begin_m = place.begin_m, begin_n = place.begin_n;
     const int64_t m0 = place.m0, n0 = place.n0, k0 = place.k0, depth = place.depth;
     const uint64_t split = place.split, matrix = place.matrix;
@@ -216,13 +198,14 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
 
     const float *a = args.a_array ? args.a_array[matrix] : args.a + matrix * args.stride_a;
     const float *b = args.b_array ? args.b_array[matrix] : args.b + matrix * args.stride_b;
-    const int wide_a = problem.vector_a, wide_b = problem.vector_b;
-    const int64_t step_a = TURNED_A ? BK : BK * args.lda, step_b = TURNED_B ? BK : BK * args.ldb;
+    const int wide_a = problem.aligned_a, wide_b = problem.aligned_b;
+    const int64_t step_a = TRANSPOSED_A ? BK : BK * args.lda,
+                  step_b = TRANSPOSED_B ? BK : BK * args.ldb;
 
-    a += TURNED_A ? m0 * args.lda + k0 : k0 * args.lda + m0;
-    b += TURNED_B ? n0 * args.ldb + k0 : k0 * args.ldb + n0;
-    a += fetch_offset<BM, TURNED_A>(threadIdx.x, args.lda, wide_a);
-    b += fetch_offset<BN, TURNED_B>(threadIdx.x, args.ldb, wide_b);
+    a += TRANSPOSED_A ? m0 * args.lda + k0 : k0 * args.lda + m0;
+    b += TRANSPOSED_B ? n0 * args.ldb + k0 : k0 * args.ldb + n0;
+    a += fetch_offset<BM, TRANSPOSED_A>(threadIdx.x, args.lda, wide_a);
+    b += fetch_offset<BN, TRANSPOSED_B>(threadIdx.x, args.ldb, wide_b);
 
     /* This thread's squares begin at (m, n), (m + BM / QM, n), (m, n + BN / QN) ... of the tile. */
     const unsigned m = warp / WARPS_N * 16 + tilemm__square_m(lane) * 4;
@@ -240,10 +223,10 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
         c = args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c;
         c += (m0 + m) * args.ldc + n0 + n;
     }
-    c = (float *)here((int64_t)c);
+    c = (float *)opaque((int64_t)c);
 
-    const unsigned small = here((unsigned)(begin_m - m0) | (unsigned)(begin_n - n0) << 8 |
-                                (unsigned)(depth - (int64_t)steps * BK) << 16);
+    const unsigned small = opaque((unsigned)(begin_m - m0) | (unsigned)(begin_n - n0) << 8 |
+                                  (unsigned)(depth - (int64_t)steps * BK) << 16);
 
     const bool CHAINS = QM * QN == 1;
     float sum[4 * QM][4 * QN], total[4 * QM][4 * QN]; /* total is used where CHAINS */
@@ -259,10 +242,10 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
         const unsigned now = steps ? BK : small >> 16;
         float next_a[PART_A], next_b[PART_B];
 
-        fetch<BM, BK, WARPS, TURNED_A>(next_a, a, args.lda, wide_a, args.m, now);
-        fetch<BN, BK, WARPS, TURNED_B>(next_b, b, args.ldb, wide_b, args.n, now);
-        store<BM, BK, WARPS, TURNED_A>(ms, next_a, wide_a, now);
-        store<BN, BK, WARPS, TURNED_B>(ns, next_b, wide_b, now);
+        fetch<BM, BK, WARPS, TRANSPOSED_A>(next_a, a, args.lda, wide_a, args.m, now);
+        fetch<BN, BK, WARPS, TRANSPOSED_B>(next_b, b, args.ldb, wide_b, args.n, now);
+        store<BM, BK, WARPS, TRANSPOSED_A>(ms, next_a, wide_a, now);
+        store<BN, BK, WARPS, TRANSPOSED_B>(ns, next_b, wide_b, now);
     }
     __syncthreads();
 
@@ -272,22 +255,22 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
         if (steps) {
             a += step_a;
             b += step_b;
-            fetch<BM, BK, WARPS, TURNED_A>(next_a, a, args.lda, wide_a, args.m,
-                                           next_depth<BK>(steps, small));
+            fetch<BM, BK, WARPS, TRANSPOSED_A>(next_a, a, args.lda, wide_a, args.m,
+                                               next_depth<BK>(steps, small));
         }
 #pragma unroll
         for (unsigned k = 0; k < BK; k++) {
             float am[4 * QM], bn[4 * QN];
 
             if (k == BK / 2 && steps) {
-                store<BM, BK, WARPS, TURNED_A>(ms + (buffer_a ^ (BM * BK)), next_a, wide_a,
-                                               next_depth<BK>(steps, small));
-                fetch<BN, BK, WARPS, TURNED_B>(next_b, b, args.ldb, wide_b, args.n,
-                                               next_depth<BK>(steps, small));
+                store<BM, BK, WARPS, TRANSPOSED_A>(ms + (buffer_a ^ (BM * BK)), next_a, wide_a,
+                                                   next_depth<BK>(steps, small));
+                fetch<BN, BK, WARPS, TRANSPOSED_B>(next_b, b, args.ldb, wide_b, args.n,
+                                                   next_depth<BK>(steps, small));
             }
-            read_fragment<QM>(am, ms + buffer_a + tilemm__ms_index(k, here(m), BM, TURNED_A),
+            read_fragment<QM>(am, ms + buffer_a + tilemm__ms_index(k, opaque(m), BM, TRANSPOSED_A),
                               BM / QM);
-            read_fragment<QN>(bn, ns + buffer_b + tilemm__ns_index(k, here(n), BN, TURNED_B),
+            read_fragment<QN>(bn, ns + buffer_b + tilemm__ns_index(k, opaque(n), BN, TRANSPOSED_B),
                               BN / QN);
 #pragma unroll
             for (int i = 0; i < 4 * QM; i++)
@@ -304,7 +287,8 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
             break;
         buffer_a ^= BM * BK;
         buffer_b ^= BN * BK;
-        store<BN, BK, WARPS, TURNED_B>(ns + buffer_b, next_b, wide_b, next_depth<BK>(steps, small));
+        store<BN, BK, WARPS, TRANSPOSED_B>(ns + buffer_b, next_b, wide_b,
+                                           next_depth<BK>(steps, small));
         steps--;
         __syncthreads();
     }
@@ -328,56 +312,41 @@ static __global__ void __launch_bounds__(BM / QM * (BN / QN) / 16, BLOCKS)
             const int col = q * (BN / QN);
 
             store_four(c + row * ldc + col, (CHAINS ? total[i] : sum[i]) + 4 * q, alpha, beta,
-                       problem.vector_c, new_n - col, end_n - col);
+                       problem.aligned_c, new_n - col, end_n - col);
         }
     }
 }
 
-template <int BM, int BN, int BK, int QM, int QN, int BLOCKS, bool TURNED_A, bool TURNED_B>
-static int launch(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
-{
-    const int threads = BM / QM * (BN / QN) / 16;
-    const tilemm__sgemm_args_t *args = &problem->args;
-    const uint64_t tiles_m = (args->m + BM - 1) / BM, tiles_n = (args->n + BN - 1) / BN;
-    const uint64_t total = tiles_m * tiles_n * args->batch_count * problem->splits;
-
-    for (uint64_t first = 0; first < total;) {
-        const uint64_t most = 1u << 30; /* the grid's limit is twice that */
-        const unsigned blocks = (unsigned)(total - first < most ? total - first : most);
-
-        sgemm_ffma<BM, BN, BK, QM, QN, BLOCKS, TURNED_A, TURNED_B>
-            <<<blocks, threads, 0, stream>>>(*problem, first, tiles_m, tiles_n);
-
-        const cudaError_t error = cudaGetLastError();
-
-        if (error != cudaSuccess)
-            return error;
-        first += blocks;
-    }
-    return cudaSuccess;
-}
+/* ---- variants ------------------------------------------------------------------------------- */
 
 /* A's rows run along k unless it is transposed, B's do if it is. */
-template <int BM, int BN, int BK, int QM, int QN, int BLOCKS>
-static int launch_turned(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
-{
-    if (!problem->args.trans_a && !problem->args.trans_b)
-        return launch<BM, BN, BK, QM, QN, BLOCKS, true, false>(problem, stream);
-    if (!problem->args.trans_a)
-        return launch<BM, BN, BK, QM, QN, BLOCKS, true, true>(problem, stream);
-    if (!problem->args.trans_b)
-        return launch<BM, BN, BK, QM, QN, BLOCKS, false, false>(problem, stream);
-    return launch<BM, BN, BK, QM, QN, BLOCKS, false, true>(problem, stream);
-}
-
-extern "C" int tilemm__sgemm_ffma_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
-{
-    switch (problem->tile) {
-#define LAUNCH_TILE(m, n, k, quads_m, quads_n, blocks)                                             \
-    case TILEMM__SGEMM_##m##X##n##X##k:                                                            \
-        return launch_turned<m, n, k, quads_m, quads_n, blocks>(problem, (cudaStream_t)stream);
-        TILEMM__SGEMM_FFMA_TILES(LAUNCH_TILE)
-#undef LAUNCH_TILE
-    default: return cudaErrorInvalidValue;
+#define KERNEL(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)          \
+    static __global__ void __launch_bounds__((m) / (quads_m) * ((n) / (quads_n)) / 16, blocks)     \
+        name(const __grid_constant__ tilemm__sgemm_ffma_t problem)                                 \
+    {                                                                                              \
+        static_assert((groups) == 1 && (stages) == 2, "what body() does");                         \
+        body<m, n, k, quads_m, quads_n, !(trans_a), (trans_b) != 0>(problem);                      \
     }
+TILEMM__SGEMM_FFMA_SM75_ROWS(KERNEL)
+
+typedef struct {
+    void (*kernel)(tilemm__sgemm_ffma_t);
+    unsigned threads;
+} variant_t;
+
+#define VARIANT(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)         \
+    {name, (m) / (quads_m) * ((n) / (quads_n)) / 16},
+static const variant_t variants[] = {TILEMM__SGEMM_FFMA_SM75_ROWS(VARIANT)};
+
+extern "C" int tilemm__sgemm_ffma_sm75_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
+{
+    const variant_t &row = variants[problem->variant - TILEMM__sgemm_ffma_sm75_128x128x16_nn];
+
+    return launch_grids(problem->blocks, 1, [&](uint64_t first, unsigned count) {
+        tilemm__sgemm_ffma_t part = *problem;
+
+        part.first = first;
+        return launch_kernel(row.kernel, {count, row.threads, 0, 1, false}, (cudaStream_t)stream,
+                             part);
+    });
 }

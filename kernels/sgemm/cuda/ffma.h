@@ -1,49 +1,81 @@
-/* ffma.h - SGEMM by FP32 multiply-adds with asynchronous copies: its tiles, where they lie in
- * shared memory, and the launcher. Needs no CUDA header.
+/* ffma.h - SGEMM by FP32 multiply-adds on shared tiles, the sum of split-K's partial products, and
+ * C = beta C: the structs that their kernels take, and the launchers. Needs no CUDA header.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FFMA_H
 #define TILEMM_KERNELS_SGEMM_CUDA_FFMA_H
 
+#include "kernels/args.h"
 #include "kernels/sgemm/layout.h"
-#include "sgemm.h"
-
-/* ---- tiles ---------------------------------------------------------------------------------- */
-
-/* TILE(m, n, k, quads_m, quads_n, groups, stages, blocks): as in TILEMM__SGEMM_FFMA_TILES; so many
- * groups of threads that compute the whole tile, each over its part of every k-step; and the number
- * of k-steps that shared memory holds. A warp has 8 x 4 lanes if a thread's part is wider than it
- * is high, else 4 x 8. */
-#define TILEMM__SGEMM_FFMA_SM80_TILES(TILE)                                                        \
-    TILE(128, 128, 16, 2, 2, 1, 4, 2)                                                              \
-    TILE(128, 64, 16, 2, 2, 1, 3, 4)                                                               \
-    TILE(64, 64, 16, 2, 2, 1, 3, 8)                                                                \
-    TILE(64, 64, 64, 2, 2, 4, 3, 2)                                                                \
-    TILE(32, 32, 32, 1, 1, 2, 3, 5)
-
-/* A tile's number: TILEMM__SGEMM_SM80_128X64X16 and so on. */
-#define TILEMM__SGEMM_TILE_NAME(m, n, k, quads_m, quads_n, groups, stages, blocks)                 \
-    TILEMM__SGEMM_SM80_##m##X##n##X##k,
-enum { TILEMM__SGEMM_FFMA_SM80_TILES(TILEMM__SGEMM_TILE_NAME) TILEMM__SGEMM_SM80_TILE_COUNT };
-#undef TILEMM__SGEMM_TILE_NAME
-
-/* So many blocks of the smallest tile leave room on every multiprocessor for the next kernel's to
- * be set up meanwhile. Of larger grids the next one's blocks would crowd where the first ones end.
- */
-enum { TILEMM__SGEMM_FEW_BLOCKS = 256 };
-
-/* ---- launcher ------------------------------------------------------------------------------- */
+#include "kernels/sgemm/variants.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* As tilemm__sgemm_ffma_launch(), for compute capability 8.0 or more. `tile` is one of
- * TILEMM__SGEMM_SM80_..., and k_split a multiple of its k. vector_a, vector_b and vector_c are not
- * looked at: each block sees for itself how its operands are aligned. With splits > 1 and partial
- * NULL (compute capability 9.0 or more, up to TILEMM__SGEMM_MOST_CLUSTER splits) the kernel itself
- * adds up the parts, first to last, and C is the result. */
+/* ---- tiles ---------------------------------------------------------------------------------- */
+
+/* Grids of the smallest sm80 tile of at most this many blocks leave room on every multiprocessor
+ * for the next kernel's blocks. After larger grids those would crowd where the first ones end. */
+enum { TILEMM__SGEMM_FEW_BLOCKS = 256 };
+
+/* One product, 0 < k <= TILEMM__SGEMM_MOST_K. Split s takes k from s * k_split on: k_split is a
+ * multiple of the tile's k, and no split is empty. With splits > 1 either the splits of a tile are
+ * a cluster (sm80 on compute capability 9.0), which adds up what they have; or a split's part of
+ * the product, alpha and beta left out, goes to partial + s * batch_count * m * n: dense row-major
+ * matrices. With splits = 1, k_split is k or more. */
+typedef struct {
+    tilemm__sgemm_args_t args;
+    int variant;
+    /* Of sm75: A, B, C (or the partial products) are moved 16 bytes at a time. For A: m >= the
+     * tile's; the address, lda and stride_a are multiples of 16 bytes; if A is transposed, so is m.
+     * For B likewise with n. For what is stored: address, ld, stride and n. Blocks of sm80 find out
+     * by themselves how their operands are aligned. */
+    int aligned_a, aligned_b, aligned_c;
+    int64_t splits, k_split;
+    float *partial; /* NULL: a cluster, or one split */
+    /* Of sm80: the next kernel in the stream waits for this one only at its end, and computes other
+     * elements of C. It may start as soon as all blocks of this one have started. */
+    int lets_start;
+    unsigned cluster;                 /* blocks; 1: none */
+    uint64_t first, tiles_m, tiles_n; /* the grid's first block; tiles of a matrix */
+    uint64_t blocks;                  /* of all grids: tiles of the batch, times splits */
+    size_t partial_bytes;
+    int concurrent; /* may start before the kernel before has ended: compute capability 9.0 */
+} tilemm__sgemm_ffma_t;
+
+/* ---- the sum of split-K --------------------------------------------------------------------- */
+
+/* C = alpha * (the sum of the partial products, in a fixed order) + beta C. */
+typedef struct {
+    tilemm__sgemm_args_t args; /* m, n, alpha, beta, C and the batch */
+    const float *partial;
+    int64_t splits, count; /* count: elements of C in the batch */
+    int variant;
+    unsigned blocks; /* of the grid; 0: not launched */
+    int concurrent;
+} tilemm__sgemm_splitk_t;
+
+/* ---- C = beta C ----------------------------------------------------------------------------- */
+
+enum { TILEMM__SGEMM_SCALE_COLUMNS = 4 /* of a thread */ };
+
+/* beta = 0 stores zeros. Blocks of `across` x `down` threads; items are `tiles` tiles of columns by
+ * `groups` groups of `down` rows of all the batch. */
+typedef struct {
+    tilemm__sgemm_args_t args;
+    int64_t tiles, groups;
+    int variant;
+    unsigned blocks, across, down;
+} tilemm__sgemm_scale_t;
+
+/* ---- launchers ------------------------------------------------------------------------------ */
+
+/* They look the variant up, queue on `stream` (a cudaStream_t) and return a cudaError_t. */
+int tilemm__sgemm_ffma_sm75_launch(const tilemm__sgemm_ffma_t *problem, void *stream);
 int tilemm__sgemm_ffma_sm80_launch(const tilemm__sgemm_ffma_t *problem, void *stream);
+int tilemm__sgemm_splitk_launch(const tilemm__sgemm_splitk_t *problem, void *stream);
+int tilemm__sgemm_scale_launch(const tilemm__sgemm_scale_t *problem, void *stream);
 
 #ifdef __cplusplus
 }

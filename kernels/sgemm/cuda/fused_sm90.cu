@@ -1,295 +1,43 @@
-/* fused_sm90.cu - SGEMM in one launch on Hopper's tensor cores, operands split in three BF16
- * planes as they are read (sgemm_fused.h).
+/* fused_sm90.cu - SGEMM in one launch on the tensor cores of compute capability 9.0: "fused" means
+ * that the three BF16 planes of split precision (fused.h) are made inside the kernel.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * Layout. A tile is BM x BN of C, k in steps of 32. The copy engine brings steps of both operands
- * to queues in shared memory. Planes of op(B)'s steps are in a ring there; those of op(A)'s are in
- * registers, which the tensor cores take as well. Where C has few rows, the operands change places.
+ * to queues in shared memory. The planes of op(B) are in a ring there, those of op(A) in registers,
+ * from which the tensor cores take them as well. Where C has few rows, the kernel computes the
+ * transposed product.
  *
- * Splitter: one warpgroup makes the planes of op(B). Two of its threads ask for the steps of op(A)
- * and op(B), ahead of their use.
+ * Splitter: one warpgroup makes the planes of op(B). Two of its threads ask for steps of op(A) and
+ * op(B) ahead of their use.
  *
- * Multipliers: each of BM / 64 warpgroups has 64 rows. It splits its rows of op(A) a step ahead,
- * between the instructions for the tensor cores. The product of the large planes and those of the
- * others go to `part`, one after the other, which each time is added to `total` in ordinary
- * registers, since the tensor core truncates what it accumulates. A step that has numbers which the
- * planes cannot carry (Inf, NaN, next to overflow, below 2^-100) does not count: the warps
- * concerned multiply it in FP32.
+ * Multipliers: each of BM / 64 warpgroups has 64 rows. It makes the planes of its rows of op(A) a
+ * step ahead, between the instructions for the tensor cores. The tensor core truncates what it
+ * accumulates: so the product of the large planes and those of the others go to `part`, one after
+ * the other, and each time `part` is added to `total` in ordinary registers (promotion). A step
+ * with numbers that planes cannot carry (Inf, NaN, next to overflow, below 2^-100) does not count:
+ * the warps concerned multiply it in FP32.
  *
- * Epilogue: alpha, beta, straight to C; or by the copy engine, so that the multipliers go on with
- * the next tile meanwhile; or to the partial products where k is split; or, where the splits of k
- * are the blocks of a cluster, each block adds up some rows of all of them, in order.
+ * Epilogue: alpha, beta, straight to C; or by the copy engine, while multipliers go on with the
+ * next tile; or, with split-K, to the partial products, or to the other blocks of the cluster, each
+ * of which adds up some rows of all splits, in order.
  *
- * Blocks are persistent: reading and splitting run on into the next tile.
+ * Tile scheduler: blocks are persistent; reading and making planes run on into the next tile.
  *
- * Assumes: compute capability 9.0 (sm_90a). */
+ * Assumes compute capability 9.0 (sm_90a). */
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/launch.cuh"
-#include "fused.h"
-#include "kernels/cuda/sm90.cuh"
 #include "kernels/cuda/tensor_map.cuh"
-
-enum {
-    BK = TILEMM__SGEMM_FUSED_K,
-    WARPGROUP = 128,
-    PLANES = 3,
-    ROWS = 2, /* of op(A), that are a multiplier thread's */
-    OCTET = 8,
-    GROUP = 8
-};
-static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
-
-/* A kernel's constants: the tile; whether the operands' memory runs along k; whether they have
- * changed places, so that C's memory runs down the columns; whether there is room for the copy
- * engine to store C from. */
-template <int BM_, int BN_, bool A_K_, bool B_K_, bool TURNED_, bool BULK_>
-struct shape_t {
-    static const int BM = BM_, BN = BN_;
-    static const bool A_K = A_K_, B_K = B_K_, TURNED = TURNED_, BULK = BULK_;
-    static const bool NARROW = BN < 64;     /* mostly a matter of reading op(A) */
-    static const int MULTIPLIERS = BM / 64; /* warpgroups */
-    static const int REGISTERS_SPLITTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
-    static const int REGISTERS_MULTIPLIER = NARROW ? 104 : MULTIPLIERS == 1 ? 168 : 216;
-    static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
-    static const int ACCUMULATORS = BN / 2;         /* registers */
-    static const int LINES = BN > 32 ? BN / 32 : 1; /* of op(B), for a thread to split */
-    static const int LINES_B = BN > 32 ? BN : 32;   /* that a stage has room for */
-    /* Of planes, in the ring; and of numbers on their way: what shared memory has room for. */
-    static const int BUFFERS = BN == 16 ? 12 : NARROW ? 8 : BULK && BN == 128 ? 2 : 3;
-    static const int STAGES = BULK && (BM == 64 || BN == 128) ? 3 : 4;
-    static const int PLANE = BN / 8 * TILEMM__SGEMM_FUSED_PITCH; /* words */
-    static const int TILE = BM * LINES_B;                        /* floats, of C */
-    static_assert(BULK || TILE <= BUFFERS * PLANES * PLANE, "the ring has room for the tile");
-    static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 128, "whole warpgroups, one instruction");
-
-    /* What the copy engine brings of so many lines: parts of 32 where memory runs along them. */
-    static __device__ constexpr int stage_bytes(int lines, bool k_major)
-    {
-        return (k_major ? lines : (lines + 31) / 32 * 32) * BK * 4;
-    }
-};
-
-/* ---- places --------------------------------------------------------------------------------- */
-
-/* The operands and the result for the copy engine. */
-typedef struct {
-    CUtensorMap a, b, c;
-} maps_t;
-
-/* What the blocks have to do: items, each a tile of a matrix and one split of its k. */
-typedef struct {
-    unsigned rows, cols; /* of tiles in a matrix */
-    unsigned count;      /* of items */
-    bool bulk;           /* the copy engine stores C */
-} schedule_t;
-
-typedef struct {
-    int m, n, k, end; /* of the tile's first element; and the end of the split */
-    unsigned matrix, split;
-} place_t;
-
-/* Splits of a tile follow each other; tiles go down groups of GROUP rows of tiles. */
-template <typename S>
-static __device__ __forceinline__ place_t locate(const tilemm__sgemm_ffma_t &problem,
-                                                 const schedule_t &schedule, unsigned item)
-{
-    const unsigned splits = (unsigned)problem.splits, per_matrix = schedule.rows * schedule.cols;
-    const unsigned tile = item / splits, split = item - tile * splits;
-    const unsigned matrix = tile / per_matrix, inside = tile - matrix * per_matrix;
-    const unsigned per_group = GROUP * schedule.cols, group = inside / per_group;
-    const unsigned height = min((unsigned)GROUP, schedule.rows - group * GROUP);
-    const unsigned in_group = inside - group * per_group;
-    const unsigned col = in_group / height, row = group * GROUP + (in_group - col * height);
-    const int64_t k = split * problem.k_split, end = min(problem.args.k, k + problem.k_split);
-    const place_t place = {(int)row * S::BM, (int)col * S::BN, (int)k, (int)end, matrix, split};
-
-    return place;
-}
-
-/* ---- feed ----------------------------------------------------------------------------------- */
-
-/* Steps of an operand on their way from global memory: LINES lines by BK each. */
-template <int LINES, int STAGES>
-struct queue_t {
-    __align__(1024) float at[STAGES][LINES * BK];
-    uint64_t full[STAGES], empty[STAGES];
-};
-
-/* Where the next step comes from. One thread asks for it. */
-typedef struct {
-    unsigned item;            /* after this one */
-    int line, k, end, matrix; /* the next step's place, and the end of the item's k */
-    unsigned count;           /* of steps that were asked for */
-} feed_t;
-
-/* Ask for the next step, be it of the next item. After op(A)'s last one comes a step of zeros: the
- * multipliers split one more step than there are. */
-template <typename S, bool IS_A>
-static __device__ __forceinline__ void
-feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
-          const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule, const maps_t &maps)
-{
-    const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
-    const int LINES = IS_A ? S::BM : S::BN, BYTES = S::stage_bytes(LINES, K_MAJOR);
-    const CUtensorMap *const map = IS_A ? &maps.a : &maps.b;
-    const unsigned stage = feed.count % S::STAGES, parity = feed.count / S::STAGES % 2;
-
-    if (feed.k >= feed.end) {
-        if (feed.item < schedule.count) {
-            const place_t place = locate<S>(problem, schedule, feed.item);
-
-            feed.line = IS_A ? place.m : place.n;
-            feed.k = place.k;
-            feed.end = place.end;
-            feed.matrix = (int)place.matrix;
-        } else if (IS_A && feed.item < schedule.count + gridDim.x) {
-            feed.k = (int)((problem.args.k + BK - 1) / BK * BK);
-            feed.end = feed.k + 1;
-        } else {
-            return;
-        }
-        feed.item += gridDim.x;
-    }
-    mbarrier_wait(&queue.empty[stage], parity ^ 1);
-    mbarrier_expect(&queue.full[stage], BYTES);
-    if (K_MAJOR) {
-        tensor_load(queue.at[stage], map, feed.k, feed.line, feed.matrix, &queue.full[stage]);
-    } else {
-#pragma unroll
-        for (int i = 0; i < LINES; i += 32)
-            tensor_load(queue.at[stage] + i * BK, map, feed.line + i, feed.k, feed.matrix,
-                        &queue.full[stage]);
-    }
-    feed.k += BK;
-    feed.count++;
-}
-
-/* The index of a lane's first number in a stage: `line` is the warp's first. */
-template <int LINES, bool K_MAJOR>
-static __device__ __forceinline__ unsigned first_of(unsigned line)
-{
-    const unsigned lane = threadIdx.x % 32;
-
-    return tilemm__fused_staged(line + tilemm__fused_line(lane, 0, LINES, K_MAJOR),
-                                tilemm__fused_k(lane % 4, 0), K_MAJOR);
-}
-
-/* Half of a lane's octets of LINES lines of a stage. */
-template <int LINES, bool K_MAJOR>
-static __device__ __forceinline__ void take(const float *stage, unsigned first, int half,
-                                            float (&x)[LINES][OCTET / 2])
-{
-    asm volatile("" : "+r"(first)); /* no registers for the places of all numbers */
-    if (K_MAJOR) {
-        first ^= half * TILEMM__SGEMM_FUSED_HALF_K;
-#pragma unroll
-        for (int j = 0; j < LINES; j++)
-#pragma unroll
-            for (int i = 0; i < OCTET / 2; i += 2) {
-                const float2 v =
-                    *(const float2 *)(stage + (first ^ i) + j * TILEMM__SGEMM_FUSED_8_LINES);
-
-                x[j][i] = v.x, x[j][i + 1] = v.y;
-            }
-    } else {
-#pragma unroll
-        for (int i = 0; i < OCTET / 2; i++) {
-            const float *const from =
-                stage + (first ^ i * TILEMM__SGEMM_FUSED_NEXT) + half * TILEMM__SGEMM_FUSED_HALF;
-
-            if (LINES == 4) {
-                const float4 v = *(const float4 *)from;
-
-                x[0][i] = v.x, x[1 % LINES][i] = v.y, x[2 % LINES][i] = v.z, x[3 % LINES][i] = v.w;
-            } else if (LINES == 2) {
-                const float2 v = *(const float2 *)from;
-
-                x[0][i] = v.x, x[1 % LINES][i] = v.y;
-            } else {
-                x[0][i] = *from;
-            }
-        }
-    }
-}
-
-/* Dynamic shared memory. */
-template <typename S>
-struct shared_t {
-    queue_t<S::BM, S::STAGES> a;
-    queue_t<S::LINES_B, S::STAGES> b;
-    unsigned planes[S::BUFFERS][PLANES][S::PLANE];     /* of op(B): h, m, l */
-    __align__(1024) float bulk[S::BULK ? S::TILE : 1]; /* for the copy engine to store */
-    uint64_t full[S::BUFFERS], empty[S::BUFFERS];
-    /* Whether a splitter's warp found what planes cannot carry. */
-    union {
-        unsigned any;
-        bool warp[WARPGROUP / 32];
-    } beyond[S::BUFFERS];
-};
-
-/* Where a tile of C goes: else it is in the ring, when that is no longer in use. */
-template <typename S>
-static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
-{
-    return S::BULK ? shared.bulk : (float *)shared.planes;
-}
-
-/* ---- split ---------------------------------------------------------------------------------- */
-
-/* Among what was split: the bits of the least magnitude that is not zero, less 1; and of h's
- * magnitudes the largest, in either half of a word. */
-typedef struct {
-    unsigned least, most;
-} range_t;
-
-[[maybe_unused]] static __device__ __forceinline__ range_t range_of_none(void)
-{
-    const range_t none = {~0u, 0};
-
-    return none;
-}
-
-/* Whether there was something that the planes cannot carry: below 2^-100 the last bits of l, and of
- * the products, would be lost; h may be Inf, or NaN. */
-[[maybe_unused]] static __device__ __forceinline__ bool is_beyond_planes(const range_t &range)
-{
-    const unsigned LEAST = (127 - 100) << 23, MOST = 0x7f80;
-
-    return range.least < LEAST - 1 || (range.most & 0xffff) >= MOST || range.most >> 16 >= MOST;
-}
-
-static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
-{
-    unsigned pair;
-
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-    return pair;
-}
-
-/* x = h + m + l, for two at a time. */
-[[maybe_unused]] static __device__ __forceinline__ void
-split(float x, float y, unsigned (&planes)[PLANES], range_t &range)
-{
-    /* Of x, as h may be zero where x is not. */
-    range.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, range.least);
-    range.least = __viaddmin_u32(__float_as_uint(y) & 0x7fffffff, ~0u, range.least);
-#pragma unroll
-    for (int p = 0; p < PLANES; p++) {
-        planes[p] = bf16_pair(x, y);
-        x -= __uint_as_float(planes[p] << 16);
-        y -= __uint_as_float(planes[p] & 0xffff0000);
-    }
-    range.most = __vmaxu2(planes[0] & 0x7fff7fff, range.most);
-}
+#include "kernels/cuda/wgmma.cuh"
+#include "fused_sm90.cuh"
 
 /* ---- splitter ------------------------------------------------------------------------------- */
 
 template <typename S>
-static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &problem,
-                                               const schedule_t &schedule, const maps_t &maps,
+static __device__ __forceinline__ void split_b(const fused_t &problem, const maps_t &maps,
                                                shared_t<S> &shared)
 {
     const unsigned thread = threadIdx.x % WARPGROUP, warp = thread / 32, lane = thread % 32;
@@ -299,12 +47,12 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
 
     for (int i = 0; i < S::STAGES - 1; i++) {
         if (thread == 0)
-            feed_step<S, false>(feed, shared.b, problem, schedule, maps);
+            feed_step<S, false>(feed, shared.b, problem, maps);
         else if (thread == 32 && i > 0)
-            feed_step<S, true>(feed, shared.a, problem, schedule, maps);
+            feed_step<S, true>(feed, shared.a, problem, maps);
     }
-    for (unsigned item = blockIdx.x; item < schedule.count; item += gridDim.x) {
-        const place_t place = locate<S>(problem, schedule, item);
+    for (unsigned item = blockIdx.x; item < problem.count; item += gridDim.x) {
+        const place_t place = locate<S>(problem, item);
 
 #pragma unroll 1
         for (int k = place.k; k < place.end; k += BK, count++) {
@@ -312,9 +60,9 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
             range_t range = range_of_none();
 
             if (thread == 0)
-                feed_step<S, false>(feed, shared.b, problem, schedule, maps);
+                feed_step<S, false>(feed, shared.b, problem, maps);
             else if (thread == 32)
-                feed_step<S, true>(feed, shared.a, problem, schedule, maps);
+                feed_step<S, true>(feed, shared.a, problem, maps);
             __syncwarp();
             mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
             mbarrier_wait(&shared.empty[buffer], parity);
@@ -357,10 +105,10 @@ static __device__ __forceinline__ void split_b(const tilemm__sgemm_ffma_t &probl
 
 /* ---- multipliers ---------------------------------------------------------------------------- */
 
-/* A thread's pairs are fragments for two products of 16 of k. */
+/* A thread's pairs of a step are fragments for two products of 16 of k. */
 enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2, PRODUCTS = 6 };
 
-/* Fragments are in use by the tensor cores between these. */
+/* Between two of these the tensor cores use the fragments. */
 [[maybe_unused]] static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][FRAGMENTS])
 {
 #pragma unroll
@@ -370,7 +118,7 @@ enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2, PRODUCTS = 6 };
             asm volatile("" : "+r"(a[p][i])::"memory");
 }
 
-/* Split half a step of op(A): pair i is of row i % 2. */
+/* Make the planes of half a step of op(A): pair i is of row i % 2. */
 template <typename S>
 static __device__ __forceinline__ void split_a(const float *stage, unsigned first, int half,
                                                unsigned (&a)[PLANES][FRAGMENTS], range_t &range)
@@ -389,9 +137,9 @@ static __device__ __forceinline__ void split_a(const float *stage, unsigned firs
     }
 }
 
-/* part = products FIRST to LAST - 1 of a step on the tensor cores, which are under way on return;
- * and half of the next step is split, between the instructions for the tensor cores, as a warp that
- * has given out all of those would only wait for them. */
+/* part = products FIRST to LAST - 1 of a step on the tensor cores, which are under way on return.
+ * Between the instructions for the tensor cores, make the planes of half of the next step: a warp
+ * that had issued all of these would only wait for them. */
 template <typename S, int FIRST, int LAST>
 static __device__ __forceinline__ void
 multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
@@ -416,8 +164,8 @@ multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
     wgmma_commit();
 }
 
-/* A thread's rows and columns of the tile: row i of ROWS; its columns are col, col + 1, and those
- * 8 further on and so forth. */
+/* A thread's rows of the tile, number i of ROWS; and its first column col. It has columns col + 8 i
+ * and col + 8 i + 1. */
 template <typename S>
 static __device__ __forceinline__ unsigned row_of(int i)
 {
@@ -429,8 +177,8 @@ static __device__ __forceinline__ unsigned row_of(int i)
     return threadIdx.x % 4 * 2;
 }
 
-/* total += a step's product in FP32, from the operands themselves, summed apart as on the tensor
- * cores. */
+/* total += a step's product in FP32, from the operands themselves, summed separately as on the
+ * tensor cores. */
 template <typename S>
 static __device__ __forceinline__ void multiply_fp32(float (&total)[S::ACCUMULATORS],
                                                      const tilemm__sgemm_args_t &args,
@@ -446,7 +194,7 @@ static __device__ __forceinline__ void multiply_fp32(float (&total)[S::ACCUMULAT
         int64_t col = (int64_t)place.n + col_of() + i * 2;
         float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 
-        asm volatile("" : "+l"(col)); /* no registers for the places of all columns */
+        col = opaque(col); /* no registers for the places of all columns */
         const int64_t col0 = min(col, args.n - 1), col1 = min(col + 1, args.n - 1);
 
 #pragma unroll 1
@@ -480,7 +228,7 @@ static __device__ __forceinline__ void to_shared(const float (&total)[S::ACCUMUL
             make_float2(alpha * total[i], alpha * total[i + 1]);
 }
 
-/* To C by the copy engine, each warp its 16 rows. */
+/* Store in C by the copy engine, each warp its 16 rows. */
 template <typename S>
 static __device__ __forceinline__ void store_bulk(const float (&total)[S::ACCUMULATORS],
                                                   float alpha, const CUtensorMap *c,
@@ -490,7 +238,7 @@ static __device__ __forceinline__ void store_bulk(const float (&total)[S::ACCUMU
 
     if (threadIdx.x % 32 == 0)
         tensor_wait_read();
-    __syncwarp(); /* the last tile has gone */
+    __syncwarp(); /* the tile before has gone */
     to_shared<S>(total, alpha, tile);
     fence_for_async();
     __syncwarp();
@@ -500,11 +248,10 @@ static __device__ __forceinline__ void store_bulk(const float (&total)[S::ACCUMU
                          tile + tilemm__fused_tile(row, col, S::LINES_B));
 }
 
-/* To C, or to the partial products. */
+/* Store in C, or in the partial products. */
 template <typename S>
 static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATORS],
-                                             const tilemm__sgemm_ffma_t &problem,
-                                             const place_t &place)
+                                             const fused_t &problem, const place_t &place)
 {
     const tilemm__sgemm_args_t &args = problem.args;
     float *const whole =
@@ -512,7 +259,7 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
             ? problem.partial + (place.split * args.batch_count + place.matrix) * args.m * args.n
         : args.c_array ? args.c_array[place.matrix]
                        : args.c + place.matrix * args.stride_c;
-    const int64_t ld = !problem.partial ? args.ldc : S::TURNED ? args.m : args.n;
+    const int64_t ld = !problem.partial ? args.ldc : S::TRANSPOSED ? args.m : args.n;
     const float alpha = problem.partial ? 1.0f : args.alpha;
     const float beta = problem.partial ? 0.0f : args.beta;
     const int64_t cols = args.n - place.n - col_of();
@@ -520,9 +267,9 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
 #pragma unroll
     for (int h = 0; h < ROWS; h++) {
         const int64_t row = (int64_t)place.m + row_of<S>(h), col = (int64_t)place.n + col_of();
-        const int64_t next = S::TURNED ? ld : 1; /* column */
-        float *const to = whole + (S::TURNED ? col * ld + row : row * ld + col);
-        const bool pairs = !S::TURNED && ((uint64_t)to & 7) == 0;
+        const int64_t next = S::TRANSPOSED ? ld : 1; /* column */
+        float *const to = whole + (S::TRANSPOSED ? col * ld + row : row * ld + col);
+        const bool pairs = !S::TRANSPOSED && ((uint64_t)to & 7) == 0;
 
         if (row >= args.m)
             continue;
@@ -546,13 +293,12 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
     }
 }
 
-/* The blocks of a cluster have one tile, each one split of its k: add them up, some rows each. */
+/* The blocks of a cluster have one tile, each a split of its k: add up, each some rows. */
 template <typename S>
-static __device__ __forceinline__ void
-add_up(shared_t<S> &shared, const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule)
+static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t &problem)
 {
     const tilemm__sgemm_args_t &args = problem.args;
-    const place_t place = locate<S>(problem, schedule, blockIdx.x);
+    const place_t place = locate<S>(problem, blockIdx.x);
     const int blocks = (int)problem.splits, rank = (int)place.split;
     const int rows = (int)min((int64_t)S::BM, args.m - place.m);
     const int cols = (int)min((int64_t)S::BN, args.n - place.n);
@@ -567,7 +313,7 @@ add_up(shared_t<S> &shared, const tilemm__sgemm_ffma_t &problem, const schedule_
 
         if (j < cols) {
             const int64_t row = (int64_t)place.m + i, col = (int64_t)place.n + j;
-            float *const to = c + (S::TURNED ? col * args.ldc + row : row * args.ldc + col);
+            float *const to = c + (S::TRANSPOSED ? col * args.ldc + row : row * args.ldc + col);
             float sum = 0.0f;
 
 #pragma unroll 4
@@ -580,15 +326,16 @@ add_up(shared_t<S> &shared, const tilemm__sgemm_ffma_t &problem, const schedule_
     cluster_sync(); /* nobody leaves while another may still read from it */
 }
 
-/* ---- kernel --------------------------------------------------------------------------------- */
+/* ---- multiplying items
+ * --------------------------------------------------------------------------------- */
 
-/* A multiplier's state. */
+/* The state of a multiplier thread. */
 template <typename S>
 struct multiplier_t {
     unsigned first; /* of its numbers in a stage of op(A) */
-    unsigned count; /* of steps of op(A) that were split */
+    unsigned count; /* of steps of op(A) of which planes were made */
     unsigned buffer, parity;
-    bool beyond; /* whether planes could not carry what the thread split last */
+    bool beyond; /* whether planes cannot carry the thread's numbers of the step */
     unsigned item;
     place_t place;
     int k; /* of the next step */
@@ -605,11 +352,11 @@ static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool in_fp3
         at.total[i] += at.part[i];
 }
 
-/* Multiply a step, and split the next one. */
+/* Multiply a step, and make the planes of the next one. */
 template <typename S>
 static __device__ __forceinline__ void
 step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
-     unsigned (&next_a)[PLANES][FRAGMENTS], const tilemm__sgemm_ffma_t &problem)
+     unsigned (&next_a)[PLANES][FRAGMENTS], const fused_t &problem)
 {
     const unsigned stage = at.count % S::STAGES, lane = threadIdx.x % 32;
     range_t range = range_of_none();
@@ -620,7 +367,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
     mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
     multiply<S, 0, 1>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a,
                       range);
-    /* Lane 0 alone reads, as it alone reports that all was read. */
+    /* Lane 0 alone reads, since it alone reports that all has been read. */
     const bool in_fp32 =
         __any_sync(~0u, at.beyond | (lane == 0 && shared.beyond[at.buffer].any != 0));
 
@@ -658,53 +405,50 @@ static __device__ __forceinline__ void multipliers_sync(void)
 }
 
 template <typename S>
-static __device__ __forceinline__ void
-begin_item(multiplier_t<S> &at, const tilemm__sgemm_ffma_t &problem, const schedule_t &schedule)
+static __device__ __forceinline__ void begin_item(multiplier_t<S> &at, const fused_t &problem)
 {
-    at.place = locate<S>(problem, schedule, at.item);
+    at.place = locate<S>(problem, at.item);
     at.k = at.place.k;
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++)
         at.total[i] = 0.0f;
 }
 
-/* After a step: if it was an item's last, store that, and go to the next item. Whether there is
- * more to do. */
+/* After a step: if it was an item's last, store the tile and go to the next item. Returns whether
+ * there is more to do. */
 template <typename S>
 static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &shared,
-                                             const tilemm__sgemm_ffma_t &problem,
-                                             const schedule_t &schedule, const maps_t &maps)
+                                             const fused_t &problem, const maps_t &maps)
 {
     if (at.k < at.place.end)
         return true;
     if (problem.splits > 1 && !problem.partial) { /* for add_up() */
         multipliers_sync<S>();
         to_shared<S>(at.total, 1.0f, tile_of(shared));
-    } else if (S::BULK && schedule.bulk) {
+    } else if (S::BULK && problem.bulk) {
         store_bulk<S>(at.total, problem.args.alpha, &maps.c, at.place, shared.bulk);
     } else {
         store<S>(at.total, problem, at.place);
     }
     at.item += gridDim.x;
-    if (at.item >= schedule.count)
+    if (at.item >= problem.count)
         return false;
-    begin_item(at, problem, schedule);
+    begin_item(at, problem);
     return true;
 }
 
 template <typename S>
-static __device__ __forceinline__ void multiply_items(const tilemm__sgemm_ffma_t &problem,
-                                                      const schedule_t &schedule,
-                                                      const maps_t &maps, shared_t<S> &shared)
+static __device__ __forceinline__ void multiply_items(const fused_t &problem, const maps_t &maps,
+                                                      shared_t<S> &shared)
 {
-    unsigned a[2][PLANES][FRAGMENTS]; /* one step's, and the next one's */
+    unsigned a[2][PLANES][FRAGMENTS]; /* of one step, and of the next */
     multiplier_t<S> at;
     range_t range = range_of_none();
 
     at.item = blockIdx.x;
     at.buffer = at.parity = 0;
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
-    begin_item(at, problem, schedule);
+    begin_item(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);
     split_a<S>(shared.a.at[0], at.first, 0, a[0], range);
     split_a<S>(shared.a.at[0], at.first, 1, a[0], range);
@@ -716,20 +460,18 @@ static __device__ __forceinline__ void multiply_items(const tilemm__sgemm_ffma_t
 #pragma unroll 1
     do {
         step<S>(at, shared, a[0], a[1], problem);
-        if (!go_on(at, shared, problem, schedule, maps))
+        if (!go_on(at, shared, problem, maps))
             break;
         step<S>(at, shared, a[1], a[0], problem);
-    } while (go_on(at, shared, problem, schedule, maps));
-    if (S::BULK && schedule.bulk)
+    } while (go_on(at, shared, problem, maps));
+    if (S::BULK && problem.bulk)
         tensor_wait_read(); /* before the shared memory goes */
 }
 
-/* 384 threads, one block to a multiprocessor; or 256, two of them. */
+/* ---- kernels -------------------------------------------------------------------------------- */
+
 template <typename S>
-static __global__ void __launch_bounds__(S::THREADS, S::MULTIPLIERS == 1 ? 2 : 1)
-    sgemm_fused_sm90(const __grid_constant__ tilemm__sgemm_ffma_t problem,
-                     const __grid_constant__ schedule_t schedule,
-                     const __grid_constant__ maps_t maps)
+static __device__ __forceinline__ void multiply_fused(const fused_t &problem, const maps_t &maps)
 {
 #if __CUDA_ARCH_FEAT_SM90_ALL
     extern __shared__ __align__(1024) unsigned char memory[];
@@ -754,19 +496,30 @@ static __global__ void __launch_bounds__(S::THREADS, S::MULTIPLIERS == 1 ? 2 : 1
     wait_for_previous();
     if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
         registers_shrink<S::REGISTERS_SPLITTER>();
-        split_b<S>(problem, schedule, maps, shared);
+        split_b<S>(problem, maps, shared);
     } else {
         registers_grow<S::REGISTERS_MULTIPLIER>();
-        multiply_items<S>(problem, schedule, maps, shared);
+        multiply_items<S>(problem, maps, shared);
     }
     if (problem.splits > 1 && !problem.partial)
-        add_up<S>(shared, problem, schedule);
+        add_up<S>(shared, problem);
 #endif
 }
 
-/* ---- host ----------------------------------------------------------------------------------- */
+/* 384 threads, one block to a multiprocessor; or 256, two of them. */
+#define FUSED(name, m, n, a_k, b_k, transposed, bulk)                                              \
+    typedef shape_t<m, n, a_k, b_k, transposed, bulk> name##_t;                                    \
+    static __global__ void __launch_bounds__(name##_t::THREADS,                                    \
+                                             name##_t::MULTIPLIERS == 1 ? 2 : 1)                   \
+        name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \
+    {                                                                                              \
+        multiply_fused<name##_t>(problem, maps);                                                   \
+    }
+TILEMM__SGEMM_FUSED_ROWS(FUSED)
 
-/* Matrices of y lines of x numbers, for copies of box_y lines of 32. */
+/* ---- launcher ------------------------------------------------------------------------------- */
+
+/* Describe matrices of y lines of x numbers, for copies of box_y lines of 32. */
 static bool describe(CUtensorMap *map, const float *data, int64_t x, int64_t y, int64_t ld,
                      int64_t stride, int64_t batch, int box_y)
 {
@@ -788,111 +541,33 @@ static bool describe_operand(CUtensorMap *map, const float *data, int64_t lines,
                    : describe(map, data, lines, k, ld, stride, batch, BK);
 }
 
-/* Whether the copy engine can store C: it cannot add to it. */
-static bool is_bulk(const tilemm__sgemm_ffma_t *problem)
-{
-    const tilemm__sgemm_args_t *const args = &problem->args;
-
-    return problem->splits == 1 && args->beta == 0.0f && !args->c_array &&
-           ((uint64_t)args->c | args->ldc * sizeof(float) |
-            (args->batch_count > 1 ? args->stride_c * sizeof(float) : 0)) %
-                   16 ==
-               0;
-}
-
-/* Sizes, and items, whose counts fit 31 bits, with a tile and a grid beyond. */
-static const int64_t MOST = INT32_MAX - 65536;
-
 template <typename S>
-static int launch(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
+static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaStream_t stream)
 {
     const tilemm__sgemm_args_t *const args = &problem->args;
-    const size_t bytes = sizeof(shared_t<S>);
-    const bool in_cluster = problem->splits > 1 && !problem->partial;
-    const int64_t rows = (args->m + S::BM - 1) / S::BM, cols = (args->n + S::BN - 1) / S::BN;
-    const int64_t count = rows * cols * args->batch_count * problem->splits;
-    schedule_t schedule;
+    const int64_t batch = args->batch_count;
     maps_t maps;
-    int device = 0, sms = 0;
-    cudaError_t error = cudaGetDevice(&device);
 
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-    if (error == cudaSuccess)
-        error = cudaFuncSetAttribute(sgemm_fused_sm90<S>,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
-    if (error != cudaSuccess)
-        return error;
-    if (args->m > MOST || args->n > MOST || args->k > MOST || count > MOST)
-        return cudaErrorInvalidConfiguration;
-    schedule.bulk = S::BULK && is_bulk(problem);
     if (!describe_operand(&maps.a, args->a, args->m, args->k, S::A_K, args->lda, args->stride_a,
-                          args->batch_count, S::BM) ||
+                          batch, S::BM) ||
         !describe_operand(&maps.b, args->b, args->n, args->k, S::B_K, args->ldb, args->stride_b,
-                          args->batch_count, S::BN) ||
-        (schedule.bulk && !describe(&maps.c, args->c, args->n, args->m, args->ldc, args->stride_c,
-                                    args->batch_count, 16)))
+                          batch, S::BN) ||
+        (problem->bulk &&
+         !describe(&maps.c, args->c, args->n, args->m, args->ldc, args->stride_c, batch, 16)))
         return cudaErrorInvalidValue;
-    schedule.rows = (unsigned)rows;
-    schedule.cols = (unsigned)cols;
-    schedule.count = (unsigned)count;
-    sms *= S::MULTIPLIERS == 1 ? 2 : 1;
-    return launch_cluster_after(sgemm_fused_sm90<S>, in_cluster ? (unsigned)problem->splits : 1,
-                                (unsigned)(in_cluster || count < sms ? count : sms), S::THREADS,
-                                bytes, stream, *problem, schedule, maps);
+    return launch_kernel(
+        kernel,
+        {(unsigned)problem->blocks, S::THREADS, sizeof(shared_t<S>), problem->cluster, true},
+        stream, *problem, maps);
 }
 
-template <int BM, int BN, bool TURNED, bool BULK>
-static int launch_major(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
+extern "C" int tilemm__sgemm_fused_launch(const fused_t *problem, void *stream)
 {
-    const bool a_k = !problem->args.trans_a, b_k = problem->args.trans_b;
-
-    if (a_k && b_k)
-        return launch<shape_t<BM, BN, true, true, TURNED, BULK>>(problem, stream);
-    if (a_k)
-        return launch<shape_t<BM, BN, true, false, TURNED, BULK>>(problem, stream);
-    if (b_k)
-        return launch<shape_t<BM, BN, false, true, TURNED, BULK>>(problem, stream);
-    return launch<shape_t<BM, BN, false, false, TURNED, BULK>>(problem, stream);
-}
-
-/* The large tile: storing counts where k is short; else the room is better used for operands. */
-static int launch_128x128(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
-{
-    const int64_t SHORT = 64;
-
-    return problem->args.k <= SHORT && is_bulk(problem)
-               ? launch_major<128, 128, false, true>(problem, stream)
-               : launch_major<128, 128, false, false>(problem, stream);
-}
-
-/* The transposed product: op(B)' op(A)'. */
-static tilemm__sgemm_ffma_t turned(const tilemm__sgemm_ffma_t *problem)
-{
-    const tilemm__sgemm_args_t *const args = &problem->args;
-    tilemm__sgemm_ffma_t other = *problem;
-
-    other.args.m = args->n, other.args.n = args->m;
-    other.args.a = args->b, other.args.b = args->a;
-    other.args.lda = args->ldb, other.args.ldb = args->lda;
-    other.args.stride_a = args->stride_b, other.args.stride_b = args->stride_a;
-    other.args.trans_a = !args->trans_b, other.args.trans_b = !args->trans_a;
-    return other;
-}
-
-extern "C" int tilemm__sgemm_fused_sm90_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
-{
-    const tilemm__sgemm_ffma_t other = turned(problem);
-    const cudaStream_t s = (cudaStream_t)stream;
-
-    switch (problem->tile) {
-    case TILEMM__SGEMM_FUSED_128X128: return launch_128x128(problem, s);
-    case TILEMM__SGEMM_FUSED_128X64: return launch_major<128, 64, false, true>(problem, s);
-    case TILEMM__SGEMM_FUSED_64X64: return launch_major<64, 64, false, true>(problem, s);
-    case TILEMM__SGEMM_FUSED_256X32: return launch_major<256, 32, false, false>(problem, s);
-    case TILEMM__SGEMM_FUSED_256X16: return launch_major<256, 16, false, false>(problem, s);
-    case TILEMM__SGEMM_FUSED_32X256: return launch_major<256, 32, true, false>(&other, s);
-    case TILEMM__SGEMM_FUSED_16X256: return launch_major<256, 16, true, false>(&other, s);
+    switch (problem->variant) {
+#define LAUNCH(name, ...)                                                                          \
+    case TILEMM__##name: return launch<name##_t>(name, problem, (cudaStream_t)stream);
+        TILEMM__SGEMM_FUSED_ROWS(LAUNCH)
+#undef LAUNCH
     }
     return cudaErrorInvalidValue;
 }

@@ -7,20 +7,27 @@
  * Assumes: compute capability 7.5 or more. */
 #include <cuda_runtime.h>
 
-#include "sgemm.h"
+#include "ffma.h"
+#include "kernels/cuda/launch.cuh"
 
-enum { THREADS = 256, PER_THREAD = 4 };
+#define KERNEL(name, threads)                                                                      \
+    static __global__ void __launch_bounds__(threads)                                              \
+        name(const __grid_constant__ tilemm__sgemm_scale_t problem)                                \
+    {                                                                                              \
+        body(problem);                                                                             \
+    }
 
-/* Blocks are chunks of columns, by groups of rows of all the batch. */
-static __global__ void __launch_bounds__(THREADS)
-    sgemm_scale(const __grid_constant__ tilemm__sgemm_args_t args, int64_t chunks, int64_t groups)
+static __device__ __forceinline__ void body(const tilemm__sgemm_scale_t &problem)
 {
+    const tilemm__sgemm_args_t &args = problem.args;
+    const int64_t tiles = problem.tiles, groups = problem.groups;
     const int64_t rows = args.batch_count * args.m;
 
-    for (uint64_t block = blockIdx.x; block < (uint64_t)(chunks * groups); block += gridDim.x) {
-        const uint64_t group = block / (uint64_t)chunks;
+    for (uint64_t block = blockIdx.x; block < (uint64_t)(tiles * groups); block += gridDim.x) {
+        const uint64_t group = block / (uint64_t)tiles;
         const uint64_t row = group * blockDim.y + threadIdx.y;
-        const int64_t col = (block - group * chunks) * blockDim.x * PER_THREAD + threadIdx.x;
+        const int64_t col =
+            (block - group * tiles) * blockDim.x * TILEMM__SGEMM_SCALE_COLUMNS + threadIdx.x;
 
         if (row >= (uint64_t)rows)
             continue;
@@ -30,7 +37,7 @@ static __global__ void __launch_bounds__(THREADS)
 
         c += (int64_t)(row - matrix * args.m) * args.ldc;
 #pragma unroll
-        for (int i = 0; i < PER_THREAD; i++) {
+        for (int i = 0; i < TILEMM__SGEMM_SCALE_COLUMNS; i++) {
             const int64_t j = col + i * (int64_t)blockDim.x;
 
             if (j < args.n)
@@ -39,20 +46,11 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-extern "C" int tilemm__sgemm_scale_launch(const tilemm__sgemm_args_t *args, void *stream)
+TILEMM__SGEMM_SCALE_ROWS(KERNEL)
+
+extern "C" int tilemm__sgemm_scale_launch(const tilemm__sgemm_scale_t *problem, void *stream)
 {
-    unsigned across = 1;
-
-    while (across < THREADS && (int64_t)across * PER_THREAD < args->n)
-        across *= 2;
-
-    const unsigned down = THREADS / across;
-    const int64_t chunks = (args->n + across * PER_THREAD - 1) / (across * PER_THREAD);
-    const int64_t groups = (args->batch_count * args->m + down - 1) / down;
-    const int64_t most = 1 << 30;
-    const int64_t blocks = chunks * groups;
-
-    sgemm_scale<<<(unsigned)(blocks < most ? blocks : most), dim3(across, down), 0,
-                  (cudaStream_t)stream>>>(*args, chunks, groups);
-    return cudaGetLastError();
+    return launch_kernel(sgemm_scale_sm75,
+                         {problem->blocks, dim3(problem->across, problem->down), 0, 1, false},
+                         (cudaStream_t)stream, *problem);
 }

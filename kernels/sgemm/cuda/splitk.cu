@@ -6,17 +6,18 @@
  * lane adds the r-th part of the splits, first to last; then row 0 adds the rows' sums in order.
  * The order depends on the number of splits alone, so the bits repeat.
  *
- * Assumes: compute capability 7.5 or more; at least two splits; partial products that lie as in
- * tilemm__sgemm_ffma_t. */
+ * Assumes: compute capability 7.5 or more; at least two splits; partial products that lie as
+ * tilemm__sgemm_splitk_t says. */
 #include <cuda_runtime.h>
 
+#include "ffma.h"
+#include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/launch.cuh"
-#include "sgemm.h"
 
 template <int LANES, int ROWS>
-static __global__ void __launch_bounds__(LANES *ROWS)
-    sgemm_splitk(const __grid_constant__ tilemm__sgemm_ffma_t problem, int64_t count)
+static __device__ __forceinline__ void body(const tilemm__sgemm_splitk_t &problem)
 {
+    const int64_t count = problem.count;
     __shared__ float part[ROWS][LANES];
     const tilemm__sgemm_args_t &args = problem.args;
     const int64_t per_row = (problem.splits + ROWS - 1) / ROWS;
@@ -48,31 +49,33 @@ static __global__ void __launch_bounds__(LANES *ROWS)
             const int64_t col = i - row * args.n, row_in = row - matrix * args.m;
             float *const base =
                 args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c;
-            float *const to = base + row_in * args.ldc + col;
-            float v = args.alpha * sum;
-
-            if (args.beta != 0.0f)
-                v = fmaf(args.beta, *to, v);
-            *to = v;
+            epilogue_store(base + row_in * args.ldc + col, sum, args.alpha, args.beta);
         }
         if (ROWS > 1)
             __syncthreads(); /* part is written again */
     }
 }
 
-template <int LANES, int ROWS>
-static int launch(const tilemm__sgemm_ffma_t *problem, cudaStream_t stream)
-{
-    const int64_t count = problem->args.batch_count * problem->args.m * problem->args.n;
-    const int64_t blocks = (count + LANES - 1) / LANES, most = 1 << 30;
+#define KERNEL(name, lanes, rows)                                                                  \
+    static __global__ void __launch_bounds__(lanes *rows)                                          \
+        name(const __grid_constant__ tilemm__sgemm_splitk_t problem)                               \
+    {                                                                                              \
+        body<lanes, rows>(problem);                                                                \
+    }
+TILEMM__SGEMM_SPLITK_ROWS(KERNEL)
 
-    return launch_after(sgemm_splitk<LANES, ROWS>, (unsigned)(blocks < most ? blocks : most),
-                        dim3(LANES, ROWS), 0, stream, *problem, count);
-}
+typedef struct {
+    void (*kernel)(tilemm__sgemm_splitk_t);
+    dim3 threads;
+} variant_t;
 
-extern "C" int tilemm__sgemm_splitk_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
+#define VARIANT(name, lanes, rows) {name, dim3(lanes, rows)},
+static const variant_t variants[] = {TILEMM__SGEMM_SPLITK_ROWS(VARIANT)};
+
+extern "C" int tilemm__sgemm_splitk_launch(const tilemm__sgemm_splitk_t *problem, void *stream)
 {
-    if (problem->splits < 16)
-        return launch<256, 1>(problem, (cudaStream_t)stream);
-    return launch<32, 8>(problem, (cudaStream_t)stream);
+    const variant_t &row = variants[problem->variant - TILEMM__sgemm_splitk_sm75_256x1];
+
+    return launch_kernel(row.kernel, {problem->blocks, row.threads, 0, 1, problem->concurrent != 0},
+                         (cudaStream_t)stream, *problem);
 }

@@ -7,7 +7,9 @@
 
 #include <cuda_runtime.h>
 
-#include "sgemm.h"
+#include "ffma.h"
+#include "kernels/cuda/epilogue.cuh"
+#include "kernels/cuda/tile_walk.cuh"
 
 /* A block's tile of one matrix, and its range of k. */
 typedef struct {
@@ -17,14 +19,13 @@ typedef struct {
     int64_t k0, depth;
 } tile_place_t;
 
-/* Of BM x BN, tiles_m x tiles_n to a matrix. The splits of a tile follow each other, then tiles,
+/* This block's, of BM x BN. The splits of a tile follow each other, then tiles,
  * then matrices. Tiles are walked in columns of 16, for the L2 cache. */
 template <int BM, int BN>
-static __device__ __forceinline__ tile_place_t tile_place(const tilemm__sgemm_ffma_t &problem,
-                                                          uint64_t block, uint64_t tiles_m,
-                                                          uint64_t tiles_n)
+static __device__ __forceinline__ tile_place_t tile_place(const tilemm__sgemm_ffma_t &problem)
 {
-    const uint64_t ROWS = 16;
+    const uint64_t block = problem.first + blockIdx.x;
+    const uint64_t tiles_m = problem.tiles_m, tiles_n = problem.tiles_n;
     const tilemm__sgemm_args_t &args = problem.args;
     tile_place_t p;
     uint64_t tile = block;
@@ -39,11 +40,10 @@ static __device__ __forceinline__ tile_place_t tile_place(const tilemm__sgemm_ff
         tile -= p.matrix * (tiles_m * tiles_n);
     }
 
-    const uint64_t walk = tile / (ROWS * tiles_n), in_walk = tile - walk * (ROWS * tiles_n);
-    const uint64_t rows = min(ROWS, tiles_m - walk * ROWS), tile_n = in_walk / rows;
+    const tile_position_t<uint64_t> at = tile_walk<16>(tile, tiles_m, tiles_n);
 
-    p.begin_m = (walk * ROWS + (in_walk - tile_n * rows)) * BM;
-    p.begin_n = tile_n * BN;
+    p.begin_m = at.row * BM;
+    p.begin_n = at.col * BN;
     p.m0 = max((int64_t)0, min(p.begin_m, args.m - BM));
     p.n0 = max((int64_t)0, min(p.begin_n, args.n - BN));
     p.k0 = (int64_t)p.split * problem.k_split;
@@ -57,29 +57,13 @@ static __device__ __forceinline__ void store_four(float *c, const float *sum, fl
                                                   float beta, bool wide, int begin, int end)
 {
     if (wide) {
-        if (begin <= 0 && end > 0) {
-            float4 v = make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
-
-            if (beta != 0.0f) {
-                const float4 old = *(const float4 *)c;
-
-                v.x = fmaf(beta, old.x, v.x);
-                v.y = fmaf(beta, old.y, v.y);
-                v.z = fmaf(beta, old.z, v.z);
-                v.w = fmaf(beta, old.w, v.w);
-            }
-            *(float4 *)c = v;
-        }
+        if (begin <= 0 && end > 0)
+            epilogue_store((float4 *)c, sum, alpha, beta);
     } else {
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            if (j >= begin && j < end) {
-                float v = alpha * sum[j];
-
-                if (beta != 0.0f)
-                    v = fmaf(beta, c[j], v);
-                c[j] = v;
-            }
+            if (j >= begin && j < end)
+                epilogue_store(c + j, sum[j], alpha, beta);
         }
     }
 }

@@ -1,11 +1,11 @@
-/* thin.cu - C = alpha X Z + beta C for a large X and a Z of at most 16 columns, at the speed
+/* skinny.cu - C = alpha X Z + beta C for a large X and a Z of at most 16 columns, at the speed
  * at which X is read.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * X goes from global memory to registers, each word once, the next step's words under way while
  * this step's are multiplied; a thread multiplies each with all N columns of Z, which stand in
- * shared memory CHUNK steps of k at a time. Two kernels, for the two ways X can lie:
+ * shared memory DEPTH steps of k at a time. Two kernels, for the two ways X can lie:
  *   across - X's rows run along k. KL lanes stand along k, 4 words each; a thread has 4 rows. At
  *            the end lanes fold their sums by halves.
  *   down   - X's rows run along m. IL lanes stand along m, 4 words each, and the others along k;
@@ -16,42 +16,36 @@
  * a counter that it sets back to zero. No order depends on chance, so the bits repeat.
  *
  * Layout of Z: across wants 4 words along k of one column, down all columns of one k:
- * tilemm__thin_index() in tile_layout.h. Where X is read by single words, lanes that stand together
- * read words that do, and across keeps the k of Z in that order.
+ * tilemm__skinny_index() in tile_layout.h. Where X is read by single words, lanes that stand
+ * together read words that do, and across keeps the k of Z in that order.
  *
  * What is missing (the end of k; columns past n) is zero in X and in Z. Rows past m are computed
  * from another row, and not stored.
  *
- * Assumes: compute capability 7.5 or more; what the host promises in tilemm__sgemm_thin_t.
+ * Assumes: compute capability 7.5 or more; what the host promises in tilemm__sgemm_skinny_t.
  * Accuracy: chains no longer than k / 8 / splits (down, WIDE: k / 8 / splits too), added up as
  * trees and, over splits, in order: better than one chain over k. */
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/launch.cuh"
-#include "thin.h"
+#include "kernels/cuda/registers.cuh"
+#include "skinny.h"
 
 enum { WARPS = 8, THREADS = WARPS * 32 };
 
-static __device__ __forceinline__ void split_words(float (&w)[4], float4 v)
-{
-    w[0] = v.x;
-    w[1] = v.y;
-    w[2] = v.z;
-    w[3] = v.w;
-}
-
-/* The layout of CHUNK steps of k of Z. KL is 0 for down; else, where X is read by single words,
+/* The layout of DEPTH steps of k of Z. KL is 0 for down; else, where X is read by single words,
  * words that are KL apart in k stand side by side. */
 template <int N, int KL, bool VECTOR>
 struct z_layout {
-    static const int CHUNK = tilemm__thin_chunk(N);
-    static const int PITCH = tilemm__thin_pitch(N, KL);
-    static const int WORDS = KL ? N * PITCH : CHUNK * PITCH;
+    static const int DEPTH = tilemm__skinny_depth(N);
+    static const int PITCH = tilemm__skinny_pitch(N, KL);
+    static const int WORDS = KL ? N * PITCH : DEPTH * PITCH;
 
     static __device__ __forceinline__ int index(int k, int j)
     {
-        return tilemm__thin_index(k, j, PITCH, KL, VECTOR);
+        return tilemm__skinny_index(k, j, PITCH, KL, VECTOR);
     }
 };
 
@@ -59,14 +53,14 @@ struct z_layout {
  * are not there. */
 template <int N, class L>
 static __device__ __forceinline__ void fetch_z(float *zs, const float *__restrict__ z,
-                                               const tilemm__sgemm_thin_t &problem, int depth,
+                                               const tilemm__sgemm_skinny_t &problem, int depth,
                                                int padded)
 {
     const int BATCH = 4; /* loads under way; X's next words hold registers */
     const int n = (int)problem.n;
     const bool along_k = problem.z_k == 1;
 
-    if (problem.vector_z && depth == padded && (along_k || n == N) && (along_k || N >= 4)) {
+    if (problem.aligned_z && depth == padded && (along_k || n == N) && (along_k || N >= 4)) {
         const int count = padded * N / 4, across = along_k ? padded / 4 : N / 4;
 
         for (int first = threadIdx.x; first < count; first += BATCH / 2 * THREADS) {
@@ -79,9 +73,9 @@ static __device__ __forceinline__ void fetch_z(float *zs, const float *__restric
 
                 row[i] = along_k ? e / across : e / (N >= 4 ? N / 4 : 1);
                 word[i] = (e - row[i] * across) * 4;
-                split_words(w[i], make_float4(0.0f, 0.0f, 0.0f, 0.0f));
+                unpack(w[i], make_float4(0.0f, 0.0f, 0.0f, 0.0f));
                 if (e < count && (!along_k || row[i] < n))
-                    split_words(
+                    unpack(
                         w[i],
                         __ldg((const float4 *)(z + row[i] * (along_k ? problem.z_n : problem.z_k) +
                                                word[i])));
@@ -130,9 +124,9 @@ typedef struct {
 
 /* Found anew at the end: it would hold registers through the loop, so the compiler must not see
  * that it is the same. */
-static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_thin_t &problem,
-                                                   int64_t first, int64_t tiles)
+static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_skinny_t &problem)
 {
+    const int64_t first = problem.first, tiles = problem.tiles;
     place_t p;
     unsigned number;
 
@@ -165,7 +159,7 @@ static __device__ __forceinline__ int column_of(int o, bool down_rows)
 }
 
 /* Whether a tile's splits are the blocks of a cluster. */
-static __device__ __forceinline__ bool is_clustered(const tilemm__sgemm_thin_t &problem)
+static __device__ __forceinline__ bool is_clustered(const tilemm__sgemm_skinny_t &problem)
 {
     return problem.splits > 1 && !problem.partial;
 }
@@ -173,10 +167,9 @@ static __device__ __forceinline__ bool is_clustered(const tilemm__sgemm_thin_t &
 /* Epilogue: the block's sums stand in out[row * (N + 1) + column]. To C, with those of the tile's
  * other splits, from their shared memory or through partial. */
 template <int ROWS, int N>
-static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &problem, int64_t first,
-                                              int64_t tiles, float *out)
+static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &problem, float *out)
 {
-    const place_t place = place_of(problem, first, tiles);
+    const place_t place = place_of(problem);
     const int OUTS = ROWS * N, GROUPS = OUTS < THREADS ? THREADS / OUTS : 1;
     const bool down_rows = problem.c_m == 1 && (N == 1 || problem.c_n != 1);
     const int64_t row0 = place.tile * ROWS;
@@ -189,12 +182,9 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &proble
         if (row0 + row < problem.m && column < problem.n) {
             float *const c = problem.c_array ? problem.c_array[place.matrix]
                                              : problem.c + place.matrix * problem.stride_c;
-            float *const to = c + (row0 + row) * problem.c_m + column * problem.c_n;
-            float v = problem.alpha * sum;
 
-            if (problem.beta != 0.0f)
-                v = fmaf(problem.beta, *to, v);
-            *to = v;
+            epilogue_store(c + (row0 + row) * problem.c_m + column * problem.c_n, sum,
+                           problem.alpha, problem.beta);
         }
     };
 
@@ -205,13 +195,8 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_thin_t &proble
         for (int o = (int)place.split * THREADS + threadIdx.x; o < OUTS; o += splits * THREADS) {
             const float *const from =
                 out + row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows);
-            float sum = 0.0f;
 
-#pragma unroll
-            for (int s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
-                if (s < splits)
-                    sum += cluster_read(from, s);
-            put(o, sum);
+            put(o, cluster_sum<TILEMM__SGEMM_MOST_CLUSTER>(from, splits));
         }
         cluster_sync(); /* nobody leaves while another may still read its sums */
         return;
@@ -310,7 +295,7 @@ static __device__ __forceinline__ void fetch_across(float (&x)[R][4], const floa
 #pragma unroll
         for (int r = 0; r < R; r++) {
             if (VECTOR) {
-                split_words(x[r], __ldcs((const float4 *)(row[r] + k + 4 * lane_k)));
+                unpack(x[r], __ldcs((const float4 *)(row[r] + k + 4 * lane_k)));
             } else {
 #pragma unroll
                 for (int i = 0; i < 4; i++)
@@ -332,11 +317,8 @@ static __device__ __forceinline__ void fetch_across(float (&x)[R][4], const floa
     }
 }
 
-/* The registers should let BLOCKS blocks fit a multiprocessor. */
-template <int N, int KL, int R, int WK, int BLOCKS, bool VECTOR>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    sgemm_thin_across(const __grid_constant__ tilemm__sgemm_thin_t problem, int64_t first,
-                      int64_t tiles)
+template <int N, int KL, int R, int WK, bool VECTOR>
+static __device__ __forceinline__ void across(const tilemm__sgemm_skinny_t &problem)
 {
     typedef z_layout<N, KL, VECTOR> Z;
     const int STEP = KL * 4 * WK, ROWS = WARPS / WK * (32 / KL) * R;
@@ -345,14 +327,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int WORDS = Z::WORDS > OUT_WORDS ? Z::WORDS : OUT_WORDS;
     __shared__ __align__(16) float shared[WORDS];
 
-    static_assert(Z::CHUNK % STEP == 0, "a chunk is whole steps");
+    static_assert(Z::DEPTH % STEP == 0, "a chunk is whole steps");
     static_assert(WORDS <= 48 * 256, "static shared memory");
     static_assert(WORDS >= THREADS, "finish() needs a word a thread");
 
-    if (!problem.partial && !problem.beside)
+    if (!problem.partial && !problem.fringe)
         wait_for_previous();
 
-    const place_t place = place_of(problem, first, tiles);
+    const place_t place = place_of(problem);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int lane_k = lane % KL, warp_k = warp % WK;
     const int row0 = (warp / WK * (32 / KL) + lane / KL) * R;
@@ -369,8 +351,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     int64_t at = place.begin_k + warp_k * (4 * KL); /* of this warp */
 
     fetch_across<KL, R, VECTOR>(next, row, at, lane_k, place.end_k - at);
-    for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::CHUNK) {
-        const int depth = (int)min((int64_t)Z::CHUNK, place.end_k - k0);
+    for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::DEPTH) {
+        const int depth = (int)min((int64_t)Z::DEPTH, place.end_k - k0);
         const int steps = (depth + STEP - 1) / STEP;
 
         __syncthreads();
@@ -394,7 +376,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             for (int j = 0; j < N; j++) {
                 float z[4];
 
-                split_words(z, *(const float4 *)(zs + j * Z::PITCH));
+                unpack(z, *(const float4 *)(zs + j * Z::PITCH));
 #pragma unroll
                 for (int i = 0; i < 4; i++)
 #pragma unroll
@@ -427,8 +409,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
         }
         __syncthreads();
     }
-    finish<ROWS, N>(problem, first, tiles, shared);
-    if (problem.beside)
+    finish<ROWS, N>(problem, shared);
+    if (problem.fringe)
         wait_for_previous();
 }
 
@@ -456,10 +438,7 @@ static __device__ __forceinline__ void fetch_down(float (&x)[U][4 * Q], const fl
             if (VECTOR && first + 4 <= rows && u * KL < left) {
                 const float4 v = __ldcs((const float4 *)(p + first));
 
-                x[u][4 * q] = v.x;
-                x[u][4 * q + 1] = v.y;
-                x[u][4 * q + 2] = v.z;
-                x[u][4 * q + 3] = v.w;
+                unpack(x[u] + 4 * q, v);
             } else {
 #pragma unroll
                 for (int i = 4 * q; i < 4 * q + 4; i++) {
@@ -473,10 +452,8 @@ static __device__ __forceinline__ void fetch_down(float (&x)[U][4 * Q], const fl
         }
 }
 
-template <int N, int IL, int Q, int WK, int U, int BLOCKS, bool VECTOR>
-static __global__ void __launch_bounds__(THREADS, BLOCKS)
-    sgemm_thin_down(const __grid_constant__ tilemm__sgemm_thin_t problem, int64_t first,
-                    int64_t tiles)
+template <int N, int IL, int Q, int WK, int U, bool VECTOR>
+static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &problem)
 {
     typedef z_layout<N, 0, true> Z;
     const int KL = 32 / IL, STEP = KL * U * WK, ROWS = WARPS / WK * IL * 4 * Q;
@@ -485,14 +462,14 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     const int WORDS = Z::WORDS > OUT_WORDS ? Z::WORDS : OUT_WORDS;
     __shared__ __align__(16) float shared[WORDS];
 
-    static_assert(Z::CHUNK % STEP == 0, "a chunk is whole steps");
+    static_assert(Z::DEPTH % STEP == 0, "a chunk is whole steps");
     static_assert(WORDS <= 48 * 256, "static shared memory");
     static_assert(WORDS >= THREADS, "finish() needs a word a thread");
 
-    if (!problem.partial && !problem.beside)
+    if (!problem.partial && !problem.fringe)
         wait_for_previous();
 
-    const place_t place = place_of(problem, first, tiles);
+    const place_t place = place_of(problem);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_k = warp % WK;
     const int lane_k = lane / IL, lane_m = lane % IL;
     const int row0 = warp / WK * (IL * 4 * Q) + lane_m * (VECTOR ? 4 : 1);
@@ -509,8 +486,8 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
     int64_t left = place.end_k - at;
 
     fetch_down<U, Q, KL, IL, VECTOR>(next, p, problem.ldx, left, rows);
-    for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::CHUNK) {
-        const int depth = (int)min((int64_t)Z::CHUNK, place.end_k - k0);
+    for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::DEPTH) {
+        const int depth = (int)min((int64_t)Z::DEPTH, place.end_k - k0);
         const int steps = (depth + STEP - 1) / STEP;
 
         __syncthreads();
@@ -539,7 +516,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
                     float z[4] = {zs[0], 0.0f, 0.0f, 0.0f};
 
                     if (N >= 4)
-                        split_words(z, *(const float4 *)(zs + j));
+                        unpack(z, *(const float4 *)(zs + j));
 #pragma unroll
                     for (int y = 0; y < (N < 4 ? N : 4); y++)
 #pragma unroll
@@ -582,69 +559,43 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS)
             shared[(row0 + row_after<IL, VECTOR>((kept + i) / N)) * PITCH + (kept + i) % N] =
                 sum[i];
     __syncthreads();
-    finish<ROWS, N>(problem, first, tiles, shared);
-    if (problem.beside)
+    finish<ROWS, N>(problem, shared);
+    if (problem.fringe)
         wait_for_previous();
 }
 
-/* ---- launch --------------------------------------------------------------------------------- */
+/* ---- variants ------------------------------------------------------------------------------- */
 
-typedef void kernel_t(tilemm__sgemm_thin_t, int64_t, int64_t);
+/* The registers let BLOCKS blocks fit a multiprocessor. */
+enum { BLOCKS = 2 };
 
-static int launch(kernel_t *kernel, int64_t rows, const tilemm__sgemm_thin_t *problem,
-                  cudaStream_t stream)
-{
-    const int64_t tiles = (problem->m - 1) / rows + 1;
-    const int64_t total = tiles * problem->splits * problem->batch_count;
-
-    const unsigned cluster = problem->partial ? 1 : (unsigned)problem->splits;
-
-    if (cluster > TILEMM__SGEMM_MOST_CLUSTER)
-        return cudaErrorInvalidValue;
-    for (int64_t first = 0; first < total;) {
-        const int64_t most = (1 << 30) / cluster * cluster; /* the grid's limit is twice that */
-        const int64_t blocks = total - first < most ? total - first : most;
-        const cudaError_t error = launch_cluster_after(kernel, cluster, (unsigned)blocks, THREADS,
-                                                       0, stream, *problem, first, tiles);
-
-        if (error != cudaSuccess)
-            return error;
-        first += blocks;
+#define KERNEL(name, call)                                                                         \
+    static __global__ void __launch_bounds__(THREADS, BLOCKS)                                      \
+        name(const __grid_constant__ tilemm__sgemm_skinny_t problem)                               \
+    {                                                                                              \
+        call(problem);                                                                             \
     }
-    return cudaSuccess;
-}
+#define KERNEL_K(name, aligned, rows, n, lanes_k, rows_of_thread, warps_k)                         \
+    static_assert(WARPS / (warps_k) * (32 / (lanes_k)) * (rows_of_thread) == (rows), #name);       \
+    KERNEL(name, (across<n, lanes_k, rows_of_thread, warps_k, (aligned) != 0>))
+#define KERNEL_M(name, aligned, rows, n, lanes_m, steps, warps_k)                                  \
+    static_assert(WARPS / (warps_k) * (lanes_m)*4 == (rows), #name);                               \
+    KERNEL(name, (down<n, lanes_m, 1, warps_k, steps, (aligned) != 0>))
+TILEMM__SGEMM_SKINNY_K_ROWS(KERNEL_K)
+TILEMM__SGEMM_SKINNY_M_ROWS(KERNEL_M)
 
-/* Which lanes, rows and steps, by measurement: every shape has tilemm__sgemm_thin_rows() rows. */
-template <int N, bool VECTOR>
-static int launch_n(const tilemm__sgemm_thin_t *problem, cudaStream_t stream)
+#define VARIANT(name, ...) name,
+static void (*const variants[])(tilemm__sgemm_skinny_t) = {
+    TILEMM__SGEMM_SKINNY_K_ROWS(VARIANT) TILEMM__SGEMM_SKINNY_M_ROWS(VARIANT)};
+
+extern "C" int tilemm__sgemm_skinny_launch(const tilemm__sgemm_skinny_t *problem, void *stream)
 {
-    const bool few = problem->shape == TILEMM__SGEMM_THIN_FEW;
-    const int64_t rows = tilemm__sgemm_thin_rows(problem->shape);
-    /* Steps of k at once; rows of a thread and lanes along k, where the rows are many. */
-    const int U = N == 16 ? 4 : 8, WIDE_R = N <= 4 ? 8 : 4, WIDE_KL = N <= 4 ? 16 : 8;
+    return launch_grids(problem->blocks, problem->cluster, [&](uint64_t first, unsigned count) {
+        tilemm__sgemm_skinny_t part = *problem;
 
-    if (problem->x_along_k)
-        return launch(few ? sgemm_thin_across<N, 8, 4, 8, 2, VECTOR>
-                          : sgemm_thin_across<N, WIDE_KL, WIDE_R, 1, 2, VECTOR>,
-                      rows, problem, stream);
-    return launch(few      ? sgemm_thin_down < N, 4, 1, 8, N >= 8 ? 4 : 8, 2,
-                  VECTOR > : sgemm_thin_down<N, 32, 1, 8, U, 2, VECTOR>, rows, problem, stream);
-}
-
-extern "C" int tilemm__sgemm_thin_launch(const tilemm__sgemm_thin_t *problem, void *stream)
-{
-    const cudaStream_t s = (cudaStream_t)stream;
-    const int64_t n = problem->n;
-
-    if (n < 1 || n > TILEMM__SGEMM_THIN_MOST_N)
-        return cudaErrorInvalidValue;
-    if (problem->vector_x)
-        return n == 1   ? launch_n<1, true>(problem, s)
-               : n <= 4 ? launch_n<4, true>(problem, s)
-               : n <= 8 ? launch_n<8, true>(problem, s)
-                        : launch_n<16, true>(problem, s);
-    return n == 1   ? launch_n<1, false>(problem, s)
-           : n <= 4 ? launch_n<4, false>(problem, s)
-           : n <= 8 ? launch_n<8, false>(problem, s)
-                    : launch_n<16, false>(problem, s);
+        part.first = (int64_t)first;
+        return launch_kernel(variants[problem->variant - TILEMM__sgemm_skinny_sm75_128x1_k],
+                             {count, THREADS, 0, problem->cluster, problem->concurrent != 0},
+                             (cudaStream_t)stream, part);
+    });
 }

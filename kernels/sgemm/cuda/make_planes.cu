@@ -1,51 +1,43 @@
-/* split.cu - operands of SGEMM made into planes of FP16: see sgemm_split.h.
+/* make_planes.cu - the pass that makes FP16 planes of SGEMM's operands (planes.h), and the kernel
+ * that zeroes the lines' states before it.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * One pass: a block reads a tile of MN lines by one block of k, keeps it in registers, finds
- * each line's exponent, and writes the planes, whose memory runs along k whatever the operand's
- * does. Reads and writes are coalesced: by 16 bytes where the operand is aligned, by pairs of
- * 4-byte reads where not.
- * Low tiles let three blocks be resident, which keep reads and writes going at once.
+ * A block reads a tile of MN lines by one block of k, keeps it in registers, finds each line's
+ * exponent and writes the planes, whose memory runs along k whatever the operand's does. Reads and
+ * writes are coalesced: reads of 16 bytes where the operand is aligned, else pairs of 4-byte reads.
+ * Tiles are low so that three blocks are resident and keep reads and writes under way together.
  *
- * K-major: a warp has LINES lines, its lanes lie along k. Not k-major: lanes lie along m or n, the
- * warps and the quarters of a warp along k; what they find is combined in shared memory, and the
- * planes are turned over there, so that one product's kernel serves all layouts.
+ * K-major operands: a warp has LINES lines, its lanes lie along k. Others: lanes lie along m or n,
+ * warps and quarters of a warp along k. There maxima and counts are combined in shared memory, and
+ * the planes are transposed there.
  *
- * The states are zeroed by a kernel of its own, while blocks read their tiles. That one is launched
- * after all before it is finished, or else those reads would be too early.
+ * Blocks read their tiles while the kernel that zeroes the states still runs. What that kernel
+ * waits for must have finished before it is launched, or these reads would be too early.
  *
- * Assumes: compute capability 8.0 or more; planes that lie as in tilemm__split_operand_t. */
+ * Assumes compute capability 8.0, and planes that lie as in tilemm__sgemm_planes_operand_t. */
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/launch.cuh"
-#include "split.h"
+#include "kernels/cuda/registers.cuh"
+#include "planes.h"
 
 enum {
     THREADS = 256,
     WARPS = THREADS / 32,
-    BLOCK_K = TILEMM__SPLIT_BLOCK,
+    BLOCK_K = TILEMM__SGEMM_PLANES_BLOCK,
     OF_LINE = BLOCK_K * WARPS / THREADS, /* elements of a thread in one line, k-major */
-    MN = TILEMM__SPLIT_LINES,
-    NEAR = 8 /* binades below the largest that count as near it */
+    MN = TILEMM__SGEMM_PLANES_LINES,
+    NEAR = 8 /* elements less than 2^NEAR below the largest count as near it */
 };
-static_assert(TILEMM__SPLIT_ALIGN_MN % MN == 0, "tiles end where the planes do");
+static_assert(TILEMM__SGEMM_PLANES_ALIGN_MN % MN == 0, "tiles end where the planes do");
 static_assert(BLOCK_K % 128 == 0, "a warp reads 128 of k at a time");
 
-/* The operand in memory, and how far its planes go beyond it. */
-typedef struct {
-    const float *from;
-    const float *const *array;
-    int64_t mn, k, ld, stride;
-    int64_t mn_planes, k_planes;
-    int k_major; /* memory runs along k */
-    int wide;    /* aligned for reads of 16 bytes */
-    tilemm__split_operand_t to;
-} operand_t;
+typedef tilemm__sgemm_make_operand_t operand_t;
 
-/* The exponent of a block whose largest element has these bits (without sign): it brings that to
- * [2^14, 2^15). Tiny ones stay lower, so that the factor 2^-exponent is a float. */
+/* The exponent of a block whose largest element has the bits `largest`, without sign. Divided by
+ * 2^exponent that element is in [2^14, 2^15); or below, if 2^-exponent would not be a float. */
 static __device__ __forceinline__ int exponent_of(unsigned largest)
 {
     return max((int)(largest >> 23) - 127 - 14, -112);
@@ -62,27 +54,28 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
                               : 0.0f;
 }
 
-/* What a line's block is to the product; lines past the last are zeros. near: how many of its
- * `valid` elements are near the largest; lossy: whether one is too small for the planes. */
-[[maybe_unused]] static __device__ void judge(const operand_t &op, int64_t matrix, int64_t line,
-                                              int64_t block, int64_t blocks, unsigned largest,
-                                              int near, bool lossy)
+/* Store the exponent of a line's block, and note in the line's state what the product must know.
+ * near: the number of its elements near the largest; lossy: whether one is too small for the
+ * planes. Lines past the last are zeros. */
+[[maybe_unused]] static __device__ void note(const operand_t &op, int64_t matrix, int64_t line,
+                                             int64_t block, int64_t blocks, unsigned largest,
+                                             int near, bool lossy)
 {
     const int64_t valid = min((int64_t)BLOCK_K, op.k - block * BLOCK_K);
     const bool zero = largest == 0;
     const bool sparse = !zero && (int64_t)near * 5 < valid * 3;
     const int exponent = exponent_of(largest);
-    tilemm__split_state_t *const state = &op.to.states[matrix * op.mn_planes + line];
+    tilemm__sgemm_planes_state_t *const state = &op.to.states[matrix * op.mn_planes + line];
     unsigned flags = 0;
 
     op.to.exponents[(matrix * blocks + block) * op.mn_planes + line] =
-        zero || !is_finite(largest) ? TILEMM__SPLIT_ZERO : exponent;
+        zero || !is_finite(largest) ? TILEMM__SGEMM_PLANES_ZERO : exponent;
     if (zero)
         return;
     if (!is_finite(largest) || (lossy && sparse))
-        flags |= TILEMM__SPLIT_SPECIAL;
+        flags |= TILEMM__SGEMM_PLANES_SPECIAL;
     if (lossy)
-        flags |= TILEMM__SPLIT_LOSSY;
+        flags |= TILEMM__SGEMM_PLANES_LOSSY;
     if (flags)
         atomicOr(&state->flags, flags);
     atomicMax(&state->top, (unsigned)(exponent + 256) << 16 | (unsigned)near);
@@ -102,8 +95,8 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
 }
 
 /* hi and lo of two scaled neighbours. */
-[[maybe_unused]] static __device__ __forceinline__ void halves(float x, float y, __half2 *hi,
-                                                               __half2 *lo)
+[[maybe_unused]] static __device__ __forceinline__ void split(float x, float y, __half2 *hi,
+                                                              __half2 *lo)
 {
     *hi = __floats2half2_rn(x, y);
 
@@ -112,7 +105,7 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     *lo = __floats2half2_rn((x - back.x) * 2048.0f, (y - back.y) * 2048.0f);
 }
 
-/* Those of VEC neighbours along k, to both planes. */
+/* Store VEC neighbours along k in both planes. */
 template <int VEC>
 static __device__ __forceinline__ void store(const operand_t &op, int64_t at, const float *x)
 {
@@ -120,7 +113,7 @@ static __device__ __forceinline__ void store(const operand_t &op, int64_t at, co
 
 #pragma unroll
     for (int i = 0; i < VEC / 2; i++)
-        halves(x[2 * i], x[2 * i + 1], &hi[i], &lo[i]);
+        split(x[2 * i], x[2 * i + 1], &hi[i], &lo[i]);
     if (VEC == 4) {
         *(uint2 *)(op.to.hi + at) = *(const uint2 *)hi;
         if (op.to.lo)
@@ -132,25 +125,23 @@ static __device__ __forceinline__ void store(const operand_t &op, int64_t at, co
     }
 }
 
-/* VEC neighbours at p, of which `there` exist. */
+/* Load VEC neighbours at p, of which `valid` exist; the others are zeros. */
 template <int VEC>
-static __device__ __forceinline__ void load(float *x, const float *__restrict__ p, int64_t there)
+static __device__ __forceinline__ void load(float *x, const float *__restrict__ p, int64_t valid)
 {
-    if (VEC == 4 && there >= 4) {
-        const float4 v = __ldcs((const float4 *)p);
-
-        x[0] = v.x, x[1] = v.y, x[2] = v.z, x[3] = v.w;
+    if (VEC == 4 && valid >= 4) {
+        unpack(x, __ldcs((const float4 *)p));
     } else {
 #pragma unroll
         for (int i = 0; i < VEC; i++)
-            x[i] = i < there ? __ldcs(p + i) : 0.0f;
+            x[i] = i < valid ? __ldcs(p + i) : 0.0f;
     }
 }
 
 template <int VEC>
-static __device__ __forceinline__ void split_k_major(const operand_t &op, const float *from,
-                                                     int64_t matrix, int64_t line0, int64_t block,
-                                                     int64_t blocks)
+static __device__ __forceinline__ void make_k_major(const operand_t &op, const float *from,
+                                                    int64_t matrix, int64_t line0, int64_t block,
+                                                    int64_t blocks)
 {
     const int LINES = MN / WARPS;
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -189,7 +180,7 @@ static __device__ __forceinline__ void split_k_major(const operand_t &op, const 
         near = __reduce_add_sync(~0u, near);
         lossy = __any_sync(~0u, lossy);
         if (lane == 0)
-            judge(op, matrix, line + l, block, blocks, largest, near, lossy);
+            note(op, matrix, line + l, block, blocks, largest, near, lossy);
 #pragma unroll
         for (int i = 0; i < OF_LINE; i += VEC) {
             const int64_t k = k0 + i * 32;
@@ -200,16 +191,16 @@ static __device__ __forceinline__ void split_k_major(const operand_t &op, const 
     }
 }
 
-/* Of a tile that is not k-major. */
+/* Shared memory for a tile that is not k-major. */
 struct shared_t {
-    __align__(16) __half2 plane[MN * BLOCK_K / 2]; /* as it is turned over */
-    unsigned found[WARPS][MN];                     /* the largest, then near and lossy */
+    __align__(16) __half2 plane[MN * BLOCK_K / 2]; /* transposed */
+    unsigned found[WARPS][MN];                     /* the largest, then counts of near and lossy */
 };
 
 template <int VEC>
-static __device__ __forceinline__ void split_mn_major(const operand_t &op, const float *from,
-                                                      int64_t matrix, int64_t line0, int64_t block,
-                                                      int64_t blocks, shared_t &shared)
+static __device__ __forceinline__ void make_mn_major(const operand_t &op, const float *from,
+                                                     int64_t matrix, int64_t line0, int64_t block,
+                                                     int64_t blocks, shared_t &shared)
 {
     const int PART = MN * BLOCK_K / THREADS, LINES = MN / WARPS; /* of a thread; of a warp */
     const int ACROSS = MN / VEC, DOWN = THREADS / ACROSS, ROWS = PART / VEC;
@@ -247,7 +238,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
         for (int w = 0; w < WARPS; w++)
             largest[v] = max(largest[v], shared.found[w][mine + v]);
 
-            /* Counted together: near in the low half, lossy in the high one. */
+            /* Both counts in one word: near in the low half, lossy in the high one. */
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
         const float factor = factor_of(largest[v]);
@@ -263,7 +254,7 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
             count[v] += __shfl_xor_sync(~0u, count[v], apart);
     }
 
-    /* Each plane turned over in shared memory. */
+    /* Transpose each plane in shared memory. */
     for (int low = 0; low < (op.to.lo ? 2 : 1); low++) {
         unsigned short *const to = low ? op.to.lo : op.to.hi;
 
@@ -276,9 +267,9 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
             for (int i = 0; i < ROWS; i += 2) {
                 __half2 hi, lo;
 
-                halves(x[i][v], x[i + 1][v], &hi, &lo);
-                shared.plane[tilemm__split_turned((unsigned)(mine + v),
-                                                  (unsigned)(pair0 + i / 2 * DOWN), BLOCK_K / 2)] =
+                split(x[i][v], x[i + 1][v], &hi, &lo);
+                shared.plane[tilemm__planes_transposed(
+                    (unsigned)(mine + v), (unsigned)(pair0 + i / 2 * DOWN), BLOCK_K / 2)] =
                     low ? lo : hi;
             }
         }
@@ -290,8 +281,8 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
                 if (k0 + pair * 2 < op.k_planes)
                     *(uint4 *)(to + (matrix * op.mn_planes + line0 + l) * op.to.pitch + k0 +
                                pair * 2) =
-                        *(const uint4 *)&shared
-                             .plane[tilemm__split_turned((unsigned)l, (unsigned)pair, BLOCK_K / 2)];
+                        *(const uint4 *)&shared.plane[tilemm__planes_transposed(
+                            (unsigned)l, (unsigned)pair, BLOCK_K / 2)];
     }
     if (threadIdx.x < ACROSS) {
 #pragma unroll
@@ -301,25 +292,17 @@ static __device__ __forceinline__ void split_mn_major(const operand_t &op, const
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
                 sum += shared.found[w][mine + v];
-            judge(op, matrix, line + v, block, blocks, largest[v], (int)(sum & 0xffff),
-                  sum >> 16 != 0);
+            note(op, matrix, line + v, block, blocks, largest[v], (int)(sum & 0xffff),
+                 sum >> 16 != 0);
         }
     }
 }
 
-static __global__ void __launch_bounds__(THREADS) sgemm_split_zero(uint4 *begin, int64_t count)
-{
-    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+/* ---- kernels -------------------------------------------------------------------------------- */
 
-    let_next_start();
-    if (i < count)
-        begin[i] = make_uint4(0, 0, 0, 0);
-}
-
-/* The blocks of operand a, then those of b: each a tile, the next one lying beside it in memory. */
-static __global__ void __launch_bounds__(THREADS, 3)
-    sgemm_split(const __grid_constant__ operand_t a, const __grid_constant__ operand_t b,
-                unsigned blocks_a)
+/* Blocks of operand a, then those of b. The next block has the tile beside it in memory. */
+static __device__ __forceinline__ void make_planes(const operand_t &a, const operand_t &b,
+                                                   unsigned blocks_a)
 {
 #if __CUDA_ARCH__ >= 800
     const operand_t &op = blockIdx.x < blocks_a ? a : b;
@@ -333,70 +316,73 @@ static __global__ void __launch_bounds__(THREADS, 3)
         const int64_t line = (int64_t)(tile / blocks) * MN;
 
         if (op.wide)
-            split_k_major<4>(op, from, matrix, line, tile % blocks, blocks);
+            make_k_major<4>(op, from, matrix, line, tile % blocks, blocks);
         else
-            split_k_major<2>(op, from, matrix, line, tile % blocks, blocks);
+            make_k_major<2>(op, from, matrix, line, tile % blocks, blocks);
     } else {
         __shared__ shared_t shared;
         const int64_t line = (int64_t)(tile % groups) * MN;
 
         if (op.wide)
-            split_mn_major<4>(op, from, matrix, line, tile / groups, blocks, shared);
+            make_mn_major<4>(op, from, matrix, line, tile / groups, blocks, shared);
         else
-            split_mn_major<2>(op, from, matrix, line, tile / groups, blocks, shared);
+            make_mn_major<2>(op, from, matrix, line, tile / groups, blocks, shared);
     }
 #endif
 }
 
-static int64_t round_up(int64_t x, int64_t to)
+#define MAKE_PLANES(name, threads)                                                                 \
+    static __global__ void __launch_bounds__(threads, 3)                                           \
+        name(const __grid_constant__ operand_t a, const __grid_constant__ operand_t b,             \
+             unsigned blocks_a)                                                                    \
+    {                                                                                              \
+        static_assert(threads == THREADS, "what the kernel is written for");                       \
+        make_planes(a, b, blocks_a);                                                               \
+    }
+TILEMM__SGEMM_MAKE_PLANES_ROWS(MAKE_PLANES)
+
+template <int THREADS_>
+static __device__ __forceinline__ void zero(uint4 *begin, int64_t count)
 {
-    return (x + to - 1) / to * to;
+    const int64_t i = (int64_t)blockIdx.x * THREADS_ + threadIdx.x;
+
+    let_next_start();
+    if (i < count)
+        begin[i] = make_uint4(0, 0, 0, 0);
 }
 
-static operand_t describe(const float *from, const float *const *array, int64_t mn, int64_t k,
-                          int64_t ld, int k_major, int64_t stride,
-                          const tilemm__split_operand_t *to)
-{
-    const uint64_t all = (uint64_t)(uintptr_t)from | (uint64_t)ld * 4 | (uint64_t)stride * 4;
-    operand_t op;
+#define ZERO(name, threads)                                                                        \
+    static __global__ void __launch_bounds__(threads) name(uint4 *begin, int64_t count)            \
+    {                                                                                              \
+        zero<threads>(begin, count);                                                               \
+    }
+TILEMM__SGEMM_ZERO_ROWS(ZERO)
 
-    op.from = from;
-    op.array = array;
-    op.mn = mn;
-    op.k = k;
-    op.ld = ld;
-    op.k_major = k_major;
-    op.stride = stride;
-    op.mn_planes = round_up(mn, TILEMM__SPLIT_ALIGN_MN);
-    op.k_planes = round_up(k, TILEMM__SPLIT_ALIGN_K);
-    op.wide = !array && all % 16 == 0;
-    op.to = *to;
-    return op;
+/* ---- launchers ------------------------------------------------------------------------------ */
+
+extern "C" int tilemm__sgemm_make_planes_launch(const tilemm__sgemm_make_planes_t *problem,
+                                                void *stream)
+{
+    switch (problem->variant) {
+#define LAUNCH(name, threads)                                                                      \
+    case TILEMM__##name:                                                                           \
+        return launch_kernel(name, {problem->blocks, threads, 0, 1, problem->concurrent != 0},     \
+                             (cudaStream_t)stream, problem->a, problem->b, problem->blocks_a);
+        TILEMM__SGEMM_MAKE_PLANES_ROWS(LAUNCH)
+#undef LAUNCH
+    }
+    return cudaErrorInvalidValue;
 }
 
-extern "C" int tilemm__sgemm_split_launch(const tilemm__sgemm_args_t *args,
-                                          const tilemm__split_operand_t *a,
-                                          const tilemm__split_operand_t *b, void *stream)
+extern "C" int tilemm__sgemm_zero_launch(const tilemm__sgemm_zero_t *problem, void *stream)
 {
-    const operand_t op_a = describe(args->a, args->a_array, args->m, args->k, args->lda,
-                                    !args->trans_a, args->batch_count > 1 ? args->stride_a : 0, a);
-    const operand_t op_b = describe(args->b, args->b_array, args->n, args->k, args->ldb,
-                                    args->trans_b, args->batch_count > 1 ? args->stride_b : 0, b);
-    const int64_t blocks_k = (args->k + BLOCK_K - 1) / BLOCK_K * args->batch_count;
-    const int64_t lines = op_a.mn_planes + op_b.mn_planes;
-    const int64_t blocks_a = blocks_k * (op_a.mn_planes / MN), blocks = blocks_k * (lines / MN);
-
-    if (blocks > INT32_MAX)
-        return cudaErrorInvalidConfiguration;
-    return launch_after(sgemm_split, (unsigned)blocks, THREADS, 0, (cudaStream_t)stream, op_a, op_b,
-                        (unsigned)blocks_a);
-}
-
-extern "C" int tilemm__sgemm_split_zero_launch(void *begin, size_t bytes, void *stream)
-{
-    const int64_t count = (int64_t)(bytes / sizeof(uint4));
-
-    sgemm_split_zero<<<(unsigned)((count + THREADS - 1) / THREADS), THREADS, 0,
-                       (cudaStream_t)stream>>>((uint4 *)begin, count);
-    return cudaGetLastError();
+    switch (problem->variant) {
+#define LAUNCH(name, threads)                                                                      \
+    case TILEMM__##name:                                                                           \
+        return launch_kernel(name, {problem->blocks, threads, 0, 1, false}, (cudaStream_t)stream,  \
+                             (uint4 *)problem->begin, problem->count);
+        TILEMM__SGEMM_ZERO_ROWS(LAUNCH)
+#undef LAUNCH
+    }
+    return cudaErrorInvalidValue;
 }

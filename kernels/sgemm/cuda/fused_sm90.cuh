@@ -1,0 +1,264 @@
+/* fused_sm90.cuh - the shapes of the fused SGEMM kernel (fused_sm90.cu), its shared memory, and how
+ * operands come to it: steps by the copy engine, and BF16 planes made of them.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Layout. Steps of 32 of k lie in queues as the copy engine writes them, with its 128-byte swizzle.
+ * Planes of op(B) are in a ring of buffers in cores of 8 lines, planes of op(A) in registers; the
+ * order of pairs in both is that of tilemm__fused_k(). */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_SM90_CUH
+#define TILEMM_KERNELS_SGEMM_CUDA_FUSED_SM90_CUH
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/mbarrier.cuh"
+#include "kernels/cuda/registers.cuh"
+#include "kernels/cuda/tile_walk.cuh"
+#include "kernels/cuda/tma.cuh"
+#include "fused.h"
+
+typedef tilemm__sgemm_fused_t fused_t;
+
+enum {
+    BK = TILEMM__SGEMM_FUSED_K,
+    WARPGROUP = 128,
+    PLANES = 3,
+    ROWS = 2, /* of op(A) that a multiplier thread has */
+    OCTET = 8,
+    GROUP = 8 /* rows of tiles in a group of the tile walk */
+};
+static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
+
+/* A row of variants.h, and what follows from it: the tile; whether the memory of A and B runs along
+ * k; whether the kernel computes the transposed product, so that C's memory runs down the columns;
+ * whether there is room for the copy engine to store C from. */
+template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_>
+struct shape_t {
+    static const int BM = BM_, BN = BN_;
+    static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
+    static const bool NARROW = BN < 64;     /* bound by reading op(A) */
+    static const int MULTIPLIERS = BM / 64; /* warpgroups */
+    static const int REGISTERS_SPLITTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
+    static const int REGISTERS_MULTIPLIER = NARROW ? 104 : MULTIPLIERS == 1 ? 168 : 216;
+    static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
+    static const int ACCUMULATORS = BN / 2;         /* registers */
+    static const int LINES = BN > 32 ? BN / 32 : 1; /* of op(B), that a thread makes planes of */
+    static const int LINES_B = BN > 32 ? BN : 32;   /* that a stage has room for */
+    /* Steps that shared memory has room for: as planes in the ring; as numbers in the queues. */
+    static const int BUFFERS = BN == 16 ? 12 : NARROW ? 8 : BULK && BN == 128 ? 2 : 3;
+    static const int STAGES = BULK && (BM == 64 || BN == 128) ? 3 : 4;
+    static const int PLANE = BN / 8 * TILEMM__SGEMM_FUSED_PITCH; /* words */
+    static const int TILE = BM * LINES_B;                        /* floats, of C */
+    static_assert(BULK || TILE <= BUFFERS * PLANES * PLANE, "the ring has room for the tile");
+    static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 128, "whole warpgroups, one instruction");
+
+    /* Bytes of a step from the copy engine: parts of 32 lines where memory runs along these. */
+    static __device__ constexpr int stage_bytes(int lines, bool k_major)
+    {
+        return (k_major ? lines : (lines + 31) / 32 * 32) * BK * 4;
+    }
+};
+
+/* ---- places --------------------------------------------------------------------------------- */
+
+/* The operands and the result for the copy engine. */
+typedef struct {
+    CUtensorMap a, b, c;
+} maps_t;
+
+/* An item of work: a tile of a matrix and one split of its k. */
+typedef struct {
+    int m, n, k, end; /* the tile's first element; and the end of the split */
+    unsigned matrix, split;
+} place_t;
+
+/* The splits of a tile follow each other. */
+template <typename S>
+static __device__ __forceinline__ place_t locate(const fused_t &problem, unsigned item)
+{
+    const unsigned splits = (unsigned)problem.splits, per_matrix = problem.rows * problem.cols;
+    const unsigned tile = item / splits, split = item - tile * splits;
+    const unsigned matrix = tile / per_matrix, inside = tile - matrix * per_matrix;
+    const tile_position_t<unsigned> at = tile_walk<GROUP>(inside, problem.rows, problem.cols);
+    const int64_t k = split * problem.k_split, end = min(problem.args.k, k + problem.k_split);
+
+    return {(int)at.row * S::BM, (int)at.col * S::BN, (int)k, (int)end, matrix, split};
+}
+
+/* ---- feed ----------------------------------------------------------------------------------- */
+
+/* Steps of an operand that the copy engine brings: LINES lines by BK each. */
+template <int LINES, int STAGES>
+struct queue_t {
+    __align__(1024) float at[STAGES][LINES * BK];
+    uint64_t full[STAGES], empty[STAGES];
+};
+
+/* Which step one thread asks for next. */
+typedef struct {
+    unsigned item;            /* the item after that of the step */
+    int line, k, end, matrix; /* the step's place, and the end of its item's k */
+    unsigned count;           /* of steps that it has asked for */
+} feed_t;
+
+/* Ask for the next step, of this item or the next one. After op(A)'s last one comes a step of
+ * zeros, since multipliers make the planes of one step more than there are. */
+template <typename S, bool IS_A>
+static __device__ __forceinline__ void
+feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
+          const fused_t &problem, const maps_t &maps)
+{
+    const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
+    const int LINES = IS_A ? S::BM : S::BN, BYTES = S::stage_bytes(LINES, K_MAJOR);
+    const CUtensorMap *const map = IS_A ? &maps.a : &maps.b;
+    const unsigned stage = feed.count % S::STAGES, parity = feed.count / S::STAGES % 2;
+
+    if (feed.k >= feed.end) {
+        if (feed.item < problem.count) {
+            const place_t place = locate<S>(problem, feed.item);
+
+            feed.line = IS_A ? place.m : place.n;
+            feed.k = place.k;
+            feed.end = place.end;
+            feed.matrix = (int)place.matrix;
+        } else if (IS_A && feed.item < problem.count + gridDim.x) {
+            feed.k = (int)((problem.args.k + BK - 1) / BK * BK);
+            feed.end = feed.k + 1;
+        } else {
+            return;
+        }
+        feed.item += gridDim.x;
+    }
+    mbarrier_wait(&queue.empty[stage], parity ^ 1);
+    mbarrier_expect(&queue.full[stage], BYTES);
+    if (K_MAJOR) {
+        tensor_load(queue.at[stage], map, feed.k, feed.line, feed.matrix, &queue.full[stage]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < LINES; i += 32)
+            tensor_load(queue.at[stage] + i * BK, map, feed.line + i, feed.k, feed.matrix,
+                        &queue.full[stage]);
+    }
+    feed.k += BK;
+    feed.count++;
+}
+
+/* The index of a lane's first number in a stage. `line` is the warp's first line. */
+template <int LINES, bool K_MAJOR>
+static __device__ __forceinline__ unsigned first_of(unsigned line)
+{
+    const unsigned lane = threadIdx.x % 32;
+
+    return tilemm__fused_staged(line + tilemm__fused_line(lane, 0, LINES, K_MAJOR),
+                                tilemm__fused_k(lane % 4, 0), K_MAJOR);
+}
+
+/* Read half of a lane's octets of LINES lines of a stage. */
+template <int LINES, bool K_MAJOR>
+static __device__ __forceinline__ void take(const float *stage, unsigned first, int half,
+                                            float (&x)[LINES][OCTET / 2])
+{
+    first = opaque(first); /* no registers for the places of all numbers */
+    if (K_MAJOR) {
+        first ^= half * TILEMM__SGEMM_FUSED_HALF_K;
+#pragma unroll
+        for (int j = 0; j < LINES; j++)
+#pragma unroll
+            for (int i = 0; i < OCTET / 2; i += 2) {
+                const float2 v =
+                    *(const float2 *)(stage + (first ^ i) + j * TILEMM__SGEMM_FUSED_8_LINES);
+
+                x[j][i] = v.x, x[j][i + 1] = v.y;
+            }
+    } else {
+#pragma unroll
+        for (int i = 0; i < OCTET / 2; i++) {
+            const float *const from =
+                stage + (first ^ i * TILEMM__SGEMM_FUSED_NEXT) + half * TILEMM__SGEMM_FUSED_HALF;
+
+            if (LINES == 4) {
+                const float4 v = *(const float4 *)from;
+
+                x[0][i] = v.x, x[1 % LINES][i] = v.y, x[2 % LINES][i] = v.z, x[3 % LINES][i] = v.w;
+            } else if (LINES == 2) {
+                const float2 v = *(const float2 *)from;
+
+                x[0][i] = v.x, x[1 % LINES][i] = v.y;
+            } else {
+                x[0][i] = *from;
+            }
+        }
+    }
+}
+
+/* Dynamic shared memory. */
+template <typename S>
+struct shared_t {
+    queue_t<S::BM, S::STAGES> a;
+    queue_t<S::LINES_B, S::STAGES> b;
+    unsigned planes[S::BUFFERS][PLANES][S::PLANE];     /* of op(B): h, m, l */
+    __align__(1024) float bulk[S::BULK ? S::TILE : 1]; /* for the copy engine to store */
+    uint64_t full[S::BUFFERS], empty[S::BUFFERS];
+    /* Whether a warp of the splitter found what planes cannot carry. */
+    union {
+        unsigned any;
+        bool warp[WARPGROUP / 32];
+    } beyond[S::BUFFERS];
+};
+
+/* Where a finished tile of C lies: without BULK in the ring, which is no longer in use then. */
+template <typename S>
+static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
+{
+    return S::BULK ? shared.bulk : (float *)shared.planes;
+}
+
+/* ---- planes --------------------------------------------------------------------------------- */
+
+/* Of the numbers of which planes were made: the bits of the least magnitude that is not zero, less
+ * 1; and the largest magnitude of h, in either half of a word. */
+typedef struct {
+    unsigned least, most;
+} range_t;
+
+[[maybe_unused]] static __device__ __forceinline__ range_t range_of_none(void)
+{
+    const range_t none = {~0u, 0};
+
+    return none;
+}
+
+/* Whether planes cannot carry some of them: below 2^-100 the last bits of l, and of the products,
+ * would be lost; and h may be Inf or NaN. */
+[[maybe_unused]] static __device__ __forceinline__ bool is_beyond_planes(const range_t &range)
+{
+    const unsigned LEAST = (127 - 100) << 23, MOST = 0x7f80;
+
+    return range.least < LEAST - 1 || (range.most & 0xffff) >= MOST || range.most >> 16 >= MOST;
+}
+
+static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
+{
+    unsigned pair;
+
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+
+/* x = h + m + l, and likewise y. */
+[[maybe_unused]] static __device__ __forceinline__ void
+split(float x, float y, unsigned (&planes)[PLANES], range_t &range)
+{
+    /* Of x itself: h may be zero where x is not. */
+    range.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, range.least);
+    range.least = __viaddmin_u32(__float_as_uint(y) & 0x7fffffff, ~0u, range.least);
+#pragma unroll
+    for (int p = 0; p < PLANES; p++) {
+        planes[p] = bf16_pair(x, y);
+        x -= __uint_as_float(planes[p] << 16);
+        y -= __uint_as_float(planes[p] & 0xffff0000);
+    }
+    range.most = __vmaxu2(planes[0] & 0x7fff7fff, range.most);
+}
+
+#endif

@@ -1,0 +1,452 @@
+/* planes_sm90.cu - SGEMM from FP16 planes (planes.h) on the tensor cores of compute capability 9.0.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Layout. A tile is BM x BN of C. A stage of shared memory holds a k-step of 64 of both operands'
+ * planes, in parts of 64 x 64 halves with the 128-byte swizzle, as the copy engine writes them and
+ * the tensor cores read them.
+ *
+ * Producer: one thread of the first warpgroup keeps the copy engine STAGES ahead. CM x CN blocks
+ * with neighbouring tiles make a cluster. Each brings for the others a part of what they have in
+ * common: A's lines within a row of tiles, B's within a column.
+ *
+ * Keeper: two warps of the first warpgroup follow the lines' exponents. At every
+ * TILEMM__SGEMM_PLANES_BLOCK of k they tell the consumers by which powers of two the units of the
+ * sums change; at the end, what the units are and which lines are exact.
+ *
+ * Consumers: two warpgroups, each with 64 rows of the tile. The tensor core truncates what it
+ * accumulates. So for each k-step hi hi goes to a fresh accumulator, which is then added to `total`
+ * in ordinary registers (promotion). The cross products hi lo + lo hi, smaller by 2^11, go to
+ * another one over all of k, and run while hi hi is added up.
+ *
+ * Epilogue: total + cross / 2^11, scaled by the units, alpha and beta, straight to C. Exact lines
+ * are not stored.
+ *
+ * Tile scheduler: blocks are persistent, and walk the tiles in groups of GROUP rows. The k-steps of
+ * the last tiles may be shared out (stream_k.cuh).
+ *
+ * Assumes compute capability 9.0 (sm_90a), and planes filled up with zeros as planes.h says. */
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/epilogue.cuh"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/tensor_map.cuh"
+#include "kernels/cuda/wgmma.cuh"
+#include "planes_sm90.cuh"
+
+/* ---- consumers -------------------------------------------------------------------------- */
+
+/* One product of planes over a k-step: d (+)= a b. */
+template <typename S>
+static __device__ __forceinline__ void
+multiply(float (&d)[S::ACCUMULATORS], const unsigned short *a, const unsigned short *b, bool add)
+{
+    const uint64_t at_a = wgmma_operand(a), at_b = wgmma_operand(b);
+
+#pragma unroll
+    for (int i = 0; i < BK / 16; i++)
+        wgmma(d, at_a + i * 32 / 16, at_b + i * 32 / 16, add || i > 0);
+}
+
+/* ---- epilogue --------------------------------------------------------------------------- */
+
+/* From units to plain numbers, for a tile all of which is stored. `rows` and `cols` are the factors
+ * from the thread's first row and column on; likewise below. */
+template <int ACCUMULATORS>
+static __device__ __forceinline__ void scale_plain(float (&x)[ACCUMULATORS], const float *rows,
+                                                   const float *cols)
+{
+    const float factor[2] = {rows[0], rows[8]};
+
+#pragma unroll
+    for (int j = 0; j < ACCUMULATORS / 4; j++) {
+        const float2 factors = *(const float2 *)(cols + j * 8);
+
+#pragma unroll
+        for (int half = 0; half < 2; half++) {
+            x[j * 4 + half * 2] = x[j * 4 + half * 2] * factor[half] * factors.x;
+            x[j * 4 + half * 2 + 1] = x[j * 4 + half * 2 + 1] * factor[half] * factors.y;
+        }
+        if (j % 4 == 3)
+            reads_end();
+    }
+}
+
+/* v 2^exponent, rounded once. The power alone may be too large or small for a float. */
+[[maybe_unused]] static __device__ __forceinline__ float scale(float v, int exponent)
+{
+    const int half = exponent / 2;
+
+    return v * power_of_two(half) * power_of_two(exponent - half);
+}
+
+/* The same for any other tile; zeros where a line is not stored. */
+template <int ACCUMULATORS>
+static __device__ __forceinline__ void scale_any(float (&x)[ACCUMULATORS], const int *rows,
+                                                 const int *cols)
+{
+#pragma unroll
+    for (int i = 0; i < ACCUMULATORS; i++) {
+        const int unit_a = rows[i & 2 ? 8 : 0], unit_b = cols[i / 4 * 8 + (i & 1)];
+
+        x[i] = unit_a != NOT_STORED && unit_b != NOT_STORED ? scale(x[i], unit_a + unit_b) : 0.0f;
+        if (i % 16 == 15)
+            reads_end();
+    }
+}
+
+/* Store a tile all of which is stored. READ: beta is not 0; PAIRS: C is aligned for pairs; c is the
+ * thread's first element. */
+template <bool READ, bool PAIRS, int ACCUMULATORS>
+static __device__ __forceinline__ void store_plain(const float (&x)[ACCUMULATORS], float *c,
+                                                   const product_t &product)
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+#pragma unroll
+        for (int j = 0; j < ACCUMULATORS / 4; j++) {
+            float *const to = c + j * 8;
+            float2 v;
+
+            v.x = product.alpha * x[j * 4 + half * 2];
+            v.y = product.alpha * x[j * 4 + half * 2 + 1];
+            if (READ) {
+                const float2 old = PAIRS ? *(const float2 *)to : make_float2(to[0], to[1]);
+
+                v.x = fmaf(product.beta, old.x, v.x);
+                v.y = fmaf(product.beta, old.y, v.y);
+            }
+            if (PAIRS) {
+                *(float2 *)to = v;
+            } else {
+                to[0] = v.x;
+                to[1] = v.y;
+            }
+        }
+        c += 8 * product.ldc;
+    }
+}
+
+/* Store any other tile, element by element. */
+template <int ACCUMULATORS>
+static __device__ __forceinline__ void store_any(const float (&x)[ACCUMULATORS], float *c,
+                                                 const product_t &product, const int *rows,
+                                                 const int *cols)
+{
+#pragma unroll
+    for (int half = 0; half < 2; half++) {
+        if (rows[half * 8] != NOT_STORED) {
+#pragma unroll
+            for (int j = 0; j < ACCUMULATORS / 2; j++) {
+                const int across = j / 2 * 8 + j % 2;
+
+                if (cols[across] != NOT_STORED)
+                    epilogue_store(c + across, x[j / 2 * 4 + half * 2 + j % 2], product.alpha,
+                                   product.beta);
+            }
+        }
+        c += 8 * product.ldc;
+    }
+}
+
+/* ---- main loop -------------------------------------------------------------------------- */
+
+/* A consumer thread. It has rows row and row + 8 of the tile, columns col + 8 i and col + 8 i + 1.
+ */
+template <typename S>
+struct consumer_t {
+    unsigned group, row, col; /* group: which consumer warpgroup */
+    unsigned stage, parity, slot, slot_parity;
+    float total[S::ACCUMULATORS], hh[S::ACCUMULATORS], cross[S::ACCUMULATORS];
+};
+
+/* Where a block of k begins: scale the sums to its units. */
+template <typename S>
+static __device__ __forceinline__ void scale_sums(consumer_t<S> &c, shared_t<S> &shared)
+{
+    const float *const ratio = shared.factor[c.slot];
+
+    mbarrier_wait(&shared.told[c.slot], c.slot_parity);
+    wgmma_wait<0>();
+    wgmma_pin(S::PRODUCTS == 1 ? c.hh : c.cross);
+
+    const float first = ratio[c.row], second = ratio[c.row + 8];
+
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++) {
+        const float factor = (i & 2 ? second : first) * ratio[BM + i / 4 * 8 + c.col + (i & 1)];
+
+        if (S::PROMOTES) {
+            c.total[i] = (c.total[i] + c.hh[i]) * factor;
+        } else if (S::PRODUCTS == 1) {
+            c.hh[i] *= factor;
+        } else {
+            c.total[i] *= factor;
+            c.cross[i] *= factor;
+        }
+    }
+    mbarrier_arrive(&shared.heard[c.slot]);
+    advance<SLOTS>(&c.slot, &c.slot_parity);
+}
+
+/* Multiply one k-step. `later`: it is not the piece's first; `again`: hh goes on accumulating. When
+ * only this step's first products are unfinished, stage `previous` has been read, and if `tells`
+ * this thread says so to block `whom` of the cluster. */
+template <typename S>
+static __device__ __forceinline__ void multiply_step(consumer_t<S> &c, shared_t<S> &shared,
+                                                     bool later, bool again, unsigned previous,
+                                                     bool tells, unsigned whom)
+{
+    const unsigned short *const a = shared.stages[c.stage] + c.group * PART;
+    const unsigned short *const b = shared.stages[c.stage] + S::PLANES * S::PLANE_A;
+
+    mbarrier_wait(&shared.full[c.stage], c.parity);
+    wgmma_pin(c.hh);
+    wgmma_fence();
+    multiply<S>(c.hh, a, b, again);
+    wgmma_commit();
+    if (later) {
+        wgmma_wait<1>();
+        if (tells)
+            mbarrier_arrive_cluster(&shared.empty[previous], whom);
+    }
+    if (S::PRODUCTS > 1) {
+        wgmma_fence();
+        multiply<S>(c.cross, a, b + S::PLANE_B, later);
+        multiply<S>(c.cross, a + S::PLANE_A, b, true);
+        wgmma_commit();
+        wgmma_wait<1>();
+        wgmma_pin(c.hh);
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++)
+            c.total[i] += c.hh[i];
+    }
+    if (S::PRODUCTS == 4) {
+        wgmma_pin(c.hh);
+        wgmma_fence();
+        multiply<S>(c.hh, a + S::PLANE_A, b + S::PLANE_B, false);
+        wgmma_commit();
+        wgmma_wait<0>();
+        wgmma_pin(c.hh);
+        wgmma_pin(c.cross);
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++)
+            c.cross[i] = fmaf(c.hh[i], 0x1p-11f, c.cross[i]);
+    }
+}
+
+/* The end of a piece: the sums in hh, scaled, to C or to those of the tile's other pieces. */
+template <typename S>
+static __device__ __forceinline__ void finish(consumer_t<S> &c, const product_t &product,
+                                              const stream_k_t &stream_k, shared_t<S> &shared,
+                                              const piece_t &piece, unsigned rank, bool pairs)
+{
+    const place_t place = locate<S>(stream_k, piece.tile, rank);
+    float *const base = product.c_array ? product.c_array[place.matrix]
+                                        : product.c + place.matrix * product.stride_c;
+    float *const to = base + (place.m + c.row) * product.ldc + place.n + c.col;
+
+    if (S::PROMOTES) {
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++)
+            c.hh[i] += c.total[i];
+    } else if (S::PRODUCTS > 1) {
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++)
+            c.hh[i] = fmaf(c.cross[i], 0x1p-11f, c.total[i]);
+    }
+    mbarrier_wait(&shared.told[c.slot], c.slot_parity);
+
+    const bool general = shared.general[c.slot][0] | shared.general[c.slot][1];
+    const int *const row_units = shared.unit[c.slot] + c.row;
+    const int *const col_units = shared.unit[c.slot] + BM + c.col;
+
+    if (general)
+        scale_any(c.hh, row_units, col_units);
+    else
+        scale_plain(c.hh, shared.factor[c.slot] + c.row, shared.factor[c.slot] + BM + c.col);
+    if (piece.tile < stream_k.whole ||
+        add_up<S::SIZE, CONSUMERS * WARPGROUP>(c.hh, product, stream_k, piece, rank,
+                                               threadIdx.x - WARPGROUP)) {
+        if (general)
+            store_any(c.hh, to, product, row_units, col_units);
+        else if (product.beta != 0.0f && pairs)
+            store_plain<true, true>(c.hh, to, product);
+        else if (product.beta != 0.0f)
+            store_plain<true, false>(c.hh, to, product);
+        else if (pairs)
+            store_plain<false, true>(c.hh, to, product);
+        else
+            store_plain<false, false>(c.hh, to, product);
+    }
+    mbarrier_arrive(&shared.heard[c.slot]);
+    advance<SLOTS>(&c.slot, &c.slot_parity);
+}
+
+/* The consumer threads: multiply all pieces. */
+template <typename S>
+static __device__ __forceinline__ void consume(const product_t &product, const stream_k_t &stream_k,
+                                               shared_t<S> &shared, unsigned rank)
+{
+    const unsigned thread = threadIdx.x % WARPGROUP;
+    const bool pairs =
+        ((uint64_t)product.c | (uint64_t)product.ldc * 4 | (uint64_t)product.stride_c * 4) % 8 ==
+            0 &&
+        !product.c_array;
+    /* Whether this thread tells block `thread` of the cluster that a stage has been read: if that
+     * block brings parts of it. */
+    const bool tells =
+        thread < S::SIZE && (thread / S::CN == rank / S::CN || thread % S::CN == rank % S::CN);
+    unsigned at = stream_k_start<S::SIZE>(stream_k);
+    piece_t piece;
+    consumer_t<S> c;
+
+    c.group = threadIdx.x / WARPGROUP - 1;
+    c.row = c.group * 64 + thread / 32 * 16 + thread % 32 / 4;
+    c.col = thread % 4 * 2;
+    c.stage = c.parity = c.slot = c.slot_parity = 0;
+    while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
+        unsigned previous = 0;
+
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++)
+            c.total[i] = 0.0f;
+        for (unsigned step = piece.begin; step < piece.end; step++) {
+            const bool later = step > piece.begin;
+
+            if (later && step % STEPS == 0)
+                scale_sums(c, shared);
+            multiply_step(c, shared, later,
+                          S::PROMOTES ? later && step % STEPS > 0 : S::PRODUCTS == 1 && later,
+                          previous, tells, thread);
+            previous = c.stage;
+            advance<S::STAGES>(&c.stage, &c.parity);
+        }
+        wgmma_wait<0>();
+        if (tells)
+            mbarrier_arrive_cluster(&shared.empty[previous], thread);
+        wgmma_pin(c.hh);
+        wgmma_pin(c.cross);
+        finish(c, product, stream_k, shared, piece, rank, pairs);
+    }
+}
+
+/* ---- kernels ---------------------------------------------------------------------------- */
+
+template <typename S>
+static __device__ __forceinline__ void multiply_planes(const maps_t &maps, const product_t &product)
+{
+#if __CUDA_ARCH_FEAT_SM90_ALL
+    extern __shared__ __align__(1024) unsigned char memory[];
+    shared_t<S> &shared = *(shared_t<S> *)memory;
+    const stream_k_t &stream_k = product.walk.stream_k;
+    const unsigned rank = cluster_rank(), warp = threadIdx.x / 32;
+
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < S::STAGES; s++) {
+            mbarrier_init(&shared.full[s], 1);
+            mbarrier_init(&shared.empty[s], CONSUMERS * (S::CM + S::CN - 1));
+        }
+        for (int s = 0; s < SLOTS; s++) {
+            mbarrier_init(&shared.told[s], KEEPERS);
+            mbarrier_init(&shared.heard[s], CONSUMERS * WARPGROUP);
+        }
+        mbarrier_fence_init();
+        for (int p = 0; p < S::PLANES; p++) {
+            tensor_prefetch(&maps.a[p]);
+            tensor_prefetch(&maps.b[p]);
+        }
+    }
+    cluster_sync();
+    wait_for_previous();
+    let_next_start();
+    if (threadIdx.x < WARPGROUP) {
+        registers_shrink<56>();
+        if (threadIdx.x == 0)
+            produce<S>(maps, product, stream_k, shared, rank);
+        else if (warp >= WARPGROUP / 32 - KEEPERS / 32)
+            keep<S>(product, stream_k, shared, rank, threadIdx.x - (WARPGROUP - KEEPERS));
+    } else {
+        registers_grow<224>();
+        consume<S>(product, stream_k, shared, rank);
+    }
+    cluster_sync(); /* nobody leaves while another may still send to it */
+#endif
+}
+
+/* Other architectures, for which the kernels are empty, know no clusters. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#define CLUSTER_OF(blocks) __cluster_dims__(blocks, 1, 1)
+#else
+#define CLUSTER_OF(blocks)
+#endif
+
+#define PLANES_SM90(name, products, m, n, k, cluster_m, cluster_n)                                 \
+    typedef shape_t<products, n, cluster_m, cluster_n> name##_t;                                   \
+    static __global__ void CLUSTER_OF(cluster_m *cluster_n) __launch_bounds__(THREADS, 1)          \
+        name(const __grid_constant__ maps_t maps, const __grid_constant__ product_t product)       \
+    {                                                                                              \
+        static_assert(m == BM && k == BK, "what the kernel is written for");                       \
+        multiply_planes<name##_t>(maps, product);                                                  \
+    }
+TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+
+/* ---- launcher --------------------------------------------------------------------------- */
+
+static bool describe(tensor_encode_t encode, CUtensorMap *map, const void *plane,
+                     const tilemm__sgemm_planes_operand_t *op, int64_t k, int64_t batch)
+{
+    const int64_t lines = (op->mn + 127) / 128 * 128, depth = (k + BK - 1) / BK * BK;
+    const cuuint64_t size[2] = {(cuuint64_t)depth, (cuuint64_t)(lines * batch)};
+    const cuuint64_t pitch[1] = {(cuuint64_t)op->pitch * 2};
+    const cuuint32_t box[2] = {64, 64};
+
+    return tensor_describe(encode, map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, plane, size, pitch,
+                           box);
+}
+
+template <typename S>
+static int launch(void (*kernel)(maps_t, product_t), const product_t *problem, cudaStream_t stream)
+{
+    const tensor_encode_t encode = tensor_encoder();
+    const tilemm__sgemm_planes_operand_t *const operands[2] = {&problem->a, &problem->b};
+    maps_t maps;
+
+    if (!encode)
+        return cudaErrorNotSupported;
+    for (int i = 0; i < 2; i++) {
+        const tilemm__sgemm_planes_operand_t *const op = operands[i];
+        CUtensorMap *const map = i ? maps.b : maps.a;
+
+        if (!describe(encode, &map[0], op->hi, op, problem->k, problem->batch_count) ||
+            !describe(encode, &map[1], S::PLANES > 1 ? op->lo : op->hi, op, problem->k,
+                      problem->batch_count))
+            return cudaErrorInvalidValue;
+    }
+    return launch_kernel(kernel, {(unsigned)problem->blocks, THREADS, sizeof(shared_t<S>), 1, true},
+                         stream, maps, *problem);
+}
+
+/* A kernel that was built for other targets only is empty, and needs few registers. */
+extern "C" int tilemm__sgemm_planes_sm90_is_built(void)
+{
+    struct cudaFuncAttributes attributes;
+
+    if (cudaFuncGetAttributes(&attributes, sgemm_planes_sm90_128x128x64_p3_1x2) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return 0;
+    }
+    return attributes.numRegs > 64;
+}
+
+extern "C" int tilemm__sgemm_planes_sm90_launch(const product_t *problem, void *stream)
+{
+    switch (problem->variant) {
+#define LAUNCH(name, ...)                                                                          \
+    case TILEMM__##name: return launch<name##_t>(name, problem, (cudaStream_t)stream);
+        TILEMM__SGEMM_PLANES_SM90_ROWS(LAUNCH)
+#undef LAUNCH
+    }
+    return cudaErrorInvalidValue;
+}

@@ -1,0 +1,332 @@
+/* planes_sm90.cuh - the shapes of planes_sm90.cu, its shared memory, and the roles that serve its
+ * consumers: the producer, which brings the planes, and the keeper, which tells their units.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_PLANES_SM90_CUH
+#define TILEMM_KERNELS_SGEMM_CUDA_PLANES_SM90_CUH
+
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/mbarrier.cuh"
+#include "kernels/cuda/tma.cuh"
+#include "planes.h"
+#include "stream_k.cuh"
+
+typedef tilemm__sgemm_planes_product_t product_t;
+
+enum {
+    BM = 128,
+    BK = 64,
+    PART = 64 * 64, /* halves of one copy */
+    CONSUMERS = 2,  /* warpgroups */
+    WARPGROUP = 128,
+    THREADS = (1 + CONSUMERS) * WARPGROUP,
+    KEEPERS = 64, /* threads */
+    SLOTS = 2,    /* for what the keeper tells */
+    GROUP = 16,   /* rows of tiles in a group of the tile walk */
+    BLOCK = TILEMM__SGEMM_PLANES_BLOCK,
+    STEPS = BLOCK / BK, /* k-steps with one exponent */
+    ZERO = TILEMM__SGEMM_PLANES_ZERO,
+    NOT_STORED = INT32_MAX /* in place of the unit of an exact line, and beyond the last */
+};
+static_assert(BM == CONSUMERS * 64, "a warpgroup has 64 rows");
+static_assert(TILEMM__SGEMM_STREAM_K_COUNTERS * 32 == CONSUMERS * WARPGROUP, "one for each warp");
+static_assert((int)TILEMM__SGEMM_PLANES_ALIGN_MN == BM && (int)TILEMM__SGEMM_PLANES_ALIGN_K == BK,
+              "no edges in planes");
+
+/* The planes for the copy engine: hi, lo. */
+typedef struct {
+    CUtensorMap a[2], b[2];
+} maps_t;
+
+/* A row of variants.h: products of planes, the width of the tile, and blocks of a cluster along m
+ * and n; and what follows from it. */
+template <int PRODUCTS_, int BN_, int CM_, int CN_>
+struct shape_t {
+    static const int PRODUCTS = PRODUCTS_, BN = BN_, CM = CM_, CN = CN_, SIZE = CM * CN;
+    static const int PLANES = PRODUCTS == 1 ? 1 : 2;
+    static const int PARTS_A = BM / 64, PARTS_B = BN / 64;
+    static const int PLANE_A = PARTS_A * PART, PLANE_B = PARTS_B * PART; /* halves of a stage */
+    static const int STAGE = PLANES * (PLANE_A + PLANE_B);
+    static const int STAGE_BYTES = STAGE * 2;
+    static const int STAGES = (208 << 10) / STAGE_BYTES > 8 ? 8 : (208 << 10) / STAGE_BYTES;
+    static const int LINES = BM + BN;
+    static const int ACCUMULATORS = BN / 2; /* registers */
+    /* With one product narrow tiles have registers for `total`: hi hi is added to it with every
+     * change of units, so that truncation does not grow with all of k. */
+    static const bool PROMOTES = PRODUCTS == 1 && BN <= 128;
+    static_assert(BN % 64 == 0 && BN <= 256, "whole parts, one instruction");
+    static_assert(PARTS_A % CN == 0 && PARTS_B % CM == 0, "each block brings the same number");
+    static_assert(LINES % KEEPERS == 0, "each keeper has the same number of lines");
+};
+
+/* Dynamic shared memory, from a multiple of 1024 bytes on. */
+template <typename S>
+struct shared_t {
+    unsigned short stages[S::STAGES][S::STAGE];
+    uint64_t full[S::STAGES], empty[S::STAGES];
+    uint64_t told[SLOTS], heard[SLOTS];
+    float factor[SLOTS][S::LINES];         /* of a change of units; at the end 2^unit */
+    int unit[SLOTS][S::LINES];             /* at the end */
+    unsigned general[SLOTS][KEEPERS / 32]; /* at the end: a line needs the general epilogue */
+};
+
+/* Go to the next of COUNT slots; the parity changes after the last. */
+template <int COUNT>
+static __device__ __forceinline__ void advance(unsigned *slot, unsigned *parity)
+{
+    if (++*slot == COUNT) {
+        *slot = 0;
+        *parity ^= 1;
+    }
+}
+
+/* The block's tile within the cluster's tile `number`: its first row and column of C, and its
+ * matrix. */
+typedef struct {
+    unsigned m, n, matrix;
+} place_t;
+
+template <typename S>
+static __device__ __forceinline__ place_t locate(const stream_k_t &s, unsigned number,
+                                                 unsigned rank)
+{
+    const unsigned matrix = number / s.per_matrix, inside = number - matrix * s.per_matrix;
+    const tile_position_t<unsigned> at = tile_walk<GROUP / S::CM>(inside, s.rows, s.cols);
+
+    return {(at.row * S::CM + rank / S::CN) * BM, (at.col * S::CN + rank % S::CN) * S::BN, matrix};
+}
+
+/* Lines of a matrix's plane. */
+static __device__ __forceinline__ int64_t planes_lines(const tilemm__sgemm_planes_operand_t &op)
+{
+    return (op.mn + TILEMM__SGEMM_PLANES_ALIGN_MN - 1) / TILEMM__SGEMM_PLANES_ALIGN_MN *
+           TILEMM__SGEMM_PLANES_ALIGN_MN;
+}
+
+/* ---- producer --------------------------------------------------------------------------- */
+
+/* Copy 64 lines from `line` on by 64 of k of a matrix's plane. A plane has `lines` lines, and the
+ * matrices' planes follow each other. `blocks`: for which blocks of the cluster; 0: this one. */
+static __device__ __forceinline__ void bring(unsigned short *to, const CUtensorMap *map,
+                                             unsigned line, unsigned k, unsigned matrix,
+                                             unsigned lines, uint64_t *full, unsigned blocks)
+{
+    const int x = (int)k, y = (int)(line + matrix * lines);
+
+    if (blocks)
+        tensor_load_multicast(to, map, x, y, full, (unsigned short)blocks);
+    else
+        tensor_load(to, map, x, y, full);
+}
+
+/* The producer thread: bring the stages of all pieces, each when the consumers have read it. */
+template <typename S>
+static __device__ __forceinline__ void produce(const maps_t &maps, const product_t &product,
+                                               const stream_k_t &stream_k, shared_t<S> &shared,
+                                               unsigned rank)
+{
+    const int COPIES_A = S::PARTS_A / S::CN, COPIES_B = S::PARTS_B / S::CM;
+    const unsigned lines_a = (unsigned)planes_lines(product.a);
+    const unsigned lines_b = (unsigned)planes_lines(product.b);
+    const unsigned row = rank / S::CN, col = rank % S::CN; /* in the cluster */
+    unsigned row_mates = 0, col_mates = 0, stage = 0, parity = 1;
+    unsigned at = stream_k_start<S::SIZE>(stream_k);
+    piece_t piece;
+
+#pragma unroll
+    for (int i = 0; i < S::CN; i++)
+        row_mates |= 1u << (row * S::CN + i);
+#pragma unroll
+    for (int i = 0; i < S::CM; i++)
+        col_mates |= 1u << (i * S::CN + col);
+    if (S::CN == 1)
+        row_mates = 0;
+    if (S::CM == 1)
+        col_mates = 0;
+
+    while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
+        const place_t place = locate<S>(stream_k, piece.tile, rank);
+
+        for (unsigned k = piece.begin * BK; k < piece.end * BK; k += BK) {
+            uint64_t *const full = &shared.full[stage];
+
+            mbarrier_wait(&shared.empty[stage], parity);
+            mbarrier_expect(full, S::STAGE_BYTES);
+#pragma unroll
+            for (int p = 0; p < S::PLANES; p++) {
+                unsigned short *const to = shared.stages[stage] + p * S::PLANE_A;
+
+#pragma unroll
+                for (int i = 0; i < COPIES_A; i++) {
+                    const unsigned part = col * COPIES_A + i;
+
+                    bring(to + part * PART, &maps.a[p], place.m + part * 64, k, place.matrix,
+                          lines_a, full, row_mates);
+                }
+            }
+#pragma unroll
+            for (int p = 0; p < S::PLANES; p++) {
+                unsigned short *const to =
+                    shared.stages[stage] + S::PLANES * S::PLANE_A + p * S::PLANE_B;
+
+#pragma unroll
+                for (int i = 0; i < COPIES_B; i++) {
+                    const unsigned part = row * COPIES_B + i;
+
+                    bring(to + part * PART, &maps.b[p], place.n + part * 64, k, place.matrix,
+                          lines_b, full, col_mates);
+                }
+            }
+            advance<S::STAGES>(&stage, &parity);
+        }
+    }
+}
+
+/* ---- keeper ----------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ float power_of_two(int exponent)
+{
+    return __uint_as_float((unsigned)(127 + max(-126, min(127, exponent))) << 23);
+}
+
+/* Whether a line is exact, or beyond the last. */
+template <int PRODUCTS>
+static __device__ __forceinline__ bool is_exact(const tilemm__sgemm_planes_operand_t &op,
+                                                const unsigned *other_sparse, unsigned matrix,
+                                                unsigned line)
+{
+    if (line >= op.mn)
+        return true;
+
+    const tilemm__sgemm_planes_state_t state = op.states[matrix * planes_lines(op) + line];
+
+    return tilemm__sgemm_planes_is_exact(state, *other_sparse, PRODUCTS == 1);
+}
+
+/* A keeper's lines: the first MINE_A are A's. */
+template <typename S>
+struct keeper_t {
+    static const int MINE = S::LINES / KEEPERS, MINE_A = BM / KEEPERS;
+    unsigned number; /* of the keeper */
+    place_t place;   /* of the tile */
+    int unit[MINE];  /* the exponent so far, or NOT_STORED */
+
+    /* Line i, counted from the tile's first one of its operand. */
+    __device__ __forceinline__ unsigned line(int i) const
+    {
+        return number + (i < MINE_A ? i : i - MINE_A) * KEEPERS;
+    }
+};
+
+/* Begin with a tile: no units yet; and note if there are exact lines. */
+template <typename S>
+static __device__ __forceinline__ void begin_units(keeper_t<S> &keeper, const product_t &product)
+{
+    const place_t &place = keeper.place;
+    bool exact = false;
+
+#pragma unroll
+    for (int i = 0; i < keeper.MINE; i++) {
+        const bool of_a = i < keeper.MINE_A;
+        const unsigned line = keeper.line(i);
+
+        keeper.unit[i] =
+            (of_a
+                 ? is_exact<S::PRODUCTS>(product.a, product.b.sparse, place.matrix, place.m + line)
+                 : is_exact<S::PRODUCTS>(product.b, product.a.sparse, place.matrix, place.n + line))
+                ? (int)NOT_STORED
+                : (int)ZERO;
+        exact |= keeper.unit[i] == NOT_STORED &&
+                 (of_a ? place.m + line < product.a.mn : place.n + line < product.b.mn);
+    }
+    if (exact)
+        *(volatile unsigned *)product.exact = 1;
+}
+
+/* Go on to the units of a block of k. Store the changes in `factor` if `tell`. */
+template <typename S>
+static __device__ __forceinline__ void change_units(keeper_t<S> &keeper, const product_t &product,
+                                                    unsigned block, unsigned blocks, bool tell,
+                                                    float *factor)
+{
+    const place_t &place = keeper.place;
+
+#pragma unroll
+    for (int i = 0; i < keeper.MINE; i++) {
+        const bool of_a = i < keeper.MINE_A;
+        const tilemm__sgemm_planes_operand_t &op = of_a ? product.a : product.b;
+        float ratio = 1.0f;
+
+        if (keeper.unit[i] != NOT_STORED) {
+            const int now =
+                op.exponents[((int64_t)place.matrix * blocks + block) * planes_lines(op) +
+                             (of_a ? place.m : place.n) + keeper.line(i)];
+
+            /* A block of zeros keeps the unit. */
+            if (now != ZERO) {
+                if (keeper.unit[i] != ZERO)
+                    ratio = power_of_two(keeper.unit[i] - now);
+                keeper.unit[i] = now;
+            }
+        }
+        if (tell)
+            factor[keeper.number + i * KEEPERS] = ratio;
+    }
+}
+
+/* Tell the last units. */
+template <typename S>
+static __device__ __forceinline__ void end_units(const keeper_t<S> &keeper, shared_t<S> &shared,
+                                                 unsigned slot)
+{
+    bool general = false;
+
+#pragma unroll
+    for (int i = 0; i < keeper.MINE; i++) {
+        /* A line of zeros has no unit; any will do. */
+        const int last = keeper.unit[i] == ZERO ? 0 : keeper.unit[i];
+
+        shared.unit[slot][keeper.number + i * KEEPERS] = last;
+        shared.factor[slot][keeper.number + i * KEEPERS] = power_of_two(last);
+        general |= last > 60 || last < -60; /* two such factors might overflow */
+    }
+    general = __any_sync(~0u, general);
+    if (keeper.number % 32 == 0)
+        shared.general[slot][keeper.number / 32] = general;
+}
+
+/* The keeper threads: for all pieces tell what the consumers must know of units. */
+template <typename S>
+static __device__ __forceinline__ void keep(const product_t &product, const stream_k_t &stream_k,
+                                            shared_t<S> &shared, unsigned rank, unsigned number)
+{
+    const unsigned blocks = (unsigned)((product.k + BLOCK - 1) / BLOCK);
+    unsigned slot = 0, parity = 1;
+    unsigned at = stream_k_start<S::SIZE>(stream_k);
+    piece_t piece;
+    keeper_t<S> keeper;
+
+    keeper.number = number;
+    while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
+        const unsigned first = piece.begin / STEPS, last_block = (piece.end - 1) / STEPS;
+
+        keeper.place = locate<S>(stream_k, piece.tile, rank);
+        begin_units(keeper, product);
+        for (unsigned block = first; block <= last_block; block++) {
+            if (block > first)
+                mbarrier_wait(&shared.heard[slot], parity);
+            change_units(keeper, product, block, blocks, block > first, shared.factor[slot]);
+            if (block > first) {
+                mbarrier_arrive(&shared.told[slot]);
+                advance<SLOTS>(&slot, &parity);
+            }
+        }
+        mbarrier_wait(&shared.heard[slot], parity);
+        end_units(keeper, shared, slot);
+        mbarrier_arrive(&shared.told[slot]);
+        advance<SLOTS>(&slot, &parity);
+    }
+}
+
+#endif

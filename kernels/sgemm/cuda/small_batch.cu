@@ -1,0 +1,281 @@
+/* small_batch.cu - batches of products so small that a warp or two holds a whole one.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Sizes are rounded up to one P: 4, 8, 16 or 32. A group of threads (a warp, or two where P is 32)
+ * takes MATRICES products, brings their A and B to shared memory as they are stored, and each
+ * thread computes TM x TN elements of one C. Nothing is transposed on the way: a thread takes 4
+ * steps of k at a time, as four words along k or as four rows of words along m or n.
+ *
+ * Layout: tilemm__small_batch_piece() in tile_layout.h; reads meet no bank twice.
+ *
+ * Padding: where k is not a multiple of 4 the missing steps are zeros in A and in B, so that they
+ * add 0 * 0. Rows and columns past m and n hold anything: what comes of them is not stored.
+ *
+ * Assumes: compute capability 7.5 or more; what the host promises in tilemm__sgemm_small_batch_t.
+ * Accuracy: one chain of multiply-adds over k. */
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/copy_async.cuh"
+#include "kernels/cuda/epilogue.cuh"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/registers.cuh"
+#include "kernels/cuda/shared.cuh"
+#include "skinny.h"
+
+/* Copy `bytes` (0 to 4 * W) bytes to shared memory and fill up with zeros. The copy is complete
+ * after copy_async_wait_all(). */
+template <int W>
+static __device__ __forceinline__ void copy_piece(float *to, const float *from, int bytes)
+{
+#if __CUDA_ARCH__ >= 800
+    copy_async_zero<4 * W>(shared_address(to), from, bytes);
+#else
+    if (W == 4 && bytes == 16) {
+        *(float4 *)to = __ldg((const float4 *)from);
+    } else {
+#pragma unroll
+        for (int i = 0; i < W; i++)
+            to[i] = 4 * i < bytes ? __ldg(from + i) : 0.0f;
+    }
+#endif
+}
+
+/* The layout: P, the thread's part of C, and where words lie. */
+template <int P_, int TM_, int TN_, int THREADS_>
+struct layout {
+    static const int P = P_, TM = TM_, TN = TN_;
+    static const int LANES_M = P / TM, LANES_N = P / TN;
+    static const int PER_MATRIX = LANES_M * LANES_N;             /* threads */
+    static const int GROUP = PER_MATRIX < 32 ? 32 : PER_MATRIX;  /* threads that wait together */
+    static const int MATRICES = GROUP / PER_MATRIX;              /* of a group */
+    static const int THREADS = THREADS_;                         /* of a block */
+    static const int PITCH = tilemm__small_batch_pitch(P);       /* words from matrix to matrix */
+    static const int WORDS = THREADS / GROUP * MATRICES * PITCH; /* of a block, for A or for B */
+
+    static_assert(P % 4 == 0 && TM % 4 == 0 && TN % 4 == 0, "threads compute squares of 4 x 4");
+    static_assert(GROUP % 32 == 0 && THREADS % GROUP == 0, "groups are whole warps");
+
+    /* The word at which the piece of 4 words begins. */
+    static __device__ __forceinline__ int piece(int row, int column)
+    {
+        return tilemm__small_batch_piece(row, column, P);
+    }
+    /* Square q of a thread begins at row or column first + q * apart. */
+    static __device__ __forceinline__ int row(int lane_m, int i)
+    {
+        return i / 4 * (LANES_M * 4) + lane_m * 4 + i % 4;
+    }
+    static __device__ __forceinline__ int column(int lane_n, int j)
+    {
+        return j / 4 * (LANES_N * 4) + lane_n * 4 + j % 4;
+    }
+};
+
+/* Producer: copy the group's matrices, of rows x columns words; rows from `rows` to `zero_rows`
+ * and columns from `columns` to `zero_columns` become zeros. */
+template <class L, int W>
+static __device__ __forceinline__ void
+produce(float *s, const float *base, const float *const *array, int64_t stride, int64_t ld,
+        int64_t matrix, int matrices, int rows, int columns, int zero_rows, int zero_columns,
+        int thread)
+{
+    const int ACROSS = L::P / W, PIECES = L::P * ACROSS;
+
+#pragma unroll 8
+    for (int i = 0; i < L::MATRICES * PIECES / L::GROUP; i++) {
+        const int piece = i * L::GROUP + thread;
+        const int which = piece / PIECES, row = piece % PIECES / ACROSS;
+        const int column = piece % ACROSS * W;
+
+        if (which >= matrices || row >= zero_rows || column >= zero_columns)
+            continue;
+
+        const float *from = array ? array[matrix + which] : base + (matrix + which) * stride;
+        const int there = row < rows ? min(W, max(0, columns - column)) : 0;
+
+        /* A copy of no bytes still wants an address that is one. */
+        copy_piece<W>(s + which * L::PITCH + L::piece(row, column) + column % 4,
+                      there ? from + row * ld + column : from, 4 * there);
+    }
+}
+
+/* Produce A or B: `along_k` if its rows, as they are stored, run along k; `mn` is m or n. */
+template <class L>
+static __device__ __forceinline__ void
+produce_operand(float *s, bool along_k, bool aligned, const float *base, const float *const *array,
+                int64_t stride, int64_t ld, int64_t matrix, int matrices, int mn, int k, int thread)
+{
+    const int padded_k = (k + 3) & ~3;
+    const int rows = along_k ? mn : k, columns = along_k ? k : mn;
+    const int zero_rows = along_k ? mn : padded_k, zero_columns = along_k ? padded_k : mn;
+
+    if (aligned)
+        produce<L, 4>(s, base, array, stride, ld, matrix, matrices, rows, columns, zero_rows,
+                      zero_columns, thread);
+    else
+        produce<L, 1>(s, base, array, stride, ld, matrix, matrices, rows, columns, zero_rows,
+                      zero_columns, thread);
+}
+
+/* Consumer: a thread's elements of one matrix's product. */
+template <class L, bool A_ALONG_K, bool B_ALONG_K>
+static __device__ __forceinline__ void consume(float (&sum)[L::TM][L::TN], const float *a,
+                                               const float *b, int k, int lane_m, int lane_n)
+{
+    const int P = L::P, TM = L::TM, TN = L::TN;
+
+#pragma unroll
+    for (int i = 0; i < TM; i++)
+#pragma unroll
+        for (int j = 0; j < TN; j++)
+            sum[i][j] = 0.0f;
+
+#pragma unroll(P <= 16 ? P / 4 : 2)
+    for (int k0 = 0; k0 < P; k0 += 4) {
+        float am[4][TM], bn[4][TN];
+
+        if (k0 >= k)
+            break;
+#pragma unroll
+        for (int i = 0; i < TM; i++) {
+            /* Word i of a run along k, or piece i / 4 * 4 of row i % 4. */
+            float w[4];
+
+            unpack(w, *(const float4 *)(a + (A_ALONG_K ? L::piece(L::row(lane_m, i), k0)
+                                                       : L::piece(k0 + i % 4,
+                                                                  L::row(lane_m, i / 4 * 4)))));
+#pragma unroll
+            for (int x = 0; x < 4; x++)
+                if (A_ALONG_K)
+                    am[x][i] = w[x];
+                else
+                    am[i % 4][i / 4 * 4 + x] = w[x];
+        }
+#pragma unroll
+        for (int j = 0; j < TN; j++) {
+            float w[4];
+
+            unpack(w, *(const float4 *)(b + (B_ALONG_K ? L::piece(L::column(lane_n, j), k0)
+                                                       : L::piece(k0 + j % 4,
+                                                                  L::column(lane_n, j / 4 * 4)))));
+#pragma unroll
+            for (int x = 0; x < 4; x++)
+                if (B_ALONG_K)
+                    bn[x][j] = w[x];
+                else
+                    bn[j % 4][j / 4 * 4 + x] = w[x];
+        }
+#pragma unroll
+        for (int x = 0; x < 4; x++)
+#pragma unroll
+            for (int i = 0; i < TM; i++)
+#pragma unroll
+                for (int j = 0; j < TN; j++)
+                    sum[i][j] = fmaf(am[x][i], bn[x][j], sum[i][j]);
+    }
+}
+
+/* Epilogue. */
+template <class L>
+static __device__ __forceinline__ void store(const float (&sum)[L::TM][L::TN],
+                                             const tilemm__sgemm_small_batch_t &problem,
+                                             int64_t matrix, int lane_m, int lane_n)
+{
+    const tilemm__sgemm_args_t &args = problem.args;
+    const int m = (int)args.m, n = (int)args.n;
+    float *const c = args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c;
+
+#pragma unroll
+    for (int i = 0; i < L::TM; i++) {
+        const int row = L::row(lane_m, i);
+
+        if (row >= m)
+            continue;
+#pragma unroll
+        for (int q = 0; q < L::TN; q += 4) {
+            const int column = L::column(lane_n, q);
+            float *const to = c + row * args.ldc + column;
+
+            if (problem.aligned_c && column + 4 <= n) {
+                epilogue_store((float4 *)to, sum[i] + q, args.alpha, args.beta);
+            } else {
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    if (column + j < n)
+                        epilogue_store(to + j, sum[i][q + j], args.alpha, args.beta);
+            }
+        }
+    }
+}
+
+template <class L, bool A_ALONG_K, bool B_ALONG_K>
+static __device__ __forceinline__ void body(const tilemm__sgemm_small_batch_t &problem)
+{
+    extern __shared__ __align__(16) float shared[];
+    const tilemm__sgemm_args_t &args = problem.args;
+    const int group = threadIdx.x / L::GROUP, thread = threadIdx.x % L::GROUP;
+    const int64_t matrix =
+        problem.first + ((int64_t)blockIdx.x * (L::THREADS / L::GROUP) + group) * L::MATRICES;
+    const int matrices = (int)max((int64_t)0, min((int64_t)L::MATRICES, args.batch_count - matrix));
+    const int m = (int)args.m, n = (int)args.n, k = (int)args.k;
+    float *const ms = shared + group * (L::MATRICES * L::PITCH), *const ns = ms + L::WORDS;
+
+    produce_operand<L>(ms, A_ALONG_K, problem.aligned_a, args.a, args.a_array, args.stride_a,
+                       args.lda, matrix, matrices, m, k, thread);
+    produce_operand<L>(ns, B_ALONG_K, problem.aligned_b, args.b, args.b_array, args.stride_b,
+                       args.ldb, matrix, matrices, n, k, thread);
+    copy_async_wait_all();
+    if (L::GROUP == 32)
+        __syncwarp();
+    else
+        __syncthreads();
+
+    const int which = thread / L::PER_MATRIX;
+    const int lane_m = thread % L::PER_MATRIX / L::LANES_N, lane_n = thread % L::LANES_N;
+    float sum[L::TM][L::TN];
+
+    if (which >= matrices)
+        return;
+    consume<L, A_ALONG_K, B_ALONG_K>(sum, ms + which * L::PITCH, ns + which * L::PITCH, k, lane_m,
+                                     lane_n);
+    store<L>(sum, problem, matrix + which, lane_m, lane_n);
+}
+
+/* ---- variants ------------------------------------------------------------------------------- */
+
+#define LAYOUT(p, threads) layout<p, 4, 4, threads>
+#define KERNEL(name, trans_a, trans_b, p, threads)                                                 \
+    static_assert(2 * LAYOUT(p, threads)::WORDS * 4 <= 48 * 1024, "no opt-in to more");            \
+    static __global__ void __launch_bounds__(threads)                                              \
+        name(const __grid_constant__ tilemm__sgemm_small_batch_t problem)                          \
+    {                                                                                              \
+        body<LAYOUT(p, threads), !(trans_a), (trans_b) != 0>(problem);                             \
+    }
+TILEMM__SGEMM_SMALL_BATCH_ROWS(KERNEL)
+
+typedef struct {
+    void (*kernel)(tilemm__sgemm_small_batch_t);
+    unsigned threads, matrices; /* of a block */
+    size_t shared;
+} variant_t;
+
+#define VARIANT(name, trans_a, trans_b, p, threads)                                                \
+    {name, threads, threads / LAYOUT(p, threads)::GROUP * LAYOUT(p, threads)::MATRICES,            \
+     2 * LAYOUT(p, threads)::WORDS * 4},
+static const variant_t variants[] = {TILEMM__SGEMM_SMALL_BATCH_ROWS(VARIANT)};
+
+extern "C" int tilemm__sgemm_small_batch_launch(const tilemm__sgemm_small_batch_t *problem,
+                                                void *stream)
+{
+    const variant_t &row = variants[problem->variant - TILEMM__sgemm_small_batch_sm75_4x4x4_nn];
+    const uint64_t blocks = ((uint64_t)problem->args.batch_count - 1) / row.matrices + 1;
+
+    return launch_grids(blocks, 1, [&](uint64_t first, unsigned count) {
+        tilemm__sgemm_small_batch_t part = *problem;
+
+        part.first = (int64_t)(first * row.matrices);
+        return launch_kernel(row.kernel, {count, row.threads, row.shared, 1, false},
+                             (cudaStream_t)stream, part);
+    });
+}

@@ -1,0 +1,398 @@
+/* cost_cuda.c - see cost_cuda.h.
+ *
+ * A device's multiprocessors take a kernel's items (tiles of C, times splits of k) in waves. A wave
+ * costs what an item costs, and its k-steps. Both depend on how many blocks share a multiprocessor:
+ * one alone leaves part of it idle, and in between the cost grows in proportion.
+ *
+ *   cycles = launch + start + waves x (item + steps x step) + bytes / bandwidth + extras
+ *
+ * Extras: what the blocks of a cluster add up, and the second kernel of split-K.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "cost_cuda.h"
+
+#include "kernels/sgemm/cuda/ffma.h"
+#include "kernels/sgemm/cuda/fused.h"
+#include "kernels/sgemm/cuda/planes.h"
+#include "lib/size.h"
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+#define HELPER(row, x) {#row, 0, 0, 0, x, 1, 0, 0, 0},
+#define SPLITK(row, lanes, rows) {#row, 0, 0, 0, (lanes) * (rows), 1, 0, 0, 0},
+#define FFMA(row, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)             \
+    {#row,                                                                                         \
+     m,                                                                                            \
+     n,                                                                                            \
+     k,                                                                                            \
+     (m) / (quads_m) * ((n) / (quads_n)) / 16 * (groups),                                          \
+     blocks,                                                                                       \
+     ((m) + (n)) * (k) * (stages)*4,                                                               \
+     0,                                                                                            \
+     groups},
+#define SKINNY(row, aligned, rows, n, a, b, c) {#row, rows, n, 4, 256, 2, 0, 0, aligned},
+#define SMALL_BATCH(row, trans_a, trans_b, p, threads) {#row, p, p, p, threads, 1, 0, 0, 0},
+#define FUSED(row, m, n, a_k, b_k, transposed, bulk)                                               \
+    {#row,                                                                                         \
+     transposed ? n : m,                                                                           \
+     transposed ? m : n,                                                                           \
+     TILEMM__SGEMM_FUSED_K,                                                                        \
+     ((m) / 64 + 1) * 128,                                                                         \
+     (m) == 64 ? 2 : 1,                                                                            \
+     0,                                                                                            \
+     0,                                                                                            \
+     bulk},
+#define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
+    {#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes},
+#define PLANES_SM90(row, products, m, n, k, cluster_m, cluster_n)                                  \
+    {#row, m, n, k, 384, 1, 0, products, cluster_m},
+
+const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
+    TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK)
+        TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
+            TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
+                TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FUSED_ROWS(FUSED)
+                    TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                        TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                            TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+
+/* ---- the constants -------------------------------------------------------------------------- */
+
+/* A tile, for all rows that differ in transposes only: cycles of a wave beside its k-steps, and of
+ * a k-step, with one block on a multiprocessor and with `blocks`. */
+typedef struct {
+    const char *tile;
+    int blocks;
+    double start; /* until the first item is under way, beside the family's launch */
+    double item_alone, step_alone, item, step;
+} tile_cost_t;
+
+/* A family of kernels: cycles, and bytes that a multiprocessor moves in a cycle. */
+typedef struct {
+    double launch;        /* all launches that each call needs */
+    double second_kernel; /* adding up split-K's partial products, beside their bytes */
+    double cluster;       /* meeting in a cluster, for each wave */
+    double cluster_bytes; /* read of the other blocks of a cluster */
+    double bytes;         /* of operands or results in global memory */
+} family_cost_t;
+
+enum { OF_FFMA, OF_SKINNY, OF_FUSED, OF_PLANES, FAMILIES };
+
+/* What `tilemm bench --calibrate` prints: measured on an H200. */
+/* clang-format off */
+static const tile_cost_t tile_costs[] = {
+    {"ffma_sm75_128x128x16",      2,    0, 3000, 3437.714, 3000, 6097.455},
+    {"ffma_sm75_64x64x16",        4,    0, 3000, 1248.492, 3000, 3611.569},
+    {"ffma_sm75_128x32x16",       4,    0, 3000, 1248.492, 3000, 3611.569},
+    {"ffma_sm75_32x128x16",       4,    0, 3000, 1248.492, 3000, 3611.569},
+    {"ffma_sm75_32x32x32",        8,    0, 3000, 1887.256, 3000, 5459.349},
+    {"ffma_sm80_128x128x16",      2,    0, 3000, 2673.778, 3000, 4742.465},
+    {"ffma_sm80_128x64x16",       4,    0, 3000, 1791.435, 3000, 5182.163},
+    {"ffma_sm80_64x64x16",        8,    0, 3000, 1713.875, 3000, 4957.804},
+    {"ffma_sm80_64x64x64",        2,    0, 4667, 3180.169, 5928, 5583.925},
+    {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
+    {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,   3700, 2400},
+    {"fused_sm90_128x128x32_bulk",1, 3000, 3700, 2400,   3700, 2400},
+    {"fused_sm90_128x64x32",      1, 3000, 1930, 1480,   1930, 1600},
+    {"fused_sm90_64x64x32",       2, 1500, 1500, 1250,   2200, 1950},
+    {"fused_sm90_256x32x32",      1, 4000, 2500, 1800,   2500, 1800},
+    {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 1650},
+    {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   2500, 1800},
+    {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 1650},
+    {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
+    {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
+    {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},
+    {"planes_sm90_128x128x64_p3_1x2", 1, 0, 5000, 2048,  5000, 2048},
+    {"planes_sm90_128x128x64_p3_2x1", 1, 0, 5000, 2089,  5000, 2089},
+    {"planes_sm90_128x64x64_p3_1x2",  1, 0, 5000, 1187.8, 5000, 1187.8},
+    {"planes_sm90_128x128x64_p4_1x2", 1, 0, 5000, 2730.7, 5000, 2730.7},
+    {"planes_sm90_128x256x64_p1_1x2", 1, 0, 5000, 1365.3, 5000, 1365.3},
+    {"planes_sm90_128x128x64_p1_1x2", 1, 0, 5000, 853.33, 5000, 853.33},
+};
+static const family_cost_t family_costs[FAMILIES] = {
+    [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
+    [OF_SKINNY] = { 5000,    0,    0,    0, 18.5},
+    [OF_FUSED]  = { 4000, 4000, 1000, 10,   16},
+    [OF_PLANES] = {12000,    0,    0,    0, 16},
+};
+/* clang-format on */
+
+/* Cycles by which a grid of few blocks of the smallest tile is shorter, as the next kernel is set
+ * up meanwhile. */
+static const double early = 850;
+/* Cycles that a warp's copies of 4 bytes, not 16, take for each line of 32 numbers. */
+static const double narrow_copy = 0.43;
+/* Blocks by which a multiprocessor may have more than its part, for each block of a cluster: one
+ * lies in a group of CLUSTER_SMS multiprocessors. */
+static const double cluster_imbalance = 0.031;
+enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
+/* Part of the time of reading X by which each column of Z makes a skinny product longer. */
+static const double skinny_column = 0.028;
+/* Steps of k that each piece of a tile costs where k is shared out. */
+static const double stream_k_piece = 1;
+
+/* Multiply-adds of a multiprocessor in a cycle for which the table's steps are given, in FP32 and
+ * in FP16 on tensor cores by mma.sync; and those of a device. */
+enum { FFMA_RATE = 128, SM80_RATE = 1024 };
+
+static double ffma_rate(int cc)
+{
+    return cc <= 80 ? 64 : 128; /* data-centre Ampere and Turing */
+}
+
+static double sm80_rate(int cc)
+{
+    return cc == 86 || cc == 89 || cc >= 120 ? 256 : 1024; /* consumers' chips */
+}
+
+/* ---- parts of the estimate --------------------------------------------------------------------
+ */
+
+enum {
+    FFMA_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
+    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
+    FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
+    SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
+    SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
+    ROWS_OF_TILE = 4, /* by transposes */
+    FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
+    FUSED_TILES = (TILEMM__sgemm_zero_sm75 - FUSED_FIRST) / ROWS_OF_TILE,
+    SM80_TILES = 3 /* by products: 1, 3, 4 */
+};
+
+static const tile_cost_t *tile_cost(int variant)
+{
+    const int products = tilemm__sgemm_rows[variant].products;
+
+    if (variant < SKINNY_FIRST)
+        return &tile_costs[(variant - FFMA_FIRST) / ROWS_OF_TILE];
+    if (variant < SM80_FIRST)
+        return &tile_costs[FFMA_TILES + (variant - FUSED_FIRST) / ROWS_OF_TILE];
+    if (variant < SM90_FIRST)
+        return &tile_costs[FFMA_TILES + FUSED_TILES + (products > 1 ? products - 2 : 0)];
+    return &tile_costs[FFMA_TILES + FUSED_TILES + SM80_TILES + variant - SM90_FIRST];
+}
+
+static double whole(double x)
+{
+    return (double)(int64_t)x;
+}
+
+static double elements_of_c(const tilemm__sgemm_args_t *args)
+{
+    return (double)args->m * (double)args->n * (double)args->batch_count;
+}
+
+static double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
+{
+    return ((double)args->m + (double)args->n) * (double)args->k * (double)args->batch_count;
+}
+
+static double tiles_of(const tilemm__sgemm_row_t *row, const tilemm__sgemm_args_t *args)
+{
+    return (double)tilemm__div_up(args->m, row->m) * (double)tilemm__div_up(args->n, row->n) *
+           (double)args->batch_count;
+}
+
+/* Adding up split-K's partial products: a second kernel, which reads what the first one wrote. */
+static double second_kernel(const family_cost_t *family, const tilemm__sgemm_trial_t *trial,
+                            double bytes_of_c, const tilemm__cuda_traits_t *traits)
+{
+    if (trial->splits == 1 || trial->cluster)
+        return 0;
+    return family->second_kernel +
+           2 * bytes_of_c * (double)trial->splits / (family->bytes * traits->sm_count);
+}
+
+int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
+                                  const tilemm__cuda_traits_t *traits)
+{
+    const size_t reserved = traits->cc >= 80 ? 1024 : 0; /* by the system, for each block */
+    const int64_t by_shared = (int64_t)(traits->shared_per_sm / ((size_t)row->shared + reserved));
+    const int64_t by_threads = traits->max_threads_per_sm / row->threads;
+
+    return (int)tilemm__max(1, tilemm__min(row->blocks, tilemm__min(by_threads, by_shared)));
+}
+
+/* ---- FP32 multiply-adds -----------------------------------------------------------------------
+ */
+
+/* Cycles that `x` blocks on a multiprocessor take for `steps` steps each; `narrow` of each step's
+ * cycles are those of 4-byte copies. Up to a warp for each scheduler, blocks cost no more than one.
+ */
+static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row, double x,
+                        double steps, double narrow, int cc)
+{
+    const double alone = SCHEDULERS * 32 > row->threads ? SCHEDULERS * 32.0 / row->threads : 1;
+    const double more = x > alone ? x - alone : 0, blocks = cost->blocks - alone;
+    const double per_block = (cost->step - cost->step_alone) / blocks;
+    const double step = cost->step_alone + more * per_block;
+
+    return cost->item_alone + more * (cost->item - cost->item_alone) / blocks +
+           steps * step * (FFMA_RATE / ffma_rate(cc) + narrow / per_block);
+}
+
+/* How often 4-byte copies cost: for an operand that they transpose, and twice for one that is not
+ * aligned, whose copies are all made at once. */
+static int narrowness(int transposed, const void *array, const void *pointer, int64_t ld,
+                      int64_t stride, int64_t batch)
+{
+    return array || !tilemm__is_aligned(pointer, ld, stride, batch) ? 2 : transposed;
+}
+
+static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                            const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const tile_cost_t *cost = tile_cost(trial->variant);
+    const family_cost_t *family = &family_costs[OF_FFMA];
+    const int sm80 = trial->variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
+    const int narrow_a = narrowness(sm80 && !args->trans_a, args->a_array, args->a, args->lda,
+                                    args->stride_a, args->batch_count);
+    const int narrow_b = narrowness(sm80 && args->trans_b, args->b_array, args->b, args->ldb,
+                                    args->stride_b, args->batch_count);
+    const double narrow =
+        (double)(narrow_a * row->m + narrow_b * row->n) * row->k / 32 * narrow_copy;
+    const double bytes = elements_of_c(args) * sizeof(float);
+    const double count = tiles_of(row, args) * (double)trial->splits;
+    const double steps = (double)tilemm__div_up(trial->k_split, row->k);
+    const int cluster = trial->cluster ? (int)trial->splits : 1;
+    const int most = tilemm__sgemm_resident_blocks(row, traits), of_part = CLUSTER_SMS * most;
+    /* Blocks of a multiprocessor in a wave: of clusters only whole ones. */
+    const double resident = (double)(of_part / cluster * cluster) / CLUSTER_SMS;
+    const double share = count / traits->sm_count, waves = whole(share / resident + 1e-9);
+    double last = whole(share - waves * resident + 1 - 1e-9), sum = family->launch + cost->start;
+
+    sum += waves * ffma_wave(cost, row, resident, steps, narrow, traits->cc);
+    if (last > 0) {
+        if (cluster > 1)
+            last += cluster_imbalance * cluster;
+        sum += ffma_wave(cost, row, last < most ? last : most, steps, narrow, traits->cc);
+    }
+    if (cluster > 1)
+        sum += (waves + (last > 0)) * family->cluster + whole(share + 1 - 1e-9) * (double)row->m *
+                                                            row->n * sizeof(float) /
+                                                            family->cluster_bytes;
+    if (sm80 && traits->cc >= 90 && row->m == 32 && count <= TILEMM__SGEMM_FEW_BLOCKS)
+        sum -= early;
+    return sum + bytes / (family->bytes * traits->sm_count) +
+           second_kernel(family, trial, bytes, traits);
+}
+
+/* Reading the large operand, and multiply-adds, which are not quite hidden. */
+static double skinny_estimate(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+{
+    const family_cost_t *family = &family_costs[OF_SKINNY];
+
+    return family->launch + elements_of_a_and_b(args) * sizeof(float) /
+                                (family->bytes * traits->sm_count) *
+                                (1 + skinny_column * (double)tilemm__min(args->m, args->n));
+}
+
+/* ---- tensor cores -----------------------------------------------------------------------------
+ */
+
+/* Blocks are persistent: whole waves, but for one of fewer items than multiprocessors. */
+static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                             const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const tile_cost_t *cost = tile_cost(trial->variant);
+    const family_cost_t *family = &family_costs[OF_FUSED];
+    const double bytes = elements_of_c(args) * sizeof(float);
+    const double least =
+        (bytes * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float)) /
+        (family->bytes * traits->sm_count);
+    const int64_t items = (int64_t)tiles_of(row, args) * trial->splits;
+    const double steps = (double)tilemm__div_up(trial->k_split, row->k);
+    int64_t room = (int64_t)traits->sm_count * row->blocks;
+    double cycles = family->launch + cost->start;
+
+    /* A cluster lies in one of several groups of multiprocessors: some of each stay empty. */
+    if (trial->cluster && trial->splits > 2 && row->blocks == 1)
+        room = room * 9 / 10;
+    if (items <= traits->sm_count && items <= room)
+        cycles += cost->item_alone + steps * cost->step_alone;
+    else
+        cycles += (double)tilemm__div_up(items, room) * (cost->item + steps * cost->step);
+    cycles = (cycles > least ? cycles : least) + cycles / 100;
+    if (trial->cluster)
+        cycles += family->cluster + (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
+    return cycles + second_kernel(family, trial, bytes, traits);
+}
+
+/* A cost of 3 was measured for each piece that a tail's cluster has beside its own steps. */
+enum { TAIL_PIECE_STEPS = 3 };
+
+void tilemm__sgemm_stream_k(int64_t tiles, int64_t clusters, int64_t steps, int64_t *layers,
+                            int64_t *layer)
+{
+    *layers = clusters / tiles;
+    *layer = tilemm__div_up(tiles * (steps + TAIL_PIECE_STEPS), clusters);
+    if (*layers * *layer >= steps) { /* no tails */
+        *layer = tilemm__div_up(steps, *layers);
+        *layers = tilemm__div_up(steps, *layer);
+    }
+}
+
+double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps, int64_t shared,
+                                       const tilemm__cuda_traits_t *traits)
+{
+    const tile_cost_t *cost = tile_cost(variant);
+    const int64_t clusters = traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
+    const double wave = cost->item + (double)steps * cost->step;
+    int64_t layers, layer;
+
+    if (shared == 0)
+        return (double)tilemm__div_up(pairs, clusters) * wave;
+    tilemm__sgemm_stream_k(shared, clusters, steps, &layers, &layer);
+    return (double)(pairs / clusters) * wave + (double)layer * cost->step + cost->item +
+           (double)(layers + TILEMM__SGEMM_STREAM_K_TAILS) * stream_k_piece * cost->step;
+}
+
+/* Reading the operands and writing the planes; the product; later parts of k read and write C. */
+static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                              const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const family_cost_t *family = &family_costs[OF_PLANES];
+    const double panels = (double)tilemm__div_up(args->k, trial->k_split);
+    const double groups = (double)tilemm__div_up(args->batch_count, trial->batch_group);
+    const int64_t steps = tilemm__div_up(tilemm__min(trial->k_split, args->k), 64);
+    const double bytes = elements_of_a_and_b(args) * (row->products == 1 ? 6 : 8) +
+                         (panels - 1) * elements_of_c(args) * 2 * sizeof(float);
+    double product;
+
+    if (trial->variant >= SM90_FIRST) {
+        const int64_t rows = tilemm__div_up(args->m, (int64_t)row->m * row->facet);
+        const int64_t cols =
+            tilemm__div_up(args->n, (int64_t)row->n * (TILEMM__SGEMM_STREAM_K_PAIR / row->facet));
+
+        product = tilemm__sgemm_stream_k_estimate(trial->variant, rows * cols * trial->batch_group,
+                                                  steps, trial->shared, traits);
+    } else { /* as tiles of 128 x 128, whatever the row's are */
+        const tile_cost_t *cost = tile_cost(trial->variant);
+        const double waves = (double)tilemm__div_up(args->m, 128) *
+                             (double)tilemm__div_up(args->n, 128) * (double)trial->batch_group /
+                             traits->sm_count;
+
+        product = (waves < 1 ? 1 : waves) *
+                  (cost->item + (double)steps * cost->step * (SM80_RATE / sm80_rate(traits->cc)));
+    }
+    return bytes / (family->bytes * traits->sm_count) +
+           groups * panels * (family->launch + product);
+}
+
+double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
+                                   const tilemm__sgemm_args_t *args,
+                                   const tilemm__cuda_traits_t *traits)
+{
+    if (trial->variant < SKINNY_FIRST)
+        return ffma_estimate(trial, args, traits);
+    if (trial->variant < FUSED_FIRST)
+        return skinny_estimate(args, traits);
+    if (trial->variant < SM80_FIRST)
+        return fused_estimate(trial, args, traits);
+    return planes_estimate(trial, args, traits);
+}

@@ -1,0 +1,70 @@
+/* cost_cuda.h - how long SGEMM's kernels take on a GPU: an estimate in clock cycles of a
+ * multiprocessor, the same currency for all of them, from a table of constants for a device. Pure
+ * functions.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_LIB_SGEMM_COST_CUDA_H
+#define TILEMM_LIB_SGEMM_COST_CUDA_H
+
+#include "kernels/args.h"
+#include "kernels/sgemm/variants.h"
+#include "lib/traits.h"
+
+/* A row of kernels/sgemm/variants.h as the host sees it. What a family does not have is 0. */
+typedef struct {
+    const char *name;
+    int m, n, k; /* the tile of C, and a step of k */
+    int threads;
+    int blocks;   /* that the registers let fit a multiprocessor */
+    int shared;   /* bytes of shared memory of a block */
+    int products; /* of planes */
+    int facet; /* FFMA: groups of threads; fused: bulk; skinny: aligned; planes of sm90: cluster_m
+                */
+} tilemm__sgemm_row_t;
+
+extern const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS];
+
+/* How a kernel would do a problem: what the estimate needs beside the problem itself. */
+typedef struct {
+    int variant;
+    int cluster; /* the splits of a tile are a cluster; else they add up through the workspace */
+    int64_t splits, k_split; /* of k; or of planes: parts of k, one after the other */
+    int64_t batch_group;     /* of planes: matrices at a time */
+    int64_t shared;          /* of planes on sm90: tiles of clusters whose k is shared out */
+    double cycles;           /* the estimate */
+} tilemm__sgemm_trial_t;
+
+/* The cycles that a kernel takes, with the launches that belong to it. */
+double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
+                                   const tilemm__sgemm_args_t *args,
+                                   const tilemm__cuda_traits_t *traits);
+
+/* Blocks of a row that a multiprocessor holds. */
+int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
+                                  const tilemm__cuda_traits_t *traits);
+
+/* Cycles of the product of planes on sm90 for `pairs` tiles of clusters of `steps` steps each, with
+ * the last `shared` ones' k shared out: 0, or pairs modulo the clusters of the device. */
+double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps, int64_t shared,
+                                       const tilemm__cuda_traits_t *traits);
+
+/* By how much k must promise to be faster shared out than not, since blocks share power too. */
+#define TILEMM__SGEMM_STREAM_K_WORTH 1.02
+
+/* How the k of `tiles` tiles of `steps` steps is shared out among `clusters` clusters, which are
+ * more: `layers` layers of `layer` steps, see tilemm__sgemm_stream_k_t. */
+void tilemm__sgemm_stream_k(int64_t tiles, int64_t clusters, int64_t steps, int64_t *layers,
+                            int64_t *layer);
+
+/* Whether an operand can be moved 16 bytes at a time: its address, its leading dimension and, in a
+ * batch, its stride are multiples of 16 bytes. */
+static inline int tilemm__is_aligned(const void *pointer, int64_t ld, int64_t stride, int64_t batch)
+{
+    uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * sizeof(float);
+
+    if (batch > 1)
+        all |= (uint64_t)stride * sizeof(float);
+    return all % 16 == 0;
+}
+
+#endif

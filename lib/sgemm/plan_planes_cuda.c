@@ -1,0 +1,456 @@
+/* plan_planes_cuda.c - plans of SGEMM on tensor cores from planes that a pass makes: the tile, how
+ * much of k and of a batch is taken at a time, the schedules, and where all lies in the workspace.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "plan_cuda.h"
+
+#include <string.h>
+
+#include "lib/size.h"
+
+enum {
+    BLOCK = TILEMM__SGEMM_PLANES_BLOCK,
+    ALIGN_MN = TILEMM__SGEMM_PLANES_ALIGN_MN,
+    ALIGN_K = TILEMM__SGEMM_PLANES_ALIGN_K,
+    SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
+    SM90_END = TILEMM__sgemm_exact_lines_sm75,
+    SM90_K = 64, /* a k-step */
+    /* The shortest k: below, the planes' last bit shows beside a plain FP32 sum. One plane has
+     * TF32's bits whatever k is. */
+    LEAST_K = 128,
+    LEAST_K_OF_ONE = 16,
+    /* Up to this k, lo lo is added too: there are too few products for it to average out. */
+    LONGEST_K_OF_FOUR = 512,
+    /* Up to this k, the wide tile's one sum over all of k truncates no more than TF32's rounding
+     * shows; and that of sm80's tile without promotion. */
+    LONGEST_K_UNSUMMED = 16384,
+    LONGEST_K_UNSUMMED_SM80 = 8192
+};
+
+/* ---- the workspace ----------------------------------------------------------------------------
+ */
+
+/* Coordinates of the copy engine, and the kernels' tile counts. */
+static const int64_t most = INT32_MAX / 2;
+
+static size_t take(size_t *at, int64_t bytes)
+{
+    const size_t begin = *at;
+
+    *at += (size_t)tilemm__round_up(bytes, 1024);
+    return begin;
+}
+
+/* Lay out planes of so much of k of so many matrices. Returns the bytes. */
+static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_part,
+                      int64_t batch_group, tilemm__sgemm_planes_cuda_plan_t *plan)
+{
+    const int64_t lines_a = tilemm__round_up(args->m, ALIGN_MN) * batch_group;
+    const int64_t lines_b = tilemm__round_up(args->n, ALIGN_MN) * batch_group;
+    const int64_t depth = tilemm__round_up(k_part, ALIGN_K);
+    const int64_t blocks = tilemm__div_up(k_part, BLOCK);
+    const int64_t both = products > 1;
+    size_t at = 0;
+
+    plan->k_part = k_part;
+    plan->batch_group = batch_group;
+    plan->hi_a = take(&at, lines_a * depth * 2);
+    plan->lo_a = take(&at, lines_a * depth * 2 * both);
+    plan->hi_b = take(&at, lines_b * depth * 2);
+    plan->lo_b = take(&at, lines_b * depth * 2 * both);
+    plan->exponents_a = take(&at, lines_a * blocks * 4);
+    plan->exponents_b = take(&at, lines_b * blocks * 4);
+    plan->zero = at;
+    plan->states_a = take(&at, lines_a * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
+    plan->states_b = take(&at, lines_b * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
+    plan->sparse = take(&at, 3 * sizeof(unsigned));
+    return at;
+}
+
+/* The most groups of matrices, or else the longest parts of k of one matrix, that fit: the largest
+ * `count` up to `high` for which lay_out() takes no more than `room`; 0 if there is none. */
+static int64_t most_that_fit(const tilemm__sgemm_args_t *args, int products, int of_k, int64_t high,
+                             size_t room, tilemm__sgemm_planes_cuda_plan_t *plan)
+{
+    int64_t low = 0;
+
+    while (low < high) { /* low fits, and what is above high does not */
+        const int64_t middle = high - (high - low) / 2;
+
+        if (lay_out(args, products, of_k ? middle * BLOCK : args->k, of_k ? 1 : middle, plan) <=
+            room)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* The largest parts that fit: whole problems, then groups of matrices, then parts of k of one
+ * matrix, much the same in size. Returns their bytes, or 0 if not even the smallest part fits. */
+static size_t fit(const tilemm__sgemm_args_t *args, int products, size_t room,
+                  tilemm__sgemm_planes_cuda_plan_t *plan)
+{
+    size_t bytes = lay_out(args, products, args->k, args->batch_count, plan);
+    int64_t count;
+
+    if (bytes > room) {
+        count = most_that_fit(args, products, 0, args->batch_count - 1, room, plan);
+        if (count > 0) {
+            bytes = lay_out(args, products, args->k, count, plan);
+        } else {
+            if (args->a_array || args->b_array) /* addresses to which nothing can be added */
+                return 0;
+            count = most_that_fit(args, products, 1, (args->k - 1) / BLOCK, room, plan);
+            if (count == 0)
+                return 0;
+            count = tilemm__div_up(tilemm__div_up(args->k, BLOCK),
+                                   tilemm__div_up(args->k, count * BLOCK));
+            bytes = lay_out(args, products, count * BLOCK, 1, plan);
+        }
+    }
+    while (plan->batch_group > 1 &&
+           ((double)plan->batch_group *
+                    (double)tilemm__round_up(tilemm__max(args->m, args->n), ALIGN_MN) >
+                (double)most ||
+            (double)plan->batch_group * (double)tilemm__round_up(plan->k_part, ALIGN_K) >
+                (double)most))
+        bytes = lay_out(args, products, plan->k_part, plan->batch_group / 2, plan);
+    return bytes;
+}
+
+/* ---- the tile ---------------------------------------------------------------------------------
+ */
+
+/* Bytes that a call may take: never more than an eighth of the device's memory, or 64 MiB. */
+static size_t room_of(const tilemm__limits_t *limits)
+{
+    const int64_t bound = tilemm__max((int64_t)(limits->cuda->memory_bytes / 8), 64 << 20);
+
+    return limits->workspace < (size_t)bound ? limits->workspace : (size_t)bound;
+}
+
+static int64_t pairs_of(const tilemm__sgemm_row_t *row, int64_t m, int64_t n, int64_t batch)
+{
+    return tilemm__div_up(m, (int64_t)row->m * row->facet) *
+           tilemm__div_up(n, (int64_t)row->n * (TILEMM__SGEMM_STREAM_K_PAIR / row->facet)) * batch;
+}
+
+/* Bytes of what the pieces of a shared pair's tiles are added up from, and of their counters. */
+static size_t partial_bytes_of(const tilemm__sgemm_row_t *row, int64_t shared, int64_t clusters)
+{
+    if (shared == 0)
+        return 0;
+    /* A last part with fewer steps may have more layers. */
+    return (size_t)(shared * (clusters / shared + TILEMM__SGEMM_STREAM_K_TAILS) *
+                    TILEMM__SGEMM_STREAM_K_PAIR * row->m * row->n * (int64_t)sizeof(float));
+}
+
+static int64_t counter_bytes_of(int64_t shared)
+{
+    return shared * TILEMM__SGEMM_STREAM_K_PAIR * TILEMM__SGEMM_STREAM_K_COUNTERS *
+           (int64_t)sizeof(unsigned);
+}
+
+/* The best row of sm90 for a part of k_part of k, with `room` bytes for sharing k out. Returns -1
+ * if none is allowed. */
+static int best_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int products,
+                     int64_t k_part, int64_t batch_group, size_t room, int64_t *shared)
+{
+    const int64_t clusters = limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
+    const int64_t steps = tilemm__div_up(k_part, SM90_K);
+    double best = 0;
+    int variant = -1;
+
+    for (int v = SM90_FIRST; v < SM90_END; v++) {
+        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
+        const int64_t pairs = pairs_of(row, args->m, args->n, batch_group);
+        const int64_t rest = pairs % clusters;
+        double cycles, with;
+        int64_t share = 0;
+
+        if (row->products != products || (row->n == 256 && k_part > LONGEST_K_UNSUMMED) ||
+            !tilemm__sgemm_is_allowed(limits, v))
+            continue;
+        cycles = tilemm__sgemm_stream_k_estimate(v, pairs, steps, 0, limits->cuda);
+        if (rest > 0 &&
+            partial_bytes_of(row, rest, clusters) + (size_t)counter_bytes_of(rest) + 1024 <= room) {
+            with = tilemm__sgemm_stream_k_estimate(v, pairs, steps, rest, limits->cuda);
+            if (with * TILEMM__SGEMM_STREAM_K_WORTH <= cycles) {
+                cycles = with;
+                share = rest;
+            }
+        }
+        if (variant < 0 || cycles < best) {
+            best = cycles;
+            variant = v;
+            *shared = share;
+        }
+    }
+    return variant;
+}
+
+static int64_t waves(const tilemm__sgemm_args_t *args, int64_t side, int sm_count)
+{
+    return tilemm__div_up(tilemm__div_up(args->m, side) * tilemm__div_up(args->n, side) *
+                              args->batch_count,
+                          sm_count);
+}
+
+/* The row of sm80 for a part. A tile of 64 x 64 takes 1.2 quarters of the time of one of 128 x 128.
+ * Deep stages need the shared memory of a block that data-centre chips have. If limits->variant
+ * does not allow this row, another that can do it. */
+static int best_sm80(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int products)
+{
+    const int sms = limits->cuda->sm_count;
+    const int deep =
+        limits->cuda->shared_per_block >= tilemm__sgemm_planes_sm80_shared(3, 128, 128, 64, 3);
+    const int small = waves(args, 64, sms) * 6 < waves(args, 128, sms) * 20;
+    const int promoted = args->k > LONGEST_K_UNSUMMED_SM80;
+    const int best = products == 4   ? TILEMM__sgemm_planes_sm80_64x64x32_p4
+                     : products == 1 ? (promoted ? TILEMM__sgemm_planes_sm80_128x128x32_p1_promoted
+                                                 : TILEMM__sgemm_planes_sm80_128x128x32_p1 + deep)
+                     : small         ? TILEMM__sgemm_planes_sm80_64x64x32_p3 + deep
+                                     : TILEMM__sgemm_planes_sm80_128x128x32_p3 + deep;
+
+    if (tilemm__sgemm_is_allowed(limits, best))
+        return best;
+    for (int v = TILEMM__sgemm_planes_sm80_128x128x32_p1; v < SM90_FIRST; v++) {
+        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
+
+        if (row->products == products && (deep || row->k == 32) &&
+            (products > 1 || !promoted || row->facet) && tilemm__sgemm_is_allowed(limits, v))
+            return v;
+    }
+    return -1;
+}
+
+static int products_of(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
+{
+    return limits->math == TILEMM_MATH_TF32 ? 1 : args->k <= LONGEST_K_OF_FOUR ? 4 : 3;
+}
+
+int tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             tilemm__sgemm_trial_t *trial)
+{
+    const int products = products_of(args, limits);
+    const size_t room = room_of(limits);
+    tilemm__sgemm_planes_cuda_plan_t plan;
+    tilemm__sgemm_args_t first = *args;
+    size_t bytes;
+
+    if (limits->math == TILEMM_MATH_FP32_STRICT || limits->cuda->cc < 80 ||
+        args->k < (products == 1 ? LEAST_K_OF_ONE : LEAST_K) || args->k > most || args->m > most ||
+        args->n > most || (double)args->m * (double)args->n * (double)args->batch_count > 1e15)
+        return TILEMM_NOT_SUPPORTED;
+    bytes = fit(args, products, room, &plan);
+    if (bytes == 0)
+        return TILEMM_NOT_SUPPORTED;
+    *trial = (tilemm__sgemm_trial_t){
+        .splits = 1, .k_split = plan.k_part, .batch_group = plan.batch_group};
+    first.k = tilemm__min(args->k, plan.k_part);
+    first.batch_count = plan.batch_group;
+    trial->variant = limits->cuda->cc == 90
+                         ? best_sm90(args, limits, products, first.k, plan.batch_group,
+                                     room - bytes, &trial->shared)
+                         : best_sm80(&first, limits, products);
+    if (trial->variant < 0)
+        return TILEMM_NOT_SUPPORTED;
+    trial->cycles = tilemm__sgemm_cuda_estimate(trial, args, limits->cuda);
+    return TILEMM_SUCCESS;
+}
+
+/* ---- the kernels of a part ----------------------------------------------------------------------
+ */
+
+static tilemm__sgemm_make_operand_t make_operand(const float *from, const float *const *array,
+                                                 int64_t mn, int64_t k, int64_t ld, int k_major,
+                                                 int64_t stride, int64_t batch)
+{
+    return (tilemm__sgemm_make_operand_t){
+        .from = from,
+        .array = array,
+        .mn = mn,
+        .k = k,
+        .ld = ld,
+        .stride = batch > 1 ? stride : 0,
+        .mn_planes = tilemm__round_up(mn, ALIGN_MN),
+        .k_planes = tilemm__round_up(k, ALIGN_K),
+        .k_major = k_major,
+        .to = {.mn = mn, .pitch = tilemm__round_up(k, ALIGN_K)},
+    };
+}
+
+static tilemm__sgemm_exact_operand_t exact_operand(const tilemm__sgemm_make_operand_t *of,
+                                                   int64_t stride)
+{
+    return (tilemm__sgemm_exact_operand_t){
+        .from = of->from,
+        .array = of->array,
+        .stride = stride,
+        .count = of->mn,
+        .line_step = of->k_major ? of->ld : 1,
+        .k_step = of->k_major ? 1 : of->ld,
+        .states_stride = of->mn_planes,
+    };
+}
+
+static void fill_make(const tilemm__sgemm_args_t *args, int cc, tilemm__sgemm_make_planes_t *make)
+{
+    const int64_t blocks = tilemm__div_up(args->k, BLOCK) * args->batch_count;
+
+    make->a = make_operand(args->a, args->a_array, args->m, args->k, args->lda, !args->trans_a,
+                           args->stride_a, args->batch_count);
+    make->b = make_operand(args->b, args->b_array, args->n, args->k, args->ldb, args->trans_b,
+                           args->stride_b, args->batch_count);
+    make->blocks_a = (unsigned)(blocks * (make->a.mn_planes / TILEMM__SGEMM_PLANES_LINES));
+    make->blocks =
+        make->blocks_a + (unsigned)(blocks * (make->b.mn_planes / TILEMM__SGEMM_PLANES_LINES));
+    make->variant = TILEMM__sgemm_make_planes_sm80;
+    make->concurrent = cc >= 90;
+}
+
+static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_make_planes_t *make,
+                       const tilemm__cuda_traits_t *traits, int one_plane,
+                       tilemm__sgemm_exact_lines_t *exact)
+{
+    const tilemm__sgemm_exact_operand_t a = exact_operand(&make->a, args->stride_a);
+    const tilemm__sgemm_exact_operand_t b = exact_operand(&make->b, args->stride_b);
+    const int64_t groups = tilemm__div_up(tilemm__max(args->m, args->n), TILEMM__SGEMM_EXACT_GROUP);
+
+    *exact = (tilemm__sgemm_exact_lines_t){.variant = TILEMM__sgemm_exact_lines_sm75,
+                                           .concurrent = traits->cc >= 90};
+    for (int columns = 0; columns < 2; columns++)
+        exact->pass[columns] = (tilemm__sgemm_exact_pass_t){
+            .lines = columns ? b : a,
+            .others = columns ? a : b,
+            .k = args->k,
+            .batch_count = args->batch_count,
+            .one_plane = one_plane,
+            .skip_others = columns,
+            .alpha = args->alpha,
+            .beta = args->beta,
+            .c = args->c,
+            .c_array = args->c_array,
+            .stride_c = args->stride_c,
+            .line_step_c = columns ? 1 : args->ldc,
+            .other_step_c = columns ? args->ldc : 1,
+        };
+    exact->blocks = (unsigned)(traits->sm_count * TILEMM__SGEMM_EXACT_BLOCKS);
+    exact->teams = (int)tilemm__min(groups * args->batch_count, exact->blocks);
+}
+
+/* The walk of sm90's clusters. */
+static void fill_stream_k(const tilemm__sgemm_row_t *row, int sm_count,
+                          tilemm__sgemm_planes_product_t *product)
+{
+    const int64_t count = pairs_of(row, product->m, product->n, product->batch_count);
+    const int64_t steps = tilemm__div_up(product->k, SM90_K);
+    int64_t clusters = sm_count / TILEMM__SGEMM_STREAM_K_PAIR, layers = 0, layer = 0, tail = 0;
+    tilemm__sgemm_stream_k_t *const walk = &product->walk.stream_k;
+
+    if (product->shared >= clusters || product->shared > count || count * steps > INT32_MAX)
+        product->shared = 0;
+    if (product->shared > 0) {
+        tilemm__sgemm_stream_k(product->shared, clusters, steps, &layers, &layer);
+        tail = tilemm__max(0, steps - layers * layer);
+    }
+    if (count == product->shared && tail == 0)
+        clusters = layers * product->shared;
+    if (product->shared == 0)
+        clusters = tilemm__min(clusters, count);
+    walk->per_matrix = (unsigned)(count / product->batch_count);
+    walk->rows = (unsigned)tilemm__div_up(product->m, (int64_t)row->m * row->facet);
+    walk->cols = walk->per_matrix / walk->rows;
+    walk->steps = (unsigned)steps;
+    walk->whole = (unsigned)(count - product->shared);
+    walk->shared = (unsigned)product->shared;
+    walk->layers = (unsigned)layers;
+    walk->layer = (unsigned)layer;
+    walk->tail = (unsigned)tail;
+    walk->tail_clusters = (unsigned)(tail > 0 ? tilemm__min(clusters - layers * product->shared,
+                                                            product->shared * tail)
+                                              : 0);
+    product->blocks = (uint64_t)clusters * TILEMM__SGEMM_STREAM_K_PAIR;
+}
+
+/* args are those of the part. */
+static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                      const tilemm__sgemm_trial_t *trial, int products,
+                      tilemm__sgemm_planes_part_t *part)
+{
+    tilemm__sgemm_planes_product_t *const product = &part->product;
+
+    fill_make(args, limits->cuda->cc, &part->make);
+    fill_exact(args, &part->make, limits->cuda, products == 1, &part->exact);
+    *product = (tilemm__sgemm_planes_product_t){
+        .m = args->m,
+        .n = args->n,
+        .k = args->k,
+        .batch_count = args->batch_count,
+        .a = part->make.a.to,
+        .b = part->make.b.to,
+        .products = products,
+        .shared = trial->shared,
+        .alpha = args->alpha,
+        .beta = args->beta,
+        .c = args->c,
+        .c_array = args->c_array,
+        .ldc = args->ldc,
+        .stride_c = args->stride_c,
+    };
+    if (trial->variant >= SM90_FIRST) {
+        product->variant = trial->variant;
+        fill_stream_k(&tilemm__sgemm_rows[trial->variant], limits->cuda->sm_count, product);
+    } else {
+        const tilemm__sgemm_row_t *row;
+        const int best = best_sm80(args, limits, products);
+
+        product->variant = best < 0 ? trial->variant : best;
+        row = &tilemm__sgemm_rows[product->variant];
+        product->walk.tiles = (tilemm__sgemm_planes_tiles_t){
+            .tiles_m = (uint64_t)tilemm__div_up(args->m, row->m),
+            .tiles_n = (uint64_t)tilemm__div_up(args->n, row->n),
+        };
+        product->blocks =
+            product->walk.tiles.tiles_m * product->walk.tiles.tiles_n * (uint64_t)args->batch_count;
+    }
+}
+
+void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
+{
+    enum { ZERO_THREADS = 256, ZERO_BYTES = 16 /* of a thread */ };
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    tilemm__sgemm_planes_cuda_plan_t *const planes = &plan->as.planes;
+    const int64_t last_k = args->k % trial->k_split,
+                  last_group = args->batch_count % trial->batch_group;
+    size_t bytes = lay_out(args, row->products, trial->k_split, trial->batch_group, planes);
+    tilemm__sgemm_zero_t zero = {.variant = TILEMM__sgemm_zero_sm75};
+
+    planes->counters = take(&bytes, counter_bytes_of(trial->shared));
+    zero.count = (int64_t)(bytes - planes->zero) / ZERO_BYTES;
+    zero.blocks = (unsigned)tilemm__div_up(zero.count, ZERO_THREADS);
+    planes->partial =
+        take(&bytes, (int64_t)partial_bytes_of(
+                         row, trial->shared, limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR));
+    plan->method = TILEMM__SGEMM_PLANES;
+    plan->workspace = bytes;
+    for (int i = 0; i < 2; i++)
+        for (int j = 0; j < 2; j++) {
+            tilemm__sgemm_args_t part = *args;
+
+            if ((i && last_group == 0) || (j && last_k == 0))
+                continue;
+            part.k = j ? last_k : trial->k_split;
+            part.batch_count = i ? last_group : trial->batch_group;
+            fill_part(&part, limits, trial, row->products, &planes->part[i][j]);
+            planes->part[i][j].zero = zero;
+            planes->part[i][j].make.a.wide =
+                !args->a_array &&
+                tilemm__is_aligned(args->a, args->lda, args->stride_a, args->batch_count);
+            planes->part[i][j].make.b.wide =
+                !args->b_array &&
+                tilemm__is_aligned(args->b, args->ldb, args->stride_b, args->batch_count);
+        }
+}

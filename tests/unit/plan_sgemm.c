@@ -1,0 +1,164 @@
+/* plan_sgemm.c - what holds of every plan of SGEMM on a GPU: for random problems, devices and
+ * limits the workspace stays within the limit, there is a plan for any limit, the pieces of a
+ * schedule cover the problem exactly once, and the same input gives the same plan.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
+#include "lib/sgemm/plan_cuda.h"
+#include "lib/size.h"
+#include "tests/support/check.h"
+
+static const tilemm__cuda_traits_t devices[] = {
+    {"T4", 75, 40, 1024, 64 << 10, 64 << 10, 4 << 20, (size_t)15 << 30},
+    {"A100", 80, 108, 2048, 163 << 10, 164 << 10, 40 << 20, (size_t)40 << 30},
+    {"RTX 4090", 89, 128, 1536, 99 << 10, 100 << 10, 72 << 20, (size_t)24 << 30},
+    {"H200", 90, 132, 2048, 227 << 10, 228 << 10, 60 << 20, (size_t)141 << 30},
+};
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+/* splitmix64, by Sebastiano Vigna: from 0 to below - 1. */
+static int64_t pick(int64_t below)
+{
+    static uint64_t state = 1;
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (int64_t)((z ^ (z >> 31)) % (uint64_t)below);
+}
+
+/* A size of any order of magnitude. */
+static int64_t size(int bits)
+{
+    const int64_t least = INT64_C(1) << pick(bits);
+
+    return least + pick(least);
+}
+
+static tilemm__sgemm_args_t random_problem(void)
+{
+    float *const somewhere = (float *)((uintptr_t)1 << 30);
+    tilemm__sgemm_args_t args = {.m = size(15),
+                                 .n = size(15),
+                                 .k = pick(20) ? size(pick(4) ? 14 : 24) : 0,
+                                 .trans_a = (int)pick(2),
+                                 .trans_b = (int)pick(2),
+                                 .alpha = 1.0f,
+                                 .beta = (float)pick(2),
+                                 .a = somewhere + pick(2),
+                                 .b = somewhere + pick(2) * 4,
+                                 .c = somewhere,
+                                 .batch_count = pick(3) ? 1 : size(10)};
+
+    args.lda = tilemm__round_up(args.trans_a ? args.m : args.k, 1 + 3 * pick(2));
+    args.ldb = tilemm__round_up(args.trans_b ? args.k : args.n, 1 + 3 * pick(2));
+    args.ldc = args.n;
+    args.stride_a = args.lda * (args.trans_a ? args.k : args.m);
+    args.stride_b = args.ldb * (args.trans_b ? args.n : args.k);
+    args.stride_c = args.ldc * args.m;
+    return args;
+}
+
+/* The splits cover k, and none is empty. */
+static void check_splits(const char *name, int64_t k, int64_t splits, int64_t k_split)
+{
+    CHECK(splits >= 1 && (splits - 1) * k_split < k && splits * k_split >= k,
+          "%s: %lld splits of %lld for k = %lld", name, (long long)splits, (long long)k_split,
+          (long long)k);
+}
+
+/* The k-steps of sm90's tiles whose k is shared out: layers and tails make up a tile. */
+static void check_stream_k(const char *name, const tilemm__sgemm_planes_product_t *product)
+{
+    const tilemm__sgemm_stream_k_t *walk = &product->walk.stream_k;
+    const int64_t clusters = (int64_t)product->blocks / TILEMM__SGEMM_STREAM_K_PAIR;
+    const int64_t tiles = (int64_t)walk->rows * walk->cols * product->batch_count;
+
+    CHECK((int64_t)walk->whole + walk->shared == tiles, "%s: %u + %u tiles of %lld", name,
+          walk->whole, walk->shared, (long long)tiles);
+    if (walk->shared == 0)
+        return;
+    CHECK(walk->tail > 0 ? walk->layers * walk->layer + walk->tail == walk->steps
+                         : (walk->layers - 1) * walk->layer < walk->steps &&
+                               walk->layers * walk->layer >= walk->steps,
+          "%s: %u layers of %u and %u of %u steps", name, walk->layers, walk->layer, walk->tail,
+          walk->steps);
+    CHECK((int64_t)walk->layers * walk->shared + walk->tail_clusters <= clusters,
+          "%s: %u + %u clusters of %lld", name, walk->layers * walk->shared, walk->tail_clusters,
+          (long long)clusters);
+}
+
+static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                       const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_ffma_plan_t *ffma = &plan->as.ffma;
+    const tilemm__sgemm_planes_cuda_plan_t *planes = &plan->as.planes;
+
+    CHECK(plan->workspace <= limits->workspace, "%s: %zu bytes of %zu", plan->name, plan->workspace,
+          limits->workspace);
+    CHECK(plan->variant < 0 || !strncmp(plan->name, tilemm__sgemm_rows[plan->variant].name,
+                                        strlen(tilemm__sgemm_rows[plan->variant].name)),
+          "%s is variant %d", plan->name, plan->variant);
+    switch (plan->method) {
+    case TILEMM__SGEMM_FFMA:
+        check_splits(plan->name, args->k, ffma->tiles.splits, ffma->tiles.k_split);
+        if (ffma->fringe.blocks > 0) {
+            const tilemm__sgemm_skinny_t *fringe = &ffma->fringe;
+            const int64_t rows = fringe->transposed ? fringe->n : fringe->m;
+            const int64_t cols = fringe->transposed ? fringe->m : fringe->n;
+
+            check_splits(plan->name, args->k, fringe->splits, fringe->k_split);
+            CHECK(ffma->tiles.args.m * ffma->tiles.args.n + rows * cols == args->m * args->n,
+                  "%s: a fringe of %lld x %lld", plan->name, (long long)rows, (long long)cols);
+        }
+        break;
+    case TILEMM__SGEMM_SKINNY:
+        check_splits(plan->name, args->k, plan->as.skinny.product.splits,
+                     plan->as.skinny.product.k_split);
+        break;
+    case TILEMM__SGEMM_FUSED:
+        check_splits(plan->name, args->k, plan->as.fused.product.splits,
+                     plan->as.fused.product.k_split);
+        break;
+    case TILEMM__SGEMM_PLANES:
+        for (int i = 0; i < 4; i++) {
+            const int64_t k = i % 2 ? args->k % planes->k_part : planes->k_part;
+            const int64_t batch =
+                i / 2 ? args->batch_count % planes->batch_group : planes->batch_group;
+            const tilemm__sgemm_planes_product_t *product = &planes->part[i / 2][i % 2].product;
+
+            if (k == 0 || batch == 0)
+                continue;
+            CHECK(product->k == k && product->batch_count == batch && product->m == args->m &&
+                      product->n == args->n,
+                  "%s: part %d", plan->name, i);
+            if (limits->cuda->cc == 90)
+                check_stream_k(plan->name, product);
+        }
+        break;
+    default: break;
+    }
+}
+
+int main(void)
+{
+    for (int i = 0; i < 30000; i++) {
+        const tilemm__sgemm_args_t args = random_problem();
+        const tilemm__limits_t limits = {
+            .cuda = &devices[pick(DEVICES)],
+            .math = (tilemm_math_t)pick(3),
+            .workspace = pick(3)   ? (size_t)1 << pick(36)
+                         : pick(2) ? SIZE_MAX
+                                   : 0,
+            .variant = pick(4) ? "" : tilemm__sgemm_rows[pick(TILEMM__SGEMM_CUDA_VARIANTS)].name};
+        static tilemm__sgemm_cuda_plan_t plan, again;
+
+        CHECK(tilemm__plan_sgemm_cuda(&args, &limits, &plan) == TILEMM_SUCCESS, "no plan");
+        check_plan(&args, &limits, &plan);
+        tilemm__plan_sgemm_cuda(&args, &limits, &again);
+        CHECK(!strcmp(plan.name, again.name) && plan.workspace == again.workspace, "%s, then %s",
+              plan.name, again.name);
+    }
+    return check_exit();
+}
