@@ -1,6 +1,6 @@
 #!/bin/sh
-# pictures.sh - draws the pictures of memory.md with the command. tests/access.sh does so too, and
-# compares: they are what the command draws.
+# pictures.sh - draws the pictures of memory.md with the command. tests/command/access.sh does so too, and
+# compares.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 #
@@ -29,7 +29,7 @@ banks column-padded --tile 32x33 --access column --at 0,5
 banks column-swizzled --expr 'row*32 + (col ^ row)' --access column --at 0,5
 banks vectors --stride 4 --vector 4
 banks vectors-column --tile 32x36 --access column --vector 4
-banks ns-turned --expr 'row*64 + (col ^ (row & 7) * 4)' --access 8x4
+banks ns-transposed --expr 'row*64 + (col ^ (row & 7) * 4)' --access 8x4
 coalescing aligned --stride 1
 coalescing shifted --stride 1 --base 4
 coalescing shifted-lines --stride 1 --base 4 --cc 2.0

@@ -1,5 +1,5 @@
 /* example.h - what the CUDA examples share: the GPU, the clock, the check, and the memory model's
- * word on an access.
+ * prediction for an access.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_EXAMPLE_H
@@ -52,7 +52,7 @@ static inline void example_begin(const char *what, int needed_cc)
     printf("on %s, compute capability %d.%d\n", gpu.name, gpu.major, gpu.minor);
 }
 
-/* End the program if something is not as it must be. */
+/* End the program unless this holds. */
 static inline void expect(bool right, const char *what)
 {
     if (!right) {
@@ -74,8 +74,8 @@ static inline int size_argument(const char *text, int unit)
     return (int)size;
 }
 
-/* How long work(stream) takes on the GPU: so many of it in a graph that launching counts for
- * little, the median of several replays. */
+/* How long work(stream) takes on the GPU: the median of several replays of a graph that holds it
+ * often enough for launching to count little. */
 template <class Work>
 static double seconds(Work work)
 {
@@ -116,7 +116,7 @@ static double seconds(Work work)
     return ms[2] / 1e3 / count;
 }
 
-/* How long work() takes by the host's clock, once, with all that it leaves to the GPU. */
+/* How long work() takes by the host's clock, once, including its work on the GPU. */
 template <class Work>
 static double seconds_once(Work work)
 {

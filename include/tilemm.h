@@ -130,8 +130,8 @@ typedef enum {
  *          is set, else CUDA if device `device` is usable, else the CPU.
  * device   the CUDA device's ordinal; not looked at for the CPU.
  *
- * The environment variables TILEMM_BACKEND, TILEMM_ARCH, TILEMM_NUM_THREADS, TILEMM_MATH and
- * TILEMM_LOG (README) are read here, once for the context.
+ * The environment variables TILEMM_BACKEND, TILEMM_ARCH, TILEMM_NUM_THREADS, TILEMM_MATH,
+ * TILEMM_VARIANT and TILEMM_LOG (README) are read here, once for the context.
  *
  * Returns TILEMM_INVALID_ARGUMENT if ctx is NULL, backend is not one of the enumerators, device
  * is negative and backend is not TILEMM_BACKEND_CPU, or one of those environment variables has a
@@ -150,8 +150,7 @@ tilemm_status_t tilemm_get_backend(tilemm_t ctx, tilemm_backend_t *backend);
 /* Queue work on this cudaStream_t from now on; NULL, as at the start, is the legacy default
  * stream. The stream must belong to the context's device and live until the next
  * tilemm_set_stream; new work is ordered after the work queued on it, unless either stream is being
- * captured. On a CPU context only NULL is taken,
- * anything else is TILEMM_NOT_SUPPORTED. */
+ * captured. On a CPU context only NULL is taken, anything else is TILEMM_NOT_SUPPORTED. */
 tilemm_status_t tilemm_set_stream(tilemm_t ctx, void *cuda_stream);
 
 /* Wait until all work of the context is done. Returns TILEMM_DEVICE_FAILURE if any of it failed. */
@@ -182,8 +181,9 @@ const char *tilemm_status_string(tilemm_status_t status);
 const char *tilemm_last_error(tilemm_t ctx);
 
 /* The name of the kernel that did the main work of the context's last operation, for example
- * "sgemm_fma_avx512_14x32": operation, method, instruction set, tile. "" if no kernel was needed
- * or none has run. Valid until the next call on ctx. */
+ * "sgemm_fma_avx512_14x32": operation, method, instruction set, tile. On a GPU it is the name of the
+ * function that ran, and after a '+' how its work was divided: "sgemm_ffma_sm80_64x64x16_nt+splitk4".
+ * "" if no kernel was needed or none has run. Valid until the next call on ctx. */
 const char *tilemm_last_kernel(tilemm_t ctx);
 
 /* The library's version, "major.minor.patch". */
@@ -268,8 +268,10 @@ tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int
 /* Transpose in place: a is rows x cols with leading dimension ld_in >= cols before, and
  * cols x rows with leading dimension ld_out >= rows after. The memory must hold both. Elements
  * of a that belong to neither layout keep their value; those of the old layout alone hold
- * anything afterwards. Needs workspace of a few percent of the matrix at most, and does with less
- * (a slower method) where that cannot be had. Asynchronous if a is on the device. */
+ * anything afterwards. Needs workspace of a few percent of the matrix, or of up to 4 MiB if that
+ * is more; with less it is slower. On a GPU there must be enough for the matrix; or 64 KiB, 128
+ * bytes for each element of its shorter side, and 1/64 of the matrix: with less it may return
+ * TILEMM_OUT_OF_MEMORY, a being as it was. Asynchronous if a is on the device. */
 tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
                                          void *a, int64_t ld_in, int64_t ld_out);
 
@@ -409,7 +411,7 @@ enum { TILEMM_MODEL_MOST_USES = 128 };
 tilemm_status_t tilemm_model_banks(int cc, int is_store, const tilemm_warp_access_t *access,
                                    tilemm_bank_use_t *uses, int *count);
 
-/* One transaction: so many bytes at a byte address. */
+/* One transaction: `bytes` bytes at the byte address `addr`. */
 typedef struct {
     uint64_t addr;
     int bytes;

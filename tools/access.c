@@ -5,7 +5,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -44,8 +43,9 @@ static int parse_pair(const char *text, char between, int64_t low, int64_t high,
 }
 
 /* 90, or 9.0. */
-static int parse_cc(const char *text, int *cc)
+static int parse_cc(const char *text, void *value)
 {
+    int *cc = value;
     int64_t major, minor;
     if (parse_int64(text, 10, 9999, &major) == 0) {
         *cc = (int)major;
@@ -57,8 +57,9 @@ static int parse_cc(const char *text, int *cc)
     return 0;
 }
 
-static int parse_walk(const char *text, tilemm_tile_access_t *walk)
+static int parse_walk(const char *text, void *value)
 {
+    tilemm_tile_access_t *walk = value;
     int64_t high = 1, wide = LANES;
     if (strcmp(text, "column") == 0) {
         high = LANES;
@@ -72,21 +73,21 @@ static int parse_walk(const char *text, tilemm_tile_access_t *walk)
     return 0;
 }
 
-static int parse_mask(const char *text, uint32_t *mask)
+static int parse_mask(const char *text, void *value)
 {
+    uint32_t *mask = value;
     char *end;
     if (strncmp(text, "0x", 2) == 0)
         text += 2;
     errno = 0;
-    unsigned long long value = strtoull(text, &end, 16);
-    if (!isxdigit((unsigned char)*text) || *end || errno || value > UINT32_MAX)
+    unsigned long long number = strtoull(text, &end, 16);
+    if (!isxdigit((unsigned char)*text) || *end || errno || number > UINT32_MAX)
         return -1;
-    *mask = (uint32_t)value;
+    *mask = (uint32_t)number;
     return 0;
 }
 
-/* ---- addresses --------------------------------------------------------------------------------
- */
+/* ---- addresses ------------------------------------------------------------------------------ */
 
 /* One address of a file: 0x... or decimal, or a dot. */
 static int parse_address(const char *word, int *active, uint64_t *address)
@@ -250,136 +251,80 @@ static int make_access(options_t *o, access_request_t *request)
     return EXIT_OK;
 }
 
-/* ---- options ----------------------------------------------------------------------------------
- */
+/* ---- options ----------------------------------------------------------------------------- */
 
-enum {
-    OPTION_TILE = 0x100,
-    OPTION_STRIDE,
-    OPTION_EXPR,
-    OPTION_ACCESS,
-    OPTION_AT,
-    OPTION_I,
-    OPTION_ELEM,
-    OPTION_VECTOR,
-    OPTION_BASE,
-    OPTION_ACTIVE,
-    OPTION_CC,
-    OPTION_COLOR,
-    OPTION_SVG,
-    OPTION_JSON,
-    OPTION_STORE,
-    OPTION_NO_L1
-};
-
-/* An option that takes a value: 0, or -1 if it takes another. */
-static int take_value(int option, const char *value, options_t *o, access_request_t *request)
+static int parse_tile(const char *text, void *value)
 {
-    static const word_t colors[] = {{"auto", -1}, {"never", 0}, {"always", 1}, {0}};
-    int64_t rows, cols, number;
-    switch (option) {
-    case OPTION_TILE:
-        if (parse_pair(value, 'x', 1, MOST_EDGE, &rows, &cols) != 0)
-            return -1;
-        o->has_tile = 1;
-        request->rows = (int)rows;
-        request->cols = (int)cols;
-        return 0;
-    case OPTION_STRIDE: o->has_stride = 1; return parse_int64(value, 0, INT_MAX, &o->stride);
-    case OPTION_EXPR: o->expr = value; return *value ? 0 : -1;
-    case OPTION_ACCESS: o->has_walk = 1; return parse_walk(value, &request->walk);
-    case OPTION_AT: o->has_at = 1; return parse_pair(value, ',', 0, MOST_EDGE, &o->row, &o->col);
-    case OPTION_I: return parse_int64(value, INT_MIN, INT_MAX, &o->i);
-    case OPTION_ELEM:
-    case OPTION_VECTOR:
-        if (parse_int64(value, 1, 16, &number) != 0 || (number & (number - 1)))
-            return -1;
-        *(option == OPTION_ELEM ? &request->elem_bytes : &o->vector) = (int)number;
-        return 0;
-    case OPTION_BASE: return parse_int64(value, 0, INT64_MAX, &o->base);
-    case OPTION_ACTIVE: return parse_mask(value, &request->access.active);
-    case OPTION_CC: return parse_cc(value, &request->cc);
-    case OPTION_COLOR: return parse_word(value, colors, &request->color);
-    default: /* OPTION_SVG */ request->svg = value; return *value ? 0 : -1;
-    }
+    int64_t *size = value;
+    return parse_pair(text, 'x', 1, MOST_EDGE, &size[0], &size[1]);
 }
 
-/* What each of them takes. */
-static const char *taken_by(int option)
+static int parse_at(const char *text, void *value)
 {
-    switch (option) {
-    case OPTION_TILE: return "--tile takes rows x columns of 1 to 1048576, as 32x33";
-    case OPTION_STRIDE: return "--stride takes a number from 0";
-    case OPTION_EXPR: return "--expr takes an expression";
-    case OPTION_ACCESS: return "--access takes row, column or HxW of at most 32 lanes";
-    case OPTION_AT: return "--at takes a row and a column from 0, as 0,5";
-    case OPTION_I: return "--i takes a number";
-    case OPTION_ELEM: return "--elem takes 1, 2, 4, 8 or 16";
-    case OPTION_VECTOR: return "--vector takes 1, 2, 4, 8 or 16";
-    case OPTION_BASE: return "--base takes a number from 0";
-    case OPTION_ACTIVE: return "--active takes a hexadecimal number of at most 32 bits";
-    case OPTION_CC: return "--cc takes a compute capability from 1.0, as 90 or 9.0";
-    case OPTION_COLOR: return "--color takes auto, always or never";
-    default: return "--svg takes a file's name";
-    }
+    int64_t *at = value;
+    return parse_pair(text, ',', 0, MOST_EDGE, &at[0], &at[1]);
 }
 
 int access_parse(int argc, char **argv, const char *help, access_request_t *request, int *done)
 {
-    static const struct option table[] = {
-        {"tile", required_argument, NULL, OPTION_TILE},
-        {"stride", required_argument, NULL, OPTION_STRIDE},
-        {"expr", required_argument, NULL, OPTION_EXPR},
-        {"access", required_argument, NULL, OPTION_ACCESS},
-        {"at", required_argument, NULL, OPTION_AT},
-        {"i", required_argument, NULL, OPTION_I},
-        {"elem", required_argument, NULL, OPTION_ELEM},
-        {"vector", required_argument, NULL, OPTION_VECTOR},
-        {"base", required_argument, NULL, OPTION_BASE},
-        {"active", required_argument, NULL, OPTION_ACTIVE},
-        {"cc", required_argument, NULL, OPTION_CC},
-        {"color", required_argument, NULL, OPTION_COLOR},
-        {"svg", required_argument, NULL, OPTION_SVG},
-        {"json", no_argument, NULL, OPTION_JSON},
-        {"help", no_argument, NULL, 'h'},
-        {"store", no_argument, NULL, OPTION_STORE},
-        {"no-l1", no_argument, NULL, OPTION_NO_L1}, /* of coalescing alone */
-        {NULL, 0, NULL, 0},
-    };
+    static const word_t colors[] = {{"auto", -1}, {"never", 0}, {"always", 1}, {0}};
+    static const word_t sizes[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {0}};
+    enum { TILE, STRIDE, ACCESS, AT };
     options_t o = {.verb = argv[0], .vector = 1};
     const int coalescing = strcmp(o.verb, "coalescing") == 0;
-    int option;
-    *done = 0;
+    int64_t tile[2], at[2] = {0, 0};
+    int first, status, not_cached = 0;
+    command_option_t table[] = {
+        [TILE] = {"tile", OPTION_PARSED, tile, .parse = parse_tile,
+                  .takes = "rows x columns of 1 to 1048576, as 32x33"},
+        [STRIDE] = {"stride", OPTION_INT64, &o.stride, .high = INT_MAX, .takes = "a number from 0"},
+        [ACCESS] = {"access", OPTION_PARSED, &request->walk, .parse = parse_walk,
+                    .takes = "row, column or HxW of at most 32 lanes"},
+        [AT] = {"at", OPTION_PARSED, at, .parse = parse_at,
+                .takes = "a row and a column from 0, as 0,5"},
+        {"expr", OPTION_TEXT, &o.expr, .low = 1, .takes = "an expression"},
+        {"i", OPTION_INT64, &o.i, .low = INT_MIN, .high = INT_MAX, .takes = "a number"},
+        {"elem", OPTION_WORD, &request->elem_bytes, .words = sizes},
+        {"vector", OPTION_WORD, &o.vector, .words = sizes},
+        {"base", OPTION_INT64, &o.base, .high = INT64_MAX, .takes = "a number from 0"},
+        {"active", OPTION_PARSED, &request->access.active, .parse = parse_mask,
+         .takes = "a hexadecimal number of at most 32 bits"},
+        {"cc", OPTION_PARSED, &request->cc, .parse = parse_cc,
+         .takes = "a compute capability from 1.0, as 90 or 9.0"},
+        {"color", OPTION_WORD, &request->color, .words = colors},
+        {"svg", OPTION_TEXT, &request->svg, .low = 1, .takes = "a file's name"},
+        {"json", OPTION_FLAG, .value = &request->json},
+        {"store", OPTION_FLAG, .value = &request->is_store},
+        {"no-l1", OPTION_FLAG, .value = &not_cached}, /* the last: of coalescing alone */
+    };
+
     memset(request, 0, sizeof *request);
     request->cc = 90;
     request->color = -1;
-    request->cached_in_l1 = 1;
     request->elem_bytes = 4;
     request->access.active = UINT32_MAX;
     request->walk.high = 1;
     request->walk.wide = LANES;
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
-        if (option == 'h') {
-            fputs(help, stdout);
-            *done = 1;
-            return EXIT_OK;
-        } else if (option == OPTION_JSON) {
-            request->json = 1;
-        } else if (option == OPTION_STORE) {
-            request->is_store = 1;
-        } else if (option == OPTION_NO_L1 && coalescing) {
-            request->cached_in_l1 = 0;
-        } else if (option == ':' || option == '?' || option == OPTION_NO_L1) {
-            return command_bad_option(o.verb, option, argv);
-        } else if (take_value(option, optarg, &o, request) != 0) {
-            return command_usage_error(o.verb, "%s, not '%s'", taken_by(option), optarg);
-        }
-    }
-    if (argc - optind > 1)
+    status = command_options(argc, argv, help, table,
+                             (int)(sizeof table / sizeof table[0]) - !coalescing, &first);
+    *done = status != 0;
+    if (status)
+        return -1 - status;
+    if (argc - first > 1)
         return command_usage_error(o.verb, "takes one file of addresses at most");
-    if (argc > optind)
-        o.file = argv[optind];
+    if (argc > first)
+        o.file = argv[first];
+    request->cached_in_l1 = !not_cached;
+    o.has_tile = table[TILE].given;
+    o.has_stride = table[STRIDE].given;
+    o.has_walk = table[ACCESS].given;
+    o.has_at = table[AT].given;
+    if (o.has_tile) {
+        request->rows = (int)tile[0];
+        request->cols = (int)tile[1];
+    }
+    o.row = at[0];
+    o.col = at[1];
     return make_access(&o, request);
 }
 

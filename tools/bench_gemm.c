@@ -1,13 +1,22 @@
 /* bench_gemm.c - `tilemm bench gemm`: SGEMM next to OpenBLAS or cuBLAS.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
+
+enum { A, B, C, POINTERS, BUFFERS };
+
+/* Some rows by some columns of some matrices of the batch, in FP64: all of them where that is
+ * quick, a sample of each otherwise. */
+typedef struct {
+    int64_t matrices, rows, cols;
+    double *exact;     /* [matrix][row][col] */
+    double *magnitude; /* |alpha| (|A||B|) + |beta C| */
+} sample_t;
 
 typedef struct {
     tilemm_layout_t layout;
@@ -16,37 +25,29 @@ typedef struct {
     int64_t m, n, k, batch;
     float alpha, beta;
     int64_t lda, ldb, ldc, stride_a, stride_b, stride_c;
-    int64_t first_a, first_b, first_c; /* where matrix 0 starts */
-    int by_pointers;                   /* tilemm_sgemm_batched */
-    buffer_t a, b, c, pointers;
+    int64_t first[3]; /* where matrix 0 of A, B and C starts */
+    int by_pointers;  /* tilemm_sgemm_batched */
+    buffer_t buffers[BUFFERS];
     float *c_before; /* with beta */
+    sample_t sample;
 } problem_t;
 
 /* ---- contenders ---------------------------------------------------------------------------- */
 
-static const float *a_of(const machine_t *machine, const problem_t *p)
+/* Matrix 0 of A, B or C, where the work happens. */
+static float *matrix_of(const machine_t *machine, const problem_t *p, int which)
 {
-    return (const float *)buffer_use(machine, &p->a) + p->first_a;
-}
-
-static const float *b_of(const machine_t *machine, const problem_t *p)
-{
-    return (const float *)buffer_use(machine, &p->b) + p->first_b;
-}
-
-static float *c_of(const machine_t *machine, const problem_t *p)
-{
-    return (float *)buffer_use(machine, &p->c) + p->first_c;
+    return (float *)buffer_use(machine, &p->buffers[which]) + p->first[which];
 }
 
 static int run_ours(const machine_t *machine, void *problem)
 {
     const problem_t *p = problem;
-    const float *a = a_of(machine, p), *b = b_of(machine, p);
-    float *c = c_of(machine, p);
+    const float *a = matrix_of(machine, p, A), *b = matrix_of(machine, p, B);
+    float *c = matrix_of(machine, p, C);
 
     if (p->by_pointers) {
-        void **arrays = buffer_use(machine, &p->pointers);
+        void **arrays = buffer_use(machine, &p->buffers[POINTERS]);
         return check_ours(machine, tilemm_sgemm_batched(
                                        machine->ctx, p->layout, p->transa, p->transb, p->m, p->n,
                                        p->k, p->alpha, (const float *const *)arrays, p->lda,
@@ -66,8 +67,8 @@ static int run_ours(const machine_t *machine, void *problem)
 static int run_openblas(const machine_t *machine, void *problem)
 {
     const problem_t *p = problem;
-    const float *a = a_of(machine, p), *b = b_of(machine, p);
-    float *c = c_of(machine, p);
+    const float *a = matrix_of(machine, p, A), *b = matrix_of(machine, p, B);
+    float *c = matrix_of(machine, p, C);
 
     for (int64_t i = 0; i < p->batch; i++)
         machine->blas->sgemm((int)p->layout, (int)p->transa, (int)p->transb, (int)p->m, (int)p->n,
@@ -82,7 +83,7 @@ static int run_cublas(const machine_t *machine, void *problem)
 {
     const problem_t *p = problem;
     const int swap = p->layout == TILEMM_ROW_MAJOR;
-    const float *a = a_of(machine, p), *b = b_of(machine, p);
+    const float *a = matrix_of(machine, p, A), *b = matrix_of(machine, p, B);
     const float *left = swap ? b : a, *right = swap ? a : b;
     const int trans_left = (swap ? p->transb : p->transa) == TILEMM_TRANS;
     const int trans_right = (swap ? p->transa : p->transb) == TILEMM_TRANS;
@@ -93,42 +94,18 @@ static int run_cublas(const machine_t *machine, void *problem)
         return check_peer(machine->cublas->name,
                           machine->cublas->sgemm(p->tf32, trans_left, trans_right, m, n, k,
                                                  p->alpha, left, ld_left, right, ld_right, p->beta,
-                                                 c_of(machine, p), (int)p->ldc));
+                                                 matrix_of(machine, p, C), (int)p->ldc));
     return check_peer(machine->cublas->name,
                       machine->cublas->sgemm_strided_batched(
                           p->tf32, trans_left, trans_right, m, n, k, p->alpha, left, ld_left,
                           swap ? p->stride_b : p->stride_a, right, ld_right,
-                          swap ? p->stride_a : p->stride_b, p->beta, c_of(machine, p), (int)p->ldc,
-                          p->stride_c, (int)p->batch));
-}
-
-static int fits_int(const problem_t *p)
-{
-    const int64_t all[] = {p->m, p->n, p->k, p->lda, p->ldb, p->ldc, p->batch};
-
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (all[i] > INT_MAX || all[i] < 1)
-            return 0;
-    return 1;
+                          swap ? p->stride_a : p->stride_b, p->beta, matrix_of(machine, p, C),
+                          (int)p->ldc, p->stride_c, (int)p->batch));
 }
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-/* Some rows by some columns of some matrices of the batch, in FP64: all of them where that is
- * quick, a sample of each otherwise. */
-typedef struct {
-    int64_t matrices, rows, cols;
-    double *exact;     /* [matrix][row][col] */
-    double *magnitude; /* |alpha| (|A||B|) + |beta C| */
-} sample_t;
-
 static const double sample_work = 1 << 26; /* multiply-adds */
-
-/* Number i of `count` taken from 0 to n - 1, the first and last among them. */
-static int64_t taken(int64_t i, int64_t count, int64_t n)
-{
-    return count > 1 ? (int64_t)((double)i / (double)(count - 1) * (double)(n - 1)) : 0;
-}
 
 /* Element (line, i) of op(X), where lines are op(A)'s rows or op(B)'s columns. */
 static void gather(float *to, const float *from, int64_t line, int64_t k, int64_t line_stride,
@@ -138,14 +115,10 @@ static void gather(float *to, const float *from, int64_t line, int64_t k, int64_
         to[i] = from[line * line_stride + i * stride];
 }
 
-static int64_t at_least_one(double x)
+/* min(count, x), and at least 1. */
+static int64_t at_most(int64_t count, double x)
 {
-    return x < 1 ? 1 : x < 9e18 ? (int64_t)x : INT64_MAX;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
+    return tilemm__clamp(x, 1, tilemm__max(count, 1));
 }
 
 static int sample_shape(const problem_t *p, sample_t *s)
@@ -155,12 +128,12 @@ static int sample_shape(const problem_t *p, sample_t *s)
 
     s->rows = p->m;
     s->cols = p->n;
-    s->matrices = smaller(p->batch, at_least_one(sample_work / work));
+    s->matrices = p->batch ? at_most(p->batch, sample_work / work) : 0;
     if (work > sample_work) {
-        s->matrices = smaller(p->batch, 2);
-        s->cols = smaller(p->n, at_least_one(sqrt(sample_work / k)));
-        s->rows = smaller(p->m, at_least_one(sample_work / k / (double)s->cols));
-        s->cols = smaller(p->n, at_least_one(sample_work / k / (double)s->rows));
+        s->matrices = tilemm__min(p->batch, 2);
+        s->cols = at_most(p->n, sqrt(sample_work / k));
+        s->rows = at_most(p->m, sample_work / k / (double)s->cols);
+        s->cols = at_most(p->n, sample_work / k / (double)s->rows);
     }
     s->exact = malloc((size_t)(s->matrices * s->rows * s->cols) * 2 * sizeof(double) + 1);
     if (!s->exact)
@@ -176,14 +149,14 @@ static void sample_matrix(const problem_t *p, const sample_t *s, int64_t matrix,
     const int row_major = p->layout == TILEMM_ROW_MAJOR;
     const int a_by_rows = row_major == (p->transa == TILEMM_NO_TRANS);
     const int b_by_rows = row_major == (p->transb == TILEMM_NO_TRANS);
-    const float *a = (float *)p->a.host + p->first_a + matrix * p->stride_a;
-    const float *b = (float *)p->b.host + p->first_b + matrix * p->stride_b;
+    const float *a = (float *)p->buffers[A].host + p->first[A] + matrix * p->stride_a;
+    const float *b = (float *)p->buffers[B].host + p->first[B] + matrix * p->stride_b;
 
     for (int64_t i = 0; i < s->rows; i++)
-        gather(a_lines + i * p->k, a, taken(i, s->rows, p->m), p->k, a_by_rows ? p->lda : 1,
+        gather(a_lines + i * p->k, a, spread(i, s->rows, p->m), p->k, a_by_rows ? p->lda : 1,
                a_by_rows ? 1 : p->lda);
     for (int64_t j = 0; j < s->cols; j++)
-        gather(b_lines + j * p->k, b, taken(j, s->cols, p->n), p->k, b_by_rows ? 1 : p->ldb,
+        gather(b_lines + j * p->k, b, spread(j, s->cols, p->n), p->k, b_by_rows ? 1 : p->ldb,
                b_by_rows ? p->ldb : 1);
     for (int64_t i = 0; i < s->rows; i++)
         for (int64_t j = 0; j < s->cols; j++) {
@@ -201,32 +174,32 @@ static void sample_matrix(const problem_t *p, const sample_t *s, int64_t matrix,
 
 static int64_t c_index(const problem_t *p, int64_t matrix, int64_t i, int64_t j)
 {
-    return p->first_c + matrix * p->stride_c +
+    return p->first[C] + matrix * p->stride_c +
            (p->layout == TILEMM_ROW_MAJOR ? i * p->ldc + j : i + j * p->ldc);
 }
 
-static int sample_open(const problem_t *p, sample_t *s)
+static int sample_open(problem_t *p)
 {
+    sample_t *s = &p->sample;
     float *lines;
     size_t at = 0;
 
     if (sample_shape(p, s) != 0)
         return -1;
     lines = malloc((size_t)((s->rows + s->cols) * p->k) * sizeof *lines + 1);
-    if (!lines) {
-        free(s->exact);
-        return -command_error("no memory for the exact results");
-    }
+    if (!lines)
+        return command_error("no memory for the exact results");
     for (int64_t t = 0; t < s->matrices; t++) {
-        const int64_t matrix = taken(t, s->matrices, p->batch);
+        const int64_t matrix = spread(t, s->matrices, p->batch);
         sample_matrix(p, s, matrix, s->exact + at, s->magnitude + at, lines,
                       lines + s->rows * p->k);
         for (int64_t i = 0; i < s->rows; i++)
             for (int64_t j = 0; j < s->cols; j++, at++)
                 if (p->beta != 0) {
-                    const double c = (double)p->beta *
-                                     (double)p->c_before[c_index(p, matrix, taken(i, s->rows, p->m),
-                                                                 taken(j, s->cols, p->n))];
+                    const double c =
+                        (double)p->beta *
+                        (double)p->c_before[c_index(p, matrix, spread(i, s->rows, p->m),
+                                                    spread(j, s->cols, p->n))];
                     s->exact[at] += c;
                     s->magnitude[at] += fabs(c);
                 }
@@ -236,20 +209,21 @@ static int sample_open(const problem_t *p, sample_t *s)
 }
 
 /* The largest error of what C holds, relative to the magnitude; infinite where anything is NaN. */
-static double largest_error(const problem_t *p, const sample_t *s)
+static double largest_error(const problem_t *p)
 {
-    const float *c = p->c.host;
+    const sample_t *s = &p->sample;
+    const float *c = p->buffers[C].host;
     const int64_t lines = p->layout == TILEMM_ROW_MAJOR ? p->m : p->n;
     const int64_t length = p->layout == TILEMM_ROW_MAJOR ? p->n : p->m;
     double worst = 0;
     size_t at = 0;
 
     for (int64_t t = 0; t < s->matrices; t++) {
-        const int64_t matrix = taken(t, s->matrices, p->batch);
+        const int64_t matrix = spread(t, s->matrices, p->batch);
         for (int64_t i = 0; i < s->rows; i++)
             for (int64_t j = 0; j < s->cols; j++, at++) {
-                const double got =
-                    (double)c[c_index(p, matrix, taken(i, s->rows, p->m), taken(j, s->cols, p->n))];
+                const double got = (double)
+                    c[c_index(p, matrix, spread(i, s->rows, p->m), spread(j, s->cols, p->n))];
                 const double error = fabs(got - s->exact[at]);
                 if (error > 0 && s->magnitude[at] > 0)
                     worst = fmax(worst, error / s->magnitude[at]);
@@ -259,7 +233,7 @@ static double largest_error(const problem_t *p, const sample_t *s)
     }
     for (int64_t matrix = 0; matrix < p->batch; matrix++) /* poison that is left */
         for (int64_t line = 0; line < lines; line++) {
-            const float *at_line = c + p->first_c + matrix * p->stride_c + line * p->ldc;
+            const float *at_line = c + p->first[C] + matrix * p->stride_c + line * p->ldc;
             for (int64_t i = 0; i < length; i++)
                 if (isnan(at_line[i]))
                     return HUGE_VAL;
@@ -267,52 +241,49 @@ static double largest_error(const problem_t *p, const sample_t *s)
     return worst;
 }
 
-static int check(const machine_t *machine, contender_t *contender, problem_t *p, const sample_t *s)
+static int check(const machine_t *machine, contender_t *contender, void *problem)
 {
-    if (buffer_poison(machine, &p->c) != 0)
+    const problem_t *p = problem;
+    const buffer_t *c = &p->buffers[C];
+
+    if (buffer_poison(machine, c) != 0)
         return -1;
     if (p->beta != 0) {
-        memcpy(p->c.host, p->c_before, p->c.bytes);
-        if (buffer_send(machine, &p->c) != 0)
+        memcpy(c->host, p->c_before, c->bytes);
+        if (buffer_send(machine, c) != 0)
             return -1;
     }
-    if (run_once(machine, contender, p) != 0 || buffer_fetch(machine, &p->c) != 0)
+    if (run_once(machine, contender, problem) != 0 || buffer_fetch(machine, c) != 0)
         return -1;
-    contender->error = largest_error(p, s);
+    contender->error = largest_error(p);
     return 0;
 }
 
-/* ---- a problem --------------------------------------------------------------------------------
- */
+/* ---- a problem ------------------------------------------------------------------------------ */
 
-static int64_t given(int64_t value, int64_t otherwise)
-{
-    return value == NOT_GIVEN ? otherwise : value;
-}
-
-/* The matrix as stored: lines of so many elements. Sets the leading dimension and stride. */
-static int64_t shape_operand(const problem_t *p, int64_t rows, int64_t cols, int trans,
-                             int64_t given_ld, int64_t given_stride, int64_t *ld, int64_t *stride,
-                             int64_t *first)
+/* Lay out an operand: its bytes, leading dimension, stride, and where matrix 0 starts. Returns 0,
+ * or -1 where it is too large. */
+static int shape_operand(problem_t *p, int which, int64_t rows, int64_t cols, int trans,
+                         int64_t given_ld, int64_t given_stride, int64_t *ld, int64_t *stride)
 {
     const int by_rows = (p->layout == TILEMM_ROW_MAJOR) != trans;
     const int64_t lines = by_rows ? rows : cols, length = by_rows ? cols : rows;
-    int64_t packed;
+    int64_t packed, span;
 
-    *ld = given(given_ld, length > 1 ? length : 1);
+    *ld = given(given_ld, tilemm__max(length, 1));
     if (multiply_sizes(lines, *ld, &packed) != 0)
         return -1;
     *stride = p->by_pointers ? packed : given(given_stride, packed);
-    return batch_span(lines, length, *ld, *stride, p->batch, first);
+    span = batch_span(lines, length, *ld, *stride, p->batch, &p->first[which]);
+    p->buffers[which].bytes = (size_t)span * sizeof(float);
+    return span < 0 ? -1 : 0;
 }
 
 static int shape_problem(problem_t *p, const bench_options_t *o, const bench_size_t *size)
 {
-    int64_t a, b, c;
-
     p->layout = (tilemm_layout_t)o->layout;
-    p->transa = (tilemm_op_t)o->transa;
-    p->transb = (tilemm_op_t)o->transb;
+    p->transa = o->trans & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS;
+    p->transb = o->trans & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS;
     p->tf32 = o->math == TILEMM_MATH_TF32;
     p->m = size->dim[0];
     p->n = size->dims == 3 ? size->dim[1] : size->dim[0];
@@ -321,189 +292,101 @@ static int shape_problem(problem_t *p, const bench_options_t *o, const bench_siz
     p->beta = o->beta;
     p->batch = o->batch;
     p->by_pointers = p->batch > 1 && o->stride_c == 0;
-    a = shape_operand(p, p->m, p->k, p->transa == TILEMM_TRANS, o->lda, o->stride_a, &p->lda,
-                      &p->stride_a, &p->first_a);
-    b = shape_operand(p, p->k, p->n, p->transb == TILEMM_TRANS, o->ldb, o->stride_b, &p->ldb,
-                      &p->stride_b, &p->first_b);
-    c = shape_operand(p, p->m, p->n, 0, o->ldc, o->stride_c, &p->ldc, &p->stride_c, &p->first_c);
-    if (a < 0 || b < 0 || c < 0 || p->batch > INT64_MAX / 64)
-        return command_error("gemm: %lld x %lld x %lld is too large", (long long)p->m,
-                             (long long)p->n, (long long)p->k);
-    p->a.bytes = (size_t)a * sizeof(float);
-    p->b.bytes = (size_t)b * sizeof(float);
-    p->c.bytes = (size_t)c * sizeof(float);
-    p->pointers.bytes = p->by_pointers ? (size_t)p->batch * 3 * sizeof(void *) : 0;
-    return EXIT_OK;
+    p->buffers[A].seed = 11;
+    p->buffers[B].seed = 12;
+    p->buffers[POINTERS].bytes = p->by_pointers ? (size_t)p->batch * 3 * sizeof(void *) : 0;
+    return p->batch > INT64_MAX / 64 ||
+           shape_operand(p, A, p->m, p->k, (o->trans & 2) != 0, o->lda, o->stride_a, &p->lda,
+                         &p->stride_a) ||
+           shape_operand(p, B, p->k, p->n, o->trans & 1, o->ldb, o->stride_b, &p->ldb,
+                         &p->stride_b) ||
+           shape_operand(p, C, p->m, p->n, 0, o->ldc, o->stride_c, &p->ldc, &p->stride_c);
 }
 
 static int fill_problem(const machine_t *machine, problem_t *p)
 {
+    const size_t bytes = p->buffers[C].bytes;
+
     if (p->beta != 0) {
-        p->c_before = malloc(p->c.bytes + 1);
+        p->c_before = malloc(bytes + 1);
         if (!p->c_before)
-            return command_error("no memory for %zu bytes", p->c.bytes);
-        fill_normal(p->c_before, p->c.bytes / sizeof(float), 13);
+            return command_error("no memory for %zu bytes", bytes);
+        fill_normal(p->c_before, bytes / sizeof(float), 13);
     }
     if (p->by_pointers) {
-        const void **arrays = p->pointers.host;
+        const void **arrays = p->buffers[POINTERS].host;
         for (int64_t i = 0; i < p->batch; i++) {
-            arrays[i] = a_of(machine, p) + i * p->stride_a;
-            arrays[p->batch + i] = b_of(machine, p) + i * p->stride_b;
-            arrays[2 * p->batch + i] = c_of(machine, p) + i * p->stride_c;
+            arrays[i] = matrix_of(machine, p, A) + i * p->stride_a;
+            arrays[p->batch + i] = matrix_of(machine, p, B) + i * p->stride_b;
+            arrays[2 * p->batch + i] = matrix_of(machine, p, C) + i * p->stride_c;
         }
     }
-    return buffer_send(machine, &p->pointers) ? EXIT_FAILED : EXIT_OK;
+    return buffer_send(machine, &p->buffers[POINTERS]);
 }
 
-/* Memory of so many bytes with random numbers, unless the problem before left just that. */
-static int open_operand(const machine_t *machine, buffer_t *buffer, buffer_t *before, uint64_t seed)
+static int run_problem(const machine_t *machine, const bench_options_t *options, problem_t *p,
+                       const bench_case_t *which, report_t *report)
 {
-    if (before->host && before->bytes == buffer->bytes) {
-        *buffer = *before;
-        memset(before, 0, sizeof *before);
-        return 0;
-    }
-    buffer_close(before);
-    if (buffer_open(machine, buffer) != 0)
-        return -1;
-    fill_normal(buffer->host, buffer->bytes / sizeof(float), seed);
-    return buffer_send(machine, buffer);
+    const int64_t sizes[] = {p->m, p->n, p->k, p->lda, p->ldb, p->ldc, p->batch};
+    contender_t contenders[MAX_CONTENDERS];
+    int count = 0;
+
+    report_progress(report, "gemm %s: data", which->size);
+    if (buffers_open(machine, p->buffers, BUFFERS) != 0 || fill_problem(machine, p) != 0 ||
+        sample_open(p) != 0)
+        return EXIT_FAILED;
+    add_contender(contenders, &count, "tilemm", run_ours);
+    if ((machine->blas || machine->cublas) && fit_int(sizes, sizeof sizes / sizeof sizes[0]))
+        add_contender(contenders, &count, machine->on_gpu ? "cuBLAS" : "OpenBLAS",
+                      machine->on_gpu ? run_cublas : run_openblas)
+            ->goal = options->goal;
+    if (bench_measure(machine, options, which, contenders, count, check, p, report) != EXIT_OK)
+        return EXIT_FAILED;
+    report_case(report, which, contenders, count);
+    return EXIT_OK;
 }
 
-/* Measure one problem; `before` is one that is done with, whose operands may serve again. A label
- * and a goal (the ratio to the peer) are a suite's. */
-static int measure_problem(const machine_t *machine, const bench_options_t *options,
-                           const bench_size_t *size, problem_t *p, problem_t *before,
-                           const char *label, double goal, report_t *report)
+int bench_gemm(const machine_t *machine, const bench_options_t *options, const bench_size_t *size,
+               report_t *report)
 {
-    const buffer_t *buffers[] = {&p->a, &p->b, &p->c, &p->pointers};
-    contender_t contenders[MAX_CONTENDERS] = {{.name = "tilemm", .run = run_ours}};
+    problem_t p = {0};
     bench_case_t which = {.verb = "gemm",
                           .unit = "GFLOP/s",
                           .error_kind = "max |error| / (|A||B|)",
                           .extent_name = "cube root of m n k"};
-    sample_t sample = {0};
-    int count = 1, failed = 0;
+    const int too_large = shape_problem(&p, options, size);
+    int status;
 
-    if (shape_problem(p, options, size) != EXIT_OK)
-        return EXIT_FAILED;
-    buffer_close(&before->c);
-    buffer_close(&before->pointers);
-    if (before->a.bytes != p->a.bytes || before->b.bytes != p->b.bytes) {
-        buffer_close(&before->a);
-        buffer_close(&before->b);
-        if (machine_has_room(machine, buffers, 4) != 0)
-            return EXIT_FAILED;
-    }
-    snprintf(which.size, sizeof which.size, "%s%lldx%lldx%lld", label, (long long)p->m,
-             (long long)p->n, (long long)p->k);
-    if (*label && p->batch != 1)
-        snprintf(which.size + strlen(which.size), sizeof which.size - strlen(which.size), " x %lld",
-                 (long long)p->batch);
-    which.work = 2 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
-    which.extent = cbrt((double)p->m * (double)p->n * (double)p->k);
-    report_progress(report, "gemm %s: data", which.size);
-    if (open_operand(machine, &p->a, &before->a, 11) ||
-        open_operand(machine, &p->b, &before->b, 12) || buffer_open(machine, &p->c) ||
-        buffer_open(machine, &p->pointers) || fill_problem(machine, p) != EXIT_OK)
-        return EXIT_FAILED;
-
-    if ((machine->blas || machine->cublas) && fits_int(p)) {
-        contenders[count].name = machine->on_gpu ? "cuBLAS" : "OpenBLAS";
-        contenders[count++].run = machine->on_gpu ? run_cublas : run_openblas;
-    }
-    report_progress(report, "gemm %s: errors", which.size);
-    if (sample_open(p, &sample) != 0)
-        return EXIT_FAILED;
-    for (int i = 0; !failed && i < count; i++)
-        failed = check(machine, &contenders[i], p, &sample);
-    free(sample.exact);
-    report_progress(report, "gemm %s: times", which.size);
-    if (failed || measure(machine, contenders, count, p, options->reps) != 0)
-        return EXIT_FAILED;
-    if (goal > 0 && count > 1)
-        snprintf(contenders[1].kernel, sizeof contenders[1].kernel, "goal %.2f: %s", goal,
-                 contenders[1].median >= goal * contenders[0].median ? "met" : "missed");
-    report_case(report, &which, contenders, count);
-    return EXIT_OK;
+    if (options->suite)
+        append(which.size, sizeof which.size, "%s %s %s%s ", word_of(math_words, options->math),
+               word_of(layout_words, options->layout), word_of(trans_words, options->trans),
+               p.by_pointers ? " arrays" : "");
+    append(which.size, sizeof which.size, "%lldx%lldx%lld", (long long)p.m, (long long)p.n,
+           (long long)p.k);
+    if (options->suite && p.batch != 1)
+        append(which.size, sizeof which.size, " x %lld", (long long)p.batch);
+    which.work = 2 * (double)p.m * (double)p.n * (double)p.k * (double)p.batch;
+    which.extent = cbrt((double)p.m * (double)p.n * (double)p.k);
+    status = too_large ? bench_too_large("gemm", which.size)
+                       : run_problem(machine, options, &p, &which, report);
+    buffers_close(machine, p.buffers, BUFFERS);
+    free(p.c_before);
+    free(p.sample.exact);
+    return status;
 }
 
-static void close_problem(problem_t *p)
-{
-    buffer_close(&p->a);
-    buffer_close(&p->b);
-    buffer_close(&p->c);
-    buffer_close(&p->pointers);
-    free(p->c_before);
-    memset(p, 0, sizeof *p);
-}
-
-int bench_gemm(const machine_t *machine, const bench_options_t *options, report_t *report)
+void bench_gemm_title(const machine_t *machine, const bench_options_t *options, char *title,
+                      size_t size)
 {
     static const char *const ops[] = {"NN", "NT", "TN", "TT"};
-    const int op = 2 * (options->transa == TILEMM_TRANS) + (options->transb == TILEMM_TRANS);
-    const char *peer = machine->blas     ? machine->blas->name
-                       : machine->cublas ? machine->cublas->name
-                                         : NULL;
-    char extra[96] = "";
-    int status = EXIT_OK;
+    char against[128];
 
+    bench_against(machine, against, sizeof against);
+    snprintf(title, size, "SGEMM, %s-major, %s, %s", word_of(layout_words, options->layout),
+             ops[options->trans], word_of(math_words, options->math));
     if (options->alpha != 1 || options->beta != 0)
-        snprintf(extra, sizeof extra, ", alpha %g, beta %g", (double)options->alpha,
-                 (double)options->beta);
+        append(title, size, ", alpha %g, beta %g", (double)options->alpha, (double)options->beta);
     if (options->batch != 1)
-        snprintf(extra + strlen(extra), sizeof extra - strlen(extra), ", batch of %lld",
-                 (long long)options->batch);
-    report_table(report, machine, "SGEMM, %s-major, %s, %s%s%s%s",
-                 word_of(layout_words, options->layout), ops[op],
-                 word_of(math_words, options->math), extra, peer ? ", against " : "",
-                 peer ? peer : "");
-    for (int i = 0; status == EXIT_OK && i < options->size_count; i++) {
-        problem_t problem = {0}, none = {0};
-        status =
-            measure_problem(machine, options, &options->sizes[i], &problem, &none, "", 0, report);
-        close_problem(&problem);
-    }
-    return status;
-}
-
-int bench_gemm_suite(const machine_t *machine, const bench_options_t *options, report_t *report)
-{
-    static const char *const ops[] = {"nn", "nt", "tn", "tt"};
-    const char *peer = machine->blas     ? machine->blas->name
-                       : machine->cublas ? machine->cublas->name
-                                         : NULL;
-    problem_t problem = {0}, before = {0};
-    int count, status = EXIT_OK;
-    const bench_row_t *rows = bench_suite(options->suite, &count);
-
-    report_table(report, machine, "SGEMM, suite %s%s%s", options->suite, peer ? ", against " : "",
-                 peer ? peer : "");
-    for (int i = 0; status == EXIT_OK && i < count; i++) {
-        const bench_row_t *row = &rows[i];
-        const bench_size_t size = {3, {row->m, row->n, row->k}};
-        bench_options_t one = *options;
-        char label[40];
-
-        one.math = row->math;
-        one.layout = row->layout;
-        one.transa = row->trans & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS;
-        one.transb = row->trans & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS;
-        one.batch = row->batch;
-        one.stride_c = row->by_pointers ? 0 : NOT_GIVEN;
-        snprintf(label, sizeof label, "%s %s %s%s ", word_of(math_words, row->math),
-                 word_of(layout_words, row->layout), ops[row->trans],
-                 row->by_pointers ? " arrays" : "");
-        status = check_ours(machine, tilemm_set_math(machine->ctx, (tilemm_math_t)row->math))
-                     ? EXIT_FAILED
-                     : EXIT_OK;
-        if (status == EXIT_OK)
-            status =
-                measure_problem(machine, &one, &size, &problem, &before, label, row->goal, report);
-        close_problem(&before);
-        before = problem;
-        memset(&problem, 0, sizeof problem);
-    }
-    close_problem(&before);
-    return status;
+        append(title, size, ", batch of %lld", (long long)options->batch);
+    append(title, size, "%s", against);
 }

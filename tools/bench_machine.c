@@ -16,9 +16,11 @@
 #include "bench.h"
 #include "gpu.h"
 
+static void buffer_close(buffer_t *buffer);
+
 /* ---- context and peers -------------------------------------------------------------------- */
 
-/* As many threads as the library uses when it is told nothing, so that its peer gets as many. */
+/* The number of threads that the library uses by default: the peer gets the same number. */
 static int default_threads(void)
 {
     static const char *const variables[] = {"TILEMM_NUM_THREADS", "OMP_NUM_THREADS"};
@@ -87,6 +89,11 @@ int machine_open(machine_t *machine, const bench_options_t *options)
     machine->ctx = command_context(&options->context);
     if (!machine->ctx)
         return EXIT_FAILED;
+    machine->kept = calloc(MAX_BUFFERS, sizeof *machine->kept);
+    if (!machine->kept) {
+        machine_close(machine);
+        return command_error("no memory for the operands");
+    }
     tilemm_get_backend(machine->ctx, &backend);
     machine->on_gpu = backend == TILEMM_BACKEND_CUDA;
     machine->threads = options->context.threads ? options->context.threads : default_threads();
@@ -109,6 +116,9 @@ void machine_close(machine_t *machine)
     tilemm_destroy(machine->ctx);
     if (machine->cublas)
         machine->cublas->set_stream(NULL);
+    for (int i = 0; machine->kept && i < MAX_BUFFERS; i++)
+        buffer_close(&machine->kept[i]);
+    free(machine->kept);
     gpu_event_destroy(machine->start);
     gpu_event_destroy(machine->end);
     gpu_stream_destroy(machine->stream);
@@ -152,7 +162,7 @@ static int read_number(const char *path, const char *key, uint64_t *number)
     return found;
 }
 
-/* What the host can still give: of the machine, and of the control group where there is one. */
+/* Memory that is free on the host: of the machine, and of the control group where there is one. */
 static uint64_t free_host_memory(void)
 {
     static const struct {
@@ -179,26 +189,27 @@ static uint64_t free_host_memory(void)
     return room;
 }
 
-int machine_has_room(const machine_t *machine, const buffer_t *const *buffers, int count)
+static int has_room(const machine_t *machine, const buffer_t *buffers, int count)
 {
     const double gib = 1024.0 * 1024.0 * 1024.0;
     uint64_t needed = 0, room = free_host_memory();
     size_t device_free, device_total;
+    const char *where = NULL;
 
     for (int i = 0; i < count && needed != UINT64_MAX; i++)
-        if (__builtin_add_overflow(needed, buffers[i]->bytes, &needed))
+        if (__builtin_add_overflow(needed, buffers[i].bytes, &needed))
             needed = UINT64_MAX;
     if (needed > room) {
-        command_error("this needs %.1f GiB of memory, %.1f GiB are free", (double)needed / gib,
-                      (double)room / gib);
-        return -1;
+        where = "";
+    } else if (machine->on_gpu && gpu_memory(&device_free, &device_total) == 0 &&
+               needed > device_free) {
+        where = "device ";
+        room = device_free;
     }
-    if (machine->on_gpu && gpu_memory(&device_free, &device_total) == 0 && needed > device_free) {
-        command_error("this needs %.1f GiB of device memory, %.1f GiB are free",
-                      (double)needed / gib, (double)device_free / gib);
-        return -1;
-    }
-    return 0;
+    if (where)
+        command_error("this needs %.1f GiB of %smemory, %.1f GiB are free", (double)needed / gib,
+                      where, (double)room / gib);
+    return !where;
 }
 
 int buffer_open(const machine_t *machine, buffer_t *buffer)
@@ -207,26 +218,70 @@ int buffer_open(const machine_t *machine, buffer_t *buffer)
 
     buffer->device = NULL;
     buffer->host = aligned_alloc(64, bytes);
-    if (!buffer->host) {
-        command_error("no memory for %zu bytes", buffer->bytes);
-        return -1;
-    }
-    if (machine->on_gpu) {
+    if (buffer->host && machine->on_gpu)
         buffer->device = gpu_malloc(bytes);
-        if (!buffer->device) {
-            command_error("no device memory for %zu bytes", buffer->bytes);
-            return -1;
-        }
-    }
-    return 0;
+    if (buffer->host && (buffer->device || !machine->on_gpu))
+        return 0;
+    command_error("no %smemory for %zu bytes", buffer->host ? "device " : "", buffer->bytes);
+    return -1;
 }
 
-void buffer_close(buffer_t *buffer)
+static void buffer_close(buffer_t *buffer)
 {
     free(buffer->host);
     if (buffer->device)
         gpu_free(buffer->device);
     buffer->host = buffer->device = NULL;
+}
+
+/* Whether all operands among the buffers, at least one, are what the last problem left. */
+static int can_reuse(const buffer_t *kept, const buffer_t *buffers, int count)
+{
+    int operands = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (!buffers[i].seed)
+            continue;
+        if (!kept[i].host || kept[i].bytes != buffers[i].bytes || kept[i].seed != buffers[i].seed)
+            return 0;
+        operands++;
+    }
+    return operands > 0;
+}
+
+int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
+{
+    const int reuse = can_reuse(machine->kept, buffers, count);
+
+    for (int i = 0; !reuse && i < MAX_BUFFERS; i++)
+        buffer_close(&machine->kept[i]);
+    if (!reuse && !has_room(machine, buffers, count))
+        return -1;
+    for (int i = 0; i < count; i++) {
+        if (reuse && buffers[i].seed) {
+            buffers[i] = machine->kept[i];
+            machine->kept[i].host = machine->kept[i].device = NULL;
+        } else if (buffer_open(machine, &buffers[i]) != 0) {
+            return -1;
+        } else if (buffers[i].seed) {
+            fill_normal(buffers[i].host, buffers[i].bytes / sizeof(float), buffers[i].seed);
+            if (buffer_send(machine, &buffers[i]) != 0)
+                return -1;
+        }
+    }
+    return 0;
+}
+
+void buffers_close(const machine_t *machine, buffer_t *buffers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        if (buffers[i].seed && buffers[i].host) {
+            buffer_close(&machine->kept[i]);
+            machine->kept[i] = buffers[i];
+            buffers[i].host = buffers[i].device = NULL;
+        }
+        buffer_close(&buffers[i]);
+    }
 }
 
 void *buffer_use(const machine_t *machine, const buffer_t *buffer)
@@ -238,7 +293,7 @@ int buffer_send(const machine_t *machine, const buffer_t *buffer)
 {
     if (!machine->on_gpu)
         return 0;
-    /* The copy and the work on the stream, before it and after it, do not wait for each other. */
+    /* The stream does not wait for the copy, nor the copy for the stream. */
     if (check_peer("the device", gpu_synchronize()) != 0 ||
         check_peer("a copy to the device",
                    gpu_to_device(buffer->device, buffer->host, buffer->bytes)) != 0)
@@ -298,8 +353,8 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* A value is 0.8 times one and 0.6 times another of a table of normal numbers: normal again, of
- * 2^32 different values, and made as fast as memory takes them. */
+/* A value is 0.8 times one and 0.6 times another entry of a table of normal numbers: it is normal
+ * again, takes 2^32 different values, and is made as fast as memory takes it. */
 void fill_normal(float *x, size_t count, uint64_t seed)
 {
     enum { TABLE = 65536 };

@@ -1,7 +1,6 @@
 /* bench_transpose.c - `tilemm bench transpose`: next to OpenBLAS or cuBLAS, and to a plain copy.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,40 +8,7 @@
 #include "bench.h"
 #include "gpu.h"
 
-/* One row of a suite: batch matrices of rows x cols, and the ratios that are aimed at: to a copy of
- * the same bytes and to the peer (0: none). */
-typedef struct {
-    int64_t rows, cols, elem_size, batch;
-    int in_place;
-    double of_copy, of_peer;
-} row_t;
-
-static const row_t h200[] = {
-    {4096, 4096, 4, 1, 0, 0.95, 1.05},   {8192, 8192, 4, 1, 0, 1.0, 1.05},
-    {16384, 16384, 4, 1, 0, 1.0, 1.05},  {32768, 32768, 4, 1, 0, 1.0, 1.05},
-    {16385, 16383, 4, 1, 0, 0.95, 1.05}, {1048576, 128, 4, 1, 0, 0.95, 1.05},
-    {128, 1048576, 4, 1, 0, 0.95, 1.05}, {65536, 31, 4, 1, 0, 0.8, 1.05},
-    {16384, 16384, 1, 1, 0, 0.9, 0},     {16384, 16384, 2, 1, 0, 0.95, 0},
-    {16384, 16384, 8, 1, 0, 1.0, 0},     {16384, 16384, 16, 1, 0, 1.0, 0},
-    {64, 64, 4, 1, 0, 0, 1.0},           {128, 128, 4, 1, 0, 0, 1.0},
-    {256, 256, 4, 1, 0, 0, 1.0},         {512, 512, 4, 1, 0, 0, 1.0},
-    {1024, 1024, 4, 1, 0, 0, 1.0},       {32, 32, 4, 65536, 0, 0.9, 0},
-    {3, 5, 4, 65536, 0, 0.7, 0},         {16384, 16384, 4, 1, 1, 0.95, 0},
-    {16384, 12289, 4, 1, 1, 0.5, 0},     {12289, 16384, 4, 1, 1, 0.5, 0},
-};
-
-/* On the CPU, one thread. To another place OpenBLAS is to be beaten by as much only where it falls
- * below a third of a copy: see goal_of. */
-static const row_t cpu[] = {
-    {1024, 1024, 4, 1, 0, 0.8, 4.0}, {2048, 2048, 4, 1, 0, 0.8, 4.0},
-    {4096, 4096, 4, 1, 0, 0.8, 4.0}, {8192, 8192, 4, 1, 0, 0.8, 4.0},
-    {3000, 5008, 4, 1, 0, 0.8, 4.0}, {3001, 5003, 4, 1, 0, 0.8, 4.0},
-    {4096, 4096, 1, 1, 0, 0, 0},     {4096, 4096, 2, 1, 0, 0, 0},
-    {4096, 4096, 8, 1, 0, 0, 0},     {4096, 4096, 16, 1, 0, 0, 0},
-    {64, 64, 4, 1, 0, 0, 1.0},       {256, 256, 4, 1, 0, 0, 1.0},
-    {1024, 1024, 4, 1, 1, 0, 5.0},   {4096, 4096, 4, 1, 1, 0, 5.0},
-    {8192, 8192, 4, 1, 1, 0, 5.0},   {4096, 3073, 4, 1, 1, 0, 0},
-};
+enum { SRC, DST, BUFFERS };
 
 typedef struct {
     int64_t rows, cols, batch;
@@ -51,7 +17,7 @@ typedef struct {
     float alpha;
     int64_t ld_src, ld_dst, stride_src, stride_dst, first_src, first_dst; /* elements */
     size_t copy_bytes;
-    buffer_t src, dst; /* in place: the matrix as it was, and where the work happens */
+    buffer_t buffers[BUFFERS]; /* in place: the matrix as it was, and where the work happens */
 } problem_t;
 
 enum { TAG_TRANSPOSES, TAG_COPIES };
@@ -60,12 +26,13 @@ enum { TAG_TRANSPOSES, TAG_COPIES };
 
 static const void *src_of(const machine_t *machine, const problem_t *p)
 {
-    return (const char *)buffer_use(machine, &p->src) + (size_t)p->first_src * p->elem_size;
+    return (const char *)buffer_use(machine, &p->buffers[SRC]) +
+           (size_t)p->first_src * p->elem_size;
 }
 
 static void *dst_of(const machine_t *machine, const problem_t *p)
 {
-    return (char *)buffer_use(machine, &p->dst) + (size_t)p->first_dst * p->elem_size;
+    return (char *)buffer_use(machine, &p->buffers[DST]) + (size_t)p->first_dst * p->elem_size;
 }
 
 static int run_ours(const machine_t *machine, void *problem)
@@ -129,43 +96,33 @@ static int run_cublas(const machine_t *machine, void *problem)
     return 0;
 }
 
+static int copy(const machine_t *machine, const problem_t *p, size_t bytes)
+{
+    const buffer_t *src = &p->buffers[SRC], *dst = &p->buffers[DST];
+
+    if (machine->on_gpu)
+        return check_peer("a copy on the device",
+                          gpu_copy_async(dst->device, src->device, bytes, machine->stream));
+    memcpy(dst->host, src->host, bytes);
+    return 0;
+}
+
 static int run_copy(const machine_t *machine, void *problem)
 {
     const problem_t *p = problem;
-
-    if (machine->on_gpu)
-        return check_peer("a copy on the device", gpu_copy_async(p->dst.device, p->src.device,
-                                                                 p->copy_bytes, machine->stream));
-    memcpy(p->dst.host, p->src.host, p->copy_bytes);
-    return 0;
+    return copy(machine, p, p->copy_bytes);
 }
 
-/* Before work in place: the matrix as it was. Its bytes are at most those of dst. */
+/* Before work in place: the matrix as it was, which has at most the bytes of dst. */
 static int restore(const machine_t *machine, void *problem)
 {
     const problem_t *p = problem;
-
-    if (machine->on_gpu)
-        return check_peer("a copy on the device", gpu_copy_async(p->dst.device, p->src.device,
-                                                                 p->src.bytes, machine->stream));
-    memcpy(p->dst.host, p->src.host, p->src.bytes);
-    return 0;
+    return copy(machine, p, p->buffers[SRC].bytes);
 }
 
-static int fits_int(const problem_t *p)
-{
-    const int64_t all[] = {p->rows, p->cols, p->ld_src, p->ld_dst};
+/* ---- errors --------------------------------------------------------------------------------- */
 
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (all[i] > INT_MAX || all[i] < 1)
-            return 0;
-    return p->elem_size == sizeof(float);
-}
-
-/* ---- errors -----------------------------------------------------------------------------------
- */
-
-/* Of a large matrix only so many elements, all of some rows, are looked at. */
+/* Of a larger matrix about this number of elements, in blocks of whole rows, is checked. */
 static const int64_t checked_elements = INT64_C(1) << 26;
 
 /* The elements of one matrix that are not where they belong, block by block for the caches' sake.
@@ -215,14 +172,16 @@ static int64_t count_wrong_matrix(const problem_t *p, const char *src, const cha
     }
 }
 
-static int check(const machine_t *machine, contender_t *contender, problem_t *p)
+static int check(const machine_t *machine, contender_t *contender, void *problem)
 {
-    const char *src = (const char *)p->src.host + (size_t)p->first_src * p->elem_size;
-    const char *dst = (const char *)p->dst.host + (size_t)p->first_dst * p->elem_size;
+    const problem_t *p = problem;
+    const char *src = (const char *)p->buffers[SRC].host + (size_t)p->first_src * p->elem_size;
+    const char *dst = (const char *)p->buffers[DST].host + (size_t)p->first_dst * p->elem_size;
     int64_t wrong = 0;
 
-    if (buffer_poison(machine, &p->dst) != 0 || (p->in_place && restore(machine, p) != 0) ||
-        run_once(machine, contender, p) != 0 || buffer_fetch(machine, &p->dst) != 0)
+    if (buffer_poison(machine, &p->buffers[DST]) != 0 ||
+        (p->in_place && restore(machine, problem) != 0) ||
+        run_once(machine, contender, problem) != 0 || buffer_fetch(machine, &p->buffers[DST]) != 0)
         return -1;
     if (contender->tag == TAG_COPIES)
         return 0;
@@ -233,19 +192,14 @@ static int check(const machine_t *machine, contender_t *contender, problem_t *p)
     return 0;
 }
 
-/* ---- a problem ----------------------------------------------------------------------------------
- */
-
-static int64_t given(int64_t value, int64_t otherwise)
-{
-    return value == NOT_GIVEN ? otherwise : value;
-}
+/* ---- a problem ------------------------------------------------------------------------------ */
 
 static size_t least(size_t a, size_t b)
 {
-    return a < b ? a : b;
+    return (size_t)tilemm__min((int64_t)a, (int64_t)b);
 }
 
+/* Returns 0, or -1 where the matrices are too large. */
 static int shape_problem(problem_t *p, const bench_options_t *o, const bench_size_t *size)
 {
     int64_t src, dst, src_packed, dst_packed, out_rows, out_cols;
@@ -260,192 +214,139 @@ static int shape_problem(problem_t *p, const bench_options_t *o, const bench_siz
     p->alpha = o->alpha;
     out_rows = p->no_trans ? p->rows : p->cols;
     out_cols = p->no_trans ? p->cols : p->rows;
-    p->ld_src = given(o->ld_src, p->cols > 1 ? p->cols : 1);
-    p->ld_dst = given(o->ld_dst, out_cols > 1 ? out_cols : 1);
+    p->ld_src = given(o->ld_src, tilemm__max(p->cols, 1));
+    p->ld_dst = given(o->ld_dst, tilemm__max(out_cols, 1));
     if (multiply_sizes(p->rows, p->ld_src, &src_packed) != 0 ||
         multiply_sizes(out_rows, p->ld_dst, &dst_packed) != 0)
-        src_packed = dst_packed = -1;
+        return -1;
     p->stride_src = given(o->stride_src, src_packed);
     p->stride_dst = given(o->stride_dst, dst_packed);
     src = batch_span(p->rows, p->cols, p->ld_src, p->stride_src, p->batch, &p->first_src);
     dst = batch_span(out_rows, out_cols, p->ld_dst, p->stride_dst, p->batch, &p->first_dst);
-    if (src_packed < 0 || src < 0 || dst < 0)
-        return command_error("transpose: %lld x %lld is too large", (long long)p->rows,
-                             (long long)p->cols);
-    p->src.bytes = (size_t)src * p->elem_size;
-    p->dst.bytes = (size_t)(p->in_place && src > dst ? src : dst) * p->elem_size;
+    if (src < 0 || dst < 0)
+        return -1;
+    p->buffers[SRC].bytes = (size_t)src * p->elem_size;
+    p->buffers[DST].bytes = (size_t)(p->in_place && src > dst ? src : dst) * p->elem_size;
     p->copy_bytes = least((size_t)p->rows * (size_t)p->cols * (size_t)p->batch * p->elem_size,
-                          least(p->src.bytes, p->dst.bytes));
+                          least(p->buffers[SRC].bytes, p->buffers[DST].bytes));
+    return 0;
+}
+
+/* Random elements, repeated with a prime period: large matrices are filled quickly, and an element
+ * in a wrong place still differs from what belongs there. */
+static void fill_source(problem_t *p)
+{
+    const buffer_t *src = &p->buffers[SRC];
+    const size_t period = least(src->bytes, (size_t)16777213 * p->elem_size);
+    char *bytes = src->host;
+
+    if (p->elem_size == sizeof(float)) /* the peers' elements are floats, and not every pattern */
+        fill_normal(src->host, period / sizeof(float), 21);
+    else
+        fill_bytes(bytes, period, 21);
+    for (size_t done = period; done < src->bytes; done += period)
+        memcpy(bytes + done, bytes, least(period, src->bytes - done));
+}
+
+static int add_contenders(const machine_t *machine, const bench_options_t *options,
+                          const problem_t *p, contender_t *contenders)
+{
+    const int64_t sizes[] = {p->rows, p->cols, p->ld_src, p->ld_dst};
+    const int fits = fit_int(sizes, 4) && p->elem_size == sizeof(float);
+    contender_t *copy;
+    int count = 0;
+
+    add_contender(contenders, &count, "tilemm", run_ours);
+    if (machine->cublas && fits && !p->in_place && !p->no_trans &&
+        !(options->suite && p->batch != 1))
+        add_contender(contenders, &count, "cublasSgeam", run_cublas)->goal = options->goal;
+    /* OpenBLAS's simatcopy runs over the end of its buffer where it moves lines apart or together
+     * without a transpose (seen in 0.3.21). */
+    if (machine->blas && fits && p->batch > 0 &&
+        (p->in_place ? machine->blas->simatcopy && !(p->no_trans && p->ld_src != p->ld_dst)
+                     : machine->blas->somatcopy != NULL))
+        add_contender(contenders, &count, p->in_place ? "simatcopy" : "somatcopy", run_openblas)
+            ->goal = options->goal;
+    /* Work in place goes on with what the last run left, which is as good a matrix; but values
+     * that are scaled again and again would end as infinities or zeros. */
+    for (int i = 0; i < count; i++)
+        if (p->in_place && p->scaled && fabsf(p->alpha) != 1)
+            contenders[i].restore = restore;
+    if (options->vs != VS_NONE && p->copy_bytes) {
+        copy =
+            add_contender(contenders, &count, machine->on_gpu ? "device copy" : "memcpy", run_copy);
+        copy->tag = TAG_COPIES;
+        copy->error = (double)NAN;
+        copy->work = 2 * (double)p->copy_bytes;
+        copy->goal = options->copy_goal;
+    }
+    return count;
+}
+
+static int run_problem(const machine_t *machine, const bench_options_t *options, problem_t *p,
+                       const bench_case_t *which, report_t *report)
+{
+    contender_t contenders[MAX_CONTENDERS];
+    int count;
+
+    report_progress(report, "transpose %s: data", which->size);
+    if (buffers_open(machine, p->buffers, BUFFERS) != 0)
+        return EXIT_FAILED;
+    fill_source(p);
+    if (buffer_send(machine, &p->buffers[SRC]) != 0)
+        return EXIT_FAILED;
+    count = add_contenders(machine, options, p, contenders);
+    if (bench_measure(machine, options, which, contenders, count, check, p, report) != EXIT_OK)
+        return EXIT_FAILED;
+    /* On the CPU, out of place, the goal beside OpenBLAS holds only where OpenBLAS falls below a
+     * third of a copy. */
+    for (int i = 1; i < count - 1; i++)
+        if (!machine->on_gpu && !p->in_place && options->copy_goal > 0 &&
+            contenders[i].median < 3 * contenders[count - 1].median)
+            contenders[i].goal = 0;
+    report_case(report, which, contenders, count);
     return EXIT_OK;
 }
 
-/* Random elements: a period that is prime, again and again, so that large matrices do not take
- * longer to fill than to transpose, and still no element that is out of place goes unseen. */
-static void fill_source(problem_t *p)
+int bench_transpose(const machine_t *machine, const bench_options_t *options,
+                    const bench_size_t *size, report_t *report)
 {
-    const size_t period = least(p->src.bytes, (size_t)16777213 * p->elem_size);
-    char *bytes = p->src.host;
-
-    if (p->elem_size == sizeof(float)) /* the peers' elements are floats, and not every pattern */
-        fill_normal(p->src.host, period / sizeof(float), 21);
-    else
-        fill_bytes(bytes, period, 21);
-    for (size_t done = period; done < p->src.bytes; done += period)
-        memcpy(bytes + done, bytes, least(period, p->src.bytes - done));
-}
-
-/* What is aimed at beside one contender; the last one is the copy. */
-static double goal_of(const machine_t *machine, const row_t *row, const contender_t *contender,
-                      const contender_t *copy)
-{
-    if (contender->tag == TAG_COPIES)
-        return row->of_copy;
-    if (!machine->on_gpu && !row->in_place && row->of_copy > 0 &&
-        contender->median < 3 * copy->median)
-        return 0;
-    return row->of_peer;
-}
-
-/* A row gives a label and goals; NULL where there is no suite. */
-static int measure_problem(const machine_t *machine, const bench_options_t *options,
-                           const bench_size_t *size, const row_t *row, problem_t *p,
-                           report_t *report)
-{
-    const buffer_t *buffers[] = {&p->src, &p->dst};
-    contender_t contenders[MAX_CONTENDERS] = {{.name = "tilemm", .run = run_ours}};
+    problem_t p = {0};
     bench_case_t which = {.verb = "transpose",
                           .unit = "GB/s",
                           .error_kind = "elements that are wrong",
                           .error_is_count = 1,
                           .extent_name = "square root of elements"};
-    int count = 1, failed = 0;
+    const int too_large = shape_problem(&p, options, size);
+    int status;
 
-    if (shape_problem(p, options, size) != EXIT_OK || machine_has_room(machine, buffers, 2) != 0)
-        return EXIT_FAILED;
-    snprintf(which.size, sizeof which.size, "%lldx%lld", (long long)p->rows, (long long)p->cols);
-    if (row)
-        snprintf(which.size + strlen(which.size), sizeof which.size - strlen(which.size),
-                 " of %lld bytes%s", (long long)row->elem_size, row->in_place ? " in place" : "");
-    if (row && row->batch != 1)
-        snprintf(which.size + strlen(which.size), sizeof which.size - strlen(which.size), " x %lld",
-                 (long long)row->batch);
-    which.work = 2 * (double)p->rows * (double)p->cols * (double)p->batch * (double)p->elem_size;
-    which.extent = sqrt((double)p->rows * (double)p->cols);
-    report_progress(report, "transpose %s: data", which.size);
-    if (buffer_open(machine, &p->src) || buffer_open(machine, &p->dst))
-        return EXIT_FAILED;
-    fill_source(p);
-    if (buffer_send(machine, &p->src) != 0)
-        return EXIT_FAILED;
-
-    if (machine->cublas && fits_int(p) && !p->in_place && !p->no_trans && !(row && p->batch != 1)) {
-        contenders[count].name = "cublasSgeam";
-        contenders[count++].run = run_cublas;
-    }
-    /* OpenBLAS's simatcopy runs over the end of its buffer where it moves lines apart or together
-     * without a transpose (seen in 0.3.21). */
-    if (machine->blas && fits_int(p) && p->batch > 0 &&
-        (p->in_place ? machine->blas->simatcopy && !(p->no_trans && p->ld_src != p->ld_dst)
-                     : machine->blas->somatcopy != NULL)) {
-        contenders[count].name = p->in_place ? "simatcopy" : "somatcopy";
-        contenders[count++].run = run_openblas;
-    }
-    /* Work in place goes on with what the last run left, which is a matrix as good as any; but
-     * values that are scaled again and again would end as infinities or zeros. */
-    for (int i = 0; i < count; i++)
-        if (p->in_place && p->scaled && fabsf(p->alpha) != 1)
-            contenders[i].restore = restore;
-    if (options->vs != VS_NONE && p->copy_bytes) {
-        contenders[count].name = machine->on_gpu ? "device copy" : "memcpy";
-        contenders[count].tag = TAG_COPIES;
-        contenders[count].error = (double)NAN;
-        contenders[count].work = 2 * (double)p->copy_bytes;
-        contenders[count++].run = run_copy;
-    }
-    report_progress(report, "transpose %s: errors", which.size);
-    for (int i = 0; !failed && i < count; i++)
-        failed = check(machine, &contenders[i], p);
-    report_progress(report, "transpose %s: times", which.size);
-    if (failed || measure(machine, contenders, count, p, options->reps) != 0)
-        return EXIT_FAILED;
-    for (int i = 1; row && i < count; i++) {
-        const double goal = goal_of(machine, row, &contenders[i], &contenders[count - 1]);
-
-        if (goal > 0)
-            snprintf(contenders[i].kernel, sizeof contenders[i].kernel, "goal %.2f: %s", goal,
-                     contenders[i].median >= goal * contenders[0].median ? "met" : "missed");
-    }
-    report_case(report, &which, contenders, count);
-    return EXIT_OK;
+    append(which.size, sizeof which.size, "%lldx%lld", (long long)p.rows, (long long)p.cols);
+    if (options->suite)
+        append(which.size, sizeof which.size, " of %d bytes%s", options->elem_size,
+               p.in_place ? " in place" : "");
+    if (options->suite && p.batch != 1)
+        append(which.size, sizeof which.size, " x %lld", (long long)p.batch);
+    which.work = 2 * (double)p.rows * (double)p.cols * (double)p.batch * (double)p.elem_size;
+    which.extent = sqrt((double)p.rows * (double)p.cols);
+    status = too_large ? bench_too_large("transpose", which.size)
+                       : run_problem(machine, options, &p, &which, report);
+    buffers_close(machine, p.buffers, BUFFERS);
+    return status;
 }
 
-int bench_transpose(const machine_t *machine, const bench_options_t *options, report_t *report)
+void bench_transpose_title(const machine_t *machine, const bench_options_t *options, char *title,
+                           size_t size)
 {
-    const char *peer = machine->blas     ? machine->blas->name
-                       : machine->cublas ? machine->cublas->name
-                                         : NULL;
-    char extra[96] = "";
-    int status = EXIT_OK;
+    char against[128] = "";
 
+    if (options->elem_size == sizeof(float))
+        bench_against(machine, against, sizeof against);
+    snprintf(title, size, "transpose%s, %d-byte elements", options->in_place ? " in place" : "",
+             options->elem_size);
     if (options->scaled || options->no_trans)
-        snprintf(extra, sizeof extra, "%s, alpha %g", options->no_trans ? ", not transposed" : "",
-                 (double)options->alpha);
+        append(title, size, "%s, alpha %g", options->no_trans ? ", not transposed" : "",
+               (double)options->alpha);
     if (options->batch != 1)
-        snprintf(extra + strlen(extra), sizeof extra - strlen(extra), ", batch of %lld",
-                 (long long)options->batch);
-    if (options->elem_size != sizeof(float))
-        peer = NULL;
-    report_table(report, machine, "transpose%s, %lld-byte elements%s%s%s",
-                 options->in_place ? " in place" : "", (long long)options->elem_size, extra,
-                 peer ? ", against " : "", peer ? peer : "");
-    for (int i = 0; status == EXIT_OK && i < options->size_count; i++) {
-        problem_t problem = {0};
-        status = measure_problem(machine, options, &options->sizes[i], NULL, &problem, report);
-        buffer_close(&problem.src);
-        buffer_close(&problem.dst);
-    }
-    return status;
-}
-
-static const row_t *find_suite(const char *name, size_t *count)
-{
-    const int is_cpu = strcmp(name, "cpu") == 0;
-
-    *count = is_cpu ? sizeof cpu / sizeof cpu[0] : sizeof h200 / sizeof h200[0];
-    return is_cpu ? cpu : strcmp(name, "h200") == 0 ? h200 : NULL;
-}
-
-int bench_transpose_has_suite(const char *name)
-{
-    size_t count;
-
-    return find_suite(name, &count) != NULL;
-}
-
-int bench_transpose_suite(const machine_t *machine, const bench_options_t *options,
-                          report_t *report)
-{
-    const char *peer = machine->blas     ? machine->blas->name
-                       : machine->cublas ? machine->cublas->name
-                                         : NULL;
-    int status = EXIT_OK;
-    size_t count;
-    const row_t *rows = find_suite(options->suite, &count);
-
-    report_table(report, machine, "transpose, suite %s%s%s", options->suite,
-                 peer ? ", against " : "", peer ? peer : "");
-    for (size_t i = 0; status == EXIT_OK && i < count; i++) {
-        const row_t *row = &rows[i];
-        const bench_size_t size = {2, {row->rows, row->cols, 0}};
-        bench_options_t one = *options;
-        problem_t problem = {0};
-
-        one.elem_size = row->elem_size;
-        one.batch = row->batch;
-        one.in_place = row->in_place;
-        status = measure_problem(machine, &one, &size, row, &problem, report);
-        buffer_close(&problem.src);
-        buffer_close(&problem.dst);
-    }
-    return status;
+        append(title, size, ", batch of %lld", (long long)options->batch);
+    append(title, size, "%s", against);
 }

@@ -1,148 +1,68 @@
 /* cmd_bench.c - `tilemm bench`: the options, and which measurements to make.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
 
-enum {
-    SIZES = 1,
-    LAYOUT,
-    TRANS,
-    MATH,
-    ELEM_SIZE,
-    OP,
-    AXIS,
-    VS,
-    REPS,
-    CSV,
-    JSON,
-    PLOT,
-    ALPHA,
-    BETA,
-    LDA,
-    LDB,
-    LDC,
-    BATCH,
-    STRIDE_A,
-    STRIDE_B,
-    STRIDE_C,
-    LD_SRC,
-    LD_DST,
-    STRIDE_SRC,
-    STRIDE_DST,
-    IN_PLACE,
-    NO_TRANS,
-    INC,
-    INC_Y,
-    SEGMENTS,
-    ARG,
-    NAN_POLICY,
-    SUITE
-};
-
 static const word_t verb_words[] = {
     {"gemm", BENCH_GEMM}, {"transpose", BENCH_TRANSPOSE}, {"reduce", BENCH_REDUCE}, {0}};
 static const word_t vs_words[] = {
     {"openblas", VS_OPENBLAS}, {"cublas", VS_CUBLAS}, {"none", VS_NONE}, {0}};
-static const word_t trans_words[] = {{"nn", 0}, {"nt", 1}, {"tn", 2}, {"tt", 3}, {0}};
+static const word_t size_words[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {0}};
+const word_t trans_words[] = {{"nn", 0}, {"nt", 1}, {"tn", 2}, {"tt", 3}, {0}};
 
-/* The options that each verb takes, as bits 1 << verb; BENCH_ALL's are bit 0. */
-enum { FOR_ALL = 15, FOR_GEMM = 2, FOR_TRANSPOSE = 4, FOR_REDUCE = 8 };
-
-static const struct {
-    struct option option;
-    int verbs;
-} table[] = {
-    {{"sizes", required_argument, NULL, SIZES}, FOR_GEMM | FOR_TRANSPOSE | FOR_REDUCE},
-    {{"suite", required_argument, NULL, SUITE}, FOR_GEMM | FOR_TRANSPOSE | FOR_REDUCE},
-    {{"layout", required_argument, NULL, LAYOUT}, FOR_GEMM | FOR_REDUCE},
-    {{"trans", required_argument, NULL, TRANS}, FOR_GEMM},
-    {{"math", required_argument, NULL, MATH}, 1 | FOR_GEMM},
-    {{"elem-size", required_argument, NULL, ELEM_SIZE}, FOR_TRANSPOSE},
-    {{"op", required_argument, NULL, OP}, FOR_REDUCE},
-    {{"axis", required_argument, NULL, AXIS}, FOR_REDUCE},
-    {{"vs", required_argument, NULL, VS}, FOR_ALL},
-    {{"reps", required_argument, NULL, REPS}, FOR_ALL},
-    {{"csv", required_argument, NULL, CSV}, FOR_ALL},
-    {{"json", required_argument, NULL, JSON}, FOR_ALL},
-    {{"plot", required_argument, NULL, PLOT}, FOR_ALL},
-    {{"alpha", required_argument, NULL, ALPHA}, FOR_GEMM | FOR_TRANSPOSE},
-    {{"beta", required_argument, NULL, BETA}, FOR_GEMM},
-    {{"lda", required_argument, NULL, LDA}, FOR_GEMM | FOR_REDUCE},
-    {{"ldb", required_argument, NULL, LDB}, FOR_GEMM},
-    {{"ldc", required_argument, NULL, LDC}, FOR_GEMM},
-    {{"batch", required_argument, NULL, BATCH}, FOR_GEMM | FOR_TRANSPOSE},
-    {{"stride-a", required_argument, NULL, STRIDE_A}, FOR_GEMM},
-    {{"stride-b", required_argument, NULL, STRIDE_B}, FOR_GEMM},
-    {{"stride-c", required_argument, NULL, STRIDE_C}, FOR_GEMM},
-    {{"ld-src", required_argument, NULL, LD_SRC}, FOR_TRANSPOSE},
-    {{"ld-dst", required_argument, NULL, LD_DST}, FOR_TRANSPOSE},
-    {{"stride-src", required_argument, NULL, STRIDE_SRC}, FOR_TRANSPOSE},
-    {{"stride-dst", required_argument, NULL, STRIDE_DST}, FOR_TRANSPOSE},
-    {{"in-place", no_argument, NULL, IN_PLACE}, FOR_TRANSPOSE},
-    {{"no-trans", no_argument, NULL, NO_TRANS}, FOR_TRANSPOSE},
-    {{"inc", required_argument, NULL, INC}, FOR_REDUCE},
-    {{"inc-y", required_argument, NULL, INC_Y}, FOR_REDUCE},
-    {{"segments", required_argument, NULL, SEGMENTS}, FOR_REDUCE},
-    {{"arg", no_argument, NULL, ARG}, FOR_REDUCE},
-    {{"nan", required_argument, NULL, NAN_POLICY}, FOR_REDUCE},
-    {{"help", no_argument, NULL, 'h'}, FOR_ALL},
-};
-
-enum { TABLE_LENGTH = sizeof table / sizeof table[0] };
-
-static void print_help(void)
-{
-    puts("Usage: tilemm bench [gemm|transpose|reduce] [OPTION]...\n"
-         "Measure speed and error next to OpenBLAS on the CPU, or cuBLAS and CUB on a GPU, where\n"
-         "they are found. Without a verb: a short table of SGEMM, transpose and sum on the best\n"
-         "backend; where that is a GPU, one of the CPU follows.\n");
-    puts("All verbs:\n"
-         "      --sizes LIST           sizes, separated by commas: N; MxNxK for gemm; RxC for\n"
-         "                             transpose and for reduce by axis\n"
-         "      --vs openblas|cublas|none  what to compare with (what is there)\n"
-         "      --reps N               repetitions (as many as make sense)\n"
-         "      --csv FILE             the figures as CSV; - is standard output\n"
-         "      --json FILE            the figures as JSON; - is standard output\n"
-         "      --plot FILE.svg        rate against size, drawn by gnuplot\n" CONTEXT_HELP
-         "  -h, --help                 this help\n");
-    puts("gemm:\n"
-         "      --suite h200|cpu|cpu-avx2|cpu-amx  a fixed list of products, each with the\n"
-         "                             ratio aimed at on that chip, in place of --sizes\n"
-         "      --layout row|col       storage order (row)\n"
-         "      --trans nn|nt|tn|tt    which of A and B is transposed (nn)\n"
-         "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"
-         "      --alpha X, --beta X    factors (1 and 0)\n"
-         "      --lda N, --ldb N, --ldc N   leading dimensions (no gaps)\n"
-         "      --batch N              matrices of one shape at once (1)\n"
-         "      --stride-a N, --stride-b N, --stride-c N   from one to the next (no gaps);\n"
-         "                             --stride-c 0: matrices given by arrays of pointers\n");
-    puts("transpose:\n"
-         "      --suite h200|cpu       a fixed list of shapes, each with the ratios aimed at\n"
-         "      --elem-size 1|2|4|8|16  bytes (4)\n"
-         "      --in-place             in place\n"
-         "      --alpha X              scaled, of floats\n"
-         "      --no-trans             with or without --alpha: a scaled copy, not transposed\n"
-         "      --ld-src N, --ld-dst N, --batch N, --stride-src N, --stride-dst N   as for gemm\n");
-    puts("reduce:\n"
-         "      --suite h200|cpu       a fixed list, each with the ratio aimed at\n"
-         "      --op OPERATION         sum asum sumsq nrm2 mean max min amax amin dot,\n"
-         "                             or a position: imax imin iamax iamin (sum)\n"
-         "      --axis rows|cols       of matrices: down the rows, or along the columns\n"
-         "      --layout row|col, --lda N   the matrices' storage (row, no gaps)\n"
-         "      --arg                  by axis: positions with the values\n"
-         "      --segments N           of a vector in so many pieces\n"
-         "      --inc N, --inc-y N     the vectors' increments (1)\n"
-         "      --nan propagate|ignore what NaN does (propagate)");
-}
+static const char help[] =
+    "Usage: tilemm bench [gemm|transpose|reduce] [OPTION]...\n"
+    "Measure speed and error next to OpenBLAS on the CPU, or cuBLAS and CUB on a GPU, where\n"
+    "they are found. Without a verb: a short table of SGEMM, transpose and sum on the best\n"
+    "backend; where that is a GPU, one of the CPU follows. With --suite: those of all verbs.\n\n"
+    "All verbs:\n"
+    "      --sizes LIST           sizes, separated by commas: N; MxNxK for gemm; RxC for\n"
+    "                             transpose and for reduce by axis\n"
+    "      --vs openblas|cublas|none  what to compare with (what is there)\n"
+    "      --reps N               repetitions (by the time that one takes)\n"
+    "      --csv FILE             the figures as CSV; - is standard output\n"
+    "      --json FILE            the figures as JSON; - is standard output\n"
+    "      --markdown             the tables in Markdown\n"
+    "      --plot FILE.svg        rate against size, drawn by gnuplot\n" CONTEXT_HELP
+    "  -h, --help                 this help\n\n"
+    "gemm:\n"
+    "      --suite h200|cpu|cpu-avx2|cpu-amx  a fixed list of products, each with the\n"
+    "                             ratio aimed at on that chip, in place of --sizes\n"
+    "      --layout row|col       storage order (row)\n"
+    "      --trans nn|nt|tn|tt    which of A and B is transposed (nn)\n"
+    "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"
+    "      --alpha X, --beta X    factors (1 and 0)\n"
+    "      --lda N, --ldb N, --ldc N   leading dimensions (no gaps)\n"
+    "      --batch N              matrices of one shape at once (1)\n"
+    "      --stride-a N, --stride-b N, --stride-c N   from one to the next (no gaps);\n"
+    "                             --stride-c 0: matrices given by arrays of pointers\n\n"
+    "transpose:\n"
+    "      --suite h200|cpu       a fixed list of shapes, each with the ratios aimed at\n"
+    "      --elem-size 1|2|4|8|16  bytes (4)\n"
+    "      --in-place             in place\n"
+    "      --alpha X              scaled, of floats\n"
+    "      --no-trans             with or without --alpha: a scaled copy, not transposed\n"
+    "      --ld-src N, --ld-dst N, --batch N, --stride-src N, --stride-dst N   as for gemm\n\n"
+    "reduce:\n"
+    "      --suite h200|cpu       a fixed list, each with the ratio aimed at\n"
+    "      --op OPERATION         sum asum sumsq nrm2 mean max min amax amin dot,\n"
+    "                             or a position: imax imin iamax iamin (sum)\n"
+    "      --axis rows|cols       of matrices: down the rows, or along the columns\n"
+    "      --layout row|col, --lda N   the matrices' storage (row, no gaps)\n"
+    "      --arg                  by axis: positions with the values\n"
+    "      --segments N           of a vector in N pieces\n"
+    "      --inc N, --inc-y N     the vectors' increments (1)\n"
+    "      --nan propagate|ignore what NaN does (propagate)\n";
 
 /* "1024", "300x200", "1024x32x7,64": 0, or -1. */
-static int parse_sizes(const char *text, bench_options_t *options)
+static int parse_sizes(const char *text, void *value)
 {
+    bench_options_t *options = value;
+
     options->size_count = 0;
     for (;;) {
         bench_size_t *size = &options->sizes[options->size_count];
@@ -170,92 +90,6 @@ static int parse_sizes(const char *text, bench_options_t *options)
     }
 }
 
-static const char *name_of(int option)
-{
-    for (int i = 0; i < TABLE_LENGTH; i++)
-        if (table[i].option.val == option)
-            return table[i].option.name;
-    return "?";
-}
-
-/* Options whose values are words. 1 taken, 0 not one of them, -1 wrong. */
-static int take_word_option(int option, bench_options_t *o)
-{
-    const struct {
-        int option;
-        const word_t *words;
-        int *value;
-    } all[] = {
-        {LAYOUT, layout_words, &o->layout},
-        {MATH, math_words, &o->math},
-        {OP, reduce_words, &o->op},
-        {AXIS, axis_words, &o->axis},
-        {VS, vs_words, &o->vs},
-        {NAN_POLICY, nan_words, &o->nan},
-    };
-    int trans;
-
-    if (option == TRANS) {
-        if (parse_word(optarg, trans_words, &trans) != 0)
-            return -1;
-        o->transa = trans & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS;
-        o->transb = trans & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS;
-        return 1;
-    }
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (option == all[i].option)
-            return parse_word(optarg, all[i].words, all[i].value) == 0 ? 1 : -1;
-    return 0;
-}
-
-static int take_number_option(int option, bench_options_t *o)
-{
-    const struct {
-        int option;
-        int64_t low, high, *value;
-    } all[] = {
-        {ELEM_SIZE, 1, 16, &o->elem_size},
-        {REPS, 1, 1000000, &o->reps},
-        {LDA, 0, INT64_MAX, &o->lda},
-        {LDB, 0, INT64_MAX, &o->ldb},
-        {LDC, 0, INT64_MAX, &o->ldc},
-        {BATCH, 0, INT64_MAX, &o->batch},
-        {STRIDE_A, -INT64_MAX, INT64_MAX, &o->stride_a},
-        {STRIDE_B, -INT64_MAX, INT64_MAX, &o->stride_b},
-        {STRIDE_C, -INT64_MAX, INT64_MAX, &o->stride_c},
-        {LD_SRC, 0, INT64_MAX, &o->ld_src},
-        {LD_DST, 0, INT64_MAX, &o->ld_dst},
-        {STRIDE_SRC, -INT64_MAX, INT64_MAX, &o->stride_src},
-        {STRIDE_DST, -INT64_MAX, INT64_MAX, &o->stride_dst},
-        {INC, -INT64_MAX, INT64_MAX, &o->inc},
-        {INC_Y, -INT64_MAX, INT64_MAX, &o->inc_y},
-        {SEGMENTS, 0, INT64_MAX - 1, &o->segments},
-    };
-
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (option == all[i].option)
-            return parse_int64(optarg, all[i].low, all[i].high, all[i].value) == 0 ? 1 : -1;
-    return 0;
-}
-
-/* The rest. */
-static int take_other_option(int option, bench_options_t *o)
-{
-    switch (option) {
-    case SIZES: return parse_sizes(optarg, o) == 0 ? 1 : -1;
-    case ALPHA: o->scaled = 1; return parse_float(optarg, &o->alpha) == 0 ? 1 : -1;
-    case BETA: return parse_float(optarg, &o->beta) == 0 ? 1 : -1;
-    case SUITE: o->suite = optarg; return 1;
-    case CSV: o->csv = optarg; return 1;
-    case JSON: o->json = optarg; return 1;
-    case PLOT: o->plot = optarg; return 1;
-    case IN_PLACE: return o->in_place = 1;
-    case NO_TRANS: return o->no_trans = 1;
-    case ARG: return o->arg = 1;
-    default: return 0;
-    }
-}
-
 /* What the parser of single options cannot see. Returns a status. */
 static int check_options(bench_options_t *o)
 {
@@ -264,7 +98,7 @@ static int check_options(bench_options_t *o)
     const int most_dims = o->verb == BENCH_GEMM                    ? 3
                           : o->verb == BENCH_REDUCE && o->axis < 0 ? 1
                                                                    : 2;
-    int count;
+    int count, suites = 0;
 
     for (int i = 0; i < o->size_count; i++)
         if (o->sizes[i].dims > most_dims || (most_dims == 3 && o->sizes[i].dims == 2))
@@ -272,14 +106,13 @@ static int check_options(bench_options_t *o)
                                        most_dims == 3   ? "N or MxNxK"
                                        : most_dims == 2 ? "N or RxC"
                                                         : "N");
-    if (o->suite && !(o->verb == BENCH_REDUCE      ? bench_reduce_has_suite(o->suite)
-                      : o->verb == BENCH_TRANSPOSE ? bench_transpose_has_suite(o->suite)
-                                                   : bench_suite(o->suite, &count) != NULL))
+    for (int verb = BENCH_GEMM; o->suite && verb <= BENCH_REDUCE; verb++)
+        suites += (o->verb == BENCH_ALL || verb == (int)o->verb) &&
+                  bench_suite((bench_verb_t)verb, o->suite, &count);
+    if (o->suite && !suites)
         return command_usage_error("bench", "--suite does not take '%s'", o->suite);
     if (o->suite && o->size_count)
         return command_usage_error("bench", "--suite and --sizes exclude each other");
-    if (o->elem_size & (o->elem_size - 1))
-        return command_usage_error("bench", "--elem-size takes 1, 2, 4, 8 or 16");
     if (o->verb == BENCH_TRANSPOSE && (o->scaled || o->no_trans) &&
         (o->elem_size != sizeof(float) || o->batch != 1))
         return command_usage_error("bench", "--alpha and --no-trans are for 4-byte elements and no "
@@ -312,54 +145,81 @@ static int check_options(bench_options_t *o)
 }
 
 /* Returns 0, or -1 - the status to exit with. */
-static int read_options(int argc, char **argv, bench_options_t *options)
+static int read_options(int argc, char **argv, bench_options_t *o)
 {
-    struct option long_options[TABLE_LENGTH + 4] = {{0}};
-    const struct option context_options[] = {CONTEXT_LONG_OPTIONS};
-    const char *name;
-    int option, taken, verb, seen[TABLE_LENGTH] = {0};
+    /* The verbs that take an option, as bits 1 << verb; BENCH_ALL's is bit 0. */
+    enum { GEMM = 1 << BENCH_GEMM, TRANSPOSE = 1 << BENCH_TRANSPOSE, REDUCE = 1 << BENCH_REDUCE };
+    enum { EACH = GEMM | TRANSPOSE | REDUCE, ALL = EACH | 1 };
+#define SIZE(member) OPTION_INT64, &o->member, .high = INT64_MAX
+#define STRIDE(member) OPTION_INT64, &o->member, .low = -INT64_MAX, .high = INT64_MAX
+    struct {
+        int verbs;
+        command_option_t option;
+    } all[] = {
+        {GEMM | TRANSPOSE, {"alpha", OPTION_FLOAT, .value = &o->alpha}}, /* the first */
+        {EACH, {"sizes", OPTION_PARSED, o, .parse = parse_sizes}},
+        {ALL, {"suite", OPTION_TEXT, .value = &o->suite}},
+        {GEMM | REDUCE, {"layout", OPTION_WORD, &o->layout, .words = layout_words}},
+        {GEMM, {"trans", OPTION_WORD, &o->trans, .words = trans_words}},
+        {1 | GEMM, {"math", OPTION_WORD, &o->math, .words = math_words}},
+        {TRANSPOSE, {"elem-size", OPTION_WORD, &o->elem_size, .words = size_words}},
+        {REDUCE, {"op", OPTION_WORD, &o->op, .words = reduce_words}},
+        {REDUCE, {"axis", OPTION_WORD, &o->axis, .words = axis_words}},
+        {ALL, {"vs", OPTION_WORD, &o->vs, .words = vs_words}},
+        {ALL, {"reps", OPTION_INT64, &o->reps, .low = 1, .high = 1000000}},
+        {ALL, {"csv", OPTION_TEXT, .value = &o->csv}},
+        {ALL, {"json", OPTION_TEXT, .value = &o->json}},
+        {ALL, {"plot", OPTION_TEXT, .value = &o->plot}},
+        {ALL, {"markdown", OPTION_FLAG, .value = &o->markdown}},
+        {GEMM, {"beta", OPTION_FLOAT, .value = &o->beta}},
+        {GEMM | REDUCE, {"lda", SIZE(lda)}},
+        {GEMM, {"ldb", SIZE(ldb)}},
+        {GEMM, {"ldc", SIZE(ldc)}},
+        {GEMM | TRANSPOSE, {"batch", SIZE(batch)}},
+        {GEMM, {"stride-a", STRIDE(stride_a)}},
+        {GEMM, {"stride-b", STRIDE(stride_b)}},
+        {GEMM, {"stride-c", STRIDE(stride_c)}},
+        {TRANSPOSE, {"ld-src", SIZE(ld_src)}},
+        {TRANSPOSE, {"ld-dst", SIZE(ld_dst)}},
+        {TRANSPOSE, {"stride-src", STRIDE(stride_src)}},
+        {TRANSPOSE, {"stride-dst", STRIDE(stride_dst)}},
+        {TRANSPOSE, {"in-place", OPTION_FLAG, .value = &o->in_place}},
+        {TRANSPOSE, {"no-trans", OPTION_FLAG, .value = &o->no_trans}},
+        {REDUCE, {"inc", STRIDE(inc)}},
+        {REDUCE, {"inc-y", STRIDE(inc_y)}},
+        {REDUCE, {"segments", OPTION_INT64, &o->segments, .high = INT64_MAX - 1}},
+        {REDUCE, {"arg", OPTION_FLAG, .value = &o->arg}},
+        {REDUCE, {"nan", OPTION_WORD, &o->nan, .words = nan_words}},
+    };
+#undef SIZE
+#undef STRIDE
+    enum { COUNT = sizeof all / sizeof all[0] };
+    const command_option_t context_options[] = {CONTEXT_OPTIONS(o->context)};
+    command_option_t options[COUNT + 3];
+    int first, verb, status;
 
-    for (int i = 0; i < TABLE_LENGTH; i++)
-        long_options[i] = table[i].option;
-    memcpy(long_options + TABLE_LENGTH, context_options, sizeof context_options);
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", long_options, NULL)) != -1) {
-        if (option == 'h') {
-            print_help();
-            return -1 - EXIT_OK;
-        }
-        if (option == '?' || option == ':')
-            return -1 - command_bad_option("bench", option, argv);
-        for (int i = 0; i < TABLE_LENGTH; i++)
-            seen[i] |= table[i].option.val == option;
-        taken = command_context_option("bench", option, optarg, &options->context);
-        if (taken < 0)
-            return -1 - EXIT_USAGE;
-        if (!taken)
-            taken = take_word_option(option, options);
-        if (!taken)
-            taken = take_number_option(option, options);
-        if (!taken)
-            taken = take_other_option(option, options);
-        if (taken < 0)
-            return -1 -
-                   command_usage_error("bench", "--%s does not take '%s'", name_of(option), optarg);
-    }
-    if (argc - optind > 1)
-        return -1 - command_usage_error("bench", "too many words: '%s'", argv[optind + 1]);
-    if (optind < argc) {
-        if (parse_word(argv[optind], verb_words, &verb) != 0)
+    for (int i = 0; i < COUNT; i++)
+        options[i] = all[i].option;
+    memcpy(options + COUNT, context_options, sizeof context_options);
+    status = command_options(argc, argv, help, options, COUNT + 3, &first);
+    if (status)
+        return status;
+    if (argc - first > 1)
+        return -1 - command_usage_error("bench", "too many words: '%s'", argv[first + 1]);
+    if (first < argc) {
+        if (parse_word(argv[first], verb_words, &verb) != 0)
             return -1 - command_usage_error("bench", "'%s' is none of gemm, transpose and reduce",
-                                            argv[optind]);
-        options->verb = (bench_verb_t)verb;
+                                            argv[first]);
+        o->verb = (bench_verb_t)verb;
     }
-    name = options->verb == BENCH_ALL ? "" : argv[optind];
-    for (int i = 0; i < TABLE_LENGTH; i++)
-        if (seen[i] && !(table[i].verbs & 1 << options->verb))
+    for (int i = 0; i < COUNT; i++)
+        if (options[i].given && !(all[i].verbs & 1 << o->verb))
             return -1 - command_usage_error("bench", "--%s is not an option of bench%s%s",
-                                            table[i].option.name, *name ? " " : "", name);
-    taken = check_options(options);
-    return taken ? -1 - taken : 0;
+                                            options[i].name, first < argc ? " " : "",
+                                            first < argc ? argv[first] : "");
+    o->scaled = options[0].given;
+    status = check_options(o);
+    return status ? -1 - status : 0;
 }
 
 /* ---- what to measure ------------------------------------------------------------------------- */
@@ -382,28 +242,23 @@ static const struct {
 static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t *options,
                     report_t *report)
 {
-    const int given = options->size_count;
-    int status;
+    const int given = options->size_count; /* 0: the usual ones */
+    int status, count;
 
-    if (options->suite)
-        return verb == BENCH_TRANSPOSE ? bench_transpose_suite(machine, options, report)
-               : verb == BENCH_REDUCE  ? bench_reduce_suite(machine, options, report)
-                                       : bench_gemm_suite(machine, options, report);
-    for (size_t i = 0; !given && i < sizeof usual / sizeof usual[0]; i++)
+    if (options->suite && !bench_suite(verb, options->suite, &count))
+        return EXIT_OK; /* of another verb, where all are measured */
+    for (size_t i = 0; !given && !options->suite && i < sizeof usual / sizeof usual[0]; i++)
         if (usual[i].verb == verb && usual[i].on_gpu == machine->on_gpu &&
             usual[i].by_axis == (verb == BENCH_REDUCE && options->axis >= 0))
             parse_sizes(options->verb == BENCH_ALL ? usual[i].short_sizes : usual[i].sizes,
                         options);
-    status = verb == BENCH_GEMM        ? bench_gemm(machine, options, report)
-             : verb == BENCH_TRANSPOSE ? bench_transpose(machine, options, report)
-                                       : bench_reduce(machine, options, report);
+    status = bench_run(verb, machine, options, report);
     options->size_count = given;
     return status;
 }
 
 static int run_on(bench_options_t *options, report_t *report, int *was_gpu)
 {
-    static const bench_verb_t all[] = {BENCH_GEMM, BENCH_TRANSPOSE, BENCH_REDUCE};
     machine_t machine;
     int status;
 
@@ -412,14 +267,12 @@ static int run_on(bench_options_t *options, report_t *report, int *was_gpu)
     if (status != EXIT_OK)
         return status;
     *was_gpu = machine.on_gpu;
-    if (options->verb != BENCH_ALL)
-        status = run_verb(options->verb, &machine, options, report);
-    else
-        for (size_t i = 0; status == EXIT_OK && i < sizeof all / sizeof all[0]; i++)
-            status = run_verb(all[i], &machine, options, report);
+    for (int verb = BENCH_GEMM; status == EXIT_OK && verb <= BENCH_REDUCE; verb++)
+        if (options->verb == BENCH_ALL || verb == (int)options->verb)
+            status = run_verb((bench_verb_t)verb, &machine, options, report);
     if (options->vs == VS_DEFAULT && !machine.blas && !machine.cublas && !machine.cub)
-        report_note(report, "(%s was not found: no comparison)",
-                    machine.on_gpu ? "cuBLAS" : "OpenBLAS");
+        report_note(report, machine.on_gpu ? "(cuBLAS was not found: no comparison)"
+                                           : "(OpenBLAS was not found: no comparison)");
     machine_close(&machine);
     return status;
 }
@@ -430,8 +283,6 @@ int command_bench(int argc, char **argv)
         .layout = TILEMM_ROW_MAJOR,
         .alpha = 1,
         .batch = 1,
-        .transa = TILEMM_NO_TRANS,
-        .transb = TILEMM_NO_TRANS,
         .math = -1,
         .lda = NOT_GIVEN,
         .ldb = NOT_GIVEN,
@@ -462,7 +313,7 @@ int command_bench(int argc, char **argv)
     if (!report)
         return EXIT_FAILED;
     status = run_on(&options, report, &was_gpu);
-    if (status == EXIT_OK && was_gpu && options.verb == BENCH_ALL &&
+    if (status == EXIT_OK && was_gpu && options.verb == BENCH_ALL && !options.suite &&
         options.context.backend == TILEMM_BACKEND_AUTO) {
         options.context.backend = TILEMM_BACKEND_CPU;
         status = run_on(&options, report, &was_gpu);

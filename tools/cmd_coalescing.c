@@ -19,8 +19,8 @@ static const char help[] =
     "  tilemm coalescing --stride 2\n"
     "  tilemm coalescing --tile 1024x1024 --access column --svg column.svg\n";
 
-/* Different blocks of so many bytes that the active lanes touch; none is straddled. Their numbers
- * in increasing order. */
+/* The numbers of the blocks of `bytes` bytes that the active lanes touch, in increasing order; no
+ * element straddles two. */
 static int blocks_touched(const tilemm_warp_access_t *access, unsigned bytes, uint64_t *blocks)
 {
     int count = 0;

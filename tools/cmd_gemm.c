@@ -1,7 +1,6 @@
 /* cmd_gemm.c - `tilemm gemm`: the matrix product of two .npy files.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,69 +15,42 @@ typedef struct {
     context_options_t context;
 } gemm_options_t;
 
-static void print_help(void)
-{
-    puts("Usage: tilemm gemm A.npy B.npy -o C.npy [OPTION]...\n"
-         "C = alpha op(A) op(B) + beta C, for matrices of float32 in NumPy's .npy files, in C or\n"
-         "Fortran order. C is written in C order.\n"
-         "\n"
-         "  -o, --output C.npy         the result; with --beta, C as it was is read from it first\n"
-         "      --alpha X              factor of the product (1)\n"
-         "      --beta X               factor of the C that is there (0: none need be)\n"
-         "      --trans-a              op(A) = transpose of A\n"
-         "      --trans-b              op(B) = transpose of B\n"
-         "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n" CONTEXT_HELP
-         "  -h, --help                 this help");
-}
+static const char help[] =
+    "Usage: tilemm gemm A.npy B.npy -o C.npy [OPTION]...\n"
+    "C = alpha op(A) op(B) + beta C, for matrices of float32 in NumPy's .npy files, in C or\n"
+    "Fortran order. C is written in C order.\n"
+    "\n"
+    "  -o, --output C.npy         the result; with --beta, C as it was is read from it first\n"
+    "      --alpha X              factor of the product (1)\n"
+    "      --beta X               factor of the C that is there (0: C need not exist)\n"
+    "      --trans-a              op(A) = transpose of A\n"
+    "      --trans-b              op(B) = transpose of B\n"
+    "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n" CONTEXT_HELP
+    "  -h, --help                 this help\n";
 
 /* Returns 0, or -1 - the status to exit with. */
-static int read_options(int argc, char **argv, gemm_options_t *options)
+static int read_options(int argc, char **argv, gemm_options_t *o)
 {
-    enum { ALPHA = 1, BETA, TRANS_A, TRANS_B, MATH };
-    static const struct option table[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"alpha", required_argument, NULL, ALPHA},
-        {"beta", required_argument, NULL, BETA},
-        {"trans-a", no_argument, NULL, TRANS_A},
-        {"trans-b", no_argument, NULL, TRANS_B},
-        {"math", required_argument, NULL, MATH},
-        {"help", no_argument, NULL, 'h'},
-        CONTEXT_LONG_OPTIONS,
-        {NULL, 0, NULL, 0},
+    command_option_t table[] = {
+        {"output", OPTION_TEXT, &o->c, .letter = 'o'},
+        {"alpha", OPTION_FLOAT, &o->alpha, .takes = "a number"},
+        {"beta", OPTION_FLOAT, &o->beta, .takes = "a number"},
+        {"trans-a", OPTION_FLAG, .value = &o->trans_a},
+        {"trans-b", OPTION_FLAG, .value = &o->trans_b},
+        {"math", OPTION_WORD, &o->math, .words = math_words},
+        CONTEXT_OPTIONS(o->context),
     };
-    int option, taken;
+    int first,
+        status = command_options(argc, argv, help, table, sizeof table / sizeof table[0], &first);
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:h", table, NULL)) != -1) {
-        switch (option) {
-        case 'o': options->c = optarg; break;
-        case 'h': print_help(); return -1 - EXIT_OK;
-        case ALPHA:
-        case BETA:
-            if (parse_float(optarg, option == ALPHA ? &options->alpha : &options->beta) != 0)
-                return -1 - command_usage_error("gemm", "not a number: '%s'", optarg);
-            break;
-        case TRANS_A: options->trans_a = 1; break;
-        case TRANS_B: options->trans_b = 1; break;
-        case MATH:
-            if (parse_word(optarg, math_words, &options->math) != 0)
-                return -1 - command_usage_error(
-                                "gemm", "--math takes fp32, strict or tf32, not '%s'", optarg);
-            break;
-        default:
-            taken = command_context_option("gemm", option, optarg, &options->context);
-            if (taken < 0)
-                return -1 - EXIT_USAGE;
-            if (!taken)
-                return -1 - command_bad_option("gemm", option, argv);
-        }
-    }
-    if (argc - optind != 2)
+    if (status)
+        return status;
+    if (argc - first != 2)
         return -1 - command_usage_error("gemm", "takes two files, A.npy and B.npy");
-    if (!options->c)
+    if (!o->c)
         return -1 - command_usage_error("gemm", "where to? -o C.npy is missing");
-    options->a = argv[optind];
-    options->b = argv[optind + 1];
+    o->a = argv[first];
+    o->b = argv[first + 1];
     return 0;
 }
 

@@ -5,7 +5,6 @@
 #include "config.h"
 #endif
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,36 +19,24 @@
 #include "gpu.h"
 #include "reference.h"
 
-static void print_help(void)
-{
-    puts("Usage: tilemm info\n"
-         "Print the version, the backends and whether they can be used, the devices and their\n"
-         "traits, the kernels that are compiled in, the libraries that benchmarks compare with, "
-         "and\n"
-         "the environment variables in force.\n"
-         "\n"
-         "  -h, --help                 this help");
-}
+static const char help[] =
+    "Usage: tilemm info\n"
+    "Print the version, the backends and whether they can be used, the devices and their\n"
+    "traits, the kernels that are compiled in, the libraries that benchmarks compare with, and\n"
+    "the environment variables in force.\n"
+    "\n"
+    "  -h, --help                 this help\n";
 
 /* ---- the CPU ----------------------------------------------------------------------------------
  */
 
 static void print_cpu_name(void)
 {
-    char line[512];
-    FILE *file = fopen("/proc/cpuinfo", "r");
+    char name[256];
 
-    printf("CPU              ");
-    while (file && fgets(line, sizeof line, file)) {
-        const char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) == 0 && colon) {
-            printf("%.*s, ", (int)strcspn(colon + 2, "\n"), colon + 2);
-            break;
-        }
-    }
-    if (file)
-        fclose(file);
-    printf("%ld online\n", sysconf(_SC_NPROCESSORS_ONLN));
+    command_cpu_name(name, sizeof name);
+    printf("CPU              %s%s%ld online\n", name, *name ? ", " : "",
+           sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 static void print_caches(void)
@@ -233,8 +220,8 @@ static int library_refuses(const char *const *names, size_t count, size_t which)
 
 static void print_environment(void)
 {
-    static const char *const library[] = {"TILEMM_BACKEND", "TILEMM_ARCH", "TILEMM_NUM_THREADS",
-                                          "TILEMM_MATH", "TILEMM_LOG"};
+    static const char *const library[] = {"TILEMM_BACKEND", "TILEMM_ARCH",    "TILEMM_NUM_THREADS",
+                                          "TILEMM_MATH",    "TILEMM_VARIANT", "TILEMM_LOG"};
     static const char *const others[] = {"OMP_NUM_THREADS",   "TILEMM_REFERENCE_BLAS",
                                          "TILEMM_MODULE_DIR", "CUDA_VISIBLE_DEVICES",
                                          "CUDA_HOME",         "CUDA_PATH"};
@@ -258,17 +245,11 @@ static void print_environment(void)
 
 int command_info(int argc, char **argv)
 {
-    static const struct option table[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
-    int option;
+    int first, status = command_options(argc, argv, help, NULL, 0, &first);
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":h", table, NULL)) != -1) {
-        if (option != 'h')
-            return command_bad_option("info", option, argv);
-        print_help();
-        return EXIT_OK;
-    }
-    if (optind < argc)
+    if (status)
+        return -1 - status;
+    if (first < argc)
         return command_usage_error("info", "takes no arguments");
     printf("tilemm           %d.%d.%d, library %s\n", TILEMM_VERSION_MAJOR, TILEMM_VERSION_MINOR,
            TILEMM_VERSION_PATCH, tilemm_version());

@@ -1,7 +1,6 @@
 /* cmd_reduce.c - `tilemm reduce`: sums, norms, extremes and their positions in a .npy file.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,66 +16,40 @@ typedef struct {
     context_options_t context;
 } reduce_options_t;
 
-static void print_help(void)
-{
-    puts(
-        "Usage: tilemm reduce OPERATION A.npy [OPTION]...\n"
-        "Reduce float32 elements of a file in NumPy's .npy format: a vector, or a matrix in C or\n"
-        "Fortran order. Prints the result, or one result a line.\n"
-        "\n"
-        "Operations: sum asum sumsq nrm2 mean max min amax amin (asum, amax, amin: of absolute\n"
-        "values), and imax imin iamax iamin: the position, from 0, of the first such element.\n"
-        "\n"
-        "      --axis rows|cols       of a matrix: down the rows (one result a column), or along\n"
-        "                             the columns (one result a row); without it, of all elements\n"
-        "  -o, --output OUT.npy       write the results (float32; positions int64) to a file\n"
-        "      --nan propagate|ignore what NaN does: make the result NaN, or nothing "
-        "(propagate)\n" CONTEXT_HELP "  -h, --help                 this help");
-}
+static const char help[] =
+    "Usage: tilemm reduce OPERATION A.npy [OPTION]...\n"
+    "Reduce float32 elements of a file in NumPy's .npy format: a vector, or a matrix in C or\n"
+    "Fortran order. Prints the result, or one result a line.\n"
+    "\n"
+    "Operations: sum asum sumsq nrm2 mean max min amax amin (asum, amax, amin: of absolute\n"
+    "values), and imax imin iamax iamin: the position, from 0, of the first such element.\n"
+    "\n"
+    "      --axis rows|cols       of a matrix: down the rows (one result a column), or along\n"
+    "                             the columns (one result a row); without it, of all elements\n"
+    "  -o, --output OUT.npy       write the results (float32; positions int64) to a file\n"
+    "      --nan propagate|ignore NaN makes the result NaN, or is ignored "
+    "(propagate)\n" CONTEXT_HELP "  -h, --help                 this help\n";
 
 /* Returns 0, or -1 - the status to exit with. */
-static int read_options(int argc, char **argv, reduce_options_t *options)
+static int read_options(int argc, char **argv, reduce_options_t *o)
 {
-    enum { AXIS = 1, NAN_POLICY };
-    static const struct option table[] = {
-        {"axis", required_argument, NULL, AXIS},
-        {"output", required_argument, NULL, 'o'},
-        {"nan", required_argument, NULL, NAN_POLICY},
-        {"help", no_argument, NULL, 'h'},
-        CONTEXT_LONG_OPTIONS,
-        {NULL, 0, NULL, 0},
+    command_option_t table[] = {
+        {"axis", OPTION_WORD, &o->axis, .words = axis_words},
+        {"output", OPTION_TEXT, &o->output, .letter = 'o'},
+        {"nan", OPTION_WORD, &o->nan, .words = nan_words},
+        CONTEXT_OPTIONS(o->context),
     };
-    int option, taken, op;
+    int op, first,
+        status = command_options(argc, argv, help, table, sizeof table / sizeof table[0], &first);
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:h", table, NULL)) != -1) {
-        switch (option) {
-        case 'o': options->output = optarg; break;
-        case 'h': print_help(); return -1 - EXIT_OK;
-        case AXIS:
-            if (parse_word(optarg, axis_words, &options->axis) != 0)
-                return -1 -
-                       command_usage_error("reduce", "--axis takes rows or cols, not '%s'", optarg);
-            break;
-        case NAN_POLICY:
-            if (parse_word(optarg, nan_words, &options->nan) != 0)
-                return -1 - command_usage_error(
-                                "reduce", "--nan takes propagate or ignore, not '%s'", optarg);
-            break;
-        default:
-            taken = command_context_option("reduce", option, optarg, &options->context);
-            if (taken < 0)
-                return -1 - EXIT_USAGE;
-            if (!taken)
-                return -1 - command_bad_option("reduce", option, argv);
-        }
-    }
-    if (argc - optind != 2)
+    if (status)
+        return status;
+    if (argc - first != 2)
         return -1 - command_usage_error("reduce", "takes an operation and one file, A.npy");
-    if (parse_word(argv[optind], reduce_words, &op) != 0 || op == REDUCE_DOT)
-        return -1 - command_usage_error("reduce", "'%s' is not an operation", argv[optind]);
-    options->op = (reduce_op_t)op;
-    options->input = argv[optind + 1];
+    if (parse_word(argv[first], reduce_words, &op) != 0 || op == REDUCE_DOT)
+        return -1 - command_usage_error("reduce", "'%s' is not an operation", argv[first]);
+    o->op = (reduce_op_t)op;
+    o->input = argv[first + 1];
     return 0;
 }
 

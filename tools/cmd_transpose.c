@@ -1,24 +1,20 @@
 /* cmd_transpose.c - `tilemm transpose`: the transpose of a .npy file.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "command.h"
 #include "npy.h"
 
-static void print_help(void)
-{
-    puts(
-        "Usage: tilemm transpose A.npy -o B.npy [OPTION]...\n"
-        "Transpose a matrix in NumPy's .npy format, in C or Fortran order. Elements may be of any\n"
-        "type of 1, 2, 4, 8 or 16 bytes and either byte order; they are moved as they are.\n"
-        "B is written in C order.\n"
-        "\n"
-        "  -o, --output B.npy         the result\n" CONTEXT_HELP
-        "  -h, --help                 this help");
-}
+static const char help[] =
+    "Usage: tilemm transpose A.npy -o B.npy [OPTION]...\n"
+    "Transpose a matrix in NumPy's .npy format, in C or Fortran order. Elements may be of any\n"
+    "type of 1, 2, 4, 8 or 16 bytes and either byte order; they are moved as they are.\n"
+    "B is written in C order.\n"
+    "\n"
+    "  -o, --output B.npy         the result\n" CONTEXT_HELP
+    "  -h, --help                 this help\n";
 
 static int is_supported_size(size_t bytes)
 {
@@ -55,37 +51,24 @@ static int transpose(const context_options_t *options, const npy_t *a, const cha
 
 int command_transpose(int argc, char **argv)
 {
-    static const struct option table[] = {
-        {"output", required_argument, NULL, 'o'},
-        {"help", no_argument, NULL, 'h'},
-        CONTEXT_LONG_OPTIONS,
-        {NULL, 0, NULL, 0},
-    };
     context_options_t context = {0};
     const char *output = NULL;
+    command_option_t table[] = {
+        {"output", OPTION_TEXT, &output, .letter = 'o'},
+        CONTEXT_OPTIONS(context),
+    };
     npy_t a;
-    int option, taken, status = EXIT_FAILED;
+    int first,
+        status = command_options(argc, argv, help, table, sizeof table / sizeof table[0], &first);
 
-    opterr = 0;
-    while ((option = getopt_long(argc, argv, ":o:h", table, NULL)) != -1) {
-        if (option == 'o') {
-            output = optarg;
-        } else if (option == 'h') {
-            print_help();
-            return EXIT_OK;
-        } else {
-            taken = command_context_option("transpose", option, optarg, &context);
-            if (taken < 0)
-                return EXIT_USAGE;
-            if (!taken)
-                return command_bad_option("transpose", option, argv);
-        }
-    }
-    if (argc - optind != 1)
+    if (status)
+        return -1 - status;
+    if (argc - first != 1)
         return command_usage_error("transpose", "takes one file, A.npy");
     if (!output)
         return command_usage_error("transpose", "where to? -o B.npy is missing");
-    if (npy_check_output(output) != 0 || npy_open(&a, argv[optind]) != 0)
+    status = EXIT_FAILED;
+    if (npy_check_output(output) != 0 || npy_open(&a, argv[first]) != 0)
         return EXIT_FAILED;
     if (!is_supported_size(a.item_size))
         command_error("%s: has elements of %zu bytes ('%s'), must be 1, 2, 4, 8 or 16 bytes",

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const word_t backend_words[] = {
     {"auto", TILEMM_BACKEND_AUTO}, {"cpu", TILEMM_BACKEND_CPU}, {"cuda", TILEMM_BACKEND_CUDA}, {0}};
@@ -56,17 +57,6 @@ int command_usage_error(const char *verb, const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "Try 'tilemm%s%s --help'.\n", *verb ? " " : "", verb);
     return EXIT_USAGE;
-}
-
-int command_bad_option(const char *verb, int option, char **argv)
-{
-    const char short_option[3] = {'-', (char)optopt, '\0'};
-    const int is_short = optopt > ' ' && optopt < 0x7f;
-    const char *text = is_short ? short_option : argv[optind - 1];
-
-    if (option == ':')
-        return command_usage_error(verb, "option '%s' needs a value", text);
-    return command_usage_error(verb, "option '%s' is not known here, or takes no value", text);
 }
 
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value)
@@ -154,34 +144,110 @@ tilemm_t command_context(const context_options_t *options)
     return ctx;
 }
 
-int command_context_option(const char *verb, int option, const char *value,
-                           context_options_t *options)
+/* ---- options ---------------------------------------------------------------------------- */
+
+enum { MAX_OPTIONS = 64, FIRST_VALUE = 256 /* getopt's value of the first option */ };
+
+static int take_option(const command_option_t *option, const char *text)
 {
     int64_t number;
 
-    switch (option) {
-    case OPTION_BACKEND:
-        if (parse_word(value, backend_words, &options->backend) == 0)
-            return 1;
-        command_usage_error(verb, "--backend takes auto, cpu or cuda, not '%s'", value);
-        return -1;
-    case OPTION_DEVICE:
-        if (parse_int64(value, 0, INT_MAX, &number) == 0) {
-            options->device = (int)number;
-            return 1;
-        }
-        command_usage_error(verb, "--device takes a number from 0, not '%s'", value);
-        return -1;
-    case OPTION_THREADS:
-        if (parse_int64(value, 0, INT_MAX, &number) == 0) {
-            options->threads = (int)number;
-            return 1;
-        }
-        command_usage_error(verb, "--threads takes a number from 0, not '%s'", value);
-        return -1;
-    default: return 0;
+    switch (option->kind) {
+    case OPTION_FLAG: *(int *)option->value = 1; return 0;
+    case OPTION_TEXT:
+        *(const char **)option->value = text;
+        return (int64_t)strlen(text) >= option->low ? 0 : -1;
+    case OPTION_WORD: return parse_word(text, option->words, option->value);
+    case OPTION_INT:
+        if (parse_int64(text, option->low, option->high, &number) != 0)
+            return -1;
+        *(int *)option->value = (int)number;
+        return 0;
+    case OPTION_INT64: return parse_int64(text, option->low, option->high, option->value);
+    case OPTION_FLOAT: return parse_float(text, option->value);
+    default: return option->parse(text, option->value);
     }
 }
+
+/* "--math takes fp32, strict or tf32, not 'x'" */
+static int wrong_value(const char *verb, const command_option_t *option, const char *text)
+{
+    char takes[160] = "";
+    size_t used = 0;
+
+    if (option->takes)
+        return command_usage_error(verb, "--%s takes %s, not '%s'", option->name, option->takes,
+                                   text);
+    if (option->kind != OPTION_WORD)
+        return command_usage_error(verb, "--%s does not take '%s'", option->name, text);
+    for (const word_t *word = option->words; word->name && used < sizeof takes; word++)
+        used += (size_t)snprintf(takes + used, sizeof takes - used, "%s%s",
+                                 word == option->words ? ""
+                                 : word[1].name        ? ", "
+                                                       : " or ",
+                                 word->name);
+    return command_usage_error(verb, "--%s takes %s, not '%s'", option->name, takes, text);
+}
+
+int command_options(int argc, char **argv, const char *help, command_option_t *options, int count,
+                    int *first)
+{
+    const char *verb = argv[0];
+    struct option table[MAX_OPTIONS + 2] = {{0}};
+    char letters[MAX_OPTIONS] = ":h";
+    int got;
+
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(letters);
+        table[i] = (struct option){options[i].name,
+                                   options[i].kind == OPTION_FLAG ? no_argument : required_argument,
+                                   NULL, FIRST_VALUE + i};
+        if (options[i].letter)
+            snprintf(letters + used, sizeof letters - used, "%c:", options[i].letter);
+    }
+    table[count] = (struct option){"help", no_argument, NULL, 'h'};
+    opterr = 0;
+    while ((got = getopt_long(argc, argv, letters, table, NULL)) != -1) {
+        int i = 0;
+        if (got == 'h') {
+            fputs(help, stdout);
+            return -1 - EXIT_OK;
+        }
+        if (got == '?' || got == ':') {
+            const char short_option[3] = {'-', (char)optopt, '\0'};
+            const int is_short = optopt > ' ' && optopt < 0x7f;
+            return -1 - command_usage_error(verb,
+                                            got == ':' ? "option '%s' needs a value"
+                                                       : "option '%s' is not known here, or takes "
+                                                         "no value",
+                                            is_short ? short_option : argv[optind - 1]);
+        }
+        while (got < FIRST_VALUE ? options[i].letter != got : got != FIRST_VALUE + i)
+            i++;
+        options[i].given = 1;
+        if (take_option(&options[i], optarg) != 0)
+            return -1 - wrong_value(verb, &options[i], optarg);
+    }
+    *first = optind;
+    return 0;
+}
+
+void command_cpu_name(char *name, size_t size)
+{
+    char line[512];
+    FILE *file = fopen("/proc/cpuinfo", "r");
+
+    name[0] = '\0';
+    while (file && !name[0] && fgets(line, sizeof line, file)) {
+        const char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon)
+            snprintf(name, size, "%.*s", (int)strcspn(colon + 2, "\n"), colon + 2);
+    }
+    if (file)
+        fclose(file);
+}
+
+/* ---- files ------------------------------------------------------------------------------ */
 
 /* The path itself, or what a symbolic link there points to. */
 static int resolve_output(const char *path, char *target, size_t size)
@@ -225,4 +291,38 @@ int output_names(const char *path, char *target, char *temporary, size_t size)
     return resolve_output(path, target, size) == 0 && name_beside(target, temporary, size) == 0
                ? 0
                : -1;
+}
+
+int output_open(output_t *output, const char *path)
+{
+    mode_t mask;
+
+    output->path = path;
+    if (output_names(path, output->target, output->temporary, PATH_MAX) != 0)
+        return -1;
+    output->fd = mkstemp(output->temporary);
+    if (output->fd < 0)
+        return -output_error(output);
+    mask = umask(0);
+    umask(mask);
+    if (fchmod(output->fd, 0666 & ~mask) == 0)
+        return 0;
+    output_close(output, output_error(output));
+    return -1;
+}
+
+int output_error(const output_t *output)
+{
+    return command_error("%s: cannot be written: %s", output->path, strerror(errno));
+}
+
+int output_close(output_t *output, int status)
+{
+    if (close(output->fd) != 0 && status == EXIT_OK)
+        status = output_error(output);
+    if (status == EXIT_OK && rename(output->temporary, output->target) != 0)
+        status = output_error(output);
+    if (status != EXIT_OK)
+        unlink(output->temporary);
+    return status;
 }

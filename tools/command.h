@@ -4,6 +4,7 @@
 #ifndef TILEMM_TOOLS_COMMAND_H
 #define TILEMM_TOOLS_COMMAND_H
 
+#include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,10 +28,6 @@ int command_error(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* The same for a mistake in the command line, with where to find help. Returns EXIT_USAGE. */
 int command_usage_error(const char *verb, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-
-/* The same for what getopt_long returned as ':' or '?' (with opterr 0 and ':' first in its string).
- */
-int command_bad_option(const char *verb, int option, char **argv);
 
 /* Parsers of option values: 0, or -1 where text is not such a value (nothing is printed). */
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value);
@@ -80,6 +77,22 @@ int reduce_is_index(reduce_op_t op);
  * and is not a regular file is refused. */
 int output_names(const char *path, char *target, char *temporary, size_t size);
 
+/* Such a file while it is written. */
+typedef struct {
+    const char *path;
+    int fd;
+    char target[PATH_MAX], temporary[PATH_MAX];
+} output_t;
+
+int output_open(output_t *output, const char *path); /* 0, or -1 with a message */
+
+/* Print that it cannot be written, and errno's reason. Returns EXIT_FAILED. */
+int output_error(const output_t *output);
+
+/* Close it; rename it if status is EXIT_OK, otherwise remove it. Returns the status, or EXIT_FAILED
+ * with a message. */
+int output_close(output_t *output, int status);
+
 /* Options that every verb with a context takes. */
 typedef struct {
     int backend; /* tilemm_backend_t */
@@ -90,20 +103,46 @@ typedef struct {
 /* Create a context as the options say, or print why not and return NULL. */
 tilemm_t command_context(const context_options_t *options);
 
-/* The long options of the above, for getopt_long's tables, and what takes them: 1 if `option` is
- * one of them and was taken, 0 if it is none, -1 if its value is wrong (a message was printed). */
-enum { OPTION_BACKEND = 0x1000, OPTION_DEVICE, OPTION_THREADS };
-#define CONTEXT_LONG_OPTIONS                                                                       \
-    {"backend", required_argument, NULL, OPTION_BACKEND},                                          \
-        {"device", required_argument, NULL, OPTION_DEVICE},                                        \
+/* One option of a verb: its name, what kind of value it takes, and where that goes. */
+typedef enum {
+    OPTION_FLAG,  /* int: 1 where it is given */
+    OPTION_TEXT,  /* const char *, at least `low` characters */
+    OPTION_WORD,  /* int: a word's value */
+    OPTION_INT,   /* int from `low` to `high` */
+    OPTION_INT64, /* int64_t likewise */
+    OPTION_FLOAT, /* float */
+    OPTION_PARSED /* what `parse` makes of it: 0, or -1 where it is wrong */
+} option_kind_t;
+
+typedef struct {
+    const char *name;
+    option_kind_t kind;
+    void *value;
+    const word_t *words;
+    int64_t low, high;
+    int (*parse)(const char *text, void *value);
+    const char *takes; /* for the message: "--cc takes ..."; NULL where the kind tells */
+    char letter;       /* the short form, or '\0' */
+    int given;         /* set by command_options */
+} command_option_t;
+
+#define CONTEXT_OPTIONS(context)                                                                   \
+    {"backend", OPTION_WORD, &(context).backend, .words = backend_words},                          \
+        {"device", OPTION_INT, &(context).device, .high = INT_MAX},                                \
     {                                                                                              \
-        "threads", required_argument, NULL, OPTION_THREADS                                         \
+        "threads", OPTION_INT, &(context).threads, .high = INT_MAX                                 \
     }
 #define CONTEXT_HELP                                                                               \
     "      --backend auto|cpu|cuda  where to compute (auto)\n"                                     \
     "      --device N               which CUDA device (0)\n"                                       \
     "      --threads N              how many CPU threads (TILEMM_NUM_THREADS, or one a core)\n"
-int command_context_option(const char *verb, int option, const char *value,
-                           context_options_t *options);
+
+/* Take the options of a verb, argv[0], and store their values; --help prints `help`. Returns 0 and
+ * in *first the index of the first word that is no option, or -1 - the status to exit with. */
+int command_options(int argc, char **argv, const char *help, command_option_t *options, int count,
+                    int *first);
+
+/* The processor's name, or "". */
+void command_cpu_name(char *name, size_t size);
 
 #endif

@@ -1,6 +1,6 @@
 /* allocations.cu - linear, pitched and three-dimensional allocations, and their copies. Shows that
- * rows of an odd length, packed, start anywhere: a warp at a row's start then touches five sectors
- * for four, which the pitch that the runtime chooses avoids; and how 2-D and 3-D copies move
+ * rows of an odd length, packed, are not aligned: a warp at a row's start then touches five sectors
+ * instead of four, which the pitch that the runtime chooses avoids; and how 2-D and 3-D copies move
  * between packed and pitched memory.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */

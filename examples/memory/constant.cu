@@ -1,6 +1,6 @@
 /* constant.cu - constant memory, read uniformly and divergently. Shows that it serves one word at a
  * time: a warp whose lanes all read the same word is served at once, one whose lanes read 32 words
- * takes 32 turns. Through global memory and L1 it is the other way about: 32 words are one line.
+ * takes 32 turns. Global memory through L1 has no such cost: 32 words are one line.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "../example.h"
@@ -9,8 +9,8 @@ enum { SIZE = 512, READS = 256, THREADS = 256, COUNT = 1 << 20 };
 
 static __constant__ int table[SIZE];
 
-/* Lanes read words `stride` apart. Where each read lies depends on the one before, so that reads
- * come one by one: the table holds zeros and ones. */
+/* Lanes read words `stride` apart. The table holds zeros and ones: each address depends on the word
+ * before, so that one read follows the other. */
 template <bool CONSTANT>
 static __global__ void read(unsigned *out, const int *global, int stride)
 {
@@ -58,7 +58,7 @@ int main(void)
 
     example_begin("constant memory, read uniformly and divergently", 50);
     for (int i = 0; i < SIZE; i++)
-        values[i] = i / 32 % 3 == 1; /* the same for 32 words: lanes stay side by side */
+        values[i] = i / 32 % 3 == 1; /* the same for 32 words: lanes keep their distance */
     CUDA(cudaMemcpyToSymbol(table, values, sizeof values));
     CUDA(cudaMalloc(&global, sizeof values));
     CUDA(cudaMemcpy(global, values, sizeof values, cudaMemcpyHostToDevice));

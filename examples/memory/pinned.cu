@@ -1,6 +1,6 @@
 /* pinned.cu - pageable against pinned host memory. Shows that a copy from or to pageable memory
- * goes through a pinned buffer of the driver's and waits for the host's own copying, where the GPU
- * reads and writes pinned memory by itself; and what it costs to pin memory that is there.
+ * goes through a pinned buffer of the driver and waits for the host to copy, whereas the GPU reads
+ * and writes pinned memory by itself; and what it costs to pin memory that is already allocated.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>

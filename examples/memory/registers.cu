@@ -7,8 +7,8 @@
 
 enum { HELD = 96, THREADS = 256, COUNT = 1 << 20, ROUNDS = 16 };
 
-/* Every number is read and written in every round, so that all are alive throughout. The rounds'
- * count is an argument: the compiler must not see through them. */
+/* Every number is read and written in every round, so that all are alive throughout. The number of
+ * rounds is an argument, so that the compiler cannot compute the result. */
 template <int BOUND> /* of a block's threads: 1024 leave each of them 64 registers */
 static __global__ void __launch_bounds__(BOUND) held(unsigned *out, int rounds)
 {

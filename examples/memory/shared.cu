@@ -1,12 +1,12 @@
 /* shared.cu - static and dynamic shared memory. Shows three arrays carved out of one dynamic block,
- * each where its type's alignment allows; that the same work takes the same time in arrays of fixed
- * size; and that the block's size decides how many blocks fit a multiprocessor, beyond 48 KiB too,
- * for which a kernel must ask.
+ * each aligned for its type; that the same work takes the same time in arrays of fixed size; and
+ * that the bytes of a block decide how many blocks fit a multiprocessor. Above 48 KiB a kernel must
+ * ask.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "../example.h"
 
-enum { THREADS = 250, BLOCKS = 8192 }; /* 250 chars end where no float may start */
+enum { THREADS = 250, BLOCKS = 8192 }; /* 250 chars end at no multiple of 4 */
 
 /* The next multiple of `alignment`, a power of two. */
 static __host__ __device__ size_t aligned(size_t offset, size_t alignment)

@@ -27,8 +27,8 @@ static void piece(unsigned *host, unsigned *device, int number, int rounds, cuda
     CUDA(cudaMemcpyAsync(host + at, device + at, bytes, cudaMemcpyDeviceToHost, stream));
 }
 
-/* All pieces, dealt out to so many streams: milliseconds. The second stream starts after the first
- * event and is waited for before the last. */
+/* Milliseconds for all pieces, dealt out to one or two streams. The second stream starts after the
+ * first event, and the last event waits for it. */
 static float run(unsigned *host, unsigned *device, int rounds, int streams)
 {
     cudaStream_t stream[2];
@@ -77,7 +77,7 @@ int main(void)
     CUDA(cudaMalloc(&device, sizeof *device * PIECES * PIECE));
     run(host, device, 1, 1); /* warms up */
 
-    /* As many rounds as make the kernels take about as long as the copies. */
+    /* Choose the rounds so that the kernels take about as long as the copies. */
     const float copies = run(host, device, 1, 1);
     const float with_1024 = run(host, device, 1024, 1);
     const int rounds = (int)std::min(1e6f, 1024 * copies / std::max(with_1024 - copies, 1e-3f)) + 1;

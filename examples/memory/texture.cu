@@ -1,7 +1,7 @@
 /* texture.cu - textures over a CUDA array and over linear memory. Shows that an array is laid out
- * for neighbours in both directions, so that a walk down its columns need cost little more than one
- * along its rows, where a warp touches 32 sectors of linear memory for each load; that the texture
- * unit interpolates and clamps; and that over linear memory it reads the same words another way.
+ * for neighbours in both directions, so that a walk down its columns costs little more than one
+ * along its rows, whereas in linear memory each load of such a walk touches 32 sectors; that the
+ * texture unit interpolates and clamps; and that a texture over linear memory reads the same words.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "../example.h"
@@ -40,7 +40,7 @@ static __global__ void sums(float *out, source_t from)
 static __global__ void between(float *out, cudaTextureObject_t texture)
 {
     out[0] = tex2D<float>(texture, 8.0f, 2.5f);   /* midway between columns 7 and 8 of row 2 */
-    out[1] = tex2D<float>(texture, -99.0f, 2.5f); /* outside: the nearest there is */
+    out[1] = tex2D<float>(texture, -99.0f, 2.5f); /* outside: the nearest element */
 }
 
 /* Small whole numbers, so that sums are exact in any order. */

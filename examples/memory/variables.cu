@@ -20,7 +20,7 @@ static __global__ void add_to_managed(int v)
     managed[blockIdx.x * THREADS + threadIdx.x] += v;
 }
 
-/* The host's own work counts here, too. */
+/* By the host's clock: its own work is included. */
 template <class Work>
 static void show(const char *what, Work work)
 {
@@ -36,7 +36,7 @@ int main(void)
     example_begin("__device__ and __managed__ variables", 50);
     for (int i = 0; i < COUNT; i++)
         host[i] = i;
-    /* Kernels are loaded when they are first asked for: not within what is timed. */
+    /* Kernels are loaded at their first use: not within what is timed. */
     CUDA(cudaFuncGetAttributes(&attributes, add_to_device));
     CUDA(cudaFuncGetAttributes(&attributes, add_to_managed));
 

@@ -1,6 +1,6 @@
 /* buffers.cu - SGEMM, step 5: two buffers for Ms and Ns. Shows double buffering: the next tiles are
- * fetched into registers while the present ones are multiplied, and go to the other buffer, so that
- * memory's latency is hidden and one barrier a step is enough.
+ * fetched into registers while the present ones are multiplied, and are stored to the other buffer.
+ * So the latency of memory is hidden, and one barrier a step is enough.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "sgemm.h"
@@ -25,7 +25,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
         Ms[now][ak + 2][am] = next_a.z;
         Ms[now][ak + 3][am] = next_a.w;
         *(float4 *)&Ns[now][bk][bn] = next_b;
-        /* Whoever passes has multiplied the tiles before these: their buffer is free again. */
+        /* After the barrier all threads have multiplied the tiles before these: their buffer is
+         * free. */
         __syncthreads();
         if (k0 + DEPTH < n) {
             next_a = *(const float4 *)(from_a + k0 + DEPTH);

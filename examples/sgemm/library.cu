@@ -1,6 +1,6 @@
-/* library.cu - SGEMM, step 7: the library's kernels. Shows what is left above the steps before:
- * FP32 multiply-adds alone ("strict"), and the split on the fastest engine there is ("fp32"), for
- * any size, layout, transpose and data.
+/* library.cu - SGEMM, step 7: the library's kernels. Shows what the library adds to these steps:
+ * FP32 multiply-adds alone ("strict"), and split precision on the fastest engine ("fp32"), for any
+ * size, layout, transpose and data.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "sgemm.h"

@@ -1,14 +1,14 @@
 /* registers.cu - SGEMM, step 3: each thread computes 8 x 8 elements of C in registers. Shows
- * register blocking: 16 loads from shared memory now serve 64 multiply-adds, not one. Ms is kept
- * along k, so that a column of A's tile lies in one row; its pad keeps the stores of that turn
- * apart.
+ * register blocking: 16 loads from shared memory now serve 64 multiply-adds. Ms is stored
+ * transposed, so that a column of A's tile lies in one row; its pad keeps the stores free of bank
+ * conflicts.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "sgemm.h"
 
 enum { EDGE = 128, DEPTH = 8, PITCH = EDGE + 4, THREADS = 256 };
 
-/* A thread's rows of C are 16 apart, as are its columns: threads side by side load neighbours. */
+/* A thread's rows of C are 16 apart, as are its columns: neighbouring threads load neighbours. */
 static __global__ void __launch_bounds__(THREADS)
     registers(float *c, const float *a, const float *b, int n)
 {

@@ -20,7 +20,7 @@ static inline float entry(uint32_t index, uint32_t seed)
 }
 
 /* 64 rows by 64 columns of C, evenly spread, against FP64: the worst error, in the unit roundoff of
- * FP32 times |A||B|. A chain of FP32 multiply-adds makes about 1 on such data; 10 bits in place of
+ * FP32 times |A||B|. A chain of FP32 multiply-adds makes about 1 on such data; 10 bits instead of
  * 24 make 100 and more. */
 static inline double sgemm_error(const std::vector<float> &a, const std::vector<float> &b,
                                  const std::vector<float> &c, int n)

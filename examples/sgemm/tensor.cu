@@ -1,8 +1,9 @@
-/* tensor.cu - SGEMM, step 6: the tensor cores, at FP32 accuracy. Shows the split: a float is two
- * FP16 numbers of 11 bits, x = hi + lo / 2048, so that three FP16 products make one of FP32: hi *
- * hi + (hi * lo + lo * hi) / 2048. Tensor cores truncate what they add up, so the first of them
- * joins ordinary sums every 32 of k. (FP16's range is narrow: the data here are between -1 and 1.
- * The library scales rows and columns, and computes what does not fit otherwise.)
+/* tensor.cu - SGEMM, step 6: the tensor cores, at FP32 accuracy. Shows split
+ * precision: a float is the sum of two FP16 numbers of 11 bits, x = hi + lo / 2048, so that three
+ * FP16 products make one of FP32: hi * hi + (hi * lo + lo * hi) / 2048. Tensor cores truncate their
+ * sums, so those of hi * hi are added to FP32 registers every 32 of k (promotion). FP16's range is
+ * narrow: the data here are between -1 and 1. The library scales rows and columns, and computes the
+ * rows and columns that do not fit by FP32 multiply-adds.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "sgemm.h"
@@ -55,7 +56,7 @@ static __global__ void __launch_bounds__(THREADS)
                   &Ns[1][i * (THREADS / COLS) + t / COLS][t % COLS]);
         __syncthreads();
         if (k0 + DEPTH < n)
-            fetch(k0 + DEPTH); /* under way while these are multiplied */
+            fetch(k0 + DEPTH); /* arrives while these are multiplied */
         for (int i = 0; i < 4; i++)
             fill_fragment(fresh[i / 2][i % 2], 0.0f);
         for (int k = 0; k < DEPTH; k += 16) {

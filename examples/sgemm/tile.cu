@@ -1,6 +1,6 @@
 /* tile.cu - SGEMM, step 2: tiles Ms of A and Ns of B in shared memory, of 16 x 16 and of 32 x 32.
  * Shows reuse: an element that is fetched once serves 16 or 32 threads. But each multiply-add still
- * takes two loads from shared memory, which now set the pace.
+ * takes two loads from shared memory, which are now the limit.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "sgemm.h"

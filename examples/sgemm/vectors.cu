@@ -1,13 +1,13 @@
 /* vectors.cu - SGEMM, step 4: loads of 16 bytes, from global and from shared memory. Shows that
  * four loads from shared memory, not 16, now serve 64 multiply-adds: fewer instructions for the
- * same bytes, and the multiply-adds get the room.
+ * same bytes leave more issue slots to the multiply-adds.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "sgemm.h"
 
 enum { EDGE = 128, DEPTH = 8, PITCH = EDGE + 4, THREADS = 256 };
 
-/* A thread's rows of C are y * 4 to y * 4 + 3 and those 64 further on; its columns likewise. */
+/* A thread's rows of C are y * 4 to y * 4 + 3 and the same plus 64; its columns likewise. */
 static __global__ void __launch_bounds__(THREADS)
     vectors(float *c, const float *a, const float *b, int n)
 {

@@ -1,6 +1,6 @@
 /* coalesced.cu - transpose, step 2: through a tile in shared memory. Shows coalescing and what bank
- * conflicts cost: both sides of global memory are rows now, but a column of the tile lies in one
- * bank, so that each of its loads is served 32 times over.
+ * conflicts cost: global memory is read and written along rows now, but a column of the tile lies
+ * in one bank, so that each load takes 32 wavefronts.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "transpose.h"

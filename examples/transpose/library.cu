@@ -1,5 +1,5 @@
 /* library.cu - transpose, step 7: the library's kernel, chosen for the chip and the size. Shows
- * what is left above the steps before, and serves any size, alignment and element of 1 to 16 bytes.
+ * what the library adds to these steps: any size, alignment and element of 1 to 16 bytes.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "transpose.h"

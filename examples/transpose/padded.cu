@@ -1,5 +1,5 @@
 /* padded.cu - transpose, step 3: a word of padding at the end of each row of the tile. Shows a tile
- * free of bank conflicts: with an odd pitch a column passes through all banks, as a row does.
+ * free of bank conflicts: with an odd pitch a column meets every bank once, as a row does.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "transpose.h"

@@ -1,6 +1,6 @@
 /* swizzled.cu - transpose, step 4: a tile whose columns are permuted, another way in each row.
- * Shows that a swizzle does what padding does, and wastes no memory: an exclusive or with the row's
- * number sends a column through all banks.
+ * Shows that a swizzle does what padding does, and wastes no memory: after an exclusive or with the
+ * row's number a column meets every bank once.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "transpose.h"

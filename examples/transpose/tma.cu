@@ -8,7 +8,7 @@
 
 enum { EDGE = 32, WARPS = 8 }; /* a warp writes four columns of the tile */
 
-/* Where the engine's 128-byte swizzle puts a chunk of 4 of the tile, in chunks. */
+/* Where the engine's 128-byte swizzle puts a vector of 4 elements of the tile, in vectors. */
 static __host__ __device__ int at(int row, int chunk)
 {
     return row * (EDGE / 4) + (chunk ^ (row & 7));

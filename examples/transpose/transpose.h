@@ -27,7 +27,7 @@ static inline void transpose_run(int rows, int cols, step_t *step)
         host[i] = element((uint32_t)i);
     CUDA(cudaMemcpy(in, host.data(), bytes, cudaMemcpyHostToDevice));
 
-    /* What a plain copy takes is the least that a transpose can. */
+    /* A transpose cannot be faster than a plain copy. */
     const double copy = seconds([&](cudaStream_t stream) {
         CUDA(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, stream));
     });

@@ -1,5 +1,5 @@
 /* vectorised.cu - transpose, step 5: 16 bytes at a time. Shows wide accesses on every side: each
- * thread turns a block of 4 x 4 over in registers, between float4 loads and stores. A quarter of
+ * thread transposes a block of 4 x 4 in registers, between float4 loads and stores. A quarter of
  * the instructions move the same bytes, and a tile of 64 x 64 keeps more of them in flight.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -7,8 +7,9 @@
 
 enum { EDGE = 64, ACROSS = EDGE / 4 }; /* a block of ACROSS x ACROSS threads */
 
-/* Where a chunk of 4 lies in the tile, which is kept transposed, in chunks. Threads side by side
- * store to rows 4 apart, and load from one row: the exclusive or lets both meet each bank once. */
+/* Where a vector of 4 lies in the tile, which is stored transposed, in vectors. Neighbouring
+ * threads store to rows 4 apart, and load from one row: with the exclusive or both meet each bank
+ * once. */
 static __host__ __device__ int at(int row, int chunk)
 {
     return row * ACROSS + (chunk ^ (row / 4));

@@ -1,5 +1,7 @@
-/* cluster.cuh - blocks of a cluster that meet and read each other's shared memory, in kernels that
- * are compiled for older devices too: there a block is alone, and none of this is reached.
+/* cluster.cuh - blocks of a cluster meet, read each other's shared memory and add up what it holds.
+ *
+ * For kernels that are compiled for devices before compute capability 9.0 too. There a block is
+ * alone, the functions are empty and must not be reached.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_CUDA_CLUSTER_CUH
@@ -31,70 +33,18 @@ static __device__ __forceinline__ void cluster_sync(void)
     cluster_wait();
 }
 
-/* ---- mail: what blocks leave in the shared memory of the cluster's first ------------------------
- */
-
-/* One thread of the first block says how many bytes will come, before the cluster meets; who waits
- * until they have come sees them. `mail` and what is pushed lie at the same place in all blocks. */
-static __device__ __forceinline__ void mail_expect(uint64_t *mail, int bytes)
+/* This block's number in its cluster. */
+static __device__ __forceinline__ unsigned cluster_rank(void)
 {
-#if __CUDA_ARCH__ >= 900
-    const unsigned box = (unsigned)__cvta_generic_to_shared(mail);
+    unsigned rank = 0;
 
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(box) : "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(box), "r"(bytes)
-                 : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
 #endif
+    return rank;
 }
 
-static __device__ __forceinline__ void mail_wait(uint64_t *mail)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("{\n"
-                 ".reg .pred p;\n"
-                 "again:\n"
-                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], 0;\n"
-                 "@!p bra again;\n"
-                 "}" ::"r"((unsigned)__cvta_generic_to_shared(mail))
-                 : "memory");
-#endif
-}
-
-/* Something of 8 or 16 bytes, aligned to as many. */
-template <typename T>
-static __device__ __forceinline__ void mail_push(uint64_t *mail, T *to, T value)
-{
-    static_assert(sizeof(T) == 8 || sizeof(T) == 16, "one store");
-#if __CUDA_ARCH__ >= 900
-    union {
-        T value;
-        unsigned long long word[2];
-    } v;
-    unsigned box, there;
-
-    v.value = value;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;"
-                 : "=r"(box)
-                 : "r"((unsigned)__cvta_generic_to_shared(mail)));
-    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;"
-                 : "=r"(there)
-                 : "r"((unsigned)__cvta_generic_to_shared(to)));
-    if (sizeof(T) == 16)
-        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, "
-                     "[%3];" ::"r"(there),
-                     "l"(v.word[0]), "l"(v.word[1]), "r"(box)
-                     : "memory");
-    else
-        asm volatile(
-            "st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
-                there),
-            "l"(v.word[0]), "r"(box)
-            : "memory");
-#endif
-}
-
-/* Read what lies at `from` in the shared memory of the cluster's block `rank`. */
+/* Read what lies at `from` in the shared memory of block `rank` of the cluster. */
 static __device__ __forceinline__ float4 cluster_read(unsigned from, unsigned rank)
 {
     float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -127,6 +77,106 @@ static __device__ __forceinline__ float cluster_read(const float *from, unsigned
                  : "memory");
 #endif
     return v;
+}
+
+/* ---- sums ---------------------------------------------------------------------------------- */
+
+/* The sum of what lies at `from` in blocks 0 to blocks - 1 of the cluster, added in this order.
+ * `blocks` is at most MOST; COUNT is int or unsigned. The float4 form has all reads under way at a
+ * time. */
+template <int MOST>
+static __device__ __forceinline__ float4 cluster_sum(unsigned from, unsigned blocks)
+{
+    float4 part[MOST], sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+
+#pragma unroll
+    for (unsigned i = 0; i < MOST; i++)
+        if (i < blocks)
+            part[i] = cluster_read(from, i);
+#pragma unroll
+    for (unsigned i = 0; i < MOST; i++)
+        if (i < blocks) {
+            sum.x += part[i].x;
+            sum.y += part[i].y;
+            sum.z += part[i].z;
+            sum.w += part[i].w;
+        }
+    return sum;
+}
+
+template <int MOST, typename COUNT>
+static __device__ __forceinline__ float cluster_sum(const float *from, COUNT blocks)
+{
+    float sum = 0.0f;
+
+#pragma unroll
+    for (COUNT i = 0; i < MOST; i++)
+        if (i < blocks)
+            sum += cluster_read(from, i);
+    return sum;
+}
+
+/* ---- mail: values that blocks store in the shared memory of the cluster's first block -----------
+ */
+
+/* One thread of the first block announces `bytes` before the cluster meets. mail_wait() returns
+ * when they have arrived. `mail` and the values lie at the same address in all blocks. */
+static __device__ __forceinline__ void mail_expect(uint64_t *mail, int bytes)
+{
+#if __CUDA_ARCH__ >= 900
+    const unsigned box = (unsigned)__cvta_generic_to_shared(mail);
+
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(box) : "memory");
+    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(box), "r"(bytes)
+                 : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void mail_wait(uint64_t *mail)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("{\n"
+                 ".reg .pred p;\n"
+                 "again:\n"
+                 "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], 0;\n"
+                 "@!p bra again;\n"
+                 "}" ::"r"((unsigned)__cvta_generic_to_shared(mail))
+                 : "memory");
+#endif
+}
+
+/* Store a value of 8 or 16 bytes, aligned to its size, at `to`. */
+template <typename T>
+static __device__ __forceinline__ void mail_push(uint64_t *mail, T *to, T value)
+{
+    static_assert(sizeof(T) == 8 || sizeof(T) == 16, "one store");
+#if __CUDA_ARCH__ >= 900
+    union {
+        T value;
+        unsigned long long word[2];
+    } v;
+    unsigned box, there;
+
+    v.value = value;
+    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;"
+                 : "=r"(box)
+                 : "r"((unsigned)__cvta_generic_to_shared(mail)));
+    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;"
+                 : "=r"(there)
+                 : "r"((unsigned)__cvta_generic_to_shared(to)));
+    if (sizeof(T) == 16)
+        asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, "
+                     "[%3];" ::"r"(there),
+                     "l"(v.word[0]), "l"(v.word[1]), "r"(box)
+                     : "memory");
+    else
+        asm volatile(
+            "st.async.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
+                there),
+            "l"(v.word[0]), "r"(box)
+            : "memory");
+#endif
 }
 
 #endif

@@ -1,16 +1,19 @@
-/* launch.cuh - kernels in a row that need not wait for each other's launch: on compute capability
- * 9.0 and later the next kernel's blocks are set up while the last blocks of the one before still
- * run (programmatic dependent launch).
+/* launch.cuh - launches, and kernels in a row that need not wait for each other's launch: on
+ * compute capability 9.0 and later the next kernel's blocks are set up while the last blocks of the
+ * one before still run (programmatic dependent launch).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_CUDA_LAUNCH_CUH
 #define TILEMM_KERNELS_CUDA_LAUNCH_CUH
 
+#include <stdint.h>
+
 #include <cuda_runtime.h>
 
-/* Wait until the kernel before is finished and its results are seen. Every kernel that is launched
- * with launch_after() does this before it touches memory; or before it ends, if the kernel before
- * did it first, only then let it start, and has nothing to do with its memory. */
+/* Wait until the kernel before has finished and its results are visible. Every kernel that is
+ * launched with `concurrent` calls this before it touches memory. It may do so only before it ends
+ * if the kernel before called this first and then let_next_start(), and shares no memory with it.
+ */
 static __device__ __forceinline__ void wait_for_previous(void)
 {
 #if __CUDA_ARCH__ >= 900
@@ -26,15 +29,72 @@ static __device__ __forceinline__ void let_next_start(void)
 #endif
 }
 
-/* With `cluster` blocks to a cluster; 1 for none, or for what the kernel itself says. They go where
- * there is most room: elsewhere some multiprocessors get many blocks and others none. */
+/* How a kernel is launched. */
+typedef struct {
+    dim3 grid, threads;
+    size_t shared;    /* bytes of dynamic shared memory */
+    unsigned cluster; /* blocks; 0 or 1 for none, or for what the kernel itself declares */
+    bool concurrent;  /* it may start before the kernel before has ended; the device has compute
+                         capability 9.0, and the kernel calls wait_for_previous() */
+} launch_t;
+
+/* Launch a kernel, whose arguments are converted to its parameters' types. Clusters go where there
+ * is most room: otherwise some multiprocessors get many blocks and others none. */
+template <typename... PARAMETERS, typename... ARGUMENTS>
+static cudaError_t launch_kernel(void (*kernel)(PARAMETERS...), const launch_t &how,
+                                 cudaStream_t stream, ARGUMENTS... arguments)
+{
+    cudaLaunchAttribute attributes[3];
+    cudaLaunchConfig_t config = {};
+
+    config.gridDim = how.grid;
+    config.blockDim = how.threads;
+    config.dynamicSmemBytes = how.shared;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (how.concurrent) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (how.cluster > 1) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+        attributes[config.numAttrs].val.clusterDim.x = how.cluster;
+        attributes[config.numAttrs].val.clusterDim.y = 1;
+        attributes[config.numAttrs++].val.clusterDim.z = 1;
+        attributes[config.numAttrs].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
+        attributes[config.numAttrs++].val.clusterSchedulingPolicyPreference =
+            cudaClusterSchedulingPolicyLoadBalancing;
+    }
+    if (how.shared > 48 << 10) { /* what a kernel may have without asking */
+        const cudaError_t error = cudaFuncSetAttribute(
+            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)how.shared);
+
+        if (error != cudaSuccess)
+            return error;
+    }
+    return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+}
+
+/* Launch `blocks` blocks in as few grids as will do: launch(first, count) launches `count` blocks
+ * of which the first has number `first`. Both are multiples of `cluster` where `blocks` is. */
+template <typename LAUNCH>
+static cudaError_t launch_grids(uint64_t blocks, unsigned cluster, const LAUNCH &launch)
+{
+    const uint64_t most = (1u << 30) / cluster * cluster; /* half of what a grid may have */
+    cudaError_t error = cudaSuccess;
+
+    for (uint64_t first = 0; error == cudaSuccess && first < blocks; first += most)
+        error = launch(first, (unsigned)(blocks - first < most ? blocks - first : most));
+    return error;
+}
+
+/* The older forms, which ask the device whether kernels may be concurrent. For launchers whose plan
+ * does not say so yet. */
 template <typename... PARAMETERS, typename... ARGUMENTS>
 static cudaError_t launch_cluster_after(void (*kernel)(PARAMETERS...), unsigned cluster, dim3 grid,
                                         dim3 threads, size_t shared, cudaStream_t stream,
                                         ARGUMENTS... arguments)
 {
-    cudaLaunchAttribute attributes[3];
-    cudaLaunchConfig_t config = {};
     int device = 0, major = 0;
     cudaError_t error = cudaGetDevice(&device);
 
@@ -42,25 +102,8 @@ static cudaError_t launch_cluster_after(void (*kernel)(PARAMETERS...), unsigned 
         error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
     if (error != cudaSuccess)
         return error;
-    config.gridDim = grid;
-    config.blockDim = threads;
-    config.dynamicSmemBytes = shared;
-    config.stream = stream;
-    config.attrs = attributes;
-    if (major >= 9) {
-        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    if (cluster > 1) {
-        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
-        attributes[config.numAttrs].val.clusterDim.x = cluster;
-        attributes[config.numAttrs].val.clusterDim.y = 1;
-        attributes[config.numAttrs++].val.clusterDim.z = 1;
-        attributes[config.numAttrs].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
-        attributes[config.numAttrs++].val.clusterSchedulingPolicyPreference =
-            cudaClusterSchedulingPolicyLoadBalancing;
-    }
-    return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
+    return launch_kernel(kernel, {grid, threads, shared, cluster, major >= 9}, stream,
+                         arguments...);
 }
 
 template <typename... PARAMETERS, typename... ARGUMENTS>

@@ -31,8 +31,35 @@ static inline tilemm__cuda_state_t *tilemm__cuda(tilemm_t ctx)
     return (tilemm__cuda_state_t *)ctx->state;
 }
 
+/* ---- lib/cuda/device.c ------------------------------------------------------------------- */
+
 /* Turn a CUDA error into a status and message: "sgemm: launch: out of memory". */
 tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error);
+
+/* What the calling thread had set before a call, to be set again after it: its device, and whether
+ * an allocation breaks another thread's capture. enter makes the context's device current. */
+typedef struct {
+    int device;
+    enum cudaStreamCaptureMode mode;
+} tilemm__cuda_thread_t;
+
+tilemm__cuda_thread_t tilemm__cuda_enter_device(int device);
+void tilemm__cuda_leave_device(int device, tilemm__cuda_thread_t before);
+tilemm__cuda_thread_t tilemm__cuda_enter(tilemm_t ctx);
+/* Returns status. */
+tilemm_status_t tilemm__cuda_leave(tilemm_t ctx, tilemm__cuda_thread_t before,
+                                   tilemm_status_t status);
+
+/* Which memory a pointer is to. */
+tilemm__place_t tilemm__cuda_locate(tilemm_t ctx, const void *pointer);
+int tilemm__cuda_is_on_host(tilemm_t ctx, const void *pointer);
+
+/* The device's traits, capped by TILEMM_ARCH (`arch`) and by the compute capability that this build
+ * has code for. */
+void tilemm__cuda_read_traits(tilemm__cuda_traits_t *traits, int device, const char *arch,
+                              int built);
+
+/* ---- lib/cuda/workspace.c ----------------------------------------------------------------- */
 
 /* Up to `want` bytes of device workspace, 256-byte aligned: the user's, or the context's own,
  * grown if need be (which waits for the stream). *got is what there is: less than want, even 0
@@ -40,10 +67,12 @@ tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error
  * captured and the buffer would have to grow. Valid until the next call. */
 void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got);
 
-/* Whether the context's stream is being captured in a graph. */
-int tilemm__cuda_is_capturing(tilemm_t ctx);
+/* Whether the stream is being captured in a graph. */
+int tilemm__cuda_is_capturing(cudaStream_t stream);
 
-/* lib/cuda/stage.c: copies on the device of operands that lie on the host. A stage is begun for a
+/* ---- lib/cuda/stage.c --------------------------------------------------------------------- */
+
+/* Copies on the device of operands that lie on the host. A stage is begun for a
  * call, operands are added, the kernels run on the device addresses, and the stage is ended:
  * results are copied out, all is waited for and freed. With no host operand it does nothing. */
 enum { TILEMM__STAGE_IN = 1, TILEMM__STAGE_OUT = 2 };
@@ -81,17 +110,5 @@ void tilemm__stage_copy_out(tilemm__stage_t *stage, void *host, const void *devi
 
 /* Finish with the status that the work itself had; returns the first failure of all. */
 tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage, tilemm_status_t status);
-
-/* Which memory a pointer is to. */
-tilemm__place_t tilemm__cuda_locate(tilemm_t ctx, const void *pointer);
-
-/* The operations: the argument structs hold device addresses only. They plan, launch on
- * tilemm__cuda(ctx)->stream, and neither allocate (but through tilemm__cuda_workspace) nor wait. */
-tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
-size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args);
-tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
-tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
-tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
-tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
 
 #endif

@@ -192,7 +192,7 @@ static void add_result(tilemm__stage_t *stage, const matrix_t *matrix, const voi
 static int activate(tilemm__stage_t *stage)
 {
     if (stage->status == TILEMM_SUCCESS && !stage->active) {
-        if (tilemm__cuda_is_capturing(stage->ctx))
+        if (tilemm__cuda_is_capturing(tilemm__cuda(stage->ctx)->stream))
             stage->status =
                 tilemm__fail(stage->ctx, TILEMM_NOT_SUPPORTED,
                              "%s: operands on the host cannot be captured in a graph", stage->what);

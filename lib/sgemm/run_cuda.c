@@ -8,7 +8,7 @@
 #include "kernels/sgemm/cuda/split.h"
 #include "kernels/sgemm/cuda/thin.h"
 #include "plan_cuda.h"
-#include "lib/cuda/cuda.h"
+#include "run_cuda.h"
 
 /* One kernel; and, if k is split and the blocks do not add up themselves, another one. */
 static int run_tiles(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan,

@@ -13,7 +13,7 @@
 #include "tests/support/check.h"
 #include "tests/support/support.h"
 
-/* What tilemm_create says with the variable set. */
+/* The status of tilemm_create with the variable set. */
 static tilemm_status_t create_with(const char *variable, const char *value,
                                    tilemm_backend_t backend)
 {
@@ -46,6 +46,7 @@ static void environment(void)
         {"TILEMM_NUM_THREADS", ""}};
     tilemm_t ctx = NULL;
     tilemm_backend_t backend = TILEMM_BACKEND_AUTO;
+    char long_name[100] = "";
     size_t i;
     for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         CHECK(create_with(bad[i][0], bad[i][1], TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,
@@ -53,16 +54,22 @@ static void environment(void)
     for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         CHECK(create_with(good[i][0], good[i][1], TILEMM_BACKEND_CPU) == TILEMM_SUCCESS, "%s=%s",
               good[i][0], good[i][1]);
+    memset(long_name, 'x', sizeof(long_name) - 1);
+    CHECK(create_with("TILEMM_VARIANT", long_name, TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,
+          "TILEMM_VARIANT of 99 characters");
+    CHECK(create_with("TILEMM_VARIANT", "sgemm", TILEMM_BACKEND_CPU) == TILEMM_SUCCESS,
+          "TILEMM_VARIANT=sgemm");
     CHECK(create_with("TILEMM_BACKEND", "x", TILEMM_BACKEND_AUTO) == TILEMM_INVALID_ARGUMENT,
           "TILEMM_BACKEND=x");
-    /* the variable speaks for AUTO only, and overrules a GPU */
+    /* the variable decides for AUTO only, even where there is a GPU */
     setenv("TILEMM_BACKEND", "cpu", 1);
     CHECK(tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0) == TILEMM_SUCCESS, "TILEMM_BACKEND=cpu");
     CHECK(tilemm_get_backend(ctx, &backend) == TILEMM_SUCCESS && backend == TILEMM_BACKEND_CPU,
           "TILEMM_BACKEND=cpu gives backend %d", (int)backend);
     tilemm_destroy(ctx);
     setenv("TILEMM_BACKEND", "cuda", 1);
-    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS, "CPU, whatever");
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS,
+          "CPU, though TILEMM_BACKEND=cuda");
     CHECK(tilemm_get_backend(ctx, &backend) == TILEMM_SUCCESS && backend == TILEMM_BACKEND_CPU,
           "a CPU context has backend %d", (int)backend);
     tilemm_destroy(ctx);
@@ -157,7 +164,7 @@ int main(void)
     backends();
     texts();
     settings();
-    for (i = 0; i < 200; i++) /* nothing is used up */
+    for (i = 0; i < 200; i++) /* nothing leaks */
         tilemm_destroy(test_context(TILEMM_BACKEND_CPU, ""));
     return check_exit();
 }

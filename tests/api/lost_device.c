@@ -1,4 +1,4 @@
-/* lost_device.c - a kernel faults: statuses from then on, and no crash. On a GPU.
+/* lost_device.c - after a kernel has faulted, calls return a status and do not crash. On a GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef HAVE_CONFIG_H
@@ -23,14 +23,14 @@ int main(void)
         return CHECK_SKIPPED;
     }
 
-    /* An x that is far shorter than n says: the kernel reads where nothing is. */
+    /* x is far shorter than n: the kernel reads unmapped addresses. */
     tilemm_status_t status = tilemm_ssum(ctx, (int64_t)1 << 40, few, 1, result);
     CHECK(status == TILEMM_SUCCESS || status == TILEMM_DEVICE_FAILURE, "queued: %d", (int)status);
     status = tilemm_synchronize(ctx);
     CHECK(status == TILEMM_DEVICE_FAILURE, "synchronize: %d", (int)status);
     CHECK(strlen(tilemm_last_error(ctx)) > 0, "no message");
 
-    /* Everything fails with that status now, wherever operands are, and reads nothing amiss. */
+    /* Every call fails with that status now, wherever its operands are. */
     CHECK(tilemm_ssum(ctx, 4, few, 1, result) == TILEMM_DEVICE_FAILURE, "device operands");
     CHECK(tilemm_ssum(ctx, 4, host, 1, &host[3]) == TILEMM_DEVICE_FAILURE, "host operands");
     CHECK(tilemm_transpose(ctx, 2, 2, 4, few, 2, few + 64, 2) == TILEMM_DEVICE_FAILURE,
@@ -44,7 +44,7 @@ int main(void)
           "arrays of pointers on the device");
     CHECK(tilemm_destroy(ctx) == TILEMM_DEVICE_FAILURE, "destroy");
 
-    /* The CPU goes on. */
+    /* A CPU context still works. */
     CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS, "CPU context");
     CHECK(tilemm_ssum(ctx, 3, host, 1, &host[3]) == TILEMM_SUCCESS && host[3] == 6, "CPU sum");
     tilemm_destroy(ctx);

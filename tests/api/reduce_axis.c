@@ -1,5 +1,5 @@
 /* reduce_axis.c - reductions of a matrix along either axis, with indices, and of segments: each
- * result has the bits of the same reduction of one vector, and nothing else is written.
+ * result has the bits of the same reduction of one vector; nothing else is written.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
@@ -19,8 +19,8 @@ static const char *arch = "";
 
 enum { OPS = TILEMM_AMIN + 1 };
 
-/* what: 0 leaves the numbers, 1 adds zeros and ones, 2 adds NaN and Inf too; 3, elsewhere, makes
- * the order of additions show. */
+/* what: 0 leaves the number, 1 may replace it by a zero or one, 2 by NaN or Inf too. (3 is for
+ * matrix_along: data whose sums depend on the order of additions.) */
 static void sow(float *x, rng_t *rng, int what)
 {
     static const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 1.0f, -1.0f};
@@ -128,7 +128,7 @@ static void matrix(tilemm_t ctx, int op, int arg, int64_t rows, int64_t cols, in
     matrix_along(ctx, layout, axis, op, arg, rows, cols, what, rng);
 }
 
-/* Down the rows of matrices so wide that a GPU takes another kernel for each height. */
+/* Down the rows of wide matrices, for which a GPU has a kernel for each range of heights. */
 static void wide(tilemm_t ctx, rng_t *rng)
 {
     static const int64_t shapes[][2] = {{1, 40000},   {31, 40001},  {33, 17000},  {100, 34000},
@@ -166,7 +166,7 @@ static void matrices(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* Lengths: 0: tiny and empty, 1: mixed with long ones, 2: all of one length, 3: none. */
+/* lengths: 0: short and empty, 1: mixed with long ones, 2: all the same, 3: all empty. */
 static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rng)
 {
     int nan_ignore = rng_bits(rng) & 1;
@@ -220,7 +220,7 @@ static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rn
     free(offset);
 }
 
-/* Offsets that decrease count as an empty segment where only the device can see them. */
+/* Offsets on the device that decrease stand for an empty segment. */
 static void decreasing(tilemm_t ctx, rng_t *rng)
 {
     static const int64_t offset[] = {0, 4, 2, 6};
@@ -244,7 +244,7 @@ static void decreasing(tilemm_t ctx, rng_t *rng)
               (double)out.numbers[i]);
 }
 
-/* Rows so far apart that the last are past 2^32 elements. */
+/* Rows so far apart that the last ones lie past 2^32 elements. */
 static void far_apart(tilemm_t ctx)
 {
     enum { ROWS = 100, COLS = 5 };

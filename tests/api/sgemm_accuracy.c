@@ -1,4 +1,4 @@
-/* sgemm_accuracy.c - every math mode's error on families of inputs that try an FP32 product, beside
+/* sgemm_accuracy.c - the error of every math mode on difficult families of inputs, compared with
  * the reference library's on the same input. Prints the table that doc/numerics.md shows.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -88,32 +88,21 @@ static int64_t taken(int64_t i, int64_t count, int64_t of)
     return count > 1 ? i * (of - 1) / (count - 1) : 0;
 }
 
-static void *allocate(size_t bytes)
-{
-    void *memory = malloc(bytes);
-    if (!memory) {
-        fprintf(stderr, "out of memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
 static problem_t make(inputs_t family, int64_t mn, int64_t k)
 {
     problem_t p;
     memset(&p, 0, sizeof(p));
-    p.gemm =
-        (gemm_t){TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, mn, mn, k, 1, 0, k, mn, mn};
-    p.a = allocate((size_t)(mn * k) * sizeof(float));
-    p.b = allocate((size_t)(k * mn) * sizeof(float));
-    p.c = allocate((size_t)(mn * mn) * sizeof(float));
+    p.gemm = gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, mn, mn, k, 1, 0);
+    p.a = host_array(mn * k);
+    p.b = host_array(k * mn);
+    p.c = host_array(mn * mn);
     for (int64_t i = 0; i < mn; i++)
         for (int64_t q = 0; q < k; q++)
             p.a[i * k + q] = value(family, 0, i, q, k);
     for (int64_t q = 0; q < k; q++)
         for (int64_t j = 0; j < mn; j++)
             p.b[q * mn + j] = value(family, 1, j, q, k);
-    if (family == CANCELLATION) /* the second half takes away nearly what the first half gives */
+    if (family == CANCELLATION) /* the second half of k nearly cancels the first */
         for (int64_t q = 0; q < k / 2; q++)
             for (int64_t i = 0; i < mn; i++) {
                 p.a[i * k + k / 2 + q] = p.a[i * k + q];
@@ -127,7 +116,7 @@ static problem_t make(inputs_t family, int64_t mn, int64_t k)
     p.rows = p.cols = mn;
     if (mn * mn * k > (int64_t)20 << 20)
         p.rows = p.cols = mn < 48 ? mn : 48;
-    p.exact = allocate((size_t)(p.rows * p.cols) * 2 * sizeof(double));
+    p.exact = test_need(malloc((size_t)(p.rows * p.cols) * 2 * sizeof(double)));
     p.magnitude = p.exact + p.rows * p.cols;
     for (int64_t x = 0; x < p.rows; x++)
         for (int64_t y = 0; y < p.cols; y++) {
@@ -177,7 +166,7 @@ static error_t error_of(const problem_t *p)
             double error = fabs(got - want);
             errors += error * error;
             results += want * want;
-            /* Half of the smallest subnormal is no fault. */
+            /* Half of the smallest subnormal is not an error. */
             if (magnitude > 0 && error > 0x1p-150)
                 e.worst = fmax(e.worst, error / magnitude);
         }
@@ -196,7 +185,7 @@ static error_t ours(tilemm_t ctx, problem_t *p, tilemm_math_t mode)
     return error_of(p);
 }
 
-/* cuBLAS's TF32; 0 where there is none. A row-major product is the column-major one turned over. */
+/* cuBLAS's TF32 product; returns 0 where there is none. cuBLAS is column-major: C' = B' A'. */
 static int theirs_tf32(problem_t *p, error_t *e)
 {
     const reference_cublas_t *cublas =
@@ -220,9 +209,9 @@ static int theirs_tf32(problem_t *p, error_t *e)
     return done;
 }
 
-/* What is asked of FP32 mode. Of each product: an error below an FP32 ulp of |A||B|, or at most
- * twice the reference's (which may have split k where we have not, or the reverse). Of each family:
- * the largest errors over all shapes are no larger than the reference's, but for chance. */
+/* The bounds of FP32 mode. For each product: an error below one FP32 ulp of |A||B|, or at most
+ * twice the reference library's (either may divide k, which makes errors smaller). For each family:
+ * the largest errors over all shapes exceed the reference's by a margin for chance at most. */
 enum { MODES = 2 };
 static error_t largest[FAMILIES][MODES]; /* ours, the reference's */
 
@@ -241,8 +230,8 @@ static int is_near(const error_t *x, const error_t *reference)
 static void check_family(inputs_t family)
 {
     const error_t *x = &largest[family][0], *reference = &largest[family][1];
-    const double ulp = 0x1p-23, one_rounding = 0x1p-25; /* its norm, or little more */
-    /* Where few results hold the whole norm, its error is theirs alone. */
+    const double ulp = 0x1p-23, one_rounding = 0x1p-25; /* the norm of one rounding's errors */
+    /* In these families few results dominate the norm. */
     int few = family == MIXED_ROWS || family == SPREAD_60;
     if (reference->worst > 0)
         CHECK(x->worst <= fmax(ulp, 1.1 * reference->worst) &&
@@ -309,7 +298,7 @@ int main(void)
         for (int s = 0; TEST_BACKEND == TILEMM_BACKEND_CUDA && s < 5; s++)
             if (!test_quick() || gpu_sizes[s][1] <= 1024)
                 try(ctx, (inputs_t)family, gpu_sizes[s][0], gpu_sizes[s][1]);
-        if (!test_quick()) /* which has too few shapes for that */
+        if (!test_quick()) /* quick tests have too few shapes */
             check_family((inputs_t)family);
     }
     tilemm_destroy(ctx);

@@ -1,6 +1,5 @@
-/* sgemm_batched.c - the batched products: strides of 0, negative and with gaps, arrays of
- * pointers in any order and in every kind of memory; each matrix against FP64, everything else
- * untouched.
+/* sgemm_batched.c - batched products against FP64: positive, negative and zero strides, gaps, and
+ * arrays of pointers in any order and kind of memory; nothing outside the results is written.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
@@ -32,8 +31,8 @@ static const char *describe(const gemm_t *g, int64_t batch, int64_t sa, int64_t 
     return text;
 }
 
-/* The element at which matrix 0 starts when `batch` of them lie `stride` apart from the
- * operand's first element on. */
+/* The element at which matrix 0 starts, if `batch` matrices `stride` apart fill the operand from
+ * its first element on. */
 static int64_t first_of(int64_t batch, int64_t stride)
 {
     return stride < 0 ? (batch - 1) * -stride : 0;
@@ -58,7 +57,7 @@ static void random_gemm(gemm_t *g, rng_t *rng, int64_t most)
     gemm_set_ld(g, rng_range(rng, 0, 2), rng_range(rng, 0, 2), rng_range(rng, 0, 2));
 }
 
-/* Compare matrix `which`, with A, B and C at these elements of the operands' images. */
+/* Compare matrix `which`, whose A, B and C (before and after the call) are these, with FP64. */
 static void compare(tilemm_t ctx, const gemm_t *g, int64_t which, const float *a, const float *b,
                     const float *old, const float *c, const char *text)
 {
@@ -110,7 +109,7 @@ static void strided(tilemm_t ctx, int rounds, rng_t *rng)
         sa = rng_range(rng, 0, 3) ? gemm_span_a(&g) + rng_range(rng, 0, 5) : 0;
         sb = rng_range(rng, 0, 3) ? gemm_span_b(&g) + rng_range(rng, 0, 5) : 0;
         sc = gemm_span_c(&g) + rng_range(rng, 0, 5);
-        if (rng_range(rng, 0, 3) == 0) { /* matrices that overlap: of inputs they may */
+        if (rng_range(rng, 0, 3) == 0) { /* inputs may overlap */
             sa = sa / 3;
         }
         sa = rng_range(rng, 0, 2) ? sa : -sa;
@@ -155,7 +154,7 @@ static void strided(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* Prepare an array of `batch` pointers into the operand, element first[i] for matrix i. */
+/* Prepare an array of `batch` pointers into an operand: matrix i begins at element first[i]. */
 static void point(operand_t *array, const operand_t *to, const int64_t *first, int64_t batch,
                   place_t place)
 {
@@ -168,7 +167,7 @@ static void point(operand_t *array, const operand_t *to, const int64_t *first, i
     operand_send(array);
 }
 
-/* An array on the GPU may hold only what the GPU can read; the library looks into all others. */
+/* An array in device memory must hold addresses that the GPU can read. */
 static place_t array_place(const operand_t *matrices, rng_t *rng)
 {
     place_t place = rng_place(rng, TEST_BACKEND);
@@ -236,13 +235,12 @@ static void pointers(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* A batch must give the bits that single calls give when it is run again, and nothing for none. */
+/* A batch of none succeeds; a batch gives the same bits in every run. */
 static void edges(tilemm_t ctx, rng_t *rng)
 {
-    gemm_t g = {TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 33, 17, 65, 1, 0, 0, 0, 0};
+    gemm_t g = gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 33, 17, 65, 1, 0);
     float *first;
     int again;
-    gemm_set_ld(&g, 0, 0, 0);
     CHECK(tilemm_sgemm_strided_batched(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k, 1, NULL,
                                        g.lda, 0, NULL, g.ldb, 0, 0, NULL, g.ldc, 0,
                                        0) == TILEMM_SUCCESS,

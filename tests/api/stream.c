@@ -1,5 +1,5 @@
-/* stream.c - work on a stream of the user's: asynchronous calls, a change of streams, and CUDA
- * graphs that are captured once and replayed on changed inputs.
+/* stream.c - calls on the user's stream: asynchronous calls, a change of streams, and CUDA graphs
+ * that are captured once and replayed on changed inputs.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
@@ -19,40 +19,30 @@ enum { M = 200, N = 150, K = 170, ROWS = 123, COLS = 87, LENGTH = 100003, SEGMEN
 static const gemm_t gemm = {
     TILEMM_COL_MAJOR, TILEMM_TRANS, TILEMM_NO_TRANS, M, N, K, 1.5f, 0, K, K, M};
 
-/* The device's arrays, and the host's to compare with. */
+/* Arrays on the device, and below those on the host to compare with. */
 static struct {
-    float *a, *b, *c, *x, *turned, *inplace, *sums, *segment_sums;
+    float *a, *b, *c, *x, *transposed, *inplace, *sums, *segment_sums;
     int64_t *indices, *offsets;
 } device;
 
-static float a[M * K], b[K * N], c[M * N], x[LENGTH], turned[ROWS * COLS], inplace[ROWS * COLS];
+static float a[M * K], b[K * N], c[M * N], x[LENGTH], transposed[ROWS * COLS], inplace[ROWS * COLS];
 static float sums[8], segment_sums[SEGMENTS];
 static double dot[M * N], mag[M * N];
 static int64_t indices[2], offsets[SEGMENTS + 1];
 
-static void *allocate(size_t bytes)
-{
-    void *memory = gpu_malloc(bytes);
-    if (!memory) {
-        fprintf(stderr, "gpu_malloc failed\n");
-        exit(1);
-    }
-    return memory;
-}
-
 static void allocate_all(void)
 {
     int s;
-    device.a = allocate(sizeof(a));
-    device.b = allocate(sizeof(b));
-    device.c = allocate(sizeof(c));
-    device.x = allocate(sizeof(x));
-    device.turned = allocate(sizeof(turned));
-    device.inplace = allocate(sizeof(inplace));
-    device.sums = allocate(sizeof(sums));
-    device.segment_sums = allocate(sizeof(segment_sums));
-    device.indices = allocate(sizeof(indices));
-    device.offsets = allocate(sizeof(offsets));
+    device.a = device_array(sizeof(a));
+    device.b = device_array(sizeof(b));
+    device.c = device_array(sizeof(c));
+    device.x = device_array(sizeof(x));
+    device.transposed = device_array(sizeof(transposed));
+    device.inplace = device_array(sizeof(inplace));
+    device.sums = device_array(sizeof(sums));
+    device.segment_sums = device_array(sizeof(segment_sums));
+    device.indices = device_array(sizeof(indices));
+    device.offsets = device_array(sizeof(offsets));
     for (s = 0; s <= SEGMENTS; s++)
         offsets[s] = (int64_t)s * s * 50;
     CHECK(gpu_to_device(device.offsets, offsets, sizeof(offsets)) == 0, "copy");
@@ -64,7 +54,7 @@ static void free_all(void)
     gpu_free(device.b);
     gpu_free(device.c);
     gpu_free(device.x);
-    gpu_free(device.turned);
+    gpu_free(device.transposed);
     gpu_free(device.inplace);
     gpu_free(device.sums);
     gpu_free(device.segment_sums);
@@ -72,7 +62,7 @@ static void free_all(void)
     gpu_free(device.offsets);
 }
 
-/* New inputs on the device, and nothing in the results. */
+/* New inputs on the device; results are filled with NaN. */
 static void renew(rng_t *rng)
 {
     matrix_fill(a, TILEMM_COL_MAJOR, K, M, K, FAMILY_NORMAL, rng);
@@ -83,20 +73,20 @@ static void renew(rng_t *rng)
     CHECK(gpu_to_device(device.x, x, sizeof(x)) == 0, "copy");
     CHECK(gpu_to_device(device.inplace, x, sizeof(inplace)) == 0, "copy");
     gpu_fill_async(device.c, 0xff, sizeof(c), NULL);
-    gpu_fill_async(device.turned, 0xff, sizeof(turned), NULL);
+    gpu_fill_async(device.transposed, 0xff, sizeof(transposed), NULL);
     gpu_fill_async(device.sums, 0xff, sizeof(sums), NULL);
     gpu_fill_async(device.segment_sums, 0xff, sizeof(segment_sums), NULL);
     gpu_fill_async(device.indices, 0xff, sizeof(indices), NULL);
     CHECK(gpu_synchronize() == 0, "gpu_synchronize");
 }
 
-/* Queue every kind of operation; nothing of it waits. */
+/* Queue every kind of operation, without waiting. */
 static void queue(tilemm_t ctx)
 {
 #define DO(call) CHECK((call) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx))
     DO(tilemm_sgemm(ctx, gemm.layout, gemm.transa, gemm.transb, M, N, K, gemm.alpha, device.a,
                     gemm.lda, device.b, gemm.ldb, 0, device.c, gemm.ldc));
-    DO(tilemm_transpose(ctx, ROWS, COLS, 4, device.x, COLS, device.turned, ROWS));
+    DO(tilemm_transpose(ctx, ROWS, COLS, 4, device.x, COLS, device.transposed, ROWS));
     DO(tilemm_transpose_inplace(ctx, ROWS, COLS, 4, device.inplace, COLS, ROWS));
     DO(tilemm_ssum(ctx, LENGTH, device.x, 1, device.sums));
     DO(tilemm_snrm2(ctx, LENGTH, device.x, 1, device.sums + 1));
@@ -123,7 +113,7 @@ static void verify(const char *when)
     gemm_error_t error;
     int i, j, wrong = 0, wrong_inplace = 0;
     CHECK(gpu_to_host(c, device.c, sizeof(c)) == 0, "copy");
-    CHECK(gpu_to_host(turned, device.turned, sizeof(turned)) == 0, "copy");
+    CHECK(gpu_to_host(transposed, device.transposed, sizeof(transposed)) == 0, "copy");
     CHECK(gpu_to_host(inplace, device.inplace, sizeof(inplace)) == 0, "copy");
     CHECK(gpu_to_host(sums, device.sums, sizeof(sums)) == 0, "copy");
     CHECK(gpu_to_host(segment_sums, device.segment_sums, sizeof(segment_sums)) == 0, "copy");
@@ -134,7 +124,7 @@ static void verify(const char *when)
           (long long)error.outside);
     for (i = 0; i < ROWS; i++) {
         for (j = 0; j < COLS; j++) {
-            wrong += turned[j * ROWS + i] != x[i * COLS + j];
+            wrong += transposed[j * ROWS + i] != x[i * COLS + j];
             wrong_inplace += inplace[j * ROWS + i] != x[i * COLS + j];
         }
     }
@@ -163,8 +153,8 @@ static void verify(const char *when)
           (long long)indices[1]);
 }
 
-/* A stream of the user's is enough to wait for; work on a second stream comes after that on the
- * first, without the program's help. */
+/* Waiting for the user's stream is enough. After a change of streams, work on the second waits for
+ * work on the first. */
 static void streams(rng_t *rng)
 {
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
@@ -181,13 +171,13 @@ static void streams(rng_t *rng)
         renew(rng);
         queue(ctx);
         CHECK(tilemm_set_stream(ctx, second) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-        /* reads what the first stream writes: the sum of the transposed is that of x's part */
-        CHECK(tilemm_ssum(ctx, ROWS * COLS, device.turned, 1, device.sums) == TILEMM_SUCCESS, "%s",
-              tilemm_last_error(ctx));
+        /* reads what the first stream writes */
+        CHECK(tilemm_ssum(ctx, ROWS * COLS, device.transposed, 1, device.sums) == TILEMM_SUCCESS,
+              "%s", tilemm_last_error(ctx));
         CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
         CHECK(gpu_to_host(sums, device.sums, sizeof(sums)) == 0, "copy");
-        CHECK(gpu_to_host(turned, device.turned, sizeof(turned)) == 0, "copy");
-        same(sums[0], reduce_exact_bits(TILEMM_SUM, 0, ROWS * COLS, turned, NULL),
+        CHECK(gpu_to_host(transposed, device.transposed, sizeof(transposed)) == 0, "copy");
+        same(sums[0], reduce_exact_bits(TILEMM_SUM, 0, ROWS * COLS, transposed, NULL),
              "after a change of streams", "ssum");
 
         renew(rng);
@@ -209,7 +199,7 @@ static void graphs(rng_t *rng)
     float host = 0;
     CHECK(tilemm_set_stream(ctx, stream) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
     renew(rng);
-    queue(ctx); /* the workspace is there now */
+    queue(ctx); /* allocates the workspace */
     CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
     verify("before the capture");
     CHECK(gpu_capture_begin(stream) == 0, "gpu_capture_begin");
@@ -236,7 +226,7 @@ static void graphs(rng_t *rng)
     gpu_stream_destroy(stream);
 }
 
-/* The workspace that a context starts with is enough for these sizes: the first call of all can be
+/* The workspace that a new context has is enough for these sizes, so even its first call can be
  * captured. */
 static void cold_capture(rng_t *rng)
 {
@@ -258,7 +248,7 @@ static void cold_capture(rng_t *rng)
     gpu_stream_destroy(stream);
 }
 
-/* A call on device operands returns long before its work is done. */
+/* A call on device operands returns before its work is done. */
 static void asynchronous(void)
 {
     const int64_t n = test_quick() ? 2048 : 8192;
@@ -289,7 +279,7 @@ static void asynchronous(void)
     gpu_stream_destroy(stream);
 }
 
-/* What a graph uses stays, though a later call wants a larger workspace. */
+/* A graph keeps its workspace when a later call needs a larger one. */
 static void growth_after_capture(rng_t *rng)
 {
     const int64_t rows = 20011, cols = 12007;

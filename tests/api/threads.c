@@ -1,4 +1,4 @@
-/* threads.c - two contexts on two threads at once give what each gives alone.
+/* threads.c - two contexts on two threads at once give the results that each gives alone.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
@@ -16,7 +16,7 @@
 
 enum { SIZE = 150, LENGTH = 70000 };
 
-/* What one thread works on: host memory, and what came out of its rounds, folded. */
+/* The work of one thread, and a digest of its results. */
 typedef struct {
     tilemm_backend_t backend;
     uint64_t seed;
@@ -74,7 +74,7 @@ static void *worker(void *argument)
             work->failures += tilemm_isamax(ctx, LENGTH, x, 1, &index) != TILEMM_SUCCESS;
             work->digest = fold(work->digest, &sum, sizeof(sum));
             work->digest = fold(work->digest, &index, sizeof(index));
-            /* an error of one context is none of the other's */
+            /* an error in one context must not show in the other */
             if (round % 3 == (int)(work->seed % 3))
                 work->failures += tilemm_ssum(ctx, -1, x, 1, &sum) != TILEMM_INVALID_ARGUMENT;
         }
@@ -125,7 +125,7 @@ static void pair(tilemm_backend_t first, tilemm_backend_t second, uint64_t seed)
     }
     pthread_barrier_destroy(&start);
 #ifdef _OPENMP
-    /* threads of an OpenMP team of the program's own, in which the library's are nested */
+    /* in an OpenMP team of the program, so that the library's threads are nested */
     for (i = 0; i < 2; i++)
         work[i].start = NULL;
 #pragma omp parallel for num_threads(2) schedule(static, 1)

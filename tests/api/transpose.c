@@ -1,5 +1,5 @@
-/* transpose.c - transposes and scaled copies are exact: every element size, shape, leading
- * dimension, alignment, batch and kind of memory; nothing outside the result is written.
+/* transpose.c - transposes and scaled copies are exact, for all element sizes, shapes, leading
+ * dimensions, alignments, batches and kinds of memory; nothing outside the result is written.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
@@ -109,8 +109,8 @@ static void shapes(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* More than the last cache keeps: written around the caches where the result's rows are aligned
- * alike, and read ahead of use. */
+/* More than the last cache holds. Such results are written around the caches if all their rows have
+ * the same alignment. */
 static void large(tilemm_t ctx, rng_t *rng)
 {
     const int64_t bytes = (int64_t)68 << 19;
@@ -132,7 +132,8 @@ static void batches(tilemm_t ctx, int rounds, rng_t *rng)
         size_t size = sizes[round % 5];
         int64_t rows = rng_size(rng, 70), cols = rng_size(rng, 70), batch = rng_range(rng, 0, 12);
         int64_t ld_src = matrix_ld(TILEMM_ROW_MAJOR, rows, cols) + rng_range(rng, 0, 3);
-        int64_t gaps = rng_range(rng, 0, 1); /* without, the result may be written by 16 bytes */
+        int64_t gaps =
+            rng_range(rng, 0, 1); /* without gaps, the result may be written by 16 bytes */
         int64_t ld_dst = matrix_ld(TILEMM_ROW_MAJOR, cols, rows) + gaps * rng_range(rng, 0, 3);
         int64_t span_src, span_dst, stride_src, stride_dst, first_src = 0, first_dst = 0, i;
         size_t step_src, step_dst;
@@ -235,7 +236,8 @@ static void scaled(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* Rows so far apart that the last are past 2^32 elements, in the source, then in the result. */
+/* Rows so far apart that the last ones lie past 2^32 elements: of the source, then of the result.
+ */
 static void far_apart(tilemm_t ctx)
 {
     enum { ROWS = 100, COLS = 9 };
@@ -243,7 +245,7 @@ static void far_apart(tilemm_t ctx)
     size_t bytes = sizeof(float) * (size_t)((ROWS - 1) * ld + COLS);
     float *big = sparse_alloc(TEST_BACKEND, bytes);
     float *small = sparse_alloc(TEST_BACKEND, sizeof(float) * ROWS * COLS);
-    float a[ROWS][COLS], got[ROWS][COLS], turned[COLS][ROWS];
+    float a[ROWS][COLS], got[ROWS][COLS], transposed[COLS][ROWS];
     int i, j;
     if (!big || !small) {
         printf("no memory for rows past 2^32 elements: left out\n");
@@ -256,10 +258,10 @@ static void far_apart(tilemm_t ctx)
         CHECK(tilemm_transpose(ctx, ROWS, COLS, 4, big, ld, small, ROWS) == TILEMM_SUCCESS,
               "past 2^32: %s", tilemm_last_error(ctx));
         CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-        sparse_read(TEST_BACKEND, turned, small, sizeof(turned));
+        sparse_read(TEST_BACKEND, transposed, small, sizeof(transposed));
         for (i = 0; i < ROWS; i++)
             for (j = 0; j < COLS; j++)
-                CHECK(turned[j][i] == a[i][j], "from past 2^32: (%d, %d)", i, j);
+                CHECK(transposed[j][i] == a[i][j], "from past 2^32: (%d, %d)", i, j);
         memset(got, 0, sizeof(got));
         for (i = 0; i < ROWS; i++)
             sparse_write(TEST_BACKEND, big + i * ld, got[i], sizeof(got[i]));

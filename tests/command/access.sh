@@ -35,7 +35,7 @@ banks '^32 wavefronts where 1 would do: 31 conflicts, 32-way at worst$' --tile 3
 has stdout '^31 conflict '
 has stdout '^free of conflicts, as are rows: rows of 33 elements$'
 has stdout '^free of conflicts, as are rows: row\*32 + (col ^ (row >> 0 & 31) \* 1)$'
-# What is advised is so.
+# What the command advises holds.
 banks '^free of conflicts: 1 wavefront$' --expr 'row*32 + (col ^ (row >> 0 & 31) * 1)' \
     --access column --at 0,7
 banks '^free of conflicts: 1 wavefront$' --tile 32x33 --elem 4 --access column --cc 90
@@ -57,7 +57,7 @@ run_command 0 banks --stride 2 --color always
 has stdout "$(printf '\033')\\[31m"
 run_command 0 banks --stride 2
 ! grep -q "$(printf '\033')" stdout || fail 'colours in a file'
-# A tile whose lanes end with the tile.
+# A tile of fewer rows than lanes.
 banks '^4 wavefronts where 1' --tile 4x32 --access column
 
 # ---- coalescing ---------------------------------------------------------------------------
@@ -71,7 +71,7 @@ moves '160 moved in 5 transactions: efficiency 80 %' --stride 1 --base 4 --cc 20
 moves '1024 moved in 32 transactions: efficiency 12.5 %' --tile 1024x1024 --access column
 moves '^1 sector of 32 bytes in 1 line of 128; 4 bytes wanted, 32 moved in 1 transaction:' --stride 0
 moves '^no lane is active$' --stride 1 --active 0
-# A load's groups of lanes are one where neighbours share.
+# Groups of lanes whose neighbours load the same elements are served together.
 banks '^free of conflicts: 1 wavefront$' --expr 'lane / 2' --elem 8
 banks '^free of conflicts: 2 wavefronts$' --expr 'lane / 2' --elem 8 --store
 run_command 2 banks --stride 1 --no-l1

@@ -1,13 +1,13 @@
 #!/bin/sh
-# command.sh - the command's help, exit statuses, info, and bench: its table, its files, its plot,
-# and that it takes every line that TILEMM_LOG=1 prints.
+# command.sh - the command's help, exit statuses, info, and bench: its table, files and plot; bench
+# accepts every line that TILEMM_LOG=1 prints.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
 # shellcheck source=tests/support/support.sh
 . "$(dirname "$0")/../support/support.sh"
 
-# expect STATUS ARGUMENT...: as run_command, and silent where all is well.
+# expect STATUS ARGUMENT...: as run_command; standard error must be empty if the status is 0.
 expect() {
     run_command "$@"
     [ "$1" -ne 0 ] || [ ! -s stderr ] || fail "not silent on standard error: $* ($(cat stderr))"
@@ -171,6 +171,31 @@ checks=$((checks + 1))
 if grep -v '^verb,' stdout | grep -q -v '^reduce,'; then fail "--csv -: $(cat stdout)"; fi
 expect 1 bench gemm --sizes 16 --json missing/out.json --backend cpu
 expect 1 bench gemm --sizes 16 --csv missing/out.csv --backend cpu
+
+# Markdown: a head line, and tables whose rows have equal numbers of columns
+markdown() { # ROWS ARGUMENT...: bench prints one table with at least this number of rows
+    rows=$1
+    shift
+    bench "$@" --markdown
+    has stdout '^### '
+    has stdout ', libtilemm [0-9.]*.*, [0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]$'
+    checks=$((checks + 1))
+    awk -F '|' -v rows="$rows" '
+        /^\|/ { line++
+                if (line == 1) { columns = NF; head = $2 == " work " && $NF == "" }
+                if (line == 2) rule = $0 ~ /^[-:|]+$/
+                if (NF != columns) bad = 1 }
+        END { exit !(head && rule && !bad && line >= 2 + rows) }' stdout ||
+        fail "not a table: $* ($(cat stdout))"
+}
+markdown 2 gemm --sizes 16,20x30x40
+has stdout '^| 20x30x40 | [0-9.]* [un]s | .* | sgemm_[a-z0-9_]* |$'
+markdown 2 transpose --sizes 16,20x30
+has stdout '| memcpy | [0-9.]* [un]s | '
+markdown 1 reduce --sizes 1000 --vs none
+has stdout '^| 1000 | .* |  |  |  |  |  |  | reduce_[a-z0-9_]* |$'
+expect 2 bench --suite nonsense
+expect 2 bench transpose --suite cpu-amx
 
 # the plot: without gnuplot, with one that fails, with one that works, and with the real one
 mkdir bin

@@ -18,7 +18,7 @@ static float a[64], b[64], c[64], result[16];
 static int64_t indices[16];
 static const int64_t offsets[] = {0, 3, 3, 10};
 
-/* Every operation once; what each must say. */
+/* Every operation once, and what its line must contain. */
 static const char *const said[][3] = {
     {"gemm", "2x3x4", "--beta 0.5"},   {"gemm", "2x3x4", "--batch 2"},
     {"gemm", "2x3x4", "--batch 1"},    {"transpose", "2x3", "--elem-size 8"},
@@ -68,7 +68,7 @@ static void calls(tilemm_t ctx)
 #undef DO
 }
 
-/* What the library prints on standard error meanwhile. */
+/* The calls' output on standard error, with TILEMM_LOG = value. */
 static FILE *capture(const char *value)
 {
     FILE *file = tmpfile();

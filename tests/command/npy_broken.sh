@@ -7,7 +7,7 @@
 # shellcheck source=tests/support/support.sh
 . "$(dirname "$0")/../support/support.sh"
 
-# npy TEXT [BYTES]: a file of version 1.0 with that header and so many bytes of zeros.
+# npy TEXT [BYTES]: print a file of version 1.0 with that header and BYTES bytes of zeros.
 npy() {
     text=$1
     count=${2:-0}
@@ -56,7 +56,7 @@ every_verb() {
     refused "$1" gemm f4b.npy "$2" -o out.npy --trans-a
 }
 
-# not there, not a file, empty, foreign
+# missing, not a file, empty, foreign
 every_verb 'No such file' missing.npy
 mkdir folder
 every_verb 'not a regular file' folder
@@ -84,7 +84,7 @@ every_verb 'truncated' cut.npy
 printf '\223NUMPY\002\000\377\377\377\177{' >cut.npy
 every_verb 'truncated' cut.npy
 
-# versions that there are not
+# unknown versions
 for version in '\000\000' '\004\000' '\001\001' '\377\377'; do
     # shellcheck disable=SC2059
     { printf "\223NUMPY$version"; tail -c +9 f4.npy; } >version.npy
@@ -177,7 +177,7 @@ cp c.npy c.old
 refused 'must be float32' gemm f4.npy f4b.npy -o c.npy --beta 1
 cmp -s c.npy c.old || fail "changed C"
 
-# outputs that cannot be
+# outputs that cannot be written
 refused 'not a regular file' transpose f4.npy -o folder
 refused 'not a regular file' transpose f4.npy -o /dev/null
 refused 'No such file' transpose f4.npy -o missing/out.npy
@@ -197,7 +197,7 @@ echo old >old.npy
 refused 'truncated' transpose cut.npy -o old.npy
 [ "$(cat old.npy)" = old ] || fail "an older file was lost"
 
-# a disk that is full, as far as a limit on the size of files stands for one
+# a full disk: a limit on the size of files has the same effect
 good '|u1' 1 1000 1000 >large.npy
 (
     ulimit -f 100 || exit 0

@@ -4,9 +4,10 @@
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
-TILEMM=${TILEMM:-./tilemm}
+# shellcheck source=tests/support/support.sh
+. "$(dirname "$0")/../support/support.sh"
 
-# Debian's python3-numpy belongs to /usr/bin/python3, which need not be the first in PATH.
+# Debian's python3-numpy belongs to /usr/bin/python3, which may not be the first in PATH.
 for python in python3 /usr/bin/python3; do
     if $python -c 'import numpy' 2>/dev/null; then
         PYTHON=$python
@@ -18,11 +19,7 @@ if [ -z "$PYTHON" ]; then
     exit 77
 fi
 
-dir=$(mktemp -d) || exit 1
-trap 'rm -rf "$dir"' EXIT
-trap 'exit 1' HUP INT TERM
-
-cat >"$dir/check.py" <<'PYTHON'
+cat >check.py <<'PYTHON'
 import itertools
 import os
 import subprocess
@@ -45,7 +42,7 @@ def check(condition, what):
 
 
 def run(*words):
-    # On the best backend now and then: to open a GPU takes a good part of a second.
+    # One run of 50 on the best backend: opening a GPU takes most of a second.
     global runs
     runs += 1
     backend = "auto" if runs % 50 == 0 else "cpu"
@@ -186,9 +183,5 @@ print("%d checks, %d failed" % (checks, failures))
 sys.exit(1 if failures or not checks else 0)
 PYTHON
 
-mkdir "$dir/work" || exit 1
-case $TILEMM in
-*/*) TILEMM=$(cd "$(dirname "$TILEMM")" && pwd)/$(basename "$TILEMM") ;;
-esac
-unset TILEMM_BACKEND TILEMM_ARCH TILEMM_NUM_THREADS TILEMM_MATH TILEMM_LOG
-$PYTHON "$dir/check.py" "$TILEMM" "$dir/work"
+mkdir work || exit 1
+$PYTHON check.py "$TILEMM" work

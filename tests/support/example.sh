@@ -1,6 +1,6 @@
 #!/bin/sh
 # example.sh EXAMPLE.cu - build an example against the library of this build tree, and run it.
-# Skipped where there is no GPU, which the library itself says, or no shared library.
+# Skipped where the library finds no GPU, or where no shared library was built.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 set -u

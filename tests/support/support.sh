@@ -1,5 +1,5 @@
-# support.sh - what the tests of the command share: sourced by them. Finds the command, forgets the
-# user's settings, and moves to a folder that goes away at the end.
+# support.sh - sourced by the tests of the command: finds the command, forgets the user's settings, and
+# changes to a temporary folder, which is removed at the end.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
@@ -8,7 +8,7 @@ TILEMM=${TILEMM:-./tilemm}
 case $TILEMM in
 */*) TILEMM=$(cd "$(dirname "$TILEMM")" && pwd)/$(basename "$TILEMM") ;;
 esac
-unset TILEMM_BACKEND TILEMM_ARCH TILEMM_NUM_THREADS TILEMM_MATH TILEMM_LOG TILEMM_REFERENCE_BLAS
+unset TILEMM_BACKEND TILEMM_ARCH TILEMM_NUM_THREADS TILEMM_MATH TILEMM_LOG TILEMM_REFERENCE_BLAS TILEMM_VARIANT
 
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -23,8 +23,8 @@ fail() {
     echo "failed: $*" >&2
 }
 
-# run_command STATUS ARGUMENT...: the command ends so, and says why if not with 0; its output is in the
-# files stdout and stderr.
+# run_command STATUS ARGUMENT...: the command must exit with that status, and print a message if it is
+# not 0. Its output is in the files stdout and stderr.
 run_command() {
     wanted=$1
     shift
@@ -34,7 +34,7 @@ run_command() {
     [ $status -eq "$wanted" ] || fail "status $status, must be $wanted: $* ($(cat stderr))"
     [ "$wanted" -eq 0 ] || grep -q '^tilemm: ' stderr || fail "no message: $*"
 }
-# has FILE PATTERN: a line of it does.
+# has FILE PATTERN: a line of the file must match.
 has() {
     checks=$((checks + 1))
     grep -q -e "$2" "$1" || fail "no '$2' in $1: $(cat "$1")"

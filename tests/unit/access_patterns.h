@@ -1,6 +1,6 @@
-/* access_patterns.h - the sweep of warp accesses that the memory model is compared with hardware
- * on. The program that runs them on a GPU (access_sweep.cu) and the test that compares
- * (access_sweep.c) make the same table, in the same order.
+/* access_patterns.h - a table of warp accesses on which the memory model is compared with hardware.
+ * The program that runs them on a GPU (access_sweep.cu) and the test (access_sweep.c) make the same
+ * table, in the same order.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_TESTS_UNIT_ACCESS_PATTERNS_H
@@ -17,8 +17,7 @@
 
 enum {
     PATTERN_MOST = 2048,
-    PATTERN_MOST_BYTES =
-        48 * 1024 /* addresses are below: what any block may have of shared memory */
+    PATTERN_MOST_BYTES = 48 * 1024 /* all addresses are below: every GPU's blocks may have this */
 };
 
 typedef struct {
@@ -34,7 +33,7 @@ typedef struct {
     uint32_t random;
 } patterns_t;
 
-/* A number that tells whether a table of measurements is of this very access. */
+/* Identifies the access that a measurement belongs to. */
 static inline uint32_t pattern_hash(const pattern_t *pattern)
 {
     uint32_t hash = 2166136261u;
@@ -47,7 +46,7 @@ static inline uint32_t pattern_hash(const pattern_t *pattern)
     return (hash ^ (uint32_t)pattern->access.elem_bytes) * 16777619u;
 }
 
-/* The access that lane l makes at element index[l], and `offset` bytes: as a load and as a store.
+/* Add the access in which lane l has element index[l], `offset` bytes further: a load and a store.
  */
 static inline void pattern_add(patterns_t *p, const char *what, int elem_bytes, uint32_t active,
                                const unsigned *index, unsigned offset)
@@ -86,7 +85,7 @@ static inline void pattern_strides(patterns_t *p, int elem_bytes, unsigned most)
     }
 }
 
-/* Orders of one row of 32, and elements that several lanes want. */
+/* Orders of one row of 32, and elements that several lanes share. */
 static inline void pattern_sharing(patterns_t *p, int elem_bytes)
 {
     static const char *const names[] = {
@@ -119,8 +118,8 @@ static inline void pattern_sharing(patterns_t *p, int elem_bytes)
     }
 }
 
-/* Elements of 8 and 16 bytes that neighbours share in part of a warp only, or in two ways at once,
- * or where some lanes are not active: what joins two groups of lanes of a load. */
+/* Elements of 8 and 16 bytes that neighbours share in part of a warp, or in two ways at once, or
+ * with inactive lanes: whether a load serves two groups of lanes together. */
 static inline void pattern_joining(patterns_t *p, int elem_bytes)
 {
     static const char *const names[] = {"pairs in the first half",
@@ -240,7 +239,7 @@ static inline void pattern_structures(patterns_t *p)
         }
 }
 
-/* Rows that begin anywhere in a line. */
+/* Rows that begin at any byte of a line. */
 static inline void pattern_misaligned(patterns_t *p)
 {
     unsigned lanes[32];
@@ -249,14 +248,14 @@ static inline void pattern_misaligned(patterns_t *p)
     for (unsigned elem_bytes = 1; elem_bytes <= 16; elem_bytes *= 2)
         for (unsigned offset = elem_bytes; offset < 128; offset += elem_bytes) {
             char what[40];
-            if (elem_bytes < 4 && offset >= 32) /* what follows is the same as for words */
+            if (elem_bytes < 4 && offset >= 32) /* the others repeat those of words */
                 break;
             snprintf(what, sizeof what, "from byte %u", offset);
             pattern_add(p, what, (int)elem_bytes, UINT32_MAX, lanes, offset);
         }
 }
 
-/* The whole table. Returns how many there are. */
+/* Make the table. Returns the number of accesses. */
 static inline int make_patterns(pattern_t *patterns)
 {
     patterns_t p = {patterns, 0, 0, 1};

@@ -1,8 +1,8 @@
-/* access_sweep.c - the memory model against what the profiler counted on GPUs for the same
- * accesses: tests/access_sweep.csv, which access_sweep.sh measured. Needs no GPU.
+/* access_sweep.c - the memory model against the profiler's counts for the same accesses on GPUs:
+ * access_sweep.csv, which access_sweep.sh measured. Needs no GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
- * Environment: SWEEP, the file (default: tests/access_sweep.csv of the source tree). */
+ * Environment: SWEEP, the file (default: tests/unit/access_sweep.csv of the source tree). */
 #include <stdlib.h>
 
 #include "access_patterns.h"
@@ -10,7 +10,7 @@
 
 static pattern_t patterns[PATTERN_MOST];
 
-/* The table itself: enough of it, nothing twice, all of it accesses that a block can make. */
+/* The table is large enough, holds nothing twice, and only accesses that a block can make. */
 static void check_table(int count)
 {
     char message[128];
@@ -51,7 +51,7 @@ static void compare(const pattern_t *pattern, int cc, int first, int second)
     }
 }
 
-/* Lines are CC,NUMBER,HASH,FIRST,SECOND,NAME; those that begin with # say what was measured how. */
+/* Lines are CC,NUMBER,HASH,FIRST,SECOND,NAME; lines that begin with # are comments. */
 static void check_measured(FILE *file, int count)
 {
     char line[256], name[128];
@@ -89,7 +89,7 @@ int main(void)
         fclose(file);
         printf("%d patterns\n", count);
     } else if (!check_failures) {
-        printf("skipped: %d patterns, not yet measured on a GPU (tests/access_sweep.sh does it)\n",
+        printf("skipped: %d patterns, not yet measured on a GPU (tests/unit/access_sweep.sh)\n",
                count);
         return CHECK_SKIPPED;
     }

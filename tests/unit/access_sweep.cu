@@ -1,7 +1,6 @@
-/* access_sweep.cu - runs each access of the sweep (access_patterns.h) to the space and by the
- * operation that its arguments name in a launch of its own, of one warp, in the order of the table,
- * for the profiler to count. Prints NUMBER,HASH,NAME of each, and in the end the compute capability
- * and name of the device.
+/* access_sweep.cu - runs accesses of access_patterns.h for the profiler to count: those to the
+ * space and by the operation that the arguments name. Each is a launch of one warp, in the order of
+ * the table. Prints NUMBER,HASH,NAME of each, then the compute capability and name of the device.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cstdlib>
@@ -13,9 +12,9 @@ struct request_t {
     uint32_t offset[32];
 };
 
-/* Volatile assembly, so that it is this one instruction that is counted. A load's value goes to
- * memory if it is one that it hardly is: else the assembler would leave the load out. (It knows
- * that a byte is no more than 255.) */
+/* Volatile assembly, so that exactly this instruction is counted. A load's value is compared with
+ * an unlikely one and stored if equal: otherwise the assembler would remove the load. (It knows
+ * that a byte is at most 255.) */
 #define ACCESS(BYTES, TYPE, REGISTER, PTX)                                                         \
     template <>                                                                                    \
     __device__ void access_shared<BYTES, false>(unsigned at, unsigned *sink)                       \

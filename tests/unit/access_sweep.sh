@@ -1,7 +1,7 @@
 #!/bin/sh
-# access_sweep.sh - measures the sweep of warp accesses on the GPU of this machine with ncu's counters,
-# and compares the memory model with them. Not a test of `make check`: what it writes is kept, and
-# tests/unit/access_sweep compares the model with that wherever it runs.
+# access_sweep.sh - measures a table of warp accesses on this machine's GPU with ncu's counters, and
+# compares the memory model with them. Not a test of `make check`: its output is kept, and
+# tests/unit/access_sweep compares the model with it on any machine.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 #
@@ -21,8 +21,8 @@ trap 'exit 1' HUP INT TERM
 $nvcc -std=c++17 -arch="${NVCC_ARCH:-native}" -I"$here/../../include" -I"$here/../.." \
     -o "$work/sweep" "$here/access_sweep.cu" || exit 1
 
-# measure SPACE OP COUNTER COUNTER: rows of the accesses to that space by that operation. A run of its
-# own for each, as the few counters then need one pass over a launch.
+# measure SPACE OP COUNTER COUNTER: rows of the accesses to that space by that operation. Each has a
+# run of its own, so that a launch needs one pass for its few counters.
 measure() {
     space=$1 op=$2 first=l1tex__$3_op_$2.sum second=l1tex__$4_op_$2.sum
     executed=smsp__inst_executed_op_${space}_$op.sum

@@ -1,21 +1,13 @@
-/* memmodel.c - the memory model against the cases printed in NVIDIA's guides, worked by hand.
+/* memmodel.c - the memory model's costs, on the cases printed in NVIDIA's guides, worked by hand;
+ * and what it refuses.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <string.h>
 
-#include "kernels/sgemm/cuda/ffma.h"
-#include "kernels/transpose/layout.h"
+#include "strided.h"
 #include "tests/support/check.h"
 #include "tilemm.h"
-
-static tilemm_warp_access_t strided(int elem_bytes, uint64_t base, uint64_t stride_bytes)
-{
-    tilemm_warp_access_t access = {.elem_bytes = elem_bytes, .active = 0xffffffffu};
-    for (unsigned lane = 0; lane < 32; lane++)
-        access.addr[lane] = base + lane * stride_bytes;
-    return access;
-}
 
 static void cost_is(const char *what, int cc, tilemm_shared_cost_t cost, int wavefronts, int ideal,
                     int degree)
@@ -61,7 +53,7 @@ static int gcd(int a, int b)
     return b ? gcd(b, a % b) : a;
 }
 
-/* A stride of s words meets a bank gcd(s, banks) times: free exactly when s is odd. */
+/* With a stride of s words gcd(s, banks) lanes share a bank: odd strides have no conflicts. */
 static void test_strides(void)
 {
     for (int s = 1; s <= 64; s++) {
@@ -73,8 +65,8 @@ static void test_strides(void)
         shared_is("stride", 50, &access, on_32, 1, on_32);
         shared_is("stride", 90, &access, on_32, 1, on_32);
         shared_is("stride", 121, &access, on_32, 1, on_32);
-        /* 3.x, 4-byte mode: words i and i + 32 of an aligned 64 are free together, so lanes of one
-         * bank cost one pass for each 256 bytes that they fall in. */
+        /* 3.x, 4-byte mode: words i and i + 32 of an aligned 64 do not conflict, so the lanes of
+         * one bank cost one pass for each 256 bytes in which they lie. */
         int segments = 0;
         for (int lane = 0; lane < 32; lane += 32 / on_32)
             segments += lane == 0 || lane * s / 64 != (lane - 32 / on_32) * s / 64;
@@ -86,8 +78,8 @@ static void test_shared_widths(void)
 {
     tilemm_warp_access_t bytes = strided(1, 0, 1), halves = strided(2, 0, 2);
     tilemm_warp_access_t doubles = strided(8, 0, 8), quads = strided(16, 0, 16);
-    /* 1.x: four lanes want parts of one word; each step broadcasts one of the half-warp's four
-     * words and takes one lane from each other bank: 4 steps. Two-byte elements: 2 steps. */
+    /* 1.x: four lanes read parts of one word. Each step broadcasts one of the half-warp's four
+     * words and serves one lane of every other bank: 4 steps. Elements of two bytes: 2 steps. */
     shared_is("bytes", 11, &bytes, 8, 2, 4);
     shared_is("halves", 11, &halves, 4, 2, 2);
     /* 1.x: a double is two requests of stride two; 16 bytes four of stride four. */
@@ -98,7 +90,7 @@ static void test_shared_widths(void)
         shared_is("halves", cc, &halves, 1, 1, 1);
     }
     shared_is("doubles", 20, &doubles, 2, 2, 1);
-    shared_is("quads", 20, &quads, 5, 4, 2); /* one way more than the worst quarter-warp */
+    shared_is("quads", 20, &quads, 5, 4, 2); /* one more than the worst quarter-warp */
     shared_is("doubles", 35, &doubles, 1, 1, 1);
     shared_is("quads", 35, &quads, 2, 2, 1);
     shared_is("doubles", 80, &doubles, 2, 2, 1);
@@ -117,9 +109,9 @@ static void test_shared_sharing(void)
         shared_is("broadcast", cc, &one_word, 1, 1, 1);
     shared_is("broadcast", 10, &one_word, 2, 2, 1);
 
-    /* Two words of different banks, eight lanes of each half-warp on either. 2.x and later serve
-     * any number of shared words at once; 1.x one a step, and one lane of the other bank along
-     * with it: then seven lanes are left for a second step. */
+    /* Two words of different banks; eight lanes of each half-warp read either. 2.x and later serve
+     * any number of shared words at once. 1.x serves one word a step, and one lane of the other
+     * bank: the other seven lanes take a second step. */
     tilemm_warp_access_t two_words = strided(4, 0, 0);
     for (unsigned lane = 0; lane < 32; lane++)
         two_words.addr[lane] = lane % 2 * 4;
@@ -127,8 +119,8 @@ static void test_shared_sharing(void)
     shared_is("two words", 20, &two_words, 1, 1, 1);
     shared_is("two words", 90, &two_words, 1, 1, 1);
 
-    /* Wide loads: two neighbouring groups of lanes are one where every lane's neighbour, or next
-     * but one, wants the same; for stores they are not. Measured on 9.0. */
+    /* Wide loads: two neighbouring groups of lanes are served together if every lane's neighbour,
+     * or its next neighbour but one, reads the same. Stores are not. Measured on 9.0. */
     tilemm_warp_access_t pairs = strided(8, 0, 0), next_but_one = strided(16, 0, 0), mixed;
     for (unsigned lane = 0; lane < 32; lane++) {
         pairs.addr[lane] = lane / 2 * 8;
@@ -136,8 +128,8 @@ static void test_shared_sharing(void)
     }
     load_is("pairs", 90, &pairs, 1, 1, 1); /* 16 elements, 32 words */
     shared_is("pairs", 90, &pairs, 2, 2, 1);
-    load_is("pairs", 35, &pairs, 1, 1, 1);               /* one group in any case */
-    load_is("pairs", 20, &pairs, 2, 2, 1);               /* not there */
+    load_is("pairs", 35, &pairs, 1, 1, 1);               /* always one group */
+    load_is("pairs", 20, &pairs, 2, 2, 1);               /* not on 2.x */
     load_is("next but one", 90, &next_but_one, 2, 2, 1); /* quarters are halves */
     shared_is("next but one", 90, &next_but_one, 4, 4, 1);
     mixed = pairs; /* neighbours in the first 16, next but one in the others: neither holds */
@@ -148,8 +140,7 @@ static void test_shared_sharing(void)
     for (unsigned lane = 0; lane < 16; lane++)
         mixed.addr[lane] = lane / 2 * 32;
     load_is("half of the warp", 90, &mixed, 4, 4, 1);
-    mixed =
-        strided(8, 0, 8); /* alone of its pair: nobody wants anything else; 16 lanes on 16 banks */
+    mixed = strided(8, 0, 8); /* one lane of each pair: 16 lanes on 16 banks */
     mixed.active = 0x55555555u;
     load_is("every other lane", 90, &mixed, 2, 1, 2);
     shared_is("every other lane", 90, &mixed, 2, 2, 1);
@@ -161,14 +152,14 @@ static void test_shared_sharing(void)
     shared_is("column", 10, &column, 32, 2, 16);
     shared_is("padded column", 10, &padded, 2, 2, 1); /* 33 is odd */
 
-    /* Structs of three floats are free, of two are not on 16 banks (nor 32). */
+    /* Structs of three floats have no conflicts, structs of two have, on 16 banks and on 32. */
     tilemm_warp_access_t three = strided(4, 0, 12), two = strided(4, 0, 8);
     shared_is("struct of three floats", 10, &three, 2, 2, 1);
     shared_is("struct of three floats", 20, &three, 1, 1, 1);
     shared_is("struct of two floats", 10, &two, 4, 2, 2);
     shared_is("struct of two floats", 20, &two, 2, 1, 2);
 
-    /* Inactive lanes fight for nothing. */
+    /* Inactive lanes cause no conflicts. */
     column.active = 0x00010001u;
     shared_is("two lanes of a column", 90, &column, 2, 1, 2);
     shared_is("two lanes of a column", 10, &column, 2, 2, 1);
@@ -191,8 +182,8 @@ static void test_global(void)
     global_is("aligned", 10, 0, 0, &aligned, 2, 128, 1.0);
     global_is("permuted", 10, 0, 0, &permuted, 32, 1024, 0.125);
     global_is("shifted", 11, 0, 0, &shifted, 32, 1024, 0.125);
-    /* 1.2: the first half-warp's 68 bytes to 132 lie in one 128-byte segment, of which both halves
-     * are used; the second runs over by one word, whose segment shrinks to 32 bytes. */
+    /* 1.2: the first half-warp's 64 bytes use both halves of one 128-byte segment; the second runs
+     * one word past it, and the segment of that word shrinks to 32 bytes. */
     global_is("aligned", 13, 0, 0, &aligned, 2, 128, 1.0);
     global_is("permuted", 13, 0, 0, &permuted, 2, 256, 0.5); /* each half-warp over all 128 */
     global_is("shifted", 13, 0, 0, &shifted, 3, 128 + 64 + 32, 128.0 / 224);
@@ -258,7 +249,7 @@ static void test_errors(void)
     CHECK(tilemm_model_shared(90, &bad, &shared) == TILEMM_SUCCESS, "misaligned but inactive");
 }
 
-/* The messages name what is wrong, its value and what it must be. */
+/* Messages name the wrong argument, its value and what it must be. */
 static void test_messages(void)
 {
     tilemm_warp_access_t access = strided(4, 0, 4), bad = access;
@@ -281,246 +272,6 @@ static void test_messages(void)
     CHECK(tilemm_model_check(90, &bad, NULL, 0) == TILEMM_INVALID_ARGUMENT, "no message");
 }
 
-static uint32_t next_random(void)
-{
-    static uint32_t state = 1;
-    state = state * 1664525u + 1013904223u;
-    return state >> 8;
-}
-
-/* Any access: within a window of memory that is narrow or wide, with any lanes active. */
-static tilemm_warp_access_t random_access(void)
-{
-    tilemm_warp_access_t access = {.elem_bytes = 1 << next_random() % 5};
-    uint32_t window = 1u << (next_random() % 12 + 1);
-    access.active = next_random() % 3 ? 0xffffffffu : next_random() * 257u;
-    for (int lane = 0; lane < 32; lane++)
-        access.addr[lane] = (uint64_t)(next_random() % window) * (unsigned)access.elem_bytes;
-    return access;
-}
-
-/* The pictures are whole, and are what the costs were counted from. */
-static void test_pictures(void)
-{
-    static const int ccs[] = {10, 13, 20, 35, 50, 75, 90, 120};
-    for (int i = 0; i < 4000; i++) {
-        int cc = ccs[i % 8], l1 = i / 8 % 2, store = i / 16 % 2, count, last = -1;
-        int width, part_bytes, parts, lanes = 0;
-        tilemm_warp_access_t access = random_access();
-        tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
-        tilemm_transaction_t moved[32];
-        tilemm_shared_cost_t shared;
-        tilemm_global_cost_t global;
-        static int seen[128][32];
-        uint64_t wanted[128][32];
-        memset(seen, 0, sizeof seen);
-        width = access.elem_bytes;
-        part_bytes = cc / 10 == 3 && width >= 8 ? 8 : width < 4 ? width : 4;
-        parts = width / part_bytes;
-        for (int lane = 0; lane < 32; lane++)
-            lanes += access.active >> lane & 1;
-        CHECK(tilemm_model_banks(cc, store, &access, uses, &count) == TILEMM_SUCCESS, "banks");
-        const tilemm_status_t status = store ? tilemm_model_shared(cc, &access, &shared)
-                                             : tilemm_model_shared_load(cc, &access, &shared);
-        CHECK(status == TILEMM_SUCCESS, "shared");
-        CHECK(count == lanes * parts, "%d uses of %d lanes, width %d", count, lanes, width);
-        for (int u = 0; u < count; u++) {
-            int bank = uses[u].bank, wave = uses[u].wavefront;
-            uint64_t address = access.addr[uses[u].lane] + (unsigned)(uses[u].part * part_bytes);
-            uint64_t word = address / 4;
-            CHECK(access.active >> uses[u].lane & 1 && uses[u].part < parts, "lane, part");
-            CHECK(uses[u].group < shared.ideal && uses[u].group <= wave, "group");
-            CHECK(wave < shared.wavefronts && bank >= 0 && bank < (cc < 20 ? 16 : 32), "bank");
-            if (cc / 10 == 3) /* a row of 64 words */
-                word = address / 256;
-            CHECK(!seen[wave][bank] || wanted[wave][bank] == word,
-                  "cc %d: two words of bank %d in one wavefront", cc, bank);
-            seen[wave][bank] = 1;
-            wanted[wave][bank] = word;
-            last = wave > last ? wave : last;
-        }
-        CHECK(shared.wavefronts == last + 1 + (cc < 30 && cc >= 20 && width == 16 && count),
-              "cc %d: %d wavefronts, %d used", cc, shared.wavefronts, last + 1);
-
-        CHECK(tilemm_model_transactions(cc, l1, store, &access, moved, &count) == TILEMM_SUCCESS,
-              "transactions");
-        CHECK(tilemm_model_global(cc, l1, store, &access, &global) == TILEMM_SUCCESS, "global");
-        CHECK(count == global.transactions && count <= 32, "%d transactions", count);
-        for (int lane = 0; lane < 32; lane++) {
-            int covered = 0;
-            if (!(access.active >> lane & 1))
-                continue;
-            for (int t = 0; t < count; t++)
-                covered |=
-                    access.addr[lane] >= moved[t].addr &&
-                    access.addr[lane] + (unsigned)width <= moved[t].addr + (unsigned)moved[t].bytes;
-            CHECK(covered, "cc %d: lane %d's bytes are not moved", cc, lane);
-        }
-        for (int t = 0; t < count; t++) {
-            for (int other = 0; other < t && cc >= 50; other++)
-                CHECK(moved[other].addr != moved[t].addr, "cc %d: a sector is moved twice", cc);
-            CHECK(cc < 50 || moved[t].bytes == 32, "cc %d: a sector of %d bytes", cc,
-                  moved[t].bytes);
-            global.transaction_bytes_total -= moved[t].bytes;
-            CHECK(moved[t].addr % (unsigned)moved[t].bytes == 0, "an unaligned transaction");
-        }
-        CHECK(global.transaction_bytes_total == 0, "bytes");
-    }
-    tilemm_warp_access_t access = strided(4, 0, 4);
-    tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
-    tilemm_transaction_t moved[32];
-    int count;
-    CHECK(tilemm_model_banks(90, 0, NULL, uses, &count) == TILEMM_INVALID_ARGUMENT, "access");
-    CHECK(tilemm_model_banks(90, 0, &access, NULL, &count) == TILEMM_INVALID_ARGUMENT, "uses");
-    CHECK(tilemm_model_banks(90, 0, &access, uses, NULL) == TILEMM_INVALID_ARGUMENT, "count");
-    CHECK(tilemm_model_transactions(9, 0, 0, &access, moved, &count) == TILEMM_INVALID_ARGUMENT,
-          "cc");
-    CHECK(tilemm_model_transactions(90, 0, 0, &access, NULL, &count) == TILEMM_INVALID_ARGUMENT,
-          "moved");
-    CHECK(tilemm_model_transactions(90, 0, 0, &access, moved, NULL) == TILEMM_INVALID_ARGUMENT,
-          "count");
-}
-
-/* A column of a tile that is `pitch` elements wide, counted anew. */
-static int column_conflicts(int cc, int rows, int pitch, int col, int elem_bytes)
-{
-    tilemm_warp_access_t access = {.elem_bytes = elem_bytes};
-    tilemm_shared_cost_t cost;
-    for (int row = 0; row < rows && row < 32; row++) {
-        access.active |= 1u << row;
-        access.addr[row] = (uint64_t)((row * pitch + col) * elem_bytes);
-    }
-    CHECK(tilemm_model_shared(cc, &access, &cost) == TILEMM_SUCCESS, "column");
-    return cost.conflicts;
-}
-
-/* The library's own layouts are what the search finds, or as good. */
-static void test_own_layouts(void)
-{
-    static const tilemm_tile_access_t both[] = {{1, 32, 1}, {32, 1, 1}};
-    static const tilemm_tile_access_t ffma[] = {{8, 4, 1}, {1, 8, 4}};
-    tilemm_tile_layout_t best;
-    for (int size = 1; size <= 16; size *= 2)
-        for (int edge = 32; edge <= 64; edge += 32) {
-            int pitch = tilemm__transpose_pitch(edge, size), conflicts = 0;
-            CHECK(tilemm_model_best_padding(90, edge, edge, size, both, 2, 0, &best) ==
-                          TILEMM_SUCCESS &&
-                      best.conflicts == 0 && best.pitch <= pitch,
-                  "%d-byte elements: %d, ours is %d", size, best.pitch, pitch);
-            for (int col = 0; col < edge; col++)
-                conflicts += column_conflicts(90, edge, pitch, col, size);
-            CHECK(conflicts == 0, "%d-byte elements: %d conflicts", size, conflicts);
-        }
-    /* Ms and Ns of the kernel with asynchronous copies: filled 8 (rows) x 4, read along rows by 16
-     * bytes. */
-    CHECK(tilemm_model_best_padding(90, 16, 64, 4, ffma, 2, 1, &best) == TILEMM_SUCCESS &&
-              best.conflicts == 0,
-          "%d conflicts", best.conflicts);
-    for (int k = 0; k < 16; k++)
-        for (int mn = 0; mn < 64; mn++)
-            CHECK(tilemm_model_tile_index(&best, k, mn) ==
-                      (int64_t)tilemm__ffma_index((unsigned)k, (unsigned)mn, 64, 1),
-                  "(%d, %d): group %d, shift %d, mask %d", k, mn, best.group, best.shift,
-                  best.mask);
-}
-
-static void layout_is(const char *what, int cc, int edge, int elem_bytes,
-                      const tilemm_tile_access_t *accesses, int swizzle, int pitch, int group,
-                      int shift, int mask)
-{
-    tilemm_tile_layout_t best;
-    CHECK(tilemm_model_best_padding(cc, edge, edge, elem_bytes, accesses, 2, swizzle, &best) ==
-              TILEMM_SUCCESS,
-          "%s", what);
-    CHECK(best.conflicts == 0 && best.pitch == pitch && best.mask == mask &&
-              (!mask || (best.group == group && best.shift == shift)),
-          "%s cc %d: pitch %d, group %d, shift %d, mask %d, %d conflicts", what, cc, best.pitch,
-          best.group, best.shift, best.mask, best.conflicts);
-}
-
-static void test_padding(void)
-{
-    static const tilemm_tile_access_t both[] = {{1, 32, 1}, {32, 1, 1}};
-    static const tilemm_tile_access_t quads_down[] = {{1, 32, 1}, {32, 1, 4}};
-    tilemm_tile_layout_t best;
-
-    /* The classic: 32 x 33 floats. An odd pitch is free on 16 banks as on 32. */
-    for (int cc = 10; cc <= 120; cc += 10)
-        layout_is("floats", cc == 40 ? 50 : cc, 32, 4, both, 0, 33, 0, 0, 0);
-    /* A swizzle needs all of 32 columns on 32 banks, half of them on 16. */
-    layout_is("floats", 90, 32, 4, both, 1, 32, 1, 0, 31);
-    layout_is("floats", 13, 32, 4, both, 1, 32, 1, 0, 15);
-    /* Doubles: a half-warp's 16 are stride 66 words apart. */
-    layout_is("doubles", 90, 32, 8, both, 0, 33, 0, 0, 0);
-    layout_is("doubles", 90, 32, 8, both, 1, 32, 1, 0, 15);
-    layout_is("quads", 90, 32, 16, both, 0, 33, 0, 0, 0);
-    layout_is("quads", 90, 32, 16, both, 1, 32, 1, 0, 7);
-    /* Elements narrower than a bank: an odd number of words. */
-    layout_is("halves", 90, 64, 2, both, 0, 66, 0, 0, 0);
-    layout_is("bytes", 90, 128, 1, both, 0, 132, 0, 0, 0);
-    /* Columns read four at a time: rows stay on 16 bytes, and 8 lanes meet 8 groups of 4 banks. */
-    layout_is("quads of floats", 90, 32, 4, quads_down, 0, 36, 0, 0, 0);
-    layout_is("quads of floats", 90, 32, 4, quads_down, 1, 32, 4, 0, 7);
-
-    /* No smaller pad is free, counted anew. */
-    for (int bytes = 1; bytes <= 16; bytes *= 2)
-        for (int cols = 8; cols <= 160; cols += 8) {
-            CHECK(tilemm_model_best_padding(90, 32, cols, bytes, both, 2, 0, &best) ==
-                          TILEMM_SUCCESS &&
-                      best.conflicts == 0,
-                  "32 x %d elements of %d bytes", cols, bytes);
-            for (int pitch = cols; pitch <= best.pitch; pitch++) {
-                int conflicts = 0;
-                for (int col = 0; col < cols; col++)
-                    conflicts += column_conflicts(90, 32, pitch, col, bytes);
-                CHECK((conflicts == 0) == (pitch == best.pitch), "pitch %d, best %d, %d columns",
-                      pitch, best.pitch, cols);
-            }
-        }
-    /* A swizzle is one to one in each row. */
-    CHECK(tilemm_model_best_padding(90, 64, 64, 4, both, 2, 1, &best) == TILEMM_SUCCESS, "64");
-    for (int row = 0; row < 64; row++) {
-        uint64_t seen = 0;
-        for (int col = 0; col < 64; col++)
-            seen |= (uint64_t)1 << (tilemm_model_tile_index(&best, row, col) - row * best.pitch);
-        CHECK(seen == UINT64_MAX, "row %d", row);
-    }
-    /* What cannot be had is said: columns that a swizzle cannot permute. */
-    CHECK(tilemm_model_best_padding(90, 64, 33, 8, both, 2, 1, &best) == TILEMM_SUCCESS &&
-              best.mask == 0,
-          "33 columns");
-    CHECK(tilemm_model_best_padding(90, 32, 1, 4, both, 2, 0, &best) == TILEMM_SUCCESS &&
-              best.pitch == 1 && best.conflicts == 0,
-          "one column");
-
-    tilemm_tile_access_t bad = both[0];
-#define REFUSED(...)                                                                               \
-    CHECK(tilemm_model_best_padding(__VA_ARGS__) == TILEMM_INVALID_ARGUMENT, #__VA_ARGS__)
-    REFUSED(9, 32, 32, 4, both, 2, 0, &best);
-    REFUSED(90, 0, 32, 4, both, 2, 0, &best);
-    REFUSED(90, 32, 0, 4, both, 2, 0, &best);
-    REFUSED(90, 32, 32, 3, both, 2, 0, &best);
-    REFUSED(90, 32, 32, 32, both, 2, 0, &best);
-    REFUSED(90, 32, 32, 0, both, 2, 0, &best);
-    REFUSED(90, 512, 129, 4, both, 2, 0, &best);
-    REFUSED(90, 2147483647, 2147483647, 4, both, 2, 0, &best);
-    REFUSED(90, 32, 32, 4, NULL, 2, 0, &best);
-    REFUSED(90, 32, 32, 4, both, 0, 0, &best);
-    REFUSED(90, 32, 32, 4, both, 2, 0, NULL);
-    bad.wide = 33;
-    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
-    bad.wide = 0;
-    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
-    bad = (tilemm_tile_access_t){4, 9, 1};
-    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
-    bad = (tilemm_tile_access_t){8, 4, 3};
-    REFUSED(90, 32, 33, 4, &bad, 1, 0, &best);
-    bad.vector = 8;
-    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
-    bad.vector = 4;
-    REFUSED(90, 32, 34, 4, &bad, 1, 0, &best);
-}
-
 int main(void)
 {
     test_strides();
@@ -529,8 +280,5 @@ int main(void)
     test_global();
     test_errors();
     test_messages();
-    test_pictures();
-    test_padding();
-    test_own_layouts();
     return check_exit();
 }

@@ -5,6 +5,7 @@
 #define TILEMM_KERNELS_SGEMM_CUDA_SGEMM_H
 
 #include "kernels/args.h"
+#include "kernels/sgemm/variants.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -24,12 +25,6 @@ extern "C" {
 #define TILEMM__SGEMM_TILE_NAME(m, n, k, quads_m, quads_n, blocks) TILEMM__SGEMM_##m##X##n##X##k,
 enum { TILEMM__SGEMM_FFMA_TILES(TILEMM__SGEMM_TILE_NAME) TILEMM__SGEMM_TILE_COUNT };
 #undef TILEMM__SGEMM_TILE_NAME
-
-/* The longest k that its counters take: 256 GiB of one row. */
-#define TILEMM__SGEMM_MOST_K ((int64_t)1 << 36)
-
-/* The most splits of k whose blocks may be a cluster: what every device with clusters takes. */
-enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
 /* One product for the FFMA kernel, 0 < k <= TILEMM__SGEMM_MOST_K. With splits > 1, split s takes k
  * from s * k_split on (k_split is a multiple of the tile's k, and no split is empty), and its part

@@ -32,8 +32,10 @@
 #include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "split.h"
-#include "kernels/cuda/sm90.cuh"
+#include "kernels/cuda/mbarrier.cuh"
 #include "kernels/cuda/tensor_map.cuh"
+#include "kernels/cuda/tma.cuh"
+#include "kernels/cuda/wgmma.cuh"
 
 enum {
     BM = 128,

@@ -1,0 +1,106 @@
+/* copy_async.cuh - asynchronous copies from global to shared memory (PTX cp.async).
+ *
+ * A copy passes no register. Copies form groups: copy_async_commit() ends one, copy_async_wait()
+ * waits for the thread's own; other threads see the data after a __syncthreads() that follows.
+ * Both addresses are aligned to the size of the copy. `to` is an address in shared memory, see
+ * shared.cuh.
+ *
+ * Assumes compute capability 8.0. For older devices the functions are empty, so that a kernel that
+ * copies through registers there need not hide its calls.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_CUDA_COPY_ASYNC_CUH
+#define TILEMM_KERNELS_CUDA_COPY_ASYNC_CUH
+
+#include <cuda_runtime.h>
+
+/* Copy 4, 8 or 16 bytes. Those of 16 bypass the L1 cache. */
+template <int BYTES>
+static __device__ __forceinline__ void copy_async(unsigned to, const void *from)
+{
+    static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "what the instruction copies");
+#if __CUDA_ARCH__ >= 800
+    if (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
+                     :
+                     : "r"(to), "l"(from), "n"(BYTES)
+                     : "memory");
+#endif
+}
+
+/* Copy the first `valid` of 4 or 16 bytes, and fill up with zeros. `from` is a valid address even
+ * where `valid` is 0. */
+template <int BYTES>
+static __device__ __forceinline__ void copy_async_zero(unsigned to, const void *from, int valid)
+{
+    static_assert(BYTES == 4 || BYTES == 16, "sizes in use");
+#if __CUDA_ARCH__ >= 800
+    if (BYTES == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+                     :
+                     : "r"(to), "l"(from), "r"(valid)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
+                     :
+                     : "r"(to), "l"(from), "r"(valid)
+                     : "memory");
+#endif
+}
+
+/* Copy 4 or 16 bytes if `yes`, without a branch, which would keep the compiler from mixing copies
+ * with the instructions around them. */
+template <int BYTES>
+static __device__ __forceinline__ void copy_async_if(bool yes, unsigned to, const void *from)
+{
+    static_assert(BYTES == 4 || BYTES == 16, "sizes in use");
+#if __CUDA_ARCH__ >= 800
+    if (BYTES == 16)
+        asm volatile("{\n"
+                     ".reg .pred yes;\n"
+                     "setp.ne.b32 yes, %2, 0;\n"
+                     "@yes cp.async.cg.shared.global [%0], [%1], 16;\n"
+                     "}"
+                     :
+                     : "r"(to), "l"(from), "r"((int)yes)
+                     : "memory");
+    else
+        asm volatile("{\n"
+                     ".reg .pred yes;\n"
+                     "setp.ne.b32 yes, %2, 0;\n"
+                     "@yes cp.async.ca.shared.global [%0], [%1], 4;\n"
+                     "}"
+                     :
+                     : "r"(to), "l"(from), "r"((int)yes)
+                     : "memory");
+#endif
+}
+
+/* The copies since the last call are a group. */
+static __device__ __forceinline__ void copy_async_commit(void)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+
+/* Wait until at most the PENDING latest groups of this thread are unfinished. */
+template <int PENDING>
+static __device__ __forceinline__ void copy_async_wait(void)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_group %0;" : : "n"(PENDING) : "memory");
+#endif
+}
+
+/* Wait for all copies of this thread, in groups or not. */
+static __device__ __forceinline__ void copy_async_wait_all(void)
+{
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+#endif

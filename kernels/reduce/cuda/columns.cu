@@ -1,0 +1,389 @@
+/* columns.cu - reductions down the rows of a matrix: vectors whose first elements are contiguous.
+ *
+ * Assumes: vstride is 1; compute capability 7.5 or later; floats are aligned to 4 bytes.
+ *
+ * A block takes a tile of each of 32 columns. A thread has one column, so that each load of a warp
+ * is a row of 32 contiguous elements, and some of the tile's 32 lanes: all if the block is one
+ * warp. Warp 0 folds what the warps leave in shared memory.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <cuda_runtime.h>
+
+#include "kernels/cuda/launch.cuh"
+#include "search.cuh"
+#include "sum.cuh"
+
+enum { COLS = TILEMM__DOWN_COLS };
+
+/* Blocks of a search's four warps that should fit on a multiprocessor together: a bound on
+ * registers. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900))
+enum { SEARCH_RESIDENT = 8 };
+#else
+enum { SEARCH_RESIDENT = 16 };
+#endif
+
+/* The tile and the columns of a block; consecutive blocks take consecutive columns. */
+typedef struct {
+    int64_t vector; /* of this thread */
+    int64_t tile;
+    int length; /* of the tile */
+    int own;    /* of it, from this thread's first lane on; 0 or less if there is none */
+    const float *x;
+} place_t;
+
+static __device__ __forceinline__ place_t place_of(const tilemm__reduce_args_t *args, int64_t block,
+                                                   int64_t columns, int lane)
+{
+    place_t at;
+    int64_t start;
+    at.tile = block / columns;
+    at.vector = (block - at.tile * columns) * COLS + threadIdx.x % COLS;
+    start = at.tile * TILE;
+    at.length = clip(args->n - start, TILE);
+    at.own = at.vector < args->count ? at.length - lane : 0;
+    at.x = args->x + at.vector + (start + lane) * args->istride;
+    return at;
+}
+
+/* The slot of a partial result: see tilemm__partials_t. If they are transposed, a warp writes whole
+ * lines. */
+static __device__ __forceinline__ int64_t slot_of(int64_t vector, int64_t tile, int64_t tiles,
+                                                  int64_t vectors, int transposed)
+{
+    return transposed ? tile * vectors + vector : vector * tiles + tile;
+}
+
+/* Load ROWS rows of the tile: row r of lane `from` + APART * k, counted from the thread's first
+ * lane, is v[r * AT_ONCE + k]. Past the end it is 0. */
+template <int APART, int AT_ONCE, int ROWS>
+static __device__ __forceinline__ void load_columns(const place_t *at, int64_t istride, int from,
+                                                    float *v)
+{
+    const float *p = at->x + from * istride;
+    const int left = at->own - from;
+    if (left > (ROWS - 1) * LANES + (AT_ONCE - 1) * APART) {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++) {
+                v[r * AT_ONCE + k] = __ldg(p + (r * LANES + k * APART) * istride);
+            }
+        }
+    } else {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+#pragma unroll
+            for (int k = 0; k < AT_ONCE; k++) {
+                v[r * AT_ONCE + k] = r * LANES + k * APART < left
+                                         ? __ldg(p + (r * LANES + k * APART) * istride)
+                                         : 0.0f;
+            }
+        }
+    }
+}
+
+/* Fold EACH of a column's sums, `apart` lanes from one to the next, by halves. */
+template <int EACH>
+static __device__ __forceinline__ tilemm__sum_t fold_column(const tilemm__sum_t *sums, int warp,
+                                                            int col, int apart)
+{
+    tilemm__sum_t v[EACH];
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        v[k] = sums[tilemm__down_index(warp + k * apart, col)];
+    }
+#pragma unroll
+    for (int half = EACH / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int k = 0; k < half; k++) {
+            v[k] = join(v[k], v[k + half]);
+        }
+    }
+    return v[0];
+}
+
+template <int N>
+static __device__ __forceinline__ int nans_of(const float *v)
+{
+    int found = 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        found += v[i] != v[i];
+    }
+    return found;
+}
+
+/* The fold of lanes K, K + APART, K + 2 * APART and so on of LANES_HELD, of ROWS rows each, by
+ * halves: the last step joins the even lanes' sum and the odd lanes'. v is as load_columns() leaves
+ * it. */
+template <int LANES_HELD, int ROWS, int SQUARES, int APART = 1, int K = 0>
+static __device__ __forceinline__ tilemm__sum_t fold_held(const float *v)
+{
+    if constexpr (APART < LANES_HELD) {
+        const tilemm__sum_t even = fold_held<LANES_HELD, ROWS, SQUARES, 2 * APART, K>(v);
+        return join(even, fold_held<LANES_HELD, ROWS, SQUARES, 2 * APART, K + APART>(v));
+    } else {
+        tilemm__sum_t sum;
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const double x = v[r * LANES_HELD + K], term = SQUARES ? x * x : x;
+            sum = r == 0 ? tilemm__sum_t{term + 0.0, 0.0} : tilemm__sum_add(sum, term);
+        }
+        return sum;
+    }
+}
+
+/* The same if no addition rounds: in any order. */
+template <int N>
+static __device__ __forceinline__ tilemm__sum_t add_exactly(const float *v)
+{
+    double sum = 0.0;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+        sum += v[i];
+    }
+    return {sum, 0.0};
+}
+
+/* The sum of a column's WARPS sums, at tilemm__down_index(warp, col), for warp 0. */
+template <int WARPS>
+static __device__ __forceinline__ tilemm__sum_t fold_block(tilemm__sum_t *sums, int warp, int col)
+{
+    __syncthreads();
+    if (WARPS == 32) { /* first eight each, by four warps */
+        if (warp < 4) {
+            sums[tilemm__down_index(warp, col)] = fold_column<8>(sums, warp, col, 4);
+        }
+        __syncthreads();
+    }
+    return warp == 0 ? fold_column < WARPS == 32 ? 4 : WARPS > (sums, 0, col, 1) : no_sum();
+}
+
+/* ROWS rows at a time, in the order of memory. With SPLITS > 1 a block has every SPLITS-th lane of
+ * the tile and leaves one split. Assumes a grid of the exact size. */
+template <int WARPS, int ROWS, int SPLITS>
+static __device__ __forceinline__ void sum_columns(tilemm__reduce_args_t args, int64_t tiles,
+                                                   int64_t columns, int transposed,
+                                                   tilemm__partials_t to)
+{
+    enum { APART = WARPS * SPLITS, EACH = LANES / APART, HELD = ROWS * EACH };
+    enum { SPAN = 53 - 24 - (EACH == 1 ? 5 : 7) }; /* of 2^5 elements for each lane */
+    static_assert(EACH == 1 || EACH == 4, "lanes of a thread");
+    __shared__ tilemm__sum_t sums[WARPS * COLS];
+    __shared__ int nans[WARPS * COLS];
+    const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS, split = blockIdx.x % SPLITS;
+    const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
+    const place_t at = place_of(&args, blockIdx.x / SPLITS, columns, warp * SPLITS + split);
+    reach_t reach = reach_of_none();
+    tilemm__sum_t sum[EACH];
+    int found = 0;
+#pragma unroll
+    for (int k = 0; k < EACH; k++) {
+        sum[k] = no_sum();
+    }
+    let_next_start();
+    wait_for_previous();
+#pragma unroll 1
+    for (int first = 0; first * LANES < at.length; first += ROWS) {
+        float v[HELD];
+        load_columns<APART, EACH, ROWS>(&at, args.istride, first * LANES, v);
+        if (counted) {
+            found += nans_of<HELD>(v);
+        }
+        ready_floats<HELD>(args.op, args.nan_ignore, v);
+        reach_further<HELD>(v, &reach);
+        if (!is_squares(args.op) && __all_sync(FULL_WARP, is_within<SPAN>(reach))) {
+#pragma unroll
+            for (int i = 0; i < HELD; i++) {
+                sum[i % EACH].sum += v[i];
+            }
+        } else {
+            forget<HELD>(v);
+            add_floats<HELD, 1, EACH, 0>(args.op, args.nan_ignore, v, sum);
+        }
+    }
+#pragma unroll
+    for (int half = EACH / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int k = 0; k < half; k++) {
+            sum[k] = join(sum[k], sum[k + half]);
+        }
+    }
+    sums[tilemm__down_index(warp, col)] = sum[0];
+    nans[tilemm__down_index(warp, col)] = found;
+    sum[0] = fold_block<WARPS>(sums, warp, col);
+    if (warp == 0 && at.vector < args.count) {
+        for (int w = 1; w < WARPS && counted; w++) {
+            found += nans[tilemm__down_index(w, col)];
+        }
+        /* Computed again: no register is free to keep it. */
+        const int tile = blockIdx.x / SPLITS / (unsigned)columns;
+        /* The split has every SPLITS-th element of the tile. */
+        put_sum(&args, &to,
+                SPLITS == 1 ? slot_of(at.vector, tile, tiles, args.count, transposed)
+                            : (at.vector * SPLITS + split) * tiles + tile,
+                at.vector, sum[0], (at.length - split + SPLITS - 1) / SPLITS - found);
+    }
+}
+
+#define KERNEL(name, kernel, cc, concurrent, warps, rows, resident, splits)                        \
+    static __global__ void __launch_bounds__(warps *LANES, resident)                               \
+        name(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, int transposed,           \
+             tilemm__partials_t to)                                                                \
+    {                                                                                              \
+        sum_columns<warps, rows, splits>(args, tiles, columns, transposed, to);                    \
+    }
+TILEMM__SUM_COLUMNS_ROWS(KERNEL)
+#undef KERNEL
+
+/* Columns of one tile of up to ROWS rows: a thread loads HELD elements at a time, of HELD / ROWS
+ * lanes. So it seldom waits, holds few sums and needs one barrier. Assumes a grid of the exact
+ * size. */
+template <int WARPS, int ROWS>
+static __device__ __forceinline__ void sum_low_columns(tilemm__reduce_args_t args, int64_t columns)
+{
+    enum { HELD = 32, AT_ONCE = HELD / ROWS };
+    enum { TURNS = LANES / WARPS / AT_ONCE, STEPS = TURNS == 8 ? 3 : TURNS / 2 };
+    enum { SPAN = 53 - 24 - 5 }; /* of 2^5 elements */
+    static_assert(TURNS * AT_ONCE * WARPS == LANES && TURNS <= 8 && HELD == 1 << 5, "lanes");
+    __shared__ tilemm__sum_t sums[WARPS * COLS];
+    __shared__ tilemm__sum_t waiting[STEPS > 0 ? STEPS : 1][WARPS * COLS]; /* each thread its own */
+    __shared__ int nans[WARPS * COLS];
+    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
+    const int mine = tilemm__down_index(warp, col);
+    const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
+    const place_t at = place_of(&args, blockIdx.x, columns, warp);
+    tilemm__sum_t sum = no_sum();
+    int found = 0;
+    let_next_start();
+    wait_for_previous();
+#pragma unroll 1
+    for (int turn = 0; turn < TURNS; turn++) {
+        /* The first of AT_ONCE lanes, TURNS * WARPS apart. In bit-reversed order, turns whose
+         * sums are joined follow each other soon. */
+        const int lane = (int)(__brev(turn) >> 1 >> (31 - STEPS)) * WARPS;
+        float v[HELD];
+        reach_t reach = reach_of_none();
+        int step = 0;
+        load_columns<TURNS * WARPS, AT_ONCE, ROWS>(&at, args.istride, lane, v);
+        if (counted) {
+            found += nans_of<HELD>(v);
+        }
+        ready_floats<HELD>(args.op, args.nan_ignore, v);
+        reach_further<HELD>(v, &reach);
+        if (!is_squares(args.op) && __all_sync(FULL_WARP, is_within<SPAN>(reach))) {
+            sum = add_exactly<HELD>(v);
+        } else {
+            forget<HELD>(v);
+            sum = is_squares(args.op) ? fold_held<AT_ONCE, ROWS, 1>(v)
+                                      : fold_held<AT_ONCE, ROWS, 0>(v);
+        }
+#pragma unroll 1
+        for (; turn >> step & 1; step++) {
+            sum = join(waiting[step][mine], sum);
+        }
+        if (turn + 1 < TURNS) {
+            waiting[step][mine] = sum;
+        }
+    }
+    if (WARPS > 1) {
+        sums[mine] = sum;
+        nans[mine] = found;
+        sum = fold_block<WARPS>(sums, warp, col);
+    }
+    if (warp == 0 && at.vector < args.count) {
+        for (int w = 1; w < WARPS && counted; w++) {
+            found += nans[tilemm__down_index(w, col)];
+        }
+        put_sum(&args, &none, 0, at.vector, sum, at.length - found);
+    }
+}
+
+#define KERNEL(name, kernel, cc, concurrent, warps, rows, resident)                                \
+    static __global__ void __launch_bounds__(warps *LANES, resident)                               \
+        name(tilemm__reduce_args_t args, int64_t columns)                                          \
+    {                                                                                              \
+        sum_low_columns<warps, rows>(args, columns);                                               \
+    }
+TILEMM__SUM_LOW_COLUMNS_ROWS(KERNEL)
+#undef KERNEL
+
+template <int WARPS, int ROWS, int IGNORE>
+static __device__ __forceinline__ void search_columns(tilemm__reduce_args_t args, int64_t tiles,
+                                                      int64_t columns, int transposed,
+                                                      int64_t first_index, tilemm__partials_t to)
+{
+    enum { PER_THREAD = LANES / WARPS, NUMBER = ROWS * PER_THREAD };
+    __shared__ int32_t keys[WARPS * COLS];
+    __shared__ int places[WARPS * COLS];
+    const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
+    const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
+    const place_t at = place_of(&args, blockIdx.x, columns, warp);
+    int32_t best = TILEMM__KEY_NONE;
+    int place = 0;
+    let_next_start();
+    wait_for_previous();
+#pragma unroll 1
+    for (int first = 0; first * LANES < at.own; first += ROWS) {
+        /* A row is a number of this loop; what lies past the end must not win. */
+        const int rows = (at.own - first * LANES + WARPS - 1) / WARPS;
+        float v[NUMBER];
+        load_columns<WARPS, PER_THREAD, ROWS>(&at, args.istride, first * LANES, v);
+        if (rows < NUMBER) {
+#pragma unroll
+            for (int i = 1; i < NUMBER; i++) {
+                v[i] = i < rows ? v[i] : v[0];
+            }
+        }
+        map_to_largest<NUMBER>(order, v);
+        const float most = largest<IGNORE, NUMBER>(v);
+        const int32_t key = key_of_mapped(order, most);
+        if (key > best) {
+            best = key;
+            place = first * LANES + warp + first_of<NUMBER>(v, most) * WARPS;
+        }
+    }
+    if (WARPS > 1) {
+        keys[tilemm__down_index(warp, col)] = best;
+        places[tilemm__down_index(warp, col)] = place;
+        __syncthreads();
+        if (warp != 0) {
+            return;
+        }
+#pragma unroll
+        for (int w = 1; w < WARPS; w++) {
+            const int other = tilemm__down_index(w, col);
+            if (tilemm__key_wins(keys[other], places[other], best, place)) {
+                best = keys[other];
+                place = places[other];
+            }
+        }
+    }
+    if (at.vector < args.count) {
+        put_key(&args, &to, slot_of(at.vector, at.tile, tiles, args.count, transposed), at.vector,
+                best, first_index + at.tile * TILE + place);
+    }
+}
+
+#define KERNEL(name, kernel, cc, concurrent, warps, rows, ignore)                                  \
+    static __global__ void __launch_bounds__(warps *LANES, warps == 4 ? SEARCH_RESIDENT : 1)       \
+        name(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, int transposed,           \
+             int64_t first_index, tilemm__partials_t to)                                           \
+    {                                                                                              \
+        search_columns<warps, rows, ignore>(args, tiles, columns, transposed, first_index, to);    \
+    }
+TILEMM__SEARCH_COLUMNS_ROWS(KERNEL)
+#undef KERNEL
+
+extern "C" const void *tilemm__reduce_column_kernel(int variant)
+{
+    switch (variant) {
+#define KERNEL(name, ...)                                                                          \
+    case TILEMM__##name: return (const void *)name;
+        TILEMM__REDUCE_COLUMNS(KERNEL)
+#undef KERNEL
+    default: return NULL;
+    }
+}

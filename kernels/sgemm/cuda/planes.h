@@ -1,0 +1,225 @@
+/* planes.h - SGEMM on tensor cores from planes that a pass makes (split precision): what its
+ * kernels share, and the structs that they take. Needs no CUDA header.
+ *
+ * Each operand becomes two planes of FP16: x = 2^e (hi + lo / 2^11), each of 11 bits. e is common
+ * to the elements of one line (a row of op(A), a column of op(B)) over TILEMM__SGEMM_PLANES_BLOCK
+ * of k, and brings the largest of them to [2^14, 2^15). The product is hi hi + (hi lo + lo hi) /
+ * 2^11.
+ *
+ * Four kernels follow each other: one makes zeros of the lines' states, one makes the planes and
+ * finds what each line holds, one multiplies, and one computes the exact lines by FP32
+ * multiply-adds from the operands themselves: those that the planes cannot carry, which the product
+ * leaves out.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_PLANES_H
+#define TILEMM_KERNELS_SGEMM_CUDA_PLANES_H
+
+#include <stddef.h>
+
+#include "kernels/args.h"
+#include "kernels/sgemm/layout.h"
+#include "kernels/sgemm/variants.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TILEMM__SGEMM_PLANES_BLOCK = 512,    /* of k, with one exponent */
+    TILEMM__SGEMM_PLANES_ALIGN_MN = 128, /* planes are filled up with zeros to multiples of these */
+    TILEMM__SGEMM_PLANES_ALIGN_K = 64,
+    TILEMM__SGEMM_PLANES_LINES = 16,      /* in a tile of the pass that makes the planes */
+    TILEMM__SGEMM_PLANES_ZERO = INT32_MIN /* the exponent of a block that is all zeros */
+};
+
+/* The state of a line, all zeros to begin with. */
+typedef struct {
+    unsigned flags;  /* TILEMM__SGEMM_PLANES_... */
+    unsigned top;    /* of the block with the largest exponent: (exponent + 256) << 16 | the number
+                        of its elements (at most 65535) near its largest; 0 where all is zero */
+    unsigned bottom; /* 512 - (the smallest exponent of a block that is not zero + 256) */
+} tilemm__sgemm_planes_state_t;
+
+enum {
+    TILEMM__SGEMM_PLANES_SPECIAL = 1, /* Inf, NaN, or small elements in a block of few large ones */
+    TILEMM__SGEMM_PLANES_LOSSY = 2    /* elements too small to keep all their bits */
+};
+
+/* The planes of one operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up
+ * to ALIGN_MN, however the operand lies in memory. The matrices' planes follow each other; so do
+ * their exponents, [block of k][mn rounded up], and states, [mn rounded up]. */
+typedef struct {
+    int64_t mn;
+    int64_t pitch;           /* k rounded up */
+    unsigned short *hi, *lo; /* FP16; 1024-byte aligned; lo is NULL where there is one plane */
+    int *exponents;
+    tilemm__sgemm_planes_state_t *states;
+    unsigned *sparse; /* one word: not 0 if some block has few large elements */
+} tilemm__sgemm_planes_operand_t;
+
+/* ---- zeros ---------------------------------------------------------------------------------- */
+
+/* Make zeros of `count` times 16 bytes, 16-byte aligned. */
+typedef struct {
+    void *begin;
+    int64_t count;
+    int variant;
+    unsigned blocks; /* of the grid */
+} tilemm__sgemm_zero_t;
+
+/* ---- making planes -------------------------------------------------------------------------- */
+
+/* An operand in memory, and how far its planes go beyond it. */
+typedef struct {
+    const float *from;
+    const float *const *array;
+    int64_t mn, k, ld, stride;
+    int64_t mn_planes, k_planes; /* mn and k rounded up */
+    int k_major;                 /* memory runs along k */
+    int wide;                    /* aligned for reads of 16 bytes */
+    tilemm__sgemm_planes_operand_t to;
+} tilemm__sgemm_make_operand_t;
+
+/* The first blocks_a blocks make A's planes, the others B's. A block has LINES lines by BLOCK of k.
+ * The states and both words `sparse` hold zeros before; the launch before this one may be that
+ * which makes them so. */
+typedef struct {
+    tilemm__sgemm_make_operand_t a, b;
+    unsigned blocks_a;
+    unsigned blocks; /* of the grid */
+    int variant;
+    int concurrent; /* may start before the kernel before has ended: compute capability 9.0 */
+} tilemm__sgemm_make_planes_t;
+
+/* ---- the product ------------------------------------------------------------------------------
+ */
+
+/* How the clusters of sm90 walk their tiles (a cluster's tile: those of its two blocks). The first
+ * `whole` ones are taken one at a time by each cluster in turn. The k of the `shared` last ones is
+ * shared out (stream-K): `layers` layers of `layer` steps, each with a cluster for each tile; and
+ * the steps that those leave of every tile, its tail, in equal ranges of the tails' steps among
+ * tail_clusters clusters. So the clusters of a layer read the same k at the same time, which the L2
+ * cache then holds. */
+typedef struct {
+    unsigned rows, cols, per_matrix; /* of clusters' tiles in a matrix */
+    unsigned steps;                  /* of a tile */
+    unsigned whole, shared;          /* tiles */
+    unsigned layers, layer, tail;
+    unsigned tail_clusters;
+} tilemm__sgemm_stream_k_t;
+
+enum {
+    TILEMM__SGEMM_STREAM_K_PAIR = 2,     /* blocks of a cluster */
+    TILEMM__SGEMM_STREAM_K_COUNTERS = 8, /* words for each block's tile whose k is shared out */
+    TILEMM__SGEMM_STREAM_K_TAILS = 2     /* a tail is cut in this many pieces at most */
+};
+
+/* Blocks of sm80, each a tile: block b has tile first + b. */
+typedef struct {
+    uint64_t first, tiles_m, tiles_n;
+} tilemm__sgemm_planes_tiles_t;
+
+/* C = alpha op(A) op(B) + beta C from planes, but for the exact lines. 0 < k, that of the planes.
+ */
+typedef struct {
+    int64_t m, n, k, batch_count;
+    tilemm__sgemm_planes_operand_t a, b;
+    int variant;
+    int products;    /* of the planes that are added: the variant's */
+    unsigned *exact; /* zero before; not zero after if there are exact lines */
+    uint64_t blocks; /* of the grid; of sm80 the launcher makes several grids if there are many */
+    int64_t shared;  /* of sm90: as in walk.stream_k */
+    unsigned *counters; /* of sm90: zeros before */
+    float *partial;     /* of sm90: sums of the pieces of shared tiles */
+    float alpha, beta;
+    float *c;
+    float *const *c_array;
+    int64_t ldc, stride_c;
+    union {
+        tilemm__sgemm_planes_tiles_t tiles;
+        tilemm__sgemm_stream_k_t stream_k;
+    } walk;
+} tilemm__sgemm_planes_product_t;
+
+/* Bytes of shared memory of a block of sm80: `stages` of k steps of both operands' planes, two
+ * words a line, and 24 bytes for the tile's place. */
+static inline size_t tilemm__sgemm_planes_sm80_shared(int products, int m, int n, int k, int stages)
+{
+    return (size_t)(stages * (m + n) * k * 2 * (products > 1 ? 2 : 1) + (m + n) * 8 + 24);
+}
+
+/* ---- exact lines ------------------------------------------------------------------------------
+ */
+
+/* Element (line, p) of an operand is from[line * line_step + p * k_step]: one of the steps is 1. */
+typedef struct {
+    const float *from;
+    const float *const *array;
+    int64_t stride, count, line_step, k_step;
+    const tilemm__sgemm_planes_state_t *states;
+    int64_t states_stride;
+    const unsigned *sparse; /* of this operand */
+} tilemm__sgemm_exact_operand_t;
+
+typedef struct {
+    tilemm__sgemm_exact_operand_t lines, others;
+    int64_t k, batch_count;
+    int one_plane;   /* of the product */
+    int skip_others; /* elements whose other line is exact too are not for this pass */
+    float alpha, beta;
+    float *c;
+    float *const *c_array;
+    int64_t stride_c, line_step_c, other_step_c;
+} tilemm__sgemm_exact_pass_t;
+
+/* Exact rows, then exact columns. Does nothing if *exact is zero. */
+typedef struct {
+    tilemm__sgemm_exact_pass_t pass[2];
+    const unsigned *exact;
+    int teams; /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
+    unsigned blocks; /* of the grid */
+    int variant;
+    int concurrent; /* as in tilemm__sgemm_make_planes_t */
+} tilemm__sgemm_exact_lines_t;
+
+enum { TILEMM__SGEMM_EXACT_GROUP = 8192, TILEMM__SGEMM_EXACT_BLOCKS = 1 /* a multiprocessor */ };
+
+#ifdef __CUDACC__
+/* Whether a line is exact; other_sparse is the other operand's word. A sum of few products is the
+ * one case where the planes' last bit would show, and where both operands have few large elements
+ * still fewer meet; with one plane that bit is meant to show. */
+enum { TILEMM__SGEMM_PLANES_FEW = 16 };
+
+static __device__ __forceinline__ bool
+tilemm__sgemm_planes_is_exact(const tilemm__sgemm_planes_state_t &line, unsigned other_sparse,
+                              bool one_plane = false)
+{
+    const int top = (int)(line.top >> 16), bottom = 512 - (int)line.bottom;
+    const unsigned near = line.top & 0xffff;
+    const bool few = near < (other_sparse ? 2u : 1u) * TILEMM__SGEMM_PLANES_FEW && !one_plane;
+
+    return (line.flags & TILEMM__SGEMM_PLANES_SPECIAL) ||
+           ((line.flags & TILEMM__SGEMM_PLANES_LOSSY) && other_sparse) ||
+           (line.top != 0 && (few || top - bottom > 36));
+}
+#endif
+
+/* ---- launchers --------------------------------------------------------------------------------
+ */
+
+/* They look the variant up, queue on `stream` (a cudaStream_t) and return a cudaError_t. */
+int tilemm__sgemm_zero_launch(const tilemm__sgemm_zero_t *problem, void *stream);
+int tilemm__sgemm_make_planes_launch(const tilemm__sgemm_make_planes_t *problem, void *stream);
+int tilemm__sgemm_planes_sm80_launch(const tilemm__sgemm_planes_product_t *problem, void *stream);
+int tilemm__sgemm_planes_sm90_launch(const tilemm__sgemm_planes_product_t *problem, void *stream);
+int tilemm__sgemm_exact_lines_launch(const tilemm__sgemm_exact_lines_t *problem, void *stream);
+
+/* Whether this build has the sm90 kernels' code for the current device: sm_90a, not sm_90. */
+int tilemm__sgemm_planes_sm90_is_built(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

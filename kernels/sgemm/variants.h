@@ -1,0 +1,170 @@
+/* variants.h - every SGEMM kernel for GPUs, a row each: ROW(name, parameters ...). From the rows
+ * are made: the kernels themselves, which are called `name`; the launchers' tables; the plan's
+ * tables; and the numbers that plans store, TILEMM__ before the name.
+ *
+ * A name is the operation, the method, the least architecture, the tile (rows and columns of C, and
+ * the k-step) and what else tells instantiations apart: _nt says that A is not transposed and B is.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_SGEMM_VARIANTS_H
+#define TILEMM_KERNELS_SGEMM_VARIANTS_H
+
+#include <stdint.h>
+
+/* The longest k that the kernels' counters hold: 256 GiB of one row. */
+#define TILEMM__SGEMM_MOST_K ((int64_t)1 << 36)
+
+/* The most blocks of a cluster that divides k: every device with clusters takes this. */
+enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
+
+/* ---- helpers: C = beta C; the sum of the partial products of split-K ----------------------------
+ */
+
+/* ROW(name, threads) */
+#define TILEMM__SGEMM_SCALE_ROWS(ROW) ROW(sgemm_scale_sm75, 256)
+
+/* ROW(name, lanes, rows): `rows` rows of `lanes` threads; a row adds up a part of the splits. */
+#define TILEMM__SGEMM_SPLITK_ROWS(ROW)                                                             \
+    ROW(sgemm_splitk_sm75_256x1, 256, 1)                                                           \
+    ROW(sgemm_splitk_sm75_32x8, 32, 8)
+
+/* ---- FP32 multiply-adds --------------------------------------------------------------------- */
+
+/* ROW(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks): a thread has
+ * quads_m x quads_n squares of 4 x 4; `groups` groups of threads compute the whole tile, each over
+ * its part of every k-step; `stages` k-steps fit the shared memory; the registers let `blocks`
+ * blocks fit a multiprocessor. A warp of sm80 has 8 x 4 lanes if quads_m < quads_n, else 4 x 8. */
+#define TILEMM__SGEMM_FFMA_TILE(ROW, sm, m, n, k, ...)                                             \
+    ROW(sgemm_ffma_##sm##_##m##x##n##x##k##_nn, 0, 0, m, n, k, __VA_ARGS__)                        \
+    ROW(sgemm_ffma_##sm##_##m##x##n##x##k##_nt, 0, 1, m, n, k, __VA_ARGS__)                        \
+    ROW(sgemm_ffma_##sm##_##m##x##n##x##k##_tn, 1, 0, m, n, k, __VA_ARGS__)                        \
+    ROW(sgemm_ffma_##sm##_##m##x##n##x##k##_tt, 1, 1, m, n, k, __VA_ARGS__)
+#define TILEMM__SGEMM_FFMA_SM75_ROWS(ROW)                                                          \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm75, 128, 128, 16, 2, 2, 1, 2, 2)                                \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm75, 64, 64, 16, 2, 1, 1, 2, 4)                                  \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm75, 128, 32, 16, 2, 1, 1, 2, 4)                                 \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm75, 32, 128, 16, 1, 2, 1, 2, 4)                                 \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm75, 32, 32, 32, 1, 1, 1, 2, 8)
+#define TILEMM__SGEMM_FFMA_SM80_ROWS(ROW)                                                          \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 128, 16, 2, 2, 1, 4, 2)                                \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 128, 64, 16, 2, 2, 1, 3, 4)                                 \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 16, 2, 2, 1, 3, 8)                                  \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 64, 2, 2, 4, 3, 2)                                  \
+    TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 32, 32, 1, 1, 2, 3, 5)
+
+/* Skinny products C = X Z, Z of at most n columns; _k: X's rows run along k in memory, _m: along m;
+ * _aligned: X is read 16 bytes at a time. Of _k:
+ * ROW(name, aligned, rows, n, lanes_k, rows of a thread, warps along k), of _m:
+ * ROW(name, aligned, rows, n, lanes_m, k-steps of a thread, warps along k). */
+#define TILEMM__SGEMM_SKINNY_SHAPE(ROW, rows, n, along, ...)                                       \
+    ROW(sgemm_skinny_sm75_##rows##x##n##_##along, 0, rows, n, __VA_ARGS__)                         \
+    ROW(sgemm_skinny_sm75_##rows##x##n##_##along##_aligned, 1, rows, n, __VA_ARGS__)
+#define TILEMM__SGEMM_SKINNY_K_ROWS(ROW)                                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 1, k, 16, 8, 1)                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 4, k, 16, 8, 1)                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 8, k, 8, 4, 1)                                            \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 16, k, 8, 4, 1)                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 1, k, 8, 4, 8)                                             \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 4, k, 8, 4, 8)                                             \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 8, k, 8, 4, 8)                                             \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 16, k, 8, 4, 8)
+#define TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 1, m, 32, 8, 8)                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 4, m, 32, 8, 8)                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 8, m, 32, 8, 8)                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 16, m, 32, 4, 8)                                          \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 1, m, 4, 8, 8)                                             \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 4, m, 4, 8, 8)                                             \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 8, m, 4, 4, 8)                                             \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 16, m, 4, 4, 8)
+
+/* Batches of products with m, n and k up to p: ROW(name, trans_a, trans_b, p, threads). */
+#define TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, p, threads)                                            \
+    ROW(sgemm_small_batch_sm75_##p##x##p##x##p##_nn, 0, 0, p, threads)                             \
+    ROW(sgemm_small_batch_sm75_##p##x##p##x##p##_nt, 0, 1, p, threads)                             \
+    ROW(sgemm_small_batch_sm75_##p##x##p##x##p##_tn, 1, 0, p, threads)                             \
+    ROW(sgemm_small_batch_sm75_##p##x##p##x##p##_tt, 1, 1, p, threads)
+#define TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                        \
+    TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 4, 128)                                                    \
+    TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 8, 128)                                                    \
+    TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 16, 128)                                                   \
+    TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 32, 64)
+
+/* ---- tensor cores, BF16 planes made in the kernel -------------------------------------------- */
+
+/* ROW(name, m, n, a_k, b_k, transposed, bulk): the tile m x n and whether the memory of A and of B
+ * runs along k, all as the kernel sees them: where `transposed` it computes C' = op(B)' op(A)', and
+ * the tile of C in the name is n x m. With `bulk` there is room for the copy engine to store C
+ * from. */
+#define TILEMM__SGEMM_FUSED_TILE(ROW, tile, bulk_name, m, n, bulk)                                 \
+    ROW(sgemm_fused_sm90_##tile##x32_nn##bulk_name, m, n, 1, 0, 0, bulk)                           \
+    ROW(sgemm_fused_sm90_##tile##x32_nt##bulk_name, m, n, 1, 1, 0, bulk)                           \
+    ROW(sgemm_fused_sm90_##tile##x32_tn##bulk_name, m, n, 0, 0, 0, bulk)                           \
+    ROW(sgemm_fused_sm90_##tile##x32_tt##bulk_name, m, n, 0, 1, 0, bulk)
+#define TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, tile, m, n)                                       \
+    ROW(sgemm_fused_sm90_##tile##x32_nn, m, n, 0, 1, 1, 0)                                         \
+    ROW(sgemm_fused_sm90_##tile##x32_nt, m, n, 1, 1, 1, 0)                                         \
+    ROW(sgemm_fused_sm90_##tile##x32_tn, m, n, 0, 0, 1, 0)                                         \
+    ROW(sgemm_fused_sm90_##tile##x32_tt, m, n, 1, 0, 1, 0)
+#define TILEMM__SGEMM_FUSED_ROWS(ROW)                                                              \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, , 128, 128, 0)                                          \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, _bulk, 128, 128, 1)                                     \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 128x64, , 128, 64, 1)                                            \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 64x64, , 64, 64, 1)                                              \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 256x32, , 256, 32, 0)                                            \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 256x16, , 256, 16, 0)                                            \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 32x256, 256, 32)                                      \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 16x256, 256, 16)
+
+/* ---- tensor cores, FP16 planes made by a pass ------------------------------------------------ */
+
+/* Making zeros, making planes, and the exact lines after the product: ROW(name, threads). */
+#define TILEMM__SGEMM_ZERO_ROWS(ROW) ROW(sgemm_zero_sm75, 256)
+#define TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW) ROW(sgemm_make_planes_sm80, 256)
+#define TILEMM__SGEMM_EXACT_LINES_ROWS(ROW) ROW(sgemm_exact_lines_sm75, 256)
+
+/* ROW(name, products, m, n, k, warp_m, warp_n, stages, blocks, promotes): `products` of planes are
+ * added (_p3: 3); a warp has warp_m x warp_n of the tile; `blocks` fit a multiprocessor. With one
+ * product, `promotes` adds up in registers what each TILEMM__SGEMM_PLANES_BLOCK of k gives. */
+#define TILEMM__SGEMM_PLANES_SM80_ROWS(ROW)                                                        \
+    ROW(sgemm_planes_sm80_128x128x32_p1, 1, 128, 128, 32, 64, 64, 3, 2, 0)                         \
+    ROW(sgemm_planes_sm80_128x128x64_p1, 1, 128, 128, 64, 64, 64, 3, 2, 0)                         \
+    ROW(sgemm_planes_sm80_128x128x32_p1_promoted, 1, 128, 128, 32, 64, 32, 3, 1, 1)                \
+    ROW(sgemm_planes_sm80_128x128x32_p3, 3, 128, 128, 32, 64, 32, 3, 1, 0)                         \
+    ROW(sgemm_planes_sm80_128x128x64_p3, 3, 128, 128, 64, 64, 32, 3, 1, 0)                         \
+    ROW(sgemm_planes_sm80_64x64x32_p3, 3, 64, 64, 32, 32, 32, 3, 2, 0)                             \
+    ROW(sgemm_planes_sm80_64x64x64_p3, 3, 64, 64, 64, 32, 32, 3, 2, 0)                             \
+    ROW(sgemm_planes_sm80_64x64x32_p4, 4, 64, 64, 32, 32, 32, 3, 2, 0)
+
+/* ROW(name, products, m, n, k, cluster_m, cluster_n): blocks of a cluster along m and along n. */
+#define TILEMM__SGEMM_PLANES_SM90_ROWS(ROW)                                                        \
+    ROW(sgemm_planes_sm90_128x128x64_p3_1x2, 3, 128, 128, 64, 1, 2)                                \
+    ROW(sgemm_planes_sm90_128x128x64_p3_2x1, 3, 128, 128, 64, 2, 1)                                \
+    ROW(sgemm_planes_sm90_128x64x64_p3_1x2, 3, 128, 64, 64, 1, 2)                                  \
+    ROW(sgemm_planes_sm90_128x128x64_p4_1x2, 4, 128, 128, 64, 1, 2)                                \
+    ROW(sgemm_planes_sm90_128x256x64_p1_1x2, 1, 128, 256, 64, 1, 2)                                \
+    ROW(sgemm_planes_sm90_128x128x64_p1_1x2, 1, 128, 128, 64, 1, 2)
+
+/* ---- all of them ------------------------------------------------------------------------------
+ */
+
+#define TILEMM__SGEMM_CUDA_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_SCALE_ROWS(ROW)                                                                  \
+    TILEMM__SGEMM_SPLITK_ROWS(ROW)                                                                 \
+    TILEMM__SGEMM_FFMA_SM75_ROWS(ROW)                                                              \
+    TILEMM__SGEMM_FFMA_SM80_ROWS(ROW)                                                              \
+    TILEMM__SGEMM_SKINNY_K_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                            \
+    TILEMM__SGEMM_FUSED_ROWS(ROW)                                                                  \
+    TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
+    TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \
+    TILEMM__SGEMM_PLANES_SM80_ROWS(ROW)                                                            \
+    TILEMM__SGEMM_PLANES_SM90_ROWS(ROW)                                                            \
+    TILEMM__SGEMM_EXACT_LINES_ROWS(ROW)
+
+#define TILEMM__SGEMM_ROW_NUMBER(name, ...) TILEMM__##name,
+enum { TILEMM__SGEMM_CUDA_ROWS(TILEMM__SGEMM_ROW_NUMBER) TILEMM__SGEMM_CUDA_VARIANTS };
+#undef TILEMM__SGEMM_ROW_NUMBER
+
+#endif

@@ -1,0 +1,56 @@
+/* workspace.c - device workspace: the user's, or a buffer of the context that grows.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "cuda.h"
+
+int tilemm__cuda_is_capturing(cudaStream_t stream)
+{
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaError_t error = cudaStreamIsCapturing(stream, &status);
+    (void)cudaGetLastError();
+    /* The legacy stream cannot be asked while another stream captures. */
+    return error == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
+}
+
+/* Take a larger buffer, if there is one. The old one is kept if a graph's replays go on using it.
+ */
+static void grow(tilemm__cuda_state_t *state, size_t bytes)
+{
+    tilemm__cuda_buffer_t *kept = NULL;
+    void *larger = NULL;
+    if (state->in_graph && !(kept = malloc(sizeof *kept)))
+        return;
+    if (cudaMalloc(&larger, bytes) != cudaSuccess) {
+        (void)cudaGetLastError();
+        free(kept);
+        return;
+    }
+    if (kept) {
+        *kept = (tilemm__cuda_buffer_t){state->captured, state->buffer};
+        state->captured = kept;
+    } else {
+        cudaFree(state->buffer); /* waits until nothing uses it */
+    }
+    state->buffer = larger;
+    state->buffer_bytes = bytes;
+    state->in_graph = 0;
+}
+
+void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got)
+{
+    enum { ALIGNMENT = 256 };
+    tilemm__cuda_state_t *state = tilemm__cuda(ctx);
+    if (ctx->workspace) {
+        size_t skip = -(uintptr_t)ctx->workspace % ALIGNMENT;
+        *got = ctx->workspace_bytes > skip ? ctx->workspace_bytes - skip : 0;
+        return *got ? (char *)ctx->workspace + skip : NULL;
+    }
+    int capturing = tilemm__cuda_is_capturing(state->stream);
+    if (want > state->buffer_bytes && !capturing)
+        grow(state, want);
+    state->in_graph |= capturing;
+    *got = state->buffer_bytes;
+    return state->buffer;
+}

@@ -1,0 +1,41 @@
+/* stage_cuda.c - SGEMM on a GPU with operands anywhere: those on the host are staged.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "run_cuda.h"
+
+tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
+{
+    tilemm__sgemm_args_t p = *args;
+    tilemm__stage_t stage;
+    tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
+    int flags_c = TILEMM__STAGE_OUT | (p.beta ? TILEMM__STAGE_IN : 0);
+    int64_t rows_a = p.trans_a ? p.k : p.m, cols_a = p.trans_a ? p.m : p.k;
+    int64_t rows_b = p.trans_b ? p.n : p.k, cols_b = p.trans_b ? p.k : p.n;
+    tilemm__stage_begin(&stage, ctx, "sgemm");
+    if (p.c_array) {
+        p.c_array = (float *const *)tilemm__stage_array(&stage, (const void *const *)p.c_array,
+                                                        p.batch_count, p.m, p.n, sizeof(float),
+                                                        &p.ldc, flags_c);
+        if (p.k > 0) {
+            p.a_array = (const float *const *)tilemm__stage_array(
+                &stage, (const void *const *)p.a_array, p.batch_count, rows_a, cols_a,
+                sizeof(float), &p.lda, TILEMM__STAGE_IN);
+            p.b_array = (const float *const *)tilemm__stage_array(
+                &stage, (const void *const *)p.b_array, p.batch_count, rows_b, cols_b,
+                sizeof(float), &p.ldb, TILEMM__STAGE_IN);
+        }
+    } else {
+        p.c = tilemm__stage(&stage, p.c, p.batch_count, p.m, p.n, sizeof(float), &p.ldc,
+                            &p.stride_c, flags_c);
+        if (p.k > 0) {
+            p.a = tilemm__stage(&stage, p.a, p.batch_count, rows_a, cols_a, sizeof(float), &p.lda,
+                                &p.stride_a, TILEMM__STAGE_IN);
+            p.b = tilemm__stage(&stage, p.b, p.batch_count, rows_b, cols_b, sizeof(float), &p.ldb,
+                                &p.stride_b, TILEMM__STAGE_IN);
+        }
+    }
+    tilemm_status_t status = stage.status;
+    if (status == TILEMM_SUCCESS)
+        status = tilemm__cuda_sgemm(ctx, &p);
+    return tilemm__cuda_leave(ctx, before, tilemm__stage_end(&stage, status));
+}

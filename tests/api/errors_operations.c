@@ -1,0 +1,318 @@
+/* errors_operations.c - every argument of every operation that can be wrong is refused, in words
+ * that name it, and nothing is written.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include <string.h>
+
+#include "refused.h"
+
+typedef struct {
+    int layout, transa, transb;
+    int64_t m, n, k;
+    float alpha;
+    const float *a;
+    int64_t lda;
+    const float *b;
+    int64_t ldb;
+    float beta;
+    float *c;
+    int64_t ldc, batch_count;
+} sgemm_t;
+
+static const char *const sgemm_names[] = {"sgemm: ", "sgemm_strided_batched: ", "sgemm_batched: "};
+
+/* which: 0 the plain function, 1 by strides, 2 by arrays; a NULL matrix is a NULL array there. */
+static tilemm_status_t sgemm(tilemm_t ctx, int which, const sgemm_t *s)
+{
+    const float *a[1], *b[1];
+    float *c[1];
+    tilemm_layout_t layout = (tilemm_layout_t)s->layout;
+    tilemm_op_t transa = (tilemm_op_t)s->transa, transb = (tilemm_op_t)s->transb;
+    a[0] = s->a;
+    b[0] = s->b;
+    c[0] = s->c;
+    if (which == 0)
+        return tilemm_sgemm(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha, s->a, s->lda,
+                            s->b, s->ldb, s->beta, s->c, s->ldc);
+    if (which == 1)
+        return tilemm_sgemm_strided_batched(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha,
+                                            s->a, s->lda, 0, s->b, s->ldb, 0, s->beta, s->c, s->ldc,
+                                            20, s->batch_count);
+    return tilemm_sgemm_batched(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha,
+                                s->a ? a : NULL, s->lda, s->b ? b : NULL, s->ldb, s->beta,
+                                s->c ? c : NULL, s->ldc, s->batch_count);
+}
+
+static void sgemm_errors(tilemm_t ctx)
+{
+    static const sgemm_t good = {TILEMM_ROW_MAJOR,
+                                 TILEMM_NO_TRANS,
+                                 TILEMM_NO_TRANS,
+                                 4,
+                                 5,
+                                 8,
+                                 1,
+                                 x,
+                                 8,
+                                 y,
+                                 5,
+                                 0,
+                                 result,
+                                 5,
+                                 1};
+    static const float *holed_a[2] = {x, NULL};
+    static const float *const whole_b[2] = {y, y};
+    static float *const whole_c[2] = {result, result + 20};
+    int which;
+    for (which = 0; which < 3; which++) {
+        const char *name = sgemm_names[which];
+        sgemm_t s;
+#define WRONG(field, value, ...)                                                                   \
+    do {                                                                                           \
+        s = good;                                                                                  \
+        s.field = (value);                                                                         \
+        REFUSED(sgemm(ctx, which, &s), name, __VA_ARGS__);                                         \
+    } while (0)
+        WRONG(layout, 0, "layout = 0", "must be");
+        WRONG(layout, 103, "layout = 103", "must be");
+        WRONG(transa, 0, "transa = 0", "must be");
+        WRONG(transb, 113, "transb = 113", "must be");
+        WRONG(m, -1, "m = -1", "must be at least 0");
+        WRONG(n, -2, "n = -2", "must be at least 0");
+        WRONG(k, INT64_MIN, "k = -9223372036854775808", "must be at least 0");
+        WRONG(lda, 3, "lda = 3, must be at least 8");
+        WRONG(lda, -8, "lda = -8, must be at least 8");
+        WRONG(ldb, 4, "ldb = 4, must be at least 5");
+        WRONG(ldc, 4, "ldc = 4, must be at least 5");
+        WRONG(a, NULL, "a = NULL", "must be");
+        WRONG(b, NULL, "b = NULL", "must be");
+        WRONG(c, NULL, "c = NULL", "must be");
+        WRONG(lda, INT64_MAX, "lda = 9223372036854775807");
+        WRONG(ldc, INT64_MAX / 2, "ldc = 4611686018427387903");
+        if (which)
+            WRONG(batch_count, -3, "batch_count = -3", "must be at least 0");
+        s = good;
+        s.m = INT64_MAX;
+        REFUSED(sgemm(ctx, which, &s), name);
+        s = good; /* 4 * 2^62 elements: 0, to who does not look */
+        s.m = 5;
+        s.ldc = INT64_C(1) << 62;
+        REFUSED(sgemm(ctx, which, &s), name, "ldc = 4611686018427387904");
+        /* the same sizes stored otherwise want other leading dimensions */
+        s = good;
+        s.layout = TILEMM_COL_MAJOR;
+        s.lda = 3;
+        s.ldb = 8;
+        REFUSED(sgemm(ctx, which, &s), name, "lda = 3, must be at least 4");
+        s.lda = 4;
+        s.ldb = 7;
+        REFUSED(sgemm(ctx, which, &s), name, "ldb = 7, must be at least 8");
+        s.ldb = 8;
+        s.ldc = 3;
+        REFUSED(sgemm(ctx, which, &s), name, "ldc = 3, must be at least 4");
+        s = good;
+        s.transa = TILEMM_TRANS;
+        s.lda = 3;
+        REFUSED(sgemm(ctx, which, &s), name, "lda = 3, must be at least 4");
+        s = good;
+        s.transb = TILEMM_TRANS;
+        s.ldb = 7;
+        REFUSED(sgemm(ctx, which, &s), name, "ldb = 7, must be at least 8");
+        s = good;
+        s.k = 0;
+        s.lda = 0;
+        REFUSED(sgemm(ctx, which, &s), name, "lda = 0, must be at least 1");
+        s = good; /* C is used even where A and B are not */
+        s.alpha = 0;
+        s.c = NULL;
+        REFUSED(sgemm(ctx, which, &s), name, "c = NULL");
+#undef WRONG
+    }
+    {
+        sgemm_t s = good;
+        s.lda = 3;
+        sgemm(ctx, 0, &s);
+        CHECK(strcmp(tilemm_last_error(ctx),
+                     "sgemm: lda = 3, must be at least 8 (row-major, NO_TRANS, k = 8)") == 0,
+              "the header's example is \"%s\"", tilemm_last_error(ctx));
+    }
+    REFUSED(tilemm_sgemm_batched(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 4, 5, 8,
+                                 1, holed_a, 8, whole_b, 5, 0, whole_c, 5, 2),
+            "sgemm_batched: a[1] = NULL", "must be");
+}
+
+static void transpose_errors(tilemm_t ctx)
+{
+    static const size_t bad_size[] = {0, 3, 5, 12, 32, (size_t)-1};
+    static const char *const size_text[] = {"elem_size = 0",  "elem_size = 3",  "elem_size = 5",
+                                            "elem_size = 12", "elem_size = 32", "elem_size = "};
+    float *r = result;
+    int i;
+#define T(rows, cols, size, src, ld_src, dst, ld_dst, ...)                                         \
+    do {                                                                                           \
+        REFUSED(tilemm_transpose(ctx, rows, cols, size, src, ld_src, dst, ld_dst),                 \
+                "transpose: ", __VA_ARGS__);                                                       \
+        REFUSED(tilemm_transpose_strided_batched(ctx, rows, cols, size, src, ld_src, 0, dst,       \
+                                                 ld_dst, 20, 2),                                   \
+                "transpose_strided_batched: ", __VA_ARGS__);                                       \
+    } while (0)
+    T(-1, 5, 4, x, 5, r, 4, "rows = -1", "must be at least 0");
+    T(4, -5, 4, x, 5, r, 4, "cols = -5", "must be at least 0");
+    T(4, 5, 4, x, 4, r, 4, "ld_src = 4, must be at least 5");
+    T(4, 5, 4, x, 5, r, 3, "ld_dst = 3, must be at least 4");
+    T(4, 5, 4, x, INT64_MAX, r, 4, "ld_src = 9223372036854775807");
+    T(0, 0, 4, x, 0, r, 1, "ld_src = 0, must be at least 1");
+    T(4, 5, 4, NULL, 5, r, 4, "src = NULL", "must be");
+    T(4, 5, 4, x, 5, NULL, 4, "dst = NULL", "must be");
+    T(4, 5, 4, (const char *)x + 1, 5, r, 4, "src = ", "must be");
+    T(4, 5, 8, x, 5, (char *)indices + 4, 4, "dst = ", "must be");
+    for (i = 0; i < 6; i++)
+        T(4, 5, bad_size[i], x, 5, r, 4, size_text[i], "must be 1, 2, 4, 8 or 16");
+#undef T
+    REFUSED(tilemm_transpose_strided_batched(ctx, 4, 5, 4, x, 5, 0, r, 4, 20, -1),
+            "transpose_strided_batched: batch_count = -1", "must be at least 0");
+#define I(rows, cols, size, a, ld_in, ld_out, ...)                                                 \
+    REFUSED(tilemm_transpose_inplace(ctx, rows, cols, size, a, ld_in, ld_out),                     \
+            "transpose_inplace: ", __VA_ARGS__)
+    I(-1, 5, 4, r, 5, 4, "rows = -1", "must be at least 0");
+    I(4, -1, 4, r, 5, 4, "cols = -1", "must be at least 0");
+    I(4, 5, 7, r, 5, 4, "elem_size = 7", "must be 1, 2, 4, 8 or 16");
+    I(4, 5, 4, r, 4, 4, "ld_in = 4, must be at least 5");
+    I(4, 5, 4, r, 5, 3, "ld_out = 3, must be at least 4");
+    I(4, 5, 4, NULL, 5, 4, "a = NULL", "must be");
+#undef I
+#define S(layout, trans, rows, cols, a, lda, b, ldb, ...)                                          \
+    REFUSED(tilemm_somatcopy(ctx, (tilemm_layout_t)(layout), (tilemm_op_t)(trans), rows, cols,     \
+                             2.0f, a, lda, b, ldb),                                                \
+            "somatcopy: ", __VA_ARGS__)
+    S(100, TILEMM_TRANS, 4, 5, x, 5, r, 4, "layout = 100", "must be");
+    S(TILEMM_ROW_MAJOR, 3, 4, 5, x, 5, r, 4, "trans = 3", "must be");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, -4, 5, x, 5, r, 4, "rows = -4", "must be at least 0");
+    S(TILEMM_COL_MAJOR, TILEMM_TRANS, -4, 5, x, 5, r, 5, "rows = -4", "must be at least 0");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, 4, -5, x, 5, r, 4, "cols = -5", "must be at least 0");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, 4, 5, x, 4, r, 4, "lda = 4, must be at least 5");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, 4, 5, x, 5, r, 3, "ldb = 3, must be at least 4");
+    S(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, 4, 5, x, 5, r, 4, "ldb = 4, must be at least 5");
+    S(TILEMM_COL_MAJOR, TILEMM_TRANS, 4, 5, x, 3, r, 5, "lda = 3, must be at least 4");
+    S(TILEMM_COL_MAJOR, TILEMM_TRANS, 4, 5, x, 4, r, 4, "ldb = 4, must be at least 5");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, 4, 5, NULL, 5, r, 4, "a = NULL", "must be");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, 4, 5, x, 5, NULL, 4, "b = NULL", "must be");
+#undef S
+#define S(layout, trans, rows, cols, a, lda, ldb, ...)                                             \
+    REFUSED(tilemm_simatcopy(ctx, (tilemm_layout_t)(layout), (tilemm_op_t)(trans), rows, cols,     \
+                             2.0f, a, lda, ldb),                                                   \
+            "simatcopy: ", __VA_ARGS__)
+    S(100, TILEMM_TRANS, 4, 5, r, 5, 4, "layout = 100", "must be");
+    S(TILEMM_ROW_MAJOR, 3, 4, 5, r, 5, 4, "trans = 3", "must be");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, -4, 5, r, 5, 4, "rows = -4", "must be at least 0");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, 4, -5, r, 5, 4, "cols = -5", "must be at least 0");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, 4, 5, r, 4, 4, "lda = 4, must be at least 5");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, 4, 5, r, 5, 3, "ldb = 3, must be at least 4");
+    S(TILEMM_ROW_MAJOR, TILEMM_TRANS, 4, 5, NULL, 5, 4, "a = NULL", "must be");
+#undef S
+}
+
+static void reduction_errors(tilemm_t ctx)
+{
+    typedef tilemm_status_t (*vector_t)(tilemm_t, int64_t, const float *, int64_t, float *);
+    typedef tilemm_status_t (*index_t)(tilemm_t, int64_t, const float *, int64_t, int64_t *);
+    static const vector_t vectors[] = {tilemm_ssum, tilemm_sasum, tilemm_snrm2, tilemm_smax,
+                                       tilemm_smin};
+    static const char *const vector_names[] = {"ssum: ", "sasum: ", "snrm2: ", "smax: ", "smin: "};
+    static const index_t index_functions[] = {tilemm_isamax, tilemm_isamin, tilemm_ismax,
+                                              tilemm_ismin};
+    static const char *const index_names[] = {"isamax: ", "isamin: ", "ismax: ", "ismin: "};
+    float *r = result;
+    int f;
+    for (f = 0; f < 5; f++) {
+        REFUSED(vectors[f](ctx, -1, x, 1, r), vector_names[f], "n = -1", "must be at least 0");
+        REFUSED(vectors[f](ctx, 8, x, 0, r), vector_names[f], "incx = 0", "must not be 0");
+        REFUSED(vectors[f](ctx, 8, NULL, 1, r), vector_names[f], "x = NULL", "must be");
+        REFUSED(vectors[f](ctx, 8, x, 1, NULL), vector_names[f], "result = NULL", "must be");
+        REFUSED(vectors[f](ctx, 8, x, INT64_MIN, r), vector_names[f], "incx = ");
+        REFUSED(vectors[f](ctx, INT64_MAX, x, 3, r), vector_names[f], "incx = 3");
+    }
+    for (f = 0; f < 4; f++) {
+        REFUSED(index_functions[f](ctx, -1, x, 1, indices), index_names[f], "n = -1",
+                "must be at least 0");
+        REFUSED(index_functions[f](ctx, 8, x, 0, indices), index_names[f], "incx = 0",
+                "must not be 0");
+        REFUSED(index_functions[f](ctx, 8, NULL, 1, indices), index_names[f], "x = NULL",
+                "must be");
+        REFUSED(index_functions[f](ctx, 8, x, 1, NULL), index_names[f], "index = NULL", "must be");
+    }
+    REFUSED(tilemm_sdot(ctx, -1, x, 1, y, 1, r), "sdot: n = -1", "must be at least 0");
+    REFUSED(tilemm_sdot(ctx, 8, x, 0, y, 1, r), "sdot: incx = 0", "must not be 0");
+    REFUSED(tilemm_sdot(ctx, 8, x, 1, y, 0, r), "sdot: incy = 0", "must not be 0");
+    REFUSED(tilemm_sdot(ctx, 8, NULL, 1, y, 1, r), "sdot: x = NULL", "must be");
+    REFUSED(tilemm_sdot(ctx, 8, x, 1, NULL, 1, r), "sdot: y = NULL", "must be");
+    REFUSED(tilemm_sdot(ctx, 8, x, 1, y, 1, NULL), "sdot: result = NULL", "must be");
+#define R(op, axis, layout, rows, cols, a, lda, out, incout, ...)                                  \
+    do {                                                                                           \
+        REFUSED(tilemm_sreduce(ctx, (tilemm_reduce_t)(op), (tilemm_axis_t)(axis),                  \
+                               (tilemm_layout_t)(layout), rows, cols, a, lda, out, incout),        \
+                "sreduce: ", __VA_ARGS__);                                                         \
+        REFUSED(tilemm_sargreduce(ctx, (tilemm_reduce_t)(op), (tilemm_axis_t)(axis),               \
+                                  (tilemm_layout_t)(layout), rows, cols, a, lda, out, incout,      \
+                                  indices),                                                        \
+                "sargreduce: ", __VA_ARGS__);                                                      \
+    } while (0)
+    R(9, 0, TILEMM_ROW_MAJOR, 4, 5, x, 5, r, 1, "op = 9", "must be");
+    R(-1, 0, TILEMM_ROW_MAJOR, 4, 5, x, 5, r, 1, "op = -1", "must be");
+    R(TILEMM_MAX, 2, TILEMM_ROW_MAJOR, 4, 5, x, 5, r, 1, "axis = 2", "must be");
+    R(TILEMM_MAX, 0, 99, 4, 5, x, 5, r, 1, "layout = 99", "must be");
+    R(TILEMM_MAX, 0, TILEMM_ROW_MAJOR, -4, 5, x, 5, r, 1, "rows = -4", "must be at least 0");
+    R(TILEMM_MAX, 0, TILEMM_ROW_MAJOR, 4, -5, x, 5, r, 1, "cols = -5", "must be at least 0");
+    R(TILEMM_MAX, 1, TILEMM_ROW_MAJOR, 4, 5, x, 4, r, 1, "lda = 4, must be at least 5");
+    R(TILEMM_MAX, 1, TILEMM_COL_MAJOR, 4, 5, x, 3, r, 1, "lda = 3, must be at least 4");
+    R(TILEMM_MAX, 0, TILEMM_ROW_MAJOR, 4, 5, NULL, 5, r, 1, "a = NULL", "must be");
+    R(TILEMM_MAX, 0, TILEMM_ROW_MAJOR, 4, 5, x, 5, r, 0, "incout = 0", "must not be 0");
+#undef R
+    REFUSED(
+        tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5, x, 5, NULL, 1),
+        "sreduce: out = NULL", "must be");
+    REFUSED(tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5, x, 5, r, 1,
+                              NULL),
+            "sargreduce: index_out = NULL", "must be");
+    for (f = TILEMM_SUM; f < TILEMM_MAX; f++)
+        REFUSED(tilemm_sargreduce(ctx, (tilemm_reduce_t)f, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5,
+                                  x, 5, r, 1, indices),
+                "sargreduce: op = ", "must be");
+    offsets[0] = 0;
+    offsets[1] = 3;
+    offsets[2] = 8;
+    REFUSED(tilemm_sreduce_segments(ctx, (tilemm_reduce_t)77, 2, x, offsets, r),
+            "sreduce_segments: op = 77", "must be");
+    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, -2, x, offsets, r),
+            "sreduce_segments: segments = -2", "must be at least 0");
+    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, NULL, offsets, r),
+            "sreduce_segments: x = NULL", "must be");
+    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, x, NULL, r),
+            "sreduce_segments: offsets = NULL", "must be");
+    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, x, offsets, NULL),
+            "sreduce_segments: out = NULL", "must be");
+    offsets[2] = 2;
+    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, x, offsets, r),
+            "sreduce_segments: offsets[2] = 2", "must be at least 3");
+    offsets[0] = -1;
+    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, x, offsets, r),
+            "sreduce_segments: offsets[0] = -1", "must be at least 0");
+}
+
+int main(void)
+{
+    tilemm_t ctx;
+    test_begin(TEST_BACKEND);
+    ctx = test_context(TEST_BACKEND, "");
+    prepare_arguments();
+    sgemm_errors(ctx);
+    transpose_errors(ctx);
+    reduction_errors(ctx);
+    CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    return check_exit();
+}

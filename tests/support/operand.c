@@ -1,0 +1,170 @@
+/* operand.c - operands in every kind of memory, between guard bytes and guard pages.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
+#include "operand.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "program.h"
+#include "tools/gpu.h"
+
+const char *place_name(place_t place)
+{
+    static const char *const name[] = {"host", "device", "managed", "pinned"};
+    return name[place];
+}
+
+place_t rng_place(rng_t *rng, tilemm_backend_t backend)
+{
+    if (backend != TILEMM_BACKEND_CUDA || rng_range(rng, 0, 5) == 0)
+        return PLACE_HOST;
+    switch (rng_range(rng, 0, 9)) {
+    case 0: return PLACE_MANAGED;
+    case 1: return PLACE_PINNED;
+    default: return PLACE_DEVICE;
+    }
+}
+
+/* Host memory between two guard pages, which cannot be accessed. */
+static unsigned char *fenced_alloc(size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char *all =
+        mmap(NULL, bytes + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        return NULL;
+    if (mprotect(all, page, PROT_NONE) || mprotect(all + page + bytes, page, PROT_NONE))
+        test_give_up("mprotect failed");
+    return all + page;
+}
+
+static void fenced_free(unsigned char *memory, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    munmap(memory - page, bytes + 2 * page);
+}
+
+static void region_free(operand_t *operand, place_t place)
+{
+    unsigned char *memory = operand->region[place].memory;
+    if (!memory)
+        return;
+    if (place == PLACE_HOST)
+        fenced_free(memory, operand->region[place].capacity);
+    else if (place == PLACE_PINNED)
+        gpu_free_host(memory);
+    else
+        gpu_free(memory);
+    operand->region[place].memory = NULL;
+    operand->region[place].capacity = 0;
+}
+
+static void region_grow(operand_t *operand, place_t place, size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (operand->region[place].capacity >= bytes)
+        return;
+    region_free(operand, place);
+    bytes = (bytes + bytes / 4 + page - 1) / page * page;
+    operand->region[place].memory = test_need(place == PLACE_HOST      ? fenced_alloc(bytes)
+                                              : place == PLACE_DEVICE  ? gpu_malloc(bytes)
+                                              : place == PLACE_MANAGED ? gpu_malloc_managed(bytes)
+                                                                       : gpu_malloc_host(bytes));
+    operand->region[place].capacity = bytes;
+}
+
+static size_t whole(const operand_t *operand)
+{
+    return operand->guard_before + operand->bytes + operand->guard_after;
+}
+
+void operand_prepare(operand_t *operand, place_t place, size_t bytes, int64_t offset)
+{
+    size_t total;
+    operand->place = place;
+    operand->bytes = bytes;
+    operand->guard_before = GUARD_BYTES + (offset > 0 ? (size_t)offset : 0);
+    operand->guard_after = place == PLACE_HOST && offset < 0 ? 0 : GUARD_BYTES;
+    total = whole(operand);
+    region_grow(operand, place, total);
+    operand->memory = operand->region[place].memory;
+    if (!operand->guard_after)
+        operand->memory += operand->region[place].capacity - total;
+    operand->pointer = operand->memory + operand->guard_before;
+    if (operand->capacity < total) {
+        free(operand->store);
+        free(operand->saved);
+        free(operand->owned);
+        operand->capacity = total + total / 4;
+        operand->store = test_need(malloc(operand->capacity));
+        operand->saved = test_need(malloc(operand->capacity));
+        operand->owned = test_need(malloc(operand->capacity));
+    }
+    memset(operand->store, 0xff, total);
+    operand->image = operand->store + operand->guard_before;
+    operand->numbers = (void *)operand->image;
+}
+
+int64_t rng_offset(rng_t *rng, size_t alignment)
+{
+    return rng_range(rng, 0, 2) == 0 ? -1 : (int64_t)alignment * rng_range(rng, 0, 3);
+}
+
+void operand_send(operand_t *operand)
+{
+    size_t total = whole(operand);
+    memcpy(operand->saved, operand->store, total);
+    memset(operand->owned, 0, total);
+    if (operand->place == PLACE_DEVICE) {
+        if (gpu_to_device(operand->memory, operand->store, total))
+            test_give_up("copy to the device failed");
+        gpu_synchronize();
+    } else {
+        memcpy(operand->memory, operand->store, total);
+    }
+}
+
+void operand_own(operand_t *operand, size_t first_byte, size_t bytes)
+{
+    if (first_byte + bytes > operand->bytes)
+        test_give_up("a test owns more than its operand has");
+    memset(operand->owned + operand->guard_before + first_byte, 1, bytes);
+}
+
+void operand_fetch(operand_t *operand)
+{
+    size_t total = whole(operand);
+    if (operand->place == PLACE_DEVICE) {
+        if (gpu_synchronize() || gpu_to_host(operand->store, operand->memory, total))
+            test_give_up("copy from the device failed");
+    } else {
+        if (operand->place == PLACE_MANAGED && gpu_synchronize())
+            test_give_up("the device failed");
+        memcpy(operand->store, operand->memory, total);
+    }
+}
+
+int operand_intact(const operand_t *operand)
+{
+    size_t i, total = whole(operand);
+    unsigned char changed = 0;
+    for (i = 0; i < total; i++)
+        changed |= (unsigned char)((operand->store[i] ^ operand->saved[i]) &
+                                   (unsigned char)(operand->owned[i] - 1));
+    return !changed;
+}
+
+void operand_free(operand_t *operand)
+{
+    int place;
+    for (place = 0; place < PLACE_COUNT; place++)
+        region_free(operand, (place_t)place);
+    free(operand->store);
+    free(operand->saved);
+    free(operand->owned);
+    memset(operand, 0, sizeof(*operand));
+}

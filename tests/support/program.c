@@ -1,0 +1,124 @@
+/* program.c - how a test program begins and ends.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+
+#include "program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/gpu.h"
+
+void test_give_up(const char *what)
+{
+    fprintf(stderr, "tests: %s\n", what);
+    exit(1);
+}
+
+void *test_need(void *memory)
+{
+    if (!memory)
+        test_give_up("out of memory");
+    return memory;
+}
+
+void test_begin(tilemm_backend_t backend)
+{
+    tilemm_t ctx;
+    tilemm_status_t status;
+    unsetenv("TILEMM_BACKEND");
+    unsetenv("TILEMM_ARCH");
+    unsetenv("TILEMM_NUM_THREADS");
+    unsetenv("TILEMM_MATH");
+    unsetenv("TILEMM_LOG");
+    unsetenv("TILEMM_VARIANT");
+    if (backend != TILEMM_BACKEND_CUDA)
+        return;
+    if (gpu_open(0)) {
+        printf("skipped: %s\n", gpu_error());
+        exit(77);
+    }
+    status = tilemm_create(&ctx, backend, 0);
+#ifndef TILEMM_HAVE_CUDA
+    if (status == TILEMM_NO_DEVICE) {
+        printf("skipped: the library was built without CUDA\n");
+        exit(77);
+    }
+#endif
+    if (status != TILEMM_SUCCESS) {
+        fprintf(stderr, "a GPU is there, but tilemm_create says: %s\n",
+                tilemm_status_string(status));
+        exit(1);
+    }
+    tilemm_destroy(ctx);
+}
+
+int test_quick(void)
+{
+    const char *quick = getenv("TILEMM_TEST_QUICK");
+    return quick && strcmp(quick, "1") == 0;
+}
+
+tilemm_t test_context(tilemm_backend_t backend, const char *arch)
+{
+    tilemm_t ctx = NULL;
+    tilemm_status_t status;
+    if (arch[0])
+        setenv("TILEMM_ARCH", arch, 1);
+    else
+        unsetenv("TILEMM_ARCH");
+    status = tilemm_create(&ctx, backend, 0);
+    unsetenv("TILEMM_ARCH");
+    if (status != TILEMM_SUCCESS || !ctx) {
+        fprintf(stderr, "tilemm_create with TILEMM_ARCH=%s: %s\n", arch,
+                tilemm_status_string(status));
+        exit(1);
+    }
+    return ctx;
+}
+
+const char *const *test_archs(tilemm_backend_t backend)
+{
+    static const char *const cuda[] = {"", "sm80", "sm90", NULL};
+#if defined(__x86_64__) || defined(__i386__)
+    static const char *const cpu[] = {"", "generic", "avx2", "avx512", "amx", NULL};
+#elif defined(__aarch64__)
+    static const char *const cpu[] = {"", "generic", "neon", NULL};
+#else
+    static const char *const cpu[] = {"", "generic", NULL};
+#endif
+    return backend == TILEMM_BACKEND_CUDA ? cuda : cpu;
+}
+
+/* The architecture in a GPU kernel's name: 80 for "sgemm_ffma_sm80_64x64x16_nt"; 0 if none. */
+static int sm_of(const char *kernel)
+{
+    const char *sm = strstr(kernel, "_sm");
+    return sm ? atoi(sm + 3) : 0;
+}
+
+int test_kernel_allowed(const char *kernel, const char *arch)
+{
+    if (strcmp(arch, "generic") == 0)
+        return !strstr(kernel, "avx") && !strstr(kernel, "neon") && !strstr(kernel, "amx");
+    if (strcmp(arch, "avx2") == 0)
+        return !strstr(kernel, "avx512") && !strstr(kernel, "amx");
+    if (strcmp(arch, "avx512") == 0)
+        return !strstr(kernel, "amx");
+    if (strncmp(arch, "sm", 2) == 0)
+        return sm_of(kernel) <= atoi(arch + 2);
+    return 1;
+}
+
+double test_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,235 @@
+/* layout_sgemm_ffma.c - the shared tiles of the GPU's FP32 multiply-add kernels: each element has
+ * one place, and no access of a warp has bank conflicts by the memory model. Needs no GPU.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <stddef.h>
+#include <string.h>
+
+#include "bank_conflicts.h"
+#include "ffma_tiles.h"
+#include "kernels/sgemm/layout.h"
+
+/* Count the squares of 4 x 4 elements of C that a thread computes: the first at (m, n), the others
+ * a constant distance apart. */
+static void own(int *owners, const tile_t *tile, unsigned m, unsigned n)
+{
+    const unsigned apart_m = (unsigned)(tile->m / tile->quads_m);
+    const unsigned apart_n = (unsigned)(tile->n / tile->quads_n);
+
+    for (unsigned i = 0; i < (unsigned)tile->quads_m; i++)
+        for (unsigned j = 0; j < (unsigned)tile->quads_n; j++)
+            owners[(m + i * apart_m) * 128 + n + j * apart_n]++;
+}
+
+/* Each square of C must be computed by exactly one thread. */
+static void check_owners(const int *owners, const tile_t *tile)
+{
+    for (int m = 0; m < tile->m; m += 4)
+        for (int n = 0; n < tile->n; n += 4)
+            CHECK(owners[m * 128 + n] == 1, "tile %s: (%d, %d) has %d owners", tile->name, m, n,
+                  owners[m * 128 + n]);
+}
+
+/* A shared tile of `width` x k elements, fetched through registers: each element is read once from
+ * global memory and stored once. */
+static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int transposed, int wide)
+{
+    const unsigned pieces = width * k / 128;
+    const int together = transposed ? !wide : wide; /* a lane's four go as one */
+    unsigned index[32];
+    static int fetched[128 * 32], stored[128 * 32];
+
+    memset(fetched, 0, sizeof fetched);
+    memset(stored, 0, sizeof stored);
+    for (unsigned piece = 0; piece < pieces; piece++)
+        for (unsigned j = 0; j < 4; j++) {
+            for (unsigned lane = 0; lane < 32; lane++) {
+                const unsigned at_k = tilemm__fetch_k(piece, lane, j, width, transposed, wide);
+                const unsigned at_mn = tilemm__fetch_mn(piece, lane, j, width, transposed, wide);
+
+                CHECK(at_k < k && at_mn < width, "(%u, %u) in %u x %u", at_k, at_mn, k, width);
+                index[lane] = tilemm__ms_index(at_k, at_mn, width, transposed);
+                CHECK(index[lane] < width * k, "%u", index[lane]);
+                CHECK(index[lane] == tilemm__ns_index(at_k, at_mn, width, transposed), "Ns");
+                if (together) /* the four are neighbours, and lie on 16 bytes */
+                    CHECK(index[lane] % 4 == j &&
+                              index[lane] - j ==
+                                  tilemm__ms_index(
+                                      tilemm__fetch_k(piece, lane, 0, width, transposed, wide),
+                                      tilemm__fetch_mn(piece, lane, 0, width, transposed, wide),
+                                      width, transposed),
+                          "%u", index[lane]);
+                if (wide) /* likewise in global memory */
+                    CHECK((transposed ? at_k : at_mn) % 4 == j, "(%u, %u)", at_k, at_mn);
+                fetched[at_k * width + at_mn]++;
+                stored[index[lane]]++;
+            }
+            if (!together)
+                check_free(index, 1, "store by 4 bytes", tile->name);
+            else if (j == 0)
+                check_free(index, 4, "store by 16 bytes", tile->name);
+        }
+    for (unsigned i = 0; i < width * k; i++)
+        CHECK(fetched[i] == 1 && stored[i] == 1, "element %u: %d, %d", i, fetched[i], stored[i]);
+}
+
+/* Every warp's reads of both tiles; every square of C has one thread. */
+static void check_fragments(const tile_t *tile, int transposed)
+{
+    const unsigned apart_m = (unsigned)(tile->m / tile->quads_m);
+    const unsigned apart_n = (unsigned)(tile->n / tile->quads_n);
+    static int owners[128 * 128];
+    unsigned index_m[32], index_n[32];
+
+    memset(owners, 0, sizeof owners);
+    for (unsigned warp_m = 0; warp_m < apart_m; warp_m += 16)
+        for (unsigned warp_n = 0; warp_n < apart_n; warp_n += 32)
+            for (unsigned k = 0; k < (unsigned)tile->k; k++) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const unsigned m = warp_m + tilemm__square_m(lane) * 4;
+                    const unsigned n = warp_n + tilemm__square_n(lane) * 4;
+
+                    index_m[lane] = tilemm__ms_index(k, m, (unsigned)tile->m, transposed);
+                    index_n[lane] = tilemm__ns_index(k, n, (unsigned)tile->n, transposed);
+                    for (int q = 1; q < tile->quads_m; q++) /* a constant apart */
+                        CHECK(tilemm__ms_index(k, m + (unsigned)q * apart_m, (unsigned)tile->m,
+                                               transposed) == index_m[lane] + (unsigned)q * apart_m,
+                              "%u", m);
+                    for (int q = 1; q < tile->quads_n; q++)
+                        CHECK(tilemm__ns_index(k, n + (unsigned)q * apart_n, (unsigned)tile->n,
+                                               transposed) == index_n[lane] + (unsigned)q * apart_n,
+                              "%u", n);
+                    for (unsigned e = 1; e < 4; e++)
+                        CHECK(tilemm__ms_index(k, m + e, (unsigned)tile->m, transposed) ==
+                                  index_m[lane] + e,
+                              "%u", m);
+                    if (k == 0)
+                        own(owners, tile, m, n);
+                }
+                check_halves(index_m, "read of Ms", tile->name);
+                check_halves(index_n, "read of Ns", tile->name);
+            }
+    check_owners(owners, tile);
+}
+
+/* The warps of one group of threads. */
+static unsigned warps_of(const tile_t *tile)
+{
+    return (unsigned)(tile->m / tile->quads_m * (tile->n / tile->quads_n)) / 512;
+}
+
+/* A shared tile of `width` x k elements, filled by asynchronous copies: transposed, by 4 bytes, and
+ * by 16 bytes. Each element is copied once, without conflicts; 16 bytes are contiguous. */
+static void check_copies(const tile_t *tile, unsigned width)
+{
+    const unsigned warps = warps_of(tile) * (unsigned)tile->groups, depth = (unsigned)tile->k;
+    static int copied[128 * 32];
+
+    for (int form = 0; form < 3; form++) {
+        const int transposed = form == 0, wide = form == 2;
+        const unsigned line = transposed ? 4 * warps : wide ? 128 * warps / width : warps;
+        const unsigned lines = (transposed ? width : depth) / line;
+        const unsigned along = transposed ? depth / 8 : wide ? 1 : width / 32;
+        unsigned index[32];
+
+        memset(copied, 0, sizeof copied);
+        for (unsigned i = 0; i < lines; i++)
+            for (unsigned j = 0; j < along; j++)
+                for (unsigned warp = 0; warp < warps; warp++) {
+                    for (unsigned lane = 0; lane < 32; lane++) {
+                        const unsigned thread = warp * 32 + lane;
+                        const unsigned x =
+                            tilemm__ffma_line(thread, i, width, warps, transposed, wide);
+                        const unsigned y = tilemm__ffma_along(thread, j, width, transposed, wide);
+                        const unsigned k = transposed ? y : x, mn = transposed ? x : y;
+
+                        CHECK(k < depth && mn < width, "(%u, %u) in %u x %u", k, mn, depth, width);
+                        index[lane] = tilemm__ffma_index(k, mn, width, transposed);
+                        CHECK(index[lane] < width * depth, "%u", index[lane]);
+                        for (unsigned e = 0; e < (wide ? 4u : 1u); e++) {
+                            CHECK(tilemm__ffma_index(k, mn + e, width, transposed) ==
+                                      index[lane] + e,
+                                  "(%u, %u)", k, mn);
+                            copied[index[lane] + e]++;
+                        }
+                        CHECK(!wide || mn % 4 == 0, "%u", mn);
+                    }
+                    check_free(index, wide ? 4 : 1, "copy", tile->name);
+                }
+        for (unsigned e = 0; e < width * depth; e++)
+            CHECK(copied[e] == 1, "tile %s: element %u: %d", tile->name, e, copied[e]);
+    }
+}
+
+/* Every warp's reads of both tiles; every square of C has one thread. */
+static void check_ffma_fragments(const tile_t *tile, int transposed)
+{
+    const unsigned apart_m = (unsigned)(tile->m / tile->quads_m);
+    const unsigned apart_n = (unsigned)(tile->n / tile->quads_n);
+    const unsigned lanes_m = tile->quads_m < tile->quads_n ? 8 : 4, lanes_n = 32 / lanes_m;
+    const unsigned warps_n = apart_n / 4 / lanes_n;
+    static int owners[128 * 128];
+    unsigned index_m[32], index_n[32];
+
+    memset(owners, 0, sizeof owners);
+    for (unsigned warp = 0; warp < warps_of(tile); warp++)
+        for (unsigned k = 0; k < (unsigned)tile->k; k++) {
+            for (unsigned lane = 0; lane < 32; lane++) {
+                const unsigned m =
+                    (warp / warps_n * lanes_m + tilemm__ffma_square_m(lane, lanes_m)) * 4;
+                const unsigned n =
+                    (warp % warps_n * lanes_n + tilemm__ffma_square_n(lane, lanes_m)) * 4;
+
+                index_m[lane] = tilemm__ffma_index(k, m, (unsigned)tile->m, transposed);
+                index_n[lane] = tilemm__ffma_index(k, n, (unsigned)tile->n, transposed);
+                for (unsigned q = 0; q < (unsigned)tile->quads_m; q++) /* a constant apart */
+                    for (unsigned e = 0; e < 4; e++)
+                        CHECK(tilemm__ffma_index(k, m + q * apart_m + e, (unsigned)tile->m,
+                                                 transposed) == index_m[lane] + q * apart_m + e,
+                              "%u", m);
+                for (unsigned q = 0; q < (unsigned)tile->quads_n; q++)
+                    for (unsigned e = 0; e < 4; e++)
+                        CHECK(tilemm__ffma_index(k, n + q * apart_n + e, (unsigned)tile->n,
+                                                 transposed) == index_n[lane] + q * apart_n + e,
+                              "%u", n);
+                if (k == 0)
+                    own(owners, tile, m, n);
+            }
+            check_halves(index_m, "read of Ms", tile->name);
+            check_halves(index_n, "read of Ns", tile->name);
+        }
+    check_owners(owners, tile);
+}
+
+/* The rows of one tile, which differ in transposes, follow each other: the first is enough. */
+static int is_first(const tile_t *tiles, size_t t)
+{
+    return t == 0 || memcmp(&tiles[t], &tiles[t - 1], offsetof(tile_t, name)) != 0;
+}
+
+int main(void)
+{
+    for (size_t t = 0; t < sizeof sm80_tiles / sizeof *sm80_tiles; t++) {
+        const tile_t *tile = &sm80_tiles[t];
+        if (!is_first(sm80_tiles, t))
+            continue;
+        check_copies(tile, (unsigned)tile->m);
+        check_copies(tile, (unsigned)tile->n);
+        for (int transposed = 0; transposed < 2; transposed++)
+            check_ffma_fragments(tile, transposed);
+    }
+    for (size_t t = 0; t < sizeof sm75_tiles / sizeof *sm75_tiles; t++)
+        for (int transposed = 0; transposed < 2 && is_first(sm75_tiles, t); transposed++) {
+            const tile_t *tile = &sm75_tiles[t];
+            for (int wide = 0; wide < 2; wide++) {
+                check_fetch(tile, (unsigned)tile->m, (unsigned)tile->k, transposed, wide);
+                check_fetch(tile, (unsigned)tile->n, (unsigned)tile->k, transposed, wide);
+            }
+            check_fragments(tile, transposed);
+        }
+    return check_exit();
+}

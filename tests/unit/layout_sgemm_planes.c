@@ -1,0 +1,197 @@
+/* layout_sgemm_planes.c - the shared tiles of the GPU's split-precision kernels: each number has
+ * one place, and no access of a warp has bank conflicts by the memory model. Needs no GPU.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <string.h>
+
+#include "bank_conflicts.h"
+#include "kernels/sgemm/cuda/split.h"
+#include "kernels/sgemm/layout.h"
+
+/* Of the tile of the pass that makes planes: lines, and pairs of k. Of the fused kernel: words from
+ * one group of 8 lines of a plane to the next. */
+enum {
+    LINES = TILEMM__SPLIT_LINES,
+    PAIRS = TILEMM__SPLIT_BLOCK / 2,
+    PITCH = TILEMM__SGEMM_FUSED_PITCH
+};
+
+/* A step of 32 k of the fused kernel: 4 warps turn numbers into planes, each 8 * count lines. Each
+ * number is read once and each word of a plane written once, without conflicts. */
+static void check_fused_layout(unsigned count, int k_major)
+{
+    const char *const tile = k_major ? "fused, along k" : "fused, along lines";
+    const unsigned lines = 4 * 8 * count; /* of 4 warps */
+    static int seen[128 * 32], written[128 / 8 * PITCH];
+    unsigned index[32];
+
+    memset(seen, 0, sizeof seen);
+    memset(written, 0, sizeof written);
+    for (unsigned warp = 0; warp < 4; warp++) {
+        const unsigned line0 = warp * 8 * count;
+
+        for (unsigned j = 0; j < count; j++)
+            for (unsigned i = 0; i < 8; i++) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const unsigned line = line0 + tilemm__fused_line(lane, j, count, k_major);
+                    const unsigned octet = lane % 4, k = tilemm__fused_k(octet, i);
+                    const unsigned first =
+                        tilemm__fused_staged(line0 + tilemm__fused_line(lane, 0, count, k_major),
+                                             tilemm__fused_k(octet, 0), k_major);
+
+                    CHECK(line < lines && k < 32, "(%u, %u)", line, k);
+                    index[lane] = tilemm__fused_staged(line, k, k_major);
+                    mark(seen, lines * 32, index[lane], 1);
+                    CHECK(index[lane] == (k_major ? ((first ^ (i / 4 * TILEMM__SGEMM_FUSED_HALF_K) ^
+                                                      (i % 4 / 2 * 2)) +
+                                                     i % 2 + j * TILEMM__SGEMM_FUSED_8_LINES)
+                                                  : ((first ^ (i % 4 * TILEMM__SGEMM_FUSED_NEXT)) +
+                                                     i / 4 * TILEMM__SGEMM_FUSED_HALF + j)),
+                          "number %u of lane %u", i, lane);
+                }
+                if (k_major ? i % 2 == 0 : j == 0)
+                    check_free(index, k_major ? 2 : (int)count, "read of a step", tile);
+            }
+        for (unsigned j = 0; j < count; j++)
+            for (unsigned i = 0; i < 4; i++) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    index[lane] = tilemm__fused_pair(
+                        line0 + tilemm__fused_line(lane, j, count, k_major), lane % 4, i);
+                    mark(written, lines / 8 * PITCH, index[lane], 1);
+                }
+                check_free(index, 1, "write of a plane", tile);
+            }
+    }
+    for (unsigned x = 0; x < lines * 32; x++)
+        CHECK(seen[x] == 1, "number %u: %d", x, seen[x]);
+    for (unsigned x = 0; x < lines / 8 * PITCH; x++)
+        CHECK(written[x] == (x % PITCH < 128), "word %u: %d", x, written[x]);
+}
+
+/* A finished tile of C on its way through shared memory: each element is written once, two at a
+ * time; rows are read. Neither has conflicts. */
+static void check_fused_tile(unsigned rows, unsigned width, int k_major)
+{
+    const char *const tile = "fused, finished";
+    static int written[128 * 128];
+    unsigned index[32];
+
+    memset(written, 0, sizeof written);
+    for (unsigned warp = 0; warp < rows / 16; warp++)
+        for (unsigned half = 0; half < 2; half++)
+            for (unsigned col = 0; col < width; col += 8) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    index[lane] =
+                        tilemm__fused_tile(warp * 16 + tilemm__fused_line(lane, half, 2, k_major),
+                                           col + lane % 4 * 2, width);
+                    mark(written, rows * width, index[lane], 2);
+                }
+                check_free(index, 2, "write of a tile", tile);
+            }
+    for (unsigned x = 0; x < rows * width; x++)
+        CHECK(written[x] == 1, "element %u: %d", x, written[x]);
+    for (unsigned row = 0; row < rows; row++)
+        for (unsigned col = 0; col < width; col += 32) {
+            for (unsigned lane = 0; lane < 32; lane++)
+                index[lane] = tilemm__fused_tile(row, col + lane, width);
+            check_free(index, 1, "read of a tile", tile);
+        }
+}
+
+/* A plane that the pass of its own transposes: each lane of 8 warps writes `vec` neighbouring
+ * lines, and pairs of k; lines are read along k. */
+static void check_transposed_plane(unsigned vec)
+{
+    enum { THREADS = 256 };
+    const char *const tile = "plane transposed over";
+    const unsigned across = LINES / vec, down = THREADS / across;
+    static int written[LINES * PAIRS];
+    unsigned index[32];
+
+    memset(written, 0, sizeof written);
+    for (unsigned warp = 0; warp < THREADS / 32; warp++)
+        for (unsigned v = 0; v < vec; v++)
+            for (unsigned first = 0; first < PAIRS; first += down) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const unsigned thread = warp * 32 + lane;
+
+                    index[lane] = tilemm__split_turned(thread % across * vec + v,
+                                                       first + thread / across, PAIRS);
+                    mark(written, LINES * PAIRS, index[lane], 1);
+                }
+                check_free(index, 1, "write of a plane", tile);
+            }
+    for (unsigned x = 0; x < LINES * PAIRS; x++)
+        CHECK(written[x] == 1, "word %u: %d", x, written[x]);
+    for (unsigned line = 0; line < LINES; line++)
+        for (unsigned first = 0; first < PAIRS; first += 128) {
+            for (unsigned lane = 0; lane < 32; lane++)
+                index[lane] = tilemm__split_turned(line, first + lane * 4, PAIRS);
+            check_free(index, 4, "read of a plane", tile);
+        }
+}
+
+/* Where a piece of a row lies, in pieces. */
+static unsigned plane_piece(unsigned row, unsigned piece, unsigned per_row)
+{
+    return row * per_row + (piece ^ tilemm__tensor_swizzle(row, per_row));
+}
+
+/* A plane's tile of `rows` rows of `per_row` pieces of 16 bytes. It is copied piece by piece; an
+ * instruction reads four matrices of 8 rows by one piece, in the order that A or B needs. */
+static void check_planes(unsigned rows, unsigned per_row)
+{
+    const char *const tile = per_row == 4 ? "rows of 64 bytes" : "rows of 128 bytes";
+    static int copied[256 * 8];
+    unsigned index[32];
+
+    memset(copied, 0, sizeof copied);
+    for (unsigned first = 0; first < rows * per_row; first += 32) {
+        for (unsigned lane = 0; lane < 32; lane++) {
+            const unsigned piece = first + lane;
+
+            index[lane] = plane_piece(piece / per_row, piece % per_row, per_row) * 4;
+            mark(copied, rows * per_row, index[lane] / 4, 1);
+        }
+        check_free(index, 4, "copy of a plane", tile);
+    }
+    for (unsigned x = 0; x < rows * per_row; x++)
+        CHECK(copied[x] == 1, "piece %u: %d", x, copied[x]);
+    for (unsigned line = 0; line < rows; line += 16)
+        for (unsigned k = 0; k < per_row; k += 2)
+            for (unsigned is_b = 0; is_b < 2; is_b++) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const unsigned odd = lane / 8 % 2, last = lane / 16;
+                    const unsigned row = lane % 8 + (is_b ? last : odd) * 8;
+                    const unsigned piece = is_b ? odd : last;
+
+                    index[lane] = plane_piece(line + row, k + piece, per_row) * 4;
+                    /* The kernel has it from the first fragment's address. */
+                    CHECK(index[lane] ==
+                              ((plane_piece(row, piece, per_row) ^ k) + line * per_row) * 4,
+                          "line %u, piece %u", line, k);
+                }
+                check_free(index, 4, "read of a fragment", tile);
+            }
+}
+
+int main(void)
+{
+    check_planes(128, 8);
+    check_planes(64, 4);
+    for (unsigned count = 1; count <= 4; count *= 2)
+        for (int k_major = 0; k_major < 2; k_major++)
+            check_fused_layout(count, k_major);
+    check_transposed_plane(4);
+    check_transposed_plane(2);
+    for (int k_major = 0; k_major < 2; k_major++) {
+        check_fused_tile(128, 128, k_major);
+        check_fused_tile(128, 64, k_major);
+        check_fused_tile(256, 32, k_major);
+    }
+    return check_exit();
+}

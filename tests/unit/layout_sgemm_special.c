@@ -1,0 +1,163 @@
+/* layout_sgemm_special.c - the shared tiles of the GPU's kernels for small batches, skinny products
+ * and exact lines: each word has one place, and the accesses of warps have the bank conflicts that
+ * the layouts promise, by the memory model. Needs no GPU.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <string.h>
+
+#include "bank_conflicts.h"
+#include "kernels/sgemm/layout.h"
+
+/* Small batch: matrices of p x p, whose threads compute 4 x 4 elements each, as many of them as
+ * fill whole warps. They are copied by 4 words or by one, and read along k or across it. */
+static void check_small_batch(int p)
+{
+    const int lanes_m = p / 4, per_matrix = lanes_m * lanes_m;
+    const int group = per_matrix < 32 ? 32 : per_matrix, matrices = group / per_matrix;
+    const int pitch = tilemm__tiny_pitch(p), words = matrices * pitch;
+    const char *const tile = "small batch";
+    static int copied[32 * 36];
+    unsigned index[32];
+
+    CHECK(words <= (int)(sizeof copied / sizeof *copied), "%d", words);
+    for (int wide = 0; wide < 2; wide++) {
+        const int per_row = wide ? p / 4 : p, per_piece = p / per_row;
+
+        memset(copied, 0, sizeof copied);
+        for (int first = 0; first < matrices * p * per_row; first += 32) {
+            for (int lane = 0; lane < 32; lane++) {
+                const int piece = first + lane, matrix = piece / (p * per_row);
+                const int row = piece / per_row % p, column = piece % per_row * per_piece;
+
+                index[lane] =
+                    (unsigned)(matrix * pitch + tilemm__tiny_piece(row, column, p) + column % 4);
+                mark(copied, (unsigned)words, index[lane], (unsigned)per_piece);
+            }
+            check_conflicts(index, per_piece, p > 4 ? 0 : wide ? 4 : 1, "copy of a matrix", tile);
+        }
+        for (int x = 0; x < words; x++)
+            CHECK(copied[x] == (x % pitch < p * p), "word %d: %d", x, copied[x]);
+    }
+    for (int along_k = 0; along_k < 2; along_k++)
+        for (int is_n = 0; is_n < 2; is_n++)
+            for (int i = 0; i < 4; i++)
+                for (int k = 0; k < p; k += 4)
+                    for (int warp = 0; warp < group / 32; warp++) {
+                        for (int lane = 0; lane < 32; lane++) {
+                            const int thread = warp * 32 + lane, of = thread % per_matrix;
+                            const int square = is_n ? of % lanes_m : of / lanes_m;
+
+                            index[lane] =
+                                (unsigned)(thread / per_matrix * pitch +
+                                           (along_k ? tilemm__tiny_piece(square * 4 + i, k, p)
+                                                    : tilemm__tiny_piece(k + i, square * 4, p)));
+                        }
+                        check_free(index, 4, "read of a matrix", tile);
+                    }
+}
+
+/* Skinny products: a tile of Z of n columns has each word in one place, and is read without
+ * conflicts by `lanes` lanes along k or, if that is 0, by 32 / along_m lanes. */
+static void check_skinny(int n, int lanes, int wide, int along_m)
+{
+    const int depth = tilemm__thin_chunk(n), pitch = tilemm__thin_pitch(n, lanes);
+    const int words = lanes ? n * pitch : depth * pitch;
+    const char *const tile = lanes ? "skinny, across" : "skinny, down";
+    static int seen[16 * 4096];
+    unsigned index[32];
+
+    CHECK(words <= (int)(sizeof seen / sizeof *seen), "%d", words);
+    memset(seen, 0, sizeof seen);
+    for (int k = 0; k < depth; k++)
+        for (int j = 0; j < n; j++)
+            mark(seen, (unsigned)words, (unsigned)tilemm__thin_index(k, j, pitch, lanes, wide), 1);
+    for (int x = 0; x < words; x++)
+        CHECK(seen[x] == (x % pitch < (lanes ? depth : n)), "word %d: %d", x, seen[x]);
+
+    if (lanes)
+        for (int k0 = 0; k0 < depth; k0 += 4 * lanes)
+            for (int j = 0; j < n; j++) {
+                for (int lane = 0; lane < 32; lane++) {
+                    index[lane] = (unsigned)(j * pitch + k0 + lane % lanes * 4);
+                    for (int i = 0; i < 4; i++) { /* the k of the lane's word of X */
+                        const int k = k0 + (wide ? lane % lanes * 4 + i : i * lanes + lane % lanes);
+
+                        CHECK((unsigned)tilemm__thin_index(k, j, pitch, lanes, wide) ==
+                                  index[lane] + (unsigned)i,
+                              "(%d, %d)", k, j);
+                    }
+                }
+                check_free(index, 4, "read of Z", tile);
+            }
+    else
+        for (int k0 = 0; k0 + 32 / along_m <= depth; k0 += 32 / along_m)
+            for (int j = 0; j < n; j += 4) {
+                for (int lane = 0; lane < 32; lane++)
+                    index[lane] =
+                        (unsigned)tilemm__thin_index(k0 + lane / along_m, j, pitch, 0, wide);
+                check_free(index, n < 4 ? 1 : 4, "read of Z", tile);
+            }
+}
+
+/* Exact lines: tiles of `lines` and of `others` lines, `depth` k deep; each of 256 threads computes
+ * m x n elements. They are stored along k or along the lines, and read without conflicts. */
+static void check_exact_lines(int lines, int others, int depth, int m, int n)
+{
+    const char *const tile = "exact lines";
+    const int quad = n < 4 ? n : 4, stores_along_k = depth < 32 ? 0 : 3;
+    unsigned index[32];
+
+    for (int side = 0; side < 2; side++) {
+        const int width = side ? others : lines;
+
+        for (int along_k = 0; along_k < 2; along_k++)
+            for (int first = 0; first < width * depth; first += 32) {
+                for (int lane = 0; lane < 32; lane++) {
+                    const int at = first + lane;
+
+                    index[lane] =
+                        (unsigned)tilemm__left_index(along_k ? at % depth : at / width,
+                                                     along_k ? at / depth : at % width, width);
+                }
+                check_conflicts(index, 1, along_k ? stores_along_k : width < 32, "store of a tile",
+                                tile);
+            }
+    }
+    for (int k = 0; k < depth; k++)
+        for (int warp = 0; warp < 8; warp++) {
+            for (int i = 0; i < m; i += 4) {
+                for (int lane = 0; lane < 32; lane++)
+                    index[lane] = (unsigned)tilemm__left_index(
+                        k, (warp * 32 + lane) / (others / n) * m + i, lines);
+                check_free(index, m < 4 ? 1 : 4, "read of Ms", tile);
+            }
+            for (int q = 0; q < n / quad; q++) {
+                for (int lane = 0; lane < 32; lane++)
+                    index[lane] = (unsigned)tilemm__left_index(
+                        k, (warp * 32 + lane) % (others / n) * quad + q * others / (n / quad),
+                        others);
+                check_free(index, quad, "read of Ns", tile);
+            }
+        }
+}
+
+int main(void)
+{
+    for (int p = 4; p <= 32; p *= 2)
+        check_small_batch(p);
+    for (int n = 1; n <= 16; n = n < 4 ? 4 : n * 2) {
+        for (int wide = 0; wide < 2; wide++) {
+            check_skinny(n, 8, wide, 0);
+            check_skinny(n, 16, wide, 0);
+        }
+        check_skinny(n, 0, 1, 4);
+        check_skinny(n, 0, 1, 32);
+    }
+    check_exact_lines(16, 32, 64, 1, 2);
+    check_exact_lines(128, 128, 8, 8, 8);
+    return check_exit();
+}

@@ -1,0 +1,118 @@
+/* bench_files.c - the results of `tilemm bench` as CSV and JSON.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "bench_report.h"
+
+/* A column of CSV, a member of JSON: a text, or a number where it is NULL. */
+typedef struct {
+    const char *name, *text;
+    double number;
+    int digits; /* in CSV */
+} field_t;
+
+enum { FIELDS = 15 };
+
+static void fields_of(const report_t *report, const record_t *r, field_t *fields)
+{
+    const field_t all[FIELDS] = {
+        {"verb", r->of.verb, 0, 0},
+        {"device", report->tables[r->table].device, 0, 0},
+        {"table", report->tables[r->table].title, 0, 0},
+        {"size", r->of.size, 0, 0},
+        {"version", r->name, 0, 0},
+        {"kernel", r->got.kernel, 0, 0},
+        {"repetitions", NULL, r->got.reps, 9},
+        {"median_s", NULL, r->got.median, 9},
+        {"q1_s", NULL, r->got.q1, 9},
+        {"q3_s", NULL, r->got.q3, 9},
+        {"rate", NULL, r->rate, 9},
+        {"unit", r->of.unit, 0, 0},
+        {"ratio", NULL, r->ratio, 6},
+        {"error", NULL, r->got.error, 9},
+        {"error_kind", r->of.error_kind, 0, 0},
+    };
+
+    memcpy(fields, all, sizeof all);
+}
+
+/* In quotes where the column always has them (device, table, version), or the text needs them. */
+static void write_csv_text(FILE *file, const field_t *field, int column)
+{
+    const int quoted =
+        column == 1 || column == 2 || column == 4 || strpbrk(field->text, ",\"") != NULL;
+
+    if (quoted)
+        putc('"', file);
+    for (const char *c = field->text; *c; c++) {
+        if (*c == '"')
+            putc('"', file);
+        putc(*c, file);
+    }
+    if (quoted)
+        putc('"', file);
+}
+
+void report_write_csv(const report_t *report)
+{
+    FILE *file = report->csv;
+    field_t fields[FIELDS];
+
+    fputs("verb,device,table,size,version,kernel,repetitions,median_s,q1_s,q3_s,rate,unit,ratio,"
+          "error,error_kind\n",
+          file);
+    for (size_t i = 0; i < report->count; i++) {
+        fields_of(report, &report->records[i], fields);
+        if (isnan(report->records[i].got.error))
+            fields[FIELDS - 1].text = "";
+        for (int f = 0; f < FIELDS; f++) {
+            if (fields[f].text)
+                write_csv_text(file, &fields[f], f);
+            else if (!isnan(fields[f].number))
+                fprintf(file, "%.*g", fields[f].digits, fields[f].number);
+            putc(f + 1 < FIELDS ? ',' : '\n', file);
+        }
+    }
+}
+
+static void write_json_text(FILE *file, const char *text)
+{
+    putc('"', file);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putc('\\', file);
+        if ((unsigned char)*text < ' ')
+            fprintf(file, "\\u%04x", (unsigned)*text);
+        else
+            putc(*text, file);
+    }
+    putc('"', file);
+}
+
+/* JSON has neither NaN, which is null here, nor infinity, which is the largest double. */
+void report_write_json(const report_t *report)
+{
+    FILE *file = report->json;
+    field_t fields[FIELDS];
+
+    fprintf(file, "{\"tilemm\": \"%s\", \"results\": [", tilemm_version());
+    for (size_t i = 0; i < report->count; i++) {
+        fields_of(report, &report->records[i], fields);
+        fprintf(file, "%s\n  {", i ? "," : "");
+        for (int f = 0; f < FIELDS; f++) {
+            const double x = fields[f].number;
+            fprintf(file, "%s\"%s\": ", f ? ", " : "", fields[f].name);
+            if (fields[f].text)
+                write_json_text(file, fields[f].text);
+            else if (isnan(x))
+                fputs("null", file);
+            else
+                fprintf(file, "%.17g", isinf(x) ? copysign(DBL_MAX, x) : x);
+        }
+        putc('}', file);
+    }
+    fputs("\n]}\n", file);
+}

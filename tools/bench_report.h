@@ -1,0 +1,48 @@
+/* bench_report.h - the results of `tilemm bench`, which are printed as they come and written to
+ * files at the end.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_TOOLS_BENCH_REPORT_H
+#define TILEMM_TOOLS_BENCH_REPORT_H
+
+#include <stdio.h>
+
+#include "bench.h"
+
+/* One contender on one case. */
+typedef struct {
+    int table;
+    bench_case_t of;
+    contender_t got;
+    char name[48];
+    double rate, ratio; /* ratio NaN: it is ours */
+} record_t;
+
+typedef struct {
+    char title[320], device[160];
+    char head[480]; /* of Markdown: processor or device, versions, date */
+} table_t;
+
+struct report {
+    FILE *table_stream; /* NULL: standard output belongs to a file format */
+    FILE *csv, *json;
+    const char *csv_name, *json_name, *plot_name;
+    int markdown;
+    int on_terminal, progress_shown;
+    int size_width; /* of the table's first column */
+    int wrong;      /* results of ours */
+    int failed;
+    table_t *tables;
+    int table_count;
+    record_t *records;
+    size_t count, room;
+};
+
+void report_write_csv(const report_t *report);
+void report_write_json(const report_t *report);
+
+/* gnuplot: whether it is there; the plot. draw_plot returns a status, after a message. */
+int report_has_gnuplot(void);
+int report_draw_plot(const report_t *report);
+
+#endif
