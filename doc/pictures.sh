@@ -29,7 +29,7 @@ banks column-padded --tile 32x33 --access column --at 0,5
 banks column-swizzled --expr 'row*32 + (col ^ row)' --access column --at 0,5
 banks vectors --stride 4 --vector 4
 banks vectors-column --tile 32x36 --access column --vector 4
-banks ns-turned --expr 'row*64 + (col ^ (row & 7) * 4)' --access 8x4
+banks ns-transposed --expr 'row*64 + (col ^ (row & 7) * 4)' --access 8x4
 coalescing aligned --stride 1
 coalescing shifted --stride 1 --base 4
 coalescing shifted-lines --stride 1 --base 4 --cc 2.0

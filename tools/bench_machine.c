@@ -162,7 +162,7 @@ static int read_number(const char *path, const char *key, uint64_t *number)
     return found;
 }
 
-/* What the host can still give: of the machine, and of the control group where there is one. */
+/* Memory that is free on the host: of the machine, and of the control group where there is one. */
 static uint64_t free_host_memory(void)
 {
     static const struct {
@@ -293,7 +293,7 @@ int buffer_send(const machine_t *machine, const buffer_t *buffer)
 {
     if (!machine->on_gpu)
         return 0;
-    /* The copy and the work on the stream, before it and after it, do not wait for each other. */
+    /* The stream does not wait for the copy, nor the copy for the stream. */
     if (check_peer("the device", gpu_synchronize()) != 0 ||
         check_peer("a copy to the device",
                    gpu_to_device(buffer->device, buffer->host, buffer->bytes)) != 0)
@@ -353,8 +353,8 @@ static uint64_t next_random(uint64_t *state)
     return z ^ z >> 31;
 }
 
-/* A value is 0.8 times one and 0.6 times another of a table of normal numbers: normal again, of
- * 2^32 different values, and made as fast as memory takes them. */
+/* A value is 0.8 times one and 0.6 times another entry of a table of normal numbers: it is normal
+ * again, takes 2^32 different values, and is made as fast as memory takes it. */
 void fill_normal(float *x, size_t count, uint64_t seed)
 {
     enum { TABLE = 65536 };

@@ -1,8 +1,8 @@
 /* bench_measure.c - how `tilemm bench` measures: contenders in turns, on the clock that fits.
  *
- * On the CPU by CLOCK_MONOTONIC, with as many runs in a sample as make it long enough, after a
- * pause in which the other's idle threads stop spinning, and a warm-up. On a GPU by events on the
- * stream; runs that are short are captured in a graph, several to a graph, so that the time is the
+ * On the CPU by CLOCK_MONOTONIC: a sample has enough runs to take some milliseconds, and begins
+ * with a pause, in which the peer's idle threads stop spinning, and a warm-up. On a GPU by events
+ * on the stream: short runs are captured in a graph, several to a graph, so that the time is the
  * device's and not that of launching.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -38,7 +38,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Longer than OpenMP's threads, and OpenBLAS's as tools/reference.c sets it, spin when idle. */
+/* Idle threads of OpenMP, and of OpenBLAS as tools/reference.c sets it, stop spinning sooner. */
 static void let_threads_sleep(void)
 {
     const struct timespec pause = {.tv_nsec = 3000000};
@@ -146,7 +146,7 @@ static int compare_doubles(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The value below which the fraction lies, between samples where need be. */
+/* The value below which this fraction of the samples lies, interpolated between two samples. */
 static double quantile(const double *sorted, int count, double fraction)
 {
     const double at = fraction * (count - 1);

@@ -7,13 +7,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -172,24 +169,11 @@ static int run_gnuplot(const report_t *report, int output)
 
 int report_draw_plot(const report_t *report)
 {
-    char target[PATH_MAX], temporary[PATH_MAX];
-    mode_t mask;
-    int output, status;
+    output_t output;
 
     if (!report->count)
         return EXIT_OK;
-    if (output_names(report->plot_name, target, temporary, PATH_MAX) != 0)
+    if (output_open(&output, report->plot_name) != 0)
         return EXIT_FAILED;
-    output = mkstemp(temporary);
-    if (output < 0)
-        return command_error("%s: cannot be written: %s", report->plot_name, strerror(errno));
-    mask = umask(0);
-    umask(mask);
-    status = run_gnuplot(report, output);
-    if (status == EXIT_OK && (fchmod(output, 0666 & ~mask) != 0 || rename(temporary, target) != 0))
-        status = command_error("%s: cannot be written: %s", report->plot_name, strerror(errno));
-    close(output);
-    if (status != EXIT_OK)
-        unlink(temporary);
-    return status;
+    return output_close(&output, run_gnuplot(report, output.fd));
 }

@@ -38,7 +38,7 @@ void report_note(report_t *report, const char *text)
     if (!report->table_stream)
         return;
     clear_progress(report);
-    fprintf(report->table_stream, "%s\n", text);
+    fprintf(report->table_stream, "%s%s\n", report->markdown ? "\n" : "", text);
     fflush(report->table_stream);
 }
 

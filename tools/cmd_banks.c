@@ -49,8 +49,8 @@ static void describe_layout(const tilemm_tile_layout_t *layout, char *text, size
         snprintf(text, size, "rows of %d elements", layout->pitch);
 }
 
-/* What would free the tile for this access and for rows (for columns, if this one is along rows).
- */
+/* The pad and the swizzle that free the tile of conflicts for this access and for rows (for
+ * columns, if this access is along rows). */
 static void advise(const access_request_t *request, char *text, size_t size)
 {
     tilemm_tile_access_t accesses[2] = {request->walk, {1, 32, 1}};

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 const word_t backend_words[] = {
     {"auto", TILEMM_BACKEND_AUTO}, {"cpu", TILEMM_BACKEND_CPU}, {"cuda", TILEMM_BACKEND_CUDA}, {0}};
@@ -290,4 +291,38 @@ int output_names(const char *path, char *target, char *temporary, size_t size)
     return resolve_output(path, target, size) == 0 && name_beside(target, temporary, size) == 0
                ? 0
                : -1;
+}
+
+int output_open(output_t *output, const char *path)
+{
+    mode_t mask;
+
+    output->path = path;
+    if (output_names(path, output->target, output->temporary, PATH_MAX) != 0)
+        return -1;
+    output->fd = mkstemp(output->temporary);
+    if (output->fd < 0)
+        return -output_error(output);
+    mask = umask(0);
+    umask(mask);
+    if (fchmod(output->fd, 0666 & ~mask) == 0)
+        return 0;
+    output_close(output, output_error(output));
+    return -1;
+}
+
+int output_error(const output_t *output)
+{
+    return command_error("%s: cannot be written: %s", output->path, strerror(errno));
+}
+
+int output_close(output_t *output, int status)
+{
+    if (close(output->fd) != 0 && status == EXIT_OK)
+        status = output_error(output);
+    if (status == EXIT_OK && rename(output->temporary, output->target) != 0)
+        status = output_error(output);
+    if (status != EXIT_OK)
+        unlink(output->temporary);
+    return status;
 }

@@ -77,6 +77,22 @@ int reduce_is_index(reduce_op_t op);
  * and is not a regular file is refused. */
 int output_names(const char *path, char *target, char *temporary, size_t size);
 
+/* Such a file while it is written. */
+typedef struct {
+    const char *path;
+    int fd;
+    char target[PATH_MAX], temporary[PATH_MAX];
+} output_t;
+
+int output_open(output_t *output, const char *path); /* 0, or -1 with a message */
+
+/* Print that it cannot be written, and errno's reason. Returns EXIT_FAILED. */
+int output_error(const output_t *output);
+
+/* Close it; rename it if status is EXIT_OK, otherwise remove it. Returns the status, or EXIT_FAILED
+ * with a message. */
+int output_close(output_t *output, int status);
+
 /* Options that every verb with a context takes. */
 typedef struct {
     int backend; /* tilemm_backend_t */

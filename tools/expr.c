@@ -20,7 +20,7 @@ typedef struct {
     int failed, depth;
 } parser_t;
 
-/* The first thing that is wrong counts. Returns 0, as a value to go on with. */
+/* Keep the first error. Returns 0, a value with which parsing goes on. */
 __attribute__((format(printf, 2, 3))) static int64_t wrong(parser_t *p, const char *format, ...)
 {
     va_list arguments;
@@ -79,7 +79,7 @@ static int64_t parse_variable(parser_t *p)
     return wrong(p, "'%.*s' is no variable; there are lane, row, col and i", length, p->at);
 }
 
-/* A number, a variable, a parenthesis, or one of these with a sign. */
+/* A number, a variable or a parenthesis, each perhaps with a sign. */
 static int64_t parse_operand(parser_t *p)
 {
     int64_t value = 0;
@@ -144,7 +144,7 @@ static int64_t apply(parser_t *p, char operation, int64_t a, int64_t b)
     return overflows ? wrong(p, "the value is too large") : value;
 }
 
-/* The operator at hand if it is one of a level, and how long it is. */
+/* The operator that comes next if it is of this level, and its length. */
 static char operator_of(const parser_t *p, int level, int *length)
 {
     static const char *const levels[] = {"|", "^", "&", "<>", "+-", "*/%"};
@@ -155,7 +155,7 @@ static char operator_of(const parser_t *p, int level, int *length)
     return *length == 2 && p->at[1] != c ? '\0' : c;
 }
 
-/* What is of a level, from | (0) to * (5), or above it. */
+/* An expression of operators of this level, from | (0) to * (5), and higher levels. */
 static int64_t parse_level(parser_t *p, int level)
 {
     enum { OPERANDS = 6 };

@@ -11,8 +11,8 @@
 
 typedef unsigned long long device_address; /* CUdeviceptr */
 
-/* What of the driver is used, as X(member, symbol, parameters). "_v2" is the ABI of the CUDA 11 to
- * 13 drivers where the function's meaning changed once. */
+/* The functions of the driver in use: X(member, symbol, parameters). "_v2" is the ABI of the CUDA
+ * 11 to 13 drivers where the function's meaning changed once. */
 #define DRIVER_FUNCTIONS(X)                                                                        \
     X(init, "cuInit", (unsigned flags))                                                            \
     X(error_string, "cuGetErrorString", (int error, const char **text))                            \
@@ -227,21 +227,6 @@ void *gpu_malloc_host(size_t bytes)
     return driver.malloc_host(&host, bytes) == 0 ? host : NULL;
 }
 
-int gpu_free(void *device)
-{
-    return device ? driver.free(address_of(device)) : 0;
-}
-
-int gpu_free_host(void *host)
-{
-    return host ? driver.free_host(host) : 0;
-}
-
-int gpu_memory(size_t *free_bytes, size_t *total_bytes)
-{
-    return driver.memory_info(free_bytes, total_bytes);
-}
-
 int gpu_to_device(void *device, const void *host, size_t bytes)
 {
     int error = bytes ? driver.to_device(address_of(device), host, bytes) : 0;
@@ -265,56 +250,16 @@ int gpu_fill_async(void *device, unsigned char byte, size_t bytes, void *stream)
     return bytes ? driver.fill_async(address_of(device), byte, bytes, stream) : 0;
 }
 
-int gpu_synchronize(void)
-{
-    return driver.synchronize();
-}
-
 void *gpu_stream_create(void)
 {
     void *stream = NULL;
     return driver.stream_create(&stream, STREAM_NON_BLOCKING) == 0 ? stream : NULL;
 }
 
-int gpu_stream_destroy(void *stream)
-{
-    return stream ? driver.stream_destroy(stream) : 0;
-}
-
-int gpu_stream_synchronize(void *stream)
-{
-    return driver.stream_synchronize(stream);
-}
-
 void *gpu_event_create(void)
 {
     void *event = NULL;
     return driver.event_create(&event, 0) == 0 ? event : NULL;
-}
-
-int gpu_event_destroy(void *event)
-{
-    return event ? driver.event_destroy(event) : 0;
-}
-
-int gpu_event_record(void *event, void *stream)
-{
-    return driver.event_record(event, stream);
-}
-
-int gpu_event_synchronize(void *event)
-{
-    return driver.event_synchronize(event);
-}
-
-int gpu_event_elapsed(float *milliseconds, void *start, void *end)
-{
-    return driver.event_elapsed(milliseconds, start, end);
-}
-
-int gpu_capture_begin(void *stream)
-{
-    return driver.capture_begin(stream, CAPTURE_GLOBAL);
 }
 
 void *gpu_capture_end(void *stream)
@@ -329,12 +274,25 @@ void *gpu_capture_end(void *stream)
     return executable;
 }
 
-int gpu_graph_launch(void *graph, void *stream)
-{
-    return driver.graph_launch(graph, stream);
-}
-
-int gpu_graph_destroy(void *graph)
-{
-    return graph ? driver.executable_free(graph) : 0;
-}
+/* Functions that are the driver's, in the order of gpu.h. NULL may be freed or destroyed. */
+#define CALL(name, parameters, call)                                                               \
+    int name parameters                                                                            \
+    {                                                                                              \
+        return call;                                                                               \
+    }
+CALL(gpu_free, (void *device), device ? driver.free(address_of(device)) : 0)
+CALL(gpu_free_host, (void *host), host ? driver.free_host(host) : 0)
+CALL(gpu_memory, (size_t * free_bytes, size_t *total_bytes),
+     driver.memory_info(free_bytes, total_bytes))
+CALL(gpu_synchronize, (void), driver.synchronize())
+CALL(gpu_stream_destroy, (void *stream), stream ? driver.stream_destroy(stream) : 0)
+CALL(gpu_stream_synchronize, (void *stream), driver.stream_synchronize(stream))
+CALL(gpu_event_destroy, (void *event), event ? driver.event_destroy(event) : 0)
+CALL(gpu_event_record, (void *event, void *stream), driver.event_record(event, stream))
+CALL(gpu_event_synchronize, (void *event), driver.event_synchronize(event))
+CALL(gpu_event_elapsed, (float *milliseconds, void *start, void *end),
+     driver.event_elapsed(milliseconds, start, end))
+CALL(gpu_capture_begin, (void *stream), driver.capture_begin(stream, CAPTURE_GLOBAL))
+CALL(gpu_graph_launch, (void *graph, void *stream), driver.graph_launch(graph, stream))
+CALL(gpu_graph_destroy, (void *graph), graph ? driver.executable_free(graph) : 0)
+#undef CALL

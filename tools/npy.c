@@ -84,7 +84,8 @@ static int take_word(scanner_t *s, const char *word)
     return 1;
 }
 
-/* A size: digits, and the L that Python 2 wrote behind long ones. 1 taken, 0 none, -1 too large. */
+/* A size: digits, and the L that Python 2 wrote after long numbers. 1 taken, 0 none, -1 too large.
+ */
 static int take_size(scanner_t *s, int64_t *value)
 {
     int digits = 0;
@@ -241,7 +242,7 @@ static int read_mapped(npy_t *npy)
     start += length;
     npy->count = 1;
     data_bytes = npy->item_size;
-    for (int i = 0; i < npy->ndim; i++) /* a 0 makes all of it 0, whatever the others are */
+    for (int i = 0; i < npy->ndim; i++) /* with a 0 all sizes may be large */
         if (npy->shape[i] == 0)
             npy->count = data_bytes = 0;
     for (int i = 0; npy->count && i < npy->ndim; i++)
@@ -296,7 +297,7 @@ static int map_file(npy_t *npy)
 /* ---- signals ------------------------------------------------------------------------------ */
 
 /* The file being written, for the handlers: removed when the command is interrupted. */
-static char unfinished[PATH_MAX];
+static output_t unfinished;
 static volatile sig_atomic_t unfinished_exists;
 
 static void on_signal(int number)
@@ -304,7 +305,7 @@ static void on_signal(int number)
     static const char text[] = "tilemm: an input file became shorter while it was read\n";
 
     if (unfinished_exists)
-        unlink(unfinished);
+        unlink(unfinished.temporary);
     if (number == SIGBUS) {
         ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
         (void)ignored;
@@ -440,41 +441,22 @@ int npy_write(const char *path, const char *descr, size_t item_size, int ndim, c
               const void *data)
 {
     unsigned char header[1024];
-    char target[PATH_MAX];
     size_t bytes = item_size, header_bytes;
-    mode_t mask;
-    int fd, failed;
+    int status = EXIT_OK;
 
     for (int i = 0; i < ndim; i++)
         bytes *= (size_t)shape[i];
     header_bytes = make_header(header, sizeof header, descr, ndim, shape);
     if (!header_bytes)
         return command_error("%s: the header is too long", path);
-    if (output_names(path, target, unfinished, PATH_MAX) != 0)
-        return -1;
     catch_signals();
-    fd = mkstemp(unfinished);
-    if (fd < 0) {
-        command_error("%s: cannot be written: %s", path, strerror(errno));
+    if (output_open(&unfinished, path) != 0)
         return -1;
-    }
     unfinished_exists = 1;
-    mask = umask(0);
-    umask(mask);
-    failed = fchmod(fd, 0666 & ~mask) != 0 || write_all(fd, header, header_bytes) != 0 ||
-             write_all(fd, data, bytes) != 0 || fsync(fd) != 0;
-    if (failed)
-        command_error("%s: cannot be written: %s", path, strerror(errno));
-    if (close(fd) != 0 && !failed) {
-        failed = 1;
-        command_error("%s: cannot be written: %s", path, strerror(errno));
-    }
-    if (!failed && rename(unfinished, target) != 0) {
-        failed = 1;
-        command_error("%s: cannot be written: %s", path, strerror(errno));
-    }
-    if (failed)
-        unlink(unfinished);
+    if (write_all(unfinished.fd, header, header_bytes) != 0 ||
+        write_all(unfinished.fd, data, bytes) != 0 || fsync(unfinished.fd) != 0)
+        status = output_error(&unfinished);
+    status = output_close(&unfinished, status);
     unfinished_exists = 0;
-    return failed ? -1 : 0;
+    return status == EXIT_OK ? 0 : -1;
 }

@@ -1,12 +1,10 @@
 /* picture.c - the picture of a warp's access: a grid of words, drawn in the terminal or as SVG.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "access.h"
@@ -28,8 +26,7 @@ static int is_crowd(uint32_t lanes)
     return (lanes & (lanes - 1)) != 0;
 }
 
-/* ---- the terminal -----------------------------------------------------------------------------
- */
+/* ---- the terminal --------------------------------------------------------------------------- */
 
 static int wants_color(int color)
 {
@@ -39,7 +36,7 @@ static int wants_color(int color)
     return isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 && !(none && *none);
 }
 
-/* Cells without the mark beside the lane where the terminal is not wide enough for them. */
+/* Narrow cells, without the mark after the lane, where the terminal is not wide enough. */
 static int cell_width(int columns)
 {
     struct winsize window;
@@ -49,7 +46,7 @@ static int cell_width(int columns)
     return FULL_CELL;
 }
 
-/* The lowest lane; + where there are more, ! where it had to wait. */
+/* The lowest lane; + where there are several, ! where it had to wait. */
 static void print_cell(const picture_cell_t *cell, int width, int color)
 {
     static const char *const colors[] = {[CELL_EMPTY] = "2",
@@ -205,30 +202,22 @@ static void write_svg(FILE *file, const picture_t *p)
     fputs("</svg>\n", file);
 }
 
-/* To a temporary name beside the file, which is then renamed: no half of a picture is left. */
 static int save_svg(const picture_t *picture, const char *name)
 {
-    char target[PATH_MAX], temporary[PATH_MAX];
-    if (output_names(name, target, temporary, PATH_MAX) != 0)
+    output_t output;
+    FILE *file;
+    int status = EXIT_FAILED;
+
+    if (output_open(&output, name) != 0)
         return EXIT_FAILED;
-    int fd = mkstemp(temporary), failed = 1;
-    if (fd < 0)
-        return command_error("%s: cannot be written: %s", name, strerror(errno));
-    mode_t mask = umask(0);
-    umask(mask);
-    FILE *file = fdopen(fd, "w");
+    file = fdopen(dup(output.fd), "w");
     if (file) {
         write_svg(file, picture);
-        failed = fflush(file) != 0 || ferror(file) || fchmod(fd, 0666 & ~mask) != 0;
-        failed |= fclose(file) != 0;
-    } else {
-        close(fd);
+        status = ferror(file) ? EXIT_FAILED : EXIT_OK;
+        if (fclose(file) != 0)
+            status = EXIT_FAILED;
     }
-    if (!failed && rename(temporary, target) == 0)
-        return EXIT_OK;
-    command_error("%s: cannot be written: %s", name, strerror(errno));
-    unlink(temporary);
-    return EXIT_FAILED;
+    return output_close(&output, status == EXIT_OK ? EXIT_OK : output_error(&output));
 }
 
 int picture_show(const picture_t *picture, const access_request_t *request)

@@ -14,10 +14,30 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Object pointers to function pointers: POSIX allows what C does not say. */
+/* dlsym's object pointer becomes a function pointer, which POSIX allows and C does not. */
 #define LOAD(function, library, symbol) (*(void **)&(function) = dlsym(library, symbol))
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A function that loads a library, called once, and its result. */
+typedef struct {
+    int tried;
+    const void *loaded;
+} once_t;
+
+static const void *load_once(once_t *once, const void *(*load)(void))
+{
+    const void *loaded;
+
+    pthread_mutex_lock(&lock);
+    if (!once->tried) {
+        once->tried = 1;
+        once->loaded = load();
+    }
+    loaded = once->loaded;
+    pthread_mutex_unlock(&lock);
+    return loaded;
+}
 
 /* dlopen directory + below + "/" + name, if there is a directory. */
 static void *open_in(const char *directory, const char *below, const char *name)
@@ -36,7 +56,7 @@ static void *open_in(const char *directory, const char *below, const char *name)
 /* ---- OpenBLAS --------------------------------------------------------------------------- */
 
 #ifndef TILEMM_REFERENCE_BLAS_FILE
-#define TILEMM_REFERENCE_BLAS_FILE "" /* configure was given none, nor told to use none */
+#define TILEMM_REFERENCE_BLAS_FILE "" /* configure was not told which */
 #endif
 
 static void *open_blas(void)
@@ -84,7 +104,7 @@ static void name_blas(void *library, char *name, size_t size)
         snprintf(name, size, "%.*s", length, config);
 }
 
-static const reference_blas_t *load_blas(void)
+static const void *load_blas(void)
 {
     static reference_blas_t blas;
     static char name[96];
@@ -112,18 +132,8 @@ static const reference_blas_t *load_blas(void)
 
 const reference_blas_t *reference_blas(void)
 {
-    static const reference_blas_t *blas;
-    static int tried;
-    const reference_blas_t *result;
-
-    pthread_mutex_lock(&lock);
-    if (!tried) {
-        tried = 1;
-        blas = load_blas();
-    }
-    result = blas;
-    pthread_mutex_unlock(&lock);
-    return result;
+    static once_t once;
+    return load_once(&once, load_blas);
 }
 
 /* ---- cuBLAS ----------------------------------------------------------------------------- */
@@ -138,8 +148,7 @@ enum {
     PATCH_LEVEL = 2
 };
 
-/* What of cuBLAS is used, as X(member, symbol, parameters). Operations: 0 as it is, 1 transposed.
- */
+/* The functions of cuBLAS in use: X(member, symbol, parameters). Operations: 0 no, 1 transposed. */
 #define CUBLAS_FUNCTIONS(X)                                                                        \
     X(create, "cublasCreate_v2", (void **handle))                                                  \
     X(get_property, "cublasGetProperty", (int property, int *value))                               \
@@ -230,31 +239,21 @@ static int cublas_transpose(int m, int n, float alpha, const float *a, int lda, 
                   : cublas.sgeam(cublas.handle, 1, 0, m, n, &alpha, a, lda, &beta, c, ldc, c, ldc);
 }
 
-static int cublas_sasum(int n, const float *x, int incx, float *result)
-{
-    int status = begin_call(0, POINTER_MODE_DEVICE);
-    return status ? status : cublas.sasum(cublas.handle, n, x, incx, result);
-}
+/* Reductions, whose results go to the device. */
+#define REDUCTION(name, parameters, ...)                                                           \
+    static int cublas_##name parameters                                                            \
+    {                                                                                              \
+        int status = begin_call(0, POINTER_MODE_DEVICE);                                           \
+        return status ? status : cublas.name(cublas.handle, __VA_ARGS__);                          \
+    }
+REDUCTION(sasum, (int n, const float *x, int incx, float *result), n, x, incx, result)
+REDUCTION(snrm2, (int n, const float *x, int incx, float *result), n, x, incx, result)
+REDUCTION(sdot, (int n, const float *x, int incx, const float *y, int incy, float *result), n, x,
+          incx, y, incy, result)
+REDUCTION(isamax, (int n, const float *x, int incx, int *result), n, x, incx, result)
+#undef REDUCTION
 
-static int cublas_snrm2(int n, const float *x, int incx, float *result)
-{
-    int status = begin_call(0, POINTER_MODE_DEVICE);
-    return status ? status : cublas.snrm2(cublas.handle, n, x, incx, result);
-}
-
-static int cublas_sdot(int n, const float *x, int incx, const float *y, int incy, float *result)
-{
-    int status = begin_call(0, POINTER_MODE_DEVICE);
-    return status ? status : cublas.sdot(cublas.handle, n, x, incx, y, incy, result);
-}
-
-static int cublas_isamax(int n, const float *x, int incx, int *result)
-{
-    int status = begin_call(0, POINTER_MODE_DEVICE);
-    return status ? status : cublas.isamax(cublas.handle, n, x, incx, result);
-}
-
-static const reference_cublas_t *load_cublas(void)
+static const void *load_cublas(void)
 {
     static const char *const light_names[] = {"libcublasLt.so.13", "libcublasLt.so.12",
                                               "libcublasLt.so.11", "libcublasLt.so"};
@@ -276,7 +275,7 @@ static const reference_cublas_t *load_cublas(void)
     void *library = open_cuda_library(names, sizeof names / sizeof names[0]);
 
     if (!library) {
-        /* Outside the linker's path cuBLAS finds its other half only if it is loaded already. */
+        /* Outside the linker's path cuBLAS finds libcublasLt only if it is loaded already. */
         open_cuda_library(light_names, sizeof light_names / sizeof light_names[0]);
         library = open_cuda_library(names, sizeof names / sizeof names[0]);
     }
@@ -298,23 +297,13 @@ static const reference_cublas_t *load_cublas(void)
 
 const reference_cublas_t *reference_cublas(void)
 {
-    static const reference_cublas_t *loaded;
-    static int tried;
-    const reference_cublas_t *result;
-
-    pthread_mutex_lock(&lock);
-    if (!tried) {
-        tried = 1;
-        loaded = load_cublas();
-    }
-    result = loaded;
-    pthread_mutex_unlock(&lock);
-    return result;
+    static once_t once;
+    return load_once(&once, load_cublas);
 }
 
 /* ---- CUB -------------------------------------------------------------------------------- */
 
-static const reference_cub_t *load_cub(void)
+static const void *load_cub(void)
 {
     static const char module[] = "tilemm-cub.so";
     static reference_cub_t cub;
@@ -323,7 +312,7 @@ static const reference_cub_t *load_cub(void)
     int version;
     void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
 
-    /* Beside the program that runs: so it is before it is installed. */
+    /* In the folder of the program that runs: before it is installed. */
     if (!library) {
         char self[4096];
         ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -353,16 +342,6 @@ static const reference_cub_t *load_cub(void)
 
 const reference_cub_t *reference_cub(void)
 {
-    static const reference_cub_t *loaded;
-    static int tried;
-    const reference_cub_t *result;
-
-    pthread_mutex_lock(&lock);
-    if (!tried) {
-        tried = 1;
-        loaded = load_cub();
-    }
-    result = loaded;
-    pthread_mutex_unlock(&lock);
-    return result;
+    static once_t once;
+    return load_once(&once, load_cub);
 }

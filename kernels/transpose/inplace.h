@@ -16,7 +16,8 @@
  *
  * Nothing outside the two layouts is read or written.
  *
- * The permutation is that of Catanzaro, Keller and Garland, "A Decomposition for In-place Matrix
+ * The GPU permutes by slabs and runs, see cuda/slabs.cu, and moves between its two passes. The CPU
+ * permutes as Catanzaro, Keller and Garland do, "A Decomposition for In-place Matrix
  * Transposition", PPoPP 2014. With c = gcd(m, n), a = m / c, b = n / c:
  *
  *   forward:   1. rotate columns:   new(i, j) = old((i + rotation(j)) mod m, j); none if c == 1

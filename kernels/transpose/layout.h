@@ -10,9 +10,9 @@
 
 /* ---- transpose -------------------------------------------------------------------------- */
 
-/* Chunks, for operands whose rows are aligned. The tile is edge x edge elements and is kept
+/* Tiles of operands whose rows are aligned. The tile is edge x edge elements and is kept
  * transposed: tile row c is column c of the source. A row is per_row chunks (8 or 16 bytes) of
- * per_chunk elements. A thread turns a per_chunk x per_chunk block over in registers and stores
+ * per_chunk elements. A thread transposes a per_chunk x per_chunk block in registers and stores
  * its per_chunk chunks; lanes that follow each other store to rows per_chunk apart, and then read
  * along one row. The exclusive or lets both meet each bank once. The position, in chunks: */
 TILEMM__LAYOUT int tilemm__transpose_chunk(int row, int chunk, int per_row, int per_chunk)
@@ -32,48 +32,33 @@ TILEMM__LAYOUT int tilemm__transpose_element(int row, int col, int width, int el
     return row * tilemm__transpose_pitch(width, elem_size) + col;
 }
 
-/* A tile of a panel in place: rows of so many elements, 256 bytes of a column. Lanes go along a
+/* A tile of a slab in place: SLAB_WIDTH columns of RUN_BYTES bytes. Lanes go along a
  * row; or down a column, element by element; or eight down a column, in steps of 16 bytes, in each
  * of four columns side by side, of which the first is a multiple of four. For elements of a word or
  * more an odd pitch is enough. Of shorter ones 16 bytes are 8 or 16 rows: there words of a row
  * change places, by exclusive or with bits of the row's number that neither kind of column has all
  * alike. The index of an element: */
-enum { TILEMM__PANEL_WIDTH = 64 };
+enum { TILEMM__SLAB_WIDTH = 64, TILEMM__RUN_BYTES = 256 };
 
-TILEMM__LAYOUT int tilemm__panel_pitch(int elem_size)
+TILEMM__LAYOUT int tilemm__slab_pitch(int elem_size)
 {
-    return TILEMM__PANEL_WIDTH + (elem_size < 4 ? 0 : 1);
+    return TILEMM__SLAB_WIDTH + (elem_size < 4 ? 0 : 1);
 }
 
-TILEMM__LAYOUT int tilemm__panel_element(int row, int col, int elem_size)
+TILEMM__LAYOUT int tilemm__slab_element(int row, int col, int elem_size)
 {
-    return row * tilemm__panel_pitch(elem_size) +
+    return row * tilemm__slab_pitch(elem_size) +
            (elem_size == 1   ? col ^ (((row >> 1) ^ (row >> 4 & 6)) & 15) << 2
             : elem_size == 2 ? col ^ ((row ^ (row >> 3 & 4)) & 31) << 1
                              : col);
 }
 
 /* The index `rows` rows below that of an element, whose row has none of the bits of `rows`. */
-TILEMM__LAYOUT int tilemm__panel_below(int index, int rows, int elem_size)
+TILEMM__LAYOUT int tilemm__slab_below(int index, int rows, int elem_size)
 {
-    const int step = tilemm__panel_element(rows, 0, elem_size);
+    const int step = tilemm__slab_element(rows, 0, elem_size);
 
     return elem_size < 4 ? index ^ step : index + step;
-}
-
-/* Rows in place, and slices of runs in place: one behind the other, as they came. Lanes go along a
- * row on the one side; on the other to where its permutation says, which no layout foresees. */
-TILEMM__LAYOUT uint32_t tilemm__inplace_element(uint32_t row, uint32_t col, uint32_t n)
-{
-    return row * n + col;
-}
-
-/* Lanes go along `slice` elements, 32 to 128 bytes, of runs that follow each other, and read them
- * from where they stand side by side; they have been stored to places that are a constant number of
- * slices apart, where as many lanes may meet in a bank as a warp has slices. */
-TILEMM__LAYOUT int tilemm__run_element(int run, int x, int slice)
-{
-    return run * slice + x;
 }
 
 /* Strips: a tile that lies as in packed memory, written along its rows by 16 bytes, and read down
@@ -84,10 +69,10 @@ TILEMM__LAYOUT int tilemm__transpose_strip(int f, int elem_size)
     return f ^ ((f / (128 / elem_size) & 7) * (16 / elem_size));
 }
 
-/* Strips of short elements: a tile that lies as in packed memory comes and goes in the order of its
- * bytes, and is turned over in between by lanes that each have lines of their own: matrices, rows
- * or columns. A lane has so many neighbouring lines that lanes are whole words apart: */
-TILEMM__LAYOUT int tilemm__short_together(int line_bytes)
+/* Strips of 1- and 2-byte elements: a packed tile comes and goes in the order of its
+ * bytes, and is transposed in between by lanes that each have other lines: matrices, rows or
+ * columns. A lane has this many neighbouring lines, so that lanes are whole words apart: */
+TILEMM__LAYOUT int tilemm__strip_together(int line_bytes)
 {
     return line_bytes % 4 == 0 ? 1 : line_bytes % 2 == 0 ? 2 : 4;
 }
@@ -96,7 +81,7 @@ TILEMM__LAYOUT int tilemm__short_together(int line_bytes)
  * change places within each 128 bytes, by exclusive or with a number of k bits (5 at most) that is
  * another after every q times 128 bytes: by as much, or a multiple, are those lanes apart that
  * would meet. Lanes less than a word apart do not meet. 2^k - 1, for lanes `stride` bytes apart: */
-TILEMM__LAYOUT int tilemm__short_mask(int stride)
+TILEMM__LAYOUT int tilemm__strip_mask(int stride)
 {
     const int apart = stride / 4 | 32;
 
@@ -104,14 +89,14 @@ TILEMM__LAYOUT int tilemm__short_mask(int stride)
 }
 
 /* ... and q: */
-TILEMM__LAYOUT int tilemm__short_period(int stride)
+TILEMM__LAYOUT int tilemm__strip_period(int stride)
 {
-    return stride < 4 ? 1 : stride / 4 / (tilemm__short_mask(stride) + 1);
+    return stride < 4 ? 1 : stride / 4 / (tilemm__strip_mask(stride) + 1);
 }
 
 /* What places in 128 bytes are xor'd with, `periods` of these times q behind the tile's beginning.
  */
-TILEMM__LAYOUT int tilemm__short_swizzle(int periods, int mask)
+TILEMM__LAYOUT int tilemm__strip_swizzle(int periods, int mask)
 {
     return (periods & mask) * 4;
 }

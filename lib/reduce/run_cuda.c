@@ -1,151 +1,180 @@
-/* run_cuda.c - reductions on a GPU: the launches of a plan, one level after the other.
+/* run_cuda.c - reductions on a GPU: the launches of a plan, one after the other.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "kernels/reduce/cuda/reduce.h"
-#include "kernels/reduce/ops.h"
-#include "plan.h"
 #include "run_cuda.h"
 
-/* The oldest compute capability that the kernels are written for. */
-#define KERNEL_ARCH "sm75"
+#include "lib/size.h"
+#include "plan_cuda.h"
+#include "rows_cuda.h"
 
-/* Partial results of a step, from number `at` of its own on. */
-static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan,
-                                      const tilemm__reduce_args_t *args, void *workspace, int step,
-                                      int64_t at)
+static tilemm__limits_t limits_of(tilemm_t ctx, size_t workspace)
 {
+    const tilemm__limits_t limits = {.cuda = &tilemm__cuda(ctx)->traits,
+                                     .math = ctx->math,
+                                     .workspace = workspace,
+                                     .variant = ctx->variant};
+    return limits;
+}
+
+/* ---- vectors ---------------------------------------------------------------------------- */
+
+/* Where a launch leaves partial results, or NULL if it always finishes vectors. */
+static tilemm__partials_t *target_of(tilemm__reduce_launch_t *launch)
+{
+    switch (launch->kernel) {
+    case TILEMM__SUM_TILES: return &launch->with.sum_tiles.to;
+    case TILEMM__SUM_SPLIT: return &launch->with.sum_split.to;
+    case TILEMM__SUM_COLUMNS: return &launch->with.sum_columns.to;
+    case TILEMM__SEARCH_TILES: return &launch->with.search_tiles.to;
+    case TILEMM__SEARCH_COLUMNS: return &launch->with.search_columns.to;
+    case TILEMM__PARTIALS_TILES: return &launch->with.partials_tiles.to;
+    case TILEMM__PARTIALS_SHORT: return &launch->with.partials_short.to;
+    default: return NULL;
+    }
+}
+
+/* Where a launch that is not the first reads them. */
+static tilemm__partials_t *source_of(tilemm__reduce_launch_t *launch)
+{
+    switch (launch->kernel) {
+    case TILEMM__PARTIALS_TILES: return &launch->with.partials_tiles.from;
+    case TILEMM__PARTIALS_SHORT: return &launch->with.partials_short.from;
+    default: return &launch->with.partials_last.from;
+    }
+}
+
+/* Partial results of a step, from its number `at` on. */
+static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan, void *workspace,
+                                      int step, int64_t at)
+{
+    const int64_t place = plan->step[step].place + at;
+    char *const extras = (char *)workspace + (size_t)plan->room * plan->value_bytes;
+    int64_t *const extra = plan->has_extras ? (int64_t *)extras + place : NULL;
     tilemm__partials_t partials = {NULL, NULL, NULL, NULL};
-    const int64_t place = plan->step[step].place;
-    int64_t *extras = NULL;
-    if (plan->has_extras)
-        extras =
-            (int64_t *)((char *)workspace + (size_t)plan->room * plan->value_bytes) + place + at;
-    if (tilemm__op_is_order(args->op)) {
-        partials.keys = (int32_t *)workspace + place + at;
-        partials.indices = extras;
+
+    if (tilemm__op_is_order(plan->step[0].launch.with.args.op)) {
+        partials.keys = (int32_t *)workspace + place;
+        partials.indices = extra;
     } else {
-        partials.sums = (tilemm__sum_t *)workspace + place + at;
-        partials.counts = extras;
+        partials.sums = (tilemm__sum_t *)workspace + place;
+        partials.counts = extra;
     }
     return partials;
 }
 
-/* The step that reads the elements: a chunk of vectors, whole or `length` elements, `items` items,
- * from `first`. */
-static int run_first(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
-                     void *workspace, int64_t first, int64_t length, int64_t items, void *stream)
+/* One step for args->count vectors, of each of which it reads `length` elements or partial results;
+ * its partial results begin at number `at` of its own. */
+static int run_step(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
+                    void *workspace, int number, int64_t length, int64_t at, void *stream)
 {
-    const tilemm__reduce_step_t *step = &plan->step[0];
-    tilemm__partials_t to = {NULL, NULL, NULL, NULL};
-    tilemm__reduce_args_t panel = *args;
-    if (step->kind == TILEMM__STEP_BLOCK)
-        return tilemm__reduce_across_block(args, stream);
-    if (step->kind == TILEMM__STEP_EACH)
-        return tilemm__reduce_each(args, stream);
-    if (step->kind == TILEMM__STEP_CLUSTER)
-        return tilemm__reduce_across_cluster(args, stream);
-    if (plan->steps > 1)
-        to = partials_of(plan, args, workspace, 0, 0);
-    if (first > 0) {
-        panel.x += first * args->istride;
-        if (args->op == TILEMM__DOT)
-            panel.y += first * args->y_istride;
-    }
-    panel.n = length;
-    if (step->kind == TILEMM__STEP_DOWN)
-        return tilemm__reduce_down(&panel, step->width, step->parts,
-                                   plan->steps > 1 && plan->step[1].kind == TILEMM__STEP_BESIDE,
-                                   first, plan->steps > 1 ? &to : NULL, stream);
-    return tilemm__reduce_across(&panel, step->width, step->tiles, step->share, step->parts, items,
-                                 first, plan->steps > 1 ? &to : NULL, stream);
+    tilemm__reduce_launch_t launch = plan->step[number].launch;
+
+    launch.with.args = *args;
+    tilemm__size_reduce_launch(&launch, args->count, length);
+    if (number > 0)
+        *source_of(&launch) = partials_of(plan, workspace, number - 1, 0);
+    if (number < plan->steps - 1)
+        *target_of(&launch) = partials_of(plan, workspace, number, at);
+    return tilemm__reduce_launch(&launch, stream);
 }
 
-/* A later step: `length` partial results of each vector; what comes of them begins at `at`. */
-static int run_level(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
-                     void *workspace, int number, int64_t length, int64_t at, void *stream)
-{
-    const tilemm__reduce_step_t *step = &plan->step[number];
-    const tilemm__partials_t from = partials_of(plan, args, workspace, number - 1, 0);
-    tilemm__partials_t to;
-    if (step->kind == TILEMM__STEP_BESIDE)
-        return tilemm__reduce_beside(args, length, &from, stream);
-    if (step->kind == TILEMM__STEP_BLOCK)
-        return tilemm__reduce_partials_block(args, length, plan->step[number - 1].parts, &from,
-                                             stream);
-    if (number == plan->steps - 1)
-        return tilemm__reduce_partials(args, length, &from, NULL, stream);
-    to = partials_of(plan, args, workspace, number, at);
-    return tilemm__reduce_partials(args, length, &from, &to, stream);
-}
-
-/* All steps for one chunk of vectors. */
-static int run_chunk(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
-                     void *workspace, void *stream)
+/* All steps for these vectors. */
+static int run_vectors(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
+                       void *workspace, void *stream)
 {
     const int64_t items = plan->step[0].items;
-    const int64_t unit = (int64_t)plan->step[0].tiles * TILEMM__TILE_ELEMS; /* of sums */
-    const int in_panels = plan->panel < items;
+    const int in_ranges = plan->range < items;
+    int64_t start = 0;
     int error = 0;
-    for (int64_t first = 0; first < items && !error; first += plan->panel) {
-        const int64_t here = items - first < plan->panel ? items - first : plan->panel;
-        const int64_t start = first * unit;
-        const int64_t length = first + here < items ? here * unit : args->n - start;
-        error = run_first(plan, args, workspace, start, length, here, stream);
-        if (in_panels && !error)
-            error = run_level(plan, args, workspace, 1, here, first / TILEMM__TILE_ELEMS, stream);
+
+    for (int64_t first = 0; first < items && !error; first += plan->range) {
+        tilemm__reduce_args_t part = *args;
+
+        if (first > 0) {
+            part.x += start * args->istride;
+            if (args->op == TILEMM__DOT)
+                part.y += start * args->y_istride;
+        }
+        error = run_step(plan, &part, workspace, 0,
+                         tilemm__min(args->n - start, plan->range_elements), 0, stream);
+        if (in_ranges && !error)
+            error = run_step(plan, args, workspace, 1, tilemm__min(items - first, plan->range),
+                             first / TILEMM__TILE_ELEMS, stream);
+        start += plan->range_elements;
     }
-    for (int i = in_panels ? 2 : 1; i < plan->steps && !error; i++)
-        error = run_level(plan, args, workspace, i, plan->step[i].length, 0, stream);
+    for (int i = in_ranges ? 2 : 1; i < plan->steps && !error; i++)
+        error = run_step(plan, args, workspace, i, plan->step[i].length, 0, stream);
     return error;
 }
 
 tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
-    const tilemm__cuda_state_t *state = tilemm__cuda(ctx);
+    tilemm__limits_t limits = limits_of(ctx, SIZE_MAX);
     tilemm__reduce_cuda_plan_t plan;
     void *workspace = NULL;
-    int error = 0;
-    tilemm__plan_reduce_cuda(&plan, args, &state->traits, SIZE_MAX);
+    int error = tilemm__plan_reduce_cuda(args, &limits, &plan);
+
     if (plan.workspace > 0) {
-        size_t got;
-        workspace = tilemm__cuda_workspace(ctx, plan.workspace, &got);
-        if (got < plan.workspace)
-            tilemm__plan_reduce_cuda(&plan, args, &state->traits, got);
+        workspace = tilemm__cuda_workspace(ctx, plan.workspace, &limits.workspace);
+        if (limits.workspace < plan.workspace)
+            error = tilemm__plan_reduce_cuda(args, &limits, &plan);
     }
-    tilemm__set_kernel(ctx, "reduce_%s_" KERNEL_ARCH "_%dx%d",
-                       plan.step[0].kind == TILEMM__STEP_DOWN ? "down" : "across",
-                       TILEMM__TILE_ROWS, TILEMM__TILE_LANES);
+    tilemm__set_kernel_name(ctx, plan.name);
     for (int64_t v = 0; v < args->count && !error; v += plan.vectors) {
-        tilemm__reduce_args_t chunk = *args;
-        chunk.count = args->count - v < plan.vectors ? args->count - v : plan.vectors;
+        tilemm__reduce_args_t part = *args;
+
+        part.count = tilemm__min(args->count - v, plan.vectors);
         if (v > 0) {
-            chunk.x += v * args->vstride;
+            part.x += v * args->vstride;
             if (args->out)
-                chunk.out += v * args->out_stride;
+                part.out += v * args->out_stride;
             if (args->index_out)
-                chunk.index_out += v * args->out_stride;
+                part.index_out += v * args->out_stride;
         }
-        error = run_chunk(&plan, &chunk, workspace, state->stream);
+        error = run_vectors(&plan, &part, workspace, tilemm__cuda(ctx)->stream);
     }
     return error ? tilemm__cuda_fail(ctx, "reduce", error) : TILEMM_SUCCESS;
 }
 
+/* ---- segments --------------------------------------------------------------------------- */
+
+/* Give the lists their places in the workspace: see tilemm__segment_lists_t. */
+static void place_lists(void *workspace, tilemm__segment_lists_t *lists)
+{
+    tilemm__sum_t *const sums = (tilemm__sum_t *)((char *)workspace + TILEMM__LISTS_HEAD);
+    int64_t *const next = (int64_t *)(sums + lists->span_room);
+
+    lists->taken = workspace;
+    lists->value.sums = sums;
+    lists->span_segment = next;
+    lists->span_number = next + lists->span_room;
+    lists->counts = next + 2 * lists->span_room;
+    lists->segments = next + 3 * lists->span_room;
+}
+
 tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
 {
-    const tilemm__cuda_state_t *state = tilemm__cuda(ctx);
+    const cudaStream_t stream = tilemm__cuda(ctx)->stream;
+    tilemm__limits_t limits = limits_of(ctx, SIZE_MAX);
     tilemm__segments_cuda_plan_t plan;
     void *workspace = NULL;
-    int error;
-    tilemm__plan_segments_cuda(&plan, args, &state->traits, SIZE_MAX);
+    int error = tilemm__plan_segments_cuda(args, &limits, &plan);
+
     if (plan.workspace > 0) {
-        size_t got;
-        workspace = tilemm__cuda_workspace(ctx, plan.workspace, &got);
-        if (got < plan.workspace)
-            tilemm__plan_segments_cuda(&plan, args, &state->traits, got);
+        workspace = tilemm__cuda_workspace(ctx, plan.workspace, &limits.workspace);
+        if (limits.workspace < plan.workspace)
+            error = tilemm__plan_segments_cuda(args, &limits, &plan);
     }
-    tilemm__set_kernel(ctx, "reduce_segments_" KERNEL_ARCH "_%dx%d", TILEMM__TILE_ROWS,
-                       TILEMM__TILE_LANES);
-    error = tilemm__reduce_segments(args, plan.group, plan.warp_limit, plan.room, plan.span_room,
-                                    plan.blocks, workspace, state->stream);
+    tilemm__set_kernel_name(ctx, plan.name);
+    if (plan.launches > 1 && !error)
+        error = (int)cudaMemsetAsync(workspace, 0, TILEMM__LISTS_HEAD, stream);
+    for (int i = 0; i < plan.launches && !error; i++) {
+        tilemm__reduce_launch_t *launch = &plan.launch[i];
+
+        if (plan.launches > 1)
+            place_lists(workspace, i == 0 ? &launch->with.segments_warp.lists
+                                          : &launch->with.segments_lists.lists);
+        error = tilemm__reduce_launch(launch, stream);
+    }
     return error ? tilemm__cuda_fail(ctx, "reduce_segments", error) : TILEMM_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* plan_cuda.c - see plan_transpose_cuda.h.
+/* plan_cuda.c - see plan_cuda.h: the rows of kernels, and plans out of place.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_cuda.h"
@@ -6,56 +6,52 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/transpose/inplace.h"
-#include "kernels/transpose/layout.h"
+#include "cost_cuda.h"
+#include "lib/size.h"
 
-/* A side shorter than this leaves too much of a square tile empty; one shorter than the other, of
- * a tile that is 32 wide, too. */
-enum { NARROW = 32, THIN = 17 };
+#define cost tilemm__transpose_cost
 
-/* Matrices of a batch up to so many bytes, or any of so few rows, or columns of short elements, are
- * gathered: threads side by side read from few lines. */
-enum { GATHER_BYTES = 2048, GATHER_ROWS = 16, GATHER_COLS = 4 };
+/* ---- rows ----------------------------------------------------------------------------------- */
 
-/* Fewer tiles than this for each multiprocessor should be smaller ones. */
-enum { FEW_TILES = 4 };
+#define STRING(text) STRING_OF(text)
+#define STRING_OF(text) #text
+#define ROW(method, tag, bytes, rows, cols, chunk, access, threads, facet)                         \
+    {STRING(TILEMM__TRANSPOSE_NAME(method, tag)),                                                  \
+     TILEMM__TRANSPOSE_BY_##method,                                                                \
+     bytes,                                                                                        \
+     rows,                                                                                         \
+     cols,                                                                                         \
+     chunk,                                                                                        \
+     access,                                                                                       \
+     threads,                                                                                      \
+     facet},
+const tilemm__transpose_row_t tilemm__transpose_rows[TILEMM__TRANSPOSE_VARIANTS] = {
+    TILEMM__TRANSPOSE_ROWS(ROW)};
 
-/* Workspace up to this much is worth having whatever the size of the matrix. */
-enum { SMALL_WORKSPACE = 4 << 20 };
-
-/* A slice of a run should be no longer than a line, and must not be shorter than a sector. */
-enum { SLICE_MOST = 128, SLICE_LEAST = 32 };
-
-/* Panels: every so many-th run is saved at least (few, and a prime, which goes well with any
- * shape), and at most, or chains become too few and too long. */
-enum { STRIDE_LEAST = 37, STRIDE_MOST = 257 };
-
-/* Panels that there are at least, so that rows left over are few beside them, and columns. */
-enum { PANELS_LEAST = 32, PANEL_COLS_LEAST = 128 };
-
-/* With less workspace than this many elements the single block that needs none moves as fast. */
-enum { SHORT_INTERVAL = 8192 };
-
-static int64_t at_most(int64_t x, int64_t limit)
+tilemm__transpose_variant_t tilemm__transpose_row(tilemm__transpose_by_t method, int bytes,
+                                                  int alignment, int facet)
 {
-    return x < limit ? x : limit;
+    int found = TILEMM__TRANSPOSE_VARIANTS;
+
+    for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
+        const tilemm__transpose_row_t *row = &tilemm__transpose_rows[i];
+
+        if (row->method == method && row->bytes == bytes && row->facet == facet &&
+            row->access <= alignment &&
+            (found == TILEMM__TRANSPOSE_VARIANTS ||
+             row->access > tilemm__transpose_rows[found].access))
+            found = i;
+    }
+    return (tilemm__transpose_variant_t)found;
 }
 
-static int64_t at_least(int64_t x, int64_t limit)
+int tilemm__transpose_is_allowed(const tilemm__limits_t *limits, const char *name)
 {
-    return x > limit ? x : limit;
+    return strncmp(name, limits->variant, strlen(limits->variant)) == 0;
 }
 
-/* x y, or INT64_MAX if that is less. */
-static int64_t product(int64_t x, int64_t y)
-{
-    return x != 0 && y > INT64_MAX / x ? INT64_MAX : x * y;
-}
-
-/* The largest power of two up to 16 that the address of every row of an operand is a multiple of.
- */
-static int alignment(const void *pointer, int64_t ld, int64_t stride, int64_t batch,
-                     size_t elem_size)
+int tilemm__transpose_alignment(const void *pointer, int64_t ld, int64_t stride, int64_t batch,
+                                size_t elem_size)
 {
     uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * elem_size | 16;
 
@@ -64,45 +60,138 @@ static int alignment(const void *pointer, int64_t ld, int64_t stride, int64_t ba
     return (int)(all & -all);
 }
 
-/* ---- out of place --------------------------------------------------------------------------- */
+/* ---- the problem ---------------------------------------------------------------------------- */
 
-static void plan_copy(const tilemm__transpose_args_t *args, int aligned,
-                      tilemm__transpose_plan_t *plan)
+/* What choices depend on. */
+typedef struct {
+    const tilemm__transpose_args_t *args;
+    int size; /* of an element */
+    int sm_count;
+    int zero;                     /* fill with zeros */
+    int64_t shorter, each, bytes; /* side; elements of a matrix; bytes of all */
+    int aligned_dst, aligned;     /* of the destination, of both operands */
+    int streaming;                /* more data than the L2 cache should hold */
+} problem_t;
+
+/* x y, or INT64_MAX if that is less. */
+static int64_t product(int64_t x, int64_t y)
 {
-    const int size = (int)args->elem_size;
-    const int64_t rows = args->trans ? args->cols : args->rows;
-    int64_t cols = args->trans ? args->rows : args->cols, units;
-
-    plan->kernel = TILEMM__TRANSPOSE_COPY;
-    plan->access = aligned == 16 || aligned < size ? aligned : size;
-    plan->flat = args->ld_dst == cols && (plan->zero || args->ld_src == cols) &&
-                 (args->batch_count == 1 || (args->stride_dst == rows * cols &&
-                                             (plan->zero || args->stride_src == rows * cols)));
-    if (plan->flat)
-        cols = rows * cols * args->batch_count;
-    units = plan->access > size ? (cols - 1) / (plan->access / size) + 1 : cols;
-    for (plan->block_cols = 1; plan->block_cols < units && plan->block_cols < 256;)
-        plan->block_cols *= 2;
-    snprintf(plan->name, sizeof plan->name, "transpose_%s_sm75_%dx%dx%d",
-             plan->zero ? "fill" : "copy", TILEMM__TRANSPOSE_THREADS / plan->block_cols,
-             plan->block_cols, size);
+    return x != 0 && y > INT64_MAX / x ? INT64_MAX : x * y;
 }
+
+static problem_t problem_of(const tilemm__transpose_args_t *args,
+                            const tilemm__cuda_traits_t *traits)
+{
+    problem_t p;
+
+    p.args = args;
+    p.size = (int)args->elem_size;
+    p.sm_count = traits->sm_count;
+    p.zero = args->scaled && args->alpha == 0.0f;
+    p.shorter = tilemm__min(args->rows, args->cols);
+    p.each = product(args->rows, args->cols);
+    p.bytes = product(product(p.each, p.size), args->batch_count);
+    p.aligned_dst = tilemm__transpose_alignment(args->dst, args->ld_dst, args->stride_dst,
+                                                args->batch_count, args->elem_size);
+    p.aligned = p.aligned_dst;
+    if (!p.zero)
+        p.aligned = (int)tilemm__min(
+            p.aligned, tilemm__transpose_alignment(args->src, args->ld_src, args->stride_src,
+                                                   args->batch_count, args->elem_size));
+    p.streaming = p.bytes > (int64_t)((double)traits->l2_bytes * cost.streaming_share);
+    return p;
+}
+
+/* The gathering kernel takes results without gaps. */
+static int is_gapless(const tilemm__transpose_args_t *args, int64_t each)
+{
+    return tilemm__transpose_alignment(args->dst, 0, 0, 1, args->elem_size) == 16 &&
+           args->ld_dst == args->rows && (args->batch_count == 1 || args->stride_dst == each);
+}
+
+/* Whether an index of 32 bits holds every element of source and result, and those that the last
+ * blocks number behind the end. */
+static int has_short_index(const tilemm__transpose_args_t *args)
+{
+    /* As far from the first matrix as an index comes: the stride may be negative. */
+    const int64_t stride = args->stride_src < 0 ? -args->stride_src : args->stride_src;
+    const int64_t last = (args->batch_count - 1) * stride + args->rows * args->ld_src + args->cols;
+    const int64_t room = INT32_MAX - 2 * TILEMM__TRANSPOSE_THREADS * 16;
+
+    return last <= room && args->rows * args->cols * args->batch_count <= room;
+}
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+static void fill_copy(const problem_t *p, const tilemm__transpose_row_t *row,
+                      tilemm__transpose_cuda_plan_t *plan)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    /* Filling with zeros may come with a transpose: the shape is the result's. */
+    const int64_t rows = args->trans ? args->cols : args->rows;
+    const int64_t cols = args->trans ? args->rows : args->cols;
+    tilemm__transpose_copy_t *copy = &plan->arm.copy;
+    int64_t units;
+
+    /* What is not read need not be there: it has the shape of the result, too. */
+    copy->of.src = p->zero ? args->dst : args->src;
+    copy->of.dst = args->dst;
+    copy->of.rows = rows;
+    copy->of.cols = cols;
+    copy->of.batch = args->batch_count;
+    copy->of.ld_src = p->zero ? args->ld_dst : args->ld_src;
+    copy->of.ld_dst = args->ld_dst;
+    copy->of.stride_src = p->zero ? args->stride_dst : args->stride_src;
+    copy->of.stride_dst = args->stride_dst;
+    copy->of.elem_size = p->size;
+    copy->of.unit = row->access;
+    copy->of.scaled = args->scaled && args->alpha != 1.0f;
+    copy->of.zero = p->zero;
+    copy->of.alpha = args->alpha;
+    /* As one row, where nothing lies between rows. */
+    if (copy->of.ld_dst == cols && copy->of.ld_src == cols &&
+        (args->batch_count == 1 ||
+         (copy->of.stride_dst == rows * cols && copy->of.stride_src == rows * cols))) {
+        copy->of.cols = rows * cols * args->batch_count;
+        copy->of.rows = copy->of.batch = 1;
+    }
+    /* In a row, the last perhaps in part. */
+    units = tilemm__div_up(copy->of.cols, tilemm__max(row->access / p->size, 1));
+    for (copy->of.block_cols = 1;
+         copy->of.block_cols < units && copy->of.block_cols < row->threads;)
+        copy->of.block_cols *= 2;
+    /* A thread's units lie along the row where a row has enough of them, else down the rows. */
+    if (units >= (int64_t)copy->of.block_cols * TILEMM__COPY_UNITS) {
+        copy->col_step = copy->of.block_cols;
+        copy->tile_rows = row->threads / copy->of.block_cols;
+        copy->tile_cols = copy->of.block_cols * TILEMM__COPY_UNITS;
+    } else {
+        copy->row_step = row->threads / copy->of.block_cols;
+        copy->tile_rows = copy->row_step * TILEMM__COPY_UNITS;
+        copy->tile_cols = copy->of.block_cols;
+    }
+    copy->tiles_down = (uint64_t)tilemm__div_up(copy->of.rows, copy->tile_rows);
+    copy->tiles_across = (uint64_t)tilemm__div_up(units, copy->tile_cols);
+    copy->tiles = copy->tiles_down * copy->tiles_across * (uint64_t)copy->of.batch;
+}
+
+/* ---- strips --------------------------------------------------------------------------------- */
 
 /* The bytes of an access that suits every line of a strip's tile, on one side: 16 or an element. A
  * line is `width` elements, of full_width; or a matrix, or the tile, where nothing lies between. */
-static int strip_unit(const tilemm__transpose_args_t *args, const tilemm__transpose_plan_t *plan,
-                      const void *pointer, int64_t ld, int64_t stride, int64_t width,
-                      int64_t full_width, int64_t height, int64_t full_height)
+static int strip_unit(const tilemm__transpose_args_t *args, int tile_batch, const void *pointer,
+                      int64_t ld, int64_t stride, int64_t width, int64_t full_width, int64_t height,
+                      int64_t full_height)
 {
     const int64_t size = (int64_t)args->elem_size;
     uint64_t all = (uint64_t)(uintptr_t)pointer | 16;
-    int64_t length = width, lines = height * plan->tile_batch;
+    int64_t length = width, lines = height * tile_batch;
 
     if (args->batch_count > 1)
         all |= (uint64_t)(stride * size);
     if (width == full_width && ld == full_width) {
         length = width * height;
-        lines = plan->tile_batch;
+        lines = tile_batch;
         if (height < full_height)
             all |= (uint64_t)(length * size);
         else if (lines > 1 && stride == length) {
@@ -120,7 +209,7 @@ static int strip_unit(const tilemm__transpose_args_t *args, const tilemm__transp
     return (all & -all) == 16 && size < 16 ? 16 : (int)size;
 }
 
-/* How many lanes of a warp are busy, on average, that turn over so many lines each. */
+/* How many lanes of a warp are busy, on average, where each transposes `together` of the lines. */
 static int busy_lanes(int lines, int together)
 {
     const int wanted = (lines - 1) / together + 1;
@@ -128,395 +217,330 @@ static int busy_lanes(int lines, int together)
     return wanted / ((wanted - 1) / 32 + 1);
 }
 
-/* What lanes turn over: columns or rows of a matrix; or whole matrices, if that keeps as many lanes
- * busy: then lanes' lines at a time, if there are so many. */
-static void plan_turn(const tilemm__transpose_args_t *args, tilemm__transpose_plan_t *plan)
+/* What lanes transpose: columns or rows of a matrix; or whole matrices, if that keeps as many lanes
+ * busy: then lanes' lines at a time, if there are that many. */
+static void plan_lines(tilemm__transpose_tiles_t *tiles, tilemm__strip_lines_t *lines)
 {
     enum { LANES = 32 };
-    const int size = (int)args->elem_size;
-    const int rows = plan->tile_rows, cols = plan->tile_cols, area = rows * cols;
-    const int batch = plan->tile_batch, matrix = tilemm__short_together(area * size);
-    tilemm__transpose_turn_t *turn = &plan->turn;
+    const int size = tiles->elem_size, rows = tiles->tile_rows, cols = tiles->tile_cols;
+    const int area = rows * cols, batch = tiles->tile_batch;
+    const int matrix = tilemm__strip_together(area * size);
     int warps;
 
-    turn->groups = batch;
-    turn->lines = cols >= rows ? cols : rows;
-    turn->in_line = cols >= rows ? 1 : cols;
-    turn->out_line = cols >= rows ? rows : 1;
-    turn->across = cols >= rows ? 1 : cols;
-    turn->down = cols >= rows ? rows : 1;
-    turn->together = tilemm__short_together(turn->in_line * turn->out_line * size);
-    if (batch > 1 && busy_lanes(batch, matrix) >= busy_lanes(turn->lines, turn->together)) {
+    lines->groups = batch;
+    lines->lines = cols >= rows ? cols : rows;
+    lines->in_line = cols >= rows ? 1 : cols;
+    lines->out_line = cols >= rows ? rows : 1;
+    lines->across = cols >= rows ? 1 : cols;
+    lines->down = cols >= rows ? rows : 1;
+    lines->together = tilemm__strip_together(lines->in_line * lines->out_line * size);
+    if (batch > 1 && busy_lanes(batch, matrix) >= busy_lanes(lines->lines, lines->together)) {
         if (batch >= LANES * matrix)
-            plan->tile_batch -= batch % (LANES * matrix);
-        turn->groups = 1;
-        turn->lines = plan->tile_batch;
-        turn->in_line = turn->out_line = area;
-        turn->across = cols;
-        turn->down = rows;
-        turn->together = matrix;
+            tiles->tile_batch -= batch % (LANES * matrix);
+        lines->groups = 1;
+        lines->lines = tiles->tile_batch;
+        lines->in_line = lines->out_line = area;
+        lines->across = cols;
+        lines->down = rows;
+        lines->together = matrix;
     }
-    turn->sets = (turn->lines - 1) / (LANES * turn->together) + 1;
-    warps = TILEMM__TRANSPOSE_THREADS / 32 / (turn->groups * turn->sets);
-    turn->parts = warps > 1 ? warps : 1;
-    turn->share = ((turn->across * turn->down - 1) / turn->parts + 4) / 4 * 4;
+    lines->sets = (lines->lines - 1) / (LANES * lines->together) + 1;
+    warps = TILEMM__TRANSPOSE_THREADS / LANES / (lines->groups * lines->sets);
+    lines->parts = warps > 1 ? warps : 1;
+    lines->elements = ((lines->across * lines->down - 1) / lines->parts + 4) / 4 * 4;
 }
 
 /* A tile as narrow as the matrix, with as much of its other side as there is room for, and as many
  * matrices; in multiples of 16 bytes, so that these may be accessed at once. */
-static void plan_strip(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
-                       int aligned, tilemm__transpose_plan_t *plan)
+static void plan_strip_tile(const problem_t *p, tilemm__transpose_tiles_t *tiles,
+                            tilemm__strip_lines_t *lines)
 {
-    const int64_t size = (int64_t)args->elem_size, unit = 16 / size;
-    /* Short elements: half a tile, where tiles are few. */
-    const int64_t all = product(product(args->rows, args->cols), args->batch_count * size);
-    const int few = size < 4 && all / TILEMM__TRANSPOSE_STRIP_BYTES < 2 * traits->sm_count;
-    const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / (few ? 2 : 1) / size;
+    const tilemm__transpose_args_t *args = p->args;
+    const int64_t unit = 16 / p->size;
+    const int halved =
+        lines && p->bytes / TILEMM__TRANSPOSE_STRIP_BYTES < cost.half_strips * (int64_t)p->sm_count;
+    const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / (halved ? 2 : 1) / p->size;
     int64_t rows = args->rows, cols = args->cols;
 
     if (cols <= rows)
-        rows = at_most(rows, room / cols / unit * unit);
+        rows = tilemm__min(rows, room / cols / unit * unit);
     else
-        cols = at_most(cols, room / rows / unit * unit);
-    plan->kernel = size < 4 ? TILEMM__TRANSPOSE_SHORT : TILEMM__TRANSPOSE_STRIP;
-    plan->access = aligned < (int)size ? aligned : (int)size;
-    plan->tile_rows = (int)rows;
-    plan->tile_cols = (int)cols;
+        cols = tilemm__min(cols, room / rows / unit * unit);
+    tiles->tile_rows = (int)rows;
+    tiles->tile_cols = (int)cols;
     if (rows == args->rows && cols == args->cols && args->batch_count > 1) {
-        plan->tile_batch = (int)at_most(room / (rows * cols), args->batch_count);
-        if (plan->tile_batch > unit)
-            plan->tile_batch -= plan->tile_batch % (int)unit;
+        tiles->tile_batch = (int)tilemm__min(room / (rows * cols), args->batch_count);
+        if (tiles->tile_batch > unit)
+            tiles->tile_batch -= tiles->tile_batch % (int)unit;
     }
-    if (size < 4)
-        plan_turn(args, plan);
-    plan->unit_in = strip_unit(args, plan, args->src, args->ld_src, args->stride_src, cols,
-                               args->cols, rows, args->rows);
-    plan->unit_out = strip_unit(args, plan, args->dst, args->ld_dst, args->stride_dst, rows,
-                                args->rows, cols, args->cols);
+    if (lines)
+        plan_lines(tiles, lines);
+    tiles->unit_in = strip_unit(args, tiles->tile_batch, args->src, args->ld_src, args->stride_src,
+                                cols, args->cols, rows, args->rows);
+    tiles->unit_out = strip_unit(args, tiles->tile_batch, args->dst, args->ld_dst, args->stride_dst,
+                                 rows, args->rows, cols, args->cols);
 }
 
-static int64_t tiles_along(int64_t length, int edge)
+/* The lines of one side of a strip: `length` consecutive elements, `each` times a matrix, of
+ * full_length and ld and stride in memory. */
+static tilemm__strip_side_t side_of(const tilemm__transpose_tiles_t *tiles, int length, int each,
+                                    int64_t full_length, int64_t ld, int64_t stride, int unit_bytes)
 {
-    return (length - 1) / edge + 1;
+    const int area = length * each;
+    const int whole = tiles->tile_rows == tiles->rows && tiles->tile_cols == tiles->cols;
+    const int packed = length == full_length && ld == full_length;
+    const int together = packed && whole && stride == tiles->rows * tiles->cols;
+    tilemm__strip_side_t side;
+
+    side.length = together ? area * tiles->tile_batch : packed ? area : length;
+    side.each = together ? 0 : packed ? 1 : each;
+    side.lines = together ? 1 : side.each * tiles->tile_batch;
+    side.by_each = tilemm__division_by(side.each ? (uint32_t)side.each : 1);
+    side.unit = unit_bytes <= tiles->elem_size ? 1 : unit_bytes / tiles->elem_size;
+    for (side.log_lanes = 0; side.log_lanes < 8 && (side.unit << side.log_lanes) < side.length;)
+        side.log_lanes++;
+    return side;
+}
+
+static tilemm__strip_side_t side_in(const tilemm__transpose_tiles_t *tiles)
+{
+    return side_of(tiles, tiles->tile_cols, tiles->tile_rows, tiles->cols, tiles->ld_src,
+                   tiles->stride_src, tiles->unit_in);
+}
+
+static tilemm__strip_side_t side_out(const tilemm__transpose_tiles_t *tiles)
+{
+    return side_of(tiles, tiles->tile_rows, tiles->tile_cols, tiles->rows, tiles->ld_dst,
+                   tiles->stride_dst, tiles->unit_out);
+}
+
+static void fill_strip(tilemm__transpose_strip_t *strip)
+{
+    const tilemm__transpose_tiles_t *tiles = &strip->of;
+
+    strip->in = side_in(tiles);
+    strip->out = side_out(tiles);
+    strip->by_rows = tilemm__division_by((uint32_t)tiles->tile_rows);
+    strip->by_cols = tilemm__division_by((uint32_t)tiles->tile_cols);
+    strip->tile_cols_count = (uint64_t)tilemm__div_up(tiles->cols, tiles->tile_cols);
+    strip->each = (uint64_t)tilemm__div_up(tiles->rows, tiles->tile_rows) * strip->tile_cols_count;
+    strip->tiles = strip->each * (uint64_t)tilemm__div_up(tiles->batch, tiles->tile_batch);
+}
+
+/* Lanes transpose lines that are lanes_apart bytes from each other in the side's buffer. */
+static tilemm__strip_buffer_t buffer_of(tilemm__strip_side_t side, int64_t ld, int64_t stride,
+                                        int lanes_apart)
+{
+    tilemm__strip_buffer_t buffer;
+
+    buffer.length = side.length;
+    buffer.lines = side.lines;
+    buffer.each = side.each;
+    buffer.by_each = side.by_each;
+    buffer.log_lanes = side.log_lanes;
+    buffer.unit = side.unit;
+    buffer.ld = ld;
+    buffer.stride = stride;
+    buffer.period = tilemm__strip_period(lanes_apart);
+    buffer.mask = tilemm__strip_mask(lanes_apart);
+    buffer.by_period = tilemm__division_by((uint32_t)buffer.period);
+    return buffer;
+}
+
+static void fill_strip_bytes(tilemm__transpose_strip_bytes_t *strip)
+{
+    const tilemm__transpose_tiles_t *tiles = &strip->of;
+    const tilemm__strip_lines_t *lines = &strip->lines;
+
+    strip->in = buffer_of(side_in(tiles), tiles->ld_src, tiles->stride_src,
+                          lines->in_line * lines->together * tiles->elem_size);
+    strip->out = buffer_of(side_out(tiles), tiles->ld_dst, tiles->stride_dst,
+                           lines->out_line * lines->together * tiles->elem_size);
+    strip->by_parts = tilemm__division_by((uint32_t)lines->parts);
+    strip->by_sets = tilemm__division_by((uint32_t)lines->sets);
+    strip->by_down = tilemm__division_by((uint32_t)lines->down);
+    strip->tile_cols_count = (uint64_t)tilemm__div_up(tiles->cols, tiles->tile_cols);
+    strip->each = (uint64_t)tilemm__div_up(tiles->rows, tiles->tile_rows) * strip->tile_cols_count;
+    strip->tiles = strip->each * (uint64_t)tilemm__div_up(tiles->batch, tiles->tile_batch);
+}
+
+/* ---- the choice ----------------------------------------------------------------------------- */
+
+static uint64_t tiles_of(const tilemm__transpose_args_t *args, int64_t tile_rows, int64_t tile_cols)
+{
+    return (uint64_t)product(
+        product(tilemm__div_up(args->rows, tile_rows), tilemm__div_up(args->cols, tile_cols)),
+        args->batch_count);
 }
 
 /* Square tiles: small ones where there are few, or where more of them is full. */
-static void plan_chunks(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
-                        tilemm__transpose_plan_t *plan)
+static int choose_tile(const problem_t *p)
 {
-    static const int edges[] = {256, 128, 64, 32, 32}, small_edges[] = {128, 64, 32, 32, 16};
-    const int size = (int)args->elem_size;
-    int kind = 0, edge, small;
+    const int large =
+        tilemm__transpose_row(TILEMM__TRANSPOSE_BY_tile, p->size, p->aligned, p->streaming);
+    const tilemm__transpose_row_t *row = &tilemm__transpose_rows[large];
+    int small = large;
     int64_t tiles, small_tiles;
 
-    while (1 << kind < size)
-        kind++;
-    edge = edges[kind];
-    small = small_edges[kind];
-    tiles = product(product(tiles_along(args->rows, edge), tiles_along(args->cols, edge)),
-                    args->batch_count);
-    small_tiles = product(product(tiles_along(args->rows, small), tiles_along(args->cols, small)),
-                          args->batch_count);
-    if (tiles <= FEW_TILES * (int64_t)traits->sm_count ||
-        tiles / 3 * 2 > small_tiles / (edge / small) / (edge / small))
-        edge = small;
-    plan->kernel = TILEMM__TRANSPOSE_CHUNKS;
-    plan->tile_rows = plan->tile_cols = edge;
+    for (int i = large; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
+        const tilemm__transpose_row_t *other = &tilemm__transpose_rows[i];
+
+        if (other->method == row->method && other->bytes == row->bytes &&
+            other->access == row->access && other->facet == row->facet)
+            small = i;
+    }
+    const int times = row->rows / tilemm__transpose_rows[small].rows;
+
+    tiles = (int64_t)tiles_of(p->args, row->rows, row->cols);
+    small_tiles = (int64_t)tiles_of(p->args, row->rows / times, row->cols / times);
+    return tiles <= cost.small_tiles * (int64_t)p->sm_count ||
+                   tiles / 3 * cost.full_thirds > small_tiles / times / times
+               ? small
+               : large;
 }
 
-/* Tiles for rows that are not aligned, and how many rows more they need to write to whole
- * transfers. */
-static void plan_shifted(const tilemm__transpose_args_t *args, int aligned_dst,
-                         tilemm__transpose_plan_t *plan)
+/* The row for the problem by what was measured. */
+static int choose(const problem_t *p)
 {
-    const int size = (int)args->elem_size, chunk = size == 1 ? 8 : 16;
-
-    plan->kernel = TILEMM__TRANSPOSE_SHIFTED;
-    plan->access = chunk;
-    plan->tile_rows = size == 2 ? 256 : size == 8 ? 64 : 128;
-    plan->tile_cols = size == 1 ? 128 : size == 8 ? 32 : 64;
-    plan->halo = aligned_dst >= chunk ? 0 : size == 1 ? 16 : 32 / size;
-}
-
-/* Whether the gathering kernel takes it, and should: nothing lies between the result's elements. */
-static int is_gathered(const tilemm__transpose_args_t *args)
-{
-    const int64_t each = product(args->rows, args->cols);
+    const tilemm__transpose_args_t *args = p->args;
     const int batched = args->batch_count > 1;
+    const int is_aligned = p->aligned == 16 || p->size == 16 || (p->size == 1 && p->aligned == 8);
 
-    return alignment(args->dst, 0, 0, 1, args->elem_size) == 16 && args->ld_dst == args->rows &&
-           (!batched || args->stride_dst == each) &&
-           ((batched && product(each, (int64_t)args->elem_size) <= GATHER_BYTES) ||
-            (args->rows <= GATHER_ROWS && args->rows < args->cols) ||
-            (args->cols <= GATHER_COLS && args->elem_size <= 4));
+    if (p->zero || !args->trans)
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_copy, p->size, p->aligned, 0);
+    if (is_gapless(args, p->each) &&
+        ((batched && product(p->each, p->size) <= cost.gather_bytes) ||
+         (args->rows <= cost.gather_rows && args->rows < args->cols) ||
+         (args->cols <= cost.gather_cols && p->size <= cost.gather_elem_size)))
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
+                                     p->streaming | (has_short_index(args) ? 0 : 2));
+    if (p->shorter < cost.strip_side && p->shorter >= cost.narrow_side && !batched &&
+        (p->size == 4 || p->size == 8)) {
+        const int tall = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_narrow, p->size, 16, 0);
+
+        return args->rows < args->cols ? tall + 1 : tall;
+    }
+    /* Matrices of a batch that leave little of a small tile empty are no strips. */
+    if (p->shorter < cost.strip_side ||
+        (batched && !(is_aligned && p->size >= 4) &&
+         product(p->each, p->size) <= TILEMM__TRANSPOSE_STRIP_BYTES / 2))
+        return p->size < 4
+                   ? tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip_bytes, p->size, 16, 1)
+                   : tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip, p->size, p->aligned, 0);
+    if (is_aligned)
+        return choose_tile(p);
+    return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_shifted, p->size, 16, 0);
 }
 
-void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
-                                 const tilemm__cuda_traits_t *traits,
-                                 tilemm__transpose_plan_t *plan)
+/* Whether a row can do the problem. */
+static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
 {
-    const int size = (int)args->elem_size;
-    const int64_t shorter = at_most(args->rows, args->cols);
-    const int64_t each = product(product(args->rows, args->cols), size);
-    const int aligned_dst =
-        alignment(args->dst, args->ld_dst, args->stride_dst, args->batch_count, args->elem_size);
-    int aligned = aligned_dst, fits;
-    const char *method;
+    const int transposes = p->args->trans && !p->zero;
 
-    memset(plan, 0, sizeof *plan);
-    plan->zero = args->scaled && args->alpha == 0.0f;
-    plan->tile_batch = 1;
-    plan->streaming = product(each, args->batch_count) > (int64_t)(traits->l2_bytes / 2);
-    if (!plan->zero)
-        aligned = (int)at_most(aligned, alignment(args->src, args->ld_src, args->stride_src,
-                                                  args->batch_count, args->elem_size));
-    if (plan->zero || !args->trans) {
-        plan_copy(args, aligned, plan);
+    if (row->bytes != p->size || row->method > TILEMM__TRANSPOSE_BY_gather)
+        return 0;
+    switch (row->method) {
+    case TILEMM__TRANSPOSE_BY_copy: return !transposes && row->access <= p->aligned;
+    case TILEMM__TRANSPOSE_BY_tile: return transposes && row->access <= p->aligned;
+    case TILEMM__TRANSPOSE_BY_strip:
+    case TILEMM__TRANSPOSE_BY_strip_bytes:
+        return transposes && row->access <= p->aligned &&
+               p->shorter <= TILEMM__TRANSPOSE_STRIP_BYTES / 2 / 16;
+    case TILEMM__TRANSPOSE_BY_gather:
+        return transposes && is_gapless(p->args, p->each) &&
+               (row->facet & 2 || has_short_index(p->args));
+    default: return transposes;
+    }
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* Fill in the arm, and the launch, of a row. */
+static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
+                 tilemm__transpose_cuda_plan_t *plan)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
+    uint64_t count;
+
+    if (row->method == TILEMM__TRANSPOSE_BY_copy) {
+        fill_copy(p, row, plan);
+        plan->launch.concurrent = 0;
+        plan->launch.blocks = (unsigned)tilemm__min((int64_t)plan->arm.copy.tiles, INT32_MAX);
         return;
     }
-    plan->access = size == 1 ? 8 : aligned;
-    fits = aligned == 16 || size == 16 || (size == 1 && aligned == 8);
-    /* Matrices of a batch that leave little of a small tile empty are no strips. */
-    if (is_gathered(args)) {
-        plan->kernel = TILEMM__TRANSPOSE_GATHER;
-        plan->access = size;
-        plan->tile_rows = 1;
-        plan->tile_cols = 16 / size;
-        method = "gather";
-    } else if (shorter < NARROW && shorter >= THIN && args->batch_count == 1 &&
-               (size == 4 || size == 8)) {
-        plan->kernel = TILEMM__TRANSPOSE_NARROW;
-        plan->access = size;
-        plan->tile_rows = args->rows < args->cols ? 32 : 128;
-        plan->tile_cols = args->rows < args->cols ? 128 : 32;
-        method = "narrow";
-    } else if (shorter < NARROW || (args->batch_count > 1 && !(fits && size >= 4) &&
-                                    each <= TILEMM__TRANSPOSE_STRIP_BYTES / 2)) {
-        plan_strip(args, traits, aligned, plan);
-        method = "strip";
-    } else if (fits) {
-        plan_chunks(args, traits, plan);
-        method = "tile";
-    } else {
-        plan_shifted(args, aligned_dst, plan);
-        method = "shifted";
-    }
-    snprintf(plan->name, sizeof plan->name, "transpose_%s_sm75_%dx%dx%d", method, plan->tile_rows,
-             plan->tile_cols, size);
-}
-
-/* ---- in place ------------------------------------------------------------------------------- */
-
-/* The problem in the terms of inplace.h; for no transpose, of the move alone. */
-static void plan_view(const tilemm__transpose_args_t *args, tilemm__transpose_inplace_plan_t *plan)
-{
-    const int64_t total = args->rows * args->cols;
-
-    plan->forward = tilemm__inplace_forward(args->rows, args->cols);
-    plan->m = plan->forward ? args->rows : args->cols;
-    plan->n = plan->forward ? args->cols : args->rows;
-    plan->move = !tilemm__slots_agree(total, args->cols, args->ld_src,
-                                      args->trans ? args->rows : args->cols, args->ld_dst);
-}
-
-static size_t round_256(int64_t bytes)
-{
-    return (size_t)(bytes + 255) / 256 * 256;
-}
-
-/* Lay out the workspace of the method of panels. Returns the bytes of it, with as much saved as is
- * best, or 0 if the shape is not for that method. */
-static size_t plan_panels(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
-                          tilemm__transpose_inplace_plan_t *plan)
-{
-    const int64_t size = (int64_t)args->elem_size, height = TILEMM__RUN_BYTES / size;
-    const int64_t panels = plan->m / height, rest = plan->m % height;
-    const int64_t shared = (int64_t)traits->shared_per_block / TILEMM__PANEL_SHARED;
-    const int64_t blocks = traits->sm_count * at_most(shared, TILEMM__PANEL_BLOCKS);
-    int64_t runs;
-
-    /* All the tiles of a panel must be able to run at once. */
-    if (plan->move || panels < PANELS_LEAST || plan->n < PANEL_COLS_LEAST ||
-        (plan->n - 1) / TILEMM__PANEL_WIDTH >= blocks || plan->n >= UINT32_MAX / panels)
-        return 0;
-    runs = panels * plan->n;
-    plan->chunks = panels;
-    plan->length = height;
-    plan->rest = rest;
-    plan->rest_bytes = round_256(rest * plan->n * size);
-    plan->stride = STRIDE_LEAST;
-    plan->counts_at = plan->rest_bytes;
-    plan->marks_at = plan->counts_at + round_256(panels * 4);
-    plan->saved_at = plan->marks_at + round_256(runs / 8 + 4);
-    return plan->saved_at + (size_t)(runs / STRIDE_LEAST + 1) * TILEMM__RUN_BYTES;
-}
-
-/* The method of panels with so much workspace; -1 if that is too little. */
-static int choose_panels(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
-                         int64_t workspace, tilemm__transpose_inplace_plan_t *plan)
-{
-    tilemm__transpose_inplace_plan_t panels = *plan;
-    int64_t runs, room;
-
-    if (plan_panels(args, traits, &panels) == 0 || (int64_t)panels.saved_at >= workspace)
-        return -1;
-    runs = panels.chunks * panels.n;
-    room = (workspace - (int64_t)panels.saved_at) / TILEMM__RUN_BYTES;
-    while (panels.stride <= STRIDE_MOST && (runs - 1) / panels.stride + 1 > room)
-        panels.stride += 2;
-    if (panels.stride > STRIDE_MOST)
-        return -1;
-    *plan = panels;
-    plan->method = TILEMM__INPLACE_PANELS;
-    snprintf(plan->name, sizeof plan->name, "transpose_panels_sm75_%dx%dx%d", (int)plan->length,
-             TILEMM__PANEL_WIDTH, (int)args->elem_size);
-    return 0;
-}
-
-size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
-                                           const tilemm__cuda_traits_t *traits)
-{
-    tilemm__transpose_inplace_plan_t plan;
-    int64_t bytes, want;
-
-    memset(&plan, 0, sizeof plan);
-    plan_view(args, &plan);
-    if ((args->scaled && args->alpha == 0.0f) ||
-        (!plan.move && (!args->trans || plan.n == 1 || plan.m == plan.n)))
-        return 0;
-    bytes = plan.m * plan.n * (int64_t)args->elem_size;
-    want = at_least(bytes / 32, at_most(bytes, SMALL_WORKSPACE));
-    /* Rows that shared memory does not hold need room, for several at a time. */
-    if ((size_t)plan.n * args->elem_size > traits->shared_per_block)
-        want = at_least(want, plan.n * (int64_t)args->elem_size);
-    if (args->trans && plan.n > 1 && plan.m != plan.n)
-        want = at_least(want, (int64_t)plan_panels(args, traits, &plan));
-    return (size_t)((want + 255) / 256 * 256);
-}
-
-static void plan_swap(const tilemm__transpose_args_t *args, tilemm__transpose_inplace_plan_t *plan)
-{
-    const int size = (int)args->elem_size, chunk = size <= 2 ? 8 : 16;
-    const int aligned = alignment(args->dst, args->ld_src, 0, 1, args->elem_size);
-
-    plan->method = TILEMM__INPLACE_SWAP;
-    plan->access = size == 16 ? aligned : aligned >= chunk ? chunk : 0;
-    plan->tile = size == 1 && plan->access ? 128 : size <= 4 ? 64 : 32;
-    snprintf(plan->name, sizeof plan->name, "transpose_swap_sm75_%dx%dx%d", plan->tile, plan->tile,
-             size);
-}
-
-/* Blocks of rows small enough for the workspace, few enough for a slice of each run to fit shared
- * memory; if it can be had, a number that leaves no rows over. */
-static int plan_runs(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
-                     int64_t workspace, tilemm__transpose_inplace_plan_t *plan)
-{
-    const int64_t size = (int64_t)args->elem_size, row = plan->n * size;
-    const int64_t shared = (int64_t)traits->shared_per_block;
-    const int64_t most = at_most(shared / (plan->n * at_least(SLICE_LEAST, size)), plan->m);
-    int64_t first = 0, chunks;
-
-    for (chunks = at_least(workspace / row ? plan->m / (workspace / row) : most + 1, 1);
-         chunks <= most; chunks++) {
-        const int64_t rest_bytes = (plan->m % chunks * row + 255) / 256 * 256;
-
-        if (rest_bytes + plan->m / chunks * row > workspace)
-            continue;
-        if (!first)
-            first = chunks;
-        if (plan->m % chunks == 0) {
-            first = chunks;
-            break;
+    tiles->src = args->src;
+    tiles->dst = args->dst;
+    tiles->rows = args->rows;
+    tiles->cols = args->cols;
+    tiles->batch = args->batch_count;
+    tiles->ld_src = args->ld_src;
+    tiles->ld_dst = args->ld_dst;
+    tiles->stride_src = args->stride_src;
+    tiles->stride_dst = args->stride_dst;
+    tiles->elem_size = p->size;
+    tiles->scaled = args->scaled && args->alpha != 1.0f;
+    tiles->alpha = args->alpha;
+    tiles->access = row->access;
+    tiles->streaming = p->streaming;
+    tiles->tile_rows = row->rows;
+    tiles->tile_cols = row->cols;
+    tiles->tile_batch = 1;
+    tiles->unit_in = tiles->unit_out = row->chunk;
+    count = row->rows ? tiles_of(args, row->rows, row->cols) : 0;
+    switch (row->method) {
+    case TILEMM__TRANSPOSE_BY_shifted:
+        /* Rows of the tile beyond those written, so that writes begin at whole transfers. */
+        tiles->halo = p->aligned_dst >= row->chunk ? 0 : p->size == 1 ? 16 : 32 / p->size;
+        count = (uint64_t)tilemm__div_up(args->rows + tilemm__max(tiles->halo - 1, 0),
+                                         row->rows - tiles->halo) *
+                (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
+        break;
+    case TILEMM__TRANSPOSE_BY_strip:
+        plan_strip_tile(p, tiles, NULL);
+        fill_strip(&plan->arm.strip);
+        count = plan->arm.strip.tiles;
+        break;
+    case TILEMM__TRANSPOSE_BY_strip_bytes:
+        plan_strip_tile(p, tiles, &plan->arm.strip_bytes.lines);
+        fill_strip_bytes(&plan->arm.strip_bytes);
+        count = plan->arm.strip_bytes.tiles;
+        break;
+    case TILEMM__TRANSPOSE_BY_gather:
+        if (!(row->facet & 2)) {
+            plan->arm.gather.by_each = tilemm__division_by((uint32_t)p->each);
+            plan->arm.gather.by_rows = tilemm__division_by((uint32_t)args->rows);
         }
-        if (chunks > 2 * first)
-            break;
+        count = (uint64_t)tilemm__div_up(p->bytes, (int64_t)row->threads * row->chunk);
+        break;
+    default: break;
     }
-    if (!first)
-        return -1;
-    plan->method = TILEMM__INPLACE_RUNS;
-    plan->chunks = first;
-    plan->length = plan->m / first;
-    plan->rest = plan->m % first;
-    plan->rest_bytes = (size_t)((plan->rest * row + 255) / 256 * 256);
-    plan->slice = (int)(SLICE_MOST / size);
-    while (first * row * plan->slice > shared / 2 && plan->slice * size > SLICE_LEAST)
-        plan->slice /= 2;
-    snprintf(plan->name, sizeof plan->name, "transpose_runs_sm75_%dx%dx%d", (int)first, plan->slice,
-             (int)size);
-    return 0;
+    plan->launch.blocks = (unsigned)(count < INT32_MAX ? count : INT32_MAX);
 }
 
-static int plan_c2r(const tilemm__transpose_args_t *args, const tilemm__cuda_traits_t *traits,
-                    int64_t workspace, tilemm__transpose_inplace_plan_t *plan)
+int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
+                                const tilemm__limits_t *limits, tilemm__transpose_cuda_plan_t *plan)
 {
-    const int64_t size = (int64_t)args->elem_size;
-
-    plan->method = TILEMM__INPLACE_C2R;
-    plan->panel = at_most(workspace / size / plan->m, plan->n);
-    if (plan->panel > 32 && plan->panel < plan->n)
-        plan->panel -= plan->panel % 32;
-    if (plan->n <= (int64_t)traits->shared_per_block / size) {
-        plan->rows_per_block = (int)at_most(at_least(1024 / plan->n, 1), plan->m);
-    } else {
-        plan->workspace_rows = at_most(workspace / size / plan->n, plan->m);
-        if (!plan->workspace_rows)
-            return -1;
-    }
-    snprintf(plan->name, sizeof plan->name, "transpose_c2r_sm75_%dx%dx%d", plan->rows_per_block,
-             (int)plan->panel, (int)size);
-    return 0;
-}
-
-int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
-                                        const tilemm__cuda_traits_t *traits, size_t workspace,
-                                        tilemm__transpose_inplace_plan_t *plan)
-{
-    const int size = (int)args->elem_size;
-    const int64_t room = (int64_t)(workspace < INT64_MAX ? workspace : INT64_MAX);
-    const int scale = args->scaled && args->alpha != 1.0f;
-    int64_t left;
+    const problem_t p = problem_of(args, limits->cuda);
+    int variant = choose(&p);
 
     memset(plan, 0, sizeof *plan);
-    plan_view(args, plan);
-    if (args->scaled && args->alpha == 0.0f) {
-        plan->method = TILEMM__INPLACE_ZERO;
-        plan->move = 0;
-        snprintf(plan->name, sizeof plan->name, "transpose_fill_sm75_x%d", size);
-        return 0;
-    }
-    if (args->trans && plan->m == plan->n && plan->n > 1 && !plan->move) {
-        plan_swap(args, plan);
-        return 0;
-    }
-    if (!plan->move && (!args->trans || plan->n == 1)) {
-        plan->method = TILEMM__INPLACE_NONE;
-        plan->scale = scale;
-        snprintf(plan->name, sizeof plan->name, "transpose_copy_sm75_x%d", size);
-        return 0;
-    }
-    if (plan->m * plan->n * size <= room) {
-        plan->method = TILEMM__INPLACE_STAGED;
-        plan->move = 0;
-        snprintf(plan->name, sizeof plan->name, "transpose_staged_sm75_x%d", size);
-        return 0;
-    }
-    plan->scale = scale;
-    if (!args->trans || plan->n == 1) {
-        plan->method = TILEMM__INPLACE_NONE;
-        snprintf(plan->name, sizeof plan->name, "transpose_move_sm75_x%d", size);
-    } else if (plan->m == plan->n) {
-        /* In the input slots; the move follows. */
-        plan_swap(args, plan);
-        plan->scale = 0;
-    } else if (plan_runs(args, traits, room, plan) != 0 &&
-               choose_panels(args, traits, room, plan) != 0 &&
-               plan_c2r(args, traits, room, plan) != 0) {
-        return -1;
-    }
-    if (plan->method == TILEMM__INPLACE_RUNS && plan->rest)
-        plan->move = 1;
-    left = (room - (int64_t)plan->rest_bytes) / size;
-    if (plan->move && left >= SHORT_INTERVAL)
-        plan->interval = left;
-    return 0;
+    for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS &&
+                    !tilemm__transpose_is_allowed(limits, tilemm__transpose_rows[variant].name);
+         i++)
+        if (is_able(&p, &tilemm__transpose_rows[i]) &&
+            tilemm__transpose_is_allowed(limits, tilemm__transpose_rows[i].name))
+            variant = i;
+    plan->launch.concurrent = limits->cuda->cc >= 90;
+    fill(&p, &tilemm__transpose_rows[variant], plan);
+    /* Without a swizzle where lanes do not meet in a bank as they are. */
+    if (tilemm__transpose_rows[variant].method == TILEMM__TRANSPOSE_BY_strip_bytes &&
+        !plan->arm.strip_bytes.in.mask && !plan->arm.strip_bytes.out.mask &&
+        tilemm__transpose_rows[variant].facet)
+        variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip_bytes, p.size, 16, 0);
+    plan->launch.variant = (tilemm__transpose_variant_t)variant;
+    plan->method = tilemm__transpose_rows[variant].method;
+    snprintf(plan->name, sizeof plan->name, "%s%s", tilemm__transpose_rows[variant].name,
+             p.zero ? "+fill" : "");
+    return TILEMM_SUCCESS;
 }

@@ -1,94 +1,138 @@
-/* plan_cuda.h - which kernels transpose a matrix on a GPU, and with which tiles: pure
- * functions of the problem, the device's traits and the workspace.
+/* plan_cuda.h - which kernels transpose a matrix on a GPU, and with which tiles: pure functions of
+ * the problem and the limits (lib/plan.h). Execution adds pointers.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_LIB_TRANSPOSE_PLAN_CUDA_H
 #define TILEMM_LIB_TRANSPOSE_PLAN_CUDA_H
 
-#include "kernels/transpose/cuda/transpose.h"
 #include "kernels/args.h"
-#include "lib/traits.h"
+#include "kernels/transpose/cuda/transpose.h"
+#include "lib/plan.h"
+
+/* ---- rows of kernels/transpose/variants.h --------------------------------------------------- */
+
+/* Named as the kernels. */
+typedef enum {
+    TILEMM__TRANSPOSE_BY_copy, /* no transpose: scale, copy, or fill with zeros */
+    TILEMM__TRANSPOSE_BY_tile,
+    TILEMM__TRANSPOSE_BY_shifted,
+    TILEMM__TRANSPOSE_BY_narrow,
+    TILEMM__TRANSPOSE_BY_strip,
+    TILEMM__TRANSPOSE_BY_strip_bytes,
+    TILEMM__TRANSPOSE_BY_gather,
+    TILEMM__TRANSPOSE_BY_swap, /* from here on in place */
+    TILEMM__TRANSPOSE_BY_swap_elements,
+    TILEMM__TRANSPOSE_BY_slabs,
+    TILEMM__TRANSPOSE_BY_save,
+    TILEMM__TRANSPOSE_BY_chains,
+    TILEMM__TRANSPOSE_BY_cycles,
+    TILEMM__TRANSPOSE_BY_move_out,
+    TILEMM__TRANSPOSE_BY_move_in
+} tilemm__transpose_by_t;
+
+typedef struct {
+    const char *name;
+    tilemm__transpose_by_t method;
+    int bytes, rows, cols, chunk, access, threads, facet;
+} tilemm__transpose_row_t;
+
+extern const tilemm__transpose_row_t tilemm__transpose_rows[TILEMM__TRANSPOSE_VARIANTS];
+
+/* The row of a method with these bytes and this facet: of those whose access is at most
+ * `alignment`, the first with the widest. TILEMM__TRANSPOSE_VARIANTS if there is none. */
+tilemm__transpose_variant_t tilemm__transpose_row(tilemm__transpose_by_t method, int bytes,
+                                                  int alignment, int facet);
+
+/* Whether limits->variant allows a kernel of that name. */
+int tilemm__transpose_is_allowed(const tilemm__limits_t *limits, const char *name);
+
+/* The largest power of two up to 16 that the address of every row of an operand is a multiple of.
+ */
+int tilemm__transpose_alignment(const void *pointer, int64_t ld, int64_t stride, int64_t batch,
+                                size_t elem_size);
 
 /* ---- out of place --------------------------------------------------------------------------- */
 
-typedef enum {
-    TILEMM__TRANSPOSE_COPY,    /* no transpose: scale, copy, or fill with zeros */
-    TILEMM__TRANSPOSE_CHUNKS,  /* square tiles, aligned chunks */
-    TILEMM__TRANSPOSE_SHIFTED, /* tiles, aligned chunks of rows that are not aligned */
-    TILEMM__TRANSPOSE_NARROW,  /* tiles that are narrow one way, element by element */
-    TILEMM__TRANSPOSE_STRIP,   /* tiles as narrow as the matrix, or of several matrices */
-    TILEMM__TRANSPOSE_SHORT,   /* the same for elements of 1 or 2 bytes */
-    TILEMM__TRANSPOSE_GATHER   /* small matrices, or few rows: 16 bytes of the result a thread */
-} tilemm__transpose_kernel_t;
-
 typedef struct {
-    tilemm__transpose_kernel_t kernel;
-    int access;                           /* bytes of one access to global memory */
-    int tile_rows, tile_cols, tile_batch; /* elements of src, matrices */
-    int unit_in, unit_out;                /* strip: bytes of an access on either side */
-    tilemm__transpose_turn_t turn;        /* short */
-    int halo;                             /* shifted: see the kernel */
-    int streaming;                        /* more data than the L2 cache holds */
-    /* Copy: it fills with zeros; as one row, where nothing lies between rows; threads along a row.
-     */
-    int zero, flat, block_cols;
-    char name[64];
-} tilemm__transpose_plan_t;
+    tilemm__transpose_launch_t launch; /* with the row */
+    tilemm__transpose_by_t method;     /* the row's: says which arm */
+    char name[64];                     /* the kernel's; +fill if it fills with zeros */
+    union {
+        tilemm__transpose_copy_t copy;
+        tilemm__transpose_tiles_t tiles; /* tile, shifted, narrow; and the head of the next three */
+        tilemm__transpose_strip_t strip;
+        tilemm__transpose_strip_bytes_t strip_bytes;
+        tilemm__transpose_gather_t gather;
+    } arm;
+} tilemm__transpose_cuda_plan_t;
 
-void tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
-                                 const tilemm__cuda_traits_t *traits,
-                                 tilemm__transpose_plan_t *plan);
+/* Returns TILEMM_SUCCESS. */
+int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
+                                const tilemm__limits_t *limits,
+                                tilemm__transpose_cuda_plan_t *plan);
 
 /* ---- in place ------------------------------------------------------------------------------- */
 
 typedef enum {
-    TILEMM__INPLACE_NONE,   /* every element is in its slot already: move and scale at most */
-    TILEMM__INPLACE_ZERO,   /* alpha = 0 */
+    TILEMM__INPLACE_NONE,   /* no permutation: move, scale or fill at most */
     TILEMM__INPLACE_SWAP,   /* square: tiles change places */
     TILEMM__INPLACE_STAGED, /* out of place to the workspace, and copied back */
-    TILEMM__INPLACE_RUNS,   /* few columns: blocks of rows, then runs, change places */
-    TILEMM__INPLACE_PANELS, /* panels of rows, then runs, change places: two passes */
-    TILEMM__INPLACE_C2R     /* columns, rows, columns: see inplace.h */
+    TILEMM__INPLACE_SLABS   /* slabs of rows are transposed, then runs change places */
 } tilemm__inplace_method_t;
+
+/* Two passes; see kernels/transpose/cuda/slabs.cu for the terms. Backward the second comes first.
+ */
+typedef struct {
+    /* The first: by one kernel; or, if `through`, slab by slab through the workspace, `count` slabs
+     * of slab_bytes bytes in the matrix; the two steps in their order. */
+    int through;
+    tilemm__transpose_launch_t launch;
+    tilemm__transpose_slabs_t slabs;
+    tilemm__transpose_cuda_plan_t steps[2];
+    int64_t count, slab_bytes;
+    /* The second. */
+    tilemm__transpose_launch_t save, chain, cycle;
+    tilemm__transpose_chains_t chains;
+    size_t counts_at, marks_at, saved_at; /* in the workspace */
+    size_t counts_bytes, marks_bytes;
+    /* The fringe, which waits in the workspace's first fringe_bytes: the first step takes it there,
+     * the last step back; where it lies in the matrix before and after, in bytes. */
+    int64_t fringe_bytes, fringe_from, fringe_to;
+    tilemm__transpose_cuda_plan_t fringe[2];
+} tilemm__transpose_slabs_plan_t;
 
 typedef struct {
     tilemm__inplace_method_t method;
-    int forward;  /* the permutation comes before the move; see inplace.h */
-    int64_t m, n; /* the view */
-    /* Swap. */
-    int access, tile;
-    /* Runs: so many blocks of `length` rows of the view, and `rest` rows left over, which wait in
-     * the first rest_bytes of the workspace; elements of a run that a block takes. */
-    int64_t chunks, length, rest;
-    size_t rest_bytes;
-    int slice;
-    /* Panels: `chunks` of `length` rows, and `rest`, as for runs; every how many runs one is saved;
-     * where in the workspace are the counts of the first pass, the marks of the second, and what it
-     * saves. */
-    uint32_t stride;
-    size_t counts_at, marks_at, saved_at;
-    /* C2R: columns that the workspace takes at a time, 0 for the method with none; rows that a
-     * block takes into shared memory, or if 0, rows that the workspace takes. */
-    int64_t panel;
-    int rows_per_block;
-    int64_t workspace_rows;
-    /* The move: elements of an interval, 0 for a single block with no workspace. */
-    int move;
-    int64_t interval;
-    /* Whether a pass of its own multiplies by alpha. */
-    int scale;
     char name[64];
-} tilemm__transpose_inplace_plan_t;
+    size_t workspace; /* bytes that it uses; where there is no plan, bytes that there is one with */
+    int forward;      /* the permutation, or the first pass, comes before the move: see inplace.h */
+    /* The move, if interval is not 0: that many slots at a time. */
+    int64_t interval;
+    tilemm__transpose_launch_t move_out, move_in; /* of a whole interval */
+    tilemm__transpose_move_t move;
+    size_t move_at; /* in the workspace */
+    /* Whether a last pass scales, or fills with zeros. */
+    int scale;
+    tilemm__transpose_cuda_plan_t scaling;
+    union {
+        struct {
+            tilemm__transpose_launch_t launch;
+            tilemm__transpose_swap_t swap;
+        } swap;
+        tilemm__transpose_cuda_plan_t staged[2]; /* there, and back */
+        tilemm__transpose_slabs_plan_t slabs;
+    } arm;
+} tilemm__transpose_inplace_cuda_plan_t;
 
 /* The bytes of workspace that serve the problem best. */
 size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
                                            const tilemm__cuda_traits_t *traits);
 
-/* The plan with so many bytes of workspace. Returns 0, or -1 if no method does with so few: they
- * all do with none, but where a row (of the view: its shorter side) exceeds shared memory, which
- * asks for the bytes of one row. */
+/* Returns TILEMM_SUCCESS, or TILEMM_OUT_OF_MEMORY if the workspace is too small: it is large enough
+ * if it holds the matrix; or 64 KiB, 128 bytes for each element of the shorter side, and 1/64 of
+ * the matrix. */
 int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
-                                        const tilemm__cuda_traits_t *traits, size_t workspace,
-                                        tilemm__transpose_inplace_plan_t *plan);
+                                        const tilemm__limits_t *limits,
+                                        tilemm__transpose_inplace_cuda_plan_t *plan);
 
 #endif

@@ -26,10 +26,11 @@ static inline int64_t magnitude(rng_t *rng, int bits)
     return rng_range(rng, most / 2 + 1, most);
 }
 
-/* The address of operand `number`: aligned to 256 bytes, or every other time to `unit` only. */
-static inline void *address(rng_t *rng, int number, size_t unit)
+/* The address of operand `number`: a multiple of 256, or every other time `offset` bytes further.
+ */
+static inline void *address(rng_t *rng, int number, size_t offset)
 {
-    return operands + number * (OPERAND_BYTES / 8) + (chance(rng, 2) ? 0 : unit);
+    return operands + number * (OPERAND_BYTES / 8) + (chance(rng, 2) ? 0 : offset);
 }
 
 static inline tilemm_op_t any_op(rng_t *rng)
@@ -42,20 +43,22 @@ static inline tilemm_layout_t any_layout(rng_t *rng)
     return chance(rng, 2) ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR;
 }
 
-static inline void sgemm_sizes(rng_t *rng, int64_t *m, int64_t *n, int64_t *k, int64_t *batch)
+/* Sizes are multiples of `unit`, except those of small batches. */
+static inline void sgemm_sizes(rng_t *rng, int64_t unit, int64_t *m, int64_t *n, int64_t *k,
+                               int64_t *batch)
 {
-    const int64_t step = rng_range(rng, 0, 1) ? 1 : (int64_t)8 << rng_range(rng, 0, 4);
+    const int64_t small = (int64_t)1 << rng_range(rng, 2, 5);
     *batch = chance(rng, 4) ? rng_range(rng, 2, 20) : 1;
     switch (rng_range(rng, 0, 6)) {
     case 0: /* small batch */
-        *m = rng_range(rng, 1, 33);
-        *n = rng_range(rng, 1, 33);
-        *k = rng_range(rng, 1, 33);
+        *m = rng_range(rng, 1, small);
+        *n = rng_range(rng, 1, small);
+        *k = rng_range(rng, 1, small);
         *batch = magnitude(rng, 14);
-        break;
+        return;
     case 1: /* skinny */
         *m = magnitude(rng, 17);
-        *n = rng_range(rng, 1, 40);
+        *n = magnitude(rng, 5);
         *k = magnitude(rng, 17);
         break;
     case 2: /* deep */
@@ -73,11 +76,9 @@ static inline void sgemm_sizes(rng_t *rng, int64_t *m, int64_t *n, int64_t *k, i
         *n = magnitude(rng, 13);
         *k = magnitude(rng, 13);
     }
-    if (step > 1) { /* whole tiles */
-        *m = (*m + step - 1) / step * step;
-        *n = (*n + step - 1) / step * step;
-        *k = (*k + step - 1) / step * step;
-    }
+    *m = (*m + unit - 1) / unit * unit;
+    *n = *n < 8 ? *n : (*n + unit - 1) / unit * unit;
+    *k = (*k + unit - 1) / unit * unit;
     if (chance(rng, 2)) {
         int64_t swap = *m;
         *m = *n;
@@ -90,16 +91,20 @@ static inline tilemm_status_t call_sgemm(tilemm_t ctx, rng_t *rng)
     static const tilemm_math_t modes[] = {TILEMM_MATH_FP32, TILEMM_MATH_FP32_STRICT,
                                           TILEMM_MATH_TF32};
     const int mode = (int)rng_range(rng, 0, 2), arrays = chance(rng, 8);
+    const int aligned = chance(rng, 2);
+    const int64_t unit = aligned ? 4 : 1;
     int64_t m, n, k, batch;
-    sgemm_sizes(rng, &m, &n, &k, &batch);
+    sgemm_sizes(rng, aligned ? (int64_t)4 << rng_range(rng, 0, 5) : 1, &m, &n, &k, &batch);
     const float alpha = chance(rng, 20) ? 0.0f : 1.5f, beta = chance(rng, 2) ? 0.0f : 0.5f;
     tilemm_layout_t layout = any_layout(rng);
     tilemm_op_t transa = any_op(rng), transb = any_op(rng);
     gemm_t g = gemm_make(layout, transa, transb, m, n, k, alpha, beta);
     if (chance(rng, 2))
-        gemm_set_ld(&g, rng_range(rng, 0, 4), rng_range(rng, 0, 4), rng_range(rng, 0, 4));
-    void *a = address(rng, 0, 4), *b = address(rng, 1, 4), *c = address(rng, 2, 4);
-    const int64_t pad = chance(rng, 2) ? 1 : 0;
+        gemm_set_ld(&g, unit * rng_range(rng, 0, 4), unit * rng_range(rng, 0, 4),
+                    unit * rng_range(rng, 0, 4));
+    const size_t offset = aligned ? 0 : sizeof(float);
+    void *a = address(rng, 0, offset), *b = address(rng, 1, offset), *c = address(rng, 2, offset);
+    const int64_t pad = unit * rng_range(rng, 0, 1);
     snprintf(call_text, sizeof call_text,
              "sgemm layout %d trans %d %d %lld x %lld x %lld batch %lld%s alpha %g beta %g ld "
              "%lld %lld %lld at %p %p %p mode %d",

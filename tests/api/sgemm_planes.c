@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "tests/support/check.h"
-#include "lib/sgemm/plan_planes.h"
+#include "lib/sgemm/plan_cpu.h"
 #include "tests/support/support.h"
 
 enum { M = 150, N = 140, K = 700, LINES = TILEMM__PLANES_LINES };
@@ -43,30 +43,39 @@ static void multiply(tilemm_t ctx, tilemm_math_t math, int m, int n, int k, floa
 static const tilemm__cpu_traits_t xeon = {"Sapphire Rapids", TILEMM__ISA_AMX, 112,
                                           48 << 10,          2 << 20,         105 << 20};
 
+/* Plans, and returns 1 if it is by planes. */
 static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int64_t k,
-                 int64_t batch, int threads, size_t workspace, tilemm__sgemm_planes_plan_t *plan)
+                 int64_t batch, int threads, size_t workspace, tilemm__sgemm_cpu_plan_t *plan)
 {
-    const tilemm__sgemm_args_t args = {.m = m, .n = n, .k = k, .batch_count = batch};
-    const int pays = tilemm__plan_sgemm_planes(plan, &args, &xeon, planes, threads, workspace);
+    const tilemm__sgemm_args_t args = {
+        .m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n, .batch_count = batch};
+    const tilemm__cpu_kernels_t kernels = {.sgemm = &tilemm__sgemm_cpu_generic,
+                                           .planes_fp32 = planes};
+    const tilemm__limits_t limits = {.cpu = &xeon,
+                                     .kernels = &kernels,
+                                     .math = TILEMM_MATH_FP32,
+                                     .threads = threads,
+                                     .workspace = workspace,
+                                     .variant = ""};
+    const tilemm__sgemm_cpu_blocks_t *b = &plan->blocked;
 
-    if (!pays)
+    CHECK(tilemm__plan_sgemm_cpu(&args, &limits, plan) == TILEMM_SUCCESS, "no plan");
+    if (plan->way != TILEMM__SGEMM_CPU_BLOCKED || !b->planes)
         return 0;
     CHECK(plan->workspace <= workspace && plan->threads >= 1 && plan->threads <= threads,
           "%zu of %zu bytes, %d of %d threads", plan->workspace, workspace, plan->threads, threads);
-    CHECK(plan->m_panel % LINES == 0 && plan->n_panel % LINES == 0 && plan->m_part % LINES == 0 &&
-              plan->n_part % LINES == 0 && plan->m_part > 0 && plan->n_part > 0 &&
-              plan->m_part <= plan->m_panel && plan->n_part <= plan->n_panel,
-          "%lld x %lld panels, %lld x %lld parts", (long long)plan->m_panel,
-          (long long)plan->n_panel, (long long)plan->m_part, (long long)plan->n_part);
-    CHECK(plan->depth > 0 && plan->depth % 32 == 0 && plan->depth <= planes->depth, "depth %lld",
-          (long long)plan->depth);
-    CHECK(plan->set_bytes == (size_t)((plan->m_panel + plan->n_panel) / LINES) *
-                                 tilemm__planes_bytes(planes, plan->depth),
-          "a set of %zu bytes", plan->set_bytes);
-    CHECK(plan->workspace == plan->set_bytes * (size_t)(plan->shared ? 1 : plan->threads), "%zu",
+    CHECK(b->m_panel % LINES == 0 && b->n_panel % LINES == 0 && b->m_part % LINES == 0 &&
+              b->n_part % LINES == 0 && b->m_part > 0 && b->n_part > 0 && b->m_part <= b->m_panel &&
+              b->n_part <= b->n_panel,
+          "%lld x %lld panels, %lld x %lld parts", (long long)b->m_panel, (long long)b->n_panel,
+          (long long)b->m_part, (long long)b->n_part);
+    CHECK(b->kc > 0 && b->kc % 32 == 0 && b->kc <= planes->depth, "kc %lld", (long long)b->kc);
+    CHECK(b->set_bytes ==
+              (size_t)((b->m_panel + b->n_panel) / LINES) * tilemm__planes_bytes(planes, b->kc),
+          "a set of %zu bytes", b->set_bytes);
+    CHECK(plan->workspace == b->set_bytes * (size_t)(b->shared ? 1 : plan->threads), "%zu",
           plan->workspace);
-    CHECK(plan->shared == (plan->threads > 1 && batch == 1) || batch > 1, "shared %d",
-          plan->shared);
+    CHECK(b->shared == (plan->threads > 1 && batch == 1) || batch > 1, "shared %d", b->shared);
     return 1;
 }
 
@@ -75,7 +84,7 @@ static void try_plans(void)
     static const int threads[] = {1, 2, 16, 112};
     tilemm__sgemm_planes_t planes[] = {tilemm__sgemm_planes_amx_fp32,
                                        tilemm__sgemm_planes_amx_tf32};
-    tilemm__sgemm_planes_plan_t plan, other;
+    tilemm__sgemm_cpu_plan_t plan, other;
 
     for (int which = 0; which < 2; which++) {
         tilemm__sgemm_planes_t *p = &planes[which];
@@ -96,7 +105,7 @@ static void try_plans(void)
             CHECK(plans(p, 3000, 4000, 5000, 1, threads[t], SIZE_MAX, &plan), "large");
             for (size_t bytes = plan.workspace; bytes > 0; bytes = bytes * 3 / 4)
                 if (plans(p, 3000, 4000, 5000, 1, threads[t], bytes, &other))
-                    CHECK(other.depth == plan.depth, "%zu bytes", bytes);
+                    CHECK(other.blocked.kc == plan.blocked.kc, "%zu bytes", bytes);
         }
     }
 }

@@ -22,15 +22,51 @@ enum { REPEATS = 9 };
 static double min_ratio;
 static int rows;
 
+/* Seconds of each run, ours and the other library's. */
+static double ours[REPEATS], theirs[REPEATS];
+
+/* The stream and events that measure time on the GPU; NULL for the CPU. */
+static void *stream, *before, *after;
+static double started;
+
+static void clock_start(void)
+{
+    if (stream)
+        gpu_event_record(before, stream);
+    started = test_seconds();
+}
+
+static double clock_stop(void)
+{
+    float milliseconds = 0;
+    if (!stream)
+        return test_seconds() - started;
+    gpu_event_record(after, stream);
+    gpu_event_synchronize(after);
+    gpu_event_elapsed(&milliseconds, before, after);
+    return 1e-3 * (double)milliseconds;
+}
+
+/* Run both in turn; the first time does not count. */
+#define COMPARE(our_call, their_call)                                                              \
+    for (int r = -1; r < REPEATS; r++) {                                                           \
+        clock_start();                                                                             \
+        our_call;                                                                                  \
+        ours[r < 0 ? 0 : r] = clock_stop();                                                        \
+        clock_start();                                                                             \
+        their_call;                                                                                \
+        theirs[r < 0 ? 0 : r] = clock_stop();                                                      \
+    }
+
 static int by_value(const void *left, const void *right)
 {
     double l = *(const double *)left, r = *(const double *)right;
     return (l > r) - (l < r);
 }
 
-/* Print a row, from the seconds of each run of both and the work in one run. */
-static void row(const char *name, double *ours, double *theirs, const char *peer, double work,
-                const char *unit, const char *kernel)
+/* Print a row, for the work in one run. */
+static void row(const char *name, const char *peer, double work, const char *unit,
+                const char *kernel)
 {
     double ratio;
     if (!rows++)
@@ -64,62 +100,42 @@ static void cpu(const reference_blas_t *blas)
     tilemm_t ctx = test_context(TILEMM_BACKEND_CPU, "");
     float *a = numbers(size * size), *b = numbers(size * size), *c = numbers(size * size);
     float *x = numbers(length), *y = numbers(side * side);
-    double ours[REPEATS], theirs[REPEATS], start;
-    int threads, r;
+    int threads;
     char name[64];
+    float sum;
     for (threads = 1; threads <= 2 && threads <= processors; threads++) {
         tilemm_set_threads(ctx, threads);
         if (blas->set_threads)
             blas->set_threads(threads);
         else if (threads > 1)
             break;
-        for (r = -1; blas->sgemm && r < REPEATS; r++) {
-            int slot = r < 0 ? 0 : r;
-            start = test_seconds();
-            DO(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, size, size,
-                            size, 1, a, size, b, size, 0, c, size));
-            ours[slot] = test_seconds() - start;
-            start = test_seconds();
-            blas->sgemm(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, (int)size, (int)size,
-                        (int)size, 1, a, (int)size, b, (int)size, 0, c, (int)size);
-            theirs[slot] = test_seconds() - start;
-        }
-        snprintf(name, sizeof(name), "sgemm %d^3, %d thread%s", (int)size, threads,
-                 threads > 1 ? "s" : "");
-        if (blas->sgemm)
-            row(name, ours, theirs, blas->name, 2.0 * (double)(size * size * size), "GF/s",
+        if (blas->sgemm) {
+            COMPARE(DO(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, size,
+                                    size, size, 1, a, size, b, size, 0, c, size)),
+                    blas->sgemm(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, (int)size,
+                                (int)size, (int)size, 1, a, (int)size, b, (int)size, 0, c,
+                                (int)size));
+            snprintf(name, sizeof(name), "sgemm %d^3, %d thread%s", (int)size, threads,
+                     threads > 1 ? "s" : "");
+            row(name, blas->name, 2.0 * (double)(size * size * size), "GF/s",
                 tilemm_last_kernel(ctx));
-        for (r = -1; blas->somatcopy && side * side <= length && r < REPEATS; r++) {
-            int slot = r < 0 ? 0 : r;
-            start = test_seconds();
-            DO(tilemm_transpose(ctx, side, side, 4, x, side, y, side));
-            ours[slot] = test_seconds() - start;
-            start = test_seconds();
-            blas->somatcopy(TILEMM_ROW_MAJOR, TILEMM_TRANS, (int)side, (int)side, 1, x, (int)side,
-                            y, (int)side);
-            theirs[slot] = test_seconds() - start;
         }
-        snprintf(name, sizeof(name), "transpose %d^2, %d thread%s", (int)side, threads,
-                 threads > 1 ? "s" : "");
-        if (blas->somatcopy && side * side <= length)
-            row(name, ours, theirs, blas->name, 8.0 * (double)(side * side), "GB/s",
-                tilemm_last_kernel(ctx));
-        for (r = -1; blas->sasum && r < REPEATS; r++) {
-            int slot = r < 0 ? 0 : r;
-            float sum;
-            start = test_seconds();
-            DO(tilemm_ssum(ctx, length, x, 1, &sum));
-            ours[slot] = test_seconds() - start;
-            start = test_seconds();
-            sum = blas->ssum ? blas->ssum((int)length, x, 1) : blas->sasum((int)length, x, 1);
-            theirs[slot] = test_seconds() - start;
-            CHECK(sum == sum, "the reference's sum is NaN");
+        if (blas->somatcopy && side * side <= length) {
+            COMPARE(DO(tilemm_transpose(ctx, side, side, 4, x, side, y, side)),
+                    blas->somatcopy(TILEMM_ROW_MAJOR, TILEMM_TRANS, (int)side, (int)side, 1, x,
+                                    (int)side, y, (int)side));
+            snprintf(name, sizeof(name), "transpose %d^2, %d thread%s", (int)side, threads,
+                     threads > 1 ? "s" : "");
+            row(name, blas->name, 8.0 * (double)(side * side), "GB/s", tilemm_last_kernel(ctx));
         }
-        snprintf(name, sizeof(name), "sum of %lld, %d thread%s", (long long)length, threads,
-                 threads > 1 ? "s" : "");
-        if (blas->sasum)
-            row(name, ours, theirs, blas->name, 4.0 * (double)length, "GB/s",
-                tilemm_last_kernel(ctx));
+        if (blas->sasum) {
+            COMPARE(DO(tilemm_ssum(ctx, length, x, 1, &sum)),
+                    sum = (blas->ssum ? blas->ssum : blas->sasum)((int)length, x, 1);
+                    CHECK(sum == sum, "the reference's sum is NaN"));
+            snprintf(name, sizeof(name), "sum of %lld, %d thread%s", (long long)length, threads,
+                     threads > 1 ? "s" : "");
+            row(name, blas->name, 4.0 * (double)length, "GB/s", tilemm_last_kernel(ctx));
+        }
     }
     tilemm_destroy(ctx);
     free(a);
@@ -130,22 +146,6 @@ static void cpu(const reference_blas_t *blas)
 }
 
 /* ---- the GPU --------------------------------------------------------------------------------- */
-
-static void *stream, *before, *after;
-
-static void clock_start(void)
-{
-    gpu_event_record(before, stream);
-}
-
-static double clock_stop(void)
-{
-    float milliseconds = 0;
-    gpu_event_record(after, stream);
-    gpu_event_synchronize(after);
-    gpu_event_elapsed(&milliseconds, before, after);
-    return 1e-3 * (double)milliseconds;
-}
 
 static void *device_numbers(int64_t count)
 {
@@ -165,30 +165,22 @@ static void gpu_gemm(tilemm_t ctx, const reference_cublas_t *cublas)
     const int64_t size = test_quick() ? 512 : 4096;
     float *a = device_numbers(size * size), *b = device_numbers(size * size);
     float *c = device_numbers(size * size);
-    double ours[REPEATS], theirs[REPEATS];
     char name[64];
-    int combination, r;
+    int combination;
     cublas->set_stream(stream);
     tilemm_set_math(ctx, TILEMM_MATH_FP32_STRICT);
     for (combination = 0; a && b && c && combination < 4; combination++) {
         int ta = combination & 1, tb = combination >> 1;
-        for (r = -1; r < REPEATS; r++) {
-            int slot = r < 0 ? 0 : r;
-            clock_start();
-            DO(tilemm_sgemm(ctx, TILEMM_COL_MAJOR, ta ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                            tb ? TILEMM_TRANS : TILEMM_NO_TRANS, size, size, size, 1, a, size, b,
-                            size, 0, c, size));
-            ours[slot] = clock_stop();
-            clock_start();
-            CHECK(cublas->sgemm(0, ta, tb, (int)size, (int)size, (int)size, 1, a, (int)size, b,
-                                (int)size, 0, c, (int)size) == 0,
-                  "cuBLAS failed");
-            theirs[slot] = clock_stop();
-        }
+        COMPARE(DO(tilemm_sgemm(ctx, TILEMM_COL_MAJOR, ta ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                                tb ? TILEMM_TRANS : TILEMM_NO_TRANS, size, size, size, 1, a, size,
+                                b, size, 0, c, size)),
+                CHECK(cublas->sgemm(0, ta, tb, (int)size, (int)size, (int)size, 1, a, (int)size, b,
+                                    (int)size, 0, c, (int)size) == 0,
+                      "cuBLAS failed"));
         snprintf(name, sizeof(name), "sgemm %d^3 %c%c, strict, GPU", (int)size, ta ? 'T' : 'N',
                  tb ? 'T' : 'N');
-        row(name, ours, theirs, cublas->name, 2.0 * (double)size * (double)size * (double)size,
-            "GF/s", tilemm_last_kernel(ctx));
+        row(name, cublas->name, 2.0 * (double)size * (double)size * (double)size, "GF/s",
+            tilemm_last_kernel(ctx));
     }
     gpu_free(a);
     gpu_free(b);
@@ -200,22 +192,13 @@ static void gpu_transpose(tilemm_t ctx)
     const int64_t side = test_quick() ? 1024 : 8192;
     size_t bytes = sizeof(float) * (size_t)(side * side);
     float *x = device_numbers(side * side), *y = gpu_malloc(bytes);
-    double ours[REPEATS], theirs[REPEATS];
     char name[64];
-    int r;
-    for (r = -1; x && y && r < REPEATS; r++) {
-        int slot = r < 0 ? 0 : r;
-        clock_start();
-        DO(tilemm_transpose(ctx, side, side, 4, x, side, y, side));
-        ours[slot] = clock_stop();
-        clock_start();
-        gpu_copy_async(y, x, bytes, stream);
-        theirs[slot] = clock_stop();
+    if (x && y) {
+        COMPARE(DO(tilemm_transpose(ctx, side, side, 4, x, side, y, side)),
+                gpu_copy_async(y, x, bytes, stream));
+        snprintf(name, sizeof(name), "transpose %d^2, GPU", (int)side);
+        row(name, "device-to-device copy", 2.0 * (double)bytes, "GB/s", tilemm_last_kernel(ctx));
     }
-    snprintf(name, sizeof(name), "transpose %d^2, GPU", (int)side);
-    if (x && y)
-        row(name, ours, theirs, "device-to-device copy", 2.0 * (double)bytes, "GB/s",
-            tilemm_last_kernel(ctx));
     gpu_free(x);
     gpu_free(y);
 }
@@ -226,23 +209,15 @@ static void gpu_sum(tilemm_t ctx, const reference_cub_t *cub)
     float *x = device_numbers(length), *result = gpu_malloc(sizeof(float));
     size_t bytes = 0;
     void *workspace;
-    double ours[REPEATS], theirs[REPEATS];
     char name[64];
-    int r;
     CHECK(cub->sum(NULL, &bytes, x, length, result, stream) == 0, "CUB failed");
     workspace = gpu_malloc(bytes ? bytes : 1);
-    for (r = -1; x && result && workspace && r < REPEATS; r++) {
-        int slot = r < 0 ? 0 : r;
-        clock_start();
-        DO(tilemm_ssum(ctx, length, x, 1, result));
-        ours[slot] = clock_stop();
-        clock_start();
-        CHECK(cub->sum(workspace, &bytes, x, length, result, stream) == 0, "CUB failed");
-        theirs[slot] = clock_stop();
+    if (x && result && workspace) {
+        COMPARE(DO(tilemm_ssum(ctx, length, x, 1, result)),
+                CHECK(cub->sum(workspace, &bytes, x, length, result, stream) == 0, "CUB failed"));
+        snprintf(name, sizeof(name), "sum of %lld, GPU", (long long)length);
+        row(name, cub->name, 4.0 * (double)length, "GB/s", tilemm_last_kernel(ctx));
     }
-    snprintf(name, sizeof(name), "sum of %lld, GPU", (long long)length);
-    if (x && result && workspace)
-        row(name, ours, theirs, cub->name, 4.0 * (double)length, "GB/s", tilemm_last_kernel(ctx));
     gpu_free(x);
     gpu_free(result);
     gpu_free(workspace);

@@ -17,6 +17,19 @@
 static operand_t matrix;
 static const char *arch = "";
 static size_t workspace_bytes; /* the user's, or 0 */
+static int refused;            /* calls for which it was too small */
+
+/* Whether a workspace of the user's may be too small. On a GPU it is large enough if it holds the
+ * matrix; or 64 KiB, 128 bytes for each element of the shorter side, and 1/64 of the matrix. */
+static int may_be_too_small(int64_t rows, int64_t cols, size_t size)
+{
+    const int64_t bytes = rows * cols * (int64_t)size;
+    const int64_t enough = 65536 + 128 * (rows < cols ? rows : cols) + bytes / 64;
+    const int64_t aligned = (int64_t)workspace_bytes - 255; /* used from a multiple of 256 on */
+
+    return TEST_BACKEND == TILEMM_BACKEND_CUDA && workspace_bytes > 0 && aligned < bytes &&
+           aligned < enough;
+}
 
 /* Any of the operations: transpose_inplace on elements of `size` bytes (scaled == 0), or simatcopy.
  */
@@ -59,6 +72,15 @@ static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t
             tilemm_simatcopy(ctx, layout, trans, rows, cols, alpha, matrix.pointer, ld_in, ld_out);
     else
         status = tilemm_transpose_inplace(ctx, rows, cols, size, matrix.pointer, ld_in, ld_out);
+    if (status == TILEMM_OUT_OF_MEMORY && may_be_too_small(rows, cols, size)) {
+        CHECK(strstr(tilemm_last_error(ctx), "bytes of workspace are too few") != NULL, "%s: %s",
+              text, tilemm_last_error(ctx));
+        operand_fetch(&matrix);
+        CHECK(memcmp(matrix.image, old, bytes) == 0, "%s: a failure changed the matrix", text);
+        refused++;
+        free(old);
+        return;
+    }
     CHECK(status == TILEMM_SUCCESS, "%s: %s: %s", text, tilemm_status_string(status),
           tilemm_last_error(ctx));
     if (matrix.place != PLACE_HOST)
@@ -131,13 +153,14 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* Workspaces of the user's from nothing worth naming upwards. */
+/* Workspaces of the user's from nothing worth naming upwards: too small for most shapes on a GPU,
+ * and then nothing is written; the last one is large enough for all. */
 static void little_workspace(tilemm_t ctx, int rounds, rng_t *rng)
 {
-    static const size_t bytes[] = {8, 1000, 20000, 50001};
+    static const size_t bytes[] = {8, 1000, 20000, 50001, 160000};
     static operand_t workspace;
     int b;
-    for (b = 0; b < 4; b++) {
+    for (b = 0; b < 5; b++) {
         workspace_bytes = bytes[b];
         operand_prepare(&workspace, TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST,
                         bytes[b], b & 1 ? -1 : 0);
@@ -145,7 +168,11 @@ static void little_workspace(tilemm_t ctx, int rounds, rng_t *rng)
         operand_own(&workspace, 0, bytes[b]);
         CHECK(tilemm_set_workspace(ctx, workspace.pointer, bytes[b]) == TILEMM_SUCCESS, "%s",
               tilemm_last_error(ctx));
+        refused = 0;
         plain(ctx, 97, 101, 4, 0, 0, rng);
+        if (b == 0)
+            CHECK(refused == (TEST_BACKEND == TILEMM_BACKEND_CUDA), "%zu bytes are enough",
+                  bytes[b]);
         plain(ctx, 120, 45, 8, 3, 1, rng);
         plain(ctx, 45, 120, 16, 0, 7, rng);
         plain(ctx, 64, 64, 4, 0, 5, rng);
@@ -165,7 +192,7 @@ static void little_workspace(tilemm_t ctx, int rounds, rng_t *rng)
 }
 
 /* Shapes that are long enough for two passes over the matrix, with a workspace that does not hold
- * it: rows left over or not, aligned or not, cycles that are all short, and alpha. */
+ * it: a fringe or none, aligned or not, cycles that are all short, and alpha. */
 static void two_passes(tilemm_t ctx, rng_t *rng)
 {
     static const size_t sizes[] = {1, 2, 4, 8, 16};

@@ -6,32 +6,47 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/reduce/plan.h"
+#include "lib/reduce/plan_cpu.h"
+#include "lib/reduce/plan_cuda.h"
+#include "lib/reduce/rows_cuda.h"
 
 static void on_gpu(const tilemm__reduce_args_t *args, size_t workspace,
                    const tilemm__cuda_traits_t *traits)
 {
+    const tilemm__limits_t limits = {.cuda = traits, .workspace = workspace, .variant = ""};
     tilemm__reduce_cuda_plan_t plan;
 
-    tilemm__plan_reduce_cuda(&plan, args, traits, workspace);
+    tilemm__plan_reduce_cuda(args, &limits, &plan);
     printf(" |");
     for (int i = 0; i < plan.steps; i++) {
         const tilemm__reduce_step_t *step = &plan.step[i];
+        const tilemm__reduce_launch_t *launch = &step->launch;
 
-        printf(" %d:%d/%d/%d/%d:%lld", (int)step->kind, step->width, step->tiles, step->share,
-               step->parts, (long long)step->items);
+        printf(" %s", tilemm__reduce_rows[launch->variant].name);
+        if (launch->kernel == TILEMM__SUM_TILES)
+            printf(":%dx%d", launch->with.sum_tiles.tiles, launch->with.sum_tiles.warps);
+        else if (launch->kernel == TILEMM__SEARCH_TILES)
+            printf(":%d", launch->with.search_tiles.warps);
+        printf(":%lld %lldx%d", (long long)step->items, (long long)launch->blocks, launch->threads);
     }
-    printf(" %lld %lld %zu", (long long)plan.vectors, (long long)plan.panel, plan.workspace);
+    printf(" %lld %lld %zu", (long long)plan.vectors, (long long)plan.range, plan.workspace);
 }
 
 static void on_cpu(const tilemm__reduce_args_t *args, size_t workspace,
                    const tilemm__cpu_traits_t *traits)
 {
+    static const char *const methods[] = {"vectors", "tiles", "columns", "column_blocks"};
+    const tilemm__limits_t limits = {
+        .cpu = traits, .threads = traits->threads, .workspace = workspace, .variant = ""};
     tilemm__reduce_cpu_plan_t plan;
 
-    tilemm__plan_reduce_cpu(&plan, args, traits, traits->threads, workspace);
-    printf(" | %d t%d %lld %lld %lld %zu", (int)plan.method, plan.threads, (long long)plan.panel,
-           (long long)plan.strip, (long long)plan.piece_rows, plan.workspace);
+    tilemm__plan_reduce_cpu(args, &limits, &plan);
+    printf(" | %s t%d", methods[plan.method], plan.threads);
+    if (plan.method == TILEMM__REDUCE_TILES)
+        printf(" %lld", (long long)plan.with.tiles);
+    else if (plan.method != TILEMM__REDUCE_VECTORS)
+        printf(" %lldx%lld", (long long)plan.with.columns.rows, (long long)plan.with.columns.width);
+    printf(" %zu", plan.workspace);
 }
 
 static void vectors(void)
@@ -75,11 +90,17 @@ static void segments(void)
     args.segments = choices_size(10000000);
     printf("segments %d %lld room %zu", args.op, (long long)args.segments, workspace);
     for (int j = 0; j < CHOICES_MACHINES; j++) {
+        const tilemm__limits_t limits = {
+            .cuda = &choices_machines[j].gpu, .workspace = workspace, .variant = ""};
         tilemm__segments_cuda_plan_t plan;
+        const tilemm__segments_warp_t *with = &plan.launch[0].with.segments_warp;
 
-        tilemm__plan_segments_cuda(&plan, &args, &choices_machines[j].gpu, workspace);
-        printf(" | %d %lld %lld %lld %d %zu", plan.group, (long long)plan.warp_limit,
-               (long long)plan.room, (long long)plan.span_room, plan.blocks, plan.workspace);
+        tilemm__plan_segments_cuda(&args, &limits, &plan);
+        printf(" | %s", plan.name);
+        for (int i = 0; i < plan.launches; i++)
+            printf(" %lldx%d", (long long)plan.launch[i].blocks, plan.launch[i].threads);
+        printf(" %lld %lld %lld %zu", (long long)with->warp_limit, (long long)with->lists.room,
+               (long long)with->lists.span_room, plan.workspace);
     }
     putchar('\n');
 }

@@ -40,21 +40,40 @@ static void problem(int in_place, tilemm__transpose_args_t *args)
                     : (void *)((uintptr_t)choices_address() & ~((uintptr_t)args->elem_size - 1));
 }
 
+/* A plan out of place: the kernel; of copies the block, of strips the tile. */
+static void print_plan(const tilemm__transpose_cuda_plan_t *plan)
+{
+    const tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
+
+    printf(" | %s", plan->name);
+    if (plan->method == TILEMM__TRANSPOSE_BY_copy)
+        printf(" %dx%d", TILEMM__TRANSPOSE_THREADS / plan->arm.copy.of.block_cols,
+               plan->arm.copy.of.block_cols);
+    else if (plan->method == TILEMM__TRANSPOSE_BY_strip ||
+             plan->method == TILEMM__TRANSPOSE_BY_strip_bytes)
+        printf(" %dx%dx%d", tiles->tile_rows, tiles->tile_cols, tiles->tile_batch);
+    if (plan->method != TILEMM__TRANSPOSE_BY_copy)
+        printf("%s", tiles->streaming ? " streaming" : "");
+}
+
 static void on_gpu(const tilemm__transpose_args_t *args, int in_place, size_t workspace,
                    const tilemm__cuda_traits_t *traits)
 {
-    if (in_place) {
-        tilemm__transpose_inplace_plan_t plan;
+    const tilemm__limits_t limits = {.cuda = traits, .workspace = workspace, .variant = ""};
 
-        if (tilemm__plan_transpose_inplace_cuda(args, traits, workspace, &plan) != 0)
+    if (in_place) {
+        tilemm__transpose_inplace_cuda_plan_t plan;
+
+        if (tilemm__plan_transpose_inplace_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
             printf(" | none");
         else
-            printf(" | %s %zu", plan.name, tilemm__transpose_inplace_cuda_want(args, traits));
+            printf(" | %s", plan.name);
+        printf(" %zu %zu", plan.workspace, tilemm__transpose_inplace_cuda_want(args, traits));
     } else {
-        tilemm__transpose_plan_t plan;
+        tilemm__transpose_cuda_plan_t plan;
 
-        tilemm__plan_transpose_cuda(args, traits, &plan);
-        printf(" | %s%s", plan.name, plan.streaming ? " streaming" : "");
+        (void)tilemm__plan_transpose_cuda(args, &limits, &plan);
+        print_plan(&plan);
     }
 }
 

@@ -9,9 +9,16 @@
 #include <string.h>
 
 #include "bank_conflicts.h"
-#include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/planes.h"
 #include "kernels/sgemm/layout.h"
+
+/* Of the tile of the pass that makes planes: lines, and pairs of k. Of the fused kernel: words from
+ * one group of 8 lines of a plane to the next. */
+enum {
+    LINES = TILEMM__SGEMM_PLANES_LINES,
+    PAIRS = TILEMM__SGEMM_PLANES_BLOCK / 2,
+    PITCH = TILEMM__SGEMM_FUSED_PITCH
+};
 
 /* A step of 32 k of the fused kernel: 4 warps turn numbers into planes, each 8 * count lines. Each
  * number is read once and each word of a plane written once, without conflicts. */
@@ -19,7 +26,7 @@ static void check_fused_layout(unsigned count, int k_major)
 {
     const char *const tile = k_major ? "fused, along k" : "fused, along lines";
     const unsigned lines = 4 * 8 * count; /* of 4 warps */
-    static int seen[128 * 32], written[128 / 8 * TILEMM__SGEMM_FUSED_PITCH];
+    static int seen[128 * 32], written[128 / 8 * PITCH];
     unsigned index[32];
 
     memset(seen, 0, sizeof seen);
@@ -54,15 +61,15 @@ static void check_fused_layout(unsigned count, int k_major)
                 for (unsigned lane = 0; lane < 32; lane++) {
                     index[lane] = tilemm__fused_pair(
                         line0 + tilemm__fused_line(lane, j, count, k_major), lane % 4, i);
-                    mark(written, lines / 8 * TILEMM__SGEMM_FUSED_PITCH, index[lane], 1);
+                    mark(written, lines / 8 * PITCH, index[lane], 1);
                 }
                 check_free(index, 1, "write of a plane", tile);
             }
     }
     for (unsigned x = 0; x < lines * 32; x++)
         CHECK(seen[x] == 1, "number %u: %d", x, seen[x]);
-    for (unsigned x = 0; x < lines / 8 * TILEMM__SGEMM_FUSED_PITCH; x++)
-        CHECK(written[x] == (x % TILEMM__SGEMM_FUSED_PITCH < 128), "word %u: %d", x, written[x]);
+    for (unsigned x = 0; x < lines / 8 * PITCH; x++)
+        CHECK(written[x] == (x % PITCH < 128), "word %u: %d", x, written[x]);
 }
 
 /* A finished tile of C on its way through shared memory: each element is written once, two at a
@@ -99,10 +106,10 @@ static void check_fused_tile(unsigned rows, unsigned width, int k_major)
  * lines, and pairs of k; lines are read along k. */
 static void check_transposed_plane(unsigned vec)
 {
-    enum { THREADS = 256, PAIRS = TILEMM__SGEMM_PLANES_BLOCK / 2 };
+    enum { THREADS = 256 };
     const char *const tile = "plane transposed over";
-    const unsigned across = TILEMM__SGEMM_PLANES_LINES / vec, down = THREADS / across;
-    static int written[TILEMM__SGEMM_PLANES_LINES * PAIRS];
+    const unsigned across = LINES / vec, down = THREADS / across;
+    static int written[LINES * PAIRS];
     unsigned index[32];
 
     memset(written, 0, sizeof written);
@@ -113,14 +120,14 @@ static void check_transposed_plane(unsigned vec)
                     const unsigned thread = warp * 32 + lane;
 
                     index[lane] = tilemm__planes_transposed(thread % across * vec + v,
-                                                            first + thread / across, PAIRS);
-                    mark(written, TILEMM__SGEMM_PLANES_LINES * PAIRS, index[lane], 1);
+                                                       first + thread / across, PAIRS);
+                    mark(written, LINES * PAIRS, index[lane], 1);
                 }
                 check_free(index, 1, "write of a plane", tile);
             }
-    for (unsigned x = 0; x < TILEMM__SGEMM_PLANES_LINES * PAIRS; x++)
+    for (unsigned x = 0; x < LINES * PAIRS; x++)
         CHECK(written[x] == 1, "word %u: %d", x, written[x]);
-    for (unsigned line = 0; line < TILEMM__SGEMM_PLANES_LINES; line++)
+    for (unsigned line = 0; line < LINES; line++)
         for (unsigned first = 0; first < PAIRS; first += 128) {
             for (unsigned lane = 0; lane < 32; lane++)
                 index[lane] = tilemm__planes_transposed(line, first + lane * 4, PAIRS);

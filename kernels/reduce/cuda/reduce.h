@@ -1,18 +1,36 @@
-/* reduce.h - the CUDA kernels of the reductions, as a host compiler sees them.
+/* reduce.h - the CUDA kernels of the reductions as a host compiler sees them: the structs that they
+ * take, and how one is launched.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_REDUCE_CUDA_REDUCE_H
 #define TILEMM_KERNELS_REDUCE_CUDA_REDUCE_H
 
 #include "kernels/reduce/ops.h"
+#include "kernels/reduce/variants.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Partial results: number i of vector v at [v * items + i]. Sums have `sums`, and counts where the
- * mean leaves NaN out; searches have `keys`, and indices where those are wanted. What an operation
- * has not is NULL. */
+enum {
+    TILEMM__REDUCE_WARPS = 8,              /* of most blocks */
+    TILEMM__REDUCE_BLOCK_WARPS = 32,       /* of blocks that take a whole vector, at most */
+    TILEMM__REDUCE_CLUSTER = 8,            /* blocks of a cluster, the most that is portable */
+    TILEMM__REDUCE_SPLITS = 4,             /* of an item, at most */
+    TILEMM__REDUCE_FOLD_TILES = 32,        /* tiles of an item whose sums a block folds */
+    TILEMM__REDUCE_LAST_PARTIALS = 8192,   /* of a vector that PARTIALS_LAST takes, at most */
+    TILEMM__REDUCE_BLOCK_PARTIALS = 32768, /* likewise PARTIALS_BLOCK */
+    TILEMM__REDUCE_SINGLE_VECTORS = 4,     /* of a thread */
+    TILEMM__REDUCE_TRANSPOSED_THREADS = 64 /* of a block of PARTIALS_TRANSPOSED */
+};
+
+/* Partial results: number i of vector v at [v * items + i], or at [i * vectors + v] if they are
+ * `transposed`. Sums have `sums`, and `counts` for the mean that leaves NaN out; searches have
+ * `keys`, and `indices` where those are wanted. The other pointers are NULL. As a kernel's `to`,
+ * all NULL: each vector has one item, and its result goes to args.out and args.index_out.
+ *
+ * An item's sum may be split among S = 2 or 4 blocks: split i has every S-th of the 32 numbers that
+ * are folded, from number i on. Split i of all items of a vector lies before split i + 1. */
 typedef struct {
     tilemm__sum_t *sums;
     int64_t *counts;
@@ -20,68 +38,199 @@ typedef struct {
     int64_t *indices;
 } tilemm__partials_t;
 
-/* All launchers queue on the stream and return a cudaError_t. Where `to` is NULL each vector has
- * one item, and its result goes to args->out and args->index_out; otherwise the partial results of
- * the items go to *to. */
+/* ---- what kernels take: the members of one struct each, in order ------------------------ */
 
-/* Sums of 32 numbers, tiles or a tile's lanes, may be left in parts, each by a block: of P parts
- * numbers i, i + P, i + 2 * P and so on are folded to part i. Part i of all items of a vector comes
- * before part i + 1. */
-enum { TILEMM__MOST_PARTS = 4 };
+/* SUM_CLUSTER, for contiguous vectors of up to 64 tiles; SUM_BLOCK and SEARCH_BLOCK, for any;
+ * SINGLE, for vectors of one element. */
+typedef struct {
+    tilemm__reduce_args_t args;
+} tilemm__reduce_vectors_t;
 
-/* Vectors of floats in `items` each, for `share` warps (1, 2, 4 or 8); of sums an item is 1 or 32
- * tiles, or 32 in 2 or 4 parts, of searches every items-th `share` tiles. Or `width` vectors to a
- * warp: 2, 4, 8, 16 or 32 of at most 1024 / width elements. first_index is added to indices. */
-int tilemm__reduce_across(const tilemm__reduce_args_t *args, int width, int tiles, int share,
-                          int parts, int64_t items, int64_t first_index,
-                          const tilemm__partials_t *to, void *stream);
+/* SUM_TILES */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int tiles;     /* of an item: 1, or 32 */
+    int warps;     /* of a block that take an item: 1, 2, 4 or 8 */
+    int64_t items; /* of a vector */
+    tilemm__partials_t to;
+} tilemm__sum_tiles_t;
 
-/* Vectors of one float each, but for DOT. */
-int tilemm__reduce_each(const tilemm__reduce_args_t *args, void *stream);
+/* SUM_SPLIT: items of 32 tiles. */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int64_t items;
+    tilemm__partials_t to;
+} tilemm__sum_split_t;
 
-/* Whole vectors of floats that lie side by side, of up to 64 tiles, for sums: a cluster of
- * blocks for each. Needs compute capability 9.0. */
-int tilemm__reduce_across_cluster(const tilemm__reduce_args_t *args, void *stream);
+/* SEARCH_TILES: item i of a vector has tiles (i + j * items) * warps and the following ones,
+ * `warps` in all, for j = 0, 1, ... */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int warps;
+    int64_t items;
+    int64_t first_index; /* that of the vectors' first element */
+    tilemm__partials_t to;
+} tilemm__search_tiles_t;
 
-/* Whole vectors of floats, of any length, a block of 32 warps for each. */
-int tilemm__reduce_across_block(const tilemm__reduce_args_t *args, void *stream);
+/* SUM_SHORT: vectors of up to 1024 / VECTORS elements. */
+typedef struct {
+    tilemm__reduce_args_t args;
+    tilemm__partials_t to;
+} tilemm__sum_short_t;
 
-/* The next levels: of args->count vectors of `length` partial results each, one of every 1024. Of
- * args only op, policy, count, n and where results go count here. */
-int tilemm__reduce_partials(const tilemm__reduce_args_t *args, int64_t length,
-                            const tilemm__partials_t *from, const tilemm__partials_t *to,
-                            void *stream);
+/* SEARCH_SHORT: likewise. */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int64_t first_index;
+    tilemm__partials_t to;
+} tilemm__search_short_t;
 
-/* Whole vectors of partial results, up to 2^15 items each, or 2^10 in parts, a block of up to 32
- * warps for each. */
-int tilemm__reduce_partials_block(const tilemm__reduce_args_t *args, int64_t length, int parts,
-                                  const tilemm__partials_t *from, void *stream);
+/* SUM_COLUMNS: vectors whose first elements are contiguous (vstride is 1). */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int64_t tiles;   /* of a vector */
+    int64_t columns; /* of blocks: count / 32, rounded up */
+    int transposed;  /* the partial results */
+    tilemm__partials_t to;
+} tilemm__sum_columns_t;
 
-/* Vectors that lie side by side, vstride == 1; `warps` of a block share 32 columns: for sums 1
- * to 32 elements, 2 to 128, 4 to 512, 8, or 8 for each of 4 parts, or 32; for searches 4 or 32.
- * Partial results lie as above, or where they are `beside` number i of vector v at [i * count + v].
- */
-int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int parts, int beside,
-                        int64_t first_index, const tilemm__partials_t *to, void *stream);
+/* SUM_LOW_COLUMNS: likewise, of up to 32 * ROWS elements. */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int64_t columns;
+} tilemm__sum_low_columns_t;
 
-/* The results from up to 32 partial results of each vector that lie so. */
-int tilemm__reduce_beside(const tilemm__reduce_args_t *args, int64_t length,
-                          const tilemm__partials_t *from, void *stream);
+/* SEARCH_COLUMNS */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int64_t tiles, columns;
+    int transposed;
+    int64_t first_index;
+    tilemm__partials_t to;
+} tilemm__search_columns_t;
 
-/* Segments. The workspace begins with the lists' lengths, then has the list of spans and the list
- * of segments that blocks take. */
-#define TILEMM__SEGMENTS_HEAD 64 /* bytes */
-#define TILEMM__SPAN_BYTES 40
-#define TILEMM__SEGMENT_BYTES 8
-#define TILEMM__SEGMENTS_BYTES(room, span_room)                                                    \
-    ((size_t)TILEMM__SEGMENTS_HEAD + (size_t)(span_room)*TILEMM__SPAN_BYTES +                      \
-     (size_t)(room)*TILEMM__SEGMENT_BYTES)
+/* Kernels that read partial results use of args: op, nan_ignore, count, n, and where results go. */
 
-/* group, warp_limit, room, span_room and blocks are those of the plan; workspace, 16-byte aligned,
- * may be NULL where both rooms are 0. */
-int tilemm__reduce_segments(const tilemm__segments_args_t *args, int group, int64_t warp_limit,
-                            int64_t room, int64_t span_room, int blocks, void *workspace,
-                            void *stream);
+/* PARTIALS_TILES: of every 1024 of `length` partial results one is left. */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int64_t length, tiles; /* of a vector */
+    tilemm__partials_t from, to;
+} tilemm__partials_tiles_t;
+
+/* PARTIALS_SHORT: of up to `group` one is left; group is a power of two up to 32. */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int length, group;
+    tilemm__partials_t from, to;
+} tilemm__partials_short_t;
+
+/* PARTIALS_LAST, a block a vector: up to 1024 * ROWS sums; PARTIALS_BLOCK, a block a vector: up to
+ * 2^15 sums, any number of keys; PARTIALS_TRANSPOSED, a thread a vector: up to 32. */
+typedef struct {
+    tilemm__reduce_args_t args;
+    int length;
+    tilemm__partials_t from;
+} tilemm__partials_last_t;
+
+/* Segments. The workspace holds two lists, of which `taken` counts the entries: [0] spans, 2^20
+ * elements each, of long segments, [1] segments that blocks take; perhaps more than they hold. */
+typedef struct {
+    unsigned long long *taken;
+    int64_t *span_segment; /* the segment of each span, -1 for none */
+    int64_t *span_number;  /* which span of it */
+    union {
+        tilemm__sum_t *sums; /* of the span */
+        int32_t *keys;
+    } value;
+    int64_t *counts;
+    int64_t *segments;
+    int64_t span_room, room; /* entries that each list holds */
+} tilemm__segment_lists_t;
+
+enum {
+    TILEMM__SPAN_TILES = 1024,
+    TILEMM__LISTS_HEAD = 64, /* bytes, for `taken` */
+    TILEMM__SPAN_BYTES = sizeof(tilemm__sum_t) + 3 * sizeof(int64_t),
+    TILEMM__SEGMENT_BYTES = sizeof(int64_t)
+};
+
+/* SEGMENTS_WARP: a warp takes a segment; SEGMENTS_GROUP: 32 of them. Segments of more than
+ * warp_limit elements are put on the lists if those have room. */
+typedef struct {
+    tilemm__segments_args_t args;
+    int64_t warp_limit;
+    tilemm__segment_lists_t lists;
+} tilemm__segments_warp_t;
+
+/* SEGMENTS_BLOCK: blocks take what the lists hold. SEGMENTS_SPANS: the spans of each segment become
+ * its result. */
+typedef struct {
+    tilemm__segments_args_t args;
+    tilemm__segment_lists_t lists;
+} tilemm__segments_lists_t;
+
+/* ---- a launch --------------------------------------------------------------------------- */
+
+typedef enum {
+    TILEMM__SUM_TILES,
+    TILEMM__SUM_SPLIT,
+    TILEMM__SUM_CLUSTER,
+    TILEMM__SUM_SHORT,
+    TILEMM__SUM_BLOCK,
+    TILEMM__SINGLE,
+    TILEMM__SEARCH_TILES,
+    TILEMM__SEARCH_SHORT,
+    TILEMM__SEARCH_BLOCK,
+    TILEMM__SUM_COLUMNS,
+    TILEMM__SUM_LOW_COLUMNS,
+    TILEMM__SEARCH_COLUMNS,
+    TILEMM__PARTIALS_TILES,
+    TILEMM__PARTIALS_SHORT,
+    TILEMM__PARTIALS_TRANSPOSED,
+    TILEMM__PARTIALS_LAST,
+    TILEMM__PARTIALS_BLOCK,
+    TILEMM__SEGMENTS_WARP,
+    TILEMM__SEGMENTS_GROUP,
+    TILEMM__SEGMENTS_BLOCK,
+    TILEMM__SEGMENTS_SPANS
+} tilemm__reduce_kernel_t;
+
+typedef struct {
+    int variant;                    /* row of variants.h */
+    tilemm__reduce_kernel_t kernel; /* the row's, which says what of `with` is set */
+    int threads;                    /* of a block */
+    int cluster;                    /* blocks of a cluster */
+    int concurrent;                 /* may begin before the kernel before it has ended */
+    int64_t blocks;
+    union {
+        tilemm__reduce_args_t args; /* of all but segments' kernels */
+        tilemm__reduce_vectors_t vectors;
+        tilemm__sum_tiles_t sum_tiles;
+        tilemm__sum_split_t sum_split;
+        tilemm__sum_short_t sum_short;
+        tilemm__search_tiles_t search_tiles;
+        tilemm__search_short_t search_short;
+        tilemm__sum_columns_t sum_columns;
+        tilemm__sum_low_columns_t sum_low_columns;
+        tilemm__search_columns_t search_columns;
+        tilemm__partials_tiles_t partials_tiles;
+        tilemm__partials_short_t partials_short;
+        tilemm__partials_last_t partials_last;   /* _BLOCK and _TRANSPOSED as well */
+        tilemm__segments_warp_t segments_warp;   /* _GROUP as well */
+        tilemm__segments_lists_t segments_lists; /* _BLOCK and _SPANS */
+    } with;
+} tilemm__reduce_launch_t;
+
+/* Queue the kernel on the stream. Returns a cudaError_t. */
+int tilemm__reduce_launch(const tilemm__reduce_launch_t *launch, void *stream);
+
+/* The kernel of a row, or NULL if the file has not that row: sums.cu, searches.cu and so on. */
+const void *tilemm__reduce_sum_kernel(int variant);
+const void *tilemm__reduce_search_kernel(int variant);
+const void *tilemm__reduce_column_kernel(int variant);
+const void *tilemm__reduce_partial_kernel(int variant);
+const void *tilemm__reduce_segment_kernel(int variant);
 
 #ifdef __cplusplus
 }

@@ -1,35 +1,20 @@
-/* segments.cu - reductions of the segments of a vector, whose lengths only the device
- * knows: nothing is read back, and the launches are the same whatever they are.
+/* segments.cu - reductions of the segments of a vector, whose lengths only the device knows: the
+ * launches are the same for any lengths, and nothing is read back.
  *
- * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ * Assumes: compute capability 7.5 or later; floats are aligned to 4 bytes; a segment whose offsets
+ * decrease is empty; segments may overlap.
  *
- * Assumes: compute capability 7.5 or later; no alignment but that of a float; a segment whose
- * offsets decrease is empty; segments may overlap.
+ * First, warps take the segments of up to warp_limit elements and put the others on lists. Then
+ * blocks of 32 warps take the entries of the lists: whole segments of up to a span of 1024 tiles,
+ * and the spans of longer ones. Last, warps fold the spans' results. A counter hands out the
+ * entries of a list, so each is written by one warp; their order does not matter to any result. A
+ * segment whose list is full is done at once by the warp that found it.
  *
- * First warps take the segments that suit a warp, and put the others on lists. Then blocks of 32
- * warps take what is on the lists: whole segments of up to a span of 1024 tiles, and the spans of
- * longer ones. Last, warps put the spans together. Entries of a list are handed out by a counter,
- * so that each has a writer of its own; in which order they are does not matter to any result. A
- * segment that finds its list full is done at once by the warp that has it. */
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
-#include "warp.cuh"
-
-enum { WARPS = 8, THREADS = WARPS * LANES };
-
-/* The lists, in the workspace. */
-typedef struct {
-    unsigned long long *taken; /* of [0] spans and [1] segments, perhaps more than there is room */
-    int64_t *span_segment;     /* the segment of each span, -1 for none */
-    int64_t *span_number;      /* which span of it */
-    union {
-        tilemm__sum_t *sums; /* what came of the span */
-        int32_t *keys;
-    } value;
-    int64_t *counts;
-    int64_t *segments;
-    int64_t span_room, room;
-} lists_t;
+#include "search.cuh"
+#include "sum.cuh"
 
 static __device__ __forceinline__ int64_t segment_length(const tilemm__segments_args_t *args,
                                                          int64_t segment)
@@ -43,9 +28,9 @@ static __device__ __forceinline__ int64_t span_count(int64_t length)
     return (length - 1) / SPAN + 1;
 }
 
-/* Put a segment on its list, all lanes together. Returns 0 if there is no room. */
-static __device__ __forceinline__ int enlist(const lists_t *lists, int64_t segment, int64_t length,
-                                             int lane)
+/* Put a segment on its list. Returns 0 if the list is full. All lanes call. */
+static __device__ __forceinline__ int enlist(const tilemm__segment_lists_t *lists, int64_t segment,
+                                             int64_t length, int lane)
 {
     const int64_t spans = span_count(length);
     unsigned long long at = 0;
@@ -82,7 +67,7 @@ static __device__ __forceinline__ int64_t listed(unsigned long long taken, int64
     return (int64_t)taken < room ? (int64_t)taken : room;
 }
 
-/* ---- a segment by a warp -------------------------------------------------------------------- */
+/* ---- a segment by a warp ---------------------------------------------------------------- */
 
 static __device__ __forceinline__ float sum_segment(int op, int nan_ignore, const float *x,
                                                     int64_t length, int lane)
@@ -118,11 +103,11 @@ static __device__ __forceinline__ float search_segment(int op, int nan_ignore, c
     return tilemm__key_result(op, best);
 }
 
-/* All lanes together: the result, or a place on a list. */
+/* Compute the result or put the segment on a list. All lanes call. */
 template <int SEARCH>
 static __device__ __forceinline__ void
-take_segment(const tilemm__segments_args_t *args, const lists_t *lists, int64_t warp_limit,
-             int64_t segment, int64_t begin, int64_t length, int lane)
+take_segment(const tilemm__segments_args_t *args, const tilemm__segment_lists_t *lists,
+             int64_t warp_limit, int64_t segment, int64_t begin, int64_t length, int lane)
 {
     if (length > warp_limit && enlist(lists, segment, length, lane)) {
         return;
@@ -136,8 +121,8 @@ take_segment(const tilemm__segments_args_t *args, const lists_t *lists, int64_t 
 }
 
 template <int SEARCH>
-static __global__ void __launch_bounds__(THREADS, 3)
-    segments_by_warps(tilemm__segments_args_t args, int64_t warp_limit, lists_t lists)
+static __device__ __forceinline__ void
+segments_by_warps(tilemm__segments_args_t args, int64_t warp_limit, tilemm__segment_lists_t lists)
 {
     const int lane = threadIdx.x % LANES;
     const int64_t warps = (int64_t)gridDim.x * WARPS;
@@ -148,10 +133,19 @@ static __global__ void __launch_bounds__(THREADS, 3)
     }
 }
 
+#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+    static __global__ void __launch_bounds__(THREADS, 3)                                           \
+        name(tilemm__segments_args_t args, int64_t warp_limit, tilemm__segment_lists_t lists)      \
+    {                                                                                              \
+        segments_by_warps<search>(args, warp_limit, lists);                                        \
+    }
+TILEMM__SEGMENTS_WARP_ROWS(KERNEL)
+#undef KERNEL
+
 /* 32 segments at a time: those of up to 32 elements together, a row each, then the others. */
 template <int SEARCH>
-static __global__ void __launch_bounds__(THREADS)
-    segments_by_groups(tilemm__segments_args_t args, int64_t warp_limit, lists_t lists)
+static __device__ __forceinline__ void
+segments_by_groups(tilemm__segments_args_t args, int64_t warp_limit, tilemm__segment_lists_t lists)
 {
     const int lane = threadIdx.x % LANES;
     const int64_t warps = (int64_t)gridDim.x * WARPS;
@@ -200,11 +194,20 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* ---- what is on the lists, by blocks -------------------------------------------------------- */
+#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+    static __global__ void __launch_bounds__(THREADS)                                              \
+        name(tilemm__segments_args_t args, int64_t warp_limit, tilemm__segment_lists_t lists)      \
+    {                                                                                              \
+        segments_by_groups<search>(args, warp_limit, lists);                                       \
+    }
+TILEMM__SEGMENTS_GROUP_ROWS(KERNEL)
+#undef KERNEL
+
+/* ---- entries of the lists, by blocks ---------------------------------------------------- */
 
 template <int SEARCH>
-static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
-    segments_by_blocks(tilemm__segments_args_t args, lists_t lists)
+static __device__ __forceinline__ void segments_by_blocks(tilemm__segments_args_t args,
+                                                          tilemm__segment_lists_t lists)
 {
     __shared__ block_room_t room;
     const int64_t spans = listed(lists.taken[0], lists.span_room);
@@ -246,10 +249,19 @@ static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
     }
 }
 
-/* The spans of a segment stand one after the other: whoever finds the first puts them together. */
+#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+    static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)                                   \
+        name(tilemm__segments_args_t args, tilemm__segment_lists_t lists)                          \
+    {                                                                                              \
+        segments_by_blocks<search>(args, lists);                                                   \
+    }
+TILEMM__SEGMENTS_BLOCK_ROWS(KERNEL)
+#undef KERNEL
+
+/* The spans of a segment are consecutive: the warp that finds the first one folds them all. */
 template <int SEARCH>
-static __global__ void __launch_bounds__(THREADS)
-    join_spans(tilemm__segments_args_t args, lists_t lists)
+static __device__ __forceinline__ void join_spans(tilemm__segments_args_t args,
+                                                  tilemm__segment_lists_t lists)
 {
     const int lane = threadIdx.x % LANES;
     const int64_t warps = (int64_t)gridDim.x * WARPS;
@@ -289,59 +301,22 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* ---- launcher ------------------------------------------------------------------------------- */
+#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+    static __global__ void __launch_bounds__(THREADS)                                              \
+        name(tilemm__segments_args_t args, tilemm__segment_lists_t lists)                          \
+    {                                                                                              \
+        join_spans<search>(args, lists);                                                           \
+    }
+TILEMM__SEGMENTS_SPANS_ROWS(KERNEL)
+#undef KERNEL
 
-template <int SEARCH>
-static int launch(const tilemm__segments_args_t *args, int group, int64_t warp_limit,
-                  const lists_t *lists, int blocks, cudaStream_t queue)
+extern "C" const void *tilemm__reduce_segment_kernel(int variant)
 {
-    const int64_t per_block = (int64_t)WARPS * group;
-    const int64_t wanted = (args->segments - 1) / per_block + 1;
-    const unsigned grid = wanted < INT32_MAX ? (unsigned)wanted : INT32_MAX;
-    int error;
-    if (group == 1) {
-        segments_by_warps<SEARCH><<<grid, THREADS, 0, queue>>>(*args, warp_limit, *lists);
-    } else {
-        segments_by_groups<SEARCH><<<grid, THREADS, 0, queue>>>(*args, warp_limit, *lists);
+    switch (variant) {
+#define KERNEL(name, ...)                                                                          \
+    case TILEMM__##name: return (const void *)name;
+        TILEMM__REDUCE_SEGMENTS(KERNEL)
+#undef KERNEL
+    default: return NULL;
     }
-    error = (int)cudaGetLastError();
-    if (error != (int)cudaSuccess || lists->room + lists->span_room == 0) {
-        return error;
-    }
-    segments_by_blocks<SEARCH><<<blocks, BLOCK_WARPS * LANES, 0, queue>>>(*args, *lists);
-    error = (int)cudaGetLastError();
-    if (error != (int)cudaSuccess || lists->span_room == 0) {
-        return error;
-    }
-    join_spans<SEARCH><<<blocks, THREADS, 0, queue>>>(*args, *lists);
-    return (int)cudaGetLastError();
-}
-
-extern "C" int tilemm__reduce_segments(const tilemm__segments_args_t *args, int group,
-                                       int64_t warp_limit, int64_t room, int64_t span_room,
-                                       int blocks, void *workspace, void *stream)
-{
-    const cudaStream_t queue = (cudaStream_t)stream;
-    lists_t lists;
-    memset(&lists, 0, sizeof lists);
-    if (room + span_room > 0) {
-        tilemm__sum_t *sums = (tilemm__sum_t *)((char *)workspace + TILEMM__SEGMENTS_HEAD);
-        int64_t *next = (int64_t *)(sums + span_room);
-        const cudaError_t error = cudaMemsetAsync(workspace, 0, TILEMM__SEGMENTS_HEAD, queue);
-        if (error != cudaSuccess) {
-            return (int)error;
-        }
-        lists.taken = (unsigned long long *)workspace;
-        lists.span_segment = next;
-        lists.span_number = next + span_room;
-        lists.value.sums = sums;
-        lists.counts = next + 2 * span_room;
-        lists.segments = next + 3 * span_room;
-        lists.span_room = span_room;
-        lists.room = room;
-    }
-    if (tilemm__op_is_order(args->op)) {
-        return launch<1>(args, group, warp_limit, &lists, blocks, queue);
-    }
-    return launch<0>(args, group, warp_limit, &lists, blocks, queue);
 }

@@ -1,5 +1,5 @@
 /* tile.h - the SGEMM micro-kernel and its packing, in GNU vector extensions: one source for
- * every instruction set. Included once by each kernels/cpu/<isa>/sgemm.c.
+ * every instruction set. Included once by each instruction set's file.
  *
  * The including file defines
  *     TILE_BYTES    bytes in a vector
@@ -86,6 +86,63 @@ static __attribute__((noinline)) void store_part(const float *restrict part, int
     }
 }
 
+/* The sums of one tile on their way to C, at c: rows, vectors and masked as tile() has them. part
+ * is room for the tile. */
+TILE_INLINE void store_tile(const int rows, const int vectors, const int masked, const mask_t mask,
+                            const tilemm__sgemm_strip_t *x, vec_t sum[TILE_TALL][VECTORS],
+                            float *part, float *c)
+{
+    const int whole = x->n == vectors * VECTOR;
+    const int64_t rs_c = x->rs_c, cs_c = x->cs_c;
+
+    if (x->alpha != 1.0f) {
+        const float alpha = x->alpha;
+
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[i][v] *= alpha;
+        }
+    }
+
+    const float beta = x->beta;
+
+    if (beta != 0.0f && cs_c == 1 && (masked || whole)) {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[i][v] +=
+                    beta * load(masked && v == vectors - 1, mask, c + i * rs_c + v * VECTOR);
+        }
+    }
+    if (cs_c != 1 || (!masked && !whole)) {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                *(vec_mem_t *)(part + i * TILE_NR + v * VECTOR) = sum[i][v];
+        }
+        store_part(part, rows, x->n, beta, c, rs_c, cs_c);
+    } else if (!masked || whole) {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
+        }
+    } else {
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors - 1; v++)
+                *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
+            STORE_MASKED(mask, c + i * rs_c + (vectors - 1) * VECTOR, sum[i][vectors - 1]);
+        }
+    }
+}
+
 /* The rows of op(A) that are next to each other along k are reached from one pointer for every
  * five, by the strides that an address can have: 14 pointers would not fit in registers. */
 enum { REACH = 5 };
@@ -99,7 +156,6 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
     float part[TILE_TALL * TILE_NR]; /* chains that are done; then what is not whole vectors of C */
     vec_t sum[TILE_TALL][VECTORS];
     const mask_t mask = MASK_OF(x->n - (vectors - 1) * VECTOR);
-    const int whole = x->n == vectors * VECTOR;
     const int64_t ahead = i0 == 0 ? x->ahead : 8 * x->ld_ns;
     const float *ms = x->ms + i0 * x->row_ms, *ns = x->ns;
     const int64_t k = x->k, ld_ms = x->ld_ms, ld_ns = x->ld_ns, rs_c = x->rs_c, cs_c = x->cs_c;
@@ -209,52 +265,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
         }
     }
 
-    if (x->alpha != 1.0f) {
-        const float alpha = x->alpha;
-
-        TILE_UNROLL
-        for (int i = 0; i < rows; i++) {
-            TILE_UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[i][v] *= alpha;
-        }
-    }
-
-    const float beta = x->beta;
-
-    if (beta != 0.0f && cs_c == 1 && (masked || whole)) {
-        TILE_UNROLL
-        for (int i = 0; i < rows; i++) {
-            TILE_UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[i][v] +=
-                    beta * load(masked && v == vectors - 1, mask, c + i * rs_c + v * VECTOR);
-        }
-    }
-    if (cs_c != 1 || (!masked && !whole)) {
-        TILE_UNROLL
-        for (int i = 0; i < rows; i++) {
-            TILE_UNROLL
-            for (int v = 0; v < vectors; v++)
-                *(vec_mem_t *)(part + i * TILE_NR + v * VECTOR) = sum[i][v];
-        }
-        store_part(part, rows, x->n, beta, c, rs_c, cs_c);
-    } else if (!masked || whole) {
-        TILE_UNROLL
-        for (int i = 0; i < rows; i++) {
-            TILE_UNROLL
-            for (int v = 0; v < vectors; v++)
-                *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
-        }
-    } else {
-        TILE_UNROLL
-        for (int i = 0; i < rows; i++) {
-            TILE_UNROLL
-            for (int v = 0; v < vectors - 1; v++)
-                *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
-            STORE_MASKED(mask, c + i * rs_c + (vectors - 1) * VECTOR, sum[i][vectors - 1]);
-        }
-    }
+    store_tile(rows, vectors, masked, mask, x, sum, part, c);
 }
 
 /* A function for each part of a tile: its rows, one vector or all, how op(A) lies, and whether
@@ -311,34 +322,7 @@ static void strip(const tilemm__sgemm_strip_t *x)
         tiles[x->m - i - 1][whole][x->along_k](x, i);
 }
 
-/* ---- squares of four ---------------------------------------------------------------------- */
-
-/* Within each four floats of a vector: the first or last two of x and of y, by turns or not. */
-#if TILE_BYTES == 16
-#if defined(__clang__) || __GNUC__ >= 12
-#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shufflevector(x, y, i, j, k, l)
-#else
-typedef int32_t four_index_t __attribute__((vector_size(16)));
-#define TILE_SHUFFLE(x, y, i, j, k, l) __builtin_shuffle(x, y, (four_index_t){i, j, k, l})
-#endif
-#define TILE_LOW(x, y) TILE_SHUFFLE(x, y, 0, 4, 1, 5)
-#define TILE_HIGH(x, y) TILE_SHUFFLE(x, y, 2, 6, 3, 7)
-#define TILE_FIRST(x, y) TILE_SHUFFLE(x, y, 0, 1, 4, 5)
-#define TILE_LAST(x, y) TILE_SHUFFLE(x, y, 2, 3, 6, 7)
-#define LOAD_LANES(row, q, p) (*(const four_mem_t *)((row)[q] + (p)))
-#endif
-
-/* Transpose the square of four by four in each lane of four vectors. */
-TILE_INLINE void turn_lanes(const vec_t r[4], vec_t out[4])
-{
-    const vec_t even_low = TILE_LOW(r[0], r[1]), even_high = TILE_HIGH(r[0], r[1]);
-    const vec_t odd_low = TILE_LOW(r[2], r[3]), odd_high = TILE_HIGH(r[2], r[3]);
-
-    out[0] = TILE_FIRST(even_low, odd_low);
-    out[1] = TILE_LAST(even_low, odd_low);
-    out[2] = TILE_FIRST(even_high, odd_high);
-    out[3] = TILE_LAST(even_high, odd_high);
-}
+#include "pack.h"
 
 /* ---- a vector times a matrix ------------------------------------------------------------- */
 
@@ -423,14 +407,14 @@ TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const fl
     TILE_UNROLL
     for (int first = 0; first < columns; first += 4) {
         const int count = TILE_LEAST(4, columns - first);
-        vec_t sum[4] = {0}, turned[4];
+        vec_t sum[4] = {0}, lanes_of[4];
         float lane[VECTOR];
 
         TILE_UNROLL
         for (int j = 0; j < count; j++)
             sum[j] = even[first + j] + odd[first + j];
-        turn_lanes(sum, turned);
-        sum[0] = (turned[0] + turned[1]) + (turned[2] + turned[3]);
+        transpose_lanes(sum, lanes_of);
+        sum[0] = (lanes_of[0] + lanes_of[1]) + (lanes_of[2] + lanes_of[3]);
         memcpy(lane, &sum[0], sizeof lane);
 
         four_t total = *(const four_mem_t *)lane;
@@ -467,93 +451,6 @@ static void times_vector(int64_t k, int64_t n, const float *a, const float *b, i
         for (; p < k; p++)
             add_rows(1, n, a + p, b + p * ldb, ldb, y);
     }
-}
-
-/* ---- packing ----------------------------------------------------------------------------- */
-
-/* Four steps of VECTOR rows, each contiguous along k, as vectors of one step each. Row 4 l + q is
- * lane l of what is loaded for q: then all that moves stays in its lane. */
-TILE_INLINE void turn(const float *const row[VECTOR], int64_t p, vec_t out[4])
-{
-    vec_t r[4];
-
-    TILE_UNROLL
-    for (int q = 0; q < 4; q++)
-        r[q] = LOAD_LANES(row, q, p);
-    turn_lanes(r, out);
-}
-
-/* Rows of a panel of `width`, as many as a vector or to the panel's end, each contiguous along k.
- * Those from count on are copies of the last one. A vector that is longer than there are rows runs
- * on into the next step, which is stored later, but for the last one. */
-TILE_INLINE void pack_rows(const int width, const int rows, int64_t k, int count, const float *src,
-                           int64_t ld, float *dst)
-{
-    const float *row[VECTOR];
-
-    TILE_UNROLL
-    for (int i = 0; i < VECTOR; i++)
-        row[i] = src + TILE_LEAST(i, count - 1) * ld;
-    if (k < 4) {
-        for (int64_t p = 0; p < k; p++) {
-            for (int i = 0; i < rows; i++)
-                dst[p * width + i] = row[i][p];
-        }
-        return;
-    }
-    /* The last four steps may have some of the four before in them: that is done twice. */
-    for (int64_t q = 0; q < k; q += 4) {
-        const int64_t p = TILE_LEAST(q, k - 4);
-        vec_t out[4];
-
-        turn(row, p, out);
-        TILE_UNROLL
-        for (int j = 0; j < 4; j++) {
-            float *to = dst + (p + j) * width;
-
-            if (j < 3 || p + 4 < k)
-                *(vec_mem_t *)to = out[j];
-            else
-                memcpy(to, &out[j], sizeof(float) * (size_t)rows);
-        }
-    }
-}
-
-/* Ms and Ns panels differ in their width alone: tilemm__cpu_ms_index and tilemm__cpu_ns_index are
- * the same function of it. */
-TILE_INLINE void pack(const int width, int64_t k, int count, const float *restrict src, int64_t ld,
-                      int along_k, float *restrict dst)
-{
-    if (along_k) {
-        TILE_UNROLL
-        for (int i = 0; i < width; i += VECTOR) {
-            if (i < count)
-                pack_rows(width, TILE_LEAST(VECTOR, width - i), k, count - i, src + i * ld, ld,
-                          dst + i);
-        }
-    } else if (count == width) {
-        for (int64_t p = 0; p < k; p++)
-            memcpy(dst + tilemm__cpu_ns_index(p, 0, width), src + p * ld, sizeof(float) * width);
-    } else {
-        for (int64_t p = 0; p < k; p++) {
-            float *to = dst + tilemm__cpu_ns_index(p, 0, width);
-
-            for (int i = 0; i < count; i++)
-                to[i] = src[p * ld + i];
-            for (int i = count; i < width; i++)
-                to[i] = 0.0f;
-        }
-    }
-}
-
-static void pack_ms(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ms)
-{
-    pack(TILE_MR, k, count, src, ld, along_k, ms);
-}
-
-static void pack_ns(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ns)
-{
-    pack(TILE_NR, k, count, src, ld, along_k, ns);
 }
 
 /* ---- small products ---------------------------------------------------------------------- */

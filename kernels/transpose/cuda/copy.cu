@@ -8,24 +8,17 @@
 #include <cuda_runtime.h>
 
 #include "tile.cuh"
+#include "variant.cuh"
 
-/* Each thread moves this many units, all read before any is written. */
-enum { THREADS = TILEMM__TRANSPOSE_THREADS, TOGETHER = 4 };
-
-typedef struct {
-    tilemm__transpose_copy_t launch;
-    int row_step, col_step; /* from one unit of a thread to its next */
-    int tile_rows, tile_cols;
-    uint64_t tiles_down, tiles_across, tiles;
-} copy_t;
+enum { THREADS = TILEMM__TRANSPOSE_THREADS, TOGETHER = TILEMM__COPY_UNITS };
 
 /* A unit of elements of BYTES bytes each; floats are scaled where the launch says so. */
 template <typename unit, int BYTES>
-static __global__ void __launch_bounds__(THREADS) copy(const copy_t c)
+static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
 {
     typedef typename tilemm__element<BYTES>::type element;
     enum { PER_UNIT = sizeof(unit) / BYTES };
-    const tilemm__transpose_copy_t &p = c.launch;
+    const auto &p = c.of;
     const int x = threadIdx.x % p.block_cols, y = threadIdx.x / p.block_cols;
 
     for (uint64_t t = blockIdx.x; t < c.tiles; t += gridDim.x) {
@@ -84,70 +77,26 @@ static __global__ void __launch_bounds__(THREADS) copy(const copy_t c)
     }
 }
 
-template <typename unit, int BYTES>
-static void run(const copy_t *c, cudaStream_t stream)
-{
-    const unsigned grid = (unsigned)(c->tiles < 0x7fffffff ? c->tiles : 0x7fffffff);
+template <int BYTES, int ACCESS>
+struct copy_unit : tilemm__element<BYTES> {
+};
+template <int BYTES>
+struct copy_unit<BYTES, 16> {
+    typedef uint4 type;
+};
 
-    copy<unit, BYTES><<<grid, THREADS, 0, stream>>>(*c);
-}
-
-int tilemm__launch_transpose_copy(const tilemm__transpose_copy_t *launch, void *stream)
-{
-    cudaStream_t s = (cudaStream_t)stream;
-    const int per_unit = launch->unit < launch->elem_size ? 1 : launch->unit / launch->elem_size;
-    /* In a row, the last perhaps in part. */
-    const int64_t units = (launch->cols + per_unit - 1) / per_unit;
-    copy_t c;
-
-    c.launch = *launch;
-    /* A thread's units lie along the row where a row has enough of them, else down the rows. */
-    if (units >= (int64_t)launch->block_cols * TOGETHER) {
-        c.row_step = 0;
-        c.col_step = launch->block_cols;
-        c.tile_rows = THREADS / launch->block_cols;
-        c.tile_cols = launch->block_cols * TOGETHER;
-    } else {
-        c.row_step = THREADS / launch->block_cols;
-        c.col_step = 0;
-        c.tile_rows = c.row_step * TOGETHER;
-        c.tile_cols = launch->block_cols;
+#define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
+    static __global__ void __launch_bounds__(threads)                                              \
+        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_copy_t p)                      \
+    {                                                                                              \
+        copy<copy_unit<bytes, access>::type, bytes>(p);                                            \
     }
-    c.tiles_down = ((uint64_t)launch->rows + c.tile_rows - 1) / c.tile_rows;
-    c.tiles_across = ((uint64_t)units + c.tile_cols - 1) / c.tile_cols;
-    c.tiles = c.tiles_down * c.tiles_across * (uint64_t)launch->batch;
-    switch (launch->elem_size) {
-    case 1:
-        if (launch->unit == 16)
-            run<uint4, 1>(&c, s);
-        else
-            run<uint8_t, 1>(&c, s);
-        break;
-    case 2:
-        if (launch->unit == 16)
-            run<uint4, 2>(&c, s);
-        else
-            run<uint16_t, 2>(&c, s);
-        break;
-    case 4:
-        if (launch->unit == 16)
-            run<uint4, 4>(&c, s);
-        else
-            run<uint32_t, 4>(&c, s);
-        break;
-    case 8:
-        if (launch->unit == 16)
-            run<uint4, 8>(&c, s);
-        else
-            run<uint2, 8>(&c, s);
-        break;
-    case 16:
-        if (launch->unit == 16)
-            run<uint4, 16>(&c, s);
-        else
-            run<tilemm__pair, 16>(&c, s);
-        break;
-    default: return (int)cudaErrorInvalidValue;
-    }
-    return (int)cudaGetLastError();
+TILEMM__TRANSPOSE_COPY_ROWS(KERNEL)
+
+int tilemm__launch_transpose_copy(const tilemm__transpose_launch_t *launch,
+                                  const tilemm__transpose_copy_t *p, void *stream)
+{
+    static const row_t<tilemm__transpose_copy_t> rows[] = {TILEMM__TRANSPOSE_COPY_ROWS(ROW)};
+
+    return launch_row(rows, launch, p, stream);
 }

@@ -10,26 +10,21 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
-#include "kernels/cuda/launch.cuh"
 #include "tile.cuh"
+#include "variant.cuh"
 
 enum { THREADS = TILEMM__TRANSPOSE_THREADS };
 
-typedef struct {
-    tilemm__transpose_launch_t launch;
-    division_t by_each, by_rows;
-} gather_t;
-
 /* CHUNKS of 16 bytes a thread. index is int32_t where that holds all of them, source and result. */
 template <typename element, typename index, int CHUNKS>
-static __global__ void __launch_bounds__(THREADS) gather_small(const gather_t g)
+static __device__ __forceinline__ void gather(const tilemm__transpose_gather_t g)
 {
     enum { COUNT = 16 / sizeof(element), SHORT = sizeof(index) == 4 };
     union {
         element e[COUNT];
         uint4 all;
     } chunk[CHUNKS];
-    const tilemm__transpose_launch_t &p = g.launch;
+    const tilemm__transpose_tiles_t &p = g.of;
     const index rows = (index)p.rows, cols = (index)p.cols, each = rows * cols;
     const index total = each * (index)p.batch, ld = (index)p.ld_src;
     const index first = ((index)blockIdx.x * CHUNKS * THREADS + (index)threadIdx.x) * COUNT;
@@ -85,48 +80,27 @@ static __global__ void __launch_bounds__(THREADS) gather_small(const gather_t g)
     }
 }
 
-template <typename element, typename index>
-static cudaError_t run(const gather_t *g, cudaStream_t stream)
-{
-    /* Two chunks a thread where memory is what limits, more threads where latency does. */
-    const tilemm__transpose_launch_t *p = &g->launch;
-    const auto kernel =
-        p->streaming ? gather_small<element, index, 2> : gather_small<element, index, 1>;
-    const uint64_t bytes =
-        (uint64_t)p->rows * (uint64_t)p->cols * (uint64_t)p->batch * sizeof(element);
-    const uint64_t each = THREADS * 16 * (p->streaming ? 2 : 1);
+template <bool WIDE>
+struct gather_index {
+    typedef int32_t type;
+};
+template <>
+struct gather_index<true> {
+    typedef int64_t type;
+};
 
-    return launch_after(kernel, (unsigned)((bytes + each - 1) / each), THREADS, 0, stream, *g);
-}
-
-template <typename index>
-static int launch(const gather_t *g, cudaStream_t stream)
-{
-    switch (g->launch.elem_size) {
-    case 1: return (int)run<uint8_t, index>(g, stream);
-    case 2: return (int)run<uint16_t, index>(g, stream);
-    case 4: return (int)run<uint32_t, index>(g, stream);
-    case 8: return (int)run<uint2, index>(g, stream);
-    case 16: return (int)run<tilemm__pair, index>(g, stream);
-    default: return (int)cudaErrorInvalidValue;
+#define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
+    static __global__ void __launch_bounds__(threads)                                              \
+        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_gather_t g)                    \
+    {                                                                                              \
+        gather<tilemm__element<bytes>::type, gather_index<(facet & 2) != 0>::type, chunk / 16>(g); \
     }
-}
+TILEMM__TRANSPOSE_GATHER_ROWS(KERNEL)
 
-int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *p, void *stream)
+int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *launch,
+                                    const tilemm__transpose_gather_t *p, void *stream)
 {
-    cudaStream_t s = (cudaStream_t)stream;
-    /* As far from the first matrix as an index comes, at the end of a column: the stride may be
-     * negative. */
-    const int64_t stride = p->stride_src < 0 ? -p->stride_src : p->stride_src;
-    const int64_t last = (p->batch - 1) * stride + p->rows * p->ld_src + p->cols;
-    /* Two blocks' chunks more, which threads may number behind the end. */
-    const int64_t room = INT32_MAX - 2 * THREADS * 16;
-    gather_t g;
+    static const row_t<tilemm__transpose_gather_t> rows[] = {TILEMM__TRANSPOSE_GATHER_ROWS(ROW)};
 
-    g.launch = *p;
-    if (last > room || p->rows * p->cols * p->batch > room)
-        return launch<int64_t>(&g, s);
-    g.by_each = division_by((uint32_t)(p->rows * p->cols));
-    g.by_rows = division_by((uint32_t)p->rows);
-    return launch<int32_t>(&g, s);
+    return launch_row(rows, launch, p, stream);
 }

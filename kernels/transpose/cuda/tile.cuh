@@ -1,5 +1,5 @@
 /* tile.cuh - what the tiled transpose kernels share: words of registers to and from
- * memory, blocks turned over in registers, tiles to and from shared memory.
+ * memory, small blocks transposed in registers, tiles to and from shared memory.
  *
  * Assumes: blocks of THREADS threads (TILEMM__TRANSPOSE_THREADS where there is no such parameter);
  * compute capability 7.5 or later.
@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "kernels/cuda/copy_async.cuh"
+#include "kernels/cuda/shared.cuh"
 #include "kernels/transpose/layout.h"
 #include "transpose.h"
 
@@ -183,26 +185,24 @@ static __device__ __forceinline__ void put_element(tilemm__bytes<16>, unsigned c
 /* ---- elements between global and shared memory ----------------------------------------------- */
 
 /* One element into shared memory, where the hardware can without passing through registers: in any
- * case it is there after async_commit, async_wait and __syncthreads. Of elements of 16 bytes, lanes
- * copy halves first that are in different banks for lanes eight apart. */
+ * case it is there after copy_async_commit, copy_async_wait and __syncthreads. Of elements of 16
+ * bytes, lanes copy halves first that are in different banks for lanes eight apart. */
 template <int BYTES>
-static __device__ __forceinline__ void copy_async(typename tilemm__shared_element<BYTES>::type *to,
-                                                  const typename tilemm__element<BYTES>::type *from)
+static __device__ __forceinline__ void
+element_async(typename tilemm__shared_element<BYTES>::type *to,
+              const typename tilemm__element<BYTES>::type *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if (BYTES >= 4) {
-        const unsigned shared = (unsigned)__cvta_generic_to_shared(to);
+        const unsigned shared = shared_address(to);
 
         if (BYTES == 4)
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(shared), "l"(from)
-                         : "memory");
+            copy_async<4>(shared, from);
 #pragma unroll
         for (int half = 0; half < BYTES / 8; half++) {
             const unsigned at = BYTES == 16 ? half * 8 ^ (threadIdx.x & 8) : 0;
 
-            asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(shared + at),
-                         "l"((const char *)from + at)
-                         : "memory");
+            copy_async<8>(shared + at, (const char *)from + at);
         }
         return;
     }
@@ -228,27 +228,11 @@ __device__ __forceinline__ void write_element<16>(tilemm__pair *to, const uint4 
     to->high = make_uint2(v.z, v.w);
 }
 
-/* What was copied so far is a group; wait until no more than LEFT groups are on their way. */
-static __device__ __forceinline__ void async_commit(void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.commit_group;" ::: "memory");
-#endif
-}
-
-template <int LEFT>
-static __device__ __forceinline__ void async_wait(void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
-#endif
-}
-
 /* ---- blocks in registers: chunk j of out is element j of every chunk of in ------------------ */
 
 template <int V, int W>
-static __device__ __forceinline__ void turn(tilemm__bytes<1>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+static __device__ __forceinline__ void transpose_block(tilemm__bytes<1>, uint32_t (&out)[V][W],
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int k = 0; k < W; k++) {
@@ -269,8 +253,8 @@ static __device__ __forceinline__ void turn(tilemm__bytes<1>, uint32_t (&out)[V]
 }
 
 template <int V, int W>
-static __device__ __forceinline__ void turn(tilemm__bytes<2>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+static __device__ __forceinline__ void transpose_block(tilemm__bytes<2>, uint32_t (&out)[V][W],
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int j = 0; j < V; j++) {
@@ -282,8 +266,8 @@ static __device__ __forceinline__ void turn(tilemm__bytes<2>, uint32_t (&out)[V]
 }
 
 template <int V, int W>
-static __device__ __forceinline__ void turn(tilemm__bytes<4>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+static __device__ __forceinline__ void transpose_block(tilemm__bytes<4>, uint32_t (&out)[V][W],
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int j = 0; j < V; j++) {
@@ -294,8 +278,8 @@ static __device__ __forceinline__ void turn(tilemm__bytes<4>, uint32_t (&out)[V]
 }
 
 template <int V, int W>
-static __device__ __forceinline__ void turn(tilemm__bytes<8>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+static __device__ __forceinline__ void transpose_block(tilemm__bytes<8>, uint32_t (&out)[V][W],
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int j = 0; j < V; j++) {
@@ -308,8 +292,8 @@ static __device__ __forceinline__ void turn(tilemm__bytes<8>, uint32_t (&out)[V]
 }
 
 template <int V, int W>
-static __device__ __forceinline__ void turn(tilemm__bytes<16>, uint32_t (&out)[V][W],
-                                            uint32_t (&in)[V][W])
+static __device__ __forceinline__ void transpose_block(tilemm__bytes<16>, uint32_t (&out)[V][W],
+                                                       uint32_t (&in)[V][W])
 {
 #pragma unroll
     for (int k = 0; k < W; k++)
@@ -322,25 +306,8 @@ static __device__ __forceinline__ uint64_t quotient(uint64_t t, uint64_t d)
     return (t | d) >> 32 ? t / d : (uint32_t)t / (uint32_t)d;
 }
 
-/* Division of x < 2^31 by d < 2^31, without dividing: magic is floor(2^(32 + shift) / d) + 1, where
- * 2^shift < d <= 2^(shift + 1), so the error x / 2^(32 + shift) of the product is below 1 / d. */
-typedef struct {
-    uint32_t magic; /* 0 for d = 1 */
-    int shift;
-} division_t;
-
-static inline division_t division_by(uint32_t d)
-{
-    division_t by = {0, 0};
-
-    while (d > 1 && UINT64_C(2) << by.shift < d)
-        by.shift++;
-    if (d > 1)
-        by.magic = (uint32_t)((UINT64_C(1) << (32 + by.shift)) / d) + 1;
-    return by;
-}
-
-static __device__ __forceinline__ uint32_t divided(uint32_t x, division_t by)
+/* x / d, by = tilemm__division_by(d). */
+static __device__ __forceinline__ uint32_t divided(uint32_t x, tilemm__division_t by)
 {
     return by.magic ? __umulhi(x, by.magic) >> by.shift : x;
 }
@@ -363,44 +330,14 @@ static __host__ __device__ __forceinline__ uint64_t tiles_along(int64_t size, in
     return ((uint64_t)size + (uint64_t)edge - 1) / (uint64_t)edge;
 }
 
-/* Each block walks over tiles with the stride of the grid. */
-static inline unsigned grid_for(uint64_t tiles)
-{
-    return (unsigned)(tiles < 0x7fffffff ? tiles : 0x7fffffff);
-}
-
-/* The lines of one side of a strip: `length` consecutive elements, `each` times a matrix, where
- * `packed` says that a matrix, and `together` that all of a batch have no gaps. */
-template <typename side_t>
-static side_t lines_of(const tilemm__transpose_launch_t *p, int length, int each, int packed,
-                       int together, int unit_bytes)
-{
-    const int batch = p->tile_batch, area = length * each;
-    side_t side;
-
-    side.length = length;
-    side.each = each;
-    if (packed) {
-        side.length = together ? area * batch : area;
-        side.each = together ? 0 : 1;
-    }
-    side.lines = packed && together ? 1 : side.each * batch;
-    side.by_each = division_by(side.each ? (uint32_t)side.each : 1);
-    side.unit = unit_bytes <= p->elem_size ? 1 : unit_bytes / p->elem_size;
-    for (side.log_lanes = 0; side.log_lanes < 8 && (side.unit << side.log_lanes) < side.length;
-         side.log_lanes++)
-        ;
-    return side;
-}
-
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
 /* The tile of EDGE x EDGE elements at src, of which rows x cols are there, goes transposed to
  * shared memory (tilemm__transpose_chunk). ld is in elements. */
 template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM, int THREADS>
-static __device__ __forceinline__ void chunks_in(unsigned char *tile, const unsigned char *src,
-                                                 int64_t ld, int64_t rows, int64_t cols, int scaled,
-                                                 float alpha)
+static __device__ __forceinline__ void tile_in(unsigned char *tile, const unsigned char *src,
+                                               int64_t ld, int64_t rows, int64_t cols, int scaled,
+                                               float alpha)
 {
     enum { V = CHUNK / BYTES, W = CHUNK / 4, Q = EDGE / V, STEP = THREADS / Q, BLOCKS = Q / STEP };
     const int x = threadIdx.x % Q, y = threadIdx.x / Q;
@@ -443,7 +380,7 @@ static __device__ __forceinline__ void chunks_in(unsigned char *tile, const unsi
                     in[i][k] = times(in[i][k], alpha);
             }
         }
-        turn(tilemm__bytes<BYTES>(), out, in);
+        transpose_block(tilemm__bytes<BYTES>(), out, in);
 #pragma unroll
         for (int j = 0; j < V; j++)
             put<false>(tilemm__bytes<CHUNK>(),
@@ -454,8 +391,8 @@ static __device__ __forceinline__ void chunks_in(unsigned char *tile, const unsi
 
 /* The tile goes to dst, of which rows x cols elements are there. */
 template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM, int THREADS>
-static __device__ __forceinline__ void chunks_out(unsigned char *dst, const unsigned char *tile,
-                                                  int64_t ld, int64_t rows, int64_t cols)
+static __device__ __forceinline__ void tile_out(unsigned char *dst, const unsigned char *tile,
+                                                int64_t ld, int64_t rows, int64_t cols)
 {
     enum {
         V = CHUNK / BYTES,

@@ -1,8 +1,9 @@
-/* transpose.h - how lib/ launches the transpose kernels: one struct and one launcher for each.
+/* transpose.h - the transpose kernels' parameters and launchers.
  *
- * Pointers are device addresses, sizes, strides and leading dimensions count elements, and every
- * launcher returns a cudaError_t. elem_size is 1, 2, 4, 8 or 16; operands are aligned to it, those
- * of 16 bytes to 8 at least.
+ * A plan fills these structs in (lib/transpose/plan_cuda.h), a launcher looks up the row of
+ * variants.h and launches its kernel. Pointers are device addresses; sizes, strides and leading
+ * dimensions count elements of 1, 2, 4, 8 or 16 bytes. Operands are aligned to the element, those
+ * of 16 bytes to 8 at least. Every launcher returns a cudaError_t.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_CUDA_TRANSPOSE_H
@@ -13,240 +14,226 @@
 
 #include "kernels/transpose/inplace.h"
 #include "kernels/transpose/layout.h"
+#include "kernels/transpose/variants.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Threads in a block of every kernel here but for those that say otherwise. */
+/* Threads in a block of most kernels. */
 enum { TILEMM__TRANSPOSE_THREADS = 256 };
 
-/* What a strip's tile may hold, in bytes. */
+/* Bytes that the tile of a strip may have. */
 enum { TILEMM__TRANSPOSE_STRIP_BYTES = 16384 };
 
-/* How lanes turn a strip of short elements over, each `together` lines of it: matrices; or in each
- * of `groups` matrices columns, or rows. Element (x, y) of line i is number x + y tile_cols + i
- * in_line as it comes, and y + x tile_rows + i out_line as it goes. A warp takes 32 lanes' lines,
- * of which there are `sets` in a group; where that leaves warps idle, `parts` warps each take
- * `share` of their elements. */
+/* How a kernel is launched. */
+typedef struct {
+    tilemm__transpose_variant_t variant;
+    int concurrent; /* it may start while the kernel before still runs (launch.cuh) */
+    unsigned blocks;
+} tilemm__transpose_launch_t;
+
+/* dst (cols x rows) = transpose of src (rows x cols), for each of a batch, and the tiles that cover
+ * it. Elements of 4 bytes are floats to be multiplied by alpha where scaled. */
+typedef struct {
+    const void *src;
+    void *dst;
+    int64_t rows, cols, batch;
+    int64_t ld_src, ld_dst, stride_src, stride_dst;
+    int elem_size;
+    int scaled;
+    float alpha;
+    int access;    /* bytes that the rows of both operands are aligned to */
+    int streaming; /* the data should not stay in the L2 cache */
+    int halo;      /* shifted: rows of a tile beyond those that it writes; see the kernel */
+    int tile_rows, tile_cols, tile_batch; /* elements of src, matrices */
+    int unit_in, unit_out;                /* bytes of an access on either side */
+} tilemm__transpose_tiles_t;
+
+/* Division of x < 2^31 by d < 2^31, without dividing: magic is floor(2^(32 + shift) / d) + 1, where
+ * 2^shift < d <= 2^(shift + 1), so the error x / 2^(32 + shift) of the product is below 1 / d. */
+typedef struct {
+    uint32_t magic; /* 0 for d = 1 */
+    int shift;
+} tilemm__division_t;
+
+static inline tilemm__division_t tilemm__division_by(uint32_t d)
+{
+    tilemm__division_t by = {0, 0};
+
+    while (d > 1 && UINT64_C(2) << by.shift < d)
+        by.shift++;
+    if (d > 1)
+        by.magic = (uint32_t)((UINT64_C(1) << (32 + by.shift)) / d) + 1;
+    return by;
+}
+
+/* ---- out of place --------------------------------------------------------------------------- */
+
+int tilemm__launch_transpose_tile(const tilemm__transpose_launch_t *launch,
+                                  const tilemm__transpose_tiles_t *p, void *stream);
+int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *launch,
+                                    const tilemm__transpose_tiles_t *p, void *stream);
+
+int tilemm__launch_transpose_shifted(const tilemm__transpose_launch_t *launch,
+                                     const tilemm__transpose_tiles_t *p, void *stream);
+
+/* One side of a strip's tile as lines that are consecutive in memory: rows of the source, columns
+ * of it (which are rows of the destination), or, where these follow each other without a gap, whole
+ * matrices, or the whole tile. 2^log_lanes threads go along a line, by units of `unit` elements. */
+typedef struct {
+    int length, lines; /* elements in a line, lines in a tile */
+    int each;          /* lines in a matrix; 0: the tile is one line */
+    tilemm__division_t by_each;
+    int log_lanes, unit;
+} tilemm__strip_side_t;
+
+typedef struct {
+    tilemm__transpose_tiles_t of;
+    tilemm__strip_side_t in, out;
+    tilemm__division_t by_rows, by_cols;
+    uint64_t tile_cols_count, each, tiles; /* tiles in a row of them, in a matrix, in all */
+} tilemm__transpose_strip_t;
+
+int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *launch,
+                                   const tilemm__transpose_strip_t *p, void *stream);
+
+/* How lanes transpose a strip of elements of 1 or 2 bytes, each `together` lines of it: matrices;
+ * or in each of `groups` matrices columns, or rows. Element (x, y) of line i is number
+ * x + y tile_cols + i in_line as it comes, and y + x tile_rows + i out_line as it goes. A warp
+ * takes 32 lanes' lines, of which there are `sets` in a group; where that leaves warps idle,
+ * `parts` warps each take `elements` of the lines' elements. */
 typedef struct {
     int groups, lines, together, sets;
     int in_line, out_line;
     int across, down; /* x and y in a line */
-    int parts, share;
-} tilemm__transpose_turn_t;
+    int parts, elements;
+} tilemm__strip_lines_t;
 
-/* dst (cols x rows) = transpose of src (rows x cols), for each of a batch. Elements of 4 bytes are
- * floats to be multiplied by alpha where scaled. */
+/* The same, and how its buffer is swizzled: see tilemm__strip_mask. */
 typedef struct {
-    const void *src;
-    void *dst;
-    int64_t rows, cols, batch;
-    int64_t ld_src, ld_dst, stride_src, stride_dst;
-    int elem_size;
-    int scaled;
-    float alpha;
-    int access;    /* chunks: the bytes that every row of both operands is aligned to, 8 or 16 */
-    int streaming; /* chunks: the data should not stay in the L2 cache */
-    int halo;      /* shifted: elements, of together 16 or 32 bytes; 0: dst is aligned to a chunk */
-    /* Strips only: the tile, in elements and matrices, and the bytes at once on either side: 16
-     * where every line of the tile (see the kernel) is aligned to that, or an element. */
-    int tile_rows, tile_cols, tile_batch, unit_in, unit_out;
-} tilemm__transpose_launch_t;
+    int length, lines, each;
+    tilemm__division_t by_each;
+    int log_lanes, unit;
+    int64_t ld, stride;
+    int period, mask;
+    tilemm__division_t by_period;
+} tilemm__strip_buffer_t;
 
-/* Through 8- or 16-byte chunks; the tile's edge is 256, 128, 64, 32, 32 for elements of 1 to 16
- * bytes, or small: 128, 64, 32, 32, 16. */
-int tilemm__launch_transpose_chunks(const tilemm__transpose_launch_t *launch, void *stream);
-/* The same where rows are not aligned, with tiles of 128 x 128, 256 x 64, 128 x 64, 64 x 32 for
- * elements of 1 to 8 bytes. */
-int tilemm__launch_transpose_shifted(const tilemm__transpose_launch_t *launch, void *stream);
-/* Element by element, of up to 8 bytes; tiles of 128 x 32 or 32 x 128. */
-int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *launch, void *stream);
-/* Matrices with few rows or columns, and batches of small ones: a tile of any shape. Elements of 4
- * bytes or more; access is 8 or 16 for those of 16. */
-int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *launch, void *stream);
-/* The same for elements of 1 or 2 bytes. */
-int tilemm__launch_transpose_short(const tilemm__transpose_launch_t *launch,
-                                   const tilemm__transpose_turn_t *turn, void *stream);
-/* 16 bytes of the result for a thread; see transpose_gather.cu for what it asks. */
-int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *launch, void *stream);
+typedef struct {
+    tilemm__transpose_tiles_t of;
+    tilemm__strip_lines_t lines;
+    tilemm__strip_buffer_t in, out;
+    tilemm__division_t by_parts, by_sets, by_down;
+    uint64_t tile_cols_count, each, tiles; /* tiles in a row of them, in a matrix, in all */
+} tilemm__transpose_strip_bytes_t;
+
+int tilemm__launch_transpose_strip_bytes(const tilemm__transpose_launch_t *launch,
+                                         const tilemm__transpose_strip_bytes_t *p, void *stream);
+
+typedef struct {
+    tilemm__transpose_tiles_t of;
+    tilemm__division_t by_each, by_rows; /* elements of a matrix, rows; for 32-bit indices */
+} tilemm__transpose_gather_t;
+
+int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *launch,
+                                    const tilemm__transpose_gather_t *p, void *stream);
 
 /* dst = alpha src, both rows x cols, by units of `unit` bytes, to which every row of both is
  * aligned; src == dst with equal strides is allowed. If zero, dst = +0 and src is not read. */
 typedef struct {
-    const void *src;
-    void *dst;
-    int64_t rows, cols, batch;
-    int64_t ld_src, ld_dst, stride_src, stride_dst;
-    int elem_size;
-    int unit;       /* 16, or elem_size, or 8 for elements of 16 bytes */
-    int block_cols; /* how many of the block's threads lie along a row: a power of two to 256 */
-    int scaled, zero;
-    float alpha;
+    struct {
+        const void *src;
+        void *dst;
+        int64_t rows, cols, batch;
+        int64_t ld_src, ld_dst, stride_src, stride_dst;
+        int elem_size;
+        int unit;       /* 16, or elem_size, or 8 for elements of 16 bytes */
+        int block_cols; /* threads of the block along a row: a power of two to 256 */
+        int scaled, zero;
+        float alpha;
+    } of;
+    int row_step, col_step; /* from one unit of a thread to its next */
+    int tile_rows, tile_cols;
+    uint64_t tiles_down, tiles_across, tiles;
 } tilemm__transpose_copy_t;
 
-int tilemm__launch_transpose_copy(const tilemm__transpose_copy_t *launch, void *stream);
+enum { TILEMM__COPY_UNITS = 4 }; /* that a thread moves, all read before any is written */
 
-/* The square matrix a (n x n) becomes its transpose, in place: each block swaps a pair of tiles.
- * access is 8 or 16 for the chunk kernel (tile edge 128, 64, 64, 32, 32 for 1 to 16 bytes), 0 for
- * element by element (edge 64, 64, 64, 32; not for elements of 16 bytes). */
+int tilemm__launch_transpose_copy(const tilemm__transpose_launch_t *launch,
+                                  const tilemm__transpose_copy_t *p, void *stream);
+
+/* ---- in place ------------------------------------------------------------------------------- */
+
+/* The square matrix a (n x n) becomes its transpose: each block swaps a pair of tiles. */
 typedef struct {
     void *a;
     int64_t n, ld;
-    int elem_size;
-    int access;
     int scaled;
     float alpha;
 } tilemm__transpose_swap_t;
 
-int tilemm__launch_transpose_swap(const tilemm__transpose_swap_t *launch, void *stream);
+/* A row of swap, by chunks, or of swap_elements. */
+int tilemm__launch_transpose_swap(const tilemm__transpose_launch_t *launch,
+                                  const tilemm__transpose_swap_t *p, void *stream);
 
-/* ---- in place, rectangular: see inplace.h for the maps ------------------------------------- */
-
-/* Two passes (see transpose_panels.cu): panels of as many rows as make a run of this many bytes,
- * transposed by tiles of TILEMM__PANEL_WIDTH columns; then the runs are moved. */
-enum { TILEMM__RUN_BYTES = 256 };
-
-/* The shared memory of a block, at most, and blocks that a multiprocessor takes if it has that. */
-enum {
-    TILEMM__PANEL_STAGES = 3,
-    TILEMM__PANEL_SHARED = TILEMM__PANEL_STAGES * TILEMM__RUN_BYTES * (TILEMM__PANEL_WIDTH + 1),
-    TILEMM__PANEL_BLOCKS = 4
-};
-
-/* The first `panels` panels of the view at a, whose rows have n elements, which follow each other.
- * wide: all runs are aligned to 16 bytes. counts has room for a number for each panel. The tiles of
- * a panel must not be more than the blocks that run at once. */
+/* The first `slabs` slabs of the view at a, whose rows have n elements and follow each other; see
+ * slabs.cu. wide: all runs are aligned to 16 bytes. counts has a number for each slab, 0 before.
+ * The tiles of a slab must not be more than the blocks that run at once. */
 typedef struct {
     void *a;
     int64_t n;
-    int64_t panels, rest; /* rest: rows left over, m = panels * height + rest */
+    int64_t slabs, fringe; /* fringe: m = slabs * height + fringe */
     int forward;
     int wide;
-    int elem_size;
     unsigned *counts;
-} tilemm__transpose_panels_t;
+} tilemm__transpose_slabs_t;
 
-int tilemm__launch_transpose_panels(const tilemm__transpose_panels_t *launch, void *stream);
+/* Bytes of dynamic shared memory that a block of that kernel has, at most, and blocks that a
+ * multiprocessor takes if it has that. */
+enum {
+    TILEMM__SLAB_STAGES = 3,
+    TILEMM__SLAB_SHARED = TILEMM__SLAB_STAGES * TILEMM__RUN_BYTES * (TILEMM__SLAB_WIDTH + 1),
+    TILEMM__SLAB_BLOCKS = 4
+};
 
-/* Move all runs. unit is what they are aligned to, up to 8 bytes. marks has room for a bit for each
- * run, saved for every stride-th run. */
+int tilemm__launch_transpose_slabs(const tilemm__transpose_launch_t *launch,
+                                   const tilemm__transpose_slabs_t *p, void *stream);
+
+/* Move all runs, see chains.cu. Run k is at byte k run_bytes + k / slabs gap_bytes. marks has a bit
+ * for each run, 0 before, saved has room for every stride-th run. */
 typedef struct {
     void *a;
     int64_t n;
-    int64_t panels, rest_bytes;
+    int64_t slabs, gap_bytes;
     int forward;
-    int unit;
     uint32_t stride;
     uint32_t *marks;
     void *saved;
+    uint32_t slots, samples; /* runs, and those saved */
+    uint32_t d, e;           /* forward slabs and n, else n and slabs */
+    int64_t run_bytes;       /* of long runs, which have `pieces` pieces; else TILEMM__RUN_BYTES, */
+    uint32_t pieces;         /* and 1 */
 } tilemm__transpose_chains_t;
 
-int tilemm__launch_transpose_chains(const tilemm__transpose_chains_t *launch, void *stream);
-
-/* The row that a column operation reads row i of column j from. */
-enum {
-    TILEMM__COLUMNS_SAME,      /* i */
-    TILEMM__COLUMNS_UP,        /* (i + j / div) mod m */
-    TILEMM__COLUMNS_DOWN,      /* (i - j / div) mod m */
-    TILEMM__COLUMNS_PERMUTED,  /* permuted(i) */
-    TILEMM__COLUMNS_UNPERMUTED /* unpermuted(i) */
-};
-
-/* out(i, j) = in(source(i, j), j) for all rows i and `width` columns j, counted from `first` in the
- * map. in and out do not overlap. */
-typedef struct {
-    const void *in;
-    void *out;
-    int64_t ld_in, ld_out;
-    int64_t first, width;
-    int64_t div;
-    int source;
-    int elem_size;
-    tilemm__inplace_t view;
-} tilemm__transpose_columns_t;
-
-int tilemm__launch_transpose_columns(const tilemm__transpose_columns_t *launch, void *stream);
-
-/* Shuffle the rows of the view at a: forward, new(i, target(i, j)) = old(i, j); else
- * new(i, j) = old(i, target(i, j)). rows_per_block rows at a time lie in shared memory. */
-typedef struct {
-    void *a;
-    int64_t ld;
-    int forward;
-    int rows_per_block;
-    int elem_size;
-    tilemm__inplace_t view;
-} tilemm__transpose_rows_t;
-
-int tilemm__launch_transpose_rows(const tilemm__transpose_rows_t *launch, void *stream);
-
-/* The same from rows `in` to rows `out`, which do not overlap: `count` rows from row `first` on. */
-typedef struct {
-    const void *in;
-    void *out;
-    int64_t ld_in, ld_out;
-    int64_t first, count;
-    int forward;
-    int elem_size;
-    tilemm__inplace_t view;
-} tilemm__transpose_long_rows_t;
-
-int tilemm__launch_transpose_long_rows(const tilemm__transpose_long_rows_t *launch, void *stream);
-
-/* Rotate the columns of the view, with no workspace: two passes that reverse columns, and then
- * their two parts. Up: new(i, j) = old((i + j / div) mod m, j); down: minus. */
-typedef struct {
-    void *a;
-    int64_t m, n, ld;
-    int64_t div;
-    int up;
-    int elem_size;
-} tilemm__transpose_rotate_t;
-
-int tilemm__launch_transpose_rotate(const tilemm__transpose_rotate_t *launch, void *stream);
-
-/* Permute the rows of the view, with no workspace, by following cycles:
- * new row i = old row permuted(i) if forward, unpermuted(i) if not. */
-typedef struct {
-    void *a;
-    int64_t ld;
-    int forward;
-    int elem_size;
-    tilemm__inplace_t view;
-} tilemm__transpose_cycles_t;
-
-int tilemm__launch_transpose_cycles(const tilemm__transpose_cycles_t *launch, void *stream);
-
-/* Runs of `length` slots change places, as the elements of a chunks x n matrix do that is
- * transposed (forward), or of an n x chunks matrix (not forward). Slot k is at
- * tilemm__slot(k, n, ld). A block takes `slice` elements of every run into shared memory. */
-typedef struct {
-    void *a;
-    int64_t n, ld;
-    int64_t chunks, length;
-    int forward;
-    int slice; /* a power of two */
-    int elem_size;
-} tilemm__transpose_runs_t;
-
-int tilemm__launch_transpose_runs(const tilemm__transpose_runs_t *launch, void *stream);
+/* A row of save, of chains, or of cycles, in this order. */
+int tilemm__launch_transpose_chains(const tilemm__transpose_launch_t *launch,
+                                    const tilemm__transpose_chains_t *p, void *stream);
 
 /* The move of `total` slots from tilemm__slot(k, width_in, ld_in) to tilemm__slot(k, width_out,
- * ld_out). With workspace, an interval of slots at a time: first those of its slots that fall
- * (or, if rising, rise) go to the workspace, then from there to their places. */
+ * ld_out), slots begin to end - 1 of it: those that fall (or, if rising, rise). */
 typedef struct {
     void *a;
     int64_t total;
     int64_t width_in, ld_in, width_out, ld_out;
-    int elem_size;
+    int64_t begin, end;
+    int rising;
+    void *workspace;
 } tilemm__transpose_move_t;
 
-int tilemm__launch_transpose_move(const tilemm__transpose_move_t *move, int64_t begin, int64_t end,
-                                  int rising, void *workspace, void *stream);
-
-/* The whole move by a single block, with no workspace: slow. */
-int tilemm__launch_transpose_move_alone(const tilemm__transpose_move_t *move, void *stream);
+/* A row of move_out, to the workspace, or of move_in, from there. */
+int tilemm__launch_transpose_move(const tilemm__transpose_launch_t *launch,
+                                  const tilemm__transpose_move_t *p, void *stream);
 
 #ifdef __cplusplus
 }

@@ -1,33 +1,34 @@
-/* down.cu - reductions of vectors that lie side by side: down the rows of a matrix, one
- * result for each column.
+/* columns.cu - reductions down the rows of a matrix: vectors whose first elements are contiguous.
  *
- * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
- *
- * Assumes: vstride is 1; compute capability 7.5 or later; no alignment but that of a float.
+ * Assumes: vstride is 1; compute capability 7.5 or later; floats are aligned to 4 bytes.
  *
  * A block takes a tile of each of 32 columns. A thread has one column, so that each load of a warp
- * is a row of 32 columns side by side, and some of the tile's lanes: all 32 where the block is one
- * warp, or 8, or 1. What its lanes fold to goes through shared memory to the first warp. */
+ * is a row of 32 contiguous elements, and some of the tile's 32 lanes: all if the block is one
+ * warp. Warp 0 folds what the warps leave in shared memory.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/launch.cuh"
-#include "warp.cuh"
+#include "search.cuh"
+#include "sum.cuh"
 
 enum { COLS = TILEMM__DOWN_COLS };
 
-/* Blocks of a search's four warps that should fit a multiprocessor: a bound on registers. */
+/* Blocks of a search's four warps that should fit on a multiprocessor together: a bound on
+ * registers. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900))
 enum { SEARCH_RESIDENT = 8 };
 #else
 enum { SEARCH_RESIDENT = 16 };
 #endif
 
-/* Which tile of which columns a block takes; blocks side by side take columns side by side. */
+/* The tile and the columns of a block; consecutive blocks take consecutive columns. */
 typedef struct {
     int64_t vector; /* of this thread */
     int64_t tile;
     int length; /* of the tile */
-    int own;    /* of it, from this thread's first lane on, 0 where there is no such vector */
+    int own;    /* of it, from this thread's first lane on; 0 or less if there is none */
     const float *x;
 } place_t;
 
@@ -45,17 +46,16 @@ static __device__ __forceinline__ place_t place_of(const tilemm__reduce_args_t *
     return at;
 }
 
-/* Where the tile's partial result goes: those of a vector one after the other, or where they lie
- * `beside` those of other vectors, all first ones, then all second ones: a warp then writes whole
+/* The slot of a partial result: see tilemm__partials_t. If they are transposed, a warp writes whole
  * lines. */
 static __device__ __forceinline__ int64_t slot_of(int64_t vector, int64_t tile, int64_t tiles,
-                                                  int64_t vectors, int beside)
+                                                  int64_t vectors, int transposed)
 {
-    return beside ? tile * vectors + vector : vector * tiles + tile;
+    return transposed ? tile * vectors + vector : vector * tiles + tile;
 }
 
-/* ROWS rows of the tile: the element of row r that is `from` + APART * k lanes on from the thread's
- * first is v[r * AT_ONCE + k]. Past the end it is 0. */
+/* Load ROWS rows of the tile: row r of lane `from` + APART * k, counted from the thread's first
+ * lane, is v[r * AT_ONCE + k]. Past the end it is 0. */
 template <int APART, int AT_ONCE, int ROWS>
 static __device__ __forceinline__ void load_columns(const place_t *at, int64_t istride, int from,
                                                     float *v)
@@ -114,8 +114,9 @@ static __device__ __forceinline__ int nans_of(const float *v)
     return found;
 }
 
-/* The fold of lanes K, K + APART, K + 2 * APART and so on of LANES_HELD, ROWS rows each: by halves,
- * which joins every second one of them last. v is as load_columns() leaves it. */
+/* The fold of lanes K, K + APART, K + 2 * APART and so on of LANES_HELD, of ROWS rows each, by
+ * halves: the last step joins the even lanes' sum and the odd lanes'. v is as load_columns() leaves
+ * it. */
 template <int LANES_HELD, int ROWS, int SQUARES, int APART = 1, int K = 0>
 static __device__ __forceinline__ tilemm__sum_t fold_held(const float *v)
 {
@@ -133,7 +134,7 @@ static __device__ __forceinline__ tilemm__sum_t fold_held(const float *v)
     }
 }
 
-/* The same where nothing is lost: in any order. */
+/* The same if no addition rounds: in any order. */
 template <int N>
 static __device__ __forceinline__ tilemm__sum_t add_exactly(const float *v)
 {
@@ -145,12 +146,12 @@ static __device__ __forceinline__ tilemm__sum_t add_exactly(const float *v)
     return {sum, 0.0};
 }
 
-/* The sums of a column's WARPS threads, at tilemm__down_index(warp, col), for warp 0. */
+/* The sum of a column's WARPS sums, at tilemm__down_index(warp, col), for warp 0. */
 template <int WARPS>
 static __device__ __forceinline__ tilemm__sum_t fold_block(tilemm__sum_t *sums, int warp, int col)
 {
     __syncthreads();
-    if (WARPS == 32) { /* eights first, by four warps */
+    if (WARPS == 32) { /* first eight each, by four warps */
         if (warp < 4) {
             sums[tilemm__down_index(warp, col)] = fold_column<8>(sums, warp, col, 4);
         }
@@ -159,21 +160,21 @@ static __device__ __forceinline__ tilemm__sum_t fold_block(tilemm__sum_t *sums, 
     return warp == 0 ? fold_column < WARPS == 32 ? 4 : WARPS > (sums, 0, col, 1) : no_sum();
 }
 
-/* ROWS rows at a time, in the order of memory. Where the tile is in PARTS a block has every
- * PARTS-th lane, and leaves that part. Assumes that the grid is large enough. */
-template <int WARPS, int ROWS, int RESIDENT, int PARTS>
-static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
-    sum_columns(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, int beside,
-                tilemm__partials_t to)
+/* ROWS rows at a time, in the order of memory. With SPLITS > 1 a block has every SPLITS-th lane of
+ * the tile and leaves one split. Assumes a grid of the exact size. */
+template <int WARPS, int ROWS, int SPLITS>
+static __device__ __forceinline__ void sum_columns(tilemm__reduce_args_t args, int64_t tiles,
+                                                   int64_t columns, int transposed,
+                                                   tilemm__partials_t to)
 {
-    enum { APART = WARPS * PARTS, EACH = LANES / APART, HELD = ROWS * EACH };
+    enum { APART = WARPS * SPLITS, EACH = LANES / APART, HELD = ROWS * EACH };
     enum { SPAN = 53 - 24 - (EACH == 1 ? 5 : 7) }; /* of 2^5 elements for each lane */
     static_assert(EACH == 1 || EACH == 4, "lanes of a thread");
     __shared__ tilemm__sum_t sums[WARPS * COLS];
     __shared__ int nans[WARPS * COLS];
-    const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS, part = blockIdx.x % PARTS;
+    const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS, split = blockIdx.x % SPLITS;
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
-    const place_t at = place_of(&args, blockIdx.x / PARTS, columns, warp * PARTS + part);
+    const place_t at = place_of(&args, blockIdx.x / SPLITS, columns, warp * SPLITS + split);
     reach_t reach = reach_of_none();
     tilemm__sum_t sum[EACH];
     int found = 0;
@@ -216,22 +217,31 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
         for (int w = 1; w < WARPS && counted; w++) {
             found += nans[tilemm__down_index(w, col)];
         }
-        /* There was no register to keep this in. */
-        const int tile = blockIdx.x / PARTS / (unsigned)columns;
-        /* Of the tile's elements this part has every PARTS-th. */
+        /* Computed again: no register is free to keep it. */
+        const int tile = blockIdx.x / SPLITS / (unsigned)columns;
+        /* The split has every SPLITS-th element of the tile. */
         put_sum(&args, &to,
-                PARTS == 1 ? slot_of(at.vector, tile, tiles, args.count, beside)
-                           : (at.vector * PARTS + part) * tiles + tile,
-                at.vector, sum[0], (at.length - part + PARTS - 1) / PARTS - found);
+                SPLITS == 1 ? slot_of(at.vector, tile, tiles, args.count, transposed)
+                            : (at.vector * SPLITS + split) * tiles + tile,
+                at.vector, sum[0], (at.length - split + SPLITS - 1) / SPLITS - found);
     }
 }
 
-/* Columns of one tile, ROWS rows: a thread loads HELD elements at once, all of as many lanes as
- * that makes. So it waits seldom, holds few sums, and hardly ever waits for other warps. Assumes
- * that the grid is large enough. */
-template <int WARPS, int ROWS, int RESIDENT>
-static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
-    sum_low_columns(tilemm__reduce_args_t args, int64_t columns)
+#define KERNEL(name, kernel, cc, concurrent, warps, rows, resident, splits)                        \
+    static __global__ void __launch_bounds__(warps *LANES, resident)                               \
+        name(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, int transposed,           \
+             tilemm__partials_t to)                                                                \
+    {                                                                                              \
+        sum_columns<warps, rows, splits>(args, tiles, columns, transposed, to);                    \
+    }
+TILEMM__SUM_COLUMNS_ROWS(KERNEL)
+#undef KERNEL
+
+/* Columns of one tile of up to ROWS rows: a thread loads HELD elements at a time, of HELD / ROWS
+ * lanes. So it seldom waits, holds few sums and needs one barrier. Assumes a grid of the exact
+ * size. */
+template <int WARPS, int ROWS>
+static __device__ __forceinline__ void sum_low_columns(tilemm__reduce_args_t args, int64_t columns)
 {
     enum { HELD = 32, AT_ONCE = HELD / ROWS };
     enum { TURNS = LANES / WARPS / AT_ONCE, STEPS = TURNS == 8 ? 3 : TURNS / 2 };
@@ -251,8 +261,8 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
     wait_for_previous();
 #pragma unroll 1
     for (int turn = 0; turn < TURNS; turn++) {
-        /* And those TURNS * WARPS further on. In bit-reversed order turns that are joined follow
-         * each other soon. */
+        /* The first of AT_ONCE lanes, TURNS * WARPS apart. In bit-reversed order, turns whose
+         * sums are joined follow each other soon. */
         const int lane = (int)(__brev(turn) >> 1 >> (31 - STEPS)) * WARPS;
         float v[HELD];
         reach_t reach = reach_of_none();
@@ -291,10 +301,19 @@ static __global__ void __launch_bounds__(WARPS *LANES, RESIDENT)
     }
 }
 
+#define KERNEL(name, kernel, cc, concurrent, warps, rows, resident)                                \
+    static __global__ void __launch_bounds__(warps *LANES, resident)                               \
+        name(tilemm__reduce_args_t args, int64_t columns)                                          \
+    {                                                                                              \
+        sum_low_columns<warps, rows>(args, columns);                                               \
+    }
+TILEMM__SUM_LOW_COLUMNS_ROWS(KERNEL)
+#undef KERNEL
+
 template <int WARPS, int ROWS, int IGNORE>
-static __global__ void __launch_bounds__(WARPS *LANES, WARPS == 4 ? SEARCH_RESIDENT : 1)
-    search_columns(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, int beside,
-                   int64_t first_index, tilemm__partials_t to)
+static __device__ __forceinline__ void search_columns(tilemm__reduce_args_t args, int64_t tiles,
+                                                      int64_t columns, int transposed,
+                                                      int64_t first_index, tilemm__partials_t to)
 {
     enum { PER_THREAD = LANES / WARPS, NUMBER = ROWS * PER_THREAD };
     __shared__ int32_t keys[WARPS * COLS];
@@ -318,9 +337,9 @@ static __global__ void __launch_bounds__(WARPS *LANES, WARPS == 4 ? SEARCH_RESID
                 v[i] = i < rows ? v[i] : v[0];
             }
         }
-        turn<NUMBER>(order, v);
+        map_to_largest<NUMBER>(order, v);
         const float most = largest<IGNORE, NUMBER>(v);
-        const int32_t key = key_of_turned(order, most);
+        const int32_t key = key_of_mapped(order, most);
         if (key > best) {
             best = key;
             place = first * LANES + warp + first_of<NUMBER>(v, most) * WARPS;
@@ -343,113 +362,28 @@ static __global__ void __launch_bounds__(WARPS *LANES, WARPS == 4 ? SEARCH_RESID
         }
     }
     if (at.vector < args.count) {
-        put_key(&args, &to, slot_of(at.vector, at.tile, tiles, args.count, beside), at.vector, best,
-                first_index + at.tile * TILE + place);
+        put_key(&args, &to, slot_of(at.vector, at.tile, tiles, args.count, transposed), at.vector,
+                best, first_index + at.tile * TILE + place);
     }
 }
 
-/* Up to 32 partial results of each vector, which lie beside those of others: a thread for each. */
-enum { THREADS = 64 };
+#define KERNEL(name, kernel, cc, concurrent, warps, rows, ignore)                                  \
+    static __global__ void __launch_bounds__(warps *LANES, warps == 4 ? SEARCH_RESIDENT : 1)       \
+        name(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, int transposed,           \
+             int64_t first_index, tilemm__partials_t to)                                           \
+    {                                                                                              \
+        search_columns<warps, rows, ignore>(args, tiles, columns, transposed, first_index, to);    \
+    }
+TILEMM__SEARCH_COLUMNS_ROWS(KERNEL)
+#undef KERNEL
 
-static __global__ void __launch_bounds__(THREADS)
-    sum_beside(tilemm__reduce_args_t args, int length, tilemm__partials_t from)
+extern "C" const void *tilemm__reduce_column_kernel(int variant)
 {
-    const int64_t vector = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    tilemm__sum_t sum[LANES];
-    int64_t count = 0;
-    wait_for_previous();
-    let_next_start();
-    if (vector >= args.count) {
-        return;
+    switch (variant) {
+#define KERNEL(name, ...)                                                                          \
+    case TILEMM__##name: return (const void *)name;
+        TILEMM__REDUCE_COLUMNS(KERNEL)
+#undef KERNEL
+    default: return NULL;
     }
-#pragma unroll
-    for (int i = 0; i < LANES; i++) {
-        sum[i] = i < length ? load(from.sums + i * args.count + vector) : no_sum();
-    }
-    for (int i = 0; from.counts && i < length; i++) {
-        count += from.counts[i * args.count + vector];
-    }
-#pragma unroll
-    for (int half = LANES / 2; half > 0; half /= 2) {
-        if (half < length) {
-#pragma unroll
-            for (int i = 0; i < LANES / 2; i++) {
-                if (i < half) {
-                    sum[i] = join(sum[i], sum[i + half]);
-                }
-            }
-        }
-    }
-    put_sum(&args, &none, 0, vector, sum[0], count);
-}
-
-static __global__ void __launch_bounds__(THREADS)
-    search_beside(tilemm__reduce_args_t args, int length, tilemm__partials_t from)
-{
-    const int64_t vector = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    int32_t key[LANES], best;
-    int at = 0;
-    wait_for_previous();
-    let_next_start();
-    if (vector >= args.count) {
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < LANES; i++) {
-        key[i] = i < length ? __ldg(from.keys + i * args.count + vector) : TILEMM__KEY_NONE;
-    }
-    best = key[0];
-#pragma unroll
-    for (int i = 1; i < LANES; i++) {
-        if (key[i] > best) { /* the first among equals stays */
-            best = key[i];
-            at = i;
-        }
-    }
-    const int64_t index = args.index_out ? __ldg(from.indices + at * args.count + vector) : 0;
-    put_key(&args, &none, 0, vector, best, index);
-}
-
-extern "C" int tilemm__reduce_beside(const tilemm__reduce_args_t *args, int64_t length,
-                                     const tilemm__partials_t *from, void *stream)
-{
-    const auto kernel = tilemm__op_is_order(args->op) ? search_beside : sum_beside;
-    return (int)launch_after(kernel, (unsigned)((args->count - 1) / THREADS + 1), THREADS, 0,
-                             (cudaStream_t)stream, *args, (int)length, *from);
-}
-
-extern "C" int tilemm__reduce_down(const tilemm__reduce_args_t *args, int warps, int parts,
-                                   int beside, int64_t first_index, const tilemm__partials_t *to,
-                                   void *stream)
-{
-    const cudaStream_t queue = (cudaStream_t)stream;
-    const tilemm__partials_t nowhere = {NULL, NULL, NULL, NULL}, target = to ? *to : nowhere;
-    const int64_t tiles = tilemm__tile_count(args->n), columns = (args->count - 1) / COLS + 1;
-    const unsigned grid = (unsigned)(tiles * columns);
-    const int threads = warps * LANES;
-    if (tiles * columns * parts > INT32_MAX) {
-        return (int)cudaErrorInvalidConfiguration; /* more than any memory holds */
-    }
-    if (tilemm__op_is_order(args->op)) {
-        const auto kernel =
-            args->nan_ignore ? (warps == 4 ? search_columns<4, 1, 1> : search_columns<32, 32, 1>)
-                             : (warps == 4 ? search_columns<4, 1, 0> : search_columns<32, 32, 0>);
-        return (int)launch_after(kernel, grid, threads, 0, queue, *args, tiles, columns, beside,
-                                 first_index, target);
-    }
-    if (warps < 8) {
-        const auto kernel = args->n > 256   ? sum_low_columns<4, 16, 7>
-                            : args->n > 128 ? sum_low_columns<4, 8, 6>
-                            : warps == 4    ? sum_low_columns<4, 4, 5>
-                            : args->n > 32  ? sum_low_columns<2, 4, 10>
-                                            : sum_low_columns<1, 1, 16>;
-        return (int)launch_after(kernel, grid, threads, 0, queue, *args, columns);
-    }
-    const auto kernel = parts > 1    ? sum_columns<8, 16, 4, TILEMM__MOST_PARTS>
-                        : warps == 8 ? sum_columns<8, 4, 4, 1>
-                                     : sum_columns<32, 16, 1, 1>;
-    return (int)launch_after(kernel, grid * parts, threads, 0, queue, *args, tiles, columns, beside,
-                             target);
 }

@@ -1,13 +1,13 @@
-/* square.cu - transpose of a square matrix in place: each block takes a pair of tiles
- * that mirror each other into shared memory, and writes each where the other was.
+/* swap.cu - transpose of a square matrix in place: each block takes a pair of tiles that
+ * mirror each other into shared memory, and writes each where the other was.
  *
  * Assumes: compute capability 7.5 or later; as much alignment as the launch says; n above 0.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
-#include "kernels/cuda/launch.cuh"
 #include "tile.cuh"
+#include "variant.cuh"
 
 enum { THREADS = TILEMM__TRANSPOSE_THREADS };
 
@@ -34,7 +34,7 @@ static __device__ __forceinline__ pair_t pair(const tilemm__transpose_swap_t *p,
 }
 
 template <int BYTES, int CHUNK, int EDGE, int ALIGN>
-static __global__ void __launch_bounds__(THREADS) chunks(const tilemm__transpose_swap_t p)
+static __device__ __forceinline__ void swap(const tilemm__transpose_swap_t p)
 {
     __shared__ __align__(16) unsigned char lower[EDGE * EDGE * BYTES];
     __shared__ __align__(16) unsigned char upper[EDGE * EDGE * BYTES];
@@ -46,22 +46,22 @@ static __global__ void __launch_bounds__(THREADS) chunks(const tilemm__transpose
 
         if (t != blockIdx.x)
             __syncthreads();
-        chunks_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(lower, at.lower, p.ld, at.rows,
-                                                             at.cols, p.scaled, p.alpha);
+        tile_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(lower, at.lower, p.ld, at.rows, at.cols,
+                                                           p.scaled, p.alpha);
         if (at.upper != at.lower)
-            chunks_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(upper, at.upper, p.ld, at.cols,
-                                                                 at.rows, p.scaled, p.alpha);
+            tile_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(upper, at.upper, p.ld, at.cols,
+                                                               at.rows, p.scaled, p.alpha);
         __syncthreads();
-        chunks_out<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(at.upper, lower, p.ld, at.cols,
-                                                              at.rows);
+        tile_out<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(at.upper, lower, p.ld, at.cols,
+                                                            at.rows);
         if (at.upper != at.lower)
-            chunks_out<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(at.lower, upper, p.ld, at.rows,
-                                                                  at.cols);
+            tile_out<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(at.lower, upper, p.ld, at.rows,
+                                                                at.cols);
     }
 }
 
 template <int BYTES, int EDGE>
-static __global__ void __launch_bounds__(THREADS, 4) scalar(const tilemm__transpose_swap_t p)
+static __device__ __forceinline__ void swap_elements(const tilemm__transpose_swap_t p)
 {
     enum { ELEMENTS = EDGE * (EDGE + (BYTES < 4 ? 4 / BYTES : 1)) };
     __shared__ typename tilemm__element<BYTES>::type lower[ELEMENTS], upper[ELEMENTS];
@@ -83,38 +83,27 @@ static __global__ void __launch_bounds__(THREADS, 4) scalar(const tilemm__transp
     }
 }
 
-static unsigned pairs_grid(int64_t n, int edge)
-{
-    const uint64_t tiles = tiles_along(n, edge);
-
-    return grid_for(tiles * (tiles + 1) / 2);
-}
-
-template <int BYTES, int CHUNK, int EDGE, int ALIGN>
-static int launch_chunks(const tilemm__transpose_swap_t *p, cudaStream_t stream)
-{
-    return (int)launch_after(chunks<BYTES, CHUNK, EDGE, ALIGN>, pairs_grid(p->n, EDGE), THREADS, 0,
-                             stream, *p);
-}
-
-template <int BYTES, int EDGE>
-static int launch_scalar(const tilemm__transpose_swap_t *p, cudaStream_t stream)
-{
-    return (int)launch_after(scalar<BYTES, EDGE>, pairs_grid(p->n, EDGE), THREADS, 0, stream, *p);
-}
-
-int tilemm__launch_transpose_swap(const tilemm__transpose_swap_t *p, void *stream)
-{
-    cudaStream_t s = (cudaStream_t)stream;
-
-    switch (p->elem_size) {
-    case 1: return p->access ? launch_chunks<1, 8, 128, 8>(p, s) : launch_scalar<1, 64>(p, s);
-    case 2: return p->access ? launch_chunks<2, 8, 64, 8>(p, s) : launch_scalar<2, 64>(p, s);
-    case 4: return p->access ? launch_chunks<4, 16, 64, 16>(p, s) : launch_scalar<4, 64>(p, s);
-    case 8: return p->access ? launch_chunks<8, 16, 32, 16>(p, s) : launch_scalar<8, 32>(p, s);
-    case 16:
-        return p->access == 16 ? launch_chunks<16, 16, 32, 16>(p, s)
-                               : launch_chunks<16, 16, 32, 8>(p, s);
-    default: return (int)cudaErrorInvalidValue;
+#define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
+    static __global__ void __launch_bounds__(threads)                                              \
+        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_swap_t p)                      \
+    {                                                                                              \
+        swap<bytes, chunk, rows, access>(p);                                                       \
     }
+TILEMM__TRANSPOSE_SWAP_ROWS(KERNEL)
+
+#define KERNEL_OF_ELEMENTS(method, tag, bytes, rows, cols, chunk, access, threads, facet)          \
+    static __global__ void __launch_bounds__(threads, 4)                                           \
+        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_swap_t p)                      \
+    {                                                                                              \
+        swap_elements<bytes, rows>(p);                                                             \
+    }
+TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(KERNEL_OF_ELEMENTS)
+
+int tilemm__launch_transpose_swap(const tilemm__transpose_launch_t *launch,
+                                  const tilemm__transpose_swap_t *p, void *stream)
+{
+    static const row_t<tilemm__transpose_swap_t> rows[] = {
+        TILEMM__TRANSPOSE_SWAP_ROWS(ROW) TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(ROW)};
+
+    return launch_row(rows, launch, p, stream);
 }

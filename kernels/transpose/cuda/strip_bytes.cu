@@ -1,11 +1,11 @@
-/* short.cu - strips of elements of 1 or 2 bytes: matrices with few rows or columns,
- * batches of small ones; tiles of any shape.
+/* strip_bytes.cu - transpose out of place of matrices with few rows or columns, and of batches of
+ * small ones, of elements of 1 or 2 bytes: tiles of any shape.
  *
  * A tile of tile_batch pieces of tile_rows x tile_cols comes into shared memory in the order of its
  * bytes, as if packed, and leaves a second buffer in the same way, by 16 bytes where memory allows.
- * In between each lane turns lines of its own over, element by element: whole matrices where the
+ * In between each lane transposes its own lines, element by element: whole matrices where the
  * tile has many, else columns, which become rows, or rows. All lanes of a warp are at the same
- * place of their lines, so that no index is divided and no two meet in a bank (tile_layout.h):
+ * place of their lines, so that no index is divided and no two meet in a bank (layout.h):
  * neither there nor where whole tiles come and go without gaps. Where a side's lines of memory lie
  * in the tile so that a warp's access begins within 128 bytes, what is before and what is behind
  * their end may meet, two at a time at most.
@@ -16,41 +16,20 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
-#include "kernels/cuda/launch.cuh"
 #include "tile.cuh"
+#include "variant.cuh"
 
 enum { THREADS = TILEMM__TRANSPOSE_THREADS };
 
 static_assert(TILEMM__TRANSPOSE_STRIP_BYTES % 128 == 0, "the swizzle permutes whole 128 bytes");
 static_assert(TILEMM__TRANSPOSE_STRIP_BYTES <= 24 * 1024, "two buffers in 48 KiB");
 
-/* One side of a tile as lines that are consecutive in memory: rows of the source, columns of it
- * (which are rows of the destination), or, where these follow each other without a gap, whole
- * matrices, or the whole tile. 2^log_lanes threads go along a line, by units of `unit` elements. */
-typedef struct {
-    int length, lines; /* elements in a line, lines in a tile */
-    int each;          /* lines in a matrix; 0: the tile is one line */
-    division_t by_each;
-    int log_lanes, unit;
-    int64_t ld, stride;
-    int period, mask; /* the swizzle of its buffer */
-    division_t by_period;
-} side_t;
-
-typedef struct {
-    tilemm__transpose_launch_t launch;
-    tilemm__transpose_turn_t turn;
-    side_t in, out;
-    division_t by_parts, by_sets, by_down;
-    uint64_t tile_cols, each, tiles; /* tiles in a row of them, in a matrix, in all */
-} strip_t;
-
 /* What the 128 bytes with this number are xor'd with in a side's buffer. */
 template <int BYTES, bool SWIZZLED>
-static __device__ __forceinline__ int swizzle(const side_t *side, int number)
+static __device__ __forceinline__ int swizzle(const tilemm__strip_buffer_t *side, int number)
 {
     return SWIZZLED
-               ? tilemm__short_swizzle((int)divided((uint32_t)number, side->by_period), side->mask)
+               ? tilemm__strip_swizzle((int)divided((uint32_t)number, side->by_period), side->mask)
                : 0;
 }
 
@@ -61,7 +40,7 @@ typedef struct {
 } lane_t;
 
 template <int BYTES, bool SWIZZLED>
-static __device__ __forceinline__ lane_t lane_from(const side_t *side, int element)
+static __device__ __forceinline__ lane_t lane_from(const tilemm__strip_buffer_t *side, int element)
 {
     const int region =
         SWIZZLED ? (int)divided((uint32_t)(element * BYTES / 128), side->by_period) : 0;
@@ -69,8 +48,8 @@ static __device__ __forceinline__ lane_t lane_from(const side_t *side, int eleme
 
     lane.first = element * BYTES;
     lane.border = (region + 1) * side->period * 128;
-    lane.before = SWIZZLED ? tilemm__short_swizzle(region, side->mask) : 0;
-    lane.behind = SWIZZLED ? tilemm__short_swizzle(region + 1, side->mask) : 0;
+    lane.before = SWIZZLED ? tilemm__strip_swizzle(region, side->mask) : 0;
+    lane.behind = SWIZZLED ? tilemm__strip_swizzle(region + 1, side->mask) : 0;
     return lane;
 }
 
@@ -100,7 +79,7 @@ typedef struct {
     int line, x;
 } walk_t;
 
-static __device__ __forceinline__ walk_t walk_from(const side_t *side)
+static __device__ __forceinline__ walk_t walk_from(const tilemm__strip_buffer_t *side)
 {
     walk_t at;
 
@@ -109,7 +88,7 @@ static __device__ __forceinline__ walk_t walk_from(const side_t *side)
     return at;
 }
 
-static __device__ __forceinline__ void walk_on(const side_t *side, walk_t *at)
+static __device__ __forceinline__ void walk_on(const tilemm__strip_buffer_t *side, walk_t *at)
 {
     at->x += side->unit << side->log_lanes;
     if (at->x >= side->length) {
@@ -120,8 +99,8 @@ static __device__ __forceinline__ void walk_on(const side_t *side, walk_t *at)
 
 /* Where a unit lies in memory, in elements from the tile's first one, and how many elements are
  * there of it and behind it, of `rows` lines of a matrix, `batch` matrices. */
-static __device__ __forceinline__ int place(const side_t *side, walk_t at, int there, int rows,
-                                            int batch, int64_t *offset)
+static __device__ __forceinline__ int place(const tilemm__strip_buffer_t *side, walk_t at,
+                                            int there, int rows, int batch, int64_t *offset)
 {
     const int b = (int)divided((uint32_t)at.line, side->by_each), r = at.line - b * side->each;
 
@@ -129,12 +108,13 @@ static __device__ __forceinline__ int place(const side_t *side, walk_t at, int t
     return at.line < side->lines && b < batch && r < rows ? there - at.x : 0;
 }
 
-/* Turn `count` elements over. If WRAPPED, a column has so many, the first of which is number y;
- * behind its end the source goes on `back` bytes off. */
+/* Transpose `count` elements, in_step and out_step bytes from each other. If WRAPPED, they begin
+ * with number y of a column of `column` elements; the next column begins `back` bytes further. */
 template <typename element, bool SWIZZLED, bool WRAPPED>
 static __device__ __forceinline__ void
-turn_over(unsigned char *turned, int out, const lane_t *to, int out_step, const unsigned char *tile,
-          int in, const lane_t *from, int in_step, int count, int y, int column, int back)
+transpose_line(unsigned char *transposed, int out, const lane_t *to, int out_step,
+               const unsigned char *tile, int in, const lane_t *from, int in_step, int count, int y,
+               int column, int back)
 {
     enum { TOGETHER = 4 };
 
@@ -154,12 +134,12 @@ turn_over(unsigned char *turned, int out, const lane_t *to, int out_step, const 
             }
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++)
-                *(element *)(turned + lane_at<SWIZZLED>(to, out + k * out_step)) = v[k];
+                *(element *)(transposed + lane_at<SWIZZLED>(to, out + k * out_step)) = v[k];
             out += TOGETHER * out_step;
         } else {
 #pragma unroll 1
             for (int k = 0; k < some; k++) {
-                *(element *)(turned + lane_at<SWIZZLED>(to, out)) =
+                *(element *)(transposed + lane_at<SWIZZLED>(to, out)) =
                     *(const element *)(tile + lane_at<SWIZZLED>(from, in));
                 in += in_step;
                 out += out_step;
@@ -173,22 +153,23 @@ turn_over(unsigned char *turned, int out, const lane_t *to, int out_step, const 
     }
 }
 
+/* One function, as the compiler allocates registers otherwise, and worse, where it is cut. */
 template <typename element, bool SWIZZLED>
-static __global__ void __launch_bounds__(THREADS, 4) strip(const strip_t s)
+static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes_t s)
 {
     enum { BYTES = sizeof(element), UNIT = 16 / BYTES, TOGETHER = 4, LANES = 32 };
     __shared__ __align__(128) unsigned char tile[TILEMM__TRANSPOSE_STRIP_BYTES];
-    __shared__ __align__(128) unsigned char turned[TILEMM__TRANSPOSE_STRIP_BYTES];
-    const tilemm__transpose_launch_t &p = s.launch;
-    const tilemm__transpose_turn_t &turn = s.turn;
+    __shared__ __align__(128) unsigned char transposed[TILEMM__TRANSPOSE_STRIP_BYTES];
+    const tilemm__transpose_tiles_t &p = s.of;
+    const tilemm__strip_lines_t &lines = s.lines;
     const int height = p.tile_rows, width = p.tile_cols, area = height * width;
 
     wait_for_previous();
     for (uint64_t t = blockIdx.x; t < s.tiles; t += gridDim.x) {
         const uint64_t group = quotient(t, s.each), inside = t - group * s.each;
-        const uint64_t row = quotient(inside, s.tile_cols);
+        const uint64_t row = quotient(inside, s.tile_cols_count);
         const int64_t b0 = (int64_t)group * p.tile_batch, r0 = (int64_t)row * height;
-        const int64_t c0 = (int64_t)(inside - row * s.tile_cols) * width;
+        const int64_t c0 = (int64_t)(inside - row * s.tile_cols_count) * width;
         const unsigned char *src =
             (const unsigned char *)p.src + (b0 * p.stride_src + r0 * p.ld_src + c0) * BYTES;
         unsigned char *dst =
@@ -266,36 +247,37 @@ static __global__ void __launch_bounds__(THREADS, 4) strip(const strip_t s)
                 }
             }
         __syncthreads();
-        for (int item = threadIdx.x / LANES; item < turn.groups * turn.sets * turn.parts;
+        for (int item = threadIdx.x / LANES; item < lines.groups * lines.sets * lines.parts;
              item += THREADS / LANES) {
             const int set = (int)divided((uint32_t)item, s.by_parts),
-                      part = item - set * turn.parts;
+                      part = item - set * lines.parts;
             const int number = (int)divided((uint32_t)set, s.by_sets);
             const int line =
-                ((set - number * turn.sets) * LANES + (int)threadIdx.x % LANES) * turn.together;
-            const int begin = part * turn.share;
-            const int end = min(begin + turn.share, turn.across * turn.down);
-            const int x0 = (int)divided((uint32_t)begin, s.by_down), y0 = begin - x0 * turn.down;
+                ((set - number * lines.sets) * LANES + (int)threadIdx.x % LANES) * lines.together;
+            const int begin = part * lines.elements;
+            const int end = min(begin + lines.elements, lines.across * lines.down);
+            const int x0 = (int)divided((uint32_t)begin, s.by_down), y0 = begin - x0 * lines.down;
             const lane_t from =
-                lane_from<BYTES, SWIZZLED>(&s.in, number * area + line * turn.in_line);
+                lane_from<BYTES, SWIZZLED>(&s.in, number * area + line * lines.in_line);
             const lane_t to =
-                lane_from<BYTES, SWIZZLED>(&s.out, number * area + line * turn.out_line);
+                lane_from<BYTES, SWIZZLED>(&s.out, number * area + line * lines.out_line);
 
-            for (int j = 0; j < turn.together && line + j < turn.lines; j++) {
-                const int in = from.first + (j * turn.in_line + x0 + y0 * width) * BYTES;
-                const int out = to.first + (j * turn.out_line + x0 * height + y0) * BYTES;
+            for (int j = 0; j < lines.together && line + j < lines.lines; j++) {
+                const int in = from.first + (j * lines.in_line + x0 + y0 * width) * BYTES;
+                const int out = to.first + (j * lines.out_line + x0 * height + y0) * BYTES;
                 const int count = end - begin;
 
-                if (turn.across == 1)
-                    turn_over<element, SWIZZLED, false>(turned, out, &to, BYTES, tile, in, &from,
-                                                        width * BYTES, count, 0, 0, 0);
-                else if (turn.down == 1)
-                    turn_over<element, SWIZZLED, false>(turned, out, &to, height * BYTES, tile, in,
-                                                        &from, BYTES, count, 0, 0, 0);
+                if (lines.across == 1)
+                    transpose_line<element, SWIZZLED, false>(transposed, out, &to, BYTES, tile, in,
+                                                             &from, width * BYTES, count, 0, 0, 0);
+                else if (lines.down == 1)
+                    transpose_line<element, SWIZZLED, false>(transposed, out, &to, height * BYTES,
+                                                             tile, in, &from, BYTES, count, 0, 0,
+                                                             0);
                 else
-                    turn_over<element, SWIZZLED, true>(turned, out, &to, BYTES, tile, in, &from,
-                                                       width * BYTES, count, y0, height,
-                                                       (1 - height * width) * BYTES);
+                    transpose_line<element, SWIZZLED, true>(transposed, out, &to, BYTES, tile, in,
+                                                            &from, width * BYTES, count, y0, height,
+                                                            (1 - height * width) * BYTES);
             }
         }
         __syncthreads();
@@ -305,7 +287,7 @@ static __global__ void __launch_bounds__(THREADS, 4) strip(const strip_t s)
                 const int by = swizzle<BYTES, SWIZZLED>(&s.out, x / 128);
                 uint32_t w[4];
 
-                get<false>(tilemm__bytes<16>(), w, turned + (x ^ (by & ~15)));
+                get<false>(tilemm__bytes<16>(), w, transposed + (x ^ (by & ~15)));
                 exchange<SWIZZLED>(w, by);
                 put<false>(tilemm__bytes<16>(), dst + x, w);
             }
@@ -320,65 +302,32 @@ static __global__ void __launch_bounds__(THREADS, 4) strip(const strip_t s)
                 if (s.out.unit > 1 && count >= UNIT) {
                     uint32_t w[4];
 
-                    get<false>(tilemm__bytes<16>(), w, turned + (from ^ (by & ~15)));
+                    get<false>(tilemm__bytes<16>(), w, transposed + (from ^ (by & ~15)));
                     exchange<SWIZZLED>(w, by);
                     put<false>(tilemm__bytes<16>(), q, w);
                 } else {
                     /* One element, or the end of a line. */
 #pragma unroll 1
                     for (int e = 0; e < min(count, s.out.unit); e++)
-                        q[e] = *(const element *)(turned + ((from + e * BYTES) ^ by));
+                        q[e] = *(const element *)(transposed + ((from + e * BYTES) ^ by));
                 }
             }
     }
 }
 
-/* The lines of one side, `stride` elements from matrix to matrix. Lanes turn lines over that are
- * lanes_apart elements from each other in the side's buffer. */
-static side_t side_of(const tilemm__transpose_launch_t *p, int length, int each, int packed,
-                      int together, int unit_bytes, int64_t ld, int64_t stride, int lanes_apart)
-{
-    side_t side = lines_of<side_t>(p, length, each, packed, together, unit_bytes);
-
-    side.ld = ld;
-    side.stride = stride;
-    side.period = tilemm__short_period(lanes_apart * p->elem_size);
-    side.mask = tilemm__short_mask(lanes_apart * p->elem_size);
-    side.by_period = division_by((uint32_t)side.period);
-    return side;
-}
-
-template <typename element>
-static int run(const strip_t *s, void *stream)
-{
-    return (int)launch_after(s->in.mask | s->out.mask ? strip<element, true>
-                                                      : strip<element, false>,
-                             grid_for(s->tiles), THREADS, 0, (cudaStream_t)stream, *s);
-}
-
-int tilemm__launch_transpose_short(const tilemm__transpose_launch_t *p,
-                                   const tilemm__transpose_turn_t *turn, void *stream)
-{
-    const int whole = p->tile_rows == p->rows && p->tile_cols == p->cols;
-    strip_t s;
-
-    s.launch = *p;
-    s.turn = *turn;
-    s.in = side_of(p, p->tile_cols, p->tile_rows, p->tile_cols == p->cols && p->ld_src == p->cols,
-                   whole && p->stride_src == p->rows * p->cols, p->unit_in, p->ld_src,
-                   p->stride_src, turn->in_line * turn->together);
-    s.out = side_of(p, p->tile_rows, p->tile_cols, p->tile_rows == p->rows && p->ld_dst == p->rows,
-                    whole && p->stride_dst == p->rows * p->cols, p->unit_out, p->ld_dst,
-                    p->stride_dst, turn->out_line * turn->together);
-    s.by_parts = division_by((uint32_t)turn->parts);
-    s.by_sets = division_by((uint32_t)turn->sets);
-    s.by_down = division_by((uint32_t)turn->down);
-    s.tile_cols = tiles_along(p->cols, p->tile_cols);
-    s.each = tiles_along(p->rows, p->tile_rows) * s.tile_cols;
-    s.tiles = s.each * tiles_along(p->batch, p->tile_batch);
-    switch (p->elem_size) {
-    case 1: return run<uint8_t>(&s, stream);
-    case 2: return run<uint16_t>(&s, stream);
-    default: return (int)cudaErrorInvalidValue;
+#define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
+    static __global__ void __launch_bounds__(threads, 4)                                           \
+        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_strip_bytes_t s)               \
+    {                                                                                              \
+        strip<tilemm__element<bytes>::type, facet>(s);                                             \
     }
+TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(KERNEL)
+
+int tilemm__launch_transpose_strip_bytes(const tilemm__transpose_launch_t *launch,
+                                         const tilemm__transpose_strip_bytes_t *p, void *stream)
+{
+    static const row_t<tilemm__transpose_strip_bytes_t> rows[] = {
+        TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(ROW)};
+
+    return launch_row(rows, launch, p, stream);
 }

@@ -1,0 +1,56 @@
+/* variant.cuh - a launcher's table of kernels, made from its rows of variants.h.
+ *
+ * A kernel is a plain function with the row's name around a template, its body:
+ *
+ *   #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)
+ *       static __global__ void __launch_bounds__(threads)
+ *           TILEMM__TRANSPOSE_NAME(method, tag)(const PARAMETERS p) { body<bytes, ...>(p); }
+ *   ..._ROWS(KERNEL)
+ *   static const row_t<PARAMETERS> rows[] = { ..._ROWS(ROW) };
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_TRANSPOSE_CUDA_VARIANT_CUH
+#define TILEMM_KERNELS_TRANSPOSE_CUDA_VARIANT_CUH
+
+#include "kernels/cuda/launch.cuh"
+#include "transpose.h"
+
+template <typename PARAMETERS>
+struct row_t {
+    tilemm__transpose_variant_t variant;
+    void (*kernel)(const PARAMETERS);
+    unsigned threads;
+    size_t shared; /* bytes of dynamic shared memory */
+};
+
+#define ROW_WITH_SHARED(method, tag, threads, shared)                                              \
+    {TILEMM__TRANSPOSE_INDEX(method, tag), TILEMM__TRANSPOSE_NAME(method, tag), threads, shared},
+#define ROW(method, tag, bytes, rows, cols, chunk, access, threads, facet)                         \
+    ROW_WITH_SHARED(method, tag, threads, 0)
+
+/* The rows of a method follow each other in variants.h, and so in the table. */
+template <typename PARAMETERS, size_t COUNT>
+static const row_t<PARAMETERS> *row_of(const row_t<PARAMETERS> (&rows)[COUNT], int variant)
+{
+    const int index = variant - rows[0].variant;
+
+    return index >= 0 && index < (int)COUNT ? &rows[index] : NULL;
+}
+
+template <typename PARAMETERS, size_t COUNT>
+static int launch_row(const row_t<PARAMETERS> (&rows)[COUNT],
+                      const tilemm__transpose_launch_t *launch, const PARAMETERS *p, void *stream)
+{
+    const row_t<PARAMETERS> *row = row_of(rows, launch->variant);
+    launch_t how = {};
+
+    if (!row)
+        return (int)cudaErrorInvalidValue;
+    how.grid = dim3(launch->blocks);
+    how.threads = dim3(row->threads);
+    how.shared = row->shared;
+    how.concurrent = launch->concurrent != 0;
+    return (int)launch_kernel(row->kernel, how, (cudaStream_t)stream, *p);
+}
+
+#endif

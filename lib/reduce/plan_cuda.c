@@ -1,0 +1,493 @@
+/* plan_cuda.c - which kernels reduce vectors and segments on a GPU, one after the other.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "plan_cuda.h"
+
+#include <string.h>
+
+#include "cost_cuda.h"
+#include "lib/size.h"
+#include "rows_cuda.h"
+
+enum { LANES = TILEMM__TILE_LANES, WARPS = TILEMM__REDUCE_WARPS, ANY = TILEMM__ANY };
+
+static const tilemm__reduce_cuda_cost_t *const cost = &tilemm__reduce_cuda_cost;
+static const tilemm__reduce_row_t *const rows = tilemm__reduce_rows;
+
+static int begins_with(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* ---- the kernel that reads the elements ------------------------------------------------- */
+
+typedef struct {
+    const tilemm__reduce_args_t *args;
+    const tilemm__cuda_traits_t *traits;
+    int is_search, is_dot, is_unit, is_columns;
+    int64_t tiles;    /* of a vector */
+    int64_t warps;    /* that keep the device's memory busy */
+    int64_t partials; /* that the workspace holds */
+} problem_t;
+
+/* Warps that the device holds. */
+static int64_t resident_warps(const tilemm__cuda_traits_t *traits)
+{
+    return (int64_t)traits->sm_count * (traits->max_threads_per_sm / LANES);
+}
+
+static problem_t problem_of(const tilemm__reduce_args_t *args, const tilemm__cuda_traits_t *traits,
+                            int64_t partials)
+{
+    problem_t p = {.args = args, .traits = traits, .partials = partials};
+
+    p.is_search = tilemm__op_is_order(args->op);
+    p.is_dot = args->op == TILEMM__DOT;
+    p.is_unit = args->istride == 1 && (!p.is_dot || args->y_istride == 1);
+    p.is_columns =
+        args->count > 1 && args->vstride == 1 && args->istride != 1 && args->n > 1 && !p.is_dot;
+    p.tiles = tilemm__tile_count(args->n);
+    p.warps = (int64_t)traits->sm_count * (traits->max_threads_per_sm / 64) * cost->busy_warps;
+    return p;
+}
+
+/* Whether `items` items of each vector may be left in splits: the workspace must hold them, and the
+ * next step must be a block for each vector. */
+static int can_split(const problem_t *p, int64_t items)
+{
+    return p->args->count <= p->traits->sm_count && items <= TILEMM__TILE_ELEMS &&
+           items * p->args->count * TILEMM__REDUCE_SPLITS <= p->partials;
+}
+
+/* The most vectors of this length that fill the 32 rows of a warp, a power of two. */
+static int vectors_of_warp(int64_t length)
+{
+    int vectors = 1;
+
+    while (vectors < LANES && 2 * vectors * length <= TILEMM__TILE_ELEMS)
+        vectors *= 2;
+    return vectors;
+}
+
+static int can_run(const problem_t *p, const tilemm__reduce_row_t *row)
+{
+    const int64_t n = p->args->n;
+    const int *facets = row->facets + 1;
+
+    if (row->cc > p->traits->cc)
+        return 0;
+    switch (row->kernel) {
+    case TILEMM__SUM_TILES:
+        return !p->is_search && facets[0] == p->is_dot && (p->is_unit || !facets[1]);
+    case TILEMM__SUM_SPLIT:
+        return !p->is_search && !p->is_dot && (p->is_unit || !facets[0]) && p->tiles > 1 &&
+               can_split(p, tilemm__div_up(p->tiles, TILEMM__REDUCE_FOLD_TILES));
+    case TILEMM__SUM_CLUSTER:
+        return !p->is_search && facets[0] == p->is_dot && p->is_unit &&
+               p->tiles <= TILEMM__REDUCE_CLUSTER * WARPS;
+    case TILEMM__SUM_SHORT:
+        return !p->is_search && !p->is_dot && facets[0] * n <= TILEMM__TILE_ELEMS;
+    case TILEMM__SUM_BLOCK: return !p->is_search && facets[0] == p->is_dot && n > 0;
+    case TILEMM__SINGLE: return n == 1 && !p->is_dot;
+    case TILEMM__SEARCH_TILES: return p->is_search && facets[0] == !!p->args->nan_ignore;
+    case TILEMM__SEARCH_SHORT: return p->is_search && facets[0] * n <= TILEMM__TILE_ELEMS;
+    case TILEMM__SEARCH_BLOCK: return p->is_search && n > 0;
+    case TILEMM__SUM_COLUMNS:
+        return p->is_columns && !p->is_search &&
+               (facets[3] == 1 || (p->tiles > 1 && can_split(p, p->tiles)));
+    case TILEMM__SUM_LOW_COLUMNS: return p->is_columns && !p->is_search && n <= facets[1] * LANES;
+    case TILEMM__SEARCH_COLUMNS:
+        return p->is_columns && p->is_search && facets[2] == !!p->args->nan_ignore;
+    default: return 0;
+    }
+}
+
+static int choose_columns(const problem_t *p)
+{
+    const int64_t n = p->args->n, columns = tilemm__div_up(p->args->count, TILEMM__DOWN_COLS);
+    const int few = columns * p->tiles < cost->column_blocks * (int64_t)p->traits->sm_count;
+
+    if (p->is_search)
+        return tilemm__find_reduce_row(TILEMM__SEARCH_COLUMNS, few ? 32 : 4, ANY,
+                                       !!p->args->nan_ignore);
+    if (few && p->tiles > 1 && can_split(p, p->tiles))
+        return tilemm__find_reduce_row(TILEMM__SUM_COLUMNS, 8, 16, ANY);
+    if (few || n > cost->low_rows)
+        return tilemm__find_reduce_row(TILEMM__SUM_COLUMNS, few ? 32 : 8, few ? 16 : 4, ANY);
+    if (n > cost->narrow_rows)
+        return tilemm__find_reduce_row(TILEMM__SUM_LOW_COLUMNS, 4, n > 8 * LANES ? 16 : 8, ANY);
+    if (columns < resident_warps(p->traits) / cost->narrow_columns)
+        return tilemm__find_reduce_row(TILEMM__SUM_LOW_COLUMNS, 4, 4, ANY);
+    return tilemm__find_reduce_row(TILEMM__SUM_LOW_COLUMNS, n > LANES ? 2 : 1, ANY, ANY);
+}
+
+static int choose_row(const problem_t *p)
+{
+    const int64_t n = p->args->n, count = p->args->count;
+
+    if (p->is_columns)
+        return choose_columns(p);
+    if (n == 1 && !p->is_dot)
+        return tilemm__find_reduce_row(TILEMM__SINGLE, ANY, ANY, ANY);
+    if (!p->is_dot && vectors_of_warp(n) > 1)
+        return tilemm__find_reduce_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT,
+                                       vectors_of_warp(n), ANY, ANY);
+    if (p->is_search) {
+        if (p->tiles > 1 && n <= cost->search_block && count <= p->traits->sm_count)
+            return tilemm__find_reduce_row(TILEMM__SEARCH_BLOCK, ANY, ANY,
+                                           ANY); /* saves a launch */
+        return tilemm__find_reduce_row(TILEMM__SEARCH_TILES, !!p->args->nan_ignore, ANY, ANY);
+    }
+    if (p->tiles > WARPS) { /* a block's warps would have to take more than one each */
+        const int cluster = tilemm__find_reduce_row(TILEMM__SUM_CLUSTER, p->is_dot, ANY, ANY);
+
+        if (can_run(p, &rows[cluster]) && count * p->tiles <= p->warps)
+            return cluster; /* saves a launch */
+        if (p->tiles <= cost->split_tiles * p->warps / count) {
+            const int splits = count * p->tiles <= cost->split4_tiles * p->warps ? 4 : 2;
+            const int split = tilemm__find_reduce_row(TILEMM__SUM_SPLIT, p->is_unit, splits, ANY);
+
+            if (can_run(p, &rows[split]))
+                return split;
+        }
+    }
+    return tilemm__find_reduce_row(TILEMM__SUM_TILES, p->is_dot, p->is_unit, ANY);
+}
+
+/* The row that the plan is to use (TILEMM_VARIANT): the chosen one if its name begins so, or the
+ * first that does and can. */
+static int force_row(const problem_t *p, const char *variant, int chosen)
+{
+    if (begins_with(rows[chosen].name, variant))
+        return chosen;
+    for (int i = 0; i < TILEMM__REDUCE_ROW_COUNT; i++)
+        if (begins_with(rows[i].name, variant) && can_run(p, &rows[i]))
+            return i;
+    return chosen;
+}
+
+/* ---- steps ------------------------------------------------------------------------------ */
+
+static tilemm__reduce_step_t *add_step(tilemm__reduce_cuda_plan_t *plan, int64_t length,
+                                       int64_t items)
+{
+    tilemm__reduce_step_t *step = &plan->step[plan->steps++];
+
+    memset(step, 0, sizeof *step);
+    step->length = length;
+    step->items = items;
+    step->splits = 1;
+    return step;
+}
+
+/* Items of sums: 32 tiles for up to 8 warps of a block, or a tile for each warp. */
+static void set_sum_tiles(tilemm__reduce_step_t *step, const problem_t *p)
+{
+    tilemm__sum_tiles_t *with = &step->launch.with.sum_tiles;
+    const int64_t room = p->warps / p->args->count; /* warps for each vector that keep it busy */
+    const int each = p->tiles <= room ? 1 : 2;      /* tiles for each warp */
+
+    with->tiles = with->warps = 1;
+    if (p->tiles > WARPS && p->tiles <= room) {
+        step->items = p->tiles;
+    } else if (p->tiles > 1) {
+        with->tiles = TILEMM__REDUCE_FOLD_TILES;
+        step->items = tilemm__div_up(p->tiles, with->tiles);
+        while (with->warps < WARPS && each * with->warps < p->tiles)
+            with->warps *= 2;
+    }
+}
+
+/* Items of searches: as many warps as keep the device busy, but no more than there are tiles. */
+static void set_search_tiles(tilemm__reduce_step_t *step, const problem_t *p)
+{
+    tilemm__search_tiles_t *with = &step->launch.with.search_tiles;
+    const int64_t count = p->args->count;
+    const int64_t busy = count < p->warps ? tilemm__min(p->tiles, p->warps / count) : 1;
+    int64_t items;
+
+    for (with->warps = 1; with->warps < WARPS && 2 * with->warps <= busy;)
+        with->warps *= 2;
+    items = tilemm__min(busy / with->warps, p->partials);
+    items = tilemm__div_up(p->tiles, items * with->warps); /* turns */
+    step->items = with->items = tilemm__div_up(p->tiles, items * with->warps);
+}
+
+/* The step that reads the elements, by this row. */
+static void add_first(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, int row)
+{
+    tilemm__reduce_step_t *step = add_step(plan, p->args->n, 1);
+
+    tilemm__set_reduce_row(&step->launch, row, p->traits);
+    step->launch.with.args = *p->args;
+    switch (step->launch.kernel) {
+    case TILEMM__SUM_TILES: set_sum_tiles(step, p); break;
+    case TILEMM__SUM_SPLIT:
+        step->items = tilemm__div_up(p->tiles, TILEMM__REDUCE_FOLD_TILES);
+        step->splits = rows[row].facets[2];
+        break;
+    case TILEMM__SUM_COLUMNS:
+        step->items = p->tiles;
+        step->splits = rows[row].facets[4];
+        break;
+    case TILEMM__SEARCH_COLUMNS: step->items = p->tiles; break;
+    case TILEMM__SEARCH_TILES: set_search_tiles(step, p); break;
+    default: break; /* whole vectors */
+    }
+}
+
+/* Partial results of one vector that a step leaves. */
+static int64_t left_by(const tilemm__reduce_step_t *step)
+{
+    return step->items * step->splits;
+}
+
+/* Steps above the last one, until there is one result. */
+static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count,
+                       const tilemm__cuda_traits_t *traits)
+{
+    while (left_by(&plan->step[plan->steps - 1]) > 1) {
+        const tilemm__reduce_step_t *before = &plan->step[plan->steps - 1];
+        const int is_columns = before->launch.kernel == TILEMM__SUM_COLUMNS ||
+                               before->launch.kernel == TILEMM__SEARCH_COLUMNS;
+        const int64_t length = before->items;
+        tilemm__reduce_step_t *step = add_step(plan, length, 1);
+
+        if (is_columns && before->splits == 1 && length <= LANES) {
+            step->launch.kernel = TILEMM__PARTIALS_TRANSPOSED;
+        } else if (before->splits > 1 ||
+                   (length > LANES && length <= TILEMM__REDUCE_BLOCK_PARTIALS &&
+                    count <= traits->sm_count)) {
+            step->launch.kernel = TILEMM__PARTIALS_BLOCK; /* saves a launch */
+        } else {
+            step->launch.kernel = TILEMM__PARTIALS_TILES;
+            step->items = tilemm__tile_count(length);
+        }
+    }
+}
+
+/* The same of all steps from `first` on: the last one leaves none. */
+static int64_t partials_from(const tilemm__reduce_cuda_plan_t *plan, int first)
+{
+    int64_t sum = 0;
+
+    for (int i = first; i < plan->steps - 1; i++)
+        sum += left_by(&plan->step[i]);
+    return sum;
+}
+
+/* Threads of a block whose warps take `each` rows of 32 numbers at a time. */
+static int block_threads(int64_t length, int64_t each)
+{
+    return (int)tilemm__min(tilemm__div_up(length, each * LANES), TILEMM__REDUCE_BLOCK_WARPS) *
+           LANES;
+}
+
+/* The row of a step that reads partial results, once the number of vectors is known. */
+static void set_level(tilemm__reduce_cuda_plan_t *plan, int number, const problem_t *p)
+{
+    tilemm__reduce_step_t *step = &plan->step[number];
+    const int64_t length = step->length;
+    const int splits = step[-1].splits;
+    /* Blocks of several vectors have fewer warps, so that they fit beside the kernel before. */
+    const int each = splits > 1                           ? 1
+                     : plan->vectors > 1 || length > 2048 ? 8
+                     : length > 1024                      ? 2
+                                                          : 1;
+    int row;
+
+    if (step->launch.kernel == TILEMM__PARTIALS_TILES && length <= LANES)
+        row = tilemm__find_reduce_row(TILEMM__PARTIALS_SHORT, p->is_search, ANY, ANY);
+    else if (step->launch.kernel == TILEMM__PARTIALS_BLOCK && !p->is_search &&
+             length <= TILEMM__REDUCE_LAST_PARTIALS)
+        row = tilemm__find_reduce_row(TILEMM__PARTIALS_LAST, splits, each, ANY);
+    else
+        row = tilemm__find_reduce_row(step->launch.kernel, p->is_search, ANY, ANY);
+    tilemm__set_reduce_row(&step->launch, row, p->traits);
+    step->launch.with.args = *p->args;
+    if (step->launch.kernel == TILEMM__PARTIALS_TRANSPOSED)
+        step->launch.threads = TILEMM__REDUCE_TRANSPOSED_THREADS;
+    else if (step->launch.kernel == TILEMM__PARTIALS_LAST ||
+             step->launch.kernel == TILEMM__PARTIALS_BLOCK)
+        step->launch.threads = block_threads(length, p->is_search ? 8 : each);
+}
+
+/* What of the first launch depends on the number of vectors and on the next step. */
+static void finish_first(tilemm__reduce_cuda_plan_t *plan)
+{
+    tilemm__reduce_launch_t *launch = &plan->step[0].launch;
+    const int *facets = rows[launch->variant].facets + 1;
+    const int64_t length = plan->step[0].length, tiles = tilemm__tile_count(length);
+    const int transposed =
+        plan->steps > 1 && plan->step[1].launch.kernel == TILEMM__PARTIALS_TRANSPOSED;
+
+    switch (launch->kernel) {
+    case TILEMM__SUM_TILES:
+        if (plan->vectors * plan->step[0].items == 1)
+            launch->threads = launch->with.sum_tiles.warps * LANES;
+        break;
+    case TILEMM__SUM_SPLIT: launch->threads = LANES / facets[1] * LANES; break;
+    case TILEMM__SUM_CLUSTER:
+        launch->threads = (int)tilemm__div_up(tiles, TILEMM__REDUCE_CLUSTER) * LANES;
+        launch->cluster = TILEMM__REDUCE_CLUSTER;
+        break;
+    case TILEMM__SUM_BLOCK:
+    case TILEMM__SEARCH_BLOCK: launch->threads = block_threads(length, TILEMM__TILE_ROWS); break;
+    case TILEMM__SUM_COLUMNS:
+        launch->threads = facets[0] * LANES;
+        launch->with.sum_columns.transposed = transposed;
+        break;
+    case TILEMM__SUM_LOW_COLUMNS: launch->threads = facets[0] * LANES; break;
+    case TILEMM__SEARCH_COLUMNS:
+        launch->threads = facets[0] * LANES;
+        launch->with.search_columns.transposed = transposed;
+        break;
+    default: break;
+    }
+}
+
+/* How many vectors, or how many items of one vector, the workspace holds at a time; if not even
+ * that, blocks take whole vectors and need none. */
+static void fit_workspace(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, int64_t available)
+{
+    const int64_t items = plan->step[0].items;
+
+    plan->vectors = tilemm__min(p->args->count, available / partials_from(plan, 0));
+    if (plan->vectors > TILEMM__DOWN_COLS && plan->vectors < p->args->count)
+        plan->vectors = plan->vectors / TILEMM__DOWN_COLS * TILEMM__DOWN_COLS;
+    if (plan->vectors == 0 && items > TILEMM__TILE_ELEMS && !p->is_search) {
+        /* Steps 0 and 1 for a range of items at a time; step 1 leaves few enough to keep all. */
+        plan->vectors = 1;
+        plan->steps = 1;
+        add_step(plan, items, tilemm__tile_count(items))->launch.kernel = TILEMM__PARTIALS_TILES;
+        add_levels(plan, 1, p->traits);
+        plan->range = tilemm__max(available - partials_from(plan, 1), 0);
+        plan->range = plan->range / TILEMM__TILE_ELEMS * TILEMM__TILE_ELEMS;
+    }
+    if (plan->vectors == 0 || plan->range == 0) {
+        plan->vectors = p->args->count;
+        plan->range = 1;
+        plan->steps = 0;
+        add_first(plan, p,
+                  p->is_search ? tilemm__find_reduce_row(TILEMM__SEARCH_BLOCK, ANY, ANY, ANY)
+                               : tilemm__find_reduce_row(TILEMM__SUM_BLOCK, p->is_dot, ANY, ANY));
+    }
+}
+
+int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__limits_t *limits,
+                             tilemm__reduce_cuda_plan_t *plan)
+{
+    const int extras = tilemm__sum_is_counted(args->op, args->nan_ignore) || args->index_out;
+    const size_t value = tilemm__op_is_order(args->op) ? sizeof(int32_t) : sizeof(tilemm__sum_t);
+    const size_t entry = value + (extras ? sizeof(int64_t) : 0);
+    const size_t bytes = limits->workspace < cost->workspace ? limits->workspace : cost->workspace;
+    const int64_t available = (int64_t)(bytes / entry / 2 * 2);
+    problem_t p = problem_of(args, limits->cuda, available);
+
+    memset(plan, 0, sizeof *plan);
+    plan->value_bytes = value;
+    plan->has_extras = extras;
+    plan->vectors = args->count;
+    if (!p.is_columns)
+        p.partials = tilemm__max(available, 1);
+    add_first(plan, &p, force_row(&p, limits->variant, choose_row(&p)));
+    add_levels(plan, args->count, limits->cuda);
+    plan->range = plan->step[0].items;
+    if (plan->steps > 1)
+        fit_workspace(plan, &p, available);
+    for (int i = 1; i < plan->steps; i++)
+        set_level(plan, i, &p);
+    finish_first(plan);
+    for (int i = 0; i < plan->steps; i++) {
+        tilemm__reduce_step_t *step = &plan->step[i];
+
+        tilemm__size_reduce_launch(&step->launch, plan->vectors, step->length);
+        step->place = plan->room;
+        if (i < plan->steps - 1)
+            plan->room += plan->vectors * (i == 0 ? plan->range : step->items) * step->splits;
+    }
+    plan->room = tilemm__round_up(plan->room, 2); /* so that 8-byte extras are aligned */
+    plan->workspace = (size_t)plan->room * entry;
+    plan->range_elements = plan->range * TILEMM__TILE_ELEMS;
+    if (plan->step[0].launch.kernel == TILEMM__SUM_TILES)
+        plan->range_elements *= plan->step[0].launch.with.sum_tiles.tiles;
+    if (plan->range == plan->step[0].items)
+        plan->range_elements = tilemm__max(args->n, 1);
+    plan->variant = plan->step[0].launch.variant;
+    plan->name = rows[plan->variant].name;
+    return TILEMM_SUCCESS;
+}
+
+/* ---- segments --------------------------------------------------------------------------- */
+
+static size_t lists_bytes(int64_t room, int64_t span_room)
+{
+    return TILEMM__LISTS_HEAD + (size_t)span_room * TILEMM__SPAN_BYTES +
+           (size_t)room * TILEMM__SEGMENT_BYTES;
+}
+
+/* The lists that the workspace holds. Segments of more than a span have at most twice as many spans
+ * as their elements fill: that many for all that the device's memory holds. */
+static void size_lists(const tilemm__segments_args_t *args, const tilemm__limits_t *limits,
+                       tilemm__segment_lists_t *lists)
+{
+    const size_t span = (size_t)TILEMM__SPAN_TILES * TILEMM__TILE_ELEMS * sizeof(float);
+    size_t bytes = limits->workspace;
+
+    memset(lists, 0, sizeof *lists);
+    if (bytes < lists_bytes(0, 0))
+        return;
+    bytes -= lists_bytes(0, 0);
+    lists->span_room = tilemm__min((int64_t)(limits->cuda->memory_bytes / span) * 2 + 2,
+                                   (int64_t)(bytes / TILEMM__SPAN_BYTES));
+    bytes -= (size_t)lists->span_room * TILEMM__SPAN_BYTES;
+    lists->room = tilemm__min(tilemm__min(args->segments, cost->list_segments),
+                              (int64_t)(bytes / TILEMM__SEGMENT_BYTES));
+}
+
+int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm__limits_t *limits,
+                               tilemm__segments_cuda_plan_t *plan)
+{
+    const tilemm__cuda_traits_t *traits = limits->cuda;
+    const int64_t warps = resident_warps(traits);
+    const int search = tilemm__op_is_order(args->op);
+    const int many = args->segments >= cost->group_segments * warps;
+    const int chosen = tilemm__find_reduce_row(
+        many ? TILEMM__SEGMENTS_GROUP : TILEMM__SEGMENTS_WARP, search, ANY, ANY);
+    const int other = tilemm__find_reduce_row(many ? TILEMM__SEGMENTS_WARP : TILEMM__SEGMENTS_GROUP,
+                                              search, ANY, ANY);
+    tilemm__segments_warp_t *with = &plan->launch[0].with.segments_warp;
+
+    memset(plan, 0, sizeof *plan);
+    plan->variant = !begins_with(rows[chosen].name, limits->variant) &&
+                            begins_with(rows[other].name, limits->variant)
+                        ? other
+                        : chosen;
+    plan->name = rows[plan->variant].name;
+    tilemm__set_reduce_row(&plan->launch[0], plan->variant, traits);
+    with->args = *args;
+    with->warp_limit = cost->warp_elements[args->segments >= cost->busy_segments * warps];
+    size_lists(args, limits, &with->lists);
+    if (limits->workspace >= lists_bytes(0, 0))
+        plan->workspace = lists_bytes(with->lists.room, with->lists.span_room);
+    plan->launch[0].blocks = tilemm__min(
+        tilemm__div_up(args->segments,
+                       plan->launch[0].kernel == TILEMM__SEGMENTS_GROUP ? WARPS * LANES : WARPS),
+        INT32_MAX);
+    plan->launches = with->lists.span_room > 0 ? 3 : with->lists.room > 0 ? 2 : 1;
+    for (int i = 1; i < plan->launches; i++) {
+        tilemm__reduce_launch_t *launch = &plan->launch[i];
+
+        tilemm__set_reduce_row(
+            launch,
+            tilemm__find_reduce_row(i == 1 ? TILEMM__SEGMENTS_BLOCK : TILEMM__SEGMENTS_SPANS,
+                                    search, ANY, ANY),
+            traits);
+        launch->blocks = cost->list_blocks * (int64_t)traits->sm_count;
+        launch->with.segments_lists.args = *args;
+        launch->with.segments_lists.lists = with->lists;
+        if (i == 1)
+            launch->threads = TILEMM__REDUCE_BLOCK_WARPS * LANES;
+    }
+    return TILEMM_SUCCESS;
+}

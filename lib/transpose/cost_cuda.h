@@ -1,0 +1,40 @@
+/* cost_cuda.h - what was measured of transposes on a GPU, and what plans choose by.
+ *
+ * A transpose moves each byte once, and the kernels differ in which shapes they do so well: plans
+ * choose by thresholds, not by estimates of time.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_LIB_TRANSPOSE_COST_CUDA_H
+#define TILEMM_LIB_TRANSPOSE_COST_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    /* Out of place. */
+    int strip_side;         /* elements: a shorter side leaves too much of a tile empty */
+    int narrow_side;        /* elements: a shorter side leaves too much of a narrow tile empty */
+    int64_t gather_bytes;   /* of a matrix of a batch that is gathered at most */
+    int gather_rows;        /* of a matrix that is gathered at most, if it has more columns */
+    int gather_cols;        /* likewise, of elements up to gather_elem_size bytes */
+    int gather_elem_size;   /* bytes */
+    int small_tiles;        /* tiles for each multiprocessor up to which smaller tiles are better */
+    int full_thirds;        /* of the larger tiles' area: smaller ones that need less are better */
+    int half_strips;        /* strips for each multiprocessor up to which strips of 1- and 2-byte
+                               elements are halved */
+    double streaming_share; /* of the L2 cache: more data than that should not stay in it */
+
+    /* In place. */
+    int64_t workspace_bytes; /* worth having whatever the size of the matrix */
+    int workspace_share;     /* 1 / this of the matrix is worth having */
+    int slabs_least;         /* slabs, so that the fringe is small beside them */
+    int slab_cols_least;     /* columns of slabs, which have a tile for every 64 */
+    int stride_least;        /* runs, of which one is saved: few, and a prime, for any shape */
+    int stride_most;         /* likewise, beyond which chains are too few and too long */
+    int run_bytes_least;     /* of a run that is moved: a sector */
+} tilemm__transpose_cost_t;
+
+/* As measured on an H200. */
+extern const tilemm__transpose_cost_t tilemm__transpose_cost;
+
+#endif

@@ -1,0 +1,465 @@
+/* plan_inplace_cuda.c - see plan_cuda.h: plans in place.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "cost_cuda.h"
+#include "kernels/transpose/inplace.h"
+#include "lib/size.h"
+#include "plan_cuda.h"
+
+#define cost tilemm__transpose_cost
+
+/* Where the workspace is for plans: only its alignment matters. */
+#define WORKSPACE ((void *)256)
+
+/* What all parts of a plan are made from. */
+typedef struct {
+    const tilemm__transpose_args_t *args;
+    const tilemm__limits_t *limits;
+    int size;           /* of an element */
+    int64_t room;       /* bytes of workspace */
+    int forward;        /* see inplace.h, as of the next */
+    int64_t m, n;       /* the view */
+    int64_t ld_rows;    /* leading dimension of the layout whose rows are the view's, */
+    int64_t ld_cols;    /* and of the one whose rows are its columns */
+    int64_t bytes, row; /* of all elements, of a row of the view */
+} problem_t;
+
+static problem_t problem_of(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits)
+{
+    const int forward = tilemm__inplace_forward(args->rows, args->cols);
+    problem_t p;
+
+    p.args = args;
+    p.limits = limits;
+    p.size = (int)args->elem_size;
+    p.room = limits->workspace < INT64_MAX ? (int64_t)limits->workspace : INT64_MAX;
+    p.forward = forward;
+    p.m = forward ? args->rows : args->cols;
+    p.n = forward ? args->cols : args->rows;
+    p.ld_rows = forward ? args->ld_src : args->ld_dst;
+    p.ld_cols = forward ? args->ld_dst : args->ld_src;
+    p.row = p.n * p.size;
+    p.bytes = p.m * p.row;
+    return p;
+}
+
+/* Slots that are moved, from rows of width_in to rows of width_out; whether any changes place. */
+static int plan_move(const problem_t *p, int64_t total, int64_t width_in, int64_t width_out,
+                     tilemm__transpose_move_t *move)
+{
+    const tilemm__transpose_args_t *args = p->args;
+
+    move->a = args->dst;
+    move->total = total;
+    move->width_in = width_in;
+    move->ld_in = args->ld_src;
+    move->width_out = width_out;
+    move->ld_out = args->ld_dst;
+    return !tilemm__slots_agree(total, width_in, args->ld_src, width_out, args->ld_dst);
+}
+
+/* The move through what the workspace has from `at` on; an interval of a 256th of it at least, so
+ * that launches are not too many. Returns 0, or -1 if there is less room. */
+static int plan_interval(const problem_t *p, int64_t at,
+                         tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    enum { INTERVALS = 256 };
+    const int64_t interval = tilemm__min((p->room - at) / p->size, plan->move.total);
+
+    if (interval < tilemm__div_up(plan->move.total, INTERVALS))
+        return -1;
+    plan->interval = interval;
+    plan->move_at = (size_t)at;
+    plan->move_out.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_move_out, p->size, 16, 0);
+    plan->move_in.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_move_in, p->size, 16, 0);
+    plan->move_out.blocks = plan->move_in.blocks = (unsigned)tilemm__min(
+        tilemm__div_up(interval, tilemm__transpose_rows[plan->move_in.variant].threads), INT32_MAX);
+    plan->workspace = (size_t)tilemm__max((int64_t)plan->workspace, at + interval * p->size);
+    return 0;
+}
+
+/* One step out of place. */
+static void plan_step(const problem_t *p, int trans, int64_t rows, int64_t cols, const void *src,
+                      int64_t ld_src, void *dst, int64_t ld_dst, int scaled,
+                      tilemm__transpose_cuda_plan_t *plan)
+{
+    tilemm__transpose_args_t args;
+
+    memset(&args, 0, sizeof args);
+    args.rows = rows;
+    args.cols = cols;
+    args.elem_size = (size_t)p->size;
+    args.trans = trans;
+    args.scaled = scaled;
+    args.alpha = p->args->alpha;
+    args.src = src;
+    args.dst = dst;
+    args.ld_src = ld_src;
+    args.ld_dst = ld_dst;
+    args.batch_count = 1;
+    (void)tilemm__plan_transpose_cuda(&args, p->limits, plan);
+}
+
+/* ---- squares -------------------------------------------------------------------------------- */
+
+static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    const int aligned =
+        tilemm__transpose_alignment(p->args->dst, p->args->ld_src, 0, 1, p->args->elem_size);
+    tilemm__transpose_swap_t *swap = &plan->arm.swap.swap;
+    int variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_swap, p->size, aligned, 0);
+    const int elements =
+        tilemm__transpose_row(TILEMM__TRANSPOSE_BY_swap_elements, p->size, aligned, 0);
+    int64_t tiles;
+
+    if (variant == TILEMM__TRANSPOSE_VARIANTS ||
+        (elements != TILEMM__TRANSPOSE_VARIANTS &&
+         !tilemm__transpose_is_allowed(p->limits, tilemm__transpose_rows[variant].name) &&
+         tilemm__transpose_is_allowed(p->limits, tilemm__transpose_rows[elements].name)))
+        variant = elements;
+    plan->method = TILEMM__INPLACE_SWAP;
+    swap->a = p->args->dst;
+    swap->n = p->n;
+    swap->ld = p->args->ld_src;
+    swap->scaled = p->args->scaled && p->args->alpha != 1.0f;
+    swap->alpha = p->args->alpha;
+    tiles = tilemm__div_up(p->n, tilemm__transpose_rows[variant].rows);
+    plan->arm.swap.launch.variant = (tilemm__transpose_variant_t)variant;
+    plan->arm.swap.launch.concurrent = p->limits->cuda->cc >= 90;
+    plan->arm.swap.launch.blocks = (unsigned)tilemm__min(
+        tiles % 2 ? (tiles + 1) / 2 * tiles : tiles / 2 * (tiles + 1), INT32_MAX);
+    snprintf(plan->name, sizeof plan->name, "%s", tilemm__transpose_rows[variant].name);
+}
+
+/* ---- slabs ---------------------------------------------------------------------------------- */
+
+/* The second pass, of `slabs` n runs of run_bytes each. */
+static void plan_chains(const problem_t *p, int64_t slabs, int64_t height, uint32_t stride,
+                        tilemm__transpose_slabs_plan_t *plan)
+{
+    tilemm__transpose_chains_t *chains = &plan->chains;
+    const int64_t run_bytes = height * p->size;
+    const int is_long = run_bytes != TILEMM__RUN_BYTES;
+    uint64_t all = (uint64_t)(uintptr_t)p->args->dst | 8;
+    int unit;
+
+    chains->a = p->args->dst;
+    chains->n = p->n;
+    chains->slabs = slabs;
+    chains->gap_bytes = (p->ld_cols - slabs * height) * p->size;
+    chains->forward = p->forward;
+    chains->stride = stride;
+    chains->slots = (uint32_t)(slabs * p->n);
+    chains->samples = (chains->slots - 1) / stride + 1;
+    chains->d = (uint32_t)(p->forward ? slabs : p->n);
+    chains->e = (uint32_t)(p->forward ? p->n : slabs);
+    chains->run_bytes = run_bytes;
+    chains->pieces = (uint32_t)tilemm__div_up(run_bytes, TILEMM__RUN_BYTES);
+    all |= (uint64_t)chains->gap_bytes | (uint64_t)run_bytes;
+    unit = (int)(all & -all);
+    plan->save.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_save, unit, 8, is_long);
+    plan->chain.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_chains, unit, 8, is_long);
+    plan->cycle.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_cycles, unit, 8, is_long);
+    /* A warp for each run saved, for each chain, and for each 32 marks. */
+    plan->save.blocks = (chains->samples - 1) / 8 + 1;
+    plan->chain.blocks = chains->samples;
+    plan->cycle.blocks = (chains->slots - 1) / 32 / 8 + 1;
+    plan->marks_bytes = (size_t)((chains->slots - 1) / 32 + 1) * sizeof *chains->marks;
+}
+
+/* The bytes of workspace for the marks of that many runs, and where what follows them begins. */
+static int64_t marks_room(int64_t runs)
+{
+    return tilemm__round_up(runs / 8 + 4, 256);
+}
+
+/* Every how many runs one is saved, with so much room for them; 0 if it is too little. */
+static uint32_t stride_for(int64_t runs, int64_t run_bytes, int64_t room)
+{
+    int stride = cost.stride_least;
+
+    while (stride <= cost.stride_most && ((runs - 1) / stride + 1) > room / run_bytes)
+        stride += 2;
+    return stride <= cost.stride_most ? (uint32_t)stride : 0;
+}
+
+/* The fringe: from where it lies to the workspace, transposed, and from there. */
+static void plan_fringe(const problem_t *p, int64_t m0, tilemm__transpose_slabs_plan_t *plan)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    const int64_t fringe = p->m - m0;
+    const int64_t rows = p->forward ? fringe : p->n, cols = p->forward ? p->n : fringe;
+    const int64_t along_rows = m0 * p->ld_rows * p->size, along_cols = m0 * p->size;
+
+    if (!fringe)
+        return;
+    plan->fringe_from = p->forward ? along_rows : along_cols;
+    plan->fringe_to = p->forward ? along_cols : along_rows;
+    plan_step(p, 1, rows, cols, (unsigned char *)args->dst + plan->fringe_from, args->ld_src,
+              WORKSPACE, rows, 0, &plan->fringe[0]);
+    plan_step(p, 0, cols, rows, WORKSPACE, rows, (unsigned char *)args->dst + plan->fringe_to,
+              args->ld_dst, 0, &plan->fringe[1]);
+}
+
+/* Blocks of the kernel of slabs that run at once, as shared memory bounds them. */
+static int64_t slab_blocks(const tilemm__cuda_traits_t *traits)
+{
+    const int64_t each = (int64_t)traits->shared_per_block / TILEMM__SLAB_SHARED;
+
+    return traits->sm_count * tilemm__min(each, TILEMM__SLAB_BLOCKS);
+}
+
+/* Whether that kernel takes the problem: rows follow each other, and all tiles of a slab run at
+ * once. */
+static int has_slab_kernel(const tilemm__transpose_args_t *args,
+                           const tilemm__cuda_traits_t *traits)
+{
+    const int64_t m = tilemm__max(args->rows, args->cols), n = tilemm__min(args->rows, args->cols);
+    const int64_t slabs = m / (TILEMM__RUN_BYTES / (int64_t)args->elem_size);
+
+    return args->ld_src == args->cols && args->ld_dst == args->rows && slabs >= cost.slabs_least &&
+           n >= cost.slab_cols_least && (n - 1) / TILEMM__SLAB_WIDTH < slab_blocks(traits) &&
+           n < UINT32_MAX / slabs;
+}
+
+/* Where the parts of the workspace begin for that kernel: the runs that are saved. */
+static int64_t slab_saved_at(const tilemm__transpose_args_t *args, int64_t *counts_at,
+                             int64_t *marks_at)
+{
+    const int64_t m = tilemm__max(args->rows, args->cols), n = tilemm__min(args->rows, args->cols);
+    const int64_t size = (int64_t)args->elem_size, height = TILEMM__RUN_BYTES / size;
+
+    *counts_at = tilemm__round_up(m % height * n * size, 256);
+    *marks_at = *counts_at + tilemm__round_up(m / height * (int64_t)sizeof(unsigned), 256);
+    return *marks_at + marks_room(m / height * n);
+}
+
+/* Both passes, the first by one kernel. Returns 0, or -1 if that cannot be. */
+static int plan_slab_kernel(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    const int64_t height = TILEMM__RUN_BYTES / p->size, slabs = p->m / height;
+    tilemm__transpose_slabs_plan_t *arm = &plan->arm.slabs;
+    int64_t counts_at, marks_at, saved_at;
+    uint32_t stride;
+
+    if (!has_slab_kernel(args, p->limits->cuda))
+        return -1;
+    saved_at = slab_saved_at(args, &counts_at, &marks_at);
+    stride = stride_for(slabs * p->n, TILEMM__RUN_BYTES, p->room - saved_at);
+    if (saved_at >= p->room || !stride)
+        return -1;
+    memset(arm, 0, sizeof *arm);
+    plan->method = TILEMM__INPLACE_SLABS;
+    arm->fringe_bytes = p->m % height * p->row;
+    plan_fringe(p, slabs * height, arm);
+    plan_chains(p, slabs, height, stride, arm);
+    arm->counts_at = (size_t)counts_at;
+    arm->counts_bytes = (size_t)slabs * sizeof(unsigned);
+    arm->marks_at = (size_t)marks_at;
+    arm->saved_at = (size_t)saved_at;
+    arm->slabs.a = args->dst;
+    arm->slabs.n = p->n;
+    arm->slabs.slabs = slabs;
+    arm->slabs.fringe = p->m % height;
+    arm->slabs.forward = p->forward;
+    arm->slabs.wide = ((uintptr_t)args->dst | (uintptr_t)arm->chains.gap_bytes) % 16 == 0;
+    arm->launch.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_slabs, p->size, 16, 0);
+    arm->launch.blocks = (unsigned)slab_blocks(p->limits->cuda);
+    plan->workspace = (size_t)(saved_at + arm->chains.samples * (int64_t)TILEMM__RUN_BYTES);
+    snprintf(plan->name, sizeof plan->name, "%s+chains",
+             tilemm__transpose_rows[arm->launch.variant].name);
+    return 0;
+}
+
+/* Whether slabs of `height` rows leave room for all that has to lie in the workspace. */
+static int has_room(const problem_t *p, int64_t height)
+{
+    const int64_t slabs = p->m / height, fringe = p->m % height * p->row;
+    const int64_t room = p->room - tilemm__round_up(fringe, 256);
+
+    return height * p->row <= room && p->n < UINT32_MAX / slabs &&
+           stride_for(slabs * p->n, height * p->size, room - marks_room(slabs * p->n));
+}
+
+/* Both passes, the first through the workspace. As few slabs as it has room for; if it can be had,
+ * a number that leaves no fringe. Returns 0, or -1 if the workspace is too small. */
+static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    const int64_t most = p->m / tilemm__div_up(cost.run_bytes_least, p->size);
+    const int64_t fewest =
+        p->room / p->row ? tilemm__max(tilemm__div_up(p->m, p->room / p->row), 2) : most + 1;
+    tilemm__transpose_slabs_plan_t *arm = &plan->arm.slabs;
+    int64_t height = 0, slabs, m0, fringe, rows_at, marks;
+    void *slab;
+
+    for (int64_t count = fewest; count <= tilemm__min(most, 2 * fewest + 2); count++) {
+        const int64_t candidate = p->m / count;
+
+        if (has_room(p, candidate) && (!height || p->m % candidate == 0))
+            height = candidate;
+        if (height && p->m % height == 0)
+            break;
+    }
+    if (!height)
+        return -1;
+    memset(arm, 0, sizeof *arm);
+    slabs = p->m / height;
+    m0 = slabs * height;
+    fringe = tilemm__round_up((p->m - m0) * p->row, 256);
+    marks = marks_room(slabs * p->n);
+    plan->method = TILEMM__INPLACE_SLABS;
+    arm->through = 1;
+    arm->fringe_bytes = (p->m - m0) * p->row;
+    plan_fringe(p, m0, arm);
+    plan_chains(p, slabs, height,
+                stride_for(slabs * p->n, height * p->size, p->room - fringe - marks), arm);
+    arm->marks_at = (size_t)fringe;
+    arm->saved_at = (size_t)(fringe + marks);
+    arm->count = slabs;
+    arm->slab_bytes = height * p->ld_rows * p->size;
+    /* For the plan, a slab with no more alignment than any. */
+    rows_at = tilemm__transpose_alignment(args->dst, height * p->ld_rows, 0, 1, (size_t)p->size);
+    slab = (void *)(uintptr_t)(256 + rows_at % 16);
+    if (p->forward) {
+        plan_step(p, 1, height, p->n, slab, p->ld_rows, WORKSPACE, height, 0, &arm->steps[0]);
+        plan_step(p, 0, height, p->n, WORKSPACE, p->n, slab, p->ld_rows, 0, &arm->steps[1]);
+    } else {
+        plan_step(p, 0, height, p->n, slab, p->ld_rows, WORKSPACE, p->n, 0, &arm->steps[0]);
+        plan_step(p, 1, p->n, height, WORKSPACE, height, slab, p->ld_rows, 0, &arm->steps[1]);
+    }
+    plan->workspace =
+        (size_t)tilemm__max(fringe + height * p->row,
+                            (int64_t)arm->saved_at + arm->chains.samples * arm->chains.run_bytes);
+    snprintf(plan->name, sizeof plan->name, "%s+slabs",
+             tilemm__transpose_rows[arm->chain.variant].name);
+    if (plan_move(p, m0 * p->n, p->forward ? p->n : m0, p->forward ? m0 : p->n, &plan->move))
+        return plan_interval(p, fringe, plan);
+    return 0;
+}
+
+/* ---- the choice ----------------------------------------------------------------------------- */
+
+static int plan_staged(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    const int64_t rows = args->trans ? args->cols : args->rows;
+    const int64_t cols = args->trans ? args->rows : args->cols;
+
+    if (p->bytes > p->room)
+        return -1;
+    plan->method = TILEMM__INPLACE_STAGED;
+    plan->workspace = (size_t)p->bytes;
+    plan_step(p, args->trans, args->rows, args->cols, args->dst, args->ld_src, WORKSPACE, cols,
+              args->scaled, &plan->arm.staged[0]);
+    plan_step(p, 0, rows, cols, WORKSPACE, cols, args->dst, args->ld_dst, 0, &plan->arm.staged[1]);
+    snprintf(plan->name, sizeof plan->name, "%s+staged",
+             tilemm__transpose_rows[plan->arm.staged[0].launch.variant].name);
+    return 0;
+}
+
+/* The first of the first `ways` ways that limits->variant allows; if it allows none, the first. */
+static int plan_others(const problem_t *p, int ways, tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    static int (*const plans[])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
+        plan_staged, plan_slab_kernel, plan_slabs_through};
+    const tilemm__transpose_inplace_cuda_plan_t start = *plan;
+
+    for (int any = 0; any < 2; any++)
+        for (int i = 0; i < ways; i++) {
+            *plan = start;
+            if (plans[i](p, plan) == 0 &&
+                (any || tilemm__transpose_is_allowed(p->limits, plan->name)))
+                return TILEMM_SUCCESS;
+        }
+    return TILEMM_OUT_OF_MEMORY;
+}
+
+static int needs_no_permutation(const tilemm__transpose_args_t *args)
+{
+    return !args->trans || args->rows == 1 || args->cols == 1;
+}
+
+static int is_square(const tilemm__transpose_args_t *args)
+{
+    return args->trans && args->rows == args->cols;
+}
+
+size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
+                                           const tilemm__cuda_traits_t *traits)
+{
+    const int64_t bytes = args->rows * args->cols * (int64_t)args->elem_size;
+    const int agree = tilemm__slots_agree(args->rows * args->cols, args->cols, args->ld_src,
+                                          args->trans ? args->rows : args->cols, args->ld_dst);
+    int64_t want =
+        tilemm__max(bytes / cost.workspace_share, tilemm__min(bytes, cost.workspace_bytes));
+
+    if ((args->scaled && args->alpha == 0.0f) ||
+        (agree && (needs_no_permutation(args) || is_square(args))))
+        return 0;
+    if (!needs_no_permutation(args) && !is_square(args) && has_slab_kernel(args, traits)) {
+        const int64_t runs =
+            args->rows * args->cols / (TILEMM__RUN_BYTES / (int64_t)args->elem_size);
+        int64_t counts_at, marks_at;
+
+        want = tilemm__max(want, slab_saved_at(args, &counts_at, &marks_at) +
+                                     (runs / cost.stride_least + 1) * TILEMM__RUN_BYTES);
+    }
+    return (size_t)tilemm__round_up(want, 256);
+}
+
+/* What there is a plan with, for any problem. */
+static size_t enough(const problem_t *p)
+{
+    return (size_t)tilemm__min(p->bytes, 65536 + 128 * p->n + p->bytes / 64);
+}
+
+int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
+                                        const tilemm__limits_t *limits,
+                                        tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    const problem_t p = problem_of(args, limits);
+    const int zero = args->scaled && args->alpha == 0.0f;
+    const int scale = args->scaled && args->alpha != 1.0f;
+    const int64_t rows = args->trans ? args->cols : args->rows;
+    const int64_t cols = args->trans ? args->rows : args->cols;
+    int moves, status = TILEMM_SUCCESS;
+
+    memset(plan, 0, sizeof *plan);
+    plan->forward = p.forward;
+    moves = !zero && plan_move(&p, rows * cols, args->cols, cols, &plan->move);
+    /* The last pass, where other kernels do not scale. */
+    plan->scale = scale;
+    plan_step(&p, 0, rows, cols, args->dst, args->ld_dst, args->dst, args->ld_dst, scale,
+              &plan->scaling);
+    snprintf(plan->name, sizeof plan->name, "%s", plan->scaling.name);
+    if (zero || (!moves && needs_no_permutation(args)))
+        return TILEMM_SUCCESS;
+    if (is_square(args) && !moves) {
+        plan_swap(&p, plan);
+        plan->scale = 0;
+        return TILEMM_SUCCESS;
+    }
+    if (p.bytes > p.room && (needs_no_permutation(args) || is_square(args))) {
+        if (plan_interval(&p, 0, plan) != 0) {
+            status = TILEMM_OUT_OF_MEMORY;
+        } else if (is_square(args)) {
+            plan_swap(&p, plan); /* in the input slots; the move follows */
+            plan->scale = 0;
+        } else {
+            snprintf(plan->name, sizeof plan->name, "%s",
+                     tilemm__transpose_rows[plan->move_in.variant].name);
+        }
+    } else {
+        status = plan_others(&p, needs_no_permutation(args) || is_square(args) ? 1 : 3, plan);
+        if (plan->method == TILEMM__INPLACE_STAGED)
+            plan->scale = 0;
+    }
+    if (status != TILEMM_SUCCESS)
+        plan->workspace = enough(&p);
+    return status;
+}

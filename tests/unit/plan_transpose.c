@@ -1,0 +1,177 @@
+/* plan_transpose.c - what every plan of a transpose on a GPU keeps to, for random problems on
+ * several devices.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/transpose/plan_cuda.h"
+#include "tests/support/check.h"
+#include "tilemm.h"
+
+static const tilemm__cuda_traits_t devices[] = {
+    {"T4", 75, 40, 1024, 64 << 10, 64 << 10, 4 << 20, (size_t)15 << 30},
+    {"RTX 4090", 89, 128, 1536, 99 << 10, 100 << 10, 72 << 20, (size_t)24 << 30},
+    {"H200", 90, 132, 2048, 227 << 10, 228 << 10, 60 << 20, (size_t)141 << 30},
+};
+
+static uint64_t state = 1;
+
+static int64_t draw(int64_t below)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int64_t)((state >> 24) % (uint64_t)below);
+}
+
+/* Of any order of magnitude; every other one a multiple of 16. */
+static int64_t draw_size(int bits)
+{
+    const int64_t size = 1 + draw(INT64_C(1) << draw(bits + 1));
+
+    return draw(2) ? size : (size + 15) / 16 * 16;
+}
+
+static tilemm__transpose_args_t draw_problem(int in_place)
+{
+    tilemm__transpose_args_t args = {.rows = draw_size(16), .cols = draw_size(16)};
+
+    args.batch_count = in_place || draw(2) ? 1 : draw_size(16);
+    args.elem_size = (size_t)1 << draw(5);
+    args.trans = draw(6) != 0;
+    args.scaled = args.elem_size == 4 && draw(3) == 0;
+    args.alpha = draw(4) ? 2.0f : 0.0f;
+    args.ld_src = args.cols + (draw(2) ? 0 : draw(20));
+    args.ld_dst = (args.trans ? args.rows : args.cols) + (draw(2) ? 0 : draw(20));
+    args.stride_src = args.rows * args.ld_src;
+    args.stride_dst = (args.trans ? args.cols : args.rows) * args.ld_dst;
+    args.dst = (void *)(uintptr_t)(4096 + (draw(2) ? 0 : 8 * draw(4)));
+    args.src = in_place ? args.dst : (void *)(uintptr_t)(8192 + (draw(2) ? 0 : 8 * draw(4)));
+    return args;
+}
+
+static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
+{
+    const tilemm__transpose_args_t args = draw_problem(0);
+    const uint64_t batch = (uint64_t)args.batch_count;
+    static tilemm__transpose_cuda_plan_t plan, again;
+    const tilemm__transpose_row_t *row;
+    const tilemm__transpose_tiles_t *tiles = &plan.arm.tiles;
+    uint64_t count = 0;
+
+    CHECK(tilemm__plan_transpose_cuda(&args, limits, &plan) == TILEMM_SUCCESS &&
+              tilemm__plan_transpose_cuda(&args, limits, &again) == TILEMM_SUCCESS &&
+              memcmp(&plan, &again, sizeof plan) == 0,
+          "%s, then %s", plan.name, again.name);
+    row = &tilemm__transpose_rows[plan.launch.variant];
+    reached[plan.launch.variant]++;
+    CHECK(row->method == plan.method && row->bytes == (int)args.elem_size &&
+              strncmp(plan.name, row->name, strlen(row->name)) == 0 && plan.launch.blocks > 0,
+          "%s", plan.name);
+    if (plan.method == TILEMM__TRANSPOSE_BY_copy) {
+        const tilemm__transpose_copy_t *copy = &plan.arm.copy;
+
+        CHECK(copy->tiles_down * (uint64_t)copy->tile_rows >= (uint64_t)copy->of.rows &&
+                  copy->tiles_across * (uint64_t)copy->tile_cols * (uint64_t)row->chunk >=
+                      (uint64_t)copy->of.cols * args.elem_size &&
+                  copy->tiles == copy->tiles_down * copy->tiles_across * (uint64_t)copy->of.batch,
+              "%s: not all", plan.name);
+        return;
+    }
+    if (plan.method == TILEMM__TRANSPOSE_BY_gather)
+        count = ((uint64_t)args.rows * (uint64_t)args.cols * batch * args.elem_size - 1) /
+                    (uint64_t)(row->threads * row->chunk) +
+                1;
+    else /* the tiles cover the matrix, and no tile is beyond it */
+        count = (((uint64_t)args.rows + (tiles->halo ? (uint64_t)tiles->halo - 1 : 0) - 1) /
+                     (uint64_t)(tiles->tile_rows - tiles->halo) +
+                 1) *
+                (((uint64_t)args.cols - 1) / (uint64_t)tiles->tile_cols + 1) *
+                ((batch - 1) / (uint64_t)tiles->tile_batch + 1);
+    CHECK(plan.launch.blocks == (count < INT32_MAX ? count : INT32_MAX), "%s: %u blocks, not %llu",
+          plan.name, plan.launch.blocks, (unsigned long long)count);
+    CHECK(row->rows > 0 ||
+              (int64_t)tiles->tile_rows * tiles->tile_cols * tiles->tile_batch * row->bytes <=
+                  TILEMM__TRANSPOSE_STRIP_BYTES,
+          "%s: the tile", plan.name);
+    CHECK(row->method != TILEMM__TRANSPOSE_BY_tile ||
+              (((uintptr_t)args.src | (uintptr_t)args.dst) % (unsigned)row->access == 0 &&
+               (uint64_t)(args.ld_src | args.ld_dst) * args.elem_size % (unsigned)row->access == 0),
+          "%s: not aligned", plan.name);
+}
+
+static void check_in_place(tilemm__limits_t limits)
+{
+    const tilemm__transpose_args_t args = draw_problem(1);
+    const int64_t m = args.rows > args.cols ? args.rows : args.cols;
+    const int64_t n = args.rows < args.cols ? args.rows : args.cols;
+    const int64_t bytes = m * n * (int64_t)args.elem_size;
+    const int64_t enough = 65536 + 128 * n + bytes / 64;
+    const size_t want = tilemm__transpose_inplace_cuda_want(&args, limits.cuda);
+    static tilemm__transpose_inplace_cuda_plan_t plan, again;
+    int status;
+
+    limits.workspace = draw(3) == 0   ? (size_t)(enough < bytes ? enough : bytes)
+                       : draw(2) == 0 ? want
+                                      : (size_t)draw(bytes + 1);
+    status = tilemm__plan_transpose_inplace_cuda(&args, &limits, &plan);
+    CHECK(status == tilemm__plan_transpose_inplace_cuda(&args, &limits, &again) &&
+              memcmp(&plan, &again, sizeof plan) == 0,
+          "%s, then %s", plan.name, again.name);
+    if (status != TILEMM_SUCCESS) {
+        CHECK(status == TILEMM_OUT_OF_MEMORY && limits.workspace < plan.workspace &&
+                  limits.workspace < want && (int64_t)plan.workspace <= enough,
+              "%lld x %lld: %zu bytes are too few", (long long)args.rows, (long long)args.cols,
+              limits.workspace);
+        return;
+    }
+    CHECK(plan.workspace <= limits.workspace, "%s: %zu of %zu bytes", plan.name, plan.workspace,
+          limits.workspace);
+    if (plan.method == TILEMM__INPLACE_SLABS) {
+        const tilemm__transpose_chains_t *chains = &plan.arm.slabs.chains;
+
+        CHECK(chains->slabs * chains->run_bytes * n + plan.arm.slabs.fringe_bytes == bytes &&
+                  chains->slots == (uint64_t)chains->slabs * (uint64_t)n &&
+                  (uint64_t)chains->samples * chains->stride >= chains->slots &&
+                  chains->pieces * (int64_t)TILEMM__RUN_BYTES >= chains->run_bytes,
+              "%s: slabs and fringe are not the matrix", plan.name);
+    }
+}
+
+/* Names say the tile; each row of a kernel out of place is chosen where only its name is allowed.
+ */
+static void check_rows(int d)
+{
+    static int reached[TILEMM__TRANSPOSE_VARIANTS];
+
+    for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
+        const tilemm__transpose_row_t *row = &tilemm__transpose_rows[i];
+        const tilemm__limits_t limits = {.cuda = &devices[d], .variant = row->name};
+        char tile[64];
+
+        snprintf(tile, sizeof tile, row->rows ? "_sm75_%dx%dx%d" : "_sm75_x%d",
+                 row->rows ? row->rows : row->bytes, row->cols, row->bytes);
+        CHECK(strstr(row->name, tile) != NULL, "%s: not %s", row->name, tile);
+        if (row->method > TILEMM__TRANSPOSE_BY_gather)
+            continue;
+        for (int j = 0; j < 4000 && !reached[i]; j++)
+            check_out_of_place(&limits, reached);
+        CHECK(reached[i], "%s is out of reach", row->name);
+    }
+}
+
+int main(void)
+{
+    static int reached[TILEMM__TRANSPOSE_VARIANTS];
+
+    for (int d = 0; d < 3; d++) {
+        const tilemm__limits_t limits = {.cuda = &devices[d], .variant = ""};
+
+        for (int i = 0; i < 4000; i++) {
+            check_out_of_place(&limits, reached);
+            check_in_place(limits);
+        }
+    }
+    check_rows(2);
+    return check_exit();
+}
