@@ -120,7 +120,7 @@ static void check_transposed_plane(unsigned vec)
                     const unsigned thread = warp * 32 + lane;
 
                     index[lane] = tilemm__planes_transposed(thread % across * vec + v,
-                                                       first + thread / across, PAIRS);
+                                                            first + thread / across, PAIRS);
                     mark(written, LINES * PAIRS, index[lane], 1);
                 }
                 check_free(index, 1, "write of a plane", tile);
