@@ -34,6 +34,7 @@ typedef struct {
     const char *csv, *json, *plot;
     const char *suite; /* or NULL */
     int markdown;
+    int calibrate; /* measure a cost model, and nothing else */
     context_options_t context;
     int layout;
     float alpha, beta;
@@ -253,5 +254,8 @@ void bench_reduce_title(const machine_t *machine, const bench_options_t *options
                         size_t size);
 int bench_reduce(const machine_t *machine, const bench_options_t *options, const bench_size_t *size,
                  report_t *report);
+
+/* Print the cost model's constants of the GPU. 0, or EXIT_FAILED with a message. */
+int bench_calibrate(const bench_options_t *options);
 
 #endif

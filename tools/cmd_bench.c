@@ -27,6 +27,7 @@ static const char help[] =
     "      --csv FILE             the figures as CSV; - is standard output\n"
     "      --json FILE            the figures as JSON; - is standard output\n"
     "      --markdown             the tables in Markdown\n"
+    "      --calibrate            instead: the constants of SGEMM's cost model on this GPU\n"
     "      --plot FILE.svg        rate against size, drawn by gnuplot\n" CONTEXT_HELP
     "  -h, --help                 this help\n\n"
     "gemm:\n"
@@ -171,6 +172,7 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         {ALL, {"json", OPTION_TEXT, .value = &o->json}},
         {ALL, {"plot", OPTION_TEXT, .value = &o->plot}},
         {ALL, {"markdown", OPTION_FLAG, .value = &o->markdown}},
+        {1, {"calibrate", OPTION_FLAG, .value = &o->calibrate}},
         {GEMM, {"beta", OPTION_FLOAT, .value = &o->beta}},
         {GEMM | REDUCE, {"lda", SIZE(lda)}},
         {GEMM, {"ldb", SIZE(ldb)}},
@@ -309,6 +311,8 @@ int command_bench(int argc, char **argv)
         return -1 - status;
     if (options.math < 0 && (!math || parse_word(math, math_words, &options.math) != 0))
         options.math = TILEMM_MATH_FP32;
+    if (options.calibrate)
+        return bench_calibrate(&options);
     report = report_open(&options);
     if (!report)
         return EXIT_FAILED;

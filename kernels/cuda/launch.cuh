@@ -88,29 +88,4 @@ static cudaError_t launch_grids(uint64_t blocks, unsigned cluster, const LAUNCH 
     return error;
 }
 
-/* The older forms, which ask the device whether kernels may be concurrent. For launchers whose plan
- * does not say so yet. */
-template <typename... PARAMETERS, typename... ARGUMENTS>
-static cudaError_t launch_cluster_after(void (*kernel)(PARAMETERS...), unsigned cluster, dim3 grid,
-                                        dim3 threads, size_t shared, cudaStream_t stream,
-                                        ARGUMENTS... arguments)
-{
-    int device = 0, major = 0;
-    cudaError_t error = cudaGetDevice(&device);
-
-    if (error == cudaSuccess)
-        error = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    if (error != cudaSuccess)
-        return error;
-    return launch_kernel(kernel, {grid, threads, shared, cluster, major >= 9}, stream,
-                         arguments...);
-}
-
-template <typename... PARAMETERS, typename... ARGUMENTS>
-static cudaError_t launch_after(void (*kernel)(PARAMETERS...), dim3 grid, dim3 threads,
-                                size_t shared, cudaStream_t stream, ARGUMENTS... arguments)
-{
-    return launch_cluster_after(kernel, 1, grid, threads, shared, stream, arguments...);
-}
-
 #endif

@@ -27,38 +27,38 @@ TILEMM__LAYOUT int64_t tilemm__cpu_ns_index(int64_t k, int64_t col, int64_t nr)
 /* ---- SGEMM by FFMA: Ms and Ns ------------------------------------------------------------ */
 
 /* The shared tiles Ms[k][m] and Ns[k][n], `width` (32, 64 or 128) elements of m or n to a
- * row. A tile is turned if the operand's rows run along k in memory. Then a warp stores columns of
- * the tile, so the groups of 8 are permuted within each 32, another way for each group of 4 rows:
- * neither the 4-byte stores of a column nor the 16-byte reads of a row conflict. The index of an
- * element in its tile: */
-TILEMM__LAYOUT unsigned tilemm__ms_index(unsigned k, unsigned m, unsigned width, int turned)
+ * row. A tile is transposed if the operand's rows run along k in memory. Then a warp stores columns
+ * of the tile, so the groups of 8 are permuted within each 32, another way for each group of 4
+ * rows: neither the 4-byte stores of a column nor the 16-byte reads of a row conflict. The index of
+ * an element in its tile: */
+TILEMM__LAYOUT unsigned tilemm__ms_index(unsigned k, unsigned m, unsigned width, int transposed)
 {
-    return k * width + (turned ? m ^ (((k >> 2) & 3) << 3) : m);
+    return k * width + (transposed ? m ^ (((k >> 2) & 3) << 3) : m);
 }
 
-TILEMM__LAYOUT unsigned tilemm__ns_index(unsigned k, unsigned n, unsigned width, int turned)
+TILEMM__LAYOUT unsigned tilemm__ns_index(unsigned k, unsigned n, unsigned width, int transposed)
 {
-    return tilemm__ms_index(k, n, width, turned);
+    return tilemm__ms_index(k, n, width, transposed);
 }
 
-/* Tiles are fetched in pieces of 128 elements, 4 to each lane of a warp: turned pieces are 16 (k)
- * by 8, others 128 / width (k) by width. `wide` tells how global memory is read: 16 bytes at a
+/* Tiles are fetched in pieces of 128 elements, 4 to each lane of a warp: transposed pieces are 16
+ * (k) by 8, others 128 / width (k) by width. `wide` tells how global memory is read: 16 bytes at a
  * time, the lane's elements 0 to 3 being neighbours there; or 4 bytes at a time, the warp's
  * elements of one number lying there in runs of 64 bytes or more. Turned and not wide, or wide and
- * not turned, the lane's four are neighbours in the tile and go there as one. Which element of the
- * tile is number j of a lane: */
+ * not transposed, the lane's four are neighbours in the tile and go there as one. Which element of
+ * the tile is number j of a lane: */
 TILEMM__LAYOUT unsigned tilemm__fetch_k(unsigned piece, unsigned lane, unsigned j, unsigned width,
-                                        int turned, int wide)
+                                        int transposed, int wide)
 {
-    if (turned)
+    if (transposed)
         return piece / (width / 8) * 16 + (lane & 3) * 4 + (wide ? j : lane >> 3);
     return (piece * 128 + (wide ? lane * 4 + j : lane + j * 32)) / width;
 }
 
 TILEMM__LAYOUT unsigned tilemm__fetch_mn(unsigned piece, unsigned lane, unsigned j, unsigned width,
-                                         int turned, int wide)
+                                         int transposed, int wide)
 {
-    if (turned)
+    if (transposed)
         return piece % (width / 8) * 8 + (wide ? lane >> 2 : ((lane >> 2) & 1) * 4 + j);
     return (piece * 128 + (wide ? lane * 4 + j : lane + j * 32)) % width;
 }
@@ -79,31 +79,32 @@ TILEMM__LAYOUT unsigned tilemm__square_n(unsigned lane)
 /* ---- SGEMM by FFMA, filled by copies ------------------------------------------------------ */
 
 /* For compute capability 8.0 and more, whose tiles are filled by asynchronous copies. A shared tile
- * has `width` (a multiple of 32) elements of m or n to a row of one k. It is turned
+ * has `width` (a multiple of 32) elements of m or n to a row of one k. It is transposed
  * if the operand's rows run along k in memory: then it is filled 8 (k) x 4 (m or n) elements at a
  * time, and the groups of 4 are permuted within each 32, another way for each k % 8, so that those
  * 32 elements meet every bank once. Reads are along a row, and whole groups of 4: the permutation
  * does not touch them. The index of an element in its tile: */
-TILEMM__LAYOUT unsigned tilemm__ffma_index(unsigned k, unsigned mn, unsigned width, int turned)
+TILEMM__LAYOUT unsigned tilemm__ffma_index(unsigned k, unsigned mn, unsigned width, int transposed)
 {
-    return k * width + (turned ? mn ^ ((k & 7) << 2) : mn);
+    return k * width + (transposed ? mn ^ ((k & 7) << 2) : mn);
 }
 
-/* A thread copies elements of some lines of the operand in memory (a line is one m or n if turned,
- * one k if not), and of each the elements a constant apart. The copies are of 16 bytes if `wide`,
- * for tiles that are not turned, else of 4. Which line, and which element of the line: */
+/* A thread copies elements of some lines of the operand in memory (a line is one m or n if
+ * transposed, one k if not), and of each the elements a constant apart. The copies are of 16 bytes
+ * if `wide`, for tiles that are not transposed, else of 4. Which line, and which element of the
+ * line: */
 TILEMM__LAYOUT unsigned tilemm__ffma_line(unsigned thread, unsigned i, unsigned width,
-                                          unsigned warps, int turned, int wide)
+                                          unsigned warps, int transposed, int wide)
 {
-    if (turned)
+    if (transposed)
         return i * 4 * warps + thread / 8;
     return wide ? (i * 128 * warps + thread * 4) / width : i * warps + thread / 32;
 }
 
-TILEMM__LAYOUT unsigned tilemm__ffma_along(unsigned thread, unsigned j, unsigned width, int turned,
-                                           int wide)
+TILEMM__LAYOUT unsigned tilemm__ffma_along(unsigned thread, unsigned j, unsigned width,
+                                           int transposed, int wide)
 {
-    if (turned)
+    if (transposed)
         return j * 8 + thread % 8;
     return wide ? thread * 4 % width : j * 32 + thread % 32;
 }
@@ -138,7 +139,7 @@ TILEMM__LAYOUT int tilemm__small_batch_pitch(int p)
     return p * p + (p == 4 ? 4 : p == 8 ? 8 : 0);
 }
 
-/* ---- SGEMM by FFMA: thin products ---------------------------------------------------------- */
+/* ---- SGEMM by FFMA: skinny products ---------------------------------------------------------- */
 
 /* Z has n (1, 4, 8 or 16) columns, and stands in shared memory so many steps of k at a time: */
 TILEMM__LAYOUT int tilemm__skinny_depth(int n)
@@ -192,7 +193,7 @@ TILEMM__LAYOUT unsigned tilemm__tensor_swizzle(unsigned row, unsigned per_row)
     return per_row == 4 ? row / 2 % 4 : row % 8;
 }
 
-/* The pass that makes the planes turns one over, `pitch` pairs of k to a line. Pieces of 16 bytes
+/* The pass that makes the planes transposes one, `pitch` pairs of k to a line. Pieces of 16 bytes
  * change places by exclusive or with half of the line's number, so that neither writes by lanes on
  * lines, 2 or 4 apart, nor reads by lanes along k conflict. The position of a pair, in words: */
 TILEMM__LAYOUT unsigned tilemm__planes_transposed(unsigned line, unsigned pair, unsigned pitch)

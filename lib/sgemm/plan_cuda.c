@@ -22,8 +22,13 @@ enum {
 
 int tilemm__sgemm_is_allowed(const tilemm__limits_t *limits, int variant)
 {
-    return !limits->variant ||
-           !strncmp(tilemm__sgemm_rows[variant].name, limits->variant, strlen(limits->variant));
+    return !strncmp(tilemm__sgemm_rows[variant].name, limits->variant,
+                    strcspn(limits->variant, "+"));
+}
+
+int tilemm__sgemm_may_divide_k(const tilemm__limits_t *limits)
+{
+    return !strchr(limits->variant, '+');
 }
 
 /* Among the rows of a tile, that of a problem's transposes. */
@@ -136,7 +141,7 @@ static int try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *li
             const int64_t wanted = try_splits(i, count, traits);
             tilemm__sgemm_trial_t now = {.variant = v};
 
-            if (i > 0 && wanted < 2)
+            if (i > 0 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = split(args->k, wanted, row->k, &now.k_split);
             now.cluster =

@@ -88,8 +88,11 @@ int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limi
 /* ---- between the files of the plan ------------------------------------------------------------
  */
 
-/* Whether limits->variant lets the plan choose a row. */
+/* Whether limits->variant lets the plan choose a row: its name begins so, up to a '+'. And whether
+ * k may be divided among blocks or shared out: not with a '+', by which calibration keeps k whole.
+ */
 int tilemm__sgemm_is_allowed(const tilemm__limits_t *limits, int variant);
+int tilemm__sgemm_may_divide_k(const tilemm__limits_t *limits);
 
 /* The best of a family within the limits, whose estimate is trial->cycles. They return
  * TILEMM_NOT_SUPPORTED where the device, the mode or the problem is not for the family. */

@@ -70,7 +70,7 @@ int tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limi
             const int64_t wanted = try_splits(i, (int64_t)count, traits);
             tilemm__sgemm_trial_t now = {.variant = v};
 
-            if (wanted < 1)
+            if (wanted < 1 || (i > 1 && !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.k_split = tilemm__round_up(tilemm__div_up(args->k, wanted), K);
             now.splits = tilemm__div_up(args->k, now.k_split);

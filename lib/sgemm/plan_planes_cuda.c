@@ -173,7 +173,7 @@ static int best_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
             !tilemm__sgemm_is_allowed(limits, v))
             continue;
         cycles = tilemm__sgemm_stream_k_estimate(v, pairs, steps, 0, limits->cuda);
-        if (rest > 0 &&
+        if (rest > 0 && tilemm__sgemm_may_divide_k(limits) &&
             partial_bytes_of(row, rest, clusters) + (size_t)counter_bytes_of(rest) + 1024 <= room) {
             with = tilemm__sgemm_stream_k_estimate(v, pairs, steps, rest, limits->cuda);
             if (with * TILEMM__SGEMM_STREAM_K_WORTH <= cycles) {

@@ -8,7 +8,7 @@
  * from which the tensor cores take them as well. Where C has few rows, the kernel computes the
  * transposed product.
  *
- * Splitter: one warpgroup makes the planes of op(B). Two of its threads ask for steps of op(A) and
+ * Converter: one warpgroup makes the planes of op(B). Two of its threads ask for steps of op(A) and
  * op(B) ahead of their use.
  *
  * Multipliers: each of BM / 64 warpgroups has 64 rows. It makes the planes of its rows of op(A) a
@@ -28,17 +28,16 @@
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/cluster.cuh"
-#include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/tensor_map.cuh"
 #include "kernels/cuda/wgmma.cuh"
 #include "fused_sm90.cuh"
 
-/* ---- splitter ------------------------------------------------------------------------------- */
+/* ---- converter ------------------------------------------------------------------------------- */
 
 template <typename S>
-static __device__ __forceinline__ void split_b(const fused_t &problem, const maps_t &maps,
-                                               shared_t<S> &shared)
+static __device__ __forceinline__ void convert_b(const fused_t &problem, const maps_t &maps,
+                                                 shared_t<S> &shared)
 {
     const unsigned thread = threadIdx.x % WARPGROUP, warp = thread / 32, lane = thread % 32;
     const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
@@ -80,7 +79,7 @@ static __device__ __forceinline__ void split_b(const fused_t &problem, const map
                             tilemm__fused_pair(line, lane % 4, half * (OCTET / 4) + i);
                         unsigned planes[PLANES];
 
-                        split(x[j][i * 2], x[j][i * 2 + 1], planes, range);
+                        convert(x[j][i * 2], x[j][i * 2 + 1], planes, range);
 #pragma unroll
                         for (int p = 0; p < PLANES; p++)
                             shared.planes[buffer][p][at] = planes[p];
@@ -120,8 +119,8 @@ enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2, PRODUCTS = 6 };
 
 /* Make the planes of half a step of op(A): pair i is of row i % 2. */
 template <typename S>
-static __device__ __forceinline__ void split_a(const float *stage, unsigned first, int half,
-                                               unsigned (&a)[PLANES][FRAGMENTS], range_t &range)
+static __device__ __forceinline__ void convert_a(const float *stage, unsigned first, int half,
+                                                 unsigned (&a)[PLANES][FRAGMENTS], range_t &range)
 {
     float x[ROWS][OCTET / 2];
 
@@ -130,7 +129,7 @@ static __device__ __forceinline__ void split_a(const float *stage, unsigned firs
     for (int i = 0; i < FRAGMENTS / 2; i++) {
         unsigned planes[PLANES];
 
-        split(x[i % 2][i / 2 * 2], x[i % 2][i / 2 * 2 + 1], planes, range);
+        convert(x[i % 2][i / 2 * 2], x[i % 2][i / 2 * 2 + 1], planes, range);
 #pragma unroll
         for (int p = 0; p < PLANES; p++)
             a[p][half * (FRAGMENTS / 2) + i] = planes[p];
@@ -159,7 +158,7 @@ multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
         wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
                    wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES), w > 0);
         if (w == (COUNT - 1) / 2)
-            split_a<S>(stage, first, FIRST > 0, next_a, range);
+            convert_a<S>(stage, first, FIRST > 0, next_a, range);
     }
     wgmma_commit();
 }
@@ -450,8 +449,8 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);
-    split_a<S>(shared.a.at[0], at.first, 0, a[0], range);
-    split_a<S>(shared.a.at[0], at.first, 1, a[0], range);
+    convert_a<S>(shared.a.at[0], at.first, 0, a[0], range);
+    convert_a<S>(shared.a.at[0], at.first, 1, a[0], range);
     at.beyond = is_beyond_planes(range);
     __syncwarp();
     if (threadIdx.x % 32 == 0)
@@ -495,8 +494,8 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
     __syncthreads();
     wait_for_previous();
     if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
-        registers_shrink<S::REGISTERS_SPLITTER>();
-        split_b<S>(problem, maps, shared);
+        registers_shrink<S::REGISTERS_CONVERTER>();
+        convert_b<S>(problem, maps, shared);
     } else {
         registers_grow<S::REGISTERS_MULTIPLIER>();
         multiply_items<S>(problem, maps, shared);

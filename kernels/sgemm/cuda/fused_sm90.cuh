@@ -38,7 +38,7 @@ struct shape_t {
     static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
     static const bool NARROW = BN < 64;     /* bound by reading op(A) */
     static const int MULTIPLIERS = BM / 64; /* warpgroups */
-    static const int REGISTERS_SPLITTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
+    static const int REGISTERS_CONVERTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
     static const int REGISTERS_MULTIPLIER = NARROW ? 104 : MULTIPLIERS == 1 ? 168 : 216;
     static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
     static const int ACCUMULATORS = BN / 2;         /* registers */
@@ -199,7 +199,7 @@ struct shared_t {
     unsigned planes[S::BUFFERS][PLANES][S::PLANE];     /* of op(B): h, m, l */
     __align__(1024) float bulk[S::BULK ? S::TILE : 1]; /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
-    /* Whether a warp of the splitter found what planes cannot carry. */
+    /* Whether a warp of the converter found what planes cannot carry. */
     union {
         unsigned any;
         bool warp[WARPGROUP / 32];
@@ -247,7 +247,7 @@ static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
 
 /* x = h + m + l, and likewise y. */
 [[maybe_unused]] static __device__ __forceinline__ void
-split(float x, float y, unsigned (&planes)[PLANES], range_t &range)
+convert(float x, float y, unsigned (&planes)[PLANES], range_t &range)
 {
     /* Of x itself: h may be zero where x is not. */
     range.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, range.least);

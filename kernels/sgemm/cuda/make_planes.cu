@@ -95,7 +95,7 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
 }
 
 /* hi and lo of two scaled neighbours. */
-[[maybe_unused]] static __device__ __forceinline__ void split(float x, float y, __half2 *hi,
+[[maybe_unused]] static __device__ __forceinline__ void hi_lo(float x, float y, __half2 *hi,
                                                               __half2 *lo)
 {
     *hi = __floats2half2_rn(x, y);
@@ -113,7 +113,7 @@ static __device__ __forceinline__ void store(const operand_t &op, int64_t at, co
 
 #pragma unroll
     for (int i = 0; i < VEC / 2; i++)
-        split(x[2 * i], x[2 * i + 1], &hi[i], &lo[i]);
+        hi_lo(x[2 * i], x[2 * i + 1], &hi[i], &lo[i]);
     if (VEC == 4) {
         *(uint2 *)(op.to.hi + at) = *(const uint2 *)hi;
         if (op.to.lo)
@@ -267,7 +267,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
             for (int i = 0; i < ROWS; i += 2) {
                 __half2 hi, lo;
 
-                split(x[i][v], x[i + 1][v], &hi, &lo);
+                hi_lo(x[i][v], x[i + 1][v], &hi, &lo);
                 shared.plane[tilemm__planes_transposed(
                     (unsigned)(mine + v), (unsigned)(pair0 + i / 2 * DOWN), BLOCK_K / 2)] =
                     low ? lo : hi;

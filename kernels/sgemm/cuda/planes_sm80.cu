@@ -290,6 +290,7 @@ static __device__ __forceinline__ void store(const sums_t<S> &sums, const produc
                     stored[e] = exponent != NOT_STORED;
                     v[e] = alpha * scale(v[e], row_exponent + (stored[e] ? exponent : 0));
                 }
+                /* v has been multiplied by alpha. */
                 if (pairs && stored[0] && stored[1]) {
                     epilogue_store((float2 *)(to + j * 8), v, 1.0f, beta);
                 } else {

@@ -1,0 +1,293 @@
+/* bench_calibrate.c - `tilemm bench --calibrate`: measures the constants of SGEMM's cost model on
+ * the GPU at hand, and prints them as lib/sgemm/cost_cuda.c holds them.
+ *
+ * Each tile is measured in contexts of its own, in which TILEMM_VARIANT leaves the plan no other
+ * choice: NAME+ also keeps k whole. A grid gives each multiprocessor one block, or several waves of
+ * all that fit; two depths of k tell a wave's k-steps from the rest. Extras are differences.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "gpu.h"
+
+enum { REPS = 9, WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 18 };
+
+/* A tile, and the k that are measured. blocks fit a multiprocessor; `alone` of them are a warp for
+ * each scheduler. */
+typedef struct {
+    const char *tile, *variant; /* as the table names it, and the beginning of its kernel's name */
+    int m, n, k, blocks, alone;
+    int64_t k1, k2;
+    int math;
+} tile_t;
+
+#define FFMA(tile, m, n, k, blocks, alone)                                                         \
+    {                                                                                              \
+        "ffma_" tile, "sgemm_ffma_" tile "_tn", m, n, k, blocks, alone, 512, 2048,                 \
+            TILEMM_MATH_FP32_STRICT                                                                \
+    }
+#define FUSED(tile, name, m, n, blocks, k1, k2)                                                    \
+    {                                                                                              \
+        "fused_sm90_" tile, "sgemm_fused_sm90_" name, m, n, 32, blocks, 1, k1, k2,                 \
+            TILEMM_MATH_FP32                                                                       \
+    }
+#define PLANES(tile, name, m, n, k1, k2, math)                                                     \
+    {                                                                                              \
+        "planes_" tile, "sgemm_planes_" name, m, n, 64, 1, 1, k1, k2, math                         \
+    }
+static const tile_t tiles[] = {
+    FFMA("sm75_128x128x16", 128, 128, 16, 2, 1),
+    FFMA("sm75_64x64x16", 64, 64, 16, 4, 1),
+    FFMA("sm75_128x32x16", 128, 32, 16, 4, 1),
+    FFMA("sm75_32x128x16", 32, 128, 16, 4, 1),
+    FFMA("sm75_32x32x32", 32, 32, 32, 8, 2),
+    FFMA("sm80_128x128x16", 128, 128, 16, 2, 1),
+    FFMA("sm80_128x64x16", 128, 64, 16, 4, 1),
+    FFMA("sm80_64x64x16", 64, 64, 16, 8, 2),
+    FFMA("sm80_64x64x64", 64, 64, 64, 2, 1),
+    FFMA("sm80_32x32x32", 32, 32, 32, 5, 1),
+    FUSED("128x128x32", "128x128x32_nt", 128, 128, 1, 512, 2048),
+    FUSED("128x128x32_bulk", "128x128x32_nt_bulk", 128, 128, 1, 32, 64),
+    FUSED("128x64x32", "128x64x32_nt", 128, 64, 1, 512, 2048),
+    FUSED("64x64x32", "64x64x32_nt", 64, 64, 2, 512, 2048),
+    FUSED("256x32x32", "256x32x32_nt", 256, 32, 1, 512, 2048),
+    FUSED("256x16x32", "256x16x32_nt", 256, 16, 1, 512, 2048),
+    FUSED("32x256x32", "32x256x32_nt", 32, 256, 1, 512, 2048),
+    FUSED("16x256x32", "16x256x32_nt", 16, 256, 1, 512, 2048),
+    PLANES("sm80_p1", "sm80_128x128x32_p1", 128, 128, 1024, 4096, TILEMM_MATH_TF32),
+    PLANES("sm80_p3", "sm80_128x128x32_p3", 128, 128, 1024, 4096, TILEMM_MATH_FP32),
+    PLANES("sm80_p4", "sm80_64x64x32_p4", 128, 128, 256, 512, TILEMM_MATH_FP32),
+    PLANES("sm90_128x128x64_p3_1x2", "sm90_128x128x64_p3_1x2", 128, 128, 1024, 4096,
+           TILEMM_MATH_FP32),
+    PLANES("sm90_128x128x64_p3_2x1", "sm90_128x128x64_p3_2x1", 128, 128, 1024, 4096,
+           TILEMM_MATH_FP32),
+    PLANES("sm90_128x64x64_p3_1x2", "sm90_128x64x64_p3_1x2", 128, 64, 1024, 4096, TILEMM_MATH_FP32),
+    PLANES("sm90_128x128x64_p4_1x2", "sm90_128x128x64_p4_1x2", 128, 128, 256, 512,
+           TILEMM_MATH_FP32),
+    PLANES("sm90_128x256x64_p1_1x2", "sm90_128x256x64_p1_1x2", 128, 256, 1024, 4096,
+           TILEMM_MATH_TF32),
+    PLANES("sm90_128x128x64_p1_1x2", "sm90_128x128x64_p1_1x2", 128, 128, 1024, 4096,
+           TILEMM_MATH_TF32),
+};
+enum { TILES = sizeof tiles / sizeof *tiles };
+
+typedef struct {
+    int measured; /* 0: the device does not run it */
+    double start, item_alone, step_alone, item, step;
+} cost_t;
+
+/* One product to measure, nt or tn so that operands need no transposition on the way; beta C where
+ * k is 0. */
+typedef struct {
+    int trans;
+    int64_t m, n, k;
+    float *a, *b, *c;
+} problem_t;
+
+typedef struct {
+    machine_t machine;
+    gpu_traits_t gpu;
+    int device;
+    double hertz;
+    double launch, bytes; /* cycles; bytes that a multiprocessor moves in a cycle */
+    char kernel[64];      /* of the last measurement */
+} calibration_t;
+
+static int run(const machine_t *machine, void *data)
+{
+    const problem_t *p = data;
+    const int a = p->trans ? TILEMM_TRANS : TILEMM_NO_TRANS;
+    const int b = p->trans ? TILEMM_NO_TRANS : TILEMM_TRANS;
+
+    return check_ours(machine,
+                      tilemm_sgemm(machine->ctx, TILEMM_ROW_MAJOR, (tilemm_op_t)a, (tilemm_op_t)b,
+                                   p->m, p->n, p->k, 1.0f, p->a, p->trans ? p->m : p->k, p->b,
+                                   p->trans ? p->n : p->k, p->k ? 0.0f : 2.0f, p->c, p->n));
+}
+
+/* The cycles that a call takes, or -1 where the device has no such variant or something failed. */
+static double cycles(calibration_t *at, const char *variant, int math, int64_t m, int64_t n,
+                     int64_t k)
+{
+    machine_t machine = at->machine;
+    contender_t ours = {.name = "tilemm", .run = run};
+    problem_t problem = {.trans = strstr(variant, "_tn") != NULL, .m = m, .n = n, .k = k};
+    const size_t length = strcspn(variant, "+");
+    double result = -1;
+
+    problem.a = gpu_malloc((size_t)(m * k + 1) * sizeof(float));
+    problem.b = gpu_malloc((size_t)(n * k + 1) * sizeof(float));
+    problem.c = gpu_malloc((size_t)(m * n) * sizeof(float));
+    setenv("TILEMM_VARIANT", variant, 1);
+    if (problem.a && problem.b && problem.c &&
+        tilemm_create(&machine.ctx, TILEMM_BACKEND_CUDA, at->device) == TILEMM_SUCCESS) {
+        /* Not zeros, which need less power and have no exponents. */
+        gpu_fill_async(problem.a, 0x3f, (size_t)(m * k) * sizeof(float), machine.stream);
+        gpu_fill_async(problem.b, 0x3f, (size_t)(n * k) * sizeof(float), machine.stream);
+        tilemm_set_stream(machine.ctx, machine.stream);
+        tilemm_set_math(machine.ctx, (tilemm_math_t)math);
+        if (run_once(&machine, &ours, &problem) == 0 &&
+            strncmp(ours.kernel, variant, length) == 0 &&
+            measure(&machine, &ours, 1, &problem, REPS) == 0)
+            result = ours.median * at->hertz;
+        snprintf(at->kernel, sizeof at->kernel, "%s", ours.kernel);
+        tilemm_destroy(machine.ctx);
+    }
+    unsetenv("TILEMM_VARIANT");
+    gpu_free(problem.a);
+    gpu_free(problem.b);
+    gpu_free(problem.c);
+    return result;
+}
+
+/* ---- tiles --------------------------------------------------------------------------------------
+ */
+
+/* Cycles of a grid of `waves` tiles for each multiprocessor, k whole; -1 if it is not to be had. */
+static double tile_cycles(calibration_t *at, const tile_t *tile, int waves, int64_t k)
+{
+    char variant[64];
+
+    snprintf(variant, sizeof variant, "%s+", tile->variant);
+    return cycles(at, variant, tile->math, (int64_t)tile->m * at->gpu.sm_count,
+                  (int64_t)tile->n * waves, k);
+}
+
+static cost_t measure_tile(calibration_t *at, const tile_t *tile)
+{
+    const int is_planes = tile - tiles >= FIRST_PLANES, is_fused = tile - tiles >= FIRST_FUSED;
+    const int alone = is_planes ? 2 : tile->alone, full = is_planes ? 2 : tile->blocks;
+    const int many = full * WAVES;
+    const double steps = (double)((tile->k2 - tile->k1) / tile->k);
+    const double alone1 = tile_cycles(at, tile, alone, tile->k1);
+    const double alone2 = alone1 < 0 ? -1 : tile_cycles(at, tile, alone, tile->k2);
+    const double many1 = alone2 < 0 ? -1 : tile_cycles(at, tile, many, tile->k1);
+    const double many2 = many1 < 0 ? -1 : tile_cycles(at, tile, many, tile->k2);
+    const double full1 = many2 < 0 ? -1 : tile_cycles(at, tile, full, tile->k1);
+    const double first_steps = (double)(tile->k1 / tile->k);
+    cost_t cost = {.measured = full1 >= 0};
+    double passes = 0;
+
+    /* sm90's waves are of pairs: two tiles for each multiprocessor are two waves. */
+    if (is_planes) /* the pass that makes planes, in bytes for each step of the deeper grid */
+        passes = ((double)tile->m * at->gpu.sm_count + (double)tile->n * many) * tile->k *
+                 (tile->math == TILEMM_MATH_TF32 ? 6 : 8) / (at->bytes * at->gpu.sm_count);
+    cost.step = ((many2 - many1) / steps - passes) / (is_planes ? many : WAVES);
+    cost.item = (many1 - full1) / (is_planes ? many - full : WAVES - 1) - first_steps * cost.step;
+    cost.step_alone = is_planes ? cost.step : (alone2 - alone1) / steps;
+    cost.item_alone = alone1 - at->launch - first_steps * cost.step_alone;
+    if (is_planes || is_fused) { /* what comes once stands apart */
+        cost.start = is_planes ? 0 : cost.item_alone - cost.item;
+        cost.item_alone = cost.item;
+    }
+    return cost;
+}
+
+/* ---- families -----------------------------------------------------------------------------------
+ */
+
+/* A product of one tile with k for 8 blocks or more, and how the plan divides it: the cycles beside
+ * those of its blocks. Returns -1 if it is not divided as `how` says. */
+static double beside_blocks(calibration_t *at, int index, const cost_t *costs, const char *how,
+                            int *splits)
+{
+    const tile_t *tile = &tiles[index];
+    const cost_t *cost = &costs[index];
+    const int64_t k = 8 * 1024;
+    const double took = cycles(at, tile->variant, tile->math, tile->m, tile->n, k);
+    const char *divided = strstr(at->kernel, how);
+
+    if (took < 0 || !divided || !cost->measured)
+        return -1;
+    *splits = atoi(divided + strlen(how));
+    return took - at->launch - cost->start - cost->item_alone -
+           (double)(k / tile->k) / *splits * cost->step_alone;
+}
+
+/* From two tiles that a cluster adds up: cycles of meeting, and bytes in a cycle. */
+static void measure_cluster(calibration_t *at, int large, int small, const cost_t *costs,
+                            double *meeting, double *bytes)
+{
+    const tile_t *l = &tiles[large], *s = &tiles[small];
+    const double apart = ((double)l->m * l->n - (double)s->m * s->n) * sizeof(float);
+    int splits;
+    const double of_large = beside_blocks(at, large, costs, "+cluster", &splits);
+    const double of_small = beside_blocks(at, small, costs, "+cluster", &splits);
+
+    *meeting = *bytes = 0;
+    if (of_large <= of_small || of_small < 0)
+        return;
+    *bytes = apart / (of_large - of_small);
+    *meeting = of_small - (double)s->m * s->n * sizeof(float) / *bytes;
+}
+
+static void print_tables(calibration_t *at, const cost_t *costs)
+{
+    enum { FFMA_128 = 5, FFMA_32 = 9, FFMA_SM75 = 3, FUSED_128 = 10, FUSED_64 = 13 };
+    double meeting, bytes, second, skinny;
+    int splits;
+
+    printf("/* %s, %d multiprocessors, %.0f MHz */\n", at->gpu.name, at->gpu.sm_count,
+           at->hertz / 1e6);
+    printf("static const tile_cost_t tile_costs[] = {\n");
+    for (int i = 0; i < TILES; i++) {
+        const cost_t *c = &costs[i];
+
+        printf("    {\"%s\", %d, %.0f, %.0f, %.6g, %.0f, %.6g},%s\n", tiles[i].tile,
+               i < FIRST_PLANES ? tiles[i].blocks : 1, c->start, c->item_alone, c->step_alone,
+               c->item, c->step, c->measured ? "" : " /* not on this device */");
+    }
+    second = beside_blocks(at, FFMA_SM75, costs, "+splitk", &splits);
+    if (second > 0)
+        second -= 2.0 * tiles[FFMA_SM75].m * tiles[FFMA_SM75].n * sizeof(float) * splits /
+                  (at->bytes * at->gpu.sm_count);
+    printf("};\nstatic const family_cost_t family_costs[FAMILIES] = {\n");
+    measure_cluster(at, FFMA_128, FFMA_32, costs, &meeting, &bytes);
+    printf("    [OF_FFMA]   = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
+           bytes, at->bytes);
+    /* X of 2^17 rows, one column of Z: reading X is all that there is. */
+    skinny = cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1 << 17, 1, 4096);
+    printf("    [OF_SKINNY] = {%.0f, 0, 0, 0, %.3g},\n",
+           cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256),
+           4096.0 * (1 << 17) * sizeof(float) / (skinny * at->gpu.sm_count));
+    measure_cluster(at, FUSED_128, FUSED_64, costs, &meeting, &bytes);
+    printf("    [OF_FUSED]  = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
+           bytes, at->bytes);
+    /* Four kernels. */
+    printf("    [OF_PLANES] = {%.0f, 0, 0, 0, %.3g},\n", 4 * at->launch, at->bytes);
+    printf("};\n");
+}
+
+int bench_calibrate(const bench_options_t *options)
+{
+    bench_options_t gpu_only = *options;
+    calibration_t at = {.device = options->context.device};
+    cost_t costs[TILES];
+    const int64_t rows = 8192;
+    double copy;
+    int status;
+
+    if (gpu_count() <= at.device)
+        return command_error("--calibrate needs a GPU: %s", gpu_error());
+    gpu_only.context.backend = TILEMM_BACKEND_CUDA;
+    gpu_only.vs = VS_NONE;
+    status = machine_open(&at.machine, &gpu_only);
+    if (status != EXIT_OK)
+        return status;
+    if (gpu_describe(at.device, &at.gpu) != 0) {
+        machine_close(&at.machine);
+        return command_error("the device cannot be described");
+    }
+    at.hertz = at.gpu.clock_khz * 1e3;
+    at.launch = cycles(&at, "sgemm_scale", TILEMM_MATH_FP32, 1, 1, 0);
+    copy = cycles(&at, "sgemm_scale", TILEMM_MATH_FP32, rows, rows, 0);
+    at.bytes = 2.0 * (double)rows * (double)rows * sizeof(float) / (copy * at.gpu.sm_count);
+    for (int i = 0; i < TILES; i++)
+        costs[i] = measure_tile(&at, &tiles[i]);
+    print_tables(&at, costs);
+    machine_close(&at.machine);
+    return EXIT_OK;
+}
