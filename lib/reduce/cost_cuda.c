@@ -18,7 +18,8 @@ const tilemm__reduce_cuda_cost_t tilemm__reduce_cuda_cost = {
 
     /* Columns. With fewer blocks for each multiprocessor, blocks have 32 warps. Up to low_rows rows
      * (a power of two times 32) a thread holds more of a column. Up to narrow_rows rows a block has
-     * 1 or 2 warps, if the warps that the device holds are at most narrow_columns for each block. */
+     * 1 or 2 warps, if the warps that the device holds are at most narrow_columns for each block.
+     */
     .column_blocks = 4,
     .low_rows = 512,
     .narrow_rows = 128,

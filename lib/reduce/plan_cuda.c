@@ -86,11 +86,11 @@ static int can_run(const problem_t *p, const tilemm__reduce_row_t *row)
         return !p->is_search && facets[0] == p->is_dot && p->is_unit &&
                p->tiles <= TILEMM__REDUCE_CLUSTER * WARPS;
     case TILEMM__SUM_SHORT:
-        return !p->is_search && !p->is_dot && facets[0] * n <= TILEMM__TILE_ELEMS;
+        return !p->is_search && !p->is_dot && n <= TILEMM__TILE_ELEMS / facets[0];
     case TILEMM__SUM_BLOCK: return !p->is_search && facets[0] == p->is_dot && n > 0;
     case TILEMM__SINGLE: return n == 1 && !p->is_dot;
     case TILEMM__SEARCH_TILES: return p->is_search && facets[0] == !!p->args->nan_ignore;
-    case TILEMM__SEARCH_SHORT: return p->is_search && facets[0] * n <= TILEMM__TILE_ELEMS;
+    case TILEMM__SEARCH_SHORT: return p->is_search && n <= TILEMM__TILE_ELEMS / facets[0];
     case TILEMM__SEARCH_BLOCK: return p->is_search && n > 0;
     case TILEMM__SUM_COLUMNS:
         return p->is_columns && !p->is_search &&
@@ -426,8 +426,8 @@ static size_t lists_bytes(int64_t room, int64_t span_room)
            (size_t)room * TILEMM__SEGMENT_BYTES;
 }
 
-/* The lists that the workspace holds. A segment of more than a span has at most twice the spans that
- * its elements fill: so the list holds the spans of all elements that the memory can hold. */
+/* The lists that the workspace holds. A segment of more than a span has at most twice the spans
+ * that its elements fill: so the list holds the spans of all elements that the memory can hold. */
 static void size_lists(const tilemm__segments_args_t *args, const tilemm__limits_t *limits,
                        tilemm__segment_lists_t *lists)
 {

@@ -93,9 +93,10 @@ static void segments(void)
         const tilemm__limits_t limits = {
             .cuda = &choices_machines[j].gpu, .workspace = workspace, .variant = ""};
         tilemm__segments_cuda_plan_t plan;
-        const tilemm__segments_warp_t *with = &plan.launch[0].with.segments_warp;
+        const tilemm__segments_warp_t *with;
 
         tilemm__plan_segments_cuda(&args, &limits, &plan);
+        with = &plan.launch[0].with.segments_warp;
         printf(" | %s", plan.name);
         for (int i = 0; i < plan.launches; i++)
             printf(" %lldx%d", (long long)plan.launch[i].blocks, plan.launch[i].threads);

@@ -3,6 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
 
+#include "kernels/cuda/launch.cuh"
 #include "reduce.h"
 
 static const void *find_kernel(int variant)
@@ -17,35 +18,19 @@ static const void *find_kernel(int variant)
     return kernel;
 }
 
-/* Launch with these parameters, in the kernel's order. */
+/* Launch with these parameters, which are the kernel's in number, order and type. */
 template <typename... PARAMETERS>
 static cudaError_t start(const tilemm__reduce_launch_t *launch, void *stream,
                          const PARAMETERS &...parameters)
 {
-    void *pointers[] = {(void *)&parameters...};
-    cudaLaunchAttribute attributes[3];
-    cudaLaunchConfig_t config = {};
+    const auto kernel = (void (*)(PARAMETERS...))find_kernel(launch->variant);
 
     if (launch->blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration; /* more elements than any memory holds */
-    config.gridDim = (unsigned)launch->blocks;
-    config.blockDim = (unsigned)launch->threads;
-    config.stream = (cudaStream_t)stream;
-    config.attrs = attributes;
-    if (launch->concurrent) {
-        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    if (launch->cluster > 1) { /* placed where there is most room: see kernels/cuda/launch.cuh */
-        attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
-        attributes[config.numAttrs].val.clusterDim.x = (unsigned)launch->cluster;
-        attributes[config.numAttrs].val.clusterDim.y = 1;
-        attributes[config.numAttrs++].val.clusterDim.z = 1;
-        attributes[config.numAttrs].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
-        attributes[config.numAttrs++].val.clusterSchedulingPolicyPreference =
-            cudaClusterSchedulingPolicyLoadBalancing;
-    }
-    return cudaLaunchKernelExC(&config, find_kernel(launch->variant), pointers);
+    return launch_kernel(kernel,
+                         {(unsigned)launch->blocks, (unsigned)launch->threads, 0,
+                          (unsigned)launch->cluster, launch->concurrent != 0},
+                         (cudaStream_t)stream, parameters...);
 }
 
 static cudaError_t launch_row(const tilemm__reduce_launch_t *l, void *stream)
