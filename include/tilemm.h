@@ -181,8 +181,9 @@ const char *tilemm_status_string(tilemm_status_t status);
 const char *tilemm_last_error(tilemm_t ctx);
 
 /* The name of the kernel that did the main work of the context's last operation, for example
- * "sgemm_fma_avx512_14x32": operation, method, instruction set, tile. On a GPU it is the name of the
- * function that ran, and after a '+' how its work was divided: "sgemm_ffma_sm80_64x64x16_nt+splitk4".
+ * "sgemm_fma_avx512_14x32": operation, method, instruction set, tile. On a GPU it is the name of
+ * the function that ran, and after a '+' how its work was divided:
+ * "sgemm_ffma_sm80_64x64x16_nt+splitk4".
  * "" if no kernel was needed or none has run. Valid until the next call on ctx. */
 const char *tilemm_last_kernel(tilemm_t ctx);
 

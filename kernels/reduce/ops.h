@@ -1,6 +1,6 @@
 /* ops.h - the reductions, element by element: what an operation does with an element, how
  * two partial results combine, how a result is finished. C99 and CUDA: both backends compile this
- * text, which is half of why they return the same bits; the order of tile_layout.h is the other.
+ * and keep to the order of layout.h, so they return the same bits.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_REDUCE_OPS_H
@@ -36,8 +36,8 @@ TILEMM__REDUCE float tilemm__bits_float(uint32_t bits)
 
 /* ---- sums ------------------------------------------------------------------------------- */
 
-/* A partial result is a sum in FP64 and the sum of all that its roundings lost; and for a mean that
- * leaves NaN out the number of elements that are not NaN. */
+/* A partial result: a sum in FP64 and the sum of its rounding errors. For the mean that leaves NaN
+ * out, the number of the other elements is kept as well. */
 typedef struct
 #ifdef __CUDACC__
     __align__(16)
@@ -47,8 +47,8 @@ typedef struct
 }
 tilemm__sum_t;
 
-/* What an element, and for DOT its partner, adds: squares and products of floats are exact in FP64,
- * so it does not matter whether a compiler fuses them with the addition. */
+/* The term of an element, for DOT of two. Squares and products of floats are exact in FP64, so it
+ * does not matter whether a compiler fuses them with the addition. */
 TILEMM__REDUCE double tilemm__sum_term(int op, int nan_ignore, float x, float y)
 {
     double term = x;
@@ -62,8 +62,8 @@ TILEMM__REDUCE double tilemm__sum_term(int op, int nan_ignore, float x, float y)
     return nan_ignore && term != term ? 0.0 : term;
 }
 
-/* What the sum of a and b lost when it was rounded: exact unless something is not finite (Knuth).
- */
+/* The rounding error of the sum of a and b, exact if all are finite: Knuth's TwoSum (The Art of
+ * Computer Programming, volume 2, 4.2.2). */
 TILEMM__REDUCE double tilemm__sum_error(double a, double b, double sum)
 {
     const double part = sum - a;
@@ -78,8 +78,8 @@ TILEMM__REDUCE tilemm__sum_t tilemm__sum_join(tilemm__sum_t a, tilemm__sum_t b)
     return joined;
 }
 
-/* The same where b has lost nothing: a.lost + 0 is a.lost, for sums begin with +0 lost, so that it
- * never is -0. */
+/* The same if b has no rounding error: a.lost + 0 is a.lost, because `lost` starts at +0 and so is
+ * never -0. */
 TILEMM__REDUCE tilemm__sum_t tilemm__sum_add(tilemm__sum_t a, double b)
 {
     tilemm__sum_t joined;
@@ -94,8 +94,8 @@ TILEMM__REDUCE int tilemm__sum_is_counted(int op, int nan_ignore)
     return op == TILEMM__MEAN && nan_ignore;
 }
 
-/* The result from the sum and the number of elements. Of a sum that is not finite `lost` is NaN or
- * meaningless. */
+/* The result from the sum and the number of elements. If the sum is not finite, `lost` has no
+ * meaning. */
 TILEMM__REDUCE float tilemm__sum_result(int op, tilemm__sum_t sum, int64_t count)
 {
     double value = sum.sum - sum.sum == 0.0 ? sum.sum + sum.lost : sum.sum;
@@ -112,8 +112,8 @@ TILEMM__REDUCE float tilemm__sum_result(int op, tilemm__sum_t sum, int64_t count
     return result != result ? tilemm__bits_float(TILEMM__NAN_BITS) : result;
 }
 
-/* Fold up to 32 numbers by halves; the first becomes the sum. What has no partner has +0 for one,
- * and stays as it is. */
+/* Fold up to 32 numbers by halves; the first becomes the sum. A number without a partner would add
+ * +0, and stays as it is. */
 TILEMM__REDUCE tilemm__sum_t tilemm__fold_lanes(tilemm__sum_t *lanes, int used)
 {
     for (int half = TILEMM__TILE_LANES / 2; half > 0; half /= 2) {
@@ -127,15 +127,15 @@ TILEMM__REDUCE tilemm__sum_t tilemm__fold_lanes(tilemm__sum_t *lanes, int used)
 
 /* ---- largest and smallest --------------------------------------------------------------- */
 
-/* A partial result is a key, and for an arg-reduction an index. Every operation looks for the
- * largest key. Keys are the float's bits made into an integer that is ordered as the operation
- * wants it: -0 comes before +0, and no number has one of the two keys at the ends. */
-#define TILEMM__KEY_NONE INT32_MIN /* of no element, and of a NaN that is left out */
-#define TILEMM__KEY_NAN INT32_MAX  /* of a NaN that wins */
+/* A partial result is a key, and for an arg-reduction an index. Every operation searches for the
+ * largest key. A key is an integer made of the float's bits that is ordered as the operation needs:
+ * -0 comes before +0, and no number has the least or the largest integer. */
+#define TILEMM__KEY_NONE INT32_MIN /* of no element, and of NaN if it is left out */
+#define TILEMM__KEY_NAN INT32_MAX  /* of NaN otherwise: it wins */
 
 typedef struct {
-    uint32_t keep; /* the bits of a float that count */
-    uint32_t flip; /* all ones to look for the smallest */
+    uint32_t keep; /* mask of the bits that are compared */
+    uint32_t flip; /* all ones to search for the smallest */
     int32_t nan;   /* the key of NaN */
 } tilemm__order_t;
 
@@ -153,7 +153,7 @@ TILEMM__REDUCE tilemm__order_t tilemm__order_of(int op, int nan_ignore)
     return order;
 }
 
-/* Negative floats have their bits below the sign turned over, so that integers order them. */
+/* The bits below the sign of negative floats are inverted, so that integers order them. */
 TILEMM__REDUCE uint32_t tilemm__order_bits(uint32_t bits)
 {
     return bits ^ ((0u - (bits >> 31)) >> 1);

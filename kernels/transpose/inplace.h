@@ -122,7 +122,7 @@ TILEMM__LAYOUT int64_t tilemm__inplace_permuted(const tilemm__inplace_t *view, i
 /* Its inverse: the row to which row i is brought. */
 TILEMM__LAYOUT int64_t tilemm__inplace_unpermuted(const tilemm__inplace_t *view, int64_t i)
 {
-    /* Row h a + t takes (c (b t mod a) - h) mod m: h is -i mod c, the rest gives t. */
+    /* Row h a + t takes (c (b t mod a) - h) mod m: h is -i mod c, and the remainder gives t. */
     const int64_t h = (view->c - i % view->c) % view->c;
 
     return h * view->a +

@@ -17,7 +17,7 @@ typedef struct {
     int has_gpu;      /* this machine may have one of NVIDIA's, or its driver was there at first */
     void *driver;     /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttribute */
     void *get_attribute;
-    unsigned long long driver_loads; /* as many libraries were loaded when it was looked for */
+    unsigned long long driver_loads; /* libraries loaded when it was last looked for */
 } tilemm__cpu_state_t;
 
 static inline const tilemm__cpu_traits_t *tilemm__cpu_traits(tilemm_t ctx)

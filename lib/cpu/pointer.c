@@ -23,7 +23,7 @@ enum { MEMORY_TYPE = 2, MEMORY_TYPE_DEVICE = 2, IS_MANAGED = 8 };
 
 /* What shows that the driver's part in the kernel is there: Linux, in containers of any kind, on
  * Tegra, on WSL. Without it no process gets device memory, and short calls need not look for the
- * rest of the driver, which would take a third of their time. */
+ * driver itself, which would take a third of their time. */
 int tilemm__has_gpu(void)
 {
 #ifdef __linux__

@@ -47,7 +47,7 @@ static problem_t problem_of(const tilemm__reduce_args_t *args, const tilemm__cud
     p.is_columns =
         args->count > 1 && args->vstride == 1 && args->istride != 1 && args->n > 1 && !p.is_dot;
     p.tiles = tilemm__tile_count(args->n);
-    p.warps = (int64_t)traits->sm_count * (traits->max_threads_per_sm / 64) * cost->busy_warps;
+    p.warps = (int64_t)traits->sm_count * (traits->max_threads_per_sm / cost->busy_threads);
     return p;
 }
 
@@ -426,8 +426,8 @@ static size_t lists_bytes(int64_t room, int64_t span_room)
            (size_t)room * TILEMM__SEGMENT_BYTES;
 }
 
-/* The lists that the workspace holds. Segments of more than a span have at most twice as many spans
- * as their elements fill: that many for all that the device's memory holds. */
+/* The lists that the workspace holds. A segment of more than a span has at most twice the spans that
+ * its elements fill: so the list holds the spans of all elements that the memory can hold. */
 static void size_lists(const tilemm__segments_args_t *args, const tilemm__limits_t *limits,
                        tilemm__segment_lists_t *lists)
 {

@@ -42,7 +42,7 @@ void tilemm__set_reduce_row(tilemm__reduce_launch_t *launch, int row,
 
 /* ---- sizes of launches ------------------------------------------------------------------ */
 
-/* Blocks of kernels that loop over what is more than a grid can have. */
+/* Blocks of a kernel that loops, so that a grid of any size does. */
 static int64_t looped(int64_t blocks)
 {
     return tilemm__min(blocks, INT32_MAX);

@@ -59,7 +59,7 @@ typedef struct {
     size_t workspace;       /* that the plan needs: a set for each thread, or a shared one */
     union {
         struct {
-            int64_t ahead; /* the matrix that is prefetched is so many further in the batch */
+            int64_t ahead; /* how much further in the batch the matrix is that is prefetched */
         } small;
         struct {
             int64_t kc, n_panel;

@@ -21,4 +21,5 @@ const tilemm__transpose_cost_t tilemm__transpose_cost = {
     .stride_least = 37,
     .stride_most = 257,
     .run_bytes_least = 32,
+    .intervals_most = 256,
 };

@@ -39,7 +39,7 @@ static int64_t power_of_two(int64_t x)
     return power;
 }
 
-/* The side of the largest square block, a power of two, that fits into so many bytes. */
+/* The side of the largest square block, a power of two, that fits into `bytes`. */
 static int64_t block_side(size_t bytes, size_t elem_size)
 {
     int64_t side = 256;

@@ -38,8 +38,8 @@ typedef struct {
 /* SLABS. The view (kernels/transpose/inplace.h), m x n, is cut into slabs of `height` rows, and a
  * fringe of rows that are kept in the workspace meanwhile. Each slab is transposed where it lies,
  * and then is n runs, columns of `height` elements, which change places: a matrix of runs is
- * transposed. Backward it is the other way round. A run has so many bytes at most, and a whole
- * number of cache lines. */
+ * transposed. Backward it is the other way round. A run is RUN bytes at most, and whole cache
+ * lines. */
 enum { TILEMM__TRANSPOSE_RUN = 256 };
 
 typedef struct {

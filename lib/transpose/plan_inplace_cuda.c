@@ -14,6 +14,16 @@
 /* Where the workspace is for plans: only its alignment matters. */
 #define WORKSPACE ((void *)256)
 
+static int needs_no_permutation(const tilemm__transpose_args_t *args)
+{
+    return !args->trans || args->rows == 1 || args->cols == 1;
+}
+
+static int is_square(const tilemm__transpose_args_t *args)
+{
+    return args->trans && args->rows == args->cols;
+}
+
 /* What all parts of a plan are made from. */
 typedef struct {
     const tilemm__transpose_args_t *args;
@@ -61,15 +71,14 @@ static int plan_move(const problem_t *p, int64_t total, int64_t width_in, int64_
     return !tilemm__slots_agree(total, width_in, args->ld_src, width_out, args->ld_dst);
 }
 
-/* The move through what the workspace has from `at` on; an interval of a 256th of it at least, so
- * that launches are not too many. Returns 0, or -1 if there is less room. */
+/* The move through what the workspace has from byte `at` on. Returns 0, or -1 if that would take
+ * too many intervals. */
 static int plan_interval(const problem_t *p, int64_t at,
                          tilemm__transpose_inplace_cuda_plan_t *plan)
 {
-    enum { INTERVALS = 256 };
     const int64_t interval = tilemm__min((p->room - at) / p->size, plan->move.total);
 
-    if (interval < tilemm__div_up(plan->move.total, INTERVALS))
+    if (interval < tilemm__div_up(plan->move.total, cost.intervals_most))
         return -1;
     plan->interval = interval;
     plan->move_at = (size_t)at;
@@ -362,31 +371,50 @@ static int plan_staged(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t
     return 0;
 }
 
-/* The first of the first `ways` ways that limits->variant allows; if it allows none, the first. */
-static int plan_others(const problem_t *p, int ways, tilemm__transpose_inplace_cuda_plan_t *plan)
+/* By the move alone, or after it has been transposed in the input slots. */
+static int plan_moved(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
-    static int (*const plans[])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
-        plan_staged, plan_slab_kernel, plan_slabs_through};
+    if (plan_interval(p, 0, plan) != 0)
+        return -1;
+    snprintf(plan->name, sizeof plan->name, "%s",
+             tilemm__transpose_rows[plan->move_in.variant].name);
+    if (is_square(p->args)) {
+        plan_swap(p, plan);
+        plan->scale = 0;
+    }
+    return 0;
+}
+
+/* Whether limits->variant allows one of the plan's kernels in place, or its name. */
+static int is_allowed(const problem_t *p, const tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    const tilemm__transpose_slabs_plan_t *slabs = &plan->arm.slabs;
+    const tilemm__transpose_launch_t *const launches[] = {
+        &plan->move_out, &plan->move_in, &slabs->save, &slabs->chain, &slabs->cycle};
+    const int first = plan->interval ? 0 : 2, end = plan->method == TILEMM__INPLACE_SLABS ? 5 : 2;
+
+    for (int i = first; i < end; i++)
+        if (tilemm__transpose_is_allowed(p->limits,
+                                         tilemm__transpose_rows[launches[i]->variant].name))
+            return 1;
+    return tilemm__transpose_is_allowed(p->limits, plan->name);
+}
+
+/* The first way that limits->variant allows; if it allows none, the first that there is room for.
+ */
+static int plan_way(const problem_t *p, int permutes, tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    static int (*const ways[2][3])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
+        {plan_staged, plan_moved, NULL}, {plan_staged, plan_slab_kernel, plan_slabs_through}};
     const tilemm__transpose_inplace_cuda_plan_t start = *plan;
 
     for (int any = 0; any < 2; any++)
-        for (int i = 0; i < ways; i++) {
+        for (int i = 0; i < 3 && ways[permutes][i]; i++) {
             *plan = start;
-            if (plans[i](p, plan) == 0 &&
-                (any || tilemm__transpose_is_allowed(p->limits, plan->name)))
+            if (ways[permutes][i](p, plan) == 0 && (any || is_allowed(p, plan)))
                 return TILEMM_SUCCESS;
         }
     return TILEMM_OUT_OF_MEMORY;
-}
-
-static int needs_no_permutation(const tilemm__transpose_args_t *args)
-{
-    return !args->trans || args->rows == 1 || args->cols == 1;
-}
-
-static int is_square(const tilemm__transpose_args_t *args)
-{
-    return args->trans && args->rows == args->cols;
 }
 
 size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
@@ -427,7 +455,7 @@ int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
     const int scale = args->scaled && args->alpha != 1.0f;
     const int64_t rows = args->trans ? args->cols : args->rows;
     const int64_t cols = args->trans ? args->rows : args->cols;
-    int moves, status = TILEMM_SUCCESS;
+    int moves, status;
 
     memset(plan, 0, sizeof *plan);
     plan->forward = p.forward;
@@ -444,21 +472,9 @@ int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
         plan->scale = 0;
         return TILEMM_SUCCESS;
     }
-    if (p.bytes > p.room && (needs_no_permutation(args) || is_square(args))) {
-        if (plan_interval(&p, 0, plan) != 0) {
-            status = TILEMM_OUT_OF_MEMORY;
-        } else if (is_square(args)) {
-            plan_swap(&p, plan); /* in the input slots; the move follows */
-            plan->scale = 0;
-        } else {
-            snprintf(plan->name, sizeof plan->name, "%s",
-                     tilemm__transpose_rows[plan->move_in.variant].name);
-        }
-    } else {
-        status = plan_others(&p, needs_no_permutation(args) || is_square(args) ? 1 : 3, plan);
-        if (plan->method == TILEMM__INPLACE_STAGED)
-            plan->scale = 0;
-    }
+    status = plan_way(&p, !needs_no_permutation(args) && !is_square(args), plan);
+    if (plan->method == TILEMM__INPLACE_STAGED)
+        plan->scale = 0;
     if (status != TILEMM_SUCCESS)
         plan->workspace = enough(&p);
     return status;

@@ -29,7 +29,7 @@ typedef struct {
     int64_t number, of;
 } thread_t;
 
-/* This thread's share of so many tasks, as a range. */
+/* This thread's share of the tasks, as a range. */
 static inline void my_share(thread_t me, int64_t tasks, int64_t *begin, int64_t *end)
 {
     const int64_t each = tasks / me.of, more = tasks % me.of;

@@ -127,7 +127,7 @@ static inline __attribute__((always_inline)) void prefetch_piece(const char *pie
 static void permute(char *base, int64_t count, int64_t step, size_t piece, permutation_t map,
                     unsigned char *scratch, size_t scratch_bytes)
 {
-    /* No hardware foresees where a cycle goes: large pieces are prefetched so many steps before. */
+    /* No hardware foresees where a cycle goes: large pieces are prefetched AHEAD steps before. */
     enum { AHEAD = 32 };
     unsigned char *const done = (size_t)tilemm__div_up(count, 8) <= scratch_bytes ? scratch : NULL;
     const int far = piece >= 64;

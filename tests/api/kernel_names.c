@@ -12,28 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernels/reduce/variants.h"
+#include "kernels/sgemm/variants.h"
+#include "kernels/transpose/variants.h"
 #include "random_calls.h"
 #include "tests/support/check.h"
 #include "tests/support/graph.h"
 #include "tests/support/support.h"
 #include "tools/gpu.h"
-
-/* No rows yet where a list is not there. */
-#if __has_include("kernels/sgemm/variants.h")
-#include "kernels/sgemm/variants.h"
-#else
-#define TILEMM__SGEMM_CUDA_ROWS(ROW)
-#endif
-#if __has_include("kernels/transpose/variants.h")
-#include "kernels/transpose/variants.h"
-#else
-#define TILEMM__TRANSPOSE_ROWS(ROW)
-#endif
-#if __has_include("kernels/reduce/variants.h")
-#include "kernels/reduce/variants.h"
-#else
-#define TILEMM__REDUCE_ROWS(ROW)
-#endif
 
 #ifndef TILEMM_CUDA_ARCHS
 #define TILEMM_CUDA_ARCHS ""

@@ -80,8 +80,8 @@ TILE_INLINE __m512 load_lanes(const float *from, int64_t ld)
     return _mm512_insertf32x4(most, _mm_loadu_ps(from + 12 * ld), 3);
 }
 
-/* 16 x 4 floats, turned: what moves stays in its lane. */
-TILE_INLINE void load_turned(const float *from, int64_t ld, __m512 x[4])
+/* 16 x 4 floats, transposed: what moves stays in its lane. */
+TILE_INLINE void load_transposed(const float *from, int64_t ld, __m512 x[4])
 {
     const __m512 r0 = load_lanes(from, ld), r1 = load_lanes(from + ld, ld);
     const __m512 r2 = load_lanes(from + 2 * ld, ld), r3 = load_lanes(from + 3 * ld, ld);
@@ -136,22 +136,24 @@ TILE_INLINE void split(const int planes, const int scaled, __m512 scale, range_t
 
 /* The planes of 16 lines and one step. A pair is k = q and q + 16 of the step: so both operands
  * come to their pairs without a shuffle. Rows of Ms' tiles are lines, their pairs lie along k; the
- * rows of Ns' tiles are pairs. Lines of memory are those rows, or, if `turned`, they are turned. */
-TILE_INLINE void pack_half(const int planes, const int turned, const int along_k, const float *src,
-                           int64_t ld, const int scaled, __m512 scale, range_t *range, char *to)
+ * rows of Ns' tiles are pairs. Lines of memory are those rows, or, if `transposed`, their columns.
+ */
+TILE_INLINE void pack_half(const int planes, const int transposed, const int along_k,
+                           const float *src, int64_t ld, const int scaled, __m512 scale,
+                           range_t *range, char *to)
 {
     const float *other = src + (along_k ? HALF : HALF * ld);
 
     for (int i = 0; i < HALF; i += 4) {
         __m512 x[4], y[4];
 
-        if (turned) {
-            load_turned(src + i, ld, x);
-            load_turned(other + i, ld, y);
+        if (transposed) {
+            load_transposed(src + i, ld, x);
+            load_transposed(other + i, ld, y);
         }
 #pragma GCC unroll 4
         for (int q = 0; q < 4; q++) {
-            if (!turned) {
+            if (!transposed) {
                 x[q] = _mm512_loadu_ps(src + (i + q) * ld);
                 y[q] = _mm512_loadu_ps(other + (i + q) * ld);
             }
@@ -169,7 +171,7 @@ static __attribute__((noinline)) void fill_step(int64_t rows, int64_t columns, c
         memcpy(to[i], src + i * ld, sizeof(float) * (size_t)(columns < STEP ? columns : STEP));
 }
 
-TILE_INLINE void pack_all(const int planes, const int turned, const int along_k, int64_t k,
+TILE_INLINE void pack_all(const int planes, const int transposed, const int along_k, int64_t k,
                           int64_t count, const float *src, int64_t ld, const int scaled,
                           __m512 scale, range_t *range, char *to)
 {
@@ -186,8 +188,8 @@ TILE_INLINE void pack_all(const int planes, const int turned, const int along_k,
             apart = STEP;
         }
         for (int half = 0; half < 2; half++)
-            pack_half(planes, turned, along_k, from + half * HALF * (along_k ? apart : 1), apart,
-                      scaled, scale, range, to + half * TILE_BYTES);
+            pack_half(planes, transposed, along_k, from + half * HALF * (along_k ? apart : 1),
+                      apart, scaled, scale, range, to + half * TILE_BYTES);
     }
 }
 
@@ -325,7 +327,7 @@ TILE_INLINE void add_rows(addition_t *x, int rows)
 
 /* What is done for other tiles meanwhile, a little between any two products: the CPU does not look
  * far beyond tile instructions for work that need not wait, and few reads from memory can be on
- * their way at once, of which tile loads need most. (So C is not asked for early.) */
+ * their way at once, of which tile loads need most. (So C is not prefetched.) */
 typedef struct {
     addition_t *before; /* the tile whose sums are there */
     int rows;           /* of it, each time */

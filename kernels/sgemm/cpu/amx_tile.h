@@ -15,7 +15,7 @@ enum { TILE_ROWS = 16, TILE_ROW_BYTES = 64, TILE_BYTES = TILE_ROWS * TILE_ROW_BY
 #define TILE_EMULATED 0
 
 /* Palette 1: eight registers, here all of 16 rows of 64 bytes. A constant, as GCC 12 takes the
- * instruction to read eight bytes of it, and would not store the rest of a variable. */
+ * instruction to read eight bytes of it, and would not store all of a variable. */
 static const struct {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];

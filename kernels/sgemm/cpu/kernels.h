@@ -1,5 +1,5 @@
 /* kernels.h - what each instruction set offers to SGEMM on the CPU: a tile, its micro-kernel and
- * the packing of its panels. kernels/tile_layout.h says where the elements of a panel lie.
+ * the packing of its panels. kernels/sgemm/layout.h says where the elements of a panel lie.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CPU_KERNELS_H
@@ -13,8 +13,8 @@ enum { TILEMM__SGEMM_SMALL_FLOATS = 8192 };
 /* A strip of C, m x n with n <= nr: C = alpha Ms Ns + beta C over k >= 1 steps. */
 typedef struct {
     int64_t k;
-    int64_t chain; /* products are added up so many at a time, and those sums one after the other:
-                      the shorter the smaller the error, and the more work */
+    int64_t chain; /* products in a sum; such sums are then added one after the other. The shorter
+                      the smaller the error, and the more work */
     /* Element (i, p) of Ms, where i is a multiple of rows, is ms[i * row_ms], and p steps on
      * ld_ms * p; of the rows after it, within one tile, the next ones. If along_k, Ms is op(A)
      * where it lies with rows ld_ms apart and steps next to each other. */
@@ -25,7 +25,7 @@ typedef struct {
      * panel. Without masks they are read up to column `vector` if n <= vector, else up to nr. */
     const float *ns;
     int64_t ld_ns;
-    int64_t ahead; /* what the first tile asks for early is so many floats further in Ns */
+    int64_t ahead; /* how many floats further in Ns the first tile prefetches */
     int64_t m;
     int rows; /* of a tile, at most mr, or tall */
     int n;
@@ -43,10 +43,9 @@ typedef struct {
 
     void (*strip)(const tilemm__sgemm_strip_t *x);
 
-    /* The same of a C of any n, from op(A) and op(B) where they lie; rows does not matter, and what
-     * is in *x afterwards has no meaning. If
-     * b_along_k, element (p, j) of op(B) is ns[j * ld_ns + p], and k * nr is at most
-     * TILEMM__SGEMM_SMALL_FLOATS. */
+    /* The same of a C of any n, from op(A) and op(B) where they lie; rows is
+     * ignored, and *x is overwritten. If b_along_k, element (p, j) of op(B) is ns[j * ld_ns + p],
+     * and k * nr is at most TILEMM__SGEMM_SMALL_FLOATS. */
     void (*small)(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k);
 
     /* y (n) += a (k) B (k x n), where element (p, j) of B is b[j * ldb + p] if along_k, else
@@ -56,7 +55,7 @@ typedef struct {
                          int along_k, float *y);
 
     /* Pack one panel of k steps. count is how many rows (at most mr) or columns (at most nr) there
-     * are; what the rest is set to does not matter. If along_k, element i of step p is src[i * ld +
+     * are; the others may be anything. If along_k, element i of step p is src[i * ld +
      * p], else it is src[p * ld + i]. */
     void (*pack_ms)(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ms);
     void (*pack_ns)(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ns);

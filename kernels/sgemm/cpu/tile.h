@@ -269,7 +269,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
 }
 
 /* A function for each part of a tile: its rows, one vector or all, how op(A) lies, and whether
- * there is a part of a vector. It does all tiles of so many rows that there are from row i on, and
+ * there is a part of a vector. It does all whole tiles from row i on, and
  * returns where it stopped. */
 #define TILE_VECTORS_1 1
 #define TILE_VECTORS_all VECTORS
@@ -424,11 +424,11 @@ TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const fl
             total += *(const four_mem_t *)(lane + l);
         TILE_UNROLL
         for (int j = 0; j < count; j++) {
-            float rest = 0.0f;
+            float fringe = 0.0f;
 
             for (int64_t q = p; q < k; q++)
-                rest += a[q] * b[(first + j) * ldb + q];
-            y[first + j] += total[j] + rest;
+                fringe += a[q] * b[(first + j) * ldb + q];
+            y[first + j] += total[j] + fringe;
         }
     }
 }

@@ -40,19 +40,19 @@ typedef struct {
 
     /* dst (cols x rows) = alpha times the transpose of src (rows x cols). alpha is looked at only
      * by the scaled kind. hints: of the bits above. next: another block of the source, which
-     * is asked for, to have it in a near cache after this one; or NULL. */
+     * is prefetched, to have it in a near cache after this one; or NULL. */
     void (*block[TILEMM__TRANSPOSE_KINDS])(int64_t rows, int64_t cols, const void *src,
                                            int64_t ld_src, void *dst, int64_t ld_dst, float alpha,
                                            int hints, const void *next);
 
-    /* Copy rows of so many bytes, steps apart, whole cache lines of dst around the caches. */
+    /* Copy rows of `bytes` bytes; whole cache lines of dst are written around the caches. */
     void (*stream)(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,
                    int64_t dst_step);
 
     /* dst = alpha * src, n floats; dst may be src. */
     void (*scale)(int64_t n, const float *src, float *dst, float alpha);
 
-    /* Step 2 of lib/inplace.h on one row of the view, row number i, in place, forward or backward;
+    /* Step 2 of inplace.h on one row of the view, row number i, in place, forward or backward;
      * temp has room for the row and its alignment. The scaled kind multiplies by alpha. */
     void (*shuffle[TILEMM__TRANSPOSE_KINDS])(const tilemm__inplace_t *view, int64_t i, void *row,
                                              void *temp, int backward, float alpha);

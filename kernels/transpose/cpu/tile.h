@@ -27,7 +27,7 @@
  * No intrinsic appears here. All functions are static: objects compiled for different instruction
  * sets share no code.
  *
- * Assumptions: as in transpose.h.
+ * Assumptions: as in kernels.h.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILE_ELEM
@@ -68,7 +68,7 @@
     pairs(o, 64 / (e)), pairs((o) + 16 / (e), 64 / (e)), pairs((o) + 32 / (e), 64 / (e)),          \
         pairs((o) + 48 / (e), 64 / (e))
 
-/* Callers' arrays, of whatever type they are, as elements of so many bytes. */
+/* Callers' arrays, of whatever type they are, as elements of 1 to 16 bytes. */
 typedef uint8_t __attribute__((may_alias)) elem_1;
 typedef uint16_t __attribute__((may_alias)) elem_2;
 typedef uint32_t __attribute__((may_alias)) elem_4;
@@ -262,7 +262,7 @@ TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_
     }
 }
 
-/* Tiles that are taken side by side: as many as make a cache line, if they fit the registers. */
+/* Tiles that are taken side by side: those of a cache line, if they fit the registers. */
 #if TILE_ELEM >= 4 && TILE_BYTES == 64
 enum { NAME(WIDE) = 4 };
 #else
@@ -338,7 +338,7 @@ TILE_INLINE void NAME(small_tile)(const char *src, int64_t src_step, char *dst, 
 
 /* `tiles` times SQUARE rows of the result, from end to end. Where the rows of the source are no
  * whole number of tiles the last tile overlaps the one before it. `next`, if not NULL, is what is
- * asked for meanwhile, row by row. */
+ * prefetched meanwhile, row by row. */
 TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, char *dst,
                              int64_t dst_step, float alpha, int stream, int tiles, const char *next)
 {

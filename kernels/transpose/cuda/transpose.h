@@ -74,7 +74,6 @@ int tilemm__launch_transpose_tile(const tilemm__transpose_launch_t *launch,
                                   const tilemm__transpose_tiles_t *p, void *stream);
 int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *launch,
                                     const tilemm__transpose_tiles_t *p, void *stream);
-
 int tilemm__launch_transpose_shifted(const tilemm__transpose_launch_t *launch,
                                      const tilemm__transpose_tiles_t *p, void *stream);
 
@@ -110,7 +109,7 @@ typedef struct {
     int parts, elements;
 } tilemm__strip_lines_t;
 
-/* The same, and how its buffer is swizzled: see tilemm__strip_mask. */
+/* A side, as tilemm__strip_side_t, and how its buffer is swizzled: see tilemm__strip_mask. */
 typedef struct {
     int length, lines, each;
     tilemm__division_t by_each;
