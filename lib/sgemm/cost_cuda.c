@@ -165,13 +165,13 @@ static const tile_cost_t *tile_cost(int variant)
 {
     const int products = tilemm__sgemm_rows[variant].products;
 
-    if (variant < SKINNY_FIRST)
-        return &tile_costs[(variant - FFMA_FIRST) / ROWS_OF_TILE];
-    if (variant < SM80_FIRST)
-        return &tile_costs[FFMA_TILES + (variant - FUSED_FIRST) / ROWS_OF_TILE];
-    if (variant < SM90_FIRST)
+    if (variant >= SM90_FIRST)
+        return &tile_costs[FFMA_TILES + FUSED_TILES + SM80_TILES + variant - SM90_FIRST];
+    if (variant >= SM80_FIRST)
         return &tile_costs[FFMA_TILES + FUSED_TILES + (products > 1 ? products - 2 : 0)];
-    return &tile_costs[FFMA_TILES + FUSED_TILES + SM80_TILES + variant - SM90_FIRST];
+    if (variant >= FUSED_FIRST)
+        return &tile_costs[FFMA_TILES + (variant - FUSED_FIRST) / ROWS_OF_TILE];
+    return &tile_costs[(variant - FFMA_FIRST) / ROWS_OF_TILE];
 }
 
 static double whole(double x)

@@ -177,7 +177,7 @@ typedef struct {
 typedef struct {
     tilemm__sgemm_exact_pass_t pass[2];
     const unsigned *exact;
-    int teams; /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
+    int teams;       /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
     unsigned blocks; /* of the grid */
     int variant;
     int concurrent; /* as in tilemm__sgemm_make_planes_t */

@@ -16,7 +16,7 @@
  * a counter that it sets back to zero. No order depends on chance, so the bits repeat.
  *
  * Layout of Z: across wants 4 words along k of one column, down all columns of one k:
- * tilemm__skinny_index() in tile_layout.h. Where X is read by single words, lanes that stand
+ * tilemm__skinny_index() in layout.h. Where X is read by single words, lanes that stand
  * together read words that do, and across keeps the k of Z in that order.
  *
  * What is missing (the end of k; columns past n) is zero in X and in Z. Rows past m are computed
@@ -158,12 +158,6 @@ static __device__ __forceinline__ int column_of(int o, bool down_rows)
     return down_rows ? o / ROWS : o % N;
 }
 
-/* Whether a tile's splits are the blocks of a cluster. */
-static __device__ __forceinline__ bool is_clustered(const tilemm__sgemm_skinny_t &problem)
-{
-    return problem.splits > 1 && !problem.partial;
-}
-
 /* Epilogue: the block's sums stand in out[row * (N + 1) + column]. To C, with those of the tile's
  * other splits, from their shared memory or through partial. */
 template <int ROWS, int N>
@@ -188,7 +182,7 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &prob
         }
     };
 
-    if (is_clustered(problem)) {
+    if (problem.splits > 1 && !problem.partial) { /* a cluster */
         const int splits = (int)problem.splits;
 
         cluster_sync();

@@ -7,7 +7,7 @@
  * thread computes TM x TN elements of one C. Nothing is transposed on the way: a thread takes 4
  * steps of k at a time, as four words along k or as four rows of words along m or n.
  *
- * Layout: tilemm__small_batch_piece() in tile_layout.h; reads meet no bank twice.
+ * Layout: tilemm__small_batch_piece() in layout.h; reads meet no bank twice.
  *
  * Padding: where k is not a multiple of 4 the missing steps are zeros in A and in B, so that they
  * add 0 * 0. Rows and columns past m and n hold anything: what comes of them is not stored.
