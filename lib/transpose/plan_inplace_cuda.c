@@ -464,9 +464,10 @@ int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
     plan->scale = scale;
     plan_step(&p, 0, rows, cols, args->dst, args->ld_dst, args->dst, args->ld_dst, scale,
               &plan->scaling);
-    snprintf(plan->name, sizeof plan->name, "%s", plan->scaling.name);
-    if (zero || (!moves && needs_no_permutation(args)))
+    if (zero || (!moves && needs_no_permutation(args))) { /* scale, fill, or do nothing */
+        snprintf(plan->name, sizeof plan->name, "%s", scale ? plan->scaling.name : "");
         return TILEMM_SUCCESS;
+    }
     if (is_square(args) && !moves) {
         plan_swap(&p, plan);
         plan->scale = 0;
