@@ -209,7 +209,8 @@ static inline tilemm_status_t call_reduce(tilemm_t ctx, rng_t *rng)
     static tilemm_status_t (*const searches[])(tilemm_t, int64_t, const float *, int64_t,
                                                int64_t *) = {tilemm_isamax, tilemm_isamin,
                                                              tilemm_ismax, tilemm_ismin};
-    static const int64_t incs[] = {1, 1, 1, 2, 33, -1};
+    /* None is negative: such a vector begins at its last element, beyond the memory there is. */
+    static const int64_t incs[] = {1, 1, 1, 2, 33, 7};
     const int which = (int)rng_range(rng, 0, 5), op = (int)rng_range(rng, 0, REDUCE_DOT);
     const tilemm_reduce_t reduction = (tilemm_reduce_t)(op % REDUCE_DOT);
     const tilemm_reduce_t search = (tilemm_reduce_t)(TILEMM_MAX + op % 4);
@@ -229,8 +230,7 @@ static inline tilemm_status_t call_reduce(tilemm_t ctx, rng_t *rng)
              (long long)lda, (int)layout, (int)axis, (long long)segments, (void *)x, (void *)y,
              (void *)out);
     switch (which) {
-    case 0: /* sreduce takes no negative increment of the elements */
-        return reduce_call(ctx, op, n, x, inc > 0 ? inc : 1, y, inc, out);
+    case 0: return reduce_call(ctx, op, n, x, inc, y, inc, out);
     case 1: return searches[op % 4](ctx, n, x, inc, index);
     case 2:
     case 3: return tilemm_sreduce(ctx, reduction, axis, layout, rows, cols, x, lda, out, inc);

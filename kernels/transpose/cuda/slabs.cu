@@ -79,9 +79,11 @@ struct slab_tile {
 
 #pragma unroll 4
             for (int c = y; c < WIDTH; c += STEP) {
-                if (c0 + c < q->n)
-                    element_async<BYTES>(tile + tilemm__slab_element(x, c, BYTES),
-                                         slot(q, slab * q->n + c0 + c) + x);
+#pragma unroll
+                for (int r = 0; r < HEIGHT; r += LANES)
+                    if (c0 + c < q->n)
+                        element_async<BYTES>(tile + tilemm__slab_element(x + r, c, BYTES),
+                                             slot(q, slab * q->n + c0 + c) + x + r);
             }
         }
     }
@@ -145,9 +147,11 @@ struct slab_tile {
 
 #pragma unroll 4
             for (int c = y; c < WIDTH; c += STEP) {
-                if (c0 + c < q->n)
-                    write_element<BYTES>(slot(q, slab * q->n + c0 + c) + x,
-                                         tile + tilemm__slab_element(x, c, BYTES));
+#pragma unroll
+                for (int r = 0; r < HEIGHT; r += LANES)
+                    if (c0 + c < q->n)
+                        write_element<BYTES>(slot(q, slab * q->n + c0 + c) + x + r,
+                                             tile + tilemm__slab_element(x + r, c, BYTES));
             }
         }
     }
