@@ -101,11 +101,12 @@ static int run(const machine_t *machine, void *data)
     const problem_t *p = data;
     const int a = p->trans ? TILEMM_TRANS : TILEMM_NO_TRANS;
     const int b = p->trans ? TILEMM_NO_TRANS : TILEMM_TRANS;
+    const int64_t along = p->k > 0 ? p->k : 1; /* a leading dimension is never 0 */
 
     return check_ours(machine,
                       tilemm_sgemm(machine->ctx, TILEMM_ROW_MAJOR, (tilemm_op_t)a, (tilemm_op_t)b,
-                                   p->m, p->n, p->k, 1.0f, p->a, p->trans ? p->m : p->k, p->b,
-                                   p->trans ? p->n : p->k, p->k ? 0.0f : 2.0f, p->c, p->n));
+                                   p->m, p->n, p->k, 1.0f, p->a, p->trans ? p->m : along, p->b,
+                                   p->trans ? p->n : along, p->k ? 0.0f : 2.0f, p->c, p->n));
 }
 
 /* The cycles that a call takes, or -1 where the device has no such variant or something failed. */
