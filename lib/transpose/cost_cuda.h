@@ -32,7 +32,7 @@ typedef struct {
     int stride_least;        /* runs, of which one is saved: few, and a prime, for any shape */
     int stride_most;         /* likewise, beyond which chains are too few and too long */
     int run_bytes_least;     /* of a run that is moved: a sector */
-    int intervals_most;      /* of a move from one leading dimension to another: two launches each */
+    int intervals_most; /* of a move from one leading dimension to another: two launches each */
 } tilemm__transpose_cost_t;
 
 /* As measured on an H200. */
