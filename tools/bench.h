@@ -200,9 +200,6 @@ void bench_against(const machine_t *machine, char *text, size_t size);
 /* A shape that no array can have: EXIT_FAILED, after a message. */
 int bench_too_large(const char *verb, const char *size);
 
-/* Append to a text in an array of `size` bytes. */
-void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-
 static inline int64_t given(int64_t value, int64_t otherwise)
 {
     return value == NOT_GIVEN ? otherwise : value;

@@ -326,3 +326,13 @@ int output_close(output_t *output, int status)
         unlink(output->temporary);
     return status;
 }
+
+void append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, size - used, format, arguments);
+    va_end(arguments);
+}

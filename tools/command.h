@@ -145,4 +145,7 @@ int command_options(int argc, char **argv, const char *help, command_option_t *o
 /* The processor's name, or "". */
 void command_cpu_name(char *name, size_t size);
 
+/* Append to a text in an array of `size` bytes. */
+void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
 #endif

@@ -1,41 +1,10 @@
 /* banks.c - what one warp's access to shared memory costs, by the rules that the CUDA C++
- * Programming Guide gives for each compute capability; and what is wrong with an access that is
- * refused.
+ * Programming Guide gives for each compute capability.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "warp.h"
 
 enum { MAX_BANKS = 32, MAX_WORDS = 4 * WARP };
-
-tilemm_status_t tilemm_model_check(int cc, const tilemm_warp_access_t *access, char *message,
-                                   size_t size)
-{
-    if (size > 0)
-        message[0] = '\0';
-    if (cc < 10) {
-        snprintf(message, size, "cc = %d, must be 10 (compute capability 1.0) or more", cc);
-        return TILEMM_INVALID_ARGUMENT;
-    }
-    if (!access) {
-        snprintf(message, size, "access is NULL");
-        return TILEMM_INVALID_ARGUMENT;
-    }
-    int width = access->elem_bytes;
-    if (width != 1 && width != 2 && width != 4 && width != 8 && width != 16) {
-        snprintf(message, size, "elem_bytes = %d, must be 1, 2, 4, 8 or 16", width);
-        return TILEMM_INVALID_ARGUMENT;
-    }
-    for (int lane = 0; lane < WARP; lane++)
-        if (access->active >> lane & 1 && access->addr[lane] % (unsigned)width) {
-            snprintf(message, size, "addr[%d] = %" PRIu64 ", must be a multiple of elem_bytes = %d",
-                     lane, access->addr[lane], width);
-            return TILEMM_INVALID_ARGUMENT;
-        }
-    return TILEMM_SUCCESS;
-}
 
 /* An access as it is served: what was served so far, and what that cost. */
 typedef struct {

@@ -1,7 +1,10 @@
 /* run_columns.c - reductions on the CPU down the rows of a matrix: blocks of adjacent columns.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "run_cpu.h"
+#include "lib/size.h"
+#include "results.h"
+#include "run_columns.h"
+#include "run_vectors.h"
 
 enum {
     LANES = TILEMM__TILE_LANES,

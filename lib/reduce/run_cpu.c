@@ -6,7 +6,10 @@
 #endif
 
 #include "lib/cpu/cpu.h"
-#include "run_cpu.h"
+#include "lib/size.h"
+#include "results.h"
+#include "run_columns.h"
+#include "run_vectors.h"
 
 /* kind: 0 across, 1 down, 2 segments. */
 static const char *kernel_name(tilemm__isa_t isa, int kind)

@@ -2,7 +2,9 @@
  * sums of tiles become the sums of vectors.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "run_cpu.h"
+#include "lib/size.h"
+#include "results.h"
+#include "run_vectors.h"
 
 enum {
     LANES = TILEMM__TILE_LANES,

@@ -6,7 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "candidates_cuda.h"
 #include "lib/size.h"
+#include "plan_fused.h"
+#include "plan_planes_cuda.h"
 
 enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
@@ -20,17 +23,6 @@ enum {
 
 /* ---- what methods share --------------------------------------------------------------------- */
 
-int tilemm__sgemm_is_allowed(const tilemm__limits_t *limits, int variant)
-{
-    return !strncmp(tilemm__sgemm_rows[variant].name, limits->variant,
-                    strcspn(limits->variant, "+"));
-}
-
-int tilemm__sgemm_may_divide_k(const tilemm__limits_t *limits)
-{
-    return !strchr(limits->variant, '+');
-}
-
 /* Among the rows of a tile, that of a problem's transposes. */
 static int transposes(const tilemm__sgemm_args_t *args)
 {
@@ -42,36 +34,6 @@ static int64_t split(int64_t k, int64_t splits, int64_t unit, int64_t *k_split)
 {
     *k_split = tilemm__round_up(tilemm__div_up(k, splits), unit);
     return tilemm__div_up(k, *k_split);
-}
-
-size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
-                                   const tilemm__sgemm_trial_t *trial)
-{
-    if (trial->splits == 1 || trial->cluster)
-        return 0;
-    return (size_t)trial->splits * (size_t)args->batch_count * (size_t)args->m * (size_t)args->n *
-           sizeof(float);
-}
-
-void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_splitk_t *splitk)
-{
-    enum { MANY_SPLITS = 16, LANES = 256, LANES_OF_MANY = 32 };
-    const int many = trial->splits >= MANY_SPLITS;
-    const int64_t count = args->batch_count * args->m * args->n;
-    const int64_t blocks = tilemm__div_up(count, many ? LANES_OF_MANY : LANES);
-
-    splitk->blocks = 0;
-    if (tilemm__sgemm_partial_bytes(args, trial) == 0)
-        return;
-    *splitk = (tilemm__sgemm_splitk_t){
-        .args = *args,
-        .splits = trial->splits,
-        .count = count,
-        .variant = many ? TILEMM__sgemm_splitk_sm75_32x8 : TILEMM__sgemm_splitk_sm75_256x1,
-        .blocks = (unsigned)tilemm__min(blocks, MOST_BLOCKS),
-        .concurrent = limits->cuda->cc >= 90,
-    };
 }
 
 /* ---- C = beta C ----------------------------------------------------------------------------- */

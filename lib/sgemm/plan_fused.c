@@ -1,10 +1,11 @@
 /* plan_fused.c - plans of SGEMM on tensor cores in one kernel, which makes BF16 planes itself.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "plan_cuda.h"
+#include "plan_fused.h"
 
 #include <string.h>
 
+#include "candidates_cuda.h"
 #include "lib/size.h"
 
 enum {

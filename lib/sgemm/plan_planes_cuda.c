@@ -2,10 +2,11 @@
  * much of k and of a batch is taken at a time, the schedules, and where all lies in the workspace.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "plan_cuda.h"
+#include "plan_planes_cuda.h"
 
 #include <string.h>
 
+#include "candidates_cuda.h"
 #include "lib/size.h"
 
 enum {

@@ -1,131 +1,13 @@
-/* run_cpu.c - transpositions on the CPU, as the plan says: blocks over threads, out of place.
+/* run_cpu.c - transpositions on the CPU, as the plan says.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
 
-#include "run_cpu.h"
-
+#include "blocks_cpu.h"
 #include "lib/cpu/cpu.h"
-
-/* ---- blocks -------------------------------------------------------------------------------- */
-
-typedef struct {
-    int64_t rows, cols; /* of the source's block */
-    const char *src;
-    char *dst;
-    int hints;
-} block_t;
-
-/* Task number `task`: a block of a matrix of the batch. Row blocks follow each other, so that a
- * thread writes along the rows of the result, or column blocks, so that it reads along those of the
- * source. */
-static block_t find_block(const job_t *job, int64_t task, int trans)
-{
-    const tilemm__transpose_cpu_blocks_t *const b = &job->plan->blocks;
-    const tilemm__transpose_args_t *const args = job->args;
-    const int64_t size = (int64_t)args->elem_size;
-    const int64_t row_blocks = tilemm__transpose_row_blocks(b);
-    const int64_t col_blocks = tilemm__transpose_col_blocks(b);
-    const int64_t matrix = task / (row_blocks * col_blocks);
-    const int64_t of_it = task % (row_blocks * col_blocks);
-    const int64_t row_block =
-        (b->along_rows ? of_it / col_blocks : of_it % row_blocks) - (b->head > 0);
-    const int64_t col_block =
-        (b->along_rows ? of_it % col_blocks : of_it / row_blocks) - (b->head_cols > 0);
-    const int64_t i = row_block < 0 ? 0 : b->head + row_block * b->block_rows;
-    const int64_t j = col_block < 0 ? 0 : b->head_cols + col_block * b->block_cols;
-    block_t block;
-
-    block.rows = row_block < 0 ? b->head : tilemm__min(b->block_rows, b->rows - i);
-    block.cols = col_block < 0 ? b->head_cols : tilemm__min(b->block_cols, b->cols - j);
-    block.src = args->src;
-    if (block.src)
-        block.src += (matrix * args->stride_src + i * b->ld_src + j) * size;
-    block.dst =
-        (char *)args->dst +
-        (matrix * args->stride_dst + (trans ? j * b->ld_dst + i : i * b->ld_dst + j)) * size;
-    block.hints = b->stream && row_block >= 0 ? TILEMM__BLOCK_STREAM : 0;
-    return block;
-}
-
-/* Prefetch a block of the source while another one is worked on. Always inlined: a compiler that
- * sees a function without effects leaves out its calls. */
-static inline __attribute__((always_inline)) void prefetch_block(const block_t *block, int64_t ld,
-                                                                 int64_t size)
-{
-    int64_t i, at;
-
-    for (i = 0; i < block->rows; i++)
-        for (at = 0; at < block->cols * size; at += 64)
-            __builtin_prefetch(block->src + i * ld * size + at, 0, 2);
-}
-
-static void transpose_blocks(const job_t *job, thread_t me)
-{
-    const tilemm__transpose_cpu_blocks_t *const b = &job->plan->blocks;
-    const int64_t size = (int64_t)job->args->elem_size;
-    const int64_t ld = tilemm__transpose_block_ld(b->block_cols, job->args->elem_size);
-    /* 64: vectors read from it are best aligned. */
-    char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
-    size_t bytes;
-    char *const scratch = my_scratch(job, me, stack, &bytes);
-    int64_t task, end;
-
-    my_share(me, tilemm__transpose_tasks(b), &task, &end);
-    for (; task < end; task++) {
-        const block_t block = find_block(job, task, 1);
-
-        const int ahead = b->ahead && task + 1 < end;
-        const block_t next = ahead ? find_block(job, task + 1, 1) : block;
-
-        if (b->buffered) {
-            if (ahead)
-                prefetch_block(&next, b->ld_src, size);
-            copy_rows(scratch, ld, block.src, b->ld_src, block.rows, block.cols, size);
-            job->kernels->block[job->plan->kind](block.rows, block.cols, scratch, ld, block.dst,
-                                                 b->ld_dst, job->args->alpha,
-                                                 block.hints | TILEMM__BLOCK_NEAR, NULL);
-        } else if (b->lines) {
-            const int64_t scratch_ld =
-                tilemm__transpose_block_ld(b->block_rows, job->args->elem_size);
-
-            job->kernels->block[job->plan->kind](block.rows, block.cols, block.src, b->ld_src,
-                                                 scratch, scratch_ld, job->args->alpha, 0,
-                                                 ahead ? next.src : NULL);
-            job->kernels->stream(block.cols, block.rows * size, scratch, scratch_ld * size,
-                                 block.dst, b->ld_dst * size);
-        } else {
-            job->kernels->block[job->plan->kind](block.rows, block.cols, block.src, b->ld_src,
-                                                 block.dst, b->ld_dst, job->args->alpha,
-                                                 block.hints, ahead ? next.src : NULL);
-        }
-    }
-}
-
-void tilemm__cpu_copy_blocks(const job_t *job, thread_t me)
-{
-    const tilemm__transpose_cpu_blocks_t *const b = &job->plan->blocks;
-    const int64_t size = (int64_t)job->args->elem_size;
-    int64_t task, end, i;
-
-    my_share(me, tilemm__transpose_tasks(b), &task, &end);
-    for (; task < end; task++) {
-        const block_t block = find_block(job, task, 0);
-
-        if (job->plan->method == TILEMM__TRANSPOSE_CPU_FILL)
-            for (i = 0; i < block.rows; i++)
-                memset(block.dst + i * b->ld_dst * size, 0, (size_t)(block.cols * size));
-        else if (job->plan->kind == TILEMM__TRANSPOSE_SCALED)
-            for (i = 0; i < block.rows; i++)
-                job->kernels->scale(
-                    block.cols, (const float *)(const void *)(block.src + i * b->ld_src * size),
-                    (float *)(void *)(block.dst + i * b->ld_dst * size), job->args->alpha);
-        else
-            copy_rows(block.dst, b->ld_dst, block.src, b->ld_src, block.rows, block.cols, size);
-    }
-}
+#include "run_inplace_cpu.h"
 
 /* ---- the backend's functions --------------------------------------------------------------- */
 
@@ -201,7 +83,7 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args,
     }
     set_name(ctx, &plan, (int)args->elem_size);
     if (plan.method == TILEMM__TRANSPOSE_CPU_SIMD)
-        on_threads(&job, transpose_blocks);
+        on_threads(&job, tilemm__cpu_transpose_blocks);
     else if (plan.method == TILEMM__TRANSPOSE_CPU_COPY || plan.method == TILEMM__TRANSPOSE_CPU_FILL)
         on_threads(&job, tilemm__cpu_copy_blocks);
     else

@@ -8,7 +8,8 @@
 
 #include "kernels/transpose/inplace.h"
 
-#include "run_cpu.h"
+#include "blocks_cpu.h"
+#include "run_inplace_cpu.h"
 
 /* ---- squares, and the move ----------------------------------------------------------------- */
 

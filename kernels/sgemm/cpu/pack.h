@@ -3,6 +3,8 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 
+#include "vectors.h"
+
 /* ---- squares of four ---------------------------------------------------------------------- */
 
 /* Within each four floats of a vector: the first or last two of x and of y, interleaved (LOW, HIGH)

@@ -26,25 +26,7 @@
 
 #include "kernels.h"
 #include "kernels/sgemm/layout.h"
-
-/* Whatever CFLAGS say: at -O2 some loops would stay, and with them all sums lie in memory. */
-#if defined(__GNUC__) && !defined(__clang__)
-#pragma GCC optimize("O3")
-#endif
-
-#define TILE_INLINE static inline __attribute__((always_inline))
-/* Unrolled early, so that arrays of vectors become registers. */
-#define TILE_UNROLL _Pragma("GCC unroll 32")
-#define TILE_LEAST(x, y) ((x) < (y) ? (x) : (y))
-
-typedef float vec_t __attribute__((vector_size(TILE_BYTES)));
-typedef float four_t __attribute__((vector_size(16)));
-/* The same in memory that is aligned to a float only. */
-typedef float vec_mem_t __attribute__((vector_size(TILE_BYTES), aligned(4), may_alias));
-typedef float four_mem_t __attribute__((vector_size(16), aligned(4), may_alias));
-
-enum { VECTOR = TILE_BYTES / 4, VECTORS = TILE_NR / VECTOR };
-enum { LINE = 16 }; /* floats in a cache line */
+#include "vectors.h"
 
 /* ---- the micro-kernel -------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
-/* run_cpu.h - what the CPU's transpositions out of place (run_cpu.c) and in place
- * (run_inplace_cpu.c) share: threads, their scratch, and rows that are copied.
+/* team_cpu.h - what the CPU's transpositions out of place and in place share: threads, their
+ * scratch, and rows that are copied.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_LIB_TRANSPOSE_RUN_CPU_H
-#define TILEMM_LIB_TRANSPOSE_RUN_CPU_H
+#ifndef TILEMM_LIB_TRANSPOSE_TEAM_CPU_H
+#define TILEMM_LIB_TRANSPOSE_TEAM_CPU_H
 
 #include <string.h>
 #ifdef _OPENMP
@@ -72,10 +72,5 @@ static inline void on_threads(const job_t *job, void (*part)(const job_t *job, t
 #pragma omp parallel num_threads(job->plan->threads)
     part(job, of_team());
 }
-
-/* run_cpu.c: zeros, scaled rows and plain ones, in blocks. */
-void tilemm__cpu_copy_blocks(const job_t *job, thread_t me);
-/* run_inplace_cpu.c: what the plan says, but FILL. */
-void tilemm__cpu_run_inplace(const job_t *job);
 
 #endif

@@ -1,0 +1,80 @@
+/* plan_types_cuda.h - what a plan of SGEMM on a GPU holds: the structs that its kernels take.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_LIB_SGEMM_PLAN_TYPES_CUDA_H
+#define TILEMM_LIB_SGEMM_PLAN_TYPES_CUDA_H
+
+#include "cost_cuda.h"
+#include "kernels/args.h"
+#include "kernels/sgemm/cuda/ffma.h"
+#include "kernels/sgemm/cuda/fused.h"
+#include "kernels/sgemm/cuda/planes.h"
+#include "kernels/sgemm/cuda/skinny.h"
+#include "lib/plan.h"
+
+typedef enum {
+    TILEMM__SGEMM_NOTHING,     /* k = 0, beta = 1: C is the result */
+    TILEMM__SGEMM_SCALE,       /* k = 0: C = beta C */
+    TILEMM__SGEMM_FFMA,        /* FP32 multiply-adds on shared tiles */
+    TILEMM__SGEMM_SKINNY,      /* the same for few rows or columns */
+    TILEMM__SGEMM_SMALL_BATCH, /* the same for many small matrices */
+    TILEMM__SGEMM_FUSED,       /* tensor cores, BF16 planes made in the kernel */
+    TILEMM__SGEMM_PLANES       /* tensor cores, FP16 planes made by a pass */
+} tilemm__sgemm_method_t;
+
+/* Skinny: in the workspace the partial products, then the counters, which are zeroed before. */
+typedef struct {
+    tilemm__sgemm_skinny_t product;
+    tilemm__sgemm_zero_t zero; /* if blocks is not 0 */
+} tilemm__sgemm_skinny_plan_t;
+
+/* Tiles. If the fringe has blocks, its few rows or columns at the end of C are not among those of
+ * the tiles: they are computed by a concurrent kernel. Neither needs workspace then. */
+typedef struct {
+    tilemm__sgemm_ffma_t tiles;
+    tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
+    tilemm__sgemm_skinny_t fringe; /* likewise */
+} tilemm__sgemm_ffma_plan_t;
+
+typedef struct {
+    tilemm__sgemm_fused_t product;
+    tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
+} tilemm__sgemm_fused_plan_t;
+
+/* The kernels of a part of k of a group of matrices, one after the other. */
+typedef struct {
+    tilemm__sgemm_zero_t zero;
+    tilemm__sgemm_make_planes_t make;
+    tilemm__sgemm_planes_product_t product;
+    tilemm__sgemm_exact_lines_t exact;
+} tilemm__sgemm_planes_part_t;
+
+/* k is taken in parts of k_part (a multiple of TILEMM__SGEMM_PLANES_BLOCK, or all of k), and the
+ * batch in groups of batch_group matrices. part[i][j]: i is 1 for the last group, j for the last
+ * part of k, if they are smaller than the others. */
+typedef struct {
+    int64_t k_part, batch_group;
+    /* Bytes from the workspace's begin. `sparse` has three words: A's, B's, and whether there are
+     * exact lines. */
+    size_t hi_a, lo_a, hi_b, lo_b, exponents_a, exponents_b;
+    size_t states_a, states_b, sparse, counters, partial;
+    size_t zero; /* the states, sparse and counters */
+    tilemm__sgemm_planes_part_t part[2][2];
+} tilemm__sgemm_planes_cuda_plan_t;
+
+typedef struct {
+    tilemm__sgemm_method_t method;
+    int variant;      /* of the main kernel; -1 for NOTHING */
+    size_t workspace; /* bytes */
+    char name[64];    /* "sgemm_ffma_sm80_64x64x16_nt+splitk4"; "" for NOTHING */
+    union {
+        tilemm__sgemm_scale_t scale;
+        tilemm__sgemm_ffma_plan_t ffma;
+        tilemm__sgemm_skinny_plan_t skinny;
+        tilemm__sgemm_small_batch_t small_batch;
+        tilemm__sgemm_fused_plan_t fused;
+        tilemm__sgemm_planes_cuda_plan_t planes;
+    } as;
+} tilemm__sgemm_cuda_plan_t;
+
+#endif
