@@ -53,9 +53,6 @@ typedef struct {
     int64_t b_inv;   /* b b_inv = 1 (mod a) */
 } tilemm__inplace_t;
 
-/* Fill in *view for m x n; both at least 1. */
-void tilemm__inplace_init(tilemm__inplace_t *view, int64_t m, int64_t n);
-
 /* Whether to permute forward, in the input slots, before the move. */
 TILEMM__LAYOUT int tilemm__inplace_forward(int64_t rows, int64_t cols)
 {

@@ -6,9 +6,8 @@
 #include <config.h>
 #endif
 
-#include "kernels/transpose/inplace.h"
-
 #include "blocks_cpu.h"
+#include "inplace_view.h"
 #include "run_inplace_cpu.h"
 
 /* ---- squares, and the move ----------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tests/support/check.h"
-#include "kernels/transpose/inplace.h"
+#include "lib/transpose/inplace_view.h"
 
 enum { MAX_SIDE = 40, MAX_SLOTS = MAX_SIDE * MAX_SIDE };
 

@@ -1,11 +1,11 @@
-/* inplace.c - the constants of an in-place transposition.
+/* inplace_view.c - see inplace_view.h.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
 
-#include "kernels/transpose/inplace.h"
+#include "inplace_view.h"
 
 static int64_t gcd(int64_t x, int64_t y)
 {
