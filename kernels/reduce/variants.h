@@ -11,7 +11,7 @@
  *
  * A tile is written rows x lanes where a warp has all of it, vectors x rows x lanes where a warp
  * has several vectors, and warps x rows x columns where the warps of a block share columns: rows
- * are those that one loop iteration loads. */
+ * are the ones that one loop iteration loads. */
 #ifndef TILEMM_KERNELS_REDUCE_VARIANTS_H
 #define TILEMM_KERNELS_REDUCE_VARIANTS_H
 

@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 
 #include "lib/internal.h"
+#include "lib/plan.h"
 #include "lib/traits.h"
 
 typedef struct tilemm__cuda_buffer {
@@ -58,6 +59,9 @@ int tilemm__cuda_is_on_host(tilemm_t ctx, const void *pointer);
  * has code for. */
 void tilemm__cuda_read_traits(tilemm__cuda_traits_t *traits, int device, const char *arch,
                               int built);
+
+/* What a plan for the context's device is given, with at most `workspace` bytes. */
+tilemm__limits_t tilemm__cuda_limits(tilemm_t ctx, size_t workspace);
 
 /* ---- lib/cuda/workspace.c ----------------------------------------------------------------- */
 

@@ -109,3 +109,11 @@ void tilemm__cuda_read_traits(tilemm__cuda_traits_t *traits, int device, const c
     traits->shared_per_sm = (size_t)attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor, device);
     traits->l2_bytes = (size_t)attribute(cudaDevAttrL2CacheSize, device);
 }
+
+tilemm__limits_t tilemm__cuda_limits(tilemm_t ctx, size_t workspace)
+{
+    return (tilemm__limits_t){.cuda = &tilemm__cuda(ctx)->traits,
+                              .math = ctx->math,
+                              .workspace = workspace,
+                              .variant = ctx->variant};
+}

@@ -43,19 +43,9 @@ static void store_empty(const tilemm__reduce_args_t *args)
     }
 }
 
-static tilemm__limits_t limits_of(tilemm_t ctx)
-{
-    const tilemm__limits_t limits = {.cpu = tilemm__cpu_traits(ctx),
-                                     .math = ctx->math,
-                                     .threads = tilemm__cpu_threads(ctx),
-                                     .workspace = SIZE_MAX,
-                                     .variant = ctx->variant};
-    return limits;
-}
-
 static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
-    tilemm__limits_t limits = limits_of(ctx);
+    tilemm__limits_t limits = tilemm__cpu_limits(ctx);
     tilemm__reduce_cpu_plan_t plan;
     void *workspace = NULL;
     tilemm__plan_reduce_cpu(args, &limits, &plan);
@@ -131,7 +121,7 @@ static tilemm__reduce_args_t segment_of(const tilemm__segments_args_t *args, int
 tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
 {
     const tilemm__reduce_cpu_t *k = tilemm__cpu_kernels(ctx)->reduce;
-    const tilemm__limits_t limits = limits_of(ctx);
+    const tilemm__limits_t limits = tilemm__cpu_limits(ctx);
     tilemm__segments_cpu_plan_t plan;
     int64_t longer = 0; /* segments that all threads take, one at a time */
     tilemm__plan_segments_cpu(args, &limits, &plan);

@@ -7,15 +7,6 @@
 #include "plan_cuda.h"
 #include "rows_cuda.h"
 
-static tilemm__limits_t limits_of(tilemm_t ctx, size_t workspace)
-{
-    const tilemm__limits_t limits = {.cuda = &tilemm__cuda(ctx)->traits,
-                                     .math = ctx->math,
-                                     .workspace = workspace,
-                                     .variant = ctx->variant};
-    return limits;
-}
-
 /* ---- vectors ---------------------------------------------------------------------------- */
 
 /* Where a launch leaves partial results, or NULL if it always finishes vectors. */
@@ -109,7 +100,7 @@ static int run_vectors(const tilemm__reduce_cuda_plan_t *plan, const tilemm__red
 
 tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
-    tilemm__limits_t limits = limits_of(ctx, SIZE_MAX);
+    tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__reduce_cuda_plan_t plan;
     void *workspace = NULL;
     int error = tilemm__plan_reduce_cuda(args, &limits, &plan);
@@ -155,7 +146,7 @@ static void place_lists(void *workspace, tilemm__segment_lists_t *lists)
 tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
 {
     const cudaStream_t stream = tilemm__cuda(ctx)->stream;
-    tilemm__limits_t limits = limits_of(ctx, SIZE_MAX);
+    tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__segments_cuda_plan_t plan;
     void *workspace = NULL;
     int error = tilemm__plan_segments_cuda(args, &limits, &plan);

@@ -150,7 +150,7 @@ static void plan_panels(const shape_t *x, plan_t *plan)
         while (b->m_part > b->mr &&
                tilemm__div_up(b->m_panel, b->m_part) * (b->n_panel / b->nr) < parts)
             b->m_part = tilemm__round_up(b->m_part / 2, b->mr);
-        /* Not so many that handing them out costs. */
+        /* A bound on the parts: handing them out takes time. */
         b->n_part = b->nr * tilemm__max(1, tilemm__div_up(b->m_panel, b->m_part) *
                                                (b->n_panel / b->nr) / (4 * parts));
     } else if (b->in_place && !b->direct) {

@@ -30,7 +30,7 @@ static int is_bulk(const tilemm__sgemm_args_t *args, int64_t splits)
            tilemm__is_aligned(args->c, args->ldc, args->stride_c, args->batch_count);
 }
 
-/* The largest tile has two rows: whether this is the one for so many splits. */
+/* The largest tile has two rows: whether this is the one for that number of splits. */
 static int is_chosen_of_two(const tilemm__sgemm_args_t *args, int variant, int64_t splits)
 {
     const int bulk = args->k <= TILEMM__SGEMM_FUSED_BULK_MOST_K && is_bulk(args, splits);

@@ -42,7 +42,7 @@ static size_t take(size_t *at, int64_t bytes)
     return begin;
 }
 
-/* Lay out planes of so much of k of so many matrices. Returns the bytes. */
+/* Lay out the planes of a part of k of a group of matrices. Returns the bytes. */
 static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_part,
                       int64_t batch_group, tilemm__sgemm_planes_cuda_plan_t *plan)
 {

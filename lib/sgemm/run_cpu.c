@@ -73,7 +73,7 @@ static void use_panels(product_t *x, void *memory)
     x->ns = x->ms + x->plan->ms_bytes;
 }
 
-/* A thread's share of so many panels. */
+/* A thread's share of a number of panels. */
 static void pack(const product_t *x, const block_t *at, int64_t panels, int thread, int threads,
                  void (*pack_panels)(const product_t *x, const block_t *at, int64_t first,
                                      int64_t end))

@@ -144,8 +144,7 @@ static int run_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,
 tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     const tilemm__cuda_state_t *state = tilemm__cuda(ctx);
-    tilemm__limits_t limits = {
-        .cuda = &state->traits, .math = ctx->math, .workspace = SIZE_MAX, .variant = ctx->variant};
+    tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__sgemm_cuda_plan_t plan;
     char *workspace = NULL;
     int error = 0;
@@ -179,10 +178,7 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
 
 size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
-    const tilemm__limits_t limits = {.cuda = &tilemm__cuda(ctx)->traits,
-                                     .math = ctx->math,
-                                     .workspace = SIZE_MAX,
-                                     .variant = ctx->variant};
+    const tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__sgemm_cuda_plan_t plan;
 
     /* A call that cannot be done is refused, and needs none. */

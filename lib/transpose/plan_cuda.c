@@ -109,7 +109,7 @@ static int is_gapless(const tilemm__transpose_args_t *args, int64_t each)
            args->ld_dst == args->rows && (args->batch_count == 1 || args->stride_dst == each);
 }
 
-/* Whether an index of 32 bits holds every element of source and result, and those that the last
+/* Whether an index of 32 bits holds every element of source and result, and the ones that the last
  * blocks number behind the end. */
 static int has_short_index(const tilemm__transpose_args_t *args)
 {

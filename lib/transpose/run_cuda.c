@@ -8,16 +8,6 @@
 
 /* Everything here returns a cudaError_t, 0 for success, which goes up to the entry point. */
 
-static tilemm__limits_t limits_of(tilemm_t ctx, size_t workspace)
-{
-    const tilemm__limits_t limits = {.cuda = &tilemm__cuda(ctx)->traits,
-                                     .math = ctx->math,
-                                     .workspace = workspace,
-                                     .variant = ctx->variant};
-
-    return limits;
-}
-
 static int run_plan(const tilemm__transpose_cuda_plan_t *plan, void *stream)
 {
     const tilemm__transpose_launch_t *launch = &plan->launch;
@@ -43,7 +33,7 @@ static int run_plan(const tilemm__transpose_cuda_plan_t *plan, void *stream)
 
 tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args)
 {
-    const tilemm__limits_t limits = limits_of(ctx, 0);
+    const tilemm__limits_t limits = tilemm__cuda_limits(ctx, 0);
     tilemm__transpose_cuda_plan_t plan;
     int error;
 
@@ -213,7 +203,7 @@ tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__trans
     const size_t want = tilemm__transpose_inplace_cuda_want(args, &state->traits);
     size_t got = 0;
     void *workspace = want ? tilemm__cuda_workspace(ctx, want, &got) : NULL;
-    const tilemm__limits_t limits = limits_of(ctx, got);
+    const tilemm__limits_t limits = tilemm__cuda_limits(ctx, got);
     tilemm__transpose_inplace_cuda_plan_t plan;
     inplace_t in;
     int error;

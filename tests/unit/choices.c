@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "tests/support/random.h"
+
 const choices_machine_t choices_machines[CHOICES_MACHINES] = {
     {{"T4", 75, 40, 1024, 64 << 10, 64 << 10, 4 << 20, (size_t)15 << 30},
      {"generic, no L3", TILEMM__ISA_GENERIC, 1, 16 << 10, 256 << 10, 256 << 10}},
@@ -17,15 +19,11 @@ const choices_machine_t choices_machines[CHOICES_MACHINES] = {
      {"server, AMX", TILEMM__ISA_AMX, 112, 48 << 10, 2 << 20, 105 << 20}},
 };
 
-/* splitmix64, by Sebastiano Vigna. */
 uint64_t choices_random(uint64_t below)
 {
-    static uint64_t state = 1;
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    static rng_t rng = {1};
 
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ (z >> 31)) % below;
+    return rng_bits(&rng) % below;
 }
 
 int64_t choices_size(int64_t most)

@@ -24,7 +24,7 @@ void *choices_address(void);
 /* Bytes of workspace: mostly all that is asked for. */
 size_t choices_workspace(void);
 
-/* Each prints so many lines. */
+/* Each prints a line for each of `problems` problems. */
 void choices_sgemm(int problems);
 void choices_transpose(int problems);
 void choices_reduce(int problems);

@@ -20,7 +20,7 @@ static int column_conflicts(int cc, int rows, int pitch, int col, int elem_bytes
     return cost.conflicts;
 }
 
-/* The library's own layouts are those that the search finds, or as good. */
+/* The library's own layouts are the ones that the search finds, or have the same cost. */
 static void test_own_layouts(void)
 {
     static const tilemm_tile_access_t both[] = {{1, 32, 1}, {32, 1, 1}};

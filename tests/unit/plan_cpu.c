@@ -7,8 +7,10 @@
 
 #include "cpu_kernels.h"
 #include "lib/sgemm/plan_cpu.h"
+#include "lib/size.h"
 #include "lib/transpose/plan_cpu.h"
 #include "tests/support/check.h"
+#include "tests/support/random.h"
 
 enum { PROBLEMS = 30000 };
 
@@ -20,15 +22,12 @@ static const tilemm__cpu_traits_t machines[] = {
     {"a small machine", TILEMM__ISA_GENERIC, 1, 8 << 10, 64 << 10, 64 << 10},
 };
 
-/* splitmix64, by Sebastiano Vigna. */
+/* From 0 to below - 1. */
 static uint64_t number(uint64_t below)
 {
-    static uint64_t state = 1;
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    static rng_t rng = {1};
 
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (z ^ (z >> 31)) % below;
+    return (uint64_t)rng_range(&rng, 0, (int64_t)below - 1);
 }
 
 /* From 1 on, of any order of magnitude below 2^bits. */
@@ -37,12 +36,6 @@ static int64_t size(int bits)
     const int64_t least = INT64_C(1) << number((uint64_t)bits);
 
     return least + (int64_t)number((uint64_t)least);
-}
-
-/* How many pieces of `piece` cover `total`. */
-static int64_t pieces(int64_t total, int64_t piece)
-{
-    return (total - 1) / piece + 1;
 }
 
 static void check_sgemm(const tilemm__limits_t *limits)
@@ -89,8 +82,9 @@ static void check_sgemm(const tilemm__limits_t *limits)
     if (plan.way == TILEMM__SGEMM_CPU_BLOCKED && b->shared)
         CHECK(plan.threads > 1 && plan.tasks == 1, SGEMM);
     else
-        CHECK(plan.threads <= plan.tasks &&
-                  plan.tasks == pieces(m, plan.m_task) * pieces(n, plan.n_task) * args.batch_count,
+        CHECK(plan.threads <= plan.tasks && plan.tasks == tilemm__div_up(m, plan.m_task) *
+                                                              tilemm__div_up(n, plan.n_task) *
+                                                              args.batch_count,
               SGEMM);
     if (plan.way == TILEMM__SGEMM_CPU_VECTOR) {
         CHECK(m == 1 && plan.vector.kc <= TILEMM__SGEMM_VECTOR_PIECE &&

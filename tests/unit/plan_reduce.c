@@ -8,6 +8,7 @@
 #include "lib/reduce/plan_cuda.h"
 #include "lib/reduce/rows_cuda.h"
 #include "tests/support/check.h"
+#include "tests/support/random.h"
 #include "tilemm.h"
 
 enum { PROBLEMS = 20000, MACHINES = 3 };
@@ -21,15 +22,12 @@ static const tilemm__cpu_traits_t cpus[MACHINES] = {
     {"arm", TILEMM__ISA_NEON, 64, 65536, (size_t)1 << 20, (size_t)32 << 20},
     {"server", TILEMM__ISA_AVX512, 96, 49152, (size_t)2 << 20, (size_t)105 << 20}};
 
-/* From 0 to below - 1: splitmix64, by Sebastiano Vigna. */
+/* From 0 to below - 1. */
 static int64_t random_below(int64_t below)
 {
-    static uint64_t state;
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    static rng_t rng = {0};
 
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (int64_t)((z ^ (z >> 31)) % (uint64_t)below);
+    return rng_range(&rng, 0, below - 1);
 }
 
 /* From 1 to 2^(bits + 1), of any order of magnitude. */

@@ -8,6 +8,7 @@
 #include "lib/sgemm/plan_cuda.h"
 #include "lib/size.h"
 #include "tests/support/check.h"
+#include "tests/support/random.h"
 
 static const tilemm__cuda_traits_t devices[] = {
     {"T4", 75, 40, 1024, 64 << 10, 64 << 10, 4 << 20, (size_t)15 << 30},
@@ -17,15 +18,12 @@ static const tilemm__cuda_traits_t devices[] = {
 };
 enum { DEVICES = sizeof devices / sizeof *devices };
 
-/* splitmix64, by Sebastiano Vigna: from 0 to below - 1. */
+/* From 0 to below - 1. */
 static int64_t pick(int64_t below)
 {
-    static uint64_t state = 1;
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    static rng_t rng = {1};
 
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (int64_t)((z ^ (z >> 31)) % (uint64_t)below);
+    return rng_range(&rng, 0, below - 1);
 }
 
 /* A size of any order of magnitude. */

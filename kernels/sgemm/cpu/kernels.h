@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* Small products take a panel of Ns of at most so many floats. */
+/* Small products take a panel of Ns of at most this many floats. */
 enum { TILEMM__SGEMM_SMALL_FLOATS = 8192 };
 
 /* A strip of C, m x n with n <= nr: C = alpha Ms Ns + beta C over k >= 1 steps. */

@@ -45,7 +45,7 @@ typedef struct {
     float alpha;
     int access;    /* bytes that the rows of both operands are aligned to */
     int streaming; /* the data should not stay in the L2 cache */
-    int halo;      /* shifted: rows of a tile beyond those that it writes; see the kernel */
+    int halo;      /* shifted: rows of a tile beyond the rows that it writes; see the kernel */
     int tile_rows, tile_cols, tile_batch; /* elements of src, matrices */
     int unit_in, unit_out;                /* bytes of an access on either side */
 } tilemm__transpose_tiles_t;
