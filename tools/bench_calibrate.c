@@ -1,5 +1,5 @@
-/* bench_calibrate.c - `tilemm bench --calibrate`: measures the constants of SGEMM's cost model on
- * the GPU at hand, and prints them as lib/sgemm/cost_cuda.c holds them.
+/* bench_calibrate.c - `tilemm bench --calibrate`: measures the constants of the cost models on the
+ * GPU at hand, and prints them as lib/<operation>/cost_cuda.c holds them; here those of SGEMM.
  *
  * Each tile is measured in contexts of its own, in which TILEMM_VARIANT leaves the plan no other
  * choice: NAME+ also keeps k whole. A grid gives each multiprocessor one block, or several waves of
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "gpu.h"
+#include "bench_crossovers.h"
+#include "bench_forced.h"
 
-enum { REPS = 9, WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 18 };
+enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 18 };
 
 /* A tile, and the k that are measured. blocks fit a multiprocessor; `alone` of them are a warp for
  * each scheduler. */
@@ -21,7 +21,7 @@ typedef struct {
     const char *tile, *variant; /* as the table names it, and the beginning of its kernel's name */
     int m, n, k, blocks, alone;
     int64_t k1, k2;
-    int math;
+    tilemm_math_t math;
 } tile_t;
 
 #define FFMA(tile, m, n, k, blocks, alone)                                                         \
@@ -88,12 +88,8 @@ typedef struct {
 } problem_t;
 
 typedef struct {
-    machine_t machine;
-    gpu_traits_t gpu;
-    int device;
-    double hertz;
+    forced_t on;
     double launch, bytes; /* cycles; bytes that a multiprocessor moves in a cycle */
-    char kernel[64];      /* of the last measurement */
 } calibration_t;
 
 static int run(const machine_t *machine, void *data)
@@ -109,35 +105,21 @@ static int run(const machine_t *machine, void *data)
                                    p->trans ? p->n : along, p->k ? 0.0f : 2.0f, p->c, p->n));
 }
 
-/* The cycles that a call takes, or -1 where the device has no such variant or something failed. */
-static double cycles(calibration_t *at, const char *variant, int math, int64_t m, int64_t n,
-                     int64_t k)
+/* The cycles that a product takes, or -1: see forced_cycles. */
+static double cycles(calibration_t *at, const char *variant, tilemm_math_t math, int64_t m,
+                     int64_t n, int64_t k)
 {
-    machine_t machine = at->machine;
-    contender_t ours = {.name = "tilemm", .run = run};
-    problem_t problem = {.trans = strstr(variant, "_tn") != NULL, .m = m, .n = n, .k = k};
-    const size_t length = strcspn(variant, "+");
-    double result = -1;
+    problem_t problem = {.trans = strstr(variant, "_tn") != NULL,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .a = forced_operand(&at->on, (size_t)(m * k) * sizeof(float)),
+                         .b = forced_operand(&at->on, (size_t)(n * k) * sizeof(float)),
+                         .c = forced_operand(&at->on, (size_t)(m * n) * sizeof(float))};
+    const double result = problem.a && problem.b && problem.c
+                              ? forced_cycles(&at->on, variant, math, run, &problem)
+                              : -1;
 
-    problem.a = gpu_malloc((size_t)(m * k + 1) * sizeof(float));
-    problem.b = gpu_malloc((size_t)(n * k + 1) * sizeof(float));
-    problem.c = gpu_malloc((size_t)(m * n) * sizeof(float));
-    setenv("TILEMM_VARIANT", variant, 1);
-    if (problem.a && problem.b && problem.c &&
-        tilemm_create(&machine.ctx, TILEMM_BACKEND_CUDA, at->device) == TILEMM_SUCCESS) {
-        /* Not zeros, which need less power and have no exponents. */
-        gpu_fill_async(problem.a, 0x3f, (size_t)(m * k) * sizeof(float), machine.stream);
-        gpu_fill_async(problem.b, 0x3f, (size_t)(n * k) * sizeof(float), machine.stream);
-        tilemm_set_stream(machine.ctx, machine.stream);
-        tilemm_set_math(machine.ctx, (tilemm_math_t)math);
-        if (run_once(&machine, &ours, &problem) == 0 &&
-            strncmp(ours.kernel, variant, length) == 0 &&
-            measure(&machine, &ours, 1, &problem, REPS) == 0)
-            result = ours.median * at->hertz;
-        snprintf(at->kernel, sizeof at->kernel, "%s", ours.kernel);
-        tilemm_destroy(machine.ctx);
-    }
-    unsetenv("TILEMM_VARIANT");
     gpu_free(problem.a);
     gpu_free(problem.b);
     gpu_free(problem.c);
@@ -147,14 +129,27 @@ static double cycles(calibration_t *at, const char *variant, int math, int64_t m
 /* ---- tiles --------------------------------------------------------------------------------------
  */
 
+/* The rows of a grid of `tiles` tiles that is as square as can be, so that its operands are small.
+ */
+static int grid_rows(int count)
+{
+    int down = 1;
+
+    for (int i = 2; i * i <= count; i++)
+        if (count % i == 0)
+            down = i;
+    return down;
+}
+
 /* Cycles of a grid of `waves` tiles for each multiprocessor, k whole; -1 if it is not to be had. */
 static double tile_cycles(calibration_t *at, const tile_t *tile, int waves, int64_t k)
 {
+    const int count = at->on.gpu.sm_count * waves, down = grid_rows(count);
     char variant[64];
 
     snprintf(variant, sizeof variant, "%s+", tile->variant);
-    return cycles(at, variant, tile->math, (int64_t)tile->m * at->gpu.sm_count,
-                  (int64_t)tile->n * waves, k);
+    return cycles(at, variant, tile->math, (int64_t)tile->m * down,
+                  (int64_t)tile->n * (count / down), k);
 }
 
 static cost_t measure_tile(calibration_t *at, const tile_t *tile)
@@ -162,6 +157,7 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
     const int is_planes = tile - tiles >= FIRST_PLANES, is_fused = tile - tiles >= FIRST_FUSED;
     const int alone = is_planes ? 2 : tile->alone, full = is_planes ? 2 : tile->blocks;
     const int many = full * WAVES;
+    const int tiles_of_many = many * at->on.gpu.sm_count, down = grid_rows(tiles_of_many);
     const double steps = (double)((tile->k2 - tile->k1) / tile->k);
     const double alone1 = tile_cycles(at, tile, alone, tile->k1);
     const double alone2 = alone1 < 0 ? -1 : tile_cycles(at, tile, alone, tile->k2);
@@ -174,8 +170,8 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
 
     /* sm90's waves are of pairs: two tiles for each multiprocessor are two waves. */
     if (is_planes) /* the pass that makes planes, in bytes for each step of the deeper grid */
-        passes = ((double)tile->m * at->gpu.sm_count + (double)tile->n * many) * tile->k *
-                 (tile->math == TILEMM_MATH_TF32 ? 6 : 8) / (at->bytes * at->gpu.sm_count);
+        passes = ((double)tile->m * down + (double)tile->n * (tiles_of_many / down)) * tile->k *
+                 (tile->math == TILEMM_MATH_TF32 ? 6 : 8) / (at->bytes * at->on.gpu.sm_count);
     cost.step = ((many2 - many1) / steps - passes) / (is_planes ? many : WAVES);
     cost.item = (many1 - full1) / (is_planes ? many - full : WAVES - 1) - first_steps * cost.step;
     cost.step_alone = is_planes ? cost.step : (alone2 - alone1) / steps;
@@ -199,7 +195,7 @@ static double beside_blocks(calibration_t *at, int index, const cost_t *costs, c
     const cost_t *cost = &costs[index];
     const int64_t k = 8 * 1024;
     const double took = cycles(at, tile->variant, tile->math, tile->m, tile->n, k);
-    const char *divided = strstr(at->kernel, how);
+    const char *divided = strstr(at->on.kernel, how);
 
     if (took < 0 || !divided || !cost->measured)
         return -1;
@@ -231,8 +227,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     double meeting, bytes, second, skinny;
     int splits;
 
-    printf("/* %s, %d multiprocessors, %.0f MHz */\n", at->gpu.name, at->gpu.sm_count,
-           at->hertz / 1e6);
+    printf("/* %s, %d multiprocessors, %.0f MHz */\n", at->on.gpu.name, at->on.gpu.sm_count,
+           at->on.hertz / 1e6);
     printf("static const tile_cost_t tile_costs[] = {\n");
     for (int i = 0; i < TILES; i++) {
         const cost_t *c = &costs[i];
@@ -244,7 +240,7 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     second = beside_blocks(at, FFMA_SM75, costs, "+splitk", &splits);
     if (second > 0)
         second -= 2.0 * tiles[FFMA_SM75].m * tiles[FFMA_SM75].n * sizeof(float) * splits /
-                  (at->bytes * at->gpu.sm_count);
+                  (at->bytes * at->on.gpu.sm_count);
     printf("};\nstatic const family_cost_t family_costs[FAMILIES] = {\n");
     measure_cluster(at, FFMA_128, FFMA_32, costs, &meeting, &bytes);
     printf("    [OF_FFMA]   = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
@@ -253,7 +249,7 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     skinny = cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1 << 17, 1, 4096);
     printf("    [OF_SKINNY] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256),
-           4096.0 * (1 << 17) * sizeof(float) / (skinny * at->gpu.sm_count));
+           4096.0 * (1 << 17) * sizeof(float) / (skinny * at->on.gpu.sm_count));
     measure_cluster(at, FUSED_128, FUSED_64, costs, &meeting, &bytes);
     printf("    [OF_FUSED]  = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);
@@ -264,31 +260,21 @@ static void print_tables(calibration_t *at, const cost_t *costs)
 
 int bench_calibrate(const bench_options_t *options)
 {
-    bench_options_t gpu_only = *options;
-    calibration_t at = {.device = options->context.device};
+    calibration_t at;
     cost_t costs[TILES];
     const int64_t rows = 8192;
     double copy;
-    int status;
+    int status = forced_open(&at.on, options);
 
-    if (gpu_count() <= at.device)
-        return command_error("--calibrate needs a GPU: %s", gpu_error());
-    gpu_only.context.backend = TILEMM_BACKEND_CUDA;
-    gpu_only.vs = VS_NONE;
-    status = machine_open(&at.machine, &gpu_only);
     if (status != EXIT_OK)
         return status;
-    if (gpu_describe(at.device, &at.gpu) != 0) {
-        machine_close(&at.machine);
-        return command_error("the device cannot be described");
-    }
-    at.hertz = at.gpu.clock_khz * 1e3;
     at.launch = cycles(&at, "sgemm_scale", TILEMM_MATH_FP32, 1, 1, 0);
     copy = cycles(&at, "sgemm_scale", TILEMM_MATH_FP32, rows, rows, 0);
-    at.bytes = 2.0 * (double)rows * (double)rows * sizeof(float) / (copy * at.gpu.sm_count);
+    at.bytes = 2.0 * (double)rows * (double)rows * sizeof(float) / (copy * at.on.gpu.sm_count);
     for (int i = 0; i < TILES; i++)
         costs[i] = measure_tile(&at, &tiles[i]);
     print_tables(&at, costs);
-    machine_close(&at.machine);
-    return EXIT_OK;
+    status = bench_crossovers(&at.on);
+    forced_close(&at.on);
+    return status;
 }

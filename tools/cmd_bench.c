@@ -27,7 +27,7 @@ static const char help[] =
     "      --csv FILE             the figures as CSV; - is standard output\n"
     "      --json FILE            the figures as JSON; - is standard output\n"
     "      --markdown             the tables in Markdown\n"
-    "      --calibrate            instead: the constants of SGEMM's cost model on this GPU\n"
+    "      --calibrate            instead: the constants that plans choose by, on this GPU\n"
     "      --plot FILE.svg        rate against size, drawn by gnuplot\n" CONTEXT_HELP
     "  -h, --help                 this help\n\n"
     "gemm:\n"

@@ -1,0 +1,40 @@
+#!/bin/sh
+# calibrate.sh - tilemm bench --calibrate: on a GPU every constant is printed, and the time of a k-step is
+# above zero for every tile that the GPU runs.
+#
+# Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+
+source=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/support/support.sh
+. "$(dirname "$0")/../support/support.sh"
+
+if ! "$TILEMM" info | grep -q '^backend cuda .*compiled in, usable'; then
+    run_command 1 bench --calibrate
+    has stderr 'calibrate needs a GPU'
+    [ $failures -eq 0 ] || exit 1
+    echo "skipped: the library has no GPU to run on"
+    exit 77
+fi
+
+run_command 0 bench --calibrate
+# Each tile and family that the source has, in its order.
+for line in $(sed -n 's/^    {\("[a-z0-9_]*"\),.*/{\1/p; s/^    \(\[OF_[A-Z]*\]\) .*/\1/p' \
+    "$source/lib/sgemm/cost_cuda.c"); do
+    has stdout "$line"
+done
+for constant in strip_side narrow_side gather_bytes gather_rows gather_cols small_tiles; do
+    has "$source/lib/transpose/cost_cuda.c" "\.$constant = "
+    has stdout "\.$constant = [1-9]"
+done
+for constant in search_block split_tiles split4_tiles column_blocks narrow_columns group_segments; do
+    has "$source/lib/reduce/cost_cuda.c" "\.$constant = "
+    has stdout "\.$constant = [1-9]"
+done
+# {"tile", blocks, start, item_alone, step_alone, item, step}
+checks=$((checks + 1))
+awk -F '[,}]' '/^    [{]"/ && !/not on this device/ && ($5 <= 0 || $7 <= 0)' stdout >impossible
+[ ! -s impossible ] || fail "steps that take no time: $(cat impossible)"
+
+cat stdout
+echo "$checks checks, $failures failed"
+[ $failures -eq 0 ]
