@@ -17,11 +17,14 @@ if ! "$TILEMM" info | grep -q '^backend cuda .*compiled in, usable'; then
 fi
 
 run_command 0 bench --calibrate
-# Each tile and family that the source has, in its order.
-for line in $(sed -n 's/^    {\("[a-z0-9_]*"\),.*/{\1/p; s/^    \(\[OF_[A-Z]*\]\) .*/\1/p' \
-    "$source/lib/sgemm/cost_cuda.c"); do
-    has stdout "$line"
-done
+# Each tile and family that the source has.
+sed -n 's/^    {"\([a-z0-9_]*\)",.*/{"\1",/p; s/^    .\(OF_[A-Z]*\). .*/.\1. /p' \
+    "$source/lib/sgemm/cost_cuda.c" >names
+checks=$((checks + 1))
+[ "$(wc -l <names)" -ge 30 ] || fail "only $(wc -l <names) names in the source"
+while read -r name; do
+    has stdout "$name"
+done <names
 for constant in strip_side narrow_side gather_bytes gather_rows gather_cols small_tiles; do
     has "$source/lib/transpose/cost_cuda.c" "\.$constant = "
     has stdout "\.$constant = [1-9]"
