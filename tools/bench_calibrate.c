@@ -168,6 +168,8 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
     cost_t cost = {.measured = full1 >= 0};
     double passes = 0;
 
+    if (!cost.measured)
+        return cost;
     /* sm90's waves are of pairs: two tiles for each multiprocessor are two waves. */
     if (is_planes) /* the pass that makes planes, in bytes for each step of the deeper grid */
         passes = ((double)tile->m * down + (double)tile->n * (tiles_of_many / down)) * tile->k *
@@ -186,22 +188,25 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
 /* ---- families -----------------------------------------------------------------------------------
  */
 
-/* A product of one tile with k for 8 blocks or more, and how the plan divides it: the cycles beside
- * those of its blocks. Returns -1 if it is not divided as `how` says. */
+/* A product of one tile, with the largest k that the plan divides as `how` says: the cycles beside
+ * those of its blocks. Returns -1 if there is no such k. */
 static double beside_blocks(calibration_t *at, int index, const cost_t *costs, const char *how,
                             int *splits)
 {
     const tile_t *tile = &tiles[index];
     const cost_t *cost = &costs[index];
-    const int64_t k = 8 * 1024;
-    const double took = cycles(at, tile->variant, tile->math, tile->m, tile->n, k);
-    const char *divided = strstr(at->on.kernel, how);
 
-    if (took < 0 || !divided || !cost->measured)
-        return -1;
-    *splits = atoi(divided + strlen(how));
-    return took - at->launch - cost->start - cost->item_alone -
-           (double)(k / tile->k) / *splits * cost->step_alone;
+    for (int64_t k = 8192; cost->measured && k >= 256; k /= 2) {
+        const double took = cycles(at, tile->variant, tile->math, tile->m, tile->n, k);
+        const char *divided = took < 0 ? NULL : strstr(at->on.kernel, how);
+
+        if (divided) {
+            *splits = atoi(divided + strlen(how));
+            return took - at->launch - cost->start - cost->item_alone -
+                   (double)(k / tile->k) / *splits * cost->step_alone;
+        }
+    }
+    return -1;
 }
 
 /* From two tiles that a cluster adds up: cycles of meeting, and bytes in a cycle. */
@@ -224,7 +229,7 @@ static void measure_cluster(calibration_t *at, int large, int small, const cost_
 static void print_tables(calibration_t *at, const cost_t *costs)
 {
     enum { FFMA_128 = 5, FFMA_32 = 9, FFMA_SM75 = 3, FUSED_128 = 10, FUSED_64 = 13 };
-    double meeting, bytes, second, skinny;
+    double meeting, bytes, second;
     int splits;
 
     printf("/* %s, %d multiprocessors, %.0f MHz */\n", at->on.gpu.name, at->on.gpu.sm_count,
@@ -245,11 +250,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     measure_cluster(at, FFMA_128, FFMA_32, costs, &meeting, &bytes);
     printf("    [OF_FFMA]   = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);
-    /* X of 2^17 rows, one column of Z: reading X is all that there is. */
-    skinny = cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1 << 17, 1, 4096);
     printf("    [OF_SKINNY] = {%.0f, 0, 0, 0, %.3g},\n",
-           cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256),
-           4096.0 * (1 << 17) * sizeof(float) / (skinny * at->on.gpu.sm_count));
+           cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256), at->bytes);
     measure_cluster(at, FUSED_128, FUSED_64, costs, &meeting, &bytes);
     printf("    [OF_FUSED]  = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);
@@ -262,15 +264,16 @@ int bench_calibrate(const bench_options_t *options)
 {
     calibration_t at;
     cost_t costs[TILES];
-    const int64_t rows = 8192;
-    double copy;
+    const int64_t rows = 1 << 17, k = 4096;
+    double skinny;
     int status = forced_open(&at.on, options);
 
     if (status != EXIT_OK)
         return status;
     at.launch = cycles(&at, "sgemm_scale", TILEMM_MATH_FP32, 1, 1, 0);
-    copy = cycles(&at, "sgemm_scale", TILEMM_MATH_FP32, rows, rows, 0);
-    at.bytes = 2.0 * (double)rows * (double)rows * sizeof(float) / (copy * at.on.gpu.sm_count);
+    /* X of many rows, one column of Z: reading X is all that there is. */
+    skinny = cycles(&at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, rows, 1, k);
+    at.bytes = (double)(rows * k) * sizeof(float) / (skinny * at.on.gpu.sm_count);
     for (int i = 0; i < TILES; i++)
         costs[i] = measure_tile(&at, &tiles[i]);
     print_tables(&at, costs);

@@ -7,7 +7,6 @@
 #include "bench_crossovers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 enum {
     LONG = 1 << 20,           /* the longer side of a narrow matrix */
@@ -16,8 +15,6 @@ enum {
     TILE = 1024,              /* elements of a reduction's tile */
     COLUMN = 4 * TILE,        /* elements of a few columns */
     LOW_COLUMN = 64,          /* elements of many low columns */
-    SEGMENT = 16,             /* elements of many segments */
-    SEGMENTS_MOST = 128,      /* for each warp that the device holds */
     SUM_MOST = 32,            /* x of the longest sum */
     LONGEST = 1 << 26,        /* elements of the other problems, at most */
     BUSY_THREADS = 64         /* threads that the device holds for each warp that it needs */
@@ -26,7 +23,6 @@ enum {
 typedef struct {
     const gpu_traits_t *gpu;
     float *in, *out;
-    int64_t *offsets; /* of segments of SEGMENT elements */
     int64_t x;
 } problem_t;
 
@@ -101,15 +97,6 @@ static int few_columns(const machine_t *machine, void *problem)
 static int low_columns(const machine_t *machine, void *problem)
 {
     return columns(machine, problem, LOW_COLUMN);
-}
-
-/* x segments for each warp that the device holds. */
-static int segments(const machine_t *machine, void *problem)
-{
-    const problem_t *p = problem;
-    return check_ours(machine, tilemm_sreduce_segments(machine->ctx, TILEMM_SUM,
-                                                       p->x * warps_of(p->gpu, LANES), p->in,
-                                                       p->offsets, p->out));
 }
 
 /* ---- constants ----------------------------------------------------------------------------------
@@ -194,8 +181,6 @@ static const crossover_t of_reductions[] = {
      8, few_columns, column_blocks},
     {"narrow_columns", "reduce_sum_low_columns_sm75_4x4x32", "reduce_sum_low_columns_sm75_2x4x32",
      128, 8192, 128, low_columns, warps_for_each},
-    {"group_segments", "reduce_sum_segments_warp", "reduce_sum_segments_group", 4, SEGMENTS_MOST, 4,
-     segments, first},
 };
 
 /* Print one constant. */
@@ -224,32 +209,14 @@ static void find(forced_t *at, problem_t *problem, const crossover_t *what)
            high_step * what->step > what->most ? " /* or more */" : "");
 }
 
-static int64_t *make_offsets(const gpu_traits_t *gpu)
-{
-    const int64_t count = SEGMENTS_MOST * warps_of(gpu, LANES) + 1;
-    const size_t bytes = (size_t)count * sizeof(int64_t);
-    int64_t *host = malloc(bytes), *device = gpu_malloc(bytes);
-
-    for (int64_t i = 0; host && i < count; i++)
-        host[i] = i * SEGMENT;
-    if (device && (!host || gpu_to_device(device, host, bytes) != 0)) {
-        gpu_free(device);
-        device = NULL;
-    }
-    free(host);
-    return device;
-}
-
 int bench_crossovers(forced_t *at)
 {
     /* What the largest problem needs: the longest sum, or LONGEST elements. */
     const int64_t sum_elements = SUM_MOST * warps_of(&at->gpu, BUSY_THREADS) / 2 * TILE;
     const size_t bytes = (size_t)(sum_elements > LONGEST ? sum_elements : LONGEST) * sizeof(float);
-    problem_t problem = {.gpu = &at->gpu,
-                         .in = forced_operand(at, bytes),
-                         .out = forced_operand(at, bytes),
-                         .offsets = make_offsets(&at->gpu)};
-    const int is_ready = problem.in && problem.out && problem.offsets;
+    problem_t problem = {
+        .gpu = &at->gpu, .in = forced_operand(at, bytes), .out = forced_operand(at, bytes)};
+    const int is_ready = problem.in && problem.out;
 
     if (is_ready) {
         printf("/* %s: lib/transpose/cost_cuda.c, where two kernels are equally fast */\n",
@@ -262,6 +229,5 @@ int bench_crossovers(forced_t *at)
     }
     gpu_free(problem.in);
     gpu_free(problem.out);
-    gpu_free(problem.offsets);
     return is_ready ? 0 : command_error("not enough device memory to calibrate");
 }
