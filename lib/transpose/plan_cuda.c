@@ -15,16 +15,10 @@
 
 #define STRING(text) STRING_OF(text)
 #define STRING_OF(text) #text
-#define ROW(method, tag, bytes, rows, cols, chunk, access, threads, facet)                         \
-    {STRING(TILEMM__TRANSPOSE_NAME(method, tag)),                                                  \
-     TILEMM__TRANSPOSE_BY_##method,                                                                \
-     bytes,                                                                                        \
-     rows,                                                                                         \
-     cols,                                                                                         \
-     chunk,                                                                                        \
-     access,                                                                                       \
-     threads,                                                                                      \
-     facet},
+/* clang-format off */
+#define ROW(method, tag, ...)                                                                      \
+    {STRING(TILEMM__TRANSPOSE_NAME(method, tag)), TILEMM__TRANSPOSE_BY_##method, __VA_ARGS__},
+/* clang-format on */
 const tilemm__transpose_row_t tilemm__transpose_rows[TILEMM__TRANSPOSE_VARIANTS] = {
     TILEMM__TRANSPOSE_ROWS(ROW)};
 
@@ -314,6 +308,15 @@ static tilemm__strip_side_t side_out(const tilemm__transpose_tiles_t *tiles)
                    tiles->stride_dst, tiles->unit_out);
 }
 
+/* Tiles in a row of them, in a matrix, in all. */
+static void count_tiles(const tilemm__transpose_tiles_t *tiles, uint64_t *across, uint64_t *each,
+                        uint64_t *all)
+{
+    *across = (uint64_t)tilemm__div_up(tiles->cols, tiles->tile_cols);
+    *each = (uint64_t)tilemm__div_up(tiles->rows, tiles->tile_rows) * *across;
+    *all = *each * (uint64_t)tilemm__div_up(tiles->batch, tiles->tile_batch);
+}
+
 static void fill_strip(tilemm__transpose_strip_t *strip)
 {
     const tilemm__transpose_tiles_t *tiles = &strip->of;
@@ -322,9 +325,7 @@ static void fill_strip(tilemm__transpose_strip_t *strip)
     strip->out = side_out(tiles);
     strip->by_rows = tilemm__division_by((uint32_t)tiles->tile_rows);
     strip->by_cols = tilemm__division_by((uint32_t)tiles->tile_cols);
-    strip->tile_cols_count = (uint64_t)tilemm__div_up(tiles->cols, tiles->tile_cols);
-    strip->each = (uint64_t)tilemm__div_up(tiles->rows, tiles->tile_rows) * strip->tile_cols_count;
-    strip->tiles = strip->each * (uint64_t)tilemm__div_up(tiles->batch, tiles->tile_batch);
+    count_tiles(tiles, &strip->tile_cols_count, &strip->each, &strip->tiles);
 }
 
 /* Lanes transpose lines that are lanes_apart bytes from each other in the side's buffer. */
@@ -359,9 +360,7 @@ static void fill_strip_bytes(tilemm__transpose_strip_bytes_t *strip)
     strip->by_parts = tilemm__division_by((uint32_t)lines->parts);
     strip->by_sets = tilemm__division_by((uint32_t)lines->sets);
     strip->by_down = tilemm__division_by((uint32_t)lines->down);
-    strip->tile_cols_count = (uint64_t)tilemm__div_up(tiles->cols, tiles->tile_cols);
-    strip->each = (uint64_t)tilemm__div_up(tiles->rows, tiles->tile_rows) * strip->tile_cols_count;
-    strip->tiles = strip->each * (uint64_t)tilemm__div_up(tiles->batch, tiles->tile_batch);
+    count_tiles(tiles, &strip->tile_cols_count, &strip->each, &strip->tiles);
 }
 
 /* ---- the choice ----------------------------------------------------------------------------- */
@@ -380,7 +379,6 @@ static int choose_tile(const problem_t *p)
         tilemm__transpose_row(TILEMM__TRANSPOSE_BY_tile, p->size, p->aligned, p->streaming);
     const tilemm__transpose_row_t *row = &tilemm__transpose_rows[large];
     int small = large;
-    int64_t tiles, small_tiles;
 
     for (int i = large; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
         const tilemm__transpose_row_t *other = &tilemm__transpose_rows[i];
@@ -390,13 +388,12 @@ static int choose_tile(const problem_t *p)
             small = i;
     }
     const int times = row->rows / tilemm__transpose_rows[small].rows;
+    const int64_t tiles = (int64_t)tiles_of(p->args, row->rows, row->cols);
+    const int64_t small_tiles = (int64_t)tiles_of(p->args, row->rows / times, row->cols / times);
+    const int is_few = tiles <= cost.small_tiles * (int64_t)p->sm_count;
+    const int is_empty = tiles / 3 * cost.full_thirds > small_tiles / times / times;
 
-    tiles = (int64_t)tiles_of(p->args, row->rows, row->cols);
-    small_tiles = (int64_t)tiles_of(p->args, row->rows / times, row->cols / times);
-    return tiles <= cost.small_tiles * (int64_t)p->sm_count ||
-                   tiles / 3 * cost.full_thirds > small_tiles / times / times
-               ? small
-               : large;
+    return is_few || is_empty ? small : large;
 }
 
 /* The row for the problem by what was measured. */
