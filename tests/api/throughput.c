@@ -4,12 +4,8 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
+#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tools/gpu.h"
@@ -64,18 +60,22 @@ static int by_value(const void *left, const void *right)
     return (l > r) - (l < r);
 }
 
-/* Print a row, for the work in one run. */
-static void row(const char *name, const char *peer, double work, const char *unit,
-                const char *kernel)
+/* Print a row, for the work in one run on ctx. The name is formatted as by printf. */
+static void row(tilemm_t ctx, const char *peer, double work, const char *unit, const char *format,
+                ...)
 {
-    double ratio;
+    char name[64];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(name, sizeof(name), format, arguments);
+    va_end(arguments);
     if (!rows++)
         printf("%-34s %10s %10s  %-6s %6s  %s\n", "", "ours", "peer", "", "ratio", "");
     qsort(ours, REPEATS, sizeof(*ours), by_value);
     qsort(theirs, REPEATS, sizeof(*theirs), by_value);
-    ratio = theirs[REPEATS / 2] / ours[REPEATS / 2];
-    printf("%-34s %10.1f %10.1f  %-6s %6.2f  %s, %s\n", name, work / ours[REPEATS / 2] * 1e-9,
-           work / theirs[REPEATS / 2] * 1e-9, unit, ratio, kernel, peer);
+    const double our = ours[REPEATS / 2], their = theirs[REPEATS / 2], ratio = their / our;
+    printf("%-34s %10.1f %10.1f  %-6s %6.2f  %s, %s\n", name, work / our * 1e-9,
+           work / their * 1e-9, unit, ratio, tilemm_last_kernel(ctx), peer);
     fflush(stdout);
     CHECK(ratio >= min_ratio, "%s: the ratio %.2f is below TILEMM_CHECK_MIN_RATIO", name, ratio);
 }
@@ -88,53 +88,45 @@ static float *numbers(int64_t count)
     return x;
 }
 
-#define DO(call) CHECK((call) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx))
-
 /* ---- the CPU --------------------------------------------------------------------------------- */
 
 static void cpu(const reference_blas_t *blas)
 {
     const int64_t size = test_quick() ? 200 : 1024, side = test_quick() ? 300 : 4096;
     const int64_t length = test_quick() ? 1 << 16 : 1 << 24;
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    const tilemm_op_t no = TILEMM_NO_TRANS;
     tilemm_t ctx = test_context(TILEMM_BACKEND_CPU, "");
     float *a = numbers(size * size), *b = numbers(size * size), *c = numbers(size * size);
-    float *x = numbers(length), *y = numbers(side * side);
-    int threads;
-    char name[64];
-    float sum;
-    for (threads = 1; threads <= 2 && threads <= processors; threads++) {
+    float *x = numbers(length), *y = numbers(side * side), sum;
+    for (int threads = 1; threads <= 2 && threads <= processors; threads++) {
+        const char *plural = threads > 1 ? "s" : "";
         tilemm_set_threads(ctx, threads);
         if (blas->set_threads)
             blas->set_threads(threads);
         else if (threads > 1)
             break;
         if (blas->sgemm) {
-            COMPARE(DO(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, size,
-                                    size, size, 1, a, size, b, size, 0, c, size)),
-                    blas->sgemm(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, (int)size,
-                                (int)size, (int)size, 1, a, (int)size, b, (int)size, 0, c,
-                                (int)size));
-            snprintf(name, sizeof(name), "sgemm %d^3, %d thread%s", (int)size, threads,
-                     threads > 1 ? "s" : "");
-            row(name, blas->name, 2.0 * (double)(size * size * size), "GF/s",
-                tilemm_last_kernel(ctx));
+            COMPARE(CHECK_OK(ctx, tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, no, no, size, size, size, 1,
+                                               a, size, b, size, 0, c, size)),
+                    blas->sgemm(TILEMM_ROW_MAJOR, no, no, (int)size, (int)size, (int)size, 1, a,
+                                (int)size, b, (int)size, 0, c, (int)size));
+            row(ctx, blas->name, 2.0 * (double)(size * size * size), "GF/s",
+                "sgemm %d^3, %d thread%s", (int)size, threads, plural);
         }
         if (blas->somatcopy && side * side <= length) {
-            COMPARE(DO(tilemm_transpose(ctx, side, side, 4, x, side, y, side)),
+            COMPARE(CHECK_OK(ctx, tilemm_transpose(ctx, side, side, 4, x, side, y, side)),
                     blas->somatcopy(TILEMM_ROW_MAJOR, TILEMM_TRANS, (int)side, (int)side, 1, x,
                                     (int)side, y, (int)side));
-            snprintf(name, sizeof(name), "transpose %d^2, %d thread%s", (int)side, threads,
-                     threads > 1 ? "s" : "");
-            row(name, blas->name, 8.0 * (double)(side * side), "GB/s", tilemm_last_kernel(ctx));
+            row(ctx, blas->name, 8.0 * (double)(side * side), "GB/s", "transpose %d^2, %d thread%s",
+                (int)side, threads, plural);
         }
         if (blas->sasum) {
-            COMPARE(DO(tilemm_ssum(ctx, length, x, 1, &sum)),
+            COMPARE(CHECK_OK(ctx, tilemm_ssum(ctx, length, x, 1, &sum)),
                     sum = (blas->ssum ? blas->ssum : blas->sasum)((int)length, x, 1);
                     CHECK(sum == sum, "the reference's sum is NaN"));
-            snprintf(name, sizeof(name), "sum of %lld, %d thread%s", (long long)length, threads,
-                     threads > 1 ? "s" : "");
-            row(name, blas->name, 4.0 * (double)length, "GB/s", tilemm_last_kernel(ctx));
+            row(ctx, blas->name, 4.0 * (double)length, "GB/s", "sum of %lld, %d thread%s",
+                (long long)length, threads, plural);
         }
     }
     tilemm_destroy(ctx);
@@ -151,8 +143,7 @@ static void *device_numbers(int64_t count)
 {
     const int64_t part = 1 << 22;
     float *host = numbers(part), *device = gpu_malloc(sizeof(float) * (size_t)count);
-    int64_t done;
-    for (done = 0; device && done < count; done += part)
+    for (int64_t done = 0; device && done < count; done += part)
         gpu_to_device(device + done, host,
                       sizeof(float) * (size_t)(count - done < part ? count - done : part));
     gpu_synchronize();
@@ -165,22 +156,19 @@ static void gpu_gemm(tilemm_t ctx, const reference_cublas_t *cublas)
     const int64_t size = test_quick() ? 512 : 4096;
     float *a = device_numbers(size * size), *b = device_numbers(size * size);
     float *c = device_numbers(size * size);
-    char name[64];
-    int combination;
     cublas->set_stream(stream);
     tilemm_set_math(ctx, TILEMM_MATH_FP32_STRICT);
-    for (combination = 0; a && b && c && combination < 4; combination++) {
-        int ta = combination & 1, tb = combination >> 1;
-        COMPARE(DO(tilemm_sgemm(ctx, TILEMM_COL_MAJOR, ta ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                                tb ? TILEMM_TRANS : TILEMM_NO_TRANS, size, size, size, 1, a, size,
-                                b, size, 0, c, size)),
-                CHECK(cublas->sgemm(0, ta, tb, (int)size, (int)size, (int)size, 1, a, (int)size, b,
-                                    (int)size, 0, c, (int)size) == 0,
-                      "cuBLAS failed"));
-        snprintf(name, sizeof(name), "sgemm %d^3 %c%c, strict, GPU", (int)size, ta ? 'T' : 'N',
-                 tb ? 'T' : 'N');
-        row(name, cublas->name, 2.0 * (double)size * (double)size * (double)size, "GF/s",
-            tilemm_last_kernel(ctx));
+    for (int combination = 0; a && b && c && combination < 4; combination++) {
+        const int ta = combination & 1, tb = combination >> 1;
+        COMPARE(
+            CHECK_OK(ctx, tilemm_sgemm(ctx, TILEMM_COL_MAJOR, ta ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                                       tb ? TILEMM_TRANS : TILEMM_NO_TRANS, size, size, size, 1, a,
+                                       size, b, size, 0, c, size)),
+            CHECK(cublas->sgemm(0, ta, tb, (int)size, (int)size, (int)size, 1, a, (int)size, b,
+                                (int)size, 0, c, (int)size) == 0,
+                  "cuBLAS failed"));
+        row(ctx, cublas->name, 2.0 * (double)size * (double)size * (double)size, "GF/s",
+            "sgemm %d^3 %c%c, strict, GPU", (int)size, ta ? 'T' : 'N', tb ? 'T' : 'N');
     }
     gpu_free(a);
     gpu_free(b);
@@ -190,14 +178,13 @@ static void gpu_gemm(tilemm_t ctx, const reference_cublas_t *cublas)
 static void gpu_transpose(tilemm_t ctx)
 {
     const int64_t side = test_quick() ? 1024 : 8192;
-    size_t bytes = sizeof(float) * (size_t)(side * side);
+    const size_t bytes = sizeof(float) * (size_t)(side * side);
     float *x = device_numbers(side * side), *y = gpu_malloc(bytes);
-    char name[64];
     if (x && y) {
-        COMPARE(DO(tilemm_transpose(ctx, side, side, 4, x, side, y, side)),
+        COMPARE(CHECK_OK(ctx, tilemm_transpose(ctx, side, side, 4, x, side, y, side)),
                 gpu_copy_async(y, x, bytes, stream));
-        snprintf(name, sizeof(name), "transpose %d^2, GPU", (int)side);
-        row(name, "device-to-device copy", 2.0 * (double)bytes, "GB/s", tilemm_last_kernel(ctx));
+        row(ctx, "device-to-device copy", 2.0 * (double)bytes, "GB/s", "transpose %d^2, GPU",
+            (int)side);
     }
     gpu_free(x);
     gpu_free(y);
@@ -208,15 +195,12 @@ static void gpu_sum(tilemm_t ctx, const reference_cub_t *cub)
     const int64_t length = test_quick() ? 1 << 22 : 1 << 28;
     float *x = device_numbers(length), *result = gpu_malloc(sizeof(float));
     size_t bytes = 0;
-    void *workspace;
-    char name[64];
     CHECK(cub->sum(NULL, &bytes, x, length, result, stream) == 0, "CUB failed");
-    workspace = gpu_malloc(bytes ? bytes : 1);
+    void *workspace = gpu_malloc(bytes ? bytes : 1);
     if (x && result && workspace) {
-        COMPARE(DO(tilemm_ssum(ctx, length, x, 1, result)),
+        COMPARE(CHECK_OK(ctx, tilemm_ssum(ctx, length, x, 1, result)),
                 CHECK(cub->sum(workspace, &bytes, x, length, result, stream) == 0, "CUB failed"));
-        snprintf(name, sizeof(name), "sum of %lld, GPU", (long long)length);
-        row(name, cub->name, 4.0 * (double)length, "GB/s", tilemm_last_kernel(ctx));
+        row(ctx, cub->name, 4.0 * (double)length, "GB/s", "sum of %lld, GPU", (long long)length);
     }
     gpu_free(x);
     gpu_free(result);
@@ -235,7 +219,7 @@ static void gpu(void)
     stream = gpu_stream_create();
     before = gpu_event_create();
     after = gpu_event_create();
-    DO(tilemm_set_stream(ctx, stream));
+    CHECK_OK(ctx, tilemm_set_stream(ctx, stream));
     if (cublas)
         gpu_gemm(ctx, cublas);
     else
@@ -254,17 +238,16 @@ static void gpu(void)
 int main(void)
 {
     const char *limit = getenv("TILEMM_CHECK_MIN_RATIO");
-    const reference_blas_t *blas;
-    char *end;
     test_begin(TILEMM_BACKEND_CPU);
     if (limit && *limit) {
+        char *end;
         min_ratio = strtod(limit, &end);
         if (*end || !(min_ratio >= 0)) {
             fprintf(stderr, "TILEMM_CHECK_MIN_RATIO=%s is no ratio\n", limit);
             return 1;
         }
     }
-    blas = reference_blas();
+    const reference_blas_t *blas = reference_blas();
     if (blas)
         cpu(blas);
     if (gpu_open(0) == 0)
