@@ -182,9 +182,8 @@ static void reduction_errors(tilemm_t ctx)
     static const vector_t vectors[] = {tilemm_ssum, tilemm_sasum, tilemm_snrm2, tilemm_smax,
                                        tilemm_smin};
     static const char *const vector_names[] = {"ssum: ", "sasum: ", "snrm2: ", "smax: ", "smin: "};
-    static const index_t index_functions[] = {tilemm_isamax, tilemm_isamin, tilemm_ismax,
-                                              tilemm_ismin};
-    static const char *const index_names[] = {"isamax: ", "isamin: ", "ismax: ", "ismin: "};
+    static const index_t searches[] = {tilemm_isamax, tilemm_isamin, tilemm_ismax, tilemm_ismin};
+    static const char *const search_names[] = {"isamax: ", "isamin: ", "ismax: ", "ismin: "};
     float *r = result;
     for (int f = 0; f < 5; f++) {
         REFUSED(vectors[f](ctx, -1, x, 1, r), vector_names[f], "n = -1", "must be at least 0");
@@ -195,13 +194,11 @@ static void reduction_errors(tilemm_t ctx)
         REFUSED(vectors[f](ctx, INT64_MAX, x, 3, r), vector_names[f], "incx = 3");
     }
     for (int f = 0; f < 4; f++) {
-        REFUSED(index_functions[f](ctx, -1, x, 1, indices), index_names[f], "n = -1",
-                "must be at least 0");
-        REFUSED(index_functions[f](ctx, 8, x, 0, indices), index_names[f], "incx = 0",
-                "must not be 0");
-        REFUSED(index_functions[f](ctx, 8, NULL, 1, indices), index_names[f], "x = NULL",
-                "must be");
-        REFUSED(index_functions[f](ctx, 8, x, 1, NULL), index_names[f], "index = NULL", "must be");
+        const char *name = search_names[f];
+        REFUSED(searches[f](ctx, -1, x, 1, indices), name, "n = -1", "must be at least 0");
+        REFUSED(searches[f](ctx, 8, x, 0, indices), name, "incx = 0", "must not be 0");
+        REFUSED(searches[f](ctx, 8, NULL, 1, indices), name, "x = NULL", "must be");
+        REFUSED(searches[f](ctx, 8, x, 1, NULL), name, "index = NULL", "must be");
     }
     REFUSED(tilemm_sdot(ctx, -1, x, 1, y, 1, r), "sdot: n = -1", "must be at least 0");
     REFUSED(tilemm_sdot(ctx, 8, x, 0, y, 1, r), "sdot: incx = 0", "must not be 0");
