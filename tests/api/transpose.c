@@ -54,16 +54,17 @@ typedef struct {
     int64_t ld_src, ld_dst, batch, stride_src, stride_dst;
 } transposes_t;
 
+/* Transpose random matrices by either function, and check all elements. */
 static void run(tilemm_t ctx, const transposes_t *t, int is_batched, rng_t *rng)
 {
     const int64_t rows = t->rows, cols = t->cols, ld_src = t->ld_src, ld_dst = t->ld_dst;
     const int64_t span_src = matrix_span(TILEMM_ROW_MAJOR, rows, cols, ld_src);
     const int64_t span_dst = matrix_span(TILEMM_ROW_MAJOR, cols, rows, ld_dst);
-    const int64_t most = t->batch ? t->batch - 1 : 0, size = (int64_t)t->size;
-    const int64_t first_src = t->stride_src < 0 ? most * -t->stride_src : 0;
-    const int64_t first_dst = t->stride_dst < 0 ? most * -t->stride_dst : 0;
-    prepare(t->size, t->batch ? most * llabs(t->stride_src) + span_src : 0,
-            t->batch ? most * llabs(t->stride_dst) + span_dst : 0, rng);
+    const int64_t last = t->batch ? t->batch - 1 : 0, size = (int64_t)t->size;
+    const int64_t first_src = t->stride_src < 0 ? last * -t->stride_src : 0;
+    const int64_t first_dst = t->stride_dst < 0 ? last * -t->stride_dst : 0;
+    prepare(t->size, t->batch ? last * llabs(t->stride_src) + span_src : 0,
+            t->batch ? last * llabs(t->stride_dst) + span_dst : 0, rng);
     rng_bytes(rng, source.image, source.bytes);
     operand_send(&source);
     operand_send(&result);
