@@ -2,13 +2,6 @@
  * context, a NULL operand of no elements and a device pointer on the CPU never crash.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
-#include <string.h>
-
 #include "refused.h"
 #include "tools/gpu.h"
 
@@ -20,7 +13,7 @@ static void setting_errors(tilemm_t ctx)
     REFUSED(tilemm_set_threads(ctx, -1), "set_threads: threads = -1", "must be at least 0");
     REFUSED(tilemm_set_workspace(ctx, NULL, 64), "set_workspace: ", "bytes = 64", "must be");
     REFUSED(tilemm_set_workspace(ctx, x, 0), "set_workspace: ", "bytes = 0", "must be");
-    CHECK(tilemm_set_stream(ctx, NULL) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_set_stream(ctx, NULL));
     if (TEST_BACKEND == TILEMM_BACKEND_CPU) {
         CHECK(tilemm_set_stream(ctx, x) == TILEMM_NOT_SUPPORTED, "set_stream on a CPU context");
         CHECK(strstr(tilemm_last_error(ctx), "set_stream: ") &&
@@ -36,39 +29,33 @@ static void workspace_errors(tilemm_t ctx)
     const tilemm_layout_t row = TILEMM_ROW_MAJOR;
     const tilemm_op_t no = TILEMM_NO_TRANS;
     size_t bytes = 12345;
-    REFUSED(tilemm_sgemm_workspace(ctx, (tilemm_layout_t)100, no, no, 2, 2, 2, 1, &bytes),
-            "sgemm_workspace: layout = 100", "must be");
-    REFUSED(tilemm_sgemm_workspace(ctx, row, (tilemm_op_t)0, no, 2, 2, 2, 1, &bytes),
-            "sgemm_workspace: transa = 0", "must be");
-    REFUSED(tilemm_sgemm_workspace(ctx, row, no, (tilemm_op_t)1, 2, 2, 2, 1, &bytes),
-            "sgemm_workspace: transb = 1", "must be");
-    REFUSED(tilemm_sgemm_workspace(ctx, row, no, no, -1, 2, 2, 1, &bytes),
-            "sgemm_workspace: m = -1", "must be at least 0");
-    REFUSED(tilemm_sgemm_workspace(ctx, row, no, no, 2, -2, 2, 1, &bytes),
-            "sgemm_workspace: n = -2", "must be at least 0");
-    REFUSED(tilemm_sgemm_workspace(ctx, row, no, no, 2, 2, -3, 1, &bytes),
-            "sgemm_workspace: k = -3", "must be at least 0");
-    REFUSED(tilemm_sgemm_workspace(ctx, row, no, no, 2, 2, 2, -4, &bytes),
-            "sgemm_workspace: batch_count = -4", "must be at least 0");
-    REFUSED(tilemm_sgemm_workspace(ctx, row, no, no, 2, 2, 2, 1, NULL),
-            "sgemm_workspace: bytes = NULL", "must be");
+#define W(layout, transa, transb, m, n, k, batch_count, bytes, ...)                                \
+    REFUSED(tilemm_sgemm_workspace(ctx, layout, transa, transb, m, n, k, batch_count, bytes),      \
+            "sgemm_workspace: ", __VA_ARGS__)
+    W((tilemm_layout_t)100, no, no, 2, 2, 2, 1, &bytes, "layout = 100", "must be");
+    W(row, (tilemm_op_t)0, no, 2, 2, 2, 1, &bytes, "transa = 0", "must be");
+    W(row, no, (tilemm_op_t)1, 2, 2, 2, 1, &bytes, "transb = 1", "must be");
+    W(row, no, no, -1, 2, 2, 1, &bytes, "m = -1", "must be at least 0");
+    W(row, no, no, 2, -2, 2, 1, &bytes, "n = -2", "must be at least 0");
+    W(row, no, no, 2, 2, -3, 1, &bytes, "k = -3", "must be at least 0");
+    W(row, no, no, 2, 2, 2, -4, &bytes, "batch_count = -4", "must be at least 0");
+    W(row, no, no, 2, 2, 2, 1, NULL, "bytes = NULL", "must be");
+#undef W
     CHECK(bytes == 12345, "%zu", bytes);
-    CHECK(tilemm_sgemm_workspace(ctx, row, no, no, 0, 5, 5, 1, &bytes) == TILEMM_SUCCESS &&
-              bytes == 0,
-          "%s: %zu", tilemm_last_error(ctx), bytes);
-    CHECK(tilemm_sgemm_workspace(ctx, row, no, no, 2000, 2000, 2000, 1, &bytes) == TILEMM_SUCCESS,
-          "%s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_sgemm_workspace(ctx, row, no, no, 0, 5, 5, 1, &bytes));
+    CHECK(bytes == 0, "%zu bytes for 0 rows", bytes);
+    CHECK_OK(ctx, tilemm_sgemm_workspace(ctx, row, no, no, 2000, 2000, 2000, 1, &bytes));
     CHECK(TEST_BACKEND == TILEMM_BACKEND_CUDA || bytes == 0, "%zu bytes on a CPU", bytes);
 }
 
 static void null_contexts(void)
 {
-    tilemm_backend_t backend = TILEMM_BACKEND_AUTO;
+    const tilemm_layout_t row = TILEMM_ROW_MAJOR;
+    const tilemm_op_t no = TILEMM_NO_TRANS;
     const float *a[1] = {x};
     float *c[1] = {result};
-    tilemm_layout_t row = TILEMM_ROW_MAJOR;
-    tilemm_op_t no = TILEMM_NO_TRANS;
-    size_t bytes = 0;
+    tilemm_backend_t backend;
+    size_t bytes;
 #define NO(call) CHECK((call) == TILEMM_INVALID_ARGUMENT && untouched(), "with a NULL context")
     NO(tilemm_create(NULL, TILEMM_BACKEND_CPU, 0));
     NO(tilemm_get_backend(NULL, &backend));
@@ -114,32 +101,23 @@ static void allowed(tilemm_t ctx)
     float sum = 5, most = 5;
     static const int64_t none[] = {0, 0, 0};
     float out[2] = {5, 5};
-    CHECK(tilemm_ssum(ctx, 0, NULL, 1, &sum) == TILEMM_SUCCESS && sum == 0, "ssum of nothing: %s",
-          tilemm_last_error(ctx));
-    CHECK(tilemm_smax(ctx, 0, NULL, -3, &most) == TILEMM_SUCCESS && most < -3e38f,
-          "smax of nothing: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_isamax(ctx, 0, NULL, 1, &index) == TILEMM_SUCCESS && index == -1,
-          "isamax of nothing: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 0, 2, NULL, 2, out,
-                         1) == TILEMM_SUCCESS &&
-              out[0] == 0 && out[1] == 0,
-          "sreduce of 0 rows: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_COLS, TILEMM_ROW_MAJOR, 0, 2, NULL, 2, NULL,
-                         1) == TILEMM_SUCCESS,
-          "sreduce to 0 results: %s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_ssum(ctx, 0, NULL, 1, &sum));
+    CHECK_OK(ctx, tilemm_smax(ctx, 0, NULL, -3, &most));
+    CHECK_OK(ctx, tilemm_isamax(ctx, 0, NULL, 1, &index));
+    CHECK(sum == 0 && most < -3e38f && index == -1, "of nothing: sum %g, max %g, index %lld",
+          (double)sum, (double)most, (long long)index);
+    CHECK_OK(ctx, tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 0, 2, NULL, 2,
+                                 out, 1));
+    CHECK(out[0] == 0 && out[1] == 0, "sreduce of 0 rows");
+    CHECK_OK(ctx, tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_COLS, TILEMM_ROW_MAJOR, 0, 2, NULL, 2,
+                                 NULL, 1));
     out[0] = out[1] = 5;
-    CHECK(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, NULL, none, out) == TILEMM_SUCCESS &&
-              out[0] == 0 && out[1] == 0,
-          "empty segments: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_sreduce_segments(ctx, TILEMM_SUM, 0, NULL, NULL, NULL) == TILEMM_SUCCESS,
-          "no segments: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_transpose(ctx, 0, 3, 4, NULL, 3, NULL, 1) == TILEMM_SUCCESS,
-          "transpose of 0 rows: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_transpose_strided_batched(ctx, 2, 3, 4, NULL, 3, 0, NULL, 2, 0, 0) ==
-              TILEMM_SUCCESS,
-          "no transposes: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_transpose_inplace(ctx, 3, 0, 4, NULL, 1, 3) == TILEMM_SUCCESS,
-          "transpose in place of 0 columns: %s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, NULL, none, out));
+    CHECK(out[0] == 0 && out[1] == 0, "empty segments");
+    CHECK_OK(ctx, tilemm_sreduce_segments(ctx, TILEMM_SUM, 0, NULL, NULL, NULL));
+    CHECK_OK(ctx, tilemm_transpose(ctx, 0, 3, 4, NULL, 3, NULL, 1));
+    CHECK_OK(ctx, tilemm_transpose_strided_batched(ctx, 2, 3, 4, NULL, 3, 0, NULL, 2, 0, 0));
+    CHECK_OK(ctx, tilemm_transpose_inplace(ctx, 3, 0, 4, NULL, 1, 3));
 }
 
 #ifdef TEST_CUDA
@@ -147,10 +125,9 @@ static void allowed(tilemm_t ctx)
 static void device_on_cpu(void)
 {
     tilemm_t ctx = test_context(TILEMM_BACKEND_CPU, "");
-    void *device = gpu_malloc(4096);
-    tilemm_layout_t row = TILEMM_ROW_MAJOR;
-    tilemm_op_t no = TILEMM_NO_TRANS;
-    CHECK(device != NULL, "gpu_malloc");
+    void *device = device_array(4096);
+    const tilemm_layout_t row = TILEMM_ROW_MAJOR;
+    const tilemm_op_t no = TILEMM_NO_TRANS;
 #define DEVICE(call, argument) REFUSED(call, argument, "device memory", "must be")
     DEVICE(tilemm_sgemm(ctx, row, no, no, 2, 2, 2, 1, device, 2, y, 2, 0, result, 2), ": a = ");
     DEVICE(tilemm_sgemm(ctx, row, no, no, 2, 2, 2, 1, x, 2, device, 2, 0, result, 2), ": b = ");
@@ -176,10 +153,9 @@ static void device_on_cpu(void)
 
 int main(void)
 {
-    tilemm_t ctx;
     float sum = 0;
     test_begin(TEST_BACKEND);
-    ctx = test_context(TEST_BACKEND, "");
+    tilemm_t ctx = test_context(TEST_BACKEND, "");
     prepare_arguments();
     CHECK(strcmp(tilemm_last_error(ctx), "") == 0, "a new context says \"%s\"",
           tilemm_last_error(ctx));
@@ -193,8 +169,8 @@ int main(void)
     device_on_cpu();
 #endif
     /* the message stays; the context works on */
-    CHECK(tilemm_ssum(ctx, 64, x, 1, &sum) == TILEMM_SUCCESS && sum == 64, "after all errors: %s",
-          tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_ssum(ctx, 64, x, 1, &sum));
+    CHECK(sum == 64, "the sum is %g after all errors", (double)sum);
     CHECK(strcmp(tilemm_last_error(ctx), "") != 0, "the last error is gone");
     CHECK(strcmp(tilemm_last_kernel(ctx), "") != 0, "ssum of 64 elements names no kernel");
     CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");

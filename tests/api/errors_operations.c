@@ -2,13 +2,6 @@
  * that name it, and nothing is written.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
-#include <string.h>
-
 #include "refused.h"
 
 typedef struct {
@@ -24,18 +17,13 @@ typedef struct {
     int64_t ldc, batch_count;
 } sgemm_t;
 
-static const char *const sgemm_names[] = {"sgemm: ", "sgemm_strided_batched: ", "sgemm_batched: "};
-
 /* which: 0 the plain function, 1 by strides, 2 by arrays; a NULL matrix is a NULL array there. */
 static tilemm_status_t sgemm(tilemm_t ctx, int which, const sgemm_t *s)
 {
-    const float *a[1], *b[1];
-    float *c[1];
-    tilemm_layout_t layout = (tilemm_layout_t)s->layout;
-    tilemm_op_t transa = (tilemm_op_t)s->transa, transb = (tilemm_op_t)s->transb;
-    a[0] = s->a;
-    b[0] = s->b;
-    c[0] = s->c;
+    const float *a[] = {s->a}, *b[] = {s->b};
+    float *c[] = {s->c};
+    const tilemm_layout_t layout = (tilemm_layout_t)s->layout;
+    const tilemm_op_t transa = (tilemm_op_t)s->transa, transb = (tilemm_op_t)s->transb;
     if (which == 0)
         return tilemm_sgemm(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha, s->a, s->lda,
                             s->b, s->ldb, s->beta, s->c, s->ldc);
@@ -50,27 +38,32 @@ static tilemm_status_t sgemm(tilemm_t ctx, int which, const sgemm_t *s)
 
 static void sgemm_errors(tilemm_t ctx)
 {
-    static const sgemm_t good = {TILEMM_ROW_MAJOR,
-                                 TILEMM_NO_TRANS,
-                                 TILEMM_NO_TRANS,
-                                 4,
-                                 5,
-                                 8,
-                                 1,
-                                 x,
-                                 8,
-                                 y,
-                                 5,
-                                 0,
-                                 result,
-                                 5,
-                                 1};
+    const int row = TILEMM_ROW_MAJOR, col = TILEMM_COL_MAJOR;
+    const int no = TILEMM_NO_TRANS, trans = TILEMM_TRANS;
+    const sgemm_t good = {row, no, no, 4, 5, 8, 1, x, 8, y, 5, 0, result, 5, 1};
+    /* Wrong only with what else is given: most have the same sizes, stored otherwise. */
+    const struct {
+        sgemm_t call;
+        const char *text;
+    } wrong[] = {
+        {{col, no, no, 4, 5, 8, 1, x, 3, y, 8, 0, result, 5, 1}, "lda = 3, must be at least 4"},
+        {{col, no, no, 4, 5, 8, 1, x, 4, y, 7, 0, result, 5, 1}, "ldb = 7, must be at least 8"},
+        {{col, no, no, 4, 5, 8, 1, x, 4, y, 8, 0, result, 3, 1}, "ldc = 3, must be at least 4"},
+        {{row, trans, no, 4, 5, 8, 1, x, 3, y, 5, 0, result, 5, 1}, "lda = 3, must be at least 4"},
+        {{row, no, trans, 4, 5, 8, 1, x, 8, y, 7, 0, result, 5, 1}, "ldb = 7, must be at least 8"},
+        {{row, no, no, 4, 5, 0, 1, x, 0, y, 5, 0, result, 5, 1}, "lda = 0, must be at least 1"},
+        /* 4 * 2^62 elements: 0 in 64 bits */
+        {{row, no, no, 5, 5, 8, 1, x, 8, y, 5, 0, result, INT64_C(1) << 62, 1},
+         "ldc = 4611686018427387904"},
+        /* C is used even where A and B are not */
+        {{row, no, no, 4, 5, 8, 0, x, 8, y, 5, 0, NULL, 5, 1}, "c = NULL"},
+    };
+    static const char *const names[] = {"sgemm: ", "sgemm_strided_batched: ", "sgemm_batched: "};
     static const float *holed_a[2] = {x, NULL};
     static const float *const whole_b[2] = {y, y};
     static float *const whole_c[2] = {result, result + 20};
-    int which;
-    for (which = 0; which < 3; which++) {
-        const char *name = sgemm_names[which];
+    for (int which = 0; which < 3; which++) {
+        const char *name = names[which];
         sgemm_t s;
 #define WRONG(field, value, ...)                                                                   \
     do {                                                                                           \
@@ -96,51 +89,17 @@ static void sgemm_errors(tilemm_t ctx)
         WRONG(ldc, INT64_MAX / 2, "ldc = 4611686018427387903");
         if (which)
             WRONG(batch_count, -3, "batch_count = -3", "must be at least 0");
-        s = good;
-        s.m = INT64_MAX;
-        REFUSED(sgemm(ctx, which, &s), name);
-        s = good; /* 4 * 2^62 elements: 0, to who does not look */
-        s.m = 5;
-        s.ldc = INT64_C(1) << 62;
-        REFUSED(sgemm(ctx, which, &s), name, "ldc = 4611686018427387904");
-        /* the same sizes stored otherwise want other leading dimensions */
-        s = good;
-        s.layout = TILEMM_COL_MAJOR;
-        s.lda = 3;
-        s.ldb = 8;
-        REFUSED(sgemm(ctx, which, &s), name, "lda = 3, must be at least 4");
-        s.lda = 4;
-        s.ldb = 7;
-        REFUSED(sgemm(ctx, which, &s), name, "ldb = 7, must be at least 8");
-        s.ldb = 8;
-        s.ldc = 3;
-        REFUSED(sgemm(ctx, which, &s), name, "ldc = 3, must be at least 4");
-        s = good;
-        s.transa = TILEMM_TRANS;
-        s.lda = 3;
-        REFUSED(sgemm(ctx, which, &s), name, "lda = 3, must be at least 4");
-        s = good;
-        s.transb = TILEMM_TRANS;
-        s.ldb = 7;
-        REFUSED(sgemm(ctx, which, &s), name, "ldb = 7, must be at least 8");
-        s = good;
-        s.k = 0;
-        s.lda = 0;
-        REFUSED(sgemm(ctx, which, &s), name, "lda = 0, must be at least 1");
-        s = good; /* C is used even where A and B are not */
-        s.alpha = 0;
-        s.c = NULL;
-        REFUSED(sgemm(ctx, which, &s), name, "c = NULL");
+        WRONG(m, INT64_MAX, "");
+        for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+            REFUSED(sgemm(ctx, which, &wrong[i].call), name, wrong[i].text);
 #undef WRONG
     }
-    {
-        sgemm_t s = good;
-        s.lda = 3;
-        sgemm(ctx, 0, &s);
-        CHECK(strcmp(tilemm_last_error(ctx),
-                     "sgemm: lda = 3, must be at least 8 (row-major, NO_TRANS, k = 8)") == 0,
-              "the header's example is \"%s\"", tilemm_last_error(ctx));
-    }
+    sgemm_t s = good;
+    s.lda = 3;
+    sgemm(ctx, 0, &s);
+    CHECK(strcmp(tilemm_last_error(ctx),
+                 "sgemm: lda = 3, must be at least 8 (row-major, NO_TRANS, k = 8)") == 0,
+          "the header's example is \"%s\"", tilemm_last_error(ctx));
     REFUSED(tilemm_sgemm_batched(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 4, 5, 8,
                                  1, holed_a, 8, whole_b, 5, 0, whole_c, 5, 2),
             "sgemm_batched: a[1] = NULL", "must be");
@@ -152,7 +111,6 @@ static void transpose_errors(tilemm_t ctx)
     static const char *const size_text[] = {"elem_size = 0",  "elem_size = 3",  "elem_size = 5",
                                             "elem_size = 12", "elem_size = 32", "elem_size = "};
     float *r = result;
-    int i;
 #define T(rows, cols, size, src, ld_src, dst, ld_dst, ...)                                         \
     do {                                                                                           \
         REFUSED(tilemm_transpose(ctx, rows, cols, size, src, ld_src, dst, ld_dst),                 \
@@ -171,7 +129,7 @@ static void transpose_errors(tilemm_t ctx)
     T(4, 5, 4, x, 5, NULL, 4, "dst = NULL", "must be");
     T(4, 5, 4, (const char *)x + 1, 5, r, 4, "src = ", "must be");
     T(4, 5, 8, x, 5, (char *)indices + 4, 4, "dst = ", "must be");
-    for (i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++)
         T(4, 5, bad_size[i], x, 5, r, 4, size_text[i], "must be 1, 2, 4, 8 or 16");
 #undef T
     REFUSED(tilemm_transpose_strided_batched(ctx, 4, 5, 4, x, 5, 0, r, 4, 20, -1),
@@ -224,12 +182,10 @@ static void reduction_errors(tilemm_t ctx)
     static const vector_t vectors[] = {tilemm_ssum, tilemm_sasum, tilemm_snrm2, tilemm_smax,
                                        tilemm_smin};
     static const char *const vector_names[] = {"ssum: ", "sasum: ", "snrm2: ", "smax: ", "smin: "};
-    static const index_t index_functions[] = {tilemm_isamax, tilemm_isamin, tilemm_ismax,
-                                              tilemm_ismin};
-    static const char *const index_names[] = {"isamax: ", "isamin: ", "ismax: ", "ismin: "};
+    static const index_t searches[] = {tilemm_isamax, tilemm_isamin, tilemm_ismax, tilemm_ismin};
+    static const char *const search_names[] = {"isamax: ", "isamin: ", "ismax: ", "ismin: "};
     float *r = result;
-    int f;
-    for (f = 0; f < 5; f++) {
+    for (int f = 0; f < 5; f++) {
         REFUSED(vectors[f](ctx, -1, x, 1, r), vector_names[f], "n = -1", "must be at least 0");
         REFUSED(vectors[f](ctx, 8, x, 0, r), vector_names[f], "incx = 0", "must not be 0");
         REFUSED(vectors[f](ctx, 8, NULL, 1, r), vector_names[f], "x = NULL", "must be");
@@ -237,14 +193,12 @@ static void reduction_errors(tilemm_t ctx)
         REFUSED(vectors[f](ctx, 8, x, INT64_MIN, r), vector_names[f], "incx = ");
         REFUSED(vectors[f](ctx, INT64_MAX, x, 3, r), vector_names[f], "incx = 3");
     }
-    for (f = 0; f < 4; f++) {
-        REFUSED(index_functions[f](ctx, -1, x, 1, indices), index_names[f], "n = -1",
-                "must be at least 0");
-        REFUSED(index_functions[f](ctx, 8, x, 0, indices), index_names[f], "incx = 0",
-                "must not be 0");
-        REFUSED(index_functions[f](ctx, 8, NULL, 1, indices), index_names[f], "x = NULL",
-                "must be");
-        REFUSED(index_functions[f](ctx, 8, x, 1, NULL), index_names[f], "index = NULL", "must be");
+    for (int f = 0; f < 4; f++) {
+        const char *name = search_names[f];
+        REFUSED(searches[f](ctx, -1, x, 1, indices), name, "n = -1", "must be at least 0");
+        REFUSED(searches[f](ctx, 8, x, 0, indices), name, "incx = 0", "must not be 0");
+        REFUSED(searches[f](ctx, 8, NULL, 1, indices), name, "x = NULL", "must be");
+        REFUSED(searches[f](ctx, 8, x, 1, NULL), name, "index = NULL", "must be");
     }
     REFUSED(tilemm_sdot(ctx, -1, x, 1, y, 1, r), "sdot: n = -1", "must be at least 0");
     REFUSED(tilemm_sdot(ctx, 8, x, 0, y, 1, r), "sdot: incx = 0", "must not be 0");
@@ -279,36 +233,32 @@ static void reduction_errors(tilemm_t ctx)
     REFUSED(tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5, x, 5, r, 1,
                               NULL),
             "sargreduce: index_out = NULL", "must be");
-    for (f = TILEMM_SUM; f < TILEMM_MAX; f++)
+    for (int f = TILEMM_SUM; f < TILEMM_MAX; f++)
         REFUSED(tilemm_sargreduce(ctx, (tilemm_reduce_t)f, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5,
                                   x, 5, r, 1, indices),
                 "sargreduce: op = ", "must be");
     offsets[0] = 0;
     offsets[1] = 3;
     offsets[2] = 8;
-    REFUSED(tilemm_sreduce_segments(ctx, (tilemm_reduce_t)77, 2, x, offsets, r),
-            "sreduce_segments: op = 77", "must be");
-    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, -2, x, offsets, r),
-            "sreduce_segments: segments = -2", "must be at least 0");
-    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, NULL, offsets, r),
-            "sreduce_segments: x = NULL", "must be");
-    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, x, NULL, r),
-            "sreduce_segments: offsets = NULL", "must be");
-    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, x, offsets, NULL),
-            "sreduce_segments: out = NULL", "must be");
+#define S(op, segments, x, offsets, out, ...)                                                      \
+    REFUSED(tilemm_sreduce_segments(ctx, (tilemm_reduce_t)(op), segments, x, offsets, out),        \
+            "sreduce_segments: ", __VA_ARGS__)
+    S(77, 2, x, offsets, r, "op = 77", "must be");
+    S(TILEMM_SUM, -2, x, offsets, r, "segments = -2", "must be at least 0");
+    S(TILEMM_SUM, 2, NULL, offsets, r, "x = NULL", "must be");
+    S(TILEMM_SUM, 2, x, NULL, r, "offsets = NULL", "must be");
+    S(TILEMM_SUM, 2, x, offsets, NULL, "out = NULL", "must be");
     offsets[2] = 2;
-    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, x, offsets, r),
-            "sreduce_segments: offsets[2] = 2", "must be at least 3");
+    S(TILEMM_SUM, 2, x, offsets, r, "offsets[2] = 2", "must be at least 3");
     offsets[0] = -1;
-    REFUSED(tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, x, offsets, r),
-            "sreduce_segments: offsets[0] = -1", "must be at least 0");
+    S(TILEMM_SUM, 2, x, offsets, r, "offsets[0] = -1", "must be at least 0");
+#undef S
 }
 
 int main(void)
 {
-    tilemm_t ctx;
     test_begin(TEST_BACKEND);
-    ctx = test_context(TEST_BACKEND, "");
+    tilemm_t ctx = test_context(TEST_BACKEND, "");
     prepare_arguments();
     sgemm_errors(ctx);
     transpose_errors(ctx);

@@ -33,68 +33,37 @@ enum { MOST_ROWS = 512, WORKSPACE_BYTES = 256 << 20 };
 #define STRING(name) #name
 #define EXPANDED_STRING(name) STRING(name)
 #define TRANSPOSE_ROW_NAME(method, tag, ...) EXPANDED_STRING(TILEMM__TRANSPOSE_NAME(method, tag)),
-
-static const char *const *names_sgemm(int *count)
-{
-    static const char *const names[] = {TILEMM__SGEMM_CUDA_ROWS(ROW_NAME)};
-    *count = (int)(sizeof names / sizeof *names);
-    return names;
-}
-
-static const char *const *names_transpose(int *count)
-{
-    static const char *const names[] = {TILEMM__TRANSPOSE_ROWS(TRANSPOSE_ROW_NAME)};
-    *count = (int)(sizeof names / sizeof *names);
-    return names;
-}
-
-static const char *const *names_reduce(int *count)
-{
-    static const char *const names[] = {TILEMM__REDUCE_ROWS(ROW_NAME)};
-    *count = (int)(sizeof names / sizeof *names);
-    return names;
-}
-
-/* Rows that no problem can reach on a GPU of compute capability `since` or later. */
-static const struct {
-    const char *begins;
-    int since;
-    const char *reason;
-} unreachable[] = {
-    {"sgemm_fused_sm90", 100, "its instructions (wgmma) are those of 9.0 alone"},
-    {"sgemm_planes_sm90", 100, "its instructions (wgmma) are those of 9.0 alone"},
-};
+static const char *const sgemm_rows[] = {TILEMM__SGEMM_CUDA_ROWS(ROW_NAME)};
+static const char *const transpose_rows[] = {TILEMM__TRANSPOSE_ROWS(TRANSPOSE_ROW_NAME)};
+static const char *const reduce_rows[] = {TILEMM__REDUCE_ROWS(ROW_NAME)};
 
 static int device_cc;
 
-/* Why the row cannot run on this device or was not built; NULL if it can run. */
-static const char *why_not(const char *row)
+/* Whether the row can run on this device: the device is new enough, the row was built, and the
+ * instructions of SGEMM's rows for 9.0 (wgmma) are those of 9.0 alone. */
+static int can_run(const char *row)
 {
     const char *arch = strstr(row, "_sm");
     const int sm = arch ? atoi(arch + 3) : 0;
-    if (sm > device_cc)
-        return "the GPU is too old";
-    if (sm == 90 && device_cc == 90 && !strstr(TILEMM_CUDA_ARCHS, "90a"))
-        return "the library was built without code for sm_90a";
-    for (size_t i = 0; i < sizeof unreachable / sizeof *unreachable; i++)
-        if (!strncmp(row, unreachable[i].begins, strlen(unreachable[i].begins)) &&
-            device_cc >= unreachable[i].since)
-            return unreachable[i].reason;
-    return NULL;
+    if (sm == 90 && device_cc == 90)
+        return strstr(TILEMM_CUDA_ARCHS, "90a") != NULL;
+    return sm <= device_cc && !(sm == 90 && !strncmp(row, "sgemm_", 6));
 }
 
 /* ---- one operation -------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;
-    const char *const *(*names)(int *count);
+    const char *const *rows;
+    size_t row_count;
     tilemm_status_t (*call)(tilemm_t ctx, rng_t *rng);
     int may_lack_memory; /* in place: not every workspace is enough */
 } operation_t;
 
-static const operation_t operations[] = {{"sgemm", names_sgemm, call_sgemm, 0},
-                                         {"transpose", names_transpose, call_transpose, 1},
-                                         {"reduce", names_reduce, call_reduce, 0}};
+#define ROWS(rows) rows, sizeof rows / sizeof *rows
+static const operation_t operations[] = {{"sgemm", ROWS(sgemm_rows), call_sgemm, 0},
+                                         {"transpose", ROWS(transpose_rows), call_transpose, 1},
+                                         {"reduce", ROWS(reduce_rows), call_reduce, 0}};
 
 static const char *const *rows;
 static int row_count;
@@ -137,8 +106,7 @@ static int capture(tilemm_t ctx, const operation_t *operation, uint64_t seed, co
     rng_t rng = {seed};
     void *graph;
     int row = -1;
-    CHECK(tilemm_set_workspace(ctx, workspace, sizes[rng_range(&rng, 0, 2)]) == TILEMM_SUCCESS,
-          "%s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_set_workspace(ctx, workspace, sizes[rng_range(&rng, 0, 2)]));
     CHECK(gpu_capture_begin(stream) == 0, "%s: no capture", when);
     const tilemm_status_t status = operation->call(ctx, &rng);
     const int error = graph_capture_end(stream, &graph);
@@ -160,11 +128,10 @@ static int capture(tilemm_t ctx, const operation_t *operation, uint64_t seed, co
 /* A context on the stream that prefers the rows whose names begin with `variant`. */
 static tilemm_t open_context(const char *arch, const char *variant)
 {
-    if (variant[0])
-        setenv("TILEMM_VARIANT", variant, 1);
+    setenv("TILEMM_VARIANT", variant, 1);
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, arch);
     unsetenv("TILEMM_VARIANT");
-    CHECK(tilemm_set_stream(ctx, stream) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_set_stream(ctx, stream));
     return ctx;
 }
 
@@ -217,14 +184,13 @@ static void check_operation(const operation_t *operation)
     int reached = 0, excused = 0;
     memset(chosen, 0, sizeof chosen);
     memset(launched, 0, sizeof launched);
-    rows = operation->names(&row_count);
-    CHECK(row_count <= MOST_ROWS, "%d rows", row_count);
+    rows = operation->rows;
+    row_count = (int)operation->row_count;
     if (row_count > MOST_ROWS)
-        return;
+        test_give_up("more rows than MOST_ROWS");
     run_freely(operation, chosen);
     for (int r = 0; r < row_count; r++) {
-        const char *reason = why_not(rows[r]);
-        if (reason) {
+        if (!can_run(rows[r])) {
             excused++;
             continue;
         }

@@ -24,14 +24,12 @@ static inline void prepare_arguments(void)
 
 static inline int untouched(void)
 {
-    size_t i;
-    for (i = 0; i < sizeof(result); i++)
-        if (((unsigned char *)result)[i] != 0xff)
-            return 0;
-    for (i = 0; i < sizeof(indices); i++)
-        if (((unsigned char *)indices)[i] != 0xff)
-            return 0;
-    return 1;
+    unsigned char all = 0xff;
+    for (size_t i = 0; i < sizeof(result); i++)
+        all &= ((unsigned char *)result)[i];
+    for (size_t i = 0; i < sizeof(indices); i++)
+        all &= ((unsigned char *)indices)[i];
+    return all == 0xff;
 }
 
 /* The status says that an argument is invalid, and the message holds all of these (up to NULL). */

@@ -2,10 +2,6 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,52 +35,44 @@ static void *worker(void *argument)
 {
     work_t *work = argument;
     rng_t rng = {work->seed};
-    size_t matrix = sizeof(float) * SIZE * SIZE;
-    float *a = malloc(matrix), *b = malloc(matrix), *c = malloc(matrix);
-    float *x = malloc(sizeof(float) * LENGTH), sum = 0;
+    const size_t matrix = sizeof(float) * SIZE * SIZE;
+    float *a = test_need(malloc(matrix)), *b = test_need(malloc(matrix));
+    float *c = test_need(malloc(matrix)), *x = test_need(malloc(sizeof(float) * LENGTH)), sum = 0;
     tilemm_t ctx = NULL;
-    tilemm_status_t status = TILEMM_OUT_OF_MEMORY;
-    int round;
-    work->digest = 0;
-    work->failures = 0;
-    work->message[0] = '\0';
+    int failures = 0;
     if (work->backend == TILEMM_BACKEND_CUDA)
         gpu_open(0);
-    if (a && b && c && x)
-        status = tilemm_create(&ctx, work->backend, 0);
+    if (tilemm_create(&ctx, work->backend, 0) != TILEMM_SUCCESS)
+        test_give_up("tilemm_create failed on a thread");
+    work->digest = 0;
     if (work->start)
         pthread_barrier_wait(work->start);
-    if (status == TILEMM_SUCCESS) {
-        tilemm_set_threads(ctx, 2);
-        for (round = 0; round < work->rounds; round++) {
-            int64_t m = rng_range(&rng, 1, SIZE), n = rng_range(&rng, 1, SIZE);
-            int64_t k = rng_range(&rng, 1, SIZE), index = -1;
-            matrix_fill(a, TILEMM_ROW_MAJOR, SIZE, SIZE, SIZE, FAMILY_NORMAL, &rng);
-            matrix_fill(b, TILEMM_ROW_MAJOR, SIZE, SIZE, SIZE, FAMILY_NORMAL, &rng);
-            matrix_fill(x, TILEMM_ROW_MAJOR, 1, LENGTH, LENGTH, FAMILY_NORMAL, &rng);
-            memset(c, 0, matrix);
-            work->failures += tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_TRANS, m,
-                                           n, k, 1, a, SIZE, b, SIZE, 0, c, SIZE) != TILEMM_SUCCESS;
-            work->digest = fold(work->digest, c, matrix);
-            work->failures += tilemm_transpose(ctx, m, n, 4, a, SIZE, c, SIZE) != TILEMM_SUCCESS;
-            work->digest = fold(work->digest, c, matrix);
-            work->failures += tilemm_transpose_inplace(ctx, m, n, 4, b, n, m) != TILEMM_SUCCESS;
-            work->digest = fold(work->digest, b, sizeof(float) * (size_t)(m * n));
-            work->failures += tilemm_ssum(ctx, LENGTH, x, 1, &sum) != TILEMM_SUCCESS;
-            work->failures += tilemm_isamax(ctx, LENGTH, x, 1, &index) != TILEMM_SUCCESS;
-            work->digest = fold(work->digest, &sum, sizeof(sum));
-            work->digest = fold(work->digest, &index, sizeof(index));
-            /* an error in one context must not show in the other */
-            if (round % 3 == (int)(work->seed % 3))
-                work->failures += tilemm_ssum(ctx, -1, x, 1, &sum) != TILEMM_INVALID_ARGUMENT;
-        }
-        snprintf(work->message, sizeof(work->message), "%s", tilemm_last_error(ctx));
-        work->failures += tilemm_destroy(ctx) != TILEMM_SUCCESS;
-    } else {
-        work->failures = 1;
-        snprintf(work->message, sizeof(work->message), "tilemm_create: %s",
-                 tilemm_status_string(status));
+    tilemm_set_threads(ctx, 2);
+    for (int round = 0; round < work->rounds; round++) {
+        const int64_t m = rng_range(&rng, 1, SIZE), n = rng_range(&rng, 1, SIZE);
+        const int64_t k = rng_range(&rng, 1, SIZE);
+        int64_t index = -1;
+        matrix_fill(a, TILEMM_ROW_MAJOR, SIZE, SIZE, SIZE, FAMILY_NORMAL, &rng);
+        matrix_fill(b, TILEMM_ROW_MAJOR, SIZE, SIZE, SIZE, FAMILY_NORMAL, &rng);
+        matrix_fill(x, TILEMM_ROW_MAJOR, 1, LENGTH, LENGTH, FAMILY_NORMAL, &rng);
+        memset(c, 0, matrix);
+        failures += tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_TRANS, m, n, k, 1,
+                                 a, SIZE, b, SIZE, 0, c, SIZE) != TILEMM_SUCCESS;
+        work->digest = fold(work->digest, c, matrix);
+        failures += tilemm_transpose(ctx, m, n, 4, a, SIZE, c, SIZE) != TILEMM_SUCCESS;
+        work->digest = fold(work->digest, c, matrix);
+        failures += tilemm_transpose_inplace(ctx, m, n, 4, b, n, m) != TILEMM_SUCCESS;
+        work->digest = fold(work->digest, b, sizeof(float) * (size_t)(m * n));
+        failures += tilemm_ssum(ctx, LENGTH, x, 1, &sum) != TILEMM_SUCCESS;
+        failures += tilemm_isamax(ctx, LENGTH, x, 1, &index) != TILEMM_SUCCESS;
+        work->digest = fold(work->digest, &sum, sizeof(sum));
+        work->digest = fold(work->digest, &index, sizeof(index));
+        /* an error in one context must not show in the other */
+        if (round % 3 == (int)(work->seed % 3))
+            failures += tilemm_ssum(ctx, -1, x, 1, &sum) != TILEMM_INVALID_ARGUMENT;
     }
+    snprintf(work->message, sizeof(work->message), "%s", tilemm_last_error(ctx));
+    work->failures = failures + (tilemm_destroy(ctx) != TILEMM_SUCCESS);
     free(a);
     free(b);
     free(c);
@@ -92,49 +80,49 @@ static void *worker(void *argument)
     return NULL;
 }
 
+static void check_work(const work_t work[2], const uint64_t alone[2], const char *when)
+{
+    for (int i = 0; i < 2; i++) {
+        CHECK(work[i].failures == 0, "%s: %s", when, work[i].message);
+        CHECK(work[i].digest == alone[i], "other results %s than alone", when);
+    }
+}
+
 /* Each alone, then both at once. */
 static void pair(tilemm_backend_t first, tilemm_backend_t second, uint64_t seed)
 {
-    work_t work[2] = {{first, seed, 0, NULL, 0, 0, ""}, {second, seed + 1, 0, NULL, 0, 0, ""}};
+    const int rounds = test_quick() ? 3 : 15;
+    work_t work[2] = {{.backend = first, .seed = seed, .rounds = rounds},
+                      {.backend = second, .seed = seed + 1, .rounds = rounds}};
     uint64_t alone[2];
     pthread_barrier_t start;
     pthread_t thread[2];
-    int i, again;
-    for (i = 0; i < 2; i++) {
-        work[i].rounds = test_quick() ? 3 : 15;
+    for (int i = 0; i < 2; i++) {
         worker(&work[i]);
         CHECK(work[i].failures == 0, "alone: %s", work[i].message);
         alone[i] = work[i].digest;
     }
     CHECK(alone[0] != alone[1], "both did the same");
     pthread_barrier_init(&start, NULL, 2);
-    for (again = 0; again < 2; again++) {
-        for (i = 0; i < 2; i++) {
+    for (int again = 0; again < 2; again++) {
+        for (int i = 0; i < 2; i++) {
             work[i].start = &start;
-            if (pthread_create(&thread[i], NULL, worker, &work[i])) {
-                fprintf(stderr, "pthread_create failed\n");
-                exit(1);
-            }
+            if (pthread_create(&thread[i], NULL, worker, &work[i]))
+                test_give_up("pthread_create failed");
         }
-        for (i = 0; i < 2; i++)
+        for (int i = 0; i < 2; i++)
             pthread_join(thread[i], NULL);
-        for (i = 0; i < 2; i++) {
-            CHECK(work[i].failures == 0, "together: %s", work[i].message);
-            CHECK(work[i].digest == alone[i], "other results together than alone");
-        }
+        check_work(work, alone, "together");
     }
     pthread_barrier_destroy(&start);
 #ifdef _OPENMP
     /* in an OpenMP team of the program, so that the library's threads are nested */
-    for (i = 0; i < 2; i++)
-        work[i].start = NULL;
 #pragma omp parallel for num_threads(2) schedule(static, 1)
-    for (i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        work[i].start = NULL;
         worker(&work[i]);
-    for (i = 0; i < 2; i++) {
-        CHECK(work[i].failures == 0, "in an OpenMP team: %s", work[i].message);
-        CHECK(work[i].digest == alone[i], "other results in an OpenMP team than alone");
     }
+    check_work(work, alone, "in an OpenMP team");
 #endif
 }
 

@@ -3,21 +3,17 @@
  * neither layout is untouched.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/check.h"
 #include "tests/support/support.h"
 
-static operand_t matrix;
+static operand_t matrix, workspace;
 static const char *arch = "";
 static size_t workspace_bytes; /* the user's, or 0 */
 static int refused;            /* calls for which it was too small */
+static const size_t sizes[] = {1, 2, 4, 8, 16};
 
 /* Whether a workspace of the user's may be too small. On a GPU it is large enough if it holds the
  * matrix; or 64 KiB, 128 bytes for each element of the shorter side, and 1/64 of the matrix. */
@@ -26,7 +22,6 @@ static int may_be_too_small(int64_t rows, int64_t cols, size_t size)
     const int64_t bytes = rows * cols * (int64_t)size;
     const int64_t enough = 65536 + 128 * (rows < cols ? rows : cols) + bytes / 64;
     const int64_t aligned = (int64_t)workspace_bytes - 255; /* used from a multiple of 256 on */
-
     return TEST_BACKEND == TILEMM_BACKEND_CUDA && workspace_bytes > 0 && aligned < bytes &&
            aligned < enough;
 }
@@ -36,17 +31,15 @@ static int may_be_too_small(int64_t rows, int64_t cols, size_t size)
 static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t rows, int64_t cols,
                 size_t size, int scaled, float alpha, int64_t pad_in, int64_t pad_out, rng_t *rng)
 {
-    int64_t out_rows = trans == TILEMM_TRANS ? cols : rows;
-    int64_t out_cols = trans == TILEMM_TRANS ? rows : cols;
-    int64_t ld_in = matrix_ld(layout, rows, cols) + pad_in;
-    int64_t ld_out = matrix_ld(layout, out_rows, out_cols) + pad_out;
-    int64_t span_in = matrix_span(layout, rows, cols, ld_in);
-    int64_t span_out = matrix_span(layout, out_rows, out_cols, ld_out);
-    int64_t i, j, wrong = 0;
-    size_t bytes = size * (size_t)(span_in > span_out ? span_in : span_out);
-    unsigned char *old;
+    const int64_t out_rows = trans == TILEMM_TRANS ? cols : rows;
+    const int64_t out_cols = trans == TILEMM_TRANS ? rows : cols;
+    const int64_t ld_in = matrix_ld(layout, rows, cols) + pad_in;
+    const int64_t ld_out = matrix_ld(layout, out_rows, out_cols) + pad_out;
+    const int64_t span_in = matrix_span(layout, rows, cols, ld_in);
+    const int64_t span_out = matrix_span(layout, out_rows, out_cols, ld_out);
+    const size_t bytes = size * (size_t)(span_in > span_out ? span_in : span_out);
+    int64_t wrong = 0;
     char text[256];
-    tilemm_status_t status;
     operand_prepare(&matrix, rng_place(rng, TEST_BACKEND), bytes,
                     rng_offset(rng, size == 16 ? 8 : size));
     if (!scaled)
@@ -54,12 +47,10 @@ static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t
     else if (alpha != 0) /* else NaN, not to be read */
         matrix_fill(matrix.numbers, layout, rows, cols, ld_in, FAMILY_WIDE, rng);
     operand_send(&matrix);
-    old = malloc(bytes + 1);
+    unsigned char *old = test_need(malloc(bytes + 1));
     memcpy(old, matrix.image, bytes);
-    if (rows && cols) {
-        matrix_own(&matrix, size, 0, layout, rows, cols, ld_in);
-        matrix_own(&matrix, size, 0, layout, out_rows, out_cols, ld_out);
-    }
+    matrix_own(&matrix, size, 0, layout, rows, cols, ld_in);
+    matrix_own(&matrix, size, 0, layout, out_rows, out_cols, ld_out);
     snprintf(text, sizeof(text),
              "TILEMM_ARCH=%s %s %s %lld x %lld of %zu bytes, ld %lld to %lld, alpha %g, %s, "
              "workspace %zu",
@@ -67,11 +58,10 @@ static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t
              trans == TILEMM_TRANS ? "TRANS" : "NO_TRANS", (long long)rows, (long long)cols, size,
              (long long)ld_in, (long long)ld_out, (double)alpha, place_name(matrix.place),
              workspace_bytes);
-    if (scaled)
-        status =
-            tilemm_simatcopy(ctx, layout, trans, rows, cols, alpha, matrix.pointer, ld_in, ld_out);
-    else
-        status = tilemm_transpose_inplace(ctx, rows, cols, size, matrix.pointer, ld_in, ld_out);
+    const tilemm_status_t status =
+        scaled
+            ? tilemm_simatcopy(ctx, layout, trans, rows, cols, alpha, matrix.pointer, ld_in, ld_out)
+            : tilemm_transpose_inplace(ctx, rows, cols, size, matrix.pointer, ld_in, ld_out);
     if (status == TILEMM_OUT_OF_MEMORY && may_be_too_small(rows, cols, size)) {
         CHECK(strstr(tilemm_last_error(ctx), "bytes of workspace are too few") != NULL, "%s: %s",
               text, tilemm_last_error(ctx));
@@ -90,8 +80,8 @@ static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t
           tilemm_last_kernel(ctx));
     CHECK(test_kernel_allowed(tilemm_last_kernel(ctx), arch), "%s: kernel %s", text,
           tilemm_last_kernel(ctx));
-    for (i = 0; i < rows; i++) {
-        for (j = 0; j < cols; j++) {
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < cols; j++) {
             const unsigned char *from = old + (size_t)matrix_at(layout, i, j, ld_in) * size;
             const unsigned char *to =
                 matrix.image + size * (size_t)(trans == TILEMM_TRANS
@@ -120,22 +110,20 @@ static void plain(tilemm_t ctx, int64_t rows, int64_t cols, size_t size, int64_t
 
 static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
 {
-    static const size_t sizes[] = {1, 2, 4, 8, 16};
     static const float alphas[] = {1, -1, 2.5f, 0};
     static const int64_t fixed[][2] = {{0, 5},   {5, 0},     {1, 1},     {1, 300},   {300, 1},
                                        {3, 500}, {500, 3},   {31, 257},  {64, 64},   {65, 65},
                                        {33, 97}, {200, 200}, {128, 64},  {64, 128},  {100, 100},
                                        {2, 3},   {97, 101},  {1000, 37}, {37, 1000}, {513, 511}};
-    int s, f, round;
-    for (s = 0; s < 5; s++) {
-        for (f = 0; f < (int)(sizeof(fixed) / sizeof(fixed[0])); f++) {
+    for (int s = 0; s < 5; s++) {
+        for (int f = 0; f < (int)(sizeof(fixed) / sizeof(fixed[0])); f++) {
             if (test_quick() && fixed[f][0] * fixed[f][1] > 10000)
                 continue;
             plain(ctx, fixed[f][0], fixed[f][1], sizes[s], 0, 0, rng);
         }
-        for (round = 0; round < rounds; round++) {
-            int64_t rows = rng_size(rng, 150), cols = rng_size(rng, 150),
-                    pad = rng_range(rng, 0, 9);
+        for (int round = 0; round < rounds; round++) {
+            int64_t rows = rng_size(rng, 150), cols = rng_size(rng, 150);
+            const int64_t pad = rng_range(rng, 0, 9);
             if (round % 3 == 0)
                 cols = rows;
             plain(ctx, rows, cols, sizes[s], round % 2 * pad, round / 2 % 2 * rng_range(rng, 0, 9),
@@ -144,7 +132,7 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
                 plain(ctx, rows, cols, sizes[s], pad, pad, rng);
         }
     }
-    for (round = 0; round < rounds * 2; round++) {
+    for (int round = 0; round < rounds * 2; round++) {
         tilemm_layout_t layout = round & 1 ? TILEMM_ROW_MAJOR : TILEMM_COL_MAJOR;
         tilemm_op_t trans = round & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS;
         int64_t rows = rng_size(rng, 150), cols = round % 3 ? rng_size(rng, 150) : rows;
@@ -153,21 +141,31 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
+static void lend_workspace(tilemm_t ctx, size_t bytes, int64_t offset)
+{
+    workspace_bytes = bytes;
+    operand_prepare(&workspace, TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST,
+                    bytes, offset);
+    operand_send(&workspace);
+    operand_own(&workspace, 0, bytes);
+    CHECK_OK(ctx, tilemm_set_workspace(ctx, workspace.pointer, bytes));
+}
+
+static void take_back_workspace(tilemm_t ctx)
+{
+    CHECK_OK(ctx, tilemm_set_workspace(ctx, NULL, 0));
+    operand_fetch(&workspace);
+    CHECK(operand_intact(&workspace), "bytes beside the workspace of %zu changed", workspace_bytes);
+    workspace_bytes = 0;
+}
+
 /* Workspaces of the user's from nothing worth naming upwards: too small for most shapes on a GPU,
  * and then nothing is written; the last one is large enough for all. */
 static void little_workspace(tilemm_t ctx, int rounds, rng_t *rng)
 {
     static const size_t bytes[] = {8, 1000, 20000, 50001, 160000};
-    static operand_t workspace;
-    int b;
-    for (b = 0; b < 5; b++) {
-        workspace_bytes = bytes[b];
-        operand_prepare(&workspace, TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST,
-                        bytes[b], b & 1 ? -1 : 0);
-        operand_send(&workspace);
-        operand_own(&workspace, 0, bytes[b]);
-        CHECK(tilemm_set_workspace(ctx, workspace.pointer, bytes[b]) == TILEMM_SUCCESS, "%s",
-              tilemm_last_error(ctx));
+    for (int b = 0; b < 5; b++) {
+        lend_workspace(ctx, bytes[b], b & 1 ? -1 : 0);
         refused = 0;
         plain(ctx, 97, 101, 4, 0, 0, rng);
         if (b == 0)
@@ -183,53 +181,37 @@ static void little_workspace(tilemm_t ctx, int rounds, rng_t *rng)
             plain(ctx, 140010, 6, 2, 1, 0, rng);
             plain(ctx, 9, 140010, 8, 0, 0, rng);
         }
-        CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-        operand_fetch(&workspace);
-        CHECK(operand_intact(&workspace), "bytes beside the workspace of %zu changed", bytes[b]);
-        workspace_bytes = 0;
+        take_back_workspace(ctx);
     }
-    operand_free(&workspace);
 }
 
 /* Shapes that are long enough for two passes over the matrix, with a workspace that does not hold
  * it: a fringe or none, aligned or not, cycles that are all short, and alpha. */
 static void two_passes(tilemm_t ctx, rng_t *rng)
 {
-    static const size_t sizes[] = {1, 2, 4, 8, 16};
-    static operand_t workspace;
-    int s;
-    workspace_bytes = 300000;
-    operand_prepare(&workspace, TEST_BACKEND == TILEMM_BACKEND_CUDA ? PLACE_DEVICE : PLACE_HOST,
-                    workspace_bytes, 0);
-    operand_send(&workspace);
-    CHECK(tilemm_set_workspace(ctx, workspace.pointer, workspace_bytes) == TILEMM_SUCCESS, "%s",
-          tilemm_last_error(ctx));
-    for (s = 0; s < 5; s++) {
+    lend_workspace(ctx, 300000, 0);
+    for (int s = 0; s < 5; s++) {
         const int64_t height = 256 / (int64_t)sizes[s];
         const int64_t shapes[][2] = {{33 * height, 129},     {40 * height + 1, 128},
                                      {33 * height - 1, 203}, {64 * height, 192},
                                      {128 * height, 128},    {50 * height + height / 2, 131}};
-        int i;
         if (test_quick() && sizes[s] != 4)
             continue;
-        for (i = 0; i < (test_quick() ? 3 : 6); i++) {
+        for (int i = 0; i < (test_quick() ? 3 : 6); i++) {
             plain(ctx, shapes[i][0], shapes[i][1], sizes[s], 0, 0, rng);
             plain(ctx, shapes[i][1], shapes[i][0], sizes[s], 0, 0, rng);
         }
     }
     one(ctx, TILEMM_COL_MAJOR, TILEMM_TRANS, 131, 2500, 4, 1, 2.5f, 0, 0, rng);
     one(ctx, TILEMM_ROW_MAJOR, TILEMM_TRANS, 131, 2500, 4, 1, -1.0f, 0, 0, rng);
-    CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-    workspace_bytes = 0;
-    operand_free(&workspace);
+    take_back_workspace(ctx);
 }
 
 int main(void)
 {
-    const char *const *name;
     rng_t rng = {4000};
     test_begin(TEST_BACKEND);
-    for (name = test_archs(TEST_BACKEND); *name; name++) {
+    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
         tilemm_t ctx = test_context(TEST_BACKEND, *name);
         arch = *name;
         if (TEST_BACKEND == TILEMM_BACKEND_CPU)
@@ -250,5 +232,6 @@ int main(void)
         tilemm_destroy(ctx);
     }
     operand_free(&matrix);
+    operand_free(&workspace);
     return check_exit();
 }

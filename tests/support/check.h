@@ -19,6 +19,9 @@ static long check_count, check_failures;
         }                                                                                          \
     } while (0)
 
+/* Check that a call of the library on ctx succeeds. */
+#define CHECK_OK(ctx, call) CHECK((call) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx))
+
 enum { CHECK_SKIPPED = 77 };
 
 /* The value for main to return. A program that checked nothing has failed. */

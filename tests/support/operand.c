@@ -32,7 +32,7 @@ place_t rng_place(rng_t *rng, tilemm_backend_t backend)
 /* Host memory between two guard pages, which cannot be accessed. */
 static unsigned char *fenced_alloc(size_t bytes)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char *all =
         mmap(NULL, bytes + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
@@ -42,19 +42,14 @@ static unsigned char *fenced_alloc(size_t bytes)
     return all + page;
 }
 
-static void fenced_free(unsigned char *memory, size_t bytes)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    munmap(memory - page, bytes + 2 * page);
-}
-
 static void region_free(operand_t *operand, place_t place)
 {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char *memory = operand->region[place].memory;
     if (!memory)
         return;
     if (place == PLACE_HOST)
-        fenced_free(memory, operand->region[place].capacity);
+        munmap(memory - page, operand->region[place].capacity + 2 * page);
     else if (place == PLACE_PINNED)
         gpu_free_host(memory);
     else
@@ -84,12 +79,11 @@ static size_t whole(const operand_t *operand)
 
 void operand_prepare(operand_t *operand, place_t place, size_t bytes, int64_t offset)
 {
-    size_t total;
     operand->place = place;
     operand->bytes = bytes;
     operand->guard_before = GUARD_BYTES + (offset > 0 ? (size_t)offset : 0);
     operand->guard_after = place == PLACE_HOST && offset < 0 ? 0 : GUARD_BYTES;
-    total = whole(operand);
+    const size_t total = whole(operand);
     region_grow(operand, place, total);
     operand->memory = operand->region[place].memory;
     if (!operand->guard_after)
@@ -116,7 +110,7 @@ int64_t rng_offset(rng_t *rng, size_t alignment)
 
 void operand_send(operand_t *operand)
 {
-    size_t total = whole(operand);
+    const size_t total = whole(operand);
     memcpy(operand->saved, operand->store, total);
     memset(operand->owned, 0, total);
     if (operand->place == PLACE_DEVICE) {
@@ -137,7 +131,7 @@ void operand_own(operand_t *operand, size_t first_byte, size_t bytes)
 
 void operand_fetch(operand_t *operand)
 {
-    size_t total = whole(operand);
+    const size_t total = whole(operand);
     if (operand->place == PLACE_DEVICE) {
         if (gpu_synchronize() || gpu_to_host(operand->store, operand->memory, total))
             test_give_up("copy from the device failed");
@@ -150,9 +144,9 @@ void operand_fetch(operand_t *operand)
 
 int operand_intact(const operand_t *operand)
 {
-    size_t i, total = whole(operand);
+    const size_t total = whole(operand);
     unsigned char changed = 0;
-    for (i = 0; i < total; i++)
+    for (size_t i = 0; i < total; i++)
         changed |= (unsigned char)((operand->store[i] ^ operand->saved[i]) &
                                    (unsigned char)(operand->owned[i] - 1));
     return !changed;
@@ -160,8 +154,7 @@ int operand_intact(const operand_t *operand)
 
 void operand_free(operand_t *operand)
 {
-    int place;
-    for (place = 0; place < PLACE_COUNT; place++)
+    for (int place = 0; place < PLACE_COUNT; place++)
         region_free(operand, (place_t)place);
     free(operand->store);
     free(operand->saved);

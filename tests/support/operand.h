@@ -41,9 +41,9 @@ void operand_prepare(operand_t *operand, place_t place, size_t bytes, int64_t of
 /* A random offset for operand_prepare: negative, or a multiple of `alignment`. */
 int64_t rng_offset(rng_t *rng, size_t alignment);
 
-/* Copy the image to the memory. The library may write nothing of it, */
+/* Copy the image to the memory, of which the library may write nothing then; */
 void operand_send(operand_t *operand);
-/* except these bytes from now on. */
+/* and let it write these bytes. */
 void operand_own(operand_t *operand, size_t first_byte, size_t bytes);
 
 /* Copy the memory to the image; waits for the GPU. */

@@ -31,7 +31,6 @@ void *test_need(void *memory)
 void test_begin(tilemm_backend_t backend)
 {
     tilemm_t ctx;
-    tilemm_status_t status;
     unsetenv("TILEMM_BACKEND");
     unsetenv("TILEMM_ARCH");
     unsetenv("TILEMM_NUM_THREADS");
@@ -44,7 +43,7 @@ void test_begin(tilemm_backend_t backend)
         printf("skipped: %s\n", gpu_error());
         exit(77);
     }
-    status = tilemm_create(&ctx, backend, 0);
+    const tilemm_status_t status = tilemm_create(&ctx, backend, 0);
 #ifndef TILEMM_HAVE_CUDA
     if (status == TILEMM_NO_DEVICE) {
         printf("skipped: the library was built without CUDA\n");
@@ -68,12 +67,8 @@ int test_quick(void)
 tilemm_t test_context(tilemm_backend_t backend, const char *arch)
 {
     tilemm_t ctx = NULL;
-    tilemm_status_t status;
-    if (arch[0])
-        setenv("TILEMM_ARCH", arch, 1);
-    else
-        unsetenv("TILEMM_ARCH");
-    status = tilemm_create(&ctx, backend, 0);
+    setenv("TILEMM_ARCH", arch, 1);
+    const tilemm_status_t status = tilemm_create(&ctx, backend, 0);
     unsetenv("TILEMM_ARCH");
     if (status != TILEMM_SUCCESS || !ctx) {
         fprintf(stderr, "tilemm_create with TILEMM_ARCH=%s: %s\n", arch,

@@ -6,6 +6,7 @@
 #ifndef TILEMM_TESTS_UNIT_ACCESS_PATTERNS_H
 #define TILEMM_TESTS_UNIT_ACCESS_PATTERNS_H
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,8 +30,9 @@ typedef struct {
 typedef struct {
     pattern_t *patterns; /* room for PATTERN_MOST */
     int count;
-    int is_global; /* what is added next */
+    int is_global, elem_bytes; /* of what is added next */
     uint32_t random;
+    unsigned index[32]; /* of each lane's element in what is added next */
 } patterns_t;
 
 /* Identifies the access that a measurement belongs to. */
@@ -46,26 +48,40 @@ static inline uint32_t pattern_hash(const pattern_t *pattern)
     return (hash ^ (uint32_t)pattern->access.elem_bytes) * 16777619u;
 }
 
-/* Add the access in which lane l has element index[l], `offset` bytes further: a load and a store.
- */
-static inline void pattern_add(patterns_t *p, const char *what, int elem_bytes, uint32_t active,
-                               const unsigned *index, unsigned offset)
+/* Add the access in which each active lane has the element of its index, `offset` bytes further: a
+ * load and a store. The name is formatted as by printf. */
+static inline void pattern_add(patterns_t *p, uint32_t active, unsigned offset, const char *format,
+                               ...)
 {
-    for (int is_store = 0; is_store < 2; is_store++) {
-        if (p->count == PATTERN_MOST)
-            return;
+    char what[40];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    for (int is_store = 0; is_store < 2 && p->count < PATTERN_MOST; is_store++) {
         pattern_t *to = &p->patterns[p->count++];
         memset(to, 0, sizeof *to);
         snprintf(to->name, sizeof to->name, "%s %s %d %s", p->is_global ? "global" : "shared",
-                 is_store ? "st" : "ld", elem_bytes, what);
+                 is_store ? "st" : "ld", p->elem_bytes, what);
         to->is_global = p->is_global;
         to->is_store = is_store;
-        to->access.elem_bytes = elem_bytes;
+        to->access.elem_bytes = p->elem_bytes;
         to->access.active = active;
         for (int lane = 0; lane < 32; lane++)
-            to->access.addr[lane] = (uint64_t)index[lane] * (unsigned)elem_bytes + offset;
+            to->access.addr[lane] = (uint64_t)p->index[lane] * (unsigned)p->elem_bytes + offset;
     }
 }
+
+/* The same, for lane l the element of the index `element`, an expression of l. */
+#define ADD_SOME(p, active, offset, element, ...)                                                  \
+    do {                                                                                           \
+        for (unsigned l = 0; l < 32; l++)                                                          \
+            (p)->index[l] = (element);                                                             \
+        pattern_add(p, active, offset, __VA_ARGS__);                                               \
+    } while (0)
+
+/* The same, with all lanes active and no offset. */
+#define ADD(p, element, ...) ADD_SOME(p, UINT32_MAX, 0, element, __VA_ARGS__)
 
 static inline unsigned pattern_random(patterns_t *p, unsigned below)
 {
@@ -73,207 +89,124 @@ static inline unsigned pattern_random(patterns_t *p, unsigned below)
     return (p->random >> 8) % below;
 }
 
-static inline void pattern_strides(patterns_t *p, int elem_bytes, unsigned most)
-{
-    char what[40];
-    unsigned index[32];
-    for (unsigned stride = 1; stride <= most; stride++) {
-        for (unsigned lane = 0; lane < 32; lane++)
-            index[lane] = lane * stride;
-        snprintf(what, sizeof what, "stride %u", stride);
-        pattern_add(p, what, elem_bytes, UINT32_MAX, index, 0);
-    }
-}
-
 /* Orders of one row of 32, and elements that several lanes share. */
-static inline void pattern_sharing(patterns_t *p, int elem_bytes)
+static inline void pattern_sharing(patterns_t *p)
 {
-    static const char *const names[] = {
-        "reversed",     "rotated by 5",  "odd multiples",   "xor 21",           "one for all",
-        "pairs",        "fours",         "eights",          "halves",           "two in turn",
-        "four in turn", "eight in turn", "sixteen in turn", "pairs apart by 2", "square_m",
-        "square_n"};
-    for (unsigned way = 0; way < sizeof names / sizeof names[0]; way++) {
-        unsigned index[32];
-        for (unsigned l = 0; l < 32; l++) {
-            const unsigned places[] = {31 - l,
-                                       (l + 5) % 32,
-                                       (l * 13 + 3) % 32,
-                                       l ^ 21,
-                                       3,
-                                       l / 2,
-                                       l / 4,
-                                       l / 8,
-                                       l / 16,
-                                       l % 2,
-                                       l % 4,
-                                       l % 8,
-                                       l % 16,
-                                       (l & 1) | (l >> 2) << 1,
-                                       tilemm__square_m(l),
-                                       tilemm__square_n(l)};
-            index[l] = places[way];
-        }
-        pattern_add(p, names[way], elem_bytes, UINT32_MAX, index, 0);
-    }
+    ADD(p, 31 - l, "reversed");
+    ADD(p, (l + 5) % 32, "rotated by 5");
+    ADD(p, (l * 13 + 3) % 32, "odd multiples");
+    ADD(p, l ^ 21, "xor 21");
+    ADD(p, 3, "one for all");
+    ADD(p, l / 2, "pairs");
+    ADD(p, l / 4, "fours");
+    ADD(p, l / 8, "eights");
+    ADD(p, l / 16, "halves");
+    ADD(p, l % 2, "two in turn");
+    ADD(p, l % 4, "four in turn");
+    ADD(p, l % 8, "eight in turn");
+    ADD(p, l % 16, "sixteen in turn");
+    ADD(p, (l & 1) | (l >> 2) << 1, "pairs apart by 2");
+    ADD(p, tilemm__square_m(l), "square_m");
+    ADD(p, tilemm__square_n(l), "square_n");
 }
 
 /* Elements of 8 and 16 bytes that neighbours share in part of a warp, or in two ways at once, or
  * with inactive lanes: whether a load serves two groups of lanes together. */
-static inline void pattern_joining(patterns_t *p, int elem_bytes)
+static inline void pattern_joining(patterns_t *p)
 {
-    static const char *const names[] = {"pairs in the first half",
-                                        "pairs in the second half",
-                                        "pairs in the first quarter",
-                                        "pairs or apart by 2",
-                                        "pairs, quarters apart by 2",
-                                        "pairs but one",
-                                        "shared apart by 4",
-                                        "shared apart by 8",
-                                        "shared apart by 16",
-                                        "pairs reversed",
-                                        "pairs, stride 2",
-                                        "pairs, stride 4",
-                                        "apart by 2, stride 2",
-                                        "pairs at random",
-                                        "apart by 2 at random"};
     static const uint32_t masks[] = {0x77777777, 0x33333333, 0x99999999, 0x0f0f0f0f,
                                      0x0000fffd, 0x55550000, 0xfffffffe, 0x00000003};
-    unsigned index[32], at_random[32];
-    char what[40];
+    unsigned at_random[32];
     for (unsigned lane = 0; lane < 32; lane++)
         at_random[lane] = pattern_random(p, 256);
-    for (unsigned way = 0; way < sizeof names / sizeof names[0]; way++) {
-        for (unsigned l = 0; l < 32; l++) {
-            const unsigned pair = l & ~1u, apart = l & ~2u;
-            const unsigned places[] = {l < 16 ? pair : l,
-                                       l < 16 ? l : pair,
-                                       l < 8 ? pair : l,
-                                       l < 16 ? pair : apart,
-                                       l / 8 % 2 ? apart : pair,
-                                       l == 5 ? 40 : pair,
-                                       l & ~4u,
-                                       l & ~8u,
-                                       l & ~16u,
-                                       31 - pair,
-                                       l / 2 * 2,
-                                       l / 2 * 4,
-                                       (l / 4 * 2 + l % 2) * 2,
-                                       at_random[l / 2],
-                                       at_random[l / 4 * 2 + l % 2]};
-            index[l] = places[way];
-        }
-        pattern_add(p, names[way], elem_bytes, UINT32_MAX, index, 0);
-    }
+    ADD(p, l < 16 ? l & ~1u : l, "pairs in the first half");
+    ADD(p, l < 16 ? l : l & ~1u, "pairs in the second half");
+    ADD(p, l < 8 ? l & ~1u : l, "pairs in the first quarter");
+    ADD(p, l < 16 ? l & ~1u : l & ~2u, "pairs or apart by 2");
+    ADD(p, l / 8 % 2 ? l & ~2u : l & ~1u, "pairs, quarters apart by 2");
+    ADD(p, l == 5 ? 40 : l & ~1u, "pairs but one");
+    ADD(p, l & ~4u, "shared apart by 4");
+    ADD(p, l & ~8u, "shared apart by 8");
+    ADD(p, l & ~16u, "shared apart by 16");
+    ADD(p, 31 - (l & ~1u), "pairs reversed");
+    ADD(p, l / 2 * 2, "pairs, stride 2");
+    ADD(p, l / 2 * 4, "pairs, stride 4");
+    ADD(p, (l / 4 * 2 + l % 2) * 2, "apart by 2, stride 2");
+    ADD(p, at_random[l / 2], "pairs at random");
+    ADD(p, at_random[l / 4 * 2 + l % 2], "apart by 2 at random");
     for (unsigned m = 0; m < sizeof masks / sizeof masks[0]; m++) {
-        for (unsigned l = 0; l < 32; l++)
-            index[l] = l / 2;
-        snprintf(what, sizeof what, "pairs, lanes %08x", (unsigned)masks[m]);
-        pattern_add(p, what, elem_bytes, masks[m], index, 0);
-        for (unsigned l = 0; l < 32; l++)
-            index[l] = l;
-        snprintf(what, sizeof what, "stride 1, lanes %08x", (unsigned)masks[m]);
-        pattern_add(p, what, elem_bytes, masks[m], index, 0);
+        ADD_SOME(p, masks[m], 0, l / 2, "pairs, lanes %08x", (unsigned)masks[m]);
+        ADD_SOME(p, masks[m], 0, l, "stride 1, lanes %08x", (unsigned)masks[m]);
     }
 }
 
-static inline void pattern_randoms(patterns_t *p, int elem_bytes)
-{
-    static const unsigned windows[] = {16, 64, 256, 1024, 3072};
-    for (unsigned w = 0; w < 5; w++) {
-        char what[40];
-        unsigned index[32];
-        for (unsigned lane = 0; lane < 32; lane++)
-            index[lane] = pattern_random(p, windows[w]);
-        snprintf(what, sizeof what, "random in %u", windows[w]);
-        pattern_add(p, what, elem_bytes, UINT32_MAX, index, 0);
-    }
-}
-
-static inline void pattern_masks(patterns_t *p, int elem_bytes)
+static inline void pattern_masks(patterns_t *p)
 {
     static const uint32_t masks[] = {0x00000001, 0x80000000, 0x0000ffff, 0xffff0000, 0x55555555,
                                      0x11111111, 0x000000ff, 0x0ff00ff0, 0x00ffff00, 0x7fffffff,
                                      0x00010001, 0x13579bdf, 0xe0000007};
-    static const unsigned strides[] = {1, 2};
-    for (unsigned s = 0; s < 2; s++)
-        for (unsigned m = 0; m < sizeof masks / sizeof masks[0]; m++) {
-            char what[40];
-            unsigned index[32];
-            for (unsigned lane = 0; lane < 32; lane++)
-                index[lane] = lane * strides[s];
-            snprintf(what, sizeof what, "stride %u, lanes %08x", strides[s], (unsigned)masks[m]);
-            pattern_add(p, what, elem_bytes, masks[m], index, 0);
-        }
+    for (unsigned stride = 1; stride <= 2; stride++)
+        for (unsigned m = 0; m < sizeof masks / sizeof masks[0]; m++)
+            ADD_SOME(p, masks[m], 0, l * stride, "stride %u, lanes %08x", stride,
+                     (unsigned)masks[m]);
 }
 
 /* Parts of structures, and of tiles. */
 static inline void pattern_structures(patterns_t *p)
 {
-    unsigned index[32], lanes[32];
-    for (unsigned lane = 0; lane < 32; lane++)
-        lanes[lane] = lane;
+    p->elem_bytes = 4;
     for (unsigned floats = 2; floats <= 3; floats++)
-        for (unsigned member = 0; member < floats; member++) {
-            char what[40];
-            for (unsigned lane = 0; lane < 32; lane++)
-                index[lane] = lane * floats;
-            snprintf(what, sizeof what, "struct of %u floats, member %u", floats, member);
-            pattern_add(p, what, 4, UINT32_MAX, index, member * 4);
-        }
-    for (unsigned lane = 0; lane < 32; lane++)
-        index[lane] = lane * 2;
-    pattern_add(p, "struct of float and char: float", 4, UINT32_MAX, index, 0);
-    for (unsigned lane = 0; lane < 32; lane++)
-        index[lane] = lane * 8;
-    pattern_add(p, "struct of float and char: char", 1, UINT32_MAX, index, 4);
-    pattern_add(p, "doubles in two words: low", 4, UINT32_MAX, lanes, 0);
-    pattern_add(p, "doubles in two words: high", 4, UINT32_MAX, lanes, 128);
-    for (unsigned pitch = 32; pitch <= 36; pitch += 1)
-        for (int elem_bytes = 1; elem_bytes <= 16; elem_bytes *= 2) {
-            char what[40];
-            for (unsigned lane = 0; lane < 32; lane++)
-                index[lane] = lane * pitch + 5;
-            snprintf(what, sizeof what, "column 5 of rows of %u", pitch);
-            pattern_add(p, what, elem_bytes, UINT32_MAX, index, 0);
-        }
+        for (unsigned member = 0; member < floats; member++)
+            ADD_SOME(p, UINT32_MAX, member * 4, l * floats, "struct of %u floats, member %u",
+                     floats, member);
+    ADD(p, l * 2, "struct of float and char: float");
+    p->elem_bytes = 1;
+    ADD_SOME(p, UINT32_MAX, 4, l * 8, "struct of float and char: char");
+    p->elem_bytes = 4;
+    ADD(p, l, "doubles in two words: low");
+    ADD_SOME(p, UINT32_MAX, 128, l, "doubles in two words: high");
+    for (unsigned pitch = 32; pitch <= 36; pitch++)
+        for (p->elem_bytes = 1; p->elem_bytes <= 16; p->elem_bytes *= 2)
+            ADD(p, l * pitch + 5, "column 5 of rows of %u", pitch);
 }
 
-/* Rows that begin at any byte of a line. */
+/* Rows that begin at any byte of a line. Below 4 bytes the offsets from 32 on repeat those of
+ * words.
+ */
 static inline void pattern_misaligned(patterns_t *p)
 {
-    unsigned lanes[32];
-    for (unsigned lane = 0; lane < 32; lane++)
-        lanes[lane] = lane;
-    for (unsigned elem_bytes = 1; elem_bytes <= 16; elem_bytes *= 2)
-        for (unsigned offset = elem_bytes; offset < 128; offset += elem_bytes) {
-            char what[40];
-            if (elem_bytes < 4 && offset >= 32) /* the others repeat those of words */
-                break;
-            snprintf(what, sizeof what, "from byte %u", offset);
-            pattern_add(p, what, (int)elem_bytes, UINT32_MAX, lanes, offset);
-        }
+    for (p->elem_bytes = 1; p->elem_bytes <= 16; p->elem_bytes *= 2) {
+        const unsigned bytes = (unsigned)p->elem_bytes;
+        for (unsigned offset = bytes; offset < (bytes < 4 ? 32 : 128); offset += bytes)
+            ADD_SOME(p, UINT32_MAX, offset, l, "from byte %u", offset);
+    }
 }
 
 /* Make the table. Returns the number of accesses. */
 static inline int make_patterns(pattern_t *patterns)
 {
-    patterns_t p = {patterns, 0, 0, 1};
+    static const unsigned windows[] = {16, 64, 256, 1024, 3072};
+    patterns_t p = {patterns, 0, 0, 0, 1, {0}};
     for (p.is_global = 0; p.is_global < 2; p.is_global++) {
-        for (int elem_bytes = 1; elem_bytes <= 16; elem_bytes *= 2) {
-            pattern_strides(&p, elem_bytes, elem_bytes == 4 ? 64 : 9);
-            pattern_sharing(&p, elem_bytes);
-            pattern_randoms(&p, elem_bytes);
+        for (p.elem_bytes = 1; p.elem_bytes <= 16; p.elem_bytes *= 2) {
+            for (unsigned stride = 1; stride <= (p.elem_bytes == 4 ? 64 : 9); stride++)
+                ADD(&p, l * stride, "stride %u", stride);
+            pattern_sharing(&p);
+            for (unsigned w = 0; w < sizeof windows / sizeof windows[0]; w++)
+                ADD(&p, pattern_random(&p, windows[w]), "random in %u", windows[w]);
         }
-        for (int elem_bytes = 4; elem_bytes <= 16; elem_bytes *= 2)
-            pattern_masks(&p, elem_bytes);
-        for (int elem_bytes = 8; elem_bytes <= 16 && !p.is_global; elem_bytes *= 2)
-            pattern_joining(&p, elem_bytes);
+        for (p.elem_bytes = 4; p.elem_bytes <= 16; p.elem_bytes *= 2)
+            pattern_masks(&p);
+        for (p.elem_bytes = 8; p.elem_bytes <= 16 && !p.is_global; p.elem_bytes *= 2)
+            pattern_joining(&p);
         pattern_structures(&p);
         if (p.is_global)
             pattern_misaligned(&p);
     }
     return p.count;
 }
+
+#undef ADD
+#undef ADD_SOME
 
 #endif

@@ -61,13 +61,11 @@ static void check_measured(FILE *file, int count)
         lines++;
         if (line[0] == '#')
             continue;
-        int fields =
-            sscanf(line, "%d,%d,%x,%d,%d,%127[^\n]", &cc, &number, &hash, &first, &second, name);
-        CHECK(fields == 6, "line %d: %d fields", lines, fields);
-        if (fields != 6)
-            return;
-        CHECK(number >= 0 && number < count, "line %d: number %d", lines, number);
-        if (number < 0 || number >= count)
+        const int is_row = sscanf(line, "%d,%d,%x,%d,%d,%127[^\n]", &cc, &number, &hash, &first,
+                                  &second, name) == 6 &&
+                           number >= 0 && number < count;
+        CHECK(is_row, "line %d is no measurement of the table: %s", lines, line);
+        if (!is_row)
             return;
         CHECK(!strcmp(name, patterns[number].name) && hash == pattern_hash(&patterns[number]),
               "line %d measured another access than '%s': measure again", lines,

@@ -14,79 +14,50 @@ struct request_t {
 
 /* Volatile assembly, so that exactly this instruction is counted. A load's value is compared with
  * an unlikely one and stored if equal: otherwise the assembler would remove the load. (It knows
- * that a byte is at most 255.) */
-#define ACCESS(BYTES, TYPE, REGISTER, PTX)                                                         \
+ * that a byte is at most 255.) AT is the constraint of an address in the space. */
+#define ACCESS(SPACE, ADDRESS, AT, BYTES, TYPE, REGISTER, PTX)                                     \
     template <>                                                                                    \
-    __device__ void access_shared<BYTES, false>(unsigned at, unsigned *sink)                       \
+    __device__ void access_##SPACE<BYTES, false>(ADDRESS at, unsigned *sink)                       \
     {                                                                                              \
         TYPE value;                                                                                \
-        asm volatile("ld.shared." PTX " %0, [%1];" : "=" REGISTER(value) : "r"(at) : "memory");    \
+        asm volatile("ld." #SPACE "." PTX " %0, [%1];" : "=" REGISTER(value) : AT(at) : "memory"); \
         if (value == (TYPE)(0x5a5a5a5a5a5a5a5aull >> (64 - 8 * BYTES)))                            \
             *sink = 1;                                                                             \
     }                                                                                              \
     template <>                                                                                    \
-    __device__ void access_shared<BYTES, true>(unsigned at, unsigned *)                            \
+    __device__ void access_##SPACE<BYTES, true>(ADDRESS at, unsigned *)                            \
     {                                                                                              \
-        asm volatile("st.shared." PTX " [%0], %1;" ::"r"(at), REGISTER((TYPE)threadIdx.x)          \
-                     : "memory");                                                                  \
-    }                                                                                              \
-    template <>                                                                                    \
-    __device__ void access_global<BYTES, false>(char *at, unsigned *sink)                          \
-    {                                                                                              \
-        TYPE value;                                                                                \
-        asm volatile("ld.global." PTX " %0, [%1];" : "=" REGISTER(value) : "l"(at) : "memory");    \
-        if (value == (TYPE)(0x5a5a5a5a5a5a5a5aull >> (64 - 8 * BYTES)))                            \
-            *sink = 1;                                                                             \
-    }                                                                                              \
-    template <>                                                                                    \
-    __device__ void access_global<BYTES, true>(char *at, unsigned *)                               \
-    {                                                                                              \
-        asm volatile("st.global." PTX " [%0], %1;" ::"l"(at), REGISTER((TYPE)threadIdx.x)          \
+        asm volatile("st." #SPACE "." PTX " [%0], %1;" ::AT(at), REGISTER((TYPE)threadIdx.x)       \
                      : "memory");                                                                  \
     }
 
-template <int BYTES, bool STORE>
-__device__ void access_shared(unsigned at, unsigned *sink);
-template <int BYTES, bool STORE>
-__device__ void access_global(char *at, unsigned *sink);
+#define ACCESSES(SPACE, ADDRESS, AT)                                                               \
+    template <int BYTES, bool STORE>                                                               \
+    __device__ void access_##SPACE(ADDRESS at, unsigned *sink);                                    \
+    ACCESS(SPACE, ADDRESS, AT, 1, unsigned short, "h", "u8")                                       \
+    ACCESS(SPACE, ADDRESS, AT, 2, unsigned short, "h", "u16")                                      \
+    ACCESS(SPACE, ADDRESS, AT, 4, unsigned, "r", "u32")                                            \
+    ACCESS(SPACE, ADDRESS, AT, 8, unsigned long long, "l", "u64")                                  \
+    template <>                                                                                    \
+    __device__ void access_##SPACE<16, false>(ADDRESS at, unsigned *sink)                          \
+    {                                                                                              \
+        uint4 v;                                                                                   \
+        asm volatile("ld." #SPACE ".v4.u32 {%0, %1, %2, %3}, [%4];"                                \
+                     : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)                                  \
+                     : AT(at)                                                                      \
+                     : "memory");                                                                  \
+        if ((v.x & v.y & v.z & v.w) == 0x5a5a5a5a)                                                 \
+            *sink = 1;                                                                             \
+    }                                                                                              \
+    template <>                                                                                    \
+    __device__ void access_##SPACE<16, true>(ADDRESS at, unsigned *)                               \
+    {                                                                                              \
+        asm volatile("st." #SPACE ".v4.u32 [%0], {%1, %1, %1, %1};" ::AT(at), "r"(threadIdx.x)     \
+                     : "memory");                                                                  \
+    }
 
-ACCESS(1, unsigned short, "h", "u8")
-ACCESS(2, unsigned short, "h", "u16")
-ACCESS(4, unsigned, "r", "u32")
-ACCESS(8, unsigned long long, "l", "u64")
-
-template <>
-__device__ void access_shared<16, false>(unsigned at, unsigned *sink)
-{
-    uint4 v;
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "r"(at)
-                 : "memory");
-    if ((v.x & v.y & v.z & v.w) == 0x5a5a5a5a)
-        *sink = 1;
-}
-template <>
-__device__ void access_shared<16, true>(unsigned at, unsigned *)
-{
-    asm volatile("st.shared.v4.u32 [%0], {%1, %1, %1, %1};" ::"r"(at), "r"(threadIdx.x) : "memory");
-}
-template <>
-__device__ void access_global<16, false>(char *at, unsigned *sink)
-{
-    uint4 v;
-    asm volatile("ld.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-                 : "l"(at)
-                 : "memory");
-    if ((v.x & v.y & v.z & v.w) == 0x5a5a5a5a)
-        *sink = 1;
-}
-template <>
-__device__ void access_global<16, true>(char *at, unsigned *)
-{
-    asm volatile("st.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(at), "r"(threadIdx.x) : "memory");
-}
+ACCESSES(shared, unsigned, "r")
+ACCESSES(global, char *, "l")
 
 template <int BYTES, bool STORE>
 __global__ void shared_access(const __grid_constant__ request_t request, unsigned *sink)

@@ -4,37 +4,40 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "kernels/sgemm/layout.h"
 #include "kernels/transpose/layout.h"
+#include "strided.h"
 #include "tests/support/check.h"
 #include "tilemm.h"
 
-/* The conflicts of a column of a tile whose rows are `pitch` elements apart, by the model. */
-static int column_conflicts(int cc, int rows, int pitch, int col, int elem_bytes)
+/* A row and a column, an element of each lane. */
+static const tilemm_tile_access_t both[] = {{1, 32, 1}, {32, 1, 1}};
+
+/* The conflicts of all columns of a tile of 32 rows, `pitch` elements apart, by the model. */
+static int column_conflicts(int pitch, int cols, int elem_bytes)
 {
-    tilemm_warp_access_t access = {.elem_bytes = elem_bytes};
-    tilemm_shared_cost_t cost;
-    for (int row = 0; row < rows && row < 32; row++) {
-        access.active |= 1u << row;
-        access.addr[row] = (uint64_t)((row * pitch + col) * elem_bytes);
+    int conflicts = 0;
+    for (int col = 0; col < cols; col++) {
+        tilemm_shared_cost_t cost;
+        const tilemm_warp_access_t access =
+            strided(elem_bytes, (uint64_t)(col * elem_bytes), (uint64_t)(pitch * elem_bytes));
+        CHECK(tilemm_model_shared(90, &access, &cost) == TILEMM_SUCCESS, "column");
+        conflicts += cost.conflicts;
     }
-    CHECK(tilemm_model_shared(cc, &access, &cost) == TILEMM_SUCCESS, "column");
-    return cost.conflicts;
+    return conflicts;
 }
 
 /* The library's own layouts are the ones that the search finds, or have the same cost. */
 static void test_own_layouts(void)
 {
-    static const tilemm_tile_access_t both[] = {{1, 32, 1}, {32, 1, 1}};
     static const tilemm_tile_access_t ffma[] = {{8, 4, 1}, {1, 8, 4}};
     tilemm_tile_layout_t best;
     for (int size = 1; size <= 16; size *= 2)
         for (int edge = 32; edge <= 64; edge += 32) {
-            int pitch = tilemm__transpose_pitch(edge, size), conflicts = 0;
+            const int pitch = tilemm__transpose_pitch(edge, size);
+            const int conflicts = column_conflicts(pitch, edge, size);
             CHECK(tilemm_model_best_padding(90, edge, edge, size, both, 2, 0, &best) ==
                           TILEMM_SUCCESS &&
                       best.conflicts == 0 && best.pitch <= pitch,
                   "%d-byte elements: %d, ours is %d", size, best.pitch, pitch);
-            for (int col = 0; col < edge; col++)
-                conflicts += column_conflicts(90, edge, pitch, col, size);
             CHECK(conflicts == 0, "%d-byte elements: %d conflicts", size, conflicts);
         }
     /* Ms and Ns of the kernel with asynchronous copies: filled 8 (rows) x 4 elements at a time,
@@ -66,7 +69,6 @@ static void layout_is(const char *what, int cc, int edge, int elem_bytes,
 
 static void test_padding(void)
 {
-    static const tilemm_tile_access_t both[] = {{1, 32, 1}, {32, 1, 1}};
     static const tilemm_tile_access_t quads_down[] = {{1, 32, 1}, {32, 1, 4}};
     tilemm_tile_layout_t best;
 
@@ -96,13 +98,9 @@ static void test_padding(void)
                           TILEMM_SUCCESS &&
                       best.conflicts == 0,
                   "32 x %d elements of %d bytes", cols, bytes);
-            for (int pitch = cols; pitch <= best.pitch; pitch++) {
-                int conflicts = 0;
-                for (int col = 0; col < cols; col++)
-                    conflicts += column_conflicts(90, 32, pitch, col, bytes);
-                CHECK((conflicts == 0) == (pitch == best.pitch), "pitch %d, best %d, %d columns",
-                      pitch, best.pitch, cols);
-            }
+            for (int pitch = cols; pitch <= best.pitch; pitch++)
+                CHECK((column_conflicts(pitch, cols, bytes) == 0) == (pitch == best.pitch),
+                      "pitch %d, best %d, %d columns", pitch, best.pitch, cols);
         }
     /* A swizzle is one to one in each row. */
     CHECK(tilemm_model_best_padding(90, 64, 64, 4, both, 2, 1, &best) == TILEMM_SUCCESS, "64");
@@ -120,7 +118,6 @@ static void test_padding(void)
               best.pitch == 1 && best.conflicts == 0,
           "one column");
 
-    tilemm_tile_access_t bad = both[0];
 #define REFUSED(...)                                                                               \
     CHECK(tilemm_model_best_padding(__VA_ARGS__) == TILEMM_INVALID_ARGUMENT, #__VA_ARGS__)
     REFUSED(9, 32, 32, 4, both, 2, 0, &best);
@@ -134,18 +131,11 @@ static void test_padding(void)
     REFUSED(90, 32, 32, 4, NULL, 2, 0, &best);
     REFUSED(90, 32, 32, 4, both, 0, 0, &best);
     REFUSED(90, 32, 32, 4, both, 2, 0, NULL);
-    bad.wide = 33;
-    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
-    bad.wide = 0;
-    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
-    bad = (tilemm_tile_access_t){4, 9, 1};
-    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
-    bad = (tilemm_tile_access_t){8, 4, 3};
-    REFUSED(90, 32, 33, 4, &bad, 1, 0, &best);
-    bad.vector = 8;
-    REFUSED(90, 32, 32, 4, &bad, 1, 0, &best);
-    bad.vector = 4;
-    REFUSED(90, 32, 34, 4, &bad, 1, 0, &best);
+    static const tilemm_tile_access_t bad[] = {{1, 33, 1}, {1, 0, 1}, {4, 9, 1}, {8, 4, 8}};
+    for (int i = 0; i < 4; i++)
+        REFUSED(90, 32, 32, 4, &bad[i], 1, 0, &best);
+    REFUSED(90, 32, 33, 4, (&(tilemm_tile_access_t){8, 4, 3}), 1, 0, &best);
+    REFUSED(90, 32, 34, 4, (&(tilemm_tile_access_t){8, 4, 4}), 1, 0, &best);
 }
 
 int main(void)
