@@ -84,12 +84,11 @@ static size_t whole(const operand_t *operand)
 
 void operand_prepare(operand_t *operand, place_t place, size_t bytes, int64_t offset)
 {
-    size_t total;
     operand->place = place;
     operand->bytes = bytes;
     operand->guard_before = GUARD_BYTES + (offset > 0 ? (size_t)offset : 0);
     operand->guard_after = place == PLACE_HOST && offset < 0 ? 0 : GUARD_BYTES;
-    total = whole(operand);
+    const size_t total = whole(operand);
     region_grow(operand, place, total);
     operand->memory = operand->region[place].memory;
     if (!operand->guard_after)
@@ -107,6 +106,7 @@ void operand_prepare(operand_t *operand, place_t place, size_t bytes, int64_t of
     memset(operand->store, 0xff, total);
     operand->image = operand->store + operand->guard_before;
     operand->numbers = (void *)operand->image;
+    operand->sent = (void *)(operand->saved + operand->guard_before);
 }
 
 int64_t rng_offset(rng_t *rng, size_t alignment)
@@ -114,18 +114,25 @@ int64_t rng_offset(rng_t *rng, size_t alignment)
     return rng_range(rng, 0, 2) == 0 ? -1 : (int64_t)alignment * rng_range(rng, 0, 3);
 }
 
+static void copy_to_memory(operand_t *operand)
+{
+    if (operand->place != PLACE_DEVICE)
+        memcpy(operand->memory, operand->store, whole(operand));
+    else if (gpu_to_device(operand->memory, operand->store, whole(operand)) || gpu_synchronize())
+        test_give_up("copy to the device failed");
+}
+
 void operand_send(operand_t *operand)
 {
-    size_t total = whole(operand);
-    memcpy(operand->saved, operand->store, total);
-    memset(operand->owned, 0, total);
-    if (operand->place == PLACE_DEVICE) {
-        if (gpu_to_device(operand->memory, operand->store, total))
-            test_give_up("copy to the device failed");
-        gpu_synchronize();
-    } else {
-        memcpy(operand->memory, operand->store, total);
-    }
+    memcpy(operand->saved, operand->store, whole(operand));
+    memset(operand->owned, 0, whole(operand));
+    copy_to_memory(operand);
+}
+
+void operand_resend(operand_t *operand)
+{
+    memcpy(operand->store, operand->saved, whole(operand));
+    copy_to_memory(operand);
 }
 
 void operand_own(operand_t *operand, size_t first_byte, size_t bytes)
@@ -150,9 +157,11 @@ void operand_fetch(operand_t *operand)
 
 int operand_intact(const operand_t *operand)
 {
-    size_t i, total = whole(operand);
+    const size_t total = whole(operand);
     unsigned char changed = 0;
-    for (i = 0; i < total; i++)
+    if (memcmp(operand->store, operand->saved, total) == 0)
+        return 1;
+    for (size_t i = 0; i < total; i++)
         changed |= (unsigned char)((operand->store[i] ^ operand->saved[i]) &
                                    (unsigned char)(operand->owned[i] - 1));
     return !changed;
@@ -160,8 +169,7 @@ int operand_intact(const operand_t *operand)
 
 void operand_free(operand_t *operand)
 {
-    int place;
-    for (place = 0; place < PLACE_COUNT; place++)
+    for (int place = 0; place < PLACE_COUNT; place++)
         region_free(operand, (place_t)place);
     free(operand->store);
     free(operand->saved);
