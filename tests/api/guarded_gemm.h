@@ -20,40 +20,27 @@ static operand_t A, B, C;
 static const char *arch = ""; /* the context's TILEMM_ARCH */
 static char what[400];        /* the call, for messages */
 
-/* Operands of these numbers of floats, in random places. */
-static inline void place_operands(const int64_t count[3], rng_t *rng)
+/* Operands of these numbers of floats: on the device, each `skip` floats behind an aligned address,
+ * or in random places. */
+enum { ANYWHERE = -1 };
+static inline void place_operands(const int64_t count[3], int64_t skip, rng_t *rng)
 {
     operand_t *const operand[] = {&A, &B, &C};
     for (int i = 0; i < 3; i++)
-        operand_prepare(operand[i], rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)count[i],
-                        rng_offset(rng, sizeof(float)));
+        operand_prepare(operand[i], skip < 0 ? rng_place(rng, TEST_BACKEND) : PLACE_DEVICE,
+                        sizeof(float) * (size_t)count[i],
+                        skip < 0 ? rng_offset(rng, sizeof(float)) : skip * (int64_t)sizeof(float));
 }
 
-/* Fill the operands' images; C stays NaN where beta is 0. */
-static inline void fill_operands(const gemm_t *g, family_t family, rng_t *rng)
+/* Place and fill the operands of a product; C stays NaN where beta is 0. */
+static inline void prepare(const gemm_t *g, family_t family, int64_t skip, rng_t *rng)
 {
+    const int64_t count[] = {gemm_span_a(g), gemm_span_b(g), gemm_span_c(g)};
+    place_operands(count, skip, rng);
     gemm_fill_a(g, A.numbers, family, rng);
     gemm_fill_b(g, B.numbers, family, rng);
     if (g->beta != 0)
         matrix_fill(C.numbers, g->layout, g->m, g->n, g->ldc, family, rng);
-}
-
-/* The operands of one product, in random places. */
-static inline void prepare(const gemm_t *g, family_t family, rng_t *rng)
-{
-    const int64_t count[] = {gemm_span_a(g), gemm_span_b(g), gemm_span_c(g)};
-    place_operands(count, rng);
-    fill_operands(g, family, rng);
-}
-
-/* The same on the device, each `skip` floats behind an aligned address. */
-static inline void prepare_device(const gemm_t *g, family_t family, int64_t skip, rng_t *rng)
-{
-    const int64_t offset = skip * (int64_t)sizeof(float);
-    operand_prepare(&A, PLACE_DEVICE, sizeof(float) * (size_t)gemm_span_a(g), offset);
-    operand_prepare(&B, PLACE_DEVICE, sizeof(float) * (size_t)gemm_span_b(g), offset);
-    operand_prepare(&C, PLACE_DEVICE, sizeof(float) * (size_t)gemm_span_c(g), offset);
-    fill_operands(g, family, rng);
 }
 
 static inline void send(const gemm_t *g)
@@ -99,6 +86,23 @@ static inline void run_mode(tilemm_t ctx, const gemm_t *g, int mode, const char 
     CHECK(tilemm_set_math(ctx, modes[mode]) == TILEMM_SUCCESS, "set_math");
     operand_resend(&C);
     finish(ctx, g, call(ctx, g), text);
+}
+
+/* Compare all elements with FP64, for A, B and C from these elements on. Leaves the exact results
+ * at `exact`, and their magnitudes behind them. */
+static inline gemm_error_t check_product(const gemm_t *g, tilemm_math_t math, int64_t a, int64_t b,
+                                         int64_t c, double *exact)
+{
+    double *magnitude = exact + g->m * g->n;
+    gemm_exact(g, A.numbers + a, B.numbers + b, exact, magnitude);
+    const gemm_error_t error = gemm_error(g, exact, magnitude, C.sent + c, C.numbers + c,
+                                          math == TILEMM_MATH_TF32 ? 0x1p-9 : 0);
+    CHECK(error.outside == 0,
+          "%s, from %lld: %lld elements out of bounds, first (%lld, %lld): %.9g, exact %.9g, bound "
+          "%.3g",
+          what, (long long)c, (long long)error.outside, (long long)error.i, (long long)error.j,
+          error.got, error.want, error.bound);
+    return error;
 }
 
 static inline void check_element(const gemm_t *g, int64_t i, int64_t j, double tolerance)

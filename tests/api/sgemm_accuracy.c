@@ -120,14 +120,6 @@ static problem_t make(inputs_t family, int64_t mn, int64_t k)
     return p;
 }
 
-static void discard(problem_t *p)
-{
-    free(p->a);
-    free(p->b);
-    free(p->c);
-    free(p->exact);
-}
-
 typedef struct {
     double worst, frobenius; /* the largest |error| / (|A||B|); relative */
     int misplaced;           /* results that should be Inf or NaN and are not, or the reverse */
@@ -142,12 +134,8 @@ static error_t error_of(const problem_t *p)
             double got =
                 p->c[taken(x, p->rows, p->gemm.m) * p->gemm.n + taken(y, p->cols, p->gemm.n)];
             double want = p->exact[x * p->cols + y], magnitude = p->magnitude[x * p->cols + y];
-            if (isnan(want) || isinf(want)) {
-                e.misplaced += isnan(want) ? !isnan(got) : got != want;
-                continue;
-            }
-            if (isnan(got) || isinf(got)) {
-                e.misplaced++;
+            if (!isfinite(want) || !isfinite(got)) {
+                e.misplaced += !gemm_right(got, want, 0);
                 continue;
             }
             double error = fabs(got - want);
@@ -200,22 +188,20 @@ static void try(tilemm_t ctx, inputs_t family, int64_t mn, int64_t k)
 {
     problem_t p = make(family, mn, k);
     char kernel[64];
-    error_t strict = ours(ctx, &p, TILEMM_MATH_FP32_STRICT), reference = {0}, their_tf32 = {0};
-    error_t tf32 = ours(ctx, &p, TILEMM_MATH_TF32), fp32 = ours(ctx, &p, TILEMM_MATH_FP32);
+    const error_t strict = ours(ctx, &p, TILEMM_MATH_FP32_STRICT);
+    const error_t tf32 = ours(ctx, &p, TILEMM_MATH_TF32), fp32 = ours(ctx, &p, TILEMM_MATH_FP32);
     snprintf(kernel, sizeof(kernel), "%s", tilemm_last_kernel(ctx));
     const int has_reference = gemm_reference(TEST_BACKEND, &p.gemm, p.a, p.b, p.c) == 0;
-    if (has_reference)
-        reference = error_of(&p);
+    const error_t reference = has_reference ? error_of(&p) : (error_t){0};
     const int has_tf32 =
         TEST_BACKEND == TILEMM_BACKEND_CUDA && gemm_cublas(1, &p.gemm, p.a, p.b, p.c) == 0;
-    if (has_tf32)
-        their_tf32 = error_of(&p);
+    const error_t their_tf32 = has_tf32 ? error_of(&p) : (error_t){0};
+    const error_t columns[] = {fp32, strict, reference, tf32, their_tf32};
 
-    printf("%-20s %5lld %6lld | %8.1e %8.1e | %8.1e %8.1e | %8.1e %8.1e | %8.1e %8.1e | %8.1e "
-           "%8.1e | %s\n",
-           names[family], (long long)mn, (long long)k, fp32.worst, fp32.frobenius, strict.worst,
-           strict.frobenius, reference.worst, reference.frobenius, tf32.worst, tf32.frobenius,
-           their_tf32.worst, their_tf32.frobenius, kernel);
+    printf("%-20s %5lld %6lld |", names[family], (long long)mn, (long long)k);
+    for (int c = 0; c < 5; c++)
+        printf(" %8.1e %8.1e |", columns[c].worst, columns[c].frobenius);
+    printf(" %s\n", kernel);
     CHECK(!fp32.misplaced && !strict.misplaced && !tf32.misplaced,
           "%s, %lld x %lld: %d, %d, %d of Inf and NaN are misplaced", names[family], (long long)mn,
           (long long)k, fp32.misplaced, strict.misplaced, tf32.misplaced);
@@ -234,7 +220,10 @@ static void try(tilemm_t ctx, inputs_t family, int64_t mn, int64_t k)
         CHECK(tf32.worst <= fmax(their_tf32.worst * 1.25, 0x1p-11),
               "%s, %lld x %lld: %.2e, cuBLAS %.2e", names[family], (long long)mn, (long long)k,
               tf32.worst, their_tf32.worst);
-    discard(&p);
+    free(p.a);
+    free(p.b);
+    free(p.c);
+    free(p.exact);
 }
 
 int main(void)

@@ -22,24 +22,6 @@ static void random_gemm(gemm_t *g, rng_t *rng, int64_t most)
     gemm_set_ld(g, rng_range(rng, 0, 2), rng_range(rng, 0, 2), rng_range(rng, 0, 2));
 }
 
-/* Compare matrix `which` with FP64: its A, B and C begin at these elements. */
-static void compare(const gemm_t *g, tilemm_math_t math, int64_t which, int64_t a, int64_t b,
-                    int64_t c)
-{
-    const size_t count = (size_t)(g->m * g->n);
-    double *dot = test_need(malloc(sizeof(double) * (2 * count + 1))), *mag = dot + count;
-    gemm_exact(g, A.numbers + a, B.numbers + b, dot, mag);
-    const gemm_error_t error =
-        gemm_error(g, dot, mag, C.sent + c, C.numbers + c, math == TILEMM_MATH_TF32 ? 0x1p-9 : 0);
-    CHECK(error.outside == 0,
-          "%s: matrix %lld: %lld elements out of bounds, first (%lld, %lld): %.9g, exact %.9g",
-          what, (long long)which, (long long)error.outside, (long long)error.i, (long long)error.j,
-          error.got, error.want);
-    CHECK(error.worst <= gemm_tolerance(math, g->k), "%s: matrix %lld: worst error %.3g", what,
-          (long long)which, error.worst);
-    free(dot);
-}
-
 /* Prepare an array of `batch` pointers into an operand: matrix i begins at element first[i]. An
  * array in device memory must hold addresses that the GPU can read. */
 static void point(operand_t *array, const operand_t *to, const int64_t *first, int64_t batch,
@@ -83,7 +65,7 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
         if (backwards)
             stride[o] = -stride[o];
     }
-    place_operands(count, rng);
+    place_operands(count, ANYWHERE, rng);
     for (int64_t i = 0; i < batch; i++) {
         gemm_fill_a(g, A.numbers + first[0][i], family, rng);
         gemm_fill_b(g, B.numbers + first[1][i], family, rng);
@@ -114,8 +96,14 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
         operand_fetch(&arrays[o]);
         CHECK(operand_intact(&arrays[o]), "%s: array %d changed", what, o);
     }
-    for (int64_t i = 0; i < batch && C.bytes; i++)
-        compare(g, math, i, first[0][i], first[1][i], first[2][i]);
+    double *exact = test_need(malloc(sizeof(double) * (size_t)(2 * g->m * g->n + 1)));
+    for (int64_t i = 0; i < batch && C.bytes; i++) {
+        const double worst =
+            check_product(g, math, first[0][i], first[1][i], first[2][i], exact).worst;
+        CHECK(worst <= gemm_tolerance(math, g->k), "%s: matrix %lld: worst error %.3g", what,
+              (long long)i, worst);
+    }
+    free(exact);
 }
 
 static void random_batches(tilemm_t ctx, int rounds, int by_arrays, rng_t *rng)
@@ -164,7 +152,7 @@ static void edges(tilemm_t ctx, rng_t *rng)
           "batch_count = 0: %s", tilemm_last_error(ctx));
     CHECK(gemm_call_batched(ctx, &g, NULL, NULL, NULL, 0) == TILEMM_SUCCESS, "batch_count = 0: %s",
           tilemm_last_error(ctx));
-    place_operands(count, rng);
+    place_operands(count, ANYWHERE, rng);
     matrix_fill(A.numbers, TILEMM_ROW_MAJOR, 1, count[0], 1, FAMILY_NORMAL, rng);
     matrix_fill(B.numbers, TILEMM_ROW_MAJOR, 1, count[1], 1, FAMILY_NORMAL, rng);
     operand_send(&A);

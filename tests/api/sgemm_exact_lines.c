@@ -12,7 +12,7 @@ static gemm_t make(int transposed, const int64_t size[3], float beta)
     gemm_t g = gemm_make(TILEMM_ROW_MAJOR, transposed & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
                          transposed & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS, size[0], size[1], size[2],
                          1.0f, beta);
-    prepare_device(&g, FAMILY_NORMAL, 0, &rng);
+    prepare(&g, FAMILY_NORMAL, 0, &rng);
     return g;
 }
 
@@ -32,7 +32,7 @@ static void try_special_elements(tilemm_t ctx)
                 side % 3 == 1 ? TILEMM_TRANS : TILEMM_NO_TRANS, small ? 384 : 700,
                 small ? 420 : 650, small ? 1000 : 1100, 1.0f, s % 2 ? 0.25f : 0.0f);
             gemm_set_ld(&g, small ? 4 : 1, small ? 8 : 2, 3);
-            prepare_device(&g, FAMILY_NORMAL, 0, &rng);
+            prepare(&g, FAMILY_NORMAL, 0, &rng);
             if (side % 3 != 1)
                 A.numbers[gemm_at_a(&g, row, at)] = special;
             if (side % 3 != 0)

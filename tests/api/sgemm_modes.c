@@ -29,8 +29,8 @@ int main(void)
                                      sizes[s][1], sizes[s][2], variant == 3 ? -0.75f : 1.0f,
                                      variant % 3 == 0 ? 0.0f : 0.5f);
                 gemm_set_ld(&g, pad, aligned ? 8 : pad + variant, pad + 1);
-                prepare_device(&g, variant & 1 ? FAMILY_NORMAL : FAMILY_POSITIVE,
-                               variant == 5 || variant == 6 ? variant - 4 : 0, &rng);
+                prepare(&g, variant & 1 ? FAMILY_NORMAL : FAMILY_POSITIVE,
+                        variant == 5 || variant == 6 ? variant - 4 : 0, &rng);
                 send(&g);
                 for (int m = 0; m < MODES; m++) {
                     run_mode(ctx, &g, m, "");

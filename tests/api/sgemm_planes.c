@@ -16,10 +16,10 @@ enum { M = 150, N = 140, K = 700, LINES = TILEMM__PLANES_LINES };
 static float a[M * K], b[K * N], c[M * N], before[M * N];
 static rng_t rng = {5};
 
-static void fill(float *x, int count)
+static void fill(void)
 {
-    for (int i = 0; i < count; i++)
-        x[i] = rng_float(&rng, FAMILY_NORMAL);
+    matrix_fill(a, TILEMM_ROW_MAJOR, M, K, K, FAMILY_NORMAL, &rng);
+    matrix_fill(b, TILEMM_ROW_MAJOR, K, N, N, FAMILY_NORMAL, &rng);
 }
 
 static void multiply(tilemm_t ctx, tilemm_math_t math, int m, int n, int k, float *to)
@@ -79,14 +79,13 @@ static void try_plans(void)
     static const int threads[] = {1, 2, 16, 112};
     static const struct {
         int64_t m, n, k, batch;
-        size_t workspace;
-        const char *what;
-    } bad[] = {/* tiles nearly empty, or packing is the most of it */
-               {16, 16, 16, 100000, SIZE_MAX, "small"},
-               {4096, 1, 4096, 1, SIZE_MAX, "a vector"},
-               {4096, 8, 4096, 1, SIZE_MAX, "skinny"},
-               {4096, 4096, 8, 1, SIZE_MAX, "short"},
-               {4096, 4096, 4096, 1, 0, "no workspace"}};
+        int by_planes; /* not where tiles are nearly empty, or packing is the most of it */
+    } sizes[] = {{256, 256, 256, 1, 1},       {1024, 1024, 1024, 1, 1},
+                 {4096, 4096, 4096, 1, 1},    {16384, 16384, 16384, 1, 1},
+                 {65536, 65536, 65536, 1, 1}, {INT64_C(1) << 40, 500, 3000, 1, 1},
+                 {500, 500, 3000, 1000, 1},   {16, 16, 16, 100000, 0},
+                 {4096, 1, 4096, 1, 0},       {4096, 8, 4096, 1, 0},
+                 {4096, 4096, 8, 1, 0}};
     tilemm__sgemm_planes_t planes[] = {tilemm__sgemm_planes_amx_fp32,
                                        tilemm__sgemm_planes_amx_tf32};
     tilemm__sgemm_cpu_plan_t plan, other;
@@ -96,14 +95,11 @@ static void try_plans(void)
 
         p->always = 0; /* as where it is not emulated */
         for (int t = 0; t < 4; t++) {
-            for (int64_t n = 256; n <= 65536; n *= 4)
-                CHECK(plans(p, n, n, n, 1, threads[t], SIZE_MAX, &plan), "%lld", (long long)n);
-            CHECK(plans(p, INT64_C(1) << 40, 500, 3000, 1, threads[t], SIZE_MAX, &plan), "tall");
-            CHECK(plans(p, 500, 500, 3000, 1000, threads[t], SIZE_MAX, &plan), "a batch");
-            for (int x = 0; x < 5; x++)
-                CHECK(!plans(p, bad[x].m, bad[x].n, bad[x].k, bad[x].batch, threads[t],
-                             bad[x].workspace, &plan),
-                      "%s", bad[x].what);
+            for (int x = 0; x < (int)(sizeof sizes / sizeof *sizes); x++)
+                CHECK(plans(p, sizes[x].m, sizes[x].n, sizes[x].k, sizes[x].batch, threads[t],
+                            SIZE_MAX, &plan) == sizes[x].by_planes,
+                      "size %d, %d threads", x, threads[t]);
+            CHECK(!plans(p, 4096, 4096, 4096, 1, threads[t], 0, &plan), "no workspace");
             /* Less and less of it: the sums stay the same. */
             CHECK(plans(p, 3000, 4000, 5000, 1, threads[t], SIZE_MAX, &plan), "large");
             for (size_t bytes = plan.workspace; bytes > 0; bytes = bytes * 3 / 4)
@@ -165,8 +161,7 @@ static void lone(tilemm_t ctx, tilemm_math_t math)
             float *element = of_b ? &b[p * N + line] : &a[line * K + p];
             int outside = 0, inside = 0;
 
-            fill(a, M * K);
-            fill(b, K * N);
+            fill();
             multiply(ctx, math, M, N, K, before);
             *element = elements[e];
             multiply(ctx, math, M, N, K, c);
@@ -194,8 +189,7 @@ static void wide(tilemm_t ctx)
         int wrong = 0;
 
         /* Large elements of A meet zeros: all that counts are small ones. */
-        fill(a, M * K);
-        fill(b, K * N);
+        fill();
         for (int i = 0; i < M; i++)
             for (int p = 0; p < K; p++)
                 a[i * K + p] = ldexpf(a[i * K + p], p % 8 ? -gap : 0);
@@ -216,8 +210,7 @@ static void same_bits(tilemm_t ctx, tilemm_math_t math)
     static const size_t workspaces[] = {2400000, 1000000, 500000, 260000};
     static char workspace[2400000];
 
-    fill(a, M * K);
-    fill(b, K * N);
+    fill();
     CHECK(tilemm_set_threads(ctx, 1) == TILEMM_SUCCESS, "set_threads");
     multiply(ctx, math, M, N, K, before);
     for (int threads = 1; threads < 8; threads++) {

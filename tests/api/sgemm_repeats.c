@@ -16,7 +16,7 @@ static void try_workspaces(void)
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
     void *workspace = device_array(20 << 20);
     gemm_set_ld(&g, 0, 0, 1);
-    prepare_device(&g, FAMILY_NORMAL, 0, &rng);
+    prepare(&g, FAMILY_NORMAL, 0, &rng);
     A.numbers[gemm_at_a(&g, 77, 2500)] = 1e25f; /* an exact line in a late range of k */
     send(&g);
     for (int m = 0; m < MODES; m++)
@@ -50,7 +50,7 @@ static void try_repeats(void)
     for (int s = 0; s < (int)(sizeof(sizes) / sizeof(*sizes)); s++) {
         gemm_t g = gemm_make(TILEMM_COL_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, sizes[s][0],
                              sizes[s][1], sizes[s][2], 1.0f, 0.0f);
-        prepare_device(&g, FAMILY_NORMAL, 0, &rng);
+        prepare(&g, FAMILY_NORMAL, 0, &rng);
         A.numbers[5] = 1e28f; /* an exact line too */
         send(&g);
         float *first = host_array(gemm_span_c(&g));

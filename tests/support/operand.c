@@ -22,11 +22,8 @@ place_t rng_place(rng_t *rng, tilemm_backend_t backend)
 {
     if (backend != TILEMM_BACKEND_CUDA || rng_range(rng, 0, 5) == 0)
         return PLACE_HOST;
-    switch (rng_range(rng, 0, 9)) {
-    case 0: return PLACE_MANAGED;
-    case 1: return PLACE_PINNED;
-    default: return PLACE_DEVICE;
-    }
+    const int64_t one_of_ten = rng_range(rng, 0, 9);
+    return one_of_ten == 0 ? PLACE_MANAGED : one_of_ten == 1 ? PLACE_PINNED : PLACE_DEVICE;
 }
 
 /* Host memory between two guard pages, which cannot be accessed. */
@@ -42,22 +39,15 @@ static unsigned char *fenced_alloc(size_t bytes)
     return all + page;
 }
 
-static void fenced_free(unsigned char *memory, size_t bytes)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    munmap(memory - page, bytes + 2 * page);
-}
-
 static void region_free(operand_t *operand, place_t place)
 {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = operand->region[place].capacity;
     unsigned char *memory = operand->region[place].memory;
-    if (!memory)
-        return;
-    if (place == PLACE_HOST)
-        fenced_free(memory, operand->region[place].capacity);
-    else if (place == PLACE_PINNED)
+    if (memory && place == PLACE_HOST)
+        munmap(memory - page, bytes + 2 * page);
+    else if (memory && place == PLACE_PINNED)
         gpu_free_host(memory);
-    else
+    else if (memory)
         gpu_free(memory);
     operand->region[place].memory = NULL;
     operand->region[place].capacity = 0;
@@ -65,7 +55,7 @@ static void region_free(operand_t *operand, place_t place)
 
 static void region_grow(operand_t *operand, place_t place, size_t bytes)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (operand->region[place].capacity >= bytes)
         return;
     region_free(operand, place);
@@ -144,15 +134,12 @@ void operand_own(operand_t *operand, size_t first_byte, size_t bytes)
 
 void operand_fetch(operand_t *operand)
 {
-    size_t total = whole(operand);
-    if (operand->place == PLACE_DEVICE) {
-        if (gpu_synchronize() || gpu_to_host(operand->store, operand->memory, total))
-            test_give_up("copy from the device failed");
-    } else {
-        if (operand->place == PLACE_MANAGED && gpu_synchronize())
-            test_give_up("the device failed");
-        memcpy(operand->store, operand->memory, total);
-    }
+    if ((operand->place == PLACE_DEVICE || operand->place == PLACE_MANAGED) && gpu_synchronize())
+        test_give_up("the device failed");
+    if (operand->place != PLACE_DEVICE)
+        memcpy(operand->store, operand->memory, whole(operand));
+    else if (gpu_to_host(operand->store, operand->memory, whole(operand)))
+        test_give_up("copy from the device failed");
 }
 
 int operand_intact(const operand_t *operand)
