@@ -9,29 +9,25 @@
 #include "tests/support/check.h"
 #include "tests/support/support.h"
 
-typedef enum {
-    UNIFORM,
-    SYMMETRIC,
-    NORMAL,
-    SPREAD_20,
-    SPREAD_60,
-    HUGE_IN_ROW,
-    TINY_DECIDES,
-    MIXED_ROWS,
-    SUBNORMAL,
-    NEAR_OVERFLOW,
-    INTEGERS,
-    CANCELLATION,
-    SPARSE,
-    INF_NAN,
-    FAMILIES
-} inputs_t;
-
-static const char *const names[] = {"uniform [0, 1]",   "uniform [-1, 1]",     "normal",
-                                    "exponents 2^+-20", "exponents 2^+-60",    "one huge per row",
-                                    "one tiny decides", "rows of mixed scale", "subnormal",
-                                    "near overflow",    "integers to 2^11",    "cancellation",
-                                    "sparse",           "Inf and NaN"};
+#define INPUTS(X)                                                                                  \
+    X(UNIFORM, "uniform [0, 1]")                                                                   \
+    X(SYMMETRIC, "uniform [-1, 1]")                                                                \
+    X(NORMAL, "normal")                                                                            \
+    X(SPREAD_20, "exponents 2^+-20")                                                               \
+    X(SPREAD_60, "exponents 2^+-60")                                                               \
+    X(HUGE_IN_ROW, "one huge per row")                                                             \
+    X(TINY_DECIDES, "one tiny decides")                                                            \
+    X(MIXED_ROWS, "rows of mixed scale")                                                           \
+    X(SUBNORMAL, "subnormal")                                                                      \
+    X(NEAR_OVERFLOW, "near overflow")                                                              \
+    X(INTEGERS, "integers to 2^11")                                                                \
+    X(CANCELLATION, "cancellation")                                                                \
+    X(SPARSE, "sparse")                                                                            \
+    X(INF_NAN, "Inf and NaN")
+#define VALUE(family, name) family,
+#define NAME(family, name) name,
+typedef enum { INPUTS(VALUE) FAMILIES } inputs_t;
+static const char *const names[] = {INPUTS(NAME)};
 
 static rng_t rng = {77};
 
@@ -40,13 +36,13 @@ static float normal(void)
     return rng_float(&rng, FAMILY_NORMAL);
 }
 
-/* A number of random sign and exponent in [-spread, spread]. */
+/* A number of random sign and exponent in [-most, most]. */
 static float spread(int most)
 {
     return ldexpf(normal(), (int)rng_range(&rng, -most, most));
 }
 
-/* Element (line, p) of an operand with `lines` lines along k. */
+/* Element p along k of a row of A or a column of B. */
 static float value(inputs_t family, int of_b, int64_t line, int64_t p, int64_t k)
 {
     switch (family) {
@@ -72,7 +68,7 @@ static float value(inputs_t family, int of_b, int64_t line, int64_t p, int64_t k
 typedef struct {
     gemm_t gemm; /* row-major, no transposes: A m x k, B k x n */
     float *a, *b, *c;
-    int64_t rows, cols; /* of the sample that is checked */
+    int64_t sample; /* rows and columns that are checked */
     double *exact, *magnitude;
 } problem_t;
 
@@ -106,17 +102,13 @@ static problem_t make(inputs_t family, int64_t mn, int64_t k)
         p.b[(k - 1) * mn + 5] = NAN;
         p.b[0 * mn + 7] = -INFINITY;
     }
-    p.rows = p.cols = mn;
-    if (mn * mn * k > (int64_t)20 << 20)
-        p.rows = p.cols = mn < 48 ? mn : 48;
-    p.exact = test_need(malloc((size_t)(p.rows * p.cols) * 2 * sizeof(double)));
-    p.magnitude = p.exact + p.rows * p.cols;
-    for (int64_t x = 0; x < p.rows; x++)
-        for (int64_t y = 0; y < p.cols; y++) {
-            int64_t i = taken(x, p.rows, mn), j = taken(y, p.cols, mn);
-            p.exact[x * p.cols + y] =
-                gemm_dot(&p.gemm, p.a, p.b, i, j, &p.magnitude[x * p.cols + y]);
-        }
+    p.sample = mn * mn * k > (int64_t)20 << 20 && mn > 48 ? 48 : mn;
+    const int64_t count = p.sample * p.sample;
+    p.exact = test_need(malloc((size_t)count * 2 * sizeof(double)));
+    p.magnitude = p.exact + count;
+    for (int64_t x = 0; x < count; x++)
+        p.exact[x] = gemm_dot(&p.gemm, p.a, p.b, taken(x / p.sample, p.sample, mn),
+                              taken(x % p.sample, p.sample, mn), &p.magnitude[x]);
     return p;
 }
 
@@ -129,22 +121,20 @@ static error_t error_of(const problem_t *p)
 {
     error_t e = {0, 0, 0};
     double errors = 0, results = 0;
-    for (int64_t x = 0; x < p->rows; x++)
-        for (int64_t y = 0; y < p->cols; y++) {
-            double got =
-                p->c[taken(x, p->rows, p->gemm.m) * p->gemm.n + taken(y, p->cols, p->gemm.n)];
-            double want = p->exact[x * p->cols + y], magnitude = p->magnitude[x * p->cols + y];
-            if (!isfinite(want) || !isfinite(got)) {
-                e.misplaced += !gemm_right(got, want, 0);
-                continue;
-            }
-            double error = fabs(got - want);
-            errors += error * error;
-            results += want * want;
-            /* Half of the smallest subnormal is not an error. */
-            if (magnitude > 0 && error > 0x1p-150)
-                e.worst = fmax(e.worst, error / magnitude);
+    for (int64_t x = 0; x < p->sample * p->sample; x++) {
+        const int64_t i = taken(x / p->sample, p->sample, p->gemm.m);
+        const double got = p->c[i * p->gemm.n + taken(x % p->sample, p->sample, p->gemm.n)];
+        const double want = p->exact[x], error = fabs(got - want);
+        if (!isfinite(want) || !isfinite(got)) {
+            e.misplaced += !gemm_right(got, want, 0);
+            continue;
         }
+        errors += error * error;
+        results += want * want;
+        /* Half of the smallest subnormal is not an error. */
+        if (p->magnitude[x] > 0 && error > 0x1p-150)
+            e.worst = fmax(e.worst, error / p->magnitude[x]);
+    }
     e.frobenius = results > 0 ? sqrt(errors / results) : 0;
     return e;
 }
@@ -161,8 +151,7 @@ static error_t ours(tilemm_t ctx, problem_t *p, tilemm_math_t mode)
 /* The bounds of FP32 mode. For each product: an error below one FP32 ulp of |A||B|, or at most
  * twice the reference library's (either may divide k, which makes errors smaller). For each family:
  * the largest errors over all shapes exceed the reference's by a margin for chance at most. */
-enum { MODES = 2 };
-static error_t largest[FAMILIES][MODES]; /* ours, the reference's */
+static error_t largest[FAMILIES][2]; /* ours, the reference's */
 
 static void note(error_t *largest_so_far, const error_t *e)
 {
