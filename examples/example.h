@@ -61,6 +61,18 @@ static inline void expect(bool right, const char *what)
     }
 }
 
+/* A context of the library. Ends the program where the library cannot use this GPU. */
+static inline tilemm_t example_context(void)
+{
+    tilemm_t context;
+
+    if (tilemm_create(&context, TILEMM_BACKEND_CUDA, 0) != TILEMM_SUCCESS) {
+        printf("skipped: the library has no CUDA backend for this GPU\n");
+        exit(EXAMPLE_SKIPPED);
+    }
+    return context;
+}
+
 /* A size from the command line: a multiple of `unit`. */
 static inline int size_argument(const char *text, int unit)
 {
@@ -84,36 +96,64 @@ static double seconds(Work work)
     cudaGraph_t graph;
     cudaGraphExec_t replay;
     float ms[5];
+    const auto milliseconds = [&](auto launch) {
+        float time;
 
-    CUDA(cudaEventCreate(&start));
-    CUDA(cudaEventCreate(&stop));
-    for (int i = 0; i < 2; i++) { /* the first is for warming up */
         CUDA(cudaEventRecord(start, stream));
-        work(stream);
+        launch();
         CUDA(cudaGetLastError());
         CUDA(cudaEventRecord(stop, stream));
         CUDA(cudaStreamSynchronize(stream));
-        CUDA(cudaEventElapsedTime(&ms[0], start, stop));
-    }
-    const int count = (int)std::min(50.0f, 1 + 10 / ms[0]);
+        CUDA(cudaEventElapsedTime(&time, start, stop));
+        return time;
+    };
+
+    CUDA(cudaEventCreate(&start));
+    CUDA(cudaEventCreate(&stop));
+    milliseconds([&] { work(stream); }); /* warms up */
+    const float once = milliseconds([&] { work(stream); });
+    const int count = (int)std::min(50.0f, 1 + 10 / once);
     CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     for (int i = 0; i < count; i++)
         work(stream);
     CUDA(cudaStreamEndCapture(stream, &graph));
     CUDA(cudaGraphInstantiate(&replay, graph, 0));
-    for (int i = 0; i < 5; i++) {
-        CUDA(cudaEventRecord(start, stream));
-        CUDA(cudaGraphLaunch(replay, stream));
-        CUDA(cudaEventRecord(stop, stream));
-        CUDA(cudaStreamSynchronize(stream));
-        CUDA(cudaEventElapsedTime(&ms[i], start, stop));
-    }
+    for (float &time : ms)
+        time = milliseconds([&] { CUDA(cudaGraphLaunch(replay, stream)); });
     CUDA(cudaGraphExecDestroy(replay));
     CUDA(cudaGraphDestroy(graph));
     CUDA(cudaEventDestroy(start));
     CUDA(cudaEventDestroy(stop));
     std::sort(ms, ms + 5);
     return ms[2] / 1e3 / count;
+}
+
+/* A copy of these numbers on the device. */
+template <class T>
+static T *to_device(const std::vector<T> &numbers)
+{
+    T *copy;
+
+    CUDA(cudaMalloc(&copy, numbers.size() * sizeof(T)));
+    CUDA(cudaMemcpy(copy, numbers.data(), numbers.size() * sizeof(T), cudaMemcpyHostToDevice));
+    return copy;
+}
+
+/* How long work(stream, out) takes; fetches the results, which it has put at `out` on the device.
+ */
+template <class T, class Work>
+static double seconds(std::vector<T> &results, Work work)
+{
+    const size_t bytes = results.size() * sizeof(T);
+    T *out;
+
+    CUDA(cudaMalloc(&out, bytes));
+    CUDA(cudaMemset(out, 0xff, bytes));
+    CUDA(cudaDeviceSynchronize());
+    const double time = seconds([&](cudaStream_t stream) { work(stream, out); });
+    CUDA(cudaMemcpy(results.data(), out, bytes, cudaMemcpyDeviceToHost));
+    CUDA(cudaFree(out));
+    return time;
 }
 
 /* How long work() takes by the host's clock, once, including its work on the GPU. */

@@ -6,7 +6,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "../example.h"
 
-enum { COLS = 4095, ROWS = 4096, X = 65, Y = 33, Z = 17 };
+enum { COLS = 4095, ROWS = 4096, WIDTH = COLS * 4 /* bytes */, X = 65, Y = 33, Z = 17 };
 
 /* Each warp walks along a row by 32 elements; rows are `pitch` bytes apart. */
 static __global__ void twice(float *out, const float *in, size_t pitch)
@@ -27,47 +27,45 @@ static __global__ void number(cudaPitchedPtr volume)
         (float)(threadIdx.x + 100 * blockIdx.x + 10000 * blockIdx.y);
 }
 
-static void run_rows(const char *what, float *out, const float *in, size_t pitch)
+/* Time `twice` on rows that are `pitch` bytes apart, and check it against the packed input. */
+static void run_rows(const char *what, float *out, float *in, size_t pitch,
+                     const std::vector<float> &host)
 {
+    std::vector<float> back(host.size());
+
+    CUDA(cudaMemcpy2D(in, pitch, host.data(), WIDTH, WIDTH, ROWS, cudaMemcpyHostToDevice));
     const double time = seconds(
         [&](cudaStream_t stream) { twice<<<ROWS / 8, dim3(32, 8), 0, stream>>>(out, in, pitch); });
 
     predict_global(what, 4, false, [&](int lane) { return pitch + lane * 4; }); /* of row 1 */
     printf("%-10s rows %5zu bytes apart: %7.1f us, %5.0f GB/s\n", what, pitch, time * 1e6,
            8.0 * COLS * ROWS / time / 1e9);
+    CUDA(cudaMemcpy2D(back.data(), WIDTH, out, pitch, WIDTH, ROWS, cudaMemcpyDeviceToHost));
+    for (size_t i = 0; i < host.size(); i++)
+        expect(back[i] == host[i] * 2, what);
 }
 
 static void two_dimensions(void)
 {
-    const size_t width = COLS * sizeof(float);
-    std::vector<float> host((size_t)COLS * ROWS), back(host.size());
+    std::vector<float> host((size_t)COLS * ROWS);
     float *linear, *linear_out, *pitched, *pitched_out;
     size_t pitch, same;
 
     for (size_t i = 0; i < host.size(); i++)
         host[i] = (float)(i % 8388608);
-    CUDA(cudaMalloc(&linear, width * ROWS));
-    CUDA(cudaMalloc(&linear_out, width * ROWS));
-    CUDA(cudaMallocPitch(&pitched, &pitch, width, ROWS));
-    CUDA(cudaMallocPitch(&pitched_out, &same, width, ROWS));
+    CUDA(cudaMalloc(&linear, WIDTH * ROWS));
+    CUDA(cudaMalloc(&linear_out, WIDTH * ROWS));
+    CUDA(cudaMallocPitch(&pitched, &pitch, WIDTH, ROWS));
+    CUDA(cudaMallocPitch(&pitched_out, &same, WIDTH, ROWS));
     expect(pitch == same, "two allocations of one shape have one pitch");
-    CUDA(cudaMemcpy(linear, host.data(), width * ROWS, cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy2D(pitched, pitch, host.data(), width, width, ROWS, cudaMemcpyHostToDevice));
-
-    run_rows("linear", linear_out, linear, width);
-    run_rows("pitched", pitched_out, pitched, pitch);
-    CUDA(cudaMemcpy(back.data(), linear_out, width * ROWS, cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < host.size(); i++)
-        expect(back[i] == host[i] * 2, "linear");
-    CUDA(cudaMemcpy2D(back.data(), width, pitched_out, pitch, width, ROWS, cudaMemcpyDeviceToHost));
-    for (size_t i = 0; i < host.size(); i++)
-        expect(back[i] == host[i] * 2, "pitched");
+    run_rows("linear", linear_out, linear, WIDTH, host);
+    run_rows("pitched", pitched_out, pitched, pitch, host);
 
     const double flat = seconds([&](cudaStream_t stream) {
-        CUDA(cudaMemcpyAsync(linear_out, linear, width * ROWS, cudaMemcpyDeviceToDevice, stream));
+        CUDA(cudaMemcpyAsync(linear_out, linear, WIDTH * ROWS, cudaMemcpyDeviceToDevice, stream));
     });
     const double packing = seconds([&](cudaStream_t stream) {
-        CUDA(cudaMemcpy2DAsync(linear_out, width, pitched, pitch, width, ROWS,
+        CUDA(cudaMemcpy2DAsync(linear_out, WIDTH, pitched, pitch, WIDTH, ROWS,
                                cudaMemcpyDeviceToDevice, stream));
     });
     printf("on the GPU, a copy takes %.1f us, a 2-D copy from pitched to packed %.1f us\n",

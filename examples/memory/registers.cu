@@ -8,42 +8,23 @@
 enum { HELD = 96, THREADS = 256, COUNT = 1 << 20, ROUNDS = 16 };
 
 /* Every number is read and written in every round, so that all are alive throughout. The number of
- * rounds is an argument, so that the compiler cannot compute the result. */
-template <int BOUND> /* of a block's threads: 1024 leave each of them 64 registers */
+ * rounds is an argument, so that the compiler cannot compute the result. Registers have no index: a
+ * loop that is not unrolled needs an array in memory. */
+template <int BOUND, int UNROLL> /* of a block's threads: 1024 leave each of them 64 registers */
 static __global__ void __launch_bounds__(BOUND) held(unsigned *out, int rounds)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     unsigned x[HELD], sum = 0;
 
-#pragma unroll
+#pragma unroll UNROLL
     for (int j = 0; j < HELD; j++)
         x[j] = i + j;
     for (int r = 0; r < rounds; r++) {
-#pragma unroll
+#pragma unroll UNROLL
         for (int j = 0; j < HELD; j++)
             x[j] = x[j] * 5 + x[(j + 1) % HELD];
     }
-#pragma unroll
-    for (int j = 0; j < HELD; j++)
-        sum ^= x[j];
-    out[i] = sum;
-}
-
-/* The same, with the index in a loop that is not unrolled: registers have no index. */
-static __global__ void __launch_bounds__(THREADS) indexed(unsigned *out, int rounds)
-{
-    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    unsigned x[HELD], sum = 0;
-
-#pragma unroll 1
-    for (int j = 0; j < HELD; j++)
-        x[j] = i + j;
-    for (int r = 0; r < rounds; r++) {
-#pragma unroll 1
-        for (int j = 0; j < HELD; j++)
-            x[j] = x[j] * 5 + x[(j + 1) % HELD];
-    }
-#pragma unroll 1
+#pragma unroll UNROLL
     for (int j = 0; j < HELD; j++)
         sum ^= x[j];
     out[i] = sum;
@@ -67,16 +48,11 @@ static void show(const char *what, void (*kernel)(unsigned *, int))
 {
     std::vector<unsigned> host(COUNT);
     cudaFuncAttributes attributes;
-    unsigned *out;
 
-    CUDA(cudaMalloc(&out, COUNT * sizeof *out));
-    CUDA(cudaMemset(out, 0xff, COUNT * sizeof *out));
     CUDA(cudaFuncGetAttributes(&attributes, (const void *)kernel));
-    CUDA(cudaDeviceSynchronize());
-    const double time = seconds(
-        [&](cudaStream_t stream) { kernel<<<COUNT / THREADS, THREADS, 0, stream>>>(out, ROUNDS); });
-    CUDA(cudaMemcpy(host.data(), out, COUNT * sizeof *out, cudaMemcpyDeviceToHost));
-    CUDA(cudaFree(out));
+    const double time = seconds(host, [&](cudaStream_t stream, unsigned *out) {
+        kernel<<<COUNT / THREADS, THREADS, 0, stream>>>(out, ROUNDS);
+    });
     for (unsigned i = 0; i < COUNT; i += 997)
         expect(host[i] == expected(i), what);
     printf("%-22s %3d registers, %4zu bytes of local memory a thread: %8.1f us\n", what,
@@ -86,8 +62,8 @@ static void show(const char *what, void (*kernel)(unsigned *, int))
 int main(void)
 {
     example_begin("registers, and what spills from them", 50);
-    show("in registers", held<THREADS>);
-    show("some of it spilled", held<1024>);
-    show("an array with an index", indexed);
+    show("in registers", held<THREADS, HELD>);
+    show("some of it spilled", held<1024, HELD>);
+    show("an array with an index", held<THREADS, 1>);
     return 0;
 }

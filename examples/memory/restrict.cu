@@ -5,7 +5,6 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
-#include <unistd.h>
 #include "../example.h"
 
 enum { COUNT = 1 << 24, THREADS = 256, ROUNDS = 16 };
@@ -32,15 +31,10 @@ extern "C" __global__ void do_not_overlap(unsigned *__restrict__ out,
 /* The loads from and stores to global memory in a kernel's machine code; false if unknown. */
 static bool count(const char *kernel, int *loads, int *stores)
 {
-    char program[4096], command[4200], line[512];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    FILE *sass = popen("cuobjdump -sass /proc/$PPID/exe 2>/dev/null", "r"); /* this program */
     bool inside = false, found = false;
+    char line[512];
 
-    if (length < 0)
-        return false;
-    program[length] = 0;
-    snprintf(command, sizeof command, "cuobjdump -sass '%s' 2>/dev/null", program);
-    FILE *sass = popen(command, "r");
     *loads = *stores = 0;
     while (sass && fgets(line, sizeof line, sass)) {
         const char *name = strstr(line, "Function : ");
@@ -56,49 +50,41 @@ static bool count(const char *kernel, int *loads, int *stores)
     return found;
 }
 
-static double show(const char *name, void (*kernel)(unsigned *, const unsigned *), unsigned *out,
-                   const unsigned *in)
+/* Returns the loads in the kernel's code, 0 if unknown. */
+static int show(const char *name, void (*kernel)(unsigned *, const unsigned *), const unsigned *in)
 {
     std::vector<unsigned> host(COUNT);
     int loads, stores;
 
-    const double time = seconds([&](cudaStream_t stream) {
+    const double clearing = seconds(host, [&](cudaStream_t stream, unsigned *out) {
+        CUDA(cudaMemsetAsync(out, 0, COUNT * sizeof *out, stream));
+    });
+    const double time = seconds(host, [&](cudaStream_t stream, unsigned *out) {
         CUDA(cudaMemsetAsync(out, 0, COUNT * sizeof *out, stream));
         kernel<<<COUNT / THREADS, THREADS, 0, stream>>>(out, in);
     });
-    const double clearing = seconds(
-        [&](cudaStream_t stream) { CUDA(cudaMemsetAsync(out, 0, COUNT * sizeof *out, stream)); });
-    kernel<<<COUNT / THREADS, THREADS>>>(out, in);
-    CUDA(cudaGetLastError());
-    CUDA(cudaMemcpy(host.data(), out, COUNT * sizeof *out, cudaMemcpyDeviceToHost));
     for (unsigned i = 0; i < COUNT; i++)
         expect(host[i] == i * ((43046721u - 1) / 2), name); /* i (1 + 3 + ... + 3^15) */
-    if (count(name, &loads, &stores))
+    const bool known = count(name, &loads, &stores);
+    if (known)
         printf("%-15s %2d loads and %2d stores in its code: ", name, loads, stores);
     else
         printf("%-15s (no cuobjdump to count its loads): ", name);
     printf("%8.1f us\n", (time - clearing) * 1e6);
-    return time;
+    return known ? loads : 0;
 }
 
 int main(void)
 {
     std::vector<unsigned> host(COUNT);
-    unsigned *in, *out;
-    int loads, fewer, stores;
 
     example_begin("__restrict__, on and off", 50);
     for (unsigned i = 0; i < COUNT; i++)
         host[i] = i;
-    CUDA(cudaMalloc(&in, COUNT * sizeof *in));
-    CUDA(cudaMalloc(&out, COUNT * sizeof *out));
-    CUDA(cudaMemcpy(in, host.data(), COUNT * sizeof *in, cudaMemcpyHostToDevice));
-    CUDA(cudaDeviceSynchronize());
-    show("may_overlap", may_overlap, out, in);
-    show("do_not_overlap", do_not_overlap, out, in);
-    if (count("may_overlap", &loads, &stores) && count("do_not_overlap", &fewer, &stores))
-        expect(fewer < loads, "__restrict__ saves no load");
+    unsigned *in = to_device(host);
+    const int loads = show("may_overlap", may_overlap, in);
+    const int fewer = show("do_not_overlap", do_not_overlap, in);
+    expect(fewer < loads || loads == 0, "__restrict__ saves no load");
     CUDA(cudaFree(in));
-    CUDA(cudaFree(out));
     return 0;
 }

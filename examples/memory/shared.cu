@@ -66,16 +66,11 @@ static void show(const char *what, void (*kernel)(double *), size_t dynamic)
     const size_t count = (size_t)BLOCKS * THREADS;
     std::vector<double> host(count);
     cudaFuncAttributes attributes;
-    double *out;
 
-    CUDA(cudaMalloc(&out, count * sizeof *out));
-    CUDA(cudaMemset(out, 0xff, count * sizeof *out));
     CUDA(cudaFuncGetAttributes(&attributes, (const void *)kernel));
-    CUDA(cudaDeviceSynchronize());
-    const double time =
-        seconds([&](cudaStream_t stream) { kernel<<<BLOCKS, THREADS, dynamic, stream>>>(out); });
-    CUDA(cudaMemcpy(host.data(), out, count * sizeof *out, cudaMemcpyDeviceToHost));
-    CUDA(cudaFree(out));
+    const double time = seconds(host, [&](cudaStream_t stream, double *out) {
+        kernel<<<BLOCKS, THREADS, dynamic, stream>>>(out);
+    });
     for (size_t i = 0; i < count; i++) {
         const int other = THREADS - 1 - (int)(i % THREADS);
         expect(host[i] == other % 100 + other * 0.5 + other + (double)(i / THREADS), what);

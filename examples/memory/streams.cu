@@ -62,9 +62,8 @@ static float run(unsigned *host, unsigned *device, int rounds, int streams)
         expect(host[i] == i * factor + term, streams == 1 ? "one stream" : "two streams");
     for (cudaStream_t s : stream)
         CUDA(cudaStreamDestroy(s));
-    CUDA(cudaEventDestroy(start));
-    CUDA(cudaEventDestroy(stop));
-    CUDA(cudaEventDestroy(joined));
+    for (cudaEvent_t e : {start, stop, joined})
+        CUDA(cudaEventDestroy(e));
     return ms;
 }
 

@@ -49,19 +49,13 @@ static float value(int row, int col)
     return (float)((row * 7 + col * 3) % 64);
 }
 
-static double show(const char *what, void (*kernel)(float *, source_t), source_t from, bool down)
+static void show(const char *what, void (*kernel)(float *, source_t), source_t from, bool down)
 {
     std::vector<float> host(N * (N / EDGE));
-    float *out;
-
-    CUDA(cudaMalloc(&out, host.size() * sizeof *out));
-    CUDA(cudaMemset(out, 0xff, host.size() * sizeof *out));
-    CUDA(cudaDeviceSynchronize());
-    const double time = seconds([&](cudaStream_t stream) {
+    const double time = seconds(host, [&](cudaStream_t stream, float *out) {
         kernel<<<dim3(N / EDGE, N / ROWS), dim3(EDGE, ROWS), 0, stream>>>(out, from);
     });
-    CUDA(cudaMemcpy(host.data(), out, host.size() * sizeof *out, cudaMemcpyDeviceToHost));
-    CUDA(cudaFree(out));
+
     for (int y = 0; y < N; y++) {
         for (int b = 0; b < N / EDGE; b++) {
             float sum = 0;
@@ -71,7 +65,6 @@ static double show(const char *what, void (*kernel)(float *, source_t), source_t
         }
     }
     printf("%-42s %8.1f us, %6.0f GB/s\n", what, time * 1e6, 4.0 * N * N / time / 1e9);
-    return time;
 }
 
 int main(void)
@@ -81,15 +74,13 @@ int main(void)
     cudaResourceDesc of_array = {}, of_linear = {};
     cudaTextureDesc filtered = {}, plain = {};
     source_t linear = {}, array = {}, fetched = {};
-    float *memory, *out, got[2];
     cudaArray_t image;
 
     example_begin("textures over an array and over linear memory", 50);
     for (int row = 0; row < N; row++)
         for (int col = 0; col < N; col++)
             host[(size_t)row * N + col] = value(row, col);
-    CUDA(cudaMalloc(&memory, host.size() * sizeof(float)));
-    CUDA(cudaMemcpy(memory, host.data(), host.size() * sizeof(float), cudaMemcpyHostToDevice));
+    float *memory = to_device(host);
     CUDA(cudaMallocArray(&image, &format, N, N, 0));
     CUDA(cudaMemcpy2DToArray(image, 0, 0, memory, N * sizeof(float), N * sizeof(float), N,
                              cudaMemcpyDeviceToDevice));
@@ -116,10 +107,10 @@ int main(void)
     show("texture over linear memory, along the rows", sums<LINEAR_TEXTURE, false>, fetched, false);
     show("texture over linear memory, down the cols", sums<LINEAR_TEXTURE, true>, fetched, true);
 
-    CUDA(cudaMalloc(&out, sizeof got));
-    between<<<1, 1>>>(out, array.texture);
-    CUDA(cudaGetLastError());
-    CUDA(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
+    std::vector<float> got(2);
+    seconds(got, [&](cudaStream_t stream, float *out) {
+        between<<<1, 1, 0, stream>>>(out, array.texture);
+    });
     printf("row 2: %g and %g in columns 7 and 8, %g between them, %g left of column 0\n",
            value(2, 7), value(2, 8), got[0], got[1]);
     expect(got[0] == (value(2, 7) + value(2, 8)) / 2 && got[1] == value(2, 0), "interpolation");
@@ -128,6 +119,5 @@ int main(void)
     CUDA(cudaDestroyTextureObject(fetched.texture));
     CUDA(cudaFreeArray(image));
     CUDA(cudaFree(memory));
-    CUDA(cudaFree(out));
     return 0;
 }

@@ -10,14 +10,10 @@ enum { COUNT = 1 << 20, THREADS = 256 };
 static __device__ int on_device[COUNT];
 static __managed__ int managed[COUNT];
 
-static __global__ void add_to_device(int v)
+template <bool MANAGED>
+static __global__ void add(int v)
 {
-    on_device[blockIdx.x * THREADS + threadIdx.x] += v;
-}
-
-static __global__ void add_to_managed(int v)
-{
-    managed[blockIdx.x * THREADS + threadIdx.x] += v;
+    (MANAGED ? managed : on_device)[blockIdx.x * THREADS + threadIdx.x] += v;
 }
 
 /* By the host's clock: its own work is included. */
@@ -37,14 +33,14 @@ int main(void)
     for (int i = 0; i < COUNT; i++)
         host[i] = i;
     /* Kernels are loaded at their first use: not within what is timed. */
-    CUDA(cudaFuncGetAttributes(&attributes, add_to_device));
-    CUDA(cudaFuncGetAttributes(&attributes, add_to_managed));
+    CUDA(cudaFuncGetAttributes(&attributes, add<false>));
+    CUDA(cudaFuncGetAttributes(&attributes, add<true>));
 
     show("__device__: copy 4 MiB to the symbol",
          [&] { CUDA(cudaMemcpyToSymbol(on_device, host.data(), sizeof on_device)); });
-    show("__device__: a kernel adds to it", [] { add_to_device<<<COUNT / THREADS, THREADS>>>(1); });
-    show("__device__: a kernel adds to it again",
-         [] { add_to_device<<<COUNT / THREADS, THREADS>>>(1); });
+    const auto add_to_device = [] { add<false><<<COUNT / THREADS, THREADS>>>(1); };
+    show("__device__: a kernel adds to it", add_to_device);
+    show("__device__: a kernel adds to it again", add_to_device);
     show("__device__: copy from the symbol",
          [&] { CUDA(cudaMemcpyFromSymbol(host.data(), on_device, sizeof on_device)); });
     for (int i = 0; i < COUNT; i++)
@@ -60,17 +56,14 @@ int main(void)
         for (int i = 0; i < COUNT; i++)
             managed[i] = i;
     });
-    show("__managed__: a kernel adds to it, pages move",
-         [] { add_to_managed<<<COUNT / THREADS, THREADS>>>(1); });
-    show("__managed__: a kernel adds to it again",
-         [] { add_to_managed<<<COUNT / THREADS, THREADS>>>(1); });
-    show("__managed__: the host reads it, pages move back", [] {
+    const auto add_to_managed = [] { add<true><<<COUNT / THREADS, THREADS>>>(1); };
+    const auto read_managed = [] {
         for (int i = 0; i < COUNT; i++)
             expect(managed[i] == i + 2, "__managed__");
-    });
-    show("__managed__: the host reads it again", [] {
-        for (int i = 0; i < COUNT; i++)
-            expect(managed[i] == i + 2, "__managed__");
-    });
+    };
+    show("__managed__: a kernel adds to it, pages move", add_to_managed);
+    show("__managed__: a kernel adds to it again", add_to_managed);
+    show("__managed__: the host reads it, pages move back", read_managed);
+    show("__managed__: the host reads it again", read_managed);
     return 0;
 }

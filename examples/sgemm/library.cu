@@ -26,10 +26,7 @@ static int run(int argc, char **argv, const char *name, tilemm_math_t math)
 int main(int argc, char **argv)
 {
     example_begin("SGEMM 7: tilemm_sgemm", 75);
-    if (tilemm_create(&context, TILEMM_BACKEND_CUDA, 0) != TILEMM_SUCCESS) {
-        printf("skipped: the library has no CUDA backend for this GPU\n");
-        return EXAMPLE_SKIPPED;
-    }
+    context = example_context();
     const int status = run(argc, argv, "strict", TILEMM_MATH_FP32_STRICT) ||
                        run(argc, argv, "fp32", TILEMM_MATH_FP32);
     return tilemm_destroy(context) != TILEMM_SUCCESS || status;

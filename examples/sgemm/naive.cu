@@ -18,15 +18,10 @@ static __global__ void naive(float *c, const float *a, const float *b, int n)
     c[row * n + col] = sum;
 }
 
-static void step(float *c, const float *a, const float *b, int n, cudaStream_t stream)
-{
-    naive<<<dim3(n / COLS, n / ROWS), dim3(COLS, ROWS), 0, stream>>>(c, a, b, n);
-}
-
 int main(int argc, char **argv)
 {
     example_begin("SGEMM 1: naive, a thread for each element of C", 50);
     predict_global("load of A", 4, false, [](int) { return 0; });
     predict_global("load of B", 4, false, [](int lane) { return lane * 4; });
-    return sgemm_ladder(argc, argv, "naive", step);
+    return sgemm_ladder(argc, argv, "naive", naive, COLS, ROWS, dim3(COLS, ROWS));
 }

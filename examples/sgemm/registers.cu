@@ -41,11 +41,6 @@ static __global__ void __launch_bounds__(THREADS)
             c[(row + y + i * 16) * n + col + x + j * 16] = sum[i][j];
 }
 
-static void step(float *c, const float *a, const float *b, int n, cudaStream_t stream)
-{
-    registers<<<dim3(n / EDGE, n / EDGE), THREADS, 0, stream>>>(c, a, b, n);
-}
-
 int main(int argc, char **argv)
 {
     example_begin("SGEMM 3: 8 x 8 elements of C in each thread's registers", 50);
@@ -53,5 +48,5 @@ int main(int argc, char **argv)
                    [](int lane) { return (lane % DEPTH * PITCH + lane / DEPTH) * 4; });
     predict_shared("load of Ms", 4, false, [](int lane) { return lane / 16 * 4; });
     predict_shared("load of Ns", 4, false, [](int lane) { return lane % 16 * 4; });
-    return sgemm_ladder(argc, argv, "8 x 8", step);
+    return sgemm_ladder(argc, argv, "8 x 8", registers, EDGE, EDGE, THREADS);
 }

@@ -4,8 +4,9 @@
 #include <math.h>
 #include "../example.h"
 
-/* A step: C = A B, all n x n and row-major. */
+/* A step: C = A B, all n x n and row-major; and a kernel that is all of a step. */
 typedef void step_t(float *c, const float *a, const float *b, int n, cudaStream_t stream);
+typedef void kernel_t(float *c, const float *a, const float *b, int n);
 
 /* Sizes are multiples of this, so that steps need no code for edges. */
 enum { SGEMM_UNIT = 128 };
@@ -48,37 +49,30 @@ static inline double sgemm_error(const std::vector<float> &a, const std::vector<
     return worst;
 }
 
-static inline void sgemm_run(const char *name, int n, step_t *step)
+template <class Step>
+static void sgemm_run(const char *name, int n, Step step)
 {
-    const size_t count = (size_t)n * n, bytes = count * sizeof(float);
+    const size_t count = (size_t)n * n;
     std::vector<float> a(count), b(count), c(count);
-    float *da, *db, *dc;
 
     for (size_t i = 0; i < count; i++) {
         a[i] = entry((uint32_t)i, 1);
         b[i] = entry((uint32_t)i, 0x9e3779b9);
     }
-    CUDA(cudaMalloc(&da, bytes));
-    CUDA(cudaMalloc(&db, bytes));
-    CUDA(cudaMalloc(&dc, bytes));
-    CUDA(cudaMemcpy(da, a.data(), bytes, cudaMemcpyHostToDevice));
-    CUDA(cudaMemcpy(db, b.data(), bytes, cudaMemcpyHostToDevice));
-    CUDA(cudaMemset(dc, 0xff, bytes));
-    CUDA(cudaDeviceSynchronize());
-    const double time = seconds([&](cudaStream_t stream) { step(dc, da, db, n, stream); });
-
-    CUDA(cudaMemcpy(c.data(), dc, bytes, cudaMemcpyDeviceToHost));
+    float *da = to_device(a), *db = to_device(b);
+    const double time =
+        seconds(c, [&](cudaStream_t stream, float *dc) { step(dc, da, db, n, stream); });
     const double error = sgemm_error(a, b, c, n);
     printf("%-8s %5d^3 %10.1f us %8.0f GF/s, error %.1f units\n", name, n, time * 1e6,
            2.0 * n * n * n / time / 1e9, error);
     expect(error < 16, "C is less accurate than FP32 makes it");
     CUDA(cudaFree(da));
     CUDA(cudaFree(db));
-    CUDA(cudaFree(dc));
 }
 
 /* The ladder's sizes, or the one on the command line. */
-static inline int sgemm_ladder(int argc, char **argv, const char *name, step_t *step)
+template <class Step>
+static int sgemm_ladder(int argc, char **argv, const char *name, Step step)
 {
     static const int size[] = {512, 1024, 2048, 4096};
 
@@ -92,4 +86,14 @@ static inline int sgemm_ladder(int argc, char **argv, const char *name, step_t *
         return 1;
     }
     return 0;
+}
+
+/* The same for a kernel whose blocks of `threads` compute cols x rows of C each. */
+static inline int sgemm_ladder(int argc, char **argv, const char *name, kernel_t *kernel, int cols,
+                               int rows, dim3 threads)
+{
+    const auto step = [=](float *c, const float *a, const float *b, int n, cudaStream_t stream) {
+        kernel<<<dim3(n / cols, n / rows), threads, 0, stream>>>(c, a, b, n);
+    };
+    return sgemm_ladder(argc, argv, name, step);
 }

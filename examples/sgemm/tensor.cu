@@ -92,11 +92,6 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static void step(float *c, const float *a, const float *b, int n, cudaStream_t stream)
-{
-    tensor<<<dim3(n / COLS, n / ROWS), THREADS, 0, stream>>>(c, a, b, n);
-}
-
 int main(int argc, char **argv)
 {
     example_begin("SGEMM 6: tensor cores, floats split into two FP16 numbers", 75);
@@ -104,5 +99,5 @@ int main(int argc, char **argv)
                    [](int lane) { return lane / 4 * (DEPTH + PAD) * 2 + lane % 4 * 4; });
     predict_shared("load of 8 rows of Ns", 4, false,
                    [](int lane) { return lane / 4 * (COLS + PAD) * 2 + lane % 4 * 4; });
-    return sgemm_ladder(argc, argv, "split", step);
+    return sgemm_ladder(argc, argv, "split", tensor, COLS, ROWS, THREADS);
 }

@@ -24,12 +24,6 @@ static __global__ void tile(float *c, const float *a, const float *b, int n)
     c[row * n + col] = sum;
 }
 
-template <int EDGE>
-static void step(float *c, const float *a, const float *b, int n, cudaStream_t stream)
-{
-    tile<EDGE><<<dim3(n / EDGE, n / EDGE), dim3(EDGE, EDGE), 0, stream>>>(c, a, b, n);
-}
-
 int main(int argc, char **argv)
 {
     example_begin("SGEMM 2: tiles Ms and Ns in shared memory", 50);
@@ -38,6 +32,6 @@ int main(int argc, char **argv)
     predict_shared("load of Ns, 16 wide", 4, false, [](int lane) { return lane % 16 * 4; });
     predict_shared("load of Ms, 32 wide", 4, false, [](int) { return 0; });
     predict_shared("load of Ns, 32 wide", 4, false, [](int lane) { return lane * 4; });
-    return sgemm_ladder(argc, argv, "16 x 16", step<16>) ||
-           sgemm_ladder(argc, argv, "32 x 32", step<32>);
+    return sgemm_ladder(argc, argv, "16 x 16", tile<16>, 16, 16, dim3(16, 16)) ||
+           sgemm_ladder(argc, argv, "32 x 32", tile<32>, 32, 32, dim3(32, 32));
 }

@@ -17,10 +17,7 @@ static void step(float *out, const float *in, int rows, int cols, cudaStream_t s
 int main(int argc, char **argv)
 {
     example_begin("transpose 7: tilemm_transpose", 75);
-    if (tilemm_create(&context, TILEMM_BACKEND_CUDA, 0) != TILEMM_SUCCESS) {
-        printf("skipped: the library has no CUDA backend for this GPU\n");
-        return EXAMPLE_SKIPPED;
-    }
+    context = example_context();
     const int status = transpose_ladder(argc, argv, step);
     printf("the kernel: %s\n", tilemm_last_kernel(context));
     return tilemm_destroy(context) != TILEMM_SUCCESS || status;

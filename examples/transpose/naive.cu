@@ -14,15 +14,10 @@ static __global__ void naive(float *out, const float *in, int rows, int cols)
     out[col * rows + row] = in[row * cols + col];
 }
 
-static void step(float *out, const float *in, int rows, int cols, cudaStream_t stream)
-{
-    naive<<<dim3(cols / COLS, rows / ROWS), dim3(COLS, ROWS), 0, stream>>>(out, in, rows, cols);
-}
-
 int main(int argc, char **argv)
 {
     example_begin("transpose 1: naive, each thread moves one element", 50);
     predict_global("load", 4, false, [](int lane) { return lane * 4; });
     predict_global("store, 8192 rows", 4, true, [](int lane) { return lane * 4 * 8192; });
-    return transpose_ladder(argc, argv, step);
+    return transpose_ladder(argc, argv, naive, dim3(COLS, ROWS), dim3(COLS, ROWS));
 }

@@ -75,10 +75,6 @@ static __global__ void tma(float *out, const __grid_constant__ CUtensorMap in, i
 /* Describe the matrix to the engine. The driver's function is found through the runtime. */
 static CUtensorMap describe(const float *in, int rows, int cols)
 {
-    typedef CUresult encode_t(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
-                              const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
-                              const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                              CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
     const cuuint64_t size[2] = {(cuuint64_t)cols, (cuuint64_t)rows};
     const cuuint64_t pitch[1] = {(cuuint64_t)cols * sizeof(float)};
     const cuuint32_t box[2] = {EDGE, EDGE}, stride[2] = {1, 1};
@@ -89,10 +85,11 @@ static CUtensorMap describe(const float *in, int rows, int cols)
     CUDA(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000,
                                           cudaEnableDefault, &found));
     expect(found == cudaDriverEntryPointSuccess, "the driver has no cuTensorMapEncodeTiled");
-    expect(((encode_t *)encode)(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void *)in, size, pitch,
-                                box, stride, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS,
+    expect(((decltype(&cuTensorMapEncodeTiled))encode)(
+               &map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, (void *)in, size, pitch, box, stride,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+               CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS,
            "cuTensorMapEncodeTiled");
     return map;
 }

@@ -3,8 +3,10 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "../example.h"
 
-/* A step: out (cols x rows) is the transpose of in (rows x cols), both row-major. */
+/* A step: out (cols x rows) is the transpose of in (rows x cols), both row-major; and a kernel that
+ * is all of a step. */
 typedef void step_t(float *out, const float *in, int rows, int cols, cudaStream_t stream);
+typedef void kernel_t(float *out, const float *in, int rows, int cols);
 
 /* Sizes are multiples of this, so that steps need no code for edges. */
 enum { TRANSPOSE_UNIT = 64 };
@@ -15,27 +17,21 @@ static inline float element(uint32_t index)
     return (float)(index * 2654435761u >> 8);
 }
 
-static inline void transpose_run(int rows, int cols, step_t *step)
+template <class Step>
+static void transpose_run(int rows, int cols, Step step)
 {
     const size_t count = (size_t)rows * cols, bytes = count * sizeof(float);
     std::vector<float> host(count);
-    float *in, *out;
 
-    CUDA(cudaMalloc(&in, bytes));
-    CUDA(cudaMalloc(&out, bytes));
     for (size_t i = 0; i < count; i++)
         host[i] = element((uint32_t)i);
-    CUDA(cudaMemcpy(in, host.data(), bytes, cudaMemcpyHostToDevice));
-
+    float *in = to_device(host);
     /* A transpose cannot be faster than a plain copy. */
-    const double copy = seconds([&](cudaStream_t stream) {
+    const double copy = seconds(host, [&](cudaStream_t stream, float *out) {
         CUDA(cudaMemcpyAsync(out, in, bytes, cudaMemcpyDeviceToDevice, stream));
     });
-    CUDA(cudaMemset(out, 0xff, bytes));
-    CUDA(cudaDeviceSynchronize());
-    const double time = seconds([&](cudaStream_t stream) { step(out, in, rows, cols, stream); });
-
-    CUDA(cudaMemcpy(host.data(), out, bytes, cudaMemcpyDeviceToHost));
+    const double time =
+        seconds(host, [&](cudaStream_t stream, float *out) { step(out, in, rows, cols, stream); });
     for (int col = 0; col < cols; col++)
         for (int row = 0; row < rows; row++)
             expect(host[(size_t)col * rows + row] == element((uint32_t)row * cols + col),
@@ -43,11 +39,11 @@ static inline void transpose_run(int rows, int cols, step_t *step)
     printf("%5d x %-5d %9.2f us %7.0f GB/s, a copy %7.0f GB/s, ratio %.2f\n", rows, cols,
            time * 1e6, 2 * bytes / time / 1e9, 2 * bytes / copy / 1e9, copy / time);
     CUDA(cudaFree(in));
-    CUDA(cudaFree(out));
 }
 
 /* The ladder's sizes, or the one on the command line. The smaller ones stay within L2. */
-static inline int transpose_ladder(int argc, char **argv, step_t *step)
+template <class Step>
+static int transpose_ladder(int argc, char **argv, Step step)
 {
     static const int size[][2] = {{128, 128}, {512, 512}, {1024, 1024}, {1024, 2048}, {8192, 8192}};
 
@@ -62,4 +58,13 @@ static inline int transpose_ladder(int argc, char **argv, step_t *step)
         return 1;
     }
     return 0;
+}
+
+/* The same for a kernel whose blocks of `threads` move tile.x columns of tile.y rows each. */
+static inline int transpose_ladder(int argc, char **argv, kernel_t *kernel, dim3 tile, dim3 threads)
+{
+    const auto step = [=](float *out, const float *in, int rows, int cols, cudaStream_t stream) {
+        kernel<<<dim3(cols / tile.x, rows / tile.y), threads, 0, stream>>>(out, in, rows, cols);
+    };
+    return transpose_ladder(argc, argv, step);
 }

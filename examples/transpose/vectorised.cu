@@ -33,12 +33,6 @@ static __global__ void vectorised(float *out, const float *in, int rows, int col
         *(float4 *)&out[(col + y * 4 + i) * rows + row + x * 4] = tile[at(y * 4 + i, x)];
 }
 
-static void step(float *out, const float *in, int rows, int cols, cudaStream_t stream)
-{
-    vectorised<<<dim3(cols / EDGE, rows / EDGE), dim3(ACROSS, ACROSS), 0, stream>>>(out, in, rows,
-                                                                                    cols);
-}
-
 int main(int argc, char **argv)
 {
     example_begin("transpose 5: 16 bytes at a time, blocks of 4 x 4 turned over in registers", 50);
@@ -48,5 +42,5 @@ int main(int argc, char **argv)
                    [](int lane) { return at(lane % 16 * 4, lane / 16) * 16; });
     predict_shared("load, a row of the tile", 16, false,
                    [](int lane) { return at(lane / 16 * 4, lane % 16) * 16; });
-    return transpose_ladder(argc, argv, step);
+    return transpose_ladder(argc, argv, vectorised, dim3(EDGE, EDGE), dim3(ACROSS, ACROSS));
 }

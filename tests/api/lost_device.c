@@ -1,7 +1,6 @@
 /* lost_device.c - after a kernel has faulted, calls return a status and do not crash. On a GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include <string.h>
 
 #include "tools/gpu.h"

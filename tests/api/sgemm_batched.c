@@ -2,46 +2,11 @@
  * arrays of pointers in any order and kind of memory; nothing outside the results is written.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
+#include "guarded_gemm.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+enum { BATCH = 5, MOST = 400 };
 
-#include "tests/support/check.h"
-#include "tests/support/support.h"
-
-static operand_t A, B, C, array_a, array_b, array_c;
-static const char *arch = "";
-
-static const char *describe(const gemm_t *g, int64_t batch, int64_t sa, int64_t sb, int64_t sc)
-{
-    static char text[256];
-    snprintf(text, sizeof(text),
-             "TILEMM_ARCH=%s %s %c%c %lld x %lld x %lld alpha %g beta %g batch %lld strides %lld "
-             "%lld %lld, %s %s %s",
-             arch, g->layout == TILEMM_ROW_MAJOR ? "row" : "col",
-             g->transa == TILEMM_TRANS ? 'T' : 'N', g->transb == TILEMM_TRANS ? 'T' : 'N',
-             (long long)g->m, (long long)g->n, (long long)g->k, (double)g->alpha, (double)g->beta,
-             (long long)batch, (long long)sa, (long long)sb, (long long)sc, place_name(A.place),
-             place_name(B.place), place_name(C.place));
-    return text;
-}
-
-/* The element at which matrix 0 starts, if `batch` matrices `stride` apart fill the operand from
- * its first element on. */
-static int64_t first_of(int64_t batch, int64_t stride)
-{
-    return stride < 0 ? (batch - 1) * -stride : 0;
-}
-
-static size_t bytes_of(int64_t batch, int64_t stride, int64_t span)
-{
-    return sizeof(float) * (size_t)(span ? (batch - 1) * llabs(stride) + span : 0);
-}
+static operand_t arrays[3];
 
 static void random_gemm(gemm_t *g, rng_t *rng, int64_t most)
 {
@@ -57,213 +22,149 @@ static void random_gemm(gemm_t *g, rng_t *rng, int64_t most)
     gemm_set_ld(g, rng_range(rng, 0, 2), rng_range(rng, 0, 2), rng_range(rng, 0, 2));
 }
 
-/* Compare matrix `which`, whose A, B and C (before and after the call) are these, with FP64. */
-static void compare(tilemm_t ctx, const gemm_t *g, int64_t which, const float *a, const float *b,
-                    const float *old, const float *c, const char *text)
-{
-    size_t count = (size_t)(g->m * g->n + 1);
-    double *dot = malloc(sizeof(double) * count), *mag = malloc(sizeof(double) * count);
-    gemm_error_t error;
-    gemm_exact(g, a, b, dot, mag);
-    error = gemm_error(g, dot, mag, old, c, 0);
-    CHECK(error.outside == 0,
-          "%s: %s: matrix %lld: %lld elements out of bounds, first (%lld, %lld): %.9g, exact %.9g",
-          text, tilemm_last_kernel(ctx), (long long)which, (long long)error.outside,
-          (long long)error.i, (long long)error.j, error.got, error.want);
-    free(dot);
-    free(mag);
-}
-
-static void finish(tilemm_t ctx, tilemm_status_t status, const char *text)
-{
-    CHECK(status == TILEMM_SUCCESS, "%s: %s: %s", text, tilemm_status_string(status),
-          tilemm_last_error(ctx));
-    CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s: %s", text, tilemm_last_error(ctx));
-    operand_fetch(&A);
-    operand_fetch(&B);
-    operand_fetch(&C);
-    CHECK(operand_intact(&A) && operand_intact(&B), "%s: inputs changed", text);
-    CHECK(operand_intact(&C), "%s: bytes outside C changed", text);
-    CHECK(test_kernel_allowed(tilemm_last_kernel(ctx), arch), "%s: kernel %s", text,
-          tilemm_last_kernel(ctx));
-}
-
-static void strided(tilemm_t ctx, int rounds, rng_t *rng)
-{
-    while (rounds--) {
-        gemm_t g;
-        int64_t batch = rng_range(rng, 0, 9), sa, sb, sc, i, fa, fb, fc;
-        float *old;
-        const char *text;
-        int reads;
-        random_gemm(&g, rng, batch > 4 ? 40 : 100);
-        if (!batch)
-            batch = test_quick() ? 50 : 400;
-        if (batch > 10) {
-            g.m = g.m % 9;
-            g.n = g.n % 9;
-            g.k = g.k % 9;
-            gemm_set_ld(&g, 0, 1, 0);
-        }
-        reads = g.alpha != 0 && g.k > 0;
-        sa = rng_range(rng, 0, 3) ? gemm_span_a(&g) + rng_range(rng, 0, 5) : 0;
-        sb = rng_range(rng, 0, 3) ? gemm_span_b(&g) + rng_range(rng, 0, 5) : 0;
-        sc = gemm_span_c(&g) + rng_range(rng, 0, 5);
-        if (rng_range(rng, 0, 3) == 0) { /* inputs may overlap */
-            sa = sa / 3;
-        }
-        sa = rng_range(rng, 0, 2) ? sa : -sa;
-        sb = rng_range(rng, 0, 2) ? sb : -sb;
-        sc = rng_range(rng, 0, 2) ? sc : -sc;
-        operand_prepare(&A, rng_place(rng, TEST_BACKEND), bytes_of(batch, sa, gemm_span_a(&g)),
-                        rng_offset(rng, 4));
-        operand_prepare(&B, rng_place(rng, TEST_BACKEND), bytes_of(batch, sb, gemm_span_b(&g)),
-                        rng_offset(rng, 4));
-        operand_prepare(&C, rng_place(rng, TEST_BACKEND), bytes_of(batch, sc, gemm_span_c(&g)),
-                        rng_offset(rng, 4));
-        fa = A.bytes ? first_of(batch, sa) : 0;
-        fb = B.bytes ? first_of(batch, sb) : 0;
-        fc = C.bytes ? first_of(batch, sc) : 0;
-        for (i = 0; i < batch; i++) {
-            if (A.bytes)
-                gemm_fill_a(&g, A.numbers + fa + i * sa, FAMILY_NORMAL, rng);
-            if (B.bytes)
-                gemm_fill_b(&g, B.numbers + fb + i * sb, FAMILY_NORMAL, rng);
-            if (C.bytes && g.beta != 0)
-                matrix_fill(C.numbers + fc + i * sc, g.layout, g.m, g.n, g.ldc, FAMILY_NORMAL, rng);
-        }
-        operand_send(&A);
-        operand_send(&B);
-        operand_send(&C);
-        old = malloc(C.bytes + 1);
-        memcpy(old, C.image, C.bytes);
-        for (i = 0; i < batch && C.bytes; i++)
-            matrix_own(&C, sizeof(float), fc + i * sc, g.layout, g.m, g.n, g.ldc);
-        text = describe(&g, batch, sa, sb, sc);
-        finish(ctx,
-               tilemm_sgemm_strided_batched(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k,
-                                            g.alpha, reads ? (float *)A.pointer + fa : NULL, g.lda,
-                                            sa, reads ? (float *)B.pointer + fb : NULL, g.ldb, sb,
-                                            g.beta, (float *)C.pointer + fc, g.ldc, sc, batch),
-               text);
-        for (i = 0; i < batch && C.bytes; i++)
-            compare(ctx, &g, i, A.numbers + (A.bytes ? fa + i * sa : 0),
-                    B.numbers + (B.bytes ? fb + i * sb : 0), old + fc + i * sc,
-                    C.numbers + fc + i * sc, text);
-        free(old);
-    }
-}
-
-/* Prepare an array of `batch` pointers into an operand: matrix i begins at element first[i]. */
+/* Prepare an array of `batch` pointers into an operand: matrix i begins at element first[i]. An
+ * array in device memory must hold addresses that the GPU can read. */
 static void point(operand_t *array, const operand_t *to, const int64_t *first, int64_t batch,
-                  place_t place)
+                  rng_t *rng)
 {
-    int64_t i;
+    place_t place = rng_place(rng, TEST_BACKEND);
+    if (to->place == PLACE_HOST || to->place == PLACE_PINNED)
+        place = place == PLACE_PINNED ? PLACE_PINNED : PLACE_HOST;
     operand_prepare(array, place, sizeof(float *) * (size_t)batch, 0);
-    for (i = 0; i < batch; i++) {
+    for (int64_t i = 0; i < batch; i++) {
         const float *pointer = (const float *)to->pointer + first[i];
         memcpy(array->image + sizeof(pointer) * (size_t)i, &pointer, sizeof(pointer));
     }
     operand_send(array);
 }
 
-/* An array in device memory must hold addresses that the GPU can read. */
-static place_t array_place(const operand_t *matrices, rng_t *rng)
+/* A batch, by strides or by arrays of pointers. */
+static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch, int by_arrays,
+                rng_t *rng)
 {
-    place_t place = rng_place(rng, TEST_BACKEND);
-    if (matrices->place == PLACE_HOST || matrices->place == PLACE_PINNED)
-        return place == PLACE_PINNED ? PLACE_PINNED : PLACE_HOST;
-    return place;
+    const int64_t span[] = {gemm_span_a(g), gemm_span_b(g), gemm_span_c(g)};
+    const family_t family = by_arrays ? FAMILY_SIGNED : FAMILY_NORMAL;
+    const int reads = g->alpha != 0 && g->k > 0;
+    operand_t *const operand[] = {&A, &B, &C};
+    int64_t stride[3], count[3], first[3][MOST];
+    tilemm_status_t status;
+    char name[100];
+
+    for (int o = 0; o < 3; o++) {
+        stride[o] = o == 2 || rng_range(rng, 0, 3) ? span[o] + rng_range(rng, 0, 5) : 0;
+        if (o == 0 && rng_range(rng, 0, 3) == 0) /* inputs may overlap */
+            stride[o] /= 3;
+        count[o] = span[o] ? (batch - 1) * stride[o] + span[o] : 0;
+        const int backwards = rng_range(rng, 0, 2) == 0;
+        for (int64_t i = 0; i < batch; i++) {
+            int64_t at = backwards ? batch - 1 - i : i;
+            if (by_arrays && o == 0) /* in any order, and repeated */
+                at = rng_range(rng, 0, batch - 1);
+            first[o][i] = span[o] ? at * stride[o] : 0;
+        }
+        if (backwards)
+            stride[o] = -stride[o];
+    }
+    place_operands(count, ANYWHERE, rng);
+    for (int64_t i = 0; i < batch; i++) {
+        gemm_fill_a(g, A.numbers + first[0][i], family, rng);
+        gemm_fill_b(g, B.numbers + first[1][i], family, rng);
+        if (g->beta != 0)
+            matrix_fill(C.numbers + first[2][i], g->layout, g->m, g->n, g->ldc, family, rng);
+    }
+    if (batch == BATCH && g->m > 2 && g->k > 3) /* which leaves the other matrices alone */
+        A.numbers[first[0][3] + gemm_at_a(g, 2, 3)] = INFINITY;
+    for (int o = 0; o < 3; o++) {
+        operand_send(operand[o]);
+        if (by_arrays)
+            point(&arrays[o], operand[o], first[o], batch, rng);
+    }
+    for (int64_t i = 0; i < batch; i++)
+        matrix_own(&C, sizeof(float), first[2][i], g->layout, g->m, g->n, g->ldc);
+    if (by_arrays)
+        status = gemm_call_batched(ctx, g, reads ? arrays[0].pointer : NULL,
+                                   reads ? arrays[1].pointer : NULL, arrays[2].pointer, batch);
+    else
+        status = gemm_call_strided(ctx, g, reads ? (float *)A.pointer + first[0][0] : NULL,
+                                   stride[0], reads ? (float *)B.pointer + first[1][0] : NULL,
+                                   stride[1], (float *)C.pointer + first[2][0], stride[2], batch);
+    snprintf(name, sizeof(name), "batch %lld %s %lld %lld %lld, math %d", (long long)batch,
+             by_arrays ? "arrays" : "strides", (long long)stride[0], (long long)stride[1],
+             (long long)stride[2], (int)math);
+    finish(ctx, g, status, name);
+    for (int o = 0; by_arrays && o < 3; o++) {
+        operand_fetch(&arrays[o]);
+        CHECK(operand_intact(&arrays[o]), "%s: array %d changed", what, o);
+    }
+    double *exact = test_need(malloc(sizeof(double) * (size_t)(2 * g->m * g->n + 1)));
+    for (int64_t i = 0; i < batch && C.bytes; i++) {
+        const double worst =
+            check_product(g, math, first[0][i], first[1][i], first[2][i], exact).worst;
+        CHECK(worst <= gemm_tolerance(math, g->k), "%s: matrix %lld: worst error %.3g", what,
+              (long long)i, worst);
+    }
+    free(exact);
 }
 
-static void pointers(tilemm_t ctx, int rounds, rng_t *rng)
+static void random_batches(tilemm_t ctx, int rounds, int by_arrays, rng_t *rng)
 {
-    enum { MOST = 12 };
     while (rounds--) {
         gemm_t g;
-        int64_t batch = rng_range(rng, 1, MOST), i, fa[MOST], fb[MOST], fc[MOST];
-        float *old;
-        const char *text;
-        int reads;
-        random_gemm(&g, rng, 60);
-        reads = g.alpha != 0 && g.k > 0;
-        operand_prepare(&A, rng_place(rng, TEST_BACKEND),
-                        bytes_of(batch, gemm_span_a(&g) + 1, gemm_span_a(&g)), rng_offset(rng, 4));
-        operand_prepare(&B, rng_place(rng, TEST_BACKEND),
-                        bytes_of(batch, gemm_span_b(&g), gemm_span_b(&g)), rng_offset(rng, 4));
-        operand_prepare(&C, rng_place(rng, TEST_BACKEND),
-                        bytes_of(batch, gemm_span_c(&g) + 3, gemm_span_c(&g)), rng_offset(rng, 4));
-        for (i = 0; i < batch; i++) { /* A in any order and repeated, B and C backwards */
-            fa[i] = A.bytes ? rng_range(rng, 0, batch - 1) * (gemm_span_a(&g) + 1) : 0;
-            fb[i] = B.bytes ? (batch - 1 - i) * gemm_span_b(&g) : 0;
-            fc[i] = C.bytes ? (batch - 1 - i) * (gemm_span_c(&g) + 3) : 0;
+        int64_t batch = by_arrays ? rng_range(rng, 1, 12) : rng_range(rng, 0, 9);
+        random_gemm(&g, rng, by_arrays ? 60 : batch > 4 ? 40 : 100);
+        if (batch == 0) { /* many small ones */
+            batch = test_quick() ? 50 : MOST;
+            g.m %= 9;
+            g.n %= 9;
+            g.k %= 9;
+            gemm_set_ld(&g, 0, 1, 0);
         }
-        for (i = 0; i < batch; i++) {
-            if (A.bytes)
-                gemm_fill_a(&g, A.numbers + fa[i], FAMILY_SIGNED, rng);
-            if (B.bytes)
-                gemm_fill_b(&g, B.numbers + fb[i], FAMILY_SIGNED, rng);
-            if (C.bytes && g.beta != 0)
-                matrix_fill(C.numbers + fc[i], g.layout, g.m, g.n, g.ldc, FAMILY_SIGNED, rng);
-        }
-        operand_send(&A);
-        operand_send(&B);
-        operand_send(&C);
-        old = malloc(C.bytes + 1);
-        memcpy(old, C.image, C.bytes);
-        for (i = 0; i < batch && C.bytes; i++)
-            matrix_own(&C, sizeof(float), fc[i], g.layout, g.m, g.n, g.ldc);
-        point(&array_a, &A, fa, batch, array_place(&A, rng));
-        point(&array_b, &B, fb, batch, array_place(&B, rng));
-        point(&array_c, &C, fc, batch, array_place(&C, rng));
-        text = describe(&g, batch, 0, 0, 0);
-        finish(ctx,
-               tilemm_sgemm_batched(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k, g.alpha,
-                                    reads ? array_a.pointer : NULL, g.lda,
-                                    reads ? array_b.pointer : NULL, g.ldb, g.beta, array_c.pointer,
-                                    g.ldc, batch),
-               text);
-        operand_fetch(&array_a);
-        operand_fetch(&array_b);
-        operand_fetch(&array_c);
-        CHECK(operand_intact(&array_a) && operand_intact(&array_b) && operand_intact(&array_c),
-              "%s: arrays changed", text);
-        for (i = 0; i < batch && C.bytes; i++)
-            compare(ctx, &g, i, A.numbers + fa[i], B.numbers + fb[i], old + fc[i],
-                    C.numbers + fc[i], text);
-        free(old);
+        run(ctx, &g, TILEMM_MATH_FP32, batch, by_arrays, rng);
     }
+}
+
+/* Every math mode at sizes where tensor cores are chosen. */
+static void math_modes(tilemm_t ctx, rng_t *rng)
+{
+    static const int64_t size[][3] = {
+        {600, 520, 700}, {96, 80, 300}, {30, 31, 29}, {257, 129, 513}};
+    for (int s = 0; s < 4; s++)
+        for (int mode = 0; mode < MODES; mode++)
+            for (int by_arrays = 0; by_arrays < 2; by_arrays++) {
+                gemm_t g = gemm_make(s & 1 ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR,
+                                     mode & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                                     s & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS, size[s][0], size[s][1],
+                                     size[s][2], 1.0f, 0.5f);
+                gemm_set_ld(&g, 1, 0, 2);
+                tilemm_set_math(ctx, modes[mode]);
+                run(ctx, &g, modes[mode], BATCH, by_arrays, rng);
+            }
+    tilemm_set_math(ctx, TILEMM_MATH_FP32);
 }
 
 /* A batch of none succeeds; a batch gives the same bits in every run. */
 static void edges(tilemm_t ctx, rng_t *rng)
 {
-    gemm_t g = gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 33, 17, 65, 1, 0);
-    float *first;
-    int again;
-    CHECK(tilemm_sgemm_strided_batched(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k, 1, NULL,
-                                       g.lda, 0, NULL, g.ldb, 0, 0, NULL, g.ldc, 0,
-                                       0) == TILEMM_SUCCESS,
+    const gemm_t g =
+        gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 33, 17, 65, 1, 0);
+    const int64_t count[] = {8 * gemm_span_a(&g), 8 * gemm_span_b(&g), 8 * gemm_span_c(&g)};
+    CHECK(gemm_call_strided(ctx, &g, NULL, 0, NULL, 0, NULL, 0, 0) == TILEMM_SUCCESS,
           "batch_count = 0: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_sgemm_batched(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k, 1, NULL, g.lda,
-                               NULL, g.ldb, 0, NULL, g.ldc, 0) == TILEMM_SUCCESS,
-          "batch_count = 0: %s", tilemm_last_error(ctx));
-    operand_prepare(&A, rng_place(rng, TEST_BACKEND), 8 * 4 * (size_t)gemm_span_a(&g), 0);
-    operand_prepare(&B, rng_place(rng, TEST_BACKEND), 8 * 4 * (size_t)gemm_span_b(&g), 0);
-    operand_prepare(&C, rng_place(rng, TEST_BACKEND), 8 * 4 * (size_t)gemm_span_c(&g), 0);
-    matrix_fill(A.numbers, TILEMM_ROW_MAJOR, 1, 8 * gemm_span_a(&g), 1, FAMILY_NORMAL, rng);
-    matrix_fill(B.numbers, TILEMM_ROW_MAJOR, 1, 8 * gemm_span_b(&g), 1, FAMILY_NORMAL, rng);
+    CHECK(gemm_call_batched(ctx, &g, NULL, NULL, NULL, 0) == TILEMM_SUCCESS, "batch_count = 0: %s",
+          tilemm_last_error(ctx));
+    place_operands(count, ANYWHERE, rng);
+    matrix_fill(A.numbers, TILEMM_ROW_MAJOR, 1, count[0], 1, FAMILY_NORMAL, rng);
+    matrix_fill(B.numbers, TILEMM_ROW_MAJOR, 1, count[1], 1, FAMILY_NORMAL, rng);
     operand_send(&A);
     operand_send(&B);
-    first = malloc(C.bytes);
-    for (again = 0; again < 3; again++) {
+    operand_send(&C);
+    float *first = host_array(count[2]);
+    for (int again = 0; again < 3; again++) {
         if (TEST_BACKEND == TILEMM_BACKEND_CPU)
             tilemm_set_threads(ctx, again + 1);
-        operand_send(&C);
-        CHECK(tilemm_sgemm_strided_batched(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k, 1,
-                                           A.pointer, g.lda, gemm_span_a(&g), B.pointer, g.ldb,
-                                           gemm_span_b(&g), 0, C.pointer, g.ldc, gemm_span_c(&g),
-                                           8) == TILEMM_SUCCESS,
+        operand_resend(&C);
+        CHECK(gemm_call_strided(ctx, &g, A.pointer, count[0] / 8, B.pointer, count[1] / 8,
+                                C.pointer, count[2] / 8, 8) == TILEMM_SUCCESS,
               "%s", tilemm_last_error(ctx));
         CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
         operand_fetch(&C);
@@ -278,25 +179,23 @@ static void edges(tilemm_t ctx, rng_t *rng)
 
 int main(void)
 {
-    const char *const *name;
     rng_t rng = {2000};
     test_begin(TEST_BACKEND);
-    for (name = test_archs(TEST_BACKEND); *name; name++) {
+    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
         tilemm_t ctx = test_context(TEST_BACKEND, *name);
-        int rounds = test_quick() ? 12 : **name ? 60 : 200;
+        const int rounds = test_quick() ? 12 : **name ? 60 : 200;
         arch = *name;
         if (TEST_BACKEND == TILEMM_BACKEND_CPU)
             tilemm_set_threads(ctx, 2);
-        strided(ctx, rounds, &rng);
-        pointers(ctx, rounds, &rng);
+        random_batches(ctx, rounds, 0, &rng);
+        random_batches(ctx, rounds, 1, &rng);
+        if (!**name && (TEST_BACKEND == TILEMM_BACKEND_CUDA || !test_quick()))
+            math_modes(ctx, &rng);
         edges(ctx, &rng);
         CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
-    operand_free(&A);
-    operand_free(&B);
-    operand_free(&C);
-    operand_free(&array_a);
-    operand_free(&array_b);
-    operand_free(&array_c);
+    free_operands();
+    for (int o = 0; o < 3; o++)
+        operand_free(&arrays[o]);
     return check_exit();
 }

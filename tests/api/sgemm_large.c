@@ -1,113 +1,93 @@
 /* sgemm_large.c - products whose operands span more than 2^31 or 2^32 elements.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include <stdlib.h>
 
 #include "tests/support/check.h"
 #include "tests/support/support.h"
 
-/* A matrix whose rows are so far apart that the last ones lie past 2^32 elements: as A, as B, as C.
+/* A matrix as the library sees it: lines far apart, in memory of which only the lines are touched.
  */
-static void far_apart(tilemm_t ctx)
+static float *scatter(const float *from, int64_t lines, int64_t length, int64_t ld)
 {
-    enum { ROWS = 40, COLS = 7, N = 37 };
-    const int64_t ld = ((int64_t)1 << 27) + 5;
-    size_t bytes = sizeof(float) * (size_t)((ROWS - 1) * ld + N);
-    float *big = sparse_alloc(TEST_BACKEND, bytes), *c = sparse_alloc(TEST_BACKEND, bytes);
-    float a[ROWS][COLS], b[ROWS][N], got[N];
-    float *near_b = sparse_alloc(TEST_BACKEND, sizeof(b));
-    int i, j, p, pass;
-    tilemm_status_t status;
-    if (!big || !c || !near_b) {
-        printf("no memory for a problem past 2^32 elements: left out\n");
-    } else {
-        for (i = 0; i < ROWS; i++) {
-            for (p = 0; p < COLS; p++)
-                a[i][p] = (float)((i * COLS + p) % 23 - 8);
-            for (j = 0; j < N; j++)
-                b[i][j] = (float)((i - 2 * j) % 19);
-            sparse_write(TEST_BACKEND, big + i * ld, a[i], sizeof(a[i]));
-        }
-        sparse_write(TEST_BACKEND, near_b, b, sizeof(b));
-        for (pass = 0; pass < 4; pass++) {
-            /* C = A B, C = A' B, and the same as column-major products of the transposes */
-            int transposed = pass & 1, m = transposed ? COLS : ROWS, k = transposed ? ROWS : COLS;
-            tilemm_op_t op = transposed ? TILEMM_TRANS : TILEMM_NO_TRANS;
-            if (pass < 2)
-                status = tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, op, TILEMM_NO_TRANS, m, N, k, 1, big,
-                                      ld, near_b, N, 0, c, ld);
-            else
-                status = tilemm_sgemm(ctx, TILEMM_COL_MAJOR, TILEMM_NO_TRANS, op, N, m, k, 1,
-                                      near_b, N, big, ld, 0, c, ld);
-            CHECK(status == TILEMM_SUCCESS, "past 2^32: %s", tilemm_last_error(ctx));
-            CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-            for (i = 0; i < m; i++) {
-                sparse_read(TEST_BACKEND, got, c + i * ld, sizeof(got));
-                for (j = 0; j < N; j++) {
-                    float want = 0;
-                    for (p = 0; p < k; p++)
-                        want += (transposed ? a[p][i] : a[i][p]) * b[p][j];
-                    CHECK(got[j] == want, "past 2^32, pass %d: %s: (%d, %d) is %g, not %g", pass,
-                          tilemm_last_kernel(ctx), i, j, (double)got[j], (double)want);
-                }
-            }
-        }
-    }
-    sparse_free(TEST_BACKEND, big, bytes);
-    sparse_free(TEST_BACKEND, c, bytes);
-    sparse_free(TEST_BACKEND, near_b, sizeof(b));
+    float *to = sparse_alloc(TEST_BACKEND, sizeof(float) * (size_t)((lines - 1) * ld + length));
+    for (int64_t line = 0; to && from && line < lines; line++)
+        sparse_write(TEST_BACKEND, to + line * ld, from + line * length,
+                     sizeof(float) * (size_t)length);
+    return to;
 }
 
-/* A C of more than 2^31 elements, of which 400 are checked. */
-static void large(tilemm_t ctx)
+/* The product `g`, whose lines may be far apart, at all elements of C or at a sample of 400. */
+static void multiply(tilemm_t ctx, const gemm_t *g, tilemm_math_t math)
 {
-    const int64_t m = 65539, n = 32771, k = 3;
-    size_t bytes_c = sizeof(float) * (size_t)(m * n);
-    size_t bytes_a = sizeof(float) * (size_t)(m * k), bytes_b = sizeof(float) * (size_t)(k * n);
-    float *c = sparse_alloc(TEST_BACKEND, bytes_c);
-    float *a = sparse_alloc(TEST_BACKEND, bytes_a), *b = sparse_alloc(TEST_BACKEND, bytes_b);
-    float *host_a = malloc(bytes_a), *host_b = malloc(bytes_b);
+    gemm_t dense = *g;
     rng_t rng = {77};
-    int sample;
-    if (!a || !b || !c || !host_a || !host_b) {
-        printf("no memory for a C of more than 2^31 elements: left out\n");
+    gemm_set_ld(&dense, 0, 0, 0);
+    const int64_t lines_a = g->m * g->k / dense.lda, lines_b = g->k * g->n / dense.ldb;
+    const int64_t lines_c = g->m * g->n / dense.ldc, all = g->m * g->n;
+    const int64_t checked = all < 10000 ? all : 400;
+    float *host_a = host_array(g->m * g->k), *host_b = host_array(g->k * g->n);
+    gemm_fill_a(&dense, host_a, FAMILY_SIGNED, &rng);
+    gemm_fill_b(&dense, host_b, FAMILY_SIGNED, &rng);
+    float *a = scatter(host_a, lines_a, dense.lda, g->lda);
+    float *b = scatter(host_b, lines_b, dense.ldb, g->ldb);
+    float *c = scatter(NULL, lines_c, dense.ldc, g->ldc);
+    if (!a || !b || !c) {
+        printf("no memory for %s: left out\n", gemm_text(g));
     } else {
-        matrix_fill(host_a, TILEMM_ROW_MAJOR, m, k, k, FAMILY_INTEGER, &rng);
-        matrix_fill(host_b, TILEMM_ROW_MAJOR, k, n, n, FAMILY_INTEGER, &rng);
-        sparse_write(TEST_BACKEND, a, host_a, bytes_a);
-        sparse_write(TEST_BACKEND, b, host_b, bytes_b);
-        CHECK(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, m, n, k, 1, a,
-                           k, b, n, 0, c, n) == TILEMM_SUCCESS,
-              "large C: %s", tilemm_last_error(ctx));
+        CHECK(tilemm_set_math(ctx, math) == TILEMM_SUCCESS, "set_math");
+        CHECK(gemm_call(ctx, g, a, b, c) == TILEMM_SUCCESS, "%s: %s", gemm_text(g),
+              tilemm_last_error(ctx));
         CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-        for (sample = 0; sample < 400; sample++) {
-            int64_t i = sample < 4 ? m - 1 - sample / 2 : rng_range(&rng, 0, m - 1);
-            int64_t j = sample < 4 ? (sample & 1) * (n - 1) : rng_range(&rng, 0, n - 1), p;
-            float got, want = 0;
-            for (p = 0; p < k; p++)
-                want += host_a[i * k + p] * host_b[p * n + j];
-            sparse_read(TEST_BACKEND, &got, c + i * n + j, sizeof(got));
-            CHECK(got == want, "large C: (%lld, %lld) is %g, not %g", (long long)i, (long long)j,
-                  (double)got, (double)want);
+        for (int64_t x = 0; x < checked; x++) { /* the last elements first */
+            const int64_t at = checked == all || x < 4 ? all - 1 - x : rng_range(&rng, 0, all - 1);
+            const int64_t i = at / g->n, j = at % g->n;
+            double magnitude, want = gemm_dot(&dense, host_a, host_b, i, j, &magnitude);
+            float got;
+            sparse_read(TEST_BACKEND, &got, c + matrix_at(g->layout, i, j, g->ldc), sizeof(got));
+            CHECK(gemm_right(got, want, gemm_tolerance(math, g->k) * magnitude),
+                  "%s (%s): (%lld, %lld) is %.9g, not %.9g", gemm_text(g), tilemm_last_kernel(ctx),
+                  (long long)i, (long long)j, (double)got, want);
         }
     }
-    sparse_free(TEST_BACKEND, a, bytes_a);
-    sparse_free(TEST_BACKEND, b, bytes_b);
-    sparse_free(TEST_BACKEND, c, bytes_c);
+    sparse_free(TEST_BACKEND, a, sizeof(float) * (size_t)gemm_span_a(g));
+    sparse_free(TEST_BACKEND, b, sizeof(float) * (size_t)gemm_span_b(g));
+    sparse_free(TEST_BACKEND, c, sizeof(float) * (size_t)gemm_span_c(g));
     free(host_a);
     free(host_b);
 }
 
+/* A matrix whose rows are so far apart that the last ones lie past 2^32 elements: as A, as B, as C.
+ * C = A B, C = A' B, and the same as column-major products of the transposes. */
+static void far_apart(tilemm_t ctx)
+{
+    for (int pass = 0; pass < 4; pass++) {
+        const tilemm_op_t op = pass & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS;
+        const int64_t m = pass & 1 ? 7 : 40, k = pass & 1 ? 40 : 7, n = 37;
+        gemm_t g = pass < 2 ? gemm_make(TILEMM_ROW_MAJOR, op, TILEMM_NO_TRANS, m, n, k, 1, 0)
+                            : gemm_make(TILEMM_COL_MAJOR, TILEMM_NO_TRANS, op, n, m, k, 1, 0);
+        *(pass < 2 ? &g.lda : &g.ldb) = g.ldc = ((int64_t)1 << 27) + 5;
+        multiply(ctx, &g, TILEMM_MATH_FP32);
+    }
+}
+
+/* More than 2^31 elements of C; and rows of A more than 2^31 bytes apart. */
+static void large(tilemm_t ctx)
+{
+    static const int64_t size[][4] = {
+        {65539, 32771, 3, 3}, {50000, 50000, 1000, 1000}, {40, 300, 400, (int64_t)600 << 20}};
+    for (int s = 0; s < 6; s++) {
+        gemm_t g = gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, size[s / 2][0],
+                             size[s / 2][1], size[s / 2][2], 1, 0);
+        g.lda = size[s / 2][3];
+        multiply(ctx, &g, s % 2 ? TILEMM_MATH_TF32 : TILEMM_MATH_FP32);
+    }
+}
+
 int main(void)
 {
-    const char *const *name;
     test_begin(TEST_BACKEND);
-    for (name = test_archs(TEST_BACKEND); *name; name++) {
+    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
         tilemm_t ctx = test_context(TEST_BACKEND, *name);
         if (TEST_BACKEND == TILEMM_BACKEND_CPU)
             tilemm_set_threads(ctx, 2);

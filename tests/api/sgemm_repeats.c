@@ -2,12 +2,10 @@
  * from a CUDA graph, in every math mode.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
+#include "guarded_gemm.h"
+#include "tools/gpu.h"
 
-#include "device_gemm.h"
+static rng_t rng = {20261121};
 
 /* Less workspace than a plan would like: other plans, the same product. */
 static void try_workspaces(void)
@@ -18,13 +16,12 @@ static void try_workspaces(void)
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
     void *workspace = device_array(20 << 20);
     gemm_set_ld(&g, 0, 0, 1);
-    problem_t p = make_problem(&g, FAMILY_NORMAL, 0);
-    p.host[0][matrix_at(g.layout, 77, 2500, g.lda)] =
-        1e25f; /* an exact line in a late range of k */
-
+    prepare(&g, FAMILY_NORMAL, 0, &rng);
+    A.numbers[gemm_at_a(&g, 77, 2500)] = 1e25f; /* an exact line in a late range of k */
+    send(&g);
     for (int m = 0; m < MODES; m++)
         for (int s = 0; s < (int)(sizeof(bytes) / sizeof(*bytes)); s++) {
-            char what[160];
+            char name[40];
             size_t wanted = 0;
             CHECK(tilemm_set_math(ctx, modes[m]) == TILEMM_SUCCESS, "set_math");
             CHECK(tilemm_sgemm_workspace(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k, 1,
@@ -34,16 +31,11 @@ static void try_workspaces(void)
             CHECK(tilemm_set_workspace(ctx, bytes[s] ? workspace : NULL, bytes[s]) ==
                       TILEMM_SUCCESS,
                   "set_workspace");
-            send(&p);
-            CHECK(call(ctx, &p) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-            fetch(&p);
-            snprintf(what, sizeof(what), "%s with %zu bytes (%s)", mode_names[m], bytes[s],
-                     tilemm_last_kernel(ctx));
-            check_sample(&p, tolerance_of(modes[m], g.k), what);
-            check_element(&p, 77, 5, tolerance_of(modes[m], g.k), what);
-            check_between(&p, what);
+            snprintf(name, sizeof(name), "with %zu bytes", bytes[s]);
+            run_mode(ctx, &g, m, name);
+            check_sample(&g, gemm_tolerance(modes[m], g.k), &rng);
+            check_element(&g, 77, 5, gemm_tolerance(modes[m], g.k));
         }
-    free_problem(&p, 0);
     gpu_free(workspace);
     tilemm_destroy(ctx);
 }
@@ -53,46 +45,41 @@ static void try_repeats(void)
 {
     static const int64_t sizes[][3] = {{1025, 1000, 1500}, {300, 260, 5000}, {128, 128, 20000},
                                        {2000, 10, 3000},   {9, 2500, 700},   {200, 200, 200}};
-    int runs = test_quick() ? 5 : 100;
+    const int runs = test_quick() ? 5 : 100;
 
     for (int s = 0; s < (int)(sizeof(sizes) / sizeof(*sizes)); s++) {
         gemm_t g = gemm_make(TILEMM_COL_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, sizes[s][0],
                              sizes[s][1], sizes[s][2], 1.0f, 0.0f);
-        problem_t p = make_problem(&g, FAMILY_NORMAL, 0);
-        float *first = host_array(p.spans[2]);
-        p.host[0][5] = 1e28f; /* an exact line too */
+        prepare(&g, FAMILY_NORMAL, 0, &rng);
+        A.numbers[5] = 1e28f; /* an exact line too */
+        send(&g);
+        float *first = host_array(gemm_span_c(&g));
         for (int m = 0; m < MODES; m++) {
             tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
             void *stream = gpu_stream_create();
-            CHECK(tilemm_set_math(ctx, modes[m]) == TILEMM_SUCCESS, "set_math");
-            for (int run = 0; run < runs; run++) {
-                if (run == 0)
-                    send(&p);
-                CHECK(call(ctx, &p) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-                fetch(&p);
-                if (run == 0)
-                    memcpy(first, p.host[2], (size_t)p.spans[2] * sizeof(float));
-                CHECK(!memcmp(first, p.host[2], (size_t)p.spans[2] * sizeof(float)),
-                      "%s %s: run %d differs", mode_names[m], tilemm_last_kernel(ctx), run);
+            run_mode(ctx, &g, m, "first");
+            memcpy(first, C.image, C.bytes);
+            for (int run = 1; run < runs; run++) {
+                CHECK(call(ctx, &g) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+                operand_fetch(&C);
+                CHECK(!memcmp(first, C.image, C.bytes), "%s: run %d differs", what, run);
             }
             CHECK(tilemm_set_stream(ctx, stream) == TILEMM_SUCCESS, "set_stream");
             CHECK(gpu_capture_begin(stream) == 0, "capture");
-            CHECK(call(ctx, &p) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+            CHECK(call(ctx, &g) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
             void *graph = gpu_capture_end(stream);
-            CHECK(graph, "%s: the capture was broken", tilemm_last_kernel(ctx));
+            CHECK(graph, "%s: the capture was broken", what);
             for (int run = 0; graph && run < 3; run++) {
-                send(&p);
+                operand_resend(&C);
                 CHECK(gpu_graph_launch(graph, stream) == 0, "replay");
-                fetch(&p);
-                CHECK(!memcmp(first, p.host[2], (size_t)p.spans[2] * sizeof(float)),
-                      "%s %s: replay %d differs", mode_names[m], tilemm_last_kernel(ctx), run);
+                operand_fetch(&C);
+                CHECK(!memcmp(first, C.image, C.bytes), "%s: replay %d differs", what, run);
             }
             tilemm_destroy(ctx);
             gpu_graph_destroy(graph);
             gpu_stream_destroy(stream);
         }
         free(first);
-        free_problem(&p, 0);
     }
 }
 
@@ -101,5 +88,6 @@ int main(void)
     test_begin(TILEMM_BACKEND_CUDA);
     try_workspaces();
     try_repeats();
+    free_operands();
     return check_exit();
 }

@@ -4,6 +4,7 @@
 #include "gemm.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "program.h"
@@ -38,21 +39,6 @@ void matrix_own(operand_t *operand, size_t elem_size, int64_t first, tilemm_layo
         operand_own(operand, (size_t)(first + line * ld) * elem_size, (size_t)length * elem_size);
 }
 
-/* A matrix as it is stored. */
-typedef struct {
-    int64_t rows, cols;
-} shape_t;
-
-static shape_t shape_a(const gemm_t *g)
-{
-    return g->transa == TILEMM_TRANS ? (shape_t){g->k, g->m} : (shape_t){g->m, g->k};
-}
-
-static shape_t shape_b(const gemm_t *g)
-{
-    return g->transb == TILEMM_TRANS ? (shape_t){g->n, g->k} : (shape_t){g->k, g->n};
-}
-
 gemm_t gemm_make(tilemm_layout_t layout, tilemm_op_t transa, tilemm_op_t transb, int64_t m,
                  int64_t n, int64_t k, float alpha, float beta)
 {
@@ -63,20 +49,19 @@ gemm_t gemm_make(tilemm_layout_t layout, tilemm_op_t transa, tilemm_op_t transb,
 
 void gemm_set_ld(gemm_t *g, int64_t pad_a, int64_t pad_b, int64_t pad_c)
 {
-    const shape_t a = shape_a(g), b = shape_b(g);
-    g->lda = pad_a + matrix_ld(g->layout, a.rows, a.cols);
-    g->ldb = pad_b + matrix_ld(g->layout, b.rows, b.cols);
+    g->lda = pad_a + matrix_ld(gemm_layout(g, g->transa), g->m, g->k);
+    g->ldb = pad_b + matrix_ld(gemm_layout(g, g->transb), g->k, g->n);
     g->ldc = pad_c + matrix_ld(g->layout, g->m, g->n);
 }
 
 int64_t gemm_span_a(const gemm_t *g)
 {
-    return matrix_span(g->layout, shape_a(g).rows, shape_a(g).cols, g->lda);
+    return matrix_span(gemm_layout(g, g->transa), g->m, g->k, g->lda);
 }
 
 int64_t gemm_span_b(const gemm_t *g)
 {
-    return matrix_span(g->layout, shape_b(g).rows, shape_b(g).cols, g->ldb);
+    return matrix_span(gemm_layout(g, g->transb), g->k, g->n, g->ldb);
 }
 
 int64_t gemm_span_c(const gemm_t *g)
@@ -86,12 +71,46 @@ int64_t gemm_span_c(const gemm_t *g)
 
 void gemm_fill_a(const gemm_t *g, float *a, family_t family, rng_t *rng)
 {
-    matrix_fill(a, g->layout, shape_a(g).rows, shape_a(g).cols, g->lda, family, rng);
+    matrix_fill(a, gemm_layout(g, g->transa), g->m, g->k, g->lda, family, rng);
 }
 
 void gemm_fill_b(const gemm_t *g, float *b, family_t family, rng_t *rng)
 {
-    matrix_fill(b, g->layout, shape_b(g).rows, shape_b(g).cols, g->ldb, family, rng);
+    matrix_fill(b, gemm_layout(g, g->transb), g->k, g->n, g->ldb, family, rng);
+}
+
+const char *gemm_text(const gemm_t *g)
+{
+    static char text[200];
+    snprintf(text, sizeof(text),
+             "%s %c%c m %lld n %lld k %lld alpha %g beta %g lda %lld ldb %lld ldc %lld",
+             g->layout == TILEMM_ROW_MAJOR ? "row" : "col", g->transa == TILEMM_TRANS ? 'T' : 'N',
+             g->transb == TILEMM_TRANS ? 'T' : 'N', (long long)g->m, (long long)g->n,
+             (long long)g->k, (double)g->alpha, (double)g->beta, (long long)g->lda,
+             (long long)g->ldb, (long long)g->ldc);
+    return text;
+}
+
+tilemm_status_t gemm_call(tilemm_t ctx, const gemm_t *g, const float *a, const float *b, float *c)
+{
+    return tilemm_sgemm(ctx, g->layout, g->transa, g->transb, g->m, g->n, g->k, g->alpha, a, g->lda,
+                        b, g->ldb, g->beta, c, g->ldc);
+}
+
+tilemm_status_t gemm_call_strided(tilemm_t ctx, const gemm_t *g, const float *a, int64_t stride_a,
+                                  const float *b, int64_t stride_b, float *c, int64_t stride_c,
+                                  int64_t batch)
+{
+    return tilemm_sgemm_strided_batched(ctx, g->layout, g->transa, g->transb, g->m, g->n, g->k,
+                                        g->alpha, a, g->lda, stride_a, b, g->ldb, stride_b, g->beta,
+                                        c, g->ldc, stride_c, batch);
+}
+
+tilemm_status_t gemm_call_batched(tilemm_t ctx, const gemm_t *g, const float *const *a,
+                                  const float *const *b, float *const *c, int64_t batch)
+{
+    return tilemm_sgemm_batched(ctx, g->layout, g->transa, g->transb, g->m, g->n, g->k, g->alpha, a,
+                                g->lda, b, g->ldb, g->beta, c, g->ldc, batch);
 }
 
 void gemm_exact(const gemm_t *g, const float *a, const float *b, double *dot, double *mag)
@@ -103,78 +122,88 @@ void gemm_exact(const gemm_t *g, const float *a, const float *b, double *dot, do
         for (int64_t j = 0; j < g->n; j++)
             line[j] = b[gemm_at_b(g, p, j)];
         for (int64_t i = 0; i < g->m; i++) {
-            const double x = a[gemm_at_a(g, i, p)];
+            double x = a[gemm_at_a(g, i, p)];
             double *restrict d = dot + i * g->n, *restrict s = mag + i * g->n;
             for (int64_t j = 0; j < g->n; j++) {
-                d[j] += x * line[j];
-                s[j] += fabs(x * line[j]);
+                double product = x * line[j];
+                d[j] += product;
+                s[j] += fabs(product);
             }
         }
     }
     free(line);
 }
 
+double gemm_dot(const gemm_t *g, const float *a, const float *b, int64_t i, int64_t j, double *mag)
+{
+    double sum = 0;
+    *mag = 0;
+    for (int64_t p = 0; p < g->k; p++) {
+        double product = (double)a[gemm_at_a(g, i, p)] * (double)b[gemm_at_b(g, p, j)];
+        sum += product;
+        *mag += fabs(product);
+    }
+    return sum;
+}
+
+int gemm_right(double got, double want, double bound)
+{
+    if (isnan(want))
+        return isnan(got);
+    return isinf((float)want) ? got == (float)want : fabs(got - want) <= bound;
+}
+
+double gemm_tolerance(tilemm_math_t math, int64_t k)
+{
+    return (math == TILEMM_MATH_TF32 ? 0x1p-10 : 0) + (8 + sqrt((double)k)) * 0x1p-24;
+}
+
 gemm_error_t gemm_error(const gemm_t *g, const double *dot, const double *mag,
                         const float *c_before, const float *c, double input_error)
 {
     gemm_error_t error = {0, -1, -1, 0, 0, 0, 0, 0};
-    const double alpha = g->alpha,
-                 roundings = (double)g->k + (fabs(alpha) != 1 || g->beta != 0 ? 2 : 0);
-    const int reads_ab = alpha != 0 && g->k > 0;
-    for (int64_t i = 0; i < g->m; i++) {
-        for (int64_t j = 0; j < g->n; j++) {
-            const int64_t e = matrix_at(g->layout, i, j, g->ldc);
-            const double old = g->beta != 0 ? (double)g->beta * c_before[e] : 0;
-            const double want = (reads_ab ? alpha * dot[i * g->n + j] : 0) + old;
-            const double scale = (reads_ab ? fabs(alpha) * mag[i * g->n + j] : 0) + fabs(old);
-            const double got = c[e];
-            double bound = 0;
-            int right;
-            if (isnan(want)) {
-                right = isnan(got);
-            } else if (isinf((float)want)) {
-                right = got == (float)want;
-            } else {
-                const double off = fabs(got - want);
-                bound = (roundings * 0x1p-24 + input_error) * scale +
-                        roundings * (1 + fabs(alpha)) * 0x1p-149;
-                right = off <= bound;
-                if (scale > 0x1p-100) {
-                    error.worst = fmax(error.worst, off / scale);
-                    error.half_ulp = fmax(error.half_ulp, fabs(want) / scale * 0x1p-24);
-                }
-            }
-            if (!right && error.outside++ == 0) {
-                error.i = i;
-                error.j = j;
-                error.got = got;
-                error.want = want;
-                error.bound = bound;
-            }
+    const double alpha = g->alpha != 0 && g->k > 0 ? (double)g->alpha : 0;
+    double roundings = (double)g->k + (fabs((double)g->alpha) != 1 || g->beta != 0 ? 2 : 0);
+    for (int64_t x = 0; x < g->m * g->n; x++) {
+        int64_t i = x / g->n, j = x % g->n, e = matrix_at(g->layout, i, j, g->ldc);
+        double old = g->beta != 0 ? (double)g->beta * c_before[e] : 0;
+        double want = (alpha != 0 ? alpha * dot[x] : 0) + old, got = c[e];
+        double scale = (alpha != 0 ? fabs(alpha) * mag[x] : 0) + fabs(old);
+        double bound = (roundings * 0x1p-24 + input_error) * scale +
+                       roundings * (1 + fabs((double)g->alpha)) * 0x1p-149;
+        if (isfinite((float)want) && scale > 0x1p-100) {
+            error.worst = fmax(error.worst, fabs(got - want) / scale);
+            error.half_ulp = fmax(error.half_ulp, fabs(want) / scale * 0x1p-24);
+        }
+        if (!gemm_right(got, want, bound) && error.outside++ == 0) {
+            error.i = i;
+            error.j = j;
+            error.got = got;
+            error.want = want;
+            error.bound = bound;
         }
     }
     return error;
 }
 
-/* cuBLAS on copies of the arrays in device memory. */
-static int gemm_cublas(const gemm_t *g, const float *a, const float *b, float *c)
+int gemm_cublas(int tf32, const gemm_t *g, const float *a, const float *b, float *c)
 {
     const reference_cublas_t *cublas = reference_cublas();
-    if (!cublas)
-        return -1;
     const size_t bytes_a = sizeof(float) * (size_t)gemm_span_a(g);
     const size_t bytes_b = sizeof(float) * (size_t)gemm_span_b(g);
     const size_t bytes_c = sizeof(float) * (size_t)gemm_span_c(g);
     const int ta = g->transa == TILEMM_TRANS, tb = g->transb == TILEMM_TRANS;
+    if (!cublas)
+        return -1;
     float *da = gpu_malloc(bytes_a), *db = gpu_malloc(bytes_b), *dc = gpu_malloc(bytes_c);
     int failed = !da || !db || !dc || gpu_to_device(da, a, bytes_a) ||
                  gpu_to_device(db, b, bytes_b) || gpu_to_device(dc, c, bytes_c) ||
                  cublas->set_stream(NULL);
     if (!failed && g->layout == TILEMM_COL_MAJOR)
-        failed = cublas->sgemm(0, ta, tb, (int)g->m, (int)g->n, (int)g->k, g->alpha, da,
+        failed = cublas->sgemm(tf32, ta, tb, (int)g->m, (int)g->n, (int)g->k, g->alpha, da,
                                (int)g->lda, db, (int)g->ldb, g->beta, dc, (int)g->ldc);
     else if (!failed)
-        failed = cublas->sgemm(0, tb, ta, (int)g->n, (int)g->m, (int)g->k, g->alpha, db,
+        failed = cublas->sgemm(tf32, tb, ta, (int)g->n, (int)g->m, (int)g->k, g->alpha, db,
                                (int)g->ldb, da, (int)g->lda, g->beta, dc, (int)g->ldc);
     failed = failed || gpu_synchronize() || gpu_to_host(c, dc, bytes_c);
     gpu_free(da);
@@ -189,7 +218,7 @@ int gemm_reference(tilemm_backend_t backend, const gemm_t *g, const float *a, co
     if (!g->m || !g->n || !g->k)
         return -1;
     if (backend == TILEMM_BACKEND_CUDA)
-        return gemm_cublas(g, a, b, c);
+        return gemm_cublas(0, g, a, b, c);
     const reference_blas_t *blas = reference_blas();
     if (!blas || !blas->sgemm)
         return -1;

@@ -40,29 +40,58 @@ gemm_t gemm_make(tilemm_layout_t layout, tilemm_op_t transa, tilemm_op_t transb,
 /* Set each leading dimension to the least plus its pad. */
 void gemm_set_ld(gemm_t *gemm, int64_t pad_a, int64_t pad_b, int64_t pad_c);
 
+/* The layout in which op(A) or op(B) is stored: a transposed row-major matrix is column-major. */
+static inline tilemm_layout_t gemm_layout(const gemm_t *g, tilemm_op_t trans)
+{
+    return (g->layout == TILEMM_ROW_MAJOR) == (trans == TILEMM_NO_TRANS) ? TILEMM_ROW_MAJOR
+                                                                         : TILEMM_COL_MAJOR;
+}
+
+/* The index of element (i, p) of op(A), and of element (p, j) of op(B). */
+static inline int64_t gemm_at_a(const gemm_t *g, int64_t i, int64_t p)
+{
+    return matrix_at(gemm_layout(g, g->transa), i, p, g->lda);
+}
+
+static inline int64_t gemm_at_b(const gemm_t *g, int64_t p, int64_t j)
+{
+    return matrix_at(gemm_layout(g, g->transb), p, j, g->ldb);
+}
+
 /* The number of elements that A, B and C span. */
 int64_t gemm_span_a(const gemm_t *gemm);
 int64_t gemm_span_b(const gemm_t *gemm);
 int64_t gemm_span_c(const gemm_t *gemm);
 
-/* The index of element (i, p) of op(A), and of element (p, j) of op(B). */
-static inline int64_t gemm_at_a(const gemm_t *g, int64_t i, int64_t p)
-{
-    return g->transa == TILEMM_TRANS ? matrix_at(g->layout, p, i, g->lda)
-                                     : matrix_at(g->layout, i, p, g->lda);
-}
-
-static inline int64_t gemm_at_b(const gemm_t *g, int64_t p, int64_t j)
-{
-    return g->transb == TILEMM_TRANS ? matrix_at(g->layout, j, p, g->ldb)
-                                     : matrix_at(g->layout, p, j, g->ldb);
-}
-
 void gemm_fill_a(const gemm_t *gemm, float *a, family_t family, rng_t *rng);
 void gemm_fill_b(const gemm_t *gemm, float *b, family_t family, rng_t *rng);
 
+/* The product as text, for messages; valid until the next call. */
+const char *gemm_text(const gemm_t *gemm);
+
+/* tilemm_sgemm and its batched forms. */
+tilemm_status_t gemm_call(tilemm_t ctx, const gemm_t *gemm, const float *a, const float *b,
+                          float *c);
+tilemm_status_t gemm_call_strided(tilemm_t ctx, const gemm_t *gemm, const float *a,
+                                  int64_t stride_a, const float *b, int64_t stride_b, float *c,
+                                  int64_t stride_c, int64_t batch);
+tilemm_status_t gemm_call_batched(tilemm_t ctx, const gemm_t *gemm, const float *const *a,
+                                  const float *const *b, float *const *c, int64_t batch);
+
 /* In FP64: dot = op(A) op(B) and mag = |op(A)| |op(B)|, both m x n, row-major. */
 void gemm_exact(const gemm_t *gemm, const float *a, const float *b, double *dot, double *mag);
+
+/* The same for element (i, j) alone: returns dot. */
+double gemm_dot(const gemm_t *gemm, const float *a, const float *b, int64_t i, int64_t j,
+                double *mag);
+
+/* Whether a float differs from the FP64 result by `bound` at most; an overflow must be infinite,
+ * and NaN must be NaN. */
+int gemm_right(double got, double want, double bound);
+
+/* The error to expect of a product in a math mode, per |alpha| (|A||B|) + |beta C|. FP32 and strict
+ * promise one that grows like that of one FP32 sum. TF32 rounds its inputs to 11 bits. */
+double gemm_tolerance(tilemm_math_t math, int64_t k);
 
 /* How far a result is from FP64. Each of the k products is rounded at most k times, and twice more
  * unless |alpha| is 1 and beta is 0. So the bound of every element is, with u = 2^-24,
@@ -80,8 +109,9 @@ typedef struct {
 gemm_error_t gemm_error(const gemm_t *gemm, const double *dot, const double *mag,
                         const float *c_before, const float *c, double input_error);
 
-/* The product by OpenBLAS (CPU) or cuBLAS (CUDA), on arrays in host memory. Returns 0, or -1 if
- * the library is not there. */
+/* The product by cuBLAS, or by OpenBLAS (CPU) or cuBLAS (CUDA), on arrays in host memory. Returns
+ * 0, or -1 if the library is not there. */
+int gemm_cublas(int tf32, const gemm_t *gemm, const float *a, const float *b, float *c);
 int gemm_reference(tilemm_backend_t backend, const gemm_t *gemm, const float *a, const float *b,
                    float *c);
 

@@ -22,17 +22,14 @@ place_t rng_place(rng_t *rng, tilemm_backend_t backend)
 {
     if (backend != TILEMM_BACKEND_CUDA || rng_range(rng, 0, 5) == 0)
         return PLACE_HOST;
-    switch (rng_range(rng, 0, 9)) {
-    case 0: return PLACE_MANAGED;
-    case 1: return PLACE_PINNED;
-    default: return PLACE_DEVICE;
-    }
+    const int64_t one_of_ten = rng_range(rng, 0, 9);
+    return one_of_ten == 0 ? PLACE_MANAGED : one_of_ten == 1 ? PLACE_PINNED : PLACE_DEVICE;
 }
 
 /* Host memory between two guard pages, which cannot be accessed. */
 static unsigned char *fenced_alloc(size_t bytes)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char *all =
         mmap(NULL, bytes + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (all == MAP_FAILED)
@@ -44,15 +41,13 @@ static unsigned char *fenced_alloc(size_t bytes)
 
 static void region_free(operand_t *operand, place_t place)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = operand->region[place].capacity;
     unsigned char *memory = operand->region[place].memory;
-    if (!memory)
-        return;
-    if (place == PLACE_HOST)
-        munmap(memory - page, operand->region[place].capacity + 2 * page);
-    else if (place == PLACE_PINNED)
+    if (memory && place == PLACE_HOST)
+        munmap(memory - page, bytes + 2 * page);
+    else if (memory && place == PLACE_PINNED)
         gpu_free_host(memory);
-    else
+    else if (memory)
         gpu_free(memory);
     operand->region[place].memory = NULL;
     operand->region[place].capacity = 0;
@@ -60,7 +55,7 @@ static void region_free(operand_t *operand, place_t place)
 
 static void region_grow(operand_t *operand, place_t place, size_t bytes)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     if (operand->region[place].capacity >= bytes)
         return;
     region_free(operand, place);
@@ -101,6 +96,7 @@ void operand_prepare(operand_t *operand, place_t place, size_t bytes, int64_t of
     memset(operand->store, 0xff, total);
     operand->image = operand->store + operand->guard_before;
     operand->numbers = (void *)operand->image;
+    operand->sent = (void *)(operand->saved + operand->guard_before);
 }
 
 int64_t rng_offset(rng_t *rng, size_t alignment)
@@ -108,18 +104,25 @@ int64_t rng_offset(rng_t *rng, size_t alignment)
     return rng_range(rng, 0, 2) == 0 ? -1 : (int64_t)alignment * rng_range(rng, 0, 3);
 }
 
+static void copy_to_memory(operand_t *operand)
+{
+    if (operand->place != PLACE_DEVICE)
+        memcpy(operand->memory, operand->store, whole(operand));
+    else if (gpu_to_device(operand->memory, operand->store, whole(operand)) || gpu_synchronize())
+        test_give_up("copy to the device failed");
+}
+
 void operand_send(operand_t *operand)
 {
-    const size_t total = whole(operand);
-    memcpy(operand->saved, operand->store, total);
-    memset(operand->owned, 0, total);
-    if (operand->place == PLACE_DEVICE) {
-        if (gpu_to_device(operand->memory, operand->store, total))
-            test_give_up("copy to the device failed");
-        gpu_synchronize();
-    } else {
-        memcpy(operand->memory, operand->store, total);
-    }
+    memcpy(operand->saved, operand->store, whole(operand));
+    memset(operand->owned, 0, whole(operand));
+    copy_to_memory(operand);
+}
+
+void operand_resend(operand_t *operand)
+{
+    memcpy(operand->store, operand->saved, whole(operand));
+    copy_to_memory(operand);
 }
 
 void operand_own(operand_t *operand, size_t first_byte, size_t bytes)
@@ -131,21 +134,20 @@ void operand_own(operand_t *operand, size_t first_byte, size_t bytes)
 
 void operand_fetch(operand_t *operand)
 {
-    const size_t total = whole(operand);
-    if (operand->place == PLACE_DEVICE) {
-        if (gpu_synchronize() || gpu_to_host(operand->store, operand->memory, total))
-            test_give_up("copy from the device failed");
-    } else {
-        if (operand->place == PLACE_MANAGED && gpu_synchronize())
-            test_give_up("the device failed");
-        memcpy(operand->store, operand->memory, total);
-    }
+    if ((operand->place == PLACE_DEVICE || operand->place == PLACE_MANAGED) && gpu_synchronize())
+        test_give_up("the device failed");
+    if (operand->place != PLACE_DEVICE)
+        memcpy(operand->store, operand->memory, whole(operand));
+    else if (gpu_to_host(operand->store, operand->memory, whole(operand)))
+        test_give_up("copy from the device failed");
 }
 
 int operand_intact(const operand_t *operand)
 {
     const size_t total = whole(operand);
     unsigned char changed = 0;
+    if (memcmp(operand->store, operand->saved, total) == 0)
+        return 1;
     for (size_t i = 0; i < total; i++)
         changed |= (unsigned char)((operand->store[i] ^ operand->saved[i]) &
                                    (unsigned char)(operand->owned[i] - 1));

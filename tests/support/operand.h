@@ -21,7 +21,8 @@ enum { GUARD_BYTES = 256 };
  * fit. The test works on `image`, the library on the memory at `pointer`. */
 typedef struct {
     unsigned char *image;
-    float *numbers; /* the image as floats */
+    float *numbers;    /* the image as floats */
+    const float *sent; /* the image as it was sent */
     void *pointer;
     size_t bytes;
     place_t place;
@@ -45,6 +46,8 @@ int64_t rng_offset(rng_t *rng, size_t alignment);
 void operand_send(operand_t *operand);
 /* and let it write these bytes. */
 void operand_own(operand_t *operand, size_t first_byte, size_t bytes);
+/* Make image and memory again what was sent. The library may write the same bytes as before. */
+void operand_resend(operand_t *operand);
 
 /* Copy the memory to the image; waits for the GPU. */
 void operand_fetch(operand_t *operand);
