@@ -196,9 +196,9 @@ static __device__ __forceinline__ void cycles(const tilemm__transpose_chains_t c
         TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_chains_t c)                    \
     {                                                                                              \
         if (!facet)                                                                                \
-            method<tilemm__element<bytes>::type, false>(c, 0);                                     \
+            method<tilemm__element<bytes>, false>(c, 0);                                           \
         for (uint32_t piece = blockIdx.y; facet && piece < c.pieces; piece += gridDim.y)           \
-            method<tilemm__element<bytes>::type, facet>(c, piece);                                 \
+            method<tilemm__element<bytes>, facet>(c, piece);                                       \
     }
 TILEMM__TRANSPOSE_SAVE_ROWS(KERNEL)
 TILEMM__TRANSPOSE_CHAINS_ROWS(KERNEL)
@@ -207,15 +207,16 @@ TILEMM__TRANSPOSE_CYCLES_ROWS(KERNEL)
 static const row_t<tilemm__transpose_chains_t> rows[] = {TILEMM__TRANSPOSE_SAVE_ROWS(
     ROW) TILEMM__TRANSPOSE_CHAINS_ROWS(ROW) TILEMM__TRANSPOSE_CYCLES_ROWS(ROW)};
 
-int tilemm__launch_transpose_chains(const tilemm__transpose_launch_t *launch,
-                                    const tilemm__transpose_chains_t *p, void *stream)
+int tilemm__launch_transpose_chains(const tilemm__transpose_launch_t *launch, const void *p,
+                                    void *stream)
 {
+    const tilemm__transpose_chains_t &chains = *(const tilemm__transpose_chains_t *)p;
     const row_t<tilemm__transpose_chains_t> *row = row_of(rows, launch->variant);
     launch_t how = {};
 
     if (!row)
         return (int)cudaErrorInvalidValue;
-    how.grid = dim3(launch->blocks, p->pieces < 65535 ? p->pieces : 65535);
+    how.grid = dim3(launch->blocks, chains.pieces < 65535 ? chains.pieces : 65535);
     how.threads = dim3(row->threads);
-    return (int)launch_kernel(row->kernel, how, (cudaStream_t)stream, *p);
+    return (int)launch_kernel(row->kernel, how, (cudaStream_t)stream, chains);
 }

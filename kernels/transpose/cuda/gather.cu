@@ -80,27 +80,10 @@ static __device__ __forceinline__ void gather(const tilemm__transpose_gather_t g
     }
 }
 
-template <bool WIDE>
-struct gather_index {
-    typedef int32_t type;
-};
-template <>
-struct gather_index<true> {
-    typedef int64_t type;
-};
-
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads)                                              \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_gather_t g)                    \
-    {                                                                                              \
-        gather<tilemm__element<bytes>::type, gather_index<(facet & 2) != 0>::type, chunk / 16>(g); \
-    }
+    KERNEL_OF(method, tag, (threads), tilemm__transpose_gather_t,                                  \
+              gather<tilemm__element<bytes>,                                                       \
+                     std::conditional<(facet & 2) != 0, int64_t, int32_t>::type, chunk / 16>)
 TILEMM__TRANSPOSE_GATHER_ROWS(KERNEL)
 
-int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *launch,
-                                    const tilemm__transpose_gather_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_gather_t> rows[] = {TILEMM__TRANSPOSE_GATHER_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(gather, tilemm__transpose_gather_t, TILEMM__TRANSPOSE_GATHER_ROWS(ROW))

@@ -116,7 +116,7 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 #pragma unroll
                         for (int e = 0; e < V; e++) {
                             if (e < there)
-                                get_element(tilemm__bytes<BYTES>(), in[i], e, q);
+                                get_element<BYTES>(in[i], e, q);
                         }
                     }
                     if (BYTES == 4 && p.scaled) {
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 #pragma unroll
                     for (int e = 0; e < V; e++) {
                         if (r + e >= 0 && r + e < p.rows)
-                            put_element(tilemm__bytes<BYTES>(), q, e, w);
+                            put_element<BYTES>(q, e, w);
                     }
                 }
             }
@@ -174,17 +174,8 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads, bytes == 2 ? 2 : 4)                          \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                     \
-    {                                                                                              \
-        shifted<bytes, chunk, rows, cols>(p);                                                      \
-    }
+    KERNEL_OF(method, tag, (threads, bytes == 2 ? 2 : 4), tilemm__transpose_tiles_t,               \
+              shifted<bytes, chunk, rows, cols>)
 TILEMM__TRANSPOSE_SHIFTED_ROWS(KERNEL)
 
-int tilemm__launch_transpose_shifted(const tilemm__transpose_launch_t *launch,
-                                     const tilemm__transpose_tiles_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_tiles_t> rows[] = {TILEMM__TRANSPOSE_SHIFTED_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(shifted, tilemm__transpose_tiles_t, TILEMM__TRANSPOSE_SHIFTED_ROWS(ROW))

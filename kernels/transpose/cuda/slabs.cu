@@ -33,8 +33,8 @@ enum {
 
 template <int BYTES>
 struct slab_tile {
-    typedef typename tilemm__element<BYTES>::type element;
-    typedef typename tilemm__shared_element<BYTES>::type shared;
+    typedef tilemm__element<BYTES> element;
+    typedef tilemm__aligned<BYTES> shared;
     enum { HEIGHT = RUN_BYTES / BYTES };
 
     static __device__ __forceinline__ element *slot(const tilemm__transpose_slabs_t *q, int64_t s)
@@ -218,22 +218,17 @@ static __device__ __forceinline__ void slabs(const tilemm__transpose_slabs_t q)
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads, TILEMM__SLAB_BLOCKS)                         \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_slabs_t q)                     \
-    {                                                                                              \
-        static_assert(threads == THREADS && cols == WIDTH && rows * bytes == RUN_BYTES,            \
-                      "the tile of the row");                                                      \
-        slabs<bytes>(q);                                                                           \
-    }
+    static_assert(threads == THREADS && cols == WIDTH && rows * bytes == RUN_BYTES, #tag);         \
+    KERNEL_OF(method, tag, (threads, TILEMM__SLAB_BLOCKS), tilemm__transpose_slabs_t, slabs<bytes>)
 TILEMM__TRANSPOSE_SLABS_ROWS(KERNEL)
 
-int tilemm__launch_transpose_slabs(const tilemm__transpose_launch_t *launch,
-                                   const tilemm__transpose_slabs_t *p, void *stream)
+int tilemm__launch_transpose_slabs(const tilemm__transpose_launch_t *launch, const void *p,
+                                   void *stream)
 {
     static const row_t<tilemm__transpose_slabs_t> rows[] = {TILEMM__TRANSPOSE_SLABS_ROWS(ROW)};
     const row_t<tilemm__transpose_slabs_t> *row = row_of(rows, launch->variant);
-    tilemm__transpose_slabs_t copy = *p;
-    void *arguments[] = {&copy};
+    tilemm__transpose_slabs_t parameters = *(const tilemm__transpose_slabs_t *)p;
+    void *arguments[] = {&parameters};
     cudaError_t error;
 
     if (!row)

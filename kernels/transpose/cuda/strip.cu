@@ -178,26 +178,9 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
     }
 }
 
-template <int BYTES, int ACCESS>
-struct strip_element : tilemm__element<BYTES> {
-};
-template <>
-struct strip_element<16, 16> {
-    typedef uint4 type;
-};
-
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads)                                              \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_strip_t s)                     \
-    {                                                                                              \
-        strip<strip_element<bytes, access>::type>(s);                                              \
-    }
+    KERNEL_OF(method, tag, (threads), tilemm__transpose_strip_t,                                   \
+              strip<tilemm__aligned<bytes, access>>)
 TILEMM__TRANSPOSE_STRIP_ROWS(KERNEL)
 
-int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *launch,
-                                   const tilemm__transpose_strip_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_strip_t> rows[] = {TILEMM__TRANSPOSE_STRIP_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(strip, tilemm__transpose_strip_t, TILEMM__TRANSPOSE_STRIP_ROWS(ROW))

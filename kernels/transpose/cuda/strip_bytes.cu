@@ -316,18 +316,8 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads, 4)                                           \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_strip_bytes_t s)               \
-    {                                                                                              \
-        strip<tilemm__element<bytes>::type, facet>(s);                                             \
-    }
+    KERNEL_OF(method, tag, (threads, 4), tilemm__transpose_strip_bytes_t,                          \
+              strip<tilemm__element<bytes>, facet>)
 TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(KERNEL)
 
-int tilemm__launch_transpose_strip_bytes(const tilemm__transpose_launch_t *launch,
-                                         const tilemm__transpose_strip_bytes_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_strip_bytes_t> rows[] = {
-        TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(strip_bytes, tilemm__transpose_strip_bytes_t, TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(ROW))

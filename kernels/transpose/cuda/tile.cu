@@ -78,21 +78,11 @@ static __device__ __forceinline__ void tile(const tilemm__transpose_tiles_t p)
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads,                                              \
-                                             RESIDENT(rows *cols *bytes / threads, threads))       \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                     \
-    {                                                                                              \
-        tile<bytes, chunk, rows, access, facet, threads>(p);                                       \
-    }
+    KERNEL_OF(method, tag, (threads, RESIDENT(rows * cols * bytes / threads, threads)),            \
+              tilemm__transpose_tiles_t, tile<bytes, chunk, rows, access, facet, threads>)
 TILEMM__TRANSPOSE_TILE_ROWS(KERNEL)
 
 #define TILE_ROW(method, tag, bytes, rows, cols, chunk, access, threads, facet)                    \
     ROW_WITH_SHARED(method, tag, threads, rows *cols *bytes)
 
-int tilemm__launch_transpose_tile(const tilemm__transpose_launch_t *launch,
-                                  const tilemm__transpose_tiles_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_tiles_t> rows[] = {TILEMM__TRANSPOSE_TILE_ROWS(TILE_ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(tile, tilemm__transpose_tiles_t, TILEMM__TRANSPOSE_TILE_ROWS(TILE_ROW))

@@ -9,56 +9,38 @@
 #define TILEMM_KERNELS_TRANSPOSE_CUDA_TILE_CUH
 
 #include <stdint.h>
+#include <type_traits>
 
 #include "kernels/cuda/copy_async.cuh"
 #include "kernels/cuda/shared.cuh"
 #include "kernels/transpose/layout.h"
 #include "transpose.h"
 
+/* Chooses an overload by a number of bytes. */
+template <int BYTES>
+struct tilemm__bytes {
+};
+
 /* The type to move one element with. 16-byte elements are aligned to 8 bytes only. */
 struct __align__(8) tilemm__pair
 {
     uint2 low, high;
 };
-
+uint8_t tilemm__element_of(tilemm__bytes<1>);
+uint16_t tilemm__element_of(tilemm__bytes<2>);
+uint32_t tilemm__element_of(tilemm__bytes<4>);
+uint2 tilemm__element_of(tilemm__bytes<8>);
+tilemm__pair tilemm__element_of(tilemm__bytes<16>);
 template <int BYTES>
-struct tilemm__element;
-template <>
-struct tilemm__element<1> {
-    typedef uint8_t type;
-};
-template <>
-struct tilemm__element<2> {
-    typedef uint16_t type;
-};
-template <>
-struct tilemm__element<4> {
-    typedef uint32_t type;
-};
-template <>
-struct tilemm__element<8> {
-    typedef uint2 type;
-};
-template <>
-struct tilemm__element<16> {
-    typedef tilemm__pair type;
-};
+using tilemm__element = decltype(tilemm__element_of(tilemm__bytes<BYTES>()));
 
-/* The type of an element in shared memory, where those of 16 bytes are aligned to 16. */
-template <int BYTES>
-struct tilemm__shared_element {
-    typedef typename tilemm__element<BYTES>::type type;
-};
-template <>
-struct tilemm__shared_element<16> {
-    typedef uint4 type;
-};
+/* Its type in shared memory, or where its rows are aligned to `access` bytes: 16 bytes may be one
+ * access. */
+template <int BYTES, int ACCESS = BYTES>
+using tilemm__aligned =
+    typename std::conditional<ACCESS == 16, uint4, tilemm__element<BYTES>>::type;
 
 /* ---- BYTES bytes between memory and words in registers -------------------------------------- */
-
-template <int BYTES>
-struct tilemm__bytes {
-};
 
 template <bool STREAM>
 static __device__ __forceinline__ void get(tilemm__bytes<8>, uint32_t *w, const void *p)
@@ -119,67 +101,29 @@ static __device__ __forceinline__ void put_chunk(unsigned char *p, const uint32_
         put<STREAM>(tilemm__bytes<ALIGN>(), p + at, w + at / 4);
 }
 
-/* Element e of a chunk that is not all there. */
-static __device__ __forceinline__ void get_element(tilemm__bytes<1>, uint32_t *w, int e,
-                                                   const unsigned char *p)
+/* Element e of a chunk that is not all there. The words of elements below 4 bytes are 0 before. */
+template <int BYTES>
+static __device__ __forceinline__ void get_element(uint32_t *w, int e, const unsigned char *p)
 {
-    w[e / 4] |= (uint32_t)p[e] << (e % 4 * 8);
+    typedef tilemm__element<(BYTES < 4 ? BYTES : 4)> word;
+    const int at = e * BYTES;
+
+    if (BYTES <= 4)
+        w[at / 4] = (BYTES < 4 ? w[at / 4] : 0) | (uint32_t)((const word *)p)[e] << (at % 4 * 8);
+    else
+        get_chunk<BYTES, 8, false>(w + at / 4, p + at);
 }
 
-static __device__ __forceinline__ void get_element(tilemm__bytes<2>, uint32_t *w, int e,
-                                                   const unsigned char *p)
+template <int BYTES>
+static __device__ __forceinline__ void put_element(unsigned char *p, int e, const uint32_t *w)
 {
-    w[e / 2] |= (uint32_t)((const uint16_t *)p)[e] << (e % 2 * 16);
-}
+    typedef tilemm__element<(BYTES < 4 ? BYTES : 4)> word;
+    const int at = e * BYTES;
 
-static __device__ __forceinline__ void get_element(tilemm__bytes<4>, uint32_t *w, int e,
-                                                   const unsigned char *p)
-{
-    w[e] = ((const uint32_t *)p)[e];
-}
-
-static __device__ __forceinline__ void get_element(tilemm__bytes<8>, uint32_t *w, int e,
-                                                   const unsigned char *p)
-{
-    get<false>(tilemm__bytes<8>(), w + e * 2, p + e * 8);
-}
-
-static __device__ __forceinline__ void get_element(tilemm__bytes<16>, uint32_t *w, int e,
-                                                   const unsigned char *p)
-{
-    get<false>(tilemm__bytes<8>(), w + e * 4, p + e * 16);
-    get<false>(tilemm__bytes<8>(), w + e * 4 + 2, p + e * 16 + 8);
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<1>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    p[e] = (unsigned char)(w[e / 4] >> (e % 4 * 8));
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<2>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    ((uint16_t *)p)[e] = (uint16_t)(w[e / 2] >> (e % 2 * 16));
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<4>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    ((uint32_t *)p)[e] = w[e];
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<8>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    put<false>(tilemm__bytes<8>(), p + e * 8, w + e * 2);
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<16>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    put<false>(tilemm__bytes<8>(), p + e * 16, w + e * 4);
-    put<false>(tilemm__bytes<8>(), p + e * 16 + 8, w + e * 4 + 2);
+    if (BYTES <= 4)
+        ((word *)p)[e] = (word)(w[at / 4] >> (at % 4 * 8));
+    else
+        put_chunk<BYTES, 8, false>(p + at, w + at / 4);
 }
 
 /* ---- elements between global and shared memory ----------------------------------------------- */
@@ -188,9 +132,8 @@ static __device__ __forceinline__ void put_element(tilemm__bytes<16>, unsigned c
  * case it is there after copy_async_commit, copy_async_wait and __syncthreads. Of elements of 16
  * bytes, lanes copy halves first that are in different banks for lanes eight apart. */
 template <int BYTES>
-static __device__ __forceinline__ void
-element_async(typename tilemm__shared_element<BYTES>::type *to,
-              const typename tilemm__element<BYTES>::type *from)
+static __device__ __forceinline__ void element_async(tilemm__aligned<BYTES> *to,
+                                                     const tilemm__element<BYTES> *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if (BYTES >= 4) {
@@ -207,14 +150,13 @@ element_async(typename tilemm__shared_element<BYTES>::type *to,
         return;
     }
 #endif
-    *(typename tilemm__element<BYTES>::type *)to = *from;
+    *(tilemm__element<BYTES> *)to = *from;
 }
 
 /* One element from shared memory. */
 template <int BYTES>
-static __device__ __forceinline__ void
-write_element(typename tilemm__element<BYTES>::type *to,
-              const typename tilemm__shared_element<BYTES>::type *from)
+static __device__ __forceinline__ void write_element(tilemm__element<BYTES> *to,
+                                                     const tilemm__aligned<BYTES> *from)
 {
     *to = *from;
 }
@@ -265,39 +207,18 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<2>, uint32_
     }
 }
 
-template <int V, int W>
-static __device__ __forceinline__ void transpose_block(tilemm__bytes<4>, uint32_t (&out)[V][W],
+template <int BYTES, int V, int W>
+static __device__ __forceinline__ void transpose_block(tilemm__bytes<BYTES>, uint32_t (&out)[V][W],
                                                        uint32_t (&in)[V][W])
 {
+    enum { WORDS = BYTES / 4 };
+
 #pragma unroll
     for (int j = 0; j < V; j++) {
 #pragma unroll
-        for (int i = 0; i < V; i++)
-            out[j][i] = in[i][j];
+        for (int k = 0; k < W; k++)
+            out[j][k] = in[k / WORDS][WORDS * j + k % WORDS];
     }
-}
-
-template <int V, int W>
-static __device__ __forceinline__ void transpose_block(tilemm__bytes<8>, uint32_t (&out)[V][W],
-                                                       uint32_t (&in)[V][W])
-{
-#pragma unroll
-    for (int j = 0; j < V; j++) {
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            out[j][2 * i] = in[i][2 * j];
-            out[j][2 * i + 1] = in[i][2 * j + 1];
-        }
-    }
-}
-
-template <int V, int W>
-static __device__ __forceinline__ void transpose_block(tilemm__bytes<16>, uint32_t (&out)[V][W],
-                                                       uint32_t (&in)[V][W])
-{
-#pragma unroll
-    for (int k = 0; k < W; k++)
-        out[0][k] = in[0][k];
 }
 
 /* t / d, by the short division where it will do. */
@@ -368,7 +289,7 @@ static __device__ __forceinline__ void tile_in(unsigned char *tile, const unsign
 #pragma unroll
                 for (int e = 0; e < V; e++) {
                     if (e < there)
-                        get_element(tilemm__bytes<BYTES>(), in[i], e, p);
+                        get_element<BYTES>(in[i], e, p);
                 }
             }
         }
@@ -422,7 +343,7 @@ static __device__ __forceinline__ void tile_out(unsigned char *dst, const unsign
 #pragma unroll
                 for (int e = 0; e < V; e++) {
                     if (e < there)
-                        put_element(tilemm__bytes<BYTES>(), p, e, w);
+                        put_element<BYTES>(p, e, w);
                 }
             }
         }
@@ -432,10 +353,10 @@ static __device__ __forceinline__ void tile_out(unsigned char *dst, const unsign
 /* The same, element by element; the tile is not transposed (tilemm__transpose_element). */
 template <int BYTES, int EDGE>
 static __device__ __forceinline__ void
-elements_in(typename tilemm__element<BYTES>::type *tile, const unsigned char *src, int64_t ld,
-            int64_t rows, int64_t cols, int scaled, float alpha)
+elements_in(tilemm__element<BYTES> *tile, const unsigned char *src, int64_t ld, int64_t rows,
+            int64_t cols, int scaled, float alpha)
 {
-    typedef typename tilemm__element<BYTES>::type element;
+    typedef tilemm__element<BYTES> element;
     enum { STEP = TILEMM__TRANSPOSE_THREADS / EDGE, PASSES = EDGE / STEP };
     const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
     const element *p = (const element *)src + ((int64_t)y * ld + x);
@@ -460,11 +381,11 @@ elements_in(typename tilemm__element<BYTES>::type *tile, const unsigned char *sr
 }
 
 template <int BYTES, int EDGE>
-static __device__ __forceinline__ void
-elements_out(unsigned char *dst, const typename tilemm__element<BYTES>::type *tile, int64_t ld,
-             int64_t rows, int64_t cols)
+static __device__ __forceinline__ void elements_out(unsigned char *dst,
+                                                    const tilemm__element<BYTES> *tile, int64_t ld,
+                                                    int64_t rows, int64_t cols)
 {
-    typedef typename tilemm__element<BYTES>::type element;
+    typedef tilemm__element<BYTES> element;
     enum { STEP = TILEMM__TRANSPOSE_THREADS / EDGE, PASSES = EDGE / STEP };
     const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
     element *p = (element *)dst + ((int64_t)y * ld + x);
