@@ -35,15 +35,17 @@ enum {
     TILEMM__BLOCK_NEAR = 2    /* the source is in a near cache already */
 };
 
+/* dst (cols x rows) = alpha times the transpose of src (rows x cols). Only the scaled kind reads
+ * alpha. hints: of the bits above. next: another block of the source, which is prefetched into a
+ * near cache; or NULL. */
+typedef void tilemm__transpose_block_t(int64_t rows, int64_t cols, const void *src, int64_t ld_src,
+                                       void *dst, int64_t ld_dst, float alpha, int hints,
+                                       const void *next);
+
 typedef struct {
     int vector_bytes; /* a tile is vector_bytes / elem_size rows of 16 / elem_size columns */
 
-    /* dst (cols x rows) = alpha times the transpose of src (rows x cols). alpha is looked at only
-     * by the scaled kind. hints: of the bits above. next: another block of the source, which
-     * is prefetched, to have it in a near cache after this one; or NULL. */
-    void (*block[TILEMM__TRANSPOSE_KINDS])(int64_t rows, int64_t cols, const void *src,
-                                           int64_t ld_src, void *dst, int64_t ld_dst, float alpha,
-                                           int hints, const void *next);
+    tilemm__transpose_block_t *block[TILEMM__TRANSPOSE_KINDS];
 
     /* Copy rows of `bytes` bytes; whole cache lines of dst are written around the caches. */
     void (*stream)(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,
