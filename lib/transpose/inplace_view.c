@@ -7,40 +7,23 @@
 
 #include "inplace_view.h"
 
-static int64_t gcd(int64_t x, int64_t y)
-{
-    while (y) {
-        const int64_t rest = x % y;
-
-        x = y;
-        y = rest;
-    }
-    return x;
-}
-
-/* The inverse of x mod m by the extended Euclidean algorithm; x and m coprime. 0 for m = 1. */
-static int64_t inverse(int64_t x, int64_t m)
-{
-    int64_t r0 = m, r1 = x % m, t0 = 0, t1 = 1;
-
-    while (r1) {
-        const int64_t q = r0 / r1, r2 = r0 - q * r1, t2 = t0 - q * t1;
-
-        r0 = r1;
-        r1 = r2;
-        t0 = t1;
-        t1 = t2;
-    }
-    return t0 < 0 ? t0 + m : t0;
-}
-
+/* By the extended Euclidean algorithm. x is always {r, s, t} with r = s m + t n, and likewise y. In
+ * the end r is the greatest common divisor c, and s a + t b = 1: the inverses are s and t. */
 void tilemm__inplace_init(tilemm__inplace_t *view, int64_t m, int64_t n)
 {
-    view->m = m;
-    view->n = n;
-    view->c = gcd(m, n);
-    view->a = m / view->c;
-    view->b = n / view->c;
-    view->a_inv = inverse(view->a, view->b);
-    view->b_inv = inverse(view->b, view->a);
+    int64_t x[3] = {m, 1, 0}, y[3] = {n, 0, 1};
+
+    while (y[0]) {
+        const int64_t quotient = x[0] / y[0];
+
+        for (int i = 0; i < 3; i++) {
+            const int64_t rest = x[i] - quotient * y[i];
+
+            x[i] = y[i];
+            y[i] = rest;
+        }
+    }
+    *view = (tilemm__inplace_t){.m = m, .n = n, .a = m / x[0], .b = n / x[0], .c = x[0]};
+    view->a_inv = x[1] < 0 ? x[1] + view->b : x[1];
+    view->b_inv = x[2] < 0 ? x[2] + view->a : x[2];
 }

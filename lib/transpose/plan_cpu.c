@@ -49,6 +49,12 @@ static int64_t block_side(size_t bytes, size_t elem_size)
     return side;
 }
 
+/* Bytes of a block in scratch. */
+static size_t block_bytes(int64_t rows, int64_t cols, size_t elem_size)
+{
+    return (size_t)(rows * tilemm__transpose_block_ld(cols, elem_size)) * elem_size;
+}
+
 static double bytes_moved(const tilemm__transpose_args_t *args)
 {
     return 2.0 * (double)args->rows * (double)args->cols * (double)args->batch_count *
@@ -59,9 +65,7 @@ static double bytes_moved(const tilemm__transpose_args_t *args)
  * of one that many cores, or several virtual machines, share. */
 static double near_bytes(const tilemm__cpu_traits_t *traits)
 {
-    const size_t share = (size_t)64 << 20;
-
-    return (double)(traits->l3_bytes / 2 < share ? traits->l3_bytes / 2 : share);
+    return (double)tilemm__min((int64_t)(traits->l3_bytes / 2), 64 << 20);
 }
 
 static void limit_threads(plan_t *plan, double limit)
@@ -115,8 +119,6 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     /* Rows of the source that make long pieces, and fewer that make none. */
     enum { LINES_ROWS = 1024, LINES_LEAST = 512 };
     const int far = bytes_moved(args) > near_bytes(traits);
-    int direct;
-    size_t scratch;
 
     /* A skinny matrix gets skinny blocks of the same size. */
     b->block_rows = b->block_cols = side;
@@ -146,16 +148,15 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     }
     /* A vector that is a whole cache line leaves no part of one behind, and tiles side by side read
      * whole lines. Then a block of a large matrix needs no copy if it fits the nearest cache. */
-    direct = far && vector == 64 && b->block_cols == side && b->block_rows == side &&
-             size >= (b->stream ? 2 : 4);
+    const int direct = far && vector == 64 && b->block_cols == side && b->block_rows == side &&
+                       size >= (b->stream ? 2 : 4);
     /* Where the result's rows are not aligned alike, long pieces of them are gathered first: whole
      * lines of those are written around the caches. */
     if (far && !b->stream && vector >= 32 && size <= 4 && b->rows >= LINES_LEAST) {
         const int64_t rows = tilemm__div_up(b->rows, tilemm__div_up(b->rows, LINES_ROWS));
         const int64_t cols = tilemm__min(b->cols, 2 * line);
 
-        scratch = (size_t)(cols * tilemm__transpose_block_ld(rows, args->elem_size) * size);
-        take_scratch(plan, scratch, limits->workspace);
+        take_scratch(plan, block_bytes(cols, rows, args->elem_size), limits->workspace);
         if (plan->scratch) {
             b->lines = b->along_rows = b->ahead = 1;
             b->block_rows = rows;
@@ -184,9 +185,8 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     b->buffered = !direct && b->cols > b->block_cols && b->block_rows >= 32 &&
                   bytes_moved(args) > (double)traits->l2_bytes;
     if (b->buffered) {
-        scratch =
-            (size_t)(b->block_rows * tilemm__transpose_block_ld(b->block_cols, args->elem_size)) *
-            args->elem_size;
+        const size_t scratch = block_bytes(b->block_rows, b->block_cols, args->elem_size);
+
         take_scratch(plan, scratch, limits->workspace);
         b->buffered = plan->scratch || scratch <= TILEMM__TRANSPOSE_STACK;
     }
@@ -201,10 +201,8 @@ static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__limits
 
     plan->method = TILEMM__TRANSPOSE_CPU_SWAP;
     limit_threads(plan, bytes_moved(args) / bytes_per_thread);
-    take_scratch(plan, (size_t)(2 * side * tilemm__transpose_block_ld(side, size)) * size,
-                 workspace);
-    while (!plan->scratch && (size_t)(2 * side * tilemm__transpose_block_ld(side, size)) * size >
-                                 TILEMM__TRANSPOSE_STACK)
+    take_scratch(plan, 2 * block_bytes(side, side, size), workspace);
+    while (!plan->scratch && 2 * block_bytes(side, side, size) > TILEMM__TRANSPOSE_STACK)
         side /= 2;
     plan->swap.side = side;
     limit_threads(plan, (double)tilemm__div_up(args->rows, side));
@@ -222,8 +220,7 @@ static int plan_slabs(const tilemm__transpose_args_t *args, size_t workspace, pl
     for (int64_t run = TILEMM__TRANSPOSE_RUN; run >= 64; run /= 2) {
         const int64_t height = run / size, fringe = m % height;
         const size_t fringe_bytes = (size_t)tilemm__round_up(fringe * n * size + 1, 64);
-        const size_t slab =
-            (size_t)(height * tilemm__transpose_block_ld(n, args->elem_size) * size);
+        const size_t slab = block_bytes(height, n, args->elem_size);
         const size_t bits = (size_t)tilemm__div_up(m / height * n, 8);
 
         if (fringe_bytes > workspace)
@@ -233,8 +230,7 @@ static int plan_slabs(const tilemm__transpose_args_t *args, size_t workspace, pl
         if (!plan->scratch)
             continue;
         plan->method = TILEMM__TRANSPOSE_CPU_SLABS;
-        plan->slabs =
-            (tilemm__transpose_cpu_slabs_t){.m = m, .n = n, .height = height, .fringe = fringe};
+        plan->slabs = (tilemm__transpose_cpu_slabs_t){m, n, height, fringe};
         plan->workspace = fringe_bytes;
         plan->tile_rows = (int)height;
         return 1;
@@ -267,24 +263,17 @@ static plan_t plan_of(const tilemm__transpose_args_t *args, const tilemm__limits
         .threads = limits->threads < 1 ? 1 : limits->threads,
         .tile_rows = limits->kernels->transpose->vector_bytes / size,
         .tile_cols = 16 / size,
-    };
-}
-
-static blocks_t blocks_of(const tilemm__transpose_args_t *args)
-{
-    return (blocks_t){
-        .rows = args->rows,
-        .cols = args->cols,
-        .batch_count = args->batch_count,
-        .ld_src = args->ld_src,
-        .ld_dst = args->ld_dst,
+        .blocks = {.rows = args->rows,
+                   .cols = args->cols,
+                   .batch_count = args->batch_count,
+                   .ld_src = args->ld_src,
+                   .ld_dst = args->ld_dst},
     };
 }
 
 static void plan_fill(const tilemm__transpose_args_t *args, plan_t *plan)
 {
     plan->method = TILEMM__TRANSPOSE_CPU_FILL;
-    plan->blocks = blocks_of(args);
     if (args->trans) {
         plan->blocks.rows = args->cols;
         plan->blocks.cols = args->rows;
@@ -297,7 +286,6 @@ int tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, const tilem
                                tilemm__transpose_cpu_plan_t *plan)
 {
     *plan = plan_of(args, limits);
-    plan->blocks = blocks_of(args);
     if (args->scaled && args->alpha == 0.0f) {
         plan_fill(args, plan);
     } else if (!args->trans) {
@@ -330,7 +318,6 @@ int tilemm__plan_transpose_inplace_cpu(const tilemm__transpose_args_t *args,
         plan_fill(args, plan);
     } else if (!args->trans || args->rows == 1 || args->cols == 1) {
         plan->method = TILEMM__TRANSPOSE_CPU_MOVE;
-        plan->blocks = blocks_of(args);
         plan->blocks.ld_dst = plan->blocks.ld_src; /* scaled where they lie, then moved */
         plan_copy(args, plan);
     } else if (args->rows == args->cols) {
