@@ -110,7 +110,7 @@
     X(slabs, 32x64x8, 8, 32, 64, 16, 8, 128, 0)                                                    \
     X(slabs, 16x64x16, 16, 16, 64, 16, 8, 128, 0)
 
-/* The same rows for the three kernels that move runs. */
+/* Of the three kernels that move runs. */
 #define TILEMM__TRANSPOSE_RUN_ROWS(X, method, threads)                                             \
     X(method, x1, 1, 0, 0, 1, 1, threads, 0)                                                       \
     X(method, x2, 2, 0, 0, 2, 2, threads, 0)                                                       \
@@ -125,7 +125,7 @@
 #define TILEMM__TRANSPOSE_CHAINS_ROWS(X) TILEMM__TRANSPOSE_RUN_ROWS(X, chains, 32)
 #define TILEMM__TRANSPOSE_CYCLES_ROWS(X) TILEMM__TRANSPOSE_RUN_ROWS(X, cycles, 256)
 
-/* The same rows for both halves of the move. */
+/* Of both halves of the move. */
 #define TILEMM__TRANSPOSE_MOVE_ROWS(X, method)                                                     \
     X(method, x1, 1, 0, 0, 1, 1, 256, 0)                                                           \
     X(method, x2, 2, 0, 0, 2, 2, 256, 0)                                                           \

@@ -1,11 +1,11 @@
-/* blocks_cpu.c - see blocks_cpu.h.
+/* blocks_cpu.c - matrices that are taken block by block on the CPU: one thread's part.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef HAVE_CONFIG_H
 #include <config.h>
 #endif
 
-#include "blocks_cpu.h"
+#include "team_cpu.h"
 
 typedef struct {
     int64_t rows, cols; /* of the source's block */
@@ -14,9 +14,8 @@ typedef struct {
     int hints;
 } block_t;
 
-/* Task number `task`: a block of a matrix of the batch. Row blocks follow each other, so that a
- * thread writes along the rows of the result, or column blocks, so that it reads along those of the
- * source. */
+/* The block of a task. A thread's blocks follow each other along rows of the result, or, if
+ * along_rows, of the source. */
 static block_t find_block(const job_t *job, int64_t task, int trans)
 {
     const tilemm__transpose_cpu_blocks_t *const b = &job->plan->blocks;
@@ -45,8 +44,7 @@ static block_t find_block(const job_t *job, int64_t task, int trans)
     };
 }
 
-/* Prefetch a block of the source while another one is worked on. Always inlined: a compiler that
- * sees a function without effects leaves out its calls. */
+/* Prefetch a block of the source. Inlined: compilers drop calls of a function without effects. */
 static inline __attribute__((always_inline)) void prefetch_block(const block_t *block, int64_t ld,
                                                                  int64_t size)
 {

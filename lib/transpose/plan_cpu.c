@@ -8,10 +8,9 @@
 #include "plan_cpu.h"
 
 #include "kernels/cpu.h"
-#include "kernels/transpose/inplace.h"
 #include "lib/size.h"
 
-/* Bytes read and written below which a thread more costs more than it brings. */
+/* Bytes read and written for which one more thread pays. */
 static const double bytes_per_thread = 512.0 * 1024;
 
 typedef tilemm__transpose_cpu_plan_t plan_t;
@@ -61,8 +60,8 @@ static double bytes_moved(const tilemm__transpose_args_t *args)
            (double)args->elem_size;
 }
 
-/* What can be counted on to be near still: half of the last cache, but no more than a program has
- * of one that many cores, or several virtual machines, share. */
+/* Bytes that the last cache still holds: half of it, or less where many cores, or several virtual
+ * machines, share it. */
 static double near_bytes(const tilemm__cpu_traits_t *traits)
 {
     return (double)tilemm__min((int64_t)(traits->l3_bytes / 2), 64 << 20);
@@ -74,8 +73,8 @@ static void limit_threads(plan_t *plan, double limit)
         plan->threads = limit < 1 ? 1 : (int)limit;
 }
 
-/* Take `scratch` bytes for each thread, with fewer threads if need be; 0 if that is too much for
- * one, or if the stack will do. */
+/* Take `scratch` bytes of workspace for each thread, with fewer threads if need be; none if one
+ * thread's are too many, or if the stack has room. */
 static void take_scratch(plan_t *plan, size_t scratch, size_t workspace)
 {
     scratch = (scratch + 63) / 64 * 64;
@@ -85,8 +84,7 @@ static void take_scratch(plan_t *plan, size_t scratch, size_t workspace)
     }
 }
 
-/* FILL, COPY or MOVE. Rows that follow each other without a gap are one row; so are matrices of a
- * batch. */
+/* FILL, COPY or MOVE. Rows without gaps between them are one row. */
 static void plan_copy(const tilemm__transpose_args_t *args, plan_t *plan)
 {
     blocks_t *b = &plan->blocks;
@@ -137,8 +135,8 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         else
             b->block_cols = tilemm__round_up(b->block_cols / 2, line);
     }
-    /* What will not stay in the last cache anyway is written around it, if the result's rows are
-     * all aligned alike: then they are aligned from row `head` of the source on. */
+    /* A result too large for the last cache is written around it, if all its rows are aligned
+     * alike: from row `head` of the source on they are aligned. */
     if (far && (uintptr_t)args->dst % args->elem_size == 0 && b->ld_dst * size % vector == 0 &&
         (b->batch_count == 1 || args->stride_dst * size % vector == 0)) {
         b->head = (int64_t)(-(uintptr_t)args->dst % 64) / size;
@@ -146,12 +144,12 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         if (!b->stream)
             b->head = 0;
     }
-    /* A vector that is a whole cache line leaves no part of one behind, and tiles side by side read
-     * whole lines. Then a block of a large matrix needs no copy if it fits the nearest cache. */
+    /* Vectors of 64 bytes write whole cache lines, and tiles side by side read whole lines: a block
+     * of a large matrix that fits the nearest cache needs no copy. */
     const int direct = far && vector == 64 && b->block_cols == side && b->block_rows == side &&
                        size >= (b->stream ? 2 : 4);
-    /* Where the result's rows are not aligned alike, long pieces of them are gathered first: whole
-     * lines of those are written around the caches. */
+    /* Where the result's rows are not aligned alike, long pieces of them are gathered in scratch,
+     * and their whole cache lines written around the caches. */
     if (far && !b->stream && vector >= 32 && size <= 4 && b->rows >= LINES_LEAST) {
         const int64_t rows = tilemm__div_up(b->rows, tilemm__div_up(b->rows, LINES_ROWS));
         const int64_t cols = tilemm__min(b->cols, 2 * line);
@@ -176,12 +174,10 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     if (b->stream)
         b->block_rows = tilemm__min(tilemm__round_up(b->block_rows, line), b->rows - b->head);
     limit_threads(plan, (double)tilemm__transpose_tasks(b));
-
-    /* The hardware foresees neither the rows of a block nor the next block. */
+    /* The hardware prefetches neither the rows of a block nor the next block. */
     b->ahead = far && b->cols > b->block_cols;
-
-    /* Where rows are longer than a block's, reading the block once, row by row, keeps its rows
-     * from evicting each other, and page by page what would be all pages at a time. */
+    /* Where rows are longer than a block's, a copy of the block, made row by row, keeps its rows
+     * from evicting each other, and reads one page at a time. */
     b->buffered = !direct && b->cols > b->block_cols && b->block_rows >= 32 &&
                   bytes_moved(args) > (double)traits->l2_bytes;
     if (b->buffered) {
@@ -238,6 +234,27 @@ static int plan_slabs(const tilemm__transpose_args_t *args, size_t workspace, pl
     return 0;
 }
 
+/* By the extended Euclidean algorithm. x is always {r, s, t} with r = s m + t n, and likewise y. In
+ * the end r is the greatest common divisor c, and s a + t b = 1: the inverses are s and t. */
+void tilemm__inplace_init(tilemm__inplace_t *view, int64_t m, int64_t n)
+{
+    int64_t x[3] = {m, 1, 0}, y[3] = {n, 0, 1};
+
+    while (y[0]) {
+        const int64_t quotient = x[0] / y[0];
+
+        for (int i = 0; i < 3; i++) {
+            const int64_t rest = x[i] - quotient * y[i];
+
+            x[i] = y[i];
+            y[i] = rest;
+        }
+    }
+    *view = (tilemm__inplace_t){.m = m, .n = n, .a = m / x[0], .b = n / x[0], .c = x[0]};
+    view->a_inv = x[1] < 0 ? x[1] + view->b : x[1];
+    view->b_inv = x[2] < 0 ? x[2] + view->a : x[2];
+}
+
 static void plan_cycles(const tilemm__transpose_args_t *args, size_t workspace, plan_t *plan)
 {
     const int forward = tilemm__inplace_forward(args->rows, args->cols);
@@ -245,6 +262,7 @@ static void plan_cycles(const tilemm__transpose_args_t *args, size_t workspace, 
     const size_t row = (size_t)n * args->elem_size, bits = (size_t)tilemm__div_up(m, 8);
 
     plan->method = forward ? TILEMM__TRANSPOSE_CPU_C2R : TILEMM__TRANSPOSE_CPU_R2C;
+    tilemm__inplace_init(&plan->cycles.view, m, n);
     plan->cycles.cols = tilemm__min(n, tilemm__skew_cols(args->elem_size));
     plan->tile_rows = TILEMM__SKEW_COLS;
     plan->tile_cols = (int)tilemm__skew_cols(args->elem_size);
@@ -292,7 +310,7 @@ int tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, const tilem
         plan->method = TILEMM__TRANSPOSE_CPU_COPY;
         plan_copy(args, plan);
     } else if ((args->rows == 1 && args->ld_dst == 1) || (args->cols == 1 && args->ld_src == 1)) {
-        /* A vector that is contiguous both as a row and as a column. */
+        /* A vector, contiguous as a row and as a column. */
         plan->method = TILEMM__TRANSPOSE_CPU_COPY;
         plan->blocks.rows = 1;
         plan->blocks.cols = args->rows * args->cols;
@@ -309,7 +327,7 @@ int tilemm__plan_transpose_inplace_cpu(const tilemm__transpose_args_t *args,
                                        const tilemm__limits_t *limits,
                                        tilemm__transpose_cpu_plan_t *plan)
 {
-    /* Not more than a few percent of the matrix, whatever there is. */
+    /* At most a few percent of the matrix. */
     const size_t few = (size_t)(args->rows * args->cols) * args->elem_size / 16;
     const size_t workspace = limits->workspace < few ? limits->workspace : few;
 

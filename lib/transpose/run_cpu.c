@@ -5,9 +5,8 @@
 #include <config.h>
 #endif
 
-#include "blocks_cpu.h"
 #include "lib/cpu/cpu.h"
-#include "run_inplace_cpu.h"
+#include "team_cpu.h"
 
 /* Append to a text that has room. */
 static char *put(char *to, const char *text)

@@ -6,9 +6,7 @@
 #include <config.h>
 #endif
 
-#include "blocks_cpu.h"
-#include "inplace_view.h"
-#include "run_inplace_cpu.h"
+#include "team_cpu.h"
 
 /* ---- squares, and the move ----------------------------------------------------------------- */
 
@@ -37,8 +35,8 @@ static void move_slots(char *a, int64_t size, int64_t total, int64_t width_in, i
     }
 }
 
-/* Two blocks that mirror each other are copied to scratch and transposed back, each to the other's
- * place. Thread t of T takes the block rows t, t + T, ..., which evens out their lengths. */
+/* Pairs of blocks that mirror each other are copied to scratch and transposed, each to the other's
+ * place. Thread t of T takes block rows t, t + T, ..., which evens out their lengths. */
 static void swap_blocks(const job_t *job, thread_t me)
 {
     tilemm__transpose_block_t *const transpose = job->kernels->block[job->plan->kind];
@@ -96,7 +94,7 @@ static inline int64_t source(const permutation_t *map, int64_t i)
     }
 }
 
-/* A piece is part of a row, a run or an element. Whole ones are worth a copy without a call. */
+/* A piece is part of a row, a run or an element. The usual sizes are copied without a call. */
 static inline void copy_piece(char *restrict dst, const char *restrict src, size_t bytes)
 {
     if (bytes == TILEMM__TRANSPOSE_RUN)
@@ -114,13 +112,13 @@ static inline __attribute__((always_inline)) void prefetch_piece(const char *pie
     __builtin_prefetch(piece + bytes - 1, 1);
 }
 
-/* Permute `count` pieces, `step` bytes apart, along the cycles of the permutation. Scratch is a
- * bit for each piece, set when it has been dealt with. Where that is too little a cycle belongs to
- * its least piece, which is found by walking the cycle from each, until one less is met. */
+/* Permute `count` pieces, `step` bytes apart, cycle by cycle. Scratch has a bit for each piece, set
+ * once it is in place. Without room for that, a cycle is moved from its lowest piece on, which is
+ * found by walking the cycle from each piece until a lower one is met. */
 static void permute(char *base, int64_t count, int64_t step, size_t piece, permutation_t map,
                     unsigned char *scratch, size_t scratch_bytes)
 {
-    /* No hardware foresees where a cycle goes: large pieces are prefetched AHEAD steps before. */
+    /* The hardware cannot prefetch along a cycle: large pieces are prefetched AHEAD steps early. */
     enum { AHEAD = 32 };
     unsigned char *const done = (size_t)tilemm__div_up(count, 8) <= scratch_bytes ? scratch : NULL;
     const int far = piece >= 64;
@@ -228,19 +226,17 @@ static void run_cycles(const job_t *job, int backward)
 {
     const tilemm__transpose_args_t *const args = job->args;
     const int64_t ld = backward ? args->ld_dst : args->ld_src;
-    tilemm__inplace_t view;
+    const tilemm__inplace_t *const view = &job->plan->cycles.view;
 
-    tilemm__inplace_init(&view, backward ? args->cols : args->rows,
-                         backward ? args->rows : args->cols);
 #pragma omp parallel num_threads(job->plan->threads)
     {
         const thread_t me = of_team();
 
-        permute_columns(job, me, &view, args->dst, ld, backward, backward);
+        permute_columns(job, me, view, args->dst, ld, backward, backward);
 #pragma omp barrier
-        shuffle_rows(job, me, &view, args->dst, ld, backward);
+        shuffle_rows(job, me, view, args->dst, ld, backward);
 #pragma omp barrier
-        permute_columns(job, me, &view, args->dst, ld, !backward, backward);
+        permute_columns(job, me, view, args->dst, ld, !backward, backward);
     }
 }
 
@@ -267,8 +263,7 @@ static void transpose_slabs(const job_t *job, thread_t me)
     }
 }
 
-/* Then, or before, the runs change places; each thread takes a slice of every run, from line to
- * line. */
+/* Then, or before, the runs change places; each thread takes a slice of every run, whole lines. */
 static void transpose_runs(const job_t *job, thread_t me)
 {
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;
@@ -289,7 +284,7 @@ static void transpose_runs(const job_t *job, thread_t me)
             job->plan->scratch);
 }
 
-/* The fringe waits in the workspace, as it will be in the end, while the other rows are packed. */
+/* The fringe waits in the workspace, transposed, while the other rows are packed. */
 static void run_slabs(const job_t *job)
 {
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;

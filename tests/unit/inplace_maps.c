@@ -3,7 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "lib/transpose/inplace_view.h"
+#include "lib/transpose/plan_cpu.h"
 #include "tests/support/check.h"
 
 enum { MAX_SIDE = 40, MAX_SLOTS = MAX_SIDE * MAX_SIDE };

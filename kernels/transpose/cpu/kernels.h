@@ -1,9 +1,8 @@
 /* kernels.h - the CPU's transposing kernels: one table for each instruction set.
  *
  * Assumptions: pointers are aligned to the element, those of 16-byte elements to 8; leading
- * dimensions are counted in elements; source and destination do not overlap unless a function
- * says otherwise. Blocks are meant to be small enough to stay in a near cache: cutting a matrix
- * into blocks is the caller's part.
+ * dimensions count elements; source and destination do not overlap unless a function says
+ * otherwise. The caller cuts matrices into blocks that stay in a near cache.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_CPU_KERNELS_H
@@ -14,8 +13,7 @@
 
 #include "kernels/transpose/inplace.h"
 
-/* Which entry of a table: elements of 1, 2, 4, 8 and 16 bytes, and floats that are multiplied by
- * alpha as they are moved. */
+/* Entries of a table: elements of 1, 2, 4, 8 and 16 bytes, and floats multiplied by alpha. */
 enum { TILEMM__TRANSPOSE_SCALED = 5, TILEMM__TRANSPOSE_KINDS = 6 };
 
 /* Adjacent columns that are skewed together: rows of up to 128 bytes, two cache lines. */
@@ -30,8 +28,7 @@ static inline int64_t tilemm__skew_cols(size_t elem_size)
 
 /* Hints to a block kernel. */
 enum {
-    TILEMM__BLOCK_STREAM = 1, /* write around the caches: dst and its rows must be aligned to
-                                 vector_bytes */
+    TILEMM__BLOCK_STREAM = 1, /* write around the caches; rows of dst aligned to vector_bytes */
     TILEMM__BLOCK_NEAR = 2    /* the source is in a near cache already */
 };
 

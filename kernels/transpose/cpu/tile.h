@@ -9,11 +9,11 @@
  *     V = 32, e = 8:   load      | 00 01 | 20 21 |   interleave   | 00 10 | 20 30 |
  *                                | 10 11 | 30 31 |                | 01 11 | 21 31 |
  *
- * No round's shuffle crosses a lane, so the same rounds serve every width. Where
- * V = 64 four tiles that lie side by side are loaded by half vectors, and lanes change places after
- * the rounds: fewer loads, and each cache line is read while it is there. Ragged edges are covered
- * by tiles that overlap their neighbours and write the same values again, blocks of fewer rows than
- * a tile by tiles with V = 16, blocks of less than 16 / e rows or columns element by element.
+ * No round's shuffle crosses a lane, so the same rounds serve every width. Where V = 64, four tiles
+ * side by side are loaded by half vectors, and lanes change places after the rounds: fewer loads,
+ * and each cache line is read at once. At ragged edges tiles overlap their neighbours and write the
+ * same values again; blocks of fewer rows than a tile have tiles with V = 16, blocks of less than
+ * 16 / e rows or columns are moved element by element.
  *
  * Before including this an instruction set's file defines
  *   TILE_TABLE            the name of its table
@@ -24,9 +24,7 @@
  *                         (V = 64 only)
  *   TILE_STREAM(p, v)     store around the caches to an aligned address, and
  *   TILE_FENCE()          order such stores before later ones; both or neither.
- * No intrinsic appears here. All functions are static: objects compiled for different instruction
- * sets share no code.
- *
+ * All functions are static: objects compiled for different instruction sets share no code.
  * Assumptions: as in kernels.h.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -45,8 +43,7 @@
 #endif
 
 #define TILE_INLINE static inline __attribute__((always_inline))
-/* Short loops run a quarter slower where they lie badly in the cache's lines: not by the linker's
- * luck. */
+/* Short loops run a quarter slower where they lie badly in the cache's lines. */
 #define TILE_ALIGNED __attribute__((aligned(64)))
 
 #define TILE_PASTE_(x, y) x##_##y
@@ -316,9 +313,8 @@ TILE_INLINE void NAME(small_tile)(const char *src, int64_t src_step, char *dst, 
 }
 #endif
 
-/* `tiles` times SQUARE rows of the result, from end to end. Where the rows of the source are no
- * whole number of tiles the last tile overlaps the one before it. `next`, if not NULL, is what is
- * prefetched meanwhile, row by row. */
+/* `tiles` times SQUARE rows of the result, from end to end. The last tile may overlap the one
+ * before it. `next`, if not NULL, is prefetched meanwhile, row by row. */
 TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, char *dst,
                              int64_t dst_step, float alpha, int stream, int tiles, const char *next)
 {
@@ -346,8 +342,8 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
             i = rows - i < SQUARE ? rows - SQUARE : i;
             for (int t = 0; t < tiles; t++)
                 NAME(small_tile)
-                (src + i * src_step + t * 16, src_step, dst + t * SQUARE * dst_step + i * TILE_ELEM,
-                 dst_step, alpha);
+            (src + i * src_step + t * 16, src_step, dst + t * SQUARE * dst_step + i * TILE_ELEM,
+             dst_step, alpha);
             i += SQUARE;
         }
         return;
@@ -379,24 +375,23 @@ static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_
         char *const to = dst;
         int64_t j = 0;
 
-        /* Four tiles side by side use up whole cache lines of the source while they are there. A
-         * source that is near anyway is read for few rows of the result at a time. */
+        /* Four tiles side by side read whole cache lines of the source at once. A source in a near
+         * cache is read for few rows of the result at a time. */
         if (hints & TILEMM__BLOCK_NEAR) {
             if (hints & TILEMM__BLOCK_STREAM)
                 for (; cols - j >= SQUARE; j += SQUARE)
                     NAME(strip)
-                    (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 1,
-                     NULL);
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 1, NULL);
         } else if (hints & TILEMM__BLOCK_STREAM) {
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
                 NAME(strip)
-                (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 4,
-                 next ? (const char *)next + j * TILE_ELEM : NULL);
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 4,
+             next ? (const char *)next + j * TILE_ELEM : NULL);
         } else {
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
                 NAME(strip)
-                (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 4,
-                 next ? (const char *)next + j * TILE_ELEM : NULL);
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 4,
+             next ? (const char *)next + j * TILE_ELEM : NULL);
         }
         while (j < cols) {
             j = cols - j < SQUARE ? cols - SQUARE : j;
@@ -452,8 +447,8 @@ static TILE_ALIGNED void NAME(skew)(int64_t m, int64_t cols, void *matrix, int64
         ROWS = TILEMM__SKEW_COLS,
         PREFETCH = 16
     };
-    /* The rows from the present one to the one that the last column is taken from, in a ring of
-     * ROWS rows; and the first rows, which the last ones need when they are overwritten. */
+    /* The rows from the present one to the last column's source, in a ring of ROWS rows; and the
+     * first rows, which the last ones need after they are overwritten. */
     ELEM ring[ROWS * WIDTH], first[ROWS * WIDTH];
     ELEM *const base = matrix;
     const size_t bytes = (size_t)cols * sizeof(ELEM);
@@ -471,7 +466,7 @@ static TILE_ALIGNED void NAME(skew)(int64_t m, int64_t cols, void *matrix, int64
         const unsigned here = (unsigned)(i % ROWS * WIDTH);
         ELEM *restrict const out = base + i * ld;
 
-        /* Rows are far from each other: the hardware does not foresee the next. */
+        /* Rows are too far from each other for the hardware to prefetch the next. */
         if (next + PREFETCH < m) {
             __builtin_prefetch(base + (next + PREFETCH) * ld, 1);
             __builtin_prefetch(base + (next + PREFETCH) * ld + cols - 1, 1);

@@ -34,20 +34,20 @@ template <typename unit, bool LONG>
 struct part {
     enum { COUNT = RUN_BYTES / 32 / sizeof(unit) };
     const tilemm__transpose_chains_t *c;
+    int64_t run_bytes;
     int64_t first; /* byte of the run */
-    int units;     /* in the piece that the lane and those above it have */
+    int units;     /* from the lane's first one to the end of the piece */
 
     __device__ __forceinline__ part(const tilemm__transpose_chains_t *of, uint32_t piece)
-        : c(of), first(LONG ? (int64_t)piece * RUN_BYTES : 0),
-          units(LONG ? (int)(min(of->run_bytes - first, (int64_t)RUN_BYTES) / sizeof(unit)) -
-                           (int)threadIdx.x % 32
-                     : 0)
+        : c(of), run_bytes(LONG ? of->run_bytes : RUN_BYTES), first((int64_t)piece * RUN_BYTES),
+          units((int)(min(run_bytes - first, (int64_t)RUN_BYTES) / sizeof(unit)) -
+                (int)threadIdx.x % 32)
     {
     }
 
     __device__ __forceinline__ unit *slot(uint32_t k) const
     {
-        int64_t at = LONG ? (int64_t)k * c->run_bytes + first : (int64_t)k * RUN_BYTES;
+        int64_t at = k * run_bytes + first;
 
         if (c->gap_bytes)
             at += k / c->slabs * c->gap_bytes;
@@ -56,9 +56,7 @@ struct part {
 
     __device__ __forceinline__ unit *saved(uint32_t sample) const
     {
-        return (unit *)((unsigned char *)c->saved +
-                        (LONG ? sample * c->run_bytes + first : (int64_t)sample * RUN_BYTES)) +
-               threadIdx.x % 32;
+        return (unit *)((unsigned char *)c->saved + sample * run_bytes + first) + threadIdx.x % 32;
     }
 
     __device__ __forceinline__ void get(unit (&v)[COUNT], const unit *from) const

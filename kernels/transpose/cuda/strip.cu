@@ -61,25 +61,24 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
         const int batch = (int)min((int64_t)p.tile_batch, p.batch - b0);
         const int rows = (int)min((int64_t)height, p.rows - r0);
         const int cols = (int)min((int64_t)width, p.cols - c0);
-        int line, x, there;
+        int there;
 
         if (t != blockIdx.x)
             __syncthreads();
-        line = threadIdx.x >> s.in.log_lanes;
-        x = (threadIdx.x & ((1 << s.in.log_lanes) - 1)) * s.in.unit;
         there = !s.in.each ? batch * area : s.in.each == 1 ? rows * cols : cols;
-        while (line < s.in.lines) {
+        for (walk_t at = walk_from(&s.in); at.line < s.in.lines;) {
             uint32_t w[TOGETHER][4];
             int to[TOGETHER], count[TOGETHER];
 
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
-                const int b = (int)divided((uint32_t)line, s.in.by_each), r = line - b * s.in.each;
+                const int b = (int)divided((uint32_t)at.line, s.in.by_each);
+                const int r = at.line - b * s.in.each;
 
-                count[k] = line < s.in.lines && b < batch && r < rows ? there - x : 0;
-                to[k] = line * s.in.length + x;
+                count[k] = at.line < s.in.lines && b < batch && r < rows ? there - at.x : 0;
+                to[k] = at.line * s.in.length + at.x;
                 if (count[k] > 0) {
-                    const element *q = src + (b * p.stride_src + r * p.ld_src + x);
+                    const element *q = src + (b * p.stride_src + r * p.ld_src + at.x);
 
                     if (s.in.unit == 1)
                         *(element *)w[k] = *q;
@@ -91,11 +90,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
                             ((element *)w[k])[e] = e < count[k] ? q[e] : element();
                     }
                 }
-                x += s.in.unit << s.in.log_lanes;
-                if (x >= s.in.length) {
-                    x = (threadIdx.x & ((1 << s.in.log_lanes) - 1)) * s.in.unit;
-                    line += THREADS >> s.in.log_lanes;
-                }
+                walk_on(&s.in, &at);
             }
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
@@ -115,11 +110,11 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
             }
         }
         __syncthreads();
-        line = threadIdx.x >> s.out.log_lanes;
-        x = (threadIdx.x & ((1 << s.out.log_lanes) - 1)) * s.out.unit;
         there = !s.out.each ? batch * area : s.out.each == 1 ? rows * cols : rows;
-        while (line < s.out.lines) {
-            int b = (int)divided((uint32_t)line, s.out.by_each), c = line - b * s.out.each, r = x;
+        for (walk_t at = walk_from(&s.out); at.line < s.out.lines; walk_on(&s.out, &at)) {
+            const int x = at.x;
+            int b = (int)divided((uint32_t)at.line, s.out.by_each), c = at.line - b * s.out.each;
+            int r = x;
             element *q = dst + (b * p.stride_dst + c * p.ld_dst + x);
             const int count = b < batch && c < cols ? there - x : 0;
             int f;
@@ -168,11 +163,6 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
                         }
                     }
                 }
-            }
-            x += s.out.unit << s.out.log_lanes;
-            if (x >= s.out.length) {
-                x = (threadIdx.x & ((1 << s.out.log_lanes) - 1)) * s.out.unit;
-                line += THREADS >> s.out.log_lanes;
             }
         }
     }

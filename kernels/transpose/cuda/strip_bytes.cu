@@ -74,29 +74,6 @@ static __device__ __forceinline__ void exchange(uint32_t (&w)[4], int by)
     }
 }
 
-/* A thread's way along the lines of a side. */
-typedef struct {
-    int line, x;
-} walk_t;
-
-static __device__ __forceinline__ walk_t walk_from(const tilemm__strip_buffer_t *side)
-{
-    walk_t at;
-
-    at.line = threadIdx.x >> side->log_lanes;
-    at.x = (threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit;
-    return at;
-}
-
-static __device__ __forceinline__ void walk_on(const tilemm__strip_buffer_t *side, walk_t *at)
-{
-    at->x += side->unit << side->log_lanes;
-    if (at->x >= side->length) {
-        at->x = (threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit;
-        at->line += THREADS >> side->log_lanes;
-    }
-}
-
 /* Where a unit lies in memory, in elements from the tile's first one, and how many elements are
  * there of it and behind it, of `rows` lines of a matrix, `batch` matrices. */
 static __device__ __forceinline__ int place(const tilemm__strip_buffer_t *side, walk_t at,

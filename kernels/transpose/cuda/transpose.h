@@ -1,9 +1,7 @@
-/* transpose.h - the transpose kernels' parameters and launchers.
+/* transpose.h - the transpose kernels' parameters, which a plan fills in, and launchers.
  *
- * A plan fills these structs in (lib/transpose/plan_cuda.h), a launcher looks up the row of
- * variants.h and launches its kernel. Pointers are device addresses; sizes, strides and leading
- * dimensions count elements of 1, 2, 4, 8 or 16 bytes. Operands are aligned to the element, those
- * of 16 bytes to 8 at least.
+ * Pointers are device addresses; sizes, strides and leading dimensions count elements of 1, 2, 4, 8
+ * or 16 bytes. Operands are aligned to the element, those of 16 bytes to 8 at least.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_CUDA_TRANSPOSE_H
@@ -50,7 +48,7 @@ typedef struct {
     int unit_in, unit_out;                /* bytes of an access on either side */
 } tilemm__transpose_tiles_t;
 
-/* Division of x < 2^31 by d < 2^31, without dividing: magic is floor(2^(32 + shift) / d) + 1, where
+/* Division of x < 2^31 by d < 2^31 as a product: magic is floor(2^(32 + shift) / d) + 1, where
  * 2^shift < d <= 2^(shift + 1), so the error x / 2^(32 + shift) of the product is below 1 / d. */
 typedef struct {
     uint32_t magic; /* 0 for d = 1 */
@@ -90,8 +88,8 @@ typedef struct {
 /* How lanes transpose a strip of elements of 1 or 2 bytes, each `together` lines of it: matrices;
  * or in each of `groups` matrices columns, or rows. Element (x, y) of line i is number
  * x + y tile_cols + i in_line as it comes, and y + x tile_rows + i out_line as it goes. A warp
- * takes 32 lanes' lines, of which there are `sets` in a group; where that leaves warps idle,
- * `parts` warps each take `elements` of the lines' elements. */
+ * takes the lines of 32 lanes, `sets` times in a group; or, so that no warp is idle, `parts` warps
+ * each take `elements` of the lines' elements. */
 typedef struct {
     int groups, lines, together, sets;
     int in_line, out_line;
