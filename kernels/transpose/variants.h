@@ -110,12 +110,15 @@
     X(slabs, 32x64x8, 8, 32, 64, 16, 8, 128, 0)                                                    \
     X(slabs, 16x64x16, 16, 16, 64, 16, 8, 128, 0)
 
-/* Of the three kernels that move runs. */
-#define TILEMM__TRANSPOSE_RUN_ROWS(X, method, threads)                                             \
+/* For runs and slots that are aligned to 1, 2, 4 and 8 bytes. */
+#define TILEMM__TRANSPOSE_UNIT_ROWS(X, method, threads)                                            \
     X(method, x1, 1, 0, 0, 1, 1, threads, 0)                                                       \
     X(method, x2, 2, 0, 0, 2, 2, threads, 0)                                                       \
     X(method, x4, 4, 0, 0, 4, 4, threads, 0)                                                       \
-    X(method, x8, 8, 0, 0, 8, 8, threads, 0)                                                       \
+    X(method, x8, 8, 0, 0, 8, 8, threads, 0)
+
+#define TILEMM__TRANSPOSE_RUN_ROWS(X, method, threads)                                             \
+    TILEMM__TRANSPOSE_UNIT_ROWS(X, method, threads)                                                \
     X(method, x1_long, 1, 0, 0, 1, 1, threads, 1)                                                  \
     X(method, x2_long, 2, 0, 0, 2, 2, threads, 1)                                                  \
     X(method, x4_long, 4, 0, 0, 4, 4, threads, 1)                                                  \
@@ -125,12 +128,8 @@
 #define TILEMM__TRANSPOSE_CHAINS_ROWS(X) TILEMM__TRANSPOSE_RUN_ROWS(X, chains, 32)
 #define TILEMM__TRANSPOSE_CYCLES_ROWS(X) TILEMM__TRANSPOSE_RUN_ROWS(X, cycles, 256)
 
-/* Of both halves of the move. */
 #define TILEMM__TRANSPOSE_MOVE_ROWS(X, method)                                                     \
-    X(method, x1, 1, 0, 0, 1, 1, 256, 0)                                                           \
-    X(method, x2, 2, 0, 0, 2, 2, 256, 0)                                                           \
-    X(method, x4, 4, 0, 0, 4, 4, 256, 0)                                                           \
-    X(method, x8, 8, 0, 0, 8, 8, 256, 0)                                                           \
+    TILEMM__TRANSPOSE_UNIT_ROWS(X, method, 256)                                                    \
     X(method, x16, 16, 0, 0, 16, 8, 256, 0)
 
 #define TILEMM__TRANSPOSE_MOVE_OUT_ROWS(X) TILEMM__TRANSPOSE_MOVE_ROWS(X, move_out)

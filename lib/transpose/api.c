@@ -19,18 +19,11 @@ typedef struct {
     tilemm__transpose_args_t args;
 } call_t;
 
-static __attribute__((noinline)) int explain_elem_size(tilemm_t ctx, const char *where,
-                                                       size_t elem_size)
-{
-    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
-                 "%s: elem_size = %zu, must be 1, 2, 4, 8 or 16 bytes", where, elem_size);
-    return 0;
-}
-
 TILEMM__QUICK int check_elem_size(tilemm_t ctx, const char *where, size_t elem_size)
 {
     return (elem_size > 0 && elem_size <= 16 && (elem_size & (elem_size - 1)) == 0) ||
-           explain_elem_size(ctx, where, elem_size);
+           !tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                         "%s: elem_size = %zu, must be 1, 2, 4, 8 or 16 bytes", where, elem_size);
 }
 
 static int is_aligned(const void *pointer, size_t elem_size)

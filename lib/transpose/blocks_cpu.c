@@ -1,10 +1,6 @@
 /* blocks_cpu.c - matrices that are taken block by block on the CPU: one thread's part.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "team_cpu.h"
 
 typedef struct {

@@ -1,10 +1,6 @@
 /* plan_cpu.c - which kernel transposes on the CPU, in which blocks, on how many threads.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "plan_cpu.h"
 
 #include "kernels/cpu.h"
@@ -18,14 +14,9 @@ typedef tilemm__transpose_cpu_blocks_t blocks_t;
 
 int tilemm__transpose_kind(const tilemm__transpose_args_t *args)
 {
-    int kind = 0;
-
     /* Multiplying by 1 is moving. */
-    if (args->scaled && args->alpha != 1.0f)
-        return TILEMM__TRANSPOSE_SCALED;
-    while ((size_t)1 << kind < args->elem_size)
-        kind++;
-    return kind;
+    return args->scaled && args->alpha != 1.0f ? TILEMM__TRANSPOSE_SCALED
+                                               : __builtin_ctzll(args->elem_size);
 }
 
 /* The least power of two that is not less than x. */
@@ -60,13 +51,6 @@ static double bytes_moved(const tilemm__transpose_args_t *args)
            (double)args->elem_size;
 }
 
-/* Bytes that the last cache still holds: half of it, or less where many cores, or several virtual
- * machines, share it. */
-static double near_bytes(const tilemm__cpu_traits_t *traits)
-{
-    return (double)tilemm__min((int64_t)(traits->l3_bytes / 2), 64 << 20);
-}
-
 static void limit_threads(plan_t *plan, double limit)
 {
     if (plan->threads > limit)
@@ -94,7 +78,6 @@ static void plan_copy(const tilemm__transpose_args_t *args, plan_t *plan)
         b->rows = 1;
         b->ld_src = b->ld_dst = b->cols;
     }
-    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
     /* Long pieces, so that memcpy can choose its method. */
     b->block_cols = b->cols;
     if (b->rows * b->batch_count < plan->threads)
@@ -116,7 +99,10 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     const int64_t line = 64 / size;
     /* Rows of the source that make long pieces, and fewer that make none. */
     enum { LINES_ROWS = 1024, LINES_LEAST = 512 };
-    const int far = bytes_moved(args) > near_bytes(traits);
+    /* The last cache still holds half of its size, or less where many cores, or several virtual
+     * machines, share it. */
+    const int far =
+        bytes_moved(args) > (double)tilemm__min((int64_t)(traits->l3_bytes / 2), 64 << 20);
 
     /* A skinny matrix gets skinny blocks of the same size. */
     b->block_rows = b->block_cols = side;
@@ -126,7 +112,6 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         b->block_cols = side * (side / power_of_two(b->rows));
     b->block_rows = tilemm__min(b->block_rows, b->rows);
     b->block_cols = tilemm__min(b->block_cols, b->cols);
-    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
     /* Blocks of a large matrix that are many for some threads and none for others. */
     while (plan->threads > 1 && tilemm__transpose_tasks(b) < plan->threads &&
            (b->block_rows > 4 * line || b->block_cols > 4 * line)) {
@@ -196,7 +181,6 @@ static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__limits
         tilemm__min(block_side(limits->cpu->l2_bytes / 32, size), power_of_two(args->rows));
 
     plan->method = TILEMM__TRANSPOSE_CPU_SWAP;
-    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
     take_scratch(plan, 2 * block_bytes(side, side, size), workspace);
     while (!plan->scratch && 2 * block_bytes(side, side, size) > TILEMM__TRANSPOSE_STACK)
         side /= 2;
@@ -221,12 +205,11 @@ static int plan_slabs(const tilemm__transpose_args_t *args, size_t workspace, pl
 
         if (fringe_bytes > workspace)
             continue;
-        limit_threads(plan, bytes_moved(args) / bytes_per_thread);
         take_scratch(plan, slab > bits ? slab : bits, workspace - fringe_bytes);
         if (!plan->scratch)
             continue;
         plan->method = TILEMM__TRANSPOSE_CPU_SLABS;
-        plan->slabs = (tilemm__transpose_cpu_slabs_t){m, n, height, fringe};
+        plan->slabs = (tilemm__transpose_cpu_slabs_t){forward, m, n, height, fringe};
         plan->workspace = fringe_bytes;
         plan->tile_rows = (int)height;
         return 1;
@@ -266,17 +249,18 @@ static void plan_cycles(const tilemm__transpose_args_t *args, size_t workspace, 
     plan->cycles.cols = tilemm__min(n, tilemm__skew_cols(args->elem_size));
     plan->tile_rows = TILEMM__SKEW_COLS;
     plan->tile_cols = (int)tilemm__skew_cols(args->elem_size);
-    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
     take_scratch(plan, row > bits ? row : bits, workspace);
 }
 
 /* ---- the plans ---------------------------------------------------------------------------- */
 
-static plan_t plan_of(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits)
+/* What all methods begin with. */
+static void plan_start(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
+                       plan_t *plan)
 {
     const int size = (int)args->elem_size;
 
-    return (plan_t){
+    *plan = (plan_t){
         .kind = tilemm__transpose_kind(args),
         .threads = limits->threads < 1 ? 1 : limits->threads,
         .tile_rows = limits->kernels->transpose->vector_bytes / size,
@@ -287,6 +271,7 @@ static plan_t plan_of(const tilemm__transpose_args_t *args, const tilemm__limits
                    .ld_src = args->ld_src,
                    .ld_dst = args->ld_dst},
     };
+    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
 }
 
 static void plan_fill(const tilemm__transpose_args_t *args, plan_t *plan)
@@ -303,7 +288,7 @@ static void plan_fill(const tilemm__transpose_args_t *args, plan_t *plan)
 int tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
                                tilemm__transpose_cpu_plan_t *plan)
 {
-    *plan = plan_of(args, limits);
+    plan_start(args, limits, plan);
     if (args->scaled && args->alpha == 0.0f) {
         plan_fill(args, plan);
     } else if (!args->trans) {
@@ -331,7 +316,7 @@ int tilemm__plan_transpose_inplace_cpu(const tilemm__transpose_args_t *args,
     const size_t few = (size_t)(args->rows * args->cols) * args->elem_size / 16;
     const size_t workspace = limits->workspace < few ? limits->workspace : few;
 
-    *plan = plan_of(args, limits);
+    plan_start(args, limits, plan);
     if (args->scaled && args->alpha == 0.0f) {
         plan_fill(args, plan);
     } else if (!args->trans || args->rows == 1 || args->cols == 1) {

@@ -41,6 +41,7 @@ typedef struct {
 enum { TILEMM__TRANSPOSE_RUN = 256 };
 
 typedef struct {
+    int forward;
     int64_t m, n;
     int64_t height, fringe;
 } tilemm__transpose_cpu_slabs_t;

@@ -14,22 +14,14 @@
 /* Where the workspace is for plans: only its alignment matters. */
 #define WORKSPACE ((void *)256)
 
-static int needs_no_permutation(const tilemm__transpose_args_t *args)
-{
-    return !args->trans || args->rows == 1 || args->cols == 1;
-}
-
-static int is_square(const tilemm__transpose_args_t *args)
-{
-    return args->trans && args->rows == args->cols;
-}
-
 /* What all parts of a plan are made from. */
 typedef struct {
     const tilemm__transpose_args_t *args;
     const tilemm__limits_t *limits;
     int size;           /* of an element */
     int64_t room;       /* bytes of workspace */
+    int square;         /* transposes a square */
+    int permutes;       /* transposes another matrix, and no vector */
     int forward;        /* see inplace.h, as of the next */
     int64_t m, n;       /* the view */
     int64_t ld_rows;    /* leading dimension of the layout whose rows are the view's, */
@@ -42,12 +34,15 @@ static problem_t problem_of(const tilemm__transpose_args_t *args, const tilemm__
 {
     const int forward = tilemm__inplace_forward(args->rows, args->cols);
     const int size = (int)args->elem_size;
+    const int transposes = args->trans && args->rows > 1 && args->cols > 1;
 
     return (problem_t){
         .args = args,
         .limits = limits,
         .size = size,
         .room = limits->workspace < INT64_MAX ? (int64_t)limits->workspace : INT64_MAX,
+        .square = transposes && args->rows == args->cols,
+        .permutes = transposes && args->rows != args->cols,
         .forward = forward,
         .m = forward ? args->rows : args->cols,
         .n = forward ? args->cols : args->rows,
@@ -73,8 +68,9 @@ static int plan_move(const problem_t *p, int64_t total, int64_t width_in, int64_
     return !tilemm__slots_agree(total, width_in, move->ld_in, width_out, move->ld_out);
 }
 
-/* The move through what the workspace has from byte `at` on. Returns 0, or -1 if that would take
- * too many intervals. */
+/* The move through the workspace from byte `at` on. Returns 0, or -1 if it takes too many
+ * intervals.
+ */
 static int plan_interval(const problem_t *p, int64_t at,
                          tilemm__transpose_inplace_cuda_plan_t *plan)
 {
@@ -104,20 +100,16 @@ static void plan_step(const problem_t *p, int trans, int64_t rows, int64_t cols,
                       int64_t ld_src, void *dst, int64_t ld_dst, int scaled,
                       tilemm__transpose_cuda_plan_t *plan)
 {
-    const tilemm__transpose_args_t args = {rows,
-                                           cols,
-                                           p->args->elem_size,
-                                           trans,
-                                           scaled,
-                                           p->args->alpha,
-                                           src,
-                                           dst,
-                                           ld_src,
-                                           ld_dst,
-                                           /* strides */ 0,
-                                           0,
-                                           /* batch_count */ 1};
+    tilemm__transpose_args_t args = *p->args;
 
+    args.rows = rows;
+    args.cols = cols;
+    args.trans = trans;
+    args.scaled = scaled;
+    args.src = src;
+    args.dst = dst;
+    args.ld_src = ld_src;
+    args.ld_dst = ld_dst;
     (void)tilemm__plan_transpose_cuda(&args, p->limits, plan);
 }
 
@@ -185,13 +177,13 @@ static void plan_chains(const problem_t *p, int64_t slabs, int64_t height, uint3
     plan->marks_bytes = (size_t)((slots - 1) / 32 + 1) * sizeof *chains->marks;
 }
 
-/* The bytes of workspace for the marks of that many runs, and where what follows them begins. */
+/* The bytes of workspace for the marks of `runs` runs. */
 static int64_t marks_room(int64_t runs)
 {
     return tilemm__round_up(runs / 8 + 4, 256);
 }
 
-/* Every how many runs one is saved, with so much room for them; 0 if it is too little. */
+/* One run of how many is saved, if `room` bytes hold the saved ones; 0 if no stride fits. */
 static uint32_t stride_for(int64_t runs, int64_t run_bytes, int64_t room)
 {
     int stride = cost.stride_least;
@@ -294,8 +286,8 @@ static int has_room(const problem_t *p, int64_t height)
            stride_for(slabs * p->n, height * p->size, room - marks_room(slabs * p->n));
 }
 
-/* Both passes, the first through the workspace. As few slabs as it has room for; if it can be had,
- * a number that leaves no fringe. Returns 0, or -1 if the workspace is too small. */
+/* Both passes, the first through the workspace: as few slabs as it has room for, and no fringe if
+ * possible. Returns 0, or -1 if the workspace is too small. */
 static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     const tilemm__transpose_args_t *args = p->args;
@@ -373,7 +365,7 @@ static int plan_moved(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
     if (plan_interval(p, 0, plan) != 0)
         return -1;
     set_name(plan, plan->move_in.variant, "");
-    if (is_square(p->args))
+    if (p->square)
         plan_swap(p, plan);
     return 0;
 }
@@ -393,18 +385,17 @@ static int is_allowed(const problem_t *p, const tilemm__transpose_inplace_cuda_p
     return tilemm__transpose_is_allowed(p->limits, plan->name);
 }
 
-/* The first way that limits->variant allows; if it allows none, the first that there is room for.
- */
-static int plan_way(const problem_t *p, int permutes, tilemm__transpose_inplace_cuda_plan_t *plan)
+/* The first way that limits->variant allows; or, if it allows none, that there is room for. */
+static int plan_way(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     static int (*const ways[2][3])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
         {plan_staged, plan_moved, NULL}, {plan_staged, plan_slab_kernel, plan_slabs_through}};
     const tilemm__transpose_inplace_cuda_plan_t start = *plan;
 
     for (int any = 0; any < 2; any++)
-        for (int i = 0; i < 3 && ways[permutes][i]; i++) {
+        for (int i = 0; i < 3 && ways[p->permutes][i]; i++) {
             *plan = start;
-            if (ways[permutes][i](p, plan) == 0 && (any || is_allowed(p, plan)))
+            if (ways[p->permutes][i](p, plan) == 0 && (any || is_allowed(p, plan)))
                 return TILEMM_SUCCESS;
         }
     return TILEMM_OUT_OF_MEMORY;
@@ -417,13 +408,12 @@ size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
     const problem_t p = problem_of(args, &limits);
     const int agree =
         tilemm__slots_agree(p.m * p.n, args->cols, args->ld_src, p.cols, args->ld_dst);
-    const int no_runs = needs_no_permutation(args) || is_square(args);
     int64_t want =
         tilemm__max(p.bytes / cost.workspace_share, tilemm__min(p.bytes, cost.workspace_bytes));
 
-    if ((args->scaled && args->alpha == 0.0f) || (agree && no_runs))
+    if ((args->scaled && args->alpha == 0.0f) || (agree && !p.permutes))
         return 0;
-    if (!no_runs && has_slab_kernel(&p)) {
+    if (p.permutes && has_slab_kernel(&p)) {
         const int64_t runs = p.m * p.n / (TILEMM__RUN_BYTES / p.size);
         int64_t counts_at, marks_at;
 
@@ -448,15 +438,15 @@ int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
     plan->scale = scale;
     plan_step(&p, 0, p.rows, p.cols, args->dst, args->ld_dst, args->dst, args->ld_dst, scale,
               &plan->scaling);
-    if (zero || (!moves && needs_no_permutation(args))) { /* scale, fill, or do nothing */
+    if (zero || (!moves && !p.square && !p.permutes)) { /* scale, fill, or do nothing */
         snprintf(plan->name, sizeof plan->name, "%s", scale ? plan->scaling.name : "");
         return TILEMM_SUCCESS;
     }
-    if (is_square(args) && !moves) {
+    if (p.square && !moves) {
         plan_swap(&p, plan);
         return TILEMM_SUCCESS;
     }
-    const int status = plan_way(&p, !needs_no_permutation(args) && !is_square(args), plan);
+    const int status = plan_way(&p, plan);
     if (status != TILEMM_SUCCESS) /* what there is a plan with, for any problem */
         plan->workspace = (size_t)tilemm__min(p.bytes, 65536 + 128 * p.n + p.bytes / 64);
     return status;

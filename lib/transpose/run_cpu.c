@@ -1,10 +1,6 @@
 /* run_cpu.c - transpositions on the CPU, as the plan says.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "lib/cpu/cpu.h"
 #include "team_cpu.h"
 

@@ -2,10 +2,6 @@
  * the cycles of kernels/transpose/inplace.h.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "team_cpu.h"
 
 /* ---- squares, and the move ----------------------------------------------------------------- */
@@ -247,9 +243,9 @@ static void transpose_slabs(const job_t *job, thread_t me)
 {
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;
     const int64_t size = (int64_t)job->args->elem_size;
-    const int forward = tilemm__inplace_forward(job->args->rows, job->args->cols);
-    const int64_t rows = forward ? x->height : x->n, cols = forward ? x->n : x->height;
-    const int64_t ld = forward ? tilemm__transpose_block_ld(x->n, job->args->elem_size) : x->height;
+    const int64_t rows = x->forward ? x->height : x->n, cols = x->forward ? x->n : x->height;
+    const int64_t ld =
+        x->forward ? tilemm__transpose_block_ld(x->n, job->args->elem_size) : x->height;
     char *const scratch = job->workspace + (size_t)me.number * job->plan->scratch;
     int64_t slab, end;
 
@@ -268,17 +264,16 @@ static void transpose_runs(const job_t *job, thread_t me)
 {
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;
     const int64_t run = x->height * (int64_t)job->args->elem_size, slabs = x->m / x->height;
-    const int forward = tilemm__inplace_forward(job->args->rows, job->args->cols);
     const int64_t slices = tilemm__min(me.of, run / 64), skew = -(uintptr_t)job->args->dst % 64;
     const permutation_t map = {
-        .which = TRANSPOSE, .by = forward ? slabs : x->n, .other = forward ? x->n : slabs};
+        .which = TRANSPOSE, .by = x->forward ? slabs : x->n, .other = x->forward ? x->n : slabs};
     char *const a = job->args->dst;
-    int64_t begin, end;
 
     if (me.number >= slices)
         return;
-    begin = me.number ? me.number * run / slices / 64 * 64 + skew : 0;
-    end = me.number + 1 < slices ? (me.number + 1) * run / slices / 64 * 64 + skew : run;
+    const int64_t begin = me.number ? me.number * run / slices / 64 * 64 + skew : 0;
+    const int64_t end =
+        me.number + 1 < slices ? (me.number + 1) * run / slices / 64 * 64 + skew : run;
     permute(a + begin, slabs * x->n, run, (size_t)(end - begin), map,
             (unsigned char *)job->workspace + (size_t)me.number * job->plan->scratch,
             job->plan->scratch);
@@ -295,7 +290,7 @@ static void run_slabs(const job_t *job)
     char *const a = job->args->dst;
     char *const kept = job->workspace + (size_t)job->plan->threads * job->plan->scratch;
 
-    if (tilemm__inplace_forward(job->args->rows, job->args->cols)) {
+    if (x->forward) {
         if (fringe)
             transpose(fringe, n, a + full * n * size, n, kept, fringe, alpha, 0, NULL);
         on_threads(job, transpose_slabs);

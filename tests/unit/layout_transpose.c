@@ -36,62 +36,36 @@ static void check_free(const int *address, int bytes, int load, const char *what
     CHECK(conflicts == 0, "%s of %d-byte elements: %d conflicts", what, size, conflicts);
 }
 
-/* Chunks as threads of a block store and read them. */
-static void test_tile(int size, int chunk, int edge, int threads)
+/* The tile of rows x cols elements, in chunks, as threads of a block store and read it; for shifted
+ * reads also from the next chunk on. */
+static void test_tile(int size, int chunk, int rows, int cols, int shifted)
 {
-    const int v = chunk / size, q = edge / v, steps = threads / q;
+    const int v = chunk / size, across = cols / v, down = rows / v;
     static unsigned char seen[256 * 256];
     int address[LANES];
 
     memset(seen, 0, sizeof seen);
-    for (int first = 0; first < threads; first += LANES) {
-        for (int s = 0; s < q / steps; s++)
-            for (int j = 0; j < v; j++) {
-                for (int lane = 0; lane < LANES; lane++) {
-                    const int x = (first + lane) % q, y = (first + lane) / q + s * steps;
-                    const int slot = tilemm__transpose_chunk(x * v + j, y, q, v);
+    for (int first = 0; first < across * down; first += LANES)
+        for (int j = 0; j < v; j++) {
+            for (int lane = 0; lane < LANES; lane++) {
+                const int t = first + lane;
+                const int slot = tilemm__transpose_chunk(t % across * v + j, t / across, down, v);
 
-                    CHECK(slot >= 0 && slot < edge * q && !seen[slot]++, "slot %d", slot);
-                    address[lane] = slot * chunk;
-                }
-                check_free(address, chunk, 0, "a store to a tile", size);
+                CHECK(slot >= 0 && slot < cols * down && !seen[slot]++, "slot %d", slot);
+                address[lane] = slot * chunk;
             }
-        for (int s = 0; s < edge / steps; s++) {
-            for (int lane = 0; lane < LANES; lane++)
-                address[lane] = tilemm__transpose_chunk((first + lane) / q + s * steps,
-                                                        (first + lane) % q, q, v) *
-                                chunk;
+            check_free(address, chunk, 0, "a store to a tile", size);
+        }
+    for (int first = 0; first < cols * down; first += LANES)
+        for (int next = 0; next <= shifted; next++) {
+            for (int lane = 0; lane < LANES; lane++) {
+                const int t = first + lane;
+
+                address[lane] =
+                    tilemm__transpose_chunk(t / down, (t + next) % down, down, v) * chunk;
+            }
             check_free(address, chunk, 0, "a load from a tile", size);
         }
-    }
-}
-
-/* The tile of shifted chunks, rows x cols: stored as above, and read as two chunks that follow each
- * other, from any one on. */
-static void test_shifted_tile(int size, int chunk, int rows, int cols)
-{
-    const int v = chunk / size, across = cols / v, down = rows / v;
-    int address[LANES];
-
-    for (int j = 0; j < v; j++)
-        for (int first = 0; first < 256; first += LANES) {
-            for (int lane = 0; lane < LANES; lane++)
-                address[lane] = tilemm__transpose_chunk((first + lane) % across * v + j,
-                                                        (first + lane) / across % down, down, v) *
-                                chunk;
-            check_free(address, chunk, 0, "a store to a shifted tile", size);
-        }
-    for (int j = 0; j < cols; j++)
-        for (int first = 0; first < down; first += LANES)
-            for (int second = 0; second < 2; second++) {
-                for (int lane = 0; lane < LANES; lane++)
-                    address[lane] =
-                        lane < down
-                            ? tilemm__transpose_chunk(j, (first + lane + second) % down, down, v) *
-                                  chunk
-                            : -1;
-                check_free(address, chunk, 0, "a load from a shifted tile", size);
-            }
 }
 
 /* A tile of rows x cols elements, one by one: filled along its rows, as they lie in memory, by
@@ -187,7 +161,7 @@ static void test_strip_tile(int size)
 
 /* ---- strips of elements of 1 and 2 bytes ---------------------------------------------------- */
 
-/* A side's buffer: how far apart lanes' lines are in it, in bytes. */
+/* Where a byte is in a side's buffer, for lanes whose lines are `stride` bytes apart. */
 static int strip_at(int byte, int stride)
 {
     return byte ^ tilemm__strip_swizzle(byte / 128 / tilemm__strip_period(stride),
@@ -283,12 +257,15 @@ static void test_strips(int size)
 
     for (int i = 0; i < (int)(sizeof shapes / sizeof shapes[0]); i++) {
         const int64_t rows = shapes[i][0], cols = shapes[i][1];
-        const tilemm__transpose_args_t args = {
-            rows,        cols,        (size_t)size, /* trans */ 1, /* scaled */ 0, /* alpha */ 1.0f,
-            (void *)256, (void *)256, cols,         rows,          rows * cols,    rows * cols,
-            shapes[i][2]};
+        tilemm__transpose_args_t args = {.rows = rows, .cols = cols, .trans = 1};
         tilemm__transpose_cuda_plan_t plan;
 
+        args.elem_size = (size_t)size;
+        args.batch_count = shapes[i][2];
+        args.src = args.dst = (void *)256;
+        args.ld_src = cols;
+        args.ld_dst = rows;
+        args.stride_src = args.stride_dst = rows * cols;
         tilemm__plan_transpose_cuda(&args, &limits, &plan);
         CHECK(plan.method == TILEMM__TRANSPOSE_BY_strip_bytes, "%s", plan.name);
         check_strip(&plan.arm.strip_bytes, plan.name);
@@ -303,10 +280,9 @@ int main(void)
         switch (row->method) {
         case TILEMM__TRANSPOSE_BY_tile:
         case TILEMM__TRANSPOSE_BY_swap:
-            test_tile(row->bytes, row->chunk, row->rows, row->threads);
-            break;
         case TILEMM__TRANSPOSE_BY_shifted:
-            test_shifted_tile(row->bytes, row->chunk, row->rows, row->cols);
+            test_tile(row->bytes, row->chunk, row->rows, row->cols,
+                      row->method == TILEMM__TRANSPOSE_BY_shifted);
             break;
         case TILEMM__TRANSPOSE_BY_narrow:
         case TILEMM__TRANSPOSE_BY_swap_elements:

@@ -21,9 +21,7 @@ enum { TILEMM__SKEW_BYTES = 128, TILEMM__SKEW_COLS = 64 };
 
 static inline int64_t tilemm__skew_cols(size_t elem_size)
 {
-    const int64_t cols = (int64_t)(TILEMM__SKEW_BYTES / elem_size);
-
-    return cols < TILEMM__SKEW_COLS ? cols : TILEMM__SKEW_COLS;
+    return elem_size > 1 ? (int64_t)(TILEMM__SKEW_BYTES / elem_size) : TILEMM__SKEW_COLS;
 }
 
 /* Hints to a block kernel. */

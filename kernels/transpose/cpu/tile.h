@@ -154,19 +154,14 @@ static void scale(int64_t n, const float *src, float *dst, float alpha)
 }
 
 #define TILE_ELEM 1
-#define TILE_KIND 1
 #include "tile.h"
 #define TILE_ELEM 2
-#define TILE_KIND 2
 #include "tile.h"
 #define TILE_ELEM 4
-#define TILE_KIND 4
 #include "tile.h"
 #define TILE_ELEM 8
-#define TILE_KIND 8
 #include "tile.h"
 #define TILE_ELEM 16
-#define TILE_KIND 16
 #include "tile.h"
 #define TILE_ELEM 4
 #define TILE_KIND scaled
@@ -190,6 +185,10 @@ const tilemm__transpose_cpu_t TILE_TABLE = {
 #else
 #define SCALE(x) (x)
 #define SCALE_VECTOR(v, floats) ((void)alpha)
+#endif
+
+#ifndef TILE_KIND
+#define TILE_KIND TILE_ELEM
 #endif
 
 /* Vectors of whole lanes: of unsigned integers as wide as an element, or as half of one of 16. */

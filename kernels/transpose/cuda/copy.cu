@@ -10,7 +10,7 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS, TOGETHER = TILEMM__COPY_UNITS };
+enum { TOGETHER = TILEMM__COPY_UNITS };
 
 /* A unit of elements of BYTES bytes each; floats are scaled where the launch says so. */
 template <typename unit, int BYTES>
@@ -47,10 +47,9 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
                 v[k] = *(const unit *)q;
             } else {
 #pragma unroll
-                for (int e = 0; e < PER_UNIT; e++) {
+                for (int e = 0; e < PER_UNIT; e++)
                     if (e < there)
                         ((element *)&v[k])[e] = q[e];
-                }
             }
         }
 #pragma unroll
@@ -67,10 +66,9 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
                 *(unit *)q = v[k];
             } else {
 #pragma unroll
-                for (int e = 0; e < PER_UNIT; e++) {
+                for (int e = 0; e < PER_UNIT; e++)
                     if (e < there)
                         q[e] = ((const element *)&v[k])[e];
-                }
             }
         }
 #undef THERE

@@ -1,10 +1,8 @@
 /* move.cu - the move of a matrix in place from one leading dimension to another, an interval of
  * slots at a time: out to the workspace, and in to their places. inplace.h has the maps.
  *
- * An interval may be moved at once, and intervals one after the other: a slot that falls never
- * lands on one that rises or stays, nor on one that falls and has a higher number outside its
- * interval, which is in the workspace by then; a slot that rises likewise, from the other end. Each
- * slot's class follows from its number, so that only the elements are kept.
+ * inplace.h proves that an interval may be moved at once, intervals of slots that fall in ascending
+ * order, of slots that rise in descending order. A slot's class follows from its number.
  *
  * Assumes: compute capability 7.5 or later; sizes above 0.
  *
@@ -13,8 +11,6 @@
 
 #include "tile.cuh"
 #include "variant.cuh"
-
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
 
 template <int BYTES, bool IN>
 static __device__ __forceinline__ void move(const tilemm__transpose_move_t p)

@@ -10,8 +10,6 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
-
 template <int BYTES, int ROWS, int COLS>
 static __device__ __forceinline__ void narrow(const tilemm__transpose_tiles_t p)
 {

@@ -1,10 +1,9 @@
 /* strip.cu - transpose out of place of matrices with few rows or columns, and of batches of small
  * ones, of elements of 4 bytes or more: tiles of any shape.
  *
- * A tile of tile_batch pieces of tile_rows x tile_cols lies in shared memory as it does in packed
- * memory; swizzled, as lanes read it with a stride of several columns. For some shapes lanes still
- * meet in a bank; two passes through shared memory, as strip_bytes.cu makes them, would free it,
- * but take longer for elements of this size.
+ * A tile of tile_batch pieces of tile_rows x tile_cols lies in shared memory as if packed, and
+ * swizzled, as lanes read it with a stride of several columns. For some shapes lanes still meet in
+ * a bank; two passes, as in strip_bytes.cu, avoid that, but take longer for elements of this size.
  *
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0.
  *
@@ -14,10 +13,8 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
-
-/* Four elements, read from shared memory by four groups of 8 lanes in four orders, so that lanes
- * whose elements are an odd number times 4 words apart meet each bank once. */
+/* Four elements of a column, read in another order by each of four groups of 8 lanes, so that lanes
+ * an odd number times 4 words apart meet each bank once. */
 static __device__ __forceinline__ void gather_column(uint32_t (&v)[4], const uint32_t *tile, int f,
                                                      int step)
 {
@@ -83,7 +80,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
                     if (s.in.unit == 1)
                         *(element *)w[k] = *q;
                     else if (count[k] >= UNIT)
-                        get<false>(tilemm__bytes<16>(), w[k], q);
+                        get<16>(w[k], q);
                     else {
 #pragma unroll
                         for (int e = 0; e < UNIT; e++)
@@ -106,7 +103,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
                 if (s.in.unit == 1)
                     *q = *(element *)w[k];
                 else
-                    put<false>(tilemm__bytes<16>(), q, w[k]);
+                    put<16>(q, w[k]);
             }
         }
         __syncthreads();
@@ -154,13 +151,12 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
                         }
                     }
                     if (count >= UNIT) {
-                        put<false>(tilemm__bytes<16>(), q, w);
+                        put<16>(q, w);
                     } else {
 #pragma unroll
-                        for (int e = 0; e < UNIT; e++) {
+                        for (int e = 0; e < UNIT; e++)
                             if (e < count)
                                 q[e] = ((element *)w)[e];
-                        }
                     }
                 }
             }

@@ -9,8 +9,6 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
-
 typedef struct {
     unsigned char *upper, *lower; /* tile (j, i), tile (i, j); equal on the diagonal */
     int64_t rows, cols;           /* of the lower one that are there */

@@ -55,14 +55,15 @@ static const row_t<PARAMETERS> *row_of(const row_t<PARAMETERS> (&rows)[COUNT], i
 
 template <typename PARAMETERS, size_t COUNT>
 static int launch_row(const row_t<PARAMETERS> (&rows)[COUNT],
-                      const tilemm__transpose_launch_t *launch, const PARAMETERS *p, void *stream)
+                      const tilemm__transpose_launch_t *launch, const PARAMETERS *p, void *stream,
+                      unsigned rows_of_blocks = 1)
 {
     const row_t<PARAMETERS> *row = row_of(rows, launch->variant);
     launch_t how = {};
 
     if (!row)
         return (int)cudaErrorInvalidValue;
-    how.grid = dim3(launch->blocks);
+    how.grid = dim3(launch->blocks, rows_of_blocks);
     how.threads = dim3(row->threads);
     how.shared = row->shared;
     how.concurrent = launch->concurrent != 0;
