@@ -1,18 +1,16 @@
-/* inplace.h - where elements go when a rectangular matrix is transposed in place: pure index
- * functions, C99 and CUDA, shared by both backends.
+/* inplace.h - where elements go when a rectangular matrix is transposed in place: index functions
+ * in C99 and CUDA, shared by both backends.
  *
- * A matrix of rows x cols with leading dimension ld_in becomes cols x rows with ld_out. Its input
- * slots are numbered k -> L_in(k) = tilemm__slot(k, cols, ld_in), its output slots
- * k -> L_out(k) = tilemm__slot(k, rows, ld_out), 0 <= k < rows * cols. Two steps, of which
+ * A matrix of rows x cols with leading dimension ld_in becomes cols x rows with ld_out. The slots
+ * of the input are L_in(k) = tilemm__slot(k, cols, ld_in), those of the output L_out(k) =
+ * tilemm__slot(k, rows, ld_out), 0 <= k < rows * cols. There are two steps:
  *
- *   - one permutes values within the slots of one layout, so that slot k comes to hold element k
- *     of the transposed, packed matrix. It views the slots as m x n, as many rows as possible:
- *       rows >= cols (tilemm__inplace_forward): the input slots, m = rows, n = cols, row stride
- *         ld_in, "forward" below (known as C2R); then the move;
- *       rows < cols: the move first; then the output slots, m = cols, n = rows, row stride ld_out,
- *         "backward" below (R2C: forward of m x n takes m x n to n x m, so its inverse takes
- *         n x m = rows x cols to m x n = cols x rows);
- *   - the other moves slot k from L_in(k) to L_out(k), see tilemm__slot_run.
+ *   - The permutation takes element k of the transposed, packed matrix to slot k, within one
+ * layout. It views the slots as m x n, m >= n: rows >= cols (tilemm__inplace_forward): the input
+ * slots, m = rows, n = cols, "forward" (known as C2R); then the move; rows < cols: the move first;
+ * then the output slots, m = cols, n = rows, "backward" (R2C: the inverse of forward, which takes m
+ * x n to n x m).
+ *   - The move takes slot k from L_in(k) to L_out(k), see tilemm__slot_run.
  *
  * Nothing outside the two layouts is read or written.
  *
@@ -31,12 +29,12 @@
  *              2. new(i, j) = old(i, row_target(i, j))
  *              1. new(i, j) = old((i - rotation(j)) mod m, j)
  *
- * Why it works. In the end the element from (i, j) belongs in slot j m + i, in column
- * (i + j m) mod n, row (i + j m) / n. Within a row those columns collide, as j m mod n takes only
- * the multiples of c, each c times, at j, j + b, j + 2 b, ...; step 1 brings to these c places
- * elements of c consecutive old rows, and so of different columns. Step 2 then moves all to their
- * columns, step 3 to their rows: new (i, j) is slot k = i n + j, element (k mod m, k / m), which
- * step 1 has left in row (k mod m - (k / m) / b) mod m; and k / (m b) = (i n + j) / (a n) = i / a.
+ * Why it works. The element from (i, j) belongs in slot j m + i: column (i + j m) mod n, row
+ * (i + j m) / n. Within a row those columns collide: j m mod n takes only the multiples of c, each
+ * c times, at j, j + b, j + 2 b, ...; step 1 brings elements of c consecutive old rows to these c
+ * places, so that their columns differ. Step 2 then moves all to their columns, step 3 to their
+ * rows: new (i, j) is slot k = i n + j, element (k mod m, k / m), which step 1 has left in row (k
+ * mod m - (k / m) / b) mod m; and k / (m b) = (i n + j) / (a n) = i / a.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_INPLACE_H
@@ -74,7 +72,7 @@ TILEMM__LAYOUT int64_t tilemm__mulmod(int64_t x, int64_t y, int64_t m)
     return sum;
 }
 
-/* By how many rows step 1 rotates column j up (forward). */
+/* The rows by which step 1 rotates column j up (forward). */
 TILEMM__LAYOUT int64_t tilemm__inplace_rotation(const tilemm__inplace_t *view, int64_t j)
 {
     return j / view->b;
@@ -96,7 +94,7 @@ TILEMM__LAYOUT int64_t tilemm__inplace_row_source(const tilemm__inplace_t *view,
                                                   int64_t j)
 {
     /* Column q b + t goes to (i + q) mod m + c (a t mod b), mod n. Mod c that is i + q, as c
-     * divides m and n: it gives q, and what is left gives t. */
+     * divides m and n: this gives q, and the rest t. */
     const int64_t c = view->c, n = view->n;
     const int64_t q = (j % c - i % c + c) % c;
     int64_t row = i + q;
@@ -134,22 +132,18 @@ TILEMM__LAYOUT int64_t tilemm__slot(int64_t k, int64_t width, int64_t ld)
     return row * ld + (k - row * width);
 }
 
-/* The move. f(k) = L_in(k) and g(k) = L_out(k) both rise strictly with k. Let k "fall" if
- * g(k) < f(k), "rise" if g(k) > f(k).
+/* The move. f(k) = L_in(k) and g(k) = L_out(k) both rise strictly with k. Slot k falls if
+ * g(k) < f(k), and rises if g(k) > f(k). Slots that fall are moved in ascending order, slots that
+ * rise in descending order; the two classes in any order, or at the same time. Nothing is lost.
+ * Proof: let k write to g(k) = f(l), where slot l is to be read.
+ *   k falls: f(l) = g(k) < f(k), so l < k, so g(l) < g(k) = f(l): l falls too, and was moved
+ * before. k rises: f(l) > f(k), so l > k, so g(l) > g(k) = f(l): l rises too, and was moved before.
+ * So neither class writes where the other is read, nor where a slot stays. Likewise an interval of
+ * k may be moved at once, by reading all slots that fall (rise) in it before writing any, intervals
+ * in ascending (descending) order.
  *
- * Moving all that fall in ascending order, and all that rise in descending order, in either order
- * of the two classes or at the same time, loses nothing. Proof: let k write g(k) = f(l), the
- * place that another one, l, is to be read from.
- *   k falls: f(l) = g(k) < f(k), so l < k, so g(l) < g(k) = f(l): l falls as well, and was moved
- *   before k.
- *   k rises: f(l) > f(k), so l > k, so g(l) > g(k) = f(l): l rises as well, and was moved before.
- * So neither class writes where the other reads, nor where those that stay lie; and no two write
- * to one place.
- * By the same argument any interval of k may be moved at once by reading all that falls (rises)
- * in it before writing any, the intervals being taken in ascending (descending) order.
- *
- * Runs: from k on, tilemm__slot_run slots are consecutive in both layouts, and so have the same
- * g - f; up to and with k, tilemm__slot_run_back. */
+ * tilemm__slot_run: how many slots, from k on, are consecutive in both layouts, and so have the
+ * same g - f; tilemm__slot_run_back: up to and with k. */
 TILEMM__LAYOUT int64_t tilemm__slot_run(int64_t k, int64_t total, int64_t width_in,
                                         int64_t width_out)
 {
@@ -170,7 +164,7 @@ TILEMM__LAYOUT int64_t tilemm__slot_run_back(int64_t k, int64_t width_in, int64_
 TILEMM__LAYOUT int tilemm__slots_agree(int64_t total, int64_t width_in, int64_t ld_in,
                                        int64_t width_out, int64_t ld_out)
 {
-    /* A layout of one row has no gap that counts. */
+    /* A layout of one row has no gaps. */
     const int packed_in = ld_in == width_in || total <= width_in;
     const int packed_out = ld_out == width_out || total <= width_out;
 

@@ -1,6 +1,5 @@
-/* layout.h - where the elements of a transpose's tiles lie in near memory, as index functions in
- * C99 and CUDA: kernels, CPU packing, the bank model's tests and the documentation use the same
- * ones.
+/* layout.h - where the elements of a transpose's tiles lie in shared memory: index functions in C99
+ * and CUDA, for the kernels and for the bank model's tests.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_LAYOUT_H
@@ -8,13 +7,11 @@
 
 #include "kernels/layout.h"
 
-/* ---- transpose -------------------------------------------------------------------------- */
-
-/* Tiles of operands whose rows are aligned. The tile is edge x edge elements and is kept
- * transposed: tile row c is column c of the source. A row is per_row chunks (8 or 16 bytes) of
- * per_chunk elements. A thread transposes a per_chunk x per_chunk block in registers and stores
- * its per_chunk chunks; lanes that follow each other store to rows per_chunk apart, and then read
- * along one row. The exclusive or lets both meet each bank once. The position, in chunks: */
+/* Tiles of operands whose rows are aligned, kept transposed: tile row c is column c of the source.
+ * A row is per_row chunks (8 or 16 bytes) of per_chunk elements. A thread transposes a block of
+ * per_chunk x per_chunk in registers and stores its chunks: lanes store to rows per_chunk apart,
+ * and then read along one row. By the exclusive or both meet each bank once. The position, in
+ * chunks: */
 TILEMM__LAYOUT int tilemm__transpose_chunk(int row, int chunk, int per_row, int per_chunk)
 {
     return row * per_row + (chunk ^ ((row / per_chunk) & (per_row - 1)));
@@ -32,12 +29,12 @@ TILEMM__LAYOUT int tilemm__transpose_element(int row, int col, int width, int el
     return row * tilemm__transpose_pitch(width, elem_size) + col;
 }
 
-/* A tile of a slab in place: SLAB_WIDTH columns of RUN_BYTES bytes. Lanes go along a
- * row; or down a column, element by element; or eight down a column, in steps of 16 bytes, in each
- * of four columns side by side, of which the first is a multiple of four. For elements of a word or
- * more an odd pitch is enough. Of shorter ones 16 bytes are 8 or 16 rows: there words of a row
- * change places, by exclusive or with bits of the row's number that neither kind of column has all
- * alike. The index of an element: */
+/* A tile of a slab in place: SLAB_WIDTH columns of RUN_BYTES bytes. Lanes go along a row; or down a
+ * column, element by element; or eight of them down a column, in steps of 16 bytes, in each of four
+ * columns side by side, the first a multiple of four. For elements of a word or more an odd pitch
+ * is enough. Shorter elements have 8 or 16 rows in 16 bytes: words of a row change places, by
+ * exclusive or with bits of the row's number that differ among the lanes of either column access.
+ * The index of an element: */
 enum { TILEMM__SLAB_WIDTH = 64, TILEMM__RUN_BYTES = 256 };
 
 TILEMM__LAYOUT int tilemm__slab_pitch(int elem_size)
@@ -69,18 +66,18 @@ TILEMM__LAYOUT int tilemm__transpose_strip(int f, int elem_size)
     return f ^ ((f / (128 / elem_size) & 7) * (16 / elem_size));
 }
 
-/* Strips of 1- and 2-byte elements: a packed tile comes and goes in the order of its
- * bytes, and is transposed in between by lanes that each have other lines: matrices, rows or
- * columns. A lane has this many neighbouring lines, so that lanes are whole words apart: */
+/* Strips of 1- and 2-byte elements: a packed tile comes and goes in the order of its bytes. In
+ * between each lane transposes its own lines: matrices, rows or columns. A lane has this many
+ * neighbouring lines, so that lanes are whole words apart: */
 TILEMM__LAYOUT int tilemm__strip_together(int line_bytes)
 {
     return line_bytes % 4 == 0 ? 1 : line_bytes % 2 == 0 ? 2 : 4;
 }
 
-/* Let lanes be 2^k q words apart, q odd: 2^k of them (all, if more) meet in one bank. So words
- * change places within each 128 bytes, by exclusive or with a number of k bits (5 at most) that is
- * another after every q times 128 bytes: by as much, or a multiple, are those lanes apart that
- * would meet. Lanes less than a word apart do not meet. 2^k - 1, for lanes `stride` bytes apart: */
+/* Lanes that are 2^k q words apart, q odd, meet in one bank, 2^k of them (at most 32): those that
+ * are a multiple of q times 128 bytes apart. So words change places within each 128 bytes, by
+ * exclusive or with a number of k bits that changes every q times 128 bytes. Lanes less than a word
+ * apart do not meet. 2^k - 1, for lanes `stride` bytes apart: */
 TILEMM__LAYOUT int tilemm__strip_mask(int stride)
 {
     const int apart = stride / 4 | 32;
@@ -94,8 +91,7 @@ TILEMM__LAYOUT int tilemm__strip_period(int stride)
     return stride < 4 ? 1 : stride / 4 / (tilemm__strip_mask(stride) + 1);
 }
 
-/* What places in 128 bytes are xor'd with, `periods` of these times q behind the tile's beginning.
- */
+/* The number for the exclusive or, `periods` times q 128 bytes behind the tile's beginning: */
 TILEMM__LAYOUT int tilemm__strip_swizzle(int periods, int mask)
 {
     return (periods & mask) * 4;

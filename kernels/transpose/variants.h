@@ -32,29 +32,23 @@
     X(copy, x16, 16, 0, 0, 16, 8, 256, 0)                                                          \
     X(copy, x16_aligned, 16, 0, 0, 16, 16, 256, 0)
 
+/* A row, and the one for data that need not stay in the L2 cache. */
+#define TILEMM__TRANSPOSE_TILE_PAIR(X, tag, bytes, edge, chunk, access, threads)                   \
+    X(tile, tag, bytes, edge, edge, chunk, access, threads, 0)                                     \
+    X(tile, tag##_stream, bytes, edge, edge, chunk, access, threads, 1)
+
 #define TILEMM__TRANSPOSE_TILE_ROWS(X)                                                             \
-    X(tile, 256x256x1, 1, 256, 256, 8, 8, 512, 0)                                                  \
-    X(tile, 256x256x1_stream, 1, 256, 256, 8, 8, 512, 1)                                           \
-    X(tile, 128x128x1, 1, 128, 128, 8, 8, 256, 0)                                                  \
-    X(tile, 128x128x1_stream, 1, 128, 128, 8, 8, 256, 1)                                           \
-    X(tile, 128x128x2, 2, 128, 128, 16, 16, 256, 0)                                                \
-    X(tile, 128x128x2_stream, 2, 128, 128, 16, 16, 256, 1)                                         \
-    X(tile, 64x64x2, 2, 64, 64, 16, 16, 64, 0)                                                     \
-    X(tile, 64x64x2_stream, 2, 64, 64, 16, 16, 64, 1)                                              \
-    X(tile, 64x64x4, 4, 64, 64, 16, 16, 256, 0)                                                    \
-    X(tile, 64x64x4_stream, 4, 64, 64, 16, 16, 256, 1)                                             \
-    X(tile, 32x32x4, 4, 32, 32, 16, 16, 64, 0)                                                     \
-    X(tile, 32x32x4_stream, 4, 32, 32, 16, 16, 64, 1)                                              \
-    X(tile, 32x32x8, 8, 32, 32, 16, 16, 256, 0)                                                    \
-    X(tile, 32x32x8_stream, 8, 32, 32, 16, 16, 256, 1)                                             \
-    X(tile, 32x32x16, 16, 32, 32, 16, 8, 256, 0)                                                   \
-    X(tile, 32x32x16_stream, 16, 32, 32, 16, 8, 256, 1)                                            \
-    X(tile, 32x32x16_aligned, 16, 32, 32, 16, 16, 256, 0)                                          \
-    X(tile, 32x32x16_aligned_stream, 16, 32, 32, 16, 16, 256, 1)                                   \
-    X(tile, 16x16x16, 16, 16, 16, 16, 8, 64, 0)                                                    \
-    X(tile, 16x16x16_stream, 16, 16, 16, 16, 8, 64, 1)                                             \
-    X(tile, 16x16x16_aligned, 16, 16, 16, 16, 16, 64, 0)                                           \
-    X(tile, 16x16x16_aligned_stream, 16, 16, 16, 16, 16, 64, 1)
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 256x256x1, 1, 256, 8, 8, 512)                                   \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 128x128x1, 1, 128, 8, 8, 256)                                   \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 128x128x2, 2, 128, 16, 16, 256)                                 \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 64x64x2, 2, 64, 16, 16, 64)                                     \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 64x64x4, 4, 64, 16, 16, 256)                                    \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 32x32x4, 4, 32, 16, 16, 64)                                     \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 32x32x8, 8, 32, 16, 16, 256)                                    \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 32x32x16, 16, 32, 16, 8, 256)                                   \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 32x32x16_aligned, 16, 32, 16, 16, 256)                          \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 16x16x16, 16, 16, 16, 8, 64)                                    \
+    TILEMM__TRANSPOSE_TILE_PAIR(X, 16x16x16_aligned, 16, 16, 16, 16, 64)
 
 #define TILEMM__TRANSPOSE_SHIFTED_ROWS(X)                                                          \
     X(shifted, 128x128x1, 1, 128, 128, 8, 1, 256, 0)                                               \
@@ -80,27 +74,18 @@
     X(strip_bytes, x2, 2, 0, 0, 16, 2, 256, 0)                                                     \
     X(strip_bytes, x2_swizzled, 2, 0, 0, 16, 2, 256, 1)
 
+#define TILEMM__TRANSPOSE_GATHER_FACETS(X, tag, bytes, cols, access)                               \
+    X(gather, tag, bytes, 1, cols, 16, access, 256, 0)                                             \
+    X(gather, tag##_stream, bytes, 1, cols, 32, access, 256, 1)                                    \
+    X(gather, tag##_wide, bytes, 1, cols, 16, access, 256, 2)                                      \
+    X(gather, tag##_wide_stream, bytes, 1, cols, 32, access, 256, 3)
+
 #define TILEMM__TRANSPOSE_GATHER_ROWS(X)                                                           \
-    X(gather, 1x16x1, 1, 1, 16, 16, 1, 256, 0)                                                     \
-    X(gather, 1x16x1_stream, 1, 1, 16, 32, 1, 256, 1)                                              \
-    X(gather, 1x16x1_wide, 1, 1, 16, 16, 1, 256, 2)                                                \
-    X(gather, 1x16x1_wide_stream, 1, 1, 16, 32, 1, 256, 3)                                         \
-    X(gather, 1x8x2, 2, 1, 8, 16, 2, 256, 0)                                                       \
-    X(gather, 1x8x2_stream, 2, 1, 8, 32, 2, 256, 1)                                                \
-    X(gather, 1x8x2_wide, 2, 1, 8, 16, 2, 256, 2)                                                  \
-    X(gather, 1x8x2_wide_stream, 2, 1, 8, 32, 2, 256, 3)                                           \
-    X(gather, 1x4x4, 4, 1, 4, 16, 4, 256, 0)                                                       \
-    X(gather, 1x4x4_stream, 4, 1, 4, 32, 4, 256, 1)                                                \
-    X(gather, 1x4x4_wide, 4, 1, 4, 16, 4, 256, 2)                                                  \
-    X(gather, 1x4x4_wide_stream, 4, 1, 4, 32, 4, 256, 3)                                           \
-    X(gather, 1x2x8, 8, 1, 2, 16, 8, 256, 0)                                                       \
-    X(gather, 1x2x8_stream, 8, 1, 2, 32, 8, 256, 1)                                                \
-    X(gather, 1x2x8_wide, 8, 1, 2, 16, 8, 256, 2)                                                  \
-    X(gather, 1x2x8_wide_stream, 8, 1, 2, 32, 8, 256, 3)                                           \
-    X(gather, 1x1x16, 16, 1, 1, 16, 8, 256, 0)                                                     \
-    X(gather, 1x1x16_stream, 16, 1, 1, 32, 8, 256, 1)                                              \
-    X(gather, 1x1x16_wide, 16, 1, 1, 16, 8, 256, 2)                                                \
-    X(gather, 1x1x16_wide_stream, 16, 1, 1, 32, 8, 256, 3)
+    TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x16x1, 1, 16, 1)                                           \
+    TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x8x2, 2, 8, 2)                                             \
+    TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x4x4, 4, 4, 4)                                             \
+    TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x2x8, 8, 2, 8)                                             \
+    TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x1x16, 16, 1, 8)
 
 /* ---- in place ------------------------------------------------------------------------------- */
 
@@ -125,12 +110,15 @@
     X(slabs, 32x64x8, 8, 32, 64, 16, 8, 128, 0)                                                    \
     X(slabs, 16x64x16, 16, 16, 64, 16, 8, 128, 0)
 
-/* The same rows for the three kernels that move runs. */
-#define TILEMM__TRANSPOSE_RUN_ROWS(X, method, threads)                                             \
+/* For runs and slots that are aligned to 1, 2, 4 and 8 bytes. */
+#define TILEMM__TRANSPOSE_UNIT_ROWS(X, method, threads)                                            \
     X(method, x1, 1, 0, 0, 1, 1, threads, 0)                                                       \
     X(method, x2, 2, 0, 0, 2, 2, threads, 0)                                                       \
     X(method, x4, 4, 0, 0, 4, 4, threads, 0)                                                       \
-    X(method, x8, 8, 0, 0, 8, 8, threads, 0)                                                       \
+    X(method, x8, 8, 0, 0, 8, 8, threads, 0)
+
+#define TILEMM__TRANSPOSE_RUN_ROWS(X, method, threads)                                             \
+    TILEMM__TRANSPOSE_UNIT_ROWS(X, method, threads)                                                \
     X(method, x1_long, 1, 0, 0, 1, 1, threads, 1)                                                  \
     X(method, x2_long, 2, 0, 0, 2, 2, threads, 1)                                                  \
     X(method, x4_long, 4, 0, 0, 4, 4, threads, 1)                                                  \
@@ -140,12 +128,8 @@
 #define TILEMM__TRANSPOSE_CHAINS_ROWS(X) TILEMM__TRANSPOSE_RUN_ROWS(X, chains, 32)
 #define TILEMM__TRANSPOSE_CYCLES_ROWS(X) TILEMM__TRANSPOSE_RUN_ROWS(X, cycles, 256)
 
-/* The same rows for both halves of the move. */
 #define TILEMM__TRANSPOSE_MOVE_ROWS(X, method)                                                     \
-    X(method, x1, 1, 0, 0, 1, 1, 256, 0)                                                           \
-    X(method, x2, 2, 0, 0, 2, 2, 256, 0)                                                           \
-    X(method, x4, 4, 0, 0, 4, 4, 256, 0)                                                           \
-    X(method, x8, 8, 0, 0, 8, 8, 256, 0)                                                           \
+    TILEMM__TRANSPOSE_UNIT_ROWS(X, method, 256)                                                    \
     X(method, x16, 16, 0, 0, 16, 8, 256, 0)
 
 #define TILEMM__TRANSPOSE_MOVE_OUT_ROWS(X) TILEMM__TRANSPOSE_MOVE_ROWS(X, move_out)

@@ -6,44 +6,29 @@
 
 #include "lib/quick.h"
 
-/* What the entry points' arguments are called in messages, and the call itself. Shapes and leading
- * dimensions are those of the row-major view. */
+/* What an entry point and its arguments are called in messages. */
 typedef struct {
-    const char *where;
-    const char *src, *ld_src, *dst, *ld_dst;
+    const char *where, *src, *ld_src, *dst, *ld_dst;
+} names_t;
+
+/* A call. Shapes and leading dimensions are those of the row-major view. */
+typedef struct {
+    names_t names;
     int in_place;
     int column_major; /* the user's rows are the columns of the row-major view */
     tilemm__transpose_args_t args;
 } call_t;
 
-static __attribute__((noinline)) int explain_elem_size(tilemm_t ctx, const char *where,
-                                                       size_t elem_size)
-{
-    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
-                 "%s: elem_size = %zu, must be 1, 2, 4, 8 or 16 bytes", where, elem_size);
-    return 0;
-}
-
 TILEMM__QUICK int check_elem_size(tilemm_t ctx, const char *where, size_t elem_size)
 {
     return (elem_size > 0 && elem_size <= 16 && (elem_size & (elem_size - 1)) == 0) ||
-           explain_elem_size(ctx, where, elem_size);
+           !tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                         "%s: elem_size = %zu, must be 1, 2, 4, 8 or 16 bytes", where, elem_size);
 }
 
 static int is_aligned(const void *pointer, size_t elem_size)
 {
     return ((uintptr_t)pointer & ((elem_size < 8 ? elem_size : 8) - 1)) == 0;
-}
-
-/* Elements are moved by loads and stores of their size, at most 8 bytes aligned. */
-static int check_alignment(tilemm_t ctx, const char *where, const char *name, const void *pointer,
-                           size_t elem_size)
-{
-    if (is_aligned(pointer, elem_size))
-        return 1;
-    tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %p, must be a multiple of %zu", where,
-                 name, pointer, elem_size < 8 ? elem_size : 8);
-    return 0;
 }
 
 /* Say what is wrong with a leading dimension. */
@@ -54,7 +39,7 @@ static __attribute__((noinline)) int explain_ld(tilemm_t ctx, const call_t *call
     char note[64];
     snprintf(note, sizeof note, "%s, %s = %lld", call->column_major ? "column-major" : "row-major",
              cols ? "cols" : "rows", (long long)width);
-    return tilemm__check_ld(ctx, call->where, ld_name, width, ld, note);
+    return tilemm__check_ld(ctx, call->names.where, ld_name, width, ld, note);
 }
 
 /* width is what the user calls cols, or rows. */
@@ -67,24 +52,32 @@ TILEMM__QUICK int check_ld(tilemm_t ctx, const call_t *call, const char *ld_name
 TILEMM__QUICK int check_call(tilemm_t ctx, const call_t *call)
 {
     const tilemm__transpose_args_t *p = &call->args;
+    const char *where = call->names.where;
     const int row_major = !call->column_major;
-    return tilemm__is_at_least(ctx, call->where, "rows", p->rows, 0) &&
-           tilemm__is_at_least(ctx, call->where, "cols", p->cols, 0) &&
-           tilemm__is_at_least(ctx, call->where, "batch_count", p->batch_count, 0) &&
-           check_elem_size(ctx, call->where, p->elem_size) &&
-           check_ld(ctx, call, call->ld_src, p->cols, row_major, p->ld_src) &&
-           check_ld(ctx, call, call->ld_dst, p->trans ? p->rows : p->cols, row_major != p->trans,
-                    p->ld_dst);
+    return tilemm__is_at_least(ctx, where, "rows", p->rows, 0) &&
+           tilemm__is_at_least(ctx, where, "cols", p->cols, 0) &&
+           tilemm__is_at_least(ctx, where, "batch_count", p->batch_count, 0) &&
+           check_elem_size(ctx, where, p->elem_size) &&
+           check_ld(ctx, call, call->names.ld_src, p->cols, row_major, p->ld_src) &&
+           check_ld(ctx, call, call->names.ld_dst, p->trans ? p->rows : p->cols,
+                    row_major != p->trans, p->ld_dst);
 }
 
-/* An operand that is used: where it lies. */
+/* An operand that is used: where it lies. Elements are moved by loads and stores of their size, at
+ * most 8 bytes aligned. */
 static int check_memory(tilemm_t ctx, const call_t *call, const char *name, const char *ld_name,
                         int64_t rows, int64_t cols, int64_t ld, int64_t stride, const void *pointer)
 {
-    return tilemm__check_span(ctx, call->where, name, ld_name, rows, cols, ld,
-                              call->args.batch_count, stride, call->args.elem_size) &&
-           tilemm__check_pointer(ctx, call->where, name, pointer) &&
-           check_alignment(ctx, call->where, name, pointer, call->args.elem_size);
+    const char *where = call->names.where;
+    const size_t size = call->args.elem_size;
+    if (!tilemm__check_span(ctx, where, name, ld_name, rows, cols, ld, call->args.batch_count,
+                            stride, size) ||
+        !tilemm__check_pointer(ctx, where, name, pointer))
+        return 0;
+    if (!is_aligned(pointer, size))
+        tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %p, must be a multiple of %zu", where,
+                     name, pointer, size < 8 ? size : 8);
+    return is_aligned(pointer, size);
 }
 
 static void log_call(tilemm_t ctx, const call_t *call)
@@ -112,10 +105,10 @@ TILEMM__LONG tilemm_status_t run_long(tilemm_t ctx, call_t *call)
     const int64_t dst_rows = p->trans ? p->cols : p->rows, dst_cols = p->trans ? p->rows : p->cols;
     const int nothing = p->rows == 0 || p->cols == 0 || p->batch_count == 0;
     const int reads_src = !nothing && (!p->scaled || p->alpha != 0.0f);
-    if ((reads_src && !check_memory(ctx, call, call->src, call->ld_src, p->rows, p->cols, p->ld_src,
-                                    p->stride_src, p->src)) ||
-        (!nothing && !check_memory(ctx, call, call->dst, call->ld_dst, dst_rows, dst_cols,
-                                   p->ld_dst, p->stride_dst, p->dst)))
+    if ((reads_src && !check_memory(ctx, call, call->names.src, call->names.ld_src, p->rows,
+                                    p->cols, p->ld_src, p->stride_src, p->src)) ||
+        (!nothing && !check_memory(ctx, call, call->names.dst, call->names.ld_dst, dst_rows,
+                                   dst_cols, p->ld_dst, p->stride_dst, p->dst)))
         return TILEMM_INVALID_ARGUMENT;
     log_call(ctx, call);
     if (nothing)
@@ -147,37 +140,24 @@ TILEMM__QUICK tilemm_status_t run(tilemm_t ctx, call_t *call)
     return valid ? run_long(ctx, call) : TILEMM_INVALID_ARGUMENT;
 }
 
-TILEMM__QUICK tilemm_status_t run_strided(tilemm_t ctx, const char *where, int64_t rows,
-                                          int64_t cols, size_t elem_size, const void *src,
-                                          int64_t ld_src, int64_t stride_src, void *dst,
-                                          int64_t ld_dst, int64_t stride_dst, int64_t batch_count)
+TILEMM__QUICK tilemm_status_t run_plain(tilemm_t ctx, names_t names, int64_t rows, int64_t cols,
+                                        size_t elem_size, const void *src, int64_t ld_src,
+                                        int64_t stride_src, void *dst, int64_t ld_dst,
+                                        int64_t stride_dst, int64_t batch_count, int in_place)
 {
-    call_t call = {where,
-                   "src",
-                   "ld_src",
-                   "dst",
-                   "ld_dst",
-                   0,
-                   0,
-                   {.rows = rows,
-                    .cols = cols,
-                    .elem_size = elem_size,
-                    .trans = 1,
-                    .alpha = 1.0f,
-                    .src = src,
-                    .dst = dst,
-                    .ld_src = ld_src,
-                    .ld_dst = ld_dst,
-                    .stride_src = stride_src,
-                    .stride_dst = stride_dst,
-                    .batch_count = batch_count}};
+    call_t call = {names,
+                   in_place,
+                   /* column_major */ 0,
+                   {rows, cols, elem_size, /* trans */ 1, /* scaled */ 0, /* alpha */ 1.0f, src,
+                    dst, ld_src, ld_dst, stride_src, stride_dst, batch_count}};
     return run(ctx, &call);
 }
 
 tilemm_status_t tilemm_transpose(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
                                  const void *src, int64_t ld_src, void *dst, int64_t ld_dst)
 {
-    return run_strided(ctx, "transpose", rows, cols, elem_size, src, ld_src, 0, dst, ld_dst, 0, 1);
+    return run_plain(ctx, (names_t){"transpose", "src", "ld_src", "dst", "ld_dst"}, rows, cols,
+                     elem_size, src, ld_src, 0, dst, ld_dst, 0, 1, 0);
 }
 
 tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int64_t cols,
@@ -185,89 +165,51 @@ tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int
                                                  int64_t stride_src, void *dst, int64_t ld_dst,
                                                  int64_t stride_dst, int64_t batch_count)
 {
-    return run_strided(ctx, "transpose_strided_batched", rows, cols, elem_size, src, ld_src,
-                       stride_src, dst, ld_dst, stride_dst, batch_count);
+    return run_plain(ctx, (names_t){"transpose_strided_batched", "src", "ld_src", "dst", "ld_dst"},
+                     rows, cols, elem_size, src, ld_src, stride_src, dst, ld_dst, stride_dst,
+                     batch_count, 0);
 }
 
 tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
                                          void *a, int64_t ld_in, int64_t ld_out)
 {
-    call_t call = {"transpose_inplace",
-                   "a",
-                   "ld_in",
-                   "a",
-                   "ld_out",
-                   1,
-                   0,
-                   {.rows = rows,
-                    .cols = cols,
-                    .elem_size = elem_size,
-                    .trans = 1,
-                    .alpha = 1.0f,
-                    .src = a,
-                    .dst = a,
-                    .ld_src = ld_in,
-                    .ld_dst = ld_out,
-                    .batch_count = 1}};
-    return run(ctx, &call);
+    return run_plain(ctx, (names_t){"transpose_inplace", "a", "ld_in", "a", "ld_out"}, rows, cols,
+                     elem_size, a, ld_in, 0, a, ld_out, 0, 1, 1);
 }
 
 /* A column-major rows x cols matrix is a row-major cols x rows one. */
-TILEMM__QUICK tilemm_status_t run_scaled(tilemm_t ctx, call_t *call, tilemm_layout_t layout,
-                                         tilemm_op_t trans, int64_t rows, int64_t cols)
+TILEMM__QUICK tilemm_status_t run_scaled(tilemm_t ctx, names_t names, tilemm_layout_t layout,
+                                         tilemm_op_t trans, int64_t rows, int64_t cols, float alpha,
+                                         const float *a, int64_t lda, float *b, int64_t ldb,
+                                         int in_place)
 {
-    if (!tilemm__check_context(ctx) || !tilemm__is_layout(ctx, call->where, layout) ||
-        !tilemm__is_op(ctx, call->where, "trans", trans) ||
-        !tilemm__is_at_least(ctx, call->where, "rows", rows, 0) ||
-        !tilemm__is_at_least(ctx, call->where, "cols", cols, 0))
+    const int row_major = layout == TILEMM_ROW_MAJOR;
+    call_t call = {names,
+                   in_place,
+                   !row_major,
+                   {row_major ? rows : cols, row_major ? cols : rows, sizeof(float),
+                    trans == TILEMM_TRANS, /* scaled */ 1, alpha, a, b, lda, ldb, /* strides */ 0,
+                    0, /* batch_count */ 1}};
+    if (!tilemm__check_context(ctx) || !tilemm__is_layout(ctx, names.where, layout) ||
+        !tilemm__is_op(ctx, names.where, "trans", trans) ||
+        !tilemm__is_at_least(ctx, names.where, "rows", rows, 0) ||
+        !tilemm__is_at_least(ctx, names.where, "cols", cols, 0))
         return TILEMM_INVALID_ARGUMENT;
-    call->column_major = layout == TILEMM_COL_MAJOR;
-    call->args.rows = layout == TILEMM_ROW_MAJOR ? rows : cols;
-    call->args.cols = layout == TILEMM_ROW_MAJOR ? cols : rows;
-    call->args.trans = trans == TILEMM_TRANS;
-    return run(ctx, call);
+    return run(ctx, &call);
 }
 
 tilemm_status_t tilemm_somatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans,
                                  int64_t rows, int64_t cols, float alpha, const float *a,
                                  int64_t lda, float *b, int64_t ldb)
 {
-    call_t call = {"somatcopy",
-                   "a",
-                   "lda",
-                   "b",
-                   "ldb",
-                   0,
-                   0,
-                   {.elem_size = sizeof(float),
-                    .scaled = 1,
-                    .alpha = alpha,
-                    .src = a,
-                    .dst = b,
-                    .ld_src = lda,
-                    .ld_dst = ldb,
-                    .batch_count = 1}};
-    return run_scaled(ctx, &call, layout, trans, rows, cols);
+    return run_scaled(ctx, (names_t){"somatcopy", "a", "lda", "b", "ldb"}, layout, trans, rows,
+                      cols, alpha, a, lda, b, ldb, 0);
 }
 
 tilemm_status_t tilemm_simatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans,
                                  int64_t rows, int64_t cols, float alpha, float *a, int64_t lda,
                                  int64_t ldb)
 {
-    call_t call = {"simatcopy",
-                   "a",
-                   "lda",
-                   "a",
-                   "ldb",
-                   1,
-                   0,
-                   {.elem_size = sizeof(float),
-                    .scaled = 1,
-                    .alpha = alpha,
-                    .src = a,
-                    .dst = a,
-                    .ld_src = lda,
-                    .ld_dst = ldb,
-                    .batch_count = 1}};
-    return run_scaled(ctx, &call, layout, trans, rows, cols);
+    return run_scaled(ctx, (names_t){"simatcopy", "a", "lda", "a", "ldb"}, layout, trans, rows,
+                      cols, alpha, a, lda, a, ldb, 1);
 }

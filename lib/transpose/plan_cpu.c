@@ -1,17 +1,12 @@
 /* plan_cpu.c - which kernel transposes on the CPU, in which blocks, on how many threads.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "plan_cpu.h"
 
 #include "kernels/cpu.h"
-#include "kernels/transpose/inplace.h"
 #include "lib/size.h"
 
-/* Bytes read and written below which a thread more costs more than it brings. */
+/* Bytes read and written for which one more thread pays. */
 static const double bytes_per_thread = 512.0 * 1024;
 
 typedef tilemm__transpose_cpu_plan_t plan_t;
@@ -19,14 +14,9 @@ typedef tilemm__transpose_cpu_blocks_t blocks_t;
 
 int tilemm__transpose_kind(const tilemm__transpose_args_t *args)
 {
-    int kind = 0;
-
     /* Multiplying by 1 is moving. */
-    if (args->scaled && args->alpha != 1.0f)
-        return TILEMM__TRANSPOSE_SCALED;
-    while ((size_t)1 << kind < args->elem_size)
-        kind++;
-    return kind;
+    return args->scaled && args->alpha != 1.0f ? TILEMM__TRANSPOSE_SCALED
+                                               : __builtin_ctzll(args->elem_size);
 }
 
 /* The least power of two that is not less than x. */
@@ -49,19 +39,16 @@ static int64_t block_side(size_t bytes, size_t elem_size)
     return side;
 }
 
+/* Bytes of a block in scratch. */
+static size_t block_bytes(int64_t rows, int64_t cols, size_t elem_size)
+{
+    return (size_t)(rows * tilemm__transpose_block_ld(cols, elem_size)) * elem_size;
+}
+
 static double bytes_moved(const tilemm__transpose_args_t *args)
 {
     return 2.0 * (double)args->rows * (double)args->cols * (double)args->batch_count *
            (double)args->elem_size;
-}
-
-/* What can be counted on to be near still: half of the last cache, but no more than a program has
- * of one that many cores, or several virtual machines, share. */
-static double near_bytes(const tilemm__cpu_traits_t *traits)
-{
-    const size_t share = (size_t)64 << 20;
-
-    return (double)(traits->l3_bytes / 2 < share ? traits->l3_bytes / 2 : share);
 }
 
 static void limit_threads(plan_t *plan, double limit)
@@ -70,8 +57,8 @@ static void limit_threads(plan_t *plan, double limit)
         plan->threads = limit < 1 ? 1 : (int)limit;
 }
 
-/* Take `scratch` bytes for each thread, with fewer threads if need be; 0 if that is too much for
- * one, or if the stack will do. */
+/* Take `scratch` bytes of workspace for each thread, with fewer threads if need be; none if one
+ * thread's are too many, or if the stack has room. */
 static void take_scratch(plan_t *plan, size_t scratch, size_t workspace)
 {
     scratch = (scratch + 63) / 64 * 64;
@@ -81,8 +68,7 @@ static void take_scratch(plan_t *plan, size_t scratch, size_t workspace)
     }
 }
 
-/* FILL, COPY or MOVE. Rows that follow each other without a gap are one row; so are matrices of a
- * batch. */
+/* FILL, COPY or MOVE. Rows without gaps between them are one row. */
 static void plan_copy(const tilemm__transpose_args_t *args, plan_t *plan)
 {
     blocks_t *b = &plan->blocks;
@@ -92,7 +78,6 @@ static void plan_copy(const tilemm__transpose_args_t *args, plan_t *plan)
         b->rows = 1;
         b->ld_src = b->ld_dst = b->cols;
     }
-    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
     /* Long pieces, so that memcpy can choose its method. */
     b->block_cols = b->cols;
     if (b->rows * b->batch_count < plan->threads)
@@ -114,9 +99,10 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     const int64_t line = 64 / size;
     /* Rows of the source that make long pieces, and fewer that make none. */
     enum { LINES_ROWS = 1024, LINES_LEAST = 512 };
-    const int far = bytes_moved(args) > near_bytes(traits);
-    int direct;
-    size_t scratch;
+    /* The last cache still holds half of its size, or less where many cores, or several virtual
+     * machines, share it. */
+    const int far =
+        bytes_moved(args) > (double)tilemm__min((int64_t)(traits->l3_bytes / 2), 64 << 20);
 
     /* A skinny matrix gets skinny blocks of the same size. */
     b->block_rows = b->block_cols = side;
@@ -126,7 +112,6 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         b->block_cols = side * (side / power_of_two(b->rows));
     b->block_rows = tilemm__min(b->block_rows, b->rows);
     b->block_cols = tilemm__min(b->block_cols, b->cols);
-    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
     /* Blocks of a large matrix that are many for some threads and none for others. */
     while (plan->threads > 1 && tilemm__transpose_tasks(b) < plan->threads &&
            (b->block_rows > 4 * line || b->block_cols > 4 * line)) {
@@ -135,8 +120,8 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         else
             b->block_cols = tilemm__round_up(b->block_cols / 2, line);
     }
-    /* What will not stay in the last cache anyway is written around it, if the result's rows are
-     * all aligned alike: then they are aligned from row `head` of the source on. */
+    /* A result too large for the last cache is written around it, if all its rows are aligned
+     * alike: from row `head` of the source on they are aligned. */
     if (far && (uintptr_t)args->dst % args->elem_size == 0 && b->ld_dst * size % vector == 0 &&
         (b->batch_count == 1 || args->stride_dst * size % vector == 0)) {
         b->head = (int64_t)(-(uintptr_t)args->dst % 64) / size;
@@ -144,18 +129,17 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         if (!b->stream)
             b->head = 0;
     }
-    /* A vector that is a whole cache line leaves no part of one behind, and tiles side by side read
-     * whole lines. Then a block of a large matrix needs no copy if it fits the nearest cache. */
-    direct = far && vector == 64 && b->block_cols == side && b->block_rows == side &&
-             size >= (b->stream ? 2 : 4);
-    /* Where the result's rows are not aligned alike, long pieces of them are gathered first: whole
-     * lines of those are written around the caches. */
+    /* Vectors of 64 bytes write whole cache lines, and tiles side by side read whole lines: a block
+     * of a large matrix that fits the nearest cache needs no copy. */
+    const int direct = far && vector == 64 && b->block_cols == side && b->block_rows == side &&
+                       size >= (b->stream ? 2 : 4);
+    /* Where the result's rows are not aligned alike, long pieces of them are gathered in scratch,
+     * and their whole cache lines written around the caches. */
     if (far && !b->stream && vector >= 32 && size <= 4 && b->rows >= LINES_LEAST) {
         const int64_t rows = tilemm__div_up(b->rows, tilemm__div_up(b->rows, LINES_ROWS));
         const int64_t cols = tilemm__min(b->cols, 2 * line);
 
-        scratch = (size_t)(cols * tilemm__transpose_block_ld(rows, args->elem_size) * size);
-        take_scratch(plan, scratch, limits->workspace);
+        take_scratch(plan, block_bytes(cols, rows, args->elem_size), limits->workspace);
         if (plan->scratch) {
             b->lines = b->along_rows = b->ahead = 1;
             b->block_rows = rows;
@@ -175,18 +159,15 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     if (b->stream)
         b->block_rows = tilemm__min(tilemm__round_up(b->block_rows, line), b->rows - b->head);
     limit_threads(plan, (double)tilemm__transpose_tasks(b));
-
-    /* The hardware foresees neither the rows of a block nor the next block. */
+    /* The hardware prefetches neither the rows of a block nor the next block. */
     b->ahead = far && b->cols > b->block_cols;
-
-    /* Where rows are longer than a block's, reading the block once, row by row, keeps its rows
-     * from evicting each other, and page by page what would be all pages at a time. */
+    /* Where rows are longer than a block's, a copy of the block, made row by row, keeps its rows
+     * from evicting each other, and reads one page at a time. */
     b->buffered = !direct && b->cols > b->block_cols && b->block_rows >= 32 &&
                   bytes_moved(args) > (double)traits->l2_bytes;
     if (b->buffered) {
-        scratch =
-            (size_t)(b->block_rows * tilemm__transpose_block_ld(b->block_cols, args->elem_size)) *
-            args->elem_size;
+        const size_t scratch = block_bytes(b->block_rows, b->block_cols, args->elem_size);
+
         take_scratch(plan, scratch, limits->workspace);
         b->buffered = plan->scratch || scratch <= TILEMM__TRANSPOSE_STACK;
     }
@@ -200,11 +181,8 @@ static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__limits
         tilemm__min(block_side(limits->cpu->l2_bytes / 32, size), power_of_two(args->rows));
 
     plan->method = TILEMM__TRANSPOSE_CPU_SWAP;
-    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
-    take_scratch(plan, (size_t)(2 * side * tilemm__transpose_block_ld(side, size)) * size,
-                 workspace);
-    while (!plan->scratch && (size_t)(2 * side * tilemm__transpose_block_ld(side, size)) * size >
-                                 TILEMM__TRANSPOSE_STACK)
+    take_scratch(plan, 2 * block_bytes(side, side, size), workspace);
+    while (!plan->scratch && 2 * block_bytes(side, side, size) > TILEMM__TRANSPOSE_STACK)
         side /= 2;
     plan->swap.side = side;
     limit_threads(plan, (double)tilemm__div_up(args->rows, side));
@@ -222,24 +200,42 @@ static int plan_slabs(const tilemm__transpose_args_t *args, size_t workspace, pl
     for (int64_t run = TILEMM__TRANSPOSE_RUN; run >= 64; run /= 2) {
         const int64_t height = run / size, fringe = m % height;
         const size_t fringe_bytes = (size_t)tilemm__round_up(fringe * n * size + 1, 64);
-        const size_t slab =
-            (size_t)(height * tilemm__transpose_block_ld(n, args->elem_size) * size);
+        const size_t slab = block_bytes(height, n, args->elem_size);
         const size_t bits = (size_t)tilemm__div_up(m / height * n, 8);
 
         if (fringe_bytes > workspace)
             continue;
-        limit_threads(plan, bytes_moved(args) / bytes_per_thread);
         take_scratch(plan, slab > bits ? slab : bits, workspace - fringe_bytes);
         if (!plan->scratch)
             continue;
         plan->method = TILEMM__TRANSPOSE_CPU_SLABS;
-        plan->slabs =
-            (tilemm__transpose_cpu_slabs_t){.m = m, .n = n, .height = height, .fringe = fringe};
+        plan->slabs = (tilemm__transpose_cpu_slabs_t){forward, m, n, height, fringe};
         plan->workspace = fringe_bytes;
         plan->tile_rows = (int)height;
         return 1;
     }
     return 0;
+}
+
+/* By the extended Euclidean algorithm. x is always {r, s, t} with r = s m + t n, and likewise y. In
+ * the end r is the greatest common divisor c, and s a + t b = 1: the inverses are s and t. */
+void tilemm__inplace_init(tilemm__inplace_t *view, int64_t m, int64_t n)
+{
+    int64_t x[3] = {m, 1, 0}, y[3] = {n, 0, 1};
+
+    while (y[0]) {
+        const int64_t quotient = x[0] / y[0];
+
+        for (int i = 0; i < 3; i++) {
+            const int64_t rest = x[i] - quotient * y[i];
+
+            x[i] = y[i];
+            y[i] = rest;
+        }
+    }
+    *view = (tilemm__inplace_t){.m = m, .n = n, .a = m / x[0], .b = n / x[0], .c = x[0]};
+    view->a_inv = x[1] < 0 ? x[1] + view->b : x[1];
+    view->b_inv = x[2] < 0 ? x[2] + view->a : x[2];
 }
 
 static void plan_cycles(const tilemm__transpose_args_t *args, size_t workspace, plan_t *plan)
@@ -249,42 +245,38 @@ static void plan_cycles(const tilemm__transpose_args_t *args, size_t workspace, 
     const size_t row = (size_t)n * args->elem_size, bits = (size_t)tilemm__div_up(m, 8);
 
     plan->method = forward ? TILEMM__TRANSPOSE_CPU_C2R : TILEMM__TRANSPOSE_CPU_R2C;
+    tilemm__inplace_init(&plan->cycles.view, m, n);
     plan->cycles.cols = tilemm__min(n, tilemm__skew_cols(args->elem_size));
     plan->tile_rows = TILEMM__SKEW_COLS;
     plan->tile_cols = (int)tilemm__skew_cols(args->elem_size);
-    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
     take_scratch(plan, row > bits ? row : bits, workspace);
 }
 
 /* ---- the plans ---------------------------------------------------------------------------- */
 
-static plan_t plan_of(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits)
+/* What all methods begin with. */
+static void plan_start(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
+                       plan_t *plan)
 {
     const int size = (int)args->elem_size;
 
-    return (plan_t){
+    *plan = (plan_t){
         .kind = tilemm__transpose_kind(args),
         .threads = limits->threads < 1 ? 1 : limits->threads,
         .tile_rows = limits->kernels->transpose->vector_bytes / size,
         .tile_cols = 16 / size,
+        .blocks = {.rows = args->rows,
+                   .cols = args->cols,
+                   .batch_count = args->batch_count,
+                   .ld_src = args->ld_src,
+                   .ld_dst = args->ld_dst},
     };
-}
-
-static blocks_t blocks_of(const tilemm__transpose_args_t *args)
-{
-    return (blocks_t){
-        .rows = args->rows,
-        .cols = args->cols,
-        .batch_count = args->batch_count,
-        .ld_src = args->ld_src,
-        .ld_dst = args->ld_dst,
-    };
+    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
 }
 
 static void plan_fill(const tilemm__transpose_args_t *args, plan_t *plan)
 {
     plan->method = TILEMM__TRANSPOSE_CPU_FILL;
-    plan->blocks = blocks_of(args);
     if (args->trans) {
         plan->blocks.rows = args->cols;
         plan->blocks.cols = args->rows;
@@ -296,15 +288,14 @@ static void plan_fill(const tilemm__transpose_args_t *args, plan_t *plan)
 int tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
                                tilemm__transpose_cpu_plan_t *plan)
 {
-    *plan = plan_of(args, limits);
-    plan->blocks = blocks_of(args);
+    plan_start(args, limits, plan);
     if (args->scaled && args->alpha == 0.0f) {
         plan_fill(args, plan);
     } else if (!args->trans) {
         plan->method = TILEMM__TRANSPOSE_CPU_COPY;
         plan_copy(args, plan);
     } else if ((args->rows == 1 && args->ld_dst == 1) || (args->cols == 1 && args->ld_src == 1)) {
-        /* A vector that is contiguous both as a row and as a column. */
+        /* A vector, contiguous as a row and as a column. */
         plan->method = TILEMM__TRANSPOSE_CPU_COPY;
         plan->blocks.rows = 1;
         plan->blocks.cols = args->rows * args->cols;
@@ -321,16 +312,15 @@ int tilemm__plan_transpose_inplace_cpu(const tilemm__transpose_args_t *args,
                                        const tilemm__limits_t *limits,
                                        tilemm__transpose_cpu_plan_t *plan)
 {
-    /* Not more than a few percent of the matrix, whatever there is. */
+    /* At most a few percent of the matrix. */
     const size_t few = (size_t)(args->rows * args->cols) * args->elem_size / 16;
     const size_t workspace = limits->workspace < few ? limits->workspace : few;
 
-    *plan = plan_of(args, limits);
+    plan_start(args, limits, plan);
     if (args->scaled && args->alpha == 0.0f) {
         plan_fill(args, plan);
     } else if (!args->trans || args->rows == 1 || args->cols == 1) {
         plan->method = TILEMM__TRANSPOSE_CPU_MOVE;
-        plan->blocks = blocks_of(args);
         plan->blocks.ld_dst = plan->blocks.ld_src; /* scaled where they lie, then moved */
         plan_copy(args, plan);
     } else if (args->rows == args->cols) {

@@ -5,6 +5,7 @@
 #define TILEMM_LIB_TRANSPOSE_PLAN_CPU_H
 
 #include "kernels/args.h"
+#include "kernels/transpose/inplace.h"
 #include "lib/plan.h"
 
 typedef enum {
@@ -24,30 +25,28 @@ typedef struct {
     int64_t ld_src, ld_dst;
     int64_t block_rows, block_cols;
     int buffered;   /* copy each block of the source to scratch first */
-    int lines;      /* transpose each block to scratch first, and write it row by row, whole lines
-                       around the caches */
+    int lines;      /* transpose each block to scratch, then write whole lines around the caches */
     int stream;     /* write around the caches */
     int along_rows; /* blocks in order of the source's rows, not of the result's */
     int ahead;      /* prefetch the next block of the source before each block */
-    int64_t head;   /* rows before the first one that is written to an aligned address; they are
-                       blocks of their own, not streamed */
-    int64_t head_cols; /* columns before the first one that is read from the start of a cache
-                          line; blocks of their own */
+    int64_t head;   /* rows before the first that is written to an aligned address: separate
+                       blocks, not streamed */
+    int64_t head_cols; /* columns before the first that begins a cache line: separate blocks */
 } tilemm__transpose_cpu_blocks_t;
 
-/* SLABS. The view (kernels/transpose/inplace.h), m x n, is cut into slabs of `height` rows, and a
- * fringe of rows that are kept in the workspace meanwhile. Each slab is transposed where it lies,
- * and then is n runs, columns of `height` elements, which change places: a matrix of runs is
- * transposed. Backward it is the other way round. A run is RUN bytes at most, and whole cache
- * lines. */
+/* SLABS. The m x n view (kernels/transpose/inplace.h) is cut into slabs of `height` rows, and a
+ * fringe of rows that are kept in the workspace meanwhile. Each slab is transposed where it lies:
+ * its n columns become runs of `height` elements. Then the matrix of runs is transposed. Backward
+ * the runs come first. A run is whole cache lines, at most RUN bytes. */
 enum { TILEMM__TRANSPOSE_RUN = 256 };
 
 typedef struct {
+    int forward;
     int64_t m, n;
     int64_t height, fringe;
 } tilemm__transpose_cpu_slabs_t;
 
-/* Bytes on each thread's stack that serve as scratch where there is no workspace. */
+/* Bytes of scratch on each thread's stack, used where there is no workspace. */
 enum { TILEMM__TRANSPOSE_STACK = 16384 };
 
 typedef struct {
@@ -63,8 +62,9 @@ typedef struct {
             int64_t side; /* of a block */
         } swap;
         tilemm__transpose_cpu_slabs_t slabs;
-        struct {
-            int64_t cols; /* C2R and R2C: columns that are permuted together */
+        struct { /* C2R and R2C */
+            tilemm__inplace_t view;
+            int64_t cols; /* that are permuted together */
         } cycles;
     };
 } tilemm__transpose_cpu_plan_t;
@@ -72,15 +72,17 @@ typedef struct {
 /* Which entry of the kernel table: of elements, or of floats that are multiplied. */
 int tilemm__transpose_kind(const tilemm__transpose_args_t *args);
 
-/* Plan for limits->kernels. With any workspace there is a plan; one for less may be slower. */
+/* Plan for limits->kernels. Any workspace will do; with less the plan may be slower. */
 int tilemm__plan_transpose_cpu(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
                                tilemm__transpose_cpu_plan_t *plan);
 int tilemm__plan_transpose_inplace_cpu(const tilemm__transpose_args_t *args,
                                        const tilemm__limits_t *limits,
                                        tilemm__transpose_cpu_plan_t *plan);
 
-/* Into how many blocks the rows and the columns of the source are cut; and all matrices of the
- * batch. */
+/* Fill in *view for m x n; both at least 1. */
+void tilemm__inplace_init(tilemm__inplace_t *view, int64_t m, int64_t n);
+
+/* Blocks that the rows, the columns and all matrices of the source are cut into. */
 int64_t tilemm__transpose_row_blocks(const tilemm__transpose_cpu_blocks_t *b);
 int64_t tilemm__transpose_col_blocks(const tilemm__transpose_cpu_blocks_t *b);
 int64_t tilemm__transpose_tasks(const tilemm__transpose_cpu_blocks_t *b);
@@ -88,8 +90,8 @@ int64_t tilemm__transpose_tasks(const tilemm__transpose_cpu_blocks_t *b);
 /* "simd", "swap", ... as in kernel names. */
 const char *tilemm__transpose_method_name(tilemm__transpose_cpu_method_t method);
 
-/* Elements from row to row of a block in scratch: a cache line more than a row has, so that rows do
- * not all meet in the same sets. */
+/* The leading dimension of a block in scratch: a cache line more than a row, so that rows do not
+ * all meet in the same sets. */
 static inline int64_t tilemm__transpose_block_ld(int64_t block_cols, size_t elem_size)
 {
     return block_cols + (int64_t)(64 / elem_size);

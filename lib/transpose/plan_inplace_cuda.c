@@ -14,65 +14,63 @@
 /* Where the workspace is for plans: only its alignment matters. */
 #define WORKSPACE ((void *)256)
 
-static int needs_no_permutation(const tilemm__transpose_args_t *args)
-{
-    return !args->trans || args->rows == 1 || args->cols == 1;
-}
-
-static int is_square(const tilemm__transpose_args_t *args)
-{
-    return args->trans && args->rows == args->cols;
-}
-
 /* What all parts of a plan are made from. */
 typedef struct {
     const tilemm__transpose_args_t *args;
     const tilemm__limits_t *limits;
     int size;           /* of an element */
     int64_t room;       /* bytes of workspace */
+    int square;         /* transposes a square */
+    int permutes;       /* transposes another matrix, and no vector */
     int forward;        /* see inplace.h, as of the next */
     int64_t m, n;       /* the view */
     int64_t ld_rows;    /* leading dimension of the layout whose rows are the view's, */
     int64_t ld_cols;    /* and of the one whose rows are its columns */
     int64_t bytes, row; /* of all elements, of a row of the view */
+    int64_t rows, cols; /* of the result */
 } problem_t;
 
 static problem_t problem_of(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits)
 {
     const int forward = tilemm__inplace_forward(args->rows, args->cols);
-    problem_t p;
+    const int size = (int)args->elem_size;
+    const int transposes = args->trans && args->rows > 1 && args->cols > 1;
 
-    p.args = args;
-    p.limits = limits;
-    p.size = (int)args->elem_size;
-    p.room = limits->workspace < INT64_MAX ? (int64_t)limits->workspace : INT64_MAX;
-    p.forward = forward;
-    p.m = forward ? args->rows : args->cols;
-    p.n = forward ? args->cols : args->rows;
-    p.ld_rows = forward ? args->ld_src : args->ld_dst;
-    p.ld_cols = forward ? args->ld_dst : args->ld_src;
-    p.row = p.n * p.size;
-    p.bytes = p.m * p.row;
-    return p;
+    return (problem_t){
+        .args = args,
+        .limits = limits,
+        .size = size,
+        .room = limits->workspace < INT64_MAX ? (int64_t)limits->workspace : INT64_MAX,
+        .square = transposes && args->rows == args->cols,
+        .permutes = transposes && args->rows != args->cols,
+        .forward = forward,
+        .m = forward ? args->rows : args->cols,
+        .n = forward ? args->cols : args->rows,
+        .ld_rows = forward ? args->ld_src : args->ld_dst,
+        .ld_cols = forward ? args->ld_dst : args->ld_src,
+        .row = tilemm__min(args->rows, args->cols) * size,
+        .bytes = args->rows * args->cols * size,
+        .rows = args->trans ? args->cols : args->rows,
+        .cols = args->trans ? args->rows : args->cols,
+    };
 }
 
 /* Slots that are moved, from rows of width_in to rows of width_out; whether any changes place. */
 static int plan_move(const problem_t *p, int64_t total, int64_t width_in, int64_t width_out,
                      tilemm__transpose_move_t *move)
 {
-    const tilemm__transpose_args_t *args = p->args;
-
-    move->a = args->dst;
+    move->a = p->args->dst;
     move->total = total;
     move->width_in = width_in;
-    move->ld_in = args->ld_src;
+    move->ld_in = p->args->ld_src;
     move->width_out = width_out;
-    move->ld_out = args->ld_dst;
-    return !tilemm__slots_agree(total, width_in, args->ld_src, width_out, args->ld_dst);
+    move->ld_out = p->args->ld_dst;
+    return !tilemm__slots_agree(total, width_in, move->ld_in, width_out, move->ld_out);
 }
 
-/* The move through what the workspace has from byte `at` on. Returns 0, or -1 if that would take
- * too many intervals. */
+/* The move through the workspace from byte `at` on. Returns 0, or -1 if it takes too many
+ * intervals.
+ */
 static int plan_interval(const problem_t *p, int64_t at,
                          tilemm__transpose_inplace_cuda_plan_t *plan)
 {
@@ -90,25 +88,28 @@ static int plan_interval(const problem_t *p, int64_t at,
     return 0;
 }
 
+/* The plan's name: a kernel's, and what else there is. */
+static void set_name(tilemm__transpose_inplace_cuda_plan_t *plan,
+                     tilemm__transpose_variant_t variant, const char *more)
+{
+    snprintf(plan->name, sizeof plan->name, "%s%s", tilemm__transpose_rows[variant].name, more);
+}
+
 /* One step out of place. */
 static void plan_step(const problem_t *p, int trans, int64_t rows, int64_t cols, const void *src,
                       int64_t ld_src, void *dst, int64_t ld_dst, int scaled,
                       tilemm__transpose_cuda_plan_t *plan)
 {
-    tilemm__transpose_args_t args;
+    tilemm__transpose_args_t args = *p->args;
 
-    memset(&args, 0, sizeof args);
     args.rows = rows;
     args.cols = cols;
-    args.elem_size = (size_t)p->size;
     args.trans = trans;
     args.scaled = scaled;
-    args.alpha = p->args->alpha;
     args.src = src;
     args.dst = dst;
     args.ld_src = ld_src;
     args.ld_dst = ld_dst;
-    args.batch_count = 1;
     (void)tilemm__plan_transpose_cuda(&args, p->limits, plan);
 }
 
@@ -116,13 +117,12 @@ static void plan_step(const problem_t *p, int trans, int64_t rows, int64_t cols,
 
 static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
-    const int aligned =
-        tilemm__transpose_alignment(p->args->dst, p->args->ld_src, 0, 1, p->args->elem_size);
-    tilemm__transpose_swap_t *swap = &plan->arm.swap.swap;
-    int variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_swap, p->size, aligned, 0);
-    const int elements =
+    const tilemm__transpose_args_t *args = p->args;
+    const int aligned = tilemm__transpose_alignment(args->dst, args->ld_src, 0, 1, args->elem_size);
+    tilemm__transpose_variant_t variant =
+        tilemm__transpose_row(TILEMM__TRANSPOSE_BY_swap, p->size, aligned, 0);
+    const tilemm__transpose_variant_t elements =
         tilemm__transpose_row(TILEMM__TRANSPOSE_BY_swap_elements, p->size, aligned, 0);
-    int64_t tiles;
 
     if (variant == TILEMM__TRANSPOSE_VARIANTS ||
         (elements != TILEMM__TRANSPOSE_VARIANTS &&
@@ -130,17 +130,14 @@ static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
          tilemm__transpose_is_allowed(p->limits, tilemm__transpose_rows[elements].name)))
         variant = elements;
     plan->method = TILEMM__INPLACE_SWAP;
-    swap->a = p->args->dst;
-    swap->n = p->n;
-    swap->ld = p->args->ld_src;
-    swap->scaled = p->args->scaled && p->args->alpha != 1.0f;
-    swap->alpha = p->args->alpha;
-    tiles = tilemm__div_up(p->n, tilemm__transpose_rows[variant].rows);
-    plan->arm.swap.launch.variant = (tilemm__transpose_variant_t)variant;
-    plan->arm.swap.launch.concurrent = p->limits->cuda->cc >= 90;
-    plan->arm.swap.launch.blocks = (unsigned)tilemm__min(
-        tiles % 2 ? (tiles + 1) / 2 * tiles : tiles / 2 * (tiles + 1), INT32_MAX);
-    snprintf(plan->name, sizeof plan->name, "%s", tilemm__transpose_rows[variant].name);
+    plan->scale = 0;
+    plan->arm.swap.swap = (tilemm__transpose_swap_t){
+        args->dst, p->n, args->ld_src, args->scaled && args->alpha != 1.0f, args->alpha};
+    const int64_t tiles = tilemm__div_up(p->n, tilemm__transpose_rows[variant].rows);
+    const int64_t pairs = tiles % 2 ? (tiles + 1) / 2 * tiles : tiles / 2 * (tiles + 1);
+    plan->arm.swap.launch = (tilemm__transpose_launch_t){variant, p->limits->cuda->cc >= 90,
+                                                         (unsigned)tilemm__min(pairs, INT32_MAX)};
+    set_name(plan, variant, "");
 }
 
 /* ---- slabs ---------------------------------------------------------------------------------- */
@@ -152,40 +149,41 @@ static void plan_chains(const problem_t *p, int64_t slabs, int64_t height, uint3
     tilemm__transpose_chains_t *chains = &plan->chains;
     const int64_t run_bytes = height * p->size;
     const int is_long = run_bytes != TILEMM__RUN_BYTES;
-    uint64_t all = (uint64_t)(uintptr_t)p->args->dst | 8;
-    int unit;
+    const int64_t gap_bytes = (p->ld_cols - slabs * height) * p->size;
+    const uint64_t all =
+        (uint64_t)(uintptr_t)p->args->dst | (uint64_t)gap_bytes | (uint64_t)run_bytes | 8;
+    const int unit = (int)(all & -all);
+    const uint32_t slots = (uint32_t)(slabs * p->n);
 
     chains->a = p->args->dst;
     chains->n = p->n;
     chains->slabs = slabs;
-    chains->gap_bytes = (p->ld_cols - slabs * height) * p->size;
+    chains->gap_bytes = gap_bytes;
     chains->forward = p->forward;
     chains->stride = stride;
-    chains->slots = (uint32_t)(slabs * p->n);
-    chains->samples = (chains->slots - 1) / stride + 1;
+    chains->slots = slots;
+    chains->samples = (slots - 1) / stride + 1;
     chains->d = (uint32_t)(p->forward ? slabs : p->n);
     chains->e = (uint32_t)(p->forward ? p->n : slabs);
     chains->run_bytes = run_bytes;
     chains->pieces = (uint32_t)tilemm__div_up(run_bytes, TILEMM__RUN_BYTES);
-    all |= (uint64_t)chains->gap_bytes | (uint64_t)run_bytes;
-    unit = (int)(all & -all);
     plan->save.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_save, unit, 8, is_long);
     plan->chain.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_chains, unit, 8, is_long);
     plan->cycle.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_cycles, unit, 8, is_long);
     /* A warp for each run saved, for each chain, and for each 32 marks. */
     plan->save.blocks = (chains->samples - 1) / 8 + 1;
     plan->chain.blocks = chains->samples;
-    plan->cycle.blocks = (chains->slots - 1) / 32 / 8 + 1;
-    plan->marks_bytes = (size_t)((chains->slots - 1) / 32 + 1) * sizeof *chains->marks;
+    plan->cycle.blocks = (slots - 1) / 32 / 8 + 1;
+    plan->marks_bytes = (size_t)((slots - 1) / 32 + 1) * sizeof *chains->marks;
 }
 
-/* The bytes of workspace for the marks of that many runs, and where what follows them begins. */
+/* The bytes of workspace for the marks of `runs` runs. */
 static int64_t marks_room(int64_t runs)
 {
     return tilemm__round_up(runs / 8 + 4, 256);
 }
 
-/* Every how many runs one is saved, with so much room for them; 0 if it is too little. */
+/* One run of how many is saved, if `room` bytes hold the saved ones; 0 if no stride fits. */
 static uint32_t stride_for(int64_t runs, int64_t run_bytes, int64_t room)
 {
     int stride = cost.stride_least;
@@ -223,45 +221,40 @@ static int64_t slab_blocks(const tilemm__cuda_traits_t *traits)
 
 /* Whether that kernel takes the problem: rows follow each other, and all tiles of a slab run at
  * once. */
-static int has_slab_kernel(const tilemm__transpose_args_t *args,
-                           const tilemm__cuda_traits_t *traits)
+static int has_slab_kernel(const problem_t *p)
 {
-    const int64_t m = tilemm__max(args->rows, args->cols), n = tilemm__min(args->rows, args->cols);
-    const int64_t slabs = m / (TILEMM__RUN_BYTES / (int64_t)args->elem_size);
+    const int64_t slabs = p->m / (TILEMM__RUN_BYTES / p->size);
 
-    return args->ld_src == args->cols && args->ld_dst == args->rows && slabs >= cost.slabs_least &&
-           n >= cost.slab_cols_least && (n - 1) / TILEMM__SLAB_WIDTH < slab_blocks(traits) &&
-           n < UINT32_MAX / slabs;
+    return p->ld_rows == p->n && p->ld_cols == p->m && slabs >= cost.slabs_least &&
+           p->n >= cost.slab_cols_least &&
+           (p->n - 1) / TILEMM__SLAB_WIDTH < slab_blocks(p->limits->cuda) &&
+           p->n < UINT32_MAX / slabs;
 }
 
-/* Where the parts of the workspace begin for that kernel: the runs that are saved. */
-static int64_t slab_saved_at(const tilemm__transpose_args_t *args, int64_t *counts_at,
-                             int64_t *marks_at)
+/* Where the parts of the workspace begin for that kernel: counts, marks, and (the result) the runs
+ * that are saved. */
+static int64_t slab_saved_at(const problem_t *p, int64_t *counts_at, int64_t *marks_at)
 {
-    const int64_t m = tilemm__max(args->rows, args->cols), n = tilemm__min(args->rows, args->cols);
-    const int64_t size = (int64_t)args->elem_size, height = TILEMM__RUN_BYTES / size;
+    const int64_t height = TILEMM__RUN_BYTES / p->size, slabs = p->m / height;
 
-    *counts_at = tilemm__round_up(m % height * n * size, 256);
-    *marks_at = *counts_at + tilemm__round_up(m / height * (int64_t)sizeof(unsigned), 256);
-    return *marks_at + marks_room(m / height * n);
+    *counts_at = tilemm__round_up(p->m % height * p->row, 256);
+    *marks_at = *counts_at + tilemm__round_up(slabs * (int64_t)sizeof(unsigned), 256);
+    return *marks_at + marks_room(slabs * p->n);
 }
 
 /* Both passes, the first by one kernel. Returns 0, or -1 if that cannot be. */
 static int plan_slab_kernel(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
-    const tilemm__transpose_args_t *args = p->args;
     const int64_t height = TILEMM__RUN_BYTES / p->size, slabs = p->m / height;
     tilemm__transpose_slabs_plan_t *arm = &plan->arm.slabs;
-    int64_t counts_at, marks_at, saved_at;
-    uint32_t stride;
+    int64_t counts_at, marks_at;
 
-    if (!has_slab_kernel(args, p->limits->cuda))
+    if (!has_slab_kernel(p))
         return -1;
-    saved_at = slab_saved_at(args, &counts_at, &marks_at);
-    stride = stride_for(slabs * p->n, TILEMM__RUN_BYTES, p->room - saved_at);
+    const int64_t saved_at = slab_saved_at(p, &counts_at, &marks_at);
+    const uint32_t stride = stride_for(slabs * p->n, TILEMM__RUN_BYTES, p->room - saved_at);
     if (saved_at >= p->room || !stride)
         return -1;
-    memset(arm, 0, sizeof *arm);
     plan->method = TILEMM__INPLACE_SLABS;
     arm->fringe_bytes = p->m % height * p->row;
     plan_fringe(p, slabs * height, arm);
@@ -270,17 +263,16 @@ static int plan_slab_kernel(const problem_t *p, tilemm__transpose_inplace_cuda_p
     arm->counts_bytes = (size_t)slabs * sizeof(unsigned);
     arm->marks_at = (size_t)marks_at;
     arm->saved_at = (size_t)saved_at;
-    arm->slabs.a = args->dst;
+    arm->slabs.a = p->args->dst;
     arm->slabs.n = p->n;
     arm->slabs.slabs = slabs;
     arm->slabs.fringe = p->m % height;
     arm->slabs.forward = p->forward;
-    arm->slabs.wide = ((uintptr_t)args->dst | (uintptr_t)arm->chains.gap_bytes) % 16 == 0;
+    arm->slabs.wide = ((uintptr_t)p->args->dst | (uintptr_t)arm->chains.gap_bytes) % 16 == 0;
     arm->launch.variant = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_slabs, p->size, 16, 0);
     arm->launch.blocks = (unsigned)slab_blocks(p->limits->cuda);
     plan->workspace = (size_t)(saved_at + arm->chains.samples * (int64_t)TILEMM__RUN_BYTES);
-    snprintf(plan->name, sizeof plan->name, "%s+chains",
-             tilemm__transpose_rows[arm->launch.variant].name);
+    set_name(plan, arm->launch.variant, "+chains");
     return 0;
 }
 
@@ -294,8 +286,8 @@ static int has_room(const problem_t *p, int64_t height)
            stride_for(slabs * p->n, height * p->size, room - marks_room(slabs * p->n));
 }
 
-/* Both passes, the first through the workspace. As few slabs as it has room for; if it can be had,
- * a number that leaves no fringe. Returns 0, or -1 if the workspace is too small. */
+/* Both passes, the first through the workspace: as few slabs as it has room for, and no fringe if
+ * possible. Returns 0, or -1 if the workspace is too small. */
 static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     const tilemm__transpose_args_t *args = p->args;
@@ -303,8 +295,7 @@ static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda
     const int64_t fewest =
         p->room / p->row ? tilemm__max(tilemm__div_up(p->m, p->room / p->row), 2) : most + 1;
     tilemm__transpose_slabs_plan_t *arm = &plan->arm.slabs;
-    int64_t height = 0, slabs, m0, fringe, rows_at, marks;
-    void *slab;
+    int64_t height = 0;
 
     for (int64_t count = fewest; count <= tilemm__min(most, 2 * fewest + 2); count++) {
         const int64_t candidate = p->m / count;
@@ -316,11 +307,9 @@ static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda
     }
     if (!height)
         return -1;
-    memset(arm, 0, sizeof *arm);
-    slabs = p->m / height;
-    m0 = slabs * height;
-    fringe = tilemm__round_up((p->m - m0) * p->row, 256);
-    marks = marks_room(slabs * p->n);
+    const int64_t slabs = p->m / height, m0 = slabs * height;
+    const int64_t fringe = tilemm__round_up((p->m - m0) * p->row, 256);
+    const int64_t marks = marks_room(slabs * p->n);
     plan->method = TILEMM__INPLACE_SLABS;
     arm->through = 1;
     arm->fringe_bytes = (p->m - m0) * p->row;
@@ -332,8 +321,9 @@ static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda
     arm->count = slabs;
     arm->slab_bytes = height * p->ld_rows * p->size;
     /* For the plan, a slab with no more alignment than any. */
-    rows_at = tilemm__transpose_alignment(args->dst, height * p->ld_rows, 0, 1, (size_t)p->size);
-    slab = (void *)(uintptr_t)(256 + rows_at % 16);
+    const int rows_at =
+        tilemm__transpose_alignment(args->dst, height * p->ld_rows, 0, 1, args->elem_size);
+    void *slab = (void *)(uintptr_t)(256 + rows_at % 16);
     if (p->forward) {
         plan_step(p, 1, height, p->n, slab, p->ld_rows, WORKSPACE, height, 0, &arm->steps[0]);
         plan_step(p, 0, height, p->n, WORKSPACE, p->n, slab, p->ld_rows, 0, &arm->steps[1]);
@@ -344,8 +334,7 @@ static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda
     plan->workspace =
         (size_t)tilemm__max(fringe + height * p->row,
                             (int64_t)arm->saved_at + arm->chains.samples * arm->chains.run_bytes);
-    snprintf(plan->name, sizeof plan->name, "%s+slabs",
-             tilemm__transpose_rows[arm->chain.variant].name);
+    set_name(plan, arm->chain.variant, "+slabs");
     if (plan_move(p, m0 * p->n, p->forward ? p->n : m0, p->forward ? m0 : p->n, &plan->move))
         return plan_interval(p, fringe, plan);
     return 0;
@@ -356,18 +345,17 @@ static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda
 static int plan_staged(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     const tilemm__transpose_args_t *args = p->args;
-    const int64_t rows = args->trans ? args->cols : args->rows;
-    const int64_t cols = args->trans ? args->rows : args->cols;
 
     if (p->bytes > p->room)
         return -1;
     plan->method = TILEMM__INPLACE_STAGED;
+    plan->scale = 0;
     plan->workspace = (size_t)p->bytes;
-    plan_step(p, args->trans, args->rows, args->cols, args->dst, args->ld_src, WORKSPACE, cols,
+    plan_step(p, args->trans, args->rows, args->cols, args->dst, args->ld_src, WORKSPACE, p->cols,
               args->scaled, &plan->arm.staged[0]);
-    plan_step(p, 0, rows, cols, WORKSPACE, cols, args->dst, args->ld_dst, 0, &plan->arm.staged[1]);
-    snprintf(plan->name, sizeof plan->name, "%s+staged",
-             tilemm__transpose_rows[plan->arm.staged[0].launch.variant].name);
+    plan_step(p, 0, p->rows, p->cols, WORKSPACE, p->cols, args->dst, args->ld_dst, 0,
+              &plan->arm.staged[1]);
+    set_name(plan, plan->arm.staged[0].launch.variant, "+staged");
     return 0;
 }
 
@@ -376,12 +364,9 @@ static int plan_moved(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
 {
     if (plan_interval(p, 0, plan) != 0)
         return -1;
-    snprintf(plan->name, sizeof plan->name, "%s",
-             tilemm__transpose_rows[plan->move_in.variant].name);
-    if (is_square(p->args)) {
+    set_name(plan, plan->move_in.variant, "");
+    if (p->square)
         plan_swap(p, plan);
-        plan->scale = 0;
-    }
     return 0;
 }
 
@@ -400,18 +385,17 @@ static int is_allowed(const problem_t *p, const tilemm__transpose_inplace_cuda_p
     return tilemm__transpose_is_allowed(p->limits, plan->name);
 }
 
-/* The first way that limits->variant allows; if it allows none, the first that there is room for.
- */
-static int plan_way(const problem_t *p, int permutes, tilemm__transpose_inplace_cuda_plan_t *plan)
+/* The first way that limits->variant allows; or, if it allows none, that there is room for. */
+static int plan_way(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     static int (*const ways[2][3])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
         {plan_staged, plan_moved, NULL}, {plan_staged, plan_slab_kernel, plan_slabs_through}};
     const tilemm__transpose_inplace_cuda_plan_t start = *plan;
 
     for (int any = 0; any < 2; any++)
-        for (int i = 0; i < 3 && ways[permutes][i]; i++) {
+        for (int i = 0; i < 3 && ways[p->permutes][i]; i++) {
             *plan = start;
-            if (ways[permutes][i](p, plan) == 0 && (any || is_allowed(p, plan)))
+            if (ways[p->permutes][i](p, plan) == 0 && (any || is_allowed(p, plan)))
                 return TILEMM_SUCCESS;
         }
     return TILEMM_OUT_OF_MEMORY;
@@ -420,30 +404,23 @@ static int plan_way(const problem_t *p, int permutes, tilemm__transpose_inplace_
 size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
                                            const tilemm__cuda_traits_t *traits)
 {
-    const int64_t bytes = args->rows * args->cols * (int64_t)args->elem_size;
-    const int agree = tilemm__slots_agree(args->rows * args->cols, args->cols, args->ld_src,
-                                          args->trans ? args->rows : args->cols, args->ld_dst);
+    const tilemm__limits_t limits = {.cuda = traits};
+    const problem_t p = problem_of(args, &limits);
+    const int agree =
+        tilemm__slots_agree(p.m * p.n, args->cols, args->ld_src, p.cols, args->ld_dst);
     int64_t want =
-        tilemm__max(bytes / cost.workspace_share, tilemm__min(bytes, cost.workspace_bytes));
+        tilemm__max(p.bytes / cost.workspace_share, tilemm__min(p.bytes, cost.workspace_bytes));
 
-    if ((args->scaled && args->alpha == 0.0f) ||
-        (agree && (needs_no_permutation(args) || is_square(args))))
+    if ((args->scaled && args->alpha == 0.0f) || (agree && !p.permutes))
         return 0;
-    if (!needs_no_permutation(args) && !is_square(args) && has_slab_kernel(args, traits)) {
-        const int64_t runs =
-            args->rows * args->cols / (TILEMM__RUN_BYTES / (int64_t)args->elem_size);
+    if (p.permutes && has_slab_kernel(&p)) {
+        const int64_t runs = p.m * p.n / (TILEMM__RUN_BYTES / p.size);
         int64_t counts_at, marks_at;
 
-        want = tilemm__max(want, slab_saved_at(args, &counts_at, &marks_at) +
+        want = tilemm__max(want, slab_saved_at(&p, &counts_at, &marks_at) +
                                      (runs / cost.stride_least + 1) * TILEMM__RUN_BYTES);
     }
     return (size_t)tilemm__round_up(want, 256);
-}
-
-/* What there is a plan with, for any problem. */
-static size_t enough(const problem_t *p)
-{
-    return (size_t)tilemm__min(p->bytes, 65536 + 128 * p->n + p->bytes / 64);
 }
 
 int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
@@ -453,30 +430,24 @@ int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
     const problem_t p = problem_of(args, limits);
     const int zero = args->scaled && args->alpha == 0.0f;
     const int scale = args->scaled && args->alpha != 1.0f;
-    const int64_t rows = args->trans ? args->cols : args->rows;
-    const int64_t cols = args->trans ? args->rows : args->cols;
-    int moves, status;
 
     memset(plan, 0, sizeof *plan);
     plan->forward = p.forward;
-    moves = !zero && plan_move(&p, rows * cols, args->cols, cols, &plan->move);
+    const int moves = !zero && plan_move(&p, p.m * p.n, args->cols, p.cols, &plan->move);
     /* The last pass, where other kernels do not scale. */
     plan->scale = scale;
-    plan_step(&p, 0, rows, cols, args->dst, args->ld_dst, args->dst, args->ld_dst, scale,
+    plan_step(&p, 0, p.rows, p.cols, args->dst, args->ld_dst, args->dst, args->ld_dst, scale,
               &plan->scaling);
-    if (zero || (!moves && needs_no_permutation(args))) { /* scale, fill, or do nothing */
+    if (zero || (!moves && !p.square && !p.permutes)) { /* scale, fill, or do nothing */
         snprintf(plan->name, sizeof plan->name, "%s", scale ? plan->scaling.name : "");
         return TILEMM_SUCCESS;
     }
-    if (is_square(args) && !moves) {
+    if (p.square && !moves) {
         plan_swap(&p, plan);
-        plan->scale = 0;
         return TILEMM_SUCCESS;
     }
-    status = plan_way(&p, !needs_no_permutation(args) && !is_square(args), plan);
-    if (plan->method == TILEMM__INPLACE_STAGED)
-        plan->scale = 0;
-    if (status != TILEMM_SUCCESS)
-        plan->workspace = enough(&p);
+    const int status = plan_way(&p, plan);
+    if (status != TILEMM_SUCCESS) /* what there is a plan with, for any problem */
+        plan->workspace = (size_t)tilemm__min(p.bytes, 65536 + 128 * p.n + p.bytes / 64);
     return status;
 }

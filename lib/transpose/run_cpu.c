@@ -1,15 +1,8 @@
 /* run_cpu.c - transpositions on the CPU, as the plan says.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
-#include "blocks_cpu.h"
 #include "lib/cpu/cpu.h"
-#include "run_inplace_cpu.h"
-
-/* ---- the backend's functions --------------------------------------------------------------- */
+#include "team_cpu.h"
 
 /* Append to a text that has room. */
 static char *put(char *to, const char *text)
@@ -52,16 +45,11 @@ static const char *small_name(tilemm__isa_t isa, int kind)
             NAME(isa, four)                                                                        \
     }
     static const char *const names[][TILEMM__TRANSPOSE_KINDS] = {
-        NAMES("generic", "16x16x1", "8x8x2", "4x4x4", "2x2x8", "1x1x16"),
-        NAMES("neon", "16x16x1", "8x8x2", "4x4x4", "2x2x8", "1x1x16"),
-        NAMES("avx2", "32x16x1", "16x8x2", "8x4x4", "4x2x8", "2x1x16"),
-        NAMES("avx512", "64x16x1", "32x8x2", "16x4x4", "8x2x8", "4x1x16"),
-        NAMES("amx", "64x16x1", "32x8x2", "16x4x4", "8x2x8", "4x1x16")};
-#undef NAMES
-#undef NAME
-    _Static_assert(TILEMM__ISA_GENERIC == 0 && TILEMM__ISA_NEON == 1 && TILEMM__ISA_AVX2 == 2 &&
-                       TILEMM__ISA_AVX512 == 3 && TILEMM__ISA_AMX == 4,
-                   "names are in this order");
+        [TILEMM__ISA_GENERIC] = NAMES("generic", "16x16x1", "8x8x2", "4x4x4", "2x2x8", "1x1x16"),
+        [TILEMM__ISA_NEON] = NAMES("neon", "16x16x1", "8x8x2", "4x4x4", "2x2x8", "1x1x16"),
+        [TILEMM__ISA_AVX2] = NAMES("avx2", "32x16x1", "16x8x2", "8x4x4", "4x2x8", "2x1x16"),
+        [TILEMM__ISA_AVX512] = NAMES("avx512", "64x16x1", "32x8x2", "16x4x4", "8x2x8", "4x1x16"),
+        [TILEMM__ISA_AMX] = NAMES("amx", "64x16x1", "32x8x2", "16x4x4", "8x2x8", "4x1x16")};
     return names[isa][kind];
 }
 
@@ -91,7 +79,7 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args,
     return TILEMM_SUCCESS;
 }
 
-/* One block, of which a plan would say no more. */
+/* By one block, as a plan would. */
 int tilemm__cpu_transpose_small(tilemm_t ctx, const tilemm__transpose_args_t *args)
 {
     enum { MOST = 65536 }; /* bytes: no work for two threads, and near enough to need no copy */

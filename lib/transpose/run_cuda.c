@@ -10,35 +10,26 @@
 
 static int run_plan(const tilemm__transpose_cuda_plan_t *plan, void *stream)
 {
-    const tilemm__transpose_launch_t *launch = &plan->launch;
+    static tilemm__transpose_launcher_t *const launchers[] = {
+        [TILEMM__TRANSPOSE_BY_copy] = tilemm__launch_transpose_copy,
+        [TILEMM__TRANSPOSE_BY_tile] = tilemm__launch_transpose_tile,
+        [TILEMM__TRANSPOSE_BY_shifted] = tilemm__launch_transpose_shifted,
+        [TILEMM__TRANSPOSE_BY_narrow] = tilemm__launch_transpose_narrow,
+        [TILEMM__TRANSPOSE_BY_strip] = tilemm__launch_transpose_strip,
+        [TILEMM__TRANSPOSE_BY_strip_bytes] = tilemm__launch_transpose_strip_bytes,
+        [TILEMM__TRANSPOSE_BY_gather] = tilemm__launch_transpose_gather,
+    };
 
-    switch (plan->method) {
-    case TILEMM__TRANSPOSE_BY_copy:
-        return tilemm__launch_transpose_copy(launch, &plan->arm.copy, stream);
-    case TILEMM__TRANSPOSE_BY_tile:
-        return tilemm__launch_transpose_tile(launch, &plan->arm.tiles, stream);
-    case TILEMM__TRANSPOSE_BY_shifted:
-        return tilemm__launch_transpose_shifted(launch, &plan->arm.tiles, stream);
-    case TILEMM__TRANSPOSE_BY_narrow:
-        return tilemm__launch_transpose_narrow(launch, &plan->arm.tiles, stream);
-    case TILEMM__TRANSPOSE_BY_strip:
-        return tilemm__launch_transpose_strip(launch, &plan->arm.strip, stream);
-    case TILEMM__TRANSPOSE_BY_strip_bytes:
-        return tilemm__launch_transpose_strip_bytes(launch, &plan->arm.strip_bytes, stream);
-    case TILEMM__TRANSPOSE_BY_gather:
-        return tilemm__launch_transpose_gather(launch, &plan->arm.gather, stream);
-    default: return cudaErrorInvalidValue;
-    }
+    return launchers[plan->method](&plan->launch, &plan->arm, stream);
 }
 
 tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args)
 {
     const tilemm__limits_t limits = tilemm__cuda_limits(ctx, 0);
     tilemm__transpose_cuda_plan_t plan;
-    int error;
 
     (void)tilemm__plan_transpose_cuda(args, &limits, &plan);
-    error = run_plan(&plan, tilemm__cuda(ctx)->stream);
+    const int error = run_plan(&plan, tilemm__cuda(ctx)->stream);
     if (error)
         return tilemm__cuda_fail(ctx, "transpose", error);
     tilemm__set_kernel(ctx, "%s", plan.name);
@@ -70,32 +61,19 @@ static int run_step(const inplace_t *in, const tilemm__transpose_cuda_plan_t *st
     return run_plan(&plan, in->stream);
 }
 
-static int run_staged(const inplace_t *in)
-{
-    const int error = run_step(in, &in->plan->arm.staged[0], in->a, in->workspace);
-
-    return error ? error : run_step(in, &in->plan->arm.staged[1], in->workspace, in->a);
-}
-
-static int run_swap(const inplace_t *in)
-{
-    return tilemm__launch_transpose_swap(&in->plan->arm.swap.launch, &in->plan->arm.swap.swap,
-                                         in->stream);
-}
-
 /* The first pass. */
 static int run_slabs(const inplace_t *in)
 {
     const tilemm__transpose_slabs_plan_t *plan = &in->plan->arm.slabs;
     tilemm__transpose_slabs_t slabs = plan->slabs;
     unsigned char *const buffer = in->workspace + plan->marks_at;
-    int error = 0;
 
     if (!plan->through) {
         slabs.counts = (unsigned *)(void *)(in->workspace + plan->counts_at);
-        error = cudaMemsetAsync(slabs.counts, 0, plan->counts_bytes, in->stream);
+        const int error = cudaMemsetAsync(slabs.counts, 0, plan->counts_bytes, in->stream);
         return error ? error : tilemm__launch_transpose_slabs(&plan->launch, &slabs, in->stream);
     }
+    int error = 0;
     for (int64_t i = 0; !error && i < plan->count; i++) {
         unsigned char *slab = in->a + i * plan->slab_bytes;
 
@@ -110,18 +88,14 @@ static int run_slabs(const inplace_t *in)
 static int run_chains(const inplace_t *in)
 {
     const tilemm__transpose_slabs_plan_t *plan = &in->plan->arm.slabs;
+    const tilemm__transpose_launch_t *const launches[] = {&plan->save, &plan->chain, &plan->cycle};
     tilemm__transpose_chains_t chains = plan->chains;
-    int error;
 
     chains.marks = (uint32_t *)(void *)(in->workspace + plan->marks_at);
     chains.saved = in->workspace + plan->saved_at;
-    error = cudaMemsetAsync(chains.marks, 0, plan->marks_bytes, in->stream);
-    if (!error)
-        error = tilemm__launch_transpose_chains(&plan->save, &chains, in->stream);
-    if (!error)
-        error = tilemm__launch_transpose_chains(&plan->chain, &chains, in->stream);
-    if (!error)
-        error = tilemm__launch_transpose_chains(&plan->cycle, &chains, in->stream);
+    int error = cudaMemsetAsync(chains.marks, 0, plan->marks_bytes, in->stream);
+    for (int i = 0; !error && i < 3; i++)
+        error = tilemm__launch_transpose_chains(launches[i], &chains, in->stream);
     return error;
 }
 
@@ -180,20 +154,24 @@ static int run_two_passes(const inplace_t *in)
 
 static int run_inplace(const inplace_t *in)
 {
+    const tilemm__transpose_inplace_cuda_plan_t *plan = in->plan;
     int error = 0;
 
-    switch (in->plan->method) {
-    case TILEMM__INPLACE_STAGED: error = run_staged(in); break;
-    case TILEMM__INPLACE_SLABS: error = run_two_passes(in); break;
-    case TILEMM__INPLACE_SWAP:
-        error = run_swap(in);
+    if (plan->method == TILEMM__INPLACE_SLABS) {
+        error = run_two_passes(in);
+    } else if (plan->method == TILEMM__INPLACE_STAGED) {
+        error = run_step(in, &plan->arm.staged[0], in->a, in->workspace);
+        if (!error)
+            error = run_step(in, &plan->arm.staged[1], in->workspace, in->a);
+    } else {
+        if (plan->method == TILEMM__INPLACE_SWAP)
+            error = tilemm__launch_transpose_swap(&plan->arm.swap.launch, &plan->arm.swap.swap,
+                                                  in->stream);
         if (!error)
             error = run_move(in);
-        break;
-    default: error = run_move(in); break;
     }
-    if (!error && in->plan->scale)
-        error = run_step(in, &in->plan->scaling, in->a, in->a);
+    if (!error && plan->scale)
+        error = run_step(in, &plan->scaling, in->a, in->a);
     return error;
 }
 
@@ -205,18 +183,13 @@ tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__trans
     void *workspace = want ? tilemm__cuda_workspace(ctx, want, &got) : NULL;
     const tilemm__limits_t limits = tilemm__cuda_limits(ctx, got);
     tilemm__transpose_inplace_cuda_plan_t plan;
-    inplace_t in;
-    int error;
 
     if (tilemm__plan_transpose_inplace_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
         return tilemm__fail(ctx, TILEMM_OUT_OF_MEMORY,
                             "transpose: %zu bytes of workspace are too few, %zu are enough", got,
                             plan.workspace);
-    in.plan = &plan;
-    in.a = args->dst;
-    in.workspace = workspace;
-    in.stream = state->stream;
-    error = run_inplace(&in);
+    const inplace_t in = {&plan, args->dst, workspace, state->stream};
+    const int error = run_inplace(&in);
     if (error)
         return tilemm__cuda_fail(ctx, "transpose", error);
     tilemm__set_kernel(ctx, "%s", plan.name);

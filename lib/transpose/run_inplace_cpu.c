@@ -2,13 +2,7 @@
  * the cycles of kernels/transpose/inplace.h.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
-#include "blocks_cpu.h"
-#include "inplace_view.h"
-#include "run_inplace_cpu.h"
+#include "team_cpu.h"
 
 /* ---- squares, and the move ----------------------------------------------------------------- */
 
@@ -16,11 +10,11 @@
 static void move_slots(char *a, int64_t size, int64_t total, int64_t width_in, int64_t ld_in,
                        int64_t width_out, int64_t ld_out)
 {
-    int64_t k, run;
+    int64_t run;
 
     if (tilemm__slots_agree(total, width_in, ld_in, width_out, ld_out))
         return;
-    for (k = 0; k < total; k += run) {
+    for (int64_t k = 0; k < total; k += run) {
         const int64_t from = tilemm__slot(k, width_in, ld_in);
         const int64_t to = tilemm__slot(k, width_out, ld_out);
 
@@ -28,23 +22,21 @@ static void move_slots(char *a, int64_t size, int64_t total, int64_t width_in, i
         if (to < from)
             memmove(a + to * size, a + from * size, (size_t)(run * size));
     }
-    for (k = total; k > 0; k -= run) {
-        int64_t from, to;
-
+    for (int64_t k = total; k > 0; k -= run) {
         run = tilemm__slot_run_back(k - 1, width_in, width_out);
-        from = tilemm__slot(k - run, width_in, ld_in);
-        to = tilemm__slot(k - run, width_out, ld_out);
+        const int64_t from = tilemm__slot(k - run, width_in, ld_in);
+        const int64_t to = tilemm__slot(k - run, width_out, ld_out);
         if (to > from)
             memmove(a + to * size, a + from * size, (size_t)(run * size));
     }
 }
 
-/* Two blocks that mirror each other are copied to scratch and transposed back, each to the other's
- * place. Thread t of T takes the block rows t, t + T, ..., which evens out their lengths. */
+/* Pairs of blocks that mirror each other are copied to scratch and transposed, each to the other's
+ * place. Thread t of T takes block rows t, t + T, ..., which evens out their lengths. */
 static void swap_blocks(const job_t *job, thread_t me)
 {
-    const plan_t *const plan = job->plan;
-    const int64_t n = job->args->rows, ld = job->args->ld_src, side = plan->swap.side;
+    tilemm__transpose_block_t *const transpose = job->kernels->block[job->plan->kind];
+    const int64_t n = job->args->rows, ld = job->args->ld_src, side = job->plan->swap.side;
     const int64_t size = (int64_t)job->args->elem_size;
     const int64_t scratch_ld = tilemm__transpose_block_ld(side, job->args->elem_size);
     const float alpha = job->args->alpha;
@@ -53,21 +45,19 @@ static void swap_blocks(const job_t *job, thread_t me)
     char *const one = my_scratch(job, me, stack, &bytes);
     char *const other = one + side * scratch_ld * size;
     char *const a = job->args->dst;
-    int64_t i, j;
 
-    for (i = me.number * side; i < n; i += me.of * side)
-        for (j = i; j < n; j += side) {
+    for (int64_t i = me.number * side; i < n; i += me.of * side)
+        for (int64_t j = i; j < n; j += side) {
             const int64_t rows = tilemm__min(side, n - i), cols = tilemm__min(side, n - j);
             char *const upper = a + (i * ld + j) * size, *const lower = a + (j * ld + i) * size;
 
             copy_rows(one, scratch_ld, upper, ld, rows, cols, size);
             if (i != j) {
                 copy_rows(other, scratch_ld, lower, ld, cols, rows, size);
-                job->kernels->block[plan->kind](cols, rows, other, scratch_ld, upper, ld, alpha,
-                                                TILEMM__BLOCK_NEAR, NULL);
+                transpose(cols, rows, other, scratch_ld, upper, ld, alpha, TILEMM__BLOCK_NEAR,
+                          NULL);
             }
-            job->kernels->block[plan->kind](rows, cols, one, scratch_ld, lower, ld, alpha,
-                                            TILEMM__BLOCK_NEAR, NULL);
+            transpose(rows, cols, one, scratch_ld, lower, ld, alpha, TILEMM__BLOCK_NEAR, NULL);
         }
 }
 
@@ -84,11 +74,10 @@ typedef struct {
 static inline int64_t source(const permutation_t *map, int64_t i)
 {
     const tilemm__inplace_t *const view = map->view;
-    int64_t m;
 
     if (map->which == TRANSPOSE)
         return i % map->by * map->other + i / map->by;
-    m = view->m;
+    const int64_t m = view->m;
     switch (map->which) {
     case ROTATE: return i >= m - map->by ? i - (m - map->by) : i + map->by;
     case ROWS_FORWARD:
@@ -101,7 +90,7 @@ static inline int64_t source(const permutation_t *map, int64_t i)
     }
 }
 
-/* A piece is part of a row, a run or an element. Whole ones are worth a copy without a call. */
+/* A piece is part of a row, a run or an element. The usual sizes are copied without a call. */
 static inline void copy_piece(char *restrict dst, const char *restrict src, size_t bytes)
 {
     if (bytes == TILEMM__TRANSPOSE_RUN)
@@ -114,45 +103,36 @@ static inline void copy_piece(char *restrict dst, const char *restrict src, size
 
 static inline __attribute__((always_inline)) void prefetch_piece(const char *piece, size_t bytes)
 {
-    size_t at;
-
-    for (at = 0; at < bytes; at += 64)
+    for (size_t at = 0; at < bytes; at += 64)
         __builtin_prefetch(piece + at, 1);
     __builtin_prefetch(piece + bytes - 1, 1);
 }
 
-/* Permute `count` pieces, `step` bytes apart, along the cycles of the permutation. Scratch is a
- * bit for each piece, set when it has been dealt with. Where that is too little a cycle belongs to
- * its least piece, which is found by walking the cycle from each, until one less is met. */
+/* Permute `count` pieces, `step` bytes apart, cycle by cycle. Scratch has a bit for each piece, set
+ * once it is in place. Without room for that, a cycle is moved from its lowest piece on, which is
+ * found by walking the cycle from each piece until a lower one is met. */
 static void permute(char *base, int64_t count, int64_t step, size_t piece, permutation_t map,
                     unsigned char *scratch, size_t scratch_bytes)
 {
-    /* No hardware foresees where a cycle goes: large pieces are prefetched AHEAD steps before. */
+    /* The hardware cannot prefetch along a cycle: large pieces are prefetched AHEAD steps early. */
     enum { AHEAD = 32 };
     unsigned char *const done = (size_t)tilemm__div_up(count, 8) <= scratch_bytes ? scratch : NULL;
     const int far = piece >= 64;
     char saved[TILEMM__TRANSPOSE_RUN];
-    int64_t i, at, next, coming;
 
     if (done)
         memset(done, 0, (size_t)tilemm__div_up(count, 8));
-    for (i = 0; i < count; i++) {
-        if (done) {
-            if (done[i / 8] >> i % 8 & 1)
-                continue;
-            next = source(&map, i);
-        } else {
-            next = source(&map, i);
-            for (at = next; at > i;)
-                at = source(&map, at);
-            if (at < i)
-                continue;
-        }
-        if (next == i)
+    for (int64_t i = 0; i < count; i++) {
+        if (done && done[i / 8] >> i % 8 & 1)
+            continue;
+        int64_t next = source(&map, i), at = next;
+        while (!done && at > i)
+            at = source(&map, at);
+        if (next == i || (!done && at < i))
             continue;
         copy_piece(saved, base + i * step, piece);
-        coming = next;
-        for (at = 0; far && at < AHEAD; at++)
+        int64_t coming = next;
+        for (int k = 0; far && k < AHEAD; k++)
             coming = source(&map, coming);
         for (at = i; next != i; next = source(&map, at)) {
             if (far) {
@@ -168,40 +148,37 @@ static void permute(char *base, int64_t count, int64_t step, size_t piece, permu
     }
 }
 
-/* Steps 1 and 3 of the permutation (inplace.h) on the groups of adjacent columns that are this
- * thread's. Within a group the columns' rotations differ by little: a common rotation joins the
- * permutation of rows, and a skew does the remainder. */
+/* Step 3 of the permutation (inplace.h), or else step 1, on the groups of adjacent columns that are
+ * this thread's. Within a group the columns' rotations differ by little: a common rotation joins
+ * the permutation of rows, and a skew does the remainder. */
 static void permute_columns(const job_t *job, thread_t me, const tilemm__inplace_t *view,
-                            char *base, int64_t ld, int step_number, int backward)
+                            char *base, int64_t ld, int third, int backward)
 {
     const int64_t size = (int64_t)job->args->elem_size, width = job->plan->cycles.cols;
     const int64_t m = view->m, n = view->n;
     char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
     size_t bytes;
     unsigned char *const scratch = (unsigned char *)my_scratch(job, me, stack, &bytes);
-    int kind = 0;
+    const int kind = __builtin_ctz((unsigned)size);
     int64_t group, end;
 
-    while (1 << kind < size)
-        kind++;
     my_share(me, tilemm__div_up(n, width), &group, &end);
     for (; group < end; group++) {
         const int64_t j = group * width, cols = tilemm__min(width, n - j);
         char *const top = base + j * size, *const bottom = top + (m - 1) * ld * size;
         const int64_t rotation = tilemm__inplace_rotation(view, j);
         const int skewed =
-            step_number == 3 ? cols > 1 : tilemm__inplace_rotation(view, j + cols - 1) != rotation;
+            third ? cols > 1 : tilemm__inplace_rotation(view, j + cols - 1) != rotation;
         int shift[TILEMM__SKEW_COLS];
         permutation_t map = {
             .which = ROTATE, .view = view, .by = backward && rotation ? m - rotation : rotation};
 
-        if (step_number == 3) {
+        if (third) {
             map.which = backward ? ROWS_BACKWARD : ROWS_FORWARD;
             map.by = j % m;
         }
         for (int64_t x = 0; x < cols; x++)
-            shift[x] =
-                (int)(step_number == 3 ? x : tilemm__inplace_rotation(view, j + x) - rotation);
+            shift[x] = (int)(third ? x : tilemm__inplace_rotation(view, j + x) - rotation);
         if (skewed && !backward)
             job->kernels->skew[kind](m, cols, top, ld, shift);
         if (map.which != ROTATE || map.by)
@@ -235,8 +212,7 @@ static void shuffle_rows(const job_t *job, thread_t me, const tilemm__inplace_t 
 
             permute(row, n, size, (size_t)size, map, (unsigned char *)scratch, bytes);
             if (job->plan->kind == TILEMM__TRANSPOSE_SCALED)
-                job->kernels->scale(n, (const float *)(const void *)row, (float *)(void *)row,
-                                    job->args->alpha);
+                job->kernels->scale(n, (void *)row, (void *)row, job->args->alpha);
         }
     }
 }
@@ -246,19 +222,17 @@ static void run_cycles(const job_t *job, int backward)
 {
     const tilemm__transpose_args_t *const args = job->args;
     const int64_t ld = backward ? args->ld_dst : args->ld_src;
-    tilemm__inplace_t view;
+    const tilemm__inplace_t *const view = &job->plan->cycles.view;
 
-    tilemm__inplace_init(&view, backward ? args->cols : args->rows,
-                         backward ? args->rows : args->cols);
 #pragma omp parallel num_threads(job->plan->threads)
     {
         const thread_t me = of_team();
 
-        permute_columns(job, me, &view, args->dst, ld, backward ? 3 : 1, backward);
+        permute_columns(job, me, view, args->dst, ld, backward, backward);
 #pragma omp barrier
-        shuffle_rows(job, me, &view, args->dst, ld, backward);
+        shuffle_rows(job, me, view, args->dst, ld, backward);
 #pragma omp barrier
-        permute_columns(job, me, &view, args->dst, ld, backward ? 1 : 3, backward);
+        permute_columns(job, me, view, args->dst, ld, !backward, backward);
     }
 }
 
@@ -269,9 +243,9 @@ static void transpose_slabs(const job_t *job, thread_t me)
 {
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;
     const int64_t size = (int64_t)job->args->elem_size;
-    const int forward = tilemm__inplace_forward(job->args->rows, job->args->cols);
-    const int64_t rows = forward ? x->height : x->n, cols = forward ? x->n : x->height;
-    const int64_t ld = forward ? tilemm__transpose_block_ld(x->n, job->args->elem_size) : x->height;
+    const int64_t rows = x->forward ? x->height : x->n, cols = x->forward ? x->n : x->height;
+    const int64_t ld =
+        x->forward ? tilemm__transpose_block_ld(x->n, job->args->elem_size) : x->height;
     char *const scratch = job->workspace + (size_t)me.number * job->plan->scratch;
     int64_t slab, end;
 
@@ -285,43 +259,40 @@ static void transpose_slabs(const job_t *job, thread_t me)
     }
 }
 
-/* Then, or before, the runs change places; each thread takes a slice of every run, from line to
- * line. */
+/* Then, or before, the runs change places; each thread takes a slice of every run, whole lines. */
 static void transpose_runs(const job_t *job, thread_t me)
 {
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;
     const int64_t run = x->height * (int64_t)job->args->elem_size, slabs = x->m / x->height;
-    const int forward = tilemm__inplace_forward(job->args->rows, job->args->cols);
     const int64_t slices = tilemm__min(me.of, run / 64), skew = -(uintptr_t)job->args->dst % 64;
     const permutation_t map = {
-        .which = TRANSPOSE, .by = forward ? slabs : x->n, .other = forward ? x->n : slabs};
+        .which = TRANSPOSE, .by = x->forward ? slabs : x->n, .other = x->forward ? x->n : slabs};
     char *const a = job->args->dst;
-    int64_t begin, end;
 
     if (me.number >= slices)
         return;
-    begin = me.number ? me.number * run / slices / 64 * 64 + skew : 0;
-    end = me.number + 1 < slices ? (me.number + 1) * run / slices / 64 * 64 + skew : run;
+    const int64_t begin = me.number ? me.number * run / slices / 64 * 64 + skew : 0;
+    const int64_t end =
+        me.number + 1 < slices ? (me.number + 1) * run / slices / 64 * 64 + skew : run;
     permute(a + begin, slabs * x->n, run, (size_t)(end - begin), map,
             (unsigned char *)job->workspace + (size_t)me.number * job->plan->scratch,
             job->plan->scratch);
 }
 
-/* The fringe waits in the workspace, as it will be in the end, while the other rows are packed. */
+/* The fringe waits in the workspace, transposed, while the other rows are packed. */
 static void run_slabs(const job_t *job)
 {
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;
     const int64_t size = (int64_t)job->args->elem_size;
     const int64_t m = x->m, n = x->n, fringe = x->fringe, full = m - fringe;
-    const int kind = job->plan->kind;
+    tilemm__transpose_block_t *const transpose = job->kernels->block[job->plan->kind];
     const float alpha = job->args->alpha;
     char *const a = job->args->dst;
     char *const kept = job->workspace + (size_t)job->plan->threads * job->plan->scratch;
 
-    if (tilemm__inplace_forward(job->args->rows, job->args->cols)) {
+    if (x->forward) {
         if (fringe)
-            job->kernels->block[kind](fringe, n, a + full * n * size, n, kept, fringe, alpha, 0,
-                                      NULL);
+            transpose(fringe, n, a + full * n * size, n, kept, fringe, alpha, 0, NULL);
         on_threads(job, transpose_slabs);
         on_threads(job, transpose_runs);
         if (fringe) {
@@ -330,7 +301,7 @@ static void run_slabs(const job_t *job)
         }
     } else {
         if (fringe) {
-            job->kernels->block[kind](n, fringe, a + full * size, m, kept, n, alpha, 0, NULL);
+            transpose(n, fringe, a + full * size, m, kept, n, alpha, 0, NULL);
             move_slots(a, size, full * n, full, m, full, full);
         }
         on_threads(job, transpose_runs);

@@ -1,5 +1,5 @@
 /* team_cpu.h - what the CPU's transpositions out of place and in place share: threads, their
- * scratch, and rows that are copied.
+ * scratch, and rows that are copied; and one thread's part of each.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_LIB_TRANSPOSE_TEAM_CPU_H
@@ -72,5 +72,11 @@ static inline void on_threads(const job_t *job, void (*part)(const job_t *job, t
 #pragma omp parallel num_threads(job->plan->threads)
     part(job, of_team());
 }
+
+/* blocks_cpu.c: one thread's part of SIMD; of COPY, FILL, and MOVE's scaling. */
+void tilemm__cpu_transpose_blocks(const job_t *job, thread_t me);
+void tilemm__cpu_copy_blocks(const job_t *job, thread_t me);
+/* run_inplace_cpu.c: all threads' parts of all methods in place but FILL. */
+void tilemm__cpu_run_inplace(const job_t *job);
 
 #endif

@@ -4,7 +4,6 @@
 #include "choices.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "cpu_kernels.h"
 #include "lib/transpose/plan_cpu.h"
@@ -14,16 +13,12 @@ static void problem(int in_place, tilemm__transpose_args_t *args)
 {
     const int narrow = choices_random(3) == 0;
 
-    memset(args, 0, sizeof *args);
     args->batch_count = !in_place && choices_random(3) == 0 ? choices_size(70000) : 1;
-    args->rows = choices_size(args->batch_count > 1 ? 600 : 40000);
-    args->cols = choices_size(narrow ? 40 : args->batch_count > 1 ? 600 : 40000);
-    if (narrow && choices_random(2)) {
-        const int64_t rows = args->rows;
-
-        args->rows = args->cols;
-        args->cols = rows;
-    }
+    const int most = args->batch_count > 1 ? 600 : 40000;
+    const int64_t longer = choices_size(most), shorter = choices_size(narrow ? 40 : most);
+    const int turned = narrow && choices_random(2);
+    args->rows = turned ? shorter : longer;
+    args->cols = turned ? longer : shorter;
     args->elem_size = (size_t)1 << choices_random(5);
     args->trans = choices_random(8) != 0;
     args->scaled = args->elem_size == 4 && choices_random(3) == 0;
@@ -34,10 +29,11 @@ static void problem(int in_place, tilemm__transpose_args_t *args)
     args->stride_src = args->rows * args->ld_src + (choices_random(4) ? 0 : 3);
     args->stride_dst =
         (args->trans ? args->cols : args->rows) * args->ld_dst + (choices_random(4) ? 0 : 3);
-    args->src = (void *)((uintptr_t)choices_address() & ~((uintptr_t)args->elem_size - 1));
-    args->dst = in_place
-                    ? (void *)args->src
-                    : (void *)((uintptr_t)choices_address() & ~((uintptr_t)args->elem_size - 1));
+    const uintptr_t aligned = ~((uintptr_t)args->elem_size - 1);
+    args->dst = (void *)((uintptr_t)choices_address() & aligned);
+    args->src = args->dst;
+    if (!in_place)
+        args->dst = (void *)((uintptr_t)choices_address() & aligned);
 }
 
 /* A plan out of place: the kernel; of copies the block, of strips the tile. */
@@ -46,14 +42,15 @@ static void print_plan(const tilemm__transpose_cuda_plan_t *plan)
     const tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
 
     printf(" | %s", plan->name);
-    if (plan->method == TILEMM__TRANSPOSE_BY_copy)
+    if (plan->method == TILEMM__TRANSPOSE_BY_copy) {
         printf(" %dx%d", TILEMM__TRANSPOSE_THREADS / plan->arm.copy.of.block_cols,
                plan->arm.copy.of.block_cols);
-    else if (plan->method == TILEMM__TRANSPOSE_BY_strip ||
-             plan->method == TILEMM__TRANSPOSE_BY_strip_bytes)
+        return;
+    }
+    if (plan->method == TILEMM__TRANSPOSE_BY_strip ||
+        plan->method == TILEMM__TRANSPOSE_BY_strip_bytes)
         printf(" %dx%dx%d", tiles->tile_rows, tiles->tile_cols, tiles->tile_batch);
-    if (plan->method != TILEMM__TRANSPOSE_BY_copy)
-        printf("%s", tiles->streaming ? " streaming" : "");
+    printf("%s", tiles->streaming ? " streaming" : "");
 }
 
 static void on_gpu(const tilemm__transpose_args_t *args, int in_place, size_t workspace,

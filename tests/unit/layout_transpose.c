@@ -9,136 +9,97 @@
 #include "tests/support/check.h"
 #include "tilemm.h"
 
-/* Wavefronts beyond the ideal, for lanes that access `bytes` bytes each at address[lane], -1 for a
- * lane that does not. All chips that the kernels are for have the same rules. */
-static int conflicts_of(const int *address, int lanes, int bytes, int load)
+enum { LANES = 32 };
+
+/* Wavefronts beyond the ideal, where lanes access `bytes` bytes each at address[lane]; -1: a lane
+ * that does not. All devices that the kernels run on have the same rules. */
+static int conflicts_of(const int *address, int bytes, int load)
 {
     tilemm_warp_access_t access = {.elem_bytes = bytes};
     tilemm_shared_cost_t cost;
-    tilemm_status_t status;
-    int lane;
 
-    for (lane = 0; lane < lanes; lane++) {
-        if (address[lane] < 0)
-            continue;
-        access.active |= 1u << lane;
-        access.addr[lane] = (uint64_t)address[lane];
-    }
-    status = load ? tilemm_model_shared_load(75, &access, &cost)
-                  : tilemm_model_shared(75, &access, &cost);
+    for (int lane = 0; lane < LANES; lane++)
+        if (address[lane] >= 0) {
+            access.active |= 1u << lane;
+            access.addr[lane] = (uint64_t)address[lane];
+        }
+    const tilemm_status_t status = load ? tilemm_model_shared_load(75, &access, &cost)
+                                        : tilemm_model_shared(75, &access, &cost);
     CHECK(status == TILEMM_SUCCESS, "%d bytes", bytes);
     return cost.conflicts;
 }
 
 static void check_free(const int *address, int bytes, int load, const char *what, int size)
 {
-    const int conflicts = conflicts_of(address, 32, bytes, load);
+    const int conflicts = conflicts_of(address, bytes, load);
 
     CHECK(conflicts == 0, "%s of %d-byte elements: %d conflicts", what, size, conflicts);
 }
 
-/* The worst bank's ways: 1 is free of conflicts. */
-static int conflicts(const int *address, int lanes, int bytes)
+/* The tile of rows x cols elements, in chunks, as threads of a block store and read it; for shifted
+ * reads also from the next chunk on. */
+static void test_tile(int size, int chunk, int rows, int cols, int shifted)
 {
-    return conflicts_of(address, lanes, bytes, 0) + 1;
-}
-
-/* Chunks as threads of a block store and read them. */
-static void test_tile(int size, int chunk, int edge, int threads)
-{
-    const int v = chunk / size, q = edge / v, steps = threads / q;
+    const int v = chunk / size, across = cols / v, down = rows / v;
     static unsigned char seen[256 * 256];
-    int address[32], warp, lane, j, s;
+    int address[LANES];
 
     memset(seen, 0, sizeof seen);
-    for (warp = 0; warp < threads / 32; warp++) {
-        for (s = 0; s < q / steps; s++) {
-            for (j = 0; j < v; j++) {
-                for (lane = 0; lane < 32; lane++) {
-                    const int t = warp * 32 + lane, x = t % q, y = t / q + s * steps;
-                    const int slot = tilemm__transpose_chunk(x * v + j, y, q, v);
+    for (int first = 0; first < across * down; first += LANES)
+        for (int j = 0; j < v; j++) {
+            for (int lane = 0; lane < LANES; lane++) {
+                const int t = first + lane;
+                const int slot = tilemm__transpose_chunk(t % across * v + j, t / across, down, v);
 
-                    CHECK(slot >= 0 && slot < edge * q && !seen[slot]++, "slot %d", slot);
-                    address[lane] = slot * chunk;
-                }
-                CHECK(conflicts(address, 32, chunk) == 1, "store, %d x %d bytes", edge, size);
+                CHECK(slot >= 0 && slot < cols * down && !seen[slot]++, "slot %d", slot);
+                address[lane] = slot * chunk;
             }
+            check_free(address, chunk, 0, "a store to a tile", size);
         }
-        for (s = 0; s < edge / steps; s++) {
-            for (lane = 0; lane < 32; lane++) {
-                const int t = warp * 32 + lane;
+    for (int first = 0; first < cols * down; first += LANES)
+        for (int next = 0; next <= shifted; next++) {
+            for (int lane = 0; lane < LANES; lane++) {
+                const int t = first + lane;
 
-                address[lane] = tilemm__transpose_chunk(t / q + s * steps, t % q, q, v) * chunk;
+                address[lane] =
+                    tilemm__transpose_chunk(t / down, (t + next) % down, down, v) * chunk;
             }
-            CHECK(conflicts(address, 32, chunk) == 1, "load, %d x %d bytes", edge, size);
+            check_free(address, chunk, 0, "a load from a tile", size);
         }
-    }
-}
-
-/* The tile of shifted chunks, rows x cols: stored as above, and read as two chunks that follow each
- * other, from any one on. */
-static void test_shifted_tile(int size, int chunk, int rows, int cols)
-{
-    const int v = chunk / size, across = cols / v, down = rows / v, lanes = down < 32 ? down : 32;
-    int address[32], j, lane, first, second;
-
-    for (j = 0; j < v; j++) {
-        for (first = 0; first < 256; first += 32) {
-            for (lane = 0; lane < 32; lane++)
-                address[lane] = tilemm__transpose_chunk((first + lane) % across * v + j,
-                                                        (first + lane) / across % down, down, v) *
-                                chunk;
-            CHECK(conflicts(address, 32, chunk) == 1, "store, %d x %d of %d bytes", rows, cols,
-                  size);
-        }
-    }
-    for (j = 0; j < cols; j++) {
-        for (first = 0; first + lanes <= down; first += lanes) {
-            for (second = 0; second < 2; second++) {
-                for (lane = 0; lane < lanes; lane++)
-                    address[lane] =
-                        tilemm__transpose_chunk(j, (first + lane + second) % down, down, v) * chunk;
-                CHECK(conflicts(address, lanes, chunk) == 1, "load, %d x %d of %d bytes", rows,
-                      cols, size);
-            }
-        }
-    }
 }
 
 /* A tile of rows x cols elements, one by one: filled along its rows, as they lie in memory, by
  * threads side by side, and read down its columns. */
 static void test_element_tile(int size, int rows, int cols)
 {
-    int along[32], down[32], row, col, lane;
+    int address[LANES];
 
-    for (row = 0; row < rows; row++) {
-        for (col = 0; col < cols; col += 32) {
-            for (lane = 0; lane < 32; lane++)
-                along[lane] = tilemm__transpose_element(row, col + lane, cols, size) * size;
-            check_free(along, size, 0, "a row", size);
+    for (int row = 0; row < rows; row++)
+        for (int col = 0; col < cols; col += LANES) {
+            for (int lane = 0; lane < LANES; lane++)
+                address[lane] = tilemm__transpose_element(row, col + lane, cols, size) * size;
+            check_free(address, size, 0, "a row", size);
         }
-    }
-    for (col = 0; col < cols; col++) {
-        for (row = 0; row < rows; row += 32) {
-            for (lane = 0; lane < 32; lane++)
-                down[lane] = tilemm__transpose_element(row + lane, col, cols, size) * size;
-            check_free(down, size, 1, "a column", size);
+    for (int col = 0; col < cols; col++)
+        for (int row = 0; row < rows; row += LANES) {
+            for (int lane = 0; lane < LANES; lane++)
+                address[lane] = tilemm__transpose_element(row + lane, col, cols, size) * size;
+            check_free(address, size, 1, "a column", size);
         }
-    }
 }
 
-/* A lane's element of a slab, row and column; of 16 bytes, an asynchronous copy's halves, of which
- * lanes eight apart take the other one first. */
-static void check_slab(const int *row, const int *col, int size, const char *what)
+/* The lanes' elements of a slab; of 16 bytes, an asynchronous copy's halves, of which lanes eight
+ * apart take the other one first. */
+static void check_slab(const int *element, int size, const char *what)
 {
-    int address[32], half[32], lane, h;
+    int address[LANES], half[LANES];
 
-    for (lane = 0; lane < 32; lane++)
-        address[lane] = tilemm__slab_element(row[lane], col[lane], size) * size;
+    for (int lane = 0; lane < LANES; lane++)
+        address[lane] = element[lane] * size;
     check_free(address, size, 0, what, size);
     check_free(address, size, 1, what, size);
-    for (h = 0; h < 16 && size == 16; h += 8) {
-        for (lane = 0; lane < 32; lane++)
+    for (int h = 0; h < 16 && size == 16; h += 8) {
+        for (int lane = 0; lane < LANES; lane++)
             half[lane] = address[lane] + (h ^ (lane & 8));
         check_free(half, 8, 0, what, size);
     }
@@ -149,57 +110,48 @@ static void test_slab_tile(int size)
     enum { WIDTH = TILEMM__SLAB_WIDTH };
     static unsigned char seen[256 * (WIDTH + 1)];
     const int height = TILEMM__RUN_BYTES / size, v = 16 / size;
-    int row[32], col[32], r, c, k, t, lane;
+    int element[LANES];
 
     memset(seen, 0, sizeof seen);
-    for (r = 0; r < height; r++) {
-        for (c = 0; c < WIDTH; c++) {
+    for (int r = 0; r < height; r++) {
+        for (int c = 0; c < WIDTH; c++) {
             const int at = tilemm__slab_element(r, c, size);
 
             CHECK(at >= 0 && at < height * tilemm__slab_pitch(size) && !seen[at]++, "%d, %d", r, c);
-            for (k = 1; k < 256 / size; k *= 2)
+            for (int k = 1; k < 256 / size; k *= 2)
                 CHECK(tilemm__slab_below(tilemm__slab_element(r & -k, c, size), r & (k - 1),
                                          size) == at,
                       "%d, %d", r, c);
         }
-        for (c = 0; c < WIDTH; c += 32) {
-            for (lane = 0; lane < 32; lane++) {
-                row[lane] = r;
-                col[lane] = c + lane;
-            }
-            check_slab(row, col, size, "a row of a slab");
+        for (int c = 0; c < WIDTH; c += LANES) {
+            for (int lane = 0; lane < LANES; lane++)
+                element[lane] = tilemm__slab_element(r, c + lane, size);
+            check_slab(element, size, "a row of a slab");
         }
     }
     /* All threads down the columns, element by element. */
-    for (t = 0; t < height * WIDTH; t += 32) {
-        for (lane = 0; lane < 32; lane++) {
-            row[lane] = (t + lane) % height;
-            col[lane] = (t + lane) / height;
-        }
-        check_slab(row, col, size, "a column of a slab");
+    for (int t = 0; t < height * WIDTH; t += LANES) {
+        for (int lane = 0; lane < LANES; lane++)
+            element[lane] = tilemm__slab_element((t + lane) % height, (t + lane) / height, size);
+        check_slab(element, size, "a column of a slab");
     }
     /* 16 bytes a lane. */
-    for (c = 0; c < WIDTH; c += 4) {
-        for (r = 0; r < height; r += 8 * v) {
-            for (k = 0; k < v; k++) {
-                for (lane = 0; lane < 32; lane++) {
-                    row[lane] = r + lane % 8 * v + k;
-                    col[lane] = c + lane / 8;
-                }
-                check_slab(row, col, size, "four columns of a slab");
+    for (int c = 0; c < WIDTH; c += 4)
+        for (int r = 0; r < height; r += 8 * v)
+            for (int k = 0; k < v; k++) {
+                for (int lane = 0; lane < LANES; lane++)
+                    element[lane] = tilemm__slab_element(r + lane % 8 * v + k, c + lane / 8, size);
+                check_slab(element, size, "four columns of a slab");
             }
-        }
-    }
 }
 
 /* Strips: positions of 16 bytes stay together, and none is used twice. */
 static void test_strip_tile(int size)
 {
     static unsigned char seen[16384];
-    int f;
 
     memset(seen, 0, sizeof seen);
-    for (f = 0; f < 16384 / size; f++) {
+    for (int f = 0; f < 16384 / size; f++) {
         const int slot = tilemm__transpose_strip(f, size);
 
         CHECK(slot >= 0 && slot < 16384 / size && !seen[slot]++, "%d", slot);
@@ -209,7 +161,7 @@ static void test_strip_tile(int size)
 
 /* ---- strips of elements of 1 and 2 bytes ---------------------------------------------------- */
 
-/* A side's buffer: how far apart lanes' lines are in it, in bytes. */
+/* Where a byte is in a side's buffer, for lanes whose lines are `stride` bytes apart. */
 static int strip_at(int byte, int stride)
 {
     return byte ^ tilemm__strip_swizzle(byte / 128 / tilemm__strip_period(stride),
@@ -220,17 +172,23 @@ static int strip_at(int byte, int stride)
  * of 128 bytes on, else two ways at most. */
 static void check_strip_line(int stride, int size, int unit)
 {
-    int address[32], first, lane, conflicts;
+    int address[LANES];
 
-    for (first = 0; first + 32 * unit <= TILEMM__TRANSPOSE_STRIP_BYTES;
+    for (int first = 0; first + LANES * unit <= TILEMM__TRANSPOSE_STRIP_BYTES;
          first += unit < 16 ? 4 * unit : 16) {
         /* Of 16 bytes in another order the address is that of the lowest. */
-        for (lane = 0; lane < 32; lane++)
+        for (int lane = 0; lane < LANES; lane++)
             address[lane] = strip_at(first + lane * unit, stride) & -unit;
-        conflicts = conflicts_of(address, 32, unit, 0);
+        const int conflicts = conflicts_of(address, unit, 0);
         CHECK(conflicts <= (first % 128 ? (unit + 3) / 4 : 0), "%d of %d bytes, lanes %d apart: %d",
               unit, size, stride, conflicts);
     }
+}
+
+/* How many bytes a lane has before its swizzle changes. */
+static int strip_region(int stride)
+{
+    return 128 * tilemm__strip_period(stride) * (tilemm__strip_mask(stride) ? 1 : 999);
 }
 
 static void check_strip(const tilemm__transpose_strip_bytes_t *strip, const char *name)
@@ -238,35 +196,29 @@ static void check_strip(const tilemm__transpose_strip_bytes_t *strip, const char
     static int source[TILEMM__TRANSPOSE_STRIP_BYTES];
     const tilemm__strip_lines_t *lines = &strip->lines;
     const int size = strip->of.elem_size, width = strip->of.tile_cols, height = strip->of.tile_rows;
-    const int area = width * height, lanes = 32;
+    const int area = width * height;
     const int in_stride = lines->in_line * lines->together * size;
     const int out_stride = lines->out_line * lines->together * size;
-    const int region_in =
-        128 * tilemm__strip_period(in_stride) * (tilemm__strip_mask(in_stride) ? 1 : 999);
-    const int region_out =
-        128 * tilemm__strip_period(out_stride) * (tilemm__strip_mask(out_stride) ? 1 : 999);
-    int group, set, j, e, lane;
+    const int region_in = strip_region(in_stride), region_out = strip_region(out_stride);
 
-    for (e = 0; e < strip->of.tile_batch * area; e++)
-        source[e] = -1;
+    memset(source, -1, sizeof source);
     CHECK(lines->parts * lines->elements >= lines->across * lines->down, "%s", name);
-    for (group = 0; group < lines->groups; group++) {
-        for (set = 0; set < lines->sets; set++) {
-            for (j = 0; j < lines->together; j++) {
-                for (e = 0; e < lines->across * lines->down; e++) {
+    for (int group = 0; group < lines->groups; group++)
+        for (int set = 0; set < lines->sets; set++)
+            for (int j = 0; j < lines->together; j++)
+                for (int e = 0; e < lines->across * lines->down; e++) {
                     const int x = e / lines->down, y = e % lines->down;
-                    int load[32], store[32];
+                    int load[LANES], store[LANES];
 
-                    /* Served together; the warp's other lanes are elsewhere. */
-                    for (lane = 0; lane < 32; lane++) {
-                        const int first = (set * lanes + lane) * lines->together, line = first + j;
+                    for (int lane = 0; lane < LANES; lane++) {
+                        const int first = (set * LANES + lane) * lines->together, line = first + j;
                         const int in = group * area + line * lines->in_line + x + y * width;
                         const int out = group * area + line * lines->out_line + y + x * height;
                         const int in_first = (group * area + first * lines->in_line) * size;
                         const int out_first = (group * area + first * lines->out_line) * size;
 
                         load[lane] = store[lane] = -1;
-                        if (lane >= lanes || line >= lines->lines)
+                        if (line >= lines->lines)
                             continue;
                         load[lane] = strip_at(in * size, in_stride);
                         store[lane] = strip_at(out * size, out_stride);
@@ -279,19 +231,16 @@ static void check_strip(const tilemm__transpose_strip_bytes_t *strip, const char
                     check_free(load, size, 1, name, size);
                     check_free(store, size, 0, name, size);
                 }
-            }
-        }
-    }
-    for (e = 0; e < strip->of.tile_batch * area; e++) {
+    for (int e = 0; e < strip->of.tile_batch * area; e++) {
         const int matrix = e / area, row = e % area % height, col = e % area / height;
 
         CHECK(source[e] == matrix * area + row * width + col, "%s: element %d is %d", name, e,
               source[e]);
     }
-    check_strip_line(in_stride, size, 16);
-    check_strip_line(out_stride, size, 16);
-    check_strip_line(in_stride, size, size);
-    check_strip_line(out_stride, size, size);
+    for (int unit = size; unit <= 16; unit *= 16 / size) {
+        check_strip_line(in_stride, size, unit);
+        check_strip_line(out_stride, size, unit);
+    }
 }
 
 static void test_strips(int size)
@@ -305,21 +254,18 @@ static void test_strips(int size)
     };
     static const tilemm__cuda_traits_t h200 = {.cc = 90, .sm_count = 132, .l2_bytes = 60 << 20};
     const tilemm__limits_t limits = {.cuda = &h200, .variant = "transpose_strip_bytes"};
-    int i;
 
-    for (i = 0; i < (int)(sizeof shapes / sizeof shapes[0]); i++) {
-        tilemm__transpose_args_t args = {.rows = shapes[i][0],
-                                         .cols = shapes[i][1],
-                                         .elem_size = (size_t)size,
-                                         .trans = 1,
-                                         .src = (void *)256,
-                                         .dst = (void *)256,
-                                         .ld_src = shapes[i][1],
-                                         .ld_dst = shapes[i][0],
-                                         .batch_count = shapes[i][2]};
+    for (int i = 0; i < (int)(sizeof shapes / sizeof shapes[0]); i++) {
+        const int64_t rows = shapes[i][0], cols = shapes[i][1];
+        tilemm__transpose_args_t args = {.rows = rows, .cols = cols, .trans = 1};
         tilemm__transpose_cuda_plan_t plan;
 
-        args.stride_src = args.stride_dst = args.rows * args.cols;
+        args.elem_size = (size_t)size;
+        args.batch_count = shapes[i][2];
+        args.src = args.dst = (void *)256;
+        args.ld_src = cols;
+        args.ld_dst = rows;
+        args.stride_src = args.stride_dst = rows * cols;
         tilemm__plan_transpose_cuda(&args, &limits, &plan);
         CHECK(plan.method == TILEMM__TRANSPOSE_BY_strip_bytes, "%s", plan.name);
         check_strip(&plan.arm.strip_bytes, plan.name);
@@ -328,18 +274,15 @@ static void test_strips(int size)
 
 int main(void)
 {
-    int i;
-
-    for (i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
+    for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
         const tilemm__transpose_row_t *row = &tilemm__transpose_rows[i];
 
         switch (row->method) {
         case TILEMM__TRANSPOSE_BY_tile:
         case TILEMM__TRANSPOSE_BY_swap:
-            test_tile(row->bytes, row->chunk, row->rows, row->threads);
-            break;
         case TILEMM__TRANSPOSE_BY_shifted:
-            test_shifted_tile(row->bytes, row->chunk, row->rows, row->cols);
+            test_tile(row->bytes, row->chunk, row->rows, row->cols,
+                      row->method == TILEMM__TRANSPOSE_BY_shifted);
             break;
         case TILEMM__TRANSPOSE_BY_narrow:
         case TILEMM__TRANSPOSE_BY_swap_elements:
@@ -349,8 +292,8 @@ int main(void)
         default: break;
         }
     }
-    for (i = 1; i <= 16; i *= 2)
-        test_strip_tile(i);
+    for (int size = 1; size <= 16; size *= 2)
+        test_strip_tile(size);
     test_strips(1);
     test_strips(2);
     return check_exit();

@@ -3,9 +3,9 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "lib/size.h"
 #include "lib/transpose/plan_cuda.h"
 #include "tests/support/check.h"
 #include "tilemm.h"
@@ -53,17 +53,15 @@ static tilemm__transpose_args_t draw_problem(int in_place)
 static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
 {
     const tilemm__transpose_args_t args = draw_problem(0);
-    const uint64_t batch = (uint64_t)args.batch_count;
     static tilemm__transpose_cuda_plan_t plan, again;
-    const tilemm__transpose_row_t *row;
     const tilemm__transpose_tiles_t *tiles = &plan.arm.tiles;
-    uint64_t count = 0;
+    uint64_t count;
 
     CHECK(tilemm__plan_transpose_cuda(&args, limits, &plan) == TILEMM_SUCCESS &&
               tilemm__plan_transpose_cuda(&args, limits, &again) == TILEMM_SUCCESS &&
               memcmp(&plan, &again, sizeof plan) == 0,
           "%s, then %s", plan.name, again.name);
-    row = &tilemm__transpose_rows[plan.launch.variant];
+    const tilemm__transpose_row_t *row = &tilemm__transpose_rows[plan.launch.variant];
     reached[plan.launch.variant]++;
     CHECK(row->method == plan.method && row->bytes == (int)args.elem_size &&
               strncmp(plan.name, row->name, strlen(row->name)) == 0 && plan.launch.blocks > 0,
@@ -79,15 +77,14 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
         return;
     }
     if (plan.method == TILEMM__TRANSPOSE_BY_gather)
-        count = ((uint64_t)args.rows * (uint64_t)args.cols * batch * args.elem_size - 1) /
-                    (uint64_t)(row->threads * row->chunk) +
-                1;
+        count = (uint64_t)tilemm__div_up(args.rows * args.cols * args.batch_count *
+                                             (int64_t)args.elem_size,
+                                         row->threads * row->chunk);
     else /* the tiles cover the matrix, and no tile is beyond it */
-        count = (((uint64_t)args.rows + (tiles->halo ? (uint64_t)tiles->halo - 1 : 0) - 1) /
-                     (uint64_t)(tiles->tile_rows - tiles->halo) +
-                 1) *
-                (((uint64_t)args.cols - 1) / (uint64_t)tiles->tile_cols + 1) *
-                ((batch - 1) / (uint64_t)tiles->tile_batch + 1);
+        count = (uint64_t)(tilemm__div_up(args.rows + (tiles->halo ? tiles->halo - 1 : 0),
+                                          tiles->tile_rows - tiles->halo) *
+                           tilemm__div_up(args.cols, tiles->tile_cols) *
+                           tilemm__div_up(args.batch_count, tiles->tile_batch));
     CHECK(plan.launch.blocks == (count < INT32_MAX ? count : INT32_MAX), "%s: %u blocks, not %llu",
           plan.name, plan.launch.blocks, (unsigned long long)count);
     CHECK(row->rows > 0 ||
@@ -103,18 +100,16 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
 static void check_in_place(tilemm__limits_t limits)
 {
     const tilemm__transpose_args_t args = draw_problem(1);
-    const int64_t m = args.rows > args.cols ? args.rows : args.cols;
-    const int64_t n = args.rows < args.cols ? args.rows : args.cols;
-    const int64_t bytes = m * n * (int64_t)args.elem_size;
+    const int64_t n = tilemm__min(args.rows, args.cols);
+    const int64_t bytes = args.rows * args.cols * (int64_t)args.elem_size;
     const int64_t enough = 65536 + 128 * n + bytes / 64;
     const size_t want = tilemm__transpose_inplace_cuda_want(&args, limits.cuda);
     static tilemm__transpose_inplace_cuda_plan_t plan, again;
-    int status;
 
-    limits.workspace = draw(3) == 0   ? (size_t)(enough < bytes ? enough : bytes)
+    limits.workspace = draw(3) == 0   ? (size_t)tilemm__min(enough, bytes)
                        : draw(2) == 0 ? want
                                       : (size_t)draw(bytes + 1);
-    status = tilemm__plan_transpose_inplace_cuda(&args, &limits, &plan);
+    const int status = tilemm__plan_transpose_inplace_cuda(&args, &limits, &plan);
     CHECK(status == tilemm__plan_transpose_inplace_cuda(&args, &limits, &again) &&
               memcmp(&plan, &again, sizeof plan) == 0,
           "%s, then %s", plan.name, again.name);

@@ -1,4 +1,4 @@
-/* avx2/transpose.c - transposing kernels for AVX2.
+/* avx2.c - transposing kernels for AVX2.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <immintrin.h>

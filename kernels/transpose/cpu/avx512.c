@@ -1,4 +1,4 @@
-/* avx512/transpose.c - transposing kernels for AVX-512 (F, BW, DQ, VL).
+/* avx512.c - transposing kernels for AVX-512 (F, BW, DQ, VL).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <immintrin.h>

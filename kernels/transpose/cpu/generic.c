@@ -1,4 +1,4 @@
-/* generic/transpose.c - transposing kernels in plain C with 16-byte vectors, for any CPU.
+/* generic.c - transposing kernels in plain C with 16-byte vectors, for any CPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef __SSE2__

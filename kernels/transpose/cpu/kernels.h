@@ -1,9 +1,8 @@
 /* kernels.h - the CPU's transposing kernels: one table for each instruction set.
  *
  * Assumptions: pointers are aligned to the element, those of 16-byte elements to 8; leading
- * dimensions are counted in elements; source and destination do not overlap unless a function
- * says otherwise. Blocks are meant to be small enough to stay in a near cache: cutting a matrix
- * into blocks is the caller's part.
+ * dimensions count elements; source and destination do not overlap unless a function says
+ * otherwise. The caller cuts matrices into blocks that stay in a near cache.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_CPU_KERNELS_H
@@ -14,8 +13,7 @@
 
 #include "kernels/transpose/inplace.h"
 
-/* Which entry of a table: elements of 1, 2, 4, 8 and 16 bytes, and floats that are multiplied by
- * alpha as they are moved. */
+/* Entries of a table: elements of 1, 2, 4, 8 and 16 bytes, and floats multiplied by alpha. */
 enum { TILEMM__TRANSPOSE_SCALED = 5, TILEMM__TRANSPOSE_KINDS = 6 };
 
 /* Adjacent columns that are skewed together: rows of up to 128 bytes, two cache lines. */
@@ -23,27 +21,26 @@ enum { TILEMM__SKEW_BYTES = 128, TILEMM__SKEW_COLS = 64 };
 
 static inline int64_t tilemm__skew_cols(size_t elem_size)
 {
-    const int64_t cols = (int64_t)(TILEMM__SKEW_BYTES / elem_size);
-
-    return cols < TILEMM__SKEW_COLS ? cols : TILEMM__SKEW_COLS;
+    return elem_size > 1 ? (int64_t)(TILEMM__SKEW_BYTES / elem_size) : TILEMM__SKEW_COLS;
 }
 
 /* Hints to a block kernel. */
 enum {
-    TILEMM__BLOCK_STREAM = 1, /* write around the caches: dst and its rows must be aligned to
-                                 vector_bytes */
+    TILEMM__BLOCK_STREAM = 1, /* write around the caches; rows of dst aligned to vector_bytes */
     TILEMM__BLOCK_NEAR = 2    /* the source is in a near cache already */
 };
+
+/* dst (cols x rows) = alpha times the transpose of src (rows x cols). Only the scaled kind reads
+ * alpha. hints: of the bits above. next: another block of the source, which is prefetched into a
+ * near cache; or NULL. */
+typedef void tilemm__transpose_block_t(int64_t rows, int64_t cols, const void *src, int64_t ld_src,
+                                       void *dst, int64_t ld_dst, float alpha, int hints,
+                                       const void *next);
 
 typedef struct {
     int vector_bytes; /* a tile is vector_bytes / elem_size rows of 16 / elem_size columns */
 
-    /* dst (cols x rows) = alpha times the transpose of src (rows x cols). alpha is looked at only
-     * by the scaled kind. hints: of the bits above. next: another block of the source, which
-     * is prefetched, to have it in a near cache after this one; or NULL. */
-    void (*block[TILEMM__TRANSPOSE_KINDS])(int64_t rows, int64_t cols, const void *src,
-                                           int64_t ld_src, void *dst, int64_t ld_dst, float alpha,
-                                           int hints, const void *next);
+    tilemm__transpose_block_t *block[TILEMM__TRANSPOSE_KINDS];
 
     /* Copy rows of `bytes` bytes; whole cache lines of dst are written around the caches. */
     void (*stream)(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,

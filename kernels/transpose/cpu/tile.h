@@ -9,11 +9,11 @@
  *     V = 32, e = 8:   load      | 00 01 | 20 21 |   interleave   | 00 10 | 20 30 |
  *                                | 10 11 | 30 31 |                | 01 11 | 21 31 |
  *
- * No round's shuffle crosses a lane, so the same rounds serve every width. Where
- * V = 64 four tiles that lie side by side are loaded by half vectors, and lanes change places after
- * the rounds: fewer loads, and each cache line is read while it is there. Ragged edges are covered
- * by tiles that overlap their neighbours and write the same values again, blocks of fewer rows than
- * a tile by tiles with V = 16, blocks of less than 16 / e rows or columns element by element.
+ * No round's shuffle crosses a lane, so the same rounds serve every width. Where V = 64, four tiles
+ * side by side are loaded by half vectors, and lanes change places after the rounds: fewer loads,
+ * and each cache line is read at once. At ragged edges tiles overlap their neighbours and write the
+ * same values again; blocks of fewer rows than a tile have tiles with V = 16, blocks of less than
+ * 16 / e rows or columns are moved element by element.
  *
  * Before including this an instruction set's file defines
  *   TILE_TABLE            the name of its table
@@ -24,9 +24,7 @@
  *                         (V = 64 only)
  *   TILE_STREAM(p, v)     store around the caches to an aligned address, and
  *   TILE_FENCE()          order such stores before later ones; both or neither.
- * No intrinsic appears here. All functions are static: objects compiled for different instruction
- * sets share no code.
- *
+ * All functions are static: objects compiled for different instruction sets share no code.
  * Assumptions: as in kernels.h.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -45,8 +43,7 @@
 #endif
 
 #define TILE_INLINE static inline __attribute__((always_inline))
-/* Short loops run a quarter slower where they lie badly in the cache's lines: not by the linker's
- * luck. */
+/* Short loops run a quarter slower where they lie badly in the cache's lines. */
 #define TILE_ALIGNED __attribute__((aligned(64)))
 
 #define TILE_PASTE_(x, y) x##_##y
@@ -67,6 +64,25 @@
 #define TILE_LANES_64(pairs, e, o)                                                                 \
     pairs(o, 64 / (e)), pairs((o) + 16 / (e), 64 / (e)), pairs((o) + 32 / (e), 64 / (e)),          \
         pairs((o) + 48 / (e), 64 / (e))
+
+/* What a kind of element has, TILE_KIND, of TILE_ELEM bytes each. */
+#define NAME(name) TILE_PASTE(name, TILE_KIND)
+#define ELEM NAME(elem)
+#define TILE NAME(tile)
+#define SQUARE (16 / TILE_ELEM)
+/* Tiles that are taken side by side: those of a cache line, if they fit the registers. */
+#define WIDE (TILE_ELEM >= 4 && TILE_BYTES == 64 ? 4 : 1)
+
+/* One round: registers r and r + SQUARE / 2 give registers 2 r and 2 r + 1. */
+#define INTERLEAVE(type, bytes, x, y, o)                                                           \
+    TILE_SHUFFLE(type, x, y,                                                                       \
+                 TILE_PASTE(TILE_LANES, bytes)(TILE_PASTE(TILE_PAIRS, TILE_ELEM), TILE_ELEM, o))
+#define ROUND(type, bytes, to, from)                                                               \
+    TILE_UNROLL                                                                                    \
+    for (int r = 0; r < SQUARE / 2; r++) {                                                         \
+        to[2 * r] = INTERLEAVE(type, bytes, from[r], from[r + SQUARE / 2], 0);                     \
+        to[2 * r + 1] = INTERLEAVE(type, bytes, from[r], from[r + SQUARE / 2], 8 / TILE_ELEM);     \
+    }
 
 /* Callers' arrays, of whatever type they are, as elements of 1 to 16 bytes. */
 typedef uint8_t __attribute__((may_alias)) elem_1;
@@ -112,16 +128,14 @@ TILE_INLINE void copy_less(char *dst, const char *src, int64_t bytes)
 static void stream(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,
                    int64_t dst_step)
 {
-    int64_t row, i;
-    int part;
-
-    for (row = 0; row < rows; row++, src += src_step, dst += dst_step) {
+    for (int64_t row = 0; row < rows; row++, src += src_step, dst += dst_step) {
         const int64_t before = -(uintptr_t)dst % 64, head = before < bytes ? before : bytes;
+        int64_t i = head;
 
         copy_less(dst, src, head);
-        for (i = head; i + 64 <= bytes; i += 64) {
+        for (; i + 64 <= bytes; i += 64) {
             TILE_UNROLL
-            for (part = 0; part < 64; part += TILE_BYTES) {
+            for (int part = 0; part < 64; part += TILE_BYTES) {
                 vector_float v;
 
                 memcpy(&v, src + i + part, TILE_BYTES);
@@ -135,26 +149,19 @@ static void stream(int64_t rows, int64_t bytes, const char *src, int64_t src_ste
 
 static void scale(int64_t n, const float *src, float *dst, float alpha)
 {
-    int64_t i;
-
-    for (i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++)
         dst[i] = alpha * src[i];
 }
 
 #define TILE_ELEM 1
-#define TILE_KIND 1
 #include "tile.h"
 #define TILE_ELEM 2
-#define TILE_KIND 2
 #include "tile.h"
 #define TILE_ELEM 4
-#define TILE_KIND 4
 #include "tile.h"
 #define TILE_ELEM 8
-#define TILE_KIND 8
 #include "tile.h"
 #define TILE_ELEM 16
-#define TILE_KIND 16
 #include "tile.h"
 #define TILE_ELEM 4
 #define TILE_KIND scaled
@@ -172,16 +179,16 @@ const tilemm__transpose_cpu_t TILE_TABLE = {
 
 #else /* TILE_ELEM: what there is for each kind of element */
 
-#define NAME(name) TILE_PASTE(name, TILE_KIND)
-#define ELEM NAME(elem)
-#define TILE NAME(tile)
-#define SMALL_TILE NAME(small_tile)
-#define WIDE_TILE NAME(wide_tile)
-#define STRIP NAME(strip)
 #ifdef TILE_SCALED
 #define SCALE(x) (alpha * (x))
+#define SCALE_VECTOR(v, floats) ((v) = (__typeof__(v))((floats)(v)*alpha))
 #else
 #define SCALE(x) (x)
+#define SCALE_VECTOR(v, floats) ((void)alpha)
+#endif
+
+#ifndef TILE_KIND
+#define TILE_KIND TILE_ELEM
 #endif
 
 /* Vectors of whole lanes: of unsigned integers as wide as an element, or as half of one of 16. */
@@ -195,25 +202,13 @@ const tilemm__transpose_cpu_t TILE_TABLE = {
 #define WORD uint8_t
 #endif
 
-enum { NAME(SQUARE) = 16 / TILE_ELEM };
-#define SQUARE NAME(SQUARE)
-
 typedef WORD NAME(vector) __attribute__((vector_size(TILE_BYTES)));
 #if TILE_BYTES > 16
 typedef WORD NAME(lane) __attribute__((vector_size(16)));
 #endif
 
-/* One round: registers r and r + SQUARE / 2 give registers 2 r and 2 r + 1. */
+/* All rounds: the square that is in each lane of v is transposed. */
 #if TILE_ELEM < 16
-#define INTERLEAVE(type, bytes, x, y, o)                                                           \
-    TILE_SHUFFLE(type, x, y,                                                                       \
-                 TILE_PASTE(TILE_LANES, bytes)(TILE_PASTE(TILE_PAIRS, TILE_ELEM), TILE_ELEM, o))
-#define ROUND(type, bytes, to, from)                                                               \
-    TILE_UNROLL                                                                                    \
-    for (r = 0; r < SQUARE / 2; r++) {                                                             \
-        to[2 * r] = INTERLEAVE(type, bytes, from[r], from[r + SQUARE / 2], 0);                     \
-        to[2 * r + 1] = INTERLEAVE(type, bytes, from[r], from[r + SQUARE / 2], 8 / TILE_ELEM);     \
-    }
 #define ROUNDS(type, bytes, v)                                                                     \
     do {                                                                                           \
         type w[SQUARE];                                                                            \
@@ -230,7 +225,7 @@ typedef WORD NAME(lane) __attribute__((vector_size(16)));
         }                                                                                          \
         if (SQUARE == 2 || SQUARE == 8) {                                                          \
             TILE_UNROLL                                                                            \
-            for (r = 0; r < SQUARE; r++)                                                           \
+            for (int r = 0; r < SQUARE; r++)                                                       \
                 v[r] = w[r];                                                                       \
         }                                                                                          \
     } while (0)
@@ -243,18 +238,14 @@ TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_
                             float alpha, int stream)
 {
     NAME(vector) v[SQUARE];
-    int r;
 
-    (void)alpha;
     TILE_UNROLL
-    for (r = 0; r < SQUARE; r++)
+    for (int r = 0; r < SQUARE; r++)
         v[r] = (NAME(vector))TILE_LOAD(src + r * src_step, SQUARE * src_step);
     ROUNDS(NAME(vector), TILE_BYTES, v);
     TILE_UNROLL
-    for (r = 0; r < SQUARE; r++) {
-#ifdef TILE_SCALED
-        v[r] = (NAME(vector))((vector_float)v[r] * alpha);
-#endif
+    for (int r = 0; r < SQUARE; r++) {
+        SCALE_VECTOR(v[r], vector_float);
         if (stream)
             TILE_STREAM(dst + r * dst_step, v[r]);
         else
@@ -262,45 +253,34 @@ TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_
     }
 }
 
-/* Tiles that are taken side by side: those of a cache line, if they fit the registers. */
-#if TILE_ELEM >= 4 && TILE_BYTES == 64
-enum { NAME(WIDE) = 4 };
-#else
-enum { NAME(WIDE) = 1 };
-#endif
-#define WIDE NAME(WIDE)
-
-#if TILE_BYTES == 64 && TILE_ELEM >= 4
+#if WIDE > 1
 /* WIDE tiles side by side. Half a vector is loaded at a time, two rows to a register,
  * which leaves half of the turning of lanes for after the rounds. */
 TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
                                  float alpha, int stream)
 {
     NAME(vector) v[WIDE][SQUARE];
-    int q, r;
 
-    (void)alpha;
     TILE_UNROLL
-    for (q = 0; q < WIDE; q++) {
+    for (int q = 0; q < WIDE; q++) {
         TILE_UNROLL
-        for (r = 0; r < SQUARE; r++)
+        for (int r = 0; r < SQUARE; r++)
             v[q][r] = (NAME(vector))TILE_LOAD_HALVES(
                 src + (r + q / 2 * 2 * SQUARE) * src_step + q % 2 * 32, SQUARE * src_step);
         ROUNDS(NAME(vector), TILE_BYTES, v[q]);
     }
     TILE_UNROLL
-    for (r = 0; r < SQUARE; r++) {
+    for (int r = 0; r < SQUARE; r++) {
         TILE_JOIN(v[0][r], v[2][r]);
         TILE_JOIN(v[1][r], v[3][r]);
     }
     TILE_UNROLL
-    for (q = 0; q < WIDE; q++) {
+    for (int q = 0; q < WIDE; q++) {
         TILE_UNROLL
-        for (r = 0; r < SQUARE; r++) {
+        for (int r = 0; r < SQUARE; r++) {
             char *const to = dst + ((q % 2 * 2 + q / 2) * SQUARE + r) * dst_step;
-#ifdef TILE_SCALED
-            v[q][r] = (NAME(vector))((vector_float)v[q][r] * alpha);
-#endif
+
+            SCALE_VECTOR(v[q][r], vector_float);
             if (stream)
                 TILE_STREAM(to, v[q][r]);
             else
@@ -308,8 +288,8 @@ TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, i
         }
     }
 }
+#define WIDE_TILE NAME(wide_tile)
 #else
-#undef WIDE_TILE
 #define WIDE_TILE TILE
 #endif
 
@@ -319,43 +299,37 @@ TILE_INLINE void NAME(small_tile)(const char *src, int64_t src_step, char *dst, 
                                   float alpha)
 {
     NAME(lane) v[SQUARE];
-    int r;
 
-    (void)alpha;
     TILE_UNROLL
-    for (r = 0; r < SQUARE; r++)
+    for (int r = 0; r < SQUARE; r++)
         memcpy(&v[r], src + r * src_step, 16);
     ROUNDS(NAME(lane), 16, v);
     TILE_UNROLL
-    for (r = 0; r < SQUARE; r++) {
-#ifdef TILE_SCALED
-        v[r] = (NAME(lane))((lane_float)v[r] * alpha);
-#endif
+    for (int r = 0; r < SQUARE; r++) {
+        SCALE_VECTOR(v[r], lane_float);
         memcpy(dst + r * dst_step, &v[r], 16);
     }
 }
 #endif
 
-/* `tiles` times SQUARE rows of the result, from end to end. Where the rows of the source are no
- * whole number of tiles the last tile overlaps the one before it. `next`, if not NULL, is what is
- * prefetched meanwhile, row by row. */
+/* `tiles` times SQUARE rows of the result, from end to end. The last tile may overlap the one
+ * before it. `next`, if not NULL, is prefetched meanwhile, row by row. */
 TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, char *dst,
                              int64_t dst_step, float alpha, int stream, int tiles, const char *next)
 {
     const int64_t tile_rows = TILE_BYTES / TILE_ELEM;
     int64_t i = 0;
-    int t;
 
     for (; rows - i >= tile_rows; i += tile_rows) {
         if (next)
-            for (t = 0; t < tile_rows; t++)
+            for (int t = 0; t < tile_rows; t++)
                 __builtin_prefetch(next + (i + t) * src_step, 0, 2);
         if (tiles % WIDE == 0)
-            for (t = 0; t < tiles; t += WIDE)
+            for (int t = 0; t < tiles; t += WIDE)
                 WIDE_TILE(src + i * src_step + t * 16, src_step,
                           dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, stream);
         else
-            for (t = 0; t < tiles; t++)
+            for (int t = 0; t < tiles; t++)
                 TILE(src + i * src_step + t * 16, src_step,
                      dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, stream);
     }
@@ -365,16 +339,17 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
     if (rows < tile_rows) {
         while (i < rows) {
             i = rows - i < SQUARE ? rows - SQUARE : i;
-            for (t = 0; t < tiles; t++)
-                SMALL_TILE(src + i * src_step + t * 16, src_step,
-                           dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha);
+            for (int t = 0; t < tiles; t++)
+                NAME(small_tile)
+            (src + i * src_step + t * 16, src_step, dst + t * SQUARE * dst_step + i * TILE_ELEM,
+             dst_step, alpha);
             i += SQUARE;
         }
         return;
     }
 #endif
     i = rows - tile_rows;
-    for (t = 0; t < tiles; t++)
+    for (int t = 0; t < tiles; t++)
         TILE(src + i * src_step + t * 16, src_step, dst + t * SQUARE * dst_step + i * TILE_ELEM,
              dst_step, alpha, 0);
 }
@@ -385,40 +360,42 @@ static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_
     const int64_t src_step = ld_src * TILE_ELEM, dst_step = ld_dst * TILE_ELEM;
     const ELEM *const s = src;
     ELEM *const d = dst;
-    int64_t i, j = 0;
 
     if (rows < SQUARE) {
-        for (i = 0; i < rows; i++)
-            for (j = 0; j < cols; j++)
+        for (int64_t i = 0; i < rows; i++)
+            for (int64_t j = 0; j < cols; j++)
                 d[j * ld_dst + i] = SCALE(s[i * ld_src + j]);
     } else if (cols < SQUARE) {
-        for (j = 0; j < cols; j++)
-            for (i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            for (int64_t i = 0; i < rows; i++)
                 d[j * ld_dst + i] = SCALE(s[i * ld_src + j]);
     } else {
         const char *const from = src;
         char *const to = dst;
+        int64_t j = 0;
 
-        /* Four tiles side by side use up whole cache lines of the source while they are there. A
-         * source that is near anyway is read for few rows of the result at a time. */
+        /* Four tiles side by side read whole cache lines of the source at once. A source in a near
+         * cache is read for few rows of the result at a time. */
         if (hints & TILEMM__BLOCK_NEAR) {
             if (hints & TILEMM__BLOCK_STREAM)
                 for (; cols - j >= SQUARE; j += SQUARE)
-                    STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha,
-                          1, 1, NULL);
+                    NAME(strip)
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 1, NULL);
         } else if (hints & TILEMM__BLOCK_STREAM) {
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
-                STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1,
-                      4, next ? (const char *)next + j * TILE_ELEM : NULL);
+                NAME(strip)
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 4,
+             next ? (const char *)next + j * TILE_ELEM : NULL);
         } else {
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
-                STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0,
-                      4, next ? (const char *)next + j * TILE_ELEM : NULL);
+                NAME(strip)
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 4,
+             next ? (const char *)next + j * TILE_ELEM : NULL);
         }
         while (j < cols) {
             j = cols - j < SQUARE ? cols - SQUARE : j;
-            STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1,
-                  NULL);
+            NAME(strip)
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1, NULL);
             j += SQUARE;
         }
         if (hints & TILEMM__BLOCK_STREAM)
@@ -435,9 +412,9 @@ static TILE_ALIGNED void NAME(shuffle)(const tilemm__inplace_t *view, int64_t i,
     const int64_t m = view->m, n = view->n, b = view->b, step = m % n;
     ELEM *restrict const x = row;
     ELEM *restrict const t = temp;
-    int64_t first = i % n, j, q;
+    int64_t first = i % n;
 
-    for (q = 0, j = 0; j < n; q++) {
+    for (int64_t q = 0, j = 0; j < n; q++) {
         const int64_t end = j + b;
         int64_t target = first;
 
@@ -455,7 +432,7 @@ static TILE_ALIGNED void NAME(shuffle)(const tilemm__inplace_t *view, int64_t i,
         first = first + 1 < n && i + q + 1 != m ? first + 1 : 0;
     }
     (void)alpha;
-    for (j = 0; j < n; j++)
+    for (int64_t j = 0; j < n; j++)
         x[j] = SCALE(t[j]);
 }
 
@@ -469,52 +446,42 @@ static TILE_ALIGNED void NAME(skew)(int64_t m, int64_t cols, void *matrix, int64
         ROWS = TILEMM__SKEW_COLS,
         PREFETCH = 16
     };
-    /* The rows from the present one to the one that the last column is taken from, in a ring of
-     * ROWS rows; and the first rows, which the last ones need when they are overwritten. */
+    /* The rows from the present one to the last column's source, in a ring of ROWS rows; and the
+     * first rows, which the last ones need after they are overwritten. */
     ELEM ring[ROWS * WIDTH], first[ROWS * WIDTH];
     ELEM *const base = matrix;
     const size_t bytes = (size_t)cols * sizeof(ELEM);
     const int ahead = shift[cols - 1];
     unsigned offset[WIDTH];
-    int64_t i;
-    int x;
 
-    for (x = 0; x < cols; x++)
+    for (int x = 0; x < cols; x++)
         offset[x] = (unsigned)(shift[x] * WIDTH + x);
-    for (i = 0; i < ahead; i++) {
+    for (int64_t i = 0; i < ahead; i++) {
         memcpy(first + i * WIDTH, base + i * ld, bytes);
         memcpy(ring + i * WIDTH, base + i * ld, bytes);
     }
-    for (i = 0; i < m; i++) {
+    for (int64_t i = 0; i < m; i++) {
         const int64_t next = i + ahead;
         const unsigned here = (unsigned)(i % ROWS * WIDTH);
         ELEM *restrict const out = base + i * ld;
 
-        /* Rows are far from each other: the hardware does not foresee the next. */
+        /* Rows are too far from each other for the hardware to prefetch the next. */
         if (next + PREFETCH < m) {
             __builtin_prefetch(base + (next + PREFETCH) * ld, 1);
             __builtin_prefetch(base + (next + PREFETCH) * ld + cols - 1, 1);
         }
         memcpy(ring + next % ROWS * WIDTH, next < m ? base + next * ld : first + (next - m) * WIDTH,
                bytes);
-        for (x = 0; x < cols; x++)
+        for (int x = 0; x < cols; x++)
             out[x] = ring[(here + offset[x]) % (ROWS * WIDTH)];
     }
 }
 #endif
 
-#undef NAME
-#undef ELEM
-#undef TILE
-#undef SMALL_TILE
 #undef WIDE_TILE
-#undef STRIP
 #undef SCALE
+#undef SCALE_VECTOR
 #undef WORD
-#undef SQUARE
-#undef WIDE
-#undef INTERLEAVE
-#undef ROUND
 #undef ROUNDS
 #undef TILE_SCALED
 #undef TILE_KIND

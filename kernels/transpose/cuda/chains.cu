@@ -1,14 +1,14 @@
 /* chains.cu - the second pass of a transpose in place of a matrix that is not square: runs of
  * elements change places. slabs.cu is the first pass, and says where runs lie and belong.
  *
- * The moves form cycles. Every `stride`th run is saved first, which cuts the cycles into chains
- * that are independent of each other: each begins with a place whose run was saved, and ends with a
- * run that was saved. One warp follows a chain, several moves at a time, and marks the runs that it
- * moves. Cycles of which nothing was saved are found by what no chain has marked; they are few and
- * short, or, where the shape is such that they are not, many.
+ * The moves form cycles. Every `stride`th run is saved first, which cuts the cycles into
+ * independent chains: each begins with a place whose run was saved, and ends with a saved run. One
+ * warp follows a chain, several moves at a time, and marks the runs that it moves. Cycles without a
+ * saved run are found by what no chain has marked: they are few and short for most shapes, many for
+ * others.
  *
- * A run is RUN_BYTES bytes. Long runs are any length, and are moved in pieces of RUN_BYTES bytes,
- * the last of which may be shorter: all pieces of a number go the same ways.
+ * A run is RUN_BYTES bytes. Long runs have any length, and are moved in pieces of RUN_BYTES bytes
+ * or less: the pieces of one number make the same moves.
  *
  * Assumes: compute capability 7.5 or later; fewer than 2^32 runs; runs, gaps and the matrix aligned
  * to the row's unit.
@@ -19,7 +19,7 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS, RUN_BYTES = TILEMM__RUN_BYTES };
+enum { RUN_BYTES = TILEMM__RUN_BYTES };
 
 /* Where the run comes from that belongs in slot k: slots in two orders, k = x d + y and y e + x. */
 static __device__ __forceinline__ uint32_t source(const tilemm__transpose_chains_t *c, uint32_t k)
@@ -34,20 +34,20 @@ template <typename unit, bool LONG>
 struct part {
     enum { COUNT = RUN_BYTES / 32 / sizeof(unit) };
     const tilemm__transpose_chains_t *c;
+    int64_t run_bytes;
     int64_t first; /* byte of the run */
-    int units;     /* in the piece that the lane and those above it have */
+    int units;     /* from the lane's first one to the end of the piece */
 
     __device__ __forceinline__ part(const tilemm__transpose_chains_t *of, uint32_t piece)
-        : c(of), first(LONG ? (int64_t)piece * RUN_BYTES : 0),
-          units(LONG ? (int)(min(of->run_bytes - first, (int64_t)RUN_BYTES) / sizeof(unit)) -
-                           (int)threadIdx.x % 32
-                     : 0)
+        : c(of), run_bytes(LONG ? of->run_bytes : RUN_BYTES), first((int64_t)piece * RUN_BYTES),
+          units((int)(min(run_bytes - first, (int64_t)RUN_BYTES) / sizeof(unit)) -
+                (int)threadIdx.x % 32)
     {
     }
 
     __device__ __forceinline__ unit *slot(uint32_t k) const
     {
-        int64_t at = LONG ? (int64_t)k * c->run_bytes + first : (int64_t)k * RUN_BYTES;
+        int64_t at = k * run_bytes + first;
 
         if (c->gap_bytes)
             at += k / c->slabs * c->gap_bytes;
@@ -56,27 +56,23 @@ struct part {
 
     __device__ __forceinline__ unit *saved(uint32_t sample) const
     {
-        return (unit *)((unsigned char *)c->saved +
-                        (LONG ? sample * c->run_bytes + first : (int64_t)sample * RUN_BYTES)) +
-               threadIdx.x % 32;
+        return (unit *)((unsigned char *)c->saved + sample * run_bytes + first) + threadIdx.x % 32;
     }
 
     __device__ __forceinline__ void get(unit (&v)[COUNT], const unit *from) const
     {
 #pragma unroll
-        for (int k = 0; k < COUNT; k++) {
+        for (int k = 0; k < COUNT; k++)
             if (!LONG || k * 32 < units)
                 v[k] = from[k * 32];
-        }
     }
 
     __device__ __forceinline__ void put(unit *to, const unit (&v)[COUNT]) const
     {
 #pragma unroll
-        for (int k = 0; k < COUNT; k++) {
+        for (int k = 0; k < COUNT; k++)
             if (!LONG || k * 32 < units)
                 to[k * 32] = v[k];
-        }
     }
 };
 
@@ -130,8 +126,8 @@ static __device__ __forceinline__ void chains(const tilemm__transpose_chains_t c
     }
 }
 
-/* A warp looks at the marks of 32 slots. The lowest slot of a cycle without marks stands for it;
- * the warp then moves the cycle's runs. */
+/* A warp looks at the marks of 32 slots, and moves the cycles without marks that have their lowest
+ * slot among them. */
 template <typename unit, bool LONG>
 static __device__ __forceinline__ void cycles(const tilemm__transpose_chains_t c, uint32_t piece)
 {
@@ -196,26 +192,21 @@ static __device__ __forceinline__ void cycles(const tilemm__transpose_chains_t c
         TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_chains_t c)                    \
     {                                                                                              \
         if (!facet)                                                                                \
-            method<tilemm__element<bytes>::type, false>(c, 0);                                     \
+            method<tilemm__element<bytes>, false>(c, 0);                                           \
         for (uint32_t piece = blockIdx.y; facet && piece < c.pieces; piece += gridDim.y)           \
-            method<tilemm__element<bytes>::type, facet>(c, piece);                                 \
+            method<tilemm__element<bytes>, facet>(c, piece);                                       \
     }
 TILEMM__TRANSPOSE_SAVE_ROWS(KERNEL)
 TILEMM__TRANSPOSE_CHAINS_ROWS(KERNEL)
 TILEMM__TRANSPOSE_CYCLES_ROWS(KERNEL)
 
-static const row_t<tilemm__transpose_chains_t> rows[] = {TILEMM__TRANSPOSE_SAVE_ROWS(
-    ROW) TILEMM__TRANSPOSE_CHAINS_ROWS(ROW) TILEMM__TRANSPOSE_CYCLES_ROWS(ROW)};
-
-int tilemm__launch_transpose_chains(const tilemm__transpose_launch_t *launch,
-                                    const tilemm__transpose_chains_t *p, void *stream)
+int tilemm__launch_transpose_chains(const tilemm__transpose_launch_t *launch, const void *p,
+                                    void *stream)
 {
-    const row_t<tilemm__transpose_chains_t> *row = row_of(rows, launch->variant);
-    launch_t how = {};
+    static const row_t<tilemm__transpose_chains_t> rows[] = {TILEMM__TRANSPOSE_SAVE_ROWS(
+        ROW) TILEMM__TRANSPOSE_CHAINS_ROWS(ROW) TILEMM__TRANSPOSE_CYCLES_ROWS(ROW)};
+    const tilemm__transpose_chains_t *chains = (const tilemm__transpose_chains_t *)p;
 
-    if (!row)
-        return (int)cudaErrorInvalidValue;
-    how.grid = dim3(launch->blocks, p->pieces < 65535 ? p->pieces : 65535);
-    how.threads = dim3(row->threads);
-    return (int)launch_kernel(row->kernel, how, (cudaStream_t)stream, *p);
+    return launch_row(rows, launch, chains, stream,
+                      chains->pieces < 65535 ? chains->pieces : 65535);
 }

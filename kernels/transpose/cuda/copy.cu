@@ -10,13 +10,13 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS, TOGETHER = TILEMM__COPY_UNITS };
+enum { TOGETHER = TILEMM__COPY_UNITS };
 
 /* A unit of elements of BYTES bytes each; floats are scaled where the launch says so. */
 template <typename unit, int BYTES>
 static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
 {
-    typedef typename tilemm__element<BYTES>::type element;
+    typedef tilemm__element<BYTES> element;
     enum { PER_UNIT = sizeof(unit) / BYTES };
     const auto &p = c.of;
     const int x = threadIdx.x % p.block_cols, y = threadIdx.x / p.block_cols;
@@ -47,10 +47,9 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
                 v[k] = *(const unit *)q;
             } else {
 #pragma unroll
-                for (int e = 0; e < PER_UNIT; e++) {
+                for (int e = 0; e < PER_UNIT; e++)
                     if (e < there)
                         ((element *)&v[k])[e] = q[e];
-                }
             }
         }
 #pragma unroll
@@ -67,36 +66,18 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
                 *(unit *)q = v[k];
             } else {
 #pragma unroll
-                for (int e = 0; e < PER_UNIT; e++) {
+                for (int e = 0; e < PER_UNIT; e++)
                     if (e < there)
                         q[e] = ((const element *)&v[k])[e];
-                }
             }
         }
 #undef THERE
     }
 }
 
-template <int BYTES, int ACCESS>
-struct copy_unit : tilemm__element<BYTES> {
-};
-template <int BYTES>
-struct copy_unit<BYTES, 16> {
-    typedef uint4 type;
-};
-
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads)                                              \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_copy_t p)                      \
-    {                                                                                              \
-        copy<copy_unit<bytes, access>::type, bytes>(p);                                            \
-    }
+    KERNEL_OF(method, tag, (threads), tilemm__transpose_copy_t,                                    \
+              copy<tilemm__aligned<bytes, access>, bytes>)
 TILEMM__TRANSPOSE_COPY_ROWS(KERNEL)
 
-int tilemm__launch_transpose_copy(const tilemm__transpose_launch_t *launch,
-                                  const tilemm__transpose_copy_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_copy_t> rows[] = {TILEMM__TRANSPOSE_COPY_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(copy, tilemm__transpose_copy_t, TILEMM__TRANSPOSE_COPY_ROWS(ROW))

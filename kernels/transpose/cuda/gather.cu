@@ -1,8 +1,8 @@
-/* gather.cu - transpose of small matrices, or of a few long rows, to a result without
- * gaps: each thread puts together 16 bytes of it from elements that it finds by their numbers.
+/* gather.cu - transpose of small matrices, or of a few long rows, to a result without gaps: each
+ * thread gathers 16 bytes of it, element by element.
  *
- * Threads side by side read from the same few lines, which the L1 cache keeps for them: no tile in
- * shared memory, no barrier, and all loads of a thread under way at once.
+ * Threads side by side read the same few lines, which the L1 cache keeps: no tile in shared memory,
+ * no barrier, and all loads of a thread in flight at once.
  *
  * Assumes: compute capability 7.5 or later; ld_dst == rows, stride_dst == rows * cols; dst aligned
  * to 16 bytes; no more than 2^31 - 1 blocks of 4 KiB.
@@ -12,8 +12,6 @@
 
 #include "tile.cuh"
 #include "variant.cuh"
-
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
 
 /* CHUNKS of 16 bytes a thread. index is int32_t where that holds all of them, source and result. */
 template <typename element, typename index, int CHUNKS>
@@ -72,35 +70,17 @@ static __device__ __forceinline__ void gather(const tilemm__transpose_gather_t g
             *(uint4 *)to = chunk[c].all;
         } else {
 #pragma unroll
-            for (int k = 0; k < COUNT; k++) {
+            for (int k = 0; k < COUNT; k++)
                 if (at + k < total)
                     to[k] = chunk[c].e[k];
-            }
         }
     }
 }
 
-template <bool WIDE>
-struct gather_index {
-    typedef int32_t type;
-};
-template <>
-struct gather_index<true> {
-    typedef int64_t type;
-};
-
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads)                                              \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_gather_t g)                    \
-    {                                                                                              \
-        gather<tilemm__element<bytes>::type, gather_index<(facet & 2) != 0>::type, chunk / 16>(g); \
-    }
+    KERNEL_OF(method, tag, (threads), tilemm__transpose_gather_t,                                  \
+              gather<tilemm__element<bytes>,                                                       \
+                     std::conditional<(facet & 2) != 0, int64_t, int32_t>::type, chunk / 16>)
 TILEMM__TRANSPOSE_GATHER_ROWS(KERNEL)
 
-int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *launch,
-                                    const tilemm__transpose_gather_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_gather_t> rows[] = {TILEMM__TRANSPOSE_GATHER_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(gather, tilemm__transpose_gather_t, TILEMM__TRANSPOSE_GATHER_ROWS(ROW))

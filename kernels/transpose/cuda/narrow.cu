@@ -10,12 +10,10 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
-
 template <int BYTES, int ROWS, int COLS>
 static __device__ __forceinline__ void narrow(const tilemm__transpose_tiles_t p)
 {
-    typedef typename tilemm__element<BYTES>::type element;
+    typedef tilemm__element<BYTES> element;
     enum { STEP = THREADS / COLS, OUT_STEP = THREADS / ROWS };
     __shared__ element tile[ROWS * tilemm__transpose_pitch(COLS, BYTES)];
     const uint64_t tile_rows = tiles_along(p.rows, ROWS), tile_cols = tiles_along(p.cols, COLS);
@@ -70,17 +68,7 @@ static __device__ __forceinline__ void narrow(const tilemm__transpose_tiles_t p)
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads, 4)                                           \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                     \
-    {                                                                                              \
-        narrow<bytes, rows, cols>(p);                                                              \
-    }
+    KERNEL_OF(method, tag, (threads, 4), tilemm__transpose_tiles_t, narrow<bytes, rows, cols>)
 TILEMM__TRANSPOSE_NARROW_ROWS(KERNEL)
 
-int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *launch,
-                                    const tilemm__transpose_tiles_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_tiles_t> rows[] = {TILEMM__TRANSPOSE_NARROW_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(narrow, tilemm__transpose_tiles_t, TILEMM__TRANSPOSE_NARROW_ROWS(ROW))

@@ -1,9 +1,9 @@
 /* shifted.cu - transpose out of place of matrices whose rows are not aligned, by tiles.
  *
- * Rows are read by the aligned chunks that they touch, and written by aligned chunks too. For the
- * latter the tile's part of each row of the destination is moved back to the border of a memory
- * transfer: the tile holds `halo` rows of the source more than it writes, those before its own.
- * Bytes between rows may be read, but nothing before the first element or after the last.
+ * Rows are read by the aligned chunks that they touch, and written by aligned chunks: the tile's
+ * part of each row of the destination is moved back to the border of a memory transfer, for which
+ * the tile holds `halo` rows of the source before those that it writes. Bytes between rows may be
+ * read, but nothing before the first element or after the last.
  *
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0; a halo of
  * 16 or 32 bytes, or none where the rows of the destination are aligned to a chunk.
@@ -13,8 +13,6 @@
 
 #include "tile.cuh"
 #include "variant.cuh"
-
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
 
 /* CHUNK bytes out of two chunks, from byte `shift` on, a multiple of BYTES. */
 template <int BYTES, int CHUNK>
@@ -42,14 +40,8 @@ static __device__ __forceinline__ void funnel(uint32_t (&out)[CHUNK / 4],
 template <int BYTES, int CHUNK, int ROWS, int COLS>
 static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p)
 {
-    enum {
-        V = CHUNK / BYTES,
-        W = CHUNK / 4,
-        ACROSS = COLS / V,
-        DOWN = ROWS / V,
-        STEP = THREADS / ACROSS,
-        OUT_STEP = THREADS / DOWN
-    };
+    enum { V = CHUNK / BYTES, W = CHUNK / 4, ACROSS = COLS / V, DOWN = ROWS / V };
+    enum { STEP = THREADS / ACROSS, OUT_STEP = THREADS / DOWN };
     __shared__ __align__(16) unsigned char tile[ROWS * COLS * BYTES];
     const int halo = p.halo, height = ROWS - halo;
     const uint64_t tile_rows = ((uint64_t)p.rows + (halo ? halo - 1 : 0) + height - 1) / height;
@@ -86,9 +78,9 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
                     const int shift = (int)((uintptr_t)q % CHUNK);
 
                     if (inside) {
-                        get<false>(tilemm__bytes<CHUNK>(), two[i], q - shift);
+                        get<CHUNK>(two[i], q - shift);
                         if (shift)
-                            get<false>(tilemm__bytes<CHUNK>(), two[i] + W, q - shift + CHUNK);
+                            get<CHUNK>(two[i] + W, q - shift + CHUNK);
                     } else {
                         const int64_t r = r0 + (y + s * STEP) * V + i;
                         const bool second = there * BYTES > CHUNK - shift;
@@ -101,9 +93,9 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
                         if (q - shift < first || q - shift + (second ? 2 : 1) * CHUNK > end) {
                             single |= 1u << i;
                         } else {
-                            get<false>(tilemm__bytes<CHUNK>(), two[i], q - shift);
+                            get<CHUNK>(two[i], q - shift);
                             if (second)
-                                get<false>(tilemm__bytes<CHUNK>(), two[i] + W, q - shift + CHUNK);
+                                get<CHUNK>(two[i] + W, q - shift + CHUNK);
                         }
                     }
                 }
@@ -114,10 +106,9 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
                     funnel<BYTES, CHUNK>(in[i], two[i], (int)((uintptr_t)q % CHUNK));
                     if (single >> i & 1) {
 #pragma unroll
-                        for (int e = 0; e < V; e++) {
+                        for (int e = 0; e < V; e++)
                             if (e < there)
-                                get_element(tilemm__bytes<BYTES>(), in[i], e, q);
-                        }
+                                get_element<BYTES>(in[i], e, q);
                     }
                     if (BYTES == 4 && p.scaled) {
 #pragma unroll
@@ -128,8 +119,7 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
                 transpose_block(tilemm__bytes<BYTES>(), out, in);
 #pragma unroll
                 for (int j = 0; j < V; j++)
-                    put<false>(tilemm__bytes<CHUNK>(),
-                               tile + tilemm__transpose_chunk(x * V + j, y + s * STEP, DOWN, V) *
+                    put<CHUNK>(tile + tilemm__transpose_chunk(x * V + j, y + s * STEP, DOWN, V) *
                                           CHUNK,
                                out[j]);
                 base += STEP * V * row_bytes;
@@ -153,20 +143,18 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 
                 if (x * V >= height || c >= cols)
                     break;
-                get<false>(tilemm__bytes<CHUNK>(), two,
-                           tile + tilemm__transpose_chunk(c, from / V, DOWN, V) * CHUNK);
+                get<CHUNK>(two, tile + tilemm__transpose_chunk(c, from / V, DOWN, V) * CHUNK);
                 if (shift)
-                    get<false>(tilemm__bytes<CHUNK>(), two + W,
+                    get<CHUNK>(two + W,
                                tile + tilemm__transpose_chunk(c, from / V + 1, DOWN, V) * CHUNK);
                 funnel<BYTES, CHUNK>(w, two, shift * BYTES);
                 if (inside || (r >= 0 && r + V <= p.rows)) {
-                    put<true>(tilemm__bytes<CHUNK>(), q, w);
+                    put<CHUNK, true>(q, w);
                 } else {
 #pragma unroll
-                    for (int e = 0; e < V; e++) {
+                    for (int e = 0; e < V; e++)
                         if (r + e >= 0 && r + e < p.rows)
-                            put_element(tilemm__bytes<BYTES>(), q, e, w);
-                    }
+                            put_element<BYTES>(q, e, w);
                 }
             }
         }
@@ -174,17 +162,8 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads, bytes == 2 ? 2 : 4)                          \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                     \
-    {                                                                                              \
-        shifted<bytes, chunk, rows, cols>(p);                                                      \
-    }
+    KERNEL_OF(method, tag, (threads, bytes == 2 ? 2 : 4), tilemm__transpose_tiles_t,               \
+              shifted<bytes, chunk, rows, cols>)
 TILEMM__TRANSPOSE_SHIFTED_ROWS(KERNEL)
 
-int tilemm__launch_transpose_shifted(const tilemm__transpose_launch_t *launch,
-                                     const tilemm__transpose_tiles_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_tiles_t> rows[] = {TILEMM__TRANSPOSE_SHIFTED_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(shifted, tilemm__transpose_tiles_t, TILEMM__TRANSPOSE_SHIFTED_ROWS(ROW))

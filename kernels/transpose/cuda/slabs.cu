@@ -1,18 +1,17 @@
 /* slabs.cu - the first pass of a transpose in place of a matrix that is not square: slabs of rows
  * are transposed where they lie. The second pass, chains.cu, moves runs.
  *
- * The m x n view (see inplace.h) is cut into `slabs` slabs of `height` rows. Going forward, each
- * slab is transposed: its columns become runs of `height` elements, one after the other. Run c of
- * slab i is then in slot i n + c, and belongs in slot c slabs + i. Backward, runs are moved first,
- * from slot c slabs + i to slot i n + c.
+ * The m x n view (see inplace.h) is cut into `slabs` slabs of `height` rows. Forward, each slab is
+ * transposed: its columns become runs of `height` elements. Run c of slab i is then in slot i n +
+ * c, and belongs in slot c slabs + i. Backward, runs move first, from slot c slabs + i to i n + c.
  *
- * The fringe, fewer than `height` rows, waits elsewhere meanwhile. The slots are those of the
- * matrix whose rows have m elements: slot s lies at s / slabs m + s % slabs height, so that the
- * fringe has its place. A slab's own place is up to one slab away from its slots.
+ * The fringe, fewer than `height` rows, waits in the workspace. The slots are those of the matrix
+ * whose rows have m elements: slot s lies at s / slabs m + s % slabs height, which leaves the
+ * fringe's place free. A slab lies at most one slab away from its slots.
  *
- * A block has `WIDTH` columns of a slab at a time. A slab may be written when all of it, and what
- * lies in its slots (the slab before it in the order of work), has been read: blocks count what
- * they have read. All blocks run at once and take tiles in order, so that one always gets on.
+ * A block takes WIDTH columns of a slab at a time. A slab may be written when all of it, and of the
+ * slab before it in the order of work, which lies in its slots, has been read: blocks count the
+ * tiles they have read. All blocks run at once and take tiles in order, so there is no deadlock.
  *
  * Assumes: compute capability 7.5 or later; m >= n; a run has 256 bytes; launch->blocks blocks run
  * at once, and are not fewer than the tiles of a slab.
@@ -24,18 +23,14 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum {
-    THREADS = 128,
-    WIDTH = TILEMM__SLAB_WIDTH,
-    RUN_BYTES = TILEMM__RUN_BYTES,
-    STAGES = TILEMM__SLAB_STAGES
-};
+enum { SLAB_THREADS = 128, WIDTH = TILEMM__SLAB_WIDTH };
+enum { RUN_BYTES = TILEMM__RUN_BYTES, STAGES = TILEMM__SLAB_STAGES };
 
 template <int BYTES>
 struct slab_tile {
-    typedef typename tilemm__element<BYTES>::type element;
-    typedef typename tilemm__shared_element<BYTES>::type shared;
-    enum { HEIGHT = RUN_BYTES / BYTES };
+    typedef tilemm__element<BYTES> element;
+    typedef tilemm__aligned<BYTES> shared;
+    enum { HEIGHT = RUN_BYTES / BYTES, LANES = HEIGHT < SLAB_THREADS ? HEIGHT : SLAB_THREADS };
 
     static __device__ __forceinline__ element *slot(const tilemm__transpose_slabs_t *q, int64_t s)
     {
@@ -56,7 +51,7 @@ struct slab_tile {
         const int64_t slab = slab_of(q, order);
 
         if (q->forward) {
-            enum { STEP = THREADS / WIDTH };
+            enum { STEP = SLAB_THREADS / WIDTH };
             const int x = threadIdx.x % WIDTH, y = threadIdx.x / WIDTH;
             const int at = tilemm__slab_element(y, x, BYTES);
             const element *from = (const element *)q->a + ((slab * HEIGHT + y) * q->n + c0 + x);
@@ -74,7 +69,7 @@ struct slab_tile {
                 }
             }
         } else {
-            enum { LANES = HEIGHT < THREADS ? HEIGHT : THREADS, STEP = THREADS / LANES };
+            enum { STEP = SLAB_THREADS / LANES };
             const int x = threadIdx.x % LANES, y = threadIdx.x / LANES;
 
 #pragma unroll 4
@@ -94,7 +89,7 @@ struct slab_tile {
         const int64_t slab = slab_of(q, order);
 
         if (!q->forward) {
-            enum { STEP = THREADS / WIDTH, TOGETHER = 4 };
+            enum { STEP = SLAB_THREADS / WIDTH, TOGETHER = 4 };
             const int x = threadIdx.x % WIDTH, y = threadIdx.x / WIDTH;
             const int at = tilemm__slab_element(y, x, BYTES);
             element *to = (element *)q->a + ((slab * HEIGHT + y) * q->n + c0 + x);
@@ -124,7 +119,7 @@ struct slab_tile {
             enum { V = 16 / BYTES };
             const int x = threadIdx.x % 8 * V, y = threadIdx.x / 8;
 
-            for (int c = y; c < WIDTH && c0 + c < q->n; c += THREADS / 8) {
+            for (int c = y; c < WIDTH && c0 + c < q->n; c += SLAB_THREADS / 8) {
                 element *to = slot(q, slab * q->n + c0 + c);
 
 #pragma unroll
@@ -138,11 +133,11 @@ struct slab_tile {
 #pragma unroll
                     for (int k = 0; k < V; k++)
                         column.e[k] = tile[tilemm__slab_below(at, k, BYTES)];
-                    put<false>(tilemm__bytes<16>(), to + r, column.w);
+                    put<16>(to + r, column.w);
                 }
             }
         } else {
-            enum { LANES = HEIGHT < THREADS ? HEIGHT : THREADS, STEP = THREADS / LANES };
+            enum { STEP = SLAB_THREADS / LANES };
             const int x = threadIdx.x % LANES, y = threadIdx.x / LANES;
 
 #pragma unroll 4
@@ -218,32 +213,26 @@ static __device__ __forceinline__ void slabs(const tilemm__transpose_slabs_t q)
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads, TILEMM__SLAB_BLOCKS)                         \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_slabs_t q)                     \
-    {                                                                                              \
-        static_assert(threads == THREADS && cols == WIDTH && rows * bytes == RUN_BYTES,            \
-                      "the tile of the row");                                                      \
-        slabs<bytes>(q);                                                                           \
-    }
+    static_assert(threads == SLAB_THREADS && cols == WIDTH && rows * bytes == RUN_BYTES, #tag);    \
+    KERNEL_OF(method, tag, (threads, TILEMM__SLAB_BLOCKS), tilemm__transpose_slabs_t, slabs<bytes>)
 TILEMM__TRANSPOSE_SLABS_ROWS(KERNEL)
 
-int tilemm__launch_transpose_slabs(const tilemm__transpose_launch_t *launch,
-                                   const tilemm__transpose_slabs_t *p, void *stream)
+int tilemm__launch_transpose_slabs(const tilemm__transpose_launch_t *launch, const void *p,
+                                   void *stream)
 {
     static const row_t<tilemm__transpose_slabs_t> rows[] = {TILEMM__TRANSPOSE_SLABS_ROWS(ROW)};
     const row_t<tilemm__transpose_slabs_t> *row = row_of(rows, launch->variant);
-    tilemm__transpose_slabs_t copy = *p;
-    void *arguments[] = {&copy};
-    cudaError_t error;
+    tilemm__transpose_slabs_t parameters = *(const tilemm__transpose_slabs_t *)p;
+    void *arguments[] = {&parameters};
 
     if (!row)
         return (int)cudaErrorInvalidValue;
-    error = cudaFuncSetAttribute(row->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                 TILEMM__SLAB_SHARED);
-    if (error == cudaSuccess)
+    cudaError_t error = cudaFuncSetAttribute(
+        row->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILEMM__SLAB_SHARED);
+    if (!error)
         error = cudaFuncSetAttribute(row->kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutMaxShared);
-    if (error == cudaSuccess)
+    if (!error)
         error = cudaLaunchCooperativeKernel((const void *)row->kernel, dim3(launch->blocks),
                                             dim3(row->threads), arguments, TILEMM__SLAB_SHARED,
                                             (cudaStream_t)stream);

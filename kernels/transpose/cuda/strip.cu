@@ -1,10 +1,9 @@
 /* strip.cu - transpose out of place of matrices with few rows or columns, and of batches of small
  * ones, of elements of 4 bytes or more: tiles of any shape.
  *
- * A tile of tile_batch pieces of tile_rows x tile_cols lies in shared memory as it does in packed
- * memory; swizzled, as lanes read it with a stride of several columns. For some shapes lanes still
- * meet in a bank; two passes through shared memory, as strip_bytes.cu makes them, would free it,
- * but take longer for elements of this size.
+ * A tile of tile_batch pieces of tile_rows x tile_cols lies in shared memory as if packed, and
+ * swizzled, as lanes read it with a stride of several columns. For some shapes lanes still meet in
+ * a bank; two passes, as in strip_bytes.cu, avoid that, but take longer for elements of this size.
  *
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0.
  *
@@ -14,10 +13,8 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
-
-/* Four elements, read from shared memory by four groups of 8 lanes in four orders, so that lanes
- * whose elements are an odd number times 4 words apart meet each bank once. */
+/* Four elements of a column, read in another order by each of four groups of 8 lanes, so that lanes
+ * an odd number times 4 words apart meet each bank once. */
 static __device__ __forceinline__ void gather_column(uint32_t (&v)[4], const uint32_t *tile, int f,
                                                      int step)
 {
@@ -61,41 +58,36 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
         const int batch = (int)min((int64_t)p.tile_batch, p.batch - b0);
         const int rows = (int)min((int64_t)height, p.rows - r0);
         const int cols = (int)min((int64_t)width, p.cols - c0);
-        int line, x, there;
+        int there;
 
         if (t != blockIdx.x)
             __syncthreads();
-        line = threadIdx.x >> s.in.log_lanes;
-        x = (threadIdx.x & ((1 << s.in.log_lanes) - 1)) * s.in.unit;
         there = !s.in.each ? batch * area : s.in.each == 1 ? rows * cols : cols;
-        while (line < s.in.lines) {
+        for (walk_t at = walk_from(&s.in); at.line < s.in.lines;) {
             uint32_t w[TOGETHER][4];
             int to[TOGETHER], count[TOGETHER];
 
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
-                const int b = (int)divided((uint32_t)line, s.in.by_each), r = line - b * s.in.each;
+                const int b = (int)divided((uint32_t)at.line, s.in.by_each);
+                const int r = at.line - b * s.in.each;
 
-                count[k] = line < s.in.lines && b < batch && r < rows ? there - x : 0;
-                to[k] = line * s.in.length + x;
+                count[k] = at.line < s.in.lines && b < batch && r < rows ? there - at.x : 0;
+                to[k] = at.line * s.in.length + at.x;
                 if (count[k] > 0) {
-                    const element *q = src + (b * p.stride_src + r * p.ld_src + x);
+                    const element *q = src + (b * p.stride_src + r * p.ld_src + at.x);
 
                     if (s.in.unit == 1)
                         *(element *)w[k] = *q;
                     else if (count[k] >= UNIT)
-                        get<false>(tilemm__bytes<16>(), w[k], q);
+                        get<16>(w[k], q);
                     else {
 #pragma unroll
                         for (int e = 0; e < UNIT; e++)
                             ((element *)w[k])[e] = e < count[k] ? q[e] : element();
                     }
                 }
-                x += s.in.unit << s.in.log_lanes;
-                if (x >= s.in.length) {
-                    x = (threadIdx.x & ((1 << s.in.log_lanes) - 1)) * s.in.unit;
-                    line += THREADS >> s.in.log_lanes;
-                }
+                walk_on(&s.in, &at);
             }
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
@@ -111,15 +103,15 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
                 if (s.in.unit == 1)
                     *q = *(element *)w[k];
                 else
-                    put<false>(tilemm__bytes<16>(), q, w[k]);
+                    put<16>(q, w[k]);
             }
         }
         __syncthreads();
-        line = threadIdx.x >> s.out.log_lanes;
-        x = (threadIdx.x & ((1 << s.out.log_lanes) - 1)) * s.out.unit;
         there = !s.out.each ? batch * area : s.out.each == 1 ? rows * cols : rows;
-        while (line < s.out.lines) {
-            int b = (int)divided((uint32_t)line, s.out.by_each), c = line - b * s.out.each, r = x;
+        for (walk_t at = walk_from(&s.out); at.line < s.out.lines; walk_on(&s.out, &at)) {
+            const int x = at.x;
+            int b = (int)divided((uint32_t)at.line, s.out.by_each), c = at.line - b * s.out.each;
+            int r = x;
             element *q = dst + (b * p.stride_dst + c * p.ld_dst + x);
             const int count = b < batch && c < cols ? there - x : 0;
             int f;
@@ -159,45 +151,22 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
                         }
                     }
                     if (count >= UNIT) {
-                        put<false>(tilemm__bytes<16>(), q, w);
+                        put<16>(q, w);
                     } else {
 #pragma unroll
-                        for (int e = 0; e < UNIT; e++) {
+                        for (int e = 0; e < UNIT; e++)
                             if (e < count)
                                 q[e] = ((element *)w)[e];
-                        }
                     }
                 }
-            }
-            x += s.out.unit << s.out.log_lanes;
-            if (x >= s.out.length) {
-                x = (threadIdx.x & ((1 << s.out.log_lanes) - 1)) * s.out.unit;
-                line += THREADS >> s.out.log_lanes;
             }
         }
     }
 }
 
-template <int BYTES, int ACCESS>
-struct strip_element : tilemm__element<BYTES> {
-};
-template <>
-struct strip_element<16, 16> {
-    typedef uint4 type;
-};
-
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads)                                              \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_strip_t s)                     \
-    {                                                                                              \
-        strip<strip_element<bytes, access>::type>(s);                                              \
-    }
+    KERNEL_OF(method, tag, (threads), tilemm__transpose_strip_t,                                   \
+              strip<tilemm__aligned<bytes, access>>)
 TILEMM__TRANSPOSE_STRIP_ROWS(KERNEL)
 
-int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *launch,
-                                   const tilemm__transpose_strip_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_strip_t> rows[] = {TILEMM__TRANSPOSE_STRIP_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(strip, tilemm__transpose_strip_t, TILEMM__TRANSPOSE_STRIP_ROWS(ROW))

@@ -2,13 +2,12 @@
  * small ones, of elements of 1 or 2 bytes: tiles of any shape.
  *
  * A tile of tile_batch pieces of tile_rows x tile_cols comes into shared memory in the order of its
- * bytes, as if packed, and leaves a second buffer in the same way, by 16 bytes where memory allows.
- * In between each lane transposes its own lines, element by element: whole matrices where the
- * tile has many, else columns, which become rows, or rows. All lanes of a warp are at the same
- * place of their lines, so that no index is divided and no two meet in a bank (layout.h):
- * neither there nor where whole tiles come and go without gaps. Where a side's lines of memory lie
- * in the tile so that a warp's access begins within 128 bytes, what is before and what is behind
- * their end may meet, two at a time at most.
+ * bytes, as if packed, and leaves a second buffer in the same way, by 16 bytes where the alignment
+ * allows. In between each lane transposes its own lines, element by element: whole matrices where
+ * the tile has many, else columns, or rows. All lanes of a warp are at the same place of their
+ * lines, so that no index is divided and no two meet in a bank (layout.h). Nor do they where whole
+ * tiles come and go without gaps; a warp's access that crosses a border of 128 bytes may have
+ * conflicts of two ways.
  *
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0; as much
  * alignment as the launch says.
@@ -18,8 +17,6 @@
 
 #include "tile.cuh"
 #include "variant.cuh"
-
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
 
 static_assert(TILEMM__TRANSPOSE_STRIP_BYTES % 128 == 0, "the swizzle permutes whole 128 bytes");
 static_assert(TILEMM__TRANSPOSE_STRIP_BYTES <= 24 * 1024, "two buffers in 48 KiB");
@@ -33,8 +30,7 @@ static __device__ __forceinline__ int swizzle(const tilemm__strip_buffer_t *side
                : 0;
 }
 
-/* Where a lane's elements are in a side's buffer. Between the first of them and the last the
- * swizzle changes once at most, at `border`. */
+/* A lane's elements in a side's buffer. The swizzle changes once at most, at `border`. */
 typedef struct {
     int first, border, before, behind;
 } lane_t;
@@ -44,13 +40,10 @@ static __device__ __forceinline__ lane_t lane_from(const tilemm__strip_buffer_t 
 {
     const int region =
         SWIZZLED ? (int)divided((uint32_t)(element * BYTES / 128), side->by_period) : 0;
-    lane_t lane;
 
-    lane.first = element * BYTES;
-    lane.border = (region + 1) * side->period * 128;
-    lane.before = SWIZZLED ? tilemm__strip_swizzle(region, side->mask) : 0;
-    lane.behind = SWIZZLED ? tilemm__strip_swizzle(region + 1, side->mask) : 0;
-    return lane;
+    return {element * BYTES, (region + 1) * side->period * 128,
+            SWIZZLED ? tilemm__strip_swizzle(region, side->mask) : 0,
+            SWIZZLED ? tilemm__strip_swizzle(region + 1, side->mask) : 0};
 }
 
 template <bool SWIZZLED>
@@ -74,31 +67,8 @@ static __device__ __forceinline__ void exchange(uint32_t (&w)[4], int by)
     }
 }
 
-/* A thread's way along the lines of a side. */
-typedef struct {
-    int line, x;
-} walk_t;
-
-static __device__ __forceinline__ walk_t walk_from(const tilemm__strip_buffer_t *side)
-{
-    walk_t at;
-
-    at.line = threadIdx.x >> side->log_lanes;
-    at.x = (threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit;
-    return at;
-}
-
-static __device__ __forceinline__ void walk_on(const tilemm__strip_buffer_t *side, walk_t *at)
-{
-    at->x += side->unit << side->log_lanes;
-    if (at->x >= side->length) {
-        at->x = (threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit;
-        at->line += THREADS >> side->log_lanes;
-    }
-}
-
-/* Where a unit lies in memory, in elements from the tile's first one, and how many elements are
- * there of it and behind it, of `rows` lines of a matrix, `batch` matrices. */
+/* Where a unit lies in memory, in elements from the tile's first one; returns how many elements of
+ * its line exist from there on, if the tile has `rows` lines of each of `batch` matrices. */
 static __device__ __forceinline__ int place(const tilemm__strip_buffer_t *side, walk_t at,
                                             int there, int rows, int batch, int64_t *offset)
 {
@@ -188,10 +158,9 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 uint32_t w[TOGETHER][4];
 
 #pragma unroll
-                for (int k = 0; k < TOGETHER; k++) {
+                for (int k = 0; k < TOGETHER; k++)
                     if (first + k * THREADS * 16 < bytes)
-                        get<false>(tilemm__bytes<16>(), w[k], src + first + k * THREADS * 16);
-                }
+                        get<16>(w[k], src + first + k * THREADS * 16);
 #pragma unroll
                 for (int k = 0; k < TOGETHER; k++) {
                     const int x = first + k * THREADS * 16;
@@ -200,7 +169,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                     if (x >= bytes)
                         continue;
                     exchange<SWIZZLED>(w[k], by);
-                    put<false>(tilemm__bytes<16>(), tile + (x ^ (by & ~15)), w[k]);
+                    put<16>(tile + (x ^ (by & ~15)), w[k]);
                 }
             }
         } else
@@ -221,7 +190,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                         if (full[k])
                             *(element *)w[k] = *q;
                     } else if (full[k]) {
-                        get<false>(tilemm__bytes<16>(), w[k], q);
+                        get<16>(w[k], q);
                     } else {
                         /* The end of a line. */
 #pragma unroll 1
@@ -242,7 +211,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                         *(element *)(tile + (to[k] ^ by)) = *(element *)w[k];
                     } else {
                         exchange<SWIZZLED>(w[k], by);
-                        put<false>(tilemm__bytes<16>(), tile + (to[k] ^ (by & ~15)), w[k]);
+                        put<16>(tile + (to[k] ^ (by & ~15)), w[k]);
                     }
                 }
             }
@@ -287,9 +256,9 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 const int by = swizzle<BYTES, SWIZZLED>(&s.out, x / 128);
                 uint32_t w[4];
 
-                get<false>(tilemm__bytes<16>(), w, transposed + (x ^ (by & ~15)));
+                get<16>(w, transposed + (x ^ (by & ~15)));
                 exchange<SWIZZLED>(w, by);
-                put<false>(tilemm__bytes<16>(), dst + x, w);
+                put<16>(dst + x, w);
             }
         } else
             for (walk_t at = walk_from(&s.out); at.line < s.out.lines; walk_on(&s.out, &at)) {
@@ -302,9 +271,9 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 if (s.out.unit > 1 && count >= UNIT) {
                     uint32_t w[4];
 
-                    get<false>(tilemm__bytes<16>(), w, transposed + (from ^ (by & ~15)));
+                    get<16>(w, transposed + (from ^ (by & ~15)));
                     exchange<SWIZZLED>(w, by);
-                    put<false>(tilemm__bytes<16>(), q, w);
+                    put<16>(q, w);
                 } else {
                     /* One element, or the end of a line. */
 #pragma unroll 1
@@ -316,18 +285,8 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads, 4)                                           \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_strip_bytes_t s)               \
-    {                                                                                              \
-        strip<tilemm__element<bytes>::type, facet>(s);                                             \
-    }
+    KERNEL_OF(method, tag, (threads, 4), tilemm__transpose_strip_bytes_t,                          \
+              strip<tilemm__element<bytes>, facet>)
 TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(KERNEL)
 
-int tilemm__launch_transpose_strip_bytes(const tilemm__transpose_launch_t *launch,
-                                         const tilemm__transpose_strip_bytes_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_strip_bytes_t> rows[] = {
-        TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(strip_bytes, tilemm__transpose_strip_bytes_t, TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(ROW))

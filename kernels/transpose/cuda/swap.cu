@@ -9,8 +9,6 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-enum { THREADS = TILEMM__TRANSPOSE_THREADS };
-
 typedef struct {
     unsigned char *upper, *lower; /* tile (j, i), tile (i, j); equal on the diagonal */
     int64_t rows, cols;           /* of the lower one that are there */
@@ -64,7 +62,7 @@ template <int BYTES, int EDGE>
 static __device__ __forceinline__ void swap_elements(const tilemm__transpose_swap_t p)
 {
     enum { ELEMENTS = EDGE * (EDGE + (BYTES < 4 ? 4 / BYTES : 1)) };
-    __shared__ typename tilemm__element<BYTES>::type lower[ELEMENTS], upper[ELEMENTS];
+    __shared__ tilemm__element<BYTES> lower[ELEMENTS], upper[ELEMENTS];
     const uint64_t edge = tiles_along(p.n, EDGE), pairs = edge * (edge + 1) / 2;
 
     wait_for_previous();
@@ -84,26 +82,12 @@ static __device__ __forceinline__ void swap_elements(const tilemm__transpose_swa
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads)                                              \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_swap_t p)                      \
-    {                                                                                              \
-        swap<bytes, chunk, rows, access>(p);                                                       \
-    }
+    KERNEL_OF(method, tag, (threads), tilemm__transpose_swap_t, swap<bytes, chunk, rows, access>)
 TILEMM__TRANSPOSE_SWAP_ROWS(KERNEL)
 
-#define KERNEL_OF_ELEMENTS(method, tag, bytes, rows, cols, chunk, access, threads, facet)          \
-    static __global__ void __launch_bounds__(threads, 4)                                           \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_swap_t p)                      \
-    {                                                                                              \
-        swap_elements<bytes, rows>(p);                                                             \
-    }
-TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(KERNEL_OF_ELEMENTS)
+#define KERNEL_ELEMENTS(method, tag, bytes, rows, cols, chunk, access, threads, facet)             \
+    KERNEL_OF(method, tag, (threads, 4), tilemm__transpose_swap_t, swap_elements<bytes, rows>)
+TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(KERNEL_ELEMENTS)
 
-int tilemm__launch_transpose_swap(const tilemm__transpose_launch_t *launch,
-                                  const tilemm__transpose_swap_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_swap_t> rows[] = {
-        TILEMM__TRANSPOSE_SWAP_ROWS(ROW) TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(swap, tilemm__transpose_swap_t,
+         TILEMM__TRANSPOSE_SWAP_ROWS(ROW) TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(ROW))

@@ -13,15 +13,15 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-/* Where a tile lies: source and destination, and how much of it is there. */
+/* Where a tile lies, and how much of it is there. */
 typedef struct {
     const unsigned char *src;
     unsigned char *dst;
     int64_t rows, cols;
 } place_t;
 
-/* Blocks that run together go down the same columns of the source: they write to whole rows of the
- * destination, which memory takes best. */
+/* Blocks that run together go down the same columns of the source, and so write whole rows of the
+ * destination: memory is fastest so. */
 static __device__ __forceinline__ place_t place(const tilemm__transpose_tiles_t *p, uint64_t t,
                                                 uint64_t tile_rows, uint64_t tile_cols, int edge,
                                                 int bytes)
@@ -29,19 +29,15 @@ static __device__ __forceinline__ place_t place(const tilemm__transpose_tiles_t 
     const uint64_t column = quotient(t, tile_rows), number = quotient(column, tile_cols);
     const int64_t i = (int64_t)(t - column * tile_rows) * edge;
     const int64_t j = (int64_t)(column - number * tile_cols) * edge;
-    place_t at;
+    const int64_t src = (int64_t)number * p->stride_src + i * p->ld_src + j;
+    const int64_t dst = (int64_t)number * p->stride_dst + j * p->ld_dst + i;
 
-    at.src = (const unsigned char *)p->src +
-             ((int64_t)number * p->stride_src + i * p->ld_src + j) * bytes;
-    at.dst =
-        (unsigned char *)p->dst + ((int64_t)number * p->stride_dst + j * p->ld_dst + i) * bytes;
-    at.rows = p->rows - i;
-    at.cols = p->cols - j;
-    return at;
+    return {(const unsigned char *)p->src + src * bytes, (unsigned char *)p->dst + dst * bytes,
+            p->rows - i, p->cols - j};
 }
 
-/* Blocks that should fit a multiprocessor at least, which bounds registers: so that it holds 1536
- * threads, all that compute capability 7.5 has, or half of that where a thread holds a lot. */
+/* Blocks that a multiprocessor must have room for, which bounds registers: 1536 threads (1024 is
+ * the most on compute capability 7.5), or half of that where a thread holds over 64 bytes. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 #define RESIDENT(held, threads)                                                                    \
     ((held) > 64 && (threads) <= 256 ? 768 / (threads) : 1024 / (threads))
@@ -78,21 +74,11 @@ static __device__ __forceinline__ void tile(const tilemm__transpose_tiles_t p)
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    static __global__ void __launch_bounds__(threads,                                              \
-                                             RESIDENT(rows *cols *bytes / threads, threads))       \
-        TILEMM__TRANSPOSE_NAME(method, tag)(const tilemm__transpose_tiles_t p)                     \
-    {                                                                                              \
-        tile<bytes, chunk, rows, access, facet, threads>(p);                                       \
-    }
+    KERNEL_OF(method, tag, (threads, RESIDENT(rows * cols * bytes / threads, threads)),            \
+              tilemm__transpose_tiles_t, tile<bytes, chunk, rows, access, facet, threads>)
 TILEMM__TRANSPOSE_TILE_ROWS(KERNEL)
 
 #define TILE_ROW(method, tag, bytes, rows, cols, chunk, access, threads, facet)                    \
     ROW_WITH_SHARED(method, tag, threads, rows *cols *bytes)
 
-int tilemm__launch_transpose_tile(const tilemm__transpose_launch_t *launch,
-                                  const tilemm__transpose_tiles_t *p, void *stream)
-{
-    static const row_t<tilemm__transpose_tiles_t> rows[] = {TILEMM__TRANSPOSE_TILE_ROWS(TILE_ROW)};
-
-    return launch_row(rows, launch, p, stream);
-}
+LAUNCHER(tile, tilemm__transpose_tiles_t, TILEMM__TRANSPOSE_TILE_ROWS(TILE_ROW))

@@ -1,105 +1,77 @@
-/* tile.cuh - what the tiled transpose kernels share: words of registers to and from
- * memory, small blocks transposed in registers, tiles to and from shared memory.
+/* tile.cuh - what the transpose kernels share: registers to and from memory, small blocks
+ * transposed in registers, tiles to and from shared memory.
  *
- * Assumes: blocks of THREADS threads (TILEMM__TRANSPOSE_THREADS where there is no such parameter);
- * compute capability 7.5 or later.
+ * Assumes: blocks of THREADS threads; compute capability 7.5 or later.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_CUDA_TILE_CUH
 #define TILEMM_KERNELS_TRANSPOSE_CUDA_TILE_CUH
 
 #include <stdint.h>
+#include <type_traits>
 
 #include "kernels/cuda/copy_async.cuh"
 #include "kernels/cuda/shared.cuh"
 #include "kernels/transpose/layout.h"
 #include "transpose.h"
 
+enum { THREADS = TILEMM__TRANSPOSE_THREADS }; /* of blocks, but for tile.cu and slabs.cu */
+
+/* Chooses an overload by a number of bytes. */
+template <int BYTES>
+struct tilemm__bytes {
+};
+
 /* The type to move one element with. 16-byte elements are aligned to 8 bytes only. */
 struct __align__(8) tilemm__pair
 {
     uint2 low, high;
 };
-
+uint8_t tilemm__element_of(tilemm__bytes<1>);
+uint16_t tilemm__element_of(tilemm__bytes<2>);
+uint32_t tilemm__element_of(tilemm__bytes<4>);
+uint2 tilemm__element_of(tilemm__bytes<8>);
+tilemm__pair tilemm__element_of(tilemm__bytes<16>);
 template <int BYTES>
-struct tilemm__element;
-template <>
-struct tilemm__element<1> {
-    typedef uint8_t type;
-};
-template <>
-struct tilemm__element<2> {
-    typedef uint16_t type;
-};
-template <>
-struct tilemm__element<4> {
-    typedef uint32_t type;
-};
-template <>
-struct tilemm__element<8> {
-    typedef uint2 type;
-};
-template <>
-struct tilemm__element<16> {
-    typedef tilemm__pair type;
-};
+using tilemm__element = decltype(tilemm__element_of(tilemm__bytes<BYTES>()));
 
-/* The type of an element in shared memory, where those of 16 bytes are aligned to 16. */
-template <int BYTES>
-struct tilemm__shared_element {
-    typedef typename tilemm__element<BYTES>::type type;
-};
-template <>
-struct tilemm__shared_element<16> {
-    typedef uint4 type;
-};
+/* The same where rows are aligned to ACCESS bytes, or in shared memory. */
+template <int BYTES, int ACCESS = BYTES>
+using tilemm__aligned =
+    typename std::conditional<ACCESS == 16, uint4, tilemm__element<BYTES>>::type;
 
 /* ---- BYTES bytes between memory and words in registers -------------------------------------- */
 
-template <int BYTES>
-struct tilemm__bytes {
-};
-
-template <bool STREAM>
-static __device__ __forceinline__ void get(tilemm__bytes<8>, uint32_t *w, const void *p)
+/* 8 or 16 bytes by one access. STREAM: the data need not stay in the L2 cache. */
+template <int BYTES, bool STREAM = false>
+static __device__ __forceinline__ void get(uint32_t *w, const void *p)
 {
-    const uint2 v = STREAM ? __ldcs((const uint2 *)p) : *(const uint2 *)p;
+    if (BYTES == 8) {
+        const uint2 v = STREAM ? __ldcs((const uint2 *)p) : *(const uint2 *)p;
 
-    w[0] = v.x;
-    w[1] = v.y;
+        w[0] = v.x;
+        w[1] = v.y;
+    } else {
+        const uint4 v = STREAM ? __ldcs((const uint4 *)p) : *(const uint4 *)p;
+
+        w[0] = v.x;
+        w[1] = v.y;
+        w[2] = v.z;
+        w[3] = v.w;
+    }
 }
 
-template <bool STREAM>
-static __device__ __forceinline__ void get(tilemm__bytes<16>, uint32_t *w, const void *p)
+template <int BYTES, bool STREAM = false>
+static __device__ __forceinline__ void put(void *p, const uint32_t *w)
 {
-    const uint4 v = STREAM ? __ldcs((const uint4 *)p) : *(const uint4 *)p;
-
-    w[0] = v.x;
-    w[1] = v.y;
-    w[2] = v.z;
-    w[3] = v.w;
-}
-
-template <bool STREAM>
-static __device__ __forceinline__ void put(tilemm__bytes<8>, void *p, const uint32_t *w)
-{
-    const uint2 v = make_uint2(w[0], w[1]);
-
-    if (STREAM)
-        __stcs((uint2 *)p, v);
+    if (BYTES == 8 && STREAM)
+        __stcs((uint2 *)p, make_uint2(w[0], w[1]));
+    else if (BYTES == 8)
+        *(uint2 *)p = make_uint2(w[0], w[1]);
+    else if (STREAM)
+        __stcs((uint4 *)p, make_uint4(w[0], w[1], w[2], w[3]));
     else
-        *(uint2 *)p = v;
-}
-
-template <bool STREAM>
-static __device__ __forceinline__ void put(tilemm__bytes<16>, void *p, const uint32_t *w)
-{
-    const uint4 v = make_uint4(w[0], w[1], w[2], w[3]);
-
-    if (STREAM)
-        __stcs((uint4 *)p, v);
-    else
-        *(uint4 *)p = v;
+        *(uint4 *)p = make_uint4(w[0], w[1], w[2], w[3]);
 }
 
 /* A chunk at an address that is a multiple of ALIGN only. */
@@ -108,7 +80,7 @@ static __device__ __forceinline__ void get_chunk(uint32_t *w, const unsigned cha
 {
 #pragma unroll
     for (int at = 0; at < CHUNK; at += ALIGN)
-        get<STREAM>(tilemm__bytes<ALIGN>(), w + at / 4, p + at);
+        get<ALIGN, STREAM>(w + at / 4, p + at);
 }
 
 template <int CHUNK, int ALIGN, bool STREAM>
@@ -116,81 +88,42 @@ static __device__ __forceinline__ void put_chunk(unsigned char *p, const uint32_
 {
 #pragma unroll
     for (int at = 0; at < CHUNK; at += ALIGN)
-        put<STREAM>(tilemm__bytes<ALIGN>(), p + at, w + at / 4);
+        put<ALIGN, STREAM>(p + at, w + at / 4);
 }
 
-/* Element e of a chunk that is not all there. */
-static __device__ __forceinline__ void get_element(tilemm__bytes<1>, uint32_t *w, int e,
-                                                   const unsigned char *p)
+/* Element e of a chunk that is not all there. The words of elements below 4 bytes are 0 before. */
+template <int BYTES>
+static __device__ __forceinline__ void get_element(uint32_t *w, int e, const unsigned char *p)
 {
-    w[e / 4] |= (uint32_t)p[e] << (e % 4 * 8);
+    typedef tilemm__element<(BYTES < 4 ? BYTES : 4)> word;
+    const int at = e * BYTES;
+
+    if (BYTES <= 4)
+        w[at / 4] = (BYTES < 4 ? w[at / 4] : 0) | (uint32_t)((const word *)p)[e] << (at % 4 * 8);
+    else
+        get_chunk<BYTES, 8, false>(w + at / 4, p + at);
 }
 
-static __device__ __forceinline__ void get_element(tilemm__bytes<2>, uint32_t *w, int e,
-                                                   const unsigned char *p)
+template <int BYTES>
+static __device__ __forceinline__ void put_element(unsigned char *p, int e, const uint32_t *w)
 {
-    w[e / 2] |= (uint32_t)((const uint16_t *)p)[e] << (e % 2 * 16);
-}
+    typedef tilemm__element<(BYTES < 4 ? BYTES : 4)> word;
+    const int at = e * BYTES;
 
-static __device__ __forceinline__ void get_element(tilemm__bytes<4>, uint32_t *w, int e,
-                                                   const unsigned char *p)
-{
-    w[e] = ((const uint32_t *)p)[e];
-}
-
-static __device__ __forceinline__ void get_element(tilemm__bytes<8>, uint32_t *w, int e,
-                                                   const unsigned char *p)
-{
-    get<false>(tilemm__bytes<8>(), w + e * 2, p + e * 8);
-}
-
-static __device__ __forceinline__ void get_element(tilemm__bytes<16>, uint32_t *w, int e,
-                                                   const unsigned char *p)
-{
-    get<false>(tilemm__bytes<8>(), w + e * 4, p + e * 16);
-    get<false>(tilemm__bytes<8>(), w + e * 4 + 2, p + e * 16 + 8);
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<1>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    p[e] = (unsigned char)(w[e / 4] >> (e % 4 * 8));
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<2>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    ((uint16_t *)p)[e] = (uint16_t)(w[e / 2] >> (e % 2 * 16));
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<4>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    ((uint32_t *)p)[e] = w[e];
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<8>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    put<false>(tilemm__bytes<8>(), p + e * 8, w + e * 2);
-}
-
-static __device__ __forceinline__ void put_element(tilemm__bytes<16>, unsigned char *p, int e,
-                                                   const uint32_t *w)
-{
-    put<false>(tilemm__bytes<8>(), p + e * 16, w + e * 4);
-    put<false>(tilemm__bytes<8>(), p + e * 16 + 8, w + e * 4 + 2);
+    if (BYTES <= 4)
+        ((word *)p)[e] = (word)(w[at / 4] >> (at % 4 * 8));
+    else
+        put_chunk<BYTES, 8, false>(p + at, w + at / 4);
 }
 
 /* ---- elements between global and shared memory ----------------------------------------------- */
 
-/* One element into shared memory, where the hardware can without passing through registers: in any
- * case it is there after copy_async_commit, copy_async_wait and __syncthreads. Of elements of 16
- * bytes, lanes copy halves first that are in different banks for lanes eight apart. */
+/* One element into shared memory, not through registers where the hardware can. It is there after
+ * copy_async_commit, copy_async_wait and __syncthreads. Of elements of 16 bytes, lanes eight apart
+ * copy different halves first, which are in different banks. */
 template <int BYTES>
-static __device__ __forceinline__ void
-element_async(typename tilemm__shared_element<BYTES>::type *to,
-              const typename tilemm__element<BYTES>::type *from)
+static __device__ __forceinline__ void element_async(tilemm__aligned<BYTES> *to,
+                                                     const tilemm__element<BYTES> *from)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if (BYTES >= 4) {
@@ -207,14 +140,13 @@ element_async(typename tilemm__shared_element<BYTES>::type *to,
         return;
     }
 #endif
-    *(typename tilemm__element<BYTES>::type *)to = *from;
+    *(tilemm__element<BYTES> *)to = *from;
 }
 
 /* One element from shared memory. */
 template <int BYTES>
-static __device__ __forceinline__ void
-write_element(typename tilemm__element<BYTES>::type *to,
-              const typename tilemm__shared_element<BYTES>::type *from)
+static __device__ __forceinline__ void write_element(tilemm__element<BYTES> *to,
+                                                     const tilemm__aligned<BYTES> *from)
 {
     *to = *from;
 }
@@ -265,39 +197,18 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<2>, uint32_
     }
 }
 
-template <int V, int W>
-static __device__ __forceinline__ void transpose_block(tilemm__bytes<4>, uint32_t (&out)[V][W],
+template <int BYTES, int V, int W>
+static __device__ __forceinline__ void transpose_block(tilemm__bytes<BYTES>, uint32_t (&out)[V][W],
                                                        uint32_t (&in)[V][W])
 {
+    enum { WORDS = BYTES / 4 };
+
 #pragma unroll
     for (int j = 0; j < V; j++) {
 #pragma unroll
-        for (int i = 0; i < V; i++)
-            out[j][i] = in[i][j];
+        for (int k = 0; k < W; k++)
+            out[j][k] = in[k / WORDS][WORDS * j + k % WORDS];
     }
-}
-
-template <int V, int W>
-static __device__ __forceinline__ void transpose_block(tilemm__bytes<8>, uint32_t (&out)[V][W],
-                                                       uint32_t (&in)[V][W])
-{
-#pragma unroll
-    for (int j = 0; j < V; j++) {
-#pragma unroll
-        for (int i = 0; i < V; i++) {
-            out[j][2 * i] = in[i][2 * j];
-            out[j][2 * i + 1] = in[i][2 * j + 1];
-        }
-    }
-}
-
-template <int V, int W>
-static __device__ __forceinline__ void transpose_block(tilemm__bytes<16>, uint32_t (&out)[V][W],
-                                                       uint32_t (&in)[V][W])
-{
-#pragma unroll
-    for (int k = 0; k < W; k++)
-        out[0][k] = in[0][k];
 }
 
 /* t / d, by the short division where it will do. */
@@ -366,10 +277,9 @@ static __device__ __forceinline__ void tile_in(unsigned char *tile, const unsign
                 get_chunk<CHUNK, ALIGN, STREAM>(in[i], p);
             } else {
 #pragma unroll
-                for (int e = 0; e < V; e++) {
+                for (int e = 0; e < V; e++)
                     if (e < there)
-                        get_element(tilemm__bytes<BYTES>(), in[i], e, p);
-                }
+                        get_element<BYTES>(in[i], e, p);
             }
         }
         if (BYTES == 4 && scaled) {
@@ -383,8 +293,7 @@ static __device__ __forceinline__ void tile_in(unsigned char *tile, const unsign
         transpose_block(tilemm__bytes<BYTES>(), out, in);
 #pragma unroll
         for (int j = 0; j < V; j++)
-            put<false>(tilemm__bytes<CHUNK>(),
-                       tile + tilemm__transpose_chunk(x * V + j, y + s * STEP, Q, V) * CHUNK,
+            put<CHUNK>(tile + tilemm__transpose_chunk(x * V + j, y + s * STEP, Q, V) * CHUNK,
                        out[j]);
     }
 }
@@ -394,25 +303,18 @@ template <int BYTES, int CHUNK, int EDGE, int ALIGN, bool STREAM, int THREADS>
 static __device__ __forceinline__ void tile_out(unsigned char *dst, const unsigned char *tile,
                                                 int64_t ld, int64_t rows, int64_t cols)
 {
-    enum {
-        V = CHUNK / BYTES,
-        W = CHUNK / 4,
-        Q = EDGE / V,
-        STEP = THREADS / Q,
-        PASSES = EDGE / STEP
-    };
+    enum { V = CHUNK / BYTES, W = CHUNK / 4, Q = EDGE / V, STEP = THREADS / Q };
     const int x = threadIdx.x % Q, y = threadIdx.x / Q;
     const bool whole = rows >= EDGE && cols >= EDGE;
     const int64_t there = cols - x * V;
 
     dst += ((int64_t)y * ld + x * V) * BYTES;
 #pragma unroll
-    for (int s = 0; s < PASSES; s++) {
+    for (int s = 0; s < EDGE / STEP; s++) {
         unsigned char *p = dst + s * STEP * ld * BYTES;
         uint32_t w[W];
 
-        get<false>(tilemm__bytes<CHUNK>(), w,
-                   tile + tilemm__transpose_chunk(y + s * STEP, x, Q, V) * CHUNK);
+        get<CHUNK>(w, tile + tilemm__transpose_chunk(y + s * STEP, x, Q, V) * CHUNK);
         if (whole) {
             put_chunk<CHUNK, ALIGN, STREAM>(p, w);
         } else if (y + s * STEP < rows) {
@@ -420,10 +322,9 @@ static __device__ __forceinline__ void tile_out(unsigned char *dst, const unsign
                 put_chunk<CHUNK, ALIGN, STREAM>(p, w);
             } else {
 #pragma unroll
-                for (int e = 0; e < V; e++) {
+                for (int e = 0; e < V; e++)
                     if (e < there)
-                        put_element(tilemm__bytes<BYTES>(), p, e, w);
-                }
+                        put_element<BYTES>(p, e, w);
             }
         }
     }
@@ -432,11 +333,11 @@ static __device__ __forceinline__ void tile_out(unsigned char *dst, const unsign
 /* The same, element by element; the tile is not transposed (tilemm__transpose_element). */
 template <int BYTES, int EDGE>
 static __device__ __forceinline__ void
-elements_in(typename tilemm__element<BYTES>::type *tile, const unsigned char *src, int64_t ld,
-            int64_t rows, int64_t cols, int scaled, float alpha)
+elements_in(tilemm__element<BYTES> *tile, const unsigned char *src, int64_t ld, int64_t rows,
+            int64_t cols, int scaled, float alpha)
 {
-    typedef typename tilemm__element<BYTES>::type element;
-    enum { STEP = TILEMM__TRANSPOSE_THREADS / EDGE, PASSES = EDGE / STEP };
+    typedef tilemm__element<BYTES> element;
+    enum { STEP = THREADS / EDGE, PASSES = EDGE / STEP };
     const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
     const element *p = (const element *)src + ((int64_t)y * ld + x);
     element v[PASSES];
@@ -460,19 +361,42 @@ elements_in(typename tilemm__element<BYTES>::type *tile, const unsigned char *sr
 }
 
 template <int BYTES, int EDGE>
-static __device__ __forceinline__ void
-elements_out(unsigned char *dst, const typename tilemm__element<BYTES>::type *tile, int64_t ld,
-             int64_t rows, int64_t cols)
+static __device__ __forceinline__ void elements_out(unsigned char *dst,
+                                                    const tilemm__element<BYTES> *tile, int64_t ld,
+                                                    int64_t rows, int64_t cols)
 {
-    typedef typename tilemm__element<BYTES>::type element;
-    enum { STEP = TILEMM__TRANSPOSE_THREADS / EDGE, PASSES = EDGE / STEP };
+    typedef tilemm__element<BYTES> element;
+    enum { STEP = THREADS / EDGE, PASSES = EDGE / STEP };
     const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
     element *p = (element *)dst + ((int64_t)y * ld + x);
 
 #pragma unroll
-    for (int s = 0; s < PASSES; s++) {
+    for (int s = 0; s < PASSES; s++)
         if (y + s * STEP < rows && x < cols)
             p[s * STEP * ld] = tile[tilemm__transpose_element(x, y + s * STEP, EDGE, BYTES)];
+}
+
+/* ---- strips (strip.cu, strip_bytes.cu) ------------------------------------------------------- */
+
+/* A thread's way along the lines of a side. */
+typedef struct {
+    int line, x;
+} walk_t;
+
+template <typename SIDE>
+static __device__ __forceinline__ walk_t walk_from(const SIDE *side)
+{
+    return {(int)(threadIdx.x >> side->log_lanes),
+            (int)(threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit};
+}
+
+template <typename SIDE>
+static __device__ __forceinline__ void walk_on(const SIDE *side, walk_t *at)
+{
+    at->x += side->unit << side->log_lanes;
+    if (at->x >= side->length) {
+        at->x = (int)(threadIdx.x & ((1 << side->log_lanes) - 1)) * side->unit;
+        at->line += THREADS >> side->log_lanes;
     }
 }
 

@@ -1,9 +1,7 @@
-/* transpose.h - the transpose kernels' parameters and launchers.
+/* transpose.h - the transpose kernels' parameters, which a plan fills in, and launchers.
  *
- * A plan fills these structs in (lib/transpose/plan_cuda.h), a launcher looks up the row of
- * variants.h and launches its kernel. Pointers are device addresses; sizes, strides and leading
- * dimensions count elements of 1, 2, 4, 8 or 16 bytes. Operands are aligned to the element, those
- * of 16 bytes to 8 at least. Every launcher returns a cudaError_t.
+ * Pointers are device addresses; sizes, strides and leading dimensions count elements of 1, 2, 4, 8
+ * or 16 bytes. Operands are aligned to the element, those of 16 bytes to 8 at least.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_CUDA_TRANSPOSE_H
@@ -50,7 +48,7 @@ typedef struct {
     int unit_in, unit_out;                /* bytes of an access on either side */
 } tilemm__transpose_tiles_t;
 
-/* Division of x < 2^31 by d < 2^31, without dividing: magic is floor(2^(32 + shift) / d) + 1, where
+/* Division of x < 2^31 by d < 2^31 as a product: magic is floor(2^(32 + shift) / d) + 1, where
  * 2^shift < d <= 2^(shift + 1), so the error x / 2^(32 + shift) of the product is below 1 / d. */
 typedef struct {
     uint32_t magic; /* 0 for d = 1 */
@@ -70,13 +68,6 @@ static inline tilemm__division_t tilemm__division_by(uint32_t d)
 
 /* ---- out of place --------------------------------------------------------------------------- */
 
-int tilemm__launch_transpose_tile(const tilemm__transpose_launch_t *launch,
-                                  const tilemm__transpose_tiles_t *p, void *stream);
-int tilemm__launch_transpose_narrow(const tilemm__transpose_launch_t *launch,
-                                    const tilemm__transpose_tiles_t *p, void *stream);
-int tilemm__launch_transpose_shifted(const tilemm__transpose_launch_t *launch,
-                                     const tilemm__transpose_tiles_t *p, void *stream);
-
 /* One side of a strip's tile as lines that are consecutive in memory: rows of the source, columns
  * of it (which are rows of the destination), or, where these follow each other without a gap, whole
  * matrices, or the whole tile. 2^log_lanes threads go along a line, by units of `unit` elements. */
@@ -94,14 +85,11 @@ typedef struct {
     uint64_t tile_cols_count, each, tiles; /* tiles in a row of them, in a matrix, in all */
 } tilemm__transpose_strip_t;
 
-int tilemm__launch_transpose_strip(const tilemm__transpose_launch_t *launch,
-                                   const tilemm__transpose_strip_t *p, void *stream);
-
 /* How lanes transpose a strip of elements of 1 or 2 bytes, each `together` lines of it: matrices;
  * or in each of `groups` matrices columns, or rows. Element (x, y) of line i is number
  * x + y tile_cols + i in_line as it comes, and y + x tile_rows + i out_line as it goes. A warp
- * takes 32 lanes' lines, of which there are `sets` in a group; where that leaves warps idle,
- * `parts` warps each take `elements` of the lines' elements. */
+ * takes the lines of 32 lanes, `sets` times in a group; or, so that no warp is idle, `parts` warps
+ * each take `elements` of the lines' elements. */
 typedef struct {
     int groups, lines, together, sets;
     int in_line, out_line;
@@ -127,16 +115,10 @@ typedef struct {
     uint64_t tile_cols_count, each, tiles; /* tiles in a row of them, in a matrix, in all */
 } tilemm__transpose_strip_bytes_t;
 
-int tilemm__launch_transpose_strip_bytes(const tilemm__transpose_launch_t *launch,
-                                         const tilemm__transpose_strip_bytes_t *p, void *stream);
-
 typedef struct {
     tilemm__transpose_tiles_t of;
     tilemm__division_t by_each, by_rows; /* elements of a matrix, rows; for 32-bit indices */
 } tilemm__transpose_gather_t;
-
-int tilemm__launch_transpose_gather(const tilemm__transpose_launch_t *launch,
-                                    const tilemm__transpose_gather_t *p, void *stream);
 
 /* dst = alpha src, both rows x cols, by units of `unit` bytes, to which every row of both is
  * aligned; src == dst with equal strides is allowed. If zero, dst = +0 and src is not read. */
@@ -159,9 +141,6 @@ typedef struct {
 
 enum { TILEMM__COPY_UNITS = 4 }; /* that a thread moves, all read before any is written */
 
-int tilemm__launch_transpose_copy(const tilemm__transpose_launch_t *launch,
-                                  const tilemm__transpose_copy_t *p, void *stream);
-
 /* ---- in place ------------------------------------------------------------------------------- */
 
 /* The square matrix a (n x n) becomes its transpose: each block swaps a pair of tiles. */
@@ -171,10 +150,6 @@ typedef struct {
     int scaled;
     float alpha;
 } tilemm__transpose_swap_t;
-
-/* A row of swap, by chunks, or of swap_elements. */
-int tilemm__launch_transpose_swap(const tilemm__transpose_launch_t *launch,
-                                  const tilemm__transpose_swap_t *p, void *stream);
 
 /* The first `slabs` slabs of the view at a, whose rows have n elements and follow each other; see
  * slabs.cu. wide: all runs are aligned to 16 bytes. counts has a number for each slab, 0 before.
@@ -196,9 +171,6 @@ enum {
     TILEMM__SLAB_BLOCKS = 4
 };
 
-int tilemm__launch_transpose_slabs(const tilemm__transpose_launch_t *launch,
-                                   const tilemm__transpose_slabs_t *p, void *stream);
-
 /* Move all runs, see chains.cu. Run k is at byte k run_bytes + k / slabs gap_bytes. marks has a bit
  * for each run, 0 before, saved has room for every stride-th run. */
 typedef struct {
@@ -215,10 +187,6 @@ typedef struct {
     uint32_t pieces;         /* and 1 */
 } tilemm__transpose_chains_t;
 
-/* A row of save, of chains, or of cycles, in this order. */
-int tilemm__launch_transpose_chains(const tilemm__transpose_launch_t *launch,
-                                    const tilemm__transpose_chains_t *p, void *stream);
-
 /* The move of `total` slots from tilemm__slot(k, width_in, ld_in) to tilemm__slot(k, width_out,
  * ld_out), slots begin to end - 1 of it: those that fall (or, if rising, rise). */
 typedef struct {
@@ -230,9 +198,19 @@ typedef struct {
     void *workspace;
 } tilemm__transpose_move_t;
 
-/* A row of move_out, to the workspace, or of move_in, from there. */
-int tilemm__launch_transpose_move(const tilemm__transpose_launch_t *launch,
-                                  const tilemm__transpose_move_t *p, void *stream);
+/* ---- launchers ------------------------------------------------------------------------------ */
+
+/* Launches the kernel of a row of its method with the parameters above, and returns a cudaError_t.
+ * swap: also swap_elements; chains: save, then chains, then cycles; move: move_out to the
+ * workspace, then move_in. */
+typedef int tilemm__transpose_launcher_t(const tilemm__transpose_launch_t *launch,
+                                         const void *parameters, void *stream);
+
+tilemm__transpose_launcher_t tilemm__launch_transpose_copy, tilemm__launch_transpose_tile,
+    tilemm__launch_transpose_shifted, tilemm__launch_transpose_narrow,
+    tilemm__launch_transpose_strip, tilemm__launch_transpose_strip_bytes,
+    tilemm__launch_transpose_gather, tilemm__launch_transpose_swap, tilemm__launch_transpose_slabs,
+    tilemm__launch_transpose_chains, tilemm__launch_transpose_move;
 
 #ifdef __cplusplus
 }

@@ -3,10 +3,9 @@
  * A kernel is a plain function with the row's name around a template, its body:
  *
  *   #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)
- *       static __global__ void __launch_bounds__(threads)
- *           TILEMM__TRANSPOSE_NAME(method, tag)(const PARAMETERS p) { body<bytes, ...>(p); }
+ *       KERNEL_OF(method, tag, (threads), PARAMETERS, body<bytes, ...>)
  *   ..._ROWS(KERNEL)
- *   static const row_t<PARAMETERS> rows[] = { ..._ROWS(ROW) };
+ *   LAUNCHER(method, PARAMETERS, ..._ROWS(ROW))
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_CUDA_VARIANT_CUH
@@ -14,6 +13,23 @@
 
 #include "kernels/cuda/launch.cuh"
 #include "transpose.h"
+
+/* bounds: the arguments of __launch_bounds__, in parentheses. */
+#define KERNEL_OF(method, tag, bounds, parameters, ...)                                            \
+    static __global__ void __launch_bounds__ bounds TILEMM__TRANSPOSE_NAME(method, tag)(           \
+        const parameters p)                                                                        \
+    {                                                                                              \
+        __VA_ARGS__(p);                                                                            \
+    }
+
+#define LAUNCHER(method, parameters, rows_of_method)                                               \
+    int tilemm__launch_transpose_##method(const tilemm__transpose_launch_t *launch, const void *p, \
+                                          void *stream)                                            \
+    {                                                                                              \
+        static const row_t<parameters> rows[] = {rows_of_method};                                  \
+                                                                                                   \
+        return launch_row(rows, launch, (const parameters *)p, stream);                            \
+    }
 
 template <typename PARAMETERS>
 struct row_t {
@@ -39,14 +55,15 @@ static const row_t<PARAMETERS> *row_of(const row_t<PARAMETERS> (&rows)[COUNT], i
 
 template <typename PARAMETERS, size_t COUNT>
 static int launch_row(const row_t<PARAMETERS> (&rows)[COUNT],
-                      const tilemm__transpose_launch_t *launch, const PARAMETERS *p, void *stream)
+                      const tilemm__transpose_launch_t *launch, const PARAMETERS *p, void *stream,
+                      unsigned rows_of_blocks = 1)
 {
     const row_t<PARAMETERS> *row = row_of(rows, launch->variant);
     launch_t how = {};
 
     if (!row)
         return (int)cudaErrorInvalidValue;
-    how.grid = dim3(launch->blocks);
+    how.grid = dim3(launch->blocks, rows_of_blocks);
     how.threads = dim3(row->threads);
     how.shared = row->shared;
     how.concurrent = launch->concurrent != 0;
