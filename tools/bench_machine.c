@@ -259,7 +259,8 @@ int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
         return -1;
     for (int i = 0; i < count; i++) {
         if (reuse && buffers[i].seed) {
-            buffers[i] = machine->kept[i];
+            buffers[i].host = machine->kept[i].host;
+            buffers[i].device = machine->kept[i].device;
             machine->kept[i].host = machine->kept[i].device = NULL;
         } else if (buffer_open(machine, &buffers[i]) != 0) {
             return -1;
@@ -272,9 +273,9 @@ int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
     return 0;
 }
 
-void buffers_close(const machine_t *machine, buffer_t *buffers, int count)
+void buffers_close(const machine_t *machine, buffer_t *buffers)
 {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < MAX_BUFFERS; i++) {
         if (buffers[i].seed && buffers[i].host) {
             buffer_close(&machine->kept[i]);
             machine->kept[i] = buffers[i];
@@ -282,11 +283,6 @@ void buffers_close(const machine_t *machine, buffer_t *buffers, int count)
         }
         buffer_close(&buffers[i]);
     }
-}
-
-void *buffer_use(const machine_t *machine, const buffer_t *buffer)
-{
-    return machine->on_gpu ? buffer->device : buffer->host;
 }
 
 int buffer_send(const machine_t *machine, const buffer_t *buffer)
@@ -325,21 +321,27 @@ int multiply_sizes(int64_t a, int64_t b, int64_t *result)
     return __builtin_mul_overflow(a, b, result) || *result > PTRDIFF_MAX / 16 ? -1 : 0;
 }
 
-int64_t batch_span(int64_t lines, int64_t length, int64_t ld, int64_t stride, int64_t batch,
-                   int64_t *first)
+int buffer_shape(buffer_t *buffer, int64_t lines, int64_t length, int64_t ld, int64_t stride,
+                 int64_t batch, size_t elem_size)
 {
-    int64_t span, distance = 0;
+    int64_t span = 0, distance = 0;
 
-    *first = 0;
-    if (lines <= 0 || length <= 0 || batch <= 0)
-        return 0;
-    if (multiply_sizes(lines - 1, ld, &span) != 0 || __builtin_add_overflow(span, length, &span))
+    ld = ld == NOT_GIVEN ? tilemm__max(length, 1) : ld;
+    if (stride == NOT_GIVEN && multiply_sizes(lines, ld, &stride) != 0)
         return -1;
-    if (stride == INT64_MIN || multiply_sizes(batch - 1, stride < 0 ? -stride : stride, &distance))
+    if (lines > 0 && length > 0 && batch > 0 &&
+        (multiply_sizes(lines - 1, ld, &span) != 0 || __builtin_add_overflow(span, length, &span) ||
+         multiply_sizes(batch - 1, stride < 0 ? -stride : stride, &distance) != 0 ||
+         __builtin_add_overflow(span, distance, &span) || span > PTRDIFF_MAX / 16))
         return -1;
-    if (stride < 0)
-        *first = distance;
-    return __builtin_add_overflow(span, distance, &span) || span > PTRDIFF_MAX / 16 ? -1 : span;
+    *buffer = (buffer_t){.bytes = (size_t)span * elem_size,
+                         .elem_size = elem_size,
+                         .lines = lines,
+                         .length = length,
+                         .ld = ld,
+                         .stride = stride,
+                         .first = stride < 0 ? distance : 0};
+    return 0;
 }
 
 /* ---- data ------------------------------------------------------------------------------------ */

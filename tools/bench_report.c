@@ -85,9 +85,8 @@ static void make_head(const machine_t *machine, char *head, size_t size)
     append(head, size, ", %s", date);
 }
 
-void report_table(report_t *report, const machine_t *machine, const char *format, ...)
+void report_table(report_t *report, const machine_t *machine, const char *title)
 {
-    va_list arguments;
     table_t *tables, *table;
 
     tables = realloc(report->tables, (size_t)(report->table_count + 1) * sizeof *tables);
@@ -98,9 +97,7 @@ void report_table(report_t *report, const machine_t *machine, const char *format
     report->tables = tables;
     table = &tables[report->table_count++];
     snprintf(table->device, sizeof table->device, "%s", machine->device);
-    va_start(arguments, format);
-    vsnprintf(table->title, sizeof table->title, format, arguments);
-    va_end(arguments);
+    snprintf(table->title, sizeof table->title, "%s", title);
     if (!report->table_stream)
         return;
     clear_progress(report);

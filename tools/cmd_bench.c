@@ -83,6 +83,8 @@ static int parse_sizes(const char *text, void *value)
                 break;
             text++;
         }
+        if (size->dims == 1)
+            size->dim[1] = size->dim[2] = size->dim[0];
         options->size_count++;
         if (!*text)
             return 0;
@@ -174,17 +176,17 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         {ALL, {"markdown", OPTION_FLAG, .value = &o->markdown}},
         {1, {"calibrate", OPTION_FLAG, .value = &o->calibrate}},
         {GEMM, {"beta", OPTION_FLOAT, .value = &o->beta}},
-        {GEMM | REDUCE, {"lda", SIZE(lda)}},
-        {GEMM, {"ldb", SIZE(ldb)}},
-        {GEMM, {"ldc", SIZE(ldc)}},
+        {GEMM | REDUCE, {"lda", SIZE(ld[0])}},
+        {GEMM, {"ldb", SIZE(ld[1])}},
+        {GEMM, {"ldc", SIZE(ld[2])}},
         {GEMM | TRANSPOSE, {"batch", SIZE(batch)}},
-        {GEMM, {"stride-a", STRIDE(stride_a)}},
-        {GEMM, {"stride-b", STRIDE(stride_b)}},
-        {GEMM, {"stride-c", STRIDE(stride_c)}},
-        {TRANSPOSE, {"ld-src", SIZE(ld_src)}},
-        {TRANSPOSE, {"ld-dst", SIZE(ld_dst)}},
-        {TRANSPOSE, {"stride-src", STRIDE(stride_src)}},
-        {TRANSPOSE, {"stride-dst", STRIDE(stride_dst)}},
+        {GEMM, {"stride-a", STRIDE(stride[0])}},
+        {GEMM, {"stride-b", STRIDE(stride[1])}},
+        {GEMM, {"stride-c", STRIDE(stride[2])}},
+        {TRANSPOSE, {"ld-src", SIZE(ld[0])}},
+        {TRANSPOSE, {"ld-dst", SIZE(ld[1])}},
+        {TRANSPOSE, {"stride-src", STRIDE(stride[0])}},
+        {TRANSPOSE, {"stride-dst", STRIDE(stride[1])}},
         {TRANSPOSE, {"in-place", OPTION_FLAG, .value = &o->in_place}},
         {TRANSPOSE, {"no-trans", OPTION_FLAG, .value = &o->no_trans}},
         {REDUCE, {"inc", STRIDE(inc)}},
@@ -286,17 +288,9 @@ int command_bench(int argc, char **argv)
         .alpha = 1,
         .batch = 1,
         .math = -1,
-        .lda = NOT_GIVEN,
-        .ldb = NOT_GIVEN,
-        .ldc = NOT_GIVEN,
-        .stride_a = NOT_GIVEN,
-        .stride_b = NOT_GIVEN,
-        .stride_c = NOT_GIVEN,
+        .ld = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
+        .stride = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
         .elem_size = sizeof(float),
-        .ld_src = NOT_GIVEN,
-        .ld_dst = NOT_GIVEN,
-        .stride_src = NOT_GIVEN,
-        .stride_dst = NOT_GIVEN,
         .op = REDUCE_SUM,
         .axis = -1,
         .inc = 1,
