@@ -18,25 +18,26 @@ enum { FIELDS = 15 };
 
 static void fields_of(const report_t *report, const record_t *r, field_t *fields)
 {
-    const field_t all[FIELDS] = {
-        {"verb", r->of.verb, 0, 0},
-        {"device", report->tables[r->table].device, 0, 0},
-        {"table", report->tables[r->table].title, 0, 0},
-        {"size", r->of.size, 0, 0},
-        {"version", r->name, 0, 0},
-        {"kernel", r->got.kernel, 0, 0},
-        {"repetitions", NULL, r->got.reps, 9},
-        {"median_s", NULL, r->got.median, 9},
-        {"q1_s", NULL, r->got.q1, 9},
-        {"q3_s", NULL, r->got.q3, 9},
-        {"rate", NULL, r->rate, 9},
-        {"unit", r->of.unit, 0, 0},
-        {"ratio", NULL, r->ratio, 6},
-        {"error", NULL, r->got.error, 9},
-        {"error_kind", r->of.error_kind, 0, 0},
-    };
+    const table_t *table = &report->tables[r->table];
+    const contender_t *got = &r->got;
 
-    memcpy(fields, all, sizeof all);
+    memcpy(fields,
+           (const field_t[FIELDS]){{"verb", r->of.verb, 0, 0},
+                                   {"device", table->device, 0, 0},
+                                   {"table", table->title, 0, 0},
+                                   {"size", r->of.size, 0, 0},
+                                   {"version", got->name, 0, 0},
+                                   {"kernel", got->kernel, 0, 0},
+                                   {"repetitions", NULL, got->reps, 9},
+                                   {"median_s", NULL, got->median, 9},
+                                   {"q1_s", NULL, got->q1, 9},
+                                   {"q3_s", NULL, got->q3, 9},
+                                   {"rate", NULL, r->rate, 9},
+                                   {"unit", r->of.unit, 0, 0},
+                                   {"ratio", NULL, r->ratio, 6},
+                                   {"error", NULL, got->error, 9},
+                                   {"error_kind", r->of.error_kind, 0, 0}},
+           FIELDS * sizeof *fields);
 }
 
 /* In quotes where the column always has them (device, table, version), or the text needs them. */

@@ -292,7 +292,7 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     const int64_t sizes[] = {p->m, p->n, p->k, x[A].ld, x[B].ld, x[C].ld, p->options->batch};
 
     add_contender(p, "tilemm", run_ours);
-    if ((machine->blas || machine->cublas) && fit_int(sizes, sizeof sizes / sizeof sizes[0]))
+    if ((machine->blas || machine->cublas) && fit_int(sizes, COUNT_OF(sizes)))
         add_contender(p, machine->on_gpu ? "cuBLAS" : "OpenBLAS",
                       machine->on_gpu ? run_cublas : run_openblas)
             ->goal = p->options->goal;

@@ -16,7 +16,12 @@
 #include "bench.h"
 #include "gpu.h"
 
-static void buffer_close(buffer_t *buffer);
+static void buffer_close(buffer_t *buffer)
+{
+    free(buffer->host);
+    gpu_free(buffer->device);
+    buffer->host = buffer->device = NULL;
+}
 
 /* ---- context and peers -------------------------------------------------------------------- */
 
@@ -27,7 +32,7 @@ static int default_threads(void)
     long cpus;
     cpu_set_t set;
 
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+    for (int i = 0; i < COUNT_OF(variables); i++) {
         const char *value = getenv(variables[i]);
         long number = value ? strtol(value, NULL, 10) : 0;
         if (number > 0 && number <= 65536)
@@ -83,9 +88,9 @@ static int find_peers(machine_t *machine, int vs)
 int machine_open(machine_t *machine, const bench_options_t *options)
 {
     tilemm_backend_t backend;
-    int status;
+    int status = EXIT_OK;
 
-    memset(machine, 0, sizeof *machine);
+    *machine = (machine_t){0};
     machine->ctx = command_context(&options->context);
     if (!machine->ctx)
         return EXIT_FAILED;
@@ -103,7 +108,8 @@ int machine_open(machine_t *machine, const bench_options_t *options)
     if (options->math >= 0)
         tilemm_set_math(machine->ctx, (tilemm_math_t)options->math);
     tilemm_set_nan_policy(machine->ctx, (tilemm_nan_t)options->nan);
-    status = machine->on_gpu ? open_gpu(machine, options->context.device) : EXIT_OK;
+    if (machine->on_gpu)
+        status = open_gpu(machine, options->context.device);
     if (status == EXIT_OK)
         status = find_peers(machine, options->vs);
     if (status != EXIT_OK)
@@ -122,7 +128,7 @@ void machine_close(machine_t *machine)
     gpu_event_destroy(machine->start);
     gpu_event_destroy(machine->end);
     gpu_stream_destroy(machine->stream);
-    memset(machine, 0, sizeof *machine);
+    *machine = (machine_t){0};
 }
 
 int check_ours(const machine_t *machine, tilemm_status_t status)
@@ -143,73 +149,69 @@ int check_peer(const char *name, int status)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* The number behind `key` in a file of lines, or the file's only number where key is "". */
-static int read_number(const char *path, const char *key, uint64_t *number)
+/* The number behind `key` in a file of lines, or the file's only number where key is "". Without
+ * one: UINT64_MAX. */
+static uint64_t read_number(const char *path, const char *key)
 {
     char line[256];
     unsigned long long value;
-    int found = 0;
+    uint64_t number = UINT64_MAX;
     FILE *file = fopen(path, "r");
 
-    if (!file)
-        return 0;
-    while (!found && fgets(line, sizeof line, file))
+    while (file && number == UINT64_MAX && fgets(line, sizeof line, file))
         if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), "%llu", &value) == 1)
-            found = 1;
-    fclose(file);
-    if (found)
-        *number = value;
-    return found;
+            number = value;
+    if (file)
+        fclose(file);
+    return number;
 }
 
 /* Memory that is free on the host: of the machine, and of the control group where there is one. */
 static uint64_t free_host_memory(void)
 {
-    static const struct {
-        const char *limit, *usage, *stat, *reclaimable;
-    } groups[] = {
+    static const char *const groups[][4] = {
+        /* limit, usage, statistics and what can be reclaimed: version 2, version 1 */
         {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat",
          "inactive_file "},
         {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
          "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat",
          "total_inactive_file "},
     };
-    uint64_t room = UINT64_MAX, number, limit, usage, reclaimable;
+    uint64_t room = read_number("/proc/meminfo", "MemAvailable:");
 
-    if (read_number("/proc/meminfo", "MemAvailable:", &number))
-        room = number * 1024;
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        if (read_number(groups[i].limit, "", &limit) && read_number(groups[i].usage, "", &usage)) {
-            if (read_number(groups[i].stat, groups[i].reclaimable, &reclaimable))
-                usage -= reclaimable < usage ? reclaimable : usage;
-            number = usage < limit ? limit - usage : 0;
-            if (number < room)
-                room = number;
-        }
+    if (room != UINT64_MAX)
+        room *= 1024;
+    for (int i = 0; i < COUNT_OF(groups); i++) {
+        const uint64_t limit = read_number(groups[i][0], "");
+        const uint64_t usage = read_number(groups[i][1], "");
+        const uint64_t reclaimable = read_number(groups[i][2], groups[i][3]);
+        const uint64_t used =
+            reclaimable == UINT64_MAX ? usage : usage - (reclaimable < usage ? reclaimable : usage);
+        if (limit != UINT64_MAX && usage != UINT64_MAX && (used > limit || limit - used < room))
+            room = used > limit ? 0 : limit - used;
+    }
     return room;
 }
 
 static int has_room(const machine_t *machine, const buffer_t *buffers, int count)
 {
     const double gib = 1024.0 * 1024.0 * 1024.0;
-    uint64_t needed = 0, room = free_host_memory();
+    double needed = 0, room = (double)free_host_memory();
     size_t device_free, device_total;
-    const char *where = NULL;
+    const char *where = "";
 
-    for (int i = 0; i < count && needed != UINT64_MAX; i++)
-        if (__builtin_add_overflow(needed, buffers[i].bytes, &needed))
-            needed = UINT64_MAX;
-    if (needed > room) {
-        where = "";
-    } else if (machine->on_gpu && gpu_memory(&device_free, &device_total) == 0 &&
-               needed > device_free) {
+    for (int i = 0; i < count; i++)
+        needed += (double)buffers[i].bytes;
+    if (needed <= room) {
+        if (!machine->on_gpu || gpu_memory(&device_free, &device_total) != 0 ||
+            needed <= (double)device_free)
+            return 1;
         where = "device ";
-        room = device_free;
+        room = (double)device_free;
     }
-    if (where)
-        command_error("this needs %.1f GiB of %smemory, %.1f GiB are free", (double)needed / gib,
-                      where, (double)room / gib);
-    return !where;
+    command_error("this needs %.1f GiB of %smemory, %.1f GiB are free", needed / gib, where,
+                  room / gib);
+    return 0;
 }
 
 int buffer_open(const machine_t *machine, buffer_t *buffer)
@@ -226,25 +228,16 @@ int buffer_open(const machine_t *machine, buffer_t *buffer)
     return -1;
 }
 
-static void buffer_close(buffer_t *buffer)
-{
-    free(buffer->host);
-    if (buffer->device)
-        gpu_free(buffer->device);
-    buffer->host = buffer->device = NULL;
-}
-
 /* Whether all operands among the buffers, at least one, are what the last problem left. */
 static int can_reuse(const buffer_t *kept, const buffer_t *buffers, int count)
 {
     int operands = 0;
 
     for (int i = 0; i < count; i++) {
-        if (!buffers[i].seed)
-            continue;
-        if (!kept[i].host || kept[i].bytes != buffers[i].bytes || kept[i].seed != buffers[i].seed)
+        if (buffers[i].seed &&
+            (!kept[i].host || kept[i].bytes != buffers[i].bytes || kept[i].seed != buffers[i].seed))
             return 0;
-        operands++;
+        operands += buffers[i].seed != 0;
     }
     return operands > 0;
 }

@@ -96,16 +96,10 @@ static void *capture(const machine_t *machine, const contender_t *contender, voi
     for (int64_t i = 0; !failed && i < runs; i++)
         failed = contender->run(machine, problem) != 0;
     graph = gpu_capture_end(machine->stream);
-    if (failed && graph) {
-        gpu_graph_destroy(graph);
-        graph = NULL;
-    }
-    return graph;
-}
-
-static int64_t clamp(double value, int64_t low, int64_t high)
-{
-    return !(value > (double)low) ? low : value >= (double)high ? high : (int64_t)value;
+    if (!failed)
+        return graph;
+    gpu_graph_destroy(graph);
+    return NULL;
 }
 
 /* Decide on runs for a sample. Returns seconds a sample, or -1. */
@@ -127,7 +121,7 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
     if (contender->restore)
         return seconds;
     if (machine->on_gpu && seconds < graph_below_seconds) {
-        plan->runs_in_graph = clamp(graph_seconds / seconds, 1, MAX_GRAPH_RUNS);
+        plan->runs_in_graph = tilemm__clamp(graph_seconds / seconds, 1, MAX_GRAPH_RUNS);
         plan->graph = capture(machine, contender, problem, plan->runs_in_graph);
         if (!plan->graph)
             plan->runs_in_graph = 1;
@@ -135,8 +129,8 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
     once = sample(machine, contender, problem, plan) * (double)plan->runs_in_graph;
     if (once < 0)
         return -1;
-    plan->times = clamp(ceil(wanted / once), 1, MAX_RUNS);
-    plan->warm_up = clamp(warm_up_seconds / once, 0, plan->times);
+    plan->times = tilemm__clamp(ceil(wanted / once), 1, MAX_RUNS);
+    plan->warm_up = tilemm__clamp(warm_up_seconds / once, 0, plan->times);
     return once * (double)plan->times;
 }
 
@@ -199,7 +193,8 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
         result = seconds < 0 ? -1 : 0;
     }
     if (!reps)
-        reps = clamp(seconds_each / longest, longest > 0.5 ? MIN_REPS_LONG : MIN_REPS, MAX_REPS);
+        reps = tilemm__clamp(seconds_each / longest, longest > 0.5 ? MIN_REPS_LONG : MIN_REPS,
+                             MAX_REPS);
     for (int i = 0; !result && i < count; i++) {
         plans[i].samples = calloc((size_t)reps, sizeof(double));
         if (!plans[i].samples)
@@ -211,8 +206,7 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
         result = take_samples(machine, contenders, count, problem, plans, (int)reps);
     for (int i = 0; i < count; i++) {
         free(plans[i].samples);
-        if (plans[i].graph)
-            gpu_graph_destroy(plans[i].graph);
+        gpu_graph_destroy(plans[i].graph);
     }
     return result;
 }

@@ -148,7 +148,7 @@ static void add_peers(const machine_t *machine, bench_problem_t *p)
     const reference_blas_t *blas = machine->blas;
 
     p->blas_op = o->op == REDUCE_SUM && blas && !blas->ssum ? REDUCE_ASUM : (reduce_op_t)o->op;
-    for (size_t i = 0; vector && i < sizeof peers / sizeof peers[0]; i++) {
+    for (int i = 0; vector && i < COUNT_OF(peers); i++) {
         if ((int)peers[i].op != o->op)
             continue;
         if (machine->cub && o->inc == 1 && peers[i].cub)

@@ -14,7 +14,6 @@ typedef struct {
     int table;
     bench_case_t of;
     contender_t got;
-    char name[48];
     double rate, ratio; /* ratio NaN: it is ours */
 } record_t;
 
@@ -26,8 +25,7 @@ typedef struct {
 struct report {
     FILE *table_stream; /* NULL: standard output belongs to a file format */
     FILE *csv, *json;
-    const char *csv_name, *json_name, *plot_name;
-    int markdown;
+    const bench_options_t *options;
     int on_terminal, progress_shown;
     int size_width; /* of the table's first column */
     int wrong;      /* results of ours */
@@ -35,7 +33,7 @@ struct report {
     table_t *tables;
     int table_count;
     record_t *records;
-    size_t count, room;
+    size_t count;
 };
 
 void report_write_csv(const report_t *report);

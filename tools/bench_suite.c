@@ -196,7 +196,7 @@ const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
 {
 #define SUITE(verb, name, rows)                                                                    \
     {                                                                                              \
-        verb, name, rows, (int)(sizeof rows / sizeof rows[0])                                      \
+        verb, name, rows, COUNT_OF(rows)                                                           \
     }
     static const struct {
         bench_verb_t verb;
@@ -215,7 +215,7 @@ const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
     };
 #undef SUITE
 
-    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++)
+    for (int i = 0; i < COUNT_OF(suites); i++)
         if (suites[i].verb == verb && strcmp(suites[i].name, name) == 0) {
             *count = suites[i].count;
             return suites[i].rows;

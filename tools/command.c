@@ -129,7 +129,7 @@ tilemm_t command_context(const context_options_t *options)
         command_error("cannot create a context on the %s backend: %s",
                       word_of(backend_words, options->backend), tilemm_status_string(status));
         if (status == TILEMM_INVALID_ARGUMENT || status == TILEMM_NO_DEVICE)
-            for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+            for (int i = 0; i < COUNT_OF(variables); i++)
                 if (getenv(variables[i]))
                     fprintf(stderr, "tilemm: is this a value that the library takes? %s=%s\n",
                             variables[i], getenv(variables[i]));
@@ -249,65 +249,67 @@ void command_cpu_name(char *name, size_t size)
 
 /* ---- files ------------------------------------------------------------------------------ */
 
-/* The path itself, or what a symbolic link there points to. */
-static int resolve_output(const char *path, char *target, size_t size)
+/* Where a file really goes (through symbolic links), and a template for mkstemp beside it. What is
+ * there and is no regular file is refused. */
+static int name_output(output_t *output, const char *path)
 {
     struct stat info;
     char resolved[PATH_MAX];
+    int failed, folder;
 
-    if (lstat(path, &info) == 0) {
-        if (S_ISLNK(info.st_mode)) {
-            if (!realpath(path, resolved))
-                return command_error("%s: %s", path, strerror(errno));
-            path = resolved;
-            if (stat(path, &info) != 0)
-                return command_error("%s: %s", path, strerror(errno));
-        }
-        if (!S_ISREG(info.st_mode))
-            return command_error("%s: exists and is not a regular file", path);
-    } else if (errno != ENOENT) {
-        return command_error("%s: %s", path, strerror(errno));
+    output->path = path;
+    failed = lstat(path, &info) != 0;
+    if (!failed && S_ISLNK(info.st_mode)) {
+        failed = !realpath(path, resolved) || stat(resolved, &info) != 0;
+        path = failed ? path : resolved;
+    } else if (failed && errno == ENOENT) {
+        failed = 0;
+        info.st_mode = S_IFREG;
     }
-    if ((size_t)snprintf(target, size, "%s", path) >= size)
+    if (failed)
+        return command_error("%s: %s", path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return command_error("%s: exists and is not a regular file", path);
+    folder = strrchr(path, '/') ? (int)(strrchr(path, '/') - path) + 1 : 0;
+    if (!path[folder])
+        return command_error("%s: not a file's name", path);
+    if ((size_t)snprintf(output->target, PATH_MAX, "%s", path) >= PATH_MAX ||
+        (size_t)snprintf(output->temporary, PATH_MAX, "%.*s.tilemm-XXXXXX", folder, path) >=
+            PATH_MAX)
         return command_error("%s: %s", path, strerror(ENAMETOOLONG));
     return 0;
 }
 
-/* A template for mkstemp beside the target. */
-static int name_beside(const char *target, char *temporary, size_t size)
+int output_check(const char *path)
 {
-    const char *slash = strrchr(target, '/');
-    int directory = slash ? (int)(slash - target) + 1 : 0;
+    output_t output;
+    char *slash;
 
-    if (!target[directory])
-        return command_error("%s: not a file's name", target);
-    if ((size_t)snprintf(temporary, size, "%.*s.tilemm-XXXXXX", directory, target) >= size)
-        return command_error("%s: %s", target, strerror(ENAMETOOLONG));
-    return 0;
-}
-
-int output_names(const char *path, char *target, char *temporary, size_t size)
-{
-    return resolve_output(path, target, size) == 0 && name_beside(target, temporary, size) == 0
-               ? 0
-               : -1;
+    if (name_output(&output, path) != 0)
+        return -1;
+    slash = strrchr(output.temporary, '/');
+    if (slash)
+        slash[1] = '\0';
+    return access(slash ? output.temporary : ".", W_OK | X_OK) != 0 ? -output_error(&output) : 0;
 }
 
 int output_open(output_t *output, const char *path)
 {
-    mode_t mask;
+    int fd;
 
-    output->path = path;
-    if (output_names(path, output->target, output->temporary, PATH_MAX) != 0)
+    if (name_output(output, path) != 0)
         return -1;
-    output->fd = mkstemp(output->temporary);
-    if (output->fd < 0)
+    fd = mkstemp(output->temporary);
+    if (fd < 0)
         return -output_error(output);
-    mask = umask(0);
+    const mode_t mask = umask(0);
     umask(mask);
-    if (fchmod(output->fd, 0666 & ~mask) == 0)
+    output->file = fdopen(fd, "w");
+    if (output->file && fchmod(fd, 0666 & ~mask) == 0)
         return 0;
-    output_close(output, output_error(output));
+    output_error(output);
+    close(fd);
+    unlink(output->temporary);
     return -1;
 }
 
@@ -318,7 +320,7 @@ int output_error(const output_t *output)
 
 int output_close(output_t *output, int status)
 {
-    if (close(output->fd) != 0 && status == EXIT_OK)
+    if (fclose(output->file) != 0 && status == EXIT_OK)
         status = output_error(output);
     if (status == EXIT_OK && rename(output->temporary, output->target) != 0)
         status = output_error(output);

@@ -7,8 +7,11 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "tilemm.h"
+
+#define COUNT_OF(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 /* The statuses of the command. */
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -72,19 +75,18 @@ extern const word_t reduce_words[];
 tilemm_reduce_t reduce_value_op(reduce_op_t op);
 int reduce_is_index(reduce_op_t op);
 
-/* For a file that is to be written to a temporary name and renamed: where it really goes (through
- * symbolic links), and a template for mkstemp beside it. 0, or -1 with a message: what is there
- * and is not a regular file is refused. */
-int output_names(const char *path, char *target, char *temporary, size_t size);
-
-/* Such a file while it is written. */
+/* A file while it is written to a temporary name; it is renamed at the end. */
 typedef struct {
     const char *path;
-    int fd;
-    char target[PATH_MAX], temporary[PATH_MAX];
+    FILE *file;
+    char target[PATH_MAX], temporary[PATH_MAX]; /* target: path without symbolic links */
 } output_t;
 
-int output_open(output_t *output, const char *path); /* 0, or -1 with a message */
+/* 0, or -1 with a message: also where something is there that is not a regular file. */
+int output_open(output_t *output, const char *path);
+
+/* Whether output_open will work: to be asked before long work. 0, or -1 with a message. */
+int output_check(const char *path);
 
 /* Print that it cannot be written, and errno's reason. Returns EXIT_FAILED. */
 int output_error(const output_t *output);

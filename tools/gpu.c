@@ -72,19 +72,22 @@ static device_address address_of(const void *device)
     return (device_address)(uintptr_t)device;
 }
 
-static void set_error(const char *what, int error)
+/* Keep what went wrong, if anything did. Returns error. */
+static int keep_error(const char *what, int error)
 {
     const char *text = NULL;
-    if (!driver.error_string || driver.error_string(error, &text) != 0 || !text)
+
+    if (error && (!driver.error_string || driver.error_string(error, &text) != 0 || !text))
         text = "unknown error";
-    snprintf(error_text, sizeof error_text, "%s: %s (%d)", what, text, error);
+    if (error)
+        snprintf(error_text, sizeof error_text, "%s: %s (%d)", what, text, error);
+    return error;
 }
 
 /* Called with the lock held. */
 static int load_driver(void)
 {
     void *library;
-    int error;
 
     if (load_state)
         return load_state;
@@ -103,46 +106,32 @@ static int load_driver(void)
     }
     DRIVER_FUNCTIONS(LOAD)
 #undef LOAD
-    error = driver.init(0);
-    if (error) {
-        set_error("cuInit", error);
+    if (keep_error("cuInit", driver.init(0)) != 0)
         return -1;
-    }
     return load_state = 1;
 }
 
 /* Called with the lock held and the driver loaded. */
 static int take_context(int ordinal)
 {
-    int device, error;
+    int device;
 
     if (ordinal < 0 || ordinal >= MAX_DEVICES || driver.device_get(&device, ordinal) != 0) {
         snprintf(error_text, sizeof error_text, "there is no CUDA device %d", ordinal);
         return -1;
     }
-    if (!contexts[ordinal]) {
-        error = driver.context_retain(&contexts[ordinal], device);
-        if (error) {
-            contexts[ordinal] = NULL;
-            set_error("cuDevicePrimaryCtxRetain", error);
-            return -1;
-        }
-    }
-    error = driver.context_set(contexts[ordinal]);
-    if (error) {
-        set_error("cuCtxSetCurrent", error);
+    if (!contexts[ordinal] && keep_error("cuDevicePrimaryCtxRetain",
+                                         driver.context_retain(&contexts[ordinal], device)) != 0) {
+        contexts[ordinal] = NULL;
         return -1;
     }
-    return 0;
+    return keep_error("cuCtxSetCurrent", driver.context_set(contexts[ordinal])) != 0 ? -1 : 0;
 }
 
 int gpu_open(int device)
 {
-    int result = -1;
-
     pthread_mutex_lock(&lock);
-    if (load_driver() == 1)
-        result = take_context(device);
+    const int result = load_driver() == 1 ? take_context(device) : -1;
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -171,27 +160,17 @@ int gpu_driver_version(void)
 
 int gpu_describe(int ordinal, gpu_traits_t *traits)
 {
-    enum { /* CUdevice_attribute */
-           CLOCK_RATE = 13,
-           MULTIPROCESSOR_COUNT = 16,
-           L2_CACHE_SIZE = 38,
-           MAX_THREADS_PER_MULTIPROCESSOR = 39,
-           COMPUTE_CAPABILITY_MAJOR = 75,
-           COMPUTE_CAPABILITY_MINOR = 76,
-           MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
-           MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
-    };
     const struct {
-        int attribute, *value;
+        int attribute, *value; /* CUdevice_attribute */
     } wanted[] = {
-        {CLOCK_RATE, &traits->clock_khz},
-        {MULTIPROCESSOR_COUNT, &traits->sm_count},
-        {L2_CACHE_SIZE, &traits->l2_bytes},
-        {MAX_THREADS_PER_MULTIPROCESSOR, &traits->max_threads_per_sm},
-        {COMPUTE_CAPABILITY_MAJOR, &traits->cc_major},
-        {COMPUTE_CAPABILITY_MINOR, &traits->cc_minor},
-        {MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &traits->shared_per_sm},
-        {MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &traits->shared_per_block},
+        {13 /* clock rate */, &traits->clock_khz},
+        {16 /* multiprocessors */, &traits->sm_count},
+        {38 /* L2 cache size */, &traits->l2_bytes},
+        {39 /* threads per multiprocessor */, &traits->max_threads_per_sm},
+        {75 /* compute capability, major */, &traits->cc_major},
+        {76 /* minor */, &traits->cc_minor},
+        {81 /* shared memory per multiprocessor */, &traits->shared_per_sm},
+        {97 /* shared memory per block, on request */, &traits->shared_per_block},
     };
     int device, error;
 
@@ -217,8 +196,8 @@ void *gpu_malloc(size_t bytes)
 void *gpu_malloc_managed(size_t bytes)
 {
     device_address address = 0;
-    return driver.malloc_managed(&address, bytes, ATTACH_GLOBAL) == 0 ? (void *)(uintptr_t)address
-                                                                      : NULL;
+    const int error = driver.malloc_managed(&address, bytes, ATTACH_GLOBAL);
+    return error ? NULL : (void *)(uintptr_t)address;
 }
 
 void *gpu_malloc_host(size_t bytes)

@@ -205,19 +205,12 @@ static void write_svg(FILE *file, const picture_t *p)
 static int save_svg(const picture_t *picture, const char *name)
 {
     output_t output;
-    FILE *file;
-    int status = EXIT_FAILED;
 
     if (output_open(&output, name) != 0)
         return EXIT_FAILED;
-    file = fdopen(dup(output.fd), "w");
-    if (file) {
-        write_svg(file, picture);
-        status = ferror(file) ? EXIT_FAILED : EXIT_OK;
-        if (fclose(file) != 0)
-            status = EXIT_FAILED;
-    }
-    return output_close(&output, status == EXIT_OK ? EXIT_OK : output_error(&output));
+    write_svg(output.file, picture);
+    return output_close(
+        &output, fflush(output.file) != 0 || ferror(output.file) ? output_error(&output) : EXIT_OK);
 }
 
 int picture_show(const picture_t *picture, const access_request_t *request)

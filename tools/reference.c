@@ -27,28 +27,21 @@ typedef struct {
 
 static const void *load_once(once_t *once, const void *(*load)(void))
 {
-    const void *loaded;
-
     pthread_mutex_lock(&lock);
-    if (!once->tried) {
-        once->tried = 1;
+    if (!once->tried)
         once->loaded = load();
-    }
-    loaded = once->loaded;
+    once->tried = 1;
     pthread_mutex_unlock(&lock);
-    return loaded;
+    return once->loaded;
 }
 
 /* dlopen directory + below + "/" + name, if there is a directory. */
 static void *open_in(const char *directory, const char *below, const char *name)
 {
     char path[4096];
-    int length;
 
-    if (!directory || !*directory)
-        return NULL;
-    length = snprintf(path, sizeof path, "%s%s/%s", directory, below, name);
-    if (length < 0 || (size_t)length >= sizeof path)
+    if (!directory || !*directory ||
+        (size_t)snprintf(path, sizeof path, "%s%s/%s", directory, below, name) >= sizeof path)
         return NULL;
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
@@ -80,28 +73,19 @@ static void *open_blas(void)
 /* "OpenBLAS 0.3.21 NO_LAPACKE ... Haswell ..." and "Haswell" to "OpenBLAS 0.3.21 (Haswell)". */
 static void name_blas(void *library, char *name, size_t size)
 {
-    char *(*get_config)(void);
-    char *(*get_core)(void);
-    const char *config = NULL, *core = NULL, *wanted = getenv("TILEMM_REFERENCE_BLAS");
-    int length;
+    char *(*get_config)(void), *(*get_core)(void);
+    const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
+    const char *config = LOAD(get_config, library, "openblas_get_config") ? get_config() : NULL;
+    const char *core = LOAD(get_core, library, "openblas_get_corename") ? get_core() : NULL;
 
-    LOAD(get_config, library, "openblas_get_config");
-    LOAD(get_core, library, "openblas_get_corename");
-    if (get_config)
-        config = get_config();
-    if (get_core)
-        core = get_core();
-    if (!config || strncmp(config, "OpenBLAS ", 9) != 0) {
-        const char *file = wanted && *wanted ? wanted : "CBLAS";
-        const char *slash = strrchr(file, '/');
-        snprintf(name, size, "%s", slash ? slash + 1 : file);
+    if (config && strncmp(config, "OpenBLAS ", 9) == 0) {
+        snprintf(name, size, "%.*s%s%s%s", 9 + (int)strcspn(config + 9, " "), config,
+                 core ? " (" : "", core ? core : "", core ? ")" : "");
         return;
     }
-    length = 9 + (int)strcspn(config + 9, " ");
-    if (core)
-        snprintf(name, size, "%.*s (%s)", length, config, core);
-    else
-        snprintf(name, size, "%.*s", length, config);
+    if (!wanted || !*wanted)
+        wanted = "CBLAS";
+    snprintf(name, size, "%s", strrchr(wanted, '/') ? strrchr(wanted, '/') + 1 : wanted);
 }
 
 static const void *load_blas(void)
@@ -198,60 +182,43 @@ static void *open_cuda_library(const char *const *names, size_t count)
     return library;
 }
 
-static int begin_call(int tf32, int pointer_mode)
-{
-    int status = cublas.set_math(cublas.handle, tf32 ? TF32_TENSOR_OP_MATH : DEFAULT_MATH);
-    return status ? status : cublas.set_pointer_mode(cublas.handle, pointer_mode);
-}
-
 static int cublas_set_stream(void *stream)
 {
     return cublas.set_stream(cublas.handle, stream);
 }
 
-static int cublas_sgemm(int tf32, int transa, int transb, int m, int n, int k, float alpha,
-                        const float *a, int lda, const float *b, int ldb, float beta, float *c,
-                        int ldc)
-{
-    int status = begin_call(tf32, POINTER_MODE_HOST);
-    return status ? status
-                  : cublas.sgemm(cublas.handle, transa != 0, transb != 0, m, n, k, &alpha, a, lda,
-                                 b, ldb, &beta, c, ldc);
-}
-
-static int cublas_sgemm_strided_batched(int tf32, int transa, int transb, int m, int n, int k,
-                                        float alpha, const float *a, int lda, int64_t stride_a,
-                                        const float *b, int ldb, int64_t stride_b, float beta,
-                                        float *c, int ldc, int64_t stride_c, int batch_count)
-{
-    int status = begin_call(tf32, POINTER_MODE_HOST);
-    return status ? status
-                  : cublas.sgemm_strided_batched(cublas.handle, transa != 0, transb != 0, m, n, k,
-                                                 &alpha, a, lda, stride_a, b, ldb, stride_b, &beta,
-                                                 c, ldc, stride_c, batch_count);
-}
-
-static int cublas_transpose(int m, int n, float alpha, const float *a, int lda, float *c, int ldc)
-{
-    const float beta = 0;
-    int status = begin_call(0, POINTER_MODE_HOST);
-    return status ? status
-                  : cublas.sgeam(cublas.handle, 1, 0, m, n, &alpha, a, lda, &beta, c, ldc, c, ldc);
-}
-
-/* Reductions, whose results go to the device. */
-#define REDUCTION(name, parameters, ...)                                                           \
+/* The function `name` of reference_cublas_t: cuBLAS's `function` in this math and pointer mode. */
+#define CALL(name, function, tf32, pointer_mode, parameters, ...)                                  \
     static int cublas_##name parameters                                                            \
     {                                                                                              \
-        int status = begin_call(0, POINTER_MODE_DEVICE);                                           \
-        return status ? status : cublas.name(cublas.handle, __VA_ARGS__);                          \
+        int status = cublas.set_math(cublas.handle, tf32 ? TF32_TENSOR_OP_MATH : DEFAULT_MATH);    \
+        if (!status)                                                                               \
+            status = cublas.set_pointer_mode(cublas.handle, pointer_mode);                         \
+        return status ? status : cublas.function(cublas.handle, __VA_ARGS__);                      \
     }
-REDUCTION(sasum, (int n, const float *x, int incx, float *result), n, x, incx, result)
-REDUCTION(snrm2, (int n, const float *x, int incx, float *result), n, x, incx, result)
-REDUCTION(sdot, (int n, const float *x, int incx, const float *y, int incy, float *result), n, x,
-          incx, y, incy, result)
-REDUCTION(isamax, (int n, const float *x, int incx, int *result), n, x, incx, result)
-#undef REDUCTION
+CALL(sgemm, sgemm, tf32, POINTER_MODE_HOST,
+     (int tf32, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
+      const float *b, int ldb, float beta, float *c, int ldc),
+     transa != 0, transb != 0, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
+CALL(sgemm_strided_batched, sgemm_strided_batched, tf32, POINTER_MODE_HOST,
+     (int tf32, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
+      int64_t stride_a, const float *b, int ldb, int64_t stride_b, float beta, float *c, int ldc,
+      int64_t stride_c, int batch_count),
+     transa != 0, transb != 0, m, n, k, &alpha, a, lda, stride_a, b, ldb, stride_b, &beta, c, ldc,
+     stride_c, batch_count)
+CALL(transpose, sgeam, 0, POINTER_MODE_HOST,
+     (int m, int n, float alpha, const float *a, int lda, float *c, int ldc), 1, 0, m, n, &alpha, a,
+     lda, &(float){0}, c, ldc, c, ldc)
+CALL(sasum, sasum, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, float *result), n, x,
+     incx, result)
+CALL(snrm2, snrm2, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, float *result), n, x,
+     incx, result)
+CALL(sdot, sdot, 0, POINTER_MODE_DEVICE,
+     (int n, const float *x, int incx, const float *y, int incy, float *result), n, x, incx, y,
+     incy, result)
+CALL(isamax, isamax, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, int *result), n, x,
+     incx, result)
+#undef CALL
 
 static const void *load_cublas(void)
 {
