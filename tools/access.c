@@ -78,8 +78,6 @@ static int parse_mask(const char *text, void *value)
     return 0;
 }
 
-/* ---- addresses ------------------------------------------------------------------------------ */
-
 /* One address of a file: 0x... or decimal, or a dot. */
 static int parse_address(const char *word, int *active, uint64_t *address)
 {
@@ -186,9 +184,9 @@ static void describe(const options_t *o, access_request_t *request)
     char walk[64], where[64] = "", elements[64], *what = request->what;
     const size_t size = sizeof request->what;
     const char *how = walk_name(&request->walk, walk, sizeof walk);
-    int used = snprintf(elements, sizeof elements, "%d-byte elements", request->elem_bytes);
+    snprintf(elements, sizeof elements, "%d-byte elements", request->elem_bytes);
     if (o->vector > 1)
-        snprintf(elements + used, sizeof elements - (size_t)used, ", %d at once", o->vector);
+        append(elements, sizeof elements, ", %d at once", o->vector);
     if (o->at[0] || o->at[1])
         snprintf(where, sizeof where, " from (%lld, %lld)", (long long)o->at[0],
                  (long long)o->at[1]);
@@ -247,8 +245,6 @@ static int make_access(options_t *o, access_request_t *request)
         return o->file ? command_error("%s", message) : command_usage_error(o->verb, "%s", message);
     return EXIT_OK;
 }
-
-/* ---- options ----------------------------------------------------------------------------- */
 
 static int parse_tile(const char *text, void *value)
 {

@@ -71,7 +71,6 @@ typedef struct {
     const reference_blas_t *blas;
     const reference_cublas_t *cublas;
     const reference_cub_t *cub;
-    buffer_t *kept; /* MAX_BUFFERS: the last problem's operands */
 } machine_t;
 
 /* 0, or the status to exit with, after a message. */
@@ -98,7 +97,7 @@ int buffer_shape(buffer_t *buffer, int64_t lines, int64_t length, int64_t ld, in
  * them have the same sizes and seeds. 0, or -1 with a message, also where the buffers together do
  * not fit in the memory that is free. */
 int buffers_open(const machine_t *machine, buffer_t *buffers, int count);
-void buffers_close(const machine_t *machine, buffer_t *buffers); /* operands are kept */
+void buffers_close(buffer_t *buffers); /* operands are kept */
 int buffer_open(const machine_t *machine, buffer_t *buffer);
 int buffer_send(const machine_t *machine, const buffer_t *buffer); /* host to device */
 int buffer_fetch(const machine_t *machine,
@@ -158,14 +157,13 @@ int check_peer(const char *name, int status);
 /* ---- the report ----------------------------------------------------------------------------- */
 
 typedef struct {
-    const char *verb;       /* "gemm" */
-    const char *unit;       /* "GFLOP/s" or "GB/s" */
-    const char *error_kind; /* "max |error| / (|A||B|)" */
-    char size[64];          /* "1024x1024x1024" */
-    double extent;          /* where it stands on the plot's axis */
-    const char *extent_name;
-    double work; /* 1e9 of it in a second is 1 unit */
+    const char *verb;        /* "gemm" */
+    const char *unit;        /* "GFLOP/s" or "GB/s" */
+    const char *error_kind;  /* "max |error| / (|A||B|)" */
+    const char *extent_name; /* of the plot's axis */
     int error_is_count;
+    char size[64];       /* "1024x1024x1024" */
+    double extent, work; /* 1e9 of work in a second is 1 unit */
 } bench_case_t;
 
 typedef struct report report_t;

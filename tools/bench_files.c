@@ -40,21 +40,24 @@ static void fields_of(const report_t *report, const record_t *r, field_t *fields
            FIELDS * sizeof *fields);
 }
 
-/* In quotes where the column always has them (device, table, version), or the text needs them. */
-static void write_csv_text(FILE *file, const field_t *field, int column)
+void report_write_quoted(FILE *file, const char *text, char quote)
 {
-    const int quoted =
-        column == 1 || column == 2 || column == 4 || strpbrk(field->text, ",\"") != NULL;
-
-    if (quoted)
-        putc('"', file);
-    for (const char *c = field->text; *c; c++) {
-        if (*c == '"')
-            putc('"', file);
-        putc(*c, file);
+    putc(quote, file);
+    for (; *text; text++) {
+        if (*text == quote)
+            putc(quote, file);
+        putc(*text, file);
     }
-    if (quoted)
-        putc('"', file);
+    putc(quote, file);
+}
+
+/* In quotes where the column always has them (device, table, version), or the text needs them. */
+static void write_csv_text(FILE *file, const char *text, int column)
+{
+    if (column == 1 || column == 2 || column == 4 || strpbrk(text, ",\""))
+        report_write_quoted(file, text, '"');
+    else
+        fputs(text, file);
 }
 
 void report_write_csv(const report_t *report)
@@ -71,7 +74,7 @@ void report_write_csv(const report_t *report)
             fields[FIELDS - 1].text = "";
         for (int f = 0; f < FIELDS; f++) {
             if (fields[f].text)
-                write_csv_text(file, &fields[f], f);
+                write_csv_text(file, fields[f].text, f);
             else if (!isnan(fields[f].number))
                 fprintf(file, "%.*g", fields[f].digits, fields[f].number);
             putc(f + 1 < FIELDS ? ',' : '\n', file);

@@ -10,8 +10,6 @@
 
 enum { A, B, C, POINTERS, BUFFERS };
 
-/* ---- contenders ---------------------------------------------------------------------------- */
-
 static tilemm_op_t op_of(int is_transposed)
 {
     return is_transposed ? TILEMM_TRANS : TILEMM_NO_TRANS;
@@ -230,8 +228,6 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
     return 0;
 }
 
-/* ---- a problem ------------------------------------------------------------------------------ */
-
 static int shape(bench_problem_t *p, const bench_size_t *size)
 {
     const bench_options_t *o = p->options;
@@ -311,15 +307,13 @@ static void title(const machine_t *machine, const bench_options_t *options, char
     append_peer(machine, text, size);
 }
 
-const bench_work_t bench_gemm = {{.verb = "gemm",
-                                  .unit = "GFLOP/s",
-                                  .error_kind = "max |error| / (|A||B|)",
-                                  .extent_name = "cube root of m n k"},
-                                 "SGEMM",
-                                 BUFFERS,
-                                 title,
-                                 shape,
-                                 fill,
-                                 add_contenders,
-                                 check,
-                                 NULL};
+const bench_work_t bench_gemm = {
+    .which = {"gemm", "GFLOP/s", "max |error| / (|A||B|)", "cube root of m n k", .size = ""},
+    "SGEMM",
+    BUFFERS,
+    title,
+    shape,
+    fill,
+    add_contenders,
+    check,
+    NULL};

@@ -16,14 +16,14 @@
 #include "bench.h"
 #include "gpu.h"
 
+static buffer_t kept[MAX_BUFFERS]; /* the last problem's operands */
+
 static void buffer_close(buffer_t *buffer)
 {
     free(buffer->host);
     gpu_free(buffer->device);
     buffer->host = buffer->device = NULL;
 }
-
-/* ---- context and peers -------------------------------------------------------------------- */
 
 /* The number of threads that the library uses by default: the peer gets the same number. */
 static int default_threads(void)
@@ -94,11 +94,6 @@ int machine_open(machine_t *machine, const bench_options_t *options)
     machine->ctx = command_context(&options->context);
     if (!machine->ctx)
         return EXIT_FAILED;
-    machine->kept = calloc(MAX_BUFFERS, sizeof *machine->kept);
-    if (!machine->kept) {
-        machine_close(machine);
-        return command_error("no memory for the operands");
-    }
     tilemm_get_backend(machine->ctx, &backend);
     machine->on_gpu = backend == TILEMM_BACKEND_CUDA;
     machine->threads = options->context.threads ? options->context.threads : default_threads();
@@ -122,9 +117,8 @@ void machine_close(machine_t *machine)
     tilemm_destroy(machine->ctx);
     if (machine->cublas)
         machine->cublas->set_stream(NULL);
-    for (int i = 0; machine->kept && i < MAX_BUFFERS; i++)
-        buffer_close(&machine->kept[i]);
-    free(machine->kept);
+    for (int i = 0; i < MAX_BUFFERS; i++)
+        buffer_close(&kept[i]);
     gpu_event_destroy(machine->start);
     gpu_event_destroy(machine->end);
     gpu_stream_destroy(machine->stream);
@@ -133,21 +127,15 @@ void machine_close(machine_t *machine)
 
 int check_ours(const machine_t *machine, tilemm_status_t status)
 {
-    if (status == TILEMM_SUCCESS)
-        return 0;
-    command_error("%s: %s", tilemm_status_string(status), tilemm_last_error(machine->ctx));
-    return -1;
+    return status == TILEMM_SUCCESS ? 0
+                                    : -command_error("%s: %s", tilemm_status_string(status),
+                                                     tilemm_last_error(machine->ctx));
 }
 
 int check_peer(const char *name, int status)
 {
-    if (status == 0)
-        return 0;
-    command_error("%s failed with status %d", name, status);
-    return -1;
+    return status == 0 ? 0 : -command_error("%s failed with status %d", name, status);
 }
-
-/* ---- memory --------------------------------------------------------------------------------- */
 
 /* The number behind `key` in a file of lines, or the file's only number where key is "". Without
  * one: UINT64_MAX. */
@@ -229,7 +217,7 @@ int buffer_open(const machine_t *machine, buffer_t *buffer)
 }
 
 /* Whether all operands among the buffers, at least one, are what the last problem left. */
-static int can_reuse(const buffer_t *kept, const buffer_t *buffers, int count)
+static int can_reuse(const buffer_t *buffers, int count)
 {
     int operands = 0;
 
@@ -244,17 +232,17 @@ static int can_reuse(const buffer_t *kept, const buffer_t *buffers, int count)
 
 int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
 {
-    const int reuse = can_reuse(machine->kept, buffers, count);
+    const int reuse = can_reuse(buffers, count);
 
     for (int i = 0; !reuse && i < MAX_BUFFERS; i++)
-        buffer_close(&machine->kept[i]);
+        buffer_close(&kept[i]);
     if (!reuse && !has_room(machine, buffers, count))
         return -1;
     for (int i = 0; i < count; i++) {
         if (reuse && buffers[i].seed) {
-            buffers[i].host = machine->kept[i].host;
-            buffers[i].device = machine->kept[i].device;
-            machine->kept[i].host = machine->kept[i].device = NULL;
+            buffers[i].host = kept[i].host;
+            buffers[i].device = kept[i].device;
+            kept[i].host = kept[i].device = NULL;
         } else if (buffer_open(machine, &buffers[i]) != 0) {
             return -1;
         } else if (buffers[i].seed) {
@@ -266,12 +254,12 @@ int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
     return 0;
 }
 
-void buffers_close(const machine_t *machine, buffer_t *buffers)
+void buffers_close(buffer_t *buffers)
 {
     for (int i = 0; i < MAX_BUFFERS; i++) {
         if (buffers[i].seed && buffers[i].host) {
-            buffer_close(&machine->kept[i]);
-            machine->kept[i] = buffers[i];
+            buffer_close(&kept[i]);
+            kept[i] = buffers[i];
             buffers[i].host = buffers[i].device = NULL;
         }
         buffer_close(&buffers[i]);
@@ -336,8 +324,6 @@ int buffer_shape(buffer_t *buffer, int64_t lines, int64_t length, int64_t ld, in
                          .first = stride < 0 ? distance : 0};
     return 0;
 }
-
-/* ---- data ------------------------------------------------------------------------------------ */
 
 static uint64_t next_random(uint64_t *state)
 {

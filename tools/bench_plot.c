@@ -14,11 +14,15 @@ int report_has_gnuplot(void)
     return system("gnuplot --version </dev/null >/dev/null 2>&1") == 0;
 }
 
+static int is_same_series(const record_t *a, const record_t *b)
+{
+    return a->table == b->table && strcmp(a->got.name, b->got.name) == 0;
+}
+
 static int is_new_series(const report_t *report, size_t r)
 {
     for (size_t i = 0; i < r; i++)
-        if (report->records[i].table == report->records[r].table &&
-            strcmp(report->records[i].got.name, report->records[r].got.name) == 0)
+        if (is_same_series(&report->records[i], &report->records[r]))
             return 0;
     return 1;
 }
@@ -31,24 +35,11 @@ static void write_series(const report_t *report, FILE *script)
             continue;
         fprintf(script, "$d%zu << END\n", r);
         for (size_t i = r; i < report->count; i++)
-            if (report->records[i].table == report->records[r].table &&
-                strcmp(report->records[i].got.name, report->records[r].got.name) == 0)
+            if (is_same_series(&report->records[i], &report->records[r]))
                 fprintf(script, "%.9g %.9g\n", report->records[i].of.extent,
                         report->records[i].rate);
         fputs("END\n", script);
     }
-}
-
-/* In single quotes, where nothing but the quote has a meaning. */
-static void write_quoted(FILE *script, const char *text)
-{
-    putc('\'', script);
-    for (; *text; text++) {
-        if (*text == '\'')
-            putc('\'', script);
-        putc(*text, script);
-    }
-    putc('\'', script);
 }
 
 static void write_script(const report_t *report, FILE *script)
@@ -72,7 +63,7 @@ static void write_script(const report_t *report, FILE *script)
         if (!of)
             continue;
         fputs("set title ", script);
-        write_quoted(script, report->tables[t].title);
+        report_write_quoted(script, report->tables[t].title, '\'');
         fprintf(script,
                 "\nset xlabel '%s'\nset ylabel '%s'\nset yrange [0:*]\n"
                 "set format x '%%.0s%%c'\n"
@@ -81,7 +72,7 @@ static void write_script(const report_t *report, FILE *script)
         for (size_t r = 0; r < report->count; r++)
             if (report->records[r].table == t && is_new_series(report, r)) {
                 fprintf(script, "%s$d%zu using 1:2 title ", separator, r);
-                write_quoted(script, report->records[r].got.name);
+                report_write_quoted(script, report->records[r].got.name, '\'');
                 separator = ", ";
             }
         fputc('\n', script);
@@ -93,14 +84,12 @@ static void write_script(const report_t *report, FILE *script)
 static int run_gnuplot(const report_t *report, int output)
 {
     char command[48];
-    FILE *script;
-    void (*old_handler)(int);
 
     snprintf(command, sizeof command, "exec gnuplot >/dev/fd/%d", output);
-    script = popen(command, "w");
+    FILE *script = popen(command, "w");
     if (!script)
         return command_error("cannot start gnuplot: %s", strerror(errno));
-    old_handler = signal(SIGPIPE, SIG_IGN);
+    void (*old_handler)(int) = signal(SIGPIPE, SIG_IGN);
     write_script(report, script);
     const int failed = fflush(script) != 0 || ferror(script);
     const int status = pclose(script);

@@ -10,15 +10,8 @@
 enum { X, Y, OUT, POSITIONS, OFFSETS, SCRATCH, WORKSPACE, BUFFERS };
 
 /* What a contender computes, and where it leaves it. */
-enum {
-    TAG_UNCHECKED = 0,
-    TAG_FLOATS = 0x100,
-    TAG_POSITIONS = 0x200,
-    TAG_INT_FROM_1 = 0x300,
-    TAG_KIND = 0xf00
-};
-
-/* ---- contenders ---------------------------------------------------------------------------- */
+enum { TAG_UNCHECKED = 0, TAG_FLOATS = 0x100, TAG_POSITIONS = 0x200, TAG_INT_FROM_1 = 0x300 };
+enum { TAG_KIND = 0xf00, TAG_OPERATION = 0xff };
 
 static int run_ours(const machine_t *machine, void *problem)
 {
@@ -115,18 +108,6 @@ static int run_full_sum(const machine_t *machine, void *problem)
                                   buffer_use(machine, &p->buffers[SCRATCH])));
 }
 
-/* Whether OpenBLAS has it. Magnitudes are added where it has no sum. */
-static int has_openblas(const reference_blas_t *blas, reduce_op_t op)
-{
-    switch (op) {
-    case REDUCE_SUM: return blas->ssum != NULL;
-    case REDUCE_ASUM: return blas->sasum != NULL;
-    case REDUCE_NRM2: return blas->snrm2 != NULL;
-    case REDUCE_DOT: return blas->sdot != NULL;
-    default: return blas->isamax != NULL;
-    }
-}
-
 /* The peers that do the same: for a vector that is walked forwards. */
 static void add_peers(const machine_t *machine, bench_problem_t *p)
 {
@@ -147,6 +128,7 @@ static void add_peers(const machine_t *machine, bench_problem_t *p)
     const int is_index = reduce_is_index((reduce_op_t)o->op), fits = fit_int(sizes, 3);
     const reference_blas_t *blas = machine->blas;
 
+    /* Magnitudes are added where OpenBLAS has no sum. */
     p->blas_op = o->op == REDUCE_SUM && blas && !blas->ssum ? REDUCE_ASUM : (reduce_op_t)o->op;
     for (int i = 0; vector && i < COUNT_OF(peers); i++) {
         if ((int)peers[i].op != o->op)
@@ -156,14 +138,12 @@ static void add_peers(const machine_t *machine, bench_problem_t *p)
         if (machine->cublas && fits && peers[i].cublas)
             add_contender(p, peers[i].cublas, run_cublas)->tag =
                 (is_index ? TAG_INT_FROM_1 : TAG_FLOATS) | o->op;
-        if (blas && fits && peers[i].openblas && has_openblas(blas, p->blas_op))
+        if (blas && fits && peers[i].openblas)
             add_contender(p, (int)p->blas_op == o->op ? peers[i].openblas : "OpenBLAS sasum",
                           run_openblas)
                 ->tag = (is_index ? TAG_POSITIONS : TAG_FLOATS) | (int)p->blas_op;
     }
 }
-
-/* ---- errors --------------------------------------------------------------------------------- */
 
 typedef struct {
     double value;
@@ -256,7 +236,7 @@ static double largest_error(const bench_problem_t *p, int tag)
 
     for (int64_t i = 0; kind != TAG_UNCHECKED && i < checked; i++) {
         const int64_t v = spread(i, checked, p->results);
-        const exact_t exact = exact_result(p, (reduce_op_t)(tag & 0xff), v);
+        const exact_t exact = exact_result(p, (reduce_op_t)(tag & TAG_OPERATION), v);
         const int64_t position = kind == TAG_INT_FROM_1
                                      ? ((int *)p->buffers[POSITIONS].host)[v] - 1
                                      : ((int64_t *)p->buffers[POSITIONS].host)[v];
@@ -282,8 +262,6 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
     contender->error = largest_error(p, contender->tag);
     return 0;
 }
-
-/* ---- a problem ------------------------------------------------------------------------------ */
 
 static int shape(bench_problem_t *p, const bench_size_t *size)
 {
@@ -398,7 +376,7 @@ static void title(const machine_t *machine, const bench_options_t *options, char
 }
 
 const bench_work_t bench_reduce = {
-    {.verb = "reduce", .unit = "GB/s", .error_kind = "relative error", .extent_name = "elements"},
+    .which = {"reduce", "GB/s", "relative error", "elements", .size = ""},
     "reductions",
     WORKSPACE,
     title,

@@ -219,8 +219,6 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
         report->wrong++;
 }
 
-/* ---- open and close -------------------------------------------------------------------------- */
-
 static int is_stdout(const char *name)
 {
     return name && strcmp(name, "-") == 0;

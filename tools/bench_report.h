@@ -39,6 +39,9 @@ struct report {
 void report_write_csv(const report_t *report);
 void report_write_json(const report_t *report);
 
+/* Write a text between two of these quotes, with those in it doubled. */
+void report_write_quoted(FILE *file, const char *text, char quote);
+
 /* gnuplot: whether it is there; the plot. draw_plot returns a status, after a message. */
 int report_has_gnuplot(void);
 int report_draw_plot(const report_t *report);

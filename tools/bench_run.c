@@ -36,14 +36,13 @@ static int run_problem(const bench_work_t *work, const machine_t *machine, bench
                        report_t *report)
 {
     const bench_case_t *which = &p->which;
-    int failed;
+    int failed = 0;
 
     report_progress(report, "%s %s: data", which->verb, which->size);
     if (buffers_open(machine, p->buffers, work->buffers) != 0 || work->fill(machine, p) != 0)
         return EXIT_FAILED;
     work->add_contenders(machine, p);
     report_progress(report, "%s %s: errors", which->verb, which->size);
-    failed = 0;
     for (int i = 0; !failed && i < p->count; i++)
         failed = work->check(machine, &p->contenders[i], p);
     report_progress(report, "%s %s: times", which->verb, which->size);
@@ -59,12 +58,11 @@ static int run_case(const bench_work_t *work, const machine_t *machine,
                     const bench_options_t *options, const bench_size_t *size, report_t *report)
 {
     bench_problem_t p = {.options = options, .which = work->which};
-    int status;
 
     if (work->shape(&p, size) != 0)
         return command_error("%s: %s is too large", p.which.verb, p.which.size);
-    status = run_problem(work, machine, &p, report);
-    buffers_close(machine, p.buffers);
+    const int status = run_problem(work, machine, &p, report);
+    buffers_close(p.buffers);
     free(p.c_before);
     free(p.exact);
     return status;

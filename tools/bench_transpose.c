@@ -10,8 +10,6 @@
 enum { SRC, DST, BUFFERS }; /* in place: the matrix as it was, and where the work happens */
 enum { TAG_TRANSPOSES, TAG_COPIES };
 
-/* ---- contenders ------------------------------------------------------------------------------ */
-
 static int run_ours(const machine_t *machine, void *problem)
 {
     const bench_problem_t *p = problem;
@@ -95,8 +93,6 @@ static int restore(const machine_t *machine, void *problem)
     return copy(machine, problem, ((const bench_problem_t *)problem)->buffers[SRC].bytes);
 }
 
-/* ---- errors --------------------------------------------------------------------------------- */
-
 /* Of a larger matrix about this number of elements, in blocks of whole rows, is checked. */
 static const int64_t checked_elements = INT64_C(1) << 26;
 
@@ -164,8 +160,6 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
     contender->error = (double)wrong;
     return 0;
 }
-
-/* ---- a problem ------------------------------------------------------------------------------ */
 
 static size_t least(size_t a, size_t b)
 {
@@ -273,11 +267,8 @@ static void title(const machine_t *machine, const bench_options_t *options, char
         append_peer(machine, text, size);
 }
 
-const bench_work_t bench_transpose = {{.verb = "transpose",
-                                       .unit = "GB/s",
-                                       .error_kind = "elements that are wrong",
-                                       .error_is_count = 1,
-                                       .extent_name = "square root of elements"},
+const bench_work_t bench_transpose = {.which = {"transpose", "GB/s", "elements that are wrong",
+                                                "square root of elements", .error_is_count = 1},
                                       "transpose",
                                       BUFFERS,
                                       title,

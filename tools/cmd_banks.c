@@ -65,9 +65,8 @@ static void advise(const access_request_t *request, char *text, size_t size)
             best.conflicts || (swizzle && !best.mask))
             continue;
         describe_layout(&best, layout, sizeof layout);
-        size_t used = strlen(text);
-        snprintf(text + used, size - used, "\nfree of conflicts, as are %s: %s",
-                 accesses[1].high == 1 ? "rows" : "columns", layout);
+        append(text, size, "\nfree of conflicts, as are %s: %s",
+               accesses[1].high == 1 ? "rows" : "columns", layout);
     }
 }
 

@@ -220,8 +220,6 @@ static int read_options(int argc, char **argv, bench_options_t *o)
     return status ? -1 - status : 0;
 }
 
-/* ---- what to measure ------------------------------------------------------------------------- */
-
 static const struct {
     bench_verb_t verb;
     int on_gpu, by_axis;

@@ -99,13 +99,9 @@ const char *word_of(const word_t *words, int value)
 
 tilemm_reduce_t reduce_value_op(reduce_op_t op)
 {
-    switch (op) {
-    case REDUCE_IMAX: return TILEMM_MAX;
-    case REDUCE_IMIN: return TILEMM_MIN;
-    case REDUCE_IAMAX: return TILEMM_AMAX;
-    case REDUCE_IAMIN: return TILEMM_AMIN;
-    default: return (tilemm_reduce_t)op;
-    }
+    static const tilemm_reduce_t of_index[] = {TILEMM_MAX, TILEMM_MIN, TILEMM_AMAX, TILEMM_AMIN};
+
+    return reduce_is_index(op) ? of_index[op - REDUCE_IMAX] : (tilemm_reduce_t)op;
 }
 
 int reduce_is_index(reduce_op_t op)
@@ -144,8 +140,6 @@ tilemm_t command_context(const context_options_t *options)
     return ctx;
 }
 
-/* ---- options ---------------------------------------------------------------------------- */
-
 enum { MAX_OPTIONS = 64, FIRST_VALUE = 256 /* getopt's value of the first option */ };
 
 static int take_option(const command_option_t *option, const char *text)
@@ -173,20 +167,17 @@ static int take_option(const command_option_t *option, const char *text)
 static int wrong_value(const char *verb, const command_option_t *option, const char *text)
 {
     char takes[160] = "";
-    size_t used = 0;
 
-    if (option->takes)
-        return command_usage_error(verb, "--%s takes %s, not '%s'", option->name, option->takes,
-                                   text);
-    if (option->kind != OPTION_WORD)
+    if (!option->takes && option->kind != OPTION_WORD)
         return command_usage_error(verb, "--%s does not take '%s'", option->name, text);
-    for (const word_t *word = option->words; word->name && used < sizeof takes; word++)
-        used += (size_t)snprintf(takes + used, sizeof takes - used, "%s%s",
-                                 word == option->words ? ""
-                                 : word[1].name        ? ", "
-                                                       : " or ",
-                                 word->name);
-    return command_usage_error(verb, "--%s takes %s, not '%s'", option->name, takes, text);
+    for (const word_t *word = option->words; word && word->name; word++)
+        append(takes, sizeof takes, "%s%s",
+               word == option->words ? ""
+               : word[1].name        ? ", "
+                                     : " or ",
+               word->name);
+    return command_usage_error(verb, "--%s takes %s, not '%s'", option->name,
+                               option->takes ? option->takes : takes, text);
 }
 
 int command_options(int argc, char **argv, const char *help, command_option_t *options, int count,
@@ -246,8 +237,6 @@ void command_cpu_name(char *name, size_t size)
     if (file)
         fclose(file);
 }
-
-/* ---- files ------------------------------------------------------------------------------ */
 
 /* Where a file really goes (through symbolic links), and a template for mkstemp beside it. What is
  * there and is no regular file is refused. */

@@ -23,16 +23,14 @@ typedef struct {
 /* Keep the first error. Returns 0, a value with which parsing goes on. */
 __attribute__((format(printf, 2, 3))) static int64_t wrong(parser_t *p, const char *format, ...)
 {
+    char what[160];
     va_list arguments;
-    if (p->failed)
-        return 0;
-    p->failed = 1;
-    int used = snprintf(p->message, p->size, "at character %d: ", (int)(p->at - p->text) + 1);
-    if (used < 0 || (size_t)used >= p->size)
-        return 0;
     va_start(arguments, format);
-    vsnprintf(p->message + used, p->size - (size_t)used, format, arguments);
+    vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
+    if (!p->failed)
+        snprintf(p->message, p->size, "at character %d: %s", (int)(p->at - p->text) + 1, what);
+    p->failed = 1;
     return 0;
 }
 
@@ -97,14 +95,11 @@ static int64_t parse_operand(parser_t *p)
         if (*p->at != ')')
             return wrong(p, "')' is missing");
         p->at++;
-    } else if (*p->at == '-') {
-        p->at++;
-        value = parse_operand(p);
-        if (__builtin_sub_overflow((int64_t)0, value, &value))
-            return wrong(p, "the value is too large");
-    } else if (*p->at == '+' || *p->at == '~') {
+    } else if (*p->at && strchr("+-~", *p->at)) {
         const char sign = *p->at++;
         value = parse_operand(p);
+        if (sign == '-' && __builtin_sub_overflow((int64_t)0, value, &value))
+            return wrong(p, "the value is too large");
         value = sign == '~' ? ~value : value;
     } else if (*p->at) {
         return wrong(p, "'%c' where a number, a variable or '(' must be", *p->at);

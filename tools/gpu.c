@@ -200,12 +200,6 @@ void *gpu_malloc_managed(size_t bytes)
     return error ? NULL : (void *)(uintptr_t)address;
 }
 
-void *gpu_malloc_host(size_t bytes)
-{
-    void *host = NULL;
-    return driver.malloc_host(&host, bytes) == 0 ? host : NULL;
-}
-
 int gpu_to_device(void *device, const void *host, size_t bytes)
 {
     int error = bytes ? driver.to_device(address_of(device), host, bytes) : 0;
@@ -229,18 +223,6 @@ int gpu_fill_async(void *device, unsigned char byte, size_t bytes, void *stream)
     return bytes ? driver.fill_async(address_of(device), byte, bytes, stream) : 0;
 }
 
-void *gpu_stream_create(void)
-{
-    void *stream = NULL;
-    return driver.stream_create(&stream, STREAM_NON_BLOCKING) == 0 ? stream : NULL;
-}
-
-void *gpu_event_create(void)
-{
-    void *event = NULL;
-    return driver.event_create(&event, 0) == 0 ? event : NULL;
-}
-
 void *gpu_capture_end(void *stream)
 {
     void *graph = NULL, *executable = NULL;
@@ -254,6 +236,16 @@ void *gpu_capture_end(void *stream)
 }
 
 /* Functions that are the driver's, in the order of gpu.h. NULL may be freed or destroyed. */
+#define CREATE(name, parameters, call)                                                             \
+    void *name parameters                                                                          \
+    {                                                                                              \
+        void *made = NULL;                                                                         \
+        return call == 0 ? made : NULL;                                                            \
+    }
+CREATE(gpu_malloc_host, (size_t bytes), driver.malloc_host(&made, bytes))
+CREATE(gpu_stream_create, (void), driver.stream_create(&made, STREAM_NON_BLOCKING))
+CREATE(gpu_event_create, (void), driver.event_create(&made, 0))
+#undef CREATE
 #define CALL(name, parameters, call)                                                               \
     int name parameters                                                                            \
     {                                                                                              \

@@ -24,8 +24,6 @@
 
 static const char magic[] = "\x93NUMPY";
 
-/* ---- the header's dictionary ------------------------------------------------------------- */
-
 typedef struct {
     const char *at, *end;
 } scanner_t;
@@ -184,8 +182,6 @@ static int read_dictionary(npy_t *npy, scanner_t *s)
     return 0;
 }
 
-/* ---- reading ------------------------------------------------------------------------------ */
-
 static int read_mapped(npy_t *npy)
 {
     const unsigned char *bytes = npy->map;
@@ -259,8 +255,6 @@ static int map_file(npy_t *npy)
     return npy->map ? 0 : -1;
 }
 
-/* ---- signals ------------------------------------------------------------------------------ */
-
 /* The file being written, for the handlers: removed when the command is interrupted. */
 static output_t unfinished;
 static volatile sig_atomic_t unfinished_exists;
@@ -332,8 +326,6 @@ int npy_require_float32(const npy_t *npy, int least)
     }
     return npy_require_dims(npy, least);
 }
-
-/* ---- writing ------------------------------------------------------------------------------ */
 
 /* The header in version 1.0, as NumPy writes it: its length is a multiple of 64. */
 static int write_header(FILE *file, const char *descr, int ndim, const int64_t *shape)

@@ -12,20 +12,6 @@
 
 enum { LANES = 32, LABEL = 12 /* characters */, FULL_CELL = 3, NARROW_CELL = 2 };
 
-static int first_lane(uint32_t lanes)
-{
-    int lane = 0;
-    while (!(lanes >> lane & 1))
-        lane++;
-    return lane;
-}
-
-/* Whether more than one lane is in a cell. */
-static int is_crowd(uint32_t lanes)
-{
-    return (lanes & (lanes - 1)) != 0;
-}
-
 /* ---- the terminal --------------------------------------------------------------------------- */
 
 static int wants_color(int color)
@@ -49,17 +35,13 @@ static int cell_width(int columns)
 /* The lowest lane; + where there are several, ! where it had to wait. */
 static void print_cell(const picture_cell_t *cell, int width, int color)
 {
-    static const char *const colors[] = {[CELL_EMPTY] = "2",
-                                         [CELL_MOVED] = "33",
-                                         [CELL_USED] = "32",
-                                         [CELL_SHARED] = "36",
-                                         [CELL_CONFLICT] = "31"};
+    static const char *const colors[] = {"2", "33", "32", "36", "31"}; /* of each cell_kind_t */
     char text[16];
     if (cell->lanes)
-        snprintf(text, sizeof text, "%2d%c", first_lane(cell->lanes),
-                 is_crowd(cell->lanes)         ? '+'
-                 : cell->kind == CELL_CONFLICT ? '!'
-                                               : ' ');
+        snprintf(text, sizeof text, "%2d%c", __builtin_ctz(cell->lanes),
+                 __builtin_popcount(cell->lanes) > 1 ? '+'
+                 : cell->kind == CELL_CONFLICT       ? '!'
+                                                     : ' ');
     else
         strcpy(text, cell->kind == CELL_MOVED ? " - " : " . ");
     text[width] = '\0';
@@ -90,15 +72,8 @@ static void print_picture(const picture_t *p, int color)
 
 /* ---- SVG ------------------------------------------------------------------------------------- */
 
-enum {
-    CELL_X = 25,
-    CELL_Y = 19,
-    LEFT = 88,
-    TOP = 52,
-    GAP = 7, /* above a row that starts a group */
-    MARGIN = 12,
-    LINE = 17
-};
+enum { CELL_X = 25, CELL_Y = 19, LEFT = 88, TOP = 52, MARGIN = 12, LINE = 17 };
+enum { GAP = 7 }; /* above a row that starts a group */
 
 static void put_xml(FILE *file, const char *text, int length)
 {
@@ -130,14 +105,15 @@ static void put_cell(FILE *file, const picture_cell_t *cell, int x, int y)
             CELL_X - 1, CELL_Y - 1, colors[cell->kind]);
     if (cell->lanes) {
         fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", x + CELL_X / 2, y + 13);
-        if (is_crowd(cell->lanes)) {
+        if (__builtin_popcount(cell->lanes) > 1) {
             fputs("<title>lanes", file);
             for (int lane = 0; lane < LANES; lane++)
                 if (cell->lanes >> lane & 1)
                     fprintf(file, " %d", lane);
             fputs("</title>", file);
         }
-        fprintf(file, "%d%s</text>", first_lane(cell->lanes), is_crowd(cell->lanes) ? "+" : "");
+        fprintf(file, "%d%s</text>", __builtin_ctz(cell->lanes),
+                __builtin_popcount(cell->lanes) > 1 ? "+" : "");
     }
     putc('\n', file);
 }
@@ -160,9 +136,9 @@ static void put_row(FILE *file, const picture_row_t *row, int columns, int y)
 /* The lines of a text, one below the other. Returns where the next one would be. */
 static int put_lines(FILE *file, int y, const char *text)
 {
-    for (const char *end; *text; text = *end ? end + 1 : end, y += LINE) {
-        end = text + strcspn(text, "\n");
-        put_text(file, MARGIN, y, "", text, (int)(end - text));
+    for (int length; *text; text += length + (text[length] == '\n'), y += LINE) {
+        length = (int)strcspn(text, "\n");
+        put_text(file, MARGIN, y, "", text, length);
     }
     return y;
 }

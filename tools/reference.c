@@ -46,8 +46,6 @@ static void *open_in(const char *directory, const char *below, const char *name)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* ---- OpenBLAS --------------------------------------------------------------------------- */
-
 #ifndef TILEMM_REFERENCE_BLAS_FILE
 #define TILEMM_REFERENCE_BLAS_FILE "" /* configure was not told which */
 #endif
@@ -97,10 +95,6 @@ static const void *load_blas(void)
     if (!library)
         return NULL;
     LOAD(blas.sgemm, library, "cblas_sgemm");
-    if (!blas.sgemm) {
-        dlclose(library);
-        return NULL;
-    }
     LOAD(blas.somatcopy, library, "cblas_somatcopy");
     LOAD(blas.simatcopy, library, "cblas_simatcopy");
     LOAD(blas.sasum, library, "cblas_sasum");
@@ -109,6 +103,10 @@ static const void *load_blas(void)
     LOAD(blas.ssum, library, "cblas_ssum");
     LOAD(blas.isamax, library, "cblas_isamax");
     LOAD(blas.set_threads, library, "openblas_set_num_threads");
+    if (!blas.sgemm || !blas.sasum || !blas.snrm2 || !blas.sdot || !blas.isamax) {
+        dlclose(library);
+        return NULL;
+    }
     name_blas(library, name, sizeof name);
     blas.name = name;
     return &blas;
@@ -120,17 +118,9 @@ const reference_blas_t *reference_blas(void)
     return load_once(&once, load_blas);
 }
 
-/* ---- cuBLAS ----------------------------------------------------------------------------- */
-
-enum {
-    DEFAULT_MATH = 0,
-    TF32_TENSOR_OP_MATH = 3,
-    POINTER_MODE_HOST = 0,
-    POINTER_MODE_DEVICE = 1,
-    MAJOR_VERSION = 0,
-    MINOR_VERSION = 1,
-    PATCH_LEVEL = 2
-};
+enum { DEFAULT_MATH = 0, TF32_TENSOR_OP_MATH = 3 };
+enum { POINTER_MODE_HOST = 0, POINTER_MODE_DEVICE = 1 };
+enum { MAJOR_VERSION = 0, MINOR_VERSION = 1, PATCH_LEVEL = 2 };
 
 /* The functions of cuBLAS in use: X(member, symbol, parameters). Operations: 0 no, 1 transposed. */
 #define CUBLAS_FUNCTIONS(X)                                                                        \
@@ -162,23 +152,28 @@ static struct {
 #undef MEMBER
 } cublas;
 
-static void *open_cuda_library(const char *const *names, size_t count)
+/* name.so.13 to name.so.11, or name.so. */
+static void *open_cuda_library(const char *name)
 {
     static const char *const below[] = {"/lib64", "/lib", "/targets/x86_64-linux/lib",
                                         "/targets/sbsa-linux/lib"};
+    static const char *const versions[] = {".13", ".12", ".11", ""};
     const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    char files[4][32];
     void *library = NULL;
 
-    for (size_t i = 0; !library && i < count; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; i < 4; i++)
+        snprintf(files[i], sizeof files[i], "%s.so%s", name, versions[i]);
+    for (int i = 0; !library && i < 4; i++)
+        library = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
 #ifdef TILEMM_CUDA_LIBDIR
-    for (size_t i = 0; !library && i < count; i++)
-        library = open_in(TILEMM_CUDA_LIBDIR, "", names[i]);
+    for (int i = 0; !library && i < 4; i++)
+        library = open_in(TILEMM_CUDA_LIBDIR, "", files[i]);
 #endif
     for (size_t r = 0; r < sizeof roots / sizeof roots[0]; r++)
         for (size_t d = 0; d < sizeof below / sizeof below[0]; d++)
-            for (size_t i = 0; !library && i < count; i++)
-                library = open_in(roots[r], below[d], names[i]);
+            for (int i = 0; !library && i < 4; i++)
+                library = open_in(roots[r], below[d], files[i]);
     return library;
 }
 
@@ -222,10 +217,6 @@ CALL(isamax, isamax, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, i
 
 static const void *load_cublas(void)
 {
-    static const char *const light_names[] = {"libcublasLt.so.13", "libcublasLt.so.12",
-                                              "libcublasLt.so.11", "libcublasLt.so"};
-    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
-                                        "libcublas.so"};
     static char name[64];
     static const reference_cublas_t functions = {
         .name = name,
@@ -239,12 +230,12 @@ static const void *load_cublas(void)
         .isamax = cublas_isamax,
     };
     int version[3] = {0, 0, 0};
-    void *library = open_cuda_library(names, sizeof names / sizeof names[0]);
+    void *library = open_cuda_library("libcublas");
 
     if (!library) {
         /* Outside the linker's path cuBLAS finds libcublasLt only if it is loaded already. */
-        open_cuda_library(light_names, sizeof light_names / sizeof light_names[0]);
-        library = open_cuda_library(names, sizeof names / sizeof names[0]);
+        open_cuda_library("libcublasLt");
+        library = open_cuda_library("libcublas");
     }
     if (!library)
         return NULL;
@@ -268,15 +259,12 @@ const reference_cublas_t *reference_cublas(void)
     return load_once(&once, load_cublas);
 }
 
-/* ---- CUB -------------------------------------------------------------------------------- */
-
 static const void *load_cub(void)
 {
     static const char module[] = "tilemm-cub.so";
     static reference_cub_t cub;
     static char name[64];
     int (*get_version)(void);
-    int version;
     void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
 
     /* In the folder of the program that runs: before it is installed. */
@@ -300,7 +288,7 @@ static const void *load_cub(void)
     LOAD(get_version, library, "tilemm_cub_version");
     if (!cub.sum || !cub.max || !get_version)
         return NULL;
-    version = get_version();
+    const int version = get_version();
     snprintf(name, sizeof name, "CUB %d.%d.%d", version / 100000, version / 100 % 1000,
              version % 100);
     cub.name = name;

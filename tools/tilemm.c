@@ -43,10 +43,8 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        command_usage_error("", "which verb?");
-        return EXIT_USAGE;
-    }
+    if (argc < 2)
+        return command_usage_error("", "which verb?");
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help();
         return finish(EXIT_OK);
