@@ -169,21 +169,14 @@ static int take_element(const options_t *o, access_request_t *request, int lane)
     return EXIT_OK;
 }
 
-static const char *walk_name(const tilemm_tile_access_t *walk, char *text, size_t size)
-{
-    if (walk->high == 1 && walk->wide == LANES)
-        return "along a row";
-    if (walk->high == LANES)
-        return "down a column";
-    snprintf(text, size, "%d rows by %d columns", walk->high, walk->wide);
-    return text;
-}
-
 static void describe(const options_t *o, access_request_t *request)
 {
     char walk[64], where[64] = "", elements[64], *what = request->what;
     const size_t size = sizeof request->what;
-    const char *how = walk_name(&request->walk, walk, sizeof walk);
+    const char *how = request->walk.wide == LANES   ? "along a row"
+                      : request->walk.high == LANES ? "down a column"
+                                                    : walk;
+    snprintf(walk, sizeof walk, "%d rows by %d columns", request->walk.high, request->walk.wide);
     snprintf(elements, sizeof elements, "%d-byte elements", request->elem_bytes);
     if (o->vector > 1)
         append(elements, sizeof elements, ", %d at once", o->vector);

@@ -10,8 +10,6 @@
 
 #include "tilemm.h"
 
-/* ---- the access ------------------------------------------------------------------------------ */
-
 typedef struct {
     int cc;
     int is_store, cached_in_l1; /* coalescing */
@@ -58,8 +56,6 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
     "      --svg FILE             the picture as SVG; - is standard output\n"                      \
     "      --json                 the figures as JSON in place of the picture\n"                   \
     "  -h, --help                 this help\n"
-
-/* ---- the picture ----------------------------------------------------------------------------- */
 
 typedef enum { CELL_EMPTY, CELL_MOVED, CELL_USED, CELL_SHARED, CELL_CONFLICT } cell_kind_t;
 

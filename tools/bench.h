@@ -12,8 +12,6 @@
 #include "reference.h"
 #include "tilemm.h"
 
-/* ---- options ------------------------------------------------------------------------------ */
-
 typedef enum { BENCH_ALL = 0, BENCH_GEMM, BENCH_TRANSPOSE, BENCH_REDUCE } bench_verb_t;
 typedef enum { VS_DEFAULT = 0, VS_OPENBLAS, VS_CUBLAS, VS_NONE } bench_vs_t;
 
@@ -119,12 +117,8 @@ static inline void *buffer_matrix(const buffer_t *buffer, int64_t i)
 /* *result = a * b, or -1 where that is no size of an object. */
 int multiply_sizes(int64_t a, int64_t b, int64_t *result);
 
-/* ---- data: the same on every run ----------------------------------------------------------- */
-
 void fill_normal(float *x, size_t count, uint64_t seed); /* mean 0, variance 1 */
 void fill_bytes(void *x, size_t bytes, uint64_t seed);
-
-/* ---- contenders ---------------------------------------------------------------------------- */
 
 typedef struct contender {
     const char *name; /* "tilemm", "OpenBLAS"; the first contender is ours */
@@ -210,7 +204,7 @@ typedef struct {
     int arg;                   /* by axis: positions and values */
     int64_t results, elements; /* elements of x that are read */
     size_t workspace_bytes;    /* CUB's */
-    reduce_op_t blas_op;       /* what OpenBLAS computes */
+    int blas_op;               /* what OpenBLAS computes */
 } bench_problem_t;
 
 /* A verb. Functions that return int return 0, or -1 with a message (shape: without one). */
@@ -250,8 +244,6 @@ static inline int64_t spread(int64_t i, int64_t count, int64_t n)
 /* Whether all are from 1 to INT_MAX, as the peers take sizes. */
 int fit_int(const int64_t *values, int count);
 
-/* ---- suites --------------------------------------------------------------------------------- */
-
 /* One row of a suite: a size, what it sets of the options, and the ratios that are aimed at. */
 typedef struct {
     bench_size_t size;
@@ -259,7 +251,7 @@ typedef struct {
     int64_t batch; /* by arrays of pointers: */
     int by_pointers;
     int elem_size, in_place;
-    reduce_op_t op;
+    int op;
     int axis /* -1: a vector */, arg;
     int64_t segments; /* 0: none */
     double goal, copy_goal;

@@ -82,9 +82,8 @@ static int run_cublas(const machine_t *machine, void *problem)
                                                           z->stride, (int)o->batch));
 }
 
-/* ---- errors: all results where that is quick, otherwise a sample of rows, columns, matrices ----
+/* Errors: of all results where that is quick, otherwise of a sample of rows, columns and matrices.
  */
-
 static const double sample_work = 1 << 26; /* multiply-adds */
 
 /* min(count, x), and at least 1. */
@@ -159,12 +158,11 @@ static int sample_open(bench_problem_t *p)
     const bench_options_t *o = p->options;
     const buffer_t *c = &p->buffers[C];
     const int row_major = o->layout == TILEMM_ROW_MAJOR;
-    float *lines;
 
     sample_shape(p);
     const int64_t results = p->rows * p->cols;
     p->exact = malloc((size_t)(p->matrices * results) * 2 * sizeof(double) + 1);
-    lines = malloc((size_t)((p->rows + p->cols) * p->k) * sizeof *lines + 1);
+    float *lines = malloc((size_t)((p->rows + p->cols) * p->k) * sizeof *lines + 1);
     if (!p->exact || !lines) {
         free(lines);
         return command_error("no memory for the exact results");

@@ -29,7 +29,6 @@ static void buffer_close(buffer_t *buffer)
 static int default_threads(void)
 {
     static const char *const variables[] = {"TILEMM_NUM_THREADS", "OMP_NUM_THREADS"};
-    long cpus;
     cpu_set_t set;
 
     for (int i = 0; i < COUNT_OF(variables); i++) {
@@ -40,7 +39,7 @@ static int default_threads(void)
     }
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set);
-    cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     return cpus > 0 && cpus < INT_MAX ? (int)cpus : 1;
 }
 
@@ -340,10 +339,9 @@ void fill_normal(float *x, size_t count, uint64_t seed)
 {
     enum { TABLE = 65536 };
     static float table[TABLE];
-    uint64_t state;
+    uint64_t state = 1;
 
     if (table[0] == 0) {
-        state = 1;
         for (int i = 0; i < TABLE; i += 2) {
             double u = ((double)(next_random(&state) >> 11) + 0.5) / 9007199254740992.0;
             double angle =

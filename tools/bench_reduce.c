@@ -18,7 +18,7 @@ static int run_ours(const machine_t *machine, void *problem)
     const bench_problem_t *p = problem;
     const bench_options_t *o = p->options;
     const tilemm_t ctx = machine->ctx;
-    const tilemm_reduce_t op = reduce_value_op((reduce_op_t)o->op);
+    const tilemm_reduce_t op = reduce_value_op(o->op);
     const tilemm_axis_t axis = (tilemm_axis_t)o->axis;
     const tilemm_layout_t layout = (tilemm_layout_t)o->layout;
     const float *x = buffer_use(machine, &p->buffers[X]), *y = buffer_use(machine, &p->buffers[Y]);
@@ -36,11 +36,11 @@ static int run_ours(const machine_t *machine, void *problem)
         status = tilemm_sreduce(ctx, op, axis, layout, p->m, n, x, lda, out, 1);
     else
         switch (o->op) {
-        case REDUCE_SUM: status = tilemm_ssum(ctx, n, x, inc, out); break;
-        case REDUCE_ASUM: status = tilemm_sasum(ctx, n, x, inc, out); break;
-        case REDUCE_NRM2: status = tilemm_snrm2(ctx, n, x, inc, out); break;
-        case REDUCE_MAX: status = tilemm_smax(ctx, n, x, inc, out); break;
-        case REDUCE_MIN: status = tilemm_smin(ctx, n, x, inc, out); break;
+        case TILEMM_SUM: status = tilemm_ssum(ctx, n, x, inc, out); break;
+        case TILEMM_ASUM: status = tilemm_sasum(ctx, n, x, inc, out); break;
+        case TILEMM_NRM2: status = tilemm_snrm2(ctx, n, x, inc, out); break;
+        case TILEMM_MAX: status = tilemm_smax(ctx, n, x, inc, out); break;
+        case TILEMM_MIN: status = tilemm_smin(ctx, n, x, inc, out); break;
         case REDUCE_DOT: status = tilemm_sdot(ctx, n, x, inc, y, o->inc_y, out); break;
         case REDUCE_IMAX: status = tilemm_ismax(ctx, n, x, inc, positions); break;
         case REDUCE_IMIN: status = tilemm_ismin(ctx, n, x, inc, positions); break;
@@ -62,9 +62,9 @@ static int run_openblas(const machine_t *machine, void *problem)
     float *out = p->buffers[OUT].host;
 
     switch (p->blas_op) {
-    case REDUCE_SUM: *out = blas->ssum(n, x, inc); break;
-    case REDUCE_ASUM: *out = blas->sasum(n, x, inc); break;
-    case REDUCE_NRM2: *out = blas->snrm2(n, x, inc); break;
+    case TILEMM_SUM: *out = blas->ssum(n, x, inc); break;
+    case TILEMM_ASUM: *out = blas->sasum(n, x, inc); break;
+    case TILEMM_NRM2: *out = blas->snrm2(n, x, inc); break;
     case REDUCE_DOT: *out = blas->sdot(n, x, inc, y, inc_y); break;
     default: *(int64_t *)p->buffers[POSITIONS].host = (int64_t)blas->isamax(n, x, inc);
     }
@@ -80,8 +80,8 @@ static int run_cublas(const machine_t *machine, void *problem)
     float *out = p->buffers[OUT].device;
 
     switch (p->options->op) {
-    case REDUCE_ASUM: return check_peer("cublasSasum", cublas->sasum(n, x, inc, out));
-    case REDUCE_NRM2: return check_peer("cublasSnrm2", cublas->snrm2(n, x, inc, out));
+    case TILEMM_ASUM: return check_peer("cublasSasum", cublas->sasum(n, x, inc, out));
+    case TILEMM_NRM2: return check_peer("cublasSnrm2", cublas->snrm2(n, x, inc, out));
     case REDUCE_DOT: return check_peer("cublasSdot", cublas->sdot(n, x, inc, y, inc_y, out));
     default:
         return check_peer("cublasIsamax", cublas->isamax(n, x, inc, p->buffers[POSITIONS].device));
@@ -94,7 +94,7 @@ static int run_cub(const machine_t *machine, void *problem)
     const reference_cub_t *cub = machine->cub;
 
     return check_peer("CUB",
-                      (p->options->op == REDUCE_SUM ? cub->sum : cub->max)(
+                      (p->options->op == TILEMM_SUM ? cub->sum : cub->max)(
                           p->buffers[WORKSPACE].device, &p->workspace_bytes, p->buffers[X].device,
                           p->n, p->buffers[OUT].device, machine->stream));
 }
@@ -112,26 +112,26 @@ static int run_full_sum(const machine_t *machine, void *problem)
 static void add_peers(const machine_t *machine, bench_problem_t *p)
 {
     static const struct {
-        reduce_op_t op;
+        int op;
         const char *openblas, *cublas, *cub;
     } peers[] = {
-        {REDUCE_SUM, "OpenBLAS ssum", NULL, "CUB Sum"},
-        {REDUCE_MAX, NULL, NULL, "CUB Max"},
-        {REDUCE_ASUM, "OpenBLAS sasum", "cublasSasum", NULL},
-        {REDUCE_NRM2, "OpenBLAS snrm2", "cublasSnrm2", NULL},
+        {TILEMM_SUM, "OpenBLAS ssum", NULL, "CUB Sum"},
+        {TILEMM_MAX, NULL, NULL, "CUB Max"},
+        {TILEMM_ASUM, "OpenBLAS sasum", "cublasSasum", NULL},
+        {TILEMM_NRM2, "OpenBLAS snrm2", "cublasSnrm2", NULL},
         {REDUCE_DOT, "OpenBLAS sdot", "cublasSdot", NULL},
         {REDUCE_IAMAX, "OpenBLAS isamax", "cublasIsamax", NULL},
     };
     const bench_options_t *o = p->options;
     const int vector = o->axis < 0 && o->segments < 0 && p->n > 0 && o->inc > 0 && o->inc_y > 0;
     const int64_t sizes[] = {p->n, o->inc, o->inc_y};
-    const int is_index = reduce_is_index((reduce_op_t)o->op), fits = fit_int(sizes, 3);
+    const int is_index = reduce_is_index(o->op), fits = fit_int(sizes, 3);
     const reference_blas_t *blas = machine->blas;
 
     /* Magnitudes are added where OpenBLAS has no sum. */
-    p->blas_op = o->op == REDUCE_SUM && blas && !blas->ssum ? REDUCE_ASUM : (reduce_op_t)o->op;
+    p->blas_op = o->op == TILEMM_SUM && blas && !blas->ssum ? TILEMM_ASUM : o->op;
     for (int i = 0; vector && i < COUNT_OF(peers); i++) {
-        if ((int)peers[i].op != o->op)
+        if (peers[i].op != o->op)
             continue;
         if (machine->cub && o->inc == 1 && peers[i].cub)
             add_contender(p, peers[i].cub, run_cub)->tag = TAG_FLOATS | o->op;
@@ -139,9 +139,9 @@ static void add_peers(const machine_t *machine, bench_problem_t *p)
             add_contender(p, peers[i].cublas, run_cublas)->tag =
                 (is_index ? TAG_INT_FROM_1 : TAG_FLOATS) | o->op;
         if (blas && fits && peers[i].openblas)
-            add_contender(p, (int)p->blas_op == o->op ? peers[i].openblas : "OpenBLAS sasum",
+            add_contender(p, p->blas_op == o->op ? peers[i].openblas : "OpenBLAS sasum",
                           run_openblas)
-                ->tag = (is_index ? TAG_POSITIONS : TAG_FLOATS) | (int)p->blas_op;
+                ->tag = (is_index ? TAG_POSITIONS : TAG_FLOATS) | p->blas_op;
     }
 }
 
@@ -151,15 +151,15 @@ typedef struct {
 } exact_t;
 
 /* A sum in two doubles: what rounding loses is summed too. */
-static double exact_sum(reduce_op_t op, int64_t n, const float *x, int64_t stride, const float *y,
+static double exact_sum(int op, int64_t n, const float *x, int64_t stride, const float *y,
                         int64_t y_stride)
 {
     double sum = 0, lost = 0;
 
     for (int64_t i = 0; i < n; i++) {
         const double e = (double)x[i * stride];
-        const double term = op == REDUCE_ASUM                         ? fabs(e)
-                            : op == REDUCE_SUMSQ || op == REDUCE_NRM2 ? e * e
+        const double term = op == TILEMM_ASUM                         ? fabs(e)
+                            : op == TILEMM_SUMSQ || op == TILEMM_NRM2 ? e * e
                             : op == REDUCE_DOT                        ? e * (double)y[i * y_stride]
                                                                       : e;
         const double next = sum + term, part = next - sum;
@@ -167,10 +167,10 @@ static double exact_sum(reduce_op_t op, int64_t n, const float *x, int64_t strid
         sum = next;
     }
     sum += lost;
-    return op == REDUCE_NRM2 ? sqrt(sum) : op == REDUCE_MEAN ? sum / (double)n : sum;
+    return op == TILEMM_NRM2 ? sqrt(sum) : op == TILEMM_MEAN ? sum / (double)n : sum;
 }
 
-static exact_t exact_extreme(reduce_op_t op, int64_t n, const float *x, int64_t stride)
+static exact_t exact_extreme(int op, int64_t n, const float *x, int64_t stride)
 {
     const tilemm_reduce_t of = reduce_value_op(op);
     const int absolute = of == TILEMM_AMAX || of == TILEMM_AMIN;
@@ -188,7 +188,7 @@ static exact_t exact_extreme(reduce_op_t op, int64_t n, const float *x, int64_t 
 }
 
 /* Result v by definition. */
-static exact_t exact_result(const bench_problem_t *p, reduce_op_t op, int64_t v)
+static exact_t exact_result(const bench_problem_t *p, int op, int64_t v)
 {
     const bench_options_t *o = p->options;
     const float *x = p->buffers[X].host, *y = p->buffers[Y].host;
@@ -211,7 +211,7 @@ static exact_t exact_result(const bench_problem_t *p, reduce_op_t op, int64_t v)
         if (op == REDUCE_DOT && o->inc_y < 0 && n)
             y += (n - 1) * -o->inc_y;
     }
-    if (op > REDUCE_MEAN && op != REDUCE_DOT)
+    if (op > TILEMM_MEAN && op != REDUCE_DOT)
         return exact_extreme(op, n, x, stride);
     return (exact_t){exact_sum(op, n, x, stride, y, o->inc_y), -1};
 }
@@ -236,7 +236,7 @@ static double largest_error(const bench_problem_t *p, int tag)
 
     for (int64_t i = 0; kind != TAG_UNCHECKED && i < checked; i++) {
         const int64_t v = spread(i, checked, p->results);
-        const exact_t exact = exact_result(p, (reduce_op_t)(tag & TAG_OPERATION), v);
+        const exact_t exact = exact_result(p, (tag & TAG_OPERATION), v);
         const int64_t position = kind == TAG_INT_FROM_1
                                      ? ((int *)p->buffers[POSITIONS].host)[v] - 1
                                      : ((int64_t *)p->buffers[POSITIONS].host)[v];
@@ -266,7 +266,7 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
 static int shape(bench_problem_t *p, const bench_size_t *size)
 {
     const bench_options_t *o = p->options;
-    const int by_axis = o->axis >= 0, is_index = reduce_is_index((reduce_op_t)o->op);
+    const int by_axis = o->axis >= 0, is_index = reduce_is_index(o->op);
     const int row_major = o->layout == TILEMM_ROW_MAJOR;
     char *text = p->which.size;
     const size_t room = sizeof p->which.size;
@@ -327,7 +327,7 @@ static int fill(const machine_t *machine, bench_problem_t *p)
         return -1;
     if (!machine->cub)
         return 0;
-    if ((p->options->op == REDUCE_SUM || p->options->op == REDUCE_MAX) && run_cub(machine, p) != 0)
+    if ((p->options->op == TILEMM_SUM || p->options->op == TILEMM_MAX) && run_cub(machine, p) != 0)
         return -1;
     p->buffers[WORKSPACE].bytes = p->workspace_bytes;
     return buffer_open(machine, &p->buffers[WORKSPACE]);
@@ -339,7 +339,7 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     const int of_vector = o->axis < 0;
 
     add_contender(p, "tilemm", run_ours)->tag =
-        (reduce_is_index((reduce_op_t)o->op) && of_vector ? TAG_POSITIONS : TAG_FLOATS) | o->op;
+        (reduce_is_index(o->op) && of_vector ? TAG_POSITIONS : TAG_FLOATS) | o->op;
     add_peers(machine, p);
     if (o->suite && (!of_vector || o->segments >= 0))
         add_contender(p, "tilemm, sum all", run_full_sum)->tag = TAG_UNCHECKED;

@@ -250,14 +250,12 @@ static int close_file(const char *name, FILE *file)
 
 report_t *report_open(const bench_options_t *options)
 {
-    report_t *report;
-
     if (options->plot && !report_has_gnuplot()) {
         command_error("--plot needs gnuplot, which is not installed (on Debian or Ubuntu: "
                       "apt-get install gnuplot-nox)");
         return NULL;
     }
-    report = calloc(1, sizeof *report);
+    report_t *report = calloc(1, sizeof *report);
     if (!report) {
         command_error("no memory for the report");
         return NULL;

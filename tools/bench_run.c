@@ -82,7 +82,7 @@ static bench_options_t apply_row(const bench_options_t *options, const bench_row
     one.batch = row->batch;
     one.elem_size = row->elem_size;
     one.in_place = row->in_place;
-    one.op = (int)row->op;
+    one.op = row->op;
     one.axis = row->axis;
     one.arg = row->arg;
     one.segments = row->segments ? row->segments : -1;

@@ -40,21 +40,11 @@ static void draw(const tilemm_bank_use_t *uses, int count, const tilemm_shared_c
     }
 }
 
-static void describe_layout(const tilemm_tile_layout_t *layout, char *text, size_t size)
-{
-    if (layout->mask)
-        snprintf(text, size, "row*%d + (col ^ (row >> %d & %d) * %d)", layout->pitch, layout->shift,
-                 layout->mask, layout->group);
-    else
-        snprintf(text, size, "rows of %d elements", layout->pitch);
-}
-
 /* The pad and the swizzle that free the tile of conflicts for this access and for rows (for
  * columns, if this access is along rows). */
 static void advise(const access_request_t *request, char *text, size_t size)
 {
     tilemm_tile_access_t accesses[2] = {request->walk, {1, 32, 1}};
-    char layout[160];
     tilemm_tile_layout_t best;
     if (request->walk.high == 1)
         accesses[1] = (tilemm_tile_access_t){32, 1, 1};
@@ -64,9 +54,13 @@ static void advise(const access_request_t *request, char *text, size_t size)
                                       &best) != TILEMM_SUCCESS ||
             best.conflicts || (swizzle && !best.mask))
             continue;
-        describe_layout(&best, layout, sizeof layout);
-        append(text, size, "\nfree of conflicts, as are %s: %s",
-               accesses[1].high == 1 ? "rows" : "columns", layout);
+        append(text, size,
+               "\nfree of conflicts, as are %s: ", accesses[1].high == 1 ? "rows" : "columns");
+        if (best.mask)
+            append(text, size, "row*%d + (col ^ (row >> %d & %d) * %d)", best.pitch, best.shift,
+                   best.mask, best.group);
+        else
+            append(text, size, "rows of %d elements", best.pitch);
     }
 }
 

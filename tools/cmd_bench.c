@@ -91,7 +91,7 @@ static int parse_sizes(const char *text, void *value)
 /* What the parser of single options cannot see. Returns a status. */
 static int check_options(bench_options_t *o)
 {
-    const tilemm_reduce_t value_op = reduce_value_op((reduce_op_t)o->op);
+    const tilemm_reduce_t value_op = reduce_value_op(o->op);
     const int is_extreme = value_op >= TILEMM_MAX && value_op <= TILEMM_AMIN;
     const int most_dims = o->verb == BENCH_GEMM                    ? 3
                           : o->verb == BENCH_REDUCE && o->axis < 0 ? 1
@@ -123,7 +123,7 @@ static int check_options(bench_options_t *o)
          "--in-place and --batch exclude each other"},
         {by_axis && segments, "--axis and --segments exclude each other"},
         {o->op == REDUCE_DOT && (by_axis || segments), "dot is of vectors"},
-        {segments && reduce_is_index((reduce_op_t)o->op), "--segments has no positions"},
+        {segments && reduce_is_index(o->op), "--segments has no positions"},
         {o->arg && (!by_axis || !is_extreme), "--arg is for max, min, amax and amin by --axis"},
         {o->inc == 0 || o->inc_y == 0, "an increment must not be 0"},
         {of_cpu && o->context.backend == TILEMM_BACKEND_CUDA,
@@ -239,7 +239,7 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
                     report_t *report)
 {
     const int given = options->size_count; /* 0: the usual ones */
-    int status, count;
+    int count;
 
     if (options->suite && !bench_suite(verb, options->suite, &count))
         return EXIT_OK; /* of another verb, where all are measured */
@@ -248,7 +248,7 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
             usual[i].by_axis == (verb == BENCH_REDUCE && options->axis >= 0))
             parse_sizes(options->verb == BENCH_ALL ? usual[i].short_sizes : usual[i].sizes,
                         options);
-    status = bench_run(verb, machine, options, report);
+    const int status = bench_run(verb, machine, options, report);
     options->size_count = given;
     return status;
 }
@@ -256,10 +256,9 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
 static int run_on(bench_options_t *options, report_t *report, int *was_gpu)
 {
     machine_t machine;
-    int status;
 
     report_progress(report, "starting");
-    status = machine_open(&machine, options);
+    int status = machine_open(&machine, options);
     if (status != EXIT_OK)
         return status;
     *was_gpu = machine.on_gpu;
@@ -283,15 +282,14 @@ int command_bench(int argc, char **argv)
         .ld = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
         .stride = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
         .elem_size = sizeof(float),
-        .op = REDUCE_SUM,
+        .op = TILEMM_SUM,
         .axis = -1,
         .inc = 1,
         .inc_y = 1,
         .segments = -1,
     };
     const char *math = getenv("TILEMM_MATH");
-    report_t *report;
-    int status = read_options(argc, argv, &options), was_gpu = 0, at_end;
+    int status = read_options(argc, argv, &options), was_gpu = 0;
 
     if (status)
         return -1 - status;
@@ -299,7 +297,7 @@ int command_bench(int argc, char **argv)
         options.math = TILEMM_MATH_FP32;
     if (options.calibrate)
         return bench_calibrate(&options);
-    report = report_open(&options);
+    report_t *report = report_open(&options);
     if (!report)
         return EXIT_FAILED;
     status = run_on(&options, report, &was_gpu);
@@ -308,6 +306,6 @@ int command_bench(int argc, char **argv)
         options.context.backend = TILEMM_BACKEND_CPU;
         status = run_on(&options, report, &was_gpu);
     }
-    at_end = report_close(report);
+    const int at_end = report_close(report);
     return status == EXIT_OK ? at_end : status;
 }

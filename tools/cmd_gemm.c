@@ -54,7 +54,6 @@ static int multiply(tilemm_t ctx, const npy_t *a, const npy_t *b, const int tran
     const int64_t n = b->shape[!trans[1]], k_b = b->shape[trans[1]];
     const int64_t lda = a->shape[!a->fortran_order], ldb = b->shape[!b->fortran_order];
     size_t bytes;
-    float *c;
     int status = EXIT_FAILED;
 
     if (k != k_b)
@@ -64,7 +63,7 @@ static int multiply(tilemm_t ctx, const npy_t *a, const npy_t *b, const int tran
     if (__builtin_mul_overflow((size_t)m, (size_t)n, &bytes) ||
         __builtin_mul_overflow(bytes, sizeof(float), &bytes) || bytes > PTRDIFF_MAX)
         return command_error("a result of %lld x %lld is too large", (long long)m, (long long)n);
-    c = malloc(bytes ? bytes : 1);
+    float *c = malloc(bytes ? bytes : 1);
     if (!c)
         return command_error("no memory for a result of %lld x %lld (%zu bytes)", (long long)m,
                              (long long)n, bytes);

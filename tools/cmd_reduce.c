@@ -42,8 +42,7 @@ static int64_t first_in_rows(tilemm_reduce_t op, int64_t rows, int64_t cols, con
     return best < 0 ? -1 : best * cols + positions[best];
 }
 
-static int reduce(tilemm_t ctx, reduce_op_t operation, int of_axis, const npy_t *a,
-                  const char *output)
+static int reduce(tilemm_t ctx, int operation, int of_axis, const npy_t *a, const char *output)
 {
     const tilemm_reduce_t op = reduce_value_op(operation);
     const int index = reduce_is_index(operation), ndim = of_axis >= 0;
@@ -117,7 +116,7 @@ int command_reduce(int argc, char **argv)
         command_error("%s: has 1 dimension, must have 2 for --axis", a.path);
     } else if ((ctx = command_context(&context)) != NULL) {
         tilemm_set_nan_policy(ctx, (tilemm_nan_t)nan);
-        status = reduce(ctx, (reduce_op_t)op, axis, &a, output);
+        status = reduce(ctx, op, axis, &a, output);
         tilemm_destroy(ctx);
     }
     npy_close(&a);

@@ -24,9 +24,9 @@ const word_t nan_words[] = {
 const word_t axis_words[] = {{"rows", TILEMM_AXIS_ROWS}, {"cols", TILEMM_AXIS_COLS}, {0}};
 const word_t layout_words[] = {{"row", TILEMM_ROW_MAJOR}, {"col", TILEMM_COL_MAJOR}, {0}};
 const word_t reduce_words[] = {
-    {"sum", REDUCE_SUM},     {"asum", REDUCE_ASUM},   {"sumsq", REDUCE_SUMSQ},
-    {"nrm2", REDUCE_NRM2},   {"mean", REDUCE_MEAN},   {"max", REDUCE_MAX},
-    {"min", REDUCE_MIN},     {"amax", REDUCE_AMAX},   {"amin", REDUCE_AMIN},
+    {"sum", TILEMM_SUM},     {"asum", TILEMM_ASUM},   {"sumsq", TILEMM_SUMSQ},
+    {"nrm2", TILEMM_NRM2},   {"mean", TILEMM_MEAN},   {"max", TILEMM_MAX},
+    {"min", TILEMM_MIN},     {"amax", TILEMM_AMAX},   {"amin", TILEMM_AMIN},
     {"dot", REDUCE_DOT},     {"imax", REDUCE_IMAX},   {"imin", REDUCE_IMIN},
     {"iamax", REDUCE_IAMAX}, {"iamin", REDUCE_IAMIN}, {0}};
 
@@ -62,10 +62,9 @@ int command_usage_error(const char *verb, const char *format, ...)
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value)
 {
     char *end;
-    long long number;
 
     errno = 0;
-    number = strtoll(text, &end, 10);
+    const long long number = strtoll(text, &end, 10);
     if (end == text || *end || errno || number < low || number > high)
         return -1;
     *value = number;
@@ -97,14 +96,14 @@ const char *word_of(const word_t *words, int value)
     return words->name ? words->name : "?";
 }
 
-tilemm_reduce_t reduce_value_op(reduce_op_t op)
+tilemm_reduce_t reduce_value_op(int op)
 {
     static const tilemm_reduce_t of_index[] = {TILEMM_MAX, TILEMM_MIN, TILEMM_AMAX, TILEMM_AMIN};
 
     return reduce_is_index(op) ? of_index[op - REDUCE_IMAX] : (tilemm_reduce_t)op;
 }
 
-int reduce_is_index(reduce_op_t op)
+int reduce_is_index(int op)
 {
     return op >= REDUCE_IMAX;
 }
@@ -244,10 +243,9 @@ static int name_output(output_t *output, const char *path)
 {
     struct stat info;
     char resolved[PATH_MAX];
-    int failed, folder;
+    int failed = lstat(path, &info) != 0;
 
     output->path = path;
-    failed = lstat(path, &info) != 0;
     if (!failed && S_ISLNK(info.st_mode)) {
         failed = !realpath(path, resolved) || stat(resolved, &info) != 0;
         path = failed ? path : resolved;
@@ -259,7 +257,8 @@ static int name_output(output_t *output, const char *path)
         return command_error("%s: %s", path, strerror(errno));
     if (!S_ISREG(info.st_mode))
         return command_error("%s: exists and is not a regular file", path);
-    folder = strrchr(path, '/') ? (int)(strrchr(path, '/') - path) + 1 : 0;
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash - path) + 1 : 0;
     if (!path[folder])
         return command_error("%s: not a file's name", path);
     if ((size_t)snprintf(output->target, PATH_MAX, "%s", path) >= PATH_MAX ||
@@ -272,11 +271,10 @@ static int name_output(output_t *output, const char *path)
 int output_check(const char *path)
 {
     output_t output;
-    char *slash;
 
     if (name_output(&output, path) != 0)
         return -1;
-    slash = strrchr(output.temporary, '/');
+    char *slash = strrchr(output.temporary, '/');
     if (slash)
         slash[1] = '\0';
     return access(slash ? output.temporary : ".", W_OK | X_OK) != 0 ? -output_error(&output) : 0;
@@ -284,17 +282,14 @@ int output_check(const char *path)
 
 int output_open(output_t *output, const char *path)
 {
-    int fd;
-
     if (name_output(output, path) != 0)
         return -1;
-    fd = mkstemp(output->temporary);
+    const int fd = mkstemp(output->temporary);
     if (fd < 0)
         return -output_error(output);
     const mode_t mask = umask(0);
     umask(mask);
-    output->file = fdopen(fd, "w");
-    if (output->file && fchmod(fd, 0666 & ~mask) == 0)
+    if (fchmod(fd, 0666 & ~mask) == 0 && (output->file = fdopen(fd, "w")) != NULL)
         return 0;
     output_error(output);
     close(fd);

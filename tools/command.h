@@ -51,29 +51,16 @@ extern const word_t nan_words[];     /* propagate ignore */
 extern const word_t axis_words[];    /* rows cols */
 extern const word_t layout_words[];  /* row col */
 
-/* The reductions that the command names. The index ones return positions. */
-typedef enum {
-    REDUCE_SUM = TILEMM_SUM,
-    REDUCE_ASUM = TILEMM_ASUM,
-    REDUCE_SUMSQ = TILEMM_SUMSQ,
-    REDUCE_NRM2 = TILEMM_NRM2,
-    REDUCE_MEAN = TILEMM_MEAN,
-    REDUCE_MAX = TILEMM_MAX,
-    REDUCE_MIN = TILEMM_MIN,
-    REDUCE_AMAX = TILEMM_AMAX,
-    REDUCE_AMIN = TILEMM_AMIN,
-    REDUCE_DOT,
-    REDUCE_IMAX,
-    REDUCE_IMIN,
-    REDUCE_IAMAX,
-    REDUCE_IAMIN
-} reduce_op_t;
+/* The reductions that the command names: tilemm_reduce_t, and these. The last four return
+ * positions.
+ */
+enum { REDUCE_DOT = TILEMM_AMIN + 1, REDUCE_IMAX, REDUCE_IMIN, REDUCE_IAMAX, REDUCE_IAMIN };
 
 extern const word_t reduce_words[];
 
 /* For an index reduction, the reduction whose position it is; for others, the reduction itself. */
-tilemm_reduce_t reduce_value_op(reduce_op_t op);
-int reduce_is_index(reduce_op_t op);
+tilemm_reduce_t reduce_value_op(int op);
+int reduce_is_index(int op);
 
 /* A file while it is written to a temporary name; it is renamed at the end. */
 typedef struct {

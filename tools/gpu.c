@@ -87,12 +87,10 @@ static int keep_error(const char *what, int error)
 /* Called with the lock held. */
 static int load_driver(void)
 {
-    void *library;
-
     if (load_state)
         return load_state;
     load_state = -1;
-    library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(error_text, sizeof error_text, "no CUDA driver: %s", dlerror());
         return -1;
@@ -208,21 +206,6 @@ int gpu_to_device(void *device, const void *host, size_t bytes)
     return error ? error : driver.stream_synchronize(NULL);
 }
 
-int gpu_to_host(void *host, const void *device, size_t bytes)
-{
-    return bytes ? driver.to_host(host, address_of(device), bytes) : 0;
-}
-
-int gpu_copy_async(void *to, const void *from, size_t bytes, void *stream)
-{
-    return bytes ? driver.copy_async(address_of(to), address_of(from), bytes, stream) : 0;
-}
-
-int gpu_fill_async(void *device, unsigned char byte, size_t bytes, void *stream)
-{
-    return bytes ? driver.fill_async(address_of(device), byte, bytes, stream) : 0;
-}
-
 void *gpu_capture_end(void *stream)
 {
     void *graph = NULL, *executable = NULL;
@@ -251,6 +234,12 @@ CREATE(gpu_event_create, (void), driver.event_create(&made, 0))
     {                                                                                              \
         return call;                                                                               \
     }
+CALL(gpu_to_host, (void *host, const void *device, size_t bytes),
+     bytes ? driver.to_host(host, address_of(device), bytes) : 0)
+CALL(gpu_copy_async, (void *to, const void *from, size_t bytes, void *stream),
+     bytes ? driver.copy_async(address_of(to), address_of(from), bytes, stream) : 0)
+CALL(gpu_fill_async, (void *device, unsigned char byte, size_t bytes, void *stream),
+     bytes ? driver.fill_async(address_of(device), byte, bytes, stream) : 0)
 CALL(gpu_free, (void *device), device ? driver.free(address_of(device)) : 0)
 CALL(gpu_free_host, (void *host), host ? driver.free_host(host) : 0)
 CALL(gpu_memory, (size_t * free_bytes, size_t *total_bytes),

@@ -12,8 +12,6 @@
 
 enum { LANES = 32, LABEL = 12 /* characters */, FULL_CELL = 3, NARROW_CELL = 2 };
 
-/* ---- the terminal --------------------------------------------------------------------------- */
-
 static int wants_color(int color)
 {
     const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
@@ -69,8 +67,6 @@ static void print_picture(const picture_t *p, int color)
     }
     printf("\n%s\n%s\n", p->legend, p->summary);
 }
-
-/* ---- SVG ------------------------------------------------------------------------------------- */
 
 enum { CELL_X = 25, CELL_Y = 19, LEFT = 88, TOP = 52, MARGIN = 12, LINE = 17 };
 enum { GAP = 7 }; /* above a row that starts a group */

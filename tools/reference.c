@@ -53,7 +53,6 @@ static void *open_in(const char *directory, const char *below, const char *name)
 static void *open_blas(void)
 {
     const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
-    void *library;
 
     if (!wanted || !*wanted)
         wanted = TILEMM_REFERENCE_BLAS_FILE;
@@ -64,7 +63,7 @@ static void *open_blas(void)
     setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
     if (*wanted)
         return dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
-    library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     return library ? library : dlopen("libopenblas.so", RTLD_NOW | RTLD_LOCAL);
 }
 
