@@ -236,16 +236,12 @@ static int open_file(const char *name, FILE **file)
 
 static int close_file(const char *name, FILE *file)
 {
-    int failed;
-
     if (!file)
         return EXIT_OK;
-    failed = fflush(file) != 0 || ferror(file);
-    if (file != stdout && fclose(file) != 0)
-        failed = 1;
-    return failed
-               ? command_error("%s: cannot be written", file == stdout ? "standard output" : name)
-               : EXIT_OK;
+    const int written = fflush(file) == 0 && !ferror(file);
+    if ((file == stdout || fclose(file) == 0) && written)
+        return EXIT_OK;
+    return command_error("%s: cannot be written", file == stdout ? "standard output" : name);
 }
 
 report_t *report_open(const bench_options_t *options)

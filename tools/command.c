@@ -71,14 +71,6 @@ int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value)
     return 0;
 }
 
-int parse_float(const char *text, float *value)
-{
-    char *end;
-
-    *value = strtof(text, &end);
-    return end == text || *end ? -1 : 0;
-}
-
 int parse_word(const char *text, const word_t *words, int *value)
 {
     for (; words->name; words++)
@@ -144,6 +136,7 @@ enum { MAX_OPTIONS = 64, FIRST_VALUE = 256 /* getopt's value of the first option
 static int take_option(const command_option_t *option, const char *text)
 {
     int64_t number;
+    char *end;
 
     switch (option->kind) {
     case OPTION_FLAG: *(int *)option->value = 1; return 0;
@@ -157,7 +150,9 @@ static int take_option(const command_option_t *option, const char *text)
         *(int *)option->value = (int)number;
         return 0;
     case OPTION_INT64: return parse_int64(text, option->low, option->high, option->value);
-    case OPTION_FLOAT: return parse_float(text, option->value);
+    case OPTION_FLOAT:
+        *(float *)option->value = strtof(text, &end);
+        return end == text || *end ? -1 : 0;
     default: return option->parse(text, option->value);
     }
 }

@@ -34,7 +34,6 @@ int command_usage_error(const char *verb, const char *format, ...)
 
 /* Parsers of option values: 0, or -1 where text is not such a value (nothing is printed). */
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value);
-int parse_float(const char *text, float *value);
 
 /* A word of a table that ends with a NULL name. */
 typedef struct {

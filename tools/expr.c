@@ -58,21 +58,16 @@ static int64_t parse_number(parser_t *p)
 
 static int64_t parse_variable(parser_t *p)
 {
-    const struct {
-        const char *name;
-        int64_t value;
-    } known[] = {{"lane", p->variables->lane},
-                 {"row", p->variables->row},
-                 {"col", p->variables->col},
-                 {"i", p->variables->i}};
+    static const char *const names[] = {"lane", "row", "col", "i"};
+    const expr_variables_t *v = p->variables;
+    const int64_t values[] = {v->lane, v->row, v->col, v->i};
     int length = 0;
     while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
         length++;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if ((int)strlen(known[i].name) == length &&
-            !strncmp(p->at, known[i].name, (size_t)length)) {
+    for (int i = 0; i < 4; i++)
+        if ((int)strlen(names[i]) == length && strncmp(p->at, names[i], (size_t)length) == 0) {
             p->at += length;
-            return known[i].value;
+            return values[i];
         }
     return wrong(p, "'%.*s' is no variable; there are lane, row, col and i", length, p->at);
 }

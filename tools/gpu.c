@@ -63,7 +63,7 @@ static struct {
 enum { MAX_DEVICES = 64, STREAM_NON_BLOCKING = 1, ATTACH_GLOBAL = 1, CAPTURE_GLOBAL = 0 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int load_state; /* 0: not tried, 1: ready, -1: failed */
+static int is_ready; /* the driver */
 static void *contexts[MAX_DEVICES];
 static char error_text[256];
 
@@ -84,32 +84,36 @@ static int keep_error(const char *what, int error)
     return error;
 }
 
-/* Called with the lock held. */
-static int load_driver(void)
+static void load_driver(void)
 {
-    if (load_state)
-        return load_state;
-    load_state = -1;
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
     if (!library) {
         snprintf(error_text, sizeof error_text, "no CUDA driver: %s", dlerror());
-        return -1;
+        return;
     }
 #define LOAD(name, symbol, parameters)                                                             \
     *(void **)&driver.name = dlsym(library, symbol);                                               \
     if (!driver.name) {                                                                            \
         snprintf(error_text, sizeof error_text, "the CUDA driver is too old: it has no %s",        \
                  symbol);                                                                          \
-        return -1;                                                                                 \
+        return;                                                                                    \
     }
     DRIVER_FUNCTIONS(LOAD)
 #undef LOAD
-    if (keep_error("cuInit", driver.init(0)) != 0)
-        return -1;
-    return load_state = 1;
+    is_ready = keep_error("cuInit", driver.init(0)) == 0;
 }
 
-/* Called with the lock held and the driver loaded. */
+/* Whether the driver is there. */
+static int has_driver(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, load_driver);
+    return is_ready;
+}
+
+/* Called with the lock held. */
 static int take_context(int ordinal)
 {
     int device;
@@ -128,8 +132,10 @@ static int take_context(int ordinal)
 
 int gpu_open(int device)
 {
+    if (!has_driver())
+        return -1;
     pthread_mutex_lock(&lock);
-    const int result = load_driver() == 1 ? take_context(device) : -1;
+    const int result = take_context(device);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -143,17 +149,13 @@ int gpu_count(void)
 {
     int count = 0;
 
-    pthread_mutex_lock(&lock);
-    if (load_driver() != 1 || driver.device_count(&count) != 0)
-        count = 0;
-    pthread_mutex_unlock(&lock);
-    return count;
+    return has_driver() && driver.device_count(&count) == 0 ? count : 0;
 }
 
 int gpu_driver_version(void)
 {
     int version = 0;
-    return load_state == 1 && driver.driver_version(&version) == 0 ? version : 0;
+    return is_ready && driver.driver_version(&version) == 0 ? version : 0;
 }
 
 int gpu_describe(int ordinal, gpu_traits_t *traits)
@@ -173,7 +175,7 @@ int gpu_describe(int ordinal, gpu_traits_t *traits)
     int device, error;
 
     memset(traits, 0, sizeof *traits);
-    if (load_state != 1)
+    if (!is_ready)
         return -1;
     error = driver.device_get(&device, ordinal);
     if (!error)

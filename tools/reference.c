@@ -17,24 +17,6 @@
 /* dlsym's object pointer becomes a function pointer, which POSIX allows and C does not. */
 #define LOAD(function, library, symbol) (*(void **)&(function) = dlsym(library, symbol))
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* A function that loads a library, called once, and its result. */
-typedef struct {
-    int tried;
-    const void *loaded;
-} once_t;
-
-static const void *load_once(once_t *once, const void *(*load)(void))
-{
-    pthread_mutex_lock(&lock);
-    if (!once->tried)
-        once->loaded = load();
-    once->tried = 1;
-    pthread_mutex_unlock(&lock);
-    return once->loaded;
-}
-
 /* dlopen directory + below + "/" + name, if there is a directory. */
 static void *open_in(const char *directory, const char *below, const char *name)
 {
@@ -85,14 +67,16 @@ static void name_blas(void *library, char *name, size_t size)
     snprintf(name, size, "%s", strrchr(wanted, '/') ? strrchr(wanted, '/') + 1 : wanted);
 }
 
-static const void *load_blas(void)
+static const reference_blas_t *found_blas;
+
+static void load_blas(void)
 {
     static reference_blas_t blas;
     static char name[96];
     void *library = open_blas();
 
     if (!library)
-        return NULL;
+        return;
     LOAD(blas.sgemm, library, "cblas_sgemm");
     LOAD(blas.somatcopy, library, "cblas_somatcopy");
     LOAD(blas.simatcopy, library, "cblas_simatcopy");
@@ -104,17 +88,18 @@ static const void *load_blas(void)
     LOAD(blas.set_threads, library, "openblas_set_num_threads");
     if (!blas.sgemm || !blas.sasum || !blas.snrm2 || !blas.sdot || !blas.isamax) {
         dlclose(library);
-        return NULL;
+        return;
     }
     name_blas(library, name, sizeof name);
     blas.name = name;
-    return &blas;
+    found_blas = &blas;
 }
 
 const reference_blas_t *reference_blas(void)
 {
-    static once_t once;
-    return load_once(&once, load_blas);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_blas);
+    return found_blas;
 }
 
 enum { DEFAULT_MATH = 0, TF32_TENSOR_OP_MATH = 3 };
@@ -214,7 +199,9 @@ CALL(isamax, isamax, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, i
      incx, result)
 #undef CALL
 
-static const void *load_cublas(void)
+static const reference_cublas_t *found_cublas;
+
+static void load_cublas(void)
 {
     static char name[64];
     static const reference_cublas_t functions = {
@@ -237,28 +224,31 @@ static const void *load_cublas(void)
         library = open_cuda_library("libcublas");
     }
     if (!library)
-        return NULL;
+        return;
 #define LOAD_MEMBER(name, symbol, parameters)                                                      \
     if (!LOAD(cublas.name, library, symbol))                                                       \
-        return NULL;
+        return;
     CUBLAS_FUNCTIONS(LOAD_MEMBER)
 #undef LOAD_MEMBER
     if (cublas.create(&cublas.handle) != 0)
-        return NULL;
+        return;
     cublas.get_property(MAJOR_VERSION, &version[0]);
     cublas.get_property(MINOR_VERSION, &version[1]);
     cublas.get_property(PATCH_LEVEL, &version[2]);
     snprintf(name, sizeof name, "cuBLAS %d.%d.%d", version[0], version[1], version[2]);
-    return &functions;
+    found_cublas = &functions;
 }
 
 const reference_cublas_t *reference_cublas(void)
 {
-    static once_t once;
-    return load_once(&once, load_cublas);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_cublas);
+    return found_cublas;
 }
 
-static const void *load_cub(void)
+static const reference_cub_t *found_cub;
+
+static void load_cub(void)
 {
     static const char module[] = "tilemm-cub.so";
     static reference_cub_t cub;
@@ -281,21 +271,22 @@ static const void *load_cub(void)
         library = open_in(PKGLIBDIR, "", module);
 #endif
     if (!library)
-        return NULL;
+        return;
     LOAD(cub.sum, library, "tilemm_cub_sum");
     LOAD(cub.max, library, "tilemm_cub_max");
     LOAD(get_version, library, "tilemm_cub_version");
     if (!cub.sum || !cub.max || !get_version)
-        return NULL;
+        return;
     const int version = get_version();
     snprintf(name, sizeof name, "CUB %d.%d.%d", version / 100000, version / 100 % 1000,
              version % 100);
     cub.name = name;
-    return &cub;
+    found_cub = &cub;
 }
 
 const reference_cub_t *reference_cub(void)
 {
-    static once_t once;
-    return load_once(&once, load_cub);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_cub);
+    return found_cub;
 }
