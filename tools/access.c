@@ -78,21 +78,8 @@ static int parse_mask(const char *text, void *value)
     return 0;
 }
 
-/* One address of a file: 0x... or decimal, or a dot. */
-static int parse_address(const char *word, int *active, uint64_t *address)
-{
-    char *end;
-    *active = strcmp(word, ".") != 0;
-    if (!*active)
-        return 0;
-    if (!isdigit((unsigned char)*word))
-        return -1;
-    errno = 0;
-    *address = strtoull(word, &end, strncmp(word, "0x", 2) == 0 ? 16 : 10);
-    return errno || *end ? -1 : 0;
-}
-
-/* The words of a file, blanks and commas between them, the rest of a line after # left out. */
+/* The words of a file, blanks and commas between them, the rest of a line after # left out: each an
+ * address, 0x... or decimal, or a dot. */
 static int read_addresses(const char *name, FILE *file, tilemm_warp_access_t *access)
 {
     char line[4096];
@@ -104,17 +91,18 @@ static int read_addresses(const char *name, FILE *file, tilemm_warp_access_t *ac
         line[strcspn(line, "#")] = '\0';
         for (char *rest, *word = strtok_r(line, " \t\r\n,", &rest); word;
              word = strtok_r(NULL, " \t\r\n,", &rest)) {
-            int active;
-            uint64_t address = 0;
+            char *end;
             if (lanes == LANES)
                 return command_error("%s: line %d: more than %d addresses", name, number, LANES);
-            if (parse_address(word, &active, &address) != 0)
+            errno = 0;
+            access->addr[lanes] = strtoull(word, &end, strncmp(word, "0x", 2) == 0 ? 16 : 10);
+            if (strcmp(word, ".") == 0)
+                access->active &= ~(1u << lanes);
+            else if (!isdigit((unsigned char)*word) || errno || *end)
                 return command_error(
                     "%s: line %d: '%s' is not an address (a number from 0, or a dot)", name, number,
                     word);
-            if (!active)
-                access->active &= ~(1u << lanes);
-            access->addr[lanes++] = address;
+            lanes++;
         }
     }
     if (ferror(file))
@@ -256,10 +244,9 @@ static int parse_at(const char *text, void *value)
     return parse_pair(text, ',', 0, MOST_EDGE, &at[0], &at[1]);
 }
 
-int access_parse(int argc, char **argv, const char *help, access_request_t *request, int *done)
+int access_parse(int argc, char **argv, const char *help, access_request_t *request)
 {
     static const word_t colors[] = {{"auto", -1}, {"never", 0}, {"always", 1}, {0}};
-    static const word_t sizes[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {0}};
     options_t o = {.verb = argv[0], .vector = 1, .stride = -1, .at = {-1, -1}};
     const int coalescing = strcmp(o.verb, "coalescing") == 0;
     int first, status, not_cached = 0;
@@ -273,8 +260,8 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
          .takes = "a row and a column from 0, as 0,5"},
         {"expr", OPTION_TEXT, &o.expr, .low = 1, .takes = "an expression"},
         {"i", OPTION_INT64, &o.i, .low = INT_MIN, .high = INT_MAX, .takes = "a number"},
-        {"elem", OPTION_WORD, &request->elem_bytes, .words = sizes},
-        {"vector", OPTION_WORD, &o.vector, .words = sizes},
+        {"elem", OPTION_WORD, &request->elem_bytes, .words = size_words},
+        {"vector", OPTION_WORD, &o.vector, .words = size_words},
         {"base", OPTION_INT64, &o.base, .high = INT64_MAX, .takes = "a number from 0"},
         {"active", OPTION_PARSED, &request->access.active, .parse = parse_mask,
          .takes = "a hexadecimal number of at most 32 bits"},
@@ -290,15 +277,15 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
     *request =
         (access_request_t){.cc = 90, .color = -1, .elem_bytes = 4, .access.active = UINT32_MAX};
     status = command_options(argc, argv, help, table, COUNT_OF(table) - !coalescing, &first);
-    *done = status != 0;
     if (status)
-        return -1 - status;
+        return status;
     if (argc - first > 1)
-        return command_usage_error(o.verb, "takes one file of addresses at most");
+        return -1 - command_usage_error(o.verb, "takes one file of addresses at most");
     if (argc > first)
         o.file = argv[first];
     request->cached_in_l1 = !not_cached;
-    return make_access(&o, request);
+    status = make_access(&o, request);
+    return status ? -1 - status : 0;
 }
 
 void access_print_json(const access_request_t *request)

@@ -13,7 +13,7 @@
 #include "tilemm.h"
 
 typedef enum { BENCH_ALL = 0, BENCH_GEMM, BENCH_TRANSPOSE, BENCH_REDUCE } bench_verb_t;
-typedef enum { VS_DEFAULT = 0, VS_OPENBLAS, VS_CUBLAS, VS_NONE } bench_vs_t;
+enum { VS_DEFAULT = 0, VS_OPENBLAS, VS_CUBLAS, VS_NONE };
 
 typedef struct {
     int dims; /* that were given: of one the others are copies */
@@ -98,8 +98,8 @@ int buffers_open(const machine_t *machine, buffer_t *buffers, int count);
 void buffers_close(buffer_t *buffers); /* operands are kept */
 int buffer_open(const machine_t *machine, buffer_t *buffer);
 int buffer_send(const machine_t *machine, const buffer_t *buffer); /* host to device */
-int buffer_fetch(const machine_t *machine,
-                 const buffer_t *buffer); /* to the host, after all work */
+/* Device to host, after all work. */
+int buffer_fetch(const machine_t *machine, const buffer_t *buffer);
 int buffer_poison(const machine_t *machine, const buffer_t *buffer); /* NaN everywhere */
 
 /* Matrix 0 where the work happens, and matrix i on the host. */
@@ -165,17 +165,15 @@ typedef struct report report_t;
 /* NULL after a message: gnuplot or a file is not there. */
 report_t *report_open(const bench_options_t *options);
 
-/* A new table: "SGEMM, row-major, ..." */
+/* A new table, and a case in it. */
 void report_table(report_t *report, const machine_t *machine, const char *title);
-
-/* Say what is being done, on a terminal. */
-void report_progress(report_t *report, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 void report_case(report_t *report, const bench_case_t *which, const contender_t *contenders,
                  int count);
 
-/* Print a remark under the table. */
-void report_note(report_t *report, const char *text);
+void report_note(report_t *report, const char *text); /* a remark under the table */
+/* Say what is being done, on a terminal. */
+void report_progress(report_t *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Write the files. 0, or EXIT_FAILED with a message: also where a result of ours was wrong. */
 int report_close(report_t *report);

@@ -2,7 +2,6 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +81,7 @@ static int run_cublas(const machine_t *machine, void *problem)
                                                           z->stride, (int)o->batch));
 }
 
-/* Errors: of all results where that is quick, otherwise of a sample of rows, columns and matrices.
- */
+/* All results are checked where that is quick, otherwise a sample of them. */
 static const double sample_work = 1 << 26; /* multiply-adds */
 
 /* min(count, x), and at least 1. */
@@ -92,24 +90,7 @@ static int64_t at_most(int64_t count, double x)
     return tilemm__clamp(x, 1, tilemm__max(count, 1));
 }
 
-static void sample_shape(bench_problem_t *p)
-{
-    const int64_t batch = p->options->batch;
-    const double k = p->k > 1 ? (double)p->k : 1;
-    const double work = (double)p->m * (double)p->n * k;
-
-    p->rows = p->m;
-    p->cols = p->n;
-    p->matrices = batch ? at_most(batch, sample_work / work) : 0;
-    if (work > sample_work) {
-        p->matrices = tilemm__min(batch, 2);
-        p->cols = at_most(p->n, sqrt(sample_work / k));
-        p->rows = at_most(p->m, sample_work / k / (double)p->cols);
-        p->cols = at_most(p->n, sample_work / k / (double)p->rows);
-    }
-}
-
-/* Copy `count` of the `total` rows (step ld) or columns of op(X), each of k elements. */
+/* Copy `count` of `total` vectors of k elements: the lines of X, or across these. */
 static void gather(float *to, const buffer_t *x, int64_t matrix, int lines, int64_t count,
                    int64_t total, int64_t k)
 {
@@ -122,7 +103,7 @@ static void gather(float *to, const buffer_t *x, int64_t matrix, int lines, int6
     }
 }
 
-/* What result (i, j) of the sample is called in C's memory. */
+/* The index in C of result (i, j) of the sample. */
 static int64_t c_index(const bench_problem_t *p, int64_t i, int64_t j)
 {
     const int64_t row = spread(i, p->rows, p->m), col = spread(j, p->cols, p->n);
@@ -158,8 +139,17 @@ static int sample_open(bench_problem_t *p)
     const bench_options_t *o = p->options;
     const buffer_t *c = &p->buffers[C];
     const int row_major = o->layout == TILEMM_ROW_MAJOR;
+    const double k = (double)tilemm__max(p->k, 1), work = (double)p->m * (double)p->n * k;
 
-    sample_shape(p);
+    p->rows = p->m;
+    p->cols = p->n;
+    p->matrices = o->batch ? at_most(o->batch, sample_work / work) : 0;
+    if (work > sample_work) {
+        p->matrices = tilemm__min(o->batch, 2);
+        p->cols = at_most(p->n, sqrt(sample_work / k));
+        p->rows = at_most(p->m, sample_work / k / (double)p->cols);
+        p->cols = at_most(p->n, sample_work / k / (double)p->rows);
+    }
     const int64_t results = p->rows * p->cols;
     p->exact = malloc((size_t)(p->matrices * results) * 2 * sizeof(double) + 1);
     float *lines = malloc((size_t)((p->rows + p->cols) * p->k) * sizeof *lines + 1);

@@ -139,18 +139,6 @@ static double quantile(const double *sorted, int count, double fraction)
     return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
 }
 
-/* Work until an idle GPU has raised its clocks. */
-static int raise_clocks(const machine_t *machine, const contender_t *contender, void *problem,
-                        const plan_t *plan)
-{
-    const double end = now() + gpu_warm_up_seconds;
-
-    while (now() < end)
-        if (sample(machine, contender, problem, plan) < 0)
-            return -1;
-    return 0;
-}
-
 static int take_samples(const machine_t *machine, contender_t *contenders, int count, void *problem,
                         plan_t *plans, int reps)
 {
@@ -190,8 +178,9 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
         if (!plans[i].samples)
             result = -1 - command_error("no memory for %lld samples", (long long)reps);
     }
-    if (!result && machine->on_gpu)
-        result = raise_clocks(machine, &contenders[0], problem, &plans[0]);
+    if (machine->on_gpu) /* work until an idle GPU has raised its clocks */
+        for (const double end = now() + gpu_warm_up_seconds; !result && now() < end;)
+            result = sample(machine, &contenders[0], problem, &plans[0]) < 0 ? -1 : 0;
     if (!result)
         result = take_samples(machine, contenders, count, problem, plans, (int)reps);
     for (int i = 0; i < count; i++) {

@@ -80,30 +80,26 @@ static void write_script(const report_t *report, FILE *script)
     fputs("unset multiplot\n", script);
 }
 
-/* Give gnuplot the script. The drawing goes to a temporary name that is renamed. */
-static int run_gnuplot(const report_t *report, int output)
-{
-    char command[48];
-
-    snprintf(command, sizeof command, "exec gnuplot >/dev/fd/%d", output);
-    FILE *script = popen(command, "w");
-    if (!script)
-        return command_error("cannot start gnuplot: %s", strerror(errno));
-    void (*old_handler)(int) = signal(SIGPIPE, SIG_IGN);
-    write_script(report, script);
-    const int failed = fflush(script) != 0 || ferror(script);
-    const int status = pclose(script);
-    signal(SIGPIPE, old_handler);
-    return failed || status != 0 ? command_error("gnuplot failed") : EXIT_OK;
-}
-
+/* The drawing goes to a temporary name that is renamed. */
 int report_draw_plot(const report_t *report)
 {
     output_t output;
+    char command[48];
+    int status = EXIT_OK;
 
     if (!report->count)
         return EXIT_OK;
     if (output_open(&output, report->options->plot) != 0)
         return EXIT_FAILED;
-    return output_close(&output, run_gnuplot(report, fileno(output.file)));
+    snprintf(command, sizeof command, "exec gnuplot >/dev/fd/%d", fileno(output.file));
+    FILE *script = popen(command, "w");
+    if (!script)
+        return output_close(&output, command_error("cannot start gnuplot: %s", strerror(errno)));
+    void (*old_handler)(int) = signal(SIGPIPE, SIG_IGN);
+    write_script(report, script);
+    const int written = fflush(script) == 0 && !ferror(script);
+    if (pclose(script) != 0 || !written)
+        status = command_error("gnuplot failed");
+    signal(SIGPIPE, old_handler);
+    return output_close(&output, status);
 }

@@ -3,7 +3,6 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <stdio.h>
 
 #include "bench.h"
 
@@ -220,9 +219,7 @@ static double relative_error(double got, double exact)
 {
     if (got == exact || (isnan(got) && isnan(exact)))
         return 0;
-    if (isnan(got) || isinf(got) || exact == 0)
-        return HUGE_VAL;
-    return fabs(got - exact) / fabs(exact);
+    return isfinite(got) && exact != 0 ? fabs(got - exact) / fabs(exact) : HUGE_VAL;
 }
 
 /* The largest error of some results, the first and last among them. */
@@ -237,9 +234,9 @@ static double largest_error(const bench_problem_t *p, int tag)
     for (int64_t i = 0; kind != TAG_UNCHECKED && i < checked; i++) {
         const int64_t v = spread(i, checked, p->results);
         const exact_t exact = exact_result(p, (tag & TAG_OPERATION), v);
-        const int64_t position = kind == TAG_INT_FROM_1
-                                     ? ((int *)p->buffers[POSITIONS].host)[v] - 1
-                                     : ((int64_t *)p->buffers[POSITIONS].host)[v];
+        const void *at = p->buffers[POSITIONS].host;
+        const int64_t position =
+            kind == TAG_INT_FROM_1 ? ((const int *)at)[v] - 1 : ((const int64_t *)at)[v];
 
         if ((kind != TAG_FLOATS || p->arg) && position != exact.position)
             return HUGE_VAL;

@@ -42,20 +42,6 @@ void report_note(report_t *report, const char *text)
     fflush(report->table_stream);
 }
 
-/* print_record's columns line up with these heads. */
-static void print_heads(report_t *report, const char *unit)
-{
-    if (report->options->markdown) {
-        fprintf(report->table_stream,
-                "\n| work | tilemm | %s | error | peer | time | %s | error | ratio | goal | kernel "
-                "|\n|---|---:|---:|---:|---|---:|---:|---:|---:|---|---|\n",
-                unit, unit);
-        return;
-    }
-    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s  %s\n", report->size_width,
-            "size", "version", "median", "spread", unit, "ratio", "error", "kernel");
-}
-
 /* "AMD EPYC 9575F, 2 threads, libtilemm 0.1.0, OpenBLAS 0.3.21 (Haswell), 2026-11-22" */
 static void make_head(const machine_t *machine, char *head, size_t size)
 {
@@ -147,13 +133,25 @@ static figures_t format_figures(const record_t *record)
     return f;
 }
 
-static void print_record(report_t *report, const record_t *record, int first)
+static void print_line(report_t *report, const char *size, const char *version, figures_t f,
+                       const char *kernel)
 {
-    const figures_t f = format_figures(record);
+    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s  %s\n", report->size_width, size,
+            version, f.median, f.spread, f.rate, f.ratio, f.error, kernel);
+}
 
-    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s  %s\n", report->size_width,
-            first ? record->of.size : "", record->got.name, f.median, f.spread, f.rate, f.ratio,
-            f.error, record->got.kernel);
+static void print_heads(report_t *report, const char *unit)
+{
+    figures_t f = {"median", "spread", "", "ratio", "error"};
+
+    snprintf(f.rate, sizeof f.rate, "%s", unit);
+    if (report->options->markdown)
+        fprintf(report->table_stream,
+                "\n| work | tilemm | %s | error | peer | time | %s | error | ratio | goal | kernel "
+                "|\n|---|---:|---:|---:|---|---:|---:|---:|---:|---|---|\n",
+                unit, unit);
+    else
+        print_line(report, "size", "version", f, "kernel");
 }
 
 /* Whether a peer's goal is met by ours. */
@@ -208,7 +206,8 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
         record->rate = got->median > 0 ? work / got->median / 1e9 : 0;
         record->ratio = i && record->rate > 0 ? ours->rate / record->rate : (double)NAN;
         if (report->table_stream && !report->options->markdown)
-            print_record(report, record, i == 0);
+            print_line(report, i ? "" : which->size, got->name, format_figures(record),
+                       record->got.kernel);
     }
     report->count += (size_t)count;
     if (report->table_stream && report->options->markdown)

@@ -188,26 +188,21 @@ static const bench_row_t reduce_cpu[] = {
 
 const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
 {
-#define SUITE(verb, name, rows)                                                                    \
-    {                                                                                              \
-        verb, name, rows, COUNT_OF(rows)                                                           \
-    }
     static const struct {
         bench_verb_t verb;
         const char *name;
         const bench_row_t *rows;
         int count;
     } suites[] = {
-        SUITE(BENCH_GEMM, "h200", gemm_h200),
-        SUITE(BENCH_GEMM, "cpu", gemm_cpu),
-        SUITE(BENCH_GEMM, "cpu-avx2", gemm_cpu_avx2),
-        SUITE(BENCH_GEMM, "cpu-amx", gemm_cpu_amx),
-        SUITE(BENCH_TRANSPOSE, "h200", transpose_h200),
-        SUITE(BENCH_TRANSPOSE, "cpu", transpose_cpu),
-        SUITE(BENCH_REDUCE, "h200", reduce_h200),
-        SUITE(BENCH_REDUCE, "cpu", reduce_cpu),
+        {BENCH_GEMM, "h200", gemm_h200, COUNT_OF(gemm_h200)},
+        {BENCH_GEMM, "cpu", gemm_cpu, COUNT_OF(gemm_cpu)},
+        {BENCH_GEMM, "cpu-avx2", gemm_cpu_avx2, COUNT_OF(gemm_cpu_avx2)},
+        {BENCH_GEMM, "cpu-amx", gemm_cpu_amx, COUNT_OF(gemm_cpu_amx)},
+        {BENCH_TRANSPOSE, "h200", transpose_h200, COUNT_OF(transpose_h200)},
+        {BENCH_TRANSPOSE, "cpu", transpose_cpu, COUNT_OF(transpose_cpu)},
+        {BENCH_REDUCE, "h200", reduce_h200, COUNT_OF(reduce_h200)},
+        {BENCH_REDUCE, "cpu", reduce_cpu, COUNT_OF(reduce_cpu)},
     };
-#undef SUITE
 
     for (int i = 0; i < COUNT_OF(suites); i++)
         if (suites[i].verb == verb && strcmp(suites[i].name, name) == 0) {

@@ -93,16 +93,14 @@ static int restore(const machine_t *machine, void *problem)
     return copy(machine, problem, ((const bench_problem_t *)problem)->buffers[SRC].bytes);
 }
 
-/* Of a larger matrix about this number of elements, in blocks of whole rows, is checked. */
-static const int64_t checked_elements = INT64_C(1) << 26;
-
-/* The elements of one matrix that are not where they belong, block by block for the caches' sake.
- * Inlined for each element size, so that memcmp is one comparison. */
+/* The elements of one matrix that are not where they belong, block by block for the caches' sake;
+ * of a larger matrix about CHECKED elements, in blocks of whole rows, are checked. Inlined for each
+ * element size, so that memcmp is one comparison. */
 static inline __attribute__((always_inline)) int64_t
 count_wrong(const bench_problem_t *p, const char *src, const char *dst, size_t elem_size)
 {
-    enum { BLOCK = 64 };
-    const int64_t step = BLOCK * (1 + p->m * p->n / checked_elements);
+    enum { BLOCK = 64, CHECKED = 1 << 26 };
+    const int64_t step = BLOCK * (1 + p->m * p->n / CHECKED);
     const int64_t ld = p->buffers[SRC].ld, ld_dst = p->buffers[DST].ld;
     int64_t wrong = 0;
 

@@ -2,7 +2,6 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
-#include <string.h>
 
 #include "access.h"
 #include "command.h"
@@ -104,19 +103,17 @@ int command_banks(int argc, char **argv)
     access_request_t request;
     tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
     tilemm_shared_cost_t cost;
-    char title[512];
-    int done, count, status = access_parse(argc, argv, help, &request, &done);
-    if (status != EXIT_OK || done)
-        return status;
+    int count, status = access_parse(argc, argv, help, &request);
+    if (status)
+        return -1 - status;
     if ((request.is_store
              ? tilemm_model_shared(request.cc, &request.access, &cost)
              : tilemm_model_shared_load(request.cc, &request.access, &cost)) != TILEMM_SUCCESS ||
         tilemm_model_banks(request.cc, request.is_store, &request.access, uses, &count) !=
             TILEMM_SUCCESS)
         return command_error("the model refuses the access");
-    snprintf(title, sizeof title, "Shared memory, compute capability %d.%d: %s", request.cc / 10,
-             request.cc % 10, request.what);
-    picture.title = title;
+    snprintf(picture.title, sizeof picture.title, "Shared memory, compute capability %d.%d: %s",
+             request.cc / 10, request.cc % 10, request.what);
     picture.heading = "wavefront";
     picture.legend =
         "A cell is a bank in a wavefront, with its lane; + several lanes share a word; "

@@ -13,7 +13,6 @@ static const word_t verb_words[] = {
     {"gemm", BENCH_GEMM}, {"transpose", BENCH_TRANSPOSE}, {"reduce", BENCH_REDUCE}, {0}};
 static const word_t vs_words[] = {
     {"openblas", VS_OPENBLAS}, {"cublas", VS_CUBLAS}, {"none", VS_NONE}, {0}};
-static const word_t size_words[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {0}};
 const word_t trans_words[] = {{"nn", 0}, {"nt", 1}, {"tn", 2}, {"tt", 3}, {0}};
 
 static const char help[] =

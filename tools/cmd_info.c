@@ -64,14 +64,9 @@ static void print_features(void)
     FEATURE("avx512vnni")
 #undef FEATURE
     /* The operating system lends the tiles' registers only on request: the CPU's word alone. */
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-        if (d >> 24 & 1)
-            printf(" amx-tile");
-        if (d >> 22 & 1)
-            printf(" amx-bf16");
-        if (d >> 25 & 1)
-            printf(" amx-int8");
-    }
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        printf("%s%s%s", d >> 24 & 1 ? " amx-tile" : "", d >> 22 & 1 ? " amx-bf16" : "",
+               d >> 25 & 1 ? " amx-int8" : "");
     putchar('\n');
 }
 #elif defined(__aarch64__)

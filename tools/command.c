@@ -22,6 +22,7 @@ const word_t math_words[] = {{"fp32", TILEMM_MATH_FP32},
 const word_t nan_words[] = {
     {"propagate", TILEMM_NAN_PROPAGATE}, {"ignore", TILEMM_NAN_IGNORE}, {0}};
 const word_t axis_words[] = {{"rows", TILEMM_AXIS_ROWS}, {"cols", TILEMM_AXIS_COLS}, {0}};
+const word_t size_words[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {0}};
 const word_t layout_words[] = {{"row", TILEMM_ROW_MAJOR}, {"col", TILEMM_COL_MAJOR}, {0}};
 const word_t reduce_words[] = {
     {"sum", TILEMM_SUM},     {"asum", TILEMM_ASUM},   {"sumsq", TILEMM_SUMSQ},

@@ -49,6 +49,7 @@ extern const word_t math_words[];    /* fp32 strict tf32 */
 extern const word_t nan_words[];     /* propagate ignore */
 extern const word_t axis_words[];    /* rows cols */
 extern const word_t layout_words[];  /* row col */
+extern const word_t size_words[];    /* 1 2 4 8 16 */
 
 /* The reductions that the command names: tilemm_reduce_t, and these. The last four return
  * positions.
@@ -130,8 +131,7 @@ typedef struct {
 int command_options(int argc, char **argv, const char *help, command_option_t *options, int count,
                     int *first);
 
-/* The processor's name, or "". */
-void command_cpu_name(char *name, size_t size);
+void command_cpu_name(char *name, size_t size); /* the processor's name, or "" */
 
 /* Append to a text in an array of `size` bytes. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));

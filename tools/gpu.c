@@ -187,19 +187,6 @@ int gpu_describe(int ordinal, gpu_traits_t *traits)
     return error;
 }
 
-void *gpu_malloc(size_t bytes)
-{
-    device_address address = 0;
-    return driver.malloc(&address, bytes ? bytes : 1) == 0 ? (void *)(uintptr_t)address : NULL;
-}
-
-void *gpu_malloc_managed(size_t bytes)
-{
-    device_address address = 0;
-    const int error = driver.malloc_managed(&address, bytes, ATTACH_GLOBAL);
-    return error ? NULL : (void *)(uintptr_t)address;
-}
-
 int gpu_to_device(void *device, const void *host, size_t bytes)
 {
     int error = bytes ? driver.to_device(address_of(device), host, bytes) : 0;
@@ -221,15 +208,18 @@ void *gpu_capture_end(void *stream)
 }
 
 /* Functions that are the driver's, in the order of gpu.h. NULL may be freed or destroyed. */
-#define CREATE(name, parameters, call)                                                             \
+#define CREATE(name, type, parameters, call)                                                       \
     void *name parameters                                                                          \
     {                                                                                              \
-        void *made = NULL;                                                                         \
-        return call == 0 ? made : NULL;                                                            \
+        type made = 0;                                                                             \
+        return call == 0 ? (void *)(uintptr_t)made : NULL;                                         \
     }
-CREATE(gpu_malloc_host, (size_t bytes), driver.malloc_host(&made, bytes))
-CREATE(gpu_stream_create, (void), driver.stream_create(&made, STREAM_NON_BLOCKING))
-CREATE(gpu_event_create, (void), driver.event_create(&made, 0))
+CREATE(gpu_malloc, device_address, (size_t bytes), driver.malloc(&made, bytes ? bytes : 1))
+CREATE(gpu_malloc_managed, device_address, (size_t bytes),
+       driver.malloc_managed(&made, bytes, ATTACH_GLOBAL))
+CREATE(gpu_malloc_host, void *, (size_t bytes), driver.malloc_host(&made, bytes))
+CREATE(gpu_stream_create, void *, (void), driver.stream_create(&made, STREAM_NON_BLOCKING))
+CREATE(gpu_event_create, void *, (void), driver.event_create(&made, 0))
 #undef CREATE
 #define CALL(name, parameters, call)                                                               \
     int name parameters                                                                            \

@@ -71,8 +71,9 @@ static void print_picture(const picture_t *p, int color)
 enum { CELL_X = 25, CELL_Y = 19, LEFT = 88, TOP = 52, MARGIN = 12, LINE = 17 };
 enum { GAP = 7 }; /* above a row that starts a group */
 
-static void put_xml(FILE *file, const char *text, int length)
+static void put_text(FILE *file, int x, int y, const char *attributes, const char *text, int length)
 {
+    fprintf(file, "<text x=\"%d\" y=\"%d\"%s>", x, y, attributes);
     for (int i = 0; i < length && text[i]; i++)
         switch (text[i]) {
         case '<': fputs("&lt;", file); break;
@@ -80,12 +81,6 @@ static void put_xml(FILE *file, const char *text, int length)
         case '&': fputs("&amp;", file); break;
         default: putc(text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?', file);
         }
-}
-
-static void put_text(FILE *file, int x, int y, const char *attributes, const char *text, int length)
-{
-    fprintf(file, "<text x=\"%d\" y=\"%d\"%s>", x, y, attributes);
-    put_xml(file, text, length);
     fputs("</text>\n", file);
 }
 
@@ -174,23 +169,21 @@ static void write_svg(FILE *file, const picture_t *p)
     fputs("</svg>\n", file);
 }
 
-static int save_svg(const picture_t *picture, const char *name)
+int picture_show(const picture_t *picture, const access_request_t *request)
 {
     output_t output;
 
-    if (output_open(&output, name) != 0)
+    if (request->svg && strcmp(request->svg, "-") == 0) {
+        write_svg(stdout, picture);
+        return EXIT_OK;
+    }
+    if (!request->json)
+        print_picture(picture, wants_color(request->color));
+    if (!request->svg)
+        return EXIT_OK;
+    if (output_open(&output, request->svg) != 0)
         return EXIT_FAILED;
     write_svg(output.file, picture);
-    return output_close(
-        &output, fflush(output.file) != 0 || ferror(output.file) ? output_error(&output) : EXIT_OK);
-}
-
-int picture_show(const picture_t *picture, const access_request_t *request)
-{
-    if (request->svg && strcmp(request->svg, "-") == 0)
-        write_svg(stdout, picture);
-    else if (!request->json)
-        print_picture(picture, wants_color(request->color));
-    return request->svg && strcmp(request->svg, "-") != 0 ? save_svg(picture, request->svg)
-                                                          : EXIT_OK;
+    const int failed = fflush(output.file) != 0 || ferror(output.file);
+    return output_close(&output, failed ? output_error(&output) : EXIT_OK);
 }

@@ -204,17 +204,15 @@ static const reference_cublas_t *found_cublas;
 static void load_cublas(void)
 {
     static char name[64];
-    static const reference_cublas_t functions = {
-        .name = name,
-        .set_stream = cublas_set_stream,
-        .sgemm = cublas_sgemm,
-        .sgemm_strided_batched = cublas_sgemm_strided_batched,
-        .transpose = cublas_transpose,
-        .sasum = cublas_sasum,
-        .snrm2 = cublas_snrm2,
-        .sdot = cublas_sdot,
-        .isamax = cublas_isamax,
-    };
+    static const reference_cublas_t functions = {name,
+                                                 cublas_set_stream,
+                                                 cublas_sgemm,
+                                                 cublas_sgemm_strided_batched,
+                                                 cublas_transpose,
+                                                 cublas_sasum,
+                                                 cublas_snrm2,
+                                                 cublas_sdot,
+                                                 cublas_isamax};
     int version[3] = {0, 0, 0};
     void *library = open_cuda_library("libcublas");
 
