@@ -246,6 +246,8 @@ static int parse_at(const char *text, void *value)
 
 int access_parse(int argc, char **argv, const char *help, access_request_t *request)
 {
+    *request =
+        (access_request_t){.cc = 90, .color = -1, .elem_bytes = 4, .access.active = UINT32_MAX};
     static const word_t colors[] = {{"auto", -1}, {"never", 0}, {"always", 1}, {0}};
     options_t o = {.verb = argv[0], .vector = 1, .stride = -1, .at = {-1, -1}};
     const int coalescing = strcmp(o.verb, "coalescing") == 0;
@@ -274,8 +276,6 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
         {"no-l1", OPTION_FLAG, .value = &not_cached}, /* the last: of coalescing alone */
     };
 
-    *request =
-        (access_request_t){.cc = 90, .color = -1, .elem_bytes = 4, .access.active = UINT32_MAX};
     status = command_options(argc, argv, help, table, COUNT_OF(table) - !coalescing, &first);
     if (status)
         return status;

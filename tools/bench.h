@@ -16,7 +16,7 @@ typedef enum { BENCH_ALL = 0, BENCH_GEMM, BENCH_TRANSPOSE, BENCH_REDUCE } bench_
 enum { VS_DEFAULT = 0, VS_OPENBLAS, VS_CUBLAS, VS_NONE };
 
 typedef struct {
-    int dims; /* that were given: of one the others are copies */
+    int dims; /* given; where it is 1, dim[1] and dim[2] repeat dim[0] */
     int64_t dim[3];
 } bench_size_t;
 
@@ -246,11 +246,9 @@ int fit_int(const int64_t *values, int count);
 typedef struct {
     bench_size_t size;
     int math, layout, trans;
-    int64_t batch; /* by arrays of pointers: */
-    int by_pointers;
-    int elem_size, in_place;
-    int op;
-    int axis /* -1: a vector */, arg;
+    int64_t batch;
+    int by_pointers, elem_size, in_place;
+    int op, axis /* -1: a vector */, arg;
     int64_t segments; /* 0: none */
     double goal, copy_goal;
 } bench_row_t;

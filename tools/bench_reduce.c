@@ -233,7 +233,7 @@ static double largest_error(const bench_problem_t *p, int tag)
 
     for (int64_t i = 0; kind != TAG_UNCHECKED && i < checked; i++) {
         const int64_t v = spread(i, checked, p->results);
-        const exact_t exact = exact_result(p, (tag & TAG_OPERATION), v);
+        const exact_t exact = exact_result(p, tag & TAG_OPERATION, v);
         const void *at = p->buffers[POSITIONS].host;
         const int64_t position =
             kind == TAG_INT_FROM_1 ? ((const int *)at)[v] - 1 : ((const int64_t *)at)[v];

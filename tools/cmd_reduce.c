@@ -110,11 +110,10 @@ int command_reduce(int argc, char **argv)
     if ((output && output_check(output) != 0) || npy_open(&a, argv[first + 1]) != 0)
         return EXIT_FAILED;
     status = EXIT_FAILED;
-    if (npy_require_float32(&a, 1) != 0) {
-        /* said */
-    } else if (axis >= 0 && a.ndim != 2) {
+    const int is_taken = npy_require_float32(&a, 1) == 0;
+    if (is_taken && axis >= 0 && a.ndim != 2) {
         command_error("%s: has 1 dimension, must have 2 for --axis", a.path);
-    } else if ((ctx = command_context(&context)) != NULL) {
+    } else if (is_taken && (ctx = command_context(&context)) != NULL) {
         tilemm_set_nan_policy(ctx, (tilemm_nan_t)nan);
         status = reduce(ctx, op, axis, &a, output);
         tilemm_destroy(ctx);

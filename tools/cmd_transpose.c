@@ -16,21 +16,25 @@ static const char help[] =
     "  -o, --output B.npy         the result\n" CONTEXT_HELP
     "  -h, --help                 this help\n";
 
-static int transpose(tilemm_t ctx, const npy_t *a, const char *output)
+static int transpose(const context_options_t *options, const npy_t *a, const char *output)
 {
-    const int64_t rows = a->shape[0], cols = a->shape[1];
+    const int64_t rows = a->shape[0], cols = a->shape[1], shape[2] = {cols, rows};
     const size_t bytes = a->count * a->item_size;
-    void *b = malloc(bytes ? bytes : 1);
-    int status;
+    int status = EXIT_FAILED;
 
+    if (a->fortran_order) /* the transpose in C order is what the file holds */
+        return npy_write(output, a->descr, a->item_size, 2, shape, a->data);
+    void *b = malloc(bytes ? bytes : 1);
     if (!b)
         return command_error("no memory for a result of %lld x %lld (%zu bytes)", (long long)cols,
                              (long long)rows, bytes);
-    if (tilemm_transpose(ctx, rows, cols, a->item_size, a->data, tilemm__max(cols, 1), b,
-                         tilemm__max(rows, 1)) != TILEMM_SUCCESS)
-        status = command_error("%s", tilemm_last_error(ctx));
-    else
-        status = npy_write(output, a->descr, a->item_size, 2, (int64_t[]){cols, rows}, b);
+    tilemm_t ctx = command_context(options);
+    if (ctx && tilemm_transpose(ctx, rows, cols, a->item_size, a->data, tilemm__max(cols, 1), b,
+                                tilemm__max(rows, 1)) != TILEMM_SUCCESS)
+        command_error("%s", tilemm_last_error(ctx));
+    else if (ctx)
+        status = npy_write(output, a->descr, a->item_size, 2, shape, b);
+    tilemm_destroy(ctx);
     free(b);
     return status;
 }
@@ -44,7 +48,6 @@ int command_transpose(int argc, char **argv)
         CONTEXT_OPTIONS(context),
     };
     npy_t a;
-    tilemm_t ctx = NULL;
     int first, status = command_options(argc, argv, help, table, COUNT_OF(table), &first);
 
     if (status)
@@ -59,13 +62,8 @@ int command_transpose(int argc, char **argv)
     if (!a.item_size || a.item_size > 16 || (a.item_size & (a.item_size - 1)))
         command_error("%s: has elements of %zu bytes ('%s'), must be 1, 2, 4, 8 or 16 bytes",
                       a.path, a.item_size, a.descr);
-    else if (npy_require_dims(&a, 2) == 0 &&
-             a.fortran_order) /* the transpose in C order is what the file holds */
-        status =
-            npy_write(output, a.descr, a.item_size, 2, (int64_t[]){a.shape[1], a.shape[0]}, a.data);
-    else if (a.ndim == 2 && (ctx = command_context(&context)) != NULL)
-        status = transpose(ctx, &a, output);
-    tilemm_destroy(ctx);
+    else if (npy_require_dims(&a, 2) == 0)
+        status = transpose(&context, &a, output);
     npy_close(&a);
     return status;
 }
