@@ -18,8 +18,9 @@ enum { LANES = 32, MOST_EDGE = 1 << 20 };
 /* What the options say, before it becomes addresses. */
 typedef struct {
     const char *verb, *expr, *file;
-    int has_tile, has_stride, has_walk, has_at;
-    int64_t stride, row, col, i, base;
+    int64_t stride; /* -1: not given */
+    int64_t at[2];  /* row, column; -1: not given */
+    int64_t i, base;
     int vector;
 } options_t;
 
@@ -27,19 +28,13 @@ typedef struct {
 static int parse_pair(const char *text, char between, int64_t low, int64_t high, int64_t *first,
                       int64_t *second)
 {
-    char copy[64];
-    char *middle;
-    if (strlen(text) >= sizeof copy)
-        return -1;
-    strcpy(copy, text);
+    char copy[64], *middle;
+    snprintf(copy, sizeof copy, "%s", text);
     middle = strchr(copy, between);
-    if (!middle)
+    if (!middle || strlen(text) >= sizeof copy)
         return -1;
     *middle = '\0';
-    return parse_int64(copy, low, high, first) == 0 &&
-                   parse_int64(middle + 1, low, high, second) == 0
-               ? 0
-               : -1;
+    return parse_int64(copy, low, high, first) || parse_int64(middle + 1, low, high, second);
 }
 
 /* 90, or 9.0. */
@@ -47,11 +42,9 @@ static int parse_cc(const char *text, void *value)
 {
     int *cc = value;
     int64_t major, minor;
-    if (parse_int64(text, 10, 9999, &major) == 0) {
-        *cc = (int)major;
-        return 0;
-    }
-    if (parse_pair(text, '.', 0, 999, &major, &minor) != 0 || minor > 9 || major < 1)
+    if (parse_int64(text, 10, 9999, &minor) == 0)
+        major = 0;
+    else if (parse_pair(text, '.', 0, 999, &major, &minor) != 0 || minor > 9 || major < 1)
         return -1;
     *cc = (int)(major * 10 + minor);
     return 0;
@@ -75,35 +68,18 @@ static int parse_walk(const char *text, void *value)
 
 static int parse_mask(const char *text, void *value)
 {
-    uint32_t *mask = value;
     char *end;
-    if (strncmp(text, "0x", 2) == 0)
-        text += 2;
+    text += strncmp(text, "0x", 2) == 0 ? 2 : 0;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 16);
     if (!isxdigit((unsigned char)*text) || *end || errno || number > UINT32_MAX)
         return -1;
-    *mask = (uint32_t)number;
+    *(uint32_t *)value = (uint32_t)number;
     return 0;
 }
 
-/* ---- addresses ------------------------------------------------------------------------------ */
-
-/* One address of a file: 0x... or decimal, or a dot. */
-static int parse_address(const char *word, int *active, uint64_t *address)
-{
-    char *end;
-    *active = strcmp(word, ".") != 0;
-    if (!*active)
-        return 0;
-    if (!isdigit((unsigned char)*word))
-        return -1;
-    errno = 0;
-    *address = strtoull(word, &end, strncmp(word, "0x", 2) == 0 ? 16 : 10);
-    return errno || *end ? -1 : 0;
-}
-
-/* The words of a file, blanks and commas between them, the rest of a line after # left out. */
+/* The words of a file, blanks and commas between them, the rest of a line after # left out: each an
+ * address, 0x... or decimal, or a dot. */
 static int read_addresses(const char *name, FILE *file, tilemm_warp_access_t *access)
 {
     char line[4096];
@@ -115,17 +91,18 @@ static int read_addresses(const char *name, FILE *file, tilemm_warp_access_t *ac
         line[strcspn(line, "#")] = '\0';
         for (char *rest, *word = strtok_r(line, " \t\r\n,", &rest); word;
              word = strtok_r(NULL, " \t\r\n,", &rest)) {
-            int active;
-            uint64_t address = 0;
+            char *end;
             if (lanes == LANES)
                 return command_error("%s: line %d: more than %d addresses", name, number, LANES);
-            if (parse_address(word, &active, &address) != 0)
+            errno = 0;
+            access->addr[lanes] = strtoull(word, &end, strncmp(word, "0x", 2) == 0 ? 16 : 10);
+            if (strcmp(word, ".") == 0)
+                access->active &= ~(1u << lanes);
+            else if (!isdigit((unsigned char)*word) || errno || *end)
                 return command_error(
                     "%s: line %d: '%s' is not an address (a number from 0, or a dot)", name, number,
                     word);
-            if (!active)
-                access->active &= ~(1u << lanes);
-            access->addr[lanes++] = address;
+            lanes++;
         }
     }
     if (ferror(file))
@@ -157,10 +134,10 @@ static int take_element(const options_t *o, access_request_t *request, int lane)
     expr_variables_t v = {.lane = lane, .i = o->i};
     int64_t index;
     char message[160];
-    v.row = o->row + lane / request->walk.wide;
-    v.col = o->col + lane % request->walk.wide * o->vector;
+    v.row = o->at[0] + lane / request->walk.wide;
+    v.col = o->at[1] + lane % request->walk.wide * o->vector;
     if (lane >= request->walk.high * request->walk.wide ||
-        (o->has_tile && (v.row >= request->rows || v.col + o->vector > request->cols))) {
+        (request->rows && (v.row >= request->rows || v.col + o->vector > request->cols))) {
         request->access.active &= ~(1u << lane);
         return EXIT_OK;
     }
@@ -171,7 +148,7 @@ static int take_element(const options_t *o, access_request_t *request, int lane)
             return command_usage_error(o->verb, "--expr '%s', %s (lane %d)", o->expr, message,
                                        lane);
     } else {
-        index = o->has_stride ? lane * o->stride : v.row * request->cols + v.col;
+        index = o->stride >= 0 ? lane * o->stride : v.row * request->cols + v.col;
     }
     if (index < 0 || index > INT64_MAX / 64)
         return command_usage_error(o->verb, "lane %d accesses element %lld, must be 0 to 2^57",
@@ -180,29 +157,23 @@ static int take_element(const options_t *o, access_request_t *request, int lane)
     return EXIT_OK;
 }
 
-static const char *walk_name(const tilemm_tile_access_t *walk, char *text, size_t size)
-{
-    if (walk->high == 1 && walk->wide == LANES)
-        return "along a row";
-    if (walk->high == LANES)
-        return "down a column";
-    snprintf(text, size, "%d rows by %d columns", walk->high, walk->wide);
-    return text;
-}
-
 static void describe(const options_t *o, access_request_t *request)
 {
     char walk[64], where[64] = "", elements[64], *what = request->what;
     const size_t size = sizeof request->what;
-    const char *how = walk_name(&request->walk, walk, sizeof walk);
-    int used = snprintf(elements, sizeof elements, "%d-byte elements", request->elem_bytes);
+    const char *how = request->walk.wide == LANES   ? "along a row"
+                      : request->walk.high == LANES ? "down a column"
+                                                    : walk;
+    snprintf(walk, sizeof walk, "%d rows by %d columns", request->walk.high, request->walk.wide);
+    snprintf(elements, sizeof elements, "%d-byte elements", request->elem_bytes);
     if (o->vector > 1)
-        snprintf(elements + used, sizeof elements - (size_t)used, ", %d at once", o->vector);
-    if (o->row || o->col)
-        snprintf(where, sizeof where, " from (%lld, %lld)", (long long)o->row, (long long)o->col);
+        append(elements, sizeof elements, ", %d at once", o->vector);
+    if (o->at[0] || o->at[1])
+        snprintf(where, sizeof where, " from (%lld, %lld)", (long long)o->at[0],
+                 (long long)o->at[1]);
     if (o->expr)
         snprintf(what, size, "element %.100s, %s, %s%s", o->expr, elements, how, where);
-    else if (o->has_stride)
+    else if (o->stride >= 0)
         snprintf(what, size, "stride %lld, %s", (long long)o->stride, elements);
     else
         snprintf(what, size, "tile of %d x %d, %s, %s%s", request->rows, request->cols, elements,
@@ -211,7 +182,8 @@ static void describe(const options_t *o, access_request_t *request)
 
 static int make_access(options_t *o, access_request_t *request)
 {
-    const int inputs = (o->file != NULL) + o->has_stride + (o->expr || o->has_tile);
+    const int walks = o->expr || request->rows;
+    const int inputs = (o->file != NULL) + (o->stride >= 0) + walks;
     char message[160];
     int status = EXIT_OK;
     if (!inputs)
@@ -222,11 +194,15 @@ static int make_access(options_t *o, access_request_t *request)
         return command_usage_error(
             o->verb, "--vector %d of %d bytes; a lane takes 1, 2, 4, 8 or 16 bytes at once",
             o->vector, request->elem_bytes);
-    if ((o->has_walk || o->has_at) && !o->expr && !o->has_tile)
+    if ((request->walk.high || o->at[0] >= 0) && !walks)
         return command_usage_error(o->verb, "--access and --at need --tile or --expr");
-    if (o->has_tile && (o->row >= request->rows || o->col >= request->cols))
+    if (!request->walk.high)
+        request->walk = (tilemm_tile_access_t){1, LANES, 1};
+    if (o->at[0] < 0)
+        o->at[0] = o->at[1] = 0;
+    if (request->rows && (o->at[0] >= request->rows || o->at[1] >= request->cols))
         return command_usage_error(o->verb, "--at %lld,%lld is not in a tile of %d x %d",
-                                   (long long)o->row, (long long)o->col, request->rows,
+                                   (long long)o->at[0], (long long)o->at[1], request->rows,
                                    request->cols);
     request->walk.vector = o->vector;
     request->access.elem_bytes = request->elem_bytes * o->vector;
@@ -251,12 +227,15 @@ static int make_access(options_t *o, access_request_t *request)
     return EXIT_OK;
 }
 
-/* ---- options ----------------------------------------------------------------------------- */
-
 static int parse_tile(const char *text, void *value)
 {
-    int64_t *size = value;
-    return parse_pair(text, 'x', 1, MOST_EDGE, &size[0], &size[1]);
+    access_request_t *request = value;
+    int64_t rows, cols;
+    if (parse_pair(text, 'x', 1, MOST_EDGE, &rows, &cols) != 0)
+        return -1;
+    request->rows = (int)rows;
+    request->cols = (int)cols;
+    return 0;
 }
 
 static int parse_at(const char *text, void *value)
@@ -265,27 +244,26 @@ static int parse_at(const char *text, void *value)
     return parse_pair(text, ',', 0, MOST_EDGE, &at[0], &at[1]);
 }
 
-int access_parse(int argc, char **argv, const char *help, access_request_t *request, int *done)
+int access_parse(int argc, char **argv, const char *help, access_request_t *request)
 {
+    *request =
+        (access_request_t){.cc = 90, .color = -1, .elem_bytes = 4, .access.active = UINT32_MAX};
     static const word_t colors[] = {{"auto", -1}, {"never", 0}, {"always", 1}, {0}};
-    static const word_t sizes[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {0}};
-    enum { TILE, STRIDE, ACCESS, AT };
-    options_t o = {.verb = argv[0], .vector = 1};
+    options_t o = {.verb = argv[0], .vector = 1, .stride = -1, .at = {-1, -1}};
     const int coalescing = strcmp(o.verb, "coalescing") == 0;
-    int64_t tile[2], at[2] = {0, 0};
     int first, status, not_cached = 0;
     command_option_t table[] = {
-        [TILE] = {"tile", OPTION_PARSED, tile, .parse = parse_tile,
-                  .takes = "rows x columns of 1 to 1048576, as 32x33"},
-        [STRIDE] = {"stride", OPTION_INT64, &o.stride, .high = INT_MAX, .takes = "a number from 0"},
-        [ACCESS] = {"access", OPTION_PARSED, &request->walk, .parse = parse_walk,
-                    .takes = "row, column or HxW of at most 32 lanes"},
-        [AT] = {"at", OPTION_PARSED, at, .parse = parse_at,
-                .takes = "a row and a column from 0, as 0,5"},
+        {"tile", OPTION_PARSED, request, .parse = parse_tile,
+         .takes = "rows x columns of 1 to 1048576, as 32x33"},
+        {"stride", OPTION_INT64, &o.stride, .high = INT_MAX, .takes = "a number from 0"},
+        {"access", OPTION_PARSED, &request->walk, .parse = parse_walk,
+         .takes = "row, column or HxW of at most 32 lanes"},
+        {"at", OPTION_PARSED, o.at, .parse = parse_at,
+         .takes = "a row and a column from 0, as 0,5"},
         {"expr", OPTION_TEXT, &o.expr, .low = 1, .takes = "an expression"},
         {"i", OPTION_INT64, &o.i, .low = INT_MIN, .high = INT_MAX, .takes = "a number"},
-        {"elem", OPTION_WORD, &request->elem_bytes, .words = sizes},
-        {"vector", OPTION_WORD, &o.vector, .words = sizes},
+        {"elem", OPTION_WORD, &request->elem_bytes, .words = size_words},
+        {"vector", OPTION_WORD, &o.vector, .words = size_words},
         {"base", OPTION_INT64, &o.base, .high = INT64_MAX, .takes = "a number from 0"},
         {"active", OPTION_PARSED, &request->access.active, .parse = parse_mask,
          .takes = "a hexadecimal number of at most 32 bits"},
@@ -298,34 +276,16 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
         {"no-l1", OPTION_FLAG, .value = &not_cached}, /* the last: of coalescing alone */
     };
 
-    memset(request, 0, sizeof *request);
-    request->cc = 90;
-    request->color = -1;
-    request->elem_bytes = 4;
-    request->access.active = UINT32_MAX;
-    request->walk.high = 1;
-    request->walk.wide = LANES;
-    status = command_options(argc, argv, help, table,
-                             (int)(sizeof table / sizeof table[0]) - !coalescing, &first);
-    *done = status != 0;
+    status = command_options(argc, argv, help, table, COUNT_OF(table) - !coalescing, &first);
     if (status)
-        return -1 - status;
+        return status;
     if (argc - first > 1)
-        return command_usage_error(o.verb, "takes one file of addresses at most");
+        return -1 - command_usage_error(o.verb, "takes one file of addresses at most");
     if (argc > first)
         o.file = argv[first];
     request->cached_in_l1 = !not_cached;
-    o.has_tile = table[TILE].given;
-    o.has_stride = table[STRIDE].given;
-    o.has_walk = table[ACCESS].given;
-    o.has_at = table[AT].given;
-    if (o.has_tile) {
-        request->rows = (int)tile[0];
-        request->cols = (int)tile[1];
-    }
-    o.row = at[0];
-    o.col = at[1];
-    return make_access(&o, request);
+    status = make_access(&o, request);
+    return status ? -1 - status : 0;
 }
 
 void access_print_json(const access_request_t *request)

@@ -10,8 +10,6 @@
 
 #include "tilemm.h"
 
-/* ---- the access ------------------------------------------------------------------------------ */
-
 typedef struct {
     int cc;
     int is_store, cached_in_l1; /* coalescing */
@@ -24,9 +22,8 @@ typedef struct {
     tilemm_tile_access_t walk;
 } access_request_t;
 
-/* Takes the command line: EXIT_OK with the request, or with *done if help was all that was wanted;
- * else the status to exit with, a message printed. */
-int access_parse(int argc, char **argv, const char *help, access_request_t *request, int *done);
+/* Takes the command line. Returns 0, or -1 - the status to exit with. */
+int access_parse(int argc, char **argv, const char *help, access_request_t *request);
 
 /* The lines of help for the options that access_parse() takes. */
 #define ACCESS_HELP                                                                                \
@@ -59,8 +56,6 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
     "      --json                 the figures as JSON in place of the picture\n"                   \
     "  -h, --help                 this help\n"
 
-/* ---- the picture ----------------------------------------------------------------------------- */
-
 typedef enum { CELL_EMPTY, CELL_MOVED, CELL_USED, CELL_SHARED, CELL_CONFLICT } cell_kind_t;
 
 typedef struct {
@@ -77,10 +72,11 @@ typedef struct {
 enum { PICTURE_MOST_ROWS = 129 };
 
 typedef struct {
-    const char *title, *heading; /* heading: what the columns are */
-    const char *legend;          /* what the kinds mean, in words */
-    char summary[512];           /* the figures in words; lines end with \n, but the last */
-    int columns, step;           /* every step-th column has its number above it */
+    char title[512];
+    const char *heading; /* what the columns are */
+    const char *legend;  /* what the kinds mean, in words */
+    char summary[512];   /* the figures in words; lines end with \n, but the last */
+    int columns, step;   /* every step-th column has its number above it */
     int count;
     picture_row_t rows[PICTURE_MOST_ROWS];
 } picture_t;

@@ -18,42 +18,46 @@ enum { FIELDS = 15 };
 
 static void fields_of(const report_t *report, const record_t *r, field_t *fields)
 {
-    const field_t all[FIELDS] = {
-        {"verb", r->of.verb, 0, 0},
-        {"device", report->tables[r->table].device, 0, 0},
-        {"table", report->tables[r->table].title, 0, 0},
-        {"size", r->of.size, 0, 0},
-        {"version", r->name, 0, 0},
-        {"kernel", r->got.kernel, 0, 0},
-        {"repetitions", NULL, r->got.reps, 9},
-        {"median_s", NULL, r->got.median, 9},
-        {"q1_s", NULL, r->got.q1, 9},
-        {"q3_s", NULL, r->got.q3, 9},
-        {"rate", NULL, r->rate, 9},
-        {"unit", r->of.unit, 0, 0},
-        {"ratio", NULL, r->ratio, 6},
-        {"error", NULL, r->got.error, 9},
-        {"error_kind", r->of.error_kind, 0, 0},
-    };
+    const table_t *table = &report->tables[r->table];
+    const contender_t *got = &r->got;
 
-    memcpy(fields, all, sizeof all);
+    memcpy(fields,
+           (const field_t[FIELDS]){{"verb", r->of.verb, 0, 0},
+                                   {"device", table->device, 0, 0},
+                                   {"table", table->title, 0, 0},
+                                   {"size", r->of.size, 0, 0},
+                                   {"version", got->name, 0, 0},
+                                   {"kernel", got->kernel, 0, 0},
+                                   {"repetitions", NULL, got->reps, 9},
+                                   {"median_s", NULL, got->median, 9},
+                                   {"q1_s", NULL, got->q1, 9},
+                                   {"q3_s", NULL, got->q3, 9},
+                                   {"rate", NULL, r->rate, 9},
+                                   {"unit", r->of.unit, 0, 0},
+                                   {"ratio", NULL, r->ratio, 6},
+                                   {"error", NULL, got->error, 9},
+                                   {"error_kind", r->of.error_kind, 0, 0}},
+           FIELDS * sizeof *fields);
+}
+
+void report_write_quoted(FILE *file, const char *text, char quote)
+{
+    putc(quote, file);
+    for (; *text; text++) {
+        if (*text == quote)
+            putc(quote, file);
+        putc(*text, file);
+    }
+    putc(quote, file);
 }
 
 /* In quotes where the column always has them (device, table, version), or the text needs them. */
-static void write_csv_text(FILE *file, const field_t *field, int column)
+static void write_csv_text(FILE *file, const char *text, int column)
 {
-    const int quoted =
-        column == 1 || column == 2 || column == 4 || strpbrk(field->text, ",\"") != NULL;
-
-    if (quoted)
-        putc('"', file);
-    for (const char *c = field->text; *c; c++) {
-        if (*c == '"')
-            putc('"', file);
-        putc(*c, file);
-    }
-    if (quoted)
-        putc('"', file);
+    if (column == 1 || column == 2 || column == 4 || strpbrk(text, ",\""))
+        report_write_quoted(file, text, '"');
+    else
+        fputs(text, file);
 }
 
 void report_write_csv(const report_t *report)
@@ -70,7 +74,7 @@ void report_write_csv(const report_t *report)
             fields[FIELDS - 1].text = "";
         for (int f = 0; f < FIELDS; f++) {
             if (fields[f].text)
-                write_csv_text(file, &fields[f], f);
+                write_csv_text(file, fields[f].text, f);
             else if (!isnan(fields[f].number))
                 fprintf(file, "%.*g", fields[f].digits, fields[f].number);
             putc(f + 1 < FIELDS ? ',' : '\n', file);

@@ -16,18 +16,22 @@
 #include "bench.h"
 #include "gpu.h"
 
-static void buffer_close(buffer_t *buffer);
+static buffer_t kept[MAX_BUFFERS]; /* the last problem's operands */
 
-/* ---- context and peers -------------------------------------------------------------------- */
+static void buffer_close(buffer_t *buffer)
+{
+    free(buffer->host);
+    gpu_free(buffer->device);
+    buffer->host = buffer->device = NULL;
+}
 
 /* The number of threads that the library uses by default: the peer gets the same number. */
 static int default_threads(void)
 {
     static const char *const variables[] = {"TILEMM_NUM_THREADS", "OMP_NUM_THREADS"};
-    long cpus;
     cpu_set_t set;
 
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+    for (int i = 0; i < COUNT_OF(variables); i++) {
         const char *value = getenv(variables[i]);
         long number = value ? strtol(value, NULL, 10) : 0;
         if (number > 0 && number <= 65536)
@@ -35,7 +39,7 @@ static int default_threads(void)
     }
     if (sched_getaffinity(0, sizeof set, &set) == 0)
         return CPU_COUNT(&set);
-    cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
     return cpus > 0 && cpus < INT_MAX ? (int)cpus : 1;
 }
 
@@ -83,17 +87,12 @@ static int find_peers(machine_t *machine, int vs)
 int machine_open(machine_t *machine, const bench_options_t *options)
 {
     tilemm_backend_t backend;
-    int status;
+    int status = EXIT_OK;
 
-    memset(machine, 0, sizeof *machine);
+    *machine = (machine_t){0};
     machine->ctx = command_context(&options->context);
     if (!machine->ctx)
         return EXIT_FAILED;
-    machine->kept = calloc(MAX_BUFFERS, sizeof *machine->kept);
-    if (!machine->kept) {
-        machine_close(machine);
-        return command_error("no memory for the operands");
-    }
     tilemm_get_backend(machine->ctx, &backend);
     machine->on_gpu = backend == TILEMM_BACKEND_CUDA;
     machine->threads = options->context.threads ? options->context.threads : default_threads();
@@ -103,7 +102,8 @@ int machine_open(machine_t *machine, const bench_options_t *options)
     if (options->math >= 0)
         tilemm_set_math(machine->ctx, (tilemm_math_t)options->math);
     tilemm_set_nan_policy(machine->ctx, (tilemm_nan_t)options->nan);
-    status = machine->on_gpu ? open_gpu(machine, options->context.device) : EXIT_OK;
+    if (machine->on_gpu)
+        status = open_gpu(machine, options->context.device);
     if (status == EXIT_OK)
         status = find_peers(machine, options->vs);
     if (status != EXIT_OK)
@@ -116,100 +116,89 @@ void machine_close(machine_t *machine)
     tilemm_destroy(machine->ctx);
     if (machine->cublas)
         machine->cublas->set_stream(NULL);
-    for (int i = 0; machine->kept && i < MAX_BUFFERS; i++)
-        buffer_close(&machine->kept[i]);
-    free(machine->kept);
+    for (int i = 0; i < MAX_BUFFERS; i++)
+        buffer_close(&kept[i]);
     gpu_event_destroy(machine->start);
     gpu_event_destroy(machine->end);
     gpu_stream_destroy(machine->stream);
-    memset(machine, 0, sizeof *machine);
+    *machine = (machine_t){0};
 }
 
 int check_ours(const machine_t *machine, tilemm_status_t status)
 {
-    if (status == TILEMM_SUCCESS)
-        return 0;
-    command_error("%s: %s", tilemm_status_string(status), tilemm_last_error(machine->ctx));
-    return -1;
+    return status == TILEMM_SUCCESS ? 0
+                                    : -command_error("%s: %s", tilemm_status_string(status),
+                                                     tilemm_last_error(machine->ctx));
 }
 
 int check_peer(const char *name, int status)
 {
-    if (status == 0)
-        return 0;
-    command_error("%s failed with status %d", name, status);
-    return -1;
+    return status == 0 ? 0 : -command_error("%s failed with status %d", name, status);
 }
 
-/* ---- memory --------------------------------------------------------------------------------- */
-
-/* The number behind `key` in a file of lines, or the file's only number where key is "". */
-static int read_number(const char *path, const char *key, uint64_t *number)
+/* The number behind `key` in a file of lines, or the file's only number where key is "". Without
+ * one: UINT64_MAX. */
+static uint64_t read_number(const char *path, const char *key)
 {
     char line[256];
     unsigned long long value;
-    int found = 0;
+    uint64_t number = UINT64_MAX;
     FILE *file = fopen(path, "r");
 
-    if (!file)
-        return 0;
-    while (!found && fgets(line, sizeof line, file))
+    while (file && number == UINT64_MAX && fgets(line, sizeof line, file))
         if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), "%llu", &value) == 1)
-            found = 1;
-    fclose(file);
-    if (found)
-        *number = value;
-    return found;
+            number = value;
+    if (file)
+        fclose(file);
+    return number;
 }
 
 /* Memory that is free on the host: of the machine, and of the control group where there is one. */
 static uint64_t free_host_memory(void)
 {
-    static const struct {
-        const char *limit, *usage, *stat, *reclaimable;
-    } groups[] = {
+    static const char *const groups[][4] = {
+        /* limit, usage, statistics and what can be reclaimed: version 2, version 1 */
         {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat",
          "inactive_file "},
         {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
          "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat",
          "total_inactive_file "},
     };
-    uint64_t room = UINT64_MAX, number, limit, usage, reclaimable;
+    uint64_t room = read_number("/proc/meminfo", "MemAvailable:");
 
-    if (read_number("/proc/meminfo", "MemAvailable:", &number))
-        room = number * 1024;
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        if (read_number(groups[i].limit, "", &limit) && read_number(groups[i].usage, "", &usage)) {
-            if (read_number(groups[i].stat, groups[i].reclaimable, &reclaimable))
-                usage -= reclaimable < usage ? reclaimable : usage;
-            number = usage < limit ? limit - usage : 0;
-            if (number < room)
-                room = number;
-        }
+    if (room != UINT64_MAX)
+        room *= 1024;
+    for (int i = 0; i < COUNT_OF(groups); i++) {
+        const uint64_t limit = read_number(groups[i][0], "");
+        const uint64_t usage = read_number(groups[i][1], "");
+        const uint64_t reclaimable = read_number(groups[i][2], groups[i][3]);
+        const uint64_t used =
+            reclaimable == UINT64_MAX ? usage : usage - (reclaimable < usage ? reclaimable : usage);
+        if (limit != UINT64_MAX && usage != UINT64_MAX && (used > limit || limit - used < room))
+            room = used > limit ? 0 : limit - used;
+    }
     return room;
 }
 
 static int has_room(const machine_t *machine, const buffer_t *buffers, int count)
 {
     const double gib = 1024.0 * 1024.0 * 1024.0;
-    uint64_t needed = 0, room = free_host_memory();
+    double needed = 0, room = (double)free_host_memory();
     size_t device_free, device_total;
-    const char *where = NULL;
+    const char *where = "";
 
-    for (int i = 0; i < count && needed != UINT64_MAX; i++)
-        if (__builtin_add_overflow(needed, buffers[i].bytes, &needed))
-            needed = UINT64_MAX;
-    if (needed > room) {
-        where = "";
-    } else if (machine->on_gpu && gpu_memory(&device_free, &device_total) == 0 &&
-               needed > device_free) {
+    for (int i = 0; i < count; i++)
+        needed += (double)buffers[i].bytes;
+    if (needed <= room) {
+        if (!machine->on_gpu || gpu_memory(&device_free, &device_total) != 0 ||
+            needed <= (double)device_free)
+            return 1;
         where = "device ";
-        room = device_free;
+        room = (double)device_free;
     }
-    if (where)
-        command_error("this needs %.1f GiB of %smemory, %.1f GiB are free", (double)needed / gib,
-                      where, (double)room / gib);
-    return !where;
+    command_error("this needs %.1f GiB of %smemory, %.1f GiB are free", needed / gib, where,
+                  room / gib);
+    return 0;
 }
 
 int buffer_open(const machine_t *machine, buffer_t *buffer)
@@ -226,41 +215,33 @@ int buffer_open(const machine_t *machine, buffer_t *buffer)
     return -1;
 }
 
-static void buffer_close(buffer_t *buffer)
-{
-    free(buffer->host);
-    if (buffer->device)
-        gpu_free(buffer->device);
-    buffer->host = buffer->device = NULL;
-}
-
 /* Whether all operands among the buffers, at least one, are what the last problem left. */
-static int can_reuse(const buffer_t *kept, const buffer_t *buffers, int count)
+static int can_reuse(const buffer_t *buffers, int count)
 {
     int operands = 0;
 
     for (int i = 0; i < count; i++) {
-        if (!buffers[i].seed)
-            continue;
-        if (!kept[i].host || kept[i].bytes != buffers[i].bytes || kept[i].seed != buffers[i].seed)
+        if (buffers[i].seed &&
+            (!kept[i].host || kept[i].bytes != buffers[i].bytes || kept[i].seed != buffers[i].seed))
             return 0;
-        operands++;
+        operands += buffers[i].seed != 0;
     }
     return operands > 0;
 }
 
 int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
 {
-    const int reuse = can_reuse(machine->kept, buffers, count);
+    const int reuse = can_reuse(buffers, count);
 
     for (int i = 0; !reuse && i < MAX_BUFFERS; i++)
-        buffer_close(&machine->kept[i]);
+        buffer_close(&kept[i]);
     if (!reuse && !has_room(machine, buffers, count))
         return -1;
     for (int i = 0; i < count; i++) {
         if (reuse && buffers[i].seed) {
-            buffers[i] = machine->kept[i];
-            machine->kept[i].host = machine->kept[i].device = NULL;
+            buffers[i].host = kept[i].host;
+            buffers[i].device = kept[i].device;
+            kept[i].host = kept[i].device = NULL;
         } else if (buffer_open(machine, &buffers[i]) != 0) {
             return -1;
         } else if (buffers[i].seed) {
@@ -272,21 +253,16 @@ int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
     return 0;
 }
 
-void buffers_close(const machine_t *machine, buffer_t *buffers, int count)
+void buffers_close(buffer_t *buffers)
 {
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < MAX_BUFFERS; i++) {
         if (buffers[i].seed && buffers[i].host) {
-            buffer_close(&machine->kept[i]);
-            machine->kept[i] = buffers[i];
+            buffer_close(&kept[i]);
+            kept[i] = buffers[i];
             buffers[i].host = buffers[i].device = NULL;
         }
         buffer_close(&buffers[i]);
     }
-}
-
-void *buffer_use(const machine_t *machine, const buffer_t *buffer)
-{
-    return machine->on_gpu ? buffer->device : buffer->host;
 }
 
 int buffer_send(const machine_t *machine, const buffer_t *buffer)
@@ -325,24 +301,28 @@ int multiply_sizes(int64_t a, int64_t b, int64_t *result)
     return __builtin_mul_overflow(a, b, result) || *result > PTRDIFF_MAX / 16 ? -1 : 0;
 }
 
-int64_t batch_span(int64_t lines, int64_t length, int64_t ld, int64_t stride, int64_t batch,
-                   int64_t *first)
+int buffer_shape(buffer_t *buffer, int64_t lines, int64_t length, int64_t ld, int64_t stride,
+                 int64_t batch, size_t elem_size)
 {
-    int64_t span, distance = 0;
+    int64_t span = 0, distance = 0;
 
-    *first = 0;
-    if (lines <= 0 || length <= 0 || batch <= 0)
-        return 0;
-    if (multiply_sizes(lines - 1, ld, &span) != 0 || __builtin_add_overflow(span, length, &span))
+    ld = ld == NOT_GIVEN ? tilemm__max(length, 1) : ld;
+    if (stride == NOT_GIVEN && multiply_sizes(lines, ld, &stride) != 0)
         return -1;
-    if (stride == INT64_MIN || multiply_sizes(batch - 1, stride < 0 ? -stride : stride, &distance))
+    if (lines > 0 && length > 0 && batch > 0 &&
+        (multiply_sizes(lines - 1, ld, &span) != 0 || __builtin_add_overflow(span, length, &span) ||
+         multiply_sizes(batch - 1, stride < 0 ? -stride : stride, &distance) != 0 ||
+         __builtin_add_overflow(span, distance, &span) || span > PTRDIFF_MAX / 16))
         return -1;
-    if (stride < 0)
-        *first = distance;
-    return __builtin_add_overflow(span, distance, &span) || span > PTRDIFF_MAX / 16 ? -1 : span;
+    *buffer = (buffer_t){.bytes = (size_t)span * elem_size,
+                         .elem_size = elem_size,
+                         .lines = lines,
+                         .length = length,
+                         .ld = ld,
+                         .stride = stride,
+                         .first = stride < 0 ? distance : 0};
+    return 0;
 }
-
-/* ---- data ------------------------------------------------------------------------------------ */
 
 static uint64_t next_random(uint64_t *state)
 {
@@ -359,10 +339,9 @@ void fill_normal(float *x, size_t count, uint64_t seed)
 {
     enum { TABLE = 65536 };
     static float table[TABLE];
-    uint64_t state;
+    uint64_t state = 1;
 
     if (table[0] == 0) {
-        state = 1;
         for (int i = 0; i < TABLE; i += 2) {
             double u = ((double)(next_random(&state) >> 11) + 0.5) / 9007199254740992.0;
             double angle =

@@ -38,13 +38,6 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Idle threads of OpenMP, and of OpenBLAS as tools/reference.c sets it, stop spinning sooner. */
-static void let_threads_sleep(void)
-{
-    const struct timespec pause = {.tv_nsec = 3000000};
-    nanosleep(&pause, NULL);
-}
-
 static int repeat(const machine_t *machine, const contender_t *contender, void *problem,
                   const plan_t *plan, int64_t times)
 {
@@ -60,16 +53,16 @@ static double sample(const machine_t *machine, const contender_t *contender, voi
                      const plan_t *plan)
 {
     const double runs = (double)plan->times * (double)plan->runs_in_graph;
-    double begin;
     float milliseconds;
 
     if (contender->restore && contender->restore(machine, problem) != 0)
         return -1;
     if (!machine->on_gpu) {
-        let_threads_sleep();
+        /* Idle threads of OpenMP, and of OpenBLAS as reference.c sets it, stop spinning sooner. */
+        nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
         if (repeat(machine, contender, problem, plan, plan->warm_up) != 0)
             return -1;
-        begin = now();
+        const double begin = now();
         if (repeat(machine, contender, problem, plan, plan->times) != 0)
             return -1;
         return (now() - begin) / runs;
@@ -89,23 +82,16 @@ static void *capture(const machine_t *machine, const contender_t *contender, voi
                      int64_t runs)
 {
     int failed = 0;
-    void *graph;
 
     if (gpu_capture_begin(machine->stream) != 0)
         return NULL;
     for (int64_t i = 0; !failed && i < runs; i++)
         failed = contender->run(machine, problem) != 0;
-    graph = gpu_capture_end(machine->stream);
-    if (failed && graph) {
-        gpu_graph_destroy(graph);
-        graph = NULL;
-    }
-    return graph;
-}
-
-static int64_t clamp(double value, int64_t low, int64_t high)
-{
-    return !(value > (double)low) ? low : value >= (double)high ? high : (int64_t)value;
+    void *graph = gpu_capture_end(machine->stream);
+    if (!failed)
+        return graph;
+    gpu_graph_destroy(graph);
+    return NULL;
 }
 
 /* Decide on runs for a sample. Returns seconds a sample, or -1. */
@@ -113,13 +99,11 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
                         plan_t *plan)
 {
     const double wanted = machine->on_gpu ? gpu_sample_seconds : cpu_sample_seconds;
-    double seconds = HUGE_VAL, once;
+    double seconds = HUGE_VAL;
 
-    plan->graph = NULL;
-    plan->runs_in_graph = plan->times = 1;
-    plan->warm_up = 0;
+    *plan = (plan_t){.runs_in_graph = 1, .times = 1};
     for (int i = 0; i < 3 && (i == 0 || seconds * i < 1); i++) {
-        once = sample(machine, contender, problem, plan);
+        const double once = sample(machine, contender, problem, plan);
         if (once < 0)
             return -1;
         seconds = fmin(seconds, once);
@@ -127,16 +111,16 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
     if (contender->restore)
         return seconds;
     if (machine->on_gpu && seconds < graph_below_seconds) {
-        plan->runs_in_graph = clamp(graph_seconds / seconds, 1, MAX_GRAPH_RUNS);
+        plan->runs_in_graph = tilemm__clamp(graph_seconds / seconds, 1, MAX_GRAPH_RUNS);
         plan->graph = capture(machine, contender, problem, plan->runs_in_graph);
         if (!plan->graph)
             plan->runs_in_graph = 1;
     }
-    once = sample(machine, contender, problem, plan) * (double)plan->runs_in_graph;
+    const double once = sample(machine, contender, problem, plan) * (double)plan->runs_in_graph;
     if (once < 0)
         return -1;
-    plan->times = clamp(ceil(wanted / once), 1, MAX_RUNS);
-    plan->warm_up = clamp(warm_up_seconds / once, 0, plan->times);
+    plan->times = tilemm__clamp(ceil(wanted / once), 1, MAX_RUNS);
+    plan->warm_up = tilemm__clamp(warm_up_seconds / once, 0, plan->times);
     return once * (double)plan->times;
 }
 
@@ -153,18 +137,6 @@ static double quantile(const double *sorted, int count, double fraction)
     const int low = (int)at, high = low + 1 < count ? low + 1 : low;
 
     return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
-}
-
-/* Work until an idle GPU has raised its clocks. */
-static int raise_clocks(const machine_t *machine, const contender_t *contender, void *problem,
-                        const plan_t *plan)
-{
-    const double end = now() + gpu_warm_up_seconds;
-
-    while (now() < end)
-        if (sample(machine, contender, problem, plan) < 0)
-            return -1;
-    return 0;
 }
 
 static int take_samples(const machine_t *machine, contender_t *contenders, int count, void *problem,
@@ -190,29 +162,30 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
             int64_t reps)
 {
     plan_t plans[MAX_CONTENDERS] = {{0}};
-    double longest = 0, seconds;
+    double longest = 0;
     int result = 0;
 
     for (int i = 0; !result && i < count; i++) {
-        seconds = make_plan(machine, &contenders[i], problem, &plans[i]);
+        const double seconds = make_plan(machine, &contenders[i], problem, &plans[i]);
         longest = fmax(longest, seconds);
         result = seconds < 0 ? -1 : 0;
     }
     if (!reps)
-        reps = clamp(seconds_each / longest, longest > 0.5 ? MIN_REPS_LONG : MIN_REPS, MAX_REPS);
+        reps = tilemm__clamp(seconds_each / longest, longest > 0.5 ? MIN_REPS_LONG : MIN_REPS,
+                             MAX_REPS);
     for (int i = 0; !result && i < count; i++) {
         plans[i].samples = calloc((size_t)reps, sizeof(double));
         if (!plans[i].samples)
             result = -1 - command_error("no memory for %lld samples", (long long)reps);
     }
-    if (!result && machine->on_gpu)
-        result = raise_clocks(machine, &contenders[0], problem, &plans[0]);
+    if (machine->on_gpu) /* work until an idle GPU has raised its clocks */
+        for (const double end = now() + gpu_warm_up_seconds; !result && now() < end;)
+            result = sample(machine, &contenders[0], problem, &plans[0]) < 0 ? -1 : 0;
     if (!result)
         result = take_samples(machine, contenders, count, problem, plans, (int)reps);
     for (int i = 0; i < count; i++) {
         free(plans[i].samples);
-        if (plans[i].graph)
-            gpu_graph_destroy(plans[i].graph);
+        gpu_graph_destroy(plans[i].graph);
     }
     return result;
 }

@@ -38,22 +38,8 @@ void report_note(report_t *report, const char *text)
     if (!report->table_stream)
         return;
     clear_progress(report);
-    fprintf(report->table_stream, "%s%s\n", report->markdown ? "\n" : "", text);
+    fprintf(report->table_stream, "%s%s\n", report->options->markdown ? "\n" : "", text);
     fflush(report->table_stream);
-}
-
-/* print_record's columns line up with these heads. */
-static void print_heads(report_t *report, const char *unit)
-{
-    if (report->markdown) {
-        fprintf(report->table_stream,
-                "\n| work | tilemm | %s | error | peer | time | %s | error | ratio | goal | kernel "
-                "|\n|---|---:|---:|---:|---|---:|---:|---:|---:|---|---|\n",
-                unit, unit);
-        return;
-    }
-    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s  %s\n", report->size_width,
-            "size", "version", "median", "spread", unit, "ratio", "error", "kernel");
 }
 
 /* "AMD EPYC 9575F, 2 threads, libtilemm 0.1.0, OpenBLAS 0.3.21 (Haswell), 2026-11-22" */
@@ -79,34 +65,30 @@ static void make_head(const machine_t *machine, char *head, size_t size)
     append(head, size, ", libtilemm %s", tilemm_version());
     if (arch && *arch)
         append(head, size, " with TILEMM_ARCH=%s", arch);
-    for (size_t i = 0; i < sizeof peers / sizeof peers[0]; i++)
+    for (int i = 0; i < COUNT_OF(peers); i++)
         if (peers[i])
             append(head, size, ", %s", peers[i]);
     append(head, size, ", %s", date);
 }
 
-void report_table(report_t *report, const machine_t *machine, const char *format, ...)
+void report_table(report_t *report, const machine_t *machine, const char *title)
 {
-    va_list arguments;
-    table_t *tables, *table;
+    table_t *tables = realloc(report->tables, (size_t)(report->table_count + 1) * sizeof *tables);
 
-    tables = realloc(report->tables, (size_t)(report->table_count + 1) * sizeof *tables);
     if (!tables) {
         report->failed = command_error("no memory for the report");
         return;
     }
     report->tables = tables;
-    table = &tables[report->table_count++];
+    table_t *table = &tables[report->table_count++];
     snprintf(table->device, sizeof table->device, "%s", machine->device);
-    va_start(arguments, format);
-    vsnprintf(table->title, sizeof table->title, format, arguments);
-    va_end(arguments);
+    snprintf(table->title, sizeof table->title, "%s", title);
     if (!report->table_stream)
         return;
     clear_progress(report);
     if (report->table_count > 1)
         fputc('\n', report->table_stream);
-    if (report->markdown) {
+    if (report->options->markdown) {
         make_head(machine, table->head, sizeof table->head);
         fprintf(report->table_stream, "### %s\n\n%s\n", table->title, table->head);
     } else {
@@ -135,6 +117,7 @@ typedef struct {
 static figures_t format_figures(const record_t *record)
 {
     const contender_t *got = &record->got;
+    const double error = got->error;
     figures_t f = {"", "", "", "", ""};
 
     format_seconds(got->median, f.median, sizeof f.median);
@@ -143,102 +126,108 @@ static figures_t format_figures(const record_t *record)
     snprintf(f.rate, sizeof f.rate, record->rate < 100 ? "%.2f" : "%.1f", record->rate);
     if (!isnan(record->ratio))
         snprintf(f.ratio, sizeof f.ratio, "%.2f", record->ratio);
-    if (isnan(got->error))
-        return f;
-    if (record->of.error_is_count)
-        snprintf(f.error, sizeof f.error, got->error > 0 ? "%.0f bad" : "exact", got->error);
-    else
-        snprintf(f.error, sizeof f.error,
-                 isinf(got->error) ? "wrong"
-                 : got->error > 0  ? "%.1e"
-                                   : "0",
-                 got->error);
+    if (!isnan(error) && record->of.error_is_count)
+        snprintf(f.error, sizeof f.error, error > 0 ? "%.0f bad" : "exact", error);
+    else if (!isnan(error))
+        snprintf(f.error, sizeof f.error, isinf(error) ? "wrong" : error > 0 ? "%.1e" : "0", error);
     return f;
 }
 
-static void print_record(report_t *report, const record_t *record, int first)
+static void print_line(report_t *report, const char *size, const char *version, figures_t f,
+                       const char *kernel)
 {
-    const figures_t f = format_figures(record);
+    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s  %s\n", report->size_width, size,
+            version, f.median, f.spread, f.rate, f.ratio, f.error, kernel);
+}
 
-    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s  %s\n", report->size_width,
-            first ? record->of.size : "", record->name, f.median, f.spread, f.rate, f.ratio,
-            f.error, record->got.kernel);
+static void print_heads(report_t *report, const char *unit)
+{
+    figures_t f = {"median", "spread", "", "ratio", "error"};
+
+    snprintf(f.rate, sizeof f.rate, "%s", unit);
+    if (report->options->markdown)
+        fprintf(report->table_stream,
+                "\n| work | tilemm | %s | error | peer | time | %s | error | ratio | goal | kernel "
+                "|\n|---|---:|---:|---:|---|---:|---:|---:|---:|---|---|\n",
+                unit, unit);
+    else
+        print_line(report, "size", "version", f, "kernel");
+}
+
+/* Whether a peer's goal is met by ours. */
+static const char *verdict(const contender_t *ours, const contender_t *peer)
+{
+    return peer->median >= peer->goal * ours->median ? "met" : "missed";
 }
 
 /* A row for each peer, ours beside it in the first. */
 static void print_markdown(report_t *report, const record_t *ours, int count)
 {
-    const figures_t f = format_figures(ours);
+    const figures_t none = {"", "", "", "", ""};
 
     for (int i = 1; i == 1 || i < count; i++) {
-        const record_t *peer = i < count ? &ours[i] : NULL;
-        const figures_t g = peer ? format_figures(peer) : (figures_t){"", "", "", "", ""};
+        const contender_t *peer = i < count ? &ours[i].got : NULL;
+        const figures_t f = i == 1 ? format_figures(ours) : none;
+        const figures_t g = peer ? format_figures(&ours[i]) : none;
         char goal[24] = "";
 
-        if (peer && peer->got.goal > 0)
-            snprintf(goal, sizeof goal, "%.2f %s", peer->got.goal,
-                     peer->got.median >= peer->got.goal * ours->got.median ? "met" : "missed");
+        if (peer && peer->goal > 0)
+            snprintf(goal, sizeof goal, "%.2f %s", peer->goal, verdict(&ours->got, peer));
         fprintf(report->table_stream, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
-                i == 1 ? ours->of.size : "", i == 1 ? f.median : "", i == 1 ? f.rate : "",
-                i == 1 ? f.error : "", peer ? peer->name : "", g.median, g.rate, g.error, g.ratio,
-                goal, i == 1 ? ours->got.kernel : "");
+                i == 1 ? ours->of.size : "", f.median, f.rate, f.error, peer ? peer->name : "",
+                g.median, g.rate, g.error, g.ratio, goal, i == 1 ? ours->got.kernel : "");
     }
 }
 
 void report_case(report_t *report, const bench_case_t *which, const contender_t *contenders,
                  int count)
 {
-    const double our_work = contenders[0].work > 0 ? contenders[0].work : which->work;
-    const double our_rate = contenders[0].median > 0 ? our_work / contenders[0].median : 0;
+    const size_t room = (report->count + (size_t)count) * sizeof(record_t);
+    record_t *records = realloc(report->records, room);
 
     clear_progress(report);
-    if (report->count + (size_t)count > report->room) {
-        size_t room = 2 * report->room + 16;
-        record_t *records = realloc(report->records, room * sizeof *records);
-        if (!records) {
-            report->failed = command_error("no memory for the report");
-            return;
-        }
-        report->records = records;
-        report->room = room;
+    if (!records) {
+        report->failed = command_error("no memory for the report");
+        return;
     }
-    if (report->table_stream &&
-        (!report->count || report->records[report->count - 1].table != report->table_count - 1))
+    report->records = records;
+    record_t *ours = records + report->count;
+    if (report->table_stream && (!report->count || ours[-1].table != report->table_count - 1))
         print_heads(report, which->unit);
     for (int i = 0; i < count; i++) {
-        record_t *record = &report->records[report->count++];
-        const double work = contenders[i].work > 0 ? contenders[i].work : which->work;
-        record->table = report->table_count - 1;
-        record->of = *which;
-        record->got = contenders[i];
-        snprintf(record->name, sizeof record->name, "%s", contenders[i].name);
-        if (contenders[i].goal > 0)
-            snprintf(record->got.kernel, sizeof record->got.kernel, "goal %.2f: %s",
-                     contenders[i].goal,
-                     contenders[i].median >= contenders[i].goal * contenders[0].median ? "met"
-                                                                                       : "missed");
-        record->rate = contenders[i].median > 0 ? work / contenders[i].median / 1e9 : 0;
-        record->ratio = i && record->rate > 0 ? our_rate / 1e9 / record->rate : (double)NAN;
-        if (report->table_stream && !report->markdown)
-            print_record(report, record, i == 0);
+        const contender_t *got = &contenders[i];
+        const double work = got->work > 0 ? got->work : which->work;
+        record_t *record = &ours[i];
+
+        *record = (record_t){.table = report->table_count - 1, .of = *which, .got = *got};
+        if (got->goal > 0)
+            snprintf(record->got.kernel, sizeof record->got.kernel, "goal %.2f: %s", got->goal,
+                     verdict(contenders, got));
+        record->rate = got->median > 0 ? work / got->median / 1e9 : 0;
+        record->ratio = i && record->rate > 0 ? ours->rate / record->rate : (double)NAN;
+        if (report->table_stream && !report->options->markdown)
+            print_line(report, i ? "" : which->size, got->name, format_figures(record),
+                       record->got.kernel);
     }
-    if (report->table_stream && report->markdown)
-        print_markdown(report, &report->records[report->count - (size_t)count], count);
+    report->count += (size_t)count;
+    if (report->table_stream && report->options->markdown)
+        print_markdown(report, ours, count);
     if (report->table_stream)
         fflush(report->table_stream);
     if (isinf(contenders[0].error) || (which->error_is_count && contenders[0].error > 0))
         report->wrong++;
 }
 
-/* ---- open and close -------------------------------------------------------------------------- */
+static int is_stdout(const char *name)
+{
+    return name && strcmp(name, "-") == 0;
+}
 
+/* 0 with *file NULL where there is no name. */
 static int open_file(const char *name, FILE **file)
 {
-    *file = NULL;
-    if (!name)
-        return 0;
-    *file = strcmp(name, "-") == 0 ? stdout : fopen(name, "w");
-    if (*file)
+    *file = !name ? NULL : is_stdout(name) ? stdout : fopen(name, "w");
+    if (*file || !name)
         return 0;
     command_error("%s: cannot be written: %s", name, strerror(errno));
     return -1;
@@ -246,79 +235,72 @@ static int open_file(const char *name, FILE **file)
 
 static int close_file(const char *name, FILE *file)
 {
-    const int is_stdout = file == stdout;
-    int failed;
-
     if (!file)
         return EXIT_OK;
-    failed = fflush(file) != 0 || ferror(file);
-    if (!is_stdout && fclose(file) != 0)
-        failed = 1;
-    return failed ? command_error("%s: cannot be written", is_stdout ? "standard output" : name)
-                  : EXIT_OK;
+    const int written = fflush(file) == 0 && !ferror(file);
+    if ((file == stdout || fclose(file) == 0) && written)
+        return EXIT_OK;
+    return command_error("%s: cannot be written", file == stdout ? "standard output" : name);
 }
 
 report_t *report_open(const bench_options_t *options)
 {
-    report_t *report;
-    int on_stdout = (options->csv && strcmp(options->csv, "-") == 0) ||
-                    (options->json && strcmp(options->json, "-") == 0);
-
     if (options->plot && !report_has_gnuplot()) {
         command_error("--plot needs gnuplot, which is not installed (on Debian or Ubuntu: "
                       "apt-get install gnuplot-nox)");
         return NULL;
     }
-    report = calloc(1, sizeof *report);
+    report_t *report = calloc(1, sizeof *report);
     if (!report) {
         command_error("no memory for the report");
         return NULL;
     }
-    report->markdown = options->markdown;
+    report->options = options;
     report->size_width = options->suite ? 34 : 18;
-    report->table_stream = on_stdout ? NULL : stdout;
-    report->csv_name = options->csv;
-    report->json_name = options->json;
-    report->plot_name = options->plot;
+    report->table_stream = is_stdout(options->csv) || is_stdout(options->json) ? NULL : stdout;
     report->on_terminal = isatty(STDERR_FILENO);
     if (open_file(options->csv, &report->csv) == 0 && open_file(options->json, &report->json) == 0)
         return report;
-    if (report->csv)
-        close_file(options->csv, report->csv);
+    close_file(options->csv, report->csv);
     free(report);
     return NULL;
 }
 
+/* Under the tables: what the columns mean, and each kind of error once. */
+static void print_legend(const report_t *report)
+{
+    fputs(report->options->markdown
+              ? "\nTimes are medians; ratio: tilemm's rate over the peer's; error against FP64:"
+              : "\nmedian and spread (interquartile range) of the repetitions' times; ratio: "
+                "tilemm's rate over\nthat version's; error against FP64:",
+          report->table_stream);
+    for (size_t i = 0; i < report->count; i++) {
+        const char *kind = report->records[i].of.error_kind;
+        size_t j = 0;
+        while (strcmp(report->records[j].of.error_kind, kind) != 0)
+            j++;
+        if (j == i)
+            fprintf(report->table_stream, "%s %s", i ? ";" : "", kind);
+    }
+    fputc('\n', report->table_stream);
+}
+
 int report_close(report_t *report)
 {
+    const bench_options_t *options = report->options;
     int status = report->failed;
 
     clear_progress(report);
-    if (report->table_stream && report->count) {
-        fputs(report->markdown
-                  ? "\nTimes are medians; ratio: tilemm's rate over the peer's; error against FP64:"
-                  : "\nmedian and spread (interquartile range) of the repetitions' times; ratio: "
-                    "tilemm's rate over\nthat version's; error against FP64:",
-              report->table_stream);
-        for (size_t i = 0; i < report->count; i++) {
-            size_t j = 0;
-            while (j < i &&
-                   strcmp(report->records[j].of.error_kind, report->records[i].of.error_kind) != 0)
-                j++;
-            if (j == i)
-                fprintf(report->table_stream, "%s %s", i ? ";" : "",
-                        report->records[i].of.error_kind);
-        }
-        fputc('\n', report->table_stream);
-    }
+    if (report->table_stream && report->count)
+        print_legend(report);
     if (report->csv)
         report_write_csv(report);
     if (report->json)
         report_write_json(report);
-    if (close_file(report->csv_name, report->csv) != EXIT_OK ||
-        close_file(report->json_name, report->json) != EXIT_OK)
+    if (close_file(options->csv, report->csv) != EXIT_OK ||
+        close_file(options->json, report->json) != EXIT_OK)
         status = EXIT_FAILED;
-    if (report->plot_name && report_draw_plot(report) != EXIT_OK)
+    if (options->plot && report_draw_plot(report) != EXIT_OK)
         status = EXIT_FAILED;
     if (report->wrong)
         status = command_error("%d result%s of the library %s wrong", report->wrong,

@@ -14,7 +14,6 @@ typedef struct {
     int table;
     bench_case_t of;
     contender_t got;
-    char name[48];
     double rate, ratio; /* ratio NaN: it is ours */
 } record_t;
 
@@ -26,8 +25,7 @@ typedef struct {
 struct report {
     FILE *table_stream; /* NULL: standard output belongs to a file format */
     FILE *csv, *json;
-    const char *csv_name, *json_name, *plot_name;
-    int markdown;
+    const bench_options_t *options;
     int on_terminal, progress_shown;
     int size_width; /* of the table's first column */
     int wrong;      /* results of ours */
@@ -35,11 +33,14 @@ struct report {
     table_t *tables;
     int table_count;
     record_t *records;
-    size_t count, room;
+    size_t count;
 };
 
 void report_write_csv(const report_t *report);
 void report_write_json(const report_t *report);
+
+/* Write a text between two of these quotes, with those in it doubled. */
+void report_write_quoted(FILE *file, const char *text, char quote);
 
 /* gnuplot: whether it is there; the plot. draw_plot returns a status, after a message. */
 int report_has_gnuplot(void);

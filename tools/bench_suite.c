@@ -8,15 +8,13 @@
 
 enum { K = 1 << 10, M = 1 << 20 };
 
-/* ---- products ------------------------------------------------------------------------------ */
-
 enum { NN = 0, NT, TN, TT };
 enum { ROW = TILEMM_ROW_MAJOR, COL = TILEMM_COL_MAJOR };
 enum { FP32 = TILEMM_MATH_FP32, STRICT = TILEMM_MATH_FP32_STRICT, TF32 = TILEMM_MATH_TF32 };
 
 #define PRODUCT(math, layout, trans, m, n, k, batch, arrays, goal)                                 \
     {                                                                                              \
-        {3, {m, n, k}}, math, layout, trans, batch, arrays, 4, 0, REDUCE_SUM, 0, 0, 0, goal, 0     \
+        {3, {m, n, k}}, math, layout, trans, batch, arrays, 4, 0, TILEMM_SUM, 0, 0, 0, goal, 0     \
     }
 #define ONE(math, m, n, k, goal) PRODUCT(math, COL, NN, m, n, k, 1, 0, goal)
 #define CUBE(math, n, goal) ONE(math, n, n, n, goal)
@@ -102,12 +100,10 @@ static const bench_row_t gemm_cpu_amx[] = {
     CUBE(TF32, 4096, 3.8),
 };
 
-/* ---- transposes ----------------------------------------------------------------------------- */
-
 /* The goals: the ratio to a copy of the same bytes, and to the peer. */
 #define TRANSPOSE(rows, cols, elem_size, batch, in_place, copy_goal, goal)                         \
     {                                                                                              \
-        {2, {rows, cols}}, 0, 0, 0, batch, 0, elem_size, in_place, REDUCE_SUM, 0, 0, 0, goal,      \
+        {2, {rows, cols}}, 0, 0, 0, batch, 0, elem_size, in_place, TILEMM_SUM, 0, 0, 0, goal,      \
             copy_goal                                                                              \
     }
 
@@ -138,8 +134,6 @@ static const bench_row_t transpose_cpu[] = {
     TRANSPOSE(8192, 8192, 4, 1, 1, 0, 5.0),   TRANSPOSE(4096, 3073, 4, 1, 1, 0, 0),
 };
 
-/* ---- reductions ------------------------------------------------------------------------------ */
-
 enum { VECTOR = -1, ROWS = TILEMM_AXIS_ROWS, COLS = TILEMM_AXIS_COLS };
 
 /* The goal: the ratio to the peer, or of axes to the sum of all elements. */
@@ -148,23 +142,23 @@ enum { VECTOR = -1, ROWS = TILEMM_AXIS_ROWS, COLS = TILEMM_AXIS_COLS };
         {dims, {rows, cols}}, 0, 0, 0, 1, 0, 4, 0, op, axis, arg, segments, goal, 0                \
     }
 #define WHOLE(op, n, goal) REDUCE(op, VECTOR, 0, 1, n, 0, 0, goal)
-#define SEGMENTED(n, segments) REDUCE(REDUCE_SUM, VECTOR, 0, 1, n, 0, segments, 0)
+#define SEGMENTED(n, segments) REDUCE(TILEMM_SUM, VECTOR, 0, 1, n, 0, segments, 0)
 #define AXES(op, arg, rows, cols, goal)                                                            \
     REDUCE(op, ROWS, arg, 2, rows, cols, 0, goal), REDUCE(op, COLS, arg, 2, rows, cols, 0, goal)
 #define BY_AXIS(rows, cols, goal)                                                                  \
-    AXES(REDUCE_SUM, 0, rows, cols, goal), AXES(REDUCE_MAX, 0, rows, cols, goal),                  \
-        AXES(REDUCE_MAX, 1, rows, cols, goal)
+    AXES(TILEMM_SUM, 0, rows, cols, goal), AXES(TILEMM_MAX, 0, rows, cols, goal),                  \
+        AXES(TILEMM_MAX, 1, rows, cols, goal)
 #define SHORT(op, goal)                                                                            \
     WHOLE(op, 16, goal), WHOLE(op, 64, goal), WHOLE(op, 256, goal), WHOLE(op, 1024, goal),         \
         WHOLE(op, 4096, goal)
 
 static const bench_row_t reduce_h200[] = {
-    WHOLE(REDUCE_SUM, K, 1.0),
-    WHOLE(REDUCE_SUM, 64 * K, 1.0),
-    WHOLE(REDUCE_SUM, 16 * M, 1.0),
-    WHOLE(REDUCE_MAX, 16 * M, 1.0),
-    WHOLE(REDUCE_SUM, 256 * M, 1.0),
-    WHOLE(REDUCE_MAX, 256 * M, 1.0),
+    WHOLE(TILEMM_SUM, K, 1.0),
+    WHOLE(TILEMM_SUM, 64 * K, 1.0),
+    WHOLE(TILEMM_SUM, 16 * M, 1.0),
+    WHOLE(TILEMM_MAX, 16 * M, 1.0),
+    WHOLE(TILEMM_SUM, 256 * M, 1.0),
+    WHOLE(TILEMM_MAX, 256 * M, 1.0),
     BY_AXIS(16384, 16384, 0.95),
     SEGMENTED(256 * M, 16 * M),
     SEGMENTED(256 * M, 256 * K),
@@ -176,46 +170,41 @@ static const bench_row_t reduce_h200[] = {
     BY_AXIS(65536, 4, 0),
     BY_AXIS(M, 1, 0),
     BY_AXIS(1, M, 0),
-    WHOLE(REDUCE_SUM, 1024 * M, 1.0),
-    WHOLE(REDUCE_MAX, 1024 * M, 1.0),
-    WHOLE(REDUCE_ASUM, 1024 * M, 1.6),
-    WHOLE(REDUCE_NRM2, 1024 * M, 1.8),
+    WHOLE(TILEMM_SUM, 1024 * M, 1.0),
+    WHOLE(TILEMM_MAX, 1024 * M, 1.0),
+    WHOLE(TILEMM_ASUM, 1024 * M, 1.6),
+    WHOLE(TILEMM_NRM2, 1024 * M, 1.8),
     WHOLE(REDUCE_IAMAX, 1024 * M, 1.5),
     WHOLE(REDUCE_DOT, 1024 * M, 1.0),
 };
 
 static const bench_row_t reduce_cpu[] = {
-    WHOLE(REDUCE_SUM, 16 * M, 1.0),  WHOLE(REDUCE_ASUM, 16 * M, 1.0),
-    WHOLE(REDUCE_NRM2, 16 * M, 2.0), WHOLE(REDUCE_IAMAX, 16 * M, 1.0),
-    WHOLE(REDUCE_DOT, 16 * M, 1.0),  SHORT(REDUCE_SUM, 1.0),
-    SHORT(REDUCE_ASUM, 1.0),         SHORT(REDUCE_NRM2, 1.0),
+    WHOLE(TILEMM_SUM, 16 * M, 1.0),  WHOLE(TILEMM_ASUM, 16 * M, 1.0),
+    WHOLE(TILEMM_NRM2, 16 * M, 2.0), WHOLE(REDUCE_IAMAX, 16 * M, 1.0),
+    WHOLE(REDUCE_DOT, 16 * M, 1.0),  SHORT(TILEMM_SUM, 1.0),
+    SHORT(TILEMM_ASUM, 1.0),         SHORT(TILEMM_NRM2, 1.0),
     SHORT(REDUCE_IAMAX, 1.0),        SHORT(REDUCE_DOT, 1.0),
 };
 
 const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
 {
-#define SUITE(verb, name, rows)                                                                    \
-    {                                                                                              \
-        verb, name, rows, (int)(sizeof rows / sizeof rows[0])                                      \
-    }
     static const struct {
         bench_verb_t verb;
         const char *name;
         const bench_row_t *rows;
         int count;
     } suites[] = {
-        SUITE(BENCH_GEMM, "h200", gemm_h200),
-        SUITE(BENCH_GEMM, "cpu", gemm_cpu),
-        SUITE(BENCH_GEMM, "cpu-avx2", gemm_cpu_avx2),
-        SUITE(BENCH_GEMM, "cpu-amx", gemm_cpu_amx),
-        SUITE(BENCH_TRANSPOSE, "h200", transpose_h200),
-        SUITE(BENCH_TRANSPOSE, "cpu", transpose_cpu),
-        SUITE(BENCH_REDUCE, "h200", reduce_h200),
-        SUITE(BENCH_REDUCE, "cpu", reduce_cpu),
+        {BENCH_GEMM, "h200", gemm_h200, COUNT_OF(gemm_h200)},
+        {BENCH_GEMM, "cpu", gemm_cpu, COUNT_OF(gemm_cpu)},
+        {BENCH_GEMM, "cpu-avx2", gemm_cpu_avx2, COUNT_OF(gemm_cpu_avx2)},
+        {BENCH_GEMM, "cpu-amx", gemm_cpu_amx, COUNT_OF(gemm_cpu_amx)},
+        {BENCH_TRANSPOSE, "h200", transpose_h200, COUNT_OF(transpose_h200)},
+        {BENCH_TRANSPOSE, "cpu", transpose_cpu, COUNT_OF(transpose_cpu)},
+        {BENCH_REDUCE, "h200", reduce_h200, COUNT_OF(reduce_h200)},
+        {BENCH_REDUCE, "cpu", reduce_cpu, COUNT_OF(reduce_cpu)},
     };
-#undef SUITE
 
-    for (size_t i = 0; i < sizeof suites / sizeof suites[0]; i++)
+    for (int i = 0; i < COUNT_OF(suites); i++)
         if (suites[i].verb == verb && strcmp(suites[i].name, name) == 0) {
             *count = suites[i].count;
             return suites[i].rows;

@@ -2,7 +2,6 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
-#include <string.h>
 
 #include "access.h"
 #include "command.h"
@@ -40,21 +39,11 @@ static void draw(const tilemm_bank_use_t *uses, int count, const tilemm_shared_c
     }
 }
 
-static void describe_layout(const tilemm_tile_layout_t *layout, char *text, size_t size)
-{
-    if (layout->mask)
-        snprintf(text, size, "row*%d + (col ^ (row >> %d & %d) * %d)", layout->pitch, layout->shift,
-                 layout->mask, layout->group);
-    else
-        snprintf(text, size, "rows of %d elements", layout->pitch);
-}
-
 /* The pad and the swizzle that free the tile of conflicts for this access and for rows (for
  * columns, if this access is along rows). */
 static void advise(const access_request_t *request, char *text, size_t size)
 {
     tilemm_tile_access_t accesses[2] = {request->walk, {1, 32, 1}};
-    char layout[160];
     tilemm_tile_layout_t best;
     if (request->walk.high == 1)
         accesses[1] = (tilemm_tile_access_t){32, 1, 1};
@@ -64,10 +53,13 @@ static void advise(const access_request_t *request, char *text, size_t size)
                                       &best) != TILEMM_SUCCESS ||
             best.conflicts || (swizzle && !best.mask))
             continue;
-        describe_layout(&best, layout, sizeof layout);
-        size_t used = strlen(text);
-        snprintf(text + used, size - used, "\nfree of conflicts, as are %s: %s",
-                 accesses[1].high == 1 ? "rows" : "columns", layout);
+        append(text, size,
+               "\nfree of conflicts, as are %s: ", accesses[1].high == 1 ? "rows" : "columns");
+        if (best.mask)
+            append(text, size, "row*%d + (col ^ (row >> %d & %d) * %d)", best.pitch, best.shift,
+                   best.mask, best.group);
+        else
+            append(text, size, "rows of %d elements", best.pitch);
     }
 }
 
@@ -111,19 +103,17 @@ int command_banks(int argc, char **argv)
     access_request_t request;
     tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
     tilemm_shared_cost_t cost;
-    char title[512];
-    int done, count, status = access_parse(argc, argv, help, &request, &done);
-    if (status != EXIT_OK || done)
-        return status;
+    int count, status = access_parse(argc, argv, help, &request);
+    if (status)
+        return -1 - status;
     if ((request.is_store
              ? tilemm_model_shared(request.cc, &request.access, &cost)
              : tilemm_model_shared_load(request.cc, &request.access, &cost)) != TILEMM_SUCCESS ||
         tilemm_model_banks(request.cc, request.is_store, &request.access, uses, &count) !=
             TILEMM_SUCCESS)
         return command_error("the model refuses the access");
-    snprintf(title, sizeof title, "Shared memory, compute capability %d.%d: %s", request.cc / 10,
-             request.cc % 10, request.what);
-    picture.title = title;
+    snprintf(picture.title, sizeof picture.title, "Shared memory, compute capability %d.%d: %s",
+             request.cc / 10, request.cc % 10, request.what);
     picture.heading = "wavefront";
     picture.legend =
         "A cell is a bank in a wavefront, with its lane; + several lanes share a word; "

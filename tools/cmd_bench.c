@@ -1,6 +1,8 @@
 /* cmd_bench.c - `tilemm bench`: the options, and which measurements to make.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,6 @@ static const word_t verb_words[] = {
     {"gemm", BENCH_GEMM}, {"transpose", BENCH_TRANSPOSE}, {"reduce", BENCH_REDUCE}, {0}};
 static const word_t vs_words[] = {
     {"openblas", VS_OPENBLAS}, {"cublas", VS_CUBLAS}, {"none", VS_NONE}, {0}};
-static const word_t size_words[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {0}};
 const word_t trans_words[] = {{"nn", 0}, {"nt", 1}, {"tn", 2}, {"tt", 3}, {0}};
 
 static const char help[] =
@@ -63,42 +64,39 @@ static const char help[] =
 static int parse_sizes(const char *text, void *value)
 {
     bench_options_t *options = value;
+    char *end;
 
     options->size_count = 0;
-    for (;;) {
-        bench_size_t *size = &options->sizes[options->size_count];
+    do {
         if (options->size_count == MAX_SIZES)
             return -1;
-        for (size->dims = 0;;) {
-            char digits[24];
-            size_t length = strspn(text, "0123456789");
-            if (!length || length >= sizeof digits || size->dims == 3)
+        bench_size_t *size = &options->sizes[options->size_count++];
+        size->dims = 0;
+        do {
+            errno = 0;
+            if (!isdigit((unsigned char)*text) || size->dims == 3)
                 return -1;
-            memcpy(digits, text, length);
-            digits[length] = '\0';
-            if (parse_int64(digits, 0, INT64_MAX, &size->dim[size->dims++]) != 0)
+            size->dim[size->dims++] = strtoll(text, &end, 10);
+            if (errno)
                 return -1;
-            text += length;
-            if (*text != 'x')
-                break;
-            text++;
-        }
-        options->size_count++;
-        if (!*text)
-            return 0;
-        if (*text++ != ',')
-            return -1;
-    }
+            text = end + 1;
+        } while (*end == 'x');
+        if (size->dims == 1)
+            size->dim[1] = size->dim[2] = size->dim[0];
+    } while (*end == ',');
+    return *end ? -1 : 0;
 }
 
 /* What the parser of single options cannot see. Returns a status. */
 static int check_options(bench_options_t *o)
 {
-    const int is_extreme = reduce_value_op((reduce_op_t)o->op) >= TILEMM_MAX &&
-                           reduce_value_op((reduce_op_t)o->op) <= TILEMM_AMIN;
+    const tilemm_reduce_t value_op = reduce_value_op(o->op);
+    const int is_extreme = value_op >= TILEMM_MAX && value_op <= TILEMM_AMIN;
     const int most_dims = o->verb == BENCH_GEMM                    ? 3
                           : o->verb == BENCH_REDUCE && o->axis < 0 ? 1
                                                                    : 2;
+    const int by_axis = o->axis >= 0, segments = o->segments >= 0;
+    const int of_cpu = o->vs == VS_OPENBLAS, of_gpu = o->vs == VS_CUBLAS;
     int count, suites = 0;
 
     for (int i = 0; i < o->size_count; i++)
@@ -112,36 +110,33 @@ static int check_options(bench_options_t *o)
                   bench_suite((bench_verb_t)verb, o->suite, &count);
     if (o->suite && !suites)
         return command_usage_error("bench", "--suite does not take '%s'", o->suite);
-    if (o->suite && o->size_count)
-        return command_usage_error("bench", "--suite and --sizes exclude each other");
-    if (o->verb == BENCH_TRANSPOSE && (o->scaled || o->no_trans) &&
-        (o->elem_size != sizeof(float) || o->batch != 1))
-        return command_usage_error("bench", "--alpha and --no-trans are for 4-byte elements and no "
-                                            "--batch");
-    if (o->verb == BENCH_TRANSPOSE && o->in_place && o->batch != 1)
-        return command_usage_error("bench", "--in-place and --batch exclude each other");
-    if (o->axis >= 0 && o->segments >= 0)
-        return command_usage_error("bench", "--axis and --segments exclude each other");
-    if (o->op == REDUCE_DOT && (o->axis >= 0 || o->segments >= 0))
-        return command_usage_error("bench", "dot is of vectors");
-    if (o->segments >= 0 && reduce_is_index((reduce_op_t)o->op))
-        return command_usage_error("bench", "--segments has no positions");
-    if (o->arg && (o->axis < 0 || !is_extreme))
-        return command_usage_error("bench", "--arg is for max, min, amax and amin by --axis");
-    if (o->inc == 0 || o->inc_y == 0)
-        return command_usage_error("bench", "an increment must not be 0");
-    if ((o->vs == VS_OPENBLAS && o->context.backend == TILEMM_BACKEND_CUDA) ||
-        (o->vs == VS_CUBLAS && o->context.backend == TILEMM_BACKEND_CPU))
-        return command_usage_error("bench", "%s does not run on the %s backend",
-                                   o->vs == VS_OPENBLAS ? "OpenBLAS" : "cuBLAS",
-                                   word_of(backend_words, o->context.backend));
-    if (o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0)
-        return command_usage_error("bench", "--csv and --json cannot both have standard output");
-    /* A peer says which backend is meant. */
-    if (o->context.backend == TILEMM_BACKEND_AUTO && o->vs == VS_OPENBLAS)
-        o->context.backend = TILEMM_BACKEND_CPU;
-    if (o->context.backend == TILEMM_BACKEND_AUTO && o->vs == VS_CUBLAS)
-        o->context.backend = TILEMM_BACKEND_CUDA;
+    const struct {
+        int is_wrong;
+        const char *message;
+    } rules[] = {
+        {o->suite && o->size_count, "--suite and --sizes exclude each other"},
+        {o->verb == BENCH_TRANSPOSE && (o->scaled || o->no_trans) &&
+             (o->elem_size != sizeof(float) || o->batch != 1),
+         "--alpha and --no-trans are for 4-byte elements and no --batch"},
+        {o->verb == BENCH_TRANSPOSE && o->in_place && o->batch != 1,
+         "--in-place and --batch exclude each other"},
+        {by_axis && segments, "--axis and --segments exclude each other"},
+        {o->op == REDUCE_DOT && (by_axis || segments), "dot is of vectors"},
+        {segments && reduce_is_index(o->op), "--segments has no positions"},
+        {o->arg && (!by_axis || !is_extreme), "--arg is for max, min, amax and amin by --axis"},
+        {o->inc == 0 || o->inc_y == 0, "an increment must not be 0"},
+        {of_cpu && o->context.backend == TILEMM_BACKEND_CUDA,
+         "OpenBLAS does not run on the cuda backend"},
+        {of_gpu && o->context.backend == TILEMM_BACKEND_CPU,
+         "cuBLAS does not run on the cpu backend"},
+        {o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0,
+         "--csv and --json cannot both have standard output"},
+    };
+    for (int i = 0; i < COUNT_OF(rules); i++)
+        if (rules[i].is_wrong)
+            return command_usage_error("bench", "%s", rules[i].message);
+    if (of_cpu || of_gpu) /* a peer says which backend is meant */
+        o->context.backend = of_cpu ? TILEMM_BACKEND_CPU : TILEMM_BACKEND_CUDA;
     return EXIT_OK;
 }
 
@@ -174,17 +169,17 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         {ALL, {"markdown", OPTION_FLAG, .value = &o->markdown}},
         {1, {"calibrate", OPTION_FLAG, .value = &o->calibrate}},
         {GEMM, {"beta", OPTION_FLOAT, .value = &o->beta}},
-        {GEMM | REDUCE, {"lda", SIZE(lda)}},
-        {GEMM, {"ldb", SIZE(ldb)}},
-        {GEMM, {"ldc", SIZE(ldc)}},
+        {GEMM | REDUCE, {"lda", SIZE(ld[0])}},
+        {GEMM, {"ldb", SIZE(ld[1])}},
+        {GEMM, {"ldc", SIZE(ld[2])}},
         {GEMM | TRANSPOSE, {"batch", SIZE(batch)}},
-        {GEMM, {"stride-a", STRIDE(stride_a)}},
-        {GEMM, {"stride-b", STRIDE(stride_b)}},
-        {GEMM, {"stride-c", STRIDE(stride_c)}},
-        {TRANSPOSE, {"ld-src", SIZE(ld_src)}},
-        {TRANSPOSE, {"ld-dst", SIZE(ld_dst)}},
-        {TRANSPOSE, {"stride-src", STRIDE(stride_src)}},
-        {TRANSPOSE, {"stride-dst", STRIDE(stride_dst)}},
+        {GEMM, {"stride-a", STRIDE(stride[0])}},
+        {GEMM, {"stride-b", STRIDE(stride[1])}},
+        {GEMM, {"stride-c", STRIDE(stride[2])}},
+        {TRANSPOSE, {"ld-src", SIZE(ld[0])}},
+        {TRANSPOSE, {"ld-dst", SIZE(ld[1])}},
+        {TRANSPOSE, {"stride-src", STRIDE(stride[0])}},
+        {TRANSPOSE, {"stride-dst", STRIDE(stride[1])}},
         {TRANSPOSE, {"in-place", OPTION_FLAG, .value = &o->in_place}},
         {TRANSPOSE, {"no-trans", OPTION_FLAG, .value = &o->no_trans}},
         {REDUCE, {"inc", STRIDE(inc)}},
@@ -195,7 +190,7 @@ static int read_options(int argc, char **argv, bench_options_t *o)
     };
 #undef SIZE
 #undef STRIDE
-    enum { COUNT = sizeof all / sizeof all[0] };
+    enum { COUNT = COUNT_OF(all) };
     const command_option_t context_options[] = {CONTEXT_OPTIONS(o->context)};
     command_option_t options[COUNT + 3];
     int first, verb, status;
@@ -224,8 +219,6 @@ static int read_options(int argc, char **argv, bench_options_t *o)
     return status ? -1 - status : 0;
 }
 
-/* ---- what to measure ------------------------------------------------------------------------- */
-
 static const struct {
     bench_verb_t verb;
     int on_gpu, by_axis;
@@ -245,16 +238,16 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
                     report_t *report)
 {
     const int given = options->size_count; /* 0: the usual ones */
-    int status, count;
+    int count;
 
     if (options->suite && !bench_suite(verb, options->suite, &count))
         return EXIT_OK; /* of another verb, where all are measured */
-    for (size_t i = 0; !given && !options->suite && i < sizeof usual / sizeof usual[0]; i++)
+    for (int i = 0; !given && !options->suite && i < COUNT_OF(usual); i++)
         if (usual[i].verb == verb && usual[i].on_gpu == machine->on_gpu &&
             usual[i].by_axis == (verb == BENCH_REDUCE && options->axis >= 0))
             parse_sizes(options->verb == BENCH_ALL ? usual[i].short_sizes : usual[i].sizes,
                         options);
-    status = bench_run(verb, machine, options, report);
+    const int status = bench_run(verb, machine, options, report);
     options->size_count = given;
     return status;
 }
@@ -262,10 +255,9 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
 static int run_on(bench_options_t *options, report_t *report, int *was_gpu)
 {
     machine_t machine;
-    int status;
 
     report_progress(report, "starting");
-    status = machine_open(&machine, options);
+    int status = machine_open(&machine, options);
     if (status != EXIT_OK)
         return status;
     *was_gpu = machine.on_gpu;
@@ -286,26 +278,17 @@ int command_bench(int argc, char **argv)
         .alpha = 1,
         .batch = 1,
         .math = -1,
-        .lda = NOT_GIVEN,
-        .ldb = NOT_GIVEN,
-        .ldc = NOT_GIVEN,
-        .stride_a = NOT_GIVEN,
-        .stride_b = NOT_GIVEN,
-        .stride_c = NOT_GIVEN,
+        .ld = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
+        .stride = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
         .elem_size = sizeof(float),
-        .ld_src = NOT_GIVEN,
-        .ld_dst = NOT_GIVEN,
-        .stride_src = NOT_GIVEN,
-        .stride_dst = NOT_GIVEN,
-        .op = REDUCE_SUM,
+        .op = TILEMM_SUM,
         .axis = -1,
         .inc = 1,
         .inc_y = 1,
         .segments = -1,
     };
     const char *math = getenv("TILEMM_MATH");
-    report_t *report;
-    int status = read_options(argc, argv, &options), was_gpu = 0, at_end;
+    int status = read_options(argc, argv, &options), was_gpu = 0;
 
     if (status)
         return -1 - status;
@@ -313,7 +296,7 @@ int command_bench(int argc, char **argv)
         options.math = TILEMM_MATH_FP32;
     if (options.calibrate)
         return bench_calibrate(&options);
-    report = report_open(&options);
+    report_t *report = report_open(&options);
     if (!report)
         return EXIT_FAILED;
     status = run_on(&options, report, &was_gpu);
@@ -322,6 +305,6 @@ int command_bench(int argc, char **argv)
         options.context.backend = TILEMM_BACKEND_CPU;
         status = run_on(&options, report, &was_gpu);
     }
-    at_end = report_close(report);
+    const int at_end = report_close(report);
     return status == EXIT_OK ? at_end : status;
 }

@@ -95,10 +95,9 @@ int command_coalescing(int argc, char **argv)
     tilemm_transaction_t moved[LANES];
     tilemm_global_cost_t cost;
     uint64_t blocks[LANES];
-    char title[512];
-    int done, count, status = access_parse(argc, argv, help, &request, &done);
-    if (status != EXIT_OK || done)
-        return status;
+    int count, status = access_parse(argc, argv, help, &request);
+    if (status)
+        return -1 - status;
     if (tilemm_model_global(request.cc, request.cached_in_l1, request.is_store, &request.access,
                             &cost) != TILEMM_SUCCESS ||
         tilemm_model_transactions(request.cc, request.cached_in_l1, request.is_store,
@@ -106,9 +105,8 @@ int command_coalescing(int argc, char **argv)
         return command_error("the model refuses the access");
     const int sectors = blocks_touched(&request.access, SECTOR, blocks);
     const int lines = blocks_touched(&request.access, LINE, blocks);
-    snprintf(title, sizeof title, "Global memory, compute capability %d.%d, %s: %s",
+    snprintf(picture.title, sizeof picture.title, "Global memory, compute capability %d.%d, %s: %s",
              request.cc / 10, request.cc % 10, request.is_store ? "store" : "load", request.what);
-    picture.title = title;
     picture.heading = "address";
     picture.legend = "A cell is a word of 4 bytes, with its lane; + several lanes want it; "
                      "- (yellow) moved, and not wanted.";

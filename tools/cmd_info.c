@@ -27,20 +27,13 @@ static const char help[] =
     "\n"
     "  -h, --help                 this help\n";
 
-/* ---- the CPU ----------------------------------------------------------------------------------
- */
-
-static void print_cpu_name(void)
+static void print_cpu(void)
 {
     char name[256];
 
     command_cpu_name(name, sizeof name);
     printf("CPU              %s%s%ld online\n", name, *name ? ", " : "",
            sysconf(_SC_NPROCESSORS_ONLN));
-}
-
-static void print_caches(void)
-{
 #ifdef _SC_LEVEL1_DCACHE_SIZE
     const long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE),
                l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
@@ -71,14 +64,9 @@ static void print_features(void)
     FEATURE("avx512vnni")
 #undef FEATURE
     /* The operating system lends the tiles' registers only on request: the CPU's word alone. */
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-        if (d >> 24 & 1)
-            printf(" amx-tile");
-        if (d >> 22 & 1)
-            printf(" amx-bf16");
-        if (d >> 25 & 1)
-            printf(" amx-int8");
-    }
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        printf("%s%s%s", d >> 24 & 1 ? " amx-tile" : "", d >> 22 & 1 ? " amx-bf16" : "",
+               d >> 25 & 1 ? " amx-int8" : "");
     putchar('\n');
 }
 #elif defined(__aarch64__)
@@ -96,42 +84,37 @@ static void print_features(void)
 }
 #endif
 
-/* ---- backends and GPUs --------------------------------------------------------------------------
- */
-
 static tilemm_status_t try_backend(tilemm_backend_t backend, int device)
 {
-    tilemm_t ctx;
-    tilemm_status_t status = tilemm_create(&ctx, backend, device);
+    tilemm_t ctx = NULL;
+    const tilemm_status_t status = tilemm_create(&ctx, backend, device);
 
-    if (status == TILEMM_SUCCESS)
-        tilemm_destroy(ctx);
+    tilemm_destroy(ctx);
     return status;
+}
+
+static const char *usable(tilemm_status_t status)
+{
+    return status == TILEMM_SUCCESS ? "usable" : tilemm_status_string(status);
 }
 
 static void print_backends(void)
 {
     tilemm_backend_t chosen;
-    tilemm_t ctx;
-    tilemm_status_t status = try_backend(TILEMM_BACKEND_CPU, 0);
+    tilemm_t ctx = NULL;
+    const tilemm_status_t status = tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0);
 
-    printf("backend cpu      %s\n",
-           status == TILEMM_SUCCESS ? "usable" : tilemm_status_string(status));
+    printf("backend cpu      %s\n", usable(try_backend(TILEMM_BACKEND_CPU, 0)));
 #ifdef TILEMM_HAVE_CUDA
-    status = try_backend(TILEMM_BACKEND_CUDA, 0);
-    printf("backend cuda     compiled in, %s\n",
-           status == TILEMM_SUCCESS ? "usable" : tilemm_status_string(status));
+    printf("backend cuda     compiled in, %s\n", usable(try_backend(TILEMM_BACKEND_CUDA, 0)));
 #else
     puts("backend cuda     not compiled in");
 #endif
-    status = tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0);
-    if (status == TILEMM_SUCCESS) {
+    if (status == TILEMM_SUCCESS)
         tilemm_get_backend(ctx, &chosen);
-        printf("backend auto     %s\n", word_of(backend_words, chosen));
-        tilemm_destroy(ctx);
-    } else {
-        printf("backend auto     %s\n", tilemm_status_string(status));
-    }
+    printf("backend auto     %s\n", status == TILEMM_SUCCESS ? word_of(backend_words, chosen)
+                                                             : tilemm_status_string(status));
+    tilemm_destroy(ctx);
 }
 
 static void print_kernels(void)
@@ -154,7 +137,6 @@ static void print_kernels(void)
 
 static void print_gpus(void)
 {
-    const double gib = 1024.0 * 1024.0 * 1024.0;
     const int count = gpu_count();
     gpu_traits_t t;
 
@@ -173,8 +155,9 @@ static void print_gpus(void)
                try_backend(TILEMM_BACKEND_CUDA, i) == TILEMM_SUCCESS ? "usable" : "not usable");
         printf("  traits         %d SMs of %d threads at up to %.2f GHz, %.1f GiB memory, %.1f MiB "
                "L2,\n                 shared memory %d KiB an SM, %d KiB a block\n",
-               t.sm_count, t.max_threads_per_sm, t.clock_khz / 1e6, (double)t.memory_bytes / gib,
-               t.l2_bytes / 1048576.0, t.shared_per_sm / 1024, t.shared_per_block / 1024);
+               t.sm_count, t.max_threads_per_sm, t.clock_khz / 1e6,
+               (double)t.memory_bytes / 1073741824, t.l2_bytes / 1048576.0, t.shared_per_sm / 1024,
+               t.shared_per_block / 1024);
     }
 }
 
@@ -182,62 +165,52 @@ static void print_peers(void)
 {
     const reference_blas_t *blas = reference_blas();
     const reference_cub_t *cub = reference_cub();
-    const reference_cublas_t *cublas = NULL;
+    const reference_cublas_t *cublas =
+        gpu_count() > 0 && gpu_open(0) == 0 ? reference_cublas() : NULL;
 
-    if (gpu_count() > 0 && gpu_open(0) == 0)
-        cublas = reference_cublas();
     printf("compares with    %s, %s, %s\n", blas ? blas->name : "no OpenBLAS",
            cublas ? cublas->name : "no cuBLAS", cub ? cub->name : "no CUB");
 }
 
-/* ---- the environment
- * -------------------------------------------------------------------------------- */
+/* The variables of the library, then others that matter. */
+enum { OF_LIBRARY = 6 };
+static const char *const variables[] = {
+    "TILEMM_BACKEND",    "TILEMM_ARCH",          "TILEMM_NUM_THREADS", "TILEMM_MATH",
+    "TILEMM_VARIANT",    "TILEMM_LOG",           "OMP_NUM_THREADS",    "TILEMM_REFERENCE_BLAS",
+    "TILEMM_MODULE_DIR", "CUDA_VISIBLE_DEVICES", "CUDA_HOME",          "CUDA_PATH"};
 
 /* Whether the library takes this variable's value: asked of it with the others out of the way. */
-static int library_refuses(const char *const *names, size_t count, size_t which)
+static int library_refuses(int which)
 {
-    char *values[16];
+    char *values[OF_LIBRARY] = {0};
     tilemm_t ctx = NULL;
-    tilemm_status_t status;
 
-    for (size_t i = 0; i < count; i++) {
-        const char *value = getenv(names[i]);
-        values[i] = value ? strdup(value) : NULL;
-        if (i != which)
-            unsetenv(names[i]);
-    }
-    status = tilemm_create(
-        &ctx,
-        strcmp(names[which], "TILEMM_BACKEND") == 0 ? TILEMM_BACKEND_AUTO : TILEMM_BACKEND_CPU, 0);
+    for (int i = 0; i < OF_LIBRARY; i++)
+        if (i != which && getenv(variables[i])) {
+            values[i] = strdup(getenv(variables[i]));
+            unsetenv(variables[i]);
+        }
+    const tilemm_status_t status =
+        tilemm_create(&ctx, which == 0 ? TILEMM_BACKEND_AUTO : TILEMM_BACKEND_CPU, 0);
     tilemm_destroy(ctx);
-    for (size_t i = 0; i < count; i++) {
-        if (values[i])
-            setenv(names[i], values[i], 1);
-        free(values[i]);
-    }
+    for (int i = 0; i < OF_LIBRARY; i++)
+        if (values[i]) {
+            setenv(variables[i], values[i], 1);
+            free(values[i]);
+        }
     return status == TILEMM_INVALID_ARGUMENT;
 }
 
 static void print_environment(void)
 {
-    static const char *const library[] = {"TILEMM_BACKEND", "TILEMM_ARCH",    "TILEMM_NUM_THREADS",
-                                          "TILEMM_MATH",    "TILEMM_VARIANT", "TILEMM_LOG"};
-    static const char *const others[] = {"OMP_NUM_THREADS",   "TILEMM_REFERENCE_BLAS",
-                                         "TILEMM_MODULE_DIR", "CUDA_VISIBLE_DEVICES",
-                                         "CUDA_HOME",         "CUDA_PATH"};
-    const size_t count = sizeof library / sizeof library[0];
     int any = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (getenv(library[i])) {
+    for (int i = 0; i < COUNT_OF(variables); i++)
+        if (getenv(variables[i])) {
             any = 1;
-            printf("environment      %s=%s%s\n", library[i], getenv(library[i]),
-                   library_refuses(library, count, i) ? "  (the library refuses this value)" : "");
-        }
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        if (getenv(others[i])) {
-            any = 1;
-            printf("environment      %s=%s\n", others[i], getenv(others[i]));
+            printf("environment      %s=%s%s\n", variables[i], getenv(variables[i]),
+                   i < OF_LIBRARY && library_refuses(i) ? "  (the library refuses this value)"
+                                                        : "");
         }
     if (!any)
         puts("environment      no variable that matters is set");
@@ -245,7 +218,8 @@ static void print_environment(void)
 
 int command_info(int argc, char **argv)
 {
-    int first, status = command_options(argc, argv, help, NULL, 0, &first);
+    int first;
+    const int status = command_options(argc, argv, help, NULL, 0, &first);
 
     if (status)
         return -1 - status;
@@ -255,8 +229,7 @@ int command_info(int argc, char **argv)
            TILEMM_VERSION_PATCH, tilemm_version());
     print_backends();
     print_kernels();
-    print_cpu_name();
-    print_caches();
+    print_cpu();
     print_features();
     print_gpus();
     print_peers();

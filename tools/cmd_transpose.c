@@ -1,10 +1,10 @@
 /* cmd_transpose.c - `tilemm transpose`: the transpose of a .npy file.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "command.h"
+#include "lib/size.h"
 #include "npy.h"
 
 static const char help[] =
@@ -16,35 +16,25 @@ static const char help[] =
     "  -o, --output B.npy         the result\n" CONTEXT_HELP
     "  -h, --help                 this help\n";
 
-static int is_supported_size(size_t bytes)
-{
-    return bytes && bytes <= 16 && (bytes & (bytes - 1)) == 0;
-}
-
 static int transpose(const context_options_t *options, const npy_t *a, const char *output)
 {
     const int64_t rows = a->shape[0], cols = a->shape[1], shape[2] = {cols, rows};
-    void *b;
-    tilemm_t ctx;
+    const size_t bytes = a->count * a->item_size;
     int status = EXIT_FAILED;
 
-    /* In Fortran order the transpose in C order is what the file holds. */
-    if (a->fortran_order)
-        return npy_write(output, a->descr, a->item_size, 2, shape, a->data) == 0 ? EXIT_OK
-                                                                                 : EXIT_FAILED;
-    b = malloc(a->count ? a->count * a->item_size : 1);
+    if (a->fortran_order) /* the transpose in C order is what the file holds */
+        return npy_write(output, a->descr, a->item_size, 2, shape, a->data);
+    void *b = malloc(bytes ? bytes : 1);
     if (!b)
         return command_error("no memory for a result of %lld x %lld (%zu bytes)", (long long)cols,
-                             (long long)rows, a->count * a->item_size);
-    ctx = command_context(options);
-    if (ctx) {
-        if (tilemm_transpose(ctx, rows, cols, a->item_size, a->data, cols > 1 ? cols : 1, b,
-                             rows > 1 ? rows : 1) != TILEMM_SUCCESS)
-            command_error("%s", tilemm_last_error(ctx));
-        else if (npy_write(output, a->descr, a->item_size, 2, shape, b) == 0)
-            status = EXIT_OK;
-        tilemm_destroy(ctx);
-    }
+                             (long long)rows, bytes);
+    tilemm_t ctx = command_context(options);
+    if (ctx && tilemm_transpose(ctx, rows, cols, a->item_size, a->data, tilemm__max(cols, 1), b,
+                                tilemm__max(rows, 1)) != TILEMM_SUCCESS)
+        command_error("%s", tilemm_last_error(ctx));
+    else if (ctx)
+        status = npy_write(output, a->descr, a->item_size, 2, shape, b);
+    tilemm_destroy(ctx);
     free(b);
     return status;
 }
@@ -58,8 +48,7 @@ int command_transpose(int argc, char **argv)
         CONTEXT_OPTIONS(context),
     };
     npy_t a;
-    int first,
-        status = command_options(argc, argv, help, table, sizeof table / sizeof table[0], &first);
+    int first, status = command_options(argc, argv, help, table, COUNT_OF(table), &first);
 
     if (status)
         return -1 - status;
@@ -67,16 +56,13 @@ int command_transpose(int argc, char **argv)
         return command_usage_error("transpose", "takes one file, A.npy");
     if (!output)
         return command_usage_error("transpose", "where to? -o B.npy is missing");
-    status = EXIT_FAILED;
-    if (npy_check_output(output) != 0 || npy_open(&a, argv[first]) != 0)
+    if (output_check(output) != 0 || npy_open(&a, argv[first]) != 0)
         return EXIT_FAILED;
-    if (!is_supported_size(a.item_size))
+    status = EXIT_FAILED;
+    if (!a.item_size || a.item_size > 16 || (a.item_size & (a.item_size - 1)))
         command_error("%s: has elements of %zu bytes ('%s'), must be 1, 2, 4, 8 or 16 bytes",
                       a.path, a.item_size, a.descr);
-    else if (a.ndim != 2)
-        command_error("%s: has %d dimension%s, must have 2", a.path, a.ndim,
-                      a.ndim == 1 ? "" : "s");
-    else
+    else if (npy_require_dims(&a, 2) == 0)
         status = transpose(&context, &a, output);
     npy_close(&a);
     return status;

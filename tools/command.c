@@ -22,11 +22,12 @@ const word_t math_words[] = {{"fp32", TILEMM_MATH_FP32},
 const word_t nan_words[] = {
     {"propagate", TILEMM_NAN_PROPAGATE}, {"ignore", TILEMM_NAN_IGNORE}, {0}};
 const word_t axis_words[] = {{"rows", TILEMM_AXIS_ROWS}, {"cols", TILEMM_AXIS_COLS}, {0}};
+const word_t size_words[] = {{"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}, {"16", 16}, {0}};
 const word_t layout_words[] = {{"row", TILEMM_ROW_MAJOR}, {"col", TILEMM_COL_MAJOR}, {0}};
 const word_t reduce_words[] = {
-    {"sum", REDUCE_SUM},     {"asum", REDUCE_ASUM},   {"sumsq", REDUCE_SUMSQ},
-    {"nrm2", REDUCE_NRM2},   {"mean", REDUCE_MEAN},   {"max", REDUCE_MAX},
-    {"min", REDUCE_MIN},     {"amax", REDUCE_AMAX},   {"amin", REDUCE_AMIN},
+    {"sum", TILEMM_SUM},     {"asum", TILEMM_ASUM},   {"sumsq", TILEMM_SUMSQ},
+    {"nrm2", TILEMM_NRM2},   {"mean", TILEMM_MEAN},   {"max", TILEMM_MAX},
+    {"min", TILEMM_MIN},     {"amax", TILEMM_AMAX},   {"amin", TILEMM_AMIN},
     {"dot", REDUCE_DOT},     {"imax", REDUCE_IMAX},   {"imin", REDUCE_IMIN},
     {"iamax", REDUCE_IAMAX}, {"iamin", REDUCE_IAMIN}, {0}};
 
@@ -62,22 +63,13 @@ int command_usage_error(const char *verb, const char *format, ...)
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value)
 {
     char *end;
-    long long number;
 
     errno = 0;
-    number = strtoll(text, &end, 10);
+    const long long number = strtoll(text, &end, 10);
     if (end == text || *end || errno || number < low || number > high)
         return -1;
     *value = number;
     return 0;
-}
-
-int parse_float(const char *text, float *value)
-{
-    char *end;
-
-    *value = strtof(text, &end);
-    return end == text || *end ? -1 : 0;
 }
 
 int parse_word(const char *text, const word_t *words, int *value)
@@ -97,18 +89,14 @@ const char *word_of(const word_t *words, int value)
     return words->name ? words->name : "?";
 }
 
-tilemm_reduce_t reduce_value_op(reduce_op_t op)
+tilemm_reduce_t reduce_value_op(int op)
 {
-    switch (op) {
-    case REDUCE_IMAX: return TILEMM_MAX;
-    case REDUCE_IMIN: return TILEMM_MIN;
-    case REDUCE_IAMAX: return TILEMM_AMAX;
-    case REDUCE_IAMIN: return TILEMM_AMIN;
-    default: return (tilemm_reduce_t)op;
-    }
+    static const tilemm_reduce_t of_index[] = {TILEMM_MAX, TILEMM_MIN, TILEMM_AMAX, TILEMM_AMIN};
+
+    return reduce_is_index(op) ? of_index[op - REDUCE_IMAX] : (tilemm_reduce_t)op;
 }
 
-int reduce_is_index(reduce_op_t op)
+int reduce_is_index(int op)
 {
     return op >= REDUCE_IMAX;
 }
@@ -129,7 +117,7 @@ tilemm_t command_context(const context_options_t *options)
         command_error("cannot create a context on the %s backend: %s",
                       word_of(backend_words, options->backend), tilemm_status_string(status));
         if (status == TILEMM_INVALID_ARGUMENT || status == TILEMM_NO_DEVICE)
-            for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+            for (int i = 0; i < COUNT_OF(variables); i++)
                 if (getenv(variables[i]))
                     fprintf(stderr, "tilemm: is this a value that the library takes? %s=%s\n",
                             variables[i], getenv(variables[i]));
@@ -144,13 +132,12 @@ tilemm_t command_context(const context_options_t *options)
     return ctx;
 }
 
-/* ---- options ---------------------------------------------------------------------------- */
-
 enum { MAX_OPTIONS = 64, FIRST_VALUE = 256 /* getopt's value of the first option */ };
 
 static int take_option(const command_option_t *option, const char *text)
 {
     int64_t number;
+    char *end;
 
     switch (option->kind) {
     case OPTION_FLAG: *(int *)option->value = 1; return 0;
@@ -164,7 +151,9 @@ static int take_option(const command_option_t *option, const char *text)
         *(int *)option->value = (int)number;
         return 0;
     case OPTION_INT64: return parse_int64(text, option->low, option->high, option->value);
-    case OPTION_FLOAT: return parse_float(text, option->value);
+    case OPTION_FLOAT:
+        *(float *)option->value = strtof(text, &end);
+        return end == text || *end ? -1 : 0;
     default: return option->parse(text, option->value);
     }
 }
@@ -173,20 +162,17 @@ static int take_option(const command_option_t *option, const char *text)
 static int wrong_value(const char *verb, const command_option_t *option, const char *text)
 {
     char takes[160] = "";
-    size_t used = 0;
 
-    if (option->takes)
-        return command_usage_error(verb, "--%s takes %s, not '%s'", option->name, option->takes,
-                                   text);
-    if (option->kind != OPTION_WORD)
+    if (!option->takes && option->kind != OPTION_WORD)
         return command_usage_error(verb, "--%s does not take '%s'", option->name, text);
-    for (const word_t *word = option->words; word->name && used < sizeof takes; word++)
-        used += (size_t)snprintf(takes + used, sizeof takes - used, "%s%s",
-                                 word == option->words ? ""
-                                 : word[1].name        ? ", "
-                                                       : " or ",
-                                 word->name);
-    return command_usage_error(verb, "--%s takes %s, not '%s'", option->name, takes, text);
+    for (const word_t *word = option->words; word && word->name; word++)
+        append(takes, sizeof takes, "%s%s",
+               word == option->words ? ""
+               : word[1].name        ? ", "
+                                     : " or ",
+               word->name);
+    return command_usage_error(verb, "--%s takes %s, not '%s'", option->name,
+                               option->takes ? option->takes : takes, text);
 }
 
 int command_options(int argc, char **argv, const char *help, command_option_t *options, int count,
@@ -247,67 +233,63 @@ void command_cpu_name(char *name, size_t size)
         fclose(file);
 }
 
-/* ---- files ------------------------------------------------------------------------------ */
-
-/* The path itself, or what a symbolic link there points to. */
-static int resolve_output(const char *path, char *target, size_t size)
+/* Where a file really goes (through symbolic links), and a template for mkstemp beside it. What is
+ * there and is no regular file is refused. */
+static int name_output(output_t *output, const char *path)
 {
     struct stat info;
     char resolved[PATH_MAX];
+    int failed = lstat(path, &info) != 0;
 
-    if (lstat(path, &info) == 0) {
-        if (S_ISLNK(info.st_mode)) {
-            if (!realpath(path, resolved))
-                return command_error("%s: %s", path, strerror(errno));
-            path = resolved;
-            if (stat(path, &info) != 0)
-                return command_error("%s: %s", path, strerror(errno));
-        }
-        if (!S_ISREG(info.st_mode))
-            return command_error("%s: exists and is not a regular file", path);
-    } else if (errno != ENOENT) {
-        return command_error("%s: %s", path, strerror(errno));
+    output->path = path;
+    if (!failed && S_ISLNK(info.st_mode)) {
+        failed = !realpath(path, resolved) || stat(resolved, &info) != 0;
+        path = failed ? path : resolved;
+    } else if (failed && errno == ENOENT) {
+        failed = 0;
+        info.st_mode = S_IFREG;
     }
-    if ((size_t)snprintf(target, size, "%s", path) >= size)
+    if (failed)
+        return command_error("%s: %s", path, strerror(errno));
+    if (!S_ISREG(info.st_mode))
+        return command_error("%s: exists and is not a regular file", path);
+    const char *slash = strrchr(path, '/');
+    const int folder = slash ? (int)(slash - path) + 1 : 0;
+    if (!path[folder])
+        return command_error("%s: not a file's name", path);
+    if ((size_t)snprintf(output->target, PATH_MAX, "%s", path) >= PATH_MAX ||
+        (size_t)snprintf(output->temporary, PATH_MAX, "%.*s.tilemm-XXXXXX", folder, path) >=
+            PATH_MAX)
         return command_error("%s: %s", path, strerror(ENAMETOOLONG));
     return 0;
 }
 
-/* A template for mkstemp beside the target. */
-static int name_beside(const char *target, char *temporary, size_t size)
+int output_check(const char *path)
 {
-    const char *slash = strrchr(target, '/');
-    int directory = slash ? (int)(slash - target) + 1 : 0;
+    output_t output;
 
-    if (!target[directory])
-        return command_error("%s: not a file's name", target);
-    if ((size_t)snprintf(temporary, size, "%.*s.tilemm-XXXXXX", directory, target) >= size)
-        return command_error("%s: %s", target, strerror(ENAMETOOLONG));
-    return 0;
-}
-
-int output_names(const char *path, char *target, char *temporary, size_t size)
-{
-    return resolve_output(path, target, size) == 0 && name_beside(target, temporary, size) == 0
-               ? 0
-               : -1;
+    if (name_output(&output, path) != 0)
+        return -1;
+    char *slash = strrchr(output.temporary, '/');
+    if (slash)
+        slash[1] = '\0';
+    return access(slash ? output.temporary : ".", W_OK | X_OK) != 0 ? -output_error(&output) : 0;
 }
 
 int output_open(output_t *output, const char *path)
 {
-    mode_t mask;
-
-    output->path = path;
-    if (output_names(path, output->target, output->temporary, PATH_MAX) != 0)
+    if (name_output(output, path) != 0)
         return -1;
-    output->fd = mkstemp(output->temporary);
-    if (output->fd < 0)
+    const int fd = mkstemp(output->temporary);
+    if (fd < 0)
         return -output_error(output);
-    mask = umask(0);
+    const mode_t mask = umask(0);
     umask(mask);
-    if (fchmod(output->fd, 0666 & ~mask) == 0)
+    if (fchmod(fd, 0666 & ~mask) == 0 && (output->file = fdopen(fd, "w")) != NULL)
         return 0;
-    output_close(output, output_error(output));
+    output_error(output);
+    close(fd);
+    unlink(output->temporary);
     return -1;
 }
 
@@ -318,7 +300,7 @@ int output_error(const output_t *output)
 
 int output_close(output_t *output, int status)
 {
-    if (close(output->fd) != 0 && status == EXIT_OK)
+    if (fclose(output->file) != 0 && status == EXIT_OK)
         status = output_error(output);
     if (status == EXIT_OK && rename(output->temporary, output->target) != 0)
         status = output_error(output);

@@ -7,8 +7,11 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "tilemm.h"
+
+#define COUNT_OF(array) (int)(sizeof(array) / sizeof((array)[0]))
 
 /* The statuses of the command. */
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -31,7 +34,6 @@ int command_usage_error(const char *verb, const char *format, ...)
 
 /* Parsers of option values: 0, or -1 where text is not such a value (nothing is printed). */
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value);
-int parse_float(const char *text, float *value);
 
 /* A word of a table that ends with a NULL name. */
 typedef struct {
@@ -47,44 +49,31 @@ extern const word_t math_words[];    /* fp32 strict tf32 */
 extern const word_t nan_words[];     /* propagate ignore */
 extern const word_t axis_words[];    /* rows cols */
 extern const word_t layout_words[];  /* row col */
+extern const word_t size_words[];    /* 1 2 4 8 16 */
 
-/* The reductions that the command names. The index ones return positions. */
-typedef enum {
-    REDUCE_SUM = TILEMM_SUM,
-    REDUCE_ASUM = TILEMM_ASUM,
-    REDUCE_SUMSQ = TILEMM_SUMSQ,
-    REDUCE_NRM2 = TILEMM_NRM2,
-    REDUCE_MEAN = TILEMM_MEAN,
-    REDUCE_MAX = TILEMM_MAX,
-    REDUCE_MIN = TILEMM_MIN,
-    REDUCE_AMAX = TILEMM_AMAX,
-    REDUCE_AMIN = TILEMM_AMIN,
-    REDUCE_DOT,
-    REDUCE_IMAX,
-    REDUCE_IMIN,
-    REDUCE_IAMAX,
-    REDUCE_IAMIN
-} reduce_op_t;
+/* The reductions that the command names: tilemm_reduce_t, and these. The last four return
+ * positions.
+ */
+enum { REDUCE_DOT = TILEMM_AMIN + 1, REDUCE_IMAX, REDUCE_IMIN, REDUCE_IAMAX, REDUCE_IAMIN };
 
 extern const word_t reduce_words[];
 
 /* For an index reduction, the reduction whose position it is; for others, the reduction itself. */
-tilemm_reduce_t reduce_value_op(reduce_op_t op);
-int reduce_is_index(reduce_op_t op);
+tilemm_reduce_t reduce_value_op(int op);
+int reduce_is_index(int op);
 
-/* For a file that is to be written to a temporary name and renamed: where it really goes (through
- * symbolic links), and a template for mkstemp beside it. 0, or -1 with a message: what is there
- * and is not a regular file is refused. */
-int output_names(const char *path, char *target, char *temporary, size_t size);
-
-/* Such a file while it is written. */
+/* A file while it is written to a temporary name; it is renamed at the end. */
 typedef struct {
     const char *path;
-    int fd;
-    char target[PATH_MAX], temporary[PATH_MAX];
+    FILE *file;
+    char target[PATH_MAX], temporary[PATH_MAX]; /* target: path without symbolic links */
 } output_t;
 
-int output_open(output_t *output, const char *path); /* 0, or -1 with a message */
+/* 0, or -1 with a message: also where something is there that is not a regular file. */
+int output_open(output_t *output, const char *path);
+
+/* Whether output_open will work: to be asked before long work. 0, or -1 with a message. */
+int output_check(const char *path);
 
 /* Print that it cannot be written, and errno's reason. Returns EXIT_FAILED. */
 int output_error(const output_t *output);
@@ -142,8 +131,7 @@ typedef struct {
 int command_options(int argc, char **argv, const char *help, command_option_t *options, int count,
                     int *first);
 
-/* The processor's name, or "". */
-void command_cpu_name(char *name, size_t size);
+void command_cpu_name(char *name, size_t size); /* the processor's name, or "" */
 
 /* Append to a text in an array of `size` bytes. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));

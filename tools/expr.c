@@ -23,16 +23,14 @@ typedef struct {
 /* Keep the first error. Returns 0, a value with which parsing goes on. */
 __attribute__((format(printf, 2, 3))) static int64_t wrong(parser_t *p, const char *format, ...)
 {
+    char what[160];
     va_list arguments;
-    if (p->failed)
-        return 0;
-    p->failed = 1;
-    int used = snprintf(p->message, p->size, "at character %d: ", (int)(p->at - p->text) + 1);
-    if (used < 0 || (size_t)used >= p->size)
-        return 0;
     va_start(arguments, format);
-    vsnprintf(p->message + used, p->size - (size_t)used, format, arguments);
+    vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
+    if (!p->failed)
+        snprintf(p->message, p->size, "at character %d: %s", (int)(p->at - p->text) + 1, what);
+    p->failed = 1;
     return 0;
 }
 
@@ -60,21 +58,16 @@ static int64_t parse_number(parser_t *p)
 
 static int64_t parse_variable(parser_t *p)
 {
-    const struct {
-        const char *name;
-        int64_t value;
-    } known[] = {{"lane", p->variables->lane},
-                 {"row", p->variables->row},
-                 {"col", p->variables->col},
-                 {"i", p->variables->i}};
+    static const char *const names[] = {"lane", "row", "col", "i"};
+    const expr_variables_t *v = p->variables;
+    const int64_t values[] = {v->lane, v->row, v->col, v->i};
     int length = 0;
     while (isalnum((unsigned char)p->at[length]) || p->at[length] == '_')
         length++;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if ((int)strlen(known[i].name) == length &&
-            !strncmp(p->at, known[i].name, (size_t)length)) {
+    for (int i = 0; i < 4; i++)
+        if ((int)strlen(names[i]) == length && strncmp(p->at, names[i], (size_t)length) == 0) {
             p->at += length;
-            return known[i].value;
+            return values[i];
         }
     return wrong(p, "'%.*s' is no variable; there are lane, row, col and i", length, p->at);
 }
@@ -97,14 +90,11 @@ static int64_t parse_operand(parser_t *p)
         if (*p->at != ')')
             return wrong(p, "')' is missing");
         p->at++;
-    } else if (*p->at == '-') {
-        p->at++;
-        value = parse_operand(p);
-        if (__builtin_sub_overflow((int64_t)0, value, &value))
-            return wrong(p, "the value is too large");
-    } else if (*p->at == '+' || *p->at == '~') {
+    } else if (*p->at && strchr("+-~", *p->at)) {
         const char sign = *p->at++;
         value = parse_operand(p);
+        if (sign == '-' && __builtin_sub_overflow((int64_t)0, value, &value))
+            return wrong(p, "the value is too large");
         value = sign == '~' ? ~value : value;
     } else if (*p->at) {
         return wrong(p, "'%c' where a number, a variable or '(' must be", *p->at);

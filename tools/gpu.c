@@ -63,7 +63,7 @@ static struct {
 enum { MAX_DEVICES = 64, STREAM_NON_BLOCKING = 1, ATTACH_GLOBAL = 1, CAPTURE_GLOBAL = 0 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int load_state; /* 0: not tried, 1: ready, -1: failed */
+static int is_ready; /* the driver */
 static void *contexts[MAX_DEVICES];
 static char error_text[256];
 
@@ -72,77 +72,70 @@ static device_address address_of(const void *device)
     return (device_address)(uintptr_t)device;
 }
 
-static void set_error(const char *what, int error)
+/* Keep what went wrong, if anything did. Returns error. */
+static int keep_error(const char *what, int error)
 {
     const char *text = NULL;
-    if (!driver.error_string || driver.error_string(error, &text) != 0 || !text)
+
+    if (error && (!driver.error_string || driver.error_string(error, &text) != 0 || !text))
         text = "unknown error";
-    snprintf(error_text, sizeof error_text, "%s: %s (%d)", what, text, error);
+    if (error)
+        snprintf(error_text, sizeof error_text, "%s: %s (%d)", what, text, error);
+    return error;
 }
 
-/* Called with the lock held. */
-static int load_driver(void)
+static void load_driver(void)
 {
-    void *library;
-    int error;
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 
-    if (load_state)
-        return load_state;
-    load_state = -1;
-    library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(error_text, sizeof error_text, "no CUDA driver: %s", dlerror());
-        return -1;
+        return;
     }
 #define LOAD(name, symbol, parameters)                                                             \
     *(void **)&driver.name = dlsym(library, symbol);                                               \
     if (!driver.name) {                                                                            \
         snprintf(error_text, sizeof error_text, "the CUDA driver is too old: it has no %s",        \
                  symbol);                                                                          \
-        return -1;                                                                                 \
+        return;                                                                                    \
     }
     DRIVER_FUNCTIONS(LOAD)
 #undef LOAD
-    error = driver.init(0);
-    if (error) {
-        set_error("cuInit", error);
-        return -1;
-    }
-    return load_state = 1;
+    is_ready = keep_error("cuInit", driver.init(0)) == 0;
 }
 
-/* Called with the lock held and the driver loaded. */
+/* Whether the driver is there. */
+static int has_driver(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, load_driver);
+    return is_ready;
+}
+
+/* Called with the lock held. */
 static int take_context(int ordinal)
 {
-    int device, error;
+    int device;
 
     if (ordinal < 0 || ordinal >= MAX_DEVICES || driver.device_get(&device, ordinal) != 0) {
         snprintf(error_text, sizeof error_text, "there is no CUDA device %d", ordinal);
         return -1;
     }
-    if (!contexts[ordinal]) {
-        error = driver.context_retain(&contexts[ordinal], device);
-        if (error) {
-            contexts[ordinal] = NULL;
-            set_error("cuDevicePrimaryCtxRetain", error);
-            return -1;
-        }
-    }
-    error = driver.context_set(contexts[ordinal]);
-    if (error) {
-        set_error("cuCtxSetCurrent", error);
+    if (!contexts[ordinal] && keep_error("cuDevicePrimaryCtxRetain",
+                                         driver.context_retain(&contexts[ordinal], device)) != 0) {
+        contexts[ordinal] = NULL;
         return -1;
     }
-    return 0;
+    return keep_error("cuCtxSetCurrent", driver.context_set(contexts[ordinal])) != 0 ? -1 : 0;
 }
 
 int gpu_open(int device)
 {
-    int result = -1;
-
+    if (!has_driver())
+        return -1;
     pthread_mutex_lock(&lock);
-    if (load_driver() == 1)
-        result = take_context(device);
+    const int result = take_context(device);
     pthread_mutex_unlock(&lock);
     return result;
 }
@@ -156,47 +149,33 @@ int gpu_count(void)
 {
     int count = 0;
 
-    pthread_mutex_lock(&lock);
-    if (load_driver() != 1 || driver.device_count(&count) != 0)
-        count = 0;
-    pthread_mutex_unlock(&lock);
-    return count;
+    return has_driver() && driver.device_count(&count) == 0 ? count : 0;
 }
 
 int gpu_driver_version(void)
 {
     int version = 0;
-    return load_state == 1 && driver.driver_version(&version) == 0 ? version : 0;
+    return is_ready && driver.driver_version(&version) == 0 ? version : 0;
 }
 
 int gpu_describe(int ordinal, gpu_traits_t *traits)
 {
-    enum { /* CUdevice_attribute */
-           CLOCK_RATE = 13,
-           MULTIPROCESSOR_COUNT = 16,
-           L2_CACHE_SIZE = 38,
-           MAX_THREADS_PER_MULTIPROCESSOR = 39,
-           COMPUTE_CAPABILITY_MAJOR = 75,
-           COMPUTE_CAPABILITY_MINOR = 76,
-           MAX_SHARED_MEMORY_PER_MULTIPROCESSOR = 81,
-           MAX_SHARED_MEMORY_PER_BLOCK_OPTIN = 97
-    };
     const struct {
-        int attribute, *value;
+        int attribute, *value; /* CUdevice_attribute */
     } wanted[] = {
-        {CLOCK_RATE, &traits->clock_khz},
-        {MULTIPROCESSOR_COUNT, &traits->sm_count},
-        {L2_CACHE_SIZE, &traits->l2_bytes},
-        {MAX_THREADS_PER_MULTIPROCESSOR, &traits->max_threads_per_sm},
-        {COMPUTE_CAPABILITY_MAJOR, &traits->cc_major},
-        {COMPUTE_CAPABILITY_MINOR, &traits->cc_minor},
-        {MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, &traits->shared_per_sm},
-        {MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &traits->shared_per_block},
+        {13 /* clock rate */, &traits->clock_khz},
+        {16 /* multiprocessors */, &traits->sm_count},
+        {38 /* L2 cache size */, &traits->l2_bytes},
+        {39 /* threads per multiprocessor */, &traits->max_threads_per_sm},
+        {75 /* compute capability, major */, &traits->cc_major},
+        {76 /* minor */, &traits->cc_minor},
+        {81 /* shared memory per multiprocessor */, &traits->shared_per_sm},
+        {97 /* shared memory per block, on request */, &traits->shared_per_block},
     };
     int device, error;
 
     memset(traits, 0, sizeof *traits);
-    if (load_state != 1)
+    if (!is_ready)
         return -1;
     error = driver.device_get(&device, ordinal);
     if (!error)
@@ -208,58 +187,12 @@ int gpu_describe(int ordinal, gpu_traits_t *traits)
     return error;
 }
 
-void *gpu_malloc(size_t bytes)
-{
-    device_address address = 0;
-    return driver.malloc(&address, bytes ? bytes : 1) == 0 ? (void *)(uintptr_t)address : NULL;
-}
-
-void *gpu_malloc_managed(size_t bytes)
-{
-    device_address address = 0;
-    return driver.malloc_managed(&address, bytes, ATTACH_GLOBAL) == 0 ? (void *)(uintptr_t)address
-                                                                      : NULL;
-}
-
-void *gpu_malloc_host(size_t bytes)
-{
-    void *host = NULL;
-    return driver.malloc_host(&host, bytes) == 0 ? host : NULL;
-}
-
 int gpu_to_device(void *device, const void *host, size_t bytes)
 {
     int error = bytes ? driver.to_device(address_of(device), host, bytes) : 0;
     /* From pageable memory the last piece may still be on its way, which streams that do not wait
      * for the default stream would not see. */
     return error ? error : driver.stream_synchronize(NULL);
-}
-
-int gpu_to_host(void *host, const void *device, size_t bytes)
-{
-    return bytes ? driver.to_host(host, address_of(device), bytes) : 0;
-}
-
-int gpu_copy_async(void *to, const void *from, size_t bytes, void *stream)
-{
-    return bytes ? driver.copy_async(address_of(to), address_of(from), bytes, stream) : 0;
-}
-
-int gpu_fill_async(void *device, unsigned char byte, size_t bytes, void *stream)
-{
-    return bytes ? driver.fill_async(address_of(device), byte, bytes, stream) : 0;
-}
-
-void *gpu_stream_create(void)
-{
-    void *stream = NULL;
-    return driver.stream_create(&stream, STREAM_NON_BLOCKING) == 0 ? stream : NULL;
-}
-
-void *gpu_event_create(void)
-{
-    void *event = NULL;
-    return driver.event_create(&event, 0) == 0 ? event : NULL;
 }
 
 void *gpu_capture_end(void *stream)
@@ -275,11 +208,30 @@ void *gpu_capture_end(void *stream)
 }
 
 /* Functions that are the driver's, in the order of gpu.h. NULL may be freed or destroyed. */
+#define CREATE(name, type, parameters, call)                                                       \
+    void *name parameters                                                                          \
+    {                                                                                              \
+        type made = 0;                                                                             \
+        return call == 0 ? (void *)(uintptr_t)made : NULL;                                         \
+    }
+CREATE(gpu_malloc, device_address, (size_t bytes), driver.malloc(&made, bytes ? bytes : 1))
+CREATE(gpu_malloc_managed, device_address, (size_t bytes),
+       driver.malloc_managed(&made, bytes, ATTACH_GLOBAL))
+CREATE(gpu_malloc_host, void *, (size_t bytes), driver.malloc_host(&made, bytes))
+CREATE(gpu_stream_create, void *, (void), driver.stream_create(&made, STREAM_NON_BLOCKING))
+CREATE(gpu_event_create, void *, (void), driver.event_create(&made, 0))
+#undef CREATE
 #define CALL(name, parameters, call)                                                               \
     int name parameters                                                                            \
     {                                                                                              \
         return call;                                                                               \
     }
+CALL(gpu_to_host, (void *host, const void *device, size_t bytes),
+     bytes ? driver.to_host(host, address_of(device), bytes) : 0)
+CALL(gpu_copy_async, (void *to, const void *from, size_t bytes, void *stream),
+     bytes ? driver.copy_async(address_of(to), address_of(from), bytes, stream) : 0)
+CALL(gpu_fill_async, (void *device, unsigned char byte, size_t bytes, void *stream),
+     bytes ? driver.fill_async(address_of(device), byte, bytes, stream) : 0)
 CALL(gpu_free, (void *device), device ? driver.free(address_of(device)) : 0)
 CALL(gpu_free_host, (void *host), host ? driver.free_host(host) : 0)
 CALL(gpu_memory, (size_t * free_bytes, size_t *total_bytes),

@@ -12,11 +12,8 @@
  * and by every thread that uses the functions below. */
 int gpu_open(int device);
 
-/* Why gpu_open failed. */
-const char *gpu_error(void);
-
-/* How many CUDA devices there are; 0 where there is no driver (gpu_error says why). */
-int gpu_count(void);
+const char *gpu_error(void); /* why gpu_open failed */
+int gpu_count(void);         /* of CUDA devices; 0 where there is no driver (gpu_error says why) */
 
 /* After gpu_count: major * 1000 + minor * 10 of the newest CUDA that the driver knows, or 0. */
 int gpu_driver_version(void);

@@ -7,6 +7,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "npy.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -19,36 +20,26 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "lib/size.h"
 
-enum { MAGIC_BYTES = 6, HEADER_ALIGNMENT = 64 };
-static const unsigned char magic[MAGIC_BYTES] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
-
-char npy_native_order(void)
-{
-    const uint16_t one = 1;
-    unsigned char first;
-
-    memcpy(&first, &one, 1);
-    return first ? '<' : '>';
-}
-
-/* ---- the header's dictionary ------------------------------------------------------------- */
+static const char magic[] = "\x93NUMPY";
 
 typedef struct {
     const char *at, *end;
 } scanner_t;
 
-static void skip_space(scanner_t *s)
+/* Skip space. Returns the character that comes next, or '\0' at the end. */
+static char peek(scanner_t *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\t' || *s->at == '\n' || *s->at == '\r'))
         s->at++;
+    return s->at < s->end ? *s->at : '\0';
 }
 
-/* Skip space and take this character, if it comes next. */
+/* Take this character, if it comes next. */
 static int take(scanner_t *s, char c)
 {
-    skip_space(s);
-    if (s->at >= s->end || *s->at != c)
+    if (peek(s) != c)
         return 0;
     s->at++;
     return 1;
@@ -57,17 +48,15 @@ static int take(scanner_t *s, char c)
 /* A string in single or double quotes. The strings of these headers have no escapes. */
 static int take_string(scanner_t *s, char *text, size_t size)
 {
+    const char quote = peek(s);
     size_t length = 0;
-    char quote;
 
-    skip_space(s);
-    if (s->at >= s->end || (*s->at != '\'' && *s->at != '"'))
+    if (quote != '\'' && quote != '"')
         return 0;
-    quote = *s->at++;
-    while (s->at < s->end && *s->at != quote && *s->at != '\\' && *s->at != '\n') {
+    for (s->at++; s->at < s->end && *s->at != quote && *s->at != '\\' && *s->at != '\n'; s->at++) {
         if (length + 1 >= size)
             return 0;
-        text[length++] = *s->at++;
+        text[length++] = *s->at;
     }
     text[length] = '\0';
     return take(s, quote);
@@ -75,24 +64,24 @@ static int take_string(scanner_t *s, char *text, size_t size)
 
 static int take_word(scanner_t *s, const char *word)
 {
-    size_t length = strlen(word);
+    const size_t length = strlen(word);
 
-    skip_space(s);
+    peek(s);
     if ((size_t)(s->end - s->at) < length || memcmp(s->at, word, length) != 0)
         return 0;
     s->at += length;
     return 1;
 }
 
-/* A size: digits, and the L that Python 2 wrote after long numbers. 1 taken, 0 none, -1 too large.
- */
+/* A size: digits, and the L that Python 2 wrote after long numbers. 1: taken; 0: none; -1: too
+ * large. */
 static int take_size(scanner_t *s, int64_t *value)
 {
     int digits = 0;
 
-    skip_space(s);
+    peek(s);
     *value = 0;
-    for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++, digits++)
+    for (; s->at < s->end && isdigit((unsigned char)*s->at); s->at++, digits++)
         if (__builtin_mul_overflow(*value, 10, value) ||
             __builtin_add_overflow(*value, *s->at - '0', value))
             return -1;
@@ -101,47 +90,39 @@ static int take_size(scanner_t *s, int64_t *value)
     return digits > 0;
 }
 
-/* "f4" behind the byte order, or "M8[ns]". */
+/* "<f4", or ">M8[ns]". */
 static int read_descr(npy_t *npy)
 {
+    static const char unit[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/";
     const char *d = npy->descr;
+    const int has_order = d[0] && strchr("<>|=", d[0]);
     char *end;
-    unsigned long number;
 
-    if (!strchr("<>|=", d[0]) || !d[0])
-        return command_error("%s: not an element type of NumPy: '%s'", npy->path, d);
-    npy->byte_order = d[0];
-    npy->kind = d[1];
-    if (npy->kind == 'O')
+    if (has_order && d[1] == 'O')
         return command_error("%s: holds Python objects, which only Python can read", npy->path);
-    if (!npy->kind || !strchr("biufcmMSUV", npy->kind) || d[2] < '0' || d[2] > '9')
+    if (!has_order || !d[1] || !strchr("biufcmMSUV", d[1]) || !isdigit((unsigned char)d[2]))
         return command_error("%s: not an element type of NumPy: '%s'", npy->path, d);
     errno = 0;
-    number = strtoul(d + 2, &end, 10);
+    const unsigned long number = strtoul(d + 2, &end, 10);
+    const size_t rest = strlen(end);
     if (errno || number > INT_MAX)
         return command_error("%s: element type '%s' is too large", npy->path, d);
-    if (*end) {
-        size_t rest = strlen(end);
-        if ((npy->kind != 'm' && npy->kind != 'M') || end[0] != '[' || end[rest - 1] != ']' ||
-            strspn(end + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/") !=
-                rest - 2)
-            return command_error("%s: not an element type of NumPy: '%s'", npy->path, d);
-    }
-    npy->item_size = npy->kind == 'U' ? 4 * (size_t)number : (size_t)number;
+    if (rest && ((d[1] != 'm' && d[1] != 'M') || end[0] != '[' || end[rest - 1] != ']' ||
+                 strspn(end + 1, unit) != rest - 2))
+        return command_error("%s: not an element type of NumPy: '%s'", npy->path, d);
+    npy->item_size = d[1] == 'U' ? 4 * (size_t)number : (size_t)number;
     return 0;
 }
 
 static int read_shape(npy_t *npy, scanner_t *s)
 {
-    int taken, comma = 1;
-    int64_t size;
+    int comma = 1;
 
     if (!take(s, '('))
         return command_error("%s: the header's shape is not a tuple", npy->path);
     while (!take(s, ')')) {
-        if (!comma)
-            return command_error("%s: the header's shape is malformed", npy->path);
-        taken = take_size(s, &size);
+        int64_t size;
+        const int taken = comma ? take_size(s, &size) : 0;
         if (taken < 0)
             return command_error("%s: the shape is too large", npy->path);
         if (!taken)
@@ -151,8 +132,7 @@ static int read_shape(npy_t *npy, scanner_t *s)
         npy->shape[npy->ndim++] = size;
         comma = take(s, ',');
     }
-    /* (3) is a number, not a tuple. */
-    if (npy->ndim == 1 && !comma)
+    if (npy->ndim == 1 && !comma) /* (3) is a number */
         return command_error("%s: the header's shape is not a tuple", npy->path);
     return 0;
 }
@@ -160,8 +140,9 @@ static int read_shape(npy_t *npy, scanner_t *s)
 /* Read { 'descr': ..., 'fortran_order': ..., 'shape': ... }: each key once, in any order. */
 static int read_dictionary(npy_t *npy, scanner_t *s)
 {
-    enum { DESCR = 1, FORTRAN_ORDER = 2, SHAPE = 4 };
-    int seen = 0, comma = 1;
+    enum { DESCR, FORTRAN_ORDER, SHAPE, KEYS };
+    static const char *const keys[KEYS] = {"descr", "fortran_order", "shape"};
+    int seen[KEYS] = {0}, comma = 1;
     char key[32];
 
     if (!take(s, '{'))
@@ -170,19 +151,13 @@ static int read_dictionary(npy_t *npy, scanner_t *s)
         int which = 0;
         if (!comma || !take_string(s, key, sizeof key) || !take(s, ':'))
             return command_error("%s: the header's dictionary is malformed", npy->path);
-        if (strcmp(key, "descr") == 0)
-            which = DESCR;
-        else if (strcmp(key, "fortran_order") == 0)
-            which = FORTRAN_ORDER;
-        else if (strcmp(key, "shape") == 0)
-            which = SHAPE;
-        if (!which || seen & which)
+        while (which < KEYS && strcmp(key, keys[which]) != 0)
+            which++;
+        if (which == KEYS || seen[which]++)
             return command_error("%s: the header has the key '%s' %s", npy->path, key,
-                                 which ? "twice" : "that NumPy does not know");
-        seen |= which;
-        skip_space(s);
+                                 which < KEYS ? "twice" : "that NumPy does not know");
         if (which == DESCR) {
-            if (s->at < s->end && (*s->at == '[' || *s->at == '('))
+            if (peek(s) == '[' || peek(s) == '(')
                 return command_error("%s: structured elements are not supported", npy->path);
             if (!take_string(s, npy->descr, sizeof npy->descr))
                 return command_error("%s: the header's descr is malformed", npy->path);
@@ -198,73 +173,60 @@ static int read_dictionary(npy_t *npy, scanner_t *s)
         }
         comma = take(s, ',');
     }
-    skip_space(s);
+    peek(s);
     if (s->at != s->end)
         return command_error("%s: the header goes on after its dictionary", npy->path);
-    if (seen != (DESCR | FORTRAN_ORDER | SHAPE))
-        return command_error("%s: the header lacks %s", npy->path,
-                             !(seen & DESCR)           ? "descr"
-                             : !(seen & FORTRAN_ORDER) ? "fortran_order"
-                                                       : "shape");
+    for (int i = 0; i < KEYS; i++)
+        if (!seen[i])
+            return command_error("%s: the header lacks %s", npy->path, keys[i]);
     return 0;
 }
-
-/* ---- reading ------------------------------------------------------------------------------ */
 
 static int read_mapped(npy_t *npy)
 {
     const unsigned char *bytes = npy->map;
-    size_t length, start, data_bytes, alignment;
-    scanner_t scanner;
+    const size_t size = npy->map_bytes;
+    size_t length = 0, start = 10, data_bytes;
+    int too_large = 0;
 
-    if (npy->map_bytes < MAGIC_BYTES || memcmp(bytes, magic, MAGIC_BYTES) != 0)
+    if (size < strlen(magic) || memcmp(bytes, magic, strlen(magic)) != 0)
         return command_error("%s: not a .npy file", npy->path);
-    if (npy->map_bytes < 10)
-        return command_error("%s: truncated: it ends in its header", npy->path);
-    if (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0)
+    if (size >= start && (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0))
         return command_error("%s: version %d.%d of the .npy format is not supported", npy->path,
                              bytes[6], bytes[7]);
-    length = bytes[8] | (size_t)bytes[9] << 8;
-    start = 10;
-    if (bytes[6] > 1) {
-        if (npy->map_bytes < 12)
-            return command_error("%s: truncated: it ends in its header", npy->path);
-        length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    if (size >= start && bytes[6] > 1)
         start = 12;
-    }
-    if (length > npy->map_bytes - start)
+    for (size_t i = 8; size >= start && i < start; i++)
+        length |= (size_t)bytes[i] << 8 * (i - 8);
+    if (size < start || length > size - start)
         return command_error("%s: truncated: it ends in its header", npy->path);
-    scanner.at = (const char *)bytes + start;
-    scanner.end = scanner.at + length;
+    scanner_t scanner = {(const char *)bytes + start, (const char *)bytes + start + length};
     if (read_dictionary(npy, &scanner) != 0)
         return -1;
 
     start += length;
     npy->count = 1;
-    data_bytes = npy->item_size;
     for (int i = 0; i < npy->ndim; i++) /* with a 0 all sizes may be large */
         if (npy->shape[i] == 0)
-            npy->count = data_bytes = 0;
-    for (int i = 0; npy->count && i < npy->ndim; i++)
-        if (__builtin_mul_overflow(npy->count, (size_t)npy->shape[i], &npy->count) ||
-            (data_bytes &&
-             __builtin_mul_overflow(data_bytes, (size_t)npy->shape[i], &data_bytes)) ||
-            npy->count > INT64_MAX || data_bytes > INT64_MAX)
-            return command_error("%s: the shape is too large", npy->path);
-    if (data_bytes > npy->map_bytes - start)
+            npy->count = 0;
+    for (int i = 0; npy->count && i < npy->ndim && !too_large; i++)
+        too_large = __builtin_mul_overflow(npy->count, (size_t)npy->shape[i], &npy->count);
+    if (too_large || __builtin_mul_overflow(npy->count, npy->item_size, &data_bytes) ||
+        npy->count > INT64_MAX || data_bytes > INT64_MAX)
+        return command_error("%s: the shape is too large", npy->path);
+    if (data_bytes > size - start)
         return command_error("%s: truncated: it holds %zu of %zu bytes of elements", npy->path,
-                             npy->map_bytes - start, data_bytes);
+                             size - start, data_bytes);
     npy->data = bytes + start;
 
-    alignment = npy->item_size & -npy->item_size;
+    size_t alignment = npy->item_size & -npy->item_size;
     if (alignment > 16)
         alignment = 16;
     if (data_bytes && (uintptr_t)npy->data % alignment != 0) {
         npy->copy = malloc(data_bytes);
         if (!npy->copy)
             return command_error("%s: no memory for %zu bytes", npy->path, data_bytes);
-        memcpy(npy->copy, npy->data, data_bytes);
-        npy->data = npy->copy;
+        npy->data = memcpy(npy->copy, npy->data, data_bytes);
     }
     return 0;
 }
@@ -272,11 +234,9 @@ static int read_mapped(npy_t *npy)
 static int map_file(npy_t *npy)
 {
     struct stat info;
-    int fd = open(npy->path, O_RDONLY | O_CLOEXEC);
+    const int fd = open(npy->path, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0)
-        return command_error("%s: %s", npy->path, strerror(errno));
-    if (fstat(fd, &info) != 0) {
+    if (fd < 0 || fstat(fd, &info) != 0) {
         command_error("%s: %s", npy->path, strerror(errno));
     } else if (!S_ISREG(info.st_mode)) {
         command_error("%s: not a regular file", npy->path);
@@ -290,11 +250,10 @@ static int map_file(npy_t *npy)
             command_error("%s: cannot be mapped: %s", npy->path, strerror(errno));
         }
     }
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return npy->map ? 0 : -1;
 }
-
-/* ---- signals ------------------------------------------------------------------------------ */
 
 /* The file being written, for the handlers: removed when the command is interrupted. */
 static output_t unfinished;
@@ -318,20 +277,17 @@ static void on_signal(int number)
 static void catch_signals(void)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGBUS};
-    struct sigaction action, old;
+    const struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction old;
 
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+    for (int i = 0; i < COUNT_OF(numbers); i++)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(numbers[i], &action, NULL);
 }
 
 int npy_open(npy_t *npy, const char *path)
 {
-    memset(npy, 0, sizeof *npy);
-    npy->path = path;
+    *npy = (npy_t){.path = path};
     catch_signals();
     if (map_file(npy) == 0 && read_mapped(npy) == 0)
         return 0;
@@ -344,119 +300,65 @@ void npy_close(npy_t *npy)
     if (npy->map)
         munmap(npy->map, npy->map_bytes);
     free(npy->copy);
-    npy->map = npy->copy = NULL;
-    npy->data = NULL;
+    *npy = (npy_t){0};
 }
 
-int npy_require_float32(const npy_t *npy, int least, int most)
+int npy_require_dims(const npy_t *npy, int least)
 {
-    if (npy->kind != 'f' || npy->item_size != 4) {
+    if (npy->ndim >= least && npy->ndim <= 2)
+        return 0;
+    command_error("%s: has %d dimension%s, must have %s", npy->path, npy->ndim,
+                  npy->ndim == 1 ? "" : "s", least == 2 ? "2" : "1 or 2");
+    return -1;
+}
+
+int npy_require_float32(const npy_t *npy, int least)
+{
+    if (npy->descr[1] != 'f' || npy->item_size != 4) {
         command_error("%s: holds elements of type '%s', must be float32", npy->path, npy->descr);
         return -1;
     }
-    if (npy->byte_order != '=' && npy->byte_order != npy_native_order()) {
-        command_error("%s: holds float32 in the other byte order ('%s'), must be '%cf4'; NumPy "
-                      "converts it: a.astype('%cf4')",
-                      npy->path, npy->descr, npy_native_order(), npy_native_order());
+    if (npy->descr[0] != '=' && npy->descr[0] != NPY_NATIVE[0]) {
+        command_error("%s: holds float32 in the other byte order ('%s'), must be '" NPY_NATIVE
+                      "f4'; NumPy converts it: a.astype('" NPY_NATIVE "f4')",
+                      npy->path, npy->descr);
         return -1;
     }
-    if (npy->ndim < least || npy->ndim > most) {
-        if (least == most)
-            command_error("%s: has %d dimension%s, must have %d", npy->path, npy->ndim,
-                          npy->ndim == 1 ? "" : "s", least);
-        else
-            command_error("%s: has %d dimension%s, must have %d or %d", npy->path, npy->ndim,
-                          npy->ndim == 1 ? "" : "s", least, most);
-        return -1;
-    }
-    return 0;
+    return npy_require_dims(npy, least);
 }
 
-/* ---- writing ------------------------------------------------------------------------------ */
-
-int npy_check_output(const char *path)
+/* The header in version 1.0, as NumPy writes it: its length is a multiple of 64. */
+static int write_header(FILE *file, const char *descr, int ndim, const int64_t *shape)
 {
-    char target[PATH_MAX], temporary[PATH_MAX];
-    char *slash;
+    char text[256] = "";
 
-    if (output_names(path, target, temporary, PATH_MAX) != 0)
-        return -1;
-    slash = strrchr(temporary, '/');
-    if (slash)
-        slash[1] = '\0';
-    if (access(slash ? temporary : ".", W_OK | X_OK) != 0) {
-        command_error("%s: cannot be written: %s", path, strerror(errno));
-        return -1;
-    }
-    return 0;
-}
-
-static int write_all(int fd, const void *data, size_t bytes)
-{
-    const char *at = data;
-
-    while (bytes) {
-        size_t piece = bytes < (size_t)1 << 30 ? bytes : (size_t)1 << 30;
-        ssize_t written = write(fd, at, piece);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return -1;
-        at += written;
-        bytes -= (size_t)written;
-    }
-    return 0;
-}
-
-/* The header in version 1.0, as NumPy writes it. Returns its length, or 0 if it does not fit. */
-static size_t make_header(unsigned char *header, size_t size, const char *descr, int ndim,
-                          const int64_t *shape)
-{
-    char *text = (char *)header + 10;
-    size_t room = size - 10, used, total;
-
-    used =
-        (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-    for (int i = 0; i < ndim && used < room; i++)
-        used += (size_t)snprintf(text + used, room - used, "%lld%s", (long long)shape[i],
-                                 i + 1 < ndim ? ", "
-                                 : ndim == 1  ? ","
-                                              : "");
-    if (used < room)
-        used += (size_t)snprintf(text + used, room - used, "), }");
-    total = (10 + used + 1 + HEADER_ALIGNMENT - 1) / HEADER_ALIGNMENT * HEADER_ALIGNMENT;
-    if (used >= room || total > size)
-        return 0;
-    memset(text + used, ' ', total - 10 - used);
-    header[total - 1] = '\n';
-    memcpy(header, magic, MAGIC_BYTES);
-    header[6] = 1;
-    header[7] = 0;
-    header[8] = (unsigned char)((total - 10) & 0xff);
-    header[9] = (unsigned char)((total - 10) >> 8);
-    return total;
+    append(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
+    for (int i = 0; i < ndim; i++)
+        append(text, sizeof text, "%lld%s", (long long)shape[i],
+               i + 1 < ndim ? ", "
+               : ndim == 1  ? ","
+                            : "");
+    append(text, sizeof text, "), }");
+    const int length = (int)tilemm__round_up(10 + (int64_t)strlen(text) + 1, 64) - 10;
+    return fprintf(file, "%s%c%c%c%c%-*s\n", magic, 1, 0, length & 0xff, length >> 8, length - 1,
+                   text) < 0;
 }
 
 int npy_write(const char *path, const char *descr, size_t item_size, int ndim, const int64_t *shape,
               const void *data)
 {
-    unsigned char header[1024];
-    size_t bytes = item_size, header_bytes;
-    int status = EXIT_OK;
+    size_t bytes = item_size;
 
     for (int i = 0; i < ndim; i++)
         bytes *= (size_t)shape[i];
-    header_bytes = make_header(header, sizeof header, descr, ndim, shape);
-    if (!header_bytes)
-        return command_error("%s: the header is too long", path);
     catch_signals();
     if (output_open(&unfinished, path) != 0)
-        return -1;
+        return EXIT_FAILED;
     unfinished_exists = 1;
-    if (write_all(unfinished.fd, header, header_bytes) != 0 ||
-        write_all(unfinished.fd, data, bytes) != 0 || fsync(unfinished.fd) != 0)
-        status = output_error(&unfinished);
-    status = output_close(&unfinished, status);
+    const int failed = write_header(unfinished.file, descr, ndim, shape) != 0 ||
+                       fwrite(data, 1, bytes, unfinished.file) != bytes ||
+                       fflush(unfinished.file) != 0 || fsync(fileno(unfinished.file)) != 0;
+    const int status = output_close(&unfinished, failed ? output_error(&unfinished) : EXIT_OK);
     unfinished_exists = 0;
-    return status == EXIT_OK ? 0 : -1;
+    return status;
 }

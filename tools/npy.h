@@ -12,8 +12,6 @@ enum { NPY_MAX_DIMS = 32, NPY_MAX_DESCR = 64 };
 typedef struct {
     const char *path;
     char descr[NPY_MAX_DESCR]; /* as the file has it: "<f4", "|b1", ">c16" */
-    char byte_order;           /* '<', '>', '|' (no order) or '=' */
-    char kind;                 /* 'b' 'i' 'u' 'f' 'c' 'm' 'M' 'S' 'U' 'V' */
     size_t item_size;          /* bytes */
     int fortran_order;
     int ndim;
@@ -29,19 +27,22 @@ typedef struct {
 int npy_open(npy_t *npy, const char *path);
 void npy_close(npy_t *npy);
 
-/* Whether the file holds native float32 with `least` to `most` dimensions; if not, prints why and
- * returns -1. */
-int npy_require_float32(const npy_t *npy, int least, int most);
+/* Whether the file has `least` (1 or 2) to 2 dimensions, and whether it holds native float32 as
+ * well; if not, prints why and returns -1. */
+int npy_require_dims(const npy_t *npy, int least);
+int npy_require_float32(const npy_t *npy, int least);
 
-/* Write an array in C order. data holds the product of the shape times item_size bytes. On failure
- * prints why, leaves no file behind and any older file of that name as it was, and returns -1. */
+/* Write an array in C order of 0 to 2 dimensions. data holds the product of the shape times
+ * item_size bytes. On failure prints why, leaves no file behind and any older file of that name as
+ * it was. Returns a status. */
 int npy_write(const char *path, const char *descr, size_t item_size, int ndim, const int64_t *shape,
               const void *data);
 
-/* Whether a file may be written there: 0, or -1 with a message. To be asked before long work. */
-int npy_check_output(const char *path);
-
-/* The native byte order in a descr: '<' or '>'. */
-char npy_native_order(void);
+/* The native byte order in a descr. */
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define NPY_NATIVE "<"
+#else
+#define NPY_NATIVE ">"
+#endif
 
 #endif

@@ -12,22 +12,6 @@
 
 enum { LANES = 32, LABEL = 12 /* characters */, FULL_CELL = 3, NARROW_CELL = 2 };
 
-static int first_lane(uint32_t lanes)
-{
-    int lane = 0;
-    while (!(lanes >> lane & 1))
-        lane++;
-    return lane;
-}
-
-/* Whether more than one lane is in a cell. */
-static int is_crowd(uint32_t lanes)
-{
-    return (lanes & (lanes - 1)) != 0;
-}
-
-/* ---- the terminal --------------------------------------------------------------------------- */
-
 static int wants_color(int color)
 {
     const char *term = getenv("TERM"), *none = getenv("NO_COLOR");
@@ -49,17 +33,13 @@ static int cell_width(int columns)
 /* The lowest lane; + where there are several, ! where it had to wait. */
 static void print_cell(const picture_cell_t *cell, int width, int color)
 {
-    static const char *const colors[] = {[CELL_EMPTY] = "2",
-                                         [CELL_MOVED] = "33",
-                                         [CELL_USED] = "32",
-                                         [CELL_SHARED] = "36",
-                                         [CELL_CONFLICT] = "31"};
+    static const char *const colors[] = {"2", "33", "32", "36", "31"}; /* of each cell_kind_t */
     char text[16];
     if (cell->lanes)
-        snprintf(text, sizeof text, "%2d%c", first_lane(cell->lanes),
-                 is_crowd(cell->lanes)         ? '+'
-                 : cell->kind == CELL_CONFLICT ? '!'
-                                               : ' ');
+        snprintf(text, sizeof text, "%2d%c", __builtin_ctz(cell->lanes),
+                 __builtin_popcount(cell->lanes) > 1 ? '+'
+                 : cell->kind == CELL_CONFLICT       ? '!'
+                                                     : ' ');
     else
         strcpy(text, cell->kind == CELL_MOVED ? " - " : " . ");
     text[width] = '\0';
@@ -88,20 +68,12 @@ static void print_picture(const picture_t *p, int color)
     printf("\n%s\n%s\n", p->legend, p->summary);
 }
 
-/* ---- SVG ------------------------------------------------------------------------------------- */
+enum { CELL_X = 25, CELL_Y = 19, LEFT = 88, TOP = 52, MARGIN = 12, LINE = 17 };
+enum { GAP = 7 }; /* above a row that starts a group */
 
-enum {
-    CELL_X = 25,
-    CELL_Y = 19,
-    LEFT = 88,
-    TOP = 52,
-    GAP = 7, /* above a row that starts a group */
-    MARGIN = 12,
-    LINE = 17
-};
-
-static void put_xml(FILE *file, const char *text, int length)
+static void put_text(FILE *file, int x, int y, const char *attributes, const char *text, int length)
 {
+    fprintf(file, "<text x=\"%d\" y=\"%d\"%s>", x, y, attributes);
     for (int i = 0; i < length && text[i]; i++)
         switch (text[i]) {
         case '<': fputs("&lt;", file); break;
@@ -109,12 +81,6 @@ static void put_xml(FILE *file, const char *text, int length)
         case '&': fputs("&amp;", file); break;
         default: putc(text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?', file);
         }
-}
-
-static void put_text(FILE *file, int x, int y, const char *attributes, const char *text, int length)
-{
-    fprintf(file, "<text x=\"%d\" y=\"%d\"%s>", x, y, attributes);
-    put_xml(file, text, length);
     fputs("</text>\n", file);
 }
 
@@ -130,14 +96,15 @@ static void put_cell(FILE *file, const picture_cell_t *cell, int x, int y)
             CELL_X - 1, CELL_Y - 1, colors[cell->kind]);
     if (cell->lanes) {
         fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">", x + CELL_X / 2, y + 13);
-        if (is_crowd(cell->lanes)) {
+        if (__builtin_popcount(cell->lanes) > 1) {
             fputs("<title>lanes", file);
             for (int lane = 0; lane < LANES; lane++)
                 if (cell->lanes >> lane & 1)
                     fprintf(file, " %d", lane);
             fputs("</title>", file);
         }
-        fprintf(file, "%d%s</text>", first_lane(cell->lanes), is_crowd(cell->lanes) ? "+" : "");
+        fprintf(file, "%d%s</text>", __builtin_ctz(cell->lanes),
+                __builtin_popcount(cell->lanes) > 1 ? "+" : "");
     }
     putc('\n', file);
 }
@@ -160,9 +127,9 @@ static void put_row(FILE *file, const picture_row_t *row, int columns, int y)
 /* The lines of a text, one below the other. Returns where the next one would be. */
 static int put_lines(FILE *file, int y, const char *text)
 {
-    for (const char *end; *text; text = *end ? end + 1 : end, y += LINE) {
-        end = text + strcspn(text, "\n");
-        put_text(file, MARGIN, y, "", text, (int)(end - text));
+    for (int length; *text; text += length + (text[length] == '\n'), y += LINE) {
+        length = (int)strcspn(text, "\n");
+        put_text(file, MARGIN, y, "", text, length);
     }
     return y;
 }
@@ -202,30 +169,21 @@ static void write_svg(FILE *file, const picture_t *p)
     fputs("</svg>\n", file);
 }
 
-static int save_svg(const picture_t *picture, const char *name)
-{
-    output_t output;
-    FILE *file;
-    int status = EXIT_FAILED;
-
-    if (output_open(&output, name) != 0)
-        return EXIT_FAILED;
-    file = fdopen(dup(output.fd), "w");
-    if (file) {
-        write_svg(file, picture);
-        status = ferror(file) ? EXIT_FAILED : EXIT_OK;
-        if (fclose(file) != 0)
-            status = EXIT_FAILED;
-    }
-    return output_close(&output, status == EXIT_OK ? EXIT_OK : output_error(&output));
-}
-
 int picture_show(const picture_t *picture, const access_request_t *request)
 {
-    if (request->svg && strcmp(request->svg, "-") == 0)
+    output_t output;
+
+    if (request->svg && strcmp(request->svg, "-") == 0) {
         write_svg(stdout, picture);
-    else if (!request->json)
+        return EXIT_OK;
+    }
+    if (!request->json)
         print_picture(picture, wants_color(request->color));
-    return request->svg && strcmp(request->svg, "-") != 0 ? save_svg(picture, request->svg)
-                                                          : EXIT_OK;
+    if (!request->svg)
+        return EXIT_OK;
+    if (output_open(&output, request->svg) != 0)
+        return EXIT_FAILED;
+    write_svg(output.file, picture);
+    const int failed = fflush(output.file) != 0 || ferror(output.file);
+    return output_close(&output, failed ? output_error(&output) : EXIT_OK);
 }

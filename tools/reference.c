@@ -17,43 +17,16 @@
 /* dlsym's object pointer becomes a function pointer, which POSIX allows and C does not. */
 #define LOAD(function, library, symbol) (*(void **)&(function) = dlsym(library, symbol))
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* A function that loads a library, called once, and its result. */
-typedef struct {
-    int tried;
-    const void *loaded;
-} once_t;
-
-static const void *load_once(once_t *once, const void *(*load)(void))
-{
-    const void *loaded;
-
-    pthread_mutex_lock(&lock);
-    if (!once->tried) {
-        once->tried = 1;
-        once->loaded = load();
-    }
-    loaded = once->loaded;
-    pthread_mutex_unlock(&lock);
-    return loaded;
-}
-
 /* dlopen directory + below + "/" + name, if there is a directory. */
 static void *open_in(const char *directory, const char *below, const char *name)
 {
     char path[4096];
-    int length;
 
-    if (!directory || !*directory)
-        return NULL;
-    length = snprintf(path, sizeof path, "%s%s/%s", directory, below, name);
-    if (length < 0 || (size_t)length >= sizeof path)
+    if (!directory || !*directory ||
+        (size_t)snprintf(path, sizeof path, "%s%s/%s", directory, below, name) >= sizeof path)
         return NULL;
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
-
-/* ---- OpenBLAS --------------------------------------------------------------------------- */
 
 #ifndef TILEMM_REFERENCE_BLAS_FILE
 #define TILEMM_REFERENCE_BLAS_FILE "" /* configure was not told which */
@@ -62,7 +35,6 @@ static void *open_in(const char *directory, const char *below, const char *name)
 static void *open_blas(void)
 {
     const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
-    void *library;
 
     if (!wanted || !*wanted)
         wanted = TILEMM_REFERENCE_BLAS_FILE;
@@ -73,7 +45,7 @@ static void *open_blas(void)
     setenv("OPENBLAS_THREAD_TIMEOUT", "20", 0);
     if (*wanted)
         return dlopen(wanted, RTLD_NOW | RTLD_LOCAL);
-    library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
+    void *library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
     return library ? library : dlopen("libopenblas.so", RTLD_NOW | RTLD_LOCAL);
 }
 
@@ -82,41 +54,31 @@ static void name_blas(void *library, char *name, size_t size)
 {
     char *(*get_config)(void);
     char *(*get_core)(void);
-    const char *config = NULL, *core = NULL, *wanted = getenv("TILEMM_REFERENCE_BLAS");
-    int length;
+    const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
+    const char *config = LOAD(get_config, library, "openblas_get_config") ? get_config() : NULL;
+    const char *core = LOAD(get_core, library, "openblas_get_corename") ? get_core() : NULL;
 
-    LOAD(get_config, library, "openblas_get_config");
-    LOAD(get_core, library, "openblas_get_corename");
-    if (get_config)
-        config = get_config();
-    if (get_core)
-        core = get_core();
-    if (!config || strncmp(config, "OpenBLAS ", 9) != 0) {
-        const char *file = wanted && *wanted ? wanted : "CBLAS";
-        const char *slash = strrchr(file, '/');
-        snprintf(name, size, "%s", slash ? slash + 1 : file);
+    if (config && strncmp(config, "OpenBLAS ", 9) == 0) {
+        snprintf(name, size, "%.*s%s%s%s", 9 + (int)strcspn(config + 9, " "), config,
+                 core ? " (" : "", core ? core : "", core ? ")" : "");
         return;
     }
-    length = 9 + (int)strcspn(config + 9, " ");
-    if (core)
-        snprintf(name, size, "%.*s (%s)", length, config, core);
-    else
-        snprintf(name, size, "%.*s", length, config);
+    if (!wanted || !*wanted)
+        wanted = "CBLAS";
+    snprintf(name, size, "%s", strrchr(wanted, '/') ? strrchr(wanted, '/') + 1 : wanted);
 }
 
-static const void *load_blas(void)
+static const reference_blas_t *found_blas;
+
+static void load_blas(void)
 {
     static reference_blas_t blas;
     static char name[96];
     void *library = open_blas();
 
     if (!library)
-        return NULL;
+        return;
     LOAD(blas.sgemm, library, "cblas_sgemm");
-    if (!blas.sgemm) {
-        dlclose(library);
-        return NULL;
-    }
     LOAD(blas.somatcopy, library, "cblas_somatcopy");
     LOAD(blas.simatcopy, library, "cblas_simatcopy");
     LOAD(blas.sasum, library, "cblas_sasum");
@@ -125,28 +87,25 @@ static const void *load_blas(void)
     LOAD(blas.ssum, library, "cblas_ssum");
     LOAD(blas.isamax, library, "cblas_isamax");
     LOAD(blas.set_threads, library, "openblas_set_num_threads");
+    if (!blas.sgemm || !blas.sasum || !blas.snrm2 || !blas.sdot || !blas.isamax) {
+        dlclose(library);
+        return;
+    }
     name_blas(library, name, sizeof name);
     blas.name = name;
-    return &blas;
+    found_blas = &blas;
 }
 
 const reference_blas_t *reference_blas(void)
 {
-    static once_t once;
-    return load_once(&once, load_blas);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_blas);
+    return found_blas;
 }
 
-/* ---- cuBLAS ----------------------------------------------------------------------------- */
-
-enum {
-    DEFAULT_MATH = 0,
-    TF32_TENSOR_OP_MATH = 3,
-    POINTER_MODE_HOST = 0,
-    POINTER_MODE_DEVICE = 1,
-    MAJOR_VERSION = 0,
-    MINOR_VERSION = 1,
-    PATCH_LEVEL = 2
-};
+enum { DEFAULT_MATH = 0, TF32_TENSOR_OP_MATH = 3 };
+enum { POINTER_MODE_HOST = 0, POINTER_MODE_DEVICE = 1 };
+enum { MAJOR_VERSION = 0, MINOR_VERSION = 1, PATCH_LEVEL = 2 };
 
 /* The functions of cuBLAS in use: X(member, symbol, parameters). Operations: 0 no, 1 transposed. */
 #define CUBLAS_FUNCTIONS(X)                                                                        \
@@ -178,30 +137,29 @@ static struct {
 #undef MEMBER
 } cublas;
 
-static void *open_cuda_library(const char *const *names, size_t count)
+/* name.so.13 to name.so.11, or name.so. */
+static void *open_cuda_library(const char *name)
 {
     static const char *const below[] = {"/lib64", "/lib", "/targets/x86_64-linux/lib",
                                         "/targets/sbsa-linux/lib"};
+    static const char *const versions[] = {".13", ".12", ".11", ""};
     const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
+    char files[4][32];
     void *library = NULL;
 
-    for (size_t i = 0; !library && i < count; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    for (int i = 0; i < 4; i++)
+        snprintf(files[i], sizeof files[i], "%s.so%s", name, versions[i]);
+    for (int i = 0; !library && i < 4; i++)
+        library = dlopen(files[i], RTLD_NOW | RTLD_LOCAL);
 #ifdef TILEMM_CUDA_LIBDIR
-    for (size_t i = 0; !library && i < count; i++)
-        library = open_in(TILEMM_CUDA_LIBDIR, "", names[i]);
+    for (int i = 0; !library && i < 4; i++)
+        library = open_in(TILEMM_CUDA_LIBDIR, "", files[i]);
 #endif
     for (size_t r = 0; r < sizeof roots / sizeof roots[0]; r++)
         for (size_t d = 0; d < sizeof below / sizeof below[0]; d++)
-            for (size_t i = 0; !library && i < count; i++)
-                library = open_in(roots[r], below[d], names[i]);
+            for (int i = 0; !library && i < 4; i++)
+                library = open_in(roots[r], below[d], files[i]);
     return library;
-}
-
-static int begin_call(int tf32, int pointer_mode)
-{
-    int status = cublas.set_math(cublas.handle, tf32 ? TF32_TENSOR_OP_MATH : DEFAULT_MATH);
-    return status ? status : cublas.set_pointer_mode(cublas.handle, pointer_mode);
 }
 
 static int cublas_set_stream(void *stream)
@@ -209,107 +167,92 @@ static int cublas_set_stream(void *stream)
     return cublas.set_stream(cublas.handle, stream);
 }
 
-static int cublas_sgemm(int tf32, int transa, int transb, int m, int n, int k, float alpha,
-                        const float *a, int lda, const float *b, int ldb, float beta, float *c,
-                        int ldc)
-{
-    int status = begin_call(tf32, POINTER_MODE_HOST);
-    return status ? status
-                  : cublas.sgemm(cublas.handle, transa != 0, transb != 0, m, n, k, &alpha, a, lda,
-                                 b, ldb, &beta, c, ldc);
-}
-
-static int cublas_sgemm_strided_batched(int tf32, int transa, int transb, int m, int n, int k,
-                                        float alpha, const float *a, int lda, int64_t stride_a,
-                                        const float *b, int ldb, int64_t stride_b, float beta,
-                                        float *c, int ldc, int64_t stride_c, int batch_count)
-{
-    int status = begin_call(tf32, POINTER_MODE_HOST);
-    return status ? status
-                  : cublas.sgemm_strided_batched(cublas.handle, transa != 0, transb != 0, m, n, k,
-                                                 &alpha, a, lda, stride_a, b, ldb, stride_b, &beta,
-                                                 c, ldc, stride_c, batch_count);
-}
-
-static int cublas_transpose(int m, int n, float alpha, const float *a, int lda, float *c, int ldc)
-{
-    const float beta = 0;
-    int status = begin_call(0, POINTER_MODE_HOST);
-    return status ? status
-                  : cublas.sgeam(cublas.handle, 1, 0, m, n, &alpha, a, lda, &beta, c, ldc, c, ldc);
-}
-
-/* Reductions, whose results go to the device. */
-#define REDUCTION(name, parameters, ...)                                                           \
+/* The function `name` of reference_cublas_t: cuBLAS's `function` in this math and pointer mode. */
+#define CALL(name, function, tf32, pointer_mode, parameters, ...)                                  \
     static int cublas_##name parameters                                                            \
     {                                                                                              \
-        int status = begin_call(0, POINTER_MODE_DEVICE);                                           \
-        return status ? status : cublas.name(cublas.handle, __VA_ARGS__);                          \
+        int status = cublas.set_math(cublas.handle, tf32 ? TF32_TENSOR_OP_MATH : DEFAULT_MATH);    \
+        if (!status)                                                                               \
+            status = cublas.set_pointer_mode(cublas.handle, pointer_mode);                         \
+        return status ? status : cublas.function(cublas.handle, __VA_ARGS__);                      \
     }
-REDUCTION(sasum, (int n, const float *x, int incx, float *result), n, x, incx, result)
-REDUCTION(snrm2, (int n, const float *x, int incx, float *result), n, x, incx, result)
-REDUCTION(sdot, (int n, const float *x, int incx, const float *y, int incy, float *result), n, x,
-          incx, y, incy, result)
-REDUCTION(isamax, (int n, const float *x, int incx, int *result), n, x, incx, result)
-#undef REDUCTION
+CALL(sgemm, sgemm, tf32, POINTER_MODE_HOST,
+     (int tf32, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
+      const float *b, int ldb, float beta, float *c, int ldc),
+     transa != 0, transb != 0, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
+CALL(sgemm_strided_batched, sgemm_strided_batched, tf32, POINTER_MODE_HOST,
+     (int tf32, int transa, int transb, int m, int n, int k, float alpha, const float *a, int lda,
+      int64_t stride_a, const float *b, int ldb, int64_t stride_b, float beta, float *c, int ldc,
+      int64_t stride_c, int batch_count),
+     transa != 0, transb != 0, m, n, k, &alpha, a, lda, stride_a, b, ldb, stride_b, &beta, c, ldc,
+     stride_c, batch_count)
+CALL(transpose, sgeam, 0, POINTER_MODE_HOST,
+     (int m, int n, float alpha, const float *a, int lda, float *c, int ldc), 1, 0, m, n, &alpha, a,
+     lda, &(float){0}, c, ldc, c, ldc)
+CALL(sasum, sasum, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, float *result), n, x,
+     incx, result)
+CALL(snrm2, snrm2, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, float *result), n, x,
+     incx, result)
+CALL(sdot, sdot, 0, POINTER_MODE_DEVICE,
+     (int n, const float *x, int incx, const float *y, int incy, float *result), n, x, incx, y,
+     incy, result)
+CALL(isamax, isamax, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, int *result), n, x,
+     incx, result)
+#undef CALL
 
-static const void *load_cublas(void)
+static const reference_cublas_t *found_cublas;
+
+static void load_cublas(void)
 {
-    static const char *const light_names[] = {"libcublasLt.so.13", "libcublasLt.so.12",
-                                              "libcublasLt.so.11", "libcublasLt.so"};
-    static const char *const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11",
-                                        "libcublas.so"};
     static char name[64];
-    static const reference_cublas_t functions = {
-        .name = name,
-        .set_stream = cublas_set_stream,
-        .sgemm = cublas_sgemm,
-        .sgemm_strided_batched = cublas_sgemm_strided_batched,
-        .transpose = cublas_transpose,
-        .sasum = cublas_sasum,
-        .snrm2 = cublas_snrm2,
-        .sdot = cublas_sdot,
-        .isamax = cublas_isamax,
-    };
+    static const reference_cublas_t functions = {name,
+                                                 cublas_set_stream,
+                                                 cublas_sgemm,
+                                                 cublas_sgemm_strided_batched,
+                                                 cublas_transpose,
+                                                 cublas_sasum,
+                                                 cublas_snrm2,
+                                                 cublas_sdot,
+                                                 cublas_isamax};
     int version[3] = {0, 0, 0};
-    void *library = open_cuda_library(names, sizeof names / sizeof names[0]);
+    void *library = open_cuda_library("libcublas");
 
     if (!library) {
         /* Outside the linker's path cuBLAS finds libcublasLt only if it is loaded already. */
-        open_cuda_library(light_names, sizeof light_names / sizeof light_names[0]);
-        library = open_cuda_library(names, sizeof names / sizeof names[0]);
+        open_cuda_library("libcublasLt");
+        library = open_cuda_library("libcublas");
     }
     if (!library)
-        return NULL;
+        return;
 #define LOAD_MEMBER(name, symbol, parameters)                                                      \
     if (!LOAD(cublas.name, library, symbol))                                                       \
-        return NULL;
+        return;
     CUBLAS_FUNCTIONS(LOAD_MEMBER)
 #undef LOAD_MEMBER
     if (cublas.create(&cublas.handle) != 0)
-        return NULL;
+        return;
     cublas.get_property(MAJOR_VERSION, &version[0]);
     cublas.get_property(MINOR_VERSION, &version[1]);
     cublas.get_property(PATCH_LEVEL, &version[2]);
     snprintf(name, sizeof name, "cuBLAS %d.%d.%d", version[0], version[1], version[2]);
-    return &functions;
+    found_cublas = &functions;
 }
 
 const reference_cublas_t *reference_cublas(void)
 {
-    static once_t once;
-    return load_once(&once, load_cublas);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_cublas);
+    return found_cublas;
 }
 
-/* ---- CUB -------------------------------------------------------------------------------- */
+static const reference_cub_t *found_cub;
 
-static const void *load_cub(void)
+static void load_cub(void)
 {
     static const char module[] = "tilemm-cub.so";
     static reference_cub_t cub;
     static char name[64];
     int (*get_version)(void);
-    int version;
     void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
 
     /* In the folder of the program that runs: before it is installed. */
@@ -327,21 +270,22 @@ static const void *load_cub(void)
         library = open_in(PKGLIBDIR, "", module);
 #endif
     if (!library)
-        return NULL;
+        return;
     LOAD(cub.sum, library, "tilemm_cub_sum");
     LOAD(cub.max, library, "tilemm_cub_max");
     LOAD(get_version, library, "tilemm_cub_version");
     if (!cub.sum || !cub.max || !get_version)
-        return NULL;
-    version = get_version();
+        return;
+    const int version = get_version();
     snprintf(name, sizeof name, "CUB %d.%d.%d", version / 100000, version / 100 % 1000,
              version % 100);
     cub.name = name;
-    return &cub;
+    found_cub = &cub;
 }
 
 const reference_cub_t *reference_cub(void)
 {
-    static once_t once;
-    return load_once(&once, load_cub);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_cub);
+    return found_cub;
 }

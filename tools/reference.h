@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* OpenBLAS (or, where TILEMM_REFERENCE_BLAS names another file, that CBLAS). The layout and
- * transposes take CBLAS values, which are libtilemm's. Pointers are NULL where the library lacks
- * the function. blas_int is the library's 32-bit int. */
+ * transposes take CBLAS values, which are libtilemm's. ssum, the copies and set_threads are NULL
+ * where the library lacks them. blas_int is the library's 32-bit int. */
 typedef struct {
     const char *name; /* "OpenBLAS 0.3.21 (Haswell)" or the file's name */
     void (*sgemm)(int layout, int transa, int transb, int m, int n, int k, float alpha,

@@ -24,7 +24,7 @@ static void print_help(void)
 {
     puts("Usage: tilemm VERB [OPTION]... [FILE]...\n"
          "Tiled linear algebra on CUDA GPUs and CPUs, from the command line.\n");
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+    for (int i = 0; i < COUNT_OF(verbs); i++)
         printf("  %-10s  %s\n", verbs[i].name, verbs[i].summary);
     puts("\n"
          "  tilemm VERB --help   the options of a verb\n"
@@ -43,10 +43,8 @@ static int finish(int status)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) {
-        command_usage_error("", "which verb?");
-        return EXIT_USAGE;
-    }
+    if (argc < 2)
+        return command_usage_error("", "which verb?");
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         print_help();
         return finish(EXIT_OK);
@@ -56,7 +54,7 @@ int main(int argc, char **argv)
                TILEMM_VERSION_PATCH, tilemm_version());
         return finish(EXIT_OK);
     }
-    for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+    for (int i = 0; i < COUNT_OF(verbs); i++)
         if (strcmp(argv[1], verbs[i].name) == 0)
             return finish(verbs[i].run(argc - 1, argv + 1));
     return command_usage_error("", "'%s' is not a verb of tilemm", argv[1]);

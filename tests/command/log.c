@@ -3,10 +3,6 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,13 +31,10 @@ enum { CALLS = sizeof(said) / sizeof(said[0]) };
 
 static void calls(tilemm_t ctx)
 {
-    const float *pa[1], *pb[1];
-    float *pc[1];
-    tilemm_layout_t row = TILEMM_ROW_MAJOR;
-    tilemm_op_t no = TILEMM_NO_TRANS;
-    pa[0] = a;
-    pb[0] = b;
-    pc[0] = c;
+    const float *const pa[] = {a}, *const pb[] = {b};
+    float *const pc[] = {c};
+    const tilemm_layout_t row = TILEMM_ROW_MAJOR;
+    const tilemm_op_t no = TILEMM_NO_TRANS;
 #define DO(call) CHECK((call) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx))
     DO(tilemm_sgemm(ctx, row, no, no, 2, 3, 4, 1, a, 4, b, 3, 0.5f, c, 3));
     DO(tilemm_sgemm_strided_batched(ctx, row, no, no, 2, 3, 4, 1, a, 4, 8, b, 3, 12, 0, c, 3, 6,
@@ -72,15 +65,14 @@ static void calls(tilemm_t ctx)
 static FILE *capture(const char *value)
 {
     FILE *file = tmpfile();
-    int before = dup(2);
-    tilemm_t ctx;
+    const int before = dup(2);
     if (!file || before < 0) {
         fprintf(stderr, "no temporary file\n");
         exit(1);
     }
     if (value)
         setenv("TILEMM_LOG", value, 1);
-    ctx = test_context(TILEMM_BACKEND_CPU, "");
+    tilemm_t ctx = test_context(TILEMM_BACKEND_CPU, "");
     unsetenv("TILEMM_LOG");
     fflush(stderr);
     dup2(fileno(file), 2);
@@ -96,17 +88,16 @@ static FILE *capture(const char *value)
 int main(void)
 {
     char line[1024];
-    FILE *file;
-    int count = 0, i;
+    int count = 0;
     test_begin(TILEMM_BACKEND_CPU);
-    file = capture("1");
+    FILE *file = capture("1");
     while (fgets(line, sizeof(line), file)) {
         CHECK(strncmp(line, "tilemm bench ", 13) == 0, "a line is \"%s\"", line);
         CHECK(line[strlen(line) - 1] == '\n', "a line without end: \"%s\"", line);
         if (count < CALLS) {
             CHECK(strncmp(line + 13, said[count][0], strlen(said[count][0])) == 0,
                   "call %d is \"%s\"", count, line);
-            for (i = 1; i < 3; i++)
+            for (int i = 1; i < 3; i++)
                 CHECK(strstr(line, said[count][i]), "\"%s\" is not in \"%s\"", said[count][i],
                       line);
         }
@@ -114,7 +105,7 @@ int main(void)
     }
     CHECK(count == CALLS, "%d calls, %d lines", CALLS, count);
     fclose(file);
-    for (i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) {
         file = capture(i ? "0" : NULL);
         CHECK(!fgets(line, sizeof(line), file), "without TILEMM_LOG: \"%s\"", line);
         fclose(file);
