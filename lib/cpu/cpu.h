@@ -15,8 +15,8 @@ typedef struct {
     size_t buffer_bytes;
     int most_threads; /* more are of no use, and the runtime may not have them */
     int has_gpu;      /* this machine may have one of NVIDIA's, or its driver was there at first */
-    void *driver;     /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttribute */
-    void *get_attribute;
+    void *driver;     /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttributes */
+    void *get_attributes;
     unsigned long long driver_loads; /* libraries loaded when it was last looked for */
 } tilemm__cpu_state_t;
 
