@@ -2,12 +2,7 @@
  * much of k and of a batch is taken at a time, the schedules, and where all lies in the workspace.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "plan_planes_cuda.h"
-
-#include <string.h>
-
 #include "candidates_cuda.h"
-#include "lib/size.h"
 
 enum {
     BLOCK = TILEMM__SGEMM_PLANES_BLOCK,
@@ -28,8 +23,7 @@ enum {
     LONGEST_K_UNSUMMED_SM80 = 8192
 };
 
-/* ---- the workspace ----------------------------------------------------------------------------
- */
+/* ---- the workspace --------------------------------------------------------------------------- */
 
 /* Coordinates of the copy engine, and the kernels' tile counts. */
 static const int64_t most = INT32_MAX / 2;
@@ -55,15 +49,15 @@ static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_
 
     plan->k_part = k_part;
     plan->batch_group = batch_group;
-    plan->hi_a = take(&at, lines_a * depth * 2);
-    plan->lo_a = take(&at, lines_a * depth * 2 * both);
-    plan->hi_b = take(&at, lines_b * depth * 2);
-    plan->lo_b = take(&at, lines_b * depth * 2 * both);
-    plan->exponents_a = take(&at, lines_a * blocks * 4);
-    plan->exponents_b = take(&at, lines_b * blocks * 4);
+    plan->a.hi = take(&at, lines_a * depth * 2);
+    plan->a.lo = take(&at, lines_a * depth * 2 * both);
+    plan->b.hi = take(&at, lines_b * depth * 2);
+    plan->b.lo = take(&at, lines_b * depth * 2 * both);
+    plan->a.exponents = take(&at, lines_a * blocks * 4);
+    plan->b.exponents = take(&at, lines_b * blocks * 4);
     plan->zero = at;
-    plan->states_a = take(&at, lines_a * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
-    plan->states_b = take(&at, lines_b * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
+    plan->a.states = take(&at, lines_a * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
+    plan->b.states = take(&at, lines_b * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
     plan->sparse = take(&at, 3 * sizeof(unsigned));
     return at;
 }
@@ -93,10 +87,10 @@ static size_t fit(const tilemm__sgemm_args_t *args, int products, size_t room,
                   tilemm__sgemm_planes_cuda_plan_t *plan)
 {
     size_t bytes = lay_out(args, products, args->k, args->batch_count, plan);
-    int64_t count;
 
     if (bytes > room) {
-        count = most_that_fit(args, products, 0, args->batch_count - 1, room, plan);
+        int64_t count = most_that_fit(args, products, 0, args->batch_count - 1, room, plan);
+
         if (count > 0) {
             bytes = lay_out(args, products, args->k, count, plan);
         } else {
@@ -105,23 +99,20 @@ static size_t fit(const tilemm__sgemm_args_t *args, int products, size_t room,
             count = most_that_fit(args, products, 1, (args->k - 1) / BLOCK, room, plan);
             if (count == 0)
                 return 0;
-            count = tilemm__div_up(tilemm__div_up(args->k, BLOCK),
-                                   tilemm__div_up(args->k, count * BLOCK));
-            bytes = lay_out(args, products, count * BLOCK, 1, plan);
+            bytes =
+                lay_out(args, products, tilemm__even_size(args->k, count * BLOCK, BLOCK), 1, plan);
         }
     }
-    while (plan->batch_group > 1 &&
-           ((double)plan->batch_group *
-                    (double)tilemm__round_up(tilemm__max(args->m, args->n), ALIGN_MN) >
-                (double)most ||
-            (double)plan->batch_group * (double)tilemm__round_up(plan->k_part, ALIGN_K) >
-                (double)most))
+
+    const int64_t side = tilemm__max(tilemm__round_up(tilemm__max(args->m, args->n), ALIGN_MN),
+                                     tilemm__round_up(plan->k_part, ALIGN_K));
+
+    while (plan->batch_group > 1 && (double)plan->batch_group * (double)side > (double)most)
         bytes = lay_out(args, products, plan->k_part, plan->batch_group / 2, plan);
     return bytes;
 }
 
-/* ---- the tile ---------------------------------------------------------------------------------
- */
+/* ---- the tile -------------------------------------------------------------------------------- */
 
 /* Bytes that a call may take: never more than an eighth of the device's memory, or 64 MiB. */
 static size_t room_of(const tilemm__limits_t *limits)
@@ -153,42 +144,43 @@ static int64_t counter_bytes_of(int64_t shared)
            (int64_t)sizeof(unsigned);
 }
 
-/* The best row of sm90 for a part of k_part of k, with `room` bytes for sharing k out. Returns -1
- * if none is allowed. */
-static int best_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int products,
-                     int64_t k_part, int64_t batch_group, size_t room, int64_t *shared)
+/* The best row of sm90 for a part of k, and which of its tiles share k out, for which there are
+ * `room` bytes. The variant stays as it is if none is allowed. */
+static void choose_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                        int products, size_t room, tilemm__sgemm_trial_t *trial)
 {
     const int64_t clusters = limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
-    const int64_t steps = tilemm__div_up(k_part, SM90_K);
+    const int64_t steps = tilemm__div_up(trial->k_split, SM90_K);
     double best = 0;
-    int variant = -1;
 
     for (int v = SM90_FIRST; v < SM90_END; v++) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
-        const int64_t pairs = pairs_of(row, args->m, args->n, batch_group);
+        const int64_t pairs = pairs_of(row, args->m, args->n, trial->batch_group);
         const int64_t rest = pairs % clusters;
-        double cycles, with;
-        int64_t share = 0;
+        int64_t shared = 0;
 
-        if (row->products != products || (row->n == 256 && k_part > LONGEST_K_UNSUMMED) ||
+        if (row->products != products || (row->n == 256 && trial->k_split > LONGEST_K_UNSUMMED) ||
             !tilemm__sgemm_is_allowed(limits, v))
             continue;
-        cycles = tilemm__sgemm_stream_k_estimate(v, pairs, steps, 0, limits->cuda);
+
+        double cycles = tilemm__sgemm_stream_k_estimate(v, pairs, steps, 0, limits->cuda);
+
         if (rest > 0 && tilemm__sgemm_may_divide_k(limits) &&
             partial_bytes_of(row, rest, clusters) + (size_t)counter_bytes_of(rest) + 1024 <= room) {
-            with = tilemm__sgemm_stream_k_estimate(v, pairs, steps, rest, limits->cuda);
+            const double with =
+                tilemm__sgemm_stream_k_estimate(v, pairs, steps, rest, limits->cuda);
+
             if (with * TILEMM__SGEMM_STREAM_K_WORTH <= cycles) {
                 cycles = with;
-                share = rest;
+                shared = rest;
             }
         }
-        if (variant < 0 || cycles < best) {
+        if (trial->variant < 0 || cycles < best) {
             best = cycles;
-            variant = v;
-            *shared = share;
+            trial->variant = v;
+            trial->shared = shared;
         }
     }
-    return variant;
 }
 
 static int64_t waves(const tilemm__sgemm_args_t *args, int64_t side, int sm_count)
@@ -226,43 +218,42 @@ static int best_sm80(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
     return -1;
 }
 
-static int products_of(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
+void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              tilemm__sgemm_trial_t *best)
 {
-    return limits->math == TILEMM_MATH_TF32 ? 1 : args->k <= LONGEST_K_OF_FOUR ? 4 : 3;
-}
-
-int tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                             tilemm__sgemm_trial_t *trial)
-{
-    const int products = products_of(args, limits);
+    const int products = limits->math == TILEMM_MATH_TF32 ? 1
+                         : args->k <= LONGEST_K_OF_FOUR   ? 4
+                                                          : 3;
     const size_t room = room_of(limits);
     tilemm__sgemm_planes_cuda_plan_t plan;
-    tilemm__sgemm_args_t first = *args;
-    size_t bytes;
 
     if (limits->math == TILEMM_MATH_FP32_STRICT || limits->cuda->cc < 80 ||
         args->k < (products == 1 ? LEAST_K_OF_ONE : LEAST_K) || args->k > most || args->m > most ||
-        args->n > most || (double)args->m * (double)args->n * (double)args->batch_count > 1e15)
-        return TILEMM_NOT_SUPPORTED;
-    bytes = fit(args, products, room, &plan);
+        args->n > most || tilemm__sgemm_elements_of_c(args) > 1e15)
+        return;
+
+    const size_t bytes = fit(args, products, room, &plan);
+
     if (bytes == 0)
-        return TILEMM_NOT_SUPPORTED;
-    *trial = (tilemm__sgemm_trial_t){
-        .splits = 1, .k_split = plan.k_part, .batch_group = plan.batch_group};
-    first.k = tilemm__min(args->k, plan.k_part);
-    first.batch_count = plan.batch_group;
-    trial->variant = limits->cuda->cc == 90
-                         ? best_sm90(args, limits, products, first.k, plan.batch_group,
-                                     room - bytes, &trial->shared)
-                         : best_sm80(&first, limits, products);
-    if (trial->variant < 0)
-        return TILEMM_NOT_SUPPORTED;
-    trial->cycles = tilemm__sgemm_cuda_estimate(trial, args, limits->cuda);
-    return TILEMM_SUCCESS;
+        return;
+
+    tilemm__sgemm_trial_t now = {
+        .variant = -1, .splits = 1, .k_split = plan.k_part, .batch_group = plan.batch_group};
+
+    if (limits->cuda->cc == 90) {
+        choose_sm90(args, limits, products, room - bytes, &now);
+    } else {
+        tilemm__sgemm_args_t first = *args;
+
+        first.k = plan.k_part;
+        first.batch_count = plan.batch_group;
+        now.variant = best_sm80(&first, limits, products);
+    }
+    if (now.variant >= 0)
+        tilemm__sgemm_keep_better(args, limits, now, best);
 }
 
-/* ---- the kernels of a part ----------------------------------------------------------------------
- */
+/* ---- the kernels of a part ------------------------------------------------------------------- */
 
 static tilemm__sgemm_make_operand_t make_operand(const float *from, const float *const *array,
                                                  int64_t mn, int64_t k, int64_t ld, int k_major,
@@ -447,11 +438,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
             part.batch_count = i ? last_group : trial->batch_group;
             fill_part(&part, limits, trial, row->products, &planes->part[i][j]);
             planes->part[i][j].zero = zero;
-            planes->part[i][j].make.a.wide =
-                !args->a_array &&
-                tilemm__is_aligned(args->a, args->lda, args->stride_a, args->batch_count);
-            planes->part[i][j].make.b.wide =
-                !args->b_array &&
-                tilemm__is_aligned(args->b, args->ldb, args->stride_b, args->batch_count);
+            planes->part[i][j].make.a.wide = tilemm__sgemm_is_aligned_a(args);
+            planes->part[i][j].make.b.wide = tilemm__sgemm_is_aligned_b(args);
         }
 }
