@@ -31,12 +31,9 @@ int tilemm__has_gpu(void)
 #ifdef __linux__
     static const char *const signs[] = {"/proc/driver/nvidia", "/sys/module/nvidia",
                                         "/dev/nvidiactl", "/dev/nvmap", "/dev/dxg"};
-    size_t i;
-
-    for (i = 0; i < sizeof signs / sizeof *signs; i++) {
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (access(signs[i], F_OK) == 0)
             return 1;
-    }
     return 0;
 #else
     return 1;

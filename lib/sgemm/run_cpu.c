@@ -11,6 +11,7 @@
 #endif
 
 #include "engine.h"
+#include "exchange.h"
 #include "lib/cpu/cpu.h"
 #include "lib/cpu/team.h"
 #include "lib/size.h"
@@ -29,39 +30,25 @@ static float *c_of(const tilemm__sgemm_args_t *args, int64_t i)
 static inline __attribute__((always_inline)) product_t
 product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile, int swap, int64_t i)
 {
-    const float *a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
-    const float *b = args->b_array ? args->b_array[i] : args->b + i * args->stride_b;
-    product_t x = {
+    const tilemm__sgemm_args_t p = tilemm__sgemm_exchange(args, swap);
+    const product_t x = {
         .tile = tile,
-        .k = args->k,
-        .alpha = args->alpha,
-        .beta = args->beta,
+        .m = p.m,
+        .n = p.n,
+        .k = p.k,
+        .alpha = p.alpha,
+        .beta = p.beta,
+        .a = p.a_array ? p.a_array[i] : p.a + i * p.stride_a,
+        .b = p.b_array ? p.b_array[i] : p.b + i * p.stride_b,
+        .lda = p.lda,
+        .ldb = p.ldb,
+        .a_along_k = !p.trans_a,
+        .b_along_k = p.trans_b,
+        .c = c_of(args, i),
+        .rs_c = swap ? 1 : p.ldc,
+        .cs_c = swap ? p.ldc : 1,
     };
 
-    x.c = c_of(args, i);
-    if (swap) {
-        x.m = args->n;
-        x.n = args->m;
-        x.a = b;
-        x.lda = args->ldb;
-        x.a_along_k = args->trans_b;
-        x.b = a;
-        x.ldb = args->lda;
-        x.b_along_k = !args->trans_a;
-        x.rs_c = 1;
-        x.cs_c = args->ldc;
-    } else {
-        x.m = args->m;
-        x.n = args->n;
-        x.a = a;
-        x.lda = args->lda;
-        x.a_along_k = !args->trans_a;
-        x.b = b;
-        x.ldb = args->ldb;
-        x.b_along_k = args->trans_b;
-        x.rs_c = args->ldc;
-        x.cs_c = 1;
-    }
     return x;
 }
 

@@ -468,19 +468,11 @@ static void small(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k)
 
 #define TILE_TEXT_(x) #x
 #define TILE_TEXT(x) TILE_TEXT_(x)
+#define TILE_NAME                                                                                  \
+    "sgemm_" TILE_METHOD "_" TILE_TEXT(TILE_ISA) "_" TILE_TEXT(TILE_MR) "x" TILE_TEXT(TILE_NR)
 #define TILE_TABLE_(isa) tilemm__sgemm_cpu_##isa
 #define TILE_TABLE(isa) TILE_TABLE_(isa)
 
-const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {
-    "sgemm_" TILE_METHOD "_" TILE_TEXT(TILE_ISA) "_" TILE_TEXT(TILE_MR) "x" TILE_TEXT(TILE_NR),
-    TILE_MR,
-    TILE_NR,
-    TILE_TALL,
-    VECTOR,
-    TILE_MASK,
-    strip,
-    small,
-    times_vector,
-    pack_ms,
-    pack_ns,
-};
+const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {TILE_NAME,    TILE_MR,   TILE_NR, TILE_TALL,
+                                                  VECTOR,       TILE_MASK, strip,   small,
+                                                  times_vector, pack_ms,   pack_ns};
