@@ -11,7 +11,6 @@
 #endif
 
 #include "engine.h"
-#include "exchange.h"
 #include "lib/cpu/cpu.h"
 #include "lib/cpu/team.h"
 #include "lib/size.h"
@@ -30,25 +29,21 @@ static float *c_of(const tilemm__sgemm_args_t *args, int64_t i)
 static inline __attribute__((always_inline)) product_t
 product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile, int swap, int64_t i)
 {
-    const tilemm__sgemm_args_t p = tilemm__sgemm_exchange(args, swap);
-    const product_t x = {
-        .tile = tile,
-        .m = p.m,
-        .n = p.n,
-        .k = p.k,
-        .alpha = p.alpha,
-        .beta = p.beta,
-        .a = p.a_array ? p.a_array[i] : p.a + i * p.stride_a,
-        .b = p.b_array ? p.b_array[i] : p.b + i * p.stride_b,
-        .lda = p.lda,
-        .ldb = p.ldb,
-        .a_along_k = !p.trans_a,
-        .b_along_k = p.trans_b,
-        .c = c_of(args, i),
-        .rs_c = swap ? 1 : p.ldc,
-        .cs_c = swap ? p.ldc : 1,
-    };
+    const float *a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
+    const float *b = args->b_array ? args->b_array[i] : args->b + i * args->stride_b;
+    product_t x = {.tile = tile, .k = args->k, .alpha = args->alpha, .beta = args->beta};
 
+    x.c = c_of(args, i);
+    x.m = swap ? args->n : args->m;
+    x.n = swap ? args->m : args->n;
+    x.a = swap ? b : a;
+    x.lda = swap ? args->ldb : args->lda;
+    x.a_along_k = swap ? args->trans_b : !args->trans_a;
+    x.b = swap ? a : b;
+    x.ldb = swap ? args->lda : args->ldb;
+    x.b_along_k = swap ? !args->trans_a : args->trans_b;
+    x.rs_c = swap ? 1 : args->ldc;
+    x.cs_c = swap ? args->ldc : 1;
     return x;
 }
 
