@@ -46,6 +46,16 @@ size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
            sizeof(float);
 }
 
+tilemm__sgemm_zero_t tilemm__sgemm_zero_of(size_t bytes)
+{
+    enum { THREADS = 256, BYTES = 16 /* of a thread */ };
+    const int64_t count = (int64_t)bytes / BYTES;
+
+    return (tilemm__sgemm_zero_t){.count = count,
+                                  .variant = TILEMM__sgemm_zero_sm75,
+                                  .blocks = (unsigned)tilemm__div_up(count, THREADS)};
+}
+
 void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_splitk_t *splitk)
 {

@@ -34,6 +34,9 @@ int64_t tilemm__sgemm_try_splits(int i, double count, const tilemm__cuda_traits_
 void tilemm__sgemm_keep_better(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                tilemm__sgemm_trial_t now, tilemm__sgemm_trial_t *best);
 
+/* The kernel that makes zeros of `bytes`, whose blocks are 0 if there are none. */
+tilemm__sgemm_zero_t tilemm__sgemm_zero_of(size_t bytes);
+
 /* The second kernel of split-K, whose blocks are 0 if there is none. */
 void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_splitk_t *splitk);

@@ -258,20 +258,16 @@ static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
 static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                         const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
-    enum { ZERO_THREADS = 256, ZERO_BYTES = 16 /* of a thread */ };
     tilemm__sgemm_skinny_t *const product = &plan->as.skinny.product;
-    size_t counter_bytes;
 
     plan->method = TILEMM__SGEMM_SKINNY;
     *product = skinny_of(args);
     product->variant = trial->variant;
-    counter_bytes = split_skinny(limits->cuda, INT64_MAX, limits->workspace, product);
-    plan->workspace = product->partial_bytes + counter_bytes;
-    plan->as.skinny.zero = (tilemm__sgemm_zero_t){
-        .count = (int64_t)(counter_bytes / ZERO_BYTES),
-        .variant = TILEMM__sgemm_zero_sm75,
-        .blocks = (unsigned)tilemm__div_up((int64_t)(counter_bytes / ZERO_BYTES), ZERO_THREADS),
-    };
+
+    const size_t bytes = split_skinny(limits->cuda, INT64_MAX, limits->workspace, product);
+
+    plan->workspace = product->partial_bytes + bytes;
+    plan->as.skinny.zero = tilemm__sgemm_zero_of(bytes);
 }
 
 /* ---- tiles and a skinny fringe --------------------------------------------------------------- */
@@ -430,32 +426,24 @@ static void add_splits(tilemm__sgemm_cuda_plan_t *plan, int64_t splits, unsigned
 static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
 {
     const tilemm__sgemm_ffma_plan_t *ffma = &plan->as.ffma;
+    const tilemm__sgemm_skinny_t *skinny = &plan->as.skinny.product;
+    const tilemm__sgemm_fused_t *fused = &plan->as.fused.product;
+    const tilemm__sgemm_planes_cuda_plan_t *planes = &plan->as.planes;
 
     snprintf(plan->name, sizeof plan->name, "%s",
              plan->variant < 0 ? "" : tilemm__sgemm_rows[plan->variant].name);
-    switch (plan->method) {
-    case TILEMM__SGEMM_NOTHING:
-    case TILEMM__SGEMM_SCALE:
-    case TILEMM__SGEMM_SMALL_BATCH: break;
-    case TILEMM__SGEMM_FFMA:
+    if (plan->method == TILEMM__SGEMM_FFMA)
         add_splits(plan, ffma->tiles.splits, ffma->tiles.cluster);
-        if (ffma->fringe.blocks > 0)
-            add_name(plan, "+skinny", ffma->fringe.n);
-        break;
-    case TILEMM__SGEMM_SKINNY:
-        add_splits(plan, plan->as.skinny.product.splits, plan->as.skinny.product.cluster);
-        break;
-    case TILEMM__SGEMM_FUSED:
-        add_splits(plan, plan->as.fused.product.splits, plan->as.fused.product.cluster);
-        break;
-    case TILEMM__SGEMM_PLANES:
-        if (plan->as.planes.k_part < args->k)
-            add_name(plan, "+k", plan->as.planes.k_part);
-        if (plan->as.planes.part[0][0].product.shared > 0)
-            snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name),
-                     "+streamk");
-        break;
-    }
+    if (plan->method == TILEMM__SGEMM_FFMA && ffma->fringe.blocks > 0)
+        add_name(plan, "+skinny", ffma->fringe.n);
+    if (plan->method == TILEMM__SGEMM_SKINNY)
+        add_splits(plan, skinny->splits, skinny->cluster);
+    if (plan->method == TILEMM__SGEMM_FUSED)
+        add_splits(plan, fused->splits, fused->cluster);
+    if (plan->method == TILEMM__SGEMM_PLANES && planes->k_part < args->k)
+        add_name(plan, "+k", planes->k_part);
+    if (plan->method == TILEMM__SGEMM_PLANES && planes->part[0][0].product.shared > 0)
+        strncat(plan->name, "+streamk", sizeof plan->name - strlen(plan->name) - 1);
 }
 
 int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

@@ -395,34 +395,32 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         product->variant = trial->variant;
         fill_stream_k(&tilemm__sgemm_rows[trial->variant], limits->cuda->sm_count, product);
     } else {
-        const tilemm__sgemm_row_t *row;
         const int best = best_sm80(args, limits, products);
 
         product->variant = best < 0 ? trial->variant : best;
-        row = &tilemm__sgemm_rows[product->variant];
-        product->walk.tiles = (tilemm__sgemm_planes_tiles_t){
-            .tiles_m = (uint64_t)tilemm__div_up(args->m, row->m),
-            .tiles_n = (uint64_t)tilemm__div_up(args->n, row->n),
-        };
-        product->blocks =
-            product->walk.tiles.tiles_m * product->walk.tiles.tiles_n * (uint64_t)args->batch_count;
+
+        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[product->variant];
+        const uint64_t tiles_m = (uint64_t)tilemm__div_up(args->m, row->m);
+        const uint64_t tiles_n = (uint64_t)tilemm__div_up(args->n, row->n);
+
+        product->walk.tiles = (tilemm__sgemm_planes_tiles_t){0, tiles_m, tiles_n};
+        product->blocks = tiles_m * tiles_n * (uint64_t)args->batch_count;
     }
 }
 
 void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
-    enum { ZERO_THREADS = 256, ZERO_BYTES = 16 /* of a thread */ };
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     tilemm__sgemm_planes_cuda_plan_t *const planes = &plan->as.planes;
     const int64_t last_k = args->k % trial->k_split,
                   last_group = args->batch_count % trial->batch_group;
     size_t bytes = lay_out(args, row->products, trial->k_split, trial->batch_group, planes);
-    tilemm__sgemm_zero_t zero = {.variant = TILEMM__sgemm_zero_sm75};
 
     planes->counters = take(&bytes, counter_bytes_of(trial->shared));
-    zero.count = (int64_t)(bytes - planes->zero) / ZERO_BYTES;
-    zero.blocks = (unsigned)tilemm__div_up(zero.count, ZERO_THREADS);
+
+    const tilemm__sgemm_zero_t zero = tilemm__sgemm_zero_of(bytes - planes->zero);
+
     planes->partial =
         take(&bytes, (int64_t)partial_bytes_of(
                          row, trial->shared, limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR));

@@ -2,10 +2,6 @@
  * matrix, or blocks of packed panels. The last is one driver for both engines (engine.h).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #ifdef _OPENMP
 #include <omp.h>
 #endif
