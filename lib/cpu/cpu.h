@@ -40,17 +40,16 @@ int tilemm__cpu_threads(tilemm_t ctx);
 /* What plans are given, with any amount of workspace. */
 tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx);
 
-/* Up to `want` bytes of workspace, 64-byte aligned: the user's, or the context's own, grown if
- * need be. *got is what there is: less than want, and even 0 (with NULL returned), where the
- * user gave less or memory ran out. Valid until the next call. */
+/* Up to `want` bytes of workspace, 64-byte aligned: the user's, or the context's own, which may
+ * grow. *got is less, or 0 (and NULL returned), where the user gave less or memory ran out. Valid
+ * until the next call. */
 void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got);
 
 /* lib/cpu/pointer.c: whether a pointer is to memory that only a GPU can read, by the driver that
- * was last looked for. */
+ * was last looked for; whether some pointer may be such, now. */
 int tilemm__has_gpu(void); /* whether the machine may have such memory at all; takes system calls */
 void tilemm__look_for_driver(tilemm__cpu_state_t *state);
 int tilemm__is_device_pointer(const tilemm__cpu_state_t *state, const void *pointer);
-/* Whether some pointer may be such, now. */
 int tilemm__cpu_may_have_device(tilemm_t ctx);
 
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);

@@ -153,8 +153,7 @@ TILEMM__LONG tilemm_status_t run_long(tilemm_t ctx, const char *where, tilemm_la
     return ctx->backend->sgemm(ctx, args);
 }
 
-/* The call stays in registers: only the row-major product, which the backend takes, has an address.
- */
+/* The call stays in registers: only the row-major product has an address, for the backend. */
 TILEMM__QUICK tilemm_status_t run(tilemm_t ctx, const char *where, tilemm_layout_t layout,
                                   tilemm_op_t transa, tilemm_op_t transb, int pointers,
                                   const tilemm__sgemm_args_t *p)

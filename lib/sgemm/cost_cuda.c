@@ -191,9 +191,8 @@ int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
 
 /* ---- FP32 multiply-adds ---------------------------------------------------------------------- */
 
-/* Cycles that `x` blocks on a multiprocessor take for `steps` steps each; `narrow` of each step's
- * cycles are those of 4-byte copies. Up to a warp for each scheduler, blocks cost no more than one.
- */
+/* Cycles of `x` blocks on a multiprocessor for `steps` steps each; `narrow` of each step's cycles
+ * are those of 4-byte copies. Up to a warp for each scheduler, blocks cost no more than one. */
 static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row, double x,
                         double steps, double narrow, int cc)
 {

@@ -450,11 +450,8 @@ int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limi
                             tilemm__sgemm_cuda_plan_t *plan)
 {
     tilemm__limits_t any = *limits;
-    int status = TILEMM_SUCCESS;
 
     any.variant = "";
-    if (!limits->variant)
-        limits = &any;
     plan->method = TILEMM__SGEMM_NOTHING;
     plan->variant = -1;
     plan->workspace = 0;
@@ -469,12 +466,10 @@ int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limi
         trial.splits =
             tilemm__sgemm_split(args->k, 1, tilemm__sgemm_rows[trial.variant].k, &trial.k_split);
         fill_ffma(args, limits, &trial, plan);
-    } else if (args->k > 0) {
-        status = choose(args, limits, plan);
-        if (status != TILEMM_SUCCESS)
-            status = choose(args, &any, plan);
+    } else if (args->k > 0 && choose(args, limits, plan) != TILEMM_SUCCESS &&
+               choose(args, &any, plan) != TILEMM_SUCCESS) {
+        return TILEMM_NOT_SUPPORTED;
     }
-    if (status == TILEMM_SUCCESS)
-        set_name(args, plan);
-    return status;
+    set_name(args, plan);
+    return TILEMM_SUCCESS;
 }

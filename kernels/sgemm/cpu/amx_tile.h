@@ -67,8 +67,7 @@ static inline void tile_move(void *to, const void *from)
     memcpy(to, from, TILE_BYTES);
 }
 
-/* The two BF16 numbers of each of 16 words, as floats; subnormal ones are 0 of
- * their sign. */
+/* The two BF16 numbers of each of 16 words, as floats; subnormal ones are 0 of their sign. */
 static inline __m512 tile_flushed(__m512i bits)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f800000), sign = _mm512_set1_epi32(INT32_MIN);

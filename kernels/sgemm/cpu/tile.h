@@ -251,8 +251,8 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
 }
 
 /* A function for each part of a tile: its rows, one vector or all, how op(A) lies, and whether
- * there is a part of a vector. It does all whole tiles from row i on, and
- * returns where it stopped. */
+ * there is a part of a vector. It does all whole tiles from row i on, and returns where it stopped.
+ */
 #define TILE_VECTORS_1 1
 #define TILE_VECTORS_all VECTORS
 #define TILE_FUNCTION(rows, vectors, along, part)                                                  \
