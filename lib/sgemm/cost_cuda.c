@@ -119,18 +119,8 @@ static const double skinny_column = 0.028;
 static const double stream_k_piece = 1;
 
 /* Multiply-adds of a multiprocessor in a cycle for which the table's steps are given, in FP32 and
- * in FP16 on tensor cores by mma.sync; and those of a device. */
+ * in FP16 on tensor cores by mma.sync. */
 enum { FFMA_RATE = 128, SM80_RATE = 1024 };
-
-static double ffma_rate(int cc)
-{
-    return cc <= 80 ? 64 : 128; /* data-centre Ampere and Turing */
-}
-
-static double sm80_rate(int cc)
-{
-    return cc == 86 || cc == 89 || cc >= 120 ? 256 : 1024; /* consumers' chips */
-}
 
 /* ---- parts of the estimate ------------------------------------------------------------------- */
 
@@ -200,16 +190,10 @@ static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row,
     const double more = x > alone ? x - alone : 0, blocks = cost->blocks - alone;
     const double per_block = (cost->step - cost->step_alone) / blocks;
     const double step = cost->step_alone + more * per_block;
+    const double rate = cc <= 80 ? 64 : 128; /* data-centre Ampere and Turing; others */
 
     return cost->item_alone + more * (cost->item - cost->item_alone) / blocks +
-           steps * step * (FFMA_RATE / ffma_rate(cc) + narrow / per_block);
-}
-
-/* How often 4-byte copies cost: for an operand that they transpose, and twice for one that is not
- * aligned, whose copies are all made at once. */
-static int narrowness(int transposed, int aligned)
-{
-    return aligned ? transposed : 2;
+           steps * step * (FFMA_RATE / rate + narrow / per_block);
 }
 
 static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
@@ -219,8 +203,10 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const tile_cost_t *cost = tile_cost(trial->variant);
     const family_cost_t *family = &family_costs[OF_FFMA];
     const int sm80 = trial->variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
-    const int narrow_a = narrowness(sm80 && !args->trans_a, tilemm__sgemm_is_aligned_a(args));
-    const int narrow_b = narrowness(sm80 && args->trans_b, tilemm__sgemm_is_aligned_b(args));
+    /* How often 4-byte copies cost: for an operand that they transpose, and twice for one that is
+     * not aligned, whose copies are all made at once. */
+    const int narrow_a = !tilemm__sgemm_is_aligned_a(args) ? 2 : sm80 && !args->trans_a;
+    const int narrow_b = !tilemm__sgemm_is_aligned_b(args) ? 2 : sm80 && args->trans_b;
     const double narrow =
         (double)(narrow_a * row->m + narrow_b * row->n) * row->k / 32 * narrow_copy;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
@@ -341,12 +327,14 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                                                   steps, trial->shared, traits);
     } else { /* as tiles of 128 x 128, whatever the row's are */
         const tile_cost_t *cost = tile_cost(trial->variant);
+        const int cc = traits->cc;
+        const double rate = cc == 86 || cc == 89 || cc >= 120 ? 256 : 1024; /* consumers' chips */
         const double waves = (double)tilemm__div_up(args->m, 128) *
                              (double)tilemm__div_up(args->n, 128) * (double)trial->batch_group /
                              traits->sm_count;
 
         product = (waves < 1 ? 1 : waves) *
-                  (cost->item + (double)steps * cost->step * (SM80_RATE / sm80_rate(traits->cc)));
+                  (cost->item + (double)steps * cost->step * (SM80_RATE / rate));
     }
     return bytes / (family->bytes * traits->sm_count) +
            groups * panels * (family->launch + product);

@@ -90,44 +90,38 @@ static void try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
     }
 }
 
-static void fill_tiles(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                       const tilemm__sgemm_trial_t *trial, tilemm__sgemm_ffma_t *tiles)
-{
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const int sm80 = trial->variant >= SM80_FIRST;
-
-    *tiles = (tilemm__sgemm_ffma_t){
-        .args = *args,
-        .variant = trial->variant,
-        .splits = trial->splits,
-        .k_split = trial->k_split,
-        .cluster = trial->cluster ? (unsigned)trial->splits : 1,
-        .tiles_m = (uint64_t)tilemm__div_up(args->m, row->m),
-        .tiles_n = (uint64_t)tilemm__div_up(args->n, row->n),
-        .partial_bytes = tilemm__sgemm_partial_bytes(args, trial),
-        .concurrent = sm80 && limits->cuda->cc >= 90,
-    };
-    tiles->blocks =
-        tiles->tiles_m * tiles->tiles_n * (uint64_t)args->batch_count * (uint64_t)trial->splits;
-    if (!sm80) {
-        tiles->aligned_a = args->m >= row->m && (!args->trans_a || args->m % 4 == 0) &&
-                           tilemm__sgemm_is_aligned_a(args);
-        tiles->aligned_b = args->n >= row->n && (args->trans_b || args->n % 4 == 0) &&
-                           tilemm__sgemm_is_aligned_b(args);
-        tiles->aligned_c =
-            args->n % 4 == 0 && (trial->splits > 1 || tilemm__sgemm_is_aligned_c(args));
-    }
-}
-
 static void fill_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                       const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const int sm80 = trial->variant >= SM80_FIRST;
+    const int64_t tiles_m = tilemm__div_up(args->m, row->m);
+    const int64_t tiles_n = tilemm__div_up(args->n, row->n);
+
     plan->method = TILEMM__SGEMM_FFMA;
     plan->variant = trial->variant;
-    fill_tiles(args, limits, trial, &plan->as.ffma.tiles);
+    plan->workspace = tilemm__sgemm_partial_bytes(args, trial);
+    plan->as.ffma.tiles = (tilemm__sgemm_ffma_t){
+        .args = *args,
+        .variant = trial->variant,
+        .aligned_a = !sm80 && args->m >= row->m && (!args->trans_a || args->m % 4 == 0) &&
+                     tilemm__sgemm_is_aligned_a(args),
+        .aligned_b = !sm80 && args->n >= row->n && (args->trans_b || args->n % 4 == 0) &&
+                     tilemm__sgemm_is_aligned_b(args),
+        .aligned_c =
+            !sm80 && args->n % 4 == 0 && (trial->splits > 1 || tilemm__sgemm_is_aligned_c(args)),
+        .splits = trial->splits,
+        .k_split = trial->k_split,
+        .cluster = trial->cluster ? (unsigned)trial->splits : 1,
+        .tiles_m = (uint64_t)tiles_m,
+        .tiles_n = (uint64_t)tiles_n,
+        .blocks = (uint64_t)tiles_m * (uint64_t)tiles_n * (uint64_t)args->batch_count *
+                  (uint64_t)trial->splits,
+        .partial_bytes = plan->workspace,
+        .concurrent = sm80 && limits->cuda->cc >= 90,
+    };
     tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.ffma.splitk);
     plan->as.ffma.fringe.blocks = 0;
-    plan->workspace = plan->as.ffma.tiles.partial_bytes;
 }
 
 /* ---- skinny --------------------------------------------------------------------------------- */

@@ -114,14 +114,6 @@ static size_t fit(const tilemm__sgemm_args_t *args, int products, size_t room,
 
 /* ---- the tile -------------------------------------------------------------------------------- */
 
-/* Bytes that a call may take: never more than an eighth of the device's memory, or 64 MiB. */
-static size_t room_of(const tilemm__limits_t *limits)
-{
-    const int64_t bound = tilemm__max((int64_t)(limits->cuda->memory_bytes / 8), 64 << 20);
-
-    return limits->workspace < (size_t)bound ? limits->workspace : (size_t)bound;
-}
-
 static int64_t pairs_of(const tilemm__sgemm_row_t *row, int64_t m, int64_t n, int64_t batch)
 {
     return tilemm__div_up(m, (int64_t)row->m * row->facet) *
@@ -224,7 +216,10 @@ void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__li
     const int products = limits->math == TILEMM_MATH_TF32 ? 1
                          : args->k <= LONGEST_K_OF_FOUR   ? 4
                                                           : 3;
-    const size_t room = room_of(limits);
+    /* A call never takes more than an eighth of the device's memory, or 64 MiB. */
+    const size_t most_bytes =
+        (size_t)tilemm__max((int64_t)(limits->cuda->memory_bytes / 8), 64 << 20);
+    const size_t room = limits->workspace < most_bytes ? limits->workspace : most_bytes;
     tilemm__sgemm_planes_cuda_plan_t plan;
 
     if (limits->math == TILEMM_MATH_FP32_STRICT || limits->cuda->cc < 80 ||
@@ -277,8 +272,6 @@ static tilemm__sgemm_exact_operand_t exact_operand(const tilemm__sgemm_make_oper
                                                    int64_t stride)
 {
     return (tilemm__sgemm_exact_operand_t){
-        .from = of->from,
-        .array = of->array,
         .stride = stride,
         .count = of->mn,
         .line_step = of->k_major ? of->ld : 1,
@@ -321,9 +314,6 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
             .one_plane = one_plane,
             .skip_others = columns,
             .alpha = args->alpha,
-            .beta = args->beta,
-            .c = args->c,
-            .c_array = args->c_array,
             .stride_c = args->stride_c,
             .line_step_c = columns ? 1 : args->ldc,
             .other_step_c = columns ? args->ldc : 1,
@@ -380,8 +370,6 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         .n = args->n,
         .k = args->k,
         .batch_count = args->batch_count,
-        .a = part->make.a.to,
-        .b = part->make.b.to,
         .products = products,
         .shared = trial->shared,
         .alpha = args->alpha,
