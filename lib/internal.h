@@ -7,11 +7,7 @@
 #include "backend.h"
 #include "tilemm.h"
 
-#if defined(__GNUC__)
 #define TILEMM__PRINTF(string, first) __attribute__((format(printf, string, first)))
-#else
-#define TILEMM__PRINTF(string, first)
-#endif
 
 struct tilemm_context {
     const tilemm__backend_t *backend;

@@ -40,9 +40,8 @@ int tilemm__cpu_threads(tilemm_t ctx);
 /* What plans are given, with any amount of workspace. */
 tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx);
 
-/* Up to `want` bytes of workspace, 64-byte aligned: the user's, or the context's own, which may
- * grow. *got is less, or 0 (and NULL returned), where the user gave less or memory ran out. Valid
- * until the next call. */
+/* Up to `want` bytes of workspace, 64-byte aligned, valid until the next call: the user's, or the
+ * context's own. *got is less, or 0 (and NULL returned), if that is smaller and cannot grow. */
 void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got);
 
 /* lib/cpu/pointer.c: whether a pointer is to memory that only a GPU can read, by the driver that

@@ -13,9 +13,8 @@ struct tilemm__stage_slab {
     size_t bytes, used;
 };
 
-/* The user's matrix, of rows of `width` bytes: batch matrices `stride` bytes apart of rows `ld`
- * bytes apart. It is on the host, or (in a batch of pointers with others on the host) on the
- * device. Its copy is dense. */
+/* The user's matrices, `stride` bytes apart, of rows of `width` bytes, `ld` bytes apart: on the
+ * host or (in a batch of pointers with others on the host) on the device. Their copy is dense. */
 typedef struct {
     char *user;
     int on_device;

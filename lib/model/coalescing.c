@@ -94,21 +94,6 @@ static int distinct_bytes(const tilemm_warp_access_t *access)
     return size * access->elem_bytes;
 }
 
-static void move_all(int cc, int cached_in_l1, int is_store, const tilemm_warp_access_t *access,
-                     traffic_t *traffic)
-{
-    int width = access->elem_bytes;
-    int lanes = cc < 20 ? HALF_WARP : cc < 50 && width > 4 ? 128 / width : WARP;
-    unsigned block = cc < 50 && cached_in_l1 && !is_store ? 128 : 32;
-    for (int first = 0; first < WARP; first += lanes)
-        if (cc < 12)
-            global_10(access, first, traffic);
-        else if (cc < 20)
-            global_12(access, first, traffic);
-        else
-            global_blocks(access, first, lanes, block, traffic);
-}
-
 tilemm_status_t tilemm_model_transactions(int cc, int cached_in_l1, int is_store,
                                           const tilemm_warp_access_t *access,
                                           tilemm_transaction_t *moved, int *count)
@@ -116,7 +101,16 @@ tilemm_status_t tilemm_model_transactions(int cc, int cached_in_l1, int is_store
     traffic_t traffic = {.moved = moved};
     if (!moved || !count || !is_valid(cc, access))
         return TILEMM_INVALID_ARGUMENT;
-    move_all(cc, cached_in_l1, is_store, access, &traffic);
+    const int width = access->elem_bytes;
+    const int lanes = cc < 20 ? HALF_WARP : cc < 50 && width > 4 ? 128 / width : WARP;
+    const unsigned block = cc < 50 && cached_in_l1 && !is_store ? 128 : 32;
+    for (int first = 0; first < WARP; first += lanes)
+        if (cc < 12)
+            global_10(access, first, &traffic);
+        else if (cc < 20)
+            global_12(access, first, &traffic);
+        else
+            global_blocks(access, first, lanes, block, &traffic);
     *count = traffic.count;
     return TILEMM_SUCCESS;
 }

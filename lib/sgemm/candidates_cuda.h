@@ -46,9 +46,8 @@ size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
                                    const tilemm__sgemm_trial_t *trial);
 
 /* BF16 planes that are made in the kernel (plan_fused.c), and FP16 planes that a pass makes
- * (plan_planes_cuda.c). try: where the device, the mode and the problem are for the family, and it
- * is faster than the best so far, its best becomes that. fill: the plan's arm, workspace and all,
- * for a trial. */
+ * (plan_planes_cuda.c). try: keep the family's best, where device, mode and problem are for it, if
+ * that is better than the best so far. fill: the plan's arm, workspace and all, for a trial. */
 void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                              tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

@@ -305,9 +305,8 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
 
 /* ---- multiply-adds ------------------------------------------------------------------------ */
 
-/* Steps at a time where B is read once, from memory: so few rows that most of them, some panels
- * wide, stay in L1 wherever they lie; but that not too many sums are added up in C, one after the
- * other. */
+/* Steps at a time where B is read once, from memory: few enough for most of those rows to stay in
+ * L1, some panels wide; enough for few sums to be added up in C one after the other. */
 static int64_t stream_kc(int64_t k, int64_t limit)
 {
     return tilemm__max(24, tilemm__min(limit, k / 170));

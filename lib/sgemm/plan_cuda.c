@@ -266,10 +266,9 @@ static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t
 
 /* ---- tiles and a skinny fringe --------------------------------------------------------------- */
 
-/* Columns or rows that whole tiles leave over are better off with the skinny kernel if they are
- * few: it is concurrent with the tiles, where these leave multiprocessors free, and needs few
- * blocks. Neither uses workspace. If it takes fewer cycles than the best so far, the best is this,
- * the plan is filled, and 1 is returned. */
+/* A few columns or rows that whole tiles leave over are faster with the skinny kernel: it is
+ * concurrent with the tiles, and needs few blocks. Neither uses workspace. If this takes fewer
+ * cycles than the best so far, it becomes the best, the plan is filled, and 1 is returned. */
 static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                       tilemm__sgemm_trial_t *best, tilemm__sgemm_cuda_plan_t *plan)
 {

@@ -198,15 +198,15 @@ TILE_INLINE void pack(const int planes, const int of_ms, int64_t k, int count, c
     head_t *head = panel;
     char *to = (char *)(head + 1);
     range_t range = {_mm512_setzero_si512(), _mm512_set1_epi32(-1)};
-    uint32_t most, least;
 
     if (along_k)
         pack_all(planes, !of_ms, 1, k, count, src, ld, 0, _mm512_setzero_ps(), &range, to);
     else
         pack_all(planes, of_ms, 0, k, count, src, ld, 0, _mm512_setzero_ps(), &range, to);
     head->scale = head->least = 0;
-    most = _mm512_reduce_max_epu32(range.most);
-    least = _mm512_reduce_min_epu32(range.least) + 1;
+
+    const uint32_t most = _mm512_reduce_max_epu32(range.most);
+    const uint32_t least = _mm512_reduce_min_epu32(range.least) + 1;
     if (most == 0)
         return;
     if (most >= 0xff000000) { /* Inf or NaN */
@@ -321,9 +321,9 @@ TILE_INLINE void add_rows(addition_t *x, int rows)
     }
 }
 
-/* What is done for other tiles meanwhile, a little between any two products: the CPU does not look
- * far beyond tile instructions for work that need not wait, and few reads from memory can be on
- * their way at once, of which tile loads need most. (So C is not prefetched.) */
+/* Work for other tiles, a little between any two products: the CPU looks for none far beyond tile
+ * instructions. Few reads can be under way at once, and tile loads need most: C is not prefetched.
+ */
 typedef struct {
     addition_t *before; /* the tile whose sums are there */
     int rows;           /* of it, each time */
@@ -338,9 +338,8 @@ TILE_INLINE void meanwhile(meanwhile_t *x)
         _mm_prefetch(x->next, _MM_HINT_T1);
 }
 
-/* All products of a tile. Of three planes the small ones come first: what they lose is small too,
- * and hh, which goes on top of them, meets few roundings; it begins where the planes are still
- * near. From product to product one of the two planes stays in its registers. */
+/* All products of a tile. Of three planes the small ones come first, which lose little; then hh,
+ * which meets few roundings, from the end, whose planes are near. Each product keeps one plane. */
 TILE_INLINE void products(const int planes, int steps, const char *a, const char *b, sums_t sums,
                           meanwhile_t *other)
 {

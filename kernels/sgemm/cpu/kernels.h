@@ -49,8 +49,7 @@ typedef struct {
     void (*small)(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k);
 
     /* y (n) += a (k) B (k x n), where element (p, j) of B is b[j * ldb + p] if along_k, else
-     * b[p * ldb + j]. It reads B once, in order. Columns do not depend on their neighbours, but for
-     * the last n % vector of them. */
+     * b[p * ldb + j]. Reads B once, in order. Columns are independent but the last n % vector. */
     void (*times_vector)(int64_t k, int64_t n, const float *a, const float *b, int64_t ldb,
                          int along_k, float *y);
 

@@ -129,9 +129,8 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
  * five, by the strides that an address can have: 14 pointers would not fit in registers. */
 enum { REACH = 5 };
 
-/* The sums of one tile, from row i of x on. rows, vectors, along_k and masked are constants once
- * this is inlined: the part of the tile that is computed, how op(A) lies, and whether the last
- * vector of columns is not whole. */
+/* The sums of one tile, from row i0 of x on. Constants once this is inlined: the rows and vectors
+ * that are computed, how op(A) lies, and whether the last vector of columns is not whole. */
 TILE_INLINE void tile(const int rows, const int vectors, const int along_k, const int masked,
                       const tilemm__sgemm_strip_t *x, int64_t i0)
 {
@@ -188,9 +187,8 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 TILE_UNROLL
                 for (int i = 0; i < rows; i += REACH) {
                     at[i / REACH] += sizeof(float);
-#ifdef __GNUC__ /* else the compiler makes a pointer for each row */
+                    /* Else the compiler makes a pointer for each row. */
                     __asm__("" : "+r"(at[i / REACH]));
-#endif
                 }
             } else {
 #if TILE_LANES
