@@ -6,6 +6,7 @@
 #endif
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -114,17 +115,17 @@ static void read_name(char *name, size_t size)
 
 #endif
 
-/* One of Linux's files about CPU 0's caches. Returns 1 if it is there and holds the value. */
-static int read_cache_file(int index, const char *name, const char *format, void *value)
+/* The text of one of Linux's files about CPU 0's caches; "" if it is not there. */
+static const char *read_cache_file(int index, const char *name, char text[32])
 {
     char path[128];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
     FILE *file = fopen(path, "r");
-    if (!file)
-        return 0;
-    const int ok = fscanf(file, format, value) == 1;
-    fclose(file);
-    return ok;
+    if (!file || !fgets(text, 32, file))
+        text[0] = '\0';
+    if (file)
+        fclose(file);
+    return text;
 }
 
 /* The bytes of a data cache as Linux tells; or as the C library does, which may count all caches of
@@ -132,12 +133,12 @@ static int read_cache_file(int index, const char *name, const char *format, void
 static size_t cache_bytes(int level, int sysconf_name, size_t otherwise)
 {
     for (int index = 0; index < 8; index++) {
-        char type[16];
-        int found;
-        long kib;
-        if (read_cache_file(index, "level", "%d", &found) && found == level &&
-            read_cache_file(index, "type", "%15s", type) && strcmp(type, "Instruction") != 0 &&
-            read_cache_file(index, "size", "%ldK", &kib) && kib > 0)
+        char text[32];
+        if (atoi(read_cache_file(index, "level", text)) != level ||
+            !strncmp(read_cache_file(index, "type", text), "Instruction", 11))
+            continue;
+        const long kib = atol(read_cache_file(index, "size", text));
+        if (kib > 0)
             return (size_t)kib * 1024;
     }
     const long known = sysconf_name >= 0 ? sysconf(sysconf_name) : 0;
