@@ -7,18 +7,16 @@
 #include "kernels/args.h"
 #include "tilemm.h"
 
-/* Entry points check arguments and bring problems to the form of kernels/args.h; the backend
- * finds out where pointers lie, plans, stages and runs. Every function sets the context's message
- * (tilemm__fail) when it returns anything but TILEMM_SUCCESS. */
 /* Where memory is; ELSEWHERE is another GPU than the context's. */
 typedef enum { TILEMM__HOST, TILEMM__DEVICE, TILEMM__MANAGED, TILEMM__ELSEWHERE } tilemm__place_t;
 
+/* Entry points check arguments and bring problems to the form of kernels/args.h; the backend finds
+ * out where pointers lie, plans, stages and runs. A function that does not return TILEMM_SUCCESS
+ * has set the context's message (tilemm__fail). */
 typedef struct tilemm__backend {
     tilemm_backend_t id;
-    /* Which memory a pointer is to. */
     tilemm__place_t (*locate)(tilemm_t ctx, const void *pointer);
-    /* Fill ctx->state. */
-    tilemm_status_t (*open)(tilemm_t ctx, int device);
+    tilemm_status_t (*open)(tilemm_t ctx, int device); /* fills ctx->state */
     tilemm_status_t (*close)(tilemm_t ctx);
     tilemm_status_t (*synchronize)(tilemm_t ctx);
     tilemm_status_t (*set_stream)(tilemm_t ctx, void *stream);
@@ -30,8 +28,7 @@ typedef struct tilemm__backend {
     tilemm_status_t (*reduce)(tilemm_t ctx, const tilemm__reduce_args_t *args);
     tilemm_status_t (*reduce_segments)(tilemm_t ctx, const tilemm__segments_args_t *args);
     /* NULL, or: do a single product, transposition or reduction of a vector with increments of 1 if
-     * it is so small that the call itself would take time, and return 1; else 0. Everything is
-     * checked but where operands lie, and how far they reach (quick.h). */
+     * it is small, and return 1; else 0. Where operands lie and reach is not checked (quick.h). */
     int (*sgemm_small)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
     int (*transpose_small)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     int (*reduce_small)(tilemm_t ctx, const tilemm__reduce_args_t *args);

@@ -28,78 +28,68 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/* A whole number from least to most; 0 if the text is no such number. */
-static int parse_int(const char *text, long least, long most, int *number)
+static int arch_is_known(const char *arch)
 {
+    static const char *const names[] = {"generic", "neon", "avx2", "avx512", "amx"};
     char *end;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(arch, names[i]))
+            return 1;
+    /* sm80 and the like; sm90a is sm90 */
+    if (strncmp(arch, "sm", 2) || arch[2] < '1' || arch[2] > '9')
+        return 0;
+    const long number = strtol(arch + 2, &end, 10);
+    return number >= 10 && number <= 999 && !strcmp(end, *end == 'a' ? "a" : "");
+}
+
+/* Each reads a variable, which may be unset or empty. They return 0 if its value means nothing: no
+ * whole number from least to most, or a text too long. */
+static int read_number(const char *name, long least, long most, int *number)
+{
+    const char *text = variable(name);
+    char *end;
+    if (!text)
+        return 1;
     errno = 0;
-    long value = strtol(text, &end, 10);
+    const long value = strtol(text, &end, 10);
     if (errno || end == text || *end || value < least || value > most)
         return 0;
     *number = (int)value;
     return 1;
 }
 
-static int arch_is_known(const char *arch)
+static int read_text(const char *name, size_t size, char *text)
 {
-    static const char *const names[] = {"generic", "neon", "avx2", "avx512", "amx"};
-    int number;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(arch, names[i]))
-            return 1;
-    /* sm80 and the like; sm90a is sm90 */
-    size_t length = strlen(arch);
-    char digits[8];
-    if (strncmp(arch, "sm", 2) || arch[2] < '1' || arch[2] > '9' || length > 2 + sizeof digits - 1)
-        return 0;
-    snprintf(digits, sizeof digits, "%.*s", (int)(length - 2 - (arch[length - 1] == 'a')),
-             arch + 2);
-    return parse_int(digits, 10, 999, &number);
+    const char *value = variable(name);
+    return !value || (size_t)snprintf(text, size, "%s", value) < size;
 }
 
-/* The context's settings as the environment has them; 0 if a value means nothing. */
+static int read_math(tilemm_math_t *math)
+{
+    static const char *const names[] = {"fp32", "strict", "tf32"}; /* in tilemm_math_t's order */
+    const char *value = variable("TILEMM_MATH");
+    for (int i = 0; value && i < 3; i++)
+        if (!strcmp(value, names[i])) {
+            *math = (tilemm_math_t)i;
+            return 1;
+        }
+    return !value;
+}
+
+/* The context's settings as the environment has them. */
 static int read_environment(tilemm_t ctx)
 {
-    const char *value;
-    if ((value = variable("TILEMM_LOG"))) {
-        if (!parse_int(value, 0, 1, &ctx->log))
-            return 0;
-    }
-    if ((value = variable("TILEMM_NUM_THREADS"))) {
-        int threads;
-        if (!parse_int(value, 1, 65536, &threads))
-            return 0;
-        ctx->env_threads = threads;
-    }
-    if ((value = variable("TILEMM_MATH"))) {
-        if (!strcmp(value, "fp32"))
-            ctx->math = TILEMM_MATH_FP32;
-        else if (!strcmp(value, "strict"))
-            ctx->math = TILEMM_MATH_FP32_STRICT;
-        else if (!strcmp(value, "tf32"))
-            ctx->math = TILEMM_MATH_TF32;
-        else
-            return 0;
-    }
-    if ((value = variable("TILEMM_ARCH"))) {
-        if (!arch_is_known(value))
-            return 0;
-        snprintf(ctx->arch, sizeof ctx->arch, "%s", value);
-    }
-    if ((value = variable("TILEMM_VARIANT"))) {
-        if (strlen(value) >= sizeof ctx->variant)
-            return 0;
-        snprintf(ctx->variant, sizeof ctx->variant, "%s", value);
-    }
-    return 1;
+    return read_number("TILEMM_LOG", 0, 1, &ctx->log) &&
+           read_number("TILEMM_NUM_THREADS", 1, 65536, &ctx->env_threads) &&
+           read_math(&ctx->math) && read_text("TILEMM_ARCH", sizeof ctx->arch, ctx->arch) &&
+           (!*ctx->arch || arch_is_known(ctx->arch)) &&
+           read_text("TILEMM_VARIANT", sizeof ctx->variant, ctx->variant);
 }
 
 static tilemm_status_t open_backend(tilemm_t ctx, const tilemm__backend_t *backend, int device)
 {
-    if (!backend)
-        return TILEMM_NO_DEVICE;
     ctx->backend = backend;
-    return backend->open(ctx, device);
+    return backend ? backend->open(ctx, device) : TILEMM_NO_DEVICE;
 }
 
 tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int device)

@@ -7,11 +7,7 @@
 #include "backend.h"
 #include "tilemm.h"
 
-#if defined(__GNUC__)
 #define TILEMM__PRINTF(string, first) __attribute__((format(printf, string, first)))
-#else
-#define TILEMM__PRINTF(string, first)
-#endif
 
 struct tilemm_context {
     const tilemm__backend_t *backend;
@@ -34,6 +30,8 @@ struct tilemm_context {
 /* Store the message and return status: "return tilemm__fail(ctx, TILEMM_..., "sgemm: ...")". */
 tilemm_status_t tilemm__fail(tilemm_t ctx, tilemm_status_t status, const char *format, ...)
     TILEMM__PRINTF(3, 4);
+/* The same for an invalid argument, found by a check: 0. */
+#define tilemm__refuse(ctx, ...) (tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, __VA_ARGS__), 0)
 
 /* Store the name of the kernel that does the main work. */
 void tilemm__set_kernel(tilemm_t ctx, const char *format, ...) TILEMM__PRINTF(2, 3);

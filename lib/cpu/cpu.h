@@ -15,8 +15,8 @@ typedef struct {
     size_t buffer_bytes;
     int most_threads; /* more are of no use, and the runtime may not have them */
     int has_gpu;      /* this machine may have one of NVIDIA's, or its driver was there at first */
-    void *driver;     /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttribute */
-    void *get_attribute;
+    void *driver;     /* NVIDIA's, once the process has it loaded, and its cuPointerGetAttributes */
+    void *get_attributes;
     unsigned long long driver_loads; /* libraries loaded when it was last looked for */
 } tilemm__cpu_state_t;
 
@@ -40,17 +40,15 @@ int tilemm__cpu_threads(tilemm_t ctx);
 /* What plans are given, with any amount of workspace. */
 tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx);
 
-/* Up to `want` bytes of workspace, 64-byte aligned: the user's, or the context's own, grown if
- * need be. *got is what there is: less than want, and even 0 (with NULL returned), where the
- * user gave less or memory ran out. Valid until the next call. */
+/* Up to `want` bytes of workspace, 64-byte aligned, valid until the next call: the user's, or the
+ * context's own. *got is less, or 0 (and NULL returned), if that is smaller and cannot grow. */
 void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got);
 
 /* lib/cpu/pointer.c: whether a pointer is to memory that only a GPU can read, by the driver that
- * was last looked for. */
+ * was last looked for; whether some pointer may be such, now. */
 int tilemm__has_gpu(void); /* whether the machine may have such memory at all; takes system calls */
 void tilemm__look_for_driver(tilemm__cpu_state_t *state);
 int tilemm__is_device_pointer(const tilemm__cpu_state_t *state, const void *pointer);
-/* Whether some pointer may be such, now. */
 int tilemm__cpu_may_have_device(tilemm_t ctx);
 
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);

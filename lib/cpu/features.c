@@ -6,6 +6,7 @@
 #endif
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,11 +65,7 @@ static int has_tiles(unsigned state)
 static int has_tiles(unsigned state)
 {
     (void)state;
-#ifdef TILEMM_AMX_EMULATED
-    return 1;
-#else
-    return 0;
-#endif
+    return 1; /* emulated, or not compiled in */
 }
 #endif
 
@@ -104,12 +101,7 @@ static void read_name(char *name, size_t size)
 
 static int cpu_has(tilemm__isa_t isa)
 {
-#ifdef __aarch64__
-    return isa == TILEMM__ISA_NEON; /* a part of the architecture */
-#else
-    (void)isa;
-    return 0;
-#endif
+    return isa == TILEMM__ISA_NEON; /* a part of aarch64; elsewhere not compiled in */
 }
 
 static void read_name(char *name, size_t size)
@@ -123,48 +115,34 @@ static void read_name(char *name, size_t size)
 
 #endif
 
-/* Compiled in, and here. */
-static int is_usable(tilemm__isa_t isa)
+/* The text of one of Linux's files about CPU 0's caches; "" if it is not there. */
+static const char *read_cache_file(int index, const char *name, char text[32])
 {
-    return tilemm__cpu_kernels_for(isa) && (isa == TILEMM__ISA_GENERIC || cpu_has(isa));
+    char path[128];
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cache/index%d/%s", index, name);
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(text, 32, file))
+        text[0] = '\0';
+    if (file)
+        fclose(file);
+    return text;
 }
 
-/* The bytes of a cache of CPU 0, as Linux tells; 0 if it does not. */
-static size_t linux_cache_bytes(int level)
+/* The bytes of a data cache as Linux tells; or as the C library does, which may count all caches of
+ * a kind as one; or `otherwise`. */
+static size_t cache_bytes(int level, int sysconf_name, size_t otherwise)
 {
     for (int index = 0; index < 8; index++) {
-        static const char directory[] = "/sys/devices/system/cpu/cpu0/cache";
-        char path[128], type[16] = "";
-        int found_level = 0;
-        long kib = 0;
-        FILE *file;
-        snprintf(path, sizeof path, "%s/index%d/level", directory, index);
-        if (!(file = fopen(path, "r")))
-            break;
-        int ok = fscanf(file, "%d", &found_level) == 1 && found_level == level;
-        fclose(file);
-        snprintf(path, sizeof path, "%s/index%d/type", directory, index);
-        if (!ok || !(file = fopen(path, "r")))
+        char text[32];
+        if (atoi(read_cache_file(index, "level", text)) != level ||
+            !strncmp(read_cache_file(index, "type", text), "Instruction", 11))
             continue;
-        ok = fscanf(file, "%15s", type) == 1 && strcmp(type, "Instruction") != 0;
-        fclose(file);
-        snprintf(path, sizeof path, "%s/index%d/size", directory, index);
-        if (!ok || !(file = fopen(path, "r")))
-            continue;
-        ok = fscanf(file, "%ldK", &kib) == 1 && kib > 0;
-        fclose(file);
-        if (ok)
+        const long kib = atol(read_cache_file(index, "size", text));
+        if (kib > 0)
             return (size_t)kib * 1024;
     }
-    return 0;
-}
-
-/* The same, or what the C library says (which may count all caches of a kind as one). */
-static size_t cache_bytes(int level, int sysconf_name)
-{
-    size_t bytes = linux_cache_bytes(level);
-    long known = !bytes && sysconf_name >= 0 ? sysconf(sysconf_name) : 0;
-    return bytes ? bytes : known > 0 ? (size_t)known : 0;
+    const long known = sysconf_name >= 0 ? sysconf(sysconf_name) : 0;
+    return known > 0 ? (size_t)known : otherwise;
 }
 
 #ifndef _SC_LEVEL1_DCACHE_SIZE
@@ -184,16 +162,10 @@ void tilemm__cpu_read_traits(tilemm__cpu_traits_t *traits, const char *arch)
         if (!strcmp(arch, isa_names[isa]) && (isa == TILEMM__ISA_GENERIC || cpu_has(isa)))
             cap = isa;
     for (int isa = 0; isa <= cap; isa++)
-        if (is_usable(isa))
+        if (tilemm__cpu_kernels_for(isa) && (isa == TILEMM__ISA_GENERIC || cpu_has(isa)))
             traits->isa = isa;
 
-    traits->l1d_bytes = cache_bytes(1, _SC_LEVEL1_DCACHE_SIZE);
-    traits->l2_bytes = cache_bytes(2, _SC_LEVEL2_CACHE_SIZE);
-    traits->l3_bytes = cache_bytes(3, _SC_LEVEL3_CACHE_SIZE);
-    if (!traits->l1d_bytes)
-        traits->l1d_bytes = 32 * 1024;
-    if (!traits->l2_bytes)
-        traits->l2_bytes = 512 * 1024;
-    if (!traits->l3_bytes)
-        traits->l3_bytes = traits->l2_bytes;
+    traits->l1d_bytes = cache_bytes(1, _SC_LEVEL1_DCACHE_SIZE, 32 * 1024);
+    traits->l2_bytes = cache_bytes(2, _SC_LEVEL2_CACHE_SIZE, 512 * 1024);
+    traits->l3_bytes = cache_bytes(3, _SC_LEVEL3_CACHE_SIZE, traits->l2_bytes);
 }

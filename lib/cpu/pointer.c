@@ -14,12 +14,14 @@
 
 #include "cpu.h"
 
-/* Of the driver's interface: CUresult cuPointerGetAttribute(void *, CUpointer_attribute,
- * CUdeviceptr), with CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, CU_MEMORYTYPE_DEVICE = 2 and
- * CU_POINTER_ATTRIBUTE_IS_MANAGED = 8. */
-typedef int (*get_attribute_t)(void *data, int attribute, unsigned long long pointer);
+/* Of the driver's interface: CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute *,
+ * void **data, CUdeviceptr). It gives 0 for addresses that it does not know; cuPointerGetAttribute
+ * fails there, which tools like compute-sanitizer report as the program's error. */
+typedef int (*get_attributes_t)(unsigned int count, int *attributes, void **data,
+                                unsigned long long pointer);
 
-enum { MEMORY_TYPE = 2, MEMORY_TYPE_DEVICE = 2, IS_MANAGED = 8 };
+/* CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_MEMORYTYPE_DEVICE */
+enum { MEMORY_TYPE = 2, IS_MANAGED = 8, MEMORY_TYPE_DEVICE = 2 };
 
 /* What shows that the driver's part in the kernel is there: Linux, in containers of any kind, on
  * Tegra, on WSL. Without it no process gets device memory, and short calls need not look for the
@@ -29,12 +31,9 @@ int tilemm__has_gpu(void)
 #ifdef __linux__
     static const char *const signs[] = {"/proc/driver/nvidia", "/sys/module/nvidia",
                                         "/dev/nvidiactl", "/dev/nvmap", "/dev/dxg"};
-    size_t i;
-
-    for (i = 0; i < sizeof signs / sizeof *signs; i++) {
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         if (access(signs[i], F_OK) == 0)
             return 1;
-    }
     return 0;
 #else
     return 1;
@@ -62,7 +61,7 @@ void tilemm__look_for_driver(tilemm__cpu_state_t *state)
     state->driver_loads = loads;
     state->driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
     if (state->driver)
-        state->get_attribute = dlsym(state->driver, "cuPointerGetAttribute");
+        state->get_attributes = dlsym(state->driver, "cuPointerGetAttributes");
 }
 
 int tilemm__cpu_may_have_device(tilemm_t ctx)
@@ -70,19 +69,18 @@ int tilemm__cpu_may_have_device(tilemm_t ctx)
     tilemm__cpu_state_t *state = ctx->state;
     if (state->has_gpu)
         tilemm__look_for_driver(state);
-    return state->get_attribute != NULL;
+    return state->get_attributes != NULL;
 }
 
 int tilemm__is_device_pointer(const tilemm__cpu_state_t *state, const void *pointer)
 {
-    unsigned long long address = (uintptr_t)pointer;
     unsigned int type = 0, managed = 0;
-    get_attribute_t get_attribute;
+    get_attributes_t get_attributes;
     /* A process has device memory only if it has the driver loaded. */
-    if (!state->get_attribute)
+    if (!state->get_attributes)
         return 0;
-    *(void **)&get_attribute = state->get_attribute;
-    if (get_attribute(&type, MEMORY_TYPE, address) != 0 || type != MEMORY_TYPE_DEVICE)
-        return 0;
-    return get_attribute(&managed, IS_MANAGED, address) != 0 || !managed;
+    *(void **)&get_attributes = state->get_attributes;
+    return get_attributes(2, (int[]){MEMORY_TYPE, IS_MANAGED}, (void *[]){&type, &managed},
+                          (uintptr_t)pointer) == 0 &&
+           type == MEMORY_TYPE_DEVICE && !managed;
 }

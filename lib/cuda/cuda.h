@@ -51,7 +51,6 @@ tilemm__cuda_thread_t tilemm__cuda_enter(tilemm_t ctx);
 tilemm_status_t tilemm__cuda_leave(tilemm_t ctx, tilemm__cuda_thread_t before,
                                    tilemm_status_t status);
 
-/* Which memory a pointer is to. */
 tilemm__place_t tilemm__cuda_locate(tilemm_t ctx, const void *pointer);
 int tilemm__cuda_is_on_host(tilemm_t ctx, const void *pointer);
 
@@ -65,10 +64,9 @@ tilemm__limits_t tilemm__cuda_limits(tilemm_t ctx, size_t workspace);
 
 /* ---- lib/cuda/workspace.c ----------------------------------------------------------------- */
 
-/* Up to `want` bytes of device workspace, 256-byte aligned: the user's, or the context's own,
- * grown if need be (which waits for the stream). *got is what there is: less than want, even 0
- * (with NULL returned), where the user gave less, memory ran out, or the stream is being
- * captured and the buffer would have to grow. Valid until the next call. */
+/* Up to `want` bytes of device workspace, 256-byte aligned: the user's, or the context's own, which
+ * may grow (and wait for the stream). *got is less, or 0 (and NULL returned), where the user gave
+ * less, memory ran out, or a capture forbids to grow. Valid until the next call. */
 void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got);
 
 /* Whether the stream is being captured in a graph. */
@@ -76,9 +74,9 @@ int tilemm__cuda_is_capturing(cudaStream_t stream);
 
 /* ---- lib/cuda/stage.c --------------------------------------------------------------------- */
 
-/* Copies on the device of operands that lie on the host. A stage is begun for a
- * call, operands are added, the kernels run on the device addresses, and the stage is ended:
- * results are copied out, all is waited for and freed. With no host operand it does nothing. */
+/* Copies on the device of operands that lie on the host. A stage is begun for a call, operands are
+ * added, the kernels run on the device addresses, and the stage is ended: results are copied out,
+ * all is waited for and freed. With no host operand it does nothing. */
 enum { TILEMM__STAGE_IN = 1, TILEMM__STAGE_OUT = 2 };
 enum { TILEMM__STAGE_SMALL = 64 << 10 }; /* bytes that need no allocation */
 
@@ -95,11 +93,10 @@ typedef struct {
 
 void tilemm__stage_begin(tilemm__stage_t *stage, tilemm_t ctx, const char *what);
 
-/* The operand is `batch` matrices of rows x cols elements of elem_size bytes, *ld elements from
- * row to row and *stride from matrix to matrix (each may be negative). Returns the device address
- * to use, and changes *ld and *stride to those that go with it (dense); all as it was where the
- * operand is on the device. NULL after a failure. Copies in if flags has STAGE_IN, and out at the
- * end if it has STAGE_OUT: the elements only, never what lies between rows. */
+/* An operand of `batch` matrices of rows x cols elements of elem_size bytes, *ld elements from row
+ * to row and *stride from matrix to matrix (each may be negative). Returns the device address of a
+ * dense copy, and sets *ld and *stride to the copy's; an operand on the device stays as it is. NULL
+ * after a failure. Copies elements in if flags has STAGE_IN, and out at the end if STAGE_OUT. */
 void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, int64_t rows,
                     int64_t cols, size_t elem_size, int64_t *ld, int64_t *stride, int flags);
 

@@ -1,10 +1,6 @@
 /* stage.c - staging: copies on the device of operands that lie on the host.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +13,21 @@ struct tilemm__stage_slab {
     size_t bytes, used;
 };
 
-/* The user's matrix, of rows of `width` bytes: batch matrices `stride` bytes apart of rows `ld`
- * bytes apart. It is on the host, or (in a batch of pointers with others on the host) on the
- * device. Its copy is dense. */
+/* The user's matrices, `stride` bytes apart, of rows of `width` bytes, `ld` bytes apart: on the
+ * host or (in a batch of pointers with others on the host) on the device. Their copy is dense. */
 typedef struct {
     char *user;
     int on_device;
     int64_t batch, rows, width, ld, stride;
 } matrix_t;
+
+static matrix_t matrix_of(const void *user, int64_t rows, int64_t cols, size_t elem_size,
+                          int64_t ld)
+{
+    const int64_t size = (int64_t)elem_size;
+    return (matrix_t){(char *)(uintptr_t)user,  0, 1, rows, cols * size,
+                      rows > 1 ? ld * size : 0, 0};
+}
 
 /* What is to be copied out at the end. */
 struct tilemm__stage_result {
@@ -33,7 +36,7 @@ struct tilemm__stage_result {
     matrix_t matrix;
 };
 
-/* Host memory that copies still read or write until the end. */
+/* Host memory that lasts to the end: copies read and write it, and the lists above lie in it. */
 struct tilemm__stage_host {
     struct tilemm__stage_host *next;
     max_align_t data[];
@@ -76,21 +79,12 @@ static void *device_malloc(tilemm__stage_t *stage, size_t bytes)
     }
     struct tilemm__stage_slab *slab = stage->slabs;
     if (!slab || bytes > slab->bytes - slab->used) {
-        if (!(slab = malloc(sizeof *slab))) {
-            stage->status = tilemm__fail(stage->ctx, TILEMM_OUT_OF_MEMORY,
-                                         "%s: host memory ran out", stage->what);
-            return NULL;
-        }
+        const size_t size = bytes > SLAB_BYTES ? bytes : SLAB_BYTES;
         void *device = NULL;
-        slab->bytes = bytes > SLAB_BYTES ? bytes : SLAB_BYTES;
-        cudaError_t error = cudaMalloc(&device, slab->bytes);
-        if (failed(stage, error)) {
-            free(slab);
+        slab = host_malloc(stage, sizeof *slab);
+        if (!slab || failed(stage, cudaMalloc(&device, size)))
             return NULL;
-        }
-        slab->device = device;
-        slab->used = 0;
-        slab->next = stage->slabs;
+        *slab = (struct tilemm__stage_slab){stage->slabs, device, size, 0};
         stage->slabs = slab;
     }
     slab->used += bytes;
@@ -103,10 +97,7 @@ static void pack(const matrix_t *m, char *dense, int out)
     for (int64_t b = 0; b < m->batch; b++)
         for (int64_t r = 0; r < m->rows; r++, dense += m->width) {
             char *row = m->user + b * m->stride + r * m->ld;
-            if (out)
-                memcpy(row, dense, (size_t)m->width);
-            else
-                memcpy(dense, row, (size_t)m->width);
+            memcpy(out ? row : dense, out ? dense : row, (size_t)m->width);
         }
 }
 
@@ -134,57 +125,43 @@ static void copy(tilemm__stage_t *stage, matrix_t m, char *device, int out)
     cudaStream_t stream = tilemm__cuda(stage->ctx)->stream;
     const enum cudaMemcpyKind kind = cudaMemcpyDefault; /* as the addresses say */
     merge_rows(&m);
-    size_t width = (size_t)m.width;
+    const size_t width = (size_t)m.width;
     if (m.rows > 1 && m.width < NARROW_BYTES && !m.on_device) {
-        size_t bytes = (size_t)(m.batch * m.rows) * width;
+        const size_t bytes = (size_t)(m.batch * m.rows) * width;
         char *dense = host_malloc(stage, bytes);
         if (!dense)
             return;
         if (!out)
             pack(&m, dense, 0);
-        cudaError_t error = out ? cudaMemcpyAsync(dense, device, bytes, kind, stream)
-                                : cudaMemcpyAsync(device, dense, bytes, kind, stream);
+        cudaError_t error =
+            cudaMemcpyAsync(out ? dense : device, out ? device : dense, bytes, kind, stream);
         if (out && error == cudaSuccess)
             error = cudaStreamSynchronize(stream);
         if (!failed(stage, error) && out)
             pack(&m, dense, 1);
         return;
     }
-    for (int64_t b = 0; b < m.batch; b++) {
-        char *user = m.user + b * m.stride;
-        /* Rows may overlap, in a batch whose stride is small; the copy engine refuses that. */
-        if (m.rows > 1 && m.ld >= m.width && m.ld <= max_pitch) {
-            size_t pitch = (size_t)m.ld;
-            cudaError_t error = out ? cudaMemcpy2DAsync(user, pitch, device, width, width,
-                                                        (size_t)m.rows, kind, stream)
-                                    : cudaMemcpy2DAsync(device, width, user, pitch, width,
-                                                        (size_t)m.rows, kind, stream);
-            if (failed(stage, error))
+    /* Rows may overlap, in a batch whose stride is small; the copy engine refuses that. */
+    const int at_once = m.rows > 1 && m.ld >= m.width && m.ld <= max_pitch;
+    const size_t height = at_once ? (size_t)m.rows : 1, pitch = (size_t)m.ld;
+    for (int64_t b = 0; b < m.batch; b++)
+        for (int64_t r = 0; r < m.rows; r += (int64_t)height, device += height * width) {
+            char *user = m.user + b * m.stride + r * m.ld;
+            char *to = out ? user : device, *from = out ? device : user;
+            if (failed(stage,
+                       at_once ? cudaMemcpy2DAsync(to, out ? pitch : width, from,
+                                                   out ? width : pitch, width, height, kind, stream)
+                               : cudaMemcpyAsync(to, from, width, kind, stream)))
                 return;
-            device += (size_t)m.rows * width;
-        } else {
-            for (int64_t r = 0; r < m.rows; r++, device += width) {
-                char *row = user + r * m.ld;
-                if (failed(stage, cudaMemcpyAsync(out ? (void *)row : (void *)device,
-                                                  out ? (void *)device : (void *)row, width, kind,
-                                                  stream)))
-                    return;
-            }
         }
-    }
 }
 
 static void add_result(tilemm__stage_t *stage, const matrix_t *matrix, const void *device)
 {
-    struct tilemm__stage_result *result = malloc(sizeof *result);
-    if (!result) {
-        stage->status =
-            tilemm__fail(stage->ctx, TILEMM_OUT_OF_MEMORY, "%s: host memory ran out", stage->what);
+    struct tilemm__stage_result *result = host_malloc(stage, sizeof *result);
+    if (!result)
         return;
-    }
-    result->device = device;
-    result->matrix = *matrix;
-    result->next = stage->results;
+    *result = (struct tilemm__stage_result){stage->results, device, *matrix};
     stage->results = result;
 }
 
@@ -227,28 +204,24 @@ static void *stage_matrix(tilemm__stage_t *stage, const matrix_t *matrix, int fl
 
 void tilemm__stage_begin(tilemm__stage_t *stage, tilemm_t ctx, const char *what)
 {
-    memset(stage, 0, sizeof *stage);
-    stage->ctx = ctx;
-    stage->what = what;
+    *stage = (tilemm__stage_t){.ctx = ctx, .what = what};
 }
 
 void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, int64_t rows,
                     int64_t cols, size_t elem_size, int64_t *ld, int64_t *stride, int flags)
 {
-    int64_t size = (int64_t)elem_size;
     if (!pointer || stage->status != TILEMM_SUCCESS)
         return NULL;
     if (is_usable(stage, pointer))
         return stage->status == TILEMM_SUCCESS ? (void *)(uintptr_t)pointer : NULL;
     if (!activate(stage))
         return NULL;
-    int once = *stride == 0; /* the same matrix for the whole batch */
-    matrix_t matrix = {.user = (char *)(uintptr_t)pointer,
-                       .batch = once ? 1 : batch,
-                       .rows = rows,
-                       .width = cols * size,
-                       .ld = rows > 1 ? *ld * size : 0,
-                       .stride = batch > 1 ? *stride * size : 0};
+    const int once = *stride == 0; /* the same matrix for the whole batch */
+    matrix_t matrix = matrix_of(pointer, rows, cols, elem_size, *ld);
+    if (batch > 1 && !once) {
+        matrix.batch = batch;
+        matrix.stride = *stride * (int64_t)elem_size;
+    }
     *ld = cols;
     *stride = once ? 0 : rows * cols;
     return stage_matrix(stage, &matrix, flags);
@@ -261,8 +234,7 @@ void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int6
         return stage->status == TILEMM_SUCCESS ? (void *)(uintptr_t)array : NULL;
     if (!activate(stage))
         return NULL;
-    int64_t size = (int64_t)elem_size;
-    size_t bytes = (size_t)batch * sizeof *array;
+    const size_t bytes = (size_t)batch * sizeof *array;
     const void **addresses = host_malloc(stage, bytes);
     unsigned char *on_device = addresses ? host_malloc(stage, (size_t)batch) : NULL;
     void *device = on_device ? device_malloc(stage, bytes) : NULL;
@@ -278,12 +250,8 @@ void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int6
         return NULL;
     /* One leading dimension serves all matrices: all are copied, or none. */
     for (int64_t i = 0; any_on_host && i < batch; i++) {
-        matrix_t matrix = {.user = (char *)(uintptr_t)array[i],
-                           .on_device = on_device[i],
-                           .batch = 1,
-                           .rows = rows,
-                           .width = cols * size,
-                           .ld = rows > 1 ? *ld * size : 0};
+        matrix_t matrix = matrix_of(array[i], rows, cols, elem_size, *ld);
+        matrix.on_device = on_device[i];
         if (!(addresses[i] = stage_matrix(stage, &matrix, flags)))
             return NULL;
     }
@@ -297,9 +265,7 @@ void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int6
 void tilemm__stage_copy_out(tilemm__stage_t *stage, void *host, const void *device, int64_t rows,
                             int64_t cols, size_t elem_size, int64_t ld)
 {
-    int64_t size = (int64_t)elem_size;
-    matrix_t matrix = {
-        .user = host, .batch = 1, .rows = rows, .width = cols * size, .ld = ld * size};
+    const matrix_t matrix = matrix_of(host, rows, cols, elem_size, ld);
     add_result(stage, &matrix, device);
 }
 
@@ -309,21 +275,13 @@ tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage, tilemm_status_t status
         return stage->status != TILEMM_SUCCESS ? stage->status : status;
     if (stage->status == TILEMM_SUCCESS)
         stage->status = status;
-    for (struct tilemm__stage_result *result = stage->results; result;) {
-        struct tilemm__stage_result *next = result->next;
+    for (const struct tilemm__stage_result *result = stage->results; result; result = result->next)
         if (stage->status == TILEMM_SUCCESS)
             copy(stage, result->matrix, (char *)(uintptr_t)result->device, 1);
-        free(result);
-        result = next;
-    }
     /* Also after a failure: copies that are under way use the memory that is freed here. */
     failed(stage, cudaStreamSynchronize(tilemm__cuda(stage->ctx)->stream));
-    for (struct tilemm__stage_slab *slab = stage->slabs; slab;) {
-        struct tilemm__stage_slab *next = slab->next;
+    for (const struct tilemm__stage_slab *slab = stage->slabs; slab; slab = slab->next)
         cudaFree(slab->device);
-        free(slab);
-        slab = next;
-    }
     for (struct tilemm__stage_host *block = stage->hosts; block;) {
         struct tilemm__stage_host *next = block->next;
         free(block);

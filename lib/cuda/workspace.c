@@ -14,8 +14,7 @@ int tilemm__cuda_is_capturing(cudaStream_t stream)
     return error == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
 }
 
-/* Take a larger buffer, if there is one. The old one is kept if a graph's replays go on using it.
- */
+/* Take a larger buffer, if there is one. The old one is kept if a graph goes on using it. */
 static void grow(tilemm__cuda_state_t *state, size_t bytes)
 {
     tilemm__cuda_buffer_t *kept = NULL;

@@ -15,12 +15,8 @@ typedef struct {
 
 static void serve(service_t *service, int lane, int part, int bank, int wavefront)
 {
-    tilemm_bank_use_t *use = &service->uses[service->count++];
-    use->lane = lane;
-    use->part = part;
-    use->bank = bank;
-    use->group = service->cost.ideal;
-    use->wavefront = service->cost.wavefronts + wavefront;
+    service->uses[service->count++] = (tilemm_bank_use_t){lane, part, bank, service->cost.ideal,
+                                                          service->cost.wavefronts + wavefront};
 }
 
 /* A group of lanes has been served in this number of wavefronts. */

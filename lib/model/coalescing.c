@@ -2,8 +2,6 @@
  * Programming Guide gives for each compute capability.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "warp.h"
 
 /* What an access moves: no rule takes more transactions than a warp has lanes. */
@@ -14,9 +12,7 @@ typedef struct {
 
 static void move(traffic_t *traffic, uint64_t addr, uint64_t bytes)
 {
-    tilemm_transaction_t *moved = &traffic->moved[traffic->count++];
-    moved->addr = addr;
-    moved->bytes = (int)bytes;
+    traffic->moved[traffic->count++] = (tilemm_transaction_t){addr, (int)bytes};
 }
 
 /* 1.0 and 1.1: a half-warp coalesces if lane k accesses word k of an aligned block of 16 words of
@@ -98,21 +94,6 @@ static int distinct_bytes(const tilemm_warp_access_t *access)
     return size * access->elem_bytes;
 }
 
-static void move_all(int cc, int cached_in_l1, int is_store, const tilemm_warp_access_t *access,
-                     traffic_t *traffic)
-{
-    int width = access->elem_bytes;
-    int lanes = cc < 20 ? HALF_WARP : cc < 50 && width > 4 ? 128 / width : WARP;
-    unsigned block = cc < 50 && cached_in_l1 && !is_store ? 128 : 32;
-    for (int first = 0; first < WARP; first += lanes)
-        if (cc < 12)
-            global_10(access, first, traffic);
-        else if (cc < 20)
-            global_12(access, first, traffic);
-        else
-            global_blocks(access, first, lanes, block, traffic);
-}
-
 tilemm_status_t tilemm_model_transactions(int cc, int cached_in_l1, int is_store,
                                           const tilemm_warp_access_t *access,
                                           tilemm_transaction_t *moved, int *count)
@@ -120,7 +101,16 @@ tilemm_status_t tilemm_model_transactions(int cc, int cached_in_l1, int is_store
     traffic_t traffic = {.moved = moved};
     if (!moved || !count || !is_valid(cc, access))
         return TILEMM_INVALID_ARGUMENT;
-    move_all(cc, cached_in_l1, is_store, access, &traffic);
+    const int width = access->elem_bytes;
+    const int lanes = cc < 20 ? HALF_WARP : cc < 50 && width > 4 ? 128 / width : WARP;
+    const unsigned block = cc < 50 && cached_in_l1 && !is_store ? 128 : 32;
+    for (int first = 0; first < WARP; first += lanes)
+        if (cc < 12)
+            global_10(access, first, &traffic);
+        else if (cc < 20)
+            global_12(access, first, &traffic);
+        else
+            global_blocks(access, first, lanes, block, &traffic);
     *count = traffic.count;
     return TILEMM_SUCCESS;
 }
@@ -133,11 +123,10 @@ tilemm_status_t tilemm_model_global(int cc, int cached_in_l1, int is_store,
     if (!cost || tilemm_model_transactions(cc, cached_in_l1, is_store, access, moved, &count) !=
                      TILEMM_SUCCESS)
         return TILEMM_INVALID_ARGUMENT;
-    memset(cost, 0, sizeof *cost);
-    cost->transactions = count;
+    *cost =
+        (tilemm_global_cost_t){.transactions = count, .bytes_requested = distinct_bytes(access)};
     for (int i = 0; i < count; i++)
         cost->transaction_bytes_total += moved[i].bytes;
-    cost->bytes_requested = distinct_bytes(access);
     cost->efficiency = count ? (double)cost->bytes_requested / cost->transaction_bytes_total : 1.0;
     return TILEMM_SUCCESS;
 }

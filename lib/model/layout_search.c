@@ -28,23 +28,20 @@ static int is_power_of_2(int n)
 static int is_valid(const problem_t *p)
 {
     if (p->cc < 10 || p->rows < 1 || p->cols < 1 || !is_power_of_2(p->elem_bytes) ||
-        p->elem_bytes > 16 || !p->accesses || p->count < 1)
-        return 0;
-    if ((int64_t)p->rows * p->cols > MOST_BYTES / p->elem_bytes)
+        p->elem_bytes > 16 || !p->accesses || p->count < 1 ||
+        (int64_t)p->rows * p->cols > MOST_BYTES / p->elem_bytes)
         return 0;
     for (int i = 0; i < p->count; i++) {
         const tilemm_tile_access_t *a = &p->accesses[i];
         if (a->high < 1 || a->wide < 1 || a->high > WARP || a->wide > WARP ||
-            a->high * a->wide > WARP)
-            return 0;
-        if (!is_power_of_2(a->vector) || a->vector > 16 / p->elem_bytes || p->cols % a->vector)
+            a->high * a->wide > WARP || !is_power_of_2(a->vector) ||
+            a->vector > 16 / p->elem_bytes || p->cols % a->vector)
             return 0;
     }
     return 1;
 }
 
-/* The conflicts of a warp whose block begins at (row, col); lanes beyond the tile are not active.
- */
+/* The conflicts of a warp whose block begins at (row, col). Lanes beyond the tile are inactive. */
 static int conflicts_at(const problem_t *p, const tilemm_tile_layout_t *layout,
                         const tilemm_tile_access_t *how, int row, int col)
 {

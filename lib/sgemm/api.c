@@ -3,6 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
+#include "exchange.h"
 #include "lib/quick.h"
 
 /* The three entry points' arguments, in the user's terms. */
@@ -10,14 +11,14 @@ typedef struct {
     const char *where;
     tilemm_layout_t layout;
     tilemm_op_t transa, transb;
-    int pointers; /* a, b and c hold arrays of pointers */
-    tilemm__sgemm_args_t args;
+    int pointers;              /* a, b and c hold arrays of pointers */
+    tilemm__sgemm_args_t args; /* trans_a and trans_b: the lines in memory are columns of op(X) */
 } call_t;
 
-/* Whether the lines of memory are the rows of op(X). */
-static inline int by_rows(const call_t *call, tilemm_op_t op)
+/* Whether the lines in memory are the rows of op(X). */
+static inline int by_rows(tilemm_layout_t layout, tilemm_op_t op)
 {
-    return (call->layout == TILEMM_ROW_MAJOR) == (op == TILEMM_NO_TRANS);
+    return (layout == TILEMM_ROW_MAJOR) == (op == TILEMM_NO_TRANS);
 }
 
 /* Say what is wrong with a leading dimension. */
@@ -38,13 +39,13 @@ TILEMM__QUICK int check_ld(tilemm_t ctx, const call_t *call, const char *ld_name
                            const char *row_name, const char *col_name, int64_t rows, int64_t cols,
                            int64_t ld)
 {
-    const int along_rows = by_rows(call, op);
+    const int along_rows = by_rows(call->layout, op);
     const int64_t width = along_rows ? cols : rows;
     return (ld >= width && ld > 0) || explain_ld(ctx, call->where, call->layout, ld_name, op,
                                                  along_rows ? col_name : row_name, width, ld);
 }
 
-TILEMM__QUICK int check_call(tilemm_t ctx, const call_t *call)
+TILEMM__QUICK int check_sizes(tilemm_t ctx, const call_t *call)
 {
     const char *where = call->where;
     const tilemm__sgemm_args_t *p = &call->args;
@@ -54,7 +55,13 @@ TILEMM__QUICK int check_call(tilemm_t ctx, const call_t *call)
            tilemm__is_at_least(ctx, where, "m", p->m, 0) &&
            tilemm__is_at_least(ctx, where, "n", p->n, 0) &&
            tilemm__is_at_least(ctx, where, "k", p->k, 0) &&
-           tilemm__is_at_least(ctx, where, "batch_count", p->batch_count, 0) &&
+           tilemm__is_at_least(ctx, where, "batch_count", p->batch_count, 0);
+}
+
+TILEMM__QUICK int check_call(tilemm_t ctx, const call_t *call)
+{
+    const tilemm__sgemm_args_t *p = &call->args;
+    return check_sizes(ctx, call) &&
            check_ld(ctx, call, "lda", call->transa, "m", "k", p->m, p->k, p->lda) &&
            check_ld(ctx, call, "ldb", call->transb, "k", "n", p->k, p->n, p->ldb) &&
            check_ld(ctx, call, "ldc", TILEMM_NO_TRANS, "m", "n", p->m, p->n, p->ldc);
@@ -83,7 +90,7 @@ static int check_memory(tilemm_t ctx, const call_t *call, const char *name, cons
                         tilemm_op_t op, int64_t rows, int64_t cols, int64_t ld, int64_t stride,
                         const void *matrix, const void *array)
 {
-    const int along_rows = by_rows(call, op);
+    const int along_rows = by_rows(call->layout, op);
     return tilemm__check_span(ctx, call->where, name, ld_name, along_rows ? rows : cols,
                               along_rows ? cols : rows, ld, call->args.batch_count, stride,
                               sizeof(float)) &&
@@ -111,33 +118,11 @@ static void log_call(tilemm_t ctx, const call_t *call)
                 (long long)p->lda, (long long)p->ldb, (long long)p->ldc, batch, math[ctx->math]);
 }
 
-/* A column-major product is the row-major product of the transposes, C^T = op(B)^T op(A)^T; and so
- * the other way round. Member by member, which lets the compiler keep *p in registers. */
-TILEMM__QUICK tilemm__sgemm_args_t exchange(const tilemm__sgemm_args_t *p, const int column_major)
+/* A column-major product is the row-major product of the transposes, C' = op(B)' op(A)'; and so the
+ * other way round. */
+TILEMM__QUICK tilemm__sgemm_args_t exchange(const tilemm__sgemm_args_t *p, tilemm_layout_t layout)
 {
-    const tilemm__sgemm_args_t args = {
-        .m = column_major ? p->n : p->m,
-        .n = column_major ? p->m : p->n,
-        .k = p->k,
-        .trans_a = column_major ? p->trans_b : p->trans_a,
-        .trans_b = column_major ? p->trans_a : p->trans_b,
-        .alpha = p->alpha,
-        .beta = p->beta,
-        .a = column_major ? p->b : p->a,
-        .b = column_major ? p->a : p->b,
-        .c = p->c,
-        .a_array = column_major ? p->b_array : p->a_array,
-        .b_array = column_major ? p->a_array : p->b_array,
-        .c_array = p->c_array,
-        .lda = column_major ? p->ldb : p->lda,
-        .ldb = column_major ? p->lda : p->ldb,
-        .ldc = p->ldc,
-        .stride_a = column_major ? p->stride_b : p->stride_a,
-        .stride_b = column_major ? p->stride_a : p->stride_b,
-        .stride_c = p->stride_c,
-        .batch_count = p->batch_count,
-    };
-    return args;
+    return tilemm__sgemm_exchange(p, layout == TILEMM_COL_MAJOR);
 }
 
 /* The call whose arguments are right but for its operands, which nobody has looked at. args is the
@@ -146,8 +131,7 @@ TILEMM__LONG tilemm_status_t run_long(tilemm_t ctx, const char *where, tilemm_la
                                       tilemm_op_t transa, tilemm_op_t transb, int pointers,
                                       tilemm__sgemm_args_t *args)
 {
-    const call_t call = {where,  layout,   transa,
-                         transb, pointers, exchange(args, layout == TILEMM_COL_MAJOR)};
+    const call_t call = {where, layout, transa, transb, pointers, exchange(args, layout)};
     const tilemm__sgemm_args_t *p = &call.args;
     const int nothing = p->m == 0 || p->n == 0 || p->batch_count == 0;
     const int product = !nothing && p->k > 0 && p->alpha != 0.0f;
@@ -169,25 +153,25 @@ TILEMM__LONG tilemm_status_t run_long(tilemm_t ctx, const char *where, tilemm_la
     return ctx->backend->sgemm(ctx, args);
 }
 
-/* The call stays in registers: only the row-major product, which the backend takes, has an address.
- */
-TILEMM__QUICK tilemm_status_t run(tilemm_t ctx, const call_t *call)
+/* The call stays in registers: only the row-major product has an address, for the backend. */
+TILEMM__QUICK tilemm_status_t run(tilemm_t ctx, const char *where, tilemm_layout_t layout,
+                                  tilemm_op_t transa, tilemm_op_t transb, int pointers,
+                                  const tilemm__sgemm_args_t *p)
 {
-    const tilemm__sgemm_args_t *p = &call->args;
+    const call_t call = {where, layout, transa, transb, pointers, *p};
     if (!ctx)
         return TILEMM_INVALID_ARGUMENT;
-    if (!check_call(ctx, call)) {
+    if (!check_call(ctx, &call)) {
         tilemm__check_context(ctx);
         return TILEMM_INVALID_ARGUMENT;
     }
-    tilemm__sgemm_args_t args = exchange(p, call->layout == TILEMM_COL_MAJOR);
+    tilemm__sgemm_args_t args = exchange(p, layout);
     if (ctx->backend->sgemm_small && !ctx->log && p->batch_count == 1 && p->a && p->b && p->c &&
         p->m > 0 && p->n > 0 && p->k > 0 && p->alpha != 0.0f &&
         ctx->backend->sgemm_small(ctx, &args))
         return TILEMM_SUCCESS;
     tilemm__check_context(ctx);
-    return run_long(ctx, call->where, call->layout, call->transa, call->transb, call->pointers,
-                    &args);
+    return run_long(ctx, where, layout, transa, transb, pointers, &args);
 }
 
 TILEMM__QUICK tilemm_status_t run_strided(tilemm_t ctx, const char *where, tilemm_layout_t layout,
@@ -197,28 +181,11 @@ TILEMM__QUICK tilemm_status_t run_strided(tilemm_t ctx, const char *where, tilem
                                           int64_t ldb, int64_t stride_b, float beta, float *c,
                                           int64_t ldc, int64_t stride_c, int64_t batch_count)
 {
-    const call_t call = {.where = where,
-                         .layout = layout,
-                         .transa = transa,
-                         .transb = transb,
-                         .args = {.m = m,
-                                  .n = n,
-                                  .k = k,
-                                  .trans_a = transa == TILEMM_TRANS,
-                                  .trans_b = transb == TILEMM_TRANS,
-                                  .alpha = alpha,
-                                  .beta = beta,
-                                  .a = a,
-                                  .b = b,
-                                  .c = c,
-                                  .lda = lda,
-                                  .ldb = ldb,
-                                  .ldc = ldc,
-                                  .stride_a = stride_a,
-                                  .stride_b = stride_b,
-                                  .stride_c = stride_c,
-                                  .batch_count = batch_count}};
-    return run(ctx, &call);
+    const int trans_a = !by_rows(layout, transa), trans_b = !by_rows(layout, transb);
+    const tilemm__sgemm_args_t args = {m,   n,   k,        trans_a,  trans_b,  alpha,      beta,
+                                       a,   b,   c,        NULL,     NULL,     NULL,       lda,
+                                       ldb, ldc, stride_a, stride_b, stride_c, batch_count};
+    return run(ctx, where, layout, transa, transb, 0, &args);
 }
 
 tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
@@ -247,26 +214,11 @@ tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilem
                                      const float *const *b, int64_t ldb, float beta,
                                      float *const *c, int64_t ldc, int64_t batch_count)
 {
-    const call_t call = {.where = "sgemm_batched",
-                         .layout = layout,
-                         .transa = transa,
-                         .transb = transb,
-                         .pointers = 1,
-                         .args = {.m = m,
-                                  .n = n,
-                                  .k = k,
-                                  .trans_a = transa == TILEMM_TRANS,
-                                  .trans_b = transb == TILEMM_TRANS,
-                                  .alpha = alpha,
-                                  .beta = beta,
-                                  .a_array = a,
-                                  .b_array = b,
-                                  .c_array = c,
-                                  .lda = lda,
-                                  .ldb = ldb,
-                                  .ldc = ldc,
-                                  .batch_count = batch_count}};
-    return run(ctx, &call);
+    const int trans_a = !by_rows(layout, transa), trans_b = !by_rows(layout, transb);
+    const tilemm__sgemm_args_t args = {m,    n,    k,    trans_a, trans_b, alpha,      beta,
+                                       NULL, NULL, NULL, a,       b,       c,          lda,
+                                       ldb,  ldc,  0,    0,       0,       batch_count};
+    return run(ctx, "sgemm_batched", layout, transa, transb, 1, &args);
 }
 
 /* What a user's workspace may lose until it is aligned. */
@@ -276,24 +228,14 @@ tilemm_status_t tilemm_sgemm_workspace(tilemm_t ctx, tilemm_layout_t layout, til
                                        tilemm_op_t transb, int64_t m, int64_t n, int64_t k,
                                        int64_t batch_count, size_t *bytes)
 {
-    const char *where = "sgemm_workspace";
-    if (!tilemm__check_context(ctx) || !tilemm__check_layout(ctx, where, layout) ||
-        !tilemm__check_op(ctx, where, "transa", transa) ||
-        !tilemm__check_op(ctx, where, "transb", transb) ||
-        !tilemm__check_at_least(ctx, where, "m", m, 0) ||
-        !tilemm__check_at_least(ctx, where, "n", n, 0) ||
-        !tilemm__check_at_least(ctx, where, "k", k, 0) ||
-        !tilemm__check_at_least(ctx, where, "batch_count", batch_count, 0) ||
-        !tilemm__check_pointer(ctx, where, "bytes", bytes))
+    const int trans_a = !by_rows(layout, transa), trans_b = !by_rows(layout, transb);
+    const tilemm__sgemm_args_t sizes = {
+        m, n, k, trans_a, trans_b, 1.0f, .batch_count = batch_count};
+    const call_t call = {"sgemm_workspace", layout, transa, transb, 0, sizes};
+    if (!tilemm__check_context(ctx) || !check_sizes(ctx, &call) ||
+        !tilemm__check_pointer(ctx, call.where, "bytes", bytes))
         return TILEMM_INVALID_ARGUMENT;
-    tilemm__sgemm_args_t args = {.m = m,
-                                 .n = n,
-                                 .k = k,
-                                 .trans_a = transa == TILEMM_TRANS,
-                                 .trans_b = transb == TILEMM_TRANS,
-                                 .alpha = 1.0f,
-                                 .batch_count = batch_count};
-    args = exchange(&args, layout == TILEMM_COL_MAJOR);
+    tilemm__sgemm_args_t args = exchange(&sizes, layout);
     args.lda = args.trans_a ? args.m : args.k;
     args.ldb = args.trans_b ? args.k : args.n;
     args.ldc = args.n;

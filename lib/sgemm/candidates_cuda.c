@@ -5,10 +5,6 @@
 
 #include <string.h>
 
-#include "lib/size.h"
-
-enum { MOST_BLOCKS = 1 << 30 /* of a grid that strides over its items; the limit is twice that */ };
-
 int tilemm__sgemm_is_allowed(const tilemm__limits_t *limits, int variant)
 {
     return !strncmp(tilemm__sgemm_rows[variant].name, limits->variant,
@@ -20,6 +16,27 @@ int tilemm__sgemm_may_divide_k(const tilemm__limits_t *limits)
     return !strchr(limits->variant, '+');
 }
 
+int64_t tilemm__sgemm_split(int64_t k, int64_t splits, int64_t unit, int64_t *k_split)
+{
+    *k_split = tilemm__round_up(tilemm__div_up(k, splits), unit);
+    return tilemm__div_up(k, *k_split);
+}
+
+int64_t tilemm__sgemm_try_splits(int i, double count, const tilemm__cuda_traits_t *traits)
+{
+    const int fill = i - TILEMM__SGEMM_MOST_CLUSTER;
+
+    return fill <= 0 ? i : (int64_t)((double)traits->sm_count * fill / count);
+}
+
+void tilemm__sgemm_keep_better(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                               tilemm__sgemm_trial_t now, tilemm__sgemm_trial_t *best)
+{
+    now.cycles = tilemm__sgemm_cuda_estimate(&now, args, limits->cuda);
+    if (best->variant < 0 || now.cycles < best->cycles)
+        *best = now;
+}
+
 size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
                                    const tilemm__sgemm_trial_t *trial)
 {
@@ -27,6 +44,16 @@ size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
         return 0;
     return (size_t)trial->splits * (size_t)args->batch_count * (size_t)args->m * (size_t)args->n *
            sizeof(float);
+}
+
+tilemm__sgemm_zero_t tilemm__sgemm_zero_of(size_t bytes)
+{
+    enum { THREADS = 256, BYTES = 16 /* of a thread */ };
+    const int64_t count = (int64_t)bytes / BYTES;
+
+    return (tilemm__sgemm_zero_t){.count = count,
+                                  .variant = TILEMM__sgemm_zero_sm75,
+                                  .blocks = (unsigned)tilemm__div_up(count, THREADS)};
 }
 
 void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -45,7 +72,7 @@ void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__l
         .splits = trial->splits,
         .count = count,
         .variant = many ? TILEMM__sgemm_splitk_sm75_32x8 : TILEMM__sgemm_splitk_sm75_256x1,
-        .blocks = (unsigned)tilemm__min(blocks, MOST_BLOCKS),
+        .blocks = (unsigned)tilemm__min(blocks, TILEMM__SGEMM_MOST_BLOCKS),
         .concurrent = limits->cuda->cc >= 90,
     };
 }

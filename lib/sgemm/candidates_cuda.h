@@ -1,5 +1,5 @@
-/* candidates_cuda.h - what all families of kernels ask before they are candidates of a plan, and
- * split-K, which two families have.
+/* candidates_cuda.h - the families of kernels with a file of their own, and what all families ask
+ * before they are candidates of a plan.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_LIB_SGEMM_CANDIDATES_CUDA_H
@@ -7,11 +7,35 @@
 
 #include "plan_types_cuda.h"
 
-/* Whether limits->variant lets the plan choose a row: its name begins so, up to a '+'. And whether
- * k may be divided among blocks or shared out: not with a '+', by which calibration keeps k whole.
- */
+enum {
+    TILEMM__SGEMM_ROWS_OF_TILE = 4,     /* by transposes */
+    TILEMM__SGEMM_MOST_BLOCKS = 1 << 30 /* of a grid that strides over its items, half the limit */
+};
+
+/* Whether limits->variant lets the plan choose a row: its name begins so, up to a '+'. */
 int tilemm__sgemm_is_allowed(const tilemm__limits_t *limits, int variant);
+/* Whether k may be divided among blocks or shared out. Calibration keeps it whole, with a '+'. */
 int tilemm__sgemm_may_divide_k(const tilemm__limits_t *limits);
+
+/* Among the rows of a tile, that of a problem's transposes. */
+static inline int tilemm__sgemm_transposes(const tilemm__sgemm_args_t *args)
+{
+    return args->trans_a * 2 + args->trans_b;
+}
+
+/* The number of ranges that k falls into if there may be `splits`; *k_split is their length. */
+int64_t tilemm__sgemm_split(int64_t k, int64_t splits, int64_t unit, int64_t *k_split);
+
+/* The splits of each of `count` tiles that are tried, i from 1 on: none; those of a cluster; and
+ * the numbers that give each multiprocessor 1, 2, 3 ... tiles. */
+int64_t tilemm__sgemm_try_splits(int i, double count, const tilemm__cuda_traits_t *traits);
+
+/* Estimate the cycles of `now`, which becomes the best if it takes fewer. */
+void tilemm__sgemm_keep_better(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                               tilemm__sgemm_trial_t now, tilemm__sgemm_trial_t *best);
+
+/* The kernel that makes zeros of `bytes`, whose blocks are 0 if there are none. */
+tilemm__sgemm_zero_t tilemm__sgemm_zero_of(size_t bytes);
 
 /* The second kernel of split-K, whose blocks are 0 if there is none. */
 void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -20,5 +44,17 @@ void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__l
 /* Bytes of split-K's partial products; 0 in a cluster, or with one split. */
 size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
                                    const tilemm__sgemm_trial_t *trial);
+
+/* BF16 planes that are made in the kernel (plan_fused.c), and FP16 planes that a pass makes
+ * (plan_planes_cuda.c). try: keep the family's best, where device, mode and problem are for it, if
+ * that is better than the best so far. fill: the plan's arm, workspace and all, for a trial. */
+void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             tilemm__sgemm_trial_t *best);
+void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
+void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              tilemm__sgemm_trial_t *best);
+void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
 
 #endif

@@ -14,38 +14,24 @@
 #include "kernels/sgemm/cuda/ffma.h"
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/planes.h"
-#include "lib/size.h"
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-#define HELPER(row, x) {#row, 0, 0, 0, x, 1, 0, 0, 0},
-#define SPLITK(row, lanes, rows) {#row, 0, 0, 0, (lanes) * (rows), 1, 0, 0, 0},
+#define ROW(...) {__VA_ARGS__},
+#define HELPER(row, x) ROW(#row, 0, 0, 0, x, 1, 0, 0, 0)
+#define SPLITK(row, lanes, rows) ROW(#row, 0, 0, 0, (lanes) * (rows), 1, 0, 0, 0)
 #define FFMA(row, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)             \
-    {#row,                                                                                         \
-     m,                                                                                            \
-     n,                                                                                            \
-     k,                                                                                            \
-     (m) / (quads_m) * ((n) / (quads_n)) / 16 * (groups),                                          \
-     blocks,                                                                                       \
-     ((m) + (n)) * (k) * (stages)*4,                                                               \
-     0,                                                                                            \
-     groups},
-#define SKINNY(row, aligned, rows, n, a, b, c) {#row, rows, n, 4, 256, 2, 0, 0, aligned},
-#define SMALL_BATCH(row, trans_a, trans_b, p, threads) {#row, p, p, p, threads, 1, 0, 0, 0},
+    ROW(#row, m, n, k, (m) / (quads_m) * ((n) / (quads_n)) / 16 * (groups), blocks,                \
+        ((m) + (n)) * (k) * (stages)*4, 0, groups)
+#define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
+#define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
 #define FUSED(row, m, n, a_k, b_k, transposed, bulk)                                               \
-    {#row,                                                                                         \
-     transposed ? n : m,                                                                           \
-     transposed ? m : n,                                                                           \
-     TILEMM__SGEMM_FUSED_K,                                                                        \
-     ((m) / 64 + 1) * 128,                                                                         \
-     (m) == 64 ? 2 : 1,                                                                            \
-     0,                                                                                            \
-     0,                                                                                            \
-     bulk},
+    ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
+        (m) == 64 ? 2 : 1, 0, 0, bulk)
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
-    {#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes},
+    ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
 #define PLANES_SM90(row, products, m, n, k, cluster_m, cluster_n)                                  \
-    {#row, m, n, k, 384, 1, 0, products, cluster_m},
+    ROW(#row, m, n, k, 384, 1, 0, products, cluster_m)
 
 const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK)
@@ -133,21 +119,10 @@ static const double skinny_column = 0.028;
 static const double stream_k_piece = 1;
 
 /* Multiply-adds of a multiprocessor in a cycle for which the table's steps are given, in FP32 and
- * in FP16 on tensor cores by mma.sync; and those of a device. */
+ * in FP16 on tensor cores by mma.sync. */
 enum { FFMA_RATE = 128, SM80_RATE = 1024 };
 
-static double ffma_rate(int cc)
-{
-    return cc <= 80 ? 64 : 128; /* data-centre Ampere and Turing */
-}
-
-static double sm80_rate(int cc)
-{
-    return cc == 86 || cc == 89 || cc >= 120 ? 256 : 1024; /* consumers' chips */
-}
-
-/* ---- parts of the estimate --------------------------------------------------------------------
- */
+/* ---- parts of the estimate ------------------------------------------------------------------- */
 
 enum {
     FFMA_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
@@ -179,20 +154,9 @@ static double whole(double x)
     return (double)(int64_t)x;
 }
 
-static double elements_of_c(const tilemm__sgemm_args_t *args)
-{
-    return (double)args->m * (double)args->n * (double)args->batch_count;
-}
-
 static double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
 {
     return ((double)args->m + (double)args->n) * (double)args->k * (double)args->batch_count;
-}
-
-static double tiles_of(const tilemm__sgemm_row_t *row, const tilemm__sgemm_args_t *args)
-{
-    return (double)tilemm__div_up(args->m, row->m) * (double)tilemm__div_up(args->n, row->n) *
-           (double)args->batch_count;
 }
 
 /* Adding up split-K's partial products: a second kernel, which reads what the first one wrote. */
@@ -215,12 +179,10 @@ int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
     return (int)tilemm__max(1, tilemm__min(row->blocks, tilemm__min(by_threads, by_shared)));
 }
 
-/* ---- FP32 multiply-adds -----------------------------------------------------------------------
- */
+/* ---- FP32 multiply-adds ---------------------------------------------------------------------- */
 
-/* Cycles that `x` blocks on a multiprocessor take for `steps` steps each; `narrow` of each step's
- * cycles are those of 4-byte copies. Up to a warp for each scheduler, blocks cost no more than one.
- */
+/* Cycles of `x` blocks on a multiprocessor for `steps` steps each; `narrow` of each step's cycles
+ * are those of 4-byte copies. Up to a warp for each scheduler, blocks cost no more than one. */
 static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row, double x,
                         double steps, double narrow, int cc)
 {
@@ -228,17 +190,10 @@ static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row,
     const double more = x > alone ? x - alone : 0, blocks = cost->blocks - alone;
     const double per_block = (cost->step - cost->step_alone) / blocks;
     const double step = cost->step_alone + more * per_block;
+    const double rate = cc <= 80 ? 64 : 128; /* data-centre Ampere and Turing; others */
 
     return cost->item_alone + more * (cost->item - cost->item_alone) / blocks +
-           steps * step * (FFMA_RATE / ffma_rate(cc) + narrow / per_block);
-}
-
-/* How often 4-byte copies cost: for an operand that they transpose, and twice for one that is not
- * aligned, whose copies are all made at once. */
-static int narrowness(int transposed, const void *array, const void *pointer, int64_t ld,
-                      int64_t stride, int64_t batch)
-{
-    return array || !tilemm__is_aligned(pointer, ld, stride, batch) ? 2 : transposed;
+           steps * step * (FFMA_RATE / rate + narrow / per_block);
 }
 
 static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
@@ -248,14 +203,14 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const tile_cost_t *cost = tile_cost(trial->variant);
     const family_cost_t *family = &family_costs[OF_FFMA];
     const int sm80 = trial->variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
-    const int narrow_a = narrowness(sm80 && !args->trans_a, args->a_array, args->a, args->lda,
-                                    args->stride_a, args->batch_count);
-    const int narrow_b = narrowness(sm80 && args->trans_b, args->b_array, args->b, args->ldb,
-                                    args->stride_b, args->batch_count);
+    /* How often 4-byte copies cost: for an operand that they transpose, and twice for one that is
+     * not aligned, whose copies are all made at once. */
+    const int narrow_a = !tilemm__sgemm_is_aligned_a(args) ? 2 : sm80 && !args->trans_a;
+    const int narrow_b = !tilemm__sgemm_is_aligned_b(args) ? 2 : sm80 && args->trans_b;
     const double narrow =
         (double)(narrow_a * row->m + narrow_b * row->n) * row->k / 32 * narrow_copy;
-    const double bytes = elements_of_c(args) * sizeof(float);
-    const double count = tiles_of(row, args) * (double)trial->splits;
+    const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
+    const double count = tilemm__sgemm_tiles_of_c(row, args) * (double)trial->splits;
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     const int cluster = trial->cluster ? (int)trial->splits : 1;
     const int most = tilemm__sgemm_resident_blocks(row, traits), of_part = CLUSTER_SMS * most;
@@ -290,8 +245,7 @@ static double skinny_estimate(const tilemm__sgemm_args_t *args, const tilemm__cu
                                 (1 + skinny_column * (double)tilemm__min(args->m, args->n));
 }
 
-/* ---- tensor cores -----------------------------------------------------------------------------
- */
+/* ---- tensor cores ---------------------------------------------------------------------------- */
 
 /* Blocks are persistent: whole waves, but for one of fewer items than multiprocessors. */
 static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
@@ -300,11 +254,11 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const tile_cost_t *cost = tile_cost(trial->variant);
     const family_cost_t *family = &family_costs[OF_FUSED];
-    const double bytes = elements_of_c(args) * sizeof(float);
+    const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double least =
         (bytes * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float)) /
         (family->bytes * traits->sm_count);
-    const int64_t items = (int64_t)tiles_of(row, args) * trial->splits;
+    const int64_t items = (int64_t)tilemm__sgemm_tiles_of_c(row, args) * trial->splits;
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch + cost->start;
@@ -361,7 +315,7 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double groups = (double)tilemm__div_up(args->batch_count, trial->batch_group);
     const int64_t steps = tilemm__div_up(tilemm__min(trial->k_split, args->k), 64);
     const double bytes = elements_of_a_and_b(args) * (row->products == 1 ? 6 : 8) +
-                         (panels - 1) * elements_of_c(args) * 2 * sizeof(float);
+                         (panels - 1) * tilemm__sgemm_elements_of_c(args) * 2 * sizeof(float);
     double product;
 
     if (trial->variant >= SM90_FIRST) {
@@ -373,12 +327,14 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                                                   steps, trial->shared, traits);
     } else { /* as tiles of 128 x 128, whatever the row's are */
         const tile_cost_t *cost = tile_cost(trial->variant);
+        const int cc = traits->cc;
+        const double rate = cc == 86 || cc == 89 || cc >= 120 ? 256 : 1024; /* consumers' chips */
         const double waves = (double)tilemm__div_up(args->m, 128) *
                              (double)tilemm__div_up(args->n, 128) * (double)trial->batch_group /
                              traits->sm_count;
 
         product = (waves < 1 ? 1 : waves) *
-                  (cost->item + (double)steps * cost->step * (SM80_RATE / sm80_rate(traits->cc)));
+                  (cost->item + (double)steps * cost->step * (SM80_RATE / rate));
     }
     return bytes / (family->bytes * traits->sm_count) +
            groups * panels * (family->launch + product);

@@ -8,6 +8,7 @@
 
 #include "kernels/args.h"
 #include "kernels/sgemm/variants.h"
+#include "lib/size.h"
 #include "lib/traits.h"
 
 /* A row of kernels/sgemm/variants.h as the host sees it. What a family does not have is 0. */
@@ -18,8 +19,7 @@ typedef struct {
     int blocks;   /* that the registers let fit a multiprocessor */
     int shared;   /* bytes of shared memory of a block */
     int products; /* of planes */
-    int facet; /* FFMA: groups of threads; fused: bulk; skinny: aligned; planes of sm90: cluster_m
-                */
+    int facet;    /* FFMA: groups of threads; fused: bulk; skinny: aligned; sm90: cluster_m */
 } tilemm__sgemm_row_t;
 
 extern const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS];
@@ -56,15 +56,42 @@ double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps
 void tilemm__sgemm_stream_k(int64_t tiles, int64_t clusters, int64_t steps, int64_t *layers,
                             int64_t *layer);
 
-/* Whether an operand can be moved 16 bytes at a time: its address, its leading dimension and, in a
- * batch, its stride are multiples of 16 bytes. */
-static inline int tilemm__is_aligned(const void *pointer, int64_t ld, int64_t stride, int64_t batch)
+/* Elements of C in the batch, and its tiles: they may be more than an int64_t holds. */
+static inline double tilemm__sgemm_elements_of_c(const tilemm__sgemm_args_t *args)
 {
-    uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * sizeof(float);
+    return (double)args->m * (double)args->n * (double)args->batch_count;
+}
 
-    if (batch > 1)
-        all |= (uint64_t)stride * sizeof(float);
-    return all % 16 == 0;
+static inline double tilemm__sgemm_tiles_of_c(const tilemm__sgemm_row_t *row,
+                                              const tilemm__sgemm_args_t *args)
+{
+    return (double)tilemm__div_up(args->m, row->m) * (double)tilemm__div_up(args->n, row->n) *
+           (double)args->batch_count;
+}
+
+/* Whether an operand can be moved 16 bytes at a time: its address, its leading dimension and, in a
+ * batch, its stride are multiples of 16 bytes. Nothing is known of the addresses in an array. */
+static inline int tilemm__is_aligned(const void *pointer, const void *array, int64_t ld,
+                                     int64_t stride, int64_t batch)
+{
+    const uint64_t strides = (uint64_t)ld | (batch > 1 ? (uint64_t)stride : 0);
+
+    return !array && ((uintptr_t)pointer | strides * sizeof(float)) % 16 == 0;
+}
+
+static inline int tilemm__sgemm_is_aligned_a(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__is_aligned(p->a, p->a_array, p->lda, p->stride_a, p->batch_count);
+}
+
+static inline int tilemm__sgemm_is_aligned_b(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__is_aligned(p->b, p->b_array, p->ldb, p->stride_b, p->batch_count);
+}
+
+static inline int tilemm__sgemm_is_aligned_c(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__is_aligned(p->c, p->c_array, p->ldc, p->stride_c, p->batch_count);
 }
 
 #endif

@@ -1,10 +1,6 @@
 /* engine_fma.c - panels of floats, multiplied by the instruction set's tile.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "engine.h"
 
 #include "lib/size.h"

@@ -2,10 +2,6 @@
  * carry a panel, the FP32 tile multiplies the operands themselves.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "engine.h"
 
 #include "lib/size.h"

@@ -2,15 +2,9 @@
  * the caches, the kernels' panels, the threads and the workspace.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include "plan_cpu.h"
 
 #include "lib/size.h"
-
-#include <limits.h>
 
 typedef tilemm__sgemm_cpu_plan_t plan_t;
 typedef tilemm__sgemm_cpu_blocks_t blocks_t;
@@ -19,15 +13,13 @@ typedef tilemm__sgemm_cpu_blocks_t blocks_t;
 static const double THREAD_WORK = 1 << 20;
 /* The same for a vector times a matrix, which waits for memory. */
 static const double VECTOR_WORK = 1 << 18;
-enum { LONG_CHAIN = 128 };
-/* Steps at a time in a skinny C: rows of A are read in long runs. */
-enum { SKINNY_KC = 2048 };
-/* From this many rows of C on, packing B pays. */
-enum { STREAM_ROWS = 32 };
-/* With no more steps than this C is what takes time: it is written row by row. */
-enum { FEW_STEPS = 32 };
-/* Parts that each thread should find, so that the last to finish is not much later. */
-enum { PARTS_PER_THREAD = 8 };
+enum {
+    LONG_CHAIN = 128,
+    SKINNY_KC = 2048,    /* steps at a time in a skinny C: rows of A are read in long runs */
+    STREAM_ROWS = 32,    /* from this many rows of C on, packing B pays */
+    FEW_STEPS = 32,      /* up to this, C is what takes time: it is written row by row */
+    PARTS_PER_THREAD = 8 /* so that the last thread to finish is not much later */
+};
 
 /* The matrix engine, in cycles of one core. A product of two tiles takes 16, and a step of a 32 x
  * 32 tile of C has four for each product of planes; splitting 16 elements takes 10; adding a
@@ -100,26 +92,31 @@ static void count_tasks(const shape_t *x, plan_t *plan)
     plan->threads = (int)tilemm__min(plan->threads, plan->tasks);
 }
 
+/* As many threads as `work` pays for, where `thread_work` pays for one more. */
+static int threads_for(double work, double thread_work, int64_t most)
+{
+    return (int)tilemm__clamp(work / thread_work, 1, most);
+}
+
 /* How many threads work, and on what. */
 static void plan_threads(const shape_t *x, int threads, plan_t *plan)
 {
     blocks_t *b = &plan->blocked;
-    const int one = (int)tilemm__clamp(x->work / x->thread_work, 1, threads);
-    const int over_batch = (int)tilemm__min(
-        x->batch_count,
-        tilemm__clamp(x->work * (double)x->batch_count / x->thread_work, 1, threads));
+    const int one = threads_for(x->work, x->thread_work, threads);
+    const int over_batch = threads_for(x->work * (double)x->batch_count, x->thread_work,
+                                       tilemm__min(x->batch_count, threads));
 
     plan->m_task = tilemm__round_up(x->m, b->mr);
     plan->n_task = tilemm__round_up(x->n, b->nr);
+    plan->threads = one;
     if (over_batch > one || x->batch_count >= 4 * (int64_t)threads) {
         plan->threads = over_batch;
-    } else {
-        plan->threads = one;
-        b->shared = one > 1 && !x->few_panels && !b->stream;
+    } else if (one > 1) {
+        b->shared = !x->few_panels && !b->stream;
         /* With few panels one way the longer operand is best packed by the thread that uses it. */
-        if (one > 1 && x->m < x->n)
+        if (x->m < x->n)
             plan->n_task = share_out(x->n, b->nr, one);
-        else if (one > 1)
+        else
             plan->m_task = share_out(x->m, b->mr, one);
     }
     if (b->shared) {
@@ -203,7 +200,6 @@ static void plan_for_stack(const shape_t *x, plan_t *plan)
 static int fit_workspace(const shape_t *x, size_t workspace, plan_t *plan)
 {
     blocks_t *b = &plan->blocked;
-    size_t least_set, sets;
 
     size_set(b);
     /* Threads that share small panels would wait for each other most of the time. */
@@ -213,12 +209,15 @@ static int fit_workspace(const shape_t *x, size_t workspace, plan_t *plan)
         size_set(b);
     }
     b->on_stack = !b->planes && !b->shared && b->set_bytes <= TILEMM__SGEMM_STACK_BYTES;
+
     /* Fewer threads before shorter panels, which would change the sums. */
-    least_set = (b->in_place ? 0 : packed_bytes(b, b->mr)) + packed_bytes(b, b->nr);
+    const size_t least_set = (b->in_place ? 0 : packed_bytes(b, b->mr)) + packed_bytes(b, b->nr);
+
     if (!b->shared && !b->on_stack && least_set <= workspace)
-        plan->threads = (int)tilemm__min(
-            plan->threads, tilemm__clamp((double)(workspace / least_set), 1, INT_MAX));
-    sets = b->shared ? 1 : (size_t)plan->threads;
+        plan->threads = threads_for((double)(workspace / least_set), 1, plan->threads);
+
+    const size_t sets = b->shared ? 1 : (size_t)plan->threads;
+
     if (!b->on_stack && !shrink_set(b, workspace / sets)) {
         if (b->planes)
             return 0;
@@ -238,13 +237,12 @@ static int plan_blocks(const shape_t *x, const tilemm__limits_t *limits, plan_t 
     plan_panels(x, plan);
     if (!fit_workspace(x, limits->workspace, plan))
         return 0;
-    if (b->shared) {
-        b->m_part = tilemm__min(b->m_part, b->m_panel);
-        b->n_part = tilemm__min(b->n_part, b->n_panel);
-    } else {
+    if (!b->shared) {
         b->m_part = b->kc <= FEW_STEPS && !b->direct && !b->planes ? b->mr : b->m_panel;
         b->n_part = b->n_panel;
     }
+    b->m_part = tilemm__min(b->m_part, b->m_panel);
+    b->n_part = tilemm__min(b->n_part, b->n_panel);
     return 1;
 }
 
@@ -307,9 +305,8 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
 
 /* ---- multiply-adds ------------------------------------------------------------------------ */
 
-/* Steps at a time where B is read once, from memory: so few rows that most of them, some panels
- * wide, stay in L1 wherever they lie; but that not too many sums are added up in C, one after the
- * other. */
+/* Steps at a time where B is read once, from memory: few enough for most of those rows to stay in
+ * L1, some panels wide; enough for few sums to be added up in C one after the other. */
 static int64_t stream_kc(int64_t k, int64_t limit)
 {
     return tilemm__max(24, tilemm__min(limit, k / 170));
@@ -322,7 +319,7 @@ static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
 
     plan->way = TILEMM__SGEMM_CPU_VECTOR;
     plan->m_task = 1;
-    plan->threads = (int)tilemm__clamp(work / VECTOR_WORK, 1, threads);
+    plan->threads = threads_for(work, VECTOR_WORK, threads);
     plan->n_task = tilemm__round_up(x->n, nr);
     if (plan->threads > 1 && x->batch_count < 4 * (int64_t)plan->threads)
         plan->n_task = share_out(x->n, nr, plan->threads);
@@ -341,11 +338,8 @@ static void plan_small(const shape_t *x, int threads, plan_t *plan)
     plan->way = TILEMM__SGEMM_CPU_SMALL;
     plan->small.ahead = tilemm__min(tilemm__div_up(AHEAD_BYTES, bytes), MOST_AHEAD);
     plan->tasks = x->batch_count;
-    plan->threads = 1;
-    if (threads > 1 && x->batch_count > 1)
-        plan->threads = (int)tilemm__min(
-            x->batch_count,
-            tilemm__clamp(x->work * (double)x->batch_count / THREAD_WORK, 1, threads));
+    plan->threads = threads_for(x->work * (double)x->batch_count, THREAD_WORK,
+                                tilemm__min(x->batch_count, threads));
 }
 
 int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

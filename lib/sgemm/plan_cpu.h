@@ -74,9 +74,8 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
 
 /* ---- what a single small product asks before there is a plan ------------------------------ */
 
-/* Small matrices, of which A is read where it lies, and B too if its columns are next to each
- * other: else B is packed on the stack. Little may be computed here, as it takes longer than the
- * smallest products. */
+/* Small matrices: A is read where it lies, and B too if its columns are next to each other, else B
+ * is packed on the stack. Few operations here: they take longer than the smallest products. */
 enum { TILEMM__SGEMM_SMALL_WORK = 1 << 21, TILEMM__SGEMM_SMALL_CHAIN = 32 };
 
 static inline int tilemm__sgemm_cpu_is_small_of(int64_t m, int64_t n, int64_t k, int64_t lda,
@@ -96,9 +95,8 @@ static inline int tilemm__sgemm_cpu_is_skinny(const tilemm__sgemm_args_t *args, 
     return args->n < args->m && args->n <= nr / 2;
 }
 
-/* The shorter side of a skinny C is best the rows. C's vector stores are lost, so only there; and
- * not where op(A), which then is read as vectors, would have to be transposed for it: that takes
- * longer than the product. */
+/* A skinny C is best computed as C', though its vector stores are lost. Not where op(A), then read
+ * as vectors, would have to be transposed for it: that takes longer than the product. */
 static inline int tilemm__sgemm_cpu_swaps(const tilemm__sgemm_args_t *args, int nr)
 {
     return tilemm__sgemm_cpu_is_skinny(args, nr) && (args->trans_a || args->n == 1);

@@ -7,72 +7,44 @@
 #include <string.h>
 
 #include "candidates_cuda.h"
-#include "lib/size.h"
-#include "plan_fused.h"
-#include "plan_planes_cuda.h"
+#include "exchange.h"
 
 enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SM80_FIRST = TILEMM__sgemm_ffma_sm80_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
-    ROWS_OF_TILE = 4, /* by transposes */
-    MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER,
-    MOST_BLOCKS = 1 << 30 /* of a grid that strides over its items; the limit is twice that */
+    FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
+    ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
+    MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
 };
-
-/* ---- what methods share --------------------------------------------------------------------- */
-
-/* Among the rows of a tile, that of a problem's transposes. */
-static int transposes(const tilemm__sgemm_args_t *args)
-{
-    return args->trans_a * 2 + args->trans_b;
-}
-
-/* The number of ranges that k falls into if there may be `splits`; *k_split is their length. */
-static int64_t split(int64_t k, int64_t splits, int64_t unit, int64_t *k_split)
-{
-    *k_split = tilemm__round_up(tilemm__div_up(k, splits), unit);
-    return tilemm__div_up(k, *k_split);
-}
 
 /* ---- C = beta C ----------------------------------------------------------------------------- */
 
 static void fill_scale(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
 {
     enum { THREADS = 256 };
-    int64_t columns, blocks;
     unsigned across = 1;
 
     while (across < THREADS && (int64_t)across * TILEMM__SGEMM_SCALE_COLUMNS < args->n)
         across *= 2;
-    columns = (int64_t)across * TILEMM__SGEMM_SCALE_COLUMNS;
+
+    const int64_t tiles = tilemm__div_up(args->n, (int64_t)across * TILEMM__SGEMM_SCALE_COLUMNS);
+    const int64_t groups = tilemm__div_up(args->batch_count * args->m, THREADS / across);
+
     plan->method = TILEMM__SGEMM_SCALE;
     plan->as.scale = (tilemm__sgemm_scale_t){
         .args = *args,
-        .tiles = tilemm__div_up(args->n, columns),
-        .groups = tilemm__div_up(args->batch_count * args->m, THREADS / across),
+        .tiles = tiles,
+        .groups = groups,
         .variant = TILEMM__sgemm_scale_sm75,
+        .blocks = (unsigned)tilemm__min(tiles * groups, TILEMM__SGEMM_MOST_BLOCKS),
         .across = across,
         .down = THREADS / across,
     };
-    blocks = plan->as.scale.tiles * plan->as.scale.groups;
-    plan->as.scale.blocks = (unsigned)tilemm__min(blocks, MOST_BLOCKS);
 }
 
-/* ---- FP32 multiply-adds on tiles --------------------------------------------------------------
- */
-
-/* The splits of a tile that are tried: none; those of a cluster; and the numbers that give each
- * multiprocessor 1, 2, 3 ... tiles. */
-static int64_t try_splits(int i, double count, const tilemm__cuda_traits_t *traits)
-{
-    const int fill = i - MOST_CLUSTER;
-
-    if (i < MOST_CLUSTER)
-        return i + 1;
-    return (int64_t)((double)traits->sm_count * (fill + 1) / count);
-}
+/* ---- FP32 multiply-adds on tiles ------------------------------------------------------------- */
 
 /* Whether a device has a row. sm80 leaves to sm75's kernel the narrow tiles only. */
 static int has_ffma(const tilemm__sgemm_row_t *row, int variant, int cc)
@@ -83,29 +55,26 @@ static int has_ffma(const tilemm__sgemm_row_t *row, int variant, int cc)
 }
 
 /* The tile and the splits that promise to take the least time. */
-static int try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                    tilemm__sgemm_trial_t *trial)
+static void try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                     tilemm__sgemm_trial_t *best)
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
-    const double bytes =
-        (double)args->m * (double)args->n * (double)args->batch_count * sizeof(float);
-    int found = 0;
+    const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
 
-    for (int v = SM75_FIRST + transposes(args); v < SKINNY_FIRST; v += ROWS_OF_TILE) {
+    for (int v = SM75_FIRST + tilemm__sgemm_transposes(args); v < SKINNY_FIRST; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
-        const double count = (double)tilemm__div_up(args->m, row->m) *
-                             (double)tilemm__div_up(args->n, row->n) * (double)args->batch_count;
+        const double count = tilemm__sgemm_tiles_of_c(row, args);
         const int tries = MOST_CLUSTER + tilemm__sgemm_resident_blocks(row, traits);
 
         if (!has_ffma(row, v, traits->cc) || !tilemm__sgemm_is_allowed(limits, v))
             continue;
-        for (int i = 0; i < tries; i++) {
-            const int64_t wanted = try_splits(i, count, traits);
+        for (int i = 1; i <= tries; i++) {
+            const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
             tilemm__sgemm_trial_t now = {.variant = v};
 
-            if (i > 0 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
+            if (i > 1 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
                 continue;
-            now.splits = split(args->k, wanted, row->k, &now.k_split);
+            now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
             now.cluster =
                 v >= SM80_FIRST && traits->cc >= 90 && now.splits > 1 && now.splits <= MOST_CLUSTER;
             if (now.splits > 1 && !now.cluster &&
@@ -114,59 +83,45 @@ static int try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *li
 
                 if (fewer < 2)
                     continue;
-                now.splits = split(args->k, fewer, row->k, &now.k_split);
+                now.splits = tilemm__sgemm_split(args->k, fewer, row->k, &now.k_split);
             }
-            now.cycles = tilemm__sgemm_cuda_estimate(&now, args, traits);
-            if (!found || now.cycles < trial->cycles)
-                *trial = now;
-            found = 1;
+            tilemm__sgemm_keep_better(args, limits, now, best);
         }
-    }
-    return found ? TILEMM_SUCCESS : TILEMM_NOT_SUPPORTED;
-}
-
-static void fill_tiles(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                       const tilemm__sgemm_trial_t *trial, tilemm__sgemm_ffma_t *tiles)
-{
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const int sm80 = trial->variant >= SM80_FIRST;
-
-    *tiles = (tilemm__sgemm_ffma_t){
-        .args = *args,
-        .variant = trial->variant,
-        .splits = trial->splits,
-        .k_split = trial->k_split,
-        .cluster = trial->cluster ? (unsigned)trial->splits : 1,
-        .tiles_m = (uint64_t)tilemm__div_up(args->m, row->m),
-        .tiles_n = (uint64_t)tilemm__div_up(args->n, row->n),
-        .partial_bytes = tilemm__sgemm_partial_bytes(args, trial),
-        .concurrent = sm80 && limits->cuda->cc >= 90,
-    };
-    tiles->blocks =
-        tiles->tiles_m * tiles->tiles_n * (uint64_t)args->batch_count * (uint64_t)trial->splits;
-    if (!sm80) {
-        tiles->aligned_a =
-            !args->a_array && args->m >= row->m && (!args->trans_a || args->m % 4 == 0) &&
-            tilemm__is_aligned(args->a, args->lda, args->stride_a, args->batch_count);
-        tiles->aligned_b =
-            !args->b_array && args->n >= row->n && (args->trans_b || args->n % 4 == 0) &&
-            tilemm__is_aligned(args->b, args->ldb, args->stride_b, args->batch_count);
-        tiles->aligned_c =
-            args->n % 4 == 0 &&
-            (trial->splits > 1 ||
-             (!args->c_array &&
-              tilemm__is_aligned(args->c, args->ldc, args->stride_c, args->batch_count)));
     }
 }
 
 static void fill_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                       const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const int sm80 = trial->variant >= SM80_FIRST;
+    const int64_t tiles_m = tilemm__div_up(args->m, row->m);
+    const int64_t tiles_n = tilemm__div_up(args->n, row->n);
+
     plan->method = TILEMM__SGEMM_FFMA;
-    fill_tiles(args, limits, trial, &plan->as.ffma.tiles);
+    plan->variant = trial->variant;
+    plan->workspace = tilemm__sgemm_partial_bytes(args, trial);
+    plan->as.ffma.tiles = (tilemm__sgemm_ffma_t){
+        .args = *args,
+        .variant = trial->variant,
+        .aligned_a = !sm80 && args->m >= row->m && (!args->trans_a || args->m % 4 == 0) &&
+                     tilemm__sgemm_is_aligned_a(args),
+        .aligned_b = !sm80 && args->n >= row->n && (args->trans_b || args->n % 4 == 0) &&
+                     tilemm__sgemm_is_aligned_b(args),
+        .aligned_c =
+            !sm80 && args->n % 4 == 0 && (trial->splits > 1 || tilemm__sgemm_is_aligned_c(args)),
+        .splits = trial->splits,
+        .k_split = trial->k_split,
+        .cluster = trial->cluster ? (unsigned)trial->splits : 1,
+        .tiles_m = (uint64_t)tiles_m,
+        .tiles_n = (uint64_t)tiles_n,
+        .blocks = (uint64_t)tiles_m * (uint64_t)tiles_n * (uint64_t)args->batch_count *
+                  (uint64_t)trial->splits,
+        .partial_bytes = plan->workspace,
+        .concurrent = sm80 && limits->cuda->cc >= 90,
+    };
     tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.ffma.splitk);
     plan->as.ffma.fringe.blocks = 0;
-    plan->workspace = plan->as.ffma.tiles.partial_bytes;
 }
 
 /* ---- skinny --------------------------------------------------------------------------------- */
@@ -186,42 +141,39 @@ static int is_skinny(const tilemm__sgemm_args_t *args)
 static tilemm__sgemm_skinny_t skinny_of(const tilemm__sgemm_args_t *args)
 {
     const int transposed = args->m < args->n;
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, transposed);
     tilemm__sgemm_skinny_t p = {
-        .m = transposed ? args->n : args->m,
-        .n = transposed ? args->m : args->n,
-        .k = args->k,
-        .alpha = args->alpha,
-        .beta = args->beta,
-        .x = transposed ? args->b : args->a,
-        .z = transposed ? args->a : args->b,
-        .c = args->c,
-        .x_array = transposed ? args->b_array : args->a_array,
-        .z_array = transposed ? args->a_array : args->b_array,
-        .c_array = args->c_array,
-        .x_along_k = transposed ? args->trans_b : !args->trans_a,
+        .m = e.m,
+        .n = e.n,
+        .k = e.k,
+        .alpha = e.alpha,
+        .beta = e.beta,
+        .x = e.a,
+        .z = e.b,
+        .c = e.c,
+        .x_array = e.a_array,
+        .z_array = e.b_array,
+        .c_array = e.c_array,
+        /* A vector's elements lie side by side however it is called. */
+        .x_along_k = !e.trans_a || (e.m == 1 && e.lda == 1),
         .transposed = transposed,
-        .ldx = transposed ? args->ldb : args->lda,
-        .c_m = transposed ? 1 : args->ldc,
-        .c_n = transposed ? args->ldc : 1,
-        .stride_x = transposed ? args->stride_b : args->stride_a,
-        .stride_z = transposed ? args->stride_a : args->stride_b,
-        .stride_c = args->stride_c,
-        .batch_count = args->batch_count,
+        .ldx = e.lda,
+        .z_k = e.trans_b ? 1 : e.ldb,
+        .z_n = e.trans_b ? e.ldb : 1,
+        .c_m = transposed ? 1 : e.ldc,
+        .c_n = transposed ? e.ldc : 1,
+        .stride_x = e.stride_a,
+        .stride_z = e.stride_b,
+        .stride_c = e.stride_c,
+        .batch_count = e.batch_count,
+        .aligned_x = tilemm__sgemm_is_aligned_a(&e),
     };
-    const int z_along_k = transposed ? !args->trans_a : args->trans_b;
-    const int64_t ldz = transposed ? args->lda : args->ldb;
 
-    p.z_k = z_along_k ? 1 : ldz;
-    p.z_n = z_along_k ? ldz : 1;
-    /* A vector's elements lie side by side however it is called. */
-    if (p.m == 1 && !p.x_along_k && p.ldx == 1)
-        p.x_along_k = 1;
     /* One column has no stride from column to column: let it not spoil aligned_z. */
     if (p.n == 1 && p.z_k == 1)
         p.z_n = 0;
-    p.aligned_x = !p.x_array && tilemm__is_aligned(p.x, p.ldx, p.stride_x, p.batch_count);
-    p.aligned_z = !p.z_array &&
-                  tilemm__is_aligned(p.z, p.z_k == 1 ? p.z_n : p.z_k, p.stride_z, p.batch_count);
+    p.aligned_z =
+        tilemm__is_aligned(p.z, p.z_array, p.z_k == 1 ? p.z_n : p.z_k, p.stride_z, p.batch_count);
     return p;
 }
 
@@ -261,11 +213,11 @@ static size_t split_skinny(const tilemm__cuda_traits_t *traits, int64_t most_spl
     p->cluster = 1;
     p->partial_bytes = 0;
     if (cluster > 1) {
-        p->splits = split(p->k, cluster, 4, &p->k_split);
+        p->splits = tilemm__sgemm_split(p->k, cluster, 4, &p->k_split);
         p->cluster = (unsigned)p->splits;
     } else {
         for (; splits > 1; splits /= 2) { /* until there is room */
-            p->splits = split(p->k, splits, 4, &p->k_split);
+            p->splits = tilemm__sgemm_split(p->k, splits, 4, &p->k_split);
             p->partial_bytes = (size_t)tilemm__round_up(
                 tiles * row->m * row->n * p->splits * (int64_t)sizeof(float), 1024);
             bytes = counter_bytes;
@@ -284,60 +236,55 @@ static size_t split_skinny(const tilemm__cuda_traits_t *traits, int64_t most_spl
     return bytes;
 }
 
-static int try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                      tilemm__sgemm_trial_t *trial)
+static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                       tilemm__sgemm_trial_t *best)
 {
     const tilemm__sgemm_skinny_t p = skinny_of(args);
     const int few = p.m <= SKINNY_FEW_ROWS;
+    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, few), .splits = 1};
 
-    *trial = (tilemm__sgemm_trial_t){.variant = skinny_variant(&p, few), .splits = 1};
-    if (!tilemm__sgemm_is_allowed(limits, trial->variant))
-        trial->variant = skinny_variant(&p, !few);
-    trial->cycles = tilemm__sgemm_cuda_estimate(trial, args, limits->cuda);
-    return tilemm__sgemm_is_allowed(limits, trial->variant) ? TILEMM_SUCCESS : TILEMM_NOT_SUPPORTED;
+    if (!tilemm__sgemm_is_allowed(limits, now.variant))
+        now.variant = skinny_variant(&p, !few);
+    if (tilemm__sgemm_is_allowed(limits, now.variant))
+        tilemm__sgemm_keep_better(args, limits, now, best);
 }
 
 static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                         const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
-    enum { ZERO_THREADS = 256, ZERO_BYTES = 16 /* of a thread */ };
     tilemm__sgemm_skinny_t *const product = &plan->as.skinny.product;
-    size_t counter_bytes;
 
     plan->method = TILEMM__SGEMM_SKINNY;
     *product = skinny_of(args);
     product->variant = trial->variant;
-    counter_bytes = split_skinny(limits->cuda, INT64_MAX, limits->workspace, product);
-    plan->workspace = product->partial_bytes + counter_bytes;
-    plan->as.skinny.zero = (tilemm__sgemm_zero_t){
-        .count = (int64_t)(counter_bytes / ZERO_BYTES),
-        .variant = TILEMM__sgemm_zero_sm75,
-        .blocks = (unsigned)tilemm__div_up((int64_t)(counter_bytes / ZERO_BYTES), ZERO_THREADS),
-    };
+
+    const size_t bytes = split_skinny(limits->cuda, INT64_MAX, limits->workspace, product);
+
+    plan->workspace = product->partial_bytes + bytes;
+    plan->as.skinny.zero = tilemm__sgemm_zero_of(bytes);
 }
 
-/* ---- tiles and a skinny fringe ----------------------------------------------------------------
- */
+/* ---- tiles and a skinny fringe --------------------------------------------------------------- */
 
-/* Columns or rows that whole tiles leave over are better off with the skinny kernel if they are
- * few: it is concurrent with the tiles, where these leave multiprocessors free, and needs few
- * blocks. Neither uses workspace. Fills the plan and returns its cycles if these are fewer than
- * `best`. */
-static double try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                         double best, tilemm__sgemm_cuda_plan_t *plan)
+/* A few columns or rows that whole tiles leave over are faster with the skinny kernel: it is
+ * concurrent with the tiles, and needs few blocks. Neither uses workspace. If this takes fewer
+ * cycles than the best so far, it becomes the best, the plan is filled, and 1 is returned. */
+static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                      tilemm__sgemm_trial_t *best, tilemm__sgemm_cuda_plan_t *plan)
 {
     enum { WHOLE = 128, FRINGE_SPLITS = 2 };
+    tilemm__sgemm_skinny_t *const p = &plan->as.ffma.fringe;
     tilemm__limits_t none = *limits;
+    int found = 0;
 
     none.workspace = 0;
     if (limits->cuda->cc < 90 || args->a_array || args->b_array || args->c_array)
-        return best;
+        return 0;
     for (int rows = 0; rows < 2; rows++) {
         const int64_t over = (rows ? args->m : args->n) % WHOLE;
+        const tilemm__sgemm_trial_t skinny = {.variant = SKINNY_FIRST, .splits = 1};
         tilemm__sgemm_args_t whole = *args, fringe = *args;
-        tilemm__sgemm_trial_t tiles, skinny = {.splits = 1};
-        tilemm__sgemm_skinny_t *const p = &plan->as.ffma.fringe;
-        double cycles;
+        tilemm__sgemm_trial_t tiles = {.variant = -1};
 
         if (over == 0 || over > TILEMM__SGEMM_SKINNY_MOST_N || over == (rows ? args->m : args->n))
             continue;
@@ -352,14 +299,14 @@ static double try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_
             fringe.b += whole.n * (args->trans_b ? args->ldb : 1);
             fringe.c += whole.n;
         }
-        skinny.variant = SKINNY_FIRST;
-        if (!is_skinny(&fringe) || try_ffma(&whole, &none, &tiles) != TILEMM_SUCCESS)
+        if (!is_skinny(&fringe))
             continue;
-        cycles = tiles.cycles + tilemm__sgemm_cuda_estimate(&skinny, &fringe, limits->cuda);
-        if (cycles < best) {
-            best = cycles;
+        try_ffma(&whole, &none, &tiles);
+        tiles.cycles += tilemm__sgemm_cuda_estimate(&skinny, &fringe, limits->cuda);
+        if (tiles.variant >= 0 && tiles.cycles < best->cycles) {
+            *best = tiles;
+            found = 1;
             fill_ffma(&whole, limits, &tiles, plan);
-            plan->variant = tiles.variant;
             plan->as.ffma.tiles.lets_start = 1;
             *p = skinny_of(&fringe);
             p->variant = skinny_variant(p, p->m <= SKINNY_FEW_ROWS);
@@ -367,11 +314,10 @@ static double try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_
             split_skinny(limits->cuda, FRINGE_SPLITS, 0, p);
         }
     }
-    return best;
+    return found;
 }
 
-/* ---- small batch ------------------------------------------------------------------------------
- */
+/* ---- small batch ----------------------------------------------------------------------------- */
 
 /* The fewest matrices of a batch for which it pays to have several to a block. */
 enum { SMALL_LEAST_BATCH = 8 };
@@ -383,7 +329,7 @@ static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__l
 
     if (args->batch_count < SMALL_LEAST_BATCH)
         return -1;
-    for (int v = SMALL_BATCH_FIRST + transposes(args); v < TILEMM__sgemm_fused_sm90_128x128x32_nn;
+    for (int v = SMALL_BATCH_FIRST + tilemm__sgemm_transposes(args); v < FUSED_FIRST;
          v += ROWS_OF_TILE)
         if (size <= tilemm__sgemm_rows[v].m && tilemm__sgemm_is_allowed(limits, v))
             return v;
@@ -397,9 +343,9 @@ static void fill_small_batch(const tilemm__sgemm_args_t *args, int variant,
     plan->variant = variant;
     plan->as.small_batch = (tilemm__sgemm_small_batch_t){
         .args = *args,
-        .aligned_a = !args->a_array && tilemm__is_aligned(args->a, args->lda, args->stride_a, 2),
-        .aligned_b = !args->b_array && tilemm__is_aligned(args->b, args->ldb, args->stride_b, 2),
-        .aligned_c = !args->c_array && tilemm__is_aligned(args->c, args->ldc, args->stride_c, 2),
+        .aligned_a = tilemm__sgemm_is_aligned_a(args),
+        .aligned_b = tilemm__sgemm_is_aligned_b(args),
+        .aligned_c = tilemm__sgemm_is_aligned_c(args),
         .variant = variant,
     };
 }
@@ -412,63 +358,48 @@ static const double most_of_c = 1e15, most_of_a_and_b = 1e17;
 
 static int is_beyond_memory(const tilemm__sgemm_args_t *args)
 {
-    const double m = (double)args->m, n = (double)args->n, batch = (double)args->batch_count;
-    const double padding = 256;
+    const double sides = (double)args->m + (double)args->n, padding = 256;
 
-    return m * n * batch > most_of_c ||
-           (m + n + padding) * (double)args->k * batch > most_of_a_and_b;
-}
-
-/* The better of two methods so far: one that was found is better than none. */
-static int is_better(int status, const tilemm__sgemm_trial_t *trial, double best)
-{
-    return status == TILEMM_SUCCESS && (best < 0 || trial->cycles < best);
+    return tilemm__sgemm_elements_of_c(args) > most_of_c ||
+           (sides + padding) * (double)args->k * (double)args->batch_count > most_of_a_and_b;
 }
 
 static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                   tilemm__sgemm_cuda_plan_t *plan)
 {
-    typedef void fill_t(const tilemm__sgemm_args_t *, const tilemm__limits_t *,
-                        const tilemm__sgemm_trial_t *, tilemm__sgemm_cuda_plan_t *);
     const int small_batch = small_batch_variant(args, limits);
-    tilemm__sgemm_trial_t trial, best;
-    fill_t *fill = NULL;
+    tilemm__sgemm_trial_t best = {.variant = -1};
+    int filled = 0;
 
     if (small_batch >= 0) {
         fill_small_batch(args, small_batch, plan);
         return TILEMM_SUCCESS;
     }
-    best.cycles = -1;
-    if (is_skinny(args) && try_skinny(args, limits, &trial) == TILEMM_SUCCESS) {
-        best = trial;
-        fill = fill_skinny;
-    } else if (try_ffma(args, limits, &trial) == TILEMM_SUCCESS) {
-        best = trial;
-        fill = fill_ffma;
-        best.cycles = try_fringe(args, limits, best.cycles, plan);
-        if (best.cycles < trial.cycles)
-            fill = NULL; /* it is filled */
+    if (is_skinny(args))
+        try_skinny(args, limits, &best);
+    if (best.variant < 0) {
+        try_ffma(args, limits, &best);
+        filled = best.variant >= 0 && try_fringe(args, limits, &best, plan);
     }
-    if (is_better(tilemm__sgemm_try_fused(args, limits, &trial), &trial, best.cycles)) {
-        best = trial;
-        fill = tilemm__sgemm_fill_fused;
-    }
-    if (fill != fill_skinny && !(is_skinny(args) && !*limits->variant) &&
-        is_better(tilemm__sgemm_try_planes(args, limits, &trial), &trial, best.cycles)) {
-        best = trial;
-        fill = tilemm__sgemm_fill_planes;
-    }
-    if (best.cycles < 0)
+    tilemm__sgemm_try_fused(args, limits, &best);
+    if ((best.variant < SKINNY_FIRST || best.variant >= FUSED_FIRST) &&
+        !(is_skinny(args) && !*limits->variant))
+        tilemm__sgemm_try_planes(args, limits, &best);
+    if (best.variant < 0)
         return TILEMM_NOT_SUPPORTED;
-    if (fill) {
-        fill(args, limits, &best, plan);
-        plan->variant = best.variant;
-    }
+    if (best.variant >= TILEMM__sgemm_zero_sm75)
+        tilemm__sgemm_fill_planes(args, limits, &best, plan);
+    else if (best.variant >= FUSED_FIRST)
+        tilemm__sgemm_fill_fused(args, limits, &best, plan);
+    else if (best.variant >= SKINNY_FIRST)
+        fill_skinny(args, limits, &best, plan);
+    else if (!filled)
+        fill_ffma(args, limits, &best, plan);
+    plan->variant = best.variant;
     return TILEMM_SUCCESS;
 }
 
-/* ---- the name ---------------------------------------------------------------------------------
- */
+/* ---- the name -------------------------------------------------------------------------------- */
 
 static void add_name(tilemm__sgemm_cuda_plan_t *plan, const char *what, int64_t number)
 {
@@ -488,43 +419,32 @@ static void add_splits(tilemm__sgemm_cuda_plan_t *plan, int64_t splits, unsigned
 static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
 {
     const tilemm__sgemm_ffma_plan_t *ffma = &plan->as.ffma;
+    const tilemm__sgemm_skinny_t *skinny = &plan->as.skinny.product;
+    const tilemm__sgemm_fused_t *fused = &plan->as.fused.product;
+    const tilemm__sgemm_planes_cuda_plan_t *planes = &plan->as.planes;
 
     snprintf(plan->name, sizeof plan->name, "%s",
              plan->variant < 0 ? "" : tilemm__sgemm_rows[plan->variant].name);
-    switch (plan->method) {
-    case TILEMM__SGEMM_NOTHING:
-    case TILEMM__SGEMM_SCALE:
-    case TILEMM__SGEMM_SMALL_BATCH: break;
-    case TILEMM__SGEMM_FFMA:
+    if (plan->method == TILEMM__SGEMM_FFMA)
         add_splits(plan, ffma->tiles.splits, ffma->tiles.cluster);
-        if (ffma->fringe.blocks > 0)
-            add_name(plan, "+skinny", ffma->fringe.n);
-        break;
-    case TILEMM__SGEMM_SKINNY:
-        add_splits(plan, plan->as.skinny.product.splits, plan->as.skinny.product.cluster);
-        break;
-    case TILEMM__SGEMM_FUSED:
-        add_splits(plan, plan->as.fused.product.splits, plan->as.fused.product.cluster);
-        break;
-    case TILEMM__SGEMM_PLANES:
-        if (plan->as.planes.k_part < args->k)
-            add_name(plan, "+k", plan->as.planes.k_part);
-        if (plan->as.planes.part[0][0].product.shared > 0)
-            snprintf(plan->name + strlen(plan->name), sizeof plan->name - strlen(plan->name),
-                     "+streamk");
-        break;
-    }
+    if (plan->method == TILEMM__SGEMM_FFMA && ffma->fringe.blocks > 0)
+        add_name(plan, "+skinny", ffma->fringe.n);
+    if (plan->method == TILEMM__SGEMM_SKINNY)
+        add_splits(plan, skinny->splits, skinny->cluster);
+    if (plan->method == TILEMM__SGEMM_FUSED)
+        add_splits(plan, fused->splits, fused->cluster);
+    if (plan->method == TILEMM__SGEMM_PLANES && planes->k_part < args->k)
+        add_name(plan, "+k", planes->k_part);
+    if (plan->method == TILEMM__SGEMM_PLANES && planes->part[0][0].product.shared > 0)
+        strncat(plan->name, "+streamk", sizeof plan->name - strlen(plan->name) - 1);
 }
 
 int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                             tilemm__sgemm_cuda_plan_t *plan)
 {
     tilemm__limits_t any = *limits;
-    int status = TILEMM_SUCCESS;
 
     any.variant = "";
-    if (!limits->variant)
-        limits = &any;
     plan->method = TILEMM__SGEMM_NOTHING;
     plan->variant = -1;
     plan->workspace = 0;
@@ -534,17 +454,15 @@ int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limi
         fill_scale(args, plan);
         plan->variant = TILEMM__sgemm_scale_sm75;
     } else if (args->k > 0 && is_beyond_memory(args)) { /* any tile will do */
-        tilemm__sgemm_trial_t trial = {.variant = SM75_FIRST + transposes(args)};
+        tilemm__sgemm_trial_t trial = {.variant = SM75_FIRST + tilemm__sgemm_transposes(args)};
 
-        trial.splits = split(args->k, 1, tilemm__sgemm_rows[trial.variant].k, &trial.k_split);
+        trial.splits =
+            tilemm__sgemm_split(args->k, 1, tilemm__sgemm_rows[trial.variant].k, &trial.k_split);
         fill_ffma(args, limits, &trial, plan);
-        plan->variant = trial.variant;
-    } else if (args->k > 0) {
-        status = choose(args, limits, plan);
-        if (status != TILEMM_SUCCESS)
-            status = choose(args, &any, plan);
+    } else if (args->k > 0 && choose(args, limits, plan) != TILEMM_SUCCESS &&
+               choose(args, &any, plan) != TILEMM_SUCCESS) {
+        return TILEMM_NOT_SUPPORTED;
     }
-    if (status == TILEMM_SUCCESS)
-        set_name(args, plan);
-    return status;
+    set_name(args, plan);
+    return TILEMM_SUCCESS;
 }

@@ -2,12 +2,7 @@
  * much of k and of a batch is taken at a time, the schedules, and where all lies in the workspace.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "plan_planes_cuda.h"
-
-#include <string.h>
-
 #include "candidates_cuda.h"
-#include "lib/size.h"
 
 enum {
     BLOCK = TILEMM__SGEMM_PLANES_BLOCK,
@@ -28,8 +23,7 @@ enum {
     LONGEST_K_UNSUMMED_SM80 = 8192
 };
 
-/* ---- the workspace ----------------------------------------------------------------------------
- */
+/* ---- the workspace --------------------------------------------------------------------------- */
 
 /* Coordinates of the copy engine, and the kernels' tile counts. */
 static const int64_t most = INT32_MAX / 2;
@@ -55,15 +49,15 @@ static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_
 
     plan->k_part = k_part;
     plan->batch_group = batch_group;
-    plan->hi_a = take(&at, lines_a * depth * 2);
-    plan->lo_a = take(&at, lines_a * depth * 2 * both);
-    plan->hi_b = take(&at, lines_b * depth * 2);
-    plan->lo_b = take(&at, lines_b * depth * 2 * both);
-    plan->exponents_a = take(&at, lines_a * blocks * 4);
-    plan->exponents_b = take(&at, lines_b * blocks * 4);
+    plan->a.hi = take(&at, lines_a * depth * 2);
+    plan->a.lo = take(&at, lines_a * depth * 2 * both);
+    plan->b.hi = take(&at, lines_b * depth * 2);
+    plan->b.lo = take(&at, lines_b * depth * 2 * both);
+    plan->a.exponents = take(&at, lines_a * blocks * 4);
+    plan->b.exponents = take(&at, lines_b * blocks * 4);
     plan->zero = at;
-    plan->states_a = take(&at, lines_a * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
-    plan->states_b = take(&at, lines_b * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
+    plan->a.states = take(&at, lines_a * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
+    plan->b.states = take(&at, lines_b * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
     plan->sparse = take(&at, 3 * sizeof(unsigned));
     return at;
 }
@@ -93,10 +87,10 @@ static size_t fit(const tilemm__sgemm_args_t *args, int products, size_t room,
                   tilemm__sgemm_planes_cuda_plan_t *plan)
 {
     size_t bytes = lay_out(args, products, args->k, args->batch_count, plan);
-    int64_t count;
 
     if (bytes > room) {
-        count = most_that_fit(args, products, 0, args->batch_count - 1, room, plan);
+        int64_t count = most_that_fit(args, products, 0, args->batch_count - 1, room, plan);
+
         if (count > 0) {
             bytes = lay_out(args, products, args->k, count, plan);
         } else {
@@ -105,31 +99,20 @@ static size_t fit(const tilemm__sgemm_args_t *args, int products, size_t room,
             count = most_that_fit(args, products, 1, (args->k - 1) / BLOCK, room, plan);
             if (count == 0)
                 return 0;
-            count = tilemm__div_up(tilemm__div_up(args->k, BLOCK),
-                                   tilemm__div_up(args->k, count * BLOCK));
-            bytes = lay_out(args, products, count * BLOCK, 1, plan);
+            bytes =
+                lay_out(args, products, tilemm__even_size(args->k, count * BLOCK, BLOCK), 1, plan);
         }
     }
-    while (plan->batch_group > 1 &&
-           ((double)plan->batch_group *
-                    (double)tilemm__round_up(tilemm__max(args->m, args->n), ALIGN_MN) >
-                (double)most ||
-            (double)plan->batch_group * (double)tilemm__round_up(plan->k_part, ALIGN_K) >
-                (double)most))
+
+    const int64_t side = tilemm__max(tilemm__round_up(tilemm__max(args->m, args->n), ALIGN_MN),
+                                     tilemm__round_up(plan->k_part, ALIGN_K));
+
+    while (plan->batch_group > 1 && (double)plan->batch_group * (double)side > (double)most)
         bytes = lay_out(args, products, plan->k_part, plan->batch_group / 2, plan);
     return bytes;
 }
 
-/* ---- the tile ---------------------------------------------------------------------------------
- */
-
-/* Bytes that a call may take: never more than an eighth of the device's memory, or 64 MiB. */
-static size_t room_of(const tilemm__limits_t *limits)
-{
-    const int64_t bound = tilemm__max((int64_t)(limits->cuda->memory_bytes / 8), 64 << 20);
-
-    return limits->workspace < (size_t)bound ? limits->workspace : (size_t)bound;
-}
+/* ---- the tile -------------------------------------------------------------------------------- */
 
 static int64_t pairs_of(const tilemm__sgemm_row_t *row, int64_t m, int64_t n, int64_t batch)
 {
@@ -153,42 +136,43 @@ static int64_t counter_bytes_of(int64_t shared)
            (int64_t)sizeof(unsigned);
 }
 
-/* The best row of sm90 for a part of k_part of k, with `room` bytes for sharing k out. Returns -1
- * if none is allowed. */
-static int best_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int products,
-                     int64_t k_part, int64_t batch_group, size_t room, int64_t *shared)
+/* The best row of sm90 for a part of k, and which of its tiles share k out, for which there are
+ * `room` bytes. The variant stays as it is if none is allowed. */
+static void choose_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                        int products, size_t room, tilemm__sgemm_trial_t *trial)
 {
     const int64_t clusters = limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
-    const int64_t steps = tilemm__div_up(k_part, SM90_K);
+    const int64_t steps = tilemm__div_up(trial->k_split, SM90_K);
     double best = 0;
-    int variant = -1;
 
     for (int v = SM90_FIRST; v < SM90_END; v++) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
-        const int64_t pairs = pairs_of(row, args->m, args->n, batch_group);
+        const int64_t pairs = pairs_of(row, args->m, args->n, trial->batch_group);
         const int64_t rest = pairs % clusters;
-        double cycles, with;
-        int64_t share = 0;
+        int64_t shared = 0;
 
-        if (row->products != products || (row->n == 256 && k_part > LONGEST_K_UNSUMMED) ||
+        if (row->products != products || (row->n == 256 && trial->k_split > LONGEST_K_UNSUMMED) ||
             !tilemm__sgemm_is_allowed(limits, v))
             continue;
-        cycles = tilemm__sgemm_stream_k_estimate(v, pairs, steps, 0, limits->cuda);
+
+        double cycles = tilemm__sgemm_stream_k_estimate(v, pairs, steps, 0, limits->cuda);
+
         if (rest > 0 && tilemm__sgemm_may_divide_k(limits) &&
             partial_bytes_of(row, rest, clusters) + (size_t)counter_bytes_of(rest) + 1024 <= room) {
-            with = tilemm__sgemm_stream_k_estimate(v, pairs, steps, rest, limits->cuda);
+            const double with =
+                tilemm__sgemm_stream_k_estimate(v, pairs, steps, rest, limits->cuda);
+
             if (with * TILEMM__SGEMM_STREAM_K_WORTH <= cycles) {
                 cycles = with;
-                share = rest;
+                shared = rest;
             }
         }
-        if (variant < 0 || cycles < best) {
+        if (trial->variant < 0 || cycles < best) {
             best = cycles;
-            variant = v;
-            *shared = share;
+            trial->variant = v;
+            trial->shared = shared;
         }
     }
-    return variant;
 }
 
 static int64_t waves(const tilemm__sgemm_args_t *args, int64_t side, int sm_count)
@@ -198,9 +182,8 @@ static int64_t waves(const tilemm__sgemm_args_t *args, int64_t side, int sm_coun
                           sm_count);
 }
 
-/* The row of sm80 for a part. A tile of 64 x 64 takes 1.2 quarters of the time of one of 128 x 128.
- * Deep stages need the shared memory of a block that data-centre chips have. If limits->variant
- * does not allow this row, another that can do it. */
+/* The row of sm80 for a part; another that can do it if limits->variant forbids that. A tile of
+ * 64 x 64 takes 0.3 of the time of 128 x 128. Deep stages need data-centre chips' shared memory. */
 static int best_sm80(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int products)
 {
     const int sms = limits->cuda->sm_count;
@@ -226,43 +209,45 @@ static int best_sm80(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
     return -1;
 }
 
-static int products_of(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
+void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              tilemm__sgemm_trial_t *best)
 {
-    return limits->math == TILEMM_MATH_TF32 ? 1 : args->k <= LONGEST_K_OF_FOUR ? 4 : 3;
-}
-
-int tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                             tilemm__sgemm_trial_t *trial)
-{
-    const int products = products_of(args, limits);
-    const size_t room = room_of(limits);
+    const int products = limits->math == TILEMM_MATH_TF32 ? 1
+                         : args->k <= LONGEST_K_OF_FOUR   ? 4
+                                                          : 3;
+    /* A call never takes more than an eighth of the device's memory, or 64 MiB. */
+    const size_t most_bytes =
+        (size_t)tilemm__max((int64_t)(limits->cuda->memory_bytes / 8), 64 << 20);
+    const size_t room = limits->workspace < most_bytes ? limits->workspace : most_bytes;
     tilemm__sgemm_planes_cuda_plan_t plan;
-    tilemm__sgemm_args_t first = *args;
-    size_t bytes;
 
     if (limits->math == TILEMM_MATH_FP32_STRICT || limits->cuda->cc < 80 ||
         args->k < (products == 1 ? LEAST_K_OF_ONE : LEAST_K) || args->k > most || args->m > most ||
-        args->n > most || (double)args->m * (double)args->n * (double)args->batch_count > 1e15)
-        return TILEMM_NOT_SUPPORTED;
-    bytes = fit(args, products, room, &plan);
+        args->n > most || tilemm__sgemm_elements_of_c(args) > 1e15)
+        return;
+
+    const size_t bytes = fit(args, products, room, &plan);
+
     if (bytes == 0)
-        return TILEMM_NOT_SUPPORTED;
-    *trial = (tilemm__sgemm_trial_t){
-        .splits = 1, .k_split = plan.k_part, .batch_group = plan.batch_group};
-    first.k = tilemm__min(args->k, plan.k_part);
-    first.batch_count = plan.batch_group;
-    trial->variant = limits->cuda->cc == 90
-                         ? best_sm90(args, limits, products, first.k, plan.batch_group,
-                                     room - bytes, &trial->shared)
-                         : best_sm80(&first, limits, products);
-    if (trial->variant < 0)
-        return TILEMM_NOT_SUPPORTED;
-    trial->cycles = tilemm__sgemm_cuda_estimate(trial, args, limits->cuda);
-    return TILEMM_SUCCESS;
+        return;
+
+    tilemm__sgemm_trial_t now = {
+        .variant = -1, .splits = 1, .k_split = plan.k_part, .batch_group = plan.batch_group};
+
+    if (limits->cuda->cc == 90) {
+        choose_sm90(args, limits, products, room - bytes, &now);
+    } else {
+        tilemm__sgemm_args_t first = *args;
+
+        first.k = plan.k_part;
+        first.batch_count = plan.batch_group;
+        now.variant = best_sm80(&first, limits, products);
+    }
+    if (now.variant >= 0)
+        tilemm__sgemm_keep_better(args, limits, now, best);
 }
 
-/* ---- the kernels of a part ----------------------------------------------------------------------
- */
+/* ---- the kernels of a part ------------------------------------------------------------------- */
 
 static tilemm__sgemm_make_operand_t make_operand(const float *from, const float *const *array,
                                                  int64_t mn, int64_t k, int64_t ld, int k_major,
@@ -286,8 +271,6 @@ static tilemm__sgemm_exact_operand_t exact_operand(const tilemm__sgemm_make_oper
                                                    int64_t stride)
 {
     return (tilemm__sgemm_exact_operand_t){
-        .from = of->from,
-        .array = of->array,
         .stride = stride,
         .count = of->mn,
         .line_step = of->k_major ? of->ld : 1,
@@ -330,9 +313,6 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
             .one_plane = one_plane,
             .skip_others = columns,
             .alpha = args->alpha,
-            .beta = args->beta,
-            .c = args->c,
-            .c_array = args->c_array,
             .stride_c = args->stride_c,
             .line_step_c = columns ? 1 : args->ldc,
             .other_step_c = columns ? args->ldc : 1,
@@ -389,8 +369,6 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         .n = args->n,
         .k = args->k,
         .batch_count = args->batch_count,
-        .a = part->make.a.to,
-        .b = part->make.b.to,
         .products = products,
         .shared = trial->shared,
         .alpha = args->alpha,
@@ -404,34 +382,32 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         product->variant = trial->variant;
         fill_stream_k(&tilemm__sgemm_rows[trial->variant], limits->cuda->sm_count, product);
     } else {
-        const tilemm__sgemm_row_t *row;
         const int best = best_sm80(args, limits, products);
 
         product->variant = best < 0 ? trial->variant : best;
-        row = &tilemm__sgemm_rows[product->variant];
-        product->walk.tiles = (tilemm__sgemm_planes_tiles_t){
-            .tiles_m = (uint64_t)tilemm__div_up(args->m, row->m),
-            .tiles_n = (uint64_t)tilemm__div_up(args->n, row->n),
-        };
-        product->blocks =
-            product->walk.tiles.tiles_m * product->walk.tiles.tiles_n * (uint64_t)args->batch_count;
+
+        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[product->variant];
+        const uint64_t tiles_m = (uint64_t)tilemm__div_up(args->m, row->m);
+        const uint64_t tiles_n = (uint64_t)tilemm__div_up(args->n, row->n);
+
+        product->walk.tiles = (tilemm__sgemm_planes_tiles_t){0, tiles_m, tiles_n};
+        product->blocks = tiles_m * tiles_n * (uint64_t)args->batch_count;
     }
 }
 
 void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
-    enum { ZERO_THREADS = 256, ZERO_BYTES = 16 /* of a thread */ };
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     tilemm__sgemm_planes_cuda_plan_t *const planes = &plan->as.planes;
     const int64_t last_k = args->k % trial->k_split,
                   last_group = args->batch_count % trial->batch_group;
     size_t bytes = lay_out(args, row->products, trial->k_split, trial->batch_group, planes);
-    tilemm__sgemm_zero_t zero = {.variant = TILEMM__sgemm_zero_sm75};
 
     planes->counters = take(&bytes, counter_bytes_of(trial->shared));
-    zero.count = (int64_t)(bytes - planes->zero) / ZERO_BYTES;
-    zero.blocks = (unsigned)tilemm__div_up(zero.count, ZERO_THREADS);
+
+    const tilemm__sgemm_zero_t zero = tilemm__sgemm_zero_of(bytes - planes->zero);
+
     planes->partial =
         take(&bytes, (int64_t)partial_bytes_of(
                          row, trial->shared, limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR));
@@ -447,11 +423,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
             part.batch_count = i ? last_group : trial->batch_group;
             fill_part(&part, limits, trial, row->products, &planes->part[i][j]);
             planes->part[i][j].zero = zero;
-            planes->part[i][j].make.a.wide =
-                !args->a_array &&
-                tilemm__is_aligned(args->a, args->lda, args->stride_a, args->batch_count);
-            planes->part[i][j].make.b.wide =
-                !args->b_array &&
-                tilemm__is_aligned(args->b, args->ldb, args->stride_b, args->batch_count);
+            planes->part[i][j].make.a.wide = tilemm__sgemm_is_aligned_a(args);
+            planes->part[i][j].make.b.wide = tilemm__sgemm_is_aligned_b(args);
         }
 }

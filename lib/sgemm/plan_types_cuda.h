@@ -49,15 +49,20 @@ typedef struct {
     tilemm__sgemm_exact_lines_t exact;
 } tilemm__sgemm_planes_part_t;
 
+/* Where an operand's planes lie: bytes from the workspace's begin. lo: with more than one product.
+ */
+typedef struct {
+    size_t hi, lo, exponents, states;
+} tilemm__sgemm_planes_places_t;
+
 /* k is taken in parts of k_part (a multiple of TILEMM__SGEMM_PLANES_BLOCK, or all of k), and the
  * batch in groups of batch_group matrices. part[i][j]: i is 1 for the last group, j for the last
  * part of k, if they are smaller than the others. */
 typedef struct {
     int64_t k_part, batch_group;
-    /* Bytes from the workspace's begin. `sparse` has three words: A's, B's, and whether there are
-     * exact lines. */
-    size_t hi_a, lo_a, hi_b, lo_b, exponents_a, exponents_b;
-    size_t states_a, states_b, sparse, counters, partial;
+    tilemm__sgemm_planes_places_t a, b;
+    /* Likewise. `sparse` has three words: A's, B's, and whether there are exact lines. */
+    size_t sparse, counters, partial;
     size_t zero; /* the states, sparse and counters */
     tilemm__sgemm_planes_part_t part[2][2];
 } tilemm__sgemm_planes_cuda_plan_t;

@@ -2,10 +2,6 @@
  * matrix, or blocks of packed panels. The last is one driver for both engines (engine.h).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -31,37 +27,19 @@ product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile, in
 {
     const float *a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
     const float *b = args->b_array ? args->b_array[i] : args->b + i * args->stride_b;
-    product_t x = {
-        .tile = tile,
-        .k = args->k,
-        .alpha = args->alpha,
-        .beta = args->beta,
-    };
+    product_t x = {.tile = tile, .k = args->k, .alpha = args->alpha, .beta = args->beta};
 
     x.c = c_of(args, i);
-    if (swap) {
-        x.m = args->n;
-        x.n = args->m;
-        x.a = b;
-        x.lda = args->ldb;
-        x.a_along_k = args->trans_b;
-        x.b = a;
-        x.ldb = args->lda;
-        x.b_along_k = !args->trans_a;
-        x.rs_c = 1;
-        x.cs_c = args->ldc;
-    } else {
-        x.m = args->m;
-        x.n = args->n;
-        x.a = a;
-        x.lda = args->lda;
-        x.a_along_k = !args->trans_a;
-        x.b = b;
-        x.ldb = args->ldb;
-        x.b_along_k = args->trans_b;
-        x.rs_c = args->ldc;
-        x.cs_c = 1;
-    }
+    x.m = swap ? args->n : args->m;
+    x.n = swap ? args->m : args->n;
+    x.a = swap ? b : a;
+    x.lda = swap ? args->ldb : args->lda;
+    x.a_along_k = swap ? args->trans_b : !args->trans_a;
+    x.b = swap ? a : b;
+    x.ldb = swap ? args->lda : args->ldb;
+    x.b_along_k = swap ? !args->trans_a : args->trans_b;
+    x.rs_c = swap ? 1 : args->ldc;
+    x.cs_c = swap ? args->ldc : 1;
     return x;
 }
 

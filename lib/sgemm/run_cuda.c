@@ -10,7 +10,7 @@ static int run_skinny(tilemm__sgemm_skinny_plan_t *plan, char *workspace, cudaSt
     int error = 0;
 
     if (plan->zero.blocks > 0) {
-        plan->product.partial = (float *)(void *)workspace;
+        plan->product.partial = (void *)workspace;
         plan->zero.begin = workspace + plan->product.partial_bytes;
         plan->product.counters = plan->zero.begin;
         error = tilemm__sgemm_zero_launch(&plan->zero, stream);
@@ -52,17 +52,14 @@ static int run_fused(tilemm__sgemm_fused_plan_t *plan, void *workspace, cudaStre
     return error ? error : run_splitk(&plan->splitk, workspace, stream);
 }
 
-/* The planes of one operand in the workspace. */
-static void place_planes(const tilemm__sgemm_planes_cuda_plan_t *plan, char *workspace, int of_b,
-                         int products, tilemm__sgemm_planes_operand_t *planes)
+static void place_planes(const tilemm__sgemm_planes_places_t *places, char *workspace, int products,
+                         tilemm__sgemm_planes_operand_t *planes)
 {
-    planes->hi = (unsigned short *)(void *)(workspace + (of_b ? plan->hi_b : plan->hi_a));
+    planes->hi = (void *)(workspace + places->hi);
     if (products > 1)
-        planes->lo = (unsigned short *)(void *)(workspace + (of_b ? plan->lo_b : plan->lo_a));
-    planes->exponents = (int *)(void *)(workspace + (of_b ? plan->exponents_b : plan->exponents_a));
-    planes->states = (tilemm__sgemm_planes_state_t *)(void *)(workspace + (of_b ? plan->states_b
-                                                                                : plan->states_a));
-    planes->sparse = (unsigned *)(void *)(workspace + plan->sparse) + of_b;
+        planes->lo = (void *)(workspace + places->lo);
+    planes->exponents = (void *)(workspace + places->exponents);
+    planes->states = (void *)(workspace + places->states);
 }
 
 static void place_lines(const tilemm__sgemm_make_operand_t *from,
@@ -81,6 +78,7 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
 {
     tilemm__sgemm_make_operand_t *const a = &part.make.a, *const b = &part.make.b;
     tilemm__sgemm_planes_product_t *const product = &part.product;
+    unsigned *const sparse = (void *)(workspace + plan->sparse);
     const int sm90 = product->variant >= TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2;
     int error;
 
@@ -98,14 +96,16 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
         product->c += first * args->stride_c;
     if (k0 > 0)
         product->beta = 1.0f;
-    place_planes(plan, workspace, 0, product->products, &a->to);
-    place_planes(plan, workspace, 1, product->products, &b->to);
+    place_planes(&plan->a, workspace, product->products, &a->to);
+    place_planes(&plan->b, workspace, product->products, &b->to);
+    a->to.sparse = sparse;
+    b->to.sparse = sparse + 1;
     product->a = a->to;
     product->b = b->to;
-    product->exact = (unsigned *)(void *)(workspace + plan->sparse) + 2;
-    product->counters = (unsigned *)(void *)(workspace + plan->counters);
-    product->partial = (float *)(void *)(workspace + plan->partial);
+    product->exact = sparse + 2;
     part.exact.exact = product->exact;
+    product->counters = (void *)(workspace + plan->counters);
+    product->partial = (void *)(workspace + plan->partial);
     for (int columns = 0; columns < 2; columns++) {
         tilemm__sgemm_exact_pass_t *const pass = &part.exact.pass[columns];
 

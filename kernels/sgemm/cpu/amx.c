@@ -42,8 +42,7 @@ enum { UNSCALED_LEAST = LEAST_PRODUCT / 2 };
 
 /* ---- packing ----------------------------------------------------------------------------- */
 
-/* Twice the bits, without the sign, of the largest element seen, and of the smallest but 0, less 1.
- */
+/* Twice the bits without the sign: of the largest element; of the smallest but 0, less 1. */
 typedef struct {
     __m512i most, least;
 } range_t;
@@ -136,8 +135,7 @@ TILE_INLINE void split(const int planes, const int scaled, __m512 scale, range_t
 
 /* The planes of 16 lines and one step. A pair is k = q and q + 16 of the step: so both operands
  * come to their pairs without a shuffle. Rows of Ms' tiles are lines, their pairs lie along k; the
- * rows of Ns' tiles are pairs. Lines of memory are those rows, or, if `transposed`, their columns.
- */
+ * rows of Ns' tiles are pairs. Lines of memory are those rows; their columns if `transposed`. */
 TILE_INLINE void pack_half(const int planes, const int transposed, const int along_k,
                            const float *src, int64_t ld, const int scaled, __m512 scale,
                            range_t *range, char *to)
@@ -200,15 +198,15 @@ TILE_INLINE void pack(const int planes, const int of_ms, int64_t k, int count, c
     head_t *head = panel;
     char *to = (char *)(head + 1);
     range_t range = {_mm512_setzero_si512(), _mm512_set1_epi32(-1)};
-    uint32_t most, least;
 
     if (along_k)
         pack_all(planes, !of_ms, 1, k, count, src, ld, 0, _mm512_setzero_ps(), &range, to);
     else
         pack_all(planes, of_ms, 0, k, count, src, ld, 0, _mm512_setzero_ps(), &range, to);
     head->scale = head->least = 0;
-    most = _mm512_reduce_max_epu32(range.most);
-    least = _mm512_reduce_min_epu32(range.least) + 1;
+
+    const uint32_t most = _mm512_reduce_max_epu32(range.most);
+    const uint32_t least = _mm512_reduce_min_epu32(range.least) + 1;
     if (most == 0)
         return;
     if (most >= 0xff000000) { /* Inf or NaN */
@@ -243,49 +241,47 @@ static int carries(const void *ms, const void *ns)
 
 /* ---- the product ------------------------------------------------------------------------- */
 
-/* Registers 0 to 3 are C, 4 and 5 a plane of Ms, 6 and 7 one of Ns. (The intrinsics take nothing
- * but plain numbers for them.) */
-#define LOAD_A0(plane) TILE_LOAD(4, a + (plane)*PLANE_BYTES)
-#define LOAD_A1(plane) TILE_LOAD(5, a + (plane)*PLANE_BYTES + TILE_BYTES)
-#define LOAD_B0(plane) TILE_LOAD(6, b + (plane)*PLANE_BYTES)
-#define LOAD_B1(plane) TILE_LOAD(7, b + (plane)*PLANE_BYTES + TILE_BYTES)
+/* Registers 0 to 3 are C, 4 and 5 a plane of Ms, 6 and 7 one of Ns. (The intrinsics take plain
+ * numbers only.) Each of the four sums is used at every fourth product, when it is ready. A
+ * register is loaded anew right after its last use: a and b are the next planes. */
+TILE_INLINE void load_planes(const char *a, const char *b)
+{
+    TILE_LOAD(4, a);
+    TILE_LOAD(6, b);
+    TILE_LOAD(7, b + TILE_BYTES);
+    TILE_LOAD(5, a + TILE_BYTES);
+}
 
-/* Each of the four sums is used at every fourth product, by when it is there. A register is loaded
- * anew right after its last use. */
-#define THEN_A(plane)                                                                              \
-    do {                                                                                           \
-        TILE_MULTIPLY(0, 4, 6);                                                                    \
-        TILE_MULTIPLY(1, 4, 7);                                                                    \
-        LOAD_A0(plane);                                                                            \
-        TILE_MULTIPLY(2, 5, 6);                                                                    \
-        TILE_MULTIPLY(3, 5, 7);                                                                    \
-        LOAD_A1(plane);                                                                            \
-    } while (0)
-#define THEN_B(plane)                                                                              \
-    do {                                                                                           \
-        TILE_MULTIPLY(0, 4, 6);                                                                    \
-        TILE_MULTIPLY(1, 4, 7);                                                                    \
-        TILE_MULTIPLY(2, 5, 6);                                                                    \
-        LOAD_B0(plane);                                                                            \
-        TILE_MULTIPLY(3, 5, 7);                                                                    \
-        LOAD_B1(plane);                                                                            \
-    } while (0)
-#define LAST                                                                                       \
-    do {                                                                                           \
-        TILE_MULTIPLY(0, 4, 6);                                                                    \
-        TILE_MULTIPLY(1, 4, 7);                                                                    \
-        TILE_MULTIPLY(2, 5, 6);                                                                    \
-        TILE_MULTIPLY(3, 5, 7);                                                                    \
-    } while (0)
-#define LOAD(plane_a, plane_b)                                                                     \
-    do {                                                                                           \
-        LOAD_A0(plane_a);                                                                          \
-        LOAD_B0(plane_b);                                                                          \
-        LOAD_B1(plane_b);                                                                          \
-        LOAD_A1(plane_a);                                                                          \
-    } while (0)
+TILE_INLINE void multiply_then_a(const char *a)
+{
+    TILE_MULTIPLY(0, 4, 6);
+    TILE_MULTIPLY(1, 4, 7);
+    TILE_LOAD(4, a);
+    TILE_MULTIPLY(2, 5, 6);
+    TILE_MULTIPLY(3, 5, 7);
+    TILE_LOAD(5, a + TILE_BYTES);
+}
 
-enum { H, M, L };
+TILE_INLINE void multiply_then_b(const char *b)
+{
+    TILE_MULTIPLY(0, 4, 6);
+    TILE_MULTIPLY(1, 4, 7);
+    TILE_MULTIPLY(2, 5, 6);
+    TILE_LOAD(6, b);
+    TILE_MULTIPLY(3, 5, 7);
+    TILE_LOAD(7, b + TILE_BYTES);
+}
+
+TILE_INLINE void multiply_last(void)
+{
+    TILE_MULTIPLY(0, 4, 6);
+    TILE_MULTIPLY(1, 4, 7);
+    TILE_MULTIPLY(2, 5, 6);
+    TILE_MULTIPLY(3, 5, 7);
+}
+
+/* Where the planes of a step lie. */
+enum { H = 0, M = PLANE_BYTES, L = 2 * PLANE_BYTES };
 
 /* The sums of a tile of C. */
 typedef float sums_t[4][TILE_ROWS][HALF];
@@ -325,9 +321,9 @@ TILE_INLINE void add_rows(addition_t *x, int rows)
     }
 }
 
-/* What is done for other tiles meanwhile, a little between any two products: the CPU does not look
- * far beyond tile instructions for work that need not wait, and few reads from memory can be on
- * their way at once, of which tile loads need most. (So C is not prefetched.) */
+/* Work for other tiles, a little between any two products: the CPU looks for none far beyond tile
+ * instructions. Few reads can be under way at once, and tile loads need most: C is not prefetched.
+ */
 typedef struct {
     addition_t *before; /* the tile whose sums are there */
     int rows;           /* of it, each time */
@@ -342,9 +338,8 @@ TILE_INLINE void meanwhile(meanwhile_t *x)
         _mm_prefetch(x->next, _MM_HINT_T1);
 }
 
-/* All products of a tile. Of three planes the small ones come first: what they lose is small too,
- * and hh, which goes on top of them, meets few roundings; it begins where the planes are still
- * near. From product to product one of the two planes stays in its registers. */
+/* All products of a tile. Of three planes the small ones come first, which lose little; then hh,
+ * which meets few roundings, from the end, whose planes are near. Each product keeps one plane. */
 TILE_INLINE void products(const int planes, int steps, const char *a, const char *b, sums_t sums,
                           meanwhile_t *other)
 {
@@ -355,30 +350,30 @@ TILE_INLINE void products(const int planes, int steps, const char *a, const char
     TILE_ZERO(2);
     TILE_ZERO(3);
     for (int p = 0; p < steps; p++, a += bytes, b += bytes) {
-        LOAD(planes - 1, H);
+        load_planes(a + (planes - 1) * PLANE_BYTES, b + H);
         if (planes == 3) {
-            THEN_A(M); /* lh */
+            multiply_then_a(a + M); /* lh */
             meanwhile(other);
-            THEN_B(M); /* mh */
+            multiply_then_b(b + M); /* mh */
             meanwhile(other);
-            THEN_A(H); /* mm */
+            multiply_then_a(a + H); /* mm */
             meanwhile(other);
-            THEN_B(L); /* hm */
+            multiply_then_b(b + L); /* hm */
             meanwhile(other);
-            LAST; /* hl */
+            multiply_last(); /* hl */
         } else {
-            THEN_A(H); /* mh */
+            multiply_then_a(a + H); /* mh */
             meanwhile(other);
-            THEN_B(M); /* hh */
+            multiply_then_b(b + M); /* hh */
             meanwhile(other);
-            LAST; /* hm */
+            multiply_last(); /* hm */
         }
     }
     for (int p = 0; planes == 3 && p < steps; p++) {
         a -= bytes;
         b -= bytes;
-        LOAD(H, H);
-        LAST;
+        load_planes(a + H, b + H);
+        multiply_last();
     }
     TILE_STORE(0, sums[0]);
     TILE_STORE(1, sums[1]);
@@ -423,17 +418,7 @@ TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, size_t pa
 
 /* ---- the tables -------------------------------------------------------------------------- */
 
-static void begin(void)
-{
-    tile_begin();
-}
-
-static void end(void)
-{
-    tile_end();
-}
-
-#define TABLE(mode, planes, count, depth)                                                          \
+#define TABLE(mode, name, planes, count, depth)                                                    \
     static void pack_ms_##mode(int64_t k, int lines, const float *src, int64_t ld, int along_k,    \
                                void *ms)                                                           \
     {                                                                                              \
@@ -450,18 +435,8 @@ static void end(void)
         multiply(planes, k, ms, panel_bytes, ns, m, n, alpha, beta, c, ldc);                       \
     }                                                                                              \
     const tilemm__sgemm_planes_t tilemm__sgemm_planes_amx_##mode = {                               \
-        "sgemm_bf16x" #count "_amx_32x32",                                                         \
-        planes,                                                                                    \
-        count,                                                                                     \
-        depth,                                                                                     \
-        TILE_EMULATED,                                                                             \
-        begin,                                                                                     \
-        end,                                                                                       \
-        pack_ms_##mode,                                                                            \
-        pack_ns_##mode,                                                                            \
-        carries,                                                                                   \
-        multiply_##mode,                                                                           \
-    };
+        name,     planes,         count,          depth,   TILE_EMULATED,  tile_begin,             \
+        tile_end, pack_ms_##mode, pack_ns_##mode, carries, multiply_##mode};
 
-TABLE(fp32, 3, 6, DEPTH_FP32)
-TABLE(tf32, 2, 3, DEPTH_TF32)
+TABLE(fp32, "sgemm_bf16x6_amx_32x32", 3, 6, DEPTH_FP32)
+TABLE(tf32, "sgemm_bf16x3_amx_32x32", 2, 3, DEPTH_TF32)

@@ -27,8 +27,16 @@ static const struct {
 };
 _Static_assert(sizeof tile_configuration == 64, "what the instruction reads");
 
-#define tile_begin() _tile_loadconfig(&tile_configuration)
-#define tile_end() _tile_release()
+static void tile_begin(void)
+{
+    _tile_loadconfig(&tile_configuration);
+}
+
+static void tile_end(void)
+{
+    _tile_release();
+}
+
 #define TILE_ZERO(t) _tile_zero(t)
 #define TILE_LOAD(t, from) _tile_loadd(t, from, TILE_ROW_BYTES)
 #define TILE_STORE(t, to) _tile_stored(t, to, TILE_ROW_BYTES)
@@ -41,13 +49,13 @@ static _Thread_local float tile_registers[8][TILE_ROWS][16];
 /* Multiplying without a configuration is a fault, as it is in hardware. */
 static _Thread_local int tile_configured;
 
-static inline void tile_begin(void)
+static void tile_begin(void)
 {
     tile_configured = 1;
     memset(tile_registers, 0, sizeof tile_registers);
 }
 
-static inline void tile_end(void)
+static void tile_end(void)
 {
     tile_configured = 0;
 }
@@ -59,8 +67,7 @@ static inline void tile_move(void *to, const void *from)
     memcpy(to, from, TILE_BYTES);
 }
 
-/* The two BF16 numbers of each of 16 words, as floats; subnormal ones are 0 of
- * their sign. */
+/* The two BF16 numbers of each of 16 words, as floats; subnormal ones are 0 of their sign. */
 static inline __m512 tile_flushed(__m512i bits)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f800000), sign = _mm512_set1_epi32(INT32_MIN);

@@ -43,20 +43,18 @@ typedef struct {
 
     void (*strip)(const tilemm__sgemm_strip_t *x);
 
-    /* The same of a C of any n, from op(A) and op(B) where they lie; rows is
-     * ignored, and *x is overwritten. If b_along_k, element (p, j) of op(B) is ns[j * ld_ns + p],
-     * and k * nr is at most TILEMM__SGEMM_SMALL_FLOATS. */
+    /* The same of a C of any n, from op(A) and op(B) where they lie; rows is ignored, and *x is
+     * overwritten. If b_along_k, element (p, j) of op(B) is ns[j * ld_ns + p], and k * nr is at
+     * most TILEMM__SGEMM_SMALL_FLOATS. */
     void (*small)(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k);
 
     /* y (n) += a (k) B (k x n), where element (p, j) of B is b[j * ldb + p] if along_k, else
-     * b[p * ldb + j]. It reads B once, in order. Columns do not depend on their neighbours, but for
-     * the last n % vector of them. */
+     * b[p * ldb + j]. Reads B once, in order. Columns are independent but the last n % vector. */
     void (*times_vector)(int64_t k, int64_t n, const float *a, const float *b, int64_t ldb,
                          int along_k, float *y);
 
-    /* Pack one panel of k steps. count is how many rows (at most mr) or columns (at most nr) there
-     * are; the others may be anything. If along_k, element i of step p is src[i * ld +
-     * p], else it is src[p * ld + i]. */
+    /* Pack one panel of k steps from `count` rows (at most mr) or columns (at most nr); the others
+     * may be anything. If along_k, element i of step p is src[i * ld + p], else src[p * ld + i]. */
     void (*pack_ms)(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ms);
     void (*pack_ns)(int64_t k, int count, const float *src, int64_t ld, int along_k, float *ns);
 } tilemm__sgemm_cpu_t;

@@ -23,8 +23,7 @@ typedef struct {
     void (*end)(void);
 
     /* Split one panel: k steps of count lines (1 to 32), each a row of op(A) (ms) or a column of
-     * op(B) (ns). If along_k, element p of line i is src[i * ld + p], else it is src[p * ld + i].
-     */
+     * op(B) (ns). If along_k, element p of line i is src[i * ld + p], else src[p * ld + i]. */
     void (*pack_ms)(int64_t k, int count, const float *src, int64_t ld, int along_k, void *ms);
     void (*pack_ns)(int64_t k, int count, const float *src, int64_t ld, int along_k, void *ns);
 
@@ -38,8 +37,7 @@ typedef struct {
                      int n, float alpha, float beta, float *c, int64_t ldc);
 } tilemm__sgemm_planes_t;
 
-/* A panel begins with a line of memory about its range; each plane of 32 by 32 elements takes 2 KB.
- */
+/* A panel begins with a line of memory about its range; a plane of 32 x 32 elements takes 2 KB. */
 enum { TILEMM__PLANES_HEAD = 64, TILEMM__PLANE_BYTES = 2048 };
 
 /* Bytes of a panel of k steps, a multiple of 64; panels are 64-byte aligned. */

@@ -129,9 +129,8 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
  * five, by the strides that an address can have: 14 pointers would not fit in registers. */
 enum { REACH = 5 };
 
-/* The sums of one tile, from row i of x on. rows, vectors, along_k and masked are constants once
- * this is inlined: the part of the tile that is computed, how op(A) lies, and whether the last
- * vector of columns is not whole. */
+/* The sums of one tile, from row i0 of x on. Constants once this is inlined: the rows and vectors
+ * that are computed, how op(A) lies, and whether the last vector of columns is not whole. */
 TILE_INLINE void tile(const int rows, const int vectors, const int along_k, const int masked,
                       const tilemm__sgemm_strip_t *x, int64_t i0)
 {
@@ -188,9 +187,8 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 TILE_UNROLL
                 for (int i = 0; i < rows; i += REACH) {
                     at[i / REACH] += sizeof(float);
-#ifdef __GNUC__ /* else the compiler makes a pointer for each row */
+                    /* Else the compiler makes a pointer for each row. */
                     __asm__("" : "+r"(at[i / REACH]));
-#endif
                 }
             } else {
 #if TILE_LANES
@@ -251,8 +249,8 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
 }
 
 /* A function for each part of a tile: its rows, one vector or all, how op(A) lies, and whether
- * there is a part of a vector. It does all whole tiles from row i on, and
- * returns where it stopped. */
+ * there is a part of a vector. It does all whole tiles from row i on, and returns where it stopped.
+ */
 #define TILE_VECTORS_1 1
 #define TILE_VECTORS_all VECTORS
 #define TILE_FUNCTION(rows, vectors, along, part)                                                  \
@@ -468,19 +466,11 @@ static void small(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k)
 
 #define TILE_TEXT_(x) #x
 #define TILE_TEXT(x) TILE_TEXT_(x)
+#define TILE_NAME                                                                                  \
+    "sgemm_" TILE_METHOD "_" TILE_TEXT(TILE_ISA) "_" TILE_TEXT(TILE_MR) "x" TILE_TEXT(TILE_NR)
 #define TILE_TABLE_(isa) tilemm__sgemm_cpu_##isa
 #define TILE_TABLE(isa) TILE_TABLE_(isa)
 
-const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {
-    "sgemm_" TILE_METHOD "_" TILE_TEXT(TILE_ISA) "_" TILE_TEXT(TILE_MR) "x" TILE_TEXT(TILE_NR),
-    TILE_MR,
-    TILE_NR,
-    TILE_TALL,
-    VECTOR,
-    TILE_MASK,
-    strip,
-    small,
-    times_vector,
-    pack_ms,
-    pack_ns,
-};
+const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {TILE_NAME,    TILE_MR,   TILE_NR, TILE_TALL,
+                                                  VECTOR,       TILE_MASK, strip,   small,
+                                                  times_vector, pack_ms,   pack_ns};
