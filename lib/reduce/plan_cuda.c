@@ -19,6 +19,7 @@ const tilemm__reduce_row_t tilemm__reduce_rows[] = {
 };
 
 static const tilemm__reduce_row_t *const rows = tilemm__reduce_rows;
+static const tilemm__reduce_cuda_cost_t *const cost = &tilemm__reduce_cuda_cost;
 
 enum { ANY = -1 };
 
@@ -173,17 +174,17 @@ static int can_run(const problem_t *p, const tilemm__reduce_row_t *row)
 static int choose_columns(const problem_t *p)
 {
     const int64_t n = p->args->n, columns = tilemm__div_up(p->args->count, TILEMM__DOWN_COLS);
-    const int few = columns * p->tiles < COST_COLUMN_BLOCKS * (int64_t)p->traits->sm_count;
+    const int few = columns * p->tiles < cost->column_blocks * (int64_t)p->traits->sm_count;
 
     if (p->is_search)
         return find_row(TILEMM__SEARCH_COLUMNS, few ? 32 : 4, ANY, !!p->args->nan_ignore);
     if (few && p->tiles > 1 && can_split(p, p->tiles))
         return find_row(TILEMM__SUM_COLUMNS, 8, 16, ANY);
-    if (few || n > COST_LOW_ROWS)
+    if (few || n > cost->low_rows)
         return find_row(TILEMM__SUM_COLUMNS, few ? 32 : 8, few ? 16 : 4, ANY);
-    if (n > COST_NARROW_ROWS)
+    if (n > cost->narrow_rows)
         return find_row(TILEMM__SUM_LOW_COLUMNS, 4, n > 8 * LANES ? 16 : 8, ANY);
-    if (columns < resident_warps(p->traits) / COST_NARROW_COLUMNS)
+    if (columns < resident_warps(p->traits) / cost->narrow_columns)
         return find_row(TILEMM__SUM_LOW_COLUMNS, 4, 4, ANY);
     return find_row(TILEMM__SUM_LOW_COLUMNS, n > LANES ? 2 : 1, ANY, ANY);
 }
@@ -200,7 +201,7 @@ static int choose_row(const problem_t *p)
         return find_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT, vectors_of_warp(n),
                         ANY, ANY);
     if (p->is_search) {
-        if (p->tiles > 1 && n <= COST_SEARCH_BLOCK && count <= p->traits->sm_count)
+        if (p->tiles > 1 && n <= cost->search_block && count <= p->traits->sm_count)
             return find_row(TILEMM__SEARCH_BLOCK, ANY, ANY, ANY); /* saves a launch */
         return find_row(TILEMM__SEARCH_TILES, !!p->args->nan_ignore, ANY, ANY);
     }
@@ -209,8 +210,8 @@ static int choose_row(const problem_t *p)
 
         if (can_run(p, &rows[cluster]) && count * p->tiles <= p->warps)
             return cluster; /* saves a launch */
-        if (p->tiles <= COST_SPLIT_TILES * p->warps / count) {
-            const int splits = count * p->tiles <= COST_SPLIT4_TILES * p->warps ? 4 : 2;
+        if (p->tiles <= cost->split_tiles * p->warps / count) {
+            const int splits = count * p->tiles <= cost->split4_tiles * p->warps ? 4 : 2;
             const int split = find_row(TILEMM__SUM_SPLIT, p->is_unit, splits, ANY);
 
             if (can_run(p, &rows[split]))
@@ -421,7 +422,7 @@ int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__li
     const int extras = tilemm__sum_is_counted(args->op, args->nan_ignore) || args->index_out;
     const size_t value = tilemm__op_is_order(args->op) ? sizeof(int32_t) : sizeof(tilemm__sum_t);
     const size_t entry = value + (extras ? sizeof(int64_t) : 0);
-    const size_t bytes = limits->workspace < COST_WORKSPACE ? limits->workspace : COST_WORKSPACE;
+    const size_t bytes = limits->workspace < cost->workspace ? limits->workspace : cost->workspace;
     const int64_t available = (int64_t)(bytes / entry / 2 * 2);
     const tilemm__cuda_traits_t *traits = limits->cuda;
     const int is_dot = args->op == TILEMM__DOT;
@@ -433,8 +434,8 @@ int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__li
                    .is_columns = args->count > 1 && args->vstride == 1 && args->istride != 1 &&
                                  args->n > 1 && !is_dot,
                    .tiles = tilemm__tile_count(args->n),
-                   .warps =
-                       (int64_t)traits->sm_count * (traits->max_threads_per_sm / COST_BUSY_THREADS),
+                   .warps = (int64_t)traits->sm_count *
+                            (traits->max_threads_per_sm / cost->busy_threads),
                    .partials = available};
     tilemm__reduce_launch_t *const first = &plan->step[0].launch;
 
@@ -497,7 +498,7 @@ static void size_lists(const tilemm__segments_args_t *args, const tilemm__limits
     lists->span_room = tilemm__min((int64_t)(limits->cuda->memory_bytes / span) * 2 + 2,
                                    (int64_t)(bytes / TILEMM__SPAN_BYTES));
     bytes -= (size_t)lists->span_room * TILEMM__SPAN_BYTES;
-    lists->room = tilemm__min(tilemm__min(args->segments, COST_LIST_SEGMENTS),
+    lists->room = tilemm__min(tilemm__min(args->segments, cost->list_segments),
                               (int64_t)(bytes / TILEMM__SEGMENT_BYTES));
 }
 
@@ -507,7 +508,7 @@ int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm
     const tilemm__cuda_traits_t *traits = limits->cuda;
     const int64_t warps = resident_warps(traits);
     const int search = tilemm__op_is_order(args->op);
-    const int many = args->segments >= COST_GROUP_SEGMENTS * warps;
+    const int many = args->segments >= cost->group_segments * warps;
     int row = find_row(many ? TILEMM__SEGMENTS_GROUP : TILEMM__SEGMENTS_WARP, search, ANY, ANY);
     const int other =
         find_row(many ? TILEMM__SEGMENTS_WARP : TILEMM__SEGMENTS_GROUP, search, ANY, ANY);
@@ -520,8 +521,7 @@ int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm
     set_row(first, row, traits);
     plan->name = rows[row].name;
     first->segments = *args;
-    first->warp_limit =
-        args->segments >= COST_BUSY_SEGMENTS * warps ? COST_BUSY_ELEMENTS : COST_IDLE_ELEMENTS;
+    first->warp_limit = cost->warp_elements[args->segments >= cost->busy_segments * warps];
     size_lists(args, limits, &first->lists);
     if (limits->workspace >= lists_bytes(0, 0))
         plan->workspace = lists_bytes(first->lists.room, first->lists.span_room);
@@ -536,7 +536,7 @@ int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm
             launch,
             find_row(i == 1 ? TILEMM__SEGMENTS_BLOCK : TILEMM__SEGMENTS_SPANS, search, ANY, ANY),
             traits);
-        launch->blocks = COST_LIST_BLOCKS * (int64_t)traits->sm_count;
+        launch->blocks = cost->list_blocks * (int64_t)traits->sm_count;
         if (i == 1)
             launch->threads = TILEMM__REDUCE_BLOCK_WARPS * LANES;
     }

@@ -95,22 +95,28 @@ typedef struct {
     int concurrent; /* may begin before the kernel before it has ended */
     int64_t blocks;
 
-    /* What kernels take. Those that read partial results use of args: op, nan_ignore, count, n, and
-     * where results go. */
-    tilemm__reduce_args_t args;
-    int64_t length;  /* elements or partial results of a vector */
-    int64_t tiles;   /* of 1024 of them: of a vector */
-    int64_t columns; /* of blocks: count / 32, rounded up */
-    int64_t items;   /* of a vector */
-    int item_tiles;  /* 1, or 32 */
-    int warps;       /* of a block that take an item: 1, 2, 4 or 8 */
-    int group;       /* a power of two up to 32 */
-    int transposed;  /* the partial results `to` */
-    tilemm__partials_t from, to;
-
-    tilemm__segments_args_t segments;
-    int64_t warp_limit;
-    tilemm__segment_lists_t lists;
+    /* What kernels take, as launch.cu lists it. */
+    union {
+        struct { /* of vectors */
+            /* Kernels that read partial results use op, nan_ignore, count, n, and where results
+             * go. */
+            tilemm__reduce_args_t args;
+            int64_t length;  /* elements or partial results of a vector */
+            int64_t tiles;   /* of 1024 of them: of a vector */
+            int64_t columns; /* of blocks: count / 32, rounded up */
+            int64_t items;   /* of a vector */
+            int item_tiles;  /* 1, or 32 */
+            int warps;       /* of a block that take an item: 1, 2, 4 or 8 */
+            int group;       /* a power of two up to 32 */
+            int transposed;  /* the partial results `to` */
+            tilemm__partials_t from, to;
+        };
+        struct { /* of segments: TILEMM__SEGMENTS_... */
+            tilemm__segments_args_t segments;
+            int64_t warp_limit;
+            tilemm__segment_lists_t lists;
+        };
+    };
 } tilemm__reduce_launch_t;
 
 /* Queue the kernel on the stream. Returns a cudaError_t. */

@@ -1,0 +1,38 @@
+/* cost_cuda.c - sizes at which one way to reduce on a GPU becomes faster than another.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "cost_cuda.h"
+
+/* Measured on an H200. */
+const tilemm__reduce_cuda_cost_t tilemm__reduce_cuda_cost = {
+    /* One warp for every busy_threads threads that the device holds keeps its memory busy: a busy
+     * warp. With more workspace (bytes) a pass is no faster. */
+    .busy_threads = 64,
+    .workspace = (size_t)64 << 20,
+
+    /* Along vectors. A block searches up to search_block elements in one launch. Sums of up to
+     * split_tiles tiles for each busy warp are divided among two blocks, of up to split4_tiles
+     * among four. */
+    .search_block = 8192,
+    .split_tiles = 8,
+    .split4_tiles = 2,
+
+    /* Columns. With fewer blocks than column_blocks for each multiprocessor, blocks have 32 warps.
+     * Up to low_rows rows (a power of two times 32) a thread holds more of a column. Up to
+     * narrow_rows rows a block has 1 or 2 warps, if the device holds at most narrow_columns warps
+     * for each block. */
+    .column_blocks = 4,
+    .low_rows = 512,
+    .narrow_rows = 128,
+    .narrow_columns = 4,
+
+    /* Segments. With group_segments for each warp that the device holds, a warp takes 32 at a time.
+     * A warp takes segments of up to warp_elements[0] elements; [1] if there are busy_segments for
+     * each warp. list_blocks blocks for each multiprocessor take what the lists hold; the list of
+     * segments has list_segments entries. */
+    .group_segments = 32,
+    .busy_segments = 4,
+    .warp_elements = {2048, 32768},
+    .list_blocks = 2,
+    .list_segments = 32768,
+};
