@@ -52,13 +52,12 @@ tilemm__sum_t;
 TILEMM__REDUCE double tilemm__sum_term(int op, int nan_ignore, float x, float y)
 {
     double term = x;
-    if (op == TILEMM__ASUM) {
+    if (op == TILEMM__ASUM)
         term = fabs(term);
-    } else if (op == TILEMM__SUMSQ || op == TILEMM__NRM2) {
+    else if (op == TILEMM__SUMSQ || op == TILEMM__NRM2)
         term *= x;
-    } else if (op == TILEMM__DOT) {
+    else if (op == TILEMM__DOT)
         term *= y;
-    }
     return nan_ignore && term != term ? 0.0 : term;
 }
 
@@ -100,14 +99,12 @@ TILEMM__REDUCE float tilemm__sum_result(int op, tilemm__sum_t sum, int64_t count
 {
     double value = sum.sum - sum.sum == 0.0 ? sum.sum + sum.lost : sum.sum;
     float result;
-    if (op == TILEMM__MEAN && count == 0) {
+    if (op == TILEMM__MEAN && count == 0)
         return tilemm__bits_float(TILEMM__NAN_BITS);
-    }
-    if (op == TILEMM__NRM2) {
+    if (op == TILEMM__NRM2)
         value = sqrt(value);
-    } else if (op == TILEMM__MEAN) {
+    else if (op == TILEMM__MEAN)
         value /= (double)count;
-    }
     result = (float)value;
     return result != result ? tilemm__bits_float(TILEMM__NAN_BITS) : result;
 }
@@ -117,9 +114,8 @@ TILEMM__REDUCE float tilemm__sum_result(int op, tilemm__sum_t sum, int64_t count
 TILEMM__REDUCE tilemm__sum_t tilemm__fold_lanes(tilemm__sum_t *lanes, int used)
 {
     for (int half = TILEMM__TILE_LANES / 2; half > 0; half /= 2) {
-        for (int l = half; l < used; l++) {
+        for (int l = half; l < used; l++)
             lanes[l - half] = tilemm__sum_join(lanes[l - half], lanes[l]);
-        }
         used = used < half ? used : half;
     }
     return lanes[0];
@@ -167,9 +163,8 @@ TILEMM__REDUCE int32_t tilemm__key_of(tilemm__order_t order, uint32_t bits)
 
 TILEMM__REDUCE float tilemm__key_result(int op, int32_t key)
 {
-    if (key == TILEMM__KEY_NAN) {
+    if (key == TILEMM__KEY_NAN)
         return tilemm__bits_float(TILEMM__NAN_BITS);
-    }
     if (key == TILEMM__KEY_NONE) {
         return tilemm__bits_float(op == TILEMM__MAX    ? 0xff800000u
                                   : op == TILEMM__AMAX ? 0

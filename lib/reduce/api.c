@@ -94,28 +94,22 @@ TILEMM__QUICK tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int
     return valid ? reduce_long(ctx, where, result_name, &args) : TILEMM_INVALID_ARGUMENT;
 }
 
-#define VECTOR_REDUCTION(name, op)                                                                 \
+/* The result is of this type and goes to `value` or to `index`. */
+#define VECTOR_REDUCTION(name, op, type, result, value, index)                                     \
     tilemm_status_t tilemm_##name(tilemm_t ctx, int64_t n, const float *x, int64_t incx,           \
-                                  float *result)                                                   \
+                                  type *result)                                                    \
     {                                                                                              \
-        return reduce_vector(ctx, #name, op, n, x, incx, NULL, 1, "result", result, NULL);         \
+        return reduce_vector(ctx, #name, op, n, x, incx, NULL, 1, #result, value, index);          \
     }
-VECTOR_REDUCTION(ssum, TILEMM__SUM)
-VECTOR_REDUCTION(sasum, TILEMM__ASUM)
-VECTOR_REDUCTION(snrm2, TILEMM__NRM2)
-VECTOR_REDUCTION(smax, TILEMM__MAX)
-VECTOR_REDUCTION(smin, TILEMM__MIN)
-
-#define VECTOR_INDEX(name, op)                                                                     \
-    tilemm_status_t tilemm_##name(tilemm_t ctx, int64_t n, const float *x, int64_t incx,           \
-                                  int64_t *index)                                                  \
-    {                                                                                              \
-        return reduce_vector(ctx, #name, op, n, x, incx, NULL, 1, "index", NULL, index);           \
-    }
-VECTOR_INDEX(isamax, TILEMM__AMAX)
-VECTOR_INDEX(isamin, TILEMM__AMIN)
-VECTOR_INDEX(ismax, TILEMM__MAX)
-VECTOR_INDEX(ismin, TILEMM__MIN)
+VECTOR_REDUCTION(ssum, TILEMM__SUM, float, result, result, NULL)
+VECTOR_REDUCTION(sasum, TILEMM__ASUM, float, result, result, NULL)
+VECTOR_REDUCTION(snrm2, TILEMM__NRM2, float, result, result, NULL)
+VECTOR_REDUCTION(smax, TILEMM__MAX, float, result, result, NULL)
+VECTOR_REDUCTION(smin, TILEMM__MIN, float, result, result, NULL)
+VECTOR_REDUCTION(isamax, TILEMM__AMAX, int64_t, index, NULL, index)
+VECTOR_REDUCTION(isamin, TILEMM__AMIN, int64_t, index, NULL, index)
+VECTOR_REDUCTION(ismax, TILEMM__MAX, int64_t, index, NULL, index)
+VECTOR_REDUCTION(ismin, TILEMM__MIN, int64_t, index, NULL, index)
 
 tilemm_status_t tilemm_sdot(tilemm_t ctx, int64_t n, const float *x, int64_t incx, const float *y,
                             int64_t incy, float *result)

@@ -5,30 +5,31 @@
 
 /* Measured on an H200. */
 const tilemm__reduce_cuda_cost_t tilemm__reduce_cuda_cost = {
-    /* All vectors. A busy warp: one for each so many threads that the device holds keeps memory
-     * busy. Workspace: bytes; with more, a pass is no faster. */
+    /* One warp for every busy_threads threads that the device holds keeps its memory busy: a busy
+     * warp. With more workspace (bytes) a pass is no faster. */
     .busy_threads = 64,
     .workspace = (size_t)64 << 20,
 
-    /* Along vectors. A block searches up to so many elements in one launch. Sums are divided among
-     * blocks up to so many tiles for each busy warp: in two, or up to the second number in four. */
+    /* Along vectors. A block searches up to search_block elements in one launch. Sums of up to
+     * split_tiles tiles for each busy warp are divided among two blocks, of up to split4_tiles
+     * among four. */
     .search_block = 8192,
     .split_tiles = 8,
     .split4_tiles = 2,
 
-    /* Columns. With fewer blocks for each multiprocessor, blocks have 32 warps. Up to low_rows rows
-     * (a power of two times 32) a thread holds more of a column. Up to narrow_rows rows a block has
-     * 1 or 2 warps, if the warps that the device holds are at most narrow_columns for each block.
-     */
+    /* Columns. With fewer blocks than column_blocks for each multiprocessor, blocks have 32 warps.
+     * Up to low_rows rows (a power of two times 32) a thread holds more of a column. Up to
+     * narrow_rows rows a block has 1 or 2 warps, if the device holds at most narrow_columns warps
+     * for each block. */
     .column_blocks = 4,
     .low_rows = 512,
     .narrow_rows = 128,
     .narrow_columns = 4,
 
-    /* Segments. With so many segments for each warp that the device holds, a warp takes 32 at a
-     * time; with busy_segments, it takes segments of up to the second number of elements, otherwise
-     * the first. Blocks for each multiprocessor that take what the lists hold; entries of the list
-     * of segments. */
+    /* Segments. With group_segments for each warp that the device holds, a warp takes 32 at a time.
+     * A warp takes segments of up to warp_elements[0] elements; [1] if there are busy_segments for
+     * each warp. list_blocks blocks for each multiprocessor take what the lists hold; the list of
+     * segments has list_segments entries. */
     .group_segments = 32,
     .busy_segments = 4,
     .warp_elements = {2048, 32768},

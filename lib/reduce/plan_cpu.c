@@ -24,13 +24,13 @@ static int64_t block_width(const tilemm__reduce_args_t *args, const tilemm__cpu_
                            int threads)
 {
     /* 32 lanes of a column for the tile, and for each level of folds above. */
-    int64_t levels = 1, width;
+    int64_t levels = 1;
 
     if (tilemm__op_is_order(args->op)) /* needs no lanes */
         return TILEMM__REDUCE_MAX_COLUMNS;
     for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__fold_count(m))
         levels++;
-    width =
+    int64_t width =
         tilemm__min(TILEMM__REDUCE_STACK_LANES / (TILEMM__TILE_LANES * levels),
                     (int64_t)(traits->l1d_bytes / 4 * 3 / (TILEMM__TILE_LANES * sizeof(double))));
     width = tilemm__min(width, TILEMM__REDUCE_MAX_COLUMNS);
@@ -50,7 +50,7 @@ static void plan_columns(const tilemm__reduce_args_t *args, const tilemm__limits
     const int64_t blocks = tilemm__div_up(args->count, width);
 
     plan->method = TILEMM__REDUCE_COLUMNS;
-    plan->with.columns.width = width;
+    plan->width = width;
     plan->threads = (int)tilemm__min(threads, blocks);
     if (threads > 1 && tiles > 1 && blocks < 4 * (int64_t)threads) {
         /* Searches need not keep to tiles: blocks that keep all threads busy. */
@@ -64,7 +64,7 @@ static void plan_columns(const tilemm__reduce_args_t *args, const tilemm__limits
 
         if (bytes <= limits->workspace) {
             plan->method = TILEMM__REDUCE_COLUMN_BLOCKS;
-            plan->with.columns.rows = rows;
+            plan->rows = rows;
             plan->workspace = bytes;
             plan->threads = threads;
         }
@@ -90,12 +90,11 @@ int tilemm__plan_reduce_cpu(const tilemm__reduce_args_t *args, const tilemm__lim
         const int64_t most = (int64_t)(limits->workspace / sizeof(tilemm__sum_t)) / UNIT * UNIT;
 
         plan->method = TILEMM__REDUCE_TILES;
-        plan->with.tiles =
-            tilemm__min(tilemm__min(tilemm__round_up(tiles, UNIT), MOST_TILES), most);
-        if (tilemm__op_is_order(args->op) || plan->with.tiles <= UNIT)
-            plan->with.tiles = UNIT; /* on the stack */
+        plan->tiles = tilemm__min(tilemm__min(tilemm__round_up(tiles, UNIT), MOST_TILES), most);
+        if (tilemm__op_is_order(args->op) || plan->tiles <= UNIT)
+            plan->tiles = UNIT; /* on the stack */
         else
-            plan->workspace = (size_t)plan->with.tiles * sizeof(tilemm__sum_t);
+            plan->workspace = (size_t)plan->tiles * sizeof(tilemm__sum_t);
     } else {
         plan->method = TILEMM__REDUCE_VECTORS;
         plan->threads = (int)tilemm__min(threads, args->count);

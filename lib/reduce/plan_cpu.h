@@ -28,13 +28,9 @@ typedef struct {
     tilemm__reduce_cpu_method_t method;
     int threads;
     size_t workspace; /* bytes */
-    union {
-        int64_t tiles; /* TILES: whose sums the workspace holds, a multiple of 1024 */
-        struct {
-            int64_t width; /* columns of a block */
-            int64_t rows;  /* COLUMN_BLOCKS: rows of a block; of a sum, one tile */
-        } columns;         /* COLUMNS, COLUMN_BLOCKS */
-    } with;
+    int64_t tiles;    /* TILES: whose sums the workspace holds, a multiple of 1024 */
+    int64_t width;    /* COLUMNS, COLUMN_BLOCKS: columns of a block */
+    int64_t rows;     /* COLUMN_BLOCKS: rows of a block; of a sum, one tile */
 } tilemm__reduce_cpu_plan_t;
 
 typedef struct {

@@ -7,16 +7,100 @@
 
 #include "cost_cuda.h"
 #include "lib/size.h"
-#include "rows_cuda.h"
 
-enum { LANES = TILEMM__TILE_LANES, WARPS = TILEMM__REDUCE_WARPS, ANY = TILEMM__ANY };
+enum { LANES = TILEMM__TILE_LANES, WARPS = TILEMM__REDUCE_WARPS, THREADS = WARPS * LANES };
 
-static const tilemm__reduce_cuda_cost_t *const cost = &tilemm__reduce_cuda_cost;
+/* ---- rows ------------------------------------------------------------------------------- */
+
+const tilemm__reduce_row_t tilemm__reduce_rows[] = {
+#define ROW(name, kernel, cc, ...) {#name, TILEMM__##kernel, cc, {__VA_ARGS__}},
+    TILEMM__REDUCE_ROWS(ROW)
+#undef ROW
+};
+
 static const tilemm__reduce_row_t *const rows = tilemm__reduce_rows;
+static const tilemm__reduce_cuda_cost_t *const cost = &tilemm__reduce_cuda_cost;
+
+enum { ANY = -1 };
+
+/* The first row of a kernel whose first template arguments are these. */
+static int find_row(tilemm__reduce_kernel_t kernel, int first, int second, int third)
+{
+    const int wanted[] = {first, second, third};
+
+    for (int i = 0; i < TILEMM__REDUCE_ROW_COUNT; i++) {
+        int fits = rows[i].kernel == kernel;
+
+        for (int j = 0; j < 3; j++)
+            fits = fits && (wanted[j] == ANY || wanted[j] == rows[i].facets[1 + j]);
+        if (fits)
+            return i;
+    }
+    return 0; /* never */
+}
+
+/* Make a launch of this row, with the threads that most kernels have. */
+static void set_row(tilemm__reduce_launch_t *launch, int row, const tilemm__cuda_traits_t *traits)
+{
+    launch->variant = row;
+    launch->kernel = rows[row].kernel;
+    launch->threads = THREADS;
+    launch->cluster = 1;
+    launch->concurrent = rows[row].facets[0] && traits->cc >= 90;
+}
 
 static int begins_with(const char *name, const char *prefix)
 {
     return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* ---- sizes of launches ------------------------------------------------------------------ */
+
+/* Blocks of a kernel that loops, so that a grid of any size does. */
+static int64_t looped(int64_t blocks)
+{
+    return tilemm__min(blocks, INT32_MAX);
+}
+
+static int64_t blocks_of(const tilemm__reduce_launch_t *l, int64_t vectors)
+{
+    const int *facets = rows[l->variant].facets + 1;
+
+    switch (l->kernel) {
+    case TILEMM__SUM_TILES:
+        return tilemm__div_up(vectors * l->items, l->threads / LANES / l->warps);
+    case TILEMM__SUM_SPLIT: return vectors * l->items * facets[1];
+    case TILEMM__SEARCH_TILES: return tilemm__div_up(vectors * l->items, WARPS / l->warps);
+    case TILEMM__SUM_SHORT:
+    case TILEMM__SEARCH_SHORT: return looped(tilemm__div_up(vectors, (int64_t)facets[0] * WARPS));
+    case TILEMM__SUM_CLUSTER: return vectors * TILEMM__REDUCE_CLUSTER;
+    case TILEMM__SINGLE: return tilemm__div_up(vectors, TILEMM__REDUCE_SINGLE_VECTORS * THREADS);
+    case TILEMM__SUM_COLUMNS: return l->tiles * l->columns * facets[3];
+    case TILEMM__SUM_LOW_COLUMNS: return l->columns;
+    case TILEMM__SEARCH_COLUMNS: return l->tiles * l->columns;
+    case TILEMM__PARTIALS_TILES: return looped(tilemm__div_up(vectors * l->tiles, WARPS));
+    case TILEMM__PARTIALS_SHORT: return tilemm__div_up(vectors, LANES / l->group * WARPS);
+    case TILEMM__PARTIALS_TRANSPOSED:
+        return tilemm__div_up(vectors, TILEMM__REDUCE_TRANSPOSED_THREADS);
+    default: return looped(vectors);
+    }
+}
+
+void tilemm__size_reduce_launch(tilemm__reduce_launch_t *launch, int64_t vectors, int64_t length)
+{
+    launch->args.count = vectors;
+    if (launch->kernel < TILEMM__PARTIALS_TILES)
+        launch->args.n = length;
+    launch->length = length;
+    launch->tiles = tilemm__tile_count(length);
+    launch->columns = tilemm__div_up(vectors, TILEMM__DOWN_COLS);
+    if (launch->kernel == TILEMM__SUM_TILES)
+        launch->items = tilemm__div_up(launch->tiles, launch->item_tiles);
+    else if (launch->kernel == TILEMM__SUM_SPLIT)
+        launch->items = tilemm__div_up(launch->tiles, TILEMM__REDUCE_FOLD_TILES);
+    for (launch->group = 1; launch->group < LANES && launch->group < length;)
+        launch->group *= 2;
+    launch->blocks = blocks_of(launch, vectors);
 }
 
 /* ---- the kernel that reads the elements ------------------------------------------------- */
@@ -34,21 +118,6 @@ typedef struct {
 static int64_t resident_warps(const tilemm__cuda_traits_t *traits)
 {
     return (int64_t)traits->sm_count * (traits->max_threads_per_sm / LANES);
-}
-
-static problem_t problem_of(const tilemm__reduce_args_t *args, const tilemm__cuda_traits_t *traits,
-                            int64_t partials)
-{
-    problem_t p = {.args = args, .traits = traits, .partials = partials};
-
-    p.is_search = tilemm__op_is_order(args->op);
-    p.is_dot = args->op == TILEMM__DOT;
-    p.is_unit = args->istride == 1 && (!p.is_dot || args->y_istride == 1);
-    p.is_columns =
-        args->count > 1 && args->vstride == 1 && args->istride != 1 && args->n > 1 && !p.is_dot;
-    p.tiles = tilemm__tile_count(args->n);
-    p.warps = (int64_t)traits->sm_count * (traits->max_threads_per_sm / cost->busy_threads);
-    return p;
 }
 
 /* Whether `items` items of each vector may be left in splits: the workspace must hold them, and the
@@ -108,17 +177,16 @@ static int choose_columns(const problem_t *p)
     const int few = columns * p->tiles < cost->column_blocks * (int64_t)p->traits->sm_count;
 
     if (p->is_search)
-        return tilemm__find_reduce_row(TILEMM__SEARCH_COLUMNS, few ? 32 : 4, ANY,
-                                       !!p->args->nan_ignore);
+        return find_row(TILEMM__SEARCH_COLUMNS, few ? 32 : 4, ANY, !!p->args->nan_ignore);
     if (few && p->tiles > 1 && can_split(p, p->tiles))
-        return tilemm__find_reduce_row(TILEMM__SUM_COLUMNS, 8, 16, ANY);
+        return find_row(TILEMM__SUM_COLUMNS, 8, 16, ANY);
     if (few || n > cost->low_rows)
-        return tilemm__find_reduce_row(TILEMM__SUM_COLUMNS, few ? 32 : 8, few ? 16 : 4, ANY);
+        return find_row(TILEMM__SUM_COLUMNS, few ? 32 : 8, few ? 16 : 4, ANY);
     if (n > cost->narrow_rows)
-        return tilemm__find_reduce_row(TILEMM__SUM_LOW_COLUMNS, 4, n > 8 * LANES ? 16 : 8, ANY);
+        return find_row(TILEMM__SUM_LOW_COLUMNS, 4, n > 8 * LANES ? 16 : 8, ANY);
     if (columns < resident_warps(p->traits) / cost->narrow_columns)
-        return tilemm__find_reduce_row(TILEMM__SUM_LOW_COLUMNS, 4, 4, ANY);
-    return tilemm__find_reduce_row(TILEMM__SUM_LOW_COLUMNS, n > LANES ? 2 : 1, ANY, ANY);
+        return find_row(TILEMM__SUM_LOW_COLUMNS, 4, 4, ANY);
+    return find_row(TILEMM__SUM_LOW_COLUMNS, n > LANES ? 2 : 1, ANY, ANY);
 }
 
 static int choose_row(const problem_t *p)
@@ -128,30 +196,29 @@ static int choose_row(const problem_t *p)
     if (p->is_columns)
         return choose_columns(p);
     if (n == 1 && !p->is_dot)
-        return tilemm__find_reduce_row(TILEMM__SINGLE, ANY, ANY, ANY);
+        return find_row(TILEMM__SINGLE, ANY, ANY, ANY);
     if (!p->is_dot && vectors_of_warp(n) > 1)
-        return tilemm__find_reduce_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT,
-                                       vectors_of_warp(n), ANY, ANY);
+        return find_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT, vectors_of_warp(n),
+                        ANY, ANY);
     if (p->is_search) {
         if (p->tiles > 1 && n <= cost->search_block && count <= p->traits->sm_count)
-            return tilemm__find_reduce_row(TILEMM__SEARCH_BLOCK, ANY, ANY,
-                                           ANY); /* saves a launch */
-        return tilemm__find_reduce_row(TILEMM__SEARCH_TILES, !!p->args->nan_ignore, ANY, ANY);
+            return find_row(TILEMM__SEARCH_BLOCK, ANY, ANY, ANY); /* saves a launch */
+        return find_row(TILEMM__SEARCH_TILES, !!p->args->nan_ignore, ANY, ANY);
     }
     if (p->tiles > WARPS) { /* a block's warps would have to take more than one each */
-        const int cluster = tilemm__find_reduce_row(TILEMM__SUM_CLUSTER, p->is_dot, ANY, ANY);
+        const int cluster = find_row(TILEMM__SUM_CLUSTER, p->is_dot, ANY, ANY);
 
         if (can_run(p, &rows[cluster]) && count * p->tiles <= p->warps)
             return cluster; /* saves a launch */
         if (p->tiles <= cost->split_tiles * p->warps / count) {
             const int splits = count * p->tiles <= cost->split4_tiles * p->warps ? 4 : 2;
-            const int split = tilemm__find_reduce_row(TILEMM__SUM_SPLIT, p->is_unit, splits, ANY);
+            const int split = find_row(TILEMM__SUM_SPLIT, p->is_unit, splits, ANY);
 
             if (can_run(p, &rows[split]))
                 return split;
         }
     }
-    return tilemm__find_reduce_row(TILEMM__SUM_TILES, p->is_dot, p->is_unit, ANY);
+    return find_row(TILEMM__SUM_TILES, p->is_dot, p->is_unit, ANY);
 }
 
 /* The row that the plan is to use (TILEMM_VARIANT): the chosen one if its name begins so, or the
@@ -183,56 +250,72 @@ static tilemm__reduce_step_t *add_step(tilemm__reduce_cuda_plan_t *plan, int64_t
 /* Items of sums: 32 tiles for up to 8 warps of a block, or a tile for each warp. */
 static void set_sum_tiles(tilemm__reduce_step_t *step, const problem_t *p)
 {
-    tilemm__sum_tiles_t *with = &step->launch.with.sum_tiles;
+    tilemm__reduce_launch_t *const launch = &step->launch;
     const int64_t room = p->warps / p->args->count; /* warps for each vector that keep it busy */
     const int each = p->tiles <= room ? 1 : 2;      /* tiles for each warp */
 
-    with->tiles = with->warps = 1;
+    launch->item_tiles = launch->warps = 1;
     if (p->tiles > WARPS && p->tiles <= room) {
         step->items = p->tiles;
     } else if (p->tiles > 1) {
-        with->tiles = TILEMM__REDUCE_FOLD_TILES;
-        step->items = tilemm__div_up(p->tiles, with->tiles);
-        while (with->warps < WARPS && each * with->warps < p->tiles)
-            with->warps *= 2;
+        launch->item_tiles = TILEMM__REDUCE_FOLD_TILES;
+        step->items = tilemm__div_up(p->tiles, launch->item_tiles);
+        while (launch->warps < WARPS && each * launch->warps < p->tiles)
+            launch->warps *= 2;
     }
 }
 
 /* Items of searches: as many warps as keep the device busy, but no more than there are tiles. */
 static void set_search_tiles(tilemm__reduce_step_t *step, const problem_t *p)
 {
-    tilemm__search_tiles_t *with = &step->launch.with.search_tiles;
+    tilemm__reduce_launch_t *const launch = &step->launch;
     const int64_t count = p->args->count;
     const int64_t busy = count < p->warps ? tilemm__min(p->tiles, p->warps / count) : 1;
     int64_t items;
 
-    for (with->warps = 1; with->warps < WARPS && 2 * with->warps <= busy;)
-        with->warps *= 2;
-    items = tilemm__min(busy / with->warps, p->partials);
-    items = tilemm__div_up(p->tiles, items * with->warps); /* turns */
-    step->items = with->items = tilemm__div_up(p->tiles, items * with->warps);
+    for (launch->warps = 1; launch->warps < WARPS && 2 * launch->warps <= busy;)
+        launch->warps *= 2;
+    items = tilemm__min(busy / launch->warps, p->partials);
+    items = tilemm__div_up(p->tiles, items * launch->warps); /* turns */
+    step->items = launch->items = tilemm__div_up(p->tiles, items * launch->warps);
+}
+
+/* Threads of a block whose warps take `each` rows of 32 numbers at a time. */
+static int block_threads(int64_t length, int64_t each)
+{
+    return (int)tilemm__min(tilemm__div_up(length, each * LANES), TILEMM__REDUCE_BLOCK_WARPS) *
+           LANES;
 }
 
 /* The step that reads the elements, by this row. */
 static void add_first(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, int row)
 {
+    const int *facets = rows[row].facets + 1;
     tilemm__reduce_step_t *step = add_step(plan, p->args->n, 1);
+    tilemm__reduce_launch_t *launch = &step->launch;
 
-    tilemm__set_reduce_row(&step->launch, row, p->traits);
-    step->launch.with.args = *p->args;
-    switch (step->launch.kernel) {
+    set_row(launch, row, p->traits);
+    launch->args = *p->args;
+    switch (launch->kernel) {
     case TILEMM__SUM_TILES: set_sum_tiles(step, p); break;
     case TILEMM__SUM_SPLIT:
         step->items = tilemm__div_up(p->tiles, TILEMM__REDUCE_FOLD_TILES);
-        step->splits = rows[row].facets[2];
+        step->splits = facets[1];
+        launch->threads = LANES / step->splits * LANES;
         break;
-    case TILEMM__SUM_COLUMNS:
-        step->items = p->tiles;
-        step->splits = rows[row].facets[4];
+    case TILEMM__SUM_CLUSTER:
+        launch->threads = (int)tilemm__div_up(p->tiles, TILEMM__REDUCE_CLUSTER) * LANES;
+        launch->cluster = TILEMM__REDUCE_CLUSTER;
         break;
-    case TILEMM__SEARCH_COLUMNS: step->items = p->tiles; break;
+    case TILEMM__SUM_BLOCK:
+    case TILEMM__SEARCH_BLOCK:
+        launch->threads = block_threads(p->args->n, TILEMM__TILE_ROWS);
+        break;
     case TILEMM__SEARCH_TILES: set_search_tiles(step, p); break;
-    default: break; /* whole vectors */
+    case TILEMM__SUM_COLUMNS: step->splits = facets[3];  /* fall through */
+    case TILEMM__SEARCH_COLUMNS: step->items = p->tiles; /* fall through */
+    case TILEMM__SUM_LOW_COLUMNS: launch->threads = facets[0] * LANES; break;
+    default: break;
     }
 }
 
@@ -276,13 +359,6 @@ static int64_t partials_from(const tilemm__reduce_cuda_plan_t *plan, int first)
     return sum;
 }
 
-/* Threads of a block whose warps take `each` rows of 32 numbers at a time. */
-static int block_threads(int64_t length, int64_t each)
-{
-    return (int)tilemm__min(tilemm__div_up(length, each * LANES), TILEMM__REDUCE_BLOCK_WARPS) *
-           LANES;
-}
-
 /* The row of a step that reads partial results, once the number of vectors is known. */
 static void set_level(tilemm__reduce_cuda_plan_t *plan, int number, const problem_t *p)
 {
@@ -297,53 +373,19 @@ static void set_level(tilemm__reduce_cuda_plan_t *plan, int number, const proble
     int row;
 
     if (step->launch.kernel == TILEMM__PARTIALS_TILES && length <= LANES)
-        row = tilemm__find_reduce_row(TILEMM__PARTIALS_SHORT, p->is_search, ANY, ANY);
+        row = find_row(TILEMM__PARTIALS_SHORT, p->is_search, ANY, ANY);
     else if (step->launch.kernel == TILEMM__PARTIALS_BLOCK && !p->is_search &&
              length <= TILEMM__REDUCE_LAST_PARTIALS)
-        row = tilemm__find_reduce_row(TILEMM__PARTIALS_LAST, splits, each, ANY);
+        row = find_row(TILEMM__PARTIALS_LAST, splits, each, ANY);
     else
-        row = tilemm__find_reduce_row(step->launch.kernel, p->is_search, ANY, ANY);
-    tilemm__set_reduce_row(&step->launch, row, p->traits);
-    step->launch.with.args = *p->args;
+        row = find_row(step->launch.kernel, p->is_search, ANY, ANY);
+    set_row(&step->launch, row, p->traits);
+    step->launch.args = *p->args;
     if (step->launch.kernel == TILEMM__PARTIALS_TRANSPOSED)
         step->launch.threads = TILEMM__REDUCE_TRANSPOSED_THREADS;
     else if (step->launch.kernel == TILEMM__PARTIALS_LAST ||
              step->launch.kernel == TILEMM__PARTIALS_BLOCK)
         step->launch.threads = block_threads(length, p->is_search ? 8 : each);
-}
-
-/* What of the first launch depends on the number of vectors and on the next step. */
-static void finish_first(tilemm__reduce_cuda_plan_t *plan)
-{
-    tilemm__reduce_launch_t *launch = &plan->step[0].launch;
-    const int *facets = rows[launch->variant].facets + 1;
-    const int64_t length = plan->step[0].length, tiles = tilemm__tile_count(length);
-    const int transposed =
-        plan->steps > 1 && plan->step[1].launch.kernel == TILEMM__PARTIALS_TRANSPOSED;
-
-    switch (launch->kernel) {
-    case TILEMM__SUM_TILES:
-        if (plan->vectors * plan->step[0].items == 1)
-            launch->threads = launch->with.sum_tiles.warps * LANES;
-        break;
-    case TILEMM__SUM_SPLIT: launch->threads = LANES / facets[1] * LANES; break;
-    case TILEMM__SUM_CLUSTER:
-        launch->threads = (int)tilemm__div_up(tiles, TILEMM__REDUCE_CLUSTER) * LANES;
-        launch->cluster = TILEMM__REDUCE_CLUSTER;
-        break;
-    case TILEMM__SUM_BLOCK:
-    case TILEMM__SEARCH_BLOCK: launch->threads = block_threads(length, TILEMM__TILE_ROWS); break;
-    case TILEMM__SUM_COLUMNS:
-        launch->threads = facets[0] * LANES;
-        launch->with.sum_columns.transposed = transposed;
-        break;
-    case TILEMM__SUM_LOW_COLUMNS: launch->threads = facets[0] * LANES; break;
-    case TILEMM__SEARCH_COLUMNS:
-        launch->threads = facets[0] * LANES;
-        launch->with.search_columns.transposed = transposed;
-        break;
-    default: break;
-    }
 }
 
 /* How many vectors, or how many items of one vector, the workspace holds at a time; if not even
@@ -369,8 +411,8 @@ static void fit_workspace(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, 
         plan->range = 1;
         plan->steps = 0;
         add_first(plan, p,
-                  p->is_search ? tilemm__find_reduce_row(TILEMM__SEARCH_BLOCK, ANY, ANY, ANY)
-                               : tilemm__find_reduce_row(TILEMM__SUM_BLOCK, p->is_dot, ANY, ANY));
+                  p->is_search ? find_row(TILEMM__SEARCH_BLOCK, ANY, ANY, ANY)
+                               : find_row(TILEMM__SUM_BLOCK, p->is_dot, ANY, ANY));
     }
 }
 
@@ -382,7 +424,20 @@ int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__li
     const size_t entry = value + (extras ? sizeof(int64_t) : 0);
     const size_t bytes = limits->workspace < cost->workspace ? limits->workspace : cost->workspace;
     const int64_t available = (int64_t)(bytes / entry / 2 * 2);
-    problem_t p = problem_of(args, limits->cuda, available);
+    const tilemm__cuda_traits_t *traits = limits->cuda;
+    const int is_dot = args->op == TILEMM__DOT;
+    problem_t p = {.args = args,
+                   .traits = traits,
+                   .is_search = tilemm__op_is_order(args->op),
+                   .is_dot = is_dot,
+                   .is_unit = args->istride == 1 && (!is_dot || args->y_istride == 1),
+                   .is_columns = args->count > 1 && args->vstride == 1 && args->istride != 1 &&
+                                 args->n > 1 && !is_dot,
+                   .tiles = tilemm__tile_count(args->n),
+                   .warps = (int64_t)traits->sm_count *
+                            (traits->max_threads_per_sm / cost->busy_threads),
+                   .partials = available};
+    tilemm__reduce_launch_t *const first = &plan->step[0].launch;
 
     memset(plan, 0, sizeof *plan);
     plan->value_bytes = value;
@@ -391,13 +446,16 @@ int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__li
     if (!p.is_columns)
         p.partials = tilemm__max(available, 1);
     add_first(plan, &p, force_row(&p, limits->variant, choose_row(&p)));
-    add_levels(plan, args->count, limits->cuda);
+    add_levels(plan, args->count, traits);
     plan->range = plan->step[0].items;
     if (plan->steps > 1)
         fit_workspace(plan, &p, available);
     for (int i = 1; i < plan->steps; i++)
         set_level(plan, i, &p);
-    finish_first(plan);
+    first->transposed =
+        plan->steps > 1 && plan->step[1].launch.kernel == TILEMM__PARTIALS_TRANSPOSED;
+    if (first->kernel == TILEMM__SUM_TILES && plan->vectors * plan->step[0].items == 1)
+        first->threads = first->warps * LANES;
     for (int i = 0; i < plan->steps; i++) {
         tilemm__reduce_step_t *step = &plan->step[i];
 
@@ -409,12 +467,11 @@ int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__li
     plan->room = tilemm__round_up(plan->room, 2); /* so that 8-byte extras are aligned */
     plan->workspace = (size_t)plan->room * entry;
     plan->range_elements = plan->range * TILEMM__TILE_ELEMS;
-    if (plan->step[0].launch.kernel == TILEMM__SUM_TILES)
-        plan->range_elements *= plan->step[0].launch.with.sum_tiles.tiles;
+    if (first->kernel == TILEMM__SUM_TILES)
+        plan->range_elements *= first->item_tiles;
     if (plan->range == plan->step[0].items)
         plan->range_elements = tilemm__max(args->n, 1);
-    plan->variant = plan->step[0].launch.variant;
-    plan->name = rows[plan->variant].name;
+    plan->name = rows[first->variant].name;
     return TILEMM_SUCCESS;
 }
 
@@ -452,40 +509,34 @@ int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm
     const int64_t warps = resident_warps(traits);
     const int search = tilemm__op_is_order(args->op);
     const int many = args->segments >= cost->group_segments * warps;
-    const int chosen = tilemm__find_reduce_row(
-        many ? TILEMM__SEGMENTS_GROUP : TILEMM__SEGMENTS_WARP, search, ANY, ANY);
-    const int other = tilemm__find_reduce_row(many ? TILEMM__SEGMENTS_WARP : TILEMM__SEGMENTS_GROUP,
-                                              search, ANY, ANY);
-    tilemm__segments_warp_t *with = &plan->launch[0].with.segments_warp;
+    int row = find_row(many ? TILEMM__SEGMENTS_GROUP : TILEMM__SEGMENTS_WARP, search, ANY, ANY);
+    const int other =
+        find_row(many ? TILEMM__SEGMENTS_WARP : TILEMM__SEGMENTS_GROUP, search, ANY, ANY);
+    tilemm__reduce_launch_t *const first = &plan->launch[0];
 
     memset(plan, 0, sizeof *plan);
-    plan->variant = !begins_with(rows[chosen].name, limits->variant) &&
-                            begins_with(rows[other].name, limits->variant)
-                        ? other
-                        : chosen;
-    plan->name = rows[plan->variant].name;
-    tilemm__set_reduce_row(&plan->launch[0], plan->variant, traits);
-    with->args = *args;
-    with->warp_limit = cost->warp_elements[args->segments >= cost->busy_segments * warps];
-    size_lists(args, limits, &with->lists);
+    if (!begins_with(rows[row].name, limits->variant) &&
+        begins_with(rows[other].name, limits->variant))
+        row = other;
+    set_row(first, row, traits);
+    plan->name = rows[row].name;
+    first->segments = *args;
+    first->warp_limit = cost->warp_elements[args->segments >= cost->busy_segments * warps];
+    size_lists(args, limits, &first->lists);
     if (limits->workspace >= lists_bytes(0, 0))
-        plan->workspace = lists_bytes(with->lists.room, with->lists.span_room);
-    plan->launch[0].blocks = tilemm__min(
-        tilemm__div_up(args->segments,
-                       plan->launch[0].kernel == TILEMM__SEGMENTS_GROUP ? WARPS * LANES : WARPS),
-        INT32_MAX);
-    plan->launches = with->lists.span_room > 0 ? 3 : with->lists.room > 0 ? 2 : 1;
+        plan->workspace = lists_bytes(first->lists.room, first->lists.span_room);
+    first->blocks = looped(
+        tilemm__div_up(args->segments, first->kernel == TILEMM__SEGMENTS_GROUP ? THREADS : WARPS));
+    plan->launches = first->lists.span_room > 0 ? 3 : first->lists.room > 0 ? 2 : 1;
     for (int i = 1; i < plan->launches; i++) {
         tilemm__reduce_launch_t *launch = &plan->launch[i];
 
-        tilemm__set_reduce_row(
+        *launch = *first;
+        set_row(
             launch,
-            tilemm__find_reduce_row(i == 1 ? TILEMM__SEGMENTS_BLOCK : TILEMM__SEGMENTS_SPANS,
-                                    search, ANY, ANY),
+            find_row(i == 1 ? TILEMM__SEGMENTS_BLOCK : TILEMM__SEGMENTS_SPANS, search, ANY, ANY),
             traits);
         launch->blocks = cost->list_blocks * (int64_t)traits->sm_count;
-        launch->with.segments_lists.args = *args;
-        launch->with.segments_lists.lists = with->lists;
         if (i == 1)
             launch->threads = TILEMM__REDUCE_BLOCK_WARPS * LANES;
     }

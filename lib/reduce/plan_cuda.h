@@ -10,6 +10,16 @@
 /* No plan changes a result: sums are added in the canonical order of kernels/reduce/layout.h, and
  * searches do not depend on an order. For any workspace there is a plan. */
 
+typedef struct {
+    const char *name;
+    tilemm__reduce_kernel_t kernel;
+    int cc;
+    int facets[5]; /* `concurrent`, then the template arguments */
+} tilemm__reduce_row_t;
+
+/* The rows of kernels/reduce/variants.h. */
+extern const tilemm__reduce_row_t tilemm__reduce_rows[TILEMM__REDUCE_ROW_COUNT];
+
 /* One launch. It reads the elements, or the partial results of the step before, and leaves `items`
  * partial results of each vector, each in `splits` splits. A single one is the result. */
 typedef struct {
@@ -27,8 +37,7 @@ enum { TILEMM__REDUCE_MAX_STEPS = 7 };
 /* The vectors are taken `vectors` at a time: first step 0, then the others. If `range` is less than
  * the items of step 0, steps 0 and 1 are repeated for each `range` items. */
 typedef struct {
-    int variant; /* row of the kernel that reads the elements */
-    const char *name;
+    const char *name; /* of the kernel that reads the elements */
     size_t workspace; /* bytes */
     int64_t vectors;
     int64_t range;
@@ -43,7 +52,6 @@ typedef struct {
 
 /* Segments: see kernels/reduce/cuda/segments.cu. */
 typedef struct {
-    int variant;
     const char *name;
     size_t workspace;
     int launches;
@@ -54,5 +62,9 @@ int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__li
                              tilemm__reduce_cuda_plan_t *plan);
 int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm__limits_t *limits,
                                tilemm__segments_cuda_plan_t *plan);
+
+/* Size a launch for `vectors` vectors, of each of which it reads `length` elements or partial
+ * results: all that the plan says, or less for the last vectors and the last range. */
+void tilemm__size_reduce_launch(tilemm__reduce_launch_t *launch, int64_t vectors, int64_t length);
 
 #endif

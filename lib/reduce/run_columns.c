@@ -2,9 +2,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/size.h"
-#include "results.h"
-#include "run_columns.h"
-#include "run_vectors.h"
+#include "run_cpu.h"
 
 enum {
     LANES = TILEMM__TILE_LANES,
@@ -30,8 +28,8 @@ typedef struct {
     double *lanes;
 } levels_t;
 
-/* Fold the lanes of each column; the first row gets the sums. */
-static void fold_lanes(int64_t cols, double *lanes)
+/* Fold the 32 lanes of `cols` columns, a row of `cols` each; the first row gets the plain sums. */
+static void fold_rows(int64_t cols, double *lanes)
 {
     for (int64_t half = LANES / 2; half > 0; half /= 2) {
         double *restrict low = lanes;
@@ -48,7 +46,7 @@ static void levels_add(levels_t *levels, int level, const double *values)
     const int64_t cols = levels->cols;
     double *lanes = levels->lanes + level * LANES * cols;
     if (levels->filled[level] == LANES) {
-        fold_lanes(cols, lanes);
+        fold_rows(cols, lanes);
         levels_add(levels, level + 1, lanes);
         levels->filled[level] = 0;
     }
@@ -79,11 +77,11 @@ static void store_columns(const tilemm__reduce_cpu_t *k, const tilemm__reduce_ar
 static const double *levels_finish(levels_t *levels, int64_t m)
 {
     double *lanes = levels->lanes;
-    fold_lanes(levels->cols, lanes);
+    fold_rows(levels->cols, lanes);
     for (int level = 1; m > LANES; level++) {
         levels_add(levels, level, lanes);
         lanes = levels->lanes + level * LANES * levels->cols;
-        fold_lanes(levels->cols, lanes);
+        fold_rows(levels->cols, lanes);
         m = tilemm__fold_count(m);
     }
     return lanes;
@@ -150,8 +148,8 @@ static void reduce_columns(const tilemm__reduce_cpu_t *k, const tilemm__reduce_a
                            const tilemm__reduce_cpu_plan_t *plan)
 {
 #pragma omp parallel for num_threads(plan->threads) schedule(dynamic) if (plan->threads > 1)
-    for (int64_t first = 0; first < args->count; first += plan->with.columns.width) {
-        const int64_t cols = tilemm__min(args->count - first, plan->with.columns.width);
+    for (int64_t first = 0; first < args->count; first += plan->width) {
+        const int64_t cols = tilemm__min(args->count - first, plan->width);
         if (tilemm__op_is_order(args->op))
             search_columns(k, args, first, cols);
         else
@@ -225,8 +223,8 @@ static void join_keys(const tilemm__reduce_args_t *args, const partials_t *parti
 static void reduce_column_blocks(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
                                  const tilemm__reduce_cpu_plan_t *plan, void *workspace)
 {
-    const int64_t row_blocks = tilemm__div_up(args->n, plan->with.columns.rows);
-    const int64_t blocks = tilemm__div_up(args->count, plan->with.columns.width);
+    const int64_t row_blocks = tilemm__div_up(args->n, plan->rows);
+    const int64_t blocks = tilemm__div_up(args->count, plan->width);
     double *const largest = workspace, *const values = largest + row_blocks * blocks;
     void *const keys = values; /* a search's, in the same place */
     const partials_t partials = {values, keys, (int64_t *)keys + row_blocks * args->count, largest};
@@ -234,17 +232,17 @@ static void reduce_column_blocks(const tilemm__reduce_cpu_t *k, const tilemm__re
     {
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < row_blocks * blocks; i++) {
-            const int64_t r = i / blocks, start = r * plan->with.columns.rows;
-            const int64_t first = i % blocks * plan->with.columns.width;
-            const int64_t rows = tilemm__min(args->n - start, plan->with.columns.rows);
-            const int64_t cols = tilemm__min(args->count - first, plan->with.columns.width);
+            const int64_t r = i / blocks, start = r * plan->rows;
+            const int64_t first = i % blocks * plan->width;
+            const int64_t rows = tilemm__min(args->n - start, plan->rows);
+            const int64_t cols = tilemm__min(args->count - first, plan->width);
             reduce_block(k, args, &partials, r * args->count + first, partials.largest + i, start,
                          rows, first, cols);
         }
 #pragma omp for schedule(static)
         for (int64_t s = 0; s < blocks; s++) {
-            const int64_t first = s * plan->with.columns.width;
-            const int64_t cols = tilemm__min(args->count - first, plan->with.columns.width);
+            const int64_t first = s * plan->width;
+            const int64_t cols = tilemm__min(args->count - first, plan->width);
             if (!tilemm__op_is_order(args->op)) {
                 double all = 0;
                 for (int64_t r = 0; r < row_blocks; r++)

@@ -1,36 +1,10 @@
 /* run_cpu.c - reductions on the CPU: plan and run.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
+#include "run_cpu.h"
 
 #include "lib/cpu/cpu.h"
 #include "lib/size.h"
-#include "results.h"
-#include "run_columns.h"
-#include "run_vectors.h"
-
-/* kind: 0 across, 1 down, 2 segments. */
-static const char *kernel_name(tilemm__isa_t isa, int kind)
-{
-#define NAMES(isa)                                                                                 \
-    {                                                                                              \
-        "reduce_across_" isa "_32x32", "reduce_down_" isa "_32x32",                                \
-            "reduce_segments_" isa "_32x32"                                                        \
-    }
-    static const char *const names[][3] = {NAMES("generic"), NAMES("avx2"), NAMES("avx512"),
-                                           NAMES("neon")};
-#undef NAMES
-    _Static_assert(TILEMM__TILE_ROWS == 32 && TILEMM__TILE_LANES == 32, "names say so");
-    switch (isa) {
-    case TILEMM__ISA_AMX:
-    case TILEMM__ISA_AVX512: return names[2][kind];
-    case TILEMM__ISA_AVX2: return names[1][kind];
-    case TILEMM__ISA_NEON: return names[3][kind];
-    default: return names[0][kind];
-    }
-}
 
 /* The results of vectors that have no elements, and perhaps no address. */
 static void store_empty(const tilemm__reduce_args_t *args)
@@ -45,6 +19,7 @@ static void store_empty(const tilemm__reduce_args_t *args)
 
 static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
+    const tilemm__reduce_cpu_t *k = tilemm__cpu_kernels(ctx)->reduce;
     tilemm__limits_t limits = tilemm__cpu_limits(ctx);
     tilemm__reduce_cpu_plan_t plan;
     void *workspace = NULL;
@@ -55,11 +30,11 @@ static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
             tilemm__plan_reduce_cpu(args, &limits, &plan);
     }
     if (plan.method == TILEMM__REDUCE_COLUMNS || plan.method == TILEMM__REDUCE_COLUMN_BLOCKS) {
-        tilemm__set_kernel_name(ctx, kernel_name(limits.cpu->isa, 1));
-        tilemm__reduce_columns(tilemm__cpu_kernels(ctx)->reduce, args, &plan, workspace);
+        tilemm__set_kernel_name(ctx, k->name_down);
+        tilemm__reduce_columns(k, args, &plan, workspace);
     } else {
-        tilemm__set_kernel_name(ctx, kernel_name(limits.cpu->isa, 0));
-        tilemm__reduce_vectors(tilemm__cpu_kernels(ctx)->reduce, args, &plan, workspace);
+        tilemm__set_kernel_name(ctx, k->name_across);
+        tilemm__reduce_vectors(k, args, &plan, workspace);
     }
 }
 
@@ -95,7 +70,7 @@ int tilemm__cpu_reduce_small(tilemm_t ctx, const tilemm__reduce_args_t *args)
     const float *y = args->op == TILEMM__DOT ? args->y : args->x;
     if (tilemm__cpu_may_have_device(ctx))
         return 0;
-    tilemm__set_kernel_name(ctx, kernel_name(tilemm__cpu_traits(ctx)->isa, 0));
+    tilemm__set_kernel_name(ctx, k->name_across);
     if (tilemm__op_is_order(args->op) || args->n > k->short_n ||
         !store_certain(args, k->sum_short(args->op, args->nan_ignore, args->n, args->x, y)))
         tilemm__reduce_vector(k, args, 0);
@@ -106,16 +81,15 @@ int tilemm__cpu_reduce_small(tilemm_t ctx, const tilemm__reduce_args_t *args)
 static tilemm__reduce_args_t segment_of(const tilemm__segments_args_t *args, int64_t s)
 {
     const int64_t *at = args->offsets + s;
-    const tilemm__reduce_args_t segment = {.op = args->op,
-                                           .nan_ignore = args->nan_ignore,
-                                           .count = 1,
-                                           .n = tilemm__max(at[1] - at[0], 0),
-                                           .x = at[1] > at[0] ? args->x + at[0] : NULL,
-                                           .istride = 1,
-                                           .y_istride = 1,
-                                           .out = args->out + s,
-                                           .out_stride = 1};
-    return segment;
+    return (tilemm__reduce_args_t){.op = args->op,
+                                   .nan_ignore = args->nan_ignore,
+                                   .count = 1,
+                                   .n = tilemm__max(at[1] - at[0], 0),
+                                   .x = at[1] > at[0] ? args->x + at[0] : NULL,
+                                   .istride = 1,
+                                   .y_istride = 1,
+                                   .out = args->out + s,
+                                   .out_stride = 1};
 }
 
 tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
@@ -143,6 +117,6 @@ tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments
             longer--;
         }
     }
-    tilemm__set_kernel_name(ctx, kernel_name(limits.cpu->isa, 2));
+    tilemm__set_kernel_name(ctx, k->name_segments);
     return TILEMM_SUCCESS;
 }

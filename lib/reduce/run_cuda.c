@@ -5,34 +5,8 @@
 
 #include "lib/size.h"
 #include "plan_cuda.h"
-#include "rows_cuda.h"
 
 /* ---- vectors ---------------------------------------------------------------------------- */
-
-/* Where a launch leaves partial results, or NULL if it always finishes vectors. */
-static tilemm__partials_t *target_of(tilemm__reduce_launch_t *launch)
-{
-    switch (launch->kernel) {
-    case TILEMM__SUM_TILES: return &launch->with.sum_tiles.to;
-    case TILEMM__SUM_SPLIT: return &launch->with.sum_split.to;
-    case TILEMM__SUM_COLUMNS: return &launch->with.sum_columns.to;
-    case TILEMM__SEARCH_TILES: return &launch->with.search_tiles.to;
-    case TILEMM__SEARCH_COLUMNS: return &launch->with.search_columns.to;
-    case TILEMM__PARTIALS_TILES: return &launch->with.partials_tiles.to;
-    case TILEMM__PARTIALS_SHORT: return &launch->with.partials_short.to;
-    default: return NULL;
-    }
-}
-
-/* Where a launch that is not the first reads them. */
-static tilemm__partials_t *source_of(tilemm__reduce_launch_t *launch)
-{
-    switch (launch->kernel) {
-    case TILEMM__PARTIALS_TILES: return &launch->with.partials_tiles.from;
-    case TILEMM__PARTIALS_SHORT: return &launch->with.partials_short.from;
-    default: return &launch->with.partials_last.from;
-    }
-}
 
 /* Partial results of a step, from its number `at` on. */
 static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan, void *workspace,
@@ -41,16 +15,10 @@ static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan, vo
     const int64_t place = plan->step[step].place + at;
     char *const extras = (char *)workspace + (size_t)plan->room * plan->value_bytes;
     int64_t *const extra = plan->has_extras ? (int64_t *)extras + place : NULL;
-    tilemm__partials_t partials = {NULL, NULL, NULL, NULL};
 
-    if (tilemm__op_is_order(plan->step[0].launch.with.args.op)) {
-        partials.keys = (int32_t *)workspace + place;
-        partials.indices = extra;
-    } else {
-        partials.sums = (tilemm__sum_t *)workspace + place;
-        partials.counts = extra;
-    }
-    return partials;
+    if (tilemm__op_is_order(plan->step[0].launch.args.op))
+        return (tilemm__partials_t){.keys = (int32_t *)workspace + place, .indices = extra};
+    return (tilemm__partials_t){.sums = (tilemm__sum_t *)workspace + place, .counts = extra};
 }
 
 /* One step for args->count vectors, of each of which it reads `length` elements or partial results;
@@ -60,12 +28,12 @@ static int run_step(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce
 {
     tilemm__reduce_launch_t launch = plan->step[number].launch;
 
-    launch.with.args = *args;
+    launch.args = *args;
     tilemm__size_reduce_launch(&launch, args->count, length);
     if (number > 0)
-        *source_of(&launch) = partials_of(plan, workspace, number - 1, 0);
+        launch.from = partials_of(plan, workspace, number - 1, 0);
     if (number < plan->steps - 1)
-        *target_of(&launch) = partials_of(plan, workspace, number, at);
+        launch.to = partials_of(plan, workspace, number, at);
     return tilemm__reduce_launch(&launch, stream);
 }
 
@@ -163,8 +131,7 @@ tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segment
         tilemm__reduce_launch_t *launch = &plan.launch[i];
 
         if (plan.launches > 1)
-            place_lists(workspace, i == 0 ? &launch->with.segments_warp.lists
-                                          : &launch->with.segments_lists.lists);
+            place_lists(workspace, &launch->lists);
         error = tilemm__reduce_launch(launch, stream);
     }
     return error ? tilemm__cuda_fail(ctx, "reduce_segments", error) : TILEMM_SUCCESS;

@@ -3,8 +3,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/size.h"
-#include "results.h"
-#include "run_vectors.h"
+#include "run_cpu.h"
 
 enum {
     LANES = TILEMM__TILE_LANES,
@@ -218,7 +217,7 @@ void tilemm__reduce_vectors(const tilemm__reduce_cpu_t *k, const tilemm__reduce_
     if (plan->method == TILEMM__REDUCE_TILES) {
         tilemm__sum_t *const sums = plan->workspace ? workspace : NULL;
         for (int64_t v = 0; v < args->count; v++)
-            reduce_by(k, args, v, plan->threads, plan->with.tiles, sums);
+            reduce_by(k, args, v, plan->threads, plan->tiles, sums);
     } else if (plan->threads == 1) { /* a parallel region takes longer than a short vector */
         for (int64_t v = 0; v < args->count; v++)
             tilemm__reduce_vector(k, args, v);

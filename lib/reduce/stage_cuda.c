@@ -21,14 +21,11 @@ tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_ar
     }
     tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
     tilemm__stage_begin(&stage, ctx, "reduce");
-    if (p.n > 0 && p.count > 1 && p.vstride == 1)
-        p.x = tilemm__stage(&stage, p.x, 1, p.n, p.count, sizeof(float), &p.istride, &no_stride,
-                            TILEMM__STAGE_IN);
-    else if (p.n > 0 && p.count > 1)
+    if (p.n > 0 && p.count > 1 && p.vstride != 1)
         p.x = tilemm__stage(&stage, p.x, 1, p.count, p.n, sizeof(float), &p.vstride, &no_stride,
                             TILEMM__STAGE_IN);
     else if (p.n > 0)
-        p.x = tilemm__stage(&stage, p.x, 1, p.n, 1, sizeof(float), &p.istride, &no_stride,
+        p.x = tilemm__stage(&stage, p.x, 1, p.n, p.count, sizeof(float), &p.istride, &no_stride,
                             TILEMM__STAGE_IN);
     if (p.n > 0 && p.op == TILEMM__DOT)
         p.y = tilemm__stage(&stage, p.y, 1, p.n, 1, sizeof(float), &p.y_istride, &no_stride,

@@ -48,21 +48,33 @@ static inline void fill_cancelling(float *x, float *y, int64_t n, int bits, rng_
     }
 }
 
-/* Reduce n elements of X (and Y); nothing but the result may be written. */
-static inline void call(tilemm_t ctx, int op, int64_t n, int64_t incx, int64_t incy, rng_t *rng,
-                        float *result)
+/* Room in R for a result of this size. Nothing but it may be written: result_end() checks, and
+ * copies it. */
+static inline void result_begin(size_t bytes, rng_t *rng)
 {
-    operand_prepare(&R, rng_place(rng, TEST_BACKEND), sizeof(float), rng_offset(rng, 4));
+    operand_prepare(&R, rng_place(rng, TEST_BACKEND), bytes, rng_offset(rng, bytes));
     operand_send(&R);
-    operand_own(&R, 0, sizeof(float));
-    CHECK(reduce_call(ctx, op, n, X.pointer, incx, op == REDUCE_DOT ? Y.pointer : NULL, incy,
-                      R.pointer) == TILEMM_SUCCESS,
-          "%s of %lld: %s", reduce_name(op), (long long)n, tilemm_last_error(ctx));
+    operand_own(&R, 0, bytes);
+}
+
+static inline void result_end(tilemm_t ctx, int op, void *result)
+{
     if (R.place != PLACE_HOST)
         CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
     operand_fetch(&R);
     CHECK(operand_intact(&R), "%s: bytes beside the result changed", reduce_name(op));
-    memcpy(result, R.image, sizeof(float));
+    memcpy(result, R.image, R.bytes);
+}
+
+/* Reduce n elements of X (and Y). */
+static inline void call(tilemm_t ctx, int op, int64_t n, int64_t incx, int64_t incy, rng_t *rng,
+                        float *result)
+{
+    result_begin(sizeof(float), rng);
+    CHECK(reduce_call(ctx, op, n, X.pointer, incx, op == REDUCE_DOT ? Y.pointer : NULL, incy,
+                      R.pointer) == TILEMM_SUCCESS,
+          "%s of %lld: %s", reduce_name(op), (long long)n, tilemm_last_error(ctx));
+    result_end(ctx, op, result);
 }
 
 #endif

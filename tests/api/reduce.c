@@ -4,18 +4,11 @@
  * lengths.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "guarded_reduce.h"
-
-static operand_t I; /* an index */
 
 static const int all_ops[] = {TILEMM_SUM, TILEMM_ASUM, TILEMM_SUMSQ, TILEMM_NRM2, TILEMM_MEAN,
                               TILEMM_MAX, TILEMM_MIN,  TILEMM_AMAX,  TILEMM_AMIN, REDUCE_DOT};
@@ -38,16 +31,10 @@ static tilemm_status_t index_call(tilemm_t ctx, int op, int64_t n, const float *
 static int64_t call_index(tilemm_t ctx, int op, int64_t n, int64_t incx, rng_t *rng)
 {
     int64_t index;
-    operand_prepare(&I, rng_place(rng, TEST_BACKEND), sizeof(int64_t), rng_offset(rng, 8));
-    operand_send(&I);
-    operand_own(&I, 0, sizeof(int64_t));
-    CHECK(index_call(ctx, op, n, X.pointer, incx, I.pointer) == TILEMM_SUCCESS,
+    result_begin(sizeof(index), rng);
+    CHECK(index_call(ctx, op, n, X.pointer, incx, R.pointer) == TILEMM_SUCCESS,
           "index of %s of %lld: %s", reduce_name(op), (long long)n, tilemm_last_error(ctx));
-    if (I.place != PLACE_HOST)
-        CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-    operand_fetch(&I);
-    CHECK(operand_intact(&I), "%s: bytes beside the index changed", reduce_name(op));
-    memcpy(&index, I.image, sizeof(index));
+    result_end(ctx, op, &index);
     return index;
 }
 
@@ -56,27 +43,25 @@ static int64_t call_index(tilemm_t ctx, int op, int64_t n, int64_t incx, rng_t *
 static void vector(tilemm_t ctx, int64_t n, const float *x, const float *y, int64_t incx,
                    int64_t incy, int nan_ignore, rng_t *rng)
 {
-    int64_t i;
-    int o;
     operand_prepare(&X, rng_place(rng, TEST_BACKEND),
                     n ? sizeof(float) * (size_t)((n - 1) * llabs(incx) + 1) : 0,
                     rng_offset(rng, 4));
     operand_prepare(&Y, rng_place(rng, TEST_BACKEND),
                     n ? sizeof(float) * (size_t)((n - 1) * llabs(incy) + 1) : 0,
                     rng_offset(rng, 4));
-    for (i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++) {
         X.numbers[vector_at(n, i, incx)] = x[i];
         Y.numbers[vector_at(n, i, incy)] = y[i];
     }
     operand_send(&X);
     operand_send(&Y);
     tilemm_set_nan_policy(ctx, nan_ignore ? TILEMM_NAN_IGNORE : TILEMM_NAN_PROPAGATE);
-    for (o = 0; o < OPS; o++) {
-        int op = all_ops[o];
-        float got, want;
+    for (int o = 0; o < OPS; o++) {
+        const int op = all_ops[o];
         if (takes_negative(op) || incx > 0) {
+            float got;
             call(ctx, op, n, incx, incy, rng, &got);
-            want = reduce_exact_bits(op, nan_ignore, n, x, y);
+            const float want = reduce_exact_bits(op, nan_ignore, n, x, y);
             CHECK(float_bits(got) == float_bits(want),
                   "TILEMM_ARCH=%s %s of %lld, increments %lld %lld, NaN policy %d, %s+%u: %s: "
                   "%.9g (%08x), not %.9g (%08x)",
@@ -106,10 +91,9 @@ static void vector(tilemm_t ctx, int64_t n, const float *x, const float *y, int6
 static void sow(float *x, int64_t n, int what, rng_t *rng)
 {
     static const float special[] = {NAN, INFINITY, -INFINITY, 0.0f, -0.0f, 3e38f, -3e38f};
-    int64_t i, count = n ? 1 + n / 50 : 0;
     if (what == 0)
         return;
-    for (i = 0; i < count; i++) {
+    for (int64_t i = 0; n && i < 1 + n / 50; i++) {
         float *to = x + rng_range(rng, 0, n - 1);
         if (what == 1) /* no NaN, at most one kind of infinity */
             *to = special[rng_range(rng, 0, 1) ? 1 : 3 + rng_range(rng, 0, 1)];
@@ -120,12 +104,8 @@ static void sow(float *x, int64_t n, int what, rng_t *rng)
         else
             *to = x[rng_range(rng, 0, n - 1)];
     }
-    if (what == 5)
-        for (i = 0; i < n; i++)
-            x[i] = rng_bits(rng) & 1 ? -0.0f : 0.0f;
-    if (what == 6)
-        for (i = 0; i < n; i++)
-            x[i] = NAN;
+    for (int64_t i = 0; what >= 5 && i < n; i++)
+        x[i] = what == 6 ? NAN : rng_bits(rng) & 1 ? -0.0f : 0.0f;
 }
 
 static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
@@ -136,21 +116,19 @@ static void sweep(tilemm_t ctx, int rounds, rng_t *rng)
                                       /* limits of the methods for short vectors */
                                       8191, 8192, 8193, 16384, 16385};
     const int fixed = (int)(sizeof(lengths) / sizeof(lengths[0]));
-    int round;
-    for (round = 0; round < fixed * 2 + rounds; round++) {
-        int64_t n = round < fixed * 2 ? lengths[round % fixed] : rng_range(rng, 0, 6000);
+    for (int round = 0; round < fixed * 2 + rounds; round++) {
+        const int64_t n = round < fixed * 2 ? lengths[round % fixed] : rng_range(rng, 0, 6000);
         int64_t incx = round < fixed ? 1 : rng_range(rng, 1, 3),
                 incy = round < fixed ? 1 : rng_range(rng, 1, 3);
-        family_t family = (family_t)rng_range(rng, 0, FAMILY_COUNT - 1);
-        float *x, *y;
+        const family_t family = (family_t)rng_range(rng, 0, FAMILY_COUNT - 1);
         if (test_quick() && n > 20000)
             continue;
         if (round >= fixed && rng_bits(rng) & 1)
             incx = -incx;
         if (round >= fixed && rng_bits(rng) & 1)
             incy = -incy;
-        x = numbers(n, family, rng);
-        y = numbers(n, (family_t)rng_range(rng, 0, FAMILY_COUNT - 1), rng);
+        float *x = numbers(n, family, rng);
+        float *y = numbers(n, (family_t)rng_range(rng, 0, FAMILY_COUNT - 1), rng);
         sow(x, n, round % 7, rng);
         sow(y, n, round % 5 == 4 ? 2 : 0, rng);
         vector(ctx, n, x, y, incx, incy, 0, rng);
@@ -166,23 +144,26 @@ static void orders(tilemm_t ctx, rng_t *rng)
 {
     static const int ops[] = {TILEMM_SUM, TILEMM_ASUM, TILEMM_SUMSQ, TILEMM_MEAN, REDUCE_DOT};
     static const int threads[] = {1, 2, 3, 8};
-    int round, o, differ[5] = {0};
+    int differ[5] = {0};
     tilemm_set_nan_policy(ctx, TILEMM_NAN_PROPAGATE);
-    for (round = 0; round < (test_quick() ? 12 : 40); round++) {
-        int64_t most = round % 4 == 0 ? 40 : round % 4 == 1 ? 3000 : test_quick() ? 9000 : 300000;
-        int64_t n = rng_range(rng, 2, most), i;
+    for (int round = 0; round < (test_quick() ? 12 : 40); round++) {
+        const int64_t most = round % 4 == 0   ? 40
+                             : round % 4 == 1 ? 3000
+                             : test_quick()   ? 9000
+                                              : 300000;
+        const int64_t n = rng_range(rng, 2, most);
         if (TEST_BACKEND == TILEMM_BACKEND_CPU)
             tilemm_set_threads(ctx, threads[round / 2 % 4]);
-        for (o = 0; o < 5; o++) {
+        for (int o = 0; o < 5; o++) {
             double plain = 0;
-            float got, want;
+            float got;
             operand_prepare(&X, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)n,
                             rng_offset(rng, 4));
             operand_prepare(&Y, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)n,
                             rng_offset(rng, 4));
             reduce_fill_order(ops[o], X.numbers, n, 1, rng);
-            for (i = 0; i < n; i++) {
-                double x = X.numbers[i];
+            for (int64_t i = 0; i < n; i++) {
+                const double x = X.numbers[i];
                 Y.numbers[i] = 1.0f;
                 plain += ops[o] == TILEMM_ASUM ? fabs(x) : ops[o] == TILEMM_SUMSQ ? x * x : x;
             }
@@ -191,7 +172,7 @@ static void orders(tilemm_t ctx, rng_t *rng)
             operand_send(&X);
             operand_send(&Y);
             call(ctx, ops[o], n, 1, 1, rng, &got);
-            want = reduce_exact_bits(ops[o], 0, n, X.numbers, Y.numbers);
+            const float want = reduce_exact_bits(ops[o], 0, n, X.numbers, Y.numbers);
             differ[o] += float_bits((float)plain) != float_bits(want);
             CHECK(float_bits(got) == float_bits(want),
                   "TILEMM_ARCH=%s %s of %lld in another order: %s: %.9g, not %.9g", arch,
@@ -199,7 +180,7 @@ static void orders(tilemm_t ctx, rng_t *rng)
                   (double)want);
         }
     }
-    for (o = 0; o < 5; o++)
+    for (int o = 0; o < 5; o++)
         CHECK(differ[o] > 0, "%s does not depend on the order here", reduce_name(ops[o]));
     if (TEST_BACKEND == TILEMM_BACKEND_CPU)
         tilemm_set_threads(ctx, 2);
@@ -210,8 +191,7 @@ static void lengthy(tilemm_t ctx, int64_t n, family_t family, int64_t incx, rng_
 {
     static const int threads[] = {1, 2, 3, 8};
     float *x = numbers(n, family, rng), *y = numbers(n, FAMILY_SIGNED, rng);
-    int t;
-    for (t = 0; t < (TEST_BACKEND == TILEMM_BACKEND_CPU ? 4 : 1); t++) {
+    for (int t = 0; t < (TEST_BACKEND == TILEMM_BACKEND_CPU ? 4 : 1); t++) {
         if (TEST_BACKEND == TILEMM_BACKEND_CPU)
             CHECK(tilemm_set_threads(ctx, threads[t]) == TILEMM_SUCCESS, "%s",
                   tilemm_last_error(ctx));
@@ -229,7 +209,6 @@ static void both(tilemm_t ctx, int rounds, rng_t *rng)
     const int64_t most = test_quick() ? 1 << 23 : 1 << 26; /* more tiles than warps at once */
     tilemm_t cpu = test_context(TILEMM_BACKEND_CPU, "");
     float *x = numbers(most, FAMILY_NORMAL, rng), *y = numbers(most, FAMILY_SIGNED, rng);
-    int round, o;
     fill_cancelling(x, y, most / 2, 40, rng);
     operand_prepare(&X, PLACE_DEVICE, sizeof(float) * (size_t)most, 0);
     operand_prepare(&Y, PLACE_DEVICE, sizeof(float) * (size_t)most, 0);
@@ -238,13 +217,13 @@ static void both(tilemm_t ctx, int rounds, rng_t *rng)
     operand_send(&X);
     operand_send(&Y);
     tilemm_set_nan_policy(ctx, TILEMM_NAN_PROPAGATE);
-    for (round = 0; round < rounds; round++) {
-        int64_t n =
+    for (int round = 0; round < rounds; round++) {
+        const int64_t n =
             round & 1 ? rng_range(rng, 1, most) : (int64_t)exp2(rng_unit(rng) * log2((double)most));
-        int64_t first = rng_range(rng, 0, most - n);
+        const int64_t first = rng_range(rng, 0, most - n);
         const float *device_x = (const float *)X.pointer + first;
         const float *device_y = (const float *)Y.pointer + first;
-        for (o = 0; o < OPS; o++) {
+        for (int o = 0; o < OPS; o++) {
             const int op = all_ops[o];
             float here, there;
             CHECK(reduce_call(cpu, op, n, x + first, 1, y + first, 1, &here) == TILEMM_SUCCESS &&
@@ -279,12 +258,11 @@ static void far_apart(tilemm_t ctx, int and_many)
     static const float value[] = {1.5f, -7.0f, 4.0f};
     float result = 0;
     int64_t index = -2;
-    int i;
     if (!x) {
         printf("no memory past 2^31 elements: left out\n");
         return;
     }
-    for (i = 0; i < 3; i++)
+    for (int i = 0; i < 3; i++)
         sparse_write(TEST_BACKEND, x + i * inc, value + i, sizeof(float));
     CHECK(tilemm_ssum(ctx, 3, x, inc, &result) == TILEMM_SUCCESS && result == -1.5f,
           "ssum with a large increment: %g: %s", (double)result, tilemm_last_error(ctx));
@@ -293,7 +271,7 @@ static void far_apart(tilemm_t ctx, int and_many)
     CHECK(tilemm_ismax(ctx, 3, x, -inc, &index) == TILEMM_SUCCESS && index == 0,
           "ismax with a large increment: %lld: %s", (long long)index, tilemm_last_error(ctx));
     if (and_many) {
-        float end = 9.0f;
+        const float end = 9.0f;
         sparse_write(TEST_BACKEND, x + many - 2, &end, sizeof(end));
         CHECK(tilemm_isamax(ctx, many, x, 1, &index) == TILEMM_SUCCESS && index == many - 2,
               "isamax of 2^31 + 9: %lld: %s", (long long)index, tilemm_last_error(ctx));
@@ -305,11 +283,10 @@ static void far_apart(tilemm_t ctx, int and_many)
 
 int main(void)
 {
-    const char *const *name;
+    const int cuda = TEST_BACKEND == TILEMM_BACKEND_CUDA;
     rng_t rng = {5000};
-    int cuda = TEST_BACKEND == TILEMM_BACKEND_CUDA, i;
     test_begin(TEST_BACKEND);
-    for (name = test_archs(TEST_BACKEND); *name; name++) {
+    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
         tilemm_t ctx = test_context(TEST_BACKEND, *name);
         arch = *name;
         if (!cuda)
@@ -321,11 +298,10 @@ int main(void)
         } else {
             lengthy(ctx, (1 << 20) + 3, FAMILY_NORMAL, 1, &rng);
             lengthy(ctx, rng_range(&rng, 100000, 1 << 18), FAMILY_WIDE, -2, &rng);
-            for (i = 0; i < (cuda ? 12 : **name ? 0 : 2); i++)
+            for (int i = 0; i < (cuda ? 12 : **name ? 0 : 2); i++)
                 lengthy(ctx, rng_range(&rng, 1, 1 << 22), (family_t)(i % FAMILY_COUNT), 1, &rng);
-            if (cuda && !**name)
-                for (i = 0; i < 2; i++)
-                    lengthy(ctx, (1 << 26) - rng_range(&rng, 0, 5000), FAMILY_SIGNED, 1, &rng);
+            for (int i = 0; cuda && !**name && i < 2; i++)
+                lengthy(ctx, (1 << 26) - rng_range(&rng, 0, 5000), FAMILY_SIGNED, 1, &rng);
         }
         if (cuda && !**name && !TEST_SANITIZED)
             both(ctx, getenv("TILEMM_TEST_LONG") ? 1000 : test_quick() ? 10 : 30, &rng);
@@ -335,6 +311,5 @@ int main(void)
     operand_free(&X);
     operand_free(&Y);
     operand_free(&R);
-    operand_free(&I);
     return check_exit();
 }

@@ -2,11 +2,6 @@
  * result has the bits of the same reduction of one vector; nothing else is written.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#define _DEFAULT_SOURCE
-#ifdef HAVE_CONFIG_H
-#include "config.h"
-#endif
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,12 +39,15 @@ static void finish(tilemm_t ctx, tilemm_status_t status, const char *text)
 static void matrix_along(tilemm_t ctx, tilemm_layout_t layout, tilemm_axis_t axis, int op, int arg,
                          int64_t rows, int64_t cols, int what, rng_t *rng)
 {
-    int nan_ignore = rng_bits(rng) & 1, with_out = !arg || rng_bits(rng) & 1;
-    int64_t lda = matrix_ld(layout, rows, cols) + rng_range(rng, 0, 1) * rng_range(rng, 0, 9);
-    int64_t count = axis == TILEMM_AXIS_ROWS ? cols : rows;
-    int64_t n = axis == TILEMM_AXIS_ROWS ? rows : cols, v, i;
-    int64_t inc = rng_range(rng, 0, 2) ? 1 : rng_range(rng, 0, 1) ? 3 : -2;
-    size_t slots = count ? (size_t)((count - 1) * llabs(inc) + 1) : 0;
+    const int nan_ignore = rng_bits(rng) & 1, with_out = !arg || rng_bits(rng) & 1;
+    const int down = axis == TILEMM_AXIS_ROWS;
+    const int64_t lda = matrix_ld(layout, rows, cols) + rng_range(rng, 0, 1) * rng_range(rng, 0, 9);
+    const int64_t count = down ? cols : rows, n = down ? rows : cols;
+    /* Element i of vector v is A.numbers[v * vstride + i * istride]. */
+    const int64_t vstride = down ? matrix_at(layout, 0, 1, lda) : matrix_at(layout, 1, 0, lda);
+    const int64_t istride = down ? matrix_at(layout, 1, 0, lda) : matrix_at(layout, 0, 1, lda);
+    const int64_t inc = rng_range(rng, 0, 2) ? 1 : rng_range(rng, 0, 1) ? 3 : -2;
+    const size_t slots = count ? (size_t)((count - 1) * llabs(inc) + 1) : 0;
     float *line = malloc(sizeof(float) * (size_t)(n + 1));
     tilemm_status_t status;
     char text[256];
@@ -61,22 +59,15 @@ static void matrix_along(tilemm_t ctx, tilemm_layout_t layout, tilemm_axis_t axi
                     rng_offset(rng, 8));
     matrix_fill(A.numbers, layout, rows, cols, lda, (family_t)rng_range(rng, 0, FAMILY_COUNT - 1),
                 rng);
-    if (what == 3)
-        for (v = 0; v < count; v++)
-            reduce_fill_order(op,
-                              A.numbers + (axis == TILEMM_AXIS_ROWS ? matrix_at(layout, 0, v, lda)
-                                                                    : matrix_at(layout, v, 0, lda)),
-                              n,
-                              axis == TILEMM_AXIS_ROWS ? matrix_at(layout, 1, 0, lda)
-                                                       : matrix_at(layout, 0, 1, lda),
-                              rng);
-    for (i = 0; i < rows && what < 3; i++)
-        for (v = 0; v < cols; v++)
-            sow(A.numbers + matrix_at(layout, i, v, lda), rng, what);
+    for (int64_t v = 0; v < count && what == 3; v++)
+        reduce_fill_order(op, A.numbers + v * vstride, n, istride, rng);
+    for (int64_t i = 0; i < rows && what < 3; i++)
+        for (int64_t j = 0; j < cols; j++)
+            sow(A.numbers + matrix_at(layout, i, j, lda), rng, what);
     operand_send(&A);
     operand_send(&out);
     operand_send(&index_out);
-    for (v = 0; v < count; v++) {
+    for (int64_t v = 0; v < count; v++) {
         if (with_out)
             operand_own(&out, sizeof(float) * (size_t)vector_at(count, v, inc), sizeof(float));
         if (arg)
@@ -100,10 +91,9 @@ static void matrix_along(tilemm_t ctx, tilemm_layout_t layout, tilemm_axis_t axi
     finish(ctx, status, text);
     operand_fetch(&index_out);
     CHECK(operand_intact(&index_out), "%s: bytes beside the indices changed", text);
-    for (v = 0; v < count; v++) {
-        for (i = 0; i < n; i++)
-            line[i] = A.numbers[axis == TILEMM_AXIS_ROWS ? matrix_at(layout, i, v, lda)
-                                                         : matrix_at(layout, v, i, lda)];
+    for (int64_t v = 0; v < count; v++) {
+        for (int64_t i = 0; i < n; i++)
+            line[i] = A.numbers[v * vstride + i * istride];
         if (with_out) {
             float got = out.numbers[vector_at(count, v, inc)];
             float want = reduce_exact_bits(op, nan_ignore, n, line, NULL);
@@ -148,19 +138,17 @@ static void matrices(tilemm_t ctx, int rounds, rng_t *rng)
     static const int64_t fixed[][2] = {{0, 0},    {0, 5},   {5, 0},     {1, 1},     {1, 3000},
                                        {3000, 1}, {31, 65}, {1025, 33}, {33, 1025}, {2, 5000},
                                        {5000, 2}, {64, 64}, {300, 300}, {1024, 7},  {7, 2049}};
-    int op, f, round;
-    for (f = 0; f < (int)(sizeof(fixed) / sizeof(fixed[0])); f++) {
-        for (op = 0; op < OPS; op++) {
+    for (int f = 0; f < (int)(sizeof(fixed) / sizeof(fixed[0])); f++) {
+        for (int op = 0; op < OPS; op++) {
             matrix(ctx, op, 0, fixed[f][0], fixed[f][1], f % 3, rng);
-            if (op < TILEMM_MAX) /* either axis, mostly */
-                for (round = 0; round < 3; round++)
-                    matrix(ctx, op, 0, fixed[f][0], fixed[f][1], 3, rng);
+            for (int round = 0; round < 3 && op < TILEMM_MAX; round++) /* either axis, mostly */
+                matrix(ctx, op, 0, fixed[f][0], fixed[f][1], 3, rng);
             if (op >= TILEMM_MAX)
                 matrix(ctx, op, 1, fixed[f][0], fixed[f][1], (f + 1) % 3, rng);
         }
     }
-    for (round = 0; round < rounds; round++) {
-        op = (int)rng_range(rng, 0, OPS - 1);
+    for (int round = 0; round < rounds; round++) {
+        const int op = (int)rng_range(rng, 0, OPS - 1);
         matrix(ctx, op, op >= TILEMM_MAX && round & 1, rng_size(rng, 200), rng_size(rng, 200),
                round % 4, rng);
     }
@@ -169,12 +157,12 @@ static void matrices(tilemm_t ctx, int rounds, rng_t *rng)
 /* lengths: 0: short and empty, 1: mixed with long ones, 2: all the same, 3: all empty. */
 static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rng)
 {
-    int nan_ignore = rng_bits(rng) & 1;
-    int64_t *offset = malloc(sizeof(int64_t) * (size_t)(count + 1)), s, i;
-    int64_t same = rng_range(rng, 1, 70);
+    const int nan_ignore = rng_bits(rng) & 1;
+    int64_t *offset = malloc(sizeof(int64_t) * (size_t)(count + 1));
+    const int64_t same = rng_range(rng, 1, 70);
     char text[160];
     offset[0] = rng_range(rng, 0, 2) * 3;
-    for (s = 0; s < count; s++)
+    for (int64_t s = 0; s < count; s++)
         offset[s + 1] = offset[s] + (lengths == 0   ? rng_range(rng, 0, 4)
                                      : lengths == 2 ? same
                                      : lengths == 3 ? 0
@@ -187,13 +175,12 @@ static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rn
                     rng_offset(rng, 8));
     operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)count,
                     rng_offset(rng, 4));
-    for (i = offset[0]; i < offset[count]; i++) {
+    for (int64_t i = offset[0]; i < offset[count]; i++) {
         A.numbers[i] = rng_float(rng, FAMILY_NORMAL);
         sow(A.numbers + i, rng, op % 3);
     }
-    for (s = 0; s < count; s++)
-        if (s & 1)
-            reduce_fill_order(op, A.numbers + offset[s], offset[s + 1] - offset[s], 1, rng);
+    for (int64_t s = 1; s < count; s += 2)
+        reduce_fill_order(op, A.numbers + offset[s], offset[s + 1] - offset[s], 1, rng);
     memcpy(offsets.image, offset, offsets.bytes);
     operand_send(&A);
     operand_send(&offsets);
@@ -209,10 +196,10 @@ static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rn
            text);
     operand_fetch(&offsets);
     CHECK(operand_intact(&offsets), "%s: the offsets changed", text);
-    for (s = 0; s < count; s++) {
-        float got = out.numbers[s];
-        float want = reduce_exact_bits(op, nan_ignore, offset[s + 1] - offset[s],
-                                       A.numbers + offset[s], NULL);
+    for (int64_t s = 0; s < count; s++) {
+        const float got = out.numbers[s];
+        const float want = reduce_exact_bits(op, nan_ignore, offset[s + 1] - offset[s],
+                                             A.numbers + offset[s], NULL);
         CHECK(float_bits(got) == float_bits(want), "%s: %s: segment %lld of %lld: %.9g, not %.9g",
               text, tilemm_last_kernel(ctx), (long long)s, (long long)(offset[s + 1] - offset[s]),
               (double)got, (double)want);
@@ -225,11 +212,10 @@ static void decreasing(tilemm_t ctx, rng_t *rng)
 {
     static const int64_t offset[] = {0, 4, 2, 6};
     static const float want[] = {6.0f, 0.0f, 14.0f};
-    int64_t i;
     operand_prepare(&A, PLACE_DEVICE, 6 * sizeof(float), 0);
     operand_prepare(&offsets, PLACE_DEVICE, sizeof(offset), 0);
     operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(want), 0);
-    for (i = 0; i < 6; i++)
+    for (int i = 0; i < 6; i++)
         A.numbers[i] = (float)i;
     memcpy(offsets.image, offset, sizeof(offset));
     operand_send(&A);
@@ -239,8 +225,8 @@ static void decreasing(tilemm_t ctx, rng_t *rng)
     finish(ctx,
            tilemm_sreduce_segments(ctx, TILEMM_SUM, 3, A.pointer, offsets.pointer, out.pointer),
            "offsets that decrease");
-    for (i = 0; i < 3; i++)
-        CHECK(out.numbers[i] == want[i], "offsets that decrease: segment %d: %g", (int)i,
+    for (int i = 0; i < 3; i++)
+        CHECK(out.numbers[i] == want[i], "offsets that decrease: segment %d: %g", i,
               (double)out.numbers[i]);
 }
 
@@ -253,14 +239,13 @@ static void far_apart(tilemm_t ctx)
     float *big = sparse_alloc(TEST_BACKEND, bytes);
     float a[ROWS][COLS], down[COLS], along[ROWS];
     int64_t where[COLS];
-    int i, j;
     tilemm_set_nan_policy(ctx, TILEMM_NAN_PROPAGATE);
     if (!big) {
         printf("no memory for rows past 2^32 elements: left out\n");
         return;
     }
-    for (i = 0; i < ROWS; i++) {
-        for (j = 0; j < COLS; j++)
+    for (int i = 0; i < ROWS; i++) {
+        for (int j = 0; j < COLS; j++)
             a[i][j] = (float)((i * 37 + j * 11) % 101 - 50);
         sparse_write(TEST_BACKEND, big + i * ld, a[i], sizeof(a[i]));
     }
@@ -273,10 +258,10 @@ static void far_apart(tilemm_t ctx)
     CHECK(tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_COLS, TILEMM_COL_MAJOR, COLS, ROWS, big,
                             ld, NULL, 1, where) == TILEMM_SUCCESS,
           "past 2^32: %s", tilemm_last_error(ctx));
-    for (j = 0; j < COLS; j++) {
+    for (int j = 0; j < COLS; j++) {
         float sum = 0;
         int best = 0;
-        for (i = 0; i < ROWS; i++) {
+        for (int i = 0; i < ROWS; i++) {
             sum += a[i][j];
             best = a[i][j] > a[best][j] ? i : best;
         }
@@ -284,9 +269,9 @@ static void far_apart(tilemm_t ctx)
         CHECK(where[j] == best, "past 2^32: column %d: index %lld, not %d", j, (long long)where[j],
               best);
     }
-    for (i = 0; i < ROWS; i++) {
+    for (int i = 0; i < ROWS; i++) {
         float sum = 0;
-        for (j = 0; j < COLS; j++)
+        for (int j = 0; j < COLS; j++)
             sum += a[i][j];
         CHECK(along[i] == sum, "past 2^32: row %d: %g, not %g", i, (double)along[i], (double)sum);
     }
@@ -295,18 +280,16 @@ static void far_apart(tilemm_t ctx)
 
 int main(void)
 {
-    const char *const *name;
     rng_t rng = {6000};
     test_begin(TEST_BACKEND);
-    for (name = test_archs(TEST_BACKEND); *name; name++) {
+    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
         tilemm_t ctx = test_context(TEST_BACKEND, *name);
-        int op, threads;
         arch = *name;
-        for (threads = 1; threads <= 3; threads += 2) {
+        for (int threads = 1; threads <= 3; threads += 2) {
             if (TEST_BACKEND == TILEMM_BACKEND_CPU)
                 tilemm_set_threads(ctx, threads);
             matrices(ctx, test_quick() ? 20 : 150, &rng);
-            for (op = 0; op < OPS; op++) {
+            for (int op = 0; op < OPS; op++) {
                 segments(ctx, op, rng_range(&rng, 1, 50), 1, &rng);
                 segments(ctx, op, rng_range(&rng, 1, test_quick() ? 300 : 3000), 0, &rng);
                 segments(ctx, op, rng_range(&rng, 1, 400), 2, &rng);

@@ -41,21 +41,17 @@ static pair_t pair_add(pair_t a, pair_t b)
     /* volatile: no compiler may take the error of a sum for 0 */
     volatile double sum = a.sum + b.sum, part = sum - a.sum, rest = sum - part;
     volatile double error = a.sum - rest;
-    pair_t result;
     error = error + (b.sum - part);
-    result.sum = sum;
-    result.lost = (a.lost + b.lost) + error;
-    return result;
+    return (pair_t){sum, (a.lost + b.lost) + error};
 }
 
 /* Fold up to 32 numbers: lane l takes lane l + 16, then l + 8, and so on. */
 static pair_t fold(const pair_t *value, int64_t count)
 {
     pair_t lane[32] = {{0, 0}};
-    int half, l;
     memcpy(lane, value, sizeof(*lane) * (size_t)count);
-    for (half = 16; half; half /= 2)
-        for (l = 0; l < half; l++)
+    for (int half = 16; half; half /= 2)
+        for (int l = 0; l < half; l++)
             lane[l] = pair_add(lane[l], lane[l + half]);
     return lane[0];
 }
@@ -64,8 +60,7 @@ static pair_t fold(const pair_t *value, int64_t count)
 static pair_t tile_sum(const pair_t *term, int64_t count)
 {
     pair_t lane[32] = {{0, 0}};
-    int64_t e;
-    for (e = 0; e < count; e++)
+    for (int64_t e = 0; e < count; e++)
         lane[e % 32] = pair_add(lane[e % 32], term[e]);
     return fold(lane, 32);
 }
@@ -73,9 +68,8 @@ static pair_t tile_sum(const pair_t *term, int64_t count)
 /* The sum of the sums of tiles. */
 static pair_t canonical_sum(pair_t *sum, int64_t count)
 {
-    int64_t i;
     for (; count > 1; count = (count + 31) / 32)
-        for (i = 0; i < count; i += 32)
+        for (int64_t i = 0; i < count; i += 32)
             sum[i / 32] = fold(sum + i, count - i < 32 ? count - i : 32);
     return sum[0];
 }
@@ -94,21 +88,20 @@ static double term_of(int op, int nan_ignore, float x, const float *y, int64_t i
 
 static float sum_exact_bits(int op, int nan_ignore, int64_t n, const float *x, const float *y)
 {
-    int64_t tiles = n ? (n + 1023) / 1024 : 1, tile, e, numbers = 0;
-    pair_t *sums = test_need(malloc(sizeof(pair_t) * (size_t)(tiles + 1))), total;
+    const int64_t tiles = n ? (n + 1023) / 1024 : 1;
+    int64_t numbers = 0;
+    pair_t *sums = test_need(malloc(sizeof(pair_t) * (size_t)(tiles + 1)));
     pair_t term[1024];
-    double result;
-    for (tile = 0; tile < tiles; tile++) {
-        int64_t first = tile * 1024, count = n - first < 1024 ? n - first : 1024;
-        for (e = 0; e < count; e++) {
-            term[e].sum = term_of(op, nan_ignore, x[first + e], y, first + e);
-            term[e].lost = 0;
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        const int64_t first = tile * 1024, count = n - first < 1024 ? n - first : 1024;
+        for (int64_t e = 0; e < count; e++) {
+            term[e] = (pair_t){term_of(op, nan_ignore, x[first + e], y, first + e), 0};
             numbers += !isnan(x[first + e]);
         }
         sums[tile] = tile_sum(term, count);
     }
-    total = canonical_sum(sums, tiles);
-    result = isfinite(total.sum) ? total.sum + total.lost : total.sum;
+    const pair_t total = canonical_sum(sums, tiles);
+    double result = isfinite(total.sum) ? total.sum + total.lost : total.sum;
     free(sums);
     if (op == TILEMM_NRM2)
         result = sqrt(result);
@@ -131,8 +124,8 @@ static int is_ahead(int op, float a, float b)
 
 int64_t reduce_index(int op, int nan_ignore, int64_t n, const float *x)
 {
-    int64_t i, best = -1;
-    for (i = 0; i < n; i++) {
+    int64_t best = -1;
+    for (int64_t i = 0; i < n; i++) {
         if (isnan(x[i])) {
             if (!nan_ignore)
                 return i;
@@ -145,17 +138,13 @@ int64_t reduce_index(int op, int nan_ignore, int64_t n, const float *x)
 
 float reduce_exact_bits(int op, int nan_ignore, int64_t n, const float *x, const float *y)
 {
-    int64_t best;
-    float value;
-    if (op < TILEMM_MAX || op == REDUCE_DOT) {
+    const int is_sum = op < TILEMM_MAX || op == REDUCE_DOT;
+    const int64_t best = is_sum ? -1 : reduce_index(op, nan_ignore, n, x);
+    float value = op == TILEMM_AMAX ? 0.0f : op == TILEMM_MAX ? -INFINITY : INFINITY;
+    if (is_sum)
         value = sum_exact_bits(op, nan_ignore, n, x, y);
-    } else {
-        best = reduce_index(op, nan_ignore, n, x);
-        if (best >= 0)
-            value = op >= TILEMM_AMAX ? fabsf(x[best]) : x[best];
-        else
-            value = op == TILEMM_AMAX ? 0.0f : op == TILEMM_MAX ? -INFINITY : INFINITY;
-    }
+    else if (best >= 0)
+        value = op >= TILEMM_AMAX ? fabsf(x[best]) : x[best];
     if (isnan(value)) {
         uint32_t bits = UINT32_C(0x7fc00000);
         memcpy(&value, &bits, sizeof(value));
@@ -165,32 +154,28 @@ float reduce_exact_bits(int op, int nan_ignore, int64_t n, const float *x, const
 
 void reduce_fill_order(int op, float *x, int64_t n, int64_t stride, rng_t *rng)
 {
-    int squares = op == TILEMM_SUMSQ || op == TILEMM_NRM2;
-    int64_t i, at[4];
-    int p, q, low;
+    const int squares = op == TILEMM_SUMSQ || op == TILEMM_NRM2;
     if (n < 4)
         return;
     if (op == TILEMM_ASUM || squares) {
         const double value[4] = {1, 0x1p-24, 0.75 * 0x1p-53, 0.75 * 0x1p-53};
-        for (i = 0; i < n; i++)
+        for (int64_t i = 0; i < n; i++)
             x[i * stride] = 0;
-        for (p = 0; p < 4; p++) {
-            do {
-                at[p] = rng_range(rng, 0, n - 1);
-                for (q = 0; q < p && at[q] != at[p]; q++)
-                    continue;
-            } while (q < p);
-            x[at[p] * stride] =
-                (float)((squares ? sqrt(value[p]) : value[p]) * (rng_bits(rng) & 1 ? 1 : -1));
+        for (int p = 0; p < 4; p++) {
+            float *to;
+            do
+                to = x + rng_range(rng, 0, n - 1) * stride;
+            while (*to != 0);
+            *to = (float)((squares ? sqrt(value[p]) : value[p]) * (rng_bits(rng) & 1 ? 1 : -1));
         }
         return;
     }
     /* Large values that cancel. Every other time they are so large that the sum of the rounding
      * errors is rounded too. */
-    low = rng_bits(rng) & 1 ? 20 : 75;
-    for (i = 0; i < n; i++)
+    const int low = rng_bits(rng) & 1 ? 20 : 75;
+    for (int64_t i = 0; i < n; i++)
         x[i * stride] = rng_float(rng, FAMILY_SIGNED);
-    for (i = 0; i < n / 2; i++) {
+    for (int64_t i = 0; i < n / 2; i++) {
         float value = (float)ldexp(1 + rng_unit(rng), low + (int)rng_range(rng, 0, 40));
         int64_t j = n - 1 - i; /* halves are mirrored: no pair meets before the last fold */
         x[i * stride] = i & 1 ? value : -value;
@@ -204,19 +189,17 @@ enum { ACC_DIGITS = 24, ACC_LOW = -320 };
 
 static void acc_add(int64_t *digit, double term)
 {
-    int exponent, shift;
-    uint64_t mantissa;
-    double fraction = frexp(fabs(term), &exponent);
-    int64_t sign = term < 0 ? -1 : 1;
+    const int64_t sign = term < 0 ? -1 : 1;
+    int exponent;
+    uint64_t mantissa = (uint64_t)ldexp(frexp(fabs(term), &exponent), 53);
     if (term == 0)
         return;
-    mantissa = (uint64_t)ldexp(fraction, 53);
     exponent += -53 - ACC_LOW;
     while (exponent < 0) { /* a float's product ends at 2^-298: these bits are zero */
         mantissa >>= 1;
         exponent++;
     }
-    shift = exponent % 32;
+    const int shift = exponent % 32;
     exponent /= 32;
     digit[exponent] += sign * (int64_t)((mantissa << shift) & UINT32_MAX);
     mantissa >>= 32 - shift;
@@ -227,10 +210,10 @@ static void acc_add(int64_t *digit, double term)
 static double acc_value(int64_t *digit)
 {
     double value = 0;
-    int d, sign = 1;
-    int64_t carry = 0;
+    int sign = 1;
     for (;;) {
-        for (carry = 0, d = 0; d < ACC_DIGITS; d++) {
+        int64_t carry = 0;
+        for (int d = 0; d < ACC_DIGITS; d++) {
             int64_t all = digit[d] + carry;
             int64_t low = (int64_t)((uint64_t)all & UINT32_MAX);
             carry = (all - low) / ((int64_t)1 << 32);
@@ -238,26 +221,25 @@ static double acc_value(int64_t *digit)
         }
         if (carry >= 0)
             break;
-        for (d = 0; d < ACC_DIGITS; d++) /* negative: the magnitude instead */
+        for (int d = 0; d < ACC_DIGITS; d++) /* negative: the magnitude instead */
             digit[d] = -digit[d];
         digit[ACC_DIGITS - 1] -= carry * ((int64_t)1 << 32);
         sign = -1;
     }
-    for (d = ACC_DIGITS - 1; d >= 0; d--)
+    for (int d = ACC_DIGITS - 1; d >= 0; d--)
         value += ldexp((double)digit[d], 32 * d + ACC_LOW);
     return sign * value;
 }
 
 double reduce_exact(int op, int64_t n, const float *x, const float *y, double *magnitude)
 {
-    int64_t sum[ACC_DIGITS] = {0}, i;
-    double all = 0;
-    for (i = 0; i < n; i++) {
-        double term = term_of(op, 0, x[i], y, i);
+    int64_t sum[ACC_DIGITS] = {0};
+    *magnitude = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double term = term_of(op, 0, x[i], y, i);
         acc_add(sum, term);
-        all += fabs(term);
+        *magnitude += fabs(term);
     }
-    *magnitude = all;
     return acc_value(sum);
 }
 

@@ -8,7 +8,6 @@
 
 #include "lib/reduce/plan_cpu.h"
 #include "lib/reduce/plan_cuda.h"
-#include "lib/reduce/rows_cuda.h"
 
 static void on_gpu(const tilemm__reduce_args_t *args, size_t workspace,
                    const tilemm__cuda_traits_t *traits)
@@ -24,9 +23,9 @@ static void on_gpu(const tilemm__reduce_args_t *args, size_t workspace,
 
         printf(" %s", tilemm__reduce_rows[launch->variant].name);
         if (launch->kernel == TILEMM__SUM_TILES)
-            printf(":%dx%d", launch->with.sum_tiles.tiles, launch->with.sum_tiles.warps);
+            printf(":%dx%d", launch->item_tiles, launch->warps);
         else if (launch->kernel == TILEMM__SEARCH_TILES)
-            printf(":%d", launch->with.search_tiles.warps);
+            printf(":%d", launch->warps);
         printf(":%lld %lldx%d", (long long)step->items, (long long)launch->blocks, launch->threads);
     }
     printf(" %lld %lld %zu", (long long)plan.vectors, (long long)plan.range, plan.workspace);
@@ -43,9 +42,9 @@ static void on_cpu(const tilemm__reduce_args_t *args, size_t workspace,
     tilemm__plan_reduce_cpu(args, &limits, &plan);
     printf(" | %s t%d", methods[plan.method], plan.threads);
     if (plan.method == TILEMM__REDUCE_TILES)
-        printf(" %lld", (long long)plan.with.tiles);
+        printf(" %lld", (long long)plan.tiles);
     else if (plan.method != TILEMM__REDUCE_VECTORS)
-        printf(" %lldx%lld", (long long)plan.with.columns.rows, (long long)plan.with.columns.width);
+        printf(" %lldx%lld", (long long)plan.rows, (long long)plan.width);
     printf(" %zu", plan.workspace);
 }
 
@@ -93,15 +92,14 @@ static void segments(void)
         const tilemm__limits_t limits = {
             .cuda = &choices_machines[j].gpu, .workspace = workspace, .variant = ""};
         tilemm__segments_cuda_plan_t plan;
-        const tilemm__segments_warp_t *with;
+        const tilemm__reduce_launch_t *const first = plan.launch;
 
         tilemm__plan_segments_cuda(&args, &limits, &plan);
-        with = &plan.launch[0].with.segments_warp;
         printf(" | %s", plan.name);
         for (int i = 0; i < plan.launches; i++)
             printf(" %lldx%d", (long long)plan.launch[i].blocks, plan.launch[i].threads);
-        printf(" %lld %lld %lld %zu", (long long)with->warp_limit, (long long)with->lists.room,
-               (long long)with->lists.span_room, plan.workspace);
+        printf(" %lld %lld %lld %zu", (long long)first->warp_limit, (long long)first->lists.room,
+               (long long)first->lists.span_room, plan.workspace);
     }
     putchar('\n');
 }

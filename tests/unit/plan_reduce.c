@@ -6,7 +6,6 @@
 #include "kernels/reduce/layout.h"
 #include "lib/reduce/plan_cpu.h"
 #include "lib/reduce/plan_cuda.h"
-#include "lib/reduce/rows_cuda.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
 #include "tilemm.h"
@@ -79,7 +78,7 @@ static void check_steps(const tilemm__reduce_args_t *args, const tilemm__reduce_
         CHECK(step->launch.blocks > 0 && step->launch.blocks <= INT32_MAX, "step %d", i);
         CHECK(step->launch.threads > 0 && step->launch.threads <= 1024, "step %d", i);
         if (step->launch.kernel == TILEMM__SUM_TILES) { /* all tiles once */
-            const int each = step->launch.with.sum_tiles.tiles;
+            const int each = step->launch.item_tiles;
 
             CHECK(step->items * each >= tiles && (step->items - 1) * each < tiles, "%lld items",
                   (long long)step->items);
@@ -113,9 +112,10 @@ static void check_cuda(const tilemm__reduce_args_t *args, const tilemm__cuda_tra
     CHECK(plan.workspace <= limits.workspace, "%zu of %zu bytes", plan.workspace, limits.workspace);
     CHECK(plan.vectors >= 1 && plan.vectors <= args->count, "%lld", (long long)plan.vectors);
     CHECK(plan.steps >= 1 && plan.steps <= TILEMM__REDUCE_MAX_STEPS, "%d steps", plan.steps);
-    CHECK(tilemm__reduce_rows[plan.variant].cc <= traits->cc, "%s on %d", plan.name, traits->cc);
+    CHECK(tilemm__reduce_rows[plan.step[0].launch.variant].cc <= traits->cc, "%s on %d", plan.name,
+          traits->cc);
     check_steps(args, &plan);
-    reached[plan.variant] += begins_with(plan.name, variant);
+    reached[plan.step[0].launch.variant] += begins_with(plan.name, variant);
 }
 
 static void check_segments(const tilemm__cuda_traits_t *traits, const char *variant, int *reached)
@@ -128,7 +128,7 @@ static void check_segments(const tilemm__cuda_traits_t *traits, const char *vari
 
     CHECK(tilemm__plan_segments_cuda(&args, &limits, &plan) == TILEMM_SUCCESS, "op %d", args.op);
     CHECK(plan.workspace <= limits.workspace, "%zu of %zu bytes", plan.workspace, limits.workspace);
-    reached[plan.variant] += begins_with(plan.name, variant);
+    reached[plan.launch[0].variant] += begins_with(plan.name, variant);
 }
 
 static void check_cpu(const tilemm__reduce_args_t *args, const tilemm__cpu_traits_t *traits)
@@ -149,10 +149,10 @@ static void check_cpu(const tilemm__reduce_args_t *args, const tilemm__cpu_trait
     for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__fold_count(m))
         lanes += TILEMM__TILE_LANES;
     if (plan.method >= TILEMM__REDUCE_COLUMNS)
-        CHECK(plan.with.columns.width <= TILEMM__REDUCE_MAX_COLUMNS &&
+        CHECK(plan.width <= TILEMM__REDUCE_MAX_COLUMNS &&
                   ((args->op >= TILEMM__MAX && args->op <= TILEMM__AMIN) ||
-                   lanes * plan.with.columns.width <= TILEMM__REDUCE_STACK_LANES),
-              "%lld columns", (long long)plan.with.columns.width);
+                   lanes * plan.width <= TILEMM__REDUCE_STACK_LANES),
+              "%lld columns", (long long)plan.width);
 }
 
 /* Shared memory of sums of columns: a warp writes and reads 32 columns side by side, sums (16

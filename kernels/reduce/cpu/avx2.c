@@ -36,6 +36,7 @@ static inline int32_t largest_word(__m256i v)
     return _mm_cvtsi128_si32(half);
 }
 
+#define REDUCE_ISA "avx2"
 #define REDUCE_TABLE tilemm__reduce_cpu_avx2
 #define REDUCE_DOUBLES 4
 #define REDUCE_WORDS 8

@@ -17,6 +17,7 @@ static inline __m512d add_by_fma(__m512d sum, __m512d term)
     return _mm512_fmadd_pd(term, one, sum);
 }
 
+#define REDUCE_ISA "avx512"
 #define REDUCE_TABLE tilemm__reduce_cpu_avx512
 #define REDUCE_DOUBLES 8
 #define REDUCE_WORDS 16

@@ -13,9 +13,8 @@ INLINE void prefetch_row(int64_t i, int64_t rows, int64_t cols, const float *x, 
     enum { AHEAD = 8, LINE = 64 / sizeof(float), PAGE = 4096 / sizeof(float) };
     if (i + AHEAD < rows && (istride >= PAGE || istride <= -PAGE)) {
         const float *row = x + (i + AHEAD) * istride;
-        for (int64_t j = 0; j < cols; j += LINE) {
+        for (int64_t j = 0; j < cols; j += LINE)
             __builtin_prefetch(row + j);
-        }
     }
 }
 
@@ -37,9 +36,8 @@ INLINE void add_down(int op, int nan_ignore, int first, int64_t cols, const floa
         for (int64_t i = j; i < j + WORDS; i += DOUBLES) {
             vec_d t = term_at(op, nan_ignore, x + i, x + i);
             vec_d sum = {0};
-            if (!first) {
+            if (!first)
                 sum = *(const any_d *)(lane + i);
-            }
             *(any_d *)(lane + i) = sum + t;
         }
         *largest = REDUCE_MAX(*largest, magnitude_bits(nan_ignore, x + j));
@@ -68,19 +66,16 @@ INLINE double sum_down_op(int op, int nan_ignore, int64_t rows, int64_t cols, co
         prefetch_row(i, rows, cols, x, istride);
         add_down(op, nan_ignore, 0, cols, x + i * istride, lanes + i % LANES * cols, &largest);
     }
-    if (rows < LANES) {
+    if (rows < LANES)
         memset(lanes + rows * cols, 0, (size_t)((LANES - rows) * cols) * sizeof *lanes);
-    }
     for (int64_t half = LANES / 2; half > 0; half /= 2) {
         double *restrict low = lanes;
         const double *restrict high = lanes + half * cols;
-        for (int64_t j = 0; j < half * cols; j++) {
+        for (int64_t j = 0; j < half * cols; j++)
             low[j] += high[j];
-        }
     }
-    for (int i = 0; i < WORDS; i++) {
+    for (int i = 0; i < WORDS; i++)
         bits = largest[i] > bits ? largest[i] : bits;
-    }
     term = tilemm__bits_float((uint32_t)bits);
     return op == TILEMM__SUMSQ ? term * term : term;
 }
@@ -88,9 +83,7 @@ INLINE double sum_down_op(int op, int nan_ignore, int64_t rows, int64_t cols, co
 static double sum_down(int op, int nan_ignore, int64_t rows, int64_t cols, const float *x,
                        int64_t istride, double *restrict lanes)
 {
-#define CALL(o, ignore) return sum_down_op(o, ignore, rows, cols, x, istride, lanes)
-    FOR_EACH_SUM(CALL)
-#undef CALL
+    FOR_EACH_SUM(return sum_down_op, rows, cols, x, istride, lanes);
 }
 
 static void count_down(int64_t rows, int64_t cols, const float *x, int64_t istride,
@@ -103,9 +96,8 @@ static void count_down(int64_t rows, int64_t cols, const float *x, int64_t istri
             vec_h value = *(const any_h *)(row + j);
             *(any_m *)(counts + j) -= __builtin_convertvector((vec_c)(value == value), vec_m);
         }
-        for (; j < cols; j++) {
+        for (; j < cols; j++)
             counts[j] += row[j] == row[j];
-        }
     }
 }
 
@@ -130,9 +122,8 @@ INLINE void extreme_down_op(int has_where, tilemm__order_t order, int64_t rows, 
             int32_t key = tilemm__key_of(order, tilemm__float_bits(row[j]));
             if (key > keys[j]) {
                 keys[j] = key;
-                if (has_where) {
+                if (has_where)
                     where[j] = (int32_t)i;
-                }
             }
         }
     }
@@ -141,11 +132,10 @@ INLINE void extreme_down_op(int has_where, tilemm__order_t order, int64_t rows, 
 static void extreme_down(tilemm__order_t order, int64_t rows, int64_t cols, const float *x,
                          int64_t istride, int32_t *restrict keys, int32_t *restrict where)
 {
-    if (where) {
+    if (where)
         extreme_down_op(1, order, rows, cols, x, istride, keys, where);
-    } else {
+    else
         extreme_down_op(0, order, rows, cols, x, istride, keys, where);
-    }
 }
 
 #endif

@@ -21,6 +21,7 @@ static inline int first_word(words v)
     return i;
 }
 
+#define REDUCE_ISA "generic"
 #define REDUCE_TABLE tilemm__reduce_cpu_generic
 #define REDUCE_DOUBLES 2
 #define REDUCE_WORDS 4

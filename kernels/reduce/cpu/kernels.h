@@ -25,6 +25,7 @@ typedef struct {
 
 /* Strides are in elements and may be negative; pointers need the alignment of their type. */
 typedef struct {
+    const char *name_across, *name_down, *name_segments;
     /* sum_plain for 1 to short_n contiguous elements. */
     tilemm__plain_t (*sum_short)(int op, int nan_ignore, int64_t n, const float *x, const float *y);
     int64_t short_n;

@@ -11,6 +11,7 @@ static inline int first_word(uint32x4_t v)
     return bits ? __builtin_ctzll(bits) / 16 : 4;
 }
 
+#define REDUCE_ISA "neon"
 #define REDUCE_TABLE tilemm__reduce_cpu_neon
 #define REDUCE_DOUBLES 2
 #define REDUCE_WORDS 4

@@ -24,15 +24,12 @@ static int64_t count(int64_t n, const float *x, int64_t istride)
             gather(m, tile, istride, packed);
             tile = packed;
         }
-        for (; e + WORDS <= m; e += WORDS) {
+        for (; e + WORDS <= m; e += WORDS)
             found -= is_nan(*(const any_u *)(tile + e));
-        }
-        for (int i = 0; i < WORDS; i++) {
+        for (int i = 0; i < WORDS; i++)
             nans += found[i];
-        }
-        for (; e < m; e++) {
+        for (; e < m; e++)
             nans += tile[e] != tile[e];
-        }
     }
     return n - nans;
 }
@@ -52,33 +49,31 @@ INLINE int is_magnitude(tilemm__order_t order)
     return order.keep == 0x7fffffffu && order.flip == 0 && order.nan == TILEMM__KEY_NAN;
 }
 
+/* The keys of WORDS elements, but for NaN if `plain`: then is_magnitude(order) holds. */
+INLINE vec_w keys_at(int plain, tilemm__order_t order, const float *x)
+{
+    const vec_u bits = *(const any_u *)x;
+    return plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits);
+}
+
 /* The largest key of n <= 1024 contiguous elements; `plain` is is_magnitude(order). */
 INLINE int32_t largest(int plain, tilemm__order_t order, int64_t n, const float *x)
 {
     int32_t best = TILEMM__KEY_NONE;
     vec_w key[KEY_REGS];
     int64_t e = 0;
-    for (int i = 0; i < KEY_REGS; i++) {
+    for (int i = 0; i < KEY_REGS; i++)
         key[i] = (vec_w){0} + TILEMM__KEY_NONE;
-    }
     for (; e + KEY_REGS * WORDS <= n; e += KEY_REGS * WORDS) {
 #pragma GCC unroll 4
-        for (int i = 0; i < KEY_REGS; i++) {
-            const vec_u bits = *(const any_u *)(x + e + i * WORDS);
-            const vec_w more = plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits);
-            key[i] = REDUCE_MAX(key[i], more);
-        }
+        for (int i = 0; i < KEY_REGS; i++)
+            key[i] = REDUCE_MAX(key[i], keys_at(plain, order, x + e + i * WORDS));
     }
-    for (; e + WORDS <= n; e += WORDS) {
-        const vec_u bits = *(const any_u *)(x + e);
-        const vec_w more = plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits);
-        key[0] = REDUCE_MAX(key[0], more);
-    }
+    for (; e + WORDS <= n; e += WORDS)
+        key[0] = REDUCE_MAX(key[0], keys_at(plain, order, x + e));
     key[0] = REDUCE_MAX(REDUCE_MAX(key[0], key[1]), REDUCE_MAX(key[2], key[3]));
     if (e < n && n >= WORDS) { /* overlaps what was searched, which does no harm */
-        const vec_u bits = *(const any_u *)(x + n - WORDS);
-        const vec_w more = plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits);
-        key[0] = REDUCE_MAX(key[0], more);
+        key[0] = REDUCE_MAX(key[0], keys_at(plain, order, x + n - WORDS));
         e = n;
     }
     best = REDUCE_LARGEST(key[0]);
@@ -93,9 +88,8 @@ INLINE int32_t largest(int plain, tilemm__order_t order, int64_t n, const float 
 static int64_t find_strided(tilemm__order_t order, int32_t key, const float *x, int64_t istride)
 {
     int64_t i = 0;
-    while (tilemm__key_of(order, tilemm__float_bits(x[i * istride])) != key) {
+    while (tilemm__key_of(order, tilemm__float_bits(x[i * istride])) != key)
         i++;
-    }
     return i;
 }
 
@@ -106,19 +100,15 @@ INLINE int64_t find(int plain, tilemm__order_t order, int32_t key, int64_t n, co
     for (; i + KEY_REGS * WORDS <= n; i += KEY_REGS * WORDS) {
         vec_w here = {0};
 #pragma GCC unroll 4
-        for (int r = 0; r < KEY_REGS; r++) {
-            const vec_u bits = *(const any_u *)(x + i + r * WORDS);
-            here |= (plain ? (vec_w)(bits & 0x7fffffffu) : keys_of(order, bits)) == key;
-        }
-        if (REDUCE_FIRST(here) < WORDS) {
+        for (int r = 0; r < KEY_REGS; r++)
+            here |= keys_at(plain, order, x + i + r * WORDS) == key;
+        if (REDUCE_FIRST(here) < WORDS)
             break;
-        }
     }
     for (; i + WORDS <= n; i += WORDS) {
         const int first = REDUCE_FIRST(keys_of(order, *(const any_u *)(x + i)) == key);
-        if (first < WORDS) {
+        if (first < WORDS)
             return i + first;
-        }
     }
     return i + find_strided(order, key, x + i, 1);
 }
@@ -132,12 +122,12 @@ static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t
         int64_t m = n - start < ELEMS ? n - start : ELEMS;
         const float *tile = x + start * istride;
         float packed[ELEMS];
-        int32_t key;
         if (istride != 1) {
             gather(m, tile, istride, packed);
             tile = packed;
         }
-        key = is_magnitude(order) ? largest(1, order, m, tile) : largest(0, order, m, tile);
+        const int32_t key =
+            is_magnitude(order) ? largest(1, order, m, tile) : largest(0, order, m, tile);
         if (key > best) {
             best = key;
             best_start = start;

@@ -37,12 +37,10 @@ INLINE vec_d add_term(int op, int nan_ignore, vec_d sum, const float *x, const f
 INLINE vec_f magnitude(int op, int nan_ignore, const float *x, const float *y)
 {
     vec_f t = *(const any_f *)x;
-    if (op == TILEMM__DOT) {
+    if (op == TILEMM__DOT)
         t *= *(const any_f *)y;
-    }
-    if (nan_ignore) {
+    if (nan_ignore)
         t = (vec_f)((vec_u)t & (vec_u)(t == t));
-    }
     return (vec_f)((vec_u)t & 0x7fffffffu);
 }
 
@@ -60,9 +58,8 @@ INLINE void prefetch_ahead(const float *row, int ahead)
 {
     enum { LINE = 64 / sizeof(float) };
 #pragma GCC unroll 4
-    for (int i = 0; i < ROW; i += LINE) {
+    for (int i = 0; i < ROW; i += LINE)
         __builtin_prefetch(row + ahead + i);
-    }
 }
 
 /* Add up the n <= BLOCK terms of a block, each by up to TILEMM__PLAIN_ADDITIONS additions. `more`
@@ -76,29 +73,24 @@ INLINE tilemm__plain_t sum_block(int op, int nan_ignore, int64_t n, int64_t more
     int64_t e = 0;
     tilemm__plain_t plain;
 #pragma GCC unroll 8
-    for (int i = 0; i < PLAIN_REGS; i++) {
+    for (int i = 0; i < PLAIN_REGS; i++)
         sum[i] = (vec_d){0};
-    }
 #pragma GCC unroll 4
-    for (int i = 0; i < PLAIN_REGS / 2; i++) {
+    for (int i = 0; i < PLAIN_REGS / 2; i++)
         size[i] = (vec_f){0};
-    }
     for (; e + ROW <= n; e += ROW) {
         if (more >= ahead) {
             prefetch_ahead(x + e, ahead);
-            if (op == TILEMM__DOT) {
+            if (op == TILEMM__DOT)
                 prefetch_ahead(y + e, ahead);
-            }
         }
 #pragma GCC unroll 8
-        for (int i = 0; i < PLAIN_REGS; i++) {
+        for (int i = 0; i < PLAIN_REGS; i++)
             sum[i] = add_term(op, nan_ignore, sum[i], x + e + i * DOUBLES, y + e + i * DOUBLES);
-        }
         if (!is_positive(op)) {
 #pragma GCC unroll 4
-            for (int i = 0; i < PLAIN_REGS / 2; i++) {
+            for (int i = 0; i < PLAIN_REGS / 2; i++)
                 size[i] += magnitude(op, nan_ignore, x + e + i * WORDS, y + e + i * WORDS);
-            }
         }
     }
 #pragma GCC unroll 8
@@ -130,9 +122,8 @@ INLINE tilemm__plain_t sum_block(int op, int nan_ignore, int64_t n, int64_t more
         rest += (REDUCE_WIDEN(sizes) + REDUCE_WIDEN(sizes + DOUBLES)) * (1 + 0x1p-7);
     }
     plain.magnitude = REDUCE_ACROSS(rest);
-    if (op == TILEMM__DOT) { /* a product that underflows is off by at most 2^-149 */
+    if (op == TILEMM__DOT) /* a product that underflows is off by at most 2^-149 */
         plain.magnitude += (double)n * 0x1p-148;
-    }
     return plain;
 }
 
@@ -161,9 +152,8 @@ INLINE tilemm__sum_t sum_tile(int op, int nan_ignore, int64_t n, const float *x,
     vec_d sum[REGS], lost[REGS];
     tilemm__sum_t lanes[DOUBLES];
     memcpy(row[0], x + full, (size_t)(n - full) * sizeof *x);
-    if (op == TILEMM__DOT) {
+    if (op == TILEMM__DOT)
         memcpy(row[1], y + full, (size_t)(n - full) * sizeof *y);
-    }
     for (int first = 0; first < REGS; first += GROUP) {
         vec_d s[GROUP] = {{0}}, t[GROUP] = {{0}};
         for (int64_t e = first * DOUBLES; e < full; e += LANES) {
@@ -212,10 +202,8 @@ INLINE void sum_plain_op(int op, int nan_ignore, int64_t n, const float *x, int6
         const int64_t m = n - start < ELEMS ? n - start : ELEMS;
         float packed[2][ELEMS];
         const float *part = contiguous(m, x + start * istride, istride, packed[0]);
-        const float *other = part;
-        if (op == TILEMM__DOT) {
-            other = contiguous(m, y + start * y_istride, y_istride, packed[1]);
-        }
+        const float *other =
+            op != TILEMM__DOT ? part : contiguous(m, y + start * y_istride, y_istride, packed[1]);
         add_block(total, m, sum_block(op, nan_ignore, m, 0, part, other));
     }
 }
@@ -227,10 +215,8 @@ INLINE void sum_tiles_op(int op, int nan_ignore, int64_t n, const float *x, int6
         const int64_t m = n - start < ELEMS ? n - start : ELEMS;
         float packed[2][ELEMS];
         const float *part = contiguous(m, x + start * istride, istride, packed[0]);
-        const float *other = part;
-        if (op == TILEMM__DOT) {
-            other = contiguous(m, y + start * y_istride, y_istride, packed[1]);
-        }
+        const float *other =
+            op != TILEMM__DOT ? part : contiguous(m, y + start * y_istride, y_istride, packed[1]);
         sums[start / ELEMS] = sum_tile(op, nan_ignore, m, part, other);
     }
 }
@@ -238,24 +224,18 @@ INLINE void sum_tiles_op(int op, int nan_ignore, int64_t n, const float *x, int6
 static void sum_plain(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
                       const float *y, int64_t y_istride, tilemm__total_t *total)
 {
-#define CALL(o, ignore) sum_plain_op(o, ignore, n, x, istride, y, y_istride, total)
-    FOR_EACH_SUM(CALL)
-#undef CALL
+    FOR_EACH_SUM(sum_plain_op, n, x, istride, y, y_istride, total);
 }
 
 static tilemm__plain_t sum_short(int op, int nan_ignore, int64_t n, const float *x, const float *y)
 {
-#define CALL(o, ignore) return sum_block(o, ignore, n, 0, x, y)
-    FOR_EACH_SUM(CALL)
-#undef CALL
+    FOR_EACH_SUM(return sum_block, n, 0, x, y);
 }
 
 static void sum_tiles(int op, int nan_ignore, int64_t n, const float *x, int64_t istride,
                       const float *y, int64_t y_istride, tilemm__sum_t *restrict sums)
 {
-#define CALL(o, ignore) sum_tiles_op(o, ignore, n, x, istride, y, y_istride, sums)
-    FOR_EACH_SUM(CALL)
-#undef CALL
+    FOR_EACH_SUM(sum_tiles_op, n, x, istride, y, y_istride, sums);
 }
 
 #endif

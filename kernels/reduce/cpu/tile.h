@@ -8,5 +8,9 @@
 #include "searches.h"
 #include "sums.h"
 
-const tilemm__reduce_cpu_t REDUCE_TABLE = {sum_short, BLOCK,    sum_plain,  sum_tiles,   count,
-                                           extreme,   sum_down, count_down, extreme_down};
+#define NAME(method) "reduce_" method "_" REDUCE_ISA "_32x32"
+_Static_assert(TILEMM__TILE_ROWS == 32 && TILEMM__TILE_LANES == 32, "names say so");
+
+const tilemm__reduce_cpu_t REDUCE_TABLE = {
+    NAME("across"), NAME("down"), NAME("segments"), sum_short, BLOCK,      sum_plain,
+    sum_tiles,      count,        extreme,          sum_down,  count_down, extreme_down};

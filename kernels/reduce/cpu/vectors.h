@@ -3,6 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * tile.h is included once by each instruction set's file, which defines
+ *   REDUCE_ISA      its name
  *   REDUCE_TABLE    the table to fill
  *   REDUCE_DOUBLES  doubles in a register: 2, 4 or 8
  *   REDUCE_WORDS    floats, or 32-bit integers, in a register: twice as many
@@ -61,35 +62,33 @@ typedef vec_h any_h __attribute__((aligned(4), may_alias));
 /* Copy n <= 1024 elements of a strided vector to contiguous memory. */
 static void gather(int64_t n, const float *x, int64_t istride, float *restrict tile)
 {
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         tile[i] = x[i * istride];
-    }
 }
 
 /* n elements of a vector, contiguous: in their place, or gathered to `packed`. */
 INLINE const float *contiguous(int64_t n, const float *x, int64_t istride, float *packed)
 {
-    if (istride == 1) {
+    if (istride == 1)
         return x;
-    }
     gather(n, x, istride, packed);
     return packed;
 }
 
-/* Call with op and nan_ignore as constants. */
-#define FOR_EACH_SUM(call)                                                                         \
+/* Call f(op, nan_ignore, ...) with op and nan_ignore as constants. */
+#define FOR_EACH_SUM(f, ...)                                                                       \
     switch (op * 2 + !!nan_ignore) {                                                               \
-    case TILEMM__ASUM * 2: call(TILEMM__ASUM, 0); break;                                           \
-    case TILEMM__ASUM * 2 + 1: call(TILEMM__ASUM, 1); break;                                       \
+    case TILEMM__ASUM * 2: f(TILEMM__ASUM, 0, __VA_ARGS__); break;                                 \
+    case TILEMM__ASUM * 2 + 1: f(TILEMM__ASUM, 1, __VA_ARGS__); break;                             \
     case TILEMM__SUMSQ * 2:                                                                        \
-    case TILEMM__NRM2 * 2: call(TILEMM__SUMSQ, 0); break;                                          \
+    case TILEMM__NRM2 * 2: f(TILEMM__SUMSQ, 0, __VA_ARGS__); break;                                \
     case TILEMM__SUMSQ * 2 + 1:                                                                    \
-    case TILEMM__NRM2 * 2 + 1: call(TILEMM__SUMSQ, 1); break;                                      \
+    case TILEMM__NRM2 * 2 + 1: f(TILEMM__SUMSQ, 1, __VA_ARGS__); break;                            \
     case TILEMM__SUM * 2 + 1:                                                                      \
-    case TILEMM__MEAN * 2 + 1: call(TILEMM__SUM, 1); break;                                        \
-    case TILEMM__DOT * 2: call(TILEMM__DOT, 0); break;                                             \
-    case TILEMM__DOT * 2 + 1: call(TILEMM__DOT, 1); break;                                         \
-    default: call(TILEMM__SUM, 0); break;                                                          \
+    case TILEMM__MEAN * 2 + 1: f(TILEMM__SUM, 1, __VA_ARGS__); break;                              \
+    case TILEMM__DOT * 2: f(TILEMM__DOT, 0, __VA_ARGS__); break;                                   \
+    case TILEMM__DOT * 2 + 1: f(TILEMM__DOT, 1, __VA_ARGS__); break;                               \
+    default: f(TILEMM__SUM, 0, __VA_ARGS__); break;                                                \
     }
 
 #endif

@@ -32,8 +32,7 @@ typedef struct {
     const float *x;
 } place_t;
 
-static __device__ __forceinline__ place_t place_of(const tilemm__reduce_args_t *args, int64_t block,
-                                                   int64_t columns, int lane)
+DEVICE place_t place_of(const args_t *args, int64_t block, int64_t columns, int lane)
 {
     place_t at;
     int64_t start;
@@ -48,8 +47,7 @@ static __device__ __forceinline__ place_t place_of(const tilemm__reduce_args_t *
 
 /* The slot of a partial result: see tilemm__partials_t. If they are transposed, a warp writes whole
  * lines. */
-static __device__ __forceinline__ int64_t slot_of(int64_t vector, int64_t tile, int64_t tiles,
-                                                  int64_t vectors, int transposed)
+DEVICE int64_t slot_of(int64_t vector, int64_t tile, int64_t tiles, int64_t vectors, int transposed)
 {
     return transposed ? tile * vectors + vector : vector * tiles + tile;
 }
@@ -57,8 +55,7 @@ static __device__ __forceinline__ int64_t slot_of(int64_t vector, int64_t tile, 
 /* Load ROWS rows of the tile: row r of lane `from` + APART * k, counted from the thread's first
  * lane, is v[r * AT_ONCE + k]. Past the end it is 0. */
 template <int APART, int AT_ONCE, int ROWS>
-static __device__ __forceinline__ void load_columns(const place_t *at, int64_t istride, int from,
-                                                    float *v)
+DEVICE void load_columns(const place_t *at, int64_t istride, int from, float *v)
 {
     const float *p = at->x + from * istride;
     const int left = at->own - from;
@@ -66,9 +63,8 @@ static __device__ __forceinline__ void load_columns(const place_t *at, int64_t i
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
 #pragma unroll
-            for (int k = 0; k < AT_ONCE; k++) {
+            for (int k = 0; k < AT_ONCE; k++)
                 v[r * AT_ONCE + k] = __ldg(p + (r * LANES + k * APART) * istride);
-            }
         }
     } else {
 #pragma unroll
@@ -85,50 +81,39 @@ static __device__ __forceinline__ void load_columns(const place_t *at, int64_t i
 
 /* Fold EACH of a column's sums, `apart` lanes from one to the next, by halves. */
 template <int EACH>
-static __device__ __forceinline__ tilemm__sum_t fold_column(const tilemm__sum_t *sums, int warp,
-                                                            int col, int apart)
+DEVICE sum_t fold_column(const sum_t *sums, int warp, int col, int apart)
 {
-    tilemm__sum_t v[EACH];
+    sum_t v[EACH];
 #pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    for (int k = 0; k < EACH; k++)
         v[k] = sums[tilemm__down_index(warp + k * apart, col)];
-    }
-#pragma unroll
-    for (int half = EACH / 2; half > 0; half /= 2) {
-#pragma unroll
-        for (int k = 0; k < half; k++) {
-            v[k] = join(v[k], v[k + half]);
-        }
-    }
-    return v[0];
+    return fold_halves<EACH>(v);
 }
 
 template <int N>
-static __device__ __forceinline__ int nans_of(const float *v)
+DEVICE int nans_of(const float *v)
 {
     int found = 0;
 #pragma unroll
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < N; i++)
         found += v[i] != v[i];
-    }
     return found;
 }
 
-/* The fold of lanes K, K + APART, K + 2 * APART and so on of LANES_HELD, of ROWS rows each, by
- * halves: the last step joins the even lanes' sum and the odd lanes'. v is as load_columns() leaves
- * it. */
+/* The fold by halves of lanes K, K + APART, K + 2 * APART and so on of LANES_HELD, of ROWS rows
+ * each: the last step joins the even lanes' sum and the odd lanes'. v is load_columns()'s. */
 template <int LANES_HELD, int ROWS, int SQUARES, int APART = 1, int K = 0>
-static __device__ __forceinline__ tilemm__sum_t fold_held(const float *v)
+DEVICE sum_t fold_held(const float *v)
 {
     if constexpr (APART < LANES_HELD) {
-        const tilemm__sum_t even = fold_held<LANES_HELD, ROWS, SQUARES, 2 * APART, K>(v);
+        const sum_t even = fold_held<LANES_HELD, ROWS, SQUARES, 2 * APART, K>(v);
         return join(even, fold_held<LANES_HELD, ROWS, SQUARES, 2 * APART, K + APART>(v));
     } else {
-        tilemm__sum_t sum;
+        sum_t sum;
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
             const double x = v[r * LANES_HELD + K], term = SQUARES ? x * x : x;
-            sum = r == 0 ? tilemm__sum_t{term + 0.0, 0.0} : tilemm__sum_add(sum, term);
+            sum = r == 0 ? sum_t{term + 0.0, 0.0} : tilemm__sum_add(sum, term);
         }
         return sum;
     }
@@ -136,25 +121,23 @@ static __device__ __forceinline__ tilemm__sum_t fold_held(const float *v)
 
 /* The same if no addition rounds: in any order. */
 template <int N>
-static __device__ __forceinline__ tilemm__sum_t add_exactly(const float *v)
+DEVICE sum_t add_exactly(const float *v)
 {
     double sum = 0.0;
 #pragma unroll
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < N; i++)
         sum += v[i];
-    }
     return {sum, 0.0};
 }
 
 /* The sum of a column's WARPS sums, at tilemm__down_index(warp, col), for warp 0. */
 template <int WARPS>
-static __device__ __forceinline__ tilemm__sum_t fold_block(tilemm__sum_t *sums, int warp, int col)
+DEVICE sum_t fold_block(sum_t *sums, int warp, int col)
 {
     __syncthreads();
     if (WARPS == 32) { /* first eight each, by four warps */
-        if (warp < 4) {
+        if (warp < 4)
             sums[tilemm__down_index(warp, col)] = fold_column<8>(sums, warp, col, 4);
-        }
         __syncthreads();
     }
     return warp == 0 ? fold_column < WARPS == 32 ? 4 : WARPS > (sums, 0, col, 1) : no_sum();
@@ -163,60 +146,47 @@ static __device__ __forceinline__ tilemm__sum_t fold_block(tilemm__sum_t *sums, 
 /* ROWS rows at a time, in the order of memory. With SPLITS > 1 a block has every SPLITS-th lane of
  * the tile and leaves one split. Assumes a grid of the exact size. */
 template <int WARPS, int ROWS, int SPLITS>
-static __device__ __forceinline__ void sum_columns(tilemm__reduce_args_t args, int64_t tiles,
-                                                   int64_t columns, int transposed,
-                                                   tilemm__partials_t to)
+DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to)
 {
     enum { APART = WARPS * SPLITS, EACH = LANES / APART, HELD = ROWS * EACH };
     enum { SPAN = 53 - 24 - (EACH == 1 ? 5 : 7) }; /* of 2^5 elements for each lane */
     static_assert(EACH == 1 || EACH == 4, "lanes of a thread");
-    __shared__ tilemm__sum_t sums[WARPS * COLS];
+    __shared__ sum_t sums[WARPS * COLS];
     __shared__ int nans[WARPS * COLS];
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS, split = blockIdx.x % SPLITS;
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
     const place_t at = place_of(&args, blockIdx.x / SPLITS, columns, warp * SPLITS + split);
-    reach_t reach = reach_of_none();
-    tilemm__sum_t sum[EACH];
+    reach_t reach = {};
+    sum_t sum[EACH];
     int found = 0;
 #pragma unroll
-    for (int k = 0; k < EACH; k++) {
+    for (int k = 0; k < EACH; k++)
         sum[k] = no_sum();
-    }
     let_next_start();
     wait_for_previous();
 #pragma unroll 1
     for (int first = 0; first * LANES < at.length; first += ROWS) {
         float v[HELD];
         load_columns<APART, EACH, ROWS>(&at, args.istride, first * LANES, v);
-        if (counted) {
+        if (counted)
             found += nans_of<HELD>(v);
-        }
         ready_floats<HELD>(args.op, args.nan_ignore, v);
         reach_further<HELD>(v, &reach);
         if (!is_squares(args.op) && __all_sync(FULL_WARP, is_within<SPAN>(reach))) {
 #pragma unroll
-            for (int i = 0; i < HELD; i++) {
+            for (int i = 0; i < HELD; i++)
                 sum[i % EACH].sum += v[i];
-            }
         } else {
             forget<HELD>(v);
             add_floats<HELD, 1, EACH, 0>(args.op, args.nan_ignore, v, sum);
         }
     }
-#pragma unroll
-    for (int half = EACH / 2; half > 0; half /= 2) {
-#pragma unroll
-        for (int k = 0; k < half; k++) {
-            sum[k] = join(sum[k], sum[k + half]);
-        }
-    }
-    sums[tilemm__down_index(warp, col)] = sum[0];
+    sums[tilemm__down_index(warp, col)] = fold_halves<EACH>(sum);
     nans[tilemm__down_index(warp, col)] = found;
     sum[0] = fold_block<WARPS>(sums, warp, col);
     if (warp == 0 && at.vector < args.count) {
-        for (int w = 1; w < WARPS && counted; w++) {
+        for (int w = 1; w < WARPS && counted; w++)
             found += nans[tilemm__down_index(w, col)];
-        }
         /* Computed again: no register is free to keep it. */
         const int tile = blockIdx.x / SPLITS / (unsigned)columns;
         /* The split has every SPLITS-th element of the tile. */
@@ -227,35 +197,31 @@ static __device__ __forceinline__ void sum_columns(tilemm__reduce_args_t args, i
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, warps, rows, resident, splits)                        \
+#define KERNEL_SUM_COLUMNS(name, warps, rows, resident, splits)                                    \
     static __global__ void __launch_bounds__(warps *LANES, resident)                               \
-        name(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, int transposed,           \
-             tilemm__partials_t to)                                                                \
+        name(args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to)           \
     {                                                                                              \
         sum_columns<warps, rows, splits>(args, tiles, columns, transposed, to);                    \
     }
-TILEMM__SUM_COLUMNS_ROWS(KERNEL)
-#undef KERNEL
 
 /* Columns of one tile of up to ROWS rows: a thread loads HELD elements at a time, of HELD / ROWS
- * lanes. So it seldom waits, holds few sums and needs one barrier. Assumes a grid of the exact
- * size. */
+ * lanes; it seldom waits, holds few sums and needs one barrier. Assumes a grid of the exact size.
+ */
 template <int WARPS, int ROWS>
-static __device__ __forceinline__ void sum_low_columns(tilemm__reduce_args_t args, int64_t columns)
+DEVICE void sum_low_columns(args_t args, int64_t columns)
 {
     enum { HELD = 32, AT_ONCE = HELD / ROWS };
     enum { TURNS = LANES / WARPS / AT_ONCE, STEPS = TURNS == 8 ? 3 : TURNS / 2 };
     enum { SPAN = 53 - 24 - 5 }; /* of 2^5 elements */
     static_assert(TURNS * AT_ONCE * WARPS == LANES && TURNS <= 8 && HELD == 1 << 5, "lanes");
-    __shared__ tilemm__sum_t sums[WARPS * COLS];
-    __shared__ tilemm__sum_t waiting[STEPS > 0 ? STEPS : 1][WARPS * COLS]; /* each thread its own */
+    __shared__ sum_t sums[WARPS * COLS];
+    __shared__ sum_t waiting[STEPS > 0 ? STEPS : 1][WARPS * COLS]; /* each thread its own */
     __shared__ int nans[WARPS * COLS];
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
     const int mine = tilemm__down_index(warp, col);
     const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
     const place_t at = place_of(&args, blockIdx.x, columns, warp);
-    tilemm__sum_t sum = no_sum();
+    sum_t sum = no_sum();
     int found = 0;
     let_next_start();
     wait_for_previous();
@@ -265,12 +231,11 @@ static __device__ __forceinline__ void sum_low_columns(tilemm__reduce_args_t arg
          * sums are joined follow each other soon. */
         const int lane = (int)(__brev(turn) >> 1 >> (31 - STEPS)) * WARPS;
         float v[HELD];
-        reach_t reach = reach_of_none();
+        reach_t reach = {};
         int step = 0;
         load_columns<TURNS * WARPS, AT_ONCE, ROWS>(&at, args.istride, lane, v);
-        if (counted) {
+        if (counted)
             found += nans_of<HELD>(v);
-        }
         ready_floats<HELD>(args.op, args.nan_ignore, v);
         reach_further<HELD>(v, &reach);
         if (!is_squares(args.op) && __all_sync(FULL_WARP, is_within<SPAN>(reach))) {
@@ -281,12 +246,10 @@ static __device__ __forceinline__ void sum_low_columns(tilemm__reduce_args_t arg
                                       : fold_held<AT_ONCE, ROWS, 0>(v);
         }
 #pragma unroll 1
-        for (; turn >> step & 1; step++) {
+        for (; turn >> step & 1; step++)
             sum = join(waiting[step][mine], sum);
-        }
-        if (turn + 1 < TURNS) {
+        if (turn + 1 < TURNS)
             waiting[step][mine] = sum;
-        }
     }
     if (WARPS > 1) {
         sums[mine] = sum;
@@ -294,32 +257,28 @@ static __device__ __forceinline__ void sum_low_columns(tilemm__reduce_args_t arg
         sum = fold_block<WARPS>(sums, warp, col);
     }
     if (warp == 0 && at.vector < args.count) {
-        for (int w = 1; w < WARPS && counted; w++) {
+        for (int w = 1; w < WARPS && counted; w++)
             found += nans[tilemm__down_index(w, col)];
-        }
-        put_sum(&args, &none, 0, at.vector, sum, at.length - found);
+        store_sum(&args, at.vector, sum, at.length - found);
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, warps, rows, resident)                                \
+#define KERNEL_SUM_LOW_COLUMNS(name, warps, rows, resident)                                        \
     static __global__ void __launch_bounds__(warps *LANES, resident)                               \
-        name(tilemm__reduce_args_t args, int64_t columns)                                          \
+        name(args_t args, int64_t columns)                                                         \
     {                                                                                              \
         sum_low_columns<warps, rows>(args, columns);                                               \
     }
-TILEMM__SUM_LOW_COLUMNS_ROWS(KERNEL)
-#undef KERNEL
 
 template <int WARPS, int ROWS, int IGNORE>
-static __device__ __forceinline__ void search_columns(tilemm__reduce_args_t args, int64_t tiles,
-                                                      int64_t columns, int transposed,
-                                                      int64_t first_index, tilemm__partials_t to)
+DEVICE void search_columns(args_t args, int64_t tiles, int64_t columns, int transposed,
+                           int64_t first_index, partials_t to)
 {
     enum { PER_THREAD = LANES / WARPS, NUMBER = ROWS * PER_THREAD };
     __shared__ int32_t keys[WARPS * COLS];
     __shared__ int places[WARPS * COLS];
     const int warp = threadIdx.x / LANES, col = threadIdx.x % COLS;
-    const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
+    const order_t order = tilemm__order_of(args.op, args.nan_ignore);
     const place_t at = place_of(&args, blockIdx.x, columns, warp);
     int32_t best = TILEMM__KEY_NONE;
     int place = 0;
@@ -333,9 +292,8 @@ static __device__ __forceinline__ void search_columns(tilemm__reduce_args_t args
         load_columns<WARPS, PER_THREAD, ROWS>(&at, args.istride, first * LANES, v);
         if (rows < NUMBER) {
 #pragma unroll
-            for (int i = 1; i < NUMBER; i++) {
+            for (int i = 1; i < NUMBER; i++)
                 v[i] = i < rows ? v[i] : v[0];
-            }
         }
         map_to_largest<NUMBER>(order, v);
         const float most = largest<IGNORE, NUMBER>(v);
@@ -349,9 +307,8 @@ static __device__ __forceinline__ void search_columns(tilemm__reduce_args_t args
         keys[tilemm__down_index(warp, col)] = best;
         places[tilemm__down_index(warp, col)] = place;
         __syncthreads();
-        if (warp != 0) {
+        if (warp != 0)
             return;
-        }
 #pragma unroll
         for (int w = 1; w < WARPS; w++) {
             const int other = tilemm__down_index(w, col);
@@ -367,23 +324,12 @@ static __device__ __forceinline__ void search_columns(tilemm__reduce_args_t args
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, warps, rows, ignore)                                  \
+#define KERNEL_SEARCH_COLUMNS(name, warps, rows, ignore)                                           \
     static __global__ void __launch_bounds__(warps *LANES, warps == 4 ? SEARCH_RESIDENT : 1)       \
-        name(tilemm__reduce_args_t args, int64_t tiles, int64_t columns, int transposed,           \
-             int64_t first_index, tilemm__partials_t to)                                           \
+        name(args_t args, int64_t tiles, int64_t columns, int transposed, int64_t first_index,     \
+             partials_t to)                                                                        \
     {                                                                                              \
         search_columns<warps, rows, ignore>(args, tiles, columns, transposed, first_index, to);    \
     }
-TILEMM__SEARCH_COLUMNS_ROWS(KERNEL)
-#undef KERNEL
 
-extern "C" const void *tilemm__reduce_column_kernel(int variant)
-{
-    switch (variant) {
-#define KERNEL(name, ...)                                                                          \
-    case TILEMM__##name: return (const void *)name;
-        TILEMM__REDUCE_COLUMNS(KERNEL)
-#undef KERNEL
-    default: return NULL;
-    }
-}
+DEFINE_KERNELS(TILEMM__REDUCE_COLUMNS, tilemm__reduce_column_kernel)

@@ -33,74 +33,38 @@ static cudaError_t start(const tilemm__reduce_launch_t *launch, void *stream,
                          (cudaStream_t)stream, parameters...);
 }
 
-static cudaError_t launch_row(const tilemm__reduce_launch_t *l, void *stream)
+extern "C" int tilemm__reduce_launch(const tilemm__reduce_launch_t *l, void *stream)
 {
+    const int64_t first_index = 0; /* of the vectors' first element */
+
     switch (l->kernel) {
     case TILEMM__SUM_CLUSTER:
     case TILEMM__SUM_BLOCK:
     case TILEMM__SINGLE:
-    case TILEMM__SEARCH_BLOCK: return start(l, stream, l->with.args);
-    case TILEMM__SUM_TILES: {
-        const tilemm__sum_tiles_t &p = l->with.sum_tiles;
-        return start(l, stream, p.args, p.tiles, p.warps, p.items, p.to);
-    }
-    case TILEMM__SUM_SPLIT: {
-        const tilemm__sum_split_t &p = l->with.sum_split;
-        return start(l, stream, p.args, p.items, p.to);
-    }
-    case TILEMM__SUM_SHORT: {
-        const tilemm__sum_short_t &p = l->with.sum_short;
-        return start(l, stream, p.args, p.to);
-    }
-    case TILEMM__SEARCH_TILES: {
-        const tilemm__search_tiles_t &p = l->with.search_tiles;
-        return start(l, stream, p.args, p.warps, p.items, p.first_index, p.to);
-    }
-    case TILEMM__SEARCH_SHORT: {
-        const tilemm__search_short_t &p = l->with.search_short;
-        return start(l, stream, p.args, p.first_index, p.to);
-    }
-    case TILEMM__SUM_COLUMNS: {
-        const tilemm__sum_columns_t &p = l->with.sum_columns;
-        return start(l, stream, p.args, p.tiles, p.columns, p.transposed, p.to);
-    }
-    case TILEMM__SUM_LOW_COLUMNS: {
-        const tilemm__sum_low_columns_t &p = l->with.sum_low_columns;
-        return start(l, stream, p.args, p.columns);
-    }
-    case TILEMM__SEARCH_COLUMNS: {
-        const tilemm__search_columns_t &p = l->with.search_columns;
-        return start(l, stream, p.args, p.tiles, p.columns, p.transposed, p.first_index, p.to);
-    }
-    case TILEMM__PARTIALS_TILES: {
-        const tilemm__partials_tiles_t &p = l->with.partials_tiles;
-        return start(l, stream, p.args, p.length, p.tiles, p.from, p.to);
-    }
-    case TILEMM__PARTIALS_SHORT: {
-        const tilemm__partials_short_t &p = l->with.partials_short;
-        return start(l, stream, p.args, p.length, p.group, p.from, p.to);
-    }
+    case TILEMM__SEARCH_BLOCK: return start(l, stream, l->args);
+    case TILEMM__SUM_TILES:
+        return start(l, stream, l->args, l->item_tiles, l->warps, l->items, l->to);
+    case TILEMM__SUM_SPLIT: return start(l, stream, l->args, l->items, l->to);
+    case TILEMM__SUM_SHORT: return start(l, stream, l->args, l->to);
+    case TILEMM__SEARCH_TILES:
+        return start(l, stream, l->args, l->warps, l->items, first_index, l->to);
+    case TILEMM__SEARCH_SHORT: return start(l, stream, l->args, first_index, l->to);
+    case TILEMM__SUM_COLUMNS:
+        return start(l, stream, l->args, l->tiles, l->columns, l->transposed, l->to);
+    case TILEMM__SUM_LOW_COLUMNS: return start(l, stream, l->args, l->columns);
+    case TILEMM__SEARCH_COLUMNS:
+        return start(l, stream, l->args, l->tiles, l->columns, l->transposed, first_index, l->to);
+    case TILEMM__PARTIALS_TILES:
+        return start(l, stream, l->args, l->length, l->tiles, l->from, l->to);
+    case TILEMM__PARTIALS_SHORT:
+        return start(l, stream, l->args, (int)l->length, l->group, l->from, l->to);
     case TILEMM__PARTIALS_TRANSPOSED:
     case TILEMM__PARTIALS_LAST:
-    case TILEMM__PARTIALS_BLOCK: {
-        const tilemm__partials_last_t &p = l->with.partials_last;
-        return start(l, stream, p.args, p.length, p.from);
-    }
+    case TILEMM__PARTIALS_BLOCK: return start(l, stream, l->args, (int)l->length, l->from);
     case TILEMM__SEGMENTS_WARP:
-    case TILEMM__SEGMENTS_GROUP: {
-        const tilemm__segments_warp_t &p = l->with.segments_warp;
-        return start(l, stream, p.args, p.warp_limit, p.lists);
-    }
+    case TILEMM__SEGMENTS_GROUP: return start(l, stream, l->segments, l->warp_limit, l->lists);
     case TILEMM__SEGMENTS_BLOCK:
-    case TILEMM__SEGMENTS_SPANS: {
-        const tilemm__segments_lists_t &p = l->with.segments_lists;
-        return start(l, stream, p.args, p.lists);
-    }
+    case TILEMM__SEGMENTS_SPANS: return start(l, stream, l->segments, l->lists);
     }
     return cudaErrorInvalidValue;
-}
-
-extern "C" int tilemm__reduce_launch(const tilemm__reduce_launch_t *launch, void *stream)
-{
-    return (int)launch_row(launch, stream);
 }

@@ -12,66 +12,46 @@
 
 /* ---- of 1024 partial results a warp leaves one ------------------------------------------ */
 
-static __device__ __forceinline__ void sum_of_tiles(tilemm__reduce_args_t args, int64_t length,
-                                                    int64_t tiles, tilemm__partials_t from,
-                                                    tilemm__partials_t to)
+template <int SEARCH>
+DEVICE void partials_of_tiles(args_t args, int64_t length, int64_t tiles, partials_t from,
+                              partials_t to)
 {
     const int lane = threadIdx.x % LANES;
     let_next_start();
     wait_for_previous();
     for (int64_t item = (int64_t)blockIdx.x * WARPS + threadIdx.x / LANES;
          item < args.count * tiles; item += (int64_t)gridDim.x * WARPS) {
-        const int64_t vector = vector_of(&args, item, tiles),
-                      start = (item - vector * tiles) * TILE;
-        const int64_t at = vector * length + start;
-        const int here = clip(length - start, TILE);
-        const tilemm__sum_t sum = sum_of_sums<8>(from.sums + at, here, lane);
-        const int64_t count = from.counts ? sum_counts(from.counts + at, here, lane) : 0;
-        if (lane == 0) {
-            put_sum(&args, &to, item, vector, sum, count);
+        const int64_t vector = vector_of(&args, item, tiles);
+        const int64_t start = (item - vector * tiles) * TILE, at = vector * length + start;
+        if (SEARCH) {
+            int64_t index = 0;
+            const int32_t key = search_keys<TILEMM__TILE_ROWS>(
+                from.keys + at, args.index_out ? from.indices + at : NULL,
+                clip(length - start, TILE), lane, &index);
+            if (lane == 0)
+                put_key(&args, &to, item, vector, key, index);
+        } else {
+            const int here = clip(length - start, TILE);
+            const sum_t sum = sum_of_sums<8>(from.sums + at, here, lane);
+            const int64_t count = from.counts ? sum_counts(from.counts + at, here, lane) : 0;
+            if (lane == 0)
+                put_sum(&args, &to, item, vector, sum, count);
         }
     }
 }
 
-static __device__ __forceinline__ void search_of_tiles(tilemm__reduce_args_t args, int64_t length,
-                                                       int64_t tiles, tilemm__partials_t from,
-                                                       tilemm__partials_t to)
-{
-    const int lane = threadIdx.x % LANES;
-    let_next_start();
-    wait_for_previous();
-    for (int64_t item = (int64_t)blockIdx.x * WARPS + threadIdx.x / LANES;
-         item < args.count * tiles; item += (int64_t)gridDim.x * WARPS) {
-        const int64_t vector = vector_of(&args, item, tiles),
-                      start = (item - vector * tiles) * TILE;
-        const int64_t at = vector * length + start;
-        int64_t index = 0;
-        const int32_t key = search_keys<TILEMM__TILE_ROWS>(
-            from.keys + at, args.index_out ? from.indices + at : NULL, clip(length - start, TILE),
-            lane, &index);
-        if (lane == 0) {
-            put_key(&args, &to, item, vector, key, index);
-        }
-    }
-}
-
-#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+#define KERNEL_PARTIALS_TILES(name, search)                                                        \
     static __global__ void __launch_bounds__(THREADS)                                              \
-        name(tilemm__reduce_args_t args, int64_t length, int64_t tiles, tilemm__partials_t from,   \
-             tilemm__partials_t to)                                                                \
+        name(args_t args, int64_t length, int64_t tiles, partials_t from, partials_t to)           \
     {                                                                                              \
-        search ? search_of_tiles(args, length, tiles, from, to)                                    \
-               : sum_of_tiles(args, length, tiles, from, to);                                      \
+        partials_of_tiles<search>(args, length, tiles, from, to);                                  \
     }
-TILEMM__PARTIALS_TILES_ROWS(KERNEL)
-#undef KERNEL
 
 /* ---- a warp takes as many vectors of up to `group` partial results as fill it ----------- */
 /* Assumes a grid that is large enough. */
 
-static __device__ __forceinline__ void sum_short_partials(tilemm__reduce_args_t args, int length,
-                                                          int group, tilemm__partials_t from,
-                                                          tilemm__partials_t to)
+template <int SEARCH>
+DEVICE void short_partials(args_t args, int length, int group, partials_t from, partials_t to)
 {
     const int lane = threadIdx.x % LANES, place = lane % group;
     const int64_t vector =
@@ -80,63 +60,44 @@ static __device__ __forceinline__ void sum_short_partials(tilemm__reduce_args_t 
     const bool there = vector < args.count && place < length;
     let_next_start();
     wait_for_previous();
-    tilemm__sum_t sum = there ? load(from.sums + at) : no_sum();
-    int64_t count = there && from.counts ? from.counts[at] : 0;
-    for (int half = group / 2; half > 0; half /= 2) {
-        sum = join(sum, from_lane(sum, half));
-        count = join(count, from_lane(count, half));
-    }
-    if (place == 0 && vector < args.count) {
-        put_sum(&args, &to, vector, vector, sum, count);
-    }
-}
-
-static __device__ __forceinline__ void search_short_partials(tilemm__reduce_args_t args, int length,
-                                                             int group, tilemm__partials_t from,
-                                                             tilemm__partials_t to)
-{
-    const int lane = threadIdx.x % LANES, place = lane % group;
-    const int64_t vector =
-        ((int64_t)blockIdx.x * WARPS + threadIdx.x / LANES) * (LANES / group) + lane / group;
-    const int64_t at = vector * length + place;
-    const bool there = vector < args.count && place < length;
-    let_next_start();
-    wait_for_previous();
-    int32_t key = there ? from.keys[at] : TILEMM__KEY_NONE;
-    int64_t index = there && args.index_out ? from.indices[at] : INT64_MAX;
-    fold_best(&key, &index, group);
-    if (place == 0 && vector < args.count) {
-        put_key(&args, &to, vector, vector, key, index);
+    if (SEARCH) {
+        int32_t key = there ? from.keys[at] : TILEMM__KEY_NONE;
+        int64_t index = there && args.index_out ? from.indices[at] : INT64_MAX;
+        fold_best(&key, &index, group);
+        if (place == 0 && vector < args.count)
+            put_key(&args, &to, vector, vector, key, index);
+    } else {
+        sum_t sum = there ? load(from.sums + at) : no_sum();
+        int64_t count = there && from.counts ? from.counts[at] : 0;
+        for (int half = group / 2; half > 0; half /= 2) {
+            sum = join(sum, from_lane(sum, half));
+            count = join(count, from_lane(count, half));
+        }
+        if (place == 0 && vector < args.count)
+            put_sum(&args, &to, vector, vector, sum, count);
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+#define KERNEL_PARTIALS_SHORT(name, search)                                                        \
     static __global__ void __launch_bounds__(THREADS)                                              \
-        name(tilemm__reduce_args_t args, int length, int group, tilemm__partials_t from,           \
-             tilemm__partials_t to)                                                                \
+        name(args_t args, int length, int group, partials_t from, partials_t to)                   \
     {                                                                                              \
-        search ? search_short_partials(args, length, group, from, to)                              \
-               : sum_short_partials(args, length, group, from, to);                                \
+        short_partials<search>(args, length, group, from, to);                                     \
     }
-TILEMM__PARTIALS_SHORT_ROWS(KERNEL)
-#undef KERNEL
 
 /* ---- a block takes a vector ------------------------------------------------------------- */
 
-/* Up to ROWS * 1024 sums, all loads in flight together: a warp has ROWS rows of 32. The block needs
- * little shared memory, so that it fits on a multiprocessor where blocks of the kernel before still
- * run. */
+/* Up to ROWS * 1024 sums, all loads in flight together: a warp has ROWS rows of 32. Little shared
+ * memory, so that a block fits on a multiprocessor beside blocks of the kernel before. */
 template <int SPLITS, int ROWS>
-static __device__ __forceinline__ void sum_last(tilemm__reduce_args_t args, int length,
-                                                tilemm__partials_t from)
+DEVICE void sum_last(args_t args, int length, partials_t from)
 {
     enum { EACH = LANES / ROWS };
-    __shared__ tilemm__sum_t sums[ROWS * BLOCK_WARPS];
+    __shared__ sum_t sums[ROWS * BLOCK_WARPS];
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const int rows = (length - 1) / LANES + 1;
     const int64_t vector = blockIdx.x, at = vector * length * SPLITS;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    tilemm__sum_t v[ROWS];
+    sum_t v[ROWS];
     wait_for_previous();
     let_next_start();
 #pragma unroll
@@ -144,79 +105,65 @@ static __device__ __forceinline__ void sum_last(tilemm__reduce_args_t args, int 
         const int i = (warp * ROWS + r) * LANES + lane;
         v[r] = i < length ? load_splits<SPLITS>(from.sums + at + i, length) : no_sum();
     }
-    tilemm__sum_t sum = fold_sums<ROWS>(v, lane); /* of row lane / EACH */
+    sum_t sum = fold<ROWS>(v, lane); /* of row lane / EACH */
     if (rows > 1) {
-        if (lane % EACH == 0) {
+        if (lane % EACH == 0)
             sums[warp * ROWS + lane / EACH] = sum;
-        }
         __syncthreads();
-        if (warp != 0) {
+        if (warp != 0)
             return;
-        }
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
+        for (int r = 0; r < ROWS; r++)
             v[r] = r * LANES + lane < rows ? sums[r * LANES + lane] : no_sum();
-        }
-        sum = fold_sums<ROWS>(v, lane);
+        sum = fold<ROWS>(v, lane);
 #pragma unroll
-        for (int half = LANES / 2; half >= EACH; half /= 2) {
+        for (int half = LANES / 2; half >= EACH; half /= 2)
             sum = join(sum, from_lane(sum, half));
-        }
     }
     const int64_t count = from.counts ? sum_counts(from.counts + at, length * SPLITS, lane) : 0;
-    if (lane == 0) {
-        put_sum(&args, &none, 0, vector, sum, count);
-    }
+    if (lane == 0)
+        store_sum(&args, vector, sum, count);
 }
 
-#define KERNEL(name, kernel, cc, concurrent, splits, rows)                                         \
+#define KERNEL_PARTIALS_LAST(name, splits, rows)                                                   \
     static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)                                   \
-        name(tilemm__reduce_args_t args, int length, tilemm__partials_t from)                      \
+        name(args_t args, int length, partials_t from)                                             \
     {                                                                                              \
         sum_last<splits, rows>(args, length, from);                                                \
     }
-TILEMM__PARTIALS_LAST_ROWS(KERNEL)
-#undef KERNEL
 
 /* Up to 2^15 sums: rows of 32 are folded, ROWS at a time by a warp, and leave up to 1024. */
-static __device__ __forceinline__ void sum_partials_blocks(tilemm__reduce_args_t args, int length,
-                                                           tilemm__partials_t from)
+DEVICE void sum_partials_blocks(args_t args, int length, partials_t from)
 {
     enum { ROWS = 8, EACH = LANES / ROWS };
     __shared__ block_room_t room;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     const int rows = (length - 1) / LANES + 1, step = (int)blockDim.x / LANES * ROWS;
     const int64_t vector = blockIdx.x, at = vector * length;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
     int64_t count = 0;
     wait_for_previous();
     let_next_start();
 #pragma unroll 1
     for (int row = warp * ROWS; row < rows; row += step) {
         const int start = row * LANES, here = length - start;
-        tilemm__sum_t v[ROWS];
+        sum_t v[ROWS];
         load_rows<1, ROWS, true>(from.sums + at + start, 1, 0, here, 1, no_sum(), lane, v);
-        v[0] = fold_sums<ROWS>(v, lane); /* of row lane / EACH */
-        if (lane % EACH == 0 && row + lane / EACH < rows) {
+        v[0] = fold<ROWS>(v, lane); /* of row lane / EACH */
+        if (lane % EACH == 0 && row + lane / EACH < rows)
             room.sums[row + lane / EACH] = v[0];
-        }
-        if (from.counts) {
+        if (from.counts)
             count += sum_counts(from.counts + at + start, clip(here, ROWS * LANES), lane);
-        }
     }
-    const tilemm__sum_t sum = block_fold_sum(&room, rows, from.counts != NULL, &count, lane, warp);
-    if (threadIdx.x == 0) {
-        put_sum(&args, &none, 0, vector, sum, count);
-    }
+    const sum_t sum = block_fold_sum(&room, rows, from.counts != NULL, &count, lane, warp);
+    if (threadIdx.x == 0)
+        store_sum(&args, vector, sum, count);
 }
 
-static __device__ __forceinline__ void search_partials_blocks(tilemm__reduce_args_t args,
-                                                              int length, tilemm__partials_t from)
+DEVICE void search_partials_blocks(args_t args, int length, partials_t from)
 {
     enum { ROWS = 8 };
     __shared__ block_room_t room;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
     wait_for_previous();
     for (int64_t vector = blockIdx.x; vector < args.count; vector += gridDim.x) {
         int32_t best = TILEMM__KEY_NONE;
@@ -234,103 +181,74 @@ static __device__ __forceinline__ void search_partials_blocks(tilemm__reduce_arg
             }
         }
         best = block_fold_key(&room, best, &place, lane, warp);
-        if (threadIdx.x == 0) {
-            put_key(&args, &none, 0, vector, best, place);
-        }
+        if (threadIdx.x == 0)
+            store_key(&args, vector, best, place);
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+#define KERNEL_PARTIALS_BLOCK(name, search)                                                        \
     static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)                                   \
-        name(tilemm__reduce_args_t args, int length, tilemm__partials_t from)                      \
+        name(args_t args, int length, partials_t from)                                             \
     {                                                                                              \
         search ? search_partials_blocks(args, length, from)                                        \
                : sum_partials_blocks(args, length, from);                                          \
     }
-TILEMM__PARTIALS_BLOCK_ROWS(KERNEL)
-#undef KERNEL
 
 /* ---- a thread takes a vector of up to 32 transposed partial results --------------------- */
 
 enum { COLUMN_THREADS = TILEMM__REDUCE_TRANSPOSED_THREADS };
 
-static __device__ __forceinline__ void sum_transposed(tilemm__reduce_args_t args, int length,
-                                                      tilemm__partials_t from)
+template <int SEARCH>
+DEVICE void transposed_partials(args_t args, int length, partials_t from)
 {
     const int64_t vector = (int64_t)blockIdx.x * COLUMN_THREADS + threadIdx.x;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    tilemm__sum_t sum[LANES];
-    int64_t count = 0;
     wait_for_previous();
     let_next_start();
-    if (vector >= args.count) {
+    if (vector >= args.count)
         return;
-    }
+    if (SEARCH) {
+        int32_t key[LANES];
+        int at = 0;
 #pragma unroll
-    for (int i = 0; i < LANES; i++) {
-        sum[i] = i < length ? load(from.sums + i * args.count + vector) : no_sum();
-    }
-    for (int i = 0; from.counts && i < length; i++) {
-        count += from.counts[i * args.count + vector];
-    }
+        for (int i = 0; i < LANES; i++)
+            key[i] = i < length ? __ldg(from.keys + i * args.count + vector) : TILEMM__KEY_NONE;
+        int32_t best = key[0];
 #pragma unroll
-    for (int half = LANES / 2; half > 0; half /= 2) {
-        if (half < length) {
+        for (int i = 1; i < LANES; i++) {
+            if (key[i] > best) { /* the first among equals stays */
+                best = key[i];
+                at = i;
+            }
+        }
+        const int64_t index = args.index_out ? __ldg(from.indices + at * args.count + vector) : 0;
+        store_key(&args, vector, best, index);
+    } else {
+        sum_t sum[LANES];
+        int64_t count = 0;
 #pragma unroll
-            for (int i = 0; i < LANES / 2; i++) {
-                if (i < half) {
-                    sum[i] = join(sum[i], sum[i + half]);
+        for (int i = 0; i < LANES; i++)
+            sum[i] = i < length ? load(from.sums + i * args.count + vector) : no_sum();
+        for (int i = 0; from.counts && i < length; i++)
+            count += from.counts[i * args.count + vector];
+#pragma unroll
+        for (int half = LANES / 2; half > 0; half /= 2) {
+            if (half < length) {
+#pragma unroll
+                for (int i = 0; i < LANES / 2; i++) {
+                    if (i < half)
+                        sum[i] = join(sum[i], sum[i + half]);
                 }
             }
         }
+        store_sum(&args, vector, sum[0], count);
     }
-    put_sum(&args, &none, 0, vector, sum[0], count);
 }
 
-static __device__ __forceinline__ void search_transposed(tilemm__reduce_args_t args, int length,
-                                                         tilemm__partials_t from)
-{
-    const int64_t vector = (int64_t)blockIdx.x * COLUMN_THREADS + threadIdx.x;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    int32_t key[LANES], best;
-    int at = 0;
-    wait_for_previous();
-    let_next_start();
-    if (vector >= args.count) {
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < LANES; i++) {
-        key[i] = i < length ? __ldg(from.keys + i * args.count + vector) : TILEMM__KEY_NONE;
-    }
-    best = key[0];
-#pragma unroll
-    for (int i = 1; i < LANES; i++) {
-        if (key[i] > best) { /* the first among equals stays */
-            best = key[i];
-            at = i;
-        }
-    }
-    const int64_t index = args.index_out ? __ldg(from.indices + at * args.count + vector) : 0;
-    put_key(&args, &none, 0, vector, best, index);
-}
-
-#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+#define KERNEL_PARTIALS_TRANSPOSED(name, search)                                                   \
     static __global__ void __launch_bounds__(COLUMN_THREADS)                                       \
-        name(tilemm__reduce_args_t args, int length, tilemm__partials_t from)                      \
+        name(args_t args, int length, partials_t from)                                             \
     {                                                                                              \
-        search ? search_transposed(args, length, from) : sum_transposed(args, length, from);       \
+        transposed_partials<search>(args, length, from);                                           \
     }
-TILEMM__PARTIALS_TRANSPOSED_ROWS(KERNEL)
-#undef KERNEL
 
-extern "C" const void *tilemm__reduce_partial_kernel(int variant)
-{
-    switch (variant) {
-#define KERNEL(name, ...)                                                                          \
-    case TILEMM__##name: return (const void *)name;
-        TILEMM__REDUCE_PARTIALS(KERNEL)
-#undef KERNEL
-    default: return NULL;
-    }
-}
+DEFINE_KERNELS(TILEMM__REDUCE_PARTIALS, tilemm__reduce_partial_kernel)

@@ -1,5 +1,5 @@
 /* reduce.h - the CUDA kernels of the reductions as a host compiler sees them: the structs that they
- * take, and how one is launched.
+ * work on, and how one is launched.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_REDUCE_CUDA_REDUCE_H
@@ -38,101 +38,6 @@ typedef struct {
     int64_t *indices;
 } tilemm__partials_t;
 
-/* ---- what kernels take: the members of one struct each, in order ------------------------ */
-
-/* SUM_CLUSTER, for contiguous vectors of up to 64 tiles; SUM_BLOCK and SEARCH_BLOCK, for any;
- * SINGLE, for vectors of one element. */
-typedef struct {
-    tilemm__reduce_args_t args;
-} tilemm__reduce_vectors_t;
-
-/* SUM_TILES */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int tiles;     /* of an item: 1, or 32 */
-    int warps;     /* of a block that take an item: 1, 2, 4 or 8 */
-    int64_t items; /* of a vector */
-    tilemm__partials_t to;
-} tilemm__sum_tiles_t;
-
-/* SUM_SPLIT: items of 32 tiles. */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int64_t items;
-    tilemm__partials_t to;
-} tilemm__sum_split_t;
-
-/* SEARCH_TILES: item i of a vector has tiles (i + j * items) * warps and the following ones,
- * `warps` in all, for j = 0, 1, ... */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int warps;
-    int64_t items;
-    int64_t first_index; /* that of the vectors' first element */
-    tilemm__partials_t to;
-} tilemm__search_tiles_t;
-
-/* SUM_SHORT: vectors of up to 1024 / VECTORS elements. */
-typedef struct {
-    tilemm__reduce_args_t args;
-    tilemm__partials_t to;
-} tilemm__sum_short_t;
-
-/* SEARCH_SHORT: likewise. */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int64_t first_index;
-    tilemm__partials_t to;
-} tilemm__search_short_t;
-
-/* SUM_COLUMNS: vectors whose first elements are contiguous (vstride is 1). */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int64_t tiles;   /* of a vector */
-    int64_t columns; /* of blocks: count / 32, rounded up */
-    int transposed;  /* the partial results */
-    tilemm__partials_t to;
-} tilemm__sum_columns_t;
-
-/* SUM_LOW_COLUMNS: likewise, of up to 32 * ROWS elements. */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int64_t columns;
-} tilemm__sum_low_columns_t;
-
-/* SEARCH_COLUMNS */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int64_t tiles, columns;
-    int transposed;
-    int64_t first_index;
-    tilemm__partials_t to;
-} tilemm__search_columns_t;
-
-/* Kernels that read partial results use of args: op, nan_ignore, count, n, and where results go. */
-
-/* PARTIALS_TILES: of every 1024 of `length` partial results one is left. */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int64_t length, tiles; /* of a vector */
-    tilemm__partials_t from, to;
-} tilemm__partials_tiles_t;
-
-/* PARTIALS_SHORT: of up to `group` one is left; group is a power of two up to 32. */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int length, group;
-    tilemm__partials_t from, to;
-} tilemm__partials_short_t;
-
-/* PARTIALS_LAST, a block a vector: up to 1024 * ROWS sums; PARTIALS_BLOCK, a block a vector: up to
- * 2^15 sums, any number of keys; PARTIALS_TRANSPOSED, a thread a vector: up to 32. */
-typedef struct {
-    tilemm__reduce_args_t args;
-    int length;
-    tilemm__partials_t from;
-} tilemm__partials_last_t;
-
 /* Segments. The workspace holds two lists, of which `taken` counts the entries: [0] spans, 2^20
  * elements each, of long segments, [1] segments that blocks take; perhaps more than they hold. */
 typedef struct {
@@ -155,71 +60,63 @@ enum {
     TILEMM__SEGMENT_BYTES = sizeof(int64_t)
 };
 
-/* SEGMENTS_WARP: a warp takes a segment; SEGMENTS_GROUP: 32 of them. Segments of more than
- * warp_limit elements are put on the lists if those have room. */
-typedef struct {
-    tilemm__segments_args_t args;
-    int64_t warp_limit;
-    tilemm__segment_lists_t lists;
-} tilemm__segments_warp_t;
-
-/* SEGMENTS_BLOCK: blocks take what the lists hold. SEGMENTS_SPANS: the spans of each segment become
- * its result. */
-typedef struct {
-    tilemm__segments_args_t args;
-    tilemm__segment_lists_t lists;
-} tilemm__segments_lists_t;
-
-/* ---- a launch --------------------------------------------------------------------------- */
-
+/* The kernels; launch.cu lists their parameters. */
 typedef enum {
     TILEMM__SUM_TILES,
-    TILEMM__SUM_SPLIT,
-    TILEMM__SUM_CLUSTER,
-    TILEMM__SUM_SHORT,
-    TILEMM__SUM_BLOCK,
-    TILEMM__SINGLE,
-    TILEMM__SEARCH_TILES,
-    TILEMM__SEARCH_SHORT,
-    TILEMM__SEARCH_BLOCK,
-    TILEMM__SUM_COLUMNS,
-    TILEMM__SUM_LOW_COLUMNS,
-    TILEMM__SEARCH_COLUMNS,
-    TILEMM__PARTIALS_TILES,
-    TILEMM__PARTIALS_SHORT,
-    TILEMM__PARTIALS_TRANSPOSED,
-    TILEMM__PARTIALS_LAST,
-    TILEMM__PARTIALS_BLOCK,
-    TILEMM__SEGMENTS_WARP,
-    TILEMM__SEGMENTS_GROUP,
-    TILEMM__SEGMENTS_BLOCK,
-    TILEMM__SEGMENTS_SPANS
+    TILEMM__SUM_SPLIT,           /* items of 32 tiles */
+    TILEMM__SUM_CLUSTER,         /* contiguous vectors of up to 64 tiles */
+    TILEMM__SUM_SHORT,           /* vectors of up to 1024 / VECTORS elements */
+    TILEMM__SUM_BLOCK,           /* any vectors */
+    TILEMM__SINGLE,              /* vectors of one element */
+    TILEMM__SEARCH_TILES,        /* an item has tiles (i + j * items) * warps and the following
+                                    ones, `warps` in all, for j = 0, 1, ... */
+    TILEMM__SEARCH_SHORT,        /* as SUM_SHORT */
+    TILEMM__SEARCH_BLOCK,        /* any vectors */
+    TILEMM__SUM_COLUMNS,         /* vectors whose first elements are contiguous (vstride is 1) */
+    TILEMM__SUM_LOW_COLUMNS,     /* likewise, of up to 32 * ROWS elements */
+    TILEMM__SEARCH_COLUMNS,      /* as SUM_COLUMNS */
+    TILEMM__PARTIALS_TILES,      /* of every 1024 of `length` partial results one is left */
+    TILEMM__PARTIALS_SHORT,      /* of up to `group` one is left */
+    TILEMM__PARTIALS_TRANSPOSED, /* a thread a vector: up to 32 */
+    TILEMM__PARTIALS_LAST,       /* a block a vector: up to 1024 * ROWS sums */
+    TILEMM__PARTIALS_BLOCK,      /* a block a vector: up to 2^15 sums, any number of keys */
+    TILEMM__SEGMENTS_WARP,       /* a warp takes a segment; those of more than warp_limit elements
+                                    are put on the lists if those have room */
+    TILEMM__SEGMENTS_GROUP,      /* likewise; a warp takes 32 segments */
+    TILEMM__SEGMENTS_BLOCK,      /* blocks take what the lists hold */
+    TILEMM__SEGMENTS_SPANS       /* the spans of each segment become its result */
 } tilemm__reduce_kernel_t;
 
 typedef struct {
-    int variant;                    /* row of variants.h */
-    tilemm__reduce_kernel_t kernel; /* the row's, which says what of `with` is set */
-    int threads;                    /* of a block */
-    int cluster;                    /* blocks of a cluster */
-    int concurrent;                 /* may begin before the kernel before it has ended */
+    int variant; /* row of variants.h */
+    tilemm__reduce_kernel_t kernel;
+    int threads;    /* of a block */
+    int cluster;    /* blocks of a cluster */
+    int concurrent; /* may begin before the kernel before it has ended */
     int64_t blocks;
+
+    /* What kernels take, as launch.cu lists it. */
     union {
-        tilemm__reduce_args_t args; /* of all but segments' kernels */
-        tilemm__reduce_vectors_t vectors;
-        tilemm__sum_tiles_t sum_tiles;
-        tilemm__sum_split_t sum_split;
-        tilemm__sum_short_t sum_short;
-        tilemm__search_tiles_t search_tiles;
-        tilemm__search_short_t search_short;
-        tilemm__sum_columns_t sum_columns;
-        tilemm__sum_low_columns_t sum_low_columns;
-        tilemm__search_columns_t search_columns;
-        tilemm__partials_tiles_t partials_tiles;
-        tilemm__partials_short_t partials_short;
-        tilemm__partials_last_t partials_last;   /* _BLOCK and _TRANSPOSED as well */
-        tilemm__segments_warp_t segments_warp;   /* _GROUP as well */
-        tilemm__segments_lists_t segments_lists; /* _BLOCK and _SPANS */
-    } with;
+        struct { /* of vectors */
+            /* Kernels that read partial results use op, nan_ignore, count, n, and where results
+             * go. */
+            tilemm__reduce_args_t args;
+            int64_t length;  /* elements or partial results of a vector */
+            int64_t tiles;   /* of 1024 of them: of a vector */
+            int64_t columns; /* of blocks: count / 32, rounded up */
+            int64_t items;   /* of a vector */
+            int item_tiles;  /* 1, or 32 */
+            int warps;       /* of a block that take an item: 1, 2, 4 or 8 */
+            int group;       /* a power of two up to 32 */
+            int transposed;  /* the partial results `to` */
+            tilemm__partials_t from, to;
+        };
+        struct { /* of segments: TILEMM__SEGMENTS_... */
+            tilemm__segments_args_t segments;
+            int64_t warp_limit;
+            tilemm__segment_lists_t lists;
+        };
+    };
 } tilemm__reduce_launch_t;
 
 /* Queue the kernel on the stream. Returns a cudaError_t. */

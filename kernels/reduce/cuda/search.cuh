@@ -12,7 +12,7 @@
 
 /* The place in ROWS rows where the largest key comes first. */
 template <int ROWS>
-static __device__ __forceinline__ int find_key(const int32_t *key, int32_t best)
+DEVICE int find_key(const int32_t *key, int32_t best)
 {
     int place = 0;
 #pragma unroll
@@ -25,8 +25,7 @@ static __device__ __forceinline__ int find_key(const int32_t *key, int32_t best)
 
 /* The keys of floats; past `length` elements those of none. */
 template <int ROWS>
-static __device__ __forceinline__ void keys_of_rows(tilemm__order_t order, const float *v,
-                                                    int length, int lane, int32_t *key)
+DEVICE void keys_of_rows(order_t order, const float *v, int length, int lane, int32_t *key)
 {
 #pragma unroll
     for (int r = 0; r < ROWS; r++) {
@@ -37,25 +36,22 @@ static __device__ __forceinline__ void keys_of_rows(tilemm__order_t order, const
 
 /* ---- searches by value ------------------------------------------------------------------ */
 
-/* A key costs eight instructions for each element. Here the floats are compared themselves, mapped
- * so that the largest is searched for, and only the winner becomes a key: the hardware too orders
- * -0 before +0. */
+/* A key costs eight instructions for each element. Here floats are compared, mapped so that the
+ * largest is searched for, and the winner becomes a key: the hardware too orders -0 before +0. */
 template <int N>
-static __device__ __forceinline__ void map_to_largest(tilemm__order_t order, float *v)
+DEVICE void map_to_largest(order_t order, float *v)
 {
 #pragma unroll
-    for (int i = 0; i < N; i++) {
+    for (int i = 0; i < N; i++)
         v[i] = __uint_as_float((__float_as_uint(v[i]) & order.keep) ^ (order.flip & 0x80000000u));
-    }
 }
 
 /* The larger of two. IGNORE: NaN only if both are NaN; otherwise NaN if either is. */
 template <int IGNORE>
-static __device__ __forceinline__ float larger(float a, float b)
+DEVICE float larger(float a, float b)
 {
-    if (IGNORE) {
+    if (IGNORE)
         return fmaxf(a, b);
-    }
 #if __CUDA_ARCH__ >= 800
     float result;
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
@@ -67,52 +63,48 @@ static __device__ __forceinline__ float larger(float a, float b)
 
 /* The largest of N mapped floats of one lane. */
 template <int IGNORE, int N>
-static __device__ __forceinline__ float largest(const float *v)
+DEVICE float largest(const float *v)
 {
     float most = v[0];
 #pragma unroll
-    for (int i = 1; i < N; i++) {
+    for (int i = 1; i < N; i++)
         most = larger<IGNORE>(most, v[i]);
-    }
     return most;
 }
 
 /* The key of a mapped float. */
-static __device__ __forceinline__ int32_t key_of_mapped(tilemm__order_t order, float value)
+DEVICE int32_t key_of_mapped(order_t order, float value)
 {
     return value != value ? order.nan : (int32_t)tilemm__order_bits(__float_as_uint(value));
 }
 
 /* The first of N mapped floats that has the bits of `most`, or is NaN if that is. */
 template <int N>
-static __device__ __forceinline__ int first_of(const float *v, float most)
+DEVICE int first_of(const float *v, float most)
 {
     int first = 0;
     if (most == most) {
 #pragma unroll
-        for (int i = N - 1; i >= 0; i--) {
+        for (int i = N - 1; i >= 0; i--)
             first = __float_as_uint(v[i]) == __float_as_uint(most) ? i : first;
-        }
     } else {
 #pragma unroll
-        for (int i = N - 1; i >= 0; i--) {
+        for (int i = N - 1; i >= 0; i--)
             first = v[i] != v[i] ? i : first;
-        }
     }
     return first;
 }
 
-static __device__ __forceinline__ int64_t least_of_lanes(int64_t value)
+DEVICE int64_t least_of_lanes(int64_t value)
 {
 #pragma unroll
-    for (int half = LANES / 2; half > 0; half /= 2) {
+    for (int half = LANES / 2; half > 0; half /= 2)
         value = min(value, (int64_t)__shfl_xor_sync(FULL_WARP, value, half));
-    }
     return value;
 }
 
 /* The largest key of `group` lanes, a power of two, and the lowest place that has it. */
-static __device__ __forceinline__ void fold_best(int32_t *best, int64_t *place, int group = LANES)
+DEVICE void fold_best(int32_t *best, int64_t *place, int group = LANES)
 {
 #pragma unroll
     for (int half = group / 2; half > 0; half /= 2) {
@@ -129,9 +121,8 @@ static __device__ __forceinline__ void fold_best(int32_t *best, int64_t *place, 
 
 /* The largest key of `length` floats, ROWS rows at a time, and if wanted its place. */
 template <int ROWS>
-static __device__ __forceinline__ int32_t search_tile(tilemm__order_t order, const float *x,
-                                                      int64_t istride, int length, int lane,
-                                                      int want_place, int *place)
+DEVICE int32_t search_tile(order_t order, const float *x, int64_t istride, int length, int lane,
+                           int want_place, int *place)
 {
     int32_t best = TILEMM__KEY_NONE;
 #pragma unroll 1
@@ -142,43 +133,37 @@ static __device__ __forceinline__ int32_t search_tile(tilemm__order_t order, con
                                   v);
         keys_of_rows<ROWS>(order, v, length - first, lane, key);
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
+        for (int r = 0; r < ROWS; r++)
             here = max(here, key[r]);
-        }
-        here = fold_largest<1>(&here, lane);
+        here = fold<1, LARGEST>(&here, lane);
         if (here > best) {
             best = here;
-            if (want_place) {
+            if (want_place)
                 *place = first + find_key<ROWS>(key, here);
-            }
         }
     }
     return best;
 }
 
-/* The largest of up to 32 * ROWS keys, and the least of its indices unless `indices` is NULL: the
- * warps that search a vector take its tiles in turns, so the first key may have a larger index than
- * a later one. */
+/* The largest of up to 32 * ROWS keys, and the least of its indices unless `indices` is NULL. The
+ * warps of a vector take its tiles in turns: an earlier key may have a larger index. */
 template <int ROWS>
-static __device__ __forceinline__ int32_t search_keys(const int32_t *keys, const int64_t *indices,
-                                                      int length, int lane, int64_t *index)
+DEVICE int32_t search_keys(const int32_t *keys, const int64_t *indices, int length, int lane,
+                           int64_t *index)
 {
     int32_t key[ROWS], best = TILEMM__KEY_NONE;
     int64_t at[ROWS], least = INT64_MAX;
     load_rows<1, ROWS, false>(keys, 1, 0, length, 1, TILEMM__KEY_NONE, lane, key);
-    if (indices) { /* in flight with the keys */
+    if (indices) /* in flight with the keys */
         load_rows<1, ROWS, false>(indices, 1, 0, length, 1, INT64_MAX, lane, at);
-    }
 #pragma unroll
-    for (int r = 0; r < ROWS; r++) {
+    for (int r = 0; r < ROWS; r++)
         best = max(best, key[r]);
-    }
-    best = fold_largest<1>(&best, lane);
+    best = fold<1, LARGEST>(&best, lane);
     if (indices) {
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
+        for (int r = 0; r < ROWS; r++)
             least = key[r] == best ? min(least, at[r]) : least;
-        }
         *index = least_of_lanes(least);
     }
     return best;
@@ -187,8 +172,7 @@ static __device__ __forceinline__ int32_t search_keys(const int32_t *keys, const
 /* ---- a vector by a block ---------------------------------------------------------------- */
 
 /* Fold the warps' keys and places; warp 0 gets the results. */
-static __device__ __forceinline__ int32_t block_fold_key(block_room_t *room, int32_t best,
-                                                         int64_t *place, int lane, int warp)
+DEVICE int32_t block_fold_key(block_room_t *room, int32_t best, int64_t *place, int lane, int warp)
 {
     __syncthreads();
     if (lane == 0) {
@@ -205,10 +189,8 @@ static __device__ __forceinline__ int32_t block_fold_key(block_room_t *room, int
 }
 
 /* The largest key of any number of floats and, if wanted, its place. */
-static __device__ __forceinline__ int32_t block_search(tilemm__order_t order, const float *x,
-                                                       int64_t istride, int64_t length,
-                                                       int want_place, block_room_t *room,
-                                                       int64_t *place)
+DEVICE int32_t block_search(order_t order, const float *x, int64_t istride, int64_t length,
+                            int want_place, block_room_t *room, int64_t *place)
 {
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     int32_t best = TILEMM__KEY_NONE;
@@ -226,27 +208,28 @@ static __device__ __forceinline__ int32_t block_search(tilemm__order_t order, co
     return block_fold_key(room, best, place, lane, warp);
 }
 
-/* ---- results ---------------------------------------------------------------------------- */
+/* ---- results: one thread calls ---------------------------------------------------------- */
 
-/* Store partial result number `slot`, or the result of vector `vector` if `to` is none. One thread
- * calls. */
-static __device__ __forceinline__ void put_key(const tilemm__reduce_args_t *args,
-                                               const tilemm__partials_t *to, int64_t slot,
-                                               int64_t vector, int32_t key, int64_t index)
+/* Store partial result number `slot`, or the result of vector `vector` if `to` is none. */
+DEVICE void put_key(const args_t *args, const partials_t *to, int64_t slot, int64_t vector,
+                    int32_t key, int64_t index)
 {
     if (to->keys) {
         to->keys[slot] = key;
-        if (args->index_out) {
+        if (args->index_out)
             to->indices[slot] = index;
-        }
         return;
     }
-    if (args->out) {
+    if (args->out)
         args->out[vector * args->out_stride] = tilemm__key_result(args->op, key);
-    }
-    if (args->index_out) {
+    if (args->index_out)
         args->index_out[vector * args->out_stride] = tilemm__index_result(key, index);
-    }
+}
+
+DEVICE void store_key(const args_t *args, int64_t vector, int32_t key, int64_t index)
+{
+    const partials_t none = {};
+    put_key(args, &none, 0, vector, key, index);
 }
 
 #endif

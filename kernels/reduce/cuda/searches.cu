@@ -17,13 +17,10 @@ enum { RESIDENT = 4 };
 #endif
 
 /* `items * warps` warps take a vector's tiles in turns: the order does not matter to a search. Each
- * lane keeps its best key and that key's place. While a tile is searched, eight rows at a time, the
- * next rows are loaded. The `warps` warps of an item leave one result. Assumes a grid that is large
- * enough. */
+ * lane keeps its best key and its place. While a tile is searched, eight rows at a time, the next
+ * rows are loaded. An item's warps leave one result. Assumes a grid that is large enough. */
 template <int IGNORE>
-static __device__ __forceinline__ void search_tiles(tilemm__reduce_args_t args, int warps,
-                                                    int64_t items, int64_t first_index,
-                                                    tilemm__partials_t to)
+DEVICE void search_tiles(args_t args, int warps, int64_t items, int64_t first_index, partials_t to)
 {
     enum { HELD = 16, STEP = 8 };
     __shared__ int32_t keys[WARPS];
@@ -32,7 +29,7 @@ static __device__ __forceinline__ void search_tiles(tilemm__reduce_args_t args, 
     const int64_t item = (int64_t)blockIdx.x * (WARPS / warps) + warp / warps;
     const int64_t vector = vector_of(&args, item, items), row = LANES * args.istride;
     const int64_t whole = vector < args.count ? args.n / TILE : 0, hop = items * warps;
-    const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
+    const order_t order = tilemm__order_of(args.op, args.nan_ignore);
     int64_t tile = (item - vector * items) * warps + member, place = 0;
     const float *x =
         args.x + vector * args.vstride + tile * TILE * args.istride + lane * args.istride;
@@ -42,9 +39,8 @@ static __device__ __forceinline__ void search_tiles(tilemm__reduce_args_t args, 
     wait_for_previous();
     if (tile < whole) {
 #pragma unroll
-        for (int r = 0; r < HELD; r++) {
+        for (int r = 0; r < HELD; r++)
             v[r] = __ldg(x + r * row);
-        }
     }
 #pragma unroll 1
     for (; tile < whole; tile += hop) {
@@ -56,19 +52,16 @@ static __device__ __forceinline__ void search_tiles(tilemm__reduce_args_t args, 
             const int32_t key = key_of_mapped(order, most);
             if (key > best) {
                 best = key;
-                if (args.index_out) {
+                if (args.index_out)
                     place = tile * TILE + (r + first_of<STEP>(mine, most)) * LANES + lane;
-                }
             }
-            if (r + HELD == TILEMM__TILE_ROWS) {
+            if (r + HELD == TILEMM__TILE_ROWS)
                 x += hop * TILE * args.istride;
-            }
             if (r + HELD < TILEMM__TILE_ROWS || tile + hop < whole) {
                 const int ahead = (r + HELD) % TILEMM__TILE_ROWS;
 #pragma unroll
-                for (int k = 0; k < STEP; k++) {
+                for (int k = 0; k < STEP; k++)
                     mine[k] = __ldg(x + (ahead + k) * row);
-                }
             }
         }
     }
@@ -88,43 +81,37 @@ static __device__ __forceinline__ void search_tiles(tilemm__reduce_args_t args, 
             places[warp] = place;
         }
         __syncthreads();
-        if (member != 0) {
+        if (member != 0)
             return;
-        }
         best = lane < warps ? keys[warp + lane] : TILEMM__KEY_NONE;
         place = lane < warps ? places[warp + lane] : 0;
         fold_best(&best, &place);
     }
-    if (lane == 0 && vector < args.count) {
+    if (lane == 0 && vector < args.count)
         put_key(&args, &to, item, vector, best, first_index + place);
-    }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, ignore)                                               \
+#define KERNEL_SEARCH_TILES(name, ignore)                                                          \
     static __global__ void __launch_bounds__(THREADS, RESIDENT)                                    \
-        name(tilemm__reduce_args_t args, int warps, int64_t items, int64_t first_index,            \
-             tilemm__partials_t to)                                                                \
+        name(args_t args, int warps, int64_t items, int64_t first_index, partials_t to)            \
     {                                                                                              \
         search_tiles<ignore>(args, warps, items, first_index, to);                                 \
     }
-TILEMM__SEARCH_TILES_ROWS(KERNEL)
-#undef KERNEL
 
 /* A key and its place in the tile as one number, which is larger for the larger key and, of equal
  * keys, for the lower place. */
-static __device__ __forceinline__ int64_t rank_of(int32_t key, int place)
+DEVICE int64_t rank_of(int32_t key, int place)
 {
     return (int64_t)key * ((int64_t)1 << 32) + (TILE - place);
 }
 
 /* A warp takes V vectors of up to 1024 / V elements. */
 template <int V>
-static __device__ __forceinline__ void search_short(tilemm__reduce_args_t args, int64_t first_index,
-                                                    tilemm__partials_t to)
+DEVICE void search_short(args_t args, int64_t first_index, partials_t to)
 {
     enum { ROWS = TILE / LANES / V };
     const int lane = threadIdx.x % LANES;
-    const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
+    const order_t order = tilemm__order_of(args.op, args.nan_ignore);
     for (int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / LANES) * V;
          first < args.count; first += (int64_t)gridDim.x * WARPS * V) {
         const int64_t vector = first + lane / (LANES / V);
@@ -138,14 +125,13 @@ static __device__ __forceinline__ void search_short(tilemm__reduce_args_t args, 
         for (int j = 0; j < V; j++) {
             float *mine = v + j * ROWS;
 #pragma unroll
-            for (int r = 1; r < ROWS; r++) { /* what lies past the end must not win */
+            for (int r = 1; r < ROWS; r++) /* what lies past the end must not win */
                 mine[r] = r * LANES + lane < length ? mine[r] : mine[0];
-            }
             const float most = args.nan_ignore ? largest<1, ROWS>(mine) : largest<0, ROWS>(mine);
             const int32_t key = lane < length ? key_of_mapped(order, most) : TILEMM__KEY_NONE;
             rank[j] = rank_of(key, first_of<ROWS>(mine, most) * LANES + lane);
         }
-        rank[0] = fold_largest<V>(rank, lane);
+        rank[0] = fold<V, LARGEST>(rank, lane);
         if (lane % (LANES / V) == 0 && vector < args.count) {
             put_key(&args, &to, vector, vector, (int32_t)(rank[0] >> 32),
                     first_index + TILE - (int32_t)rank[0]);
@@ -153,46 +139,27 @@ static __device__ __forceinline__ void search_short(tilemm__reduce_args_t args, 
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, vectors)                                              \
+#define KERNEL_SEARCH_SHORT(name, vectors)                                                         \
     static __global__ void __launch_bounds__(THREADS)                                              \
-        name(tilemm__reduce_args_t args, int64_t first_index, tilemm__partials_t to)               \
+        name(args_t args, int64_t first_index, partials_t to)                                      \
     {                                                                                              \
         search_short<vectors>(args, first_index, to);                                              \
     }
-TILEMM__SEARCH_SHORT_ROWS(KERNEL)
-#undef KERNEL
 
 /* A block takes a vector. */
-static __device__ __forceinline__ void search_blocks(tilemm__reduce_args_t args)
+#define KERNEL_SEARCH_BLOCK(...) /* there is one only: */
+static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)
+    reduce_search_block_sm75_8x32(args_t args)
 {
     __shared__ block_room_t room;
-    const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    const order_t order = tilemm__order_of(args.op, args.nan_ignore);
     for (int64_t vector = blockIdx.x; vector < args.count; vector += gridDim.x) {
         int64_t place;
         const int32_t key = block_search(order, args.x + vector * args.vstride, args.istride,
                                          args.n, args.index_out != NULL, &room, &place);
-        if (threadIdx.x == 0) {
-            put_key(&args, &none, 0, vector, key, place);
-        }
+        if (threadIdx.x == 0)
+            store_key(&args, vector, key, place);
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent)                                                       \
-    static __global__ void __launch_bounds__(BLOCK_WARPS *LANES) name(tilemm__reduce_args_t args)  \
-    {                                                                                              \
-        search_blocks(args);                                                                       \
-    }
-TILEMM__SEARCH_BLOCK_ROWS(KERNEL)
-#undef KERNEL
-
-extern "C" const void *tilemm__reduce_search_kernel(int variant)
-{
-    switch (variant) {
-#define KERNEL(name, ...)                                                                          \
-    case TILEMM__##name: return (const void *)name;
-        TILEMM__REDUCE_SEARCHES(KERNEL)
-#undef KERNEL
-    default: return NULL;
-    }
-}
+DEFINE_KERNELS(TILEMM__REDUCE_SEARCHES, tilemm__reduce_search_kernel)

@@ -16,43 +16,37 @@
 #include "search.cuh"
 #include "sum.cuh"
 
-static __device__ __forceinline__ int64_t segment_length(const tilemm__segments_args_t *args,
-                                                         int64_t segment)
+DEVICE int64_t segment_length(const segments_t *args, int64_t segment)
 {
     const int64_t begin = args->offsets[segment], end = args->offsets[segment + 1];
     return end > begin ? end - begin : 0;
 }
 
-static __device__ __forceinline__ int64_t span_count(int64_t length)
+DEVICE int64_t span_count(int64_t length)
 {
     return (length - 1) / SPAN + 1;
 }
 
 /* Put a segment on its list. Returns 0 if the list is full. All lanes call. */
-static __device__ __forceinline__ int enlist(const tilemm__segment_lists_t *lists, int64_t segment,
-                                             int64_t length, int lane)
+DEVICE int enlist(const lists_t *lists, int64_t segment, int64_t length, int lane)
 {
     const int64_t spans = span_count(length);
     unsigned long long at = 0;
     if (spans == 1) {
-        if (lists->room == 0) {
+        if (lists->room == 0)
             return 0;
-        }
         if (lane == 0) {
             at = atomicAdd(&lists->taken[1], 1ull);
-            if ((int64_t)at < lists->room) {
+            if ((int64_t)at < lists->room)
                 lists->segments[at] = segment;
-            }
         }
         at = __shfl_sync(FULL_WARP, at, 0);
         return (int64_t)at < lists->room;
     }
-    if (spans > lists->span_room) {
+    if (spans > lists->span_room)
         return 0;
-    }
-    if (lane == 0) {
+    if (lane == 0)
         at = atomicAdd(&lists->taken[0], (unsigned long long)spans);
-    }
     at = __shfl_sync(FULL_WARP, at, 0);
     const int fits = (int64_t)at + spans <= lists->span_room;
     for (int64_t i = lane; i < spans && (int64_t)at + i < lists->span_room; i += LANES) {
@@ -62,15 +56,14 @@ static __device__ __forceinline__ int enlist(const tilemm__segment_lists_t *list
     return fits;
 }
 
-static __device__ __forceinline__ int64_t listed(unsigned long long taken, int64_t room)
+DEVICE int64_t listed(unsigned long long taken, int64_t room)
 {
     return (int64_t)taken < room ? (int64_t)taken : room;
 }
 
 /* ---- a segment by a warp ---------------------------------------------------------------- */
 
-static __device__ __forceinline__ float sum_segment(int op, int nan_ignore, const float *x,
-                                                    int64_t length, int lane)
+DEVICE float sum_segment(int op, int nan_ignore, const float *x, int64_t length, int lane)
 {
     const int64_t tiles = tilemm__tile_count(length);
     int64_t count = length;
@@ -79,21 +72,19 @@ static __device__ __forceinline__ float sum_segment(int op, int nan_ignore, cons
 #pragma unroll 1
     for (int64_t tile = 0; tile < tiles; tile++) {
         int nans = 0;
-        const tilemm__sum_t sum = sum_tile<0, 16>(op, nan_ignore, x + tile * TILE, 1, NULL, 1,
-                                                  clip(length - tile * TILE, TILE), lane, &nans);
+        const sum_t sum = sum_tile<0, 16>(op, nan_ignore, x + tile * TILE, 1, NULL, 1,
+                                          clip(length - tile * TILE, TILE), lane, &nans);
         count -= nans;
-        if (tiles == 1) {
+        if (tiles == 1)
             return tilemm__sum_result(op, sum, count);
-        }
         levels_add(&levels, 0, tile, sum, lane);
     }
     return tilemm__sum_result(op, levels_end(&levels, tiles, lane), count);
 }
 
-static __device__ __forceinline__ float search_segment(int op, int nan_ignore, const float *x,
-                                                       int64_t length, int lane)
+DEVICE float search_segment(int op, int nan_ignore, const float *x, int64_t length, int lane)
 {
-    const tilemm__order_t order = tilemm__order_of(op, nan_ignore);
+    const order_t order = tilemm__order_of(op, nan_ignore);
     int32_t best = TILEMM__KEY_NONE;
 #pragma unroll 1
     for (int64_t start = 0; start < length; start += TILE) {
@@ -105,24 +96,20 @@ static __device__ __forceinline__ float search_segment(int op, int nan_ignore, c
 
 /* Compute the result or put the segment on a list. All lanes call. */
 template <int SEARCH>
-static __device__ __forceinline__ void
-take_segment(const tilemm__segments_args_t *args, const tilemm__segment_lists_t *lists,
-             int64_t warp_limit, int64_t segment, int64_t begin, int64_t length, int lane)
+DEVICE void take_segment(const segments_t *args, const lists_t *lists, int64_t warp_limit,
+                         int64_t segment, int64_t begin, int64_t length, int lane)
 {
-    if (length > warp_limit && enlist(lists, segment, length, lane)) {
+    if (length > warp_limit && enlist(lists, segment, length, lane))
         return;
-    }
     const float result =
         SEARCH ? search_segment(args->op, args->nan_ignore, args->x + begin, length, lane)
                : sum_segment(args->op, args->nan_ignore, args->x + begin, length, lane);
-    if (lane == 0) {
+    if (lane == 0)
         args->out[segment] = result;
-    }
 }
 
 template <int SEARCH>
-static __device__ __forceinline__ void
-segments_by_warps(tilemm__segments_args_t args, int64_t warp_limit, tilemm__segment_lists_t lists)
+DEVICE void segments_by_warps(segments_t args, int64_t warp_limit, lists_t lists)
 {
     const int lane = threadIdx.x % LANES;
     const int64_t warps = (int64_t)gridDim.x * WARPS;
@@ -133,23 +120,20 @@ segments_by_warps(tilemm__segments_args_t args, int64_t warp_limit, tilemm__segm
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+#define KERNEL_SEGMENTS_WARP(name, search)                                                         \
     static __global__ void __launch_bounds__(THREADS, 3)                                           \
-        name(tilemm__segments_args_t args, int64_t warp_limit, tilemm__segment_lists_t lists)      \
+        name(segments_t args, int64_t warp_limit, lists_t lists)                                   \
     {                                                                                              \
         segments_by_warps<search>(args, warp_limit, lists);                                        \
     }
-TILEMM__SEGMENTS_WARP_ROWS(KERNEL)
-#undef KERNEL
 
 /* 32 segments at a time: those of up to 32 elements together, a row each, then the others. */
 template <int SEARCH>
-static __device__ __forceinline__ void
-segments_by_groups(tilemm__segments_args_t args, int64_t warp_limit, tilemm__segment_lists_t lists)
+DEVICE void segments_by_groups(segments_t args, int64_t warp_limit, lists_t lists)
 {
     const int lane = threadIdx.x % LANES;
     const int64_t warps = (int64_t)gridDim.x * WARPS;
-    const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
+    const order_t order = tilemm__order_of(args.op, args.nan_ignore);
     for (int64_t first = ((int64_t)blockIdx.x * WARPS + threadIdx.x / LANES) * LANES;
          first < args.segments; first += warps * LANES) {
         const int64_t own = first + lane;
@@ -172,18 +156,16 @@ segments_by_groups(tilemm__segments_args_t args, int64_t warp_limit, tilemm__seg
                 const int32_t k = tilemm__key_of(order, __float_as_uint(v[j]));
                 key[j] = lane < here ? k : TILEMM__KEY_NONE;
             }
-            result = tilemm__key_result(args.op, fold_largest<LANES>(key, lane));
+            result = tilemm__key_result(args.op, fold<LANES, LARGEST>(key, lane));
         } else {
             int64_t count = length;
-            if (tilemm__sum_is_counted(args.op, args.nan_ignore)) {
+            if (tilemm__sum_is_counted(args.op, args.nan_ignore))
                 count -= count_nans<LANES, 1>(v, lane);
-            }
             result =
                 tilemm__sum_result(args.op, sum_rows(args.op, args.nan_ignore, v, lane), count);
         }
-        if (is_row && own < args.segments) {
+        if (is_row && own < args.segments)
             args.out[own] = result;
-        }
         while (others) {
             const int j = __ffs(others) - 1;
             take_segment<SEARCH>(&args, &lists, warp_limit, first + j,
@@ -194,20 +176,17 @@ segments_by_groups(tilemm__segments_args_t args, int64_t warp_limit, tilemm__seg
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+#define KERNEL_SEGMENTS_GROUP(name, search)                                                        \
     static __global__ void __launch_bounds__(THREADS)                                              \
-        name(tilemm__segments_args_t args, int64_t warp_limit, tilemm__segment_lists_t lists)      \
+        name(segments_t args, int64_t warp_limit, lists_t lists)                                   \
     {                                                                                              \
         segments_by_groups<search>(args, warp_limit, lists);                                       \
     }
-TILEMM__SEGMENTS_GROUP_ROWS(KERNEL)
-#undef KERNEL
 
 /* ---- entries of the lists, by blocks ---------------------------------------------------- */
 
 template <int SEARCH>
-static __device__ __forceinline__ void segments_by_blocks(tilemm__segments_args_t args,
-                                                          tilemm__segment_lists_t lists)
+DEVICE void segments_by_blocks(segments_t args, lists_t lists)
 {
     __shared__ block_room_t room;
     const int64_t spans = listed(lists.taken[0], lists.span_room);
@@ -215,25 +194,23 @@ static __device__ __forceinline__ void segments_by_blocks(tilemm__segments_args_
     for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
         const int is_span = item < spans;
         const int64_t segment = is_span ? lists.span_segment[item] : lists.segments[item - spans];
-        if (segment < 0) {
+        if (segment < 0)
             continue; /* the whole block: all of it read the same */
-        }
         const int64_t start = is_span ? lists.span_number[item] * SPAN : 0;
         const int length = clip(segment_length(&args, segment) - start, SPAN);
         const float *x = args.x + args.offsets[segment] + start;
         int64_t extra;
         if (SEARCH) {
-            const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
+            const order_t order = tilemm__order_of(args.op, args.nan_ignore);
             const int32_t key = block_search(order, x, 1, length, 0, &room, &extra);
             if (threadIdx.x == 0) {
-                if (is_span) {
+                if (is_span)
                     lists.value.keys[item] = key;
-                } else {
+                else
                     args.out[segment] = tilemm__key_result(args.op, key);
-                }
             }
         } else {
-            const tilemm__sum_t sum =
+            const sum_t sum =
                 block_sum<0>(args.op, args.nan_ignore, x, 1, NULL, 1, length, &room, &extra);
             if (threadIdx.x == 0) {
                 if (is_span) {
@@ -249,19 +226,16 @@ static __device__ __forceinline__ void segments_by_blocks(tilemm__segments_args_
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, search)                                               \
+#define KERNEL_SEGMENTS_BLOCK(name, search)                                                        \
     static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)                                   \
-        name(tilemm__segments_args_t args, tilemm__segment_lists_t lists)                          \
+        name(segments_t args, lists_t lists)                                                       \
     {                                                                                              \
         segments_by_blocks<search>(args, lists);                                                   \
     }
-TILEMM__SEGMENTS_BLOCK_ROWS(KERNEL)
-#undef KERNEL
 
 /* The spans of a segment are consecutive: the warp that finds the first one folds them all. */
 template <int SEARCH>
-static __device__ __forceinline__ void join_spans(tilemm__segments_args_t args,
-                                                  tilemm__segment_lists_t lists)
+DEVICE void join_spans(segments_t args, lists_t lists)
 {
     const int lane = threadIdx.x % LANES;
     const int64_t warps = (int64_t)gridDim.x * WARPS;
@@ -269,17 +243,15 @@ static __device__ __forceinline__ void join_spans(tilemm__segments_args_t args,
     for (int64_t item = (int64_t)blockIdx.x * WARPS + threadIdx.x / LANES; item < spans;
          item += warps) {
         const int64_t segment = lists.span_segment[item];
-        if (segment < 0 || lists.span_number[item] != 0) {
+        if (segment < 0 || lists.span_number[item] != 0)
             continue;
-        }
         const int64_t length = segment_length(&args, segment), own = span_count(length);
         float result;
         if (SEARCH) {
             int32_t best = TILEMM__KEY_NONE;
-            for (int64_t i = lane; i < own; i += LANES) {
+            for (int64_t i = lane; i < own; i += LANES)
                 best = max(best, lists.value.keys[item + i]);
-            }
-            result = tilemm__key_result(args.op, fold_largest<1>(&best, lane));
+            result = tilemm__key_result(args.op, fold<1, LARGEST>(&best, lane));
         } else {
             const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
             const int64_t count = counted ? sum_counts(lists.counts + item, own, lane) : length;
@@ -295,28 +267,15 @@ static __device__ __forceinline__ void join_spans(tilemm__segments_args_t args,
             }
             result = tilemm__sum_result(args.op, levels_end(&levels, tiles, lane), count);
         }
-        if (lane == 0) {
+        if (lane == 0)
             args.out[segment] = result;
-        }
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, search)                                               \
-    static __global__ void __launch_bounds__(THREADS)                                              \
-        name(tilemm__segments_args_t args, tilemm__segment_lists_t lists)                          \
+#define KERNEL_SEGMENTS_SPANS(name, search)                                                        \
+    static __global__ void __launch_bounds__(THREADS) name(segments_t args, lists_t lists)         \
     {                                                                                              \
         join_spans<search>(args, lists);                                                           \
     }
-TILEMM__SEGMENTS_SPANS_ROWS(KERNEL)
-#undef KERNEL
 
-extern "C" const void *tilemm__reduce_segment_kernel(int variant)
-{
-    switch (variant) {
-#define KERNEL(name, ...)                                                                          \
-    case TILEMM__##name: return (const void *)name;
-        TILEMM__REDUCE_SEGMENTS(KERNEL)
-#undef KERNEL
-    default: return NULL;
-    }
-}
+DEFINE_KERNELS(TILEMM__REDUCE_SEGMENTS, tilemm__reduce_segment_kernel)

@@ -22,10 +22,9 @@ enum { CLUSTER = TILEMM__REDUCE_CLUSTER, SINGLE = TILEMM__REDUCE_SINGLE_VECTORS 
  * writes go to memory: among reads they cost far more than their bytes. UNIT: elements are
  * contiguous. Assumes a grid that is large enough. */
 template <int DOT, int UNIT, int ROWS>
-static __device__ __forceinline__ void sum_tiles(tilemm__reduce_args_t args, int tiles, int warps,
-                                                 int64_t items, tilemm__partials_t to)
+DEVICE void sum_tiles(args_t args, int tiles, int warps, int64_t items, partials_t to)
 {
-    __shared__ tilemm__sum_t sums[WARPS][LANES];
+    __shared__ sum_t sums[WARPS][LANES];
     __shared__ int nans[WARPS];
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, member = warp % warps;
     const int64_t item = (int64_t)blockIdx.x * (blockDim.x / LANES / warps) + warp / warps;
@@ -36,57 +35,48 @@ static __device__ __forceinline__ void sum_tiles(tilemm__reduce_args_t args, int
     const float *x = args.x + vector * args.vstride + (start + member * TILE) * stride;
     const float *y = DOT ? args.y + (start + member * TILE) * y_stride : NULL;
     int found = 0;
-    tilemm__sum_t sum = no_sum();
+    sum_t sum = no_sum();
     let_next_start();
     wait_for_previous();
 #pragma unroll 1
     for (int tile = member; tile * TILE < length; tile += warps) {
         sum = sum_tile<DOT, ROWS>(args.op, args.nan_ignore, x, stride, y, y_stride,
                                   clip(length - tile * TILE, TILE), lane, &found);
-        if (lane == 0) {
+        if (lane == 0)
             sums[warp - member][tile] = sum;
-        }
         x += warps * TILE * stride;
-        if (DOT) {
+        if (DOT)
             y += warps * TILE * y_stride;
-        }
     }
     if (tiles > 1) {
-        if (lane == 0) {
+        if (lane == 0)
             nans[warp] = found;
-        }
         __syncthreads();
-        if (member != 0) {
+        if (member != 0)
             return;
-        }
         sum = fold_sum(lane * TILE < length ? sums[warp][lane] : no_sum(), lane);
-        for (int i = 1; i < warps; i++) {
+        for (int i = 1; i < warps; i++)
             found += nans[warp + i];
-        }
     }
-    if (lane == 0 && vector < args.count) {
+    if (lane == 0 && vector < args.count)
         put_sum(&args, &to, item, vector, sum, length - found);
-    }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, dot, unit, rows, resident)                            \
-    static __global__ void __launch_bounds__(THREADS, resident) name(                              \
-        tilemm__reduce_args_t args, int tiles, int warps, int64_t items, tilemm__partials_t to)    \
+#define KERNEL_SUM_TILES(name, dot, unit, rows, resident)                                          \
+    static __global__ void __launch_bounds__(THREADS, resident)                                    \
+        name(args_t args, int tiles, int warps, int64_t items, partials_t to)                      \
     {                                                                                              \
         sum_tiles<dot, unit, rows>(args, tiles, warps, items, to);                                 \
     }
-TILEMM__SUM_TILES_ROWS(KERNEL)
-#undef KERNEL
 
 /* The 32 tiles of an item are divided among SPLITS blocks: warp w of split s has tile
  * s + SPLITS * w, and all loads of the block are in flight together. So shorter vectors keep more
  * of the device busy, and leave little to fold. Assumes a grid of the exact size. */
 template <int UNIT, int SPLITS>
-static __device__ __forceinline__ void sum_split(tilemm__reduce_args_t args, int64_t items,
-                                                 tilemm__partials_t to)
+DEVICE void sum_split(args_t args, int64_t items, partials_t to)
 {
     enum { WIDE = LANES / SPLITS };
-    __shared__ tilemm__sum_t sums[WIDE];
+    __shared__ sum_t sums[WIDE];
     __shared__ int counts[WIDE];
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, split = blockIdx.x % SPLITS;
     const int64_t item = blockIdx.x / SPLITS, vector = vector_of(&args, item, items);
@@ -95,7 +85,7 @@ static __device__ __forceinline__ void sum_split(tilemm__reduce_args_t args, int
     const int64_t stride = UNIT ? 1 : args.istride;
     const int length = start < args.n ? clip(args.n - start, TILE) : 0;
     int found = 0;
-    tilemm__sum_t sum;
+    sum_t sum;
     let_next_start();
     wait_for_previous();
     sum = sum_tile<0, TILEMM__TILE_ROWS>(args.op, args.nan_ignore,
@@ -110,51 +100,44 @@ static __device__ __forceinline__ void sum_split(tilemm__reduce_args_t args, int
         int64_t count = 0;
         sum = sums[lane % WIDE];
 #pragma unroll
-        for (int half = WIDE / 2; half > 0; half /= 2) {
+        for (int half = WIDE / 2; half > 0; half /= 2)
             sum = join(sum, from_lane(sum, half));
-        }
-        for (int w = 0; to.counts && w < WIDE; w++) {
+        for (int w = 0; to.counts && w < WIDE; w++)
             count += counts[w];
-        }
-        if (lane == 0) {
+        if (lane == 0)
             put_sum(&args, &to, (vector * SPLITS + split) * items + number, vector, sum, count);
-        }
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, unit, splits)                                         \
+#define KERNEL_SUM_SPLIT(name, unit, splits)                                                       \
     static __global__ void __launch_bounds__(LANES / splits * LANES, unit ? splits : splits / 2)   \
-        name(tilemm__reduce_args_t args, int64_t items, tilemm__partials_t to)                     \
+        name(args_t args, int64_t items, partials_t to)                                            \
     {                                                                                              \
         sum_split<unit, splits>(args, items, to);                                                  \
     }
-TILEMM__SUM_SPLIT_ROWS(KERNEL)
-#undef KERNEL
 
 /* A cluster takes a vector of up to 64 tiles, a warp a tile. Each warp sends its sum to the first
  * block, whose first warp folds them. Blocks have only as many warps as there are tiles for: spread
  * over more multiprocessors, warps wait less for each other's additions. */
 template <int DOT>
-static __device__ __forceinline__ void sum_cluster(tilemm__reduce_args_t args)
+DEVICE void sum_cluster(args_t args)
 {
     enum { MOST = CLUSTER * WARPS, ROWS = DOT ? 8 : TILEMM__TILE_ROWS };
     static_assert(MOST == 2 * LANES, "two rows");
-    __shared__ __align__(16) tilemm__sum_t sums[MOST];
+    __shared__ __align__(16) sum_t sums[MOST];
     __shared__ int64_t counts[MOST];
     __shared__ uint64_t mail;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, rank = blockIdx.x % CLUSTER;
     const int64_t vector = blockIdx.x / CLUSTER;
     const int tiles = (int)tilemm__tile_count(args.n), tile = warp * CLUSTER + rank;
     const int start = tile * TILE, length = tile < tiles ? clip(args.n - start, TILE) : 0;
     int found = 0;
-    if (rank == 0 && threadIdx.x == 0) {
+    if (rank == 0 && threadIdx.x == 0)
         mail_expect(&mail, tiles * (int)(sizeof *sums + sizeof *counts));
-    }
     cluster_arrive();
     let_next_start();
     wait_for_previous();
-    tilemm__sum_t sum =
+    sum_t sum =
         sum_tile<DOT, ROWS>(args.op, args.nan_ignore, args.x + vector * args.vstride + start, 1,
                             DOT ? args.y + start : NULL, 1, length, lane, &found);
     cluster_wait(); /* the first block is there and has its mail box */
@@ -167,29 +150,24 @@ static __device__ __forceinline__ void sum_cluster(tilemm__reduce_args_t args)
         const bool more = LANES + lane < tiles;
         int64_t count = (lane < tiles ? counts[lane] : 0) + (more ? counts[LANES + lane] : 0);
         sum = fold_sum(lane < tiles ? sums[lane] : no_sum(), lane);
-        if (tiles > LANES) {
+        if (tiles > LANES)
             sum = join(sum, fold_sum(more ? sums[LANES + lane] : no_sum(), lane));
-        }
-        if (tilemm__sum_is_counted(args.op, args.nan_ignore)) {
-            count = fold_sums<1>(&count, lane);
-        }
-        if (lane == 0) {
-            put_sum(&args, &none, 0, vector, sum, count);
-        }
+        if (tilemm__sum_is_counted(args.op, args.nan_ignore))
+            count = fold<1>(&count, lane);
+        if (lane == 0)
+            store_sum(&args, vector, sum, count);
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, dot)                                                  \
-    static __global__ void __launch_bounds__(THREADS) name(tilemm__reduce_args_t args)             \
+#define KERNEL_SUM_CLUSTER(name, dot)                                                              \
+    static __global__ void __launch_bounds__(THREADS) name(args_t args)                            \
     {                                                                                              \
         sum_cluster<dot>(args);                                                                    \
     }
-TILEMM__SUM_CLUSTER_ROWS(KERNEL)
-#undef KERNEL
 
 /* A warp takes V vectors of up to 1024 / V elements. */
 template <int V>
-static __device__ __forceinline__ void sum_short(tilemm__reduce_args_t args, tilemm__partials_t to)
+DEVICE void sum_short(args_t args, partials_t to)
 {
     enum { ROWS = TILE / LANES / V };
     const int lane = threadIdx.x % LANES;
@@ -198,88 +176,78 @@ static __device__ __forceinline__ void sum_short(tilemm__reduce_args_t args, til
         const int64_t vector = first + lane / (LANES / V);
         int nans = 0;
         float v[V * ROWS];
-        tilemm__sum_t sum[V];
+        sum_t sum[V];
         load_rows<V, ROWS, true>(args.x + first * args.vstride, args.istride, args.vstride,
                                  (int)args.n, clip(args.count - first, V), 0.0f, lane, v);
-        if (tilemm__sum_is_counted(args.op, args.nan_ignore)) {
+        if (tilemm__sum_is_counted(args.op, args.nan_ignore))
             nans = count_nans<V, ROWS>(v, lane);
-        }
         if (V == LANES) {
             sum[0] = sum_rows(args.op, args.nan_ignore, v, lane);
         } else {
             ready_floats<V * ROWS>(args.op, args.nan_ignore, v);
             if (is_squares(args.op) || !sum_exactly<V, ROWS>(v, lane, sum)) {
                 add_floats<V * ROWS, ROWS, V, 1>(args.op, args.nan_ignore, v, sum);
-                sum[0] = fold_sums<V>(sum, lane);
+                sum[0] = fold<V>(sum, lane);
             }
         }
-        if (lane % (LANES / V) == 0 && vector < args.count) {
+        if (lane % (LANES / V) == 0 && vector < args.count)
             put_sum(&args, &to, vector, vector, sum[0], args.n - nans);
-        }
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, vectors)                                              \
-    static __global__ void __launch_bounds__(THREADS)                                              \
-        name(tilemm__reduce_args_t args, tilemm__partials_t to)                                    \
+#define KERNEL_SUM_SHORT(name, vectors)                                                            \
+    static __global__ void __launch_bounds__(THREADS) name(args_t args, partials_t to)             \
     {                                                                                              \
         sum_short<vectors>(args, to);                                                              \
     }
-TILEMM__SUM_SHORT_ROWS(KERNEL)
-#undef KERNEL
 
 /* A block takes a vector, a span of 1024 tiles at a time. */
 template <int DOT>
-static __device__ __forceinline__ void sum_blocks(tilemm__reduce_args_t args)
+DEVICE void sum_blocks(args_t args)
 {
     __shared__ block_room_t room;
     __shared__ levels_t levels[LANES]; /* of warp 0 */
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
     for (int64_t vector = blockIdx.x; vector < args.count; vector += gridDim.x) {
         const int64_t spans = (args.n - 1) / SPAN + 1;
         int64_t count = 0;
-        if (warp == 0) {
+        if (warp == 0)
             levels_begin(&levels[lane]);
-        }
 #pragma unroll 1
         for (int64_t span = 0; span < spans; span++) {
             const int64_t start = span * SPAN;
             int64_t here;
-            const tilemm__sum_t sum = block_sum<DOT>(
+            const sum_t sum = block_sum<DOT>(
                 args.op, args.nan_ignore, args.x + vector * args.vstride + start * args.istride,
                 args.istride, args.y + start * args.y_istride, args.y_istride,
                 clip(args.n - start, SPAN), &room, &here);
             count += here;
             if (warp == 0) {
-                const tilemm__sum_t all = {__shfl_sync(FULL_WARP, sum.sum, 0),
-                                           __shfl_sync(FULL_WARP, sum.lost, 0)};
+                const sum_t all = {__shfl_sync(FULL_WARP, sum.sum, 0),
+                                   __shfl_sync(FULL_WARP, sum.lost, 0)};
                 levels_add(&levels[lane], 0, span, all, lane);
             }
         }
         if (warp == 0) {
-            const tilemm__sum_t sum = levels_end(&levels[lane], spans, lane);
-            if (lane == 0) {
-                put_sum(&args, &none, 0, vector, sum, count);
-            }
+            const sum_t sum = levels_end(&levels[lane], spans, lane);
+            if (lane == 0)
+                store_sum(&args, vector, sum, count);
         }
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent, dot)                                                  \
-    static __global__ void __launch_bounds__(BLOCK_WARPS *LANES) name(tilemm__reduce_args_t args)  \
+#define KERNEL_SUM_BLOCK(name, dot)                                                                \
+    static __global__ void __launch_bounds__(BLOCK_WARPS *LANES) name(args_t args)                 \
     {                                                                                              \
         sum_blocks<dot>(args);                                                                     \
     }
-TILEMM__SUM_BLOCK_ROWS(KERNEL)
-#undef KERNEL
 
 /* Sums and searches of vectors of one element: what the operation makes of it. A thread has SINGLE
  * loads in flight. */
-static __device__ __forceinline__ void single(tilemm__reduce_args_t args)
+#define KERNEL_SINGLE(...) /* there is one only: */
+static __global__ void __launch_bounds__(THREADS) reduce_single_sm75_4x256(args_t args)
 {
-    const tilemm__order_t order = tilemm__order_of(args.op, args.nan_ignore);
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    const order_t order = tilemm__order_of(args.op, args.nan_ignore);
     const int64_t first = (int64_t)blockIdx.x * (THREADS * SINGLE) + threadIdx.x;
     float v[SINGLE];
     let_next_start();
@@ -293,29 +261,12 @@ static __device__ __forceinline__ void single(tilemm__reduce_args_t args)
     for (int k = 0; k < SINGLE; k++) {
         const int64_t i = first + k * THREADS;
         if (i < args.count && tilemm__op_is_order(args.op)) {
-            put_key(&args, &none, 0, i, tilemm__key_of(order, __float_as_uint(v[k])), 0);
+            store_key(&args, i, tilemm__key_of(order, __float_as_uint(v[k])), 0);
         } else if (i < args.count) {
             const double term = tilemm__sum_term(args.op, args.nan_ignore, v[k], 0.0f);
-            put_sum(&args, &none, 0, i, tilemm__sum_add(no_sum(), term), v[k] == v[k]);
+            store_sum(&args, i, tilemm__sum_add(no_sum(), term), v[k] == v[k]);
         }
     }
 }
 
-#define KERNEL(name, kernel, cc, concurrent)                                                       \
-    static __global__ void __launch_bounds__(THREADS) name(tilemm__reduce_args_t args)             \
-    {                                                                                              \
-        single(args);                                                                              \
-    }
-TILEMM__SINGLE_ROWS(KERNEL)
-#undef KERNEL
-
-extern "C" const void *tilemm__reduce_sum_kernel(int variant)
-{
-    switch (variant) {
-#define KERNEL(name, ...)                                                                          \
-    case TILEMM__##name: return (const void *)name;
-        TILEMM__REDUCE_SUMS(KERNEL)
-#undef KERNEL
-    default: return NULL;
-    }
-}
+DEFINE_KERNELS(TILEMM__REDUCE_SUMS, tilemm__reduce_sum_kernel)

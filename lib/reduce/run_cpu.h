@@ -1,11 +1,26 @@
-/* run_vectors.h - reductions along vectors on the CPU.
+/* run_cpu.h - reductions on the CPU: what their parts share.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_LIB_REDUCE_RUN_VECTORS_H
-#define TILEMM_LIB_REDUCE_RUN_VECTORS_H
+#ifndef TILEMM_LIB_REDUCE_RUN_CPU_H
+#define TILEMM_LIB_REDUCE_RUN_CPU_H
 
 #include "kernels/reduce/cpu/kernels.h"
 #include "plan_cpu.h"
+
+static inline void tilemm__store_sum(const tilemm__reduce_args_t *args, int64_t vector,
+                                     tilemm__sum_t sum, int64_t count)
+{
+    args->out[vector * args->out_stride] = tilemm__sum_result(args->op, sum, count);
+}
+
+static inline void tilemm__store_key(const tilemm__reduce_args_t *args, int64_t vector, int32_t key,
+                                     int64_t index)
+{
+    if (args->out)
+        args->out[vector * args->out_stride] = tilemm__key_result(args->op, key);
+    if (args->index_out)
+        args->index_out[vector * args->out_stride] = tilemm__index_result(key, index);
+}
 
 /* Sums are first added plainly, in the order that is fastest, with a bound on what the additions
  * lost: on the distance to the exact sum. The sum in the canonical order, with what it lost, is
@@ -27,6 +42,10 @@ void tilemm__reduce_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_a
 
 /* Plans of methods VECTORS and TILES. */
 void tilemm__reduce_vectors(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
+                            const tilemm__reduce_cpu_plan_t *plan, void *workspace);
+
+/* Plans of methods COLUMNS and COLUMN_BLOCKS: down the rows of a matrix. */
+void tilemm__reduce_columns(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
                             const tilemm__reduce_cpu_plan_t *plan, void *workspace);
 
 #endif
