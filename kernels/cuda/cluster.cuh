@@ -95,8 +95,7 @@ static __device__ __forceinline__ float cluster_sum(const float *from, COUNT blo
     return sum;
 }
 
-/* ---- mail: values that blocks store in the shared memory of the cluster's first block -----------
- */
+/* ---- mail: values that blocks store in the shared memory of the cluster's first block -------- */
 
 /* One thread of the first block announces `bytes` before the cluster meets. mail_wait() returns
  * when they have arrived. `mail` and the values lie at the same address in all blocks. */
