@@ -82,28 +82,7 @@ static __device__ __forceinline__ float cluster_read(const float *from, unsigned
 /* ---- sums ---------------------------------------------------------------------------------- */
 
 /* The sum of what lies at `from` in blocks 0 to blocks - 1 of the cluster, added in this order.
- * `blocks` is at most MOST; COUNT is int or unsigned. The float4 form has all reads under way at a
- * time. */
-template <int MOST>
-static __device__ __forceinline__ float4 cluster_sum(unsigned from, unsigned blocks)
-{
-    float4 part[MOST], sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-
-#pragma unroll
-    for (unsigned i = 0; i < MOST; i++)
-        if (i < blocks)
-            part[i] = cluster_read(from, i);
-#pragma unroll
-    for (unsigned i = 0; i < MOST; i++)
-        if (i < blocks) {
-            sum.x += part[i].x;
-            sum.y += part[i].y;
-            sum.z += part[i].z;
-            sum.w += part[i].w;
-        }
-    return sum;
-}
-
+ * `blocks` is at most MOST; COUNT is int or unsigned. */
 template <int MOST, typename COUNT>
 static __device__ __forceinline__ float cluster_sum(const float *from, COUNT blocks)
 {
@@ -116,8 +95,7 @@ static __device__ __forceinline__ float cluster_sum(const float *from, COUNT blo
     return sum;
 }
 
-/* ---- mail: values that blocks store in the shared memory of the cluster's first block -----------
- */
+/* ---- mail: values that blocks store in the shared memory of the cluster's first block -------- */
 
 /* One thread of the first block announces `bytes` before the cluster meets. mail_wait() returns
  * when they have arrived. `mail` and the values lie at the same address in all blocks. */

@@ -75,17 +75,29 @@ static cudaError_t launch_kernel(void (*kernel)(PARAMETERS...), const launch_t &
     return cudaLaunchKernelEx(&config, kernel, PARAMETERS(arguments)...);
 }
 
-/* Launch `blocks` blocks in as few grids as will do: launch(first, count) launches `count` blocks
- * of which the first has number `first`. Both are multiples of `cluster` where `blocks` is. */
+/* Launch `blocks` blocks in as few grids as possible: launch(first, count) launches `count` blocks,
+ * the first of them number `first`. Both are multiples of `cluster` where `blocks` is. */
 template <typename LAUNCH>
 static cudaError_t launch_grids(uint64_t blocks, unsigned cluster, const LAUNCH &launch)
 {
-    const uint64_t most = (1u << 30) / cluster * cluster; /* half of what a grid may have */
+    const uint64_t most = (1u << 30) / cluster * cluster; /* half of a grid's limit */
     cudaError_t error = cudaSuccess;
 
     for (uint64_t first = 0; error == cudaSuccess && first < blocks; first += most)
         error = launch(first, (unsigned)(blocks - first < most ? blocks - first : most));
     return error;
+}
+
+/* The same for a kernel that finds the number of a grid's first block in problem.first. */
+template <typename PROBLEM>
+static cudaError_t launch_grids(void (*kernel)(PROBLEM), PROBLEM problem, launch_t how,
+                                void *stream)
+{
+    return launch_grids(problem.blocks, how.cluster, [&](uint64_t first, unsigned count) {
+        problem.first = first;
+        how.grid = count;
+        return launch_kernel(kernel, how, (cudaStream_t)stream, problem);
+    });
 }
 
 #endif

@@ -72,4 +72,14 @@ static __device__ __forceinline__ void mbarrier_wait(uint64_t *barrier, unsigned
                  : "memory");
 }
 
+/* Go to the next of COUNT slots; the parity changes after the last. */
+template <int COUNT>
+static __device__ __forceinline__ void advance(unsigned *slot, unsigned *parity)
+{
+    if (++*slot == COUNT) {
+        *slot = 0;
+        *parity ^= 1;
+    }
+}
+
 #endif

@@ -114,7 +114,6 @@ static __device__ __forceinline__ uint64_t wgmma_operand_at(uint64_t operand, un
 WGMMA_FP16(32, 64, 33, 34)
 WGMMA_FP16(64, 128, 65, 66)
 WGMMA_FP16(128, 256, 129, 130)
-#undef WGMMA_FP16
 
 /* The same for BF16 operands, with a in four registers. WGMMA_BF16(accumulators of a thread, N, and
  * the numbers of a[1] to a[3], b and add). */
@@ -136,20 +135,6 @@ WGMMA_BF16(8, 16, 9, 10, 11, 12, 13)
 WGMMA_BF16(16, 32, 17, 18, 19, 20, 21)
 WGMMA_BF16(32, 64, 33, 34, 35, 36, 37)
 WGMMA_BF16(64, 128, 65, 66, 67, 68, 69)
-#undef WGMMA_BF16
-
-#undef WGMMA_LIST8
-#undef WGMMA_LIST16
-#undef WGMMA_LIST32
-#undef WGMMA_LIST64
-#undef WGMMA_LIST128
-#undef WGMMA_D4
-#undef WGMMA_D8
-#undef WGMMA_D16_FROM
-#undef WGMMA_D16
-#undef WGMMA_D32
-#undef WGMMA_D64
-#undef WGMMA_D128
 
 /* ---- registers --------------------------------------------------------------------------- */
 

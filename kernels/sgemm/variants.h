@@ -1,9 +1,9 @@
-/* variants.h - every SGEMM kernel for GPUs, a row each: ROW(name, parameters ...). From the rows
- * are made: the kernels themselves, which are called `name`; the launchers' tables; the plan's
- * tables; and the numbers that plans store, TILEMM__ before the name.
+/* variants.h - every SGEMM kernel for GPUs, a row each: ROW(name, parameters ...). The rows make
+ * the kernels (called `name`), the launchers' and the plan's tables, and the numbers that plans
+ * store (TILEMM__ and the name).
  *
- * A name is the operation, the method, the least architecture, the tile (rows and columns of C, and
- * the k-step) and what else tells instantiations apart: _nt says that A is not transposed and B is.
+ * A name has the operation, the method, the least architecture, the tile (rows and columns of C,
+ * and the k-step) and other parameters: _nt says that A is not transposed and B is.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_VARIANTS_H
@@ -14,11 +14,10 @@
 /* The longest k that the kernels' counters hold: 256 GiB of one row. */
 #define TILEMM__SGEMM_MOST_K ((int64_t)1 << 36)
 
-/* The most blocks of a cluster that divides k: every device with clusters takes this. */
+/* The most blocks of a cluster that divides k: what every device with clusters can run. */
 enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
-/* ---- helpers: C = beta C; the sum of the partial products of split-K ----------------------------
- */
+/* ---- helpers: C = beta C; the sum of split-K's partial products ------------------------------ */
 
 /* ROW(name, threads) */
 #define TILEMM__SGEMM_SCALE_ROWS(ROW) ROW(sgemm_scale_sm75, 256)
@@ -30,10 +29,10 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
 /* ---- FP32 multiply-adds --------------------------------------------------------------------- */
 
-/* ROW(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks): a thread has
- * quads_m x quads_n squares of 4 x 4; `groups` groups of threads compute the whole tile, each over
- * its part of every k-step; `stages` k-steps fit the shared memory; the registers let `blocks`
- * blocks fit a multiprocessor. A warp of sm80 has 8 x 4 lanes if quads_m < quads_n, else 4 x 8. */
+/* ROW(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks): a thread computes
+ * quads_m x quads_n squares of 4 x 4; each of `groups` groups of threads computes the tile over its
+ * part of every k-step; shared memory holds `stages` k-steps; registers suffice for `blocks` blocks
+ * on a multiprocessor. A warp of sm80 has 8 x 4 lanes if quads_m < quads_n, else 4 x 8. */
 #define TILEMM__SGEMM_FFMA_TILE(ROW, sm, m, n, k, ...)                                             \
     ROW(sgemm_ffma_##sm##_##m##x##n##x##k##_nn, 0, 0, m, n, k, __VA_ARGS__)                        \
     ROW(sgemm_ffma_##sm##_##m##x##n##x##k##_nt, 0, 1, m, n, k, __VA_ARGS__)                        \
@@ -92,10 +91,9 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
 /* ---- tensor cores, BF16 planes made in the kernel -------------------------------------------- */
 
-/* ROW(name, m, n, a_k, b_k, transposed, bulk): the tile m x n and whether the memory of A and of B
- * runs along k, all as the kernel sees them: where `transposed` it computes C' = op(B)' op(A)', and
- * the tile of C in the name is n x m. With `bulk` there is room for the copy engine to store C
- * from. */
+/* ROW(name, m, n, a_k, b_k, transposed, bulk): the tile m x n, and whether the memory of A and of B
+ * runs along k. If `transposed` the kernel computes C' = op(B)' op(A)', m, n, A and B are those of
+ * that product, and the name has n x m. With `bulk` the copy engine has memory to store C from. */
 #define TILEMM__SGEMM_FUSED_TILE(ROW, tile, bulk_name, m, n, bulk)                                 \
     ROW(sgemm_fused_sm90_##tile##x32_nn##bulk_name, m, n, 1, 0, 0, bulk)                           \
     ROW(sgemm_fused_sm90_##tile##x32_nt##bulk_name, m, n, 1, 1, 0, bulk)                           \
@@ -118,7 +116,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
 /* ---- tensor cores, FP16 planes made by a pass ------------------------------------------------ */
 
-/* Making zeros, making planes, and the exact lines after the product: ROW(name, threads). */
+/* Zeros, planes, and the exact lines after the product: ROW(name, threads). */
 #define TILEMM__SGEMM_ZERO_ROWS(ROW) ROW(sgemm_zero_sm75, 256)
 #define TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW) ROW(sgemm_make_planes_sm80, 256)
 #define TILEMM__SGEMM_EXACT_LINES_ROWS(ROW) ROW(sgemm_exact_lines_sm75, 256)
@@ -145,8 +143,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_planes_sm90_128x256x64_p1_1x2, 1, 128, 256, 64, 1, 2)                                \
     ROW(sgemm_planes_sm90_128x128x64_p1_1x2, 1, 128, 128, 64, 1, 2)
 
-/* ---- all of them ------------------------------------------------------------------------------
- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 #define TILEMM__SGEMM_CUDA_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SCALE_ROWS(ROW)                                                                  \

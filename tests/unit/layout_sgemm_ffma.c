@@ -13,27 +13,6 @@
 #include "ffma_tiles.h"
 #include "kernels/sgemm/layout.h"
 
-/* Count the squares of 4 x 4 elements of C that a thread computes: the first at (m, n), the others
- * a constant distance apart. */
-static void own(int *owners, const tile_t *tile, unsigned m, unsigned n)
-{
-    const unsigned apart_m = (unsigned)(tile->m / tile->quads_m);
-    const unsigned apart_n = (unsigned)(tile->n / tile->quads_n);
-
-    for (unsigned i = 0; i < (unsigned)tile->quads_m; i++)
-        for (unsigned j = 0; j < (unsigned)tile->quads_n; j++)
-            owners[(m + i * apart_m) * 128 + n + j * apart_n]++;
-}
-
-/* Each square of C must be computed by exactly one thread. */
-static void check_owners(const int *owners, const tile_t *tile)
-{
-    for (int m = 0; m < tile->m; m += 4)
-        for (int n = 0; n < tile->n; n += 4)
-            CHECK(owners[m * 128 + n] == 1, "tile %s: (%d, %d) has %d owners", tile->name, m, n,
-                  owners[m * 128 + n]);
-}
-
 /* A shared tile of `width` x k elements, fetched through registers: each element is read once from
  * global memory and stored once. */
 static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int transposed, int wide)
@@ -75,45 +54,6 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
         }
     for (unsigned i = 0; i < width * k; i++)
         CHECK(fetched[i] == 1 && stored[i] == 1, "element %u: %d, %d", i, fetched[i], stored[i]);
-}
-
-/* Every warp's reads of both tiles; every square of C has one thread. */
-static void check_fragments(const tile_t *tile, int transposed)
-{
-    const unsigned apart_m = (unsigned)(tile->m / tile->quads_m);
-    const unsigned apart_n = (unsigned)(tile->n / tile->quads_n);
-    static int owners[128 * 128];
-    unsigned index_m[32], index_n[32];
-
-    memset(owners, 0, sizeof owners);
-    for (unsigned warp_m = 0; warp_m < apart_m; warp_m += 16)
-        for (unsigned warp_n = 0; warp_n < apart_n; warp_n += 32)
-            for (unsigned k = 0; k < (unsigned)tile->k; k++) {
-                for (unsigned lane = 0; lane < 32; lane++) {
-                    const unsigned m = warp_m + tilemm__square_m(lane) * 4;
-                    const unsigned n = warp_n + tilemm__square_n(lane) * 4;
-
-                    index_m[lane] = tilemm__ms_index(k, m, (unsigned)tile->m, transposed);
-                    index_n[lane] = tilemm__ns_index(k, n, (unsigned)tile->n, transposed);
-                    for (int q = 1; q < tile->quads_m; q++) /* a constant apart */
-                        CHECK(tilemm__ms_index(k, m + (unsigned)q * apart_m, (unsigned)tile->m,
-                                               transposed) == index_m[lane] + (unsigned)q * apart_m,
-                              "%u", m);
-                    for (int q = 1; q < tile->quads_n; q++)
-                        CHECK(tilemm__ns_index(k, n + (unsigned)q * apart_n, (unsigned)tile->n,
-                                               transposed) == index_n[lane] + (unsigned)q * apart_n,
-                              "%u", n);
-                    for (unsigned e = 1; e < 4; e++)
-                        CHECK(tilemm__ms_index(k, m + e, (unsigned)tile->m, transposed) ==
-                                  index_m[lane] + e,
-                              "%u", m);
-                    if (k == 0)
-                        own(owners, tile, m, n);
-                }
-                check_halves(index_m, "read of Ms", tile->name);
-                check_halves(index_n, "read of Ns", tile->name);
-            }
-    check_owners(owners, tile);
 }
 
 /* The warps of one group of threads. */
@@ -165,13 +105,30 @@ static void check_copies(const tile_t *tile, unsigned width)
     }
 }
 
-/* Every warp's reads of both tiles; every square of C has one thread. */
-static void check_ffma_fragments(const tile_t *tile, int transposed)
+typedef unsigned index_t(unsigned k, unsigned mn, unsigned width, int transposed);
+
+/* A thread's squares of 4 x 4 in a row or column of a tile of `width` elements: the first begins at
+ * `mn`, the others follow a constant distance apart, each of four neighbours. */
+static void check_squares(index_t *index_of, unsigned k, unsigned mn, unsigned width,
+                          unsigned quads, int transposed)
 {
-    const unsigned apart_m = (unsigned)(tile->m / tile->quads_m);
-    const unsigned apart_n = (unsigned)(tile->n / tile->quads_n);
-    const unsigned lanes_m = tile->quads_m < tile->quads_n ? 8 : 4, lanes_n = 32 / lanes_m;
-    const unsigned warps_n = apart_n / 4 / lanes_n;
+    const unsigned first = index_of(k, mn, width, transposed);
+
+    for (unsigned q = 0; q < quads; q++)
+        for (unsigned e = 0; e < 4; e++) {
+            const unsigned further = q * (width / quads) + e;
+
+            CHECK(index_of(k, mn + further, width, transposed) == first + further, "%u", mn);
+        }
+}
+
+/* Every warp of lanes_m x (32 / lanes_m) lanes reads both tiles by halves of the warp; every square
+ * of C has one thread. */
+static void check_fragments(const tile_t *tile, index_t *index_of, unsigned lanes_m, int transposed)
+{
+    const unsigned bm = (unsigned)tile->m, bn = (unsigned)tile->n;
+    const unsigned quads_m = (unsigned)tile->quads_m, quads_n = (unsigned)tile->quads_n;
+    const unsigned lanes_n = 32 / lanes_m, warps_n = bn / quads_n / 4 / lanes_n;
     static int owners[128 * 128];
     unsigned index_m[32], index_n[32];
 
@@ -184,25 +141,21 @@ static void check_ffma_fragments(const tile_t *tile, int transposed)
                 const unsigned n =
                     (warp % warps_n * lanes_n + tilemm__ffma_square_n(lane, lanes_m)) * 4;
 
-                index_m[lane] = tilemm__ffma_index(k, m, (unsigned)tile->m, transposed);
-                index_n[lane] = tilemm__ffma_index(k, n, (unsigned)tile->n, transposed);
-                for (unsigned q = 0; q < (unsigned)tile->quads_m; q++) /* a constant apart */
-                    for (unsigned e = 0; e < 4; e++)
-                        CHECK(tilemm__ffma_index(k, m + q * apart_m + e, (unsigned)tile->m,
-                                                 transposed) == index_m[lane] + q * apart_m + e,
-                              "%u", m);
-                for (unsigned q = 0; q < (unsigned)tile->quads_n; q++)
-                    for (unsigned e = 0; e < 4; e++)
-                        CHECK(tilemm__ffma_index(k, n + q * apart_n + e, (unsigned)tile->n,
-                                                 transposed) == index_n[lane] + q * apart_n + e,
-                              "%u", n);
-                if (k == 0)
-                    own(owners, tile, m, n);
+                index_m[lane] = index_of(k, m, bm, transposed);
+                index_n[lane] = index_of(k, n, bn, transposed);
+                check_squares(index_of, k, m, bm, quads_m, transposed);
+                check_squares(index_of, k, n, bn, quads_n, transposed);
+                for (unsigned q = 0; q < quads_m * quads_n && k == 0; q++)
+                    owners[(m + q / quads_n * (bm / quads_m)) * 128 + n +
+                           q % quads_n * (bn / quads_n)]++;
             }
             check_halves(index_m, "read of Ms", tile->name);
             check_halves(index_n, "read of Ns", tile->name);
         }
-    check_owners(owners, tile);
+    for (unsigned m = 0; m < bm; m += 4)
+        for (unsigned n = 0; n < bn; n += 4)
+            CHECK(owners[m * 128 + n] == 1, "tile %s: (%u, %u) has %d owners", tile->name, m, n,
+                  owners[m * 128 + n]);
 }
 
 /* The rows of one tile, which differ in transposes, follow each other: the first is enough. */
@@ -215,21 +168,24 @@ int main(void)
 {
     for (size_t t = 0; t < sizeof sm80_tiles / sizeof *sm80_tiles; t++) {
         const tile_t *tile = &sm80_tiles[t];
+
         if (!is_first(sm80_tiles, t))
             continue;
         check_copies(tile, (unsigned)tile->m);
         check_copies(tile, (unsigned)tile->n);
         for (int transposed = 0; transposed < 2; transposed++)
-            check_ffma_fragments(tile, transposed);
+            check_fragments(tile, tilemm__ffma_index, tile->quads_m < tile->quads_n ? 8 : 4,
+                            transposed);
     }
     for (size_t t = 0; t < sizeof sm75_tiles / sizeof *sm75_tiles; t++)
         for (int transposed = 0; transposed < 2 && is_first(sm75_tiles, t); transposed++) {
             const tile_t *tile = &sm75_tiles[t];
+
             for (int wide = 0; wide < 2; wide++) {
                 check_fetch(tile, (unsigned)tile->m, (unsigned)tile->k, transposed, wide);
                 check_fetch(tile, (unsigned)tile->n, (unsigned)tile->k, transposed, wide);
             }
-            check_fragments(tile, transposed);
+            check_fragments(tile, tilemm__ms_index, 4, transposed);
         }
     return check_exit();
 }

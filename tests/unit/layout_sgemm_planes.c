@@ -20,8 +20,8 @@ enum {
     PITCH = TILEMM__SGEMM_FUSED_PITCH
 };
 
-/* A step of 32 k of the fused kernel: 4 warps turn numbers into planes, each 8 * count lines. Each
- * number is read once and each word of a plane written once, without conflicts. */
+/* A step of 32 k of the fused kernel: each of 4 warps makes planes of 8 * count lines. Each number
+ * is read once and each word of a plane written once, without conflicts. */
 static void check_fused_layout(unsigned count, int k_major)
 {
     const char *const tile = k_major ? "fused, along k" : "fused, along lines";
@@ -72,8 +72,8 @@ static void check_fused_layout(unsigned count, int k_major)
         CHECK(written[x] == (x % PITCH < 128), "word %u: %d", x, written[x]);
 }
 
-/* A finished tile of C on its way through shared memory: each element is written once, two at a
- * time; rows are read. Neither has conflicts. */
+/* A finished tile of C in shared memory: each element is written once, two at a time; rows are
+ * read. Neither has conflicts. */
 static void check_fused_tile(unsigned rows, unsigned width, int k_major)
 {
     const char *const tile = "fused, finished";
@@ -102,8 +102,8 @@ static void check_fused_tile(unsigned rows, unsigned width, int k_major)
         }
 }
 
-/* A plane that the pass of its own transposes: each lane of 8 warps writes `vec` neighbouring
- * lines, and pairs of k; lines are read along k. */
+/* A plane that the pass transposes: each lane of 8 warps writes pairs of k of `vec` neighbouring
+ * lines; lines are read along k. */
 static void check_transposed_plane(unsigned vec)
 {
     enum { THREADS = 256 };

@@ -12,8 +12,8 @@
 #include "bank_conflicts.h"
 #include "kernels/sgemm/layout.h"
 
-/* Small batch: matrices of p x p, whose threads compute 4 x 4 elements each, as many of them as
- * fill whole warps. They are copied by 4 words or by one, and read along k or across it. */
+/* Small batch: matrices of p x p; whole warps of threads, which compute 4 x 4 elements each. The
+ * matrices are copied by 4 words or by one, and read along k or across it. */
 static void check_small_batch(int p)
 {
     const int lanes_m = p / 4, per_matrix = lanes_m * lanes_m;
@@ -61,8 +61,8 @@ static void check_small_batch(int p)
                     }
 }
 
-/* Skinny products: a tile of Z of n columns has each word in one place, and is read without
- * conflicts by `lanes` lanes along k or, if that is 0, by 32 / along_m lanes. */
+/* Skinny products: each word of a tile of Z of n columns has one place, and reads by `lanes` lanes
+ * along k, or if that is 0 by 32 / along_m lanes, have no conflicts. */
 static void check_skinny(int n, int lanes, int wide, int along_m)
 {
     const int depth = tilemm__skinny_depth(n), pitch = tilemm__skinny_pitch(n, lanes);

@@ -3,12 +3,11 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * Exact lines are rows of op(A) in the first pass and columns of op(B) in the second, which works
- * on the transposed problem. No list of them exists. A team of blocks takes GROUP lines. Each block
- * gathers the exact ones among them, and the team shares the work: gathered lines by lines of the
- * other operand, through shared tiles Ms (gathered lines, read by broadcast) and Ns (read with
- * stride one). The next k-step comes through registers meanwhile. Few exact lines are the usual
- * case: their tiles are narrow, so that many blocks share one line. For more than MANY lines a tile
- * is large, and a thread has 8 x 8 of it.
+ * on the transposed problem. A team of blocks takes GROUP lines. Each block gathers the exact ones
+ * among them, and the team divides the tiles: gathered lines (Ms, read by broadcast) by lines of
+ * the other operand (Ns, read with stride one). The next k-step comes through registers meanwhile.
+ * Tiles are narrow, so that many blocks share the usual few exact lines; for more than MANY lines
+ * they are large, and a thread has 8 x 8 elements.
  *
  * Accuracy: chains of CHAIN multiply-adds, whose sums are added with compensation: the next chain
  * starts with what the addition lost. So the error does not grow with k beyond that of a chain.
@@ -45,8 +44,8 @@ struct tile_t {
 typedef tile_t<16, 32, 64, 1, 2> few_t;
 typedef tile_t<128, 128, 8, 8, 8> many_t;
 
-/* Whether a line is exact. Reads its state even where there is no such line, so that many reads are
- * under way at a time. */
+/* Whether a line is exact. Reads a state even past the last line, without a branch, so that many
+ * reads are under way at a time. */
 static __device__ __forceinline__ bool is_exact(const operand_t &of, unsigned other_sparse,
                                                 int64_t matrix, int64_t line, int one_plane)
 {
@@ -56,8 +55,7 @@ static __device__ __forceinline__ bool is_exact(const operand_t &of, unsigned ot
     return line < of.count & tilemm__sgemm_planes_is_exact(state, other_sparse, one_plane);
 }
 
-/* Gather the numbers of a group's exact lines in ascending order, which all blocks of a team find
- * alike. Returns their count. */
+/* Gather the numbers of a group's exact lines in ascending order. Returns their count. */
 static __device__ __forceinline__ int gather(const pass_t &p, int64_t matrix, int64_t line0,
                                              unsigned short *exact)
 {
@@ -170,8 +168,7 @@ static __device__ __forceinline__ void end_chain(float (&total)[M][N], float (&s
         }
 }
 
-/* Store a tile: the gathered lines from number `first` of `count` on, by the others from other0 on.
- */
+/* Store a tile: the gathered lines from number `first` of `count` on, by others from other0 on. */
 template <typename T, typename line_of_t>
 static __device__ __forceinline__ void store(const float (&total)[T::M][T::N], const pass_t &p,
                                              int64_t matrix, int count, int first, int64_t other0,
@@ -319,13 +316,7 @@ TILEMM__SGEMM_EXACT_LINES_ROWS(EXACT_LINES)
 extern "C" int tilemm__sgemm_exact_lines_launch(const tilemm__sgemm_exact_lines_t *problem,
                                                 void *stream)
 {
-    switch (problem->variant) {
-#define LAUNCH(name, threads)                                                                      \
-    case TILEMM__##name:                                                                           \
-        return launch_kernel(name, {problem->blocks, threads, 0, 1, problem->concurrent != 0},     \
-                             (cudaStream_t)stream, *problem);
-        TILEMM__SGEMM_EXACT_LINES_ROWS(LAUNCH)
-#undef LAUNCH
-    }
-    return cudaErrorInvalidValue;
+    return launch_kernel(sgemm_exact_lines_sm75,
+                         {problem->blocks, THREADS, 0, 1, problem->concurrent != 0},
+                         (cudaStream_t)stream, *problem);
 }

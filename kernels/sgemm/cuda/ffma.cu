@@ -3,50 +3,29 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * A block computes one tile of C, for one matrix of a batch and one range of k. While it
- * multiplies the shared tiles of one k-step, the next ones come through registers into a second
- * pair of buffers: Ms in the first half of the step, Ns in the second, so that few registers are
- * in flight. One barrier a step.
+ * multiplies the shared tiles of one k-step, the next ones go through registers to a second pair of
+ * buffers: Ms in the first half of the step, Ns in the second, which needs fewer registers. There
+ * is one barrier a step.
  *
- * The last tile of a row or column of tiles is moved back so that it ends where the matrix ends.
- * It computes some elements again, and does not store those. So only matrices smaller than a tile,
- * and a last k-step that is not full, need their reads checked.
+ * The last tile of a row or column of tiles is moved back so that it ends where the matrix ends; it
+ * stores only elements that no other tile has. So only matrices smaller than a tile, and a partial
+ * last k-step, need their reads checked.
  *
  * Assumes: compute capability 7.5 or more; what the host promises in tilemm__sgemm_ffma_t.
  *
- * Accuracy: where a thread has few sums (the tile for small products) they are added up CHAIN
- * steps of k at a time, which keeps rounding errors from growing with k; larger tiles have no
- * registers for that, and their sums are one chain over the block's range of k. */
+ * Accuracy: in the smallest tile, which has registers for it, a sum is the sum of chains of CHAIN
+ * multiply-adds; in others it is one chain over the block's range of k. */
 #include <cuda_runtime.h>
 
 #include "ffma.h"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/registers.cuh"
-#include "kernels/sgemm/layout.h"
+#include "kernels/cuda/shared.cuh"
 #include "tile.cuh"
 
 enum { CHAIN = 16 };
 
-static __device__ __forceinline__ float4 shared_read(const float *s)
-{
-    return *(const float4 *)s;
-}
-
-static __device__ __forceinline__ void shared_write(float *s, float x)
-{
-    *s = x;
-}
-
-/* In assembly, for otherwise the compiler takes it apart and does not always join it again. */
-static __device__ __forceinline__ void shared_write(float *s, float4 x)
-{
-    asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "r"((unsigned)__cvta_generic_to_shared(s)), "f"(x.x), "f"(x.y), "f"(x.z),
-                   "f"(x.w)
-                 : "memory");
-}
-
-/* How far into the operand the first element lies that this thread fetches. */
+/* The offset in the operand of the first element that this thread fetches. */
 template <int WIDTH, bool TRANSPOSED>
 static __device__ __forceinline__ int64_t fetch_offset(unsigned thread, int64_t ld, int wide)
 {
@@ -57,8 +36,8 @@ static __device__ __forceinline__ int64_t fetch_offset(unsigned thread, int64_t 
     return TRANSPOSED ? mn * ld + k : k * ld + mn;
 }
 
-/* Fetch by 4 bytes; where CHECKED, zeros for elements that are not there. One address is walked
- * from element to element, to need few registers. */
+/* Fetch by 4 bytes; if CHECKED, zeros for missing elements. One address steps from element to
+ * element, which needs few registers. */
 template <int WIDTH, int BK, int WARPS, bool TRANSPOSED, bool CHECKED>
 static __device__ __forceinline__ void fetch_narrow(float (&x)[WIDTH * BK / WARPS / 32],
                                                     const float *__restrict__ p, int64_t ld,
@@ -76,13 +55,9 @@ static __device__ __forceinline__ void fetch_narrow(float (&x)[WIDTH * BK / WARP
         const unsigned k = tilemm__fetch_k(i / 4 * WARPS, 0, i % 4, WIDTH, TRANSPOSED, 0);
         const unsigned mn = tilemm__fetch_mn(i / 4 * WARPS, 0, i % 4, WIDTH, TRANSPOSED, 0);
 
-        if (!CHECKED) {
+        x[i] = 0.0f;
+        if (!CHECKED || (k0 + k < depth && mn0 + mn < width))
             x[i] = __ldg(p);
-        } else {
-            x[i] = 0.0f;
-            if (k0 + k < depth && mn0 + mn < width)
-                x[i] = __ldg(p);
-        }
         if (i + 1 < 4 * PIECES) {
             const int64_t to_k =
                 tilemm__fetch_k((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH, TRANSPOSED, 0);
@@ -95,8 +70,8 @@ static __device__ __forceinline__ void fetch_narrow(float (&x)[WIDTH * BK / WARP
     }
 }
 
-/* Fetch this thread's elements of a tile of WIDTH x BK, of which `extent` x `depth` are there. p is
- * the thread's first element, for 16-byte reads if wide is set. */
+/* Fetch this thread's elements of a tile of WIDTH x BK, of which `extent` x `depth` exist. p is the
+ * thread's first element, for 16-byte reads if `wide`. */
 template <int WIDTH, int BK, int WARPS, bool TRANSPOSED>
 static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / WARPS / 32],
                                              const float *__restrict__ p, int64_t ld, int wide,
@@ -118,14 +93,14 @@ static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / WARPS / 32]
         for (unsigned i = 0; i < PIECES; i++) {
             const unsigned k = tilemm__fetch_k(i * WARPS, 0, 0, WIDTH, TRANSPOSED, 1);
             const unsigned mn = tilemm__fetch_mn(i * WARPS, 0, 0, WIDTH, TRANSPOSED, 1);
-            const float4 v = __ldg((const float4 *)(p + (TRANSPOSED ? mn * ld + k : k * ld + mn)));
 
-            unpack(x + 4 * i, v);
+            unpack(x + 4 * i,
+                   __ldg((const float4 *)(p + (TRANSPOSED ? mn * ld + k : k * ld + mn))));
         }
     }
 }
 
-/* Store what fetch() brought in a shared tile. */
+/* Store in a shared tile what fetch() has read. */
 template <int WIDTH, int BK, int WARPS, bool TRANSPOSED>
 static __device__ __forceinline__ void store(float *s, const float (&x)[WIDTH * BK / WARPS / 32],
                                              int wide, unsigned depth)
@@ -143,8 +118,8 @@ static __device__ __forceinline__ void store(float *s, const float (&x)[WIDTH * 
             const unsigned mn =
                 tilemm__fetch_mn(warp + i * WARPS, lane, 0, WIDTH, TRANSPOSED, !TRANSPOSED);
 
-            shared_write(s + tilemm__ms_index(k, mn, WIDTH, TRANSPOSED),
-                         make_float4(x[4 * i], x[4 * i + 1], x[4 * i + 2], x[4 * i + 3]));
+            shared_write(shared_address(s + tilemm__ms_index(k, mn, WIDTH, TRANSPOSED)),
+                         pack(x + 4 * i));
         }
     } else {
 #pragma unroll
@@ -153,7 +128,7 @@ static __device__ __forceinline__ void store(float *s, const float (&x)[WIDTH * 
             const unsigned k = tilemm__fetch_k(piece, lane, i % 4, WIDTH, TRANSPOSED, TRANSPOSED);
             const unsigned mn = tilemm__fetch_mn(piece, lane, i % 4, WIDTH, TRANSPOSED, TRANSPOSED);
 
-            shared_write(s + tilemm__ms_index(k, mn, WIDTH, TRANSPOSED), x[i]);
+            s[tilemm__ms_index(k, mn, WIDTH, TRANSPOSED)] = x[i];
         }
     }
 }
@@ -163,14 +138,11 @@ static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS], cons
                                                      int apart)
 {
 #pragma unroll
-    for (int q = 0; q < QUADS; q++) {
-        const float4 v = shared_read(s + q * apart);
-
-        unpack(x + 4 * q, v);
-    }
+    for (int q = 0; q < QUADS; q++)
+        unpack(x + 4 * q, *(const float4 *)(s + q * apart));
 }
 
-/* How much of k the next step has, of `steps` to come: found anew each time. */
+/* The depth of the next of `steps` steps; small >> 16 is that of the last. */
 template <int BK>
 static __device__ __forceinline__ unsigned next_depth(unsigned steps, unsigned small)
 {
@@ -191,7 +163,6 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
     const tile_place_t place = tile_place<BM, BN>(problem);
-    const int64_t begin_m = place.begin_m, begin_n = place.begin_n;
     const int64_t m0 = place.m0, n0 = place.n0, k0 = place.k0, depth = place.depth;
     const uint64_t split = place.split, matrix = place.matrix;
     unsigned steps = (unsigned)((depth - 1) / BK); /* after the first */
@@ -211,9 +182,8 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
     const unsigned m = warp / WARPS_N * 16 + tilemm__square_m(lane) * 4;
     const unsigned n = warp % WARPS_N * 32 + tilemm__square_n(lane) * 4;
 
-    /* What is needed at the end, pinned down here in the fewest registers: where the squares go,
-     * in C or in the partial product; and in one word the first row and column that no other tile
-     * stores, and the depth of the last step. */
+    /* For the end, in few registers: where the squares go, in C or in the partial product; and in
+     * one word the first row and column that no other tile has, and the depth of the last step. */
     float *c;
 
     if (problem.splits > 1) {
@@ -225,8 +195,9 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
     }
     c = (float *)opaque((int64_t)c);
 
-    const unsigned small = opaque((unsigned)(begin_m - m0) | (unsigned)(begin_n - n0) << 8 |
-                                  (unsigned)(depth - (int64_t)steps * BK) << 16);
+    const unsigned small =
+        opaque((unsigned)(place.begin_m - m0) | (unsigned)(place.begin_n - n0) << 8 |
+               (unsigned)(depth - (int64_t)steps * BK) << 16);
 
     const bool CHAINS = QM * QN == 1;
     float sum[4 * QM][4 * QN], total[4 * QM][4 * QN]; /* total is used where CHAINS */
@@ -293,7 +264,7 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
         __syncthreads();
     }
 
-    /* Store what is new of the tile. */
+    /* Store the elements that no other tile has. */
     const bool whole = problem.splits == 1;
     const float alpha = whole ? args.alpha : 1.0f, beta = whole ? args.beta : 0.0f;
     const int64_t ldc = whole ? args.ldc : args.n;
@@ -342,11 +313,5 @@ extern "C" int tilemm__sgemm_ffma_sm75_launch(const tilemm__sgemm_ffma_t *proble
 {
     const variant_t &row = variants[problem->variant - TILEMM__sgemm_ffma_sm75_128x128x16_nn];
 
-    return launch_grids(problem->blocks, 1, [&](uint64_t first, unsigned count) {
-        tilemm__sgemm_ffma_t part = *problem;
-
-        part.first = first;
-        return launch_kernel(row.kernel, {count, row.threads, 0, 1, false}, (cudaStream_t)stream,
-                             part);
-    });
+    return launch_grids(row.kernel, *problem, {0, row.threads, 0, 1, false}, stream);
 }

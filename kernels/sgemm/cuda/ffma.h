@@ -15,27 +15,27 @@ extern "C" {
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-/* Grids of the smallest sm80 tile of at most this many blocks leave room on every multiprocessor
- * for the next kernel's blocks. After larger grids those would crowd where the first ones end. */
+/* The largest grid of the smallest sm80 tile that leaves room on every multiprocessor for the next
+ * kernel's blocks. After larger grids these would all go where the first blocks end. */
 enum { TILEMM__SGEMM_FEW_BLOCKS = 256 };
 
-/* One product, 0 < k <= TILEMM__SGEMM_MOST_K. Split s takes k from s * k_split on: k_split is a
+/* One product, 0 < k <= TILEMM__SGEMM_MOST_K. Split s takes k from s * k_split on; k_split is a
  * multiple of the tile's k, and no split is empty. With splits > 1 either the splits of a tile are
- * a cluster (sm80 on compute capability 9.0), which adds up what they have; or a split's part of
- * the product, alpha and beta left out, goes to partial + s * batch_count * m * n: dense row-major
- * matrices. With splits = 1, k_split is k or more. */
+ * a cluster (sm80 on compute capability 9.0), which adds up their sums; or a split's product,
+ * without alpha and beta, goes to the dense row-major matrices from partial + s * batch_count * m *
+ * n on. With splits = 1, k_split is k or more. */
 typedef struct {
     tilemm__sgemm_args_t args;
     int variant;
     /* Of sm75: A, B, C (or the partial products) are moved 16 bytes at a time. For A: m >= the
-     * tile's; the address, lda and stride_a are multiples of 16 bytes; if A is transposed, so is m.
-     * For B likewise with n. For what is stored: address, ld, stride and n. Blocks of sm80 find out
-     * by themselves how their operands are aligned. */
+     * tile's; the address, lda and stride_a are multiples of 16 bytes, and so is m if A is
+     * transposed. For B likewise with n. For C: address, ld, stride and n. Blocks
+     * of sm80 test the alignment themselves. */
     int aligned_a, aligned_b, aligned_c;
     int64_t splits, k_split;
     float *partial; /* NULL: a cluster, or one split */
-    /* Of sm80: the next kernel in the stream waits for this one only at its end, and computes other
-     * elements of C. It may start as soon as all blocks of this one have started. */
+    /* Of sm80: the next kernel computes other elements of C and waits for this one at its end. It
+     * may start as soon as all blocks of this one have started. */
     int lets_start;
     unsigned cluster;                 /* blocks; 1: none */
     uint64_t first, tiles_m, tiles_n; /* the grid's first block; tiles of a matrix */

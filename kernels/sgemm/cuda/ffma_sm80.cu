@@ -3,31 +3,30 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * A block computes one tile of C, for one matrix of a batch and one range of k. Where k is split
- * and there is no room for partial products, the blocks of a tile are a cluster: each puts its sums
- * in its own shared memory, and each adds up some of all, the splits in order. In tiles for small
- * products a block's threads split every k-step among them in the same way, so that a
- * multiprocessor that has few blocks has warps enough. Shared memory holds
- * STAGES k-steps in a ring: while one is multiplied the others are on their way, past the registers
- * (cp.async). So a thread has registers for 8 x 8 sums, and for the fragments of the next k while
- * it multiplies those of this one. Reads from Ms and Ns are then few: 4 of 16 bytes to 64
- * multiply-adds. The loop has little else, and the compiler can place the sums so that a
- * multiply-add's operands come from different register banks; these two things set the speed.
+ * A block computes one tile of C, for one matrix of a batch and one range of k. The blocks that
+ * divide a tile's k may be a cluster: each stores its sums in its shared memory and adds up some of
+ * all, the splits in order. In tiles for small products, groups of a block's threads divide every
+ * k-step in the same way, so that a multiprocessor with few blocks has enough warps.
  *
- * An operand whose rows run along k is transposed on the way, by copies of 4 bytes, for which any
- * alignment will do. The other kind is copied 16 bytes at a time where its addresses allow it.
+ * Shared memory holds STAGES k-steps in a ring: one is multiplied while cp.async fills the others
+ * without registers. So a thread has registers for 8 x 8 sums and for the fragments of two k. It
+ * reads 4 times 16 bytes for 64 multiply-adds, and the compiler can place the sums so that a
+ * multiply-add's operands come from different register banks. These two set the speed.
+ *
+ * An operand whose rows run along k is transposed by copies of 4 bytes. The other kind is copied 16
+ * bytes at a time if it is aligned.
  *
  * The last tile of a row or column of tiles is moved back so that it ends where the matrix ends; it
- * computes some elements again and does not store those. The k-step that is not full is the first.
- * So only that step, and matrices smaller than a tile, need their copies checked. Operands that are
- * aligned and large enough have a loop of their own, in which nothing is left to be asked.
+ * stores only elements that no other tile has. The first k-step may be partial. So only that step,
+ * and matrices smaller than a tile, need their copies checked. Operands that are large and aligned
+ * enough have a loop without checks.
  *
  * Assumes: compute capability 8.0 or more, 9.0 for clusters; what the host promises in
  * tilemm__sgemm_ffma_t.
  *
- * Accuracy: each sum is one chain of multiply-adds over the group's part of the block's range of k,
- * in order, or with the smallest tile, which has registers for it, the sum of chains of one k-step
- * each; groups' sums, then a cluster's, are added first to last. */
+ * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k, or with the
+ * smallest tile, which has registers for it, the sum of one chain for each k-step. Groups' sums,
+ * then a cluster's, are added first to last. */
 #include <cuda_runtime.h>
 
 #include "ffma.h"
@@ -40,9 +39,6 @@
 
 static_assert(TILEMM__SGEMM_MOST_K / 16 <= (int64_t)1 << 32,
               "k-steps of 16 are counted in 32 bits");
-
-/* What follows is compiled for the host's pass and where its instructions are. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /* Wait until at most PENDING groups of copies are unfinished, of any thread. */
 template <int PENDING>
@@ -87,8 +83,7 @@ struct copies {
     static __device__ __forceinline__ void one(bool yes, unsigned to, const float *p, unsigned i,
                                                unsigned j)
     {
-        /* The place of copy (0, 0) + what index(i, j) adds to index(0, 0); where that would carry
-         * into the permuted bits it is an exclusive or. */
+        /* index(0, 0) + the offset of copy (i, j); xor, where the offset is in permuted bits. */
         const unsigned first = index(0, 0) * 4;
         const unsigned k = TRANSPOSED ? j * 8 : i * LINE, mn = TRANSPOSED ? i * LINE : j * 32;
         const unsigned low = TRANSPOSED ? mn % 32 : 0;
@@ -97,8 +92,8 @@ struct copies {
                              p + j * (TRANSPOSED ? 8 : 32));
     }
 
-    /* A tile of which `extent` x `depth` elements are there. Zeros make up the depth; what lies
-     * beyond the extent only touches sums that are not stored. `valid` may be read. */
+    /* A tile of which `extent` x `depth` elements exist. It is filled up with zeros along k; beyond
+     * the extent are only sums that are not stored. `valid` is an address that may be read. */
     static __device__ __forceinline__ void part(unsigned to, const float *p, int64_t ld,
                                                 int64_t extent, unsigned depth, const float *valid)
     {
@@ -121,8 +116,8 @@ struct copies {
     }
 };
 
-/* One operand's way to its shared tiles. Copies of a whole tile may be made in parts, between the
- * multiply-adds: many at once keep the reads of Ms and Ns waiting. */
+/* Copies one operand to its shared tiles. The copies of a whole tile may be made in parts, between
+ * multiply-adds: many at a time delay the reads of Ms and Ns. */
 template <int WIDTH, int BK, int WARPS, bool TRANSPOSED>
 struct producer {
     typedef copies<WIDTH, BK, WARPS, TRANSPOSED, false> narrow;
@@ -131,21 +126,21 @@ struct producer {
     const float *p; /* this thread's first element of the next tile, or of what is left of it */
     int64_t ld, extent;
 
-    /* Whether all tiles are whole, and copies can be as wide as can be. */
+    /* Whether all tiles are whole, and aligned for the widest copies. */
     static __device__ __forceinline__ bool can_be_widest(const float *origin, int64_t ld,
                                                          int64_t extent)
     {
         return extent >= WIDTH && (TRANSPOSED || ((uintptr_t)origin | (uint64_t)ld * 4) % 16 == 0);
     }
 
-    /* The operand from the tile's first element on. Copy the first k-step, `depth` deep. */
+    /* Copy the first k-step, `depth` deep. `origin` is the tile's first element. */
     __device__ __forceinline__ producer(const float *origin, int64_t ld, int64_t extent,
                                         bool is_widest, unsigned depth, unsigned to)
         : ld(ld), extent(extent)
     {
         if (is_widest) {
             p = origin + widest::offset(ld);
-            /* Quicker; but with the largest tile the loop then is slower. */
+            /* Faster, except with the largest tile, whose loop it makes slower. */
             if ((WARPS < 8 || WIDTH < 128) && depth == BK) {
                 next<true>(true, to, 0, 1);
                 return;
@@ -158,8 +153,8 @@ struct producer {
         p += TRANSPOSED ? depth : depth * ld;
     }
 
-    /* Copy part `number` of `parts` of the next k-step, if `yes`. A tile that is not whole is
-     * copied with the first part. */
+    /* Copy part `number` of `parts` of the next k-step, if `yes`. Part 0 of a tile that is not
+     * whole is all of it. */
     template <bool WIDEST>
     __device__ __forceinline__ void next(bool yes, unsigned to, unsigned number, unsigned parts)
     {
@@ -201,9 +196,9 @@ static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS], unsi
     }
 }
 
-/* sum += a b, up one column and down the next. Of the orders that were tried (by rows, by columns,
- * by squares of 2 x 2) the compiler's code for this one has the fewest register bank conflicts:
- * counted in the machine code by a model of two banks, not measured. */
+/* sum += a b, up one column and down the next. Of the orders tried (by rows, by columns, by squares
+ * of 2 x 2) this one has the fewest register bank conflicts in the machine code, by a model of two
+ * banks; not measured. */
 template <int M, int N>
 static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float (&a)[M],
                                                 const float (&b)[N])
@@ -232,8 +227,7 @@ struct shape {
     static const int GROUP_K = BK / GROUPS; /* of a k-step */
     static const int LANES_M = QM < QN ? 8 : 4, LANES_N = 32 / LANES_M;
     static const int WARPS_N = BN / QN / 4 / LANES_N;
-    /* Parts into which the copies of a k-step fall, as measured. The compiler puts empty reads
-     * before each group of copies that lie together, so that more parts cost more. */
+    /* Parts of a k-step's copies, as measured. The compiler puts empty reads before each part. */
     static const unsigned PARTS = GROUP_WARPS == 8 ? 4 : 1;
     static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
     static const bool CHAINS = QM * QN == 1; /* the sums of each k-step are added to totals */
@@ -246,9 +240,9 @@ struct shape {
     static_assert(BM * BN * GROUPS <= STAGES * (BM + BN) * BK, "the sums fit the stages");
 };
 
-/* Consumer, which between its multiply-adds has the producers fill the stages. `sum` has the
- * products at the end, or with CHAINS `total`. A thread's squares begin at at_m and at_n of each
- * stage; `steps` and `to_copy` k-steps follow the first. */
+/* Consumer. Between its multiply-adds the producers fill the stages. The result is in `sum`, or
+ * with CHAINS in `total`. A thread's squares begin at at_m and at_n of each stage; `steps` k-steps
+ * follow the first. */
 template <class S, bool WIDEST>
 static __device__ __forceinline__ void
 multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 * S::QN],
@@ -279,12 +273,11 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
         for (unsigned k = 0; k < S::GROUP_K; k++) {
             const unsigned next = (k + 1) % S::GROUP_K;
 
-            /* The stage that was multiplied last is filled. */
+            /* Fill the stage that was multiplied last. */
             to_ms.template next<WIDEST>(to_copy, filling, k, S::PARTS);
             to_ns.template next<WIDEST>(to_copy, filling + S::MS_BYTES, k, S::PARTS);
 
-            /* Before the last k: the next stage has come, and this one's fragments are all read, so
-             * that it may be filled again. */
+            /* Before the last k all of this stage's fragments have been read: go to the next. */
             if (next == 0) {
                 copy_async_commit();
                 filling += S::STAGE_BYTES;
@@ -317,9 +310,9 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
     }
 }
 
-/* Epilogue: store what is new of the tile, in C or in the partial product. This thread's squares
- * begin at (m, n) of the tile. The sums of a block's groups and of a cluster's blocks go to the
- * shared memory that the stages had; each group and each block adds up some of them. */
+/* Epilogue: store the elements that no other tile has, in C or in the partial product. This
+ * thread's squares begin at (m, n) of the tile. The sums of a block's groups and of a cluster's
+ * blocks go to the stages' shared memory; each group and each block adds up some of them. */
 template <class S>
 static __device__ __forceinline__ void
 store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t &problem,
@@ -373,8 +366,8 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
     for (unsigned four = 0; four < FOURS; four++) {
         float v[4];
 
-        /* Other registers, by an addition: the sums need not lie in fours themselves, which
-         * would keep the compiler from placing them by bank. */
+        /* The addition moves the sums to other registers: a store of 16 bytes needs four in a
+         * row, which would keep the compiler from placing the sums by bank. */
 #pragma unroll
         for (int j = 0; j < 4; j++)
             v[j] = sum[four / QN][four % QN * 4 + j] + 0.0f;
@@ -401,9 +394,19 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
 #pragma unroll 1
     for (unsigned four = group * splits + (unsigned)place.split; four < FOURS;
          four += GROUPS * splits) {
-        float v[4];
+        float4 part[TILEMM__SGEMM_MOST_CLUSTER];
+        float v[4] = {0.0f, 0.0f, 0.0f, 0.0f};
 
-        unpack(v, cluster_sum<TILEMM__SGEMM_MOST_CLUSTER>(own + four * APART, splits));
+        /* All reads are under way together. Not a function: with one the compiler makes other code
+         * of the whole kernel, and products of 128^3 took 2 % longer. */
+#pragma unroll
+        for (unsigned s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
+            if (s < splits)
+                part[s] = cluster_read(own + four * APART, s);
+#pragma unroll
+        for (unsigned s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
+            if (s < splits)
+                add(v, part[s]);
         put(four, v);
     }
     cluster_sync(); /* nobody leaves while another may still read its sums */
@@ -412,6 +415,7 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
 template <class S>
 static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
 {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     extern __shared__ __align__(128) float stages[];
     const tilemm__sgemm_args_t &args = problem.args;
     const unsigned group = S::GROUPS > 1 ? threadIdx.x / 32 / S::GROUP_WARPS : 0;
@@ -461,17 +465,10 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
     if (S::CHAINS && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
         let_next_start();
     store_tile<S>(S::CHAINS ? total : sum, problem, place, ring, group, m, n);
+#endif
 }
 
-#endif
-
 /* ---- variants ------------------------------------------------------------------------------- */
-
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-#define BODY(...) body<shape<__VA_ARGS__>>(problem)
-#else
-#define BODY(...)
-#endif
 
 /* A's rows run along k unless it is transposed, B's do if it is. */
 #define THREADS(m, n, quads_m, quads_n, groups)                                                    \
@@ -480,7 +477,8 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
     static __global__ void __launch_bounds__(THREADS(m, n, quads_m, quads_n, groups), blocks)      \
         name(const __grid_constant__ tilemm__sgemm_ffma_t problem)                                 \
     {                                                                                              \
-        BODY(m, n, k, quads_m, quads_n, groups, stages, !(trans_a), (trans_b) != 0);               \
+        body<shape<m, n, k, quads_m, quads_n, groups, stages, !(trans_a), (trans_b) != 0>>(        \
+            problem);                                                                              \
     }
 TILEMM__SGEMM_FFMA_SM80_ROWS(KERNEL)
 
@@ -498,13 +496,7 @@ extern "C" int tilemm__sgemm_ffma_sm80_launch(const tilemm__sgemm_ffma_t *proble
 {
     const variant_t &row = variants[problem->variant - TILEMM__sgemm_ffma_sm80_128x128x16_nn];
 
-    return launch_grids(problem->blocks, problem->cluster, [&](uint64_t first, unsigned count) {
-        tilemm__sgemm_ffma_t part = *problem;
-
-        part.first = first;
-        return launch_kernel(
-            row.kernel,
-            {count, row.threads, row.shared, problem->cluster, problem->concurrent != 0},
-            (cudaStream_t)stream, part);
-    });
+    return launch_grids(row.kernel, *problem,
+                        {0, row.threads, row.shared, problem->cluster, problem->concurrent != 0},
+                        stream);
 }

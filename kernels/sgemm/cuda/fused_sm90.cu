@@ -12,15 +12,14 @@
  * op(B) ahead of their use.
  *
  * Multipliers: each of BM / 64 warpgroups has 64 rows. It makes the planes of its rows of op(A) a
- * step ahead, between the instructions for the tensor cores. The tensor core truncates what it
- * accumulates: so the product of the large planes and those of the others go to `part`, one after
- * the other, and each time `part` is added to `total` in ordinary registers (promotion). A step
- * with numbers that planes cannot carry (Inf, NaN, next to overflow, below 2^-100) does not count:
- * the warps concerned multiply it in FP32.
+ * step ahead, between the instructions for the tensor cores. The tensor core truncates as it adds.
+ * So `part` has first the product of the large planes, then those of the others, and is added to
+ * `total` in FP32 after each (promotion). Where planes cannot carry a number of a step (Inf, NaN,
+ * next to overflow, below 2^-100), the warps concerned multiply that step in FP32.
  *
- * Epilogue: alpha, beta, straight to C; or by the copy engine, while multipliers go on with the
- * next tile; or, with split-K, to the partial products, or to the other blocks of the cluster, each
- * of which adds up some rows of all splits, in order.
+ * Epilogue: to C, or to C by the copy engine while multipliers go on with the next tile; with
+ * split-K to the partial products, or in a cluster to shared memory, where each block adds up some
+ * rows of all splits, in order.
  *
  * Tile scheduler: blocks are persistent; reading and making planes run on into the next tile.
  *
@@ -94,10 +93,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
             }
             fence_for_async();
             mbarrier_arrive(&shared.full[buffer]);
-            if (++buffer == S::BUFFERS) {
-                buffer = 0;
-                parity ^= 1;
-            }
+            advance<S::BUFFERS>(&buffer, &parity);
         }
     }
 }
@@ -136,9 +132,8 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
     }
 }
 
-/* part = products FIRST to LAST - 1 of a step on the tensor cores, which are under way on return.
- * Between the instructions for the tensor cores, make the planes of half of the next step: a warp
- * that had issued all of these would only wait for them. */
+/* Start part = products FIRST to LAST - 1 of a step on the tensor cores. Between the instructions,
+ * make the planes of half of the next step. */
 template <typename S, int FIRST, int LAST>
 static __device__ __forceinline__ void
 multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
@@ -163,8 +158,7 @@ multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
     wgmma_commit();
 }
 
-/* A thread's rows of the tile, number i of ROWS; and its first column col. It has columns col + 8 i
- * and col + 8 i + 1. */
+/* Row i of a thread's ROWS in the tile, and its first column col: it has col + 8 i and the next. */
 template <typename S>
 static __device__ __forceinline__ unsigned row_of(int i)
 {
@@ -176,8 +170,7 @@ static __device__ __forceinline__ unsigned row_of(int i)
     return threadIdx.x % 4 * 2;
 }
 
-/* total += a step's product in FP32, from the operands themselves, summed separately as on the
- * tensor cores. */
+/* total += a step's product in FP32, from the operands. */
 template <typename S>
 static __device__ __forceinline__ void multiply_fp32(float (&total)[S::ACCUMULATORS],
                                                      const tilemm__sgemm_args_t &args,
@@ -325,8 +318,7 @@ static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t
     cluster_sync(); /* nobody leaves while another may still read from it */
 }
 
-/* ---- multiplying items
- * --------------------------------------------------------------------------------- */
+/* ---- items ---------------------------------------------------------------------------------- */
 
 /* The state of a multiplier thread. */
 template <typename S>
@@ -390,10 +382,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
         multiply_fp32<S>(at.total, problem.args, at.place, at.k);
     add_part(at, in_fp32);
     at.k += BK;
-    if (++at.buffer == S::BUFFERS) {
-        at.buffer = 0;
-        at.parity ^= 1;
-    }
+    advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
 
 /* Wait for the other multipliers. */

@@ -29,9 +29,7 @@ enum {
 };
 static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
-/* A row of variants.h, and what follows from it: the tile; whether the memory of A and B runs along
- * k; whether the kernel computes the transposed product, so that C's memory runs down the columns;
- * whether there is room for the copy engine to store C from. */
+/* A row of variants.h, and what follows from it. */
 template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_>
 struct shape_t {
     static const int BM = BM_, BN = BN_;
@@ -101,8 +99,8 @@ typedef struct {
     unsigned count;           /* of steps that it has asked for */
 } feed_t;
 
-/* Ask for the next step, of this item or the next one. After op(A)'s last one comes a step of
- * zeros, since multipliers make the planes of one step more than there are. */
+/* Ask for the next step, of this item or the next one. op(A)'s last one is followed by a step of
+ * zeros, since multipliers make the planes of one step too many. */
 template <typename S, bool IS_A>
 static __device__ __forceinline__ void
 feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,

@@ -3,17 +3,16 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * A block reads a tile of MN lines by one block of k, keeps it in registers, finds each line's
- * exponent and writes the planes, whose memory runs along k whatever the operand's does. Reads and
- * writes are coalesced: reads of 16 bytes where the operand is aligned, else pairs of 4-byte reads.
- * Tiles are low so that three blocks are resident and keep reads and writes under way together.
+ * A block reads a tile of MN lines by one block of k to registers, finds each line's exponent and
+ * writes the planes, whose memory always runs along k. Reads are of 16 bytes where the operand is
+ * aligned, else pairs of 4-byte reads. Tiles have few lines so that three blocks are resident,
+ * which read and write at the same time.
  *
  * K-major operands: a warp has LINES lines, its lanes lie along k. Others: lanes lie along m or n,
- * warps and quarters of a warp along k. There maxima and counts are combined in shared memory, and
- * the planes are transposed there.
+ * warps and quarters of a warp along k; maxima, counts and transposes go through shared memory.
  *
- * Blocks read their tiles while the kernel that zeroes the states still runs. What that kernel
- * waits for must have finished before it is launched, or these reads would be too early.
+ * Blocks read their tiles while the kernel that zeroes the states still runs. So what
+ * that kernel would wait for must have finished before it is launched.
  *
  * Assumes compute capability 8.0, and planes that lie as in tilemm__sgemm_planes_operand_t. */
 #include <cuda_fp16.h>
@@ -54,9 +53,9 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
                               : 0.0f;
 }
 
-/* Store the exponent of a line's block, and note in the line's state what the product must know.
- * near: the number of its elements near the largest; lossy: whether one is too small for the
- * planes. Lines past the last are zeros. */
+/* Store the exponent of a line's block, and update the line's state. near: how many of its elements
+ * are near the largest; lossy: whether one is too small for the planes. Lines past the last are
+ * zeros. */
 [[maybe_unused]] static __device__ void note(const operand_t &op, int64_t matrix, int64_t line,
                                              int64_t block, int64_t blocks, unsigned largest,
                                              int near, bool lossy)
@@ -341,20 +340,14 @@ static __device__ __forceinline__ void make_planes(const operand_t &a, const ope
     }
 TILEMM__SGEMM_MAKE_PLANES_ROWS(MAKE_PLANES)
 
-template <int THREADS_>
-static __device__ __forceinline__ void zero(uint4 *begin, int64_t count)
-{
-    const int64_t i = (int64_t)blockIdx.x * THREADS_ + threadIdx.x;
-
-    let_next_start();
-    if (i < count)
-        begin[i] = make_uint4(0, 0, 0, 0);
-}
-
 #define ZERO(name, threads)                                                                        \
     static __global__ void __launch_bounds__(threads) name(uint4 *begin, int64_t count)            \
     {                                                                                              \
-        zero<threads>(begin, count);                                                               \
+        static_assert(threads == THREADS, "what the launcher has");                                \
+        const int64_t i = (int64_t)blockIdx.x * threads + threadIdx.x;                             \
+        let_next_start();                                                                          \
+        if (i < count)                                                                             \
+            begin[i] = make_uint4(0, 0, 0, 0);                                                     \
     }
 TILEMM__SGEMM_ZERO_ROWS(ZERO)
 
@@ -363,26 +356,13 @@ TILEMM__SGEMM_ZERO_ROWS(ZERO)
 extern "C" int tilemm__sgemm_make_planes_launch(const tilemm__sgemm_make_planes_t *problem,
                                                 void *stream)
 {
-    switch (problem->variant) {
-#define LAUNCH(name, threads)                                                                      \
-    case TILEMM__##name:                                                                           \
-        return launch_kernel(name, {problem->blocks, threads, 0, 1, problem->concurrent != 0},     \
-                             (cudaStream_t)stream, problem->a, problem->b, problem->blocks_a);
-        TILEMM__SGEMM_MAKE_PLANES_ROWS(LAUNCH)
-#undef LAUNCH
-    }
-    return cudaErrorInvalidValue;
+    return launch_kernel(sgemm_make_planes_sm80,
+                         {problem->blocks, THREADS, 0, 1, problem->concurrent != 0},
+                         (cudaStream_t)stream, problem->a, problem->b, problem->blocks_a);
 }
 
 extern "C" int tilemm__sgemm_zero_launch(const tilemm__sgemm_zero_t *problem, void *stream)
 {
-    switch (problem->variant) {
-#define LAUNCH(name, threads)                                                                      \
-    case TILEMM__##name:                                                                           \
-        return launch_kernel(name, {problem->blocks, threads, 0, 1, false}, (cudaStream_t)stream,  \
-                             (uint4 *)problem->begin, problem->count);
-        TILEMM__SGEMM_ZERO_ROWS(LAUNCH)
-#undef LAUNCH
-    }
-    return cudaErrorInvalidValue;
+    return launch_kernel(sgemm_zero_sm75, {problem->blocks, THREADS, 0, 1, false},
+                         (cudaStream_t)stream, (uint4 *)problem->begin, problem->count);
 }

@@ -6,10 +6,9 @@
  * of k, and brings the largest of them to [2^14, 2^15). The product is hi hi + (hi lo + lo hi) /
  * 2^11.
  *
- * Four kernels follow each other: one makes zeros of the lines' states, one makes the planes and
- * finds what each line holds, one multiplies, and one computes the exact lines by FP32
- * multiply-adds from the operands themselves: those that the planes cannot carry, which the product
- * leaves out.
+ * Four kernels follow each other. They zero the lines' states; make the planes, and find what each
+ * line holds; multiply; and compute the exact lines, which planes cannot carry and the product
+ * leaves out, by FP32 multiply-adds from the operands.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_PLANES_H
@@ -82,8 +81,7 @@ typedef struct {
 } tilemm__sgemm_make_operand_t;
 
 /* The first blocks_a blocks make A's planes, the others B's. A block has LINES lines by BLOCK of k.
- * The states and both words `sparse` hold zeros before; the launch before this one may be that
- * which makes them so. */
+ * States and `sparse` must be zeros, which the launch before this one may store. */
 typedef struct {
     tilemm__sgemm_make_operand_t a, b;
     unsigned blocks_a;
@@ -92,15 +90,13 @@ typedef struct {
     int concurrent; /* may start before the kernel before has ended: compute capability 9.0 */
 } tilemm__sgemm_make_planes_t;
 
-/* ---- the product ------------------------------------------------------------------------------
- */
+/* ---- the product ---------------------------------------------------------------------------- */
 
-/* How the clusters of sm90 walk their tiles (a cluster's tile: those of its two blocks). The first
- * `whole` ones are taken one at a time by each cluster in turn. The k of the `shared` last ones is
- * shared out (stream-K): `layers` layers of `layer` steps, each with a cluster for each tile; and
- * the steps that those leave of every tile, its tail, in equal ranges of the tails' steps among
- * tail_clusters clusters. So the clusters of a layer read the same k at the same time, which the L2
- * cache then holds. */
+/* How the clusters of sm90 walk their tiles; a cluster's tile is the tiles of its two blocks.
+ * Clusters take the first `whole` tiles in turn. The steps of the `shared` last tiles are divided
+ * (stream-K): each of `layers` layers has `layer` steps of every tile, and a cluster for each; the
+ * `tail` steps that remain of each tile are divided in equal ranges among tail_clusters clusters.
+ * The clusters of a layer read the same k at a time, from the L2 cache. */
 typedef struct {
     unsigned rows, cols, per_matrix; /* of clusters' tiles in a matrix */
     unsigned steps;                  /* of a tile */
@@ -120,8 +116,7 @@ typedef struct {
     uint64_t first, tiles_m, tiles_n;
 } tilemm__sgemm_planes_tiles_t;
 
-/* C = alpha op(A) op(B) + beta C from planes, but for the exact lines. 0 < k, that of the planes.
- */
+/* C = alpha op(A) op(B) + beta C from planes, except the exact lines. 0 < k, that of the planes. */
 typedef struct {
     int64_t m, n, k, batch_count;
     tilemm__sgemm_planes_operand_t a, b;
@@ -149,8 +144,7 @@ static inline size_t tilemm__sgemm_planes_sm80_shared(int products, int m, int n
     return (size_t)(stages * (m + n) * k * 2 * (products > 1 ? 2 : 1) + (m + n) * 8 + 24);
 }
 
-/* ---- exact lines ------------------------------------------------------------------------------
- */
+/* ---- exact lines ---------------------------------------------------------------------------- */
 
 /* Element (line, p) of an operand is from[line * line_step + p * k_step]: one of the steps is 1. */
 typedef struct {
@@ -186,9 +180,9 @@ typedef struct {
 enum { TILEMM__SGEMM_EXACT_GROUP = 8192, TILEMM__SGEMM_EXACT_BLOCKS = 1 /* a multiprocessor */ };
 
 #ifdef __CUDACC__
-/* Whether a line is exact; other_sparse is the other operand's word. A sum of few products is the
- * one case where the planes' last bit would show, and where both operands have few large elements
- * still fewer meet; with one plane that bit is meant to show. */
+/* Whether a line is exact; other_sparse is the other operand's word. The planes' last bit matters
+ * only in sums of few large products, and fewer still where both operands have few large elements;
+ * with one plane it may be lost. */
 enum { TILEMM__SGEMM_PLANES_FEW = 16 };
 
 static __device__ __forceinline__ bool
@@ -205,8 +199,7 @@ tilemm__sgemm_planes_is_exact(const tilemm__sgemm_planes_state_t &line, unsigned
 }
 #endif
 
-/* ---- launchers --------------------------------------------------------------------------------
- */
+/* ---- launchers ------------------------------------------------------------------------------ */
 
 /* They look the variant up, queue on `stream` (a cudaStream_t) and return a cudaError_t. */
 int tilemm__sgemm_zero_launch(const tilemm__sgemm_zero_t *problem, void *stream);

@@ -6,17 +6,16 @@
  * memory, each BK deep, filled by cp.async. Every warp multiplies its WM x WN from there by
  * m16n8k16 products, and loads the fragments of the next ones meanwhile.
  *
- * Layout of a tile in shared memory, in pieces of 16 bytes: a row of BK halves for each line. A
- * piece's place in its row is its number xor'd with the row's number: the eight rows that ldmatrix
- * reads at a time lie in eight groups of banks, and so do the pieces that eight neighbouring
- * threads copy.
+ * Layout of a tile in shared memory: a row of BK halves for each line, in pieces of 16 bytes that
+ * tilemm__tensor_swizzle() permutes. So ldmatrix, which reads eight rows at a time, and the copies
+ * of eight neighbouring threads have no bank conflicts.
  *
- * Accuracy. The tensor core truncates as it adds. So hi hi accumulates over 32 of k only, two
- * instructions, and is then added to `total` in FP32 registers (promotion). The cross products
- * hi lo + lo hi are smaller by 2^-11 and accumulate over all of k. lo lo (4 products) is added to
- * them from a fresh accumulator for each 16 of k. With 1 product hi hi accumulates in the tensor
- * core over all of k or, with PROMOTES, over each TILEMM__SGEMM_PLANES_BLOCK: its truncation is
- * less than that of TF32, which adds eight products at a time and not sixteen.
+ * Accuracy. The tensor core truncates as it adds. So hi hi accumulates over 32 of k, two
+ * instructions, and is then added to `total` in FP32 (promotion). The cross products hi lo + lo hi
+ * are smaller by 2^-11 and accumulate over all of k. lo lo (4 products) is added to them every 16
+ * of k. With 1 product hi hi accumulates in the tensor core over all of k or, with PROMOTES, over
+ * each TILEMM__SGEMM_PLANES_BLOCK: it truncates less than TF32, which adds eight products at a
+ * time and not sixteen.
  *
  * Sums are in units of 2^(exponent of A's line + exponent of B's line), which change with every
  * block of TILEMM__SGEMM_PLANES_BLOCK of k. A thread for each line keeps its exponent and puts the

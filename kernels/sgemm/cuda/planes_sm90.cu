@@ -3,24 +3,22 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * Layout. A tile is BM x BN of C. A stage of shared memory holds a k-step of 64 of both operands'
- * planes, in parts of 64 x 64 halves with the 128-byte swizzle, as the copy engine writes them and
- * the tensor cores read them.
+ * planes, in parts of 64 x 64 halves with the copy engine's 128-byte swizzle.
  *
- * Producer: one thread of the first warpgroup keeps the copy engine STAGES ahead. CM x CN blocks
- * with neighbouring tiles make a cluster. Each brings for the others a part of what they have in
- * common: A's lines within a row of tiles, B's within a column.
+ * Producer: one thread of the first warpgroup keeps the copy engine STAGES ahead. The CM x CN
+ * blocks of a cluster have neighbouring tiles; each brings a part of the lines that they share: A's
+ * in a row of tiles, B's in a column.
  *
- * Keeper: two warps of the first warpgroup follow the lines' exponents. At every
- * TILEMM__SGEMM_PLANES_BLOCK of k they tell the consumers by which powers of two the units of the
- * sums change; at the end, what the units are and which lines are exact.
+ * Keeper: two warps of the first warpgroup follow the lines' exponents. After each
+ * TILEMM__SGEMM_PLANES_BLOCK of k they tell the consumers how the units of the sums, powers of two,
+ * change; at the end, the units and which lines are exact.
  *
- * Consumers: two warpgroups, each with 64 rows of the tile. The tensor core truncates what it
- * accumulates. So for each k-step hi hi goes to a fresh accumulator, which is then added to `total`
- * in ordinary registers (promotion). The cross products hi lo + lo hi, smaller by 2^11, go to
- * another one over all of k, and run while hi hi is added up.
+ * Consumers: two warpgroups, each with 64 rows of the tile. The tensor core truncates as it adds.
+ * So hi hi of each k-step has a fresh accumulator, which is added to `total` in FP32 (promotion)
+ * while the cross products hi lo + lo hi run. These are smaller by 2^11 and accumulate over all of
+ * k.
  *
- * Epilogue: total + cross / 2^11, scaled by the units, alpha and beta, straight to C. Exact lines
- * are not stored.
+ * Epilogue: total + cross / 2^11, scaled by the units, alpha and beta, to C, except exact lines.
  *
  * Tile scheduler: blocks are persistent, and walk the tiles in groups of GROUP rows. The k-steps of
  * the last tiles may be shared out (stream_k.cuh).
@@ -152,8 +150,7 @@ static __device__ __forceinline__ void store_any(const float (&x)[ACCUMULATORS],
 
 /* ---- main loop -------------------------------------------------------------------------- */
 
-/* A consumer thread. It has rows row and row + 8 of the tile, columns col + 8 i and col + 8 i + 1.
- */
+/* A consumer thread: rows row and row + 8 of the tile, columns col + 8 i and col + 8 i + 1. */
 template <typename S>
 struct consumer_t {
     unsigned group, row, col; /* group: which consumer warpgroup */
@@ -190,9 +187,8 @@ static __device__ __forceinline__ void scale_sums(consumer_t<S> &c, shared_t<S> 
     advance<SLOTS>(&c.slot, &c.slot_parity);
 }
 
-/* Multiply one k-step. `later`: it is not the piece's first; `again`: hh goes on accumulating. When
- * only this step's first products are unfinished, stage `previous` has been read, and if `tells`
- * this thread says so to block `whom` of the cluster. */
+/* Multiply one k-step. `later`: it is not the piece's first; `again`: hh goes on accumulating. If
+ * `tells`, tell block `whom` of the cluster when stage `previous` has been read. */
 template <typename S>
 static __device__ __forceinline__ void multiply_step(consumer_t<S> &c, shared_t<S> &shared,
                                                      bool later, bool again, unsigned previous,
@@ -410,19 +406,17 @@ template <typename S>
 static int launch(void (*kernel)(maps_t, product_t), const product_t *problem, cudaStream_t stream)
 {
     const tensor_encode_t encode = tensor_encoder();
-    const tilemm__sgemm_planes_operand_t *const operands[2] = {&problem->a, &problem->b};
     maps_t maps;
 
     if (!encode)
         return cudaErrorNotSupported;
     for (int i = 0; i < 2; i++) {
-        const tilemm__sgemm_planes_operand_t *const op = operands[i];
-        CUtensorMap *const map = i ? maps.b : maps.a;
+        const tilemm__sgemm_planes_operand_t *const op = i ? &problem->b : &problem->a;
 
-        if (!describe(encode, &map[0], op->hi, op, problem->k, problem->batch_count) ||
-            !describe(encode, &map[1], S::PLANES > 1 ? op->lo : op->hi, op, problem->k,
-                      problem->batch_count))
-            return cudaErrorInvalidValue;
+        for (int p = 0; p < 2; p++)
+            if (!describe(encode, i ? &maps.b[p] : &maps.a[p], p && S::PLANES > 1 ? op->lo : op->hi,
+                          op, problem->k, problem->batch_count))
+                return cudaErrorInvalidValue;
     }
     return launch_kernel(kernel, {(unsigned)problem->blocks, THREADS, sizeof(shared_t<S>), 1, true},
                          stream, maps, *problem);

@@ -71,16 +71,6 @@ struct shared_t {
     unsigned general[SLOTS][KEEPERS / 32]; /* at the end: a line needs the general epilogue */
 };
 
-/* Go to the next of COUNT slots; the parity changes after the last. */
-template <int COUNT>
-static __device__ __forceinline__ void advance(unsigned *slot, unsigned *parity)
-{
-    if (++*slot == COUNT) {
-        *slot = 0;
-        *parity ^= 1;
-    }
-}
-
 /* The block's tile within the cluster's tile `number`: its first row and column of C, and its
  * matrix. */
 typedef struct {
@@ -106,18 +96,27 @@ static __device__ __forceinline__ int64_t planes_lines(const tilemm__sgemm_plane
 
 /* ---- producer --------------------------------------------------------------------------- */
 
-/* Copy 64 lines from `line` on by 64 of k of a matrix's plane. A plane has `lines` lines, and the
- * matrices' planes follow each other. `blocks`: for which blocks of the cluster; 0: this one. */
-static __device__ __forceinline__ void bring(unsigned short *to, const CUtensorMap *map,
-                                             unsigned line, unsigned k, unsigned matrix,
-                                             unsigned lines, uint64_t *full, unsigned blocks)
+/* Bring this block's share of a k-step of an operand's planes, share `number` of the cluster's:
+ * COPIES parts of 64 lines by 64 of k. The tile begins at `line`, the matrix's planes at line
+ * `matrix` of all. `blocks`: bits of the blocks of the cluster that get it; 0: this one. */
+template <int PLANES, int PLANE, int COPIES>
+static __device__ __forceinline__ void bring(unsigned short *to, const CUtensorMap *maps,
+                                             unsigned line, unsigned number, int k, unsigned matrix,
+                                             uint64_t *full, unsigned blocks)
 {
-    const int x = (int)k, y = (int)(line + matrix * lines);
+#pragma unroll
+    for (int p = 0; p < PLANES; p++)
+#pragma unroll
+        for (int i = 0; i < COPIES; i++) {
+            const unsigned part = number * COPIES + i;
+            unsigned short *const at = to + p * PLANE + part * PART;
+            const int y = (int)(line + part * 64 + matrix);
 
-    if (blocks)
-        tensor_load_multicast(to, map, x, y, full, (unsigned short)blocks);
-    else
-        tensor_load(to, map, x, y, full);
+            if (blocks)
+                tensor_load_multicast(at, &maps[p], k, y, full, (unsigned short)blocks);
+            else
+                tensor_load(at, &maps[p], k, y, full);
+        }
 }
 
 /* The producer thread: bring the stages of all pieces, each when the consumers have read it. */
@@ -126,7 +125,6 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
                                                const stream_k_t &stream_k, shared_t<S> &shared,
                                                unsigned rank)
 {
-    const int COPIES_A = S::PARTS_A / S::CN, COPIES_B = S::PARTS_B / S::CM;
     const unsigned lines_a = (unsigned)planes_lines(product.a);
     const unsigned lines_b = (unsigned)planes_lines(product.b);
     const unsigned row = rank / S::CN, col = rank % S::CN; /* in the cluster */
@@ -135,15 +133,11 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
     piece_t piece;
 
 #pragma unroll
-    for (int i = 0; i < S::CN; i++)
+    for (int i = 0; i < S::CN && S::CN > 1; i++)
         row_mates |= 1u << (row * S::CN + i);
 #pragma unroll
-    for (int i = 0; i < S::CM; i++)
+    for (int i = 0; i < S::CM && S::CM > 1; i++)
         col_mates |= 1u << (i * S::CN + col);
-    if (S::CN == 1)
-        row_mates = 0;
-    if (S::CM == 1)
-        col_mates = 0;
 
     while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
         const place_t place = locate<S>(stream_k, piece.tile, rank);
@@ -153,31 +147,12 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
 
             mbarrier_wait(&shared.empty[stage], parity);
             mbarrier_expect(full, S::STAGE_BYTES);
-#pragma unroll
-            for (int p = 0; p < S::PLANES; p++) {
-                unsigned short *const to = shared.stages[stage] + p * S::PLANE_A;
-
-#pragma unroll
-                for (int i = 0; i < COPIES_A; i++) {
-                    const unsigned part = col * COPIES_A + i;
-
-                    bring(to + part * PART, &maps.a[p], place.m + part * 64, k, place.matrix,
-                          lines_a, full, row_mates);
-                }
-            }
-#pragma unroll
-            for (int p = 0; p < S::PLANES; p++) {
-                unsigned short *const to =
-                    shared.stages[stage] + S::PLANES * S::PLANE_A + p * S::PLANE_B;
-
-#pragma unroll
-                for (int i = 0; i < COPIES_B; i++) {
-                    const unsigned part = row * COPIES_B + i;
-
-                    bring(to + part * PART, &maps.b[p], place.n + part * 64, k, place.matrix,
-                          lines_b, full, col_mates);
-                }
-            }
+            bring<S::PLANES, S::PLANE_A, S::PARTS_A / S::CN>(shared.stages[stage], maps.a, place.m,
+                                                             col, (int)k, place.matrix * lines_a,
+                                                             full, row_mates);
+            bring<S::PLANES, S::PLANE_B, S::PARTS_B / S::CM>(
+                shared.stages[stage] + S::PLANES * S::PLANE_A, maps.b, place.n, row, (int)k,
+                place.matrix * lines_b, full, col_mates);
             advance<S::STAGES>(&stage, &parity);
         }
     }

@@ -1,30 +1,30 @@
-/* skinny.cu - C = alpha X Z + beta C for a large X and a Z of at most 16 columns, at the speed
- * at which X is read.
+/* skinny.cu - C = alpha X Z + beta C for a large X and a Z of at most 16 columns, as fast as X can
+ * be read.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * X goes from global memory to registers, each word once, the next step's words under way while
- * this step's are multiplied; a thread multiplies each with all N columns of Z, which stand in
- * shared memory DEPTH steps of k at a time. Two kernels, for the two ways X can lie:
- *   across - X's rows run along k. KL lanes stand along k, 4 words each; a thread has 4 rows. At
- *            the end lanes fold their sums by halves.
- *   down   - X's rows run along m. IL lanes stand along m, 4 words each, and the others along k;
- *            a thread takes U steps of k at once.
- * The warps of a block stand on rows of their own or along k (WK of them); so do blocks, along
- * `splits`. Warps' sums are added pairwise in shared memory, blocks' sums in order of the splits:
- * by all blocks of a cluster, each some of them, or by the block that finishes last, which knows by
- * a counter that it sets back to zero. No order depends on chance, so the bits repeat.
+ * Each word of X is read once, to registers, while the step before is multiplied. A thread
+ * multiplies it by all N columns of Z, of which DEPTH steps of k are in shared memory at a time.
+ * There are two kernels:
+ *   across - X's rows run along k. KL lanes lie along k, with 4 words each of R rows. At the end
+ *            lanes fold their sums by halves.
+ *   down   - X's rows run along m. IL lanes lie along m, with 4 words each, the others along k; a
+ *            thread takes U steps of k at a time.
+ * The warps of a block have different rows, or WK of them divide k; blocks divide k in `splits`.
+ * Warps' sums are added pairwise in shared memory. Blocks' sums are added in the order of the
+ * splits: by all blocks of a cluster, or by the block that finishes last, by a counter that it sets
+ * back to zero. So the bits repeat.
  *
- * Layout of Z: across wants 4 words along k of one column, down all columns of one k:
- * tilemm__skinny_index() in layout.h. Where X is read by single words, lanes that stand
- * together read words that do, and across keeps the k of Z in that order.
+ * Layout of Z: tilemm__skinny_index(). across reads 4 words along k of one column, down all columns
+ * of one k. Where X is read by single words, neighbouring lanes read neighbouring words, and across
+ * has the k of Z in that order.
  *
- * What is missing (the end of k; columns past n) is zero in X and in Z. Rows past m are computed
- * from another row, and not stored.
+ * X and Z are zero past the end of k, Z also past n. Rows past m are computed from another row, and
+ * not stored.
  *
  * Assumes: compute capability 7.5 or more; what the host promises in tilemm__sgemm_skinny_t.
- * Accuracy: chains no longer than k / 8 / splits (down, WIDE: k / 8 / splits too), added up as
- * trees and, over splits, in order: better than one chain over k. */
+ * Accuracy: chains of at most k / 8 / splits, added up as trees and, over splits, in order: better
+ * than one chain over k. */
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/cluster.cuh"
@@ -35,8 +35,7 @@
 
 enum { WARPS = 8, THREADS = WARPS * 32 };
 
-/* The layout of DEPTH steps of k of Z. KL is 0 for down; else, where X is read by single words,
- * words that are KL apart in k stand side by side. */
+/* The layout of DEPTH steps of k of Z. KL is 0 for down. */
 template <int N, int KL, bool VECTOR>
 struct z_layout {
     static const int DEPTH = tilemm__skinny_depth(N);
@@ -49,8 +48,7 @@ struct z_layout {
     }
 };
 
-/* Producer of Z: `depth` steps of k from z on; zeros after them up to `padded`, and in columns that
- * are not there. */
+/* Producer of Z: `depth` steps of k from z on, then zeros up to `padded`; zeros past column n. */
 template <int N, class L>
 static __device__ __forceinline__ void fetch_z(float *zs, const float *__restrict__ z,
                                                const tilemm__sgemm_skinny_t &problem, int depth,
@@ -115,15 +113,15 @@ static __device__ __forceinline__ void fetch_z(float *zs, const float *__restric
     }
 }
 
-/* Which tile of rows, split and matrix a block has. */
+/* A block's tile of rows, split and matrix. */
 typedef struct {
     int64_t tile, split, matrix, index; /* index: of the tile among those of all matrices */
     int64_t begin_k, end_k;
     const float *x, *z;
 } place_t;
 
-/* Found anew at the end: it would hold registers through the loop, so the compiler must not see
- * that it is the same. */
+/* Found again at the end, since it would hold registers through the loop. The assembly keeps the
+ * compiler from seeing that it is the same. */
 static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_skinny_t &problem)
 {
     const int64_t first = problem.first, tiles = problem.tiles;
@@ -146,7 +144,7 @@ static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_skinny_t 
     return p;
 }
 
-/* Element o of a tile's ROWS x N sums: which row and column. Neighbours in C are neighbours. */
+/* The row and column of sum o of a tile's ROWS x N. Neighbours in C have neighbouring numbers. */
 template <int ROWS, int N>
 static __device__ __forceinline__ int row_of(int o, bool down_rows)
 {
@@ -158,8 +156,8 @@ static __device__ __forceinline__ int column_of(int o, bool down_rows)
     return down_rows ? o / ROWS : o % N;
 }
 
-/* Epilogue: the block's sums stand in out[row * (N + 1) + column]. To C, with those of the tile's
- * other splits, from their shared memory or through partial. */
+/* Epilogue: store the block's sums, which are in out[row * (N + 1) + column], together with those
+ * of the tile's other splits, from their shared memory or through `partial`. */
 template <int ROWS, int N>
 static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &problem, float *out)
 {
@@ -251,9 +249,9 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &prob
         put(o, out[row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows)]);
 }
 
-/* Bring the sums of COUNT elements together that lanes have which differ in the bits APART, APART /
- * 2 ... TO of their numbers: at each bit a lane keeps half of them. It has those from *first on at
- * the end; when only one is left to halve, *owner tells the lane that counts. */
+/* Add up the COUNT elements of lanes whose numbers differ in the bits APART, APART / 2 ... TO. At
+ * each bit a lane keeps half of its elements; at the end it has those from *first on. Where there
+ * is one element for several lanes, *owner is true in the one that has its sum. */
 template <int COUNT, int APART, int TO>
 static __device__ __forceinline__ void fold(float *x, int lane, int *first, bool *owner)
 {
@@ -280,7 +278,7 @@ static __device__ __forceinline__ void fold(float *x, int lane, int *first, bool
 
 /* ---- X's rows run along k ------------------------------------------------------------------- */
 
-/* Producer of X: R rows, 4 words each of the KL * 4 from k on, of which `left` are there. */
+/* Producer of X: R rows, 4 words each of the KL * 4 from k on, of which `left` exist. */
 template <int KL, int R, bool VECTOR>
 static __device__ __forceinline__ void fetch_across(float (&x)[R][4], const float *const (&row)[R],
                                                     int64_t k, int lane_k, int64_t left)
@@ -417,8 +415,8 @@ static __device__ __forceinline__ int row_after(int i)
     return VECTOR ? i / 4 * (4 * IL) + i % 4 : i * IL;
 }
 
-/* Producer of X: U steps of k, KL apart, Q times 4 rows each. `rows` rows and `left` steps of k are
- * there, from this thread's first on. */
+/* Producer of X: U steps of k, KL apart, Q times 4 rows each. From this thread's first on, `rows`
+ * rows and `left` steps of k exist. */
 template <int U, int Q, int KL, int IL, bool VECTOR>
 static __device__ __forceinline__ void fetch_down(float (&x)[U][4 * Q], const float *__restrict__ p,
                                                   int64_t ldx, int64_t left, int rows)
@@ -584,12 +582,6 @@ static void (*const variants[])(tilemm__sgemm_skinny_t) = {
 
 extern "C" int tilemm__sgemm_skinny_launch(const tilemm__sgemm_skinny_t *problem, void *stream)
 {
-    return launch_grids(problem->blocks, problem->cluster, [&](uint64_t first, unsigned count) {
-        tilemm__sgemm_skinny_t part = *problem;
-
-        part.first = (int64_t)first;
-        return launch_kernel(variants[problem->variant - TILEMM__sgemm_skinny_sm75_128x1_k],
-                             {count, THREADS, 0, problem->cluster, problem->concurrent != 0},
-                             (cudaStream_t)stream, part);
-    });
+    return launch_grids(variants[problem->variant - TILEMM__sgemm_skinny_sm75_128x1_k], *problem,
+                        {0, THREADS, 0, problem->cluster, problem->concurrent != 0}, stream);
 }

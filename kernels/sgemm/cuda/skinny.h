@@ -19,14 +19,14 @@ extern "C" {
 
 enum { TILEMM__SGEMM_SKINNY_MOST_N = 16 };
 
-/* C (m x n) = alpha X Z + beta C with 1 <= n <= MOST_N: X (m x k) is large and read once, Z (k x n)
- * is skinny. 0 < k. A product with few rows is the same with A and B exchanged.
+/* C (m x n) = alpha X Z + beta C with 0 < k, 1 <= n <= MOST_N. X (m x k) is large and read once. A
+ * product with few rows is the same with A and B exchanged.
  *
- * A block computes `rows` rows (of the variant) of C over one split of k. With splits > 1, split s
- * takes k from s * k_split on (a multiple of 4; no split is empty). Then either the splits of a
- * tile of rows are a cluster, up to TILEMM__SGEMM_MOST_CLUSTER of them on compute capability 9.0;
- * or partial has room for rows x (columns of the variant) floats for each block, and counters for a
- * word for each tile of rows in the batch: these must be zero, and are zero again afterwards. */
+ * A block computes the variant's rows of C over one split of k. Split s takes k from s * k_split
+ * on, a multiple of 4; no split is empty. With splits > 1 either the splits of a tile of rows are a
+ * cluster (up to TILEMM__SGEMM_MOST_CLUSTER, compute capability 9.0); or `partial` has the
+ * variant's rows x columns floats for each block, and `counters` a word for each tile of rows of
+ * the batch: zero before and after. */
 typedef struct {
     int64_t m, n, k;
     float alpha, beta;

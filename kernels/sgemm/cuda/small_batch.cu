@@ -2,15 +2,15 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Sizes are rounded up to one P: 4, 8, 16 or 32. A group of threads (a warp, or two where P is 32)
- * takes MATRICES products, brings their A and B to shared memory as they are stored, and each
- * thread computes TM x TN elements of one C. Nothing is transposed on the way: a thread takes 4
- * steps of k at a time, as four words along k or as four rows of words along m or n.
+ * Sizes are rounded up to P: 4, 8, 16 or 32. A group of threads (a warp, or two where P is 32)
+ * copies A and B of MATRICES products to shared memory as they are stored; a thread computes TM x
+ * TN elements of one C. It takes 4 steps of k at a time, as four words along k or as four rows of
+ * words along m or n.
  *
- * Layout: tilemm__small_batch_piece() in layout.h; reads meet no bank twice.
+ * Layout: tilemm__small_batch_piece(); reads have no bank conflicts.
  *
- * Padding: where k is not a multiple of 4 the missing steps are zeros in A and in B, so that they
- * add 0 * 0. Rows and columns past m and n hold anything: what comes of them is not stored.
+ * Padding: k is filled up with zeros to a multiple of 4 in A and B. Rows and columns past m and n
+ * hold any numbers, and their results are not stored.
  *
  * Assumes: compute capability 7.5 or more; what the host promises in tilemm__sgemm_small_batch_t.
  * Accuracy: one chain of multiply-adds over k. */
@@ -94,7 +94,7 @@ produce(float *s, const float *base, const float *const *array, int64_t stride, 
         const float *from = array ? array[matrix + which] : base + (matrix + which) * stride;
         const int there = row < rows ? min(W, max(0, columns - column)) : 0;
 
-        /* A copy of no bytes still wants an address that is one. */
+        /* A copy of no bytes needs a valid address too. */
         copy_piece<W>(s + which * L::PITCH + L::piece(row, column) + column % 4,
                       there ? from + row * ld + column : from, 4 * there);
     }
@@ -118,6 +118,28 @@ produce_operand(float *s, bool along_k, bool aligned, const float *base, const f
                       zero_columns, thread);
 }
 
+/* Read a thread's COUNT rows of op(A), or columns of op(B), over 4 of k from k0 on. place_of(i) is
+ * the number of row or column i. */
+template <class L, bool ALONG_K, int COUNT, typename PLACE_OF>
+static __device__ __forceinline__ void read_operand(float (&x)[4][COUNT], const float *s, int k0,
+                                                    const PLACE_OF &place_of)
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++) {
+        /* Words along k of row i, or words i / 4 * 4 to i / 4 * 4 + 3 of row k0 + i % 4. */
+        float w[4];
+
+        unpack(w, *(const float4 *)(s + (ALONG_K ? L::piece(place_of(i), k0)
+                                                 : L::piece(k0 + i % 4, place_of(i / 4 * 4)))));
+#pragma unroll
+        for (int y = 0; y < 4; y++)
+            if (ALONG_K)
+                x[y][i] = w[y];
+            else
+                x[i % 4][i / 4 * 4 + y] = w[y];
+    }
+}
+
 /* Consumer: a thread's elements of one matrix's product. */
 template <class L, bool A_ALONG_K, bool B_ALONG_K>
 static __device__ __forceinline__ void consume(float (&sum)[L::TM][L::TN], const float *a,
@@ -137,35 +159,8 @@ static __device__ __forceinline__ void consume(float (&sum)[L::TM][L::TN], const
 
         if (k0 >= k)
             break;
-#pragma unroll
-        for (int i = 0; i < TM; i++) {
-            /* Word i of a run along k, or piece i / 4 * 4 of row i % 4. */
-            float w[4];
-
-            unpack(w, *(const float4 *)(a + (A_ALONG_K ? L::piece(L::row(lane_m, i), k0)
-                                                       : L::piece(k0 + i % 4,
-                                                                  L::row(lane_m, i / 4 * 4)))));
-#pragma unroll
-            for (int x = 0; x < 4; x++)
-                if (A_ALONG_K)
-                    am[x][i] = w[x];
-                else
-                    am[i % 4][i / 4 * 4 + x] = w[x];
-        }
-#pragma unroll
-        for (int j = 0; j < TN; j++) {
-            float w[4];
-
-            unpack(w, *(const float4 *)(b + (B_ALONG_K ? L::piece(L::column(lane_n, j), k0)
-                                                       : L::piece(k0 + j % 4,
-                                                                  L::column(lane_n, j / 4 * 4)))));
-#pragma unroll
-            for (int x = 0; x < 4; x++)
-                if (B_ALONG_K)
-                    bn[x][j] = w[x];
-                else
-                    bn[j % 4][j / 4 * 4 + x] = w[x];
-        }
+        read_operand<L, A_ALONG_K>(am, a, k0, [=](int i) { return L::row(lane_m, i); });
+        read_operand<L, B_ALONG_K>(bn, b, k0, [=](int j) { return L::column(lane_n, j); });
 #pragma unroll
         for (int x = 0; x < 4; x++)
 #pragma unroll

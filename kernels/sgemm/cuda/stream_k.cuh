@@ -27,8 +27,7 @@ static __device__ __forceinline__ unsigned tail_range(const stream_k_t &s, unsig
     return (unsigned)((uint64_t)cluster * s.shared * s.tail / s.tail_clusters);
 }
 
-/* The tail cluster whose range has a step of the tails: the last one that begins at it or before.
- */
+/* The tail cluster whose range has a step of the tails: the last that begins at it or before. */
 static __device__ __forceinline__ unsigned tail_owner(const stream_k_t &s, unsigned step)
 {
     return (unsigned)((((uint64_t)step + 1) * s.tail_clusters - 1) / (s.shared * s.tail));
@@ -98,11 +97,11 @@ static __device__ __forceinline__ bool stream_k_next(const stream_k_t &s, unsign
 
 /* ---- sums of pieces ------------------------------------------------------------------------ */
 
-/* Put the sums of a piece of a tile, in plain numbers, beside those of the tile's other pieces.
- * Returns whether they are the last to come. Then x is the sum of all, in the order of k, so that
- * its bits do not depend on which came last. Every warp does so on its own: what a thread reads,
- * the threads of its number in other clusters have written. `thread` counts ALL consumer threads,
- * and `rank` the SIZE blocks of the cluster. */
+/* Store the sums of a piece of a tile, in plain numbers, beside those of the tile's other pieces.
+ * Returns true for the last piece to come; x is then the sum of all in the order of k, so that its
+ * bits do not depend on which came last. Warps work alone: a thread reads what threads of the same
+ * number have written. `thread` is one of ALL consumer threads, `rank` one of the cluster's SIZE
+ * blocks. */
 template <unsigned SIZE, unsigned ALL, int COUNT>
 static __device__ __forceinline__ bool
 add_up(float (&x)[COUNT], const tilemm__sgemm_planes_product_t &product, const stream_k_t &s,

@@ -1,5 +1,4 @@
-/* tile.cuh - what the FFMA kernels have in common: which tile a block has, and how four
- * neighbours in C are stored.
+/* tile.cuh - shared by the FFMA kernels: a block's tile, and stores of four neighbours in C.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_TILE_CUH
@@ -19,8 +18,8 @@ typedef struct {
     int64_t k0, depth;
 } tile_place_t;
 
-/* This block's, of BM x BN. The splits of a tile follow each other, then tiles,
- * then matrices. Tiles are walked in columns of 16, for the L2 cache. */
+/* This block's tile of BM x BN. The splits of a tile follow each other, then tiles, then matrices.
+ */
 template <int BM, int BN>
 static __device__ __forceinline__ tile_place_t tile_place(const tilemm__sgemm_ffma_t &problem)
 {
@@ -51,7 +50,7 @@ static __device__ __forceinline__ tile_place_t tile_place(const tilemm__sgemm_ff
     return p;
 }
 
-/* Store four neighbours in C, those in columns from `begin` up to `end` of 0 to 3; all or none if
+/* Store those of four neighbours in C whose numbers, 0 to 3, are in [begin, end): all or none if
  * `wide`. */
 static __device__ __forceinline__ void store_four(float *c, const float *sum, float alpha,
                                                   float beta, bool wide, int begin, int end)
