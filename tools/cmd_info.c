@@ -117,13 +117,11 @@ static void print_backends(void)
 
     printf("backend cpu      %s\n",
            status == TILEMM_SUCCESS ? "usable" : tilemm_status_string(status));
-#ifdef TILEMM_HAVE_CUDA
     status = try_backend(TILEMM_BACKEND_CUDA, 0);
-    printf("backend cuda     compiled in, %s\n",
-           status == TILEMM_SUCCESS ? "usable" : tilemm_status_string(status));
-#else
-    puts("backend cuda     not compiled in");
-#endif
+    if (status == TILEMM_SUCCESS)
+        puts("backend cuda     usable");
+    else
+        printf("backend cuda     not usable: %s\n", tilemm_create_error());
     status = tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0);
     if (status == TILEMM_SUCCESS) {
         tilemm_get_backend(ctx, &chosen);
