@@ -137,8 +137,13 @@ typedef enum {
  * is negative and backend is not TILEMM_BACKEND_CPU, or one of those environment variables has a
  * value that it does not take;
  * TILEMM_NO_DEVICE if the backend is not built or has no such device; TILEMM_OUT_OF_MEMORY;
- * TILEMM_DEVICE_FAILURE. */
+ * TILEMM_DEVICE_FAILURE. tilemm_create_error says why. */
 tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int device);
+
+/* Why this thread's last call of tilemm_create failed, in words: "create: TILEMM_MATH = fp31, must
+ * be fp32, strict or tf32". "" if it succeeded, or was never called. The text stays until this
+ * thread's next call of tilemm_create. */
+const char *tilemm_create_error(void);
 
 /* Wait for the context's work and release all that it holds (not the user's stream or
  * workspace). NULL is allowed. Returns TILEMM_DEVICE_FAILURE if the device failed before. */

@@ -36,9 +36,7 @@ typedef struct tilemm__backend {
 
 extern const tilemm__backend_t tilemm__cpu_backend;
 
-#ifdef TILEMM_HAVE_CUDA
-/* The one symbol through which the library reaches its CUDA side. */
+/* The one symbol through which the library reaches its CUDA side, by lib/load_cuda.h. */
 extern const tilemm__backend_t tilemm__cuda_backend;
-#endif
 
 #endif

@@ -6,11 +6,13 @@
 #endif
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
+#include "load_cuda.h"
 
 #define STRINGIZE_(x) #x
 #define STRINGIZE(x) STRINGIZE_(x)
@@ -76,55 +78,99 @@ static int read_math(tilemm_math_t *math)
     return !value;
 }
 
-/* The context's settings as the environment has them. */
-static int read_environment(tilemm_t ctx)
+/* Why this thread's last tilemm_create failed. */
+static _Thread_local char create_error[1024];
+
+TILEMM__PRINTF(2, 3)
+static tilemm_status_t refuse(tilemm_status_t status, const char *format, ...)
 {
-    return read_number("TILEMM_LOG", 0, 1, &ctx->log) &&
-           read_number("TILEMM_NUM_THREADS", 1, 65536, &ctx->env_threads) &&
-           read_math(&ctx->math) && read_text("TILEMM_ARCH", sizeof ctx->arch, ctx->arch) &&
-           (!*ctx->arch || arch_is_known(ctx->arch)) &&
-           read_text("TILEMM_VARIANT", sizeof ctx->variant, ctx->variant);
+    va_list list;
+    va_start(list, format);
+    vsnprintf(create_error, sizeof create_error, format, list);
+    va_end(list);
+    return status;
+}
+
+/* A variable whose value means nothing. */
+static tilemm_status_t refuse_variable(const char *name, const char *must)
+{
+    return refuse(TILEMM_INVALID_ARGUMENT, "create: %s = %s, must be %s", name, getenv(name), must);
+}
+
+/* The context's settings as the environment has them. */
+static tilemm_status_t read_environment(tilemm_t ctx)
+{
+    if (!read_number("TILEMM_LOG", 0, 1, &ctx->log))
+        return refuse_variable("TILEMM_LOG", "0 or 1");
+    if (!read_number("TILEMM_NUM_THREADS", 1, 65536, &ctx->env_threads))
+        return refuse_variable("TILEMM_NUM_THREADS", "from 1 to 65536");
+    if (!read_math(&ctx->math))
+        return refuse_variable("TILEMM_MATH", "fp32, strict or tf32");
+    if (!read_text("TILEMM_ARCH", sizeof ctx->arch, ctx->arch) ||
+        (*ctx->arch && !arch_is_known(ctx->arch)))
+        return refuse_variable("TILEMM_ARCH", "generic, neon, avx2, avx512, amx, or like sm80");
+    if (!read_text("TILEMM_VARIANT", sizeof ctx->variant, ctx->variant))
+        return refuse_variable("TILEMM_VARIANT", "the beginning of a kernel's name");
+    return TILEMM_SUCCESS;
 }
 
 static tilemm_status_t open_backend(tilemm_t ctx, const tilemm__backend_t *backend, int device)
 {
     ctx->backend = backend;
-    return backend ? backend->open(ctx, device) : TILEMM_NO_DEVICE;
+    tilemm_status_t status = backend->open(ctx, device);
+    if (status != TILEMM_SUCCESS)
+        refuse(status, "%s", *ctx->last_error ? ctx->last_error : tilemm_status_string(status));
+    ctx->last_error[0] = '\0';
+    return status;
+}
+
+static tilemm_status_t open_cuda(tilemm_t ctx, int device)
+{
+    const char *why;
+    const tilemm__backend_t *cuda = tilemm__load_cuda(&why);
+    return cuda ? open_backend(ctx, cuda, device) : refuse(TILEMM_NO_DEVICE, "create: %s", why);
+}
+
+/* The backend that the caller and TILEMM_BACKEND ask for. */
+static tilemm_status_t choose_backend(tilemm_backend_t *backend)
+{
+    if (*backend != TILEMM_BACKEND_AUTO && *backend != TILEMM_BACKEND_CPU &&
+        *backend != TILEMM_BACKEND_CUDA)
+        return refuse(TILEMM_INVALID_ARGUMENT,
+                      "create: backend = %d, must be TILEMM_BACKEND_AUTO (0), TILEMM_BACKEND_CPU "
+                      "(1) or TILEMM_BACKEND_CUDA (2)",
+                      (int)*backend);
+    const char *value = variable("TILEMM_BACKEND");
+    if (value) {
+        const int cpu = !strcmp(value, "cpu"), gpu = !strcmp(value, "cuda");
+        if (!cpu && !gpu && strcmp(value, "auto"))
+            return refuse_variable("TILEMM_BACKEND", "auto, cpu or cuda");
+        if (*backend == TILEMM_BACKEND_AUTO && (cpu || gpu))
+            *backend = cpu ? TILEMM_BACKEND_CPU : TILEMM_BACKEND_CUDA;
+    }
+    return TILEMM_SUCCESS;
 }
 
 tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int device)
 {
-#ifdef TILEMM_HAVE_CUDA
-    const tilemm__backend_t *cuda = &tilemm__cuda_backend;
-#else
-    const tilemm__backend_t *cuda = NULL;
-#endif
+    create_error[0] = '\0';
     if (!out)
-        return TILEMM_INVALID_ARGUMENT;
+        return refuse(TILEMM_INVALID_ARGUMENT, "create: ctx = NULL, must be a valid pointer");
     *out = NULL;
-    if (backend != TILEMM_BACKEND_AUTO && backend != TILEMM_BACKEND_CPU &&
-        backend != TILEMM_BACKEND_CUDA)
-        return TILEMM_INVALID_ARGUMENT;
-    const char *value = variable("TILEMM_BACKEND");
-    if (value) {
-        int cpu = !strcmp(value, "cpu"), gpu = !strcmp(value, "cuda");
-        if (!cpu && !gpu && strcmp(value, "auto"))
-            return TILEMM_INVALID_ARGUMENT;
-        if (backend == TILEMM_BACKEND_AUTO && (cpu || gpu))
-            backend = cpu ? TILEMM_BACKEND_CPU : TILEMM_BACKEND_CUDA;
-    }
+    tilemm_status_t status = choose_backend(&backend);
+    if (status != TILEMM_SUCCESS)
+        return status;
     if (backend != TILEMM_BACKEND_CPU && device < 0)
-        return TILEMM_INVALID_ARGUMENT;
+        return refuse(TILEMM_INVALID_ARGUMENT, "create: device = %d, must be at least 0", device);
 
     tilemm_t ctx = calloc(1, sizeof *ctx);
     if (!ctx)
-        return TILEMM_OUT_OF_MEMORY;
+        return refuse(TILEMM_OUT_OF_MEMORY, "create: out of memory");
     ctx->last_kernel = "";
-    tilemm_status_t status = TILEMM_INVALID_ARGUMENT;
-    if (read_environment(ctx)) {
-        status = TILEMM_NO_DEVICE;
+    status = read_environment(ctx);
+    if (status == TILEMM_SUCCESS) {
         if (backend != TILEMM_BACKEND_CPU)
-            status = open_backend(ctx, cuda, device);
+            status = open_cuda(ctx, device);
         if (backend == TILEMM_BACKEND_CPU ||
             (backend == TILEMM_BACKEND_AUTO && status != TILEMM_SUCCESS))
             status = open_backend(ctx, &tilemm__cpu_backend, device);
@@ -133,9 +179,14 @@ tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int devic
         free(ctx);
         return status;
     }
-    ctx->last_error[0] = '\0'; /* CUDA may have said why it cannot be used */
+    create_error[0] = '\0'; /* CUDA may have said why it cannot be used */
     *out = ctx;
     return TILEMM_SUCCESS;
+}
+
+const char *tilemm_create_error(void)
+{
+    return create_error;
 }
 
 tilemm_status_t tilemm_destroy(tilemm_t ctx)

@@ -1,6 +1,12 @@
 dnl TILEMM_CUDA - find nvcc and cudart, and settle which architectures to build for.
 dnl Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
+dnl A shell command: compile conftest.cu for $tilemm_cuda_try.
+m4_define([TILEMM_NVCC_COMPILES],
+  [{ echo "configure: compiling for $tilemm_cuda_try"
+     "$NVCC" -gencode=arch=compute_$tilemm_cuda_try,code=sm_$tilemm_cuda_try $CUDA_CPPFLAGS $NVCCFLAGS \
+       -c -o conftest.cu.o conftest.cu; } >&AS_MESSAGE_LOG_FD 2>&1])
+
 AC_DEFUN([TILEMM_CUDA], [
   AC_ARG_WITH([cuda],
     [AS_HELP_STRING([--with-cuda@<:@=DIR@:>@],
@@ -10,7 +16,7 @@ AC_DEFUN([TILEMM_CUDA], [
   AC_ARG_WITH([cuda-arch],
     [AS_HELP_STRING([--with-cuda-arch=LIST],
       [compute capabilities to build for, separated by commas, and PTX of the newest
-       (default: 75,80,86,89,90a)])],
+       (default: those of 75,80,86,89,90a,100,120 that nvcc knows)])],
     [], [with_cuda_arch=default])
   AC_ARG_WITH([cudart],
     [AS_HELP_STRING([--with-cudart=static|shared], [which CUDA runtime to link (default: static)])],
@@ -72,12 +78,13 @@ AC_DEFUN([TILEMM_CUDA], [
 
   AS_IF([test "x$have_cuda" = xyes], [
     tilemm_nvcc_version=`"$NVCC" --version | $SED -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
-    tilemm_cuda_known=`"$NVCC" --list-gpu-code 2>/dev/null`
     NVCC_GENCODE=
     tilemm_cuda_archs=
     tilemm_cuda_newest=
+    tilemm_cuda_unknown=
     AS_IF([test "x$with_cuda_arch" = xdefault || test "x$with_cuda_arch" = xyes],
-          [tilemm_cuda_list=75,80,86,89,90a], [tilemm_cuda_list=$with_cuda_arch])
+          [tilemm_cuda_list=75,80,86,89,90a,100,120], [tilemm_cuda_list=$with_cuda_arch])
+    AS_ECHO(['__global__ void f(float *x) { x[[0]] = 1; }']) >conftest.cu
     for arch in `echo "$tilemm_cuda_list" | tr ',;' '  '`; do
       number=`echo "$arch" | $SED 's/@<:@af@:>@$//'`
       AS_CASE([",$tilemm_cuda_archs,"], [*",$arch,"*], [continue])
@@ -85,29 +92,44 @@ AC_DEFUN([TILEMM_CUDA], [
               [AC_MSG_ERROR([--with-cuda-arch: $arch: must be like 80 or 90a])])
       AS_IF([test "$number" -lt 75],
             [AC_MSG_ERROR([--with-cuda-arch: $arch: must be at least 75])])
-      AS_IF([echo "$tilemm_cuda_known" | grep -qx "sm_$number"], [
-        NVCC_GENCODE="$NVCC_GENCODE -gencode=arch=compute_$arch,code=sm_$arch"
-        tilemm_cuda_archs="$tilemm_cuda_archs${tilemm_cuda_archs:+,}$arch"
+      dnl nvcc's lists of what it knows leave out 90a: ask it.
+      AC_MSG_CHECKING([whether $NVCC builds for $arch])
+      tilemm_cuda_try=$arch
+      AS_IF([TILEMM_NVCC_COMPILES], [],
+            [test "x$tilemm_cuda_list" != "x$with_cuda_arch" && test "$arch" != "$number" &&
+             tilemm_cuda_try=$number && TILEMM_NVCC_COMPILES],
+            [tilemm_cuda_unknown="$tilemm_cuda_unknown${tilemm_cuda_unknown:+,}$arch"],
+            [tilemm_cuda_unknown="$tilemm_cuda_unknown${tilemm_cuda_unknown:+,}$arch"
+             tilemm_cuda_try=no])
+      AC_MSG_RESULT([$tilemm_cuda_try])
+      AS_IF([test "x$tilemm_cuda_try" != xno], [
+        NVCC_GENCODE="$NVCC_GENCODE -gencode=arch=compute_$tilemm_cuda_try,code=sm_$tilemm_cuda_try"
+        tilemm_cuda_archs="$tilemm_cuda_archs${tilemm_cuda_archs:+,}$tilemm_cuda_try"
         AS_IF([test "$number" -gt "${tilemm_cuda_newest:-0}"], [tilemm_cuda_newest=$number])
-      ], [AS_IF([test "x$tilemm_cuda_list" = "x$with_cuda_arch"],
-                [AC_MSG_ERROR([--with-cuda-arch: nvcc $tilemm_nvcc_version does not know $arch])])])
+      ], [test "x$tilemm_cuda_list" = "x$with_cuda_arch"],
+         [AC_MSG_ERROR([--with-cuda-arch: nvcc $tilemm_nvcc_version does not build for $arch: see config.log])])
     done
-    AS_IF([test -z "$tilemm_cuda_newest"],
-          [AC_MSG_ERROR([--with-cuda-arch: nvcc $tilemm_nvcc_version knows none of $tilemm_cuda_list])])
-    NVCC_GENCODE="$NVCC_GENCODE -gencode=arch=compute_$tilemm_cuda_newest,code=compute_$tilemm_cuda_newest"
-    AC_MSG_CHECKING([whether $NVCC compiles])
-    AS_ECHO(['__global__ void f(float *x) { x[[0]] = 1; }']) >conftest.cu
-    AS_IF(["$NVCC" $NVCC_GENCODE $NVCCFLAGS -c -o conftest.cu.o conftest.cu >&AS_MESSAGE_LOG_FD 2>&1],
-      [AC_MSG_RESULT([yes])],
-      [AC_MSG_RESULT([no])
-       AS_IF([test "x$with_cuda" = xcheck],
-             [have_cuda=no; tilemm_cuda_summary="no ($NVCC does not compile: see config.log)"],
-             [AC_MSG_ERROR([--with-cuda: $NVCC does not compile: see config.log])])])
+    AS_IF([test -n "$tilemm_cuda_newest"],
+          [NVCC_GENCODE="$NVCC_GENCODE -gencode=arch=compute_$tilemm_cuda_newest,code=compute_$tilemm_cuda_newest"],
+          [test "x$with_cuda" != xcheck],
+          [AC_MSG_ERROR([--with-cuda: $NVCC does not compile: see config.log])],
+          [have_cuda=no; tilemm_cuda_summary="no ($NVCC does not compile: see config.log)"])
+    dnl The Hopper kernels take tensor maps, of CUDA 12.0 on.
+    AC_MSG_CHECKING([for CUtensorMap])
+    printf '%s\n' '@%:@include <cuda.h>' 'CUtensorMap map;' >conftest.cu
+    tilemm_tensor_map=no
+    tilemm_cuda_try=$tilemm_cuda_newest
+    AS_IF([test -n "$tilemm_cuda_newest" && TILEMM_NVCC_COMPILES], [tilemm_tensor_map=yes])
+    AC_MSG_RESULT([$tilemm_tensor_map])
     rm -f conftest.cu conftest.cu.o
   ])
 
   AS_IF([test "x$have_cuda" = xyes], [
     tilemm_cuda_summary="nvcc $tilemm_nvcc_version in $CUDA_ROOT, for $tilemm_cuda_archs and PTX $tilemm_cuda_newest, $with_cudart runtime"
+    AS_IF([test -n "$tilemm_cuda_unknown"],
+          [tilemm_cuda_summary="$tilemm_cuda_summary; this nvcc does not know $tilemm_cuda_unknown"])
+    AS_IF([test "x$tilemm_tensor_map" = xno],
+          [tilemm_cuda_summary="$tilemm_cuda_summary; without the kernels for Hopper (CUDA 12.0 has what they need)"])
     tilemm_cuda_backend=", cuda"
     AC_DEFINE([TILEMM_HAVE_CUDA], [1], [Define to 1 if the CUDA backend is built.])
     AC_DEFINE_UNQUOTED([TILEMM_CUDA_ARCHS], ["$tilemm_cuda_archs,ptx$tilemm_cuda_newest"],
@@ -126,5 +148,6 @@ AC_DEFUN([TILEMM_CUDA], [
   AC_SUBST([CUDA_LIBS])
   AC_SUBST([NVCC_GENCODE])
   AM_CONDITIONAL([HAVE_CUDA], [test "x$have_cuda" = xyes])
+  AM_CONDITIONAL([HAVE_TENSOR_MAP], [test "x$tilemm_tensor_map" != xno])
   AM_CONDITIONAL([HAVE_CUB], [test "x$tilemm_cub" = xyes])
 ])

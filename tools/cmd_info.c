@@ -84,18 +84,18 @@ static void print_features(void)
 }
 #endif
 
-static tilemm_status_t try_backend(tilemm_backend_t backend, int device)
+/* Whether there is such a backend, and why not. */
+static const char *usable(tilemm_backend_t backend, int device)
 {
+    static char text[1100];
     tilemm_t ctx = NULL;
-    const tilemm_status_t status = tilemm_create(&ctx, backend, device);
 
+    if (tilemm_create(&ctx, backend, device) != TILEMM_SUCCESS)
+        snprintf(text, sizeof text, "not usable: %s", tilemm_create_error());
+    else
+        snprintf(text, sizeof text, "usable");
     tilemm_destroy(ctx);
-    return status;
-}
-
-static const char *usable(tilemm_status_t status)
-{
-    return status == TILEMM_SUCCESS ? "usable" : tilemm_status_string(status);
+    return text;
 }
 
 static void print_backends(void)
@@ -104,12 +104,8 @@ static void print_backends(void)
     tilemm_t ctx = NULL;
     const tilemm_status_t status = tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0);
 
-    printf("backend cpu      %s\n", usable(try_backend(TILEMM_BACKEND_CPU, 0)));
-#ifdef TILEMM_HAVE_CUDA
-    printf("backend cuda     compiled in, %s\n", usable(try_backend(TILEMM_BACKEND_CUDA, 0)));
-#else
-    puts("backend cuda     not compiled in");
-#endif
+    printf("backend cpu      %s\n", usable(TILEMM_BACKEND_CPU, 0));
+    printf("backend cuda     %s\n", usable(TILEMM_BACKEND_CUDA, 0));
     if (status == TILEMM_SUCCESS)
         tilemm_get_backend(ctx, &chosen);
     printf("backend auto     %s\n", status == TILEMM_SUCCESS ? word_of(backend_words, chosen)
@@ -152,7 +148,7 @@ static void print_gpus(void)
             continue;
         }
         printf("GPU %-12d %s, compute capability %d.%d, %s\n", i, t.name, t.cc_major, t.cc_minor,
-               try_backend(TILEMM_BACKEND_CUDA, i) == TILEMM_SUCCESS ? "usable" : "not usable");
+               usable(TILEMM_BACKEND_CUDA, i));
         printf("  traits         %d SMs of %d threads at up to %.2f GHz, %.1f GiB memory, %.1f MiB "
                "L2,\n                 shared memory %d KiB an SM, %d KiB a block\n",
                t.sm_count, t.max_threads_per_sm, t.clock_khz / 1e6,

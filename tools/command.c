@@ -103,24 +103,12 @@ int reduce_is_index(int op)
 
 tilemm_t command_context(const context_options_t *options)
 {
-    static const char *const variables[] = {"TILEMM_BACKEND", "TILEMM_ARCH", "TILEMM_NUM_THREADS",
-                                            "TILEMM_MATH", "TILEMM_LOG"};
     tilemm_t ctx = NULL;
     tilemm_status_t status =
         tilemm_create(&ctx, (tilemm_backend_t)options->backend, options->device);
 
-    if (status == TILEMM_NO_DEVICE && options->backend == TILEMM_BACKEND_CUDA) {
-        command_error("no CUDA device %d that this build of the library can use", options->device);
-        return NULL;
-    }
     if (status != TILEMM_SUCCESS) {
-        command_error("cannot create a context on the %s backend: %s",
-                      word_of(backend_words, options->backend), tilemm_status_string(status));
-        if (status == TILEMM_INVALID_ARGUMENT || status == TILEMM_NO_DEVICE)
-            for (int i = 0; i < COUNT_OF(variables); i++)
-                if (getenv(variables[i]))
-                    fprintf(stderr, "tilemm: is this a value that the library takes? %s=%s\n",
-                            variables[i], getenv(variables[i]));
+        command_error("%s", tilemm_create_error());
         return NULL;
     }
     status = tilemm_set_threads(ctx, options->threads);

@@ -265,9 +265,9 @@ static void load_cub(void)
             library = open_in(self, "", module);
         }
     }
-#ifdef PKGLIBDIR
+#ifdef MODULE_DIR
     if (!library)
-        library = open_in(PKGLIBDIR, "", module);
+        library = open_in(MODULE_DIR, "", module);
 #endif
     if (!library)
         return;

@@ -60,8 +60,16 @@ static tilemm_status_t cuda_open(tilemm_t ctx, int device)
     int count = 0;
     cudaError_t error = cudaGetDeviceCount(&count);
     (void)cudaGetLastError();
-    if (error != cudaSuccess || device >= count)
+    int driver = 0;
+    if (error != cudaSuccess && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)
+        return tilemm__fail(ctx, TILEMM_NO_DEVICE, "create: no CUDA driver is installed");
+    if (error != cudaSuccess) {
+        tilemm__cuda_fail(ctx, "create", error);
         return TILEMM_NO_DEVICE;
+    }
+    if (device >= count)
+        return tilemm__fail(ctx, TILEMM_NO_DEVICE, "create: device = %d, must be less than %d",
+                            device, count);
     tilemm__cuda_state_t *state = calloc(1, sizeof *state);
     if (!state)
         return TILEMM_OUT_OF_MEMORY;

@@ -101,8 +101,8 @@ void tilemm__cuda_read_traits(tilemm__cuda_traits_t *traits, int device, const c
         traits->cc = 80;
     if (traits->cc >= 80 && built < 80)
         traits->cc = 75;
-    if (traits->cc == 90 && !tilemm__sgemm_planes_sm90_is_built())
-        traits->cc = 80; /* built for sm_90, whose kernels are those of sm_80 */
+    if (traits->cc >= 90 && !tilemm__sgemm_planes_sm90_is_built())
+        traits->cc = 80; /* code for sm_90 without its extensions, or for newer chips: as sm_80 */
     traits->sm_count = attribute(cudaDevAttrMultiProcessorCount, device);
     traits->max_threads_per_sm = attribute(cudaDevAttrMaxThreadsPerMultiProcessor, device);
     traits->shared_per_block = (size_t)attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin, device);

@@ -103,7 +103,7 @@ TILEMM_MATH=nonsense
 expect 0 info
 has stdout 'TILEMM_MATH=nonsense.*refuses'
 expect 1 bench gemm --sizes 8
-has stderr 'TILEMM_MATH=nonsense'
+has stderr 'TILEMM_MATH = nonsense'
 unset TILEMM_MATH
 
 # ---- bench -----------------------------------------------------------------------------

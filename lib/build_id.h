@@ -1,0 +1,1 @@
+#define TILEMM__BUILD "0.1.0, interface 720388416"
