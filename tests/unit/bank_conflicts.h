@@ -16,7 +16,6 @@ static inline void check_conflicts(const unsigned *index, int width, int conflic
     static const int ccs[] = {75, 80, 86, 89, 90};
     tilemm_warp_access_t access = {.elem_bytes = width * (int)sizeof(float), .active = 0xffffffff};
     tilemm_shared_cost_t cost;
-
     for (int lane = 0; lane < 32; lane++)
         access.addr[lane] = index[lane] * sizeof(float);
     for (int i = 0; i < 5; i++) {
@@ -35,7 +34,6 @@ static inline void check_halves(const unsigned *index, const char *what, const c
 {
     tilemm_warp_access_t access = {.elem_bytes = 16, .active = 0xffffffff};
     tilemm_shared_cost_t cost;
-
     check_free(index, 4, what, tile);
     for (int lane = 0; lane < 32; lane++)
         access.addr[lane] = index[lane] * sizeof(float);

@@ -22,7 +22,6 @@ const choices_machine_t choices_machines[CHOICES_MACHINES] = {
 uint64_t choices_random(uint64_t below)
 {
     static rng_t rng = {1};
-
     return rng_bits(&rng) % below;
 }
 
@@ -30,7 +29,6 @@ int64_t choices_size(int64_t most)
 {
     int bits = 0;
     int64_t size;
-
     while (most >> (bits + 1))
         bits++;
     size = INT64_C(1) << choices_random((uint64_t)bits + 1);
@@ -45,7 +43,6 @@ int64_t choices_size(int64_t most)
 void *choices_address(void)
 {
     static const uintptr_t offsets[] = {0, 0, 0, 0, 0, 4, 8, 16};
-
     return (void *)((uintptr_t)1 << 30 | offsets[choices_random(8)]);
 }
 

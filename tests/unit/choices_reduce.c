@@ -14,13 +14,11 @@ static void on_gpu(const tilemm__reduce_args_t *args, size_t workspace,
 {
     const tilemm__limits_t limits = {.cuda = traits, .workspace = workspace, .variant = ""};
     tilemm__reduce_cuda_plan_t plan;
-
     tilemm__plan_reduce_cuda(args, &limits, &plan);
     printf(" |");
     for (int i = 0; i < plan.steps; i++) {
         const tilemm__reduce_step_t *step = &plan.step[i];
         const tilemm__reduce_launch_t *launch = &step->launch;
-
         printf(" %s", tilemm__reduce_rows[launch->variant].name);
         if (launch->kernel == TILEMM__SUM_TILES)
             printf(":%dx%d", launch->item_tiles, launch->warps);
@@ -38,7 +36,6 @@ static void on_cpu(const tilemm__reduce_args_t *args, size_t workspace,
     const tilemm__limits_t limits = {
         .cpu = traits, .threads = traits->threads, .workspace = workspace, .variant = ""};
     tilemm__reduce_cpu_plan_t plan;
-
     tilemm__plan_reduce_cpu(args, &limits, &plan);
     printf(" | %s t%d", methods[plan.method], plan.threads);
     if (plan.method == TILEMM__REDUCE_TILES)
@@ -53,7 +50,6 @@ static void vectors(void)
     const size_t workspace = choices_workspace();
     tilemm__reduce_args_t args;
     const int whole = choices_random(2) == 0, down = choices_random(2) == 0;
-
     memset(&args, 0, sizeof args);
     args.op = (int)choices_random(whole ? TILEMM__DOT + 1 : TILEMM__DOT);
     args.nan_ignore = choices_random(4) == 0;
@@ -83,7 +79,6 @@ static void segments(void)
 {
     const size_t workspace = choices_workspace();
     tilemm__segments_args_t args;
-
     memset(&args, 0, sizeof args);
     args.op = (int)choices_random(TILEMM__DOT);
     args.segments = choices_size(10000000);
@@ -93,7 +88,6 @@ static void segments(void)
             .cuda = &choices_machines[j].gpu, .workspace = workspace, .variant = ""};
         tilemm__segments_cuda_plan_t plan;
         const tilemm__reduce_launch_t *const first = plan.launch;
-
         tilemm__plan_segments_cuda(&args, &limits, &plan);
         printf(" | %s", plan.name);
         for (int i = 0; i < plan.launches; i++)

@@ -22,7 +22,6 @@ static void problem(tilemm__sgemm_args_t *args)
 {
     const int batched = choices_random(4) == 0;
     const int64_t most = batched ? 600 : 20000;
-
     memset(args, 0, sizeof *args);
     args->m = choices_size(choices_random(8) ? most : 16);
     args->n = choices_size(choices_random(8) ? most : 16);
@@ -60,7 +59,6 @@ static void on_gpu(const tilemm__sgemm_args_t *args, int math, size_t workspace,
     const tilemm__limits_t limits = {
         .cuda = traits, .math = (tilemm_math_t)math, .workspace = workspace, .variant = ""};
     tilemm__sgemm_cuda_plan_t plan;
-
     tilemm__plan_sgemm_cuda(args, &limits, &plan);
     printf(" | %s %zu", plan.name, plan.workspace);
 }
@@ -76,7 +74,6 @@ static void on_cpu(const tilemm__sgemm_args_t *args, int math, size_t workspace,
                                      .workspace = workspace,
                                      .variant = ""};
     tilemm__sgemm_cpu_plan_t plan;
-
     if (args->k == 0)
         return;
     tilemm__plan_sgemm_cpu(args, &limits, &plan);
@@ -109,11 +106,9 @@ void choices_sgemm(int problems)
 {
     static const char *const modes[] = {"fp32", "strict", "tf32"};
     tilemm__sgemm_args_t args;
-
     for (int i = 0; i < problems; i++) {
         const int math = (int)choices_random(3);
         const size_t workspace = choices_workspace();
-
         problem(&args);
         printf("sgemm %s %c%c %lldx%lldx%lld batch %lld%s ld %lld %lld %lld room %zu", modes[math],
                args.trans_a ? 't' : 'n', args.trans_b ? 't' : 'n', (long long)args.m,

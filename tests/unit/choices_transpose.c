@@ -12,7 +12,6 @@
 static void problem(int in_place, tilemm__transpose_args_t *args)
 {
     const int narrow = choices_random(3) == 0;
-
     args->batch_count = !in_place && choices_random(3) == 0 ? choices_size(70000) : 1;
     const int most = args->batch_count > 1 ? 600 : 40000;
     const int64_t longer = choices_size(most), shorter = choices_size(narrow ? 40 : most);
@@ -40,7 +39,6 @@ static void problem(int in_place, tilemm__transpose_args_t *args)
 static void print_plan(const tilemm__transpose_cuda_plan_t *plan)
 {
     const tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
-
     printf(" | %s", plan->name);
     if (plan->method == TILEMM__TRANSPOSE_BY_copy) {
         printf(" %dx%d", TILEMM__TRANSPOSE_THREADS / plan->arm.copy.of.block_cols,
@@ -57,10 +55,8 @@ static void on_gpu(const tilemm__transpose_args_t *args, int in_place, size_t wo
                    const tilemm__cuda_traits_t *traits)
 {
     const tilemm__limits_t limits = {.cuda = traits, .workspace = workspace, .variant = ""};
-
     if (in_place) {
         tilemm__transpose_inplace_cuda_plan_t plan;
-
         if (tilemm__plan_transpose_inplace_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
             printf(" | none");
         else
@@ -68,7 +64,6 @@ static void on_gpu(const tilemm__transpose_args_t *args, int in_place, size_t wo
         printf(" %zu %zu", plan.workspace, tilemm__transpose_inplace_cuda_want(args, traits));
     } else {
         tilemm__transpose_cuda_plan_t plan;
-
         (void)tilemm__plan_transpose_cuda(args, &limits, &plan);
         print_plan(&plan);
     }
@@ -86,7 +81,6 @@ static void on_cpu(const tilemm__transpose_args_t *args, int in_place, size_t wo
     tilemm__transpose_cpu_blocks_t b = {0};
     tilemm__transpose_cpu_plan_t plan;
     int64_t fringe = 0;
-
     if (in_place)
         tilemm__plan_transpose_inplace_cpu(args, &limits, &plan);
     else
@@ -116,12 +110,10 @@ static void on_cpu(const tilemm__transpose_args_t *args, int in_place, size_t wo
 void choices_transpose(int problems)
 {
     tilemm__transpose_args_t args;
-
     for (int i = 0; i < problems; i++) {
         const int in_place = choices_random(3) == 0;
         const size_t room = choices_workspace();
         const size_t workspace = in_place && choices_random(2) ? room >> choices_random(64) : room;
-
         problem(in_place, &args);
         printf("%s %lldx%lld of %zu batch %lld%s%s ld %lld %lld room %zu",
                in_place ? "transpose_inplace" : "transpose", (long long)args.rows,

@@ -56,7 +56,6 @@ static void check_permutation(const tilemm__inplace_t *view, int backward, int b
 {
     const int64_t m = view->m, n = view->n;
     int wrong = 0;
-
     for (int k = 0; k < m * n; k++)
         old[k] = k;
     if (backward) {
@@ -80,7 +79,6 @@ static void check_large(int64_t m, int64_t n)
 {
     tilemm__inplace_t view;
     uint64_t seed = 1;
-
     tilemm__inplace_init(&view, m, n);
     CHECK(view.a * view.c == m && view.b * view.c == n, "gcd of %lld, %lld", (long long)m,
           (long long)n);
@@ -108,14 +106,12 @@ static void check_move(int64_t total, int64_t width_in, int64_t ld_in, int64_t w
     static char used[END];
     int64_t run;
     int wrong = 0, differ = 0;
-
     memset(used, 0, sizeof(used));
     for (int k = 0; k < END; k++)
         memory[k] = -k - 1;
     for (int k = 0; k < total; k++) {
         const int64_t f = tilemm__slot(k, width_in, ld_in);
         const int64_t g = tilemm__slot(k, width_out, ld_out);
-
         memory[f] = k;
         used[f] = used[g] = 1;
         differ += f != g;
@@ -126,7 +122,6 @@ static void check_move(int64_t total, int64_t width_in, int64_t ld_in, int64_t w
     for (int64_t k = 0; k < total; k += run) {
         const int64_t f = tilemm__slot(k, width_in, ld_in);
         const int64_t g = tilemm__slot(k, width_out, ld_out);
-
         run = tilemm__slot_run(k, total, width_in, width_out);
         if (g < f)
             memmove(memory + g, memory + f, (size_t)run * sizeof(int));
@@ -149,11 +144,9 @@ static void check_move(int64_t total, int64_t width_in, int64_t ld_in, int64_t w
 int main(void)
 {
     static const int pads[] = {0, 1, 2, 7, 16};
-
     for (int64_t m = 1; m <= MAX_SIDE; m++)
         for (int64_t n = 1; n <= MAX_SIDE; n++) {
             tilemm__inplace_t view;
-
             tilemm__inplace_init(&view, m, n);
             for (int way = 0; way < 4; way++)
                 check_permutation(&view, way / 2, way % 2);

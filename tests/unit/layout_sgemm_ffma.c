@@ -21,7 +21,6 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
     const int together = transposed ? !wide : wide; /* a lane's four go as one */
     unsigned index[32];
     static int fetched[128 * 32], stored[128 * 32];
-
     memset(fetched, 0, sizeof fetched);
     memset(stored, 0, sizeof stored);
     for (unsigned piece = 0; piece < pieces; piece++)
@@ -29,7 +28,6 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
             for (unsigned lane = 0; lane < 32; lane++) {
                 const unsigned at_k = tilemm__fetch_k(piece, lane, j, width, transposed, wide);
                 const unsigned at_mn = tilemm__fetch_mn(piece, lane, j, width, transposed, wide);
-
                 CHECK(at_k < k && at_mn < width, "(%u, %u) in %u x %u", at_k, at_mn, k, width);
                 index[lane] = tilemm__ms_index(at_k, at_mn, width, transposed);
                 CHECK(index[lane] < width * k, "%u", index[lane]);
@@ -68,14 +66,12 @@ static void check_copies(const tile_t *tile, unsigned width)
 {
     const unsigned warps = warps_of(tile) * (unsigned)tile->groups, depth = (unsigned)tile->k;
     static int copied[128 * 32];
-
     for (int form = 0; form < 3; form++) {
         const int transposed = form == 0, wide = form == 2;
         const unsigned line = transposed ? 4 * warps : wide ? 128 * warps / width : warps;
         const unsigned lines = (transposed ? width : depth) / line;
         const unsigned along = transposed ? depth / 8 : wide ? 1 : width / 32;
         unsigned index[32];
-
         memset(copied, 0, sizeof copied);
         for (unsigned i = 0; i < lines; i++)
             for (unsigned j = 0; j < along; j++)
@@ -86,7 +82,6 @@ static void check_copies(const tile_t *tile, unsigned width)
                             tilemm__ffma_line(thread, i, width, warps, transposed, wide);
                         const unsigned y = tilemm__ffma_along(thread, j, width, transposed, wide);
                         const unsigned k = transposed ? y : x, mn = transposed ? x : y;
-
                         CHECK(k < depth && mn < width, "(%u, %u) in %u x %u", k, mn, depth, width);
                         index[lane] = tilemm__ffma_index(k, mn, width, transposed);
                         CHECK(index[lane] < width * depth, "%u", index[lane]);
@@ -113,11 +108,9 @@ static void check_squares(index_t *index_of, unsigned k, unsigned mn, unsigned w
                           unsigned quads, int transposed)
 {
     const unsigned first = index_of(k, mn, width, transposed);
-
     for (unsigned q = 0; q < quads; q++)
         for (unsigned e = 0; e < 4; e++) {
             const unsigned further = q * (width / quads) + e;
-
             CHECK(index_of(k, mn + further, width, transposed) == first + further, "%u", mn);
         }
 }
@@ -131,7 +124,6 @@ static void check_fragments(const tile_t *tile, index_t *index_of, unsigned lane
     const unsigned lanes_n = 32 / lanes_m, warps_n = bn / quads_n / 4 / lanes_n;
     static int owners[128 * 128];
     unsigned index_m[32], index_n[32];
-
     memset(owners, 0, sizeof owners);
     for (unsigned warp = 0; warp < warps_of(tile); warp++)
         for (unsigned k = 0; k < (unsigned)tile->k; k++) {
@@ -140,7 +132,6 @@ static void check_fragments(const tile_t *tile, index_t *index_of, unsigned lane
                     (warp / warps_n * lanes_m + tilemm__ffma_square_m(lane, lanes_m)) * 4;
                 const unsigned n =
                     (warp % warps_n * lanes_n + tilemm__ffma_square_n(lane, lanes_m)) * 4;
-
                 index_m[lane] = index_of(k, m, bm, transposed);
                 index_n[lane] = index_of(k, n, bn, transposed);
                 check_squares(index_of, k, m, bm, quads_m, transposed);
@@ -168,7 +159,6 @@ int main(void)
 {
     for (size_t t = 0; t < sizeof sm80_tiles / sizeof *sm80_tiles; t++) {
         const tile_t *tile = &sm80_tiles[t];
-
         if (!is_first(sm80_tiles, t))
             continue;
         check_copies(tile, (unsigned)tile->m);
@@ -180,7 +170,6 @@ int main(void)
     for (size_t t = 0; t < sizeof sm75_tiles / sizeof *sm75_tiles; t++)
         for (int transposed = 0; transposed < 2 && is_first(sm75_tiles, t); transposed++) {
             const tile_t *tile = &sm75_tiles[t];
-
             for (int wide = 0; wide < 2; wide++) {
                 check_fetch(tile, (unsigned)tile->m, (unsigned)tile->k, transposed, wide);
                 check_fetch(tile, (unsigned)tile->n, (unsigned)tile->k, transposed, wide);

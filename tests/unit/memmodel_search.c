@@ -71,7 +71,6 @@ static void test_padding(void)
 {
     static const tilemm_tile_access_t quads_down[] = {{1, 32, 1}, {32, 1, 4}};
     tilemm_tile_layout_t best;
-
     /* The classic: 32 x 33 floats. An odd pitch has no conflicts on 16 banks or on 32. */
     for (int cc = 10; cc <= 120; cc += 10)
         layout_is("floats", cc == 40 ? 50 : cc, 32, 4, both, 0, 33, 0, 0, 0);

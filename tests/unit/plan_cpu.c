@@ -26,7 +26,6 @@ static const tilemm__cpu_traits_t machines[] = {
 static uint64_t number(uint64_t below)
 {
     static rng_t rng = {1};
-
     return (uint64_t)rng_range(&rng, 0, (int64_t)below - 1);
 }
 
@@ -34,7 +33,6 @@ static uint64_t number(uint64_t below)
 static int64_t size(int bits)
 {
     const int64_t least = INT64_C(1) << number((uint64_t)bits);
-
     return least + (int64_t)number((uint64_t)least);
 }
 
@@ -53,7 +51,6 @@ static void check_sgemm(const tilemm__limits_t *limits)
     };
     tilemm__limits_t alone_limits = *limits;
     tilemm__sgemm_cpu_plan_t plan, again, alone;
-
     alone_limits.threads = 1;
     alone_limits.workspace = SIZE_MAX;
     memset(&plan, 0, sizeof plan);
@@ -164,7 +161,6 @@ int main(void)
             .workspace = number(3) ? (size_t)size(30) - 1 : SIZE_MAX,
             .variant = "",
         };
-
         check_sgemm(&limits);
         check_transpose(&limits);
     }

@@ -25,7 +25,6 @@ static const tilemm__cpu_traits_t cpus[MACHINES] = {
 static int64_t random_below(int64_t below)
 {
     static rng_t rng = {0};
-
     return rng_range(&rng, 0, below - 1);
 }
 
@@ -33,7 +32,6 @@ static int64_t random_below(int64_t below)
 static int64_t random_size(int bits)
 {
     const int64_t size = INT64_C(1) << random_below(bits + 1);
-
     return size + random_below(size + 1);
 }
 
@@ -47,7 +45,6 @@ static tilemm__reduce_args_t random_problem(void)
     const int whole = random_below(3) == 0, columns = random_below(2) == 0;
     static int64_t index;
     tilemm__reduce_args_t args;
-
     memset(&args, 0, sizeof args);
     args.op = (int)random_below(whole ? TILEMM__DOT + 1 : TILEMM__DOT);
     args.nan_ignore = random_below(3) == 0;
@@ -67,12 +64,10 @@ static tilemm__reduce_args_t random_problem(void)
 static void check_steps(const tilemm__reduce_args_t *args, const tilemm__reduce_cuda_plan_t *plan)
 {
     int64_t length = args->n, room = 0;
-
     for (int i = 0; i < plan->steps; i++) {
         const tilemm__reduce_step_t *step = &plan->step[i];
         const int64_t kept = i == 0 ? plan->range : step->items;
         const int64_t tiles = tilemm__tile_count(step->length);
-
         CHECK(step->length == length && step->place == room, "step %d of %s", i, plan->name);
         CHECK((step->items * step->splits == 1) == (i == plan->steps - 1), "step %d", i);
         CHECK(step->launch.blocks > 0 && step->launch.blocks <= INT32_MAX, "step %d", i);
@@ -104,7 +99,6 @@ static void check_cuda(const tilemm__reduce_args_t *args, const tilemm__cuda_tra
     const tilemm__limits_t limits = {
         .cuda = traits, .workspace = random_workspace(), .variant = variant};
     tilemm__reduce_cuda_plan_t plan, again;
-
     memset(&plan, 1, sizeof plan);
     CHECK(tilemm__plan_reduce_cuda(args, &limits, &plan) == TILEMM_SUCCESS, "op %d", args->op);
     CHECK(tilemm__plan_reduce_cuda(args, &limits, &again) == TILEMM_SUCCESS, "op %d", args->op);
@@ -125,7 +119,6 @@ static void check_segments(const tilemm__cuda_traits_t *traits, const char *vari
     const tilemm__limits_t limits = {
         .cuda = traits, .workspace = random_workspace(), .variant = variant};
     tilemm__segments_cuda_plan_t plan;
-
     CHECK(tilemm__plan_segments_cuda(&args, &limits, &plan) == TILEMM_SUCCESS, "op %d", args.op);
     CHECK(plan.workspace <= limits.workspace, "%zu of %zu bytes", plan.workspace, limits.workspace);
     reached[plan.launch[0].variant] += begins_with(plan.name, variant);
@@ -139,7 +132,6 @@ static void check_cpu(const tilemm__reduce_args_t *args, const tilemm__cpu_trait
                                      .variant = ""};
     tilemm__reduce_cpu_plan_t plan, again;
     int64_t lanes = TILEMM__TILE_LANES;
-
     memset(&plan, 1, sizeof plan);
     CHECK(tilemm__plan_reduce_cpu(args, &limits, &plan) == TILEMM_SUCCESS, "op %d", args->op);
     CHECK(tilemm__plan_reduce_cpu(args, &limits, &again) == TILEMM_SUCCESS, "op %d", args->op);
@@ -163,7 +155,6 @@ static void check_columns_tile(void)
         for (int bytes = 4; bytes <= 16; bytes += 12) {
             tilemm_warp_access_t access = {.elem_bytes = bytes, .active = UINT32_MAX};
             tilemm_shared_cost_t cost;
-
             for (int col = 0; col < TILEMM__DOWN_COLS; col++)
                 access.addr[col] = (uint64_t)tilemm__down_index(lane, col) * (unsigned)bytes;
             CHECK(tilemm_model_shared(90, &access, &cost) == TILEMM_SUCCESS &&
@@ -175,13 +166,11 @@ static void check_columns_tile(void)
 int main(void)
 {
     static int reached[TILEMM__REDUCE_ROW_COUNT];
-
     for (int i = 0; i < PROBLEMS; i++) {
         const tilemm__reduce_args_t args = random_problem();
         const int machine = (int)random_below(MACHINES);
         const int row = (int)random_below(TILEMM__REDUCE_ROW_COUNT);
         const char *variant = random_below(2) ? tilemm__reduce_rows[row].name : "";
-
         check_cuda(&args, &gpus[machine], variant, reached);
         check_segments(&gpus[machine], variant, reached);
         check_cpu(&args, &cpus[machine]);
@@ -191,7 +180,6 @@ int main(void)
         const int reads_elements = kernel < TILEMM__PARTIALS_TILES ||
                                    kernel == TILEMM__SEGMENTS_WARP ||
                                    kernel == TILEMM__SEGMENTS_GROUP;
-
         CHECK((reached[i] > 0) == reads_elements, "%s", tilemm__reduce_rows[i].name);
         for (int j = 0; j < TILEMM__REDUCE_ROW_COUNT; j++) /* each can be asked for */
             CHECK(i == j || !begins_with(tilemm__reduce_rows[j].name, tilemm__reduce_rows[i].name),

@@ -28,14 +28,12 @@ static int64_t draw(int64_t below)
 static int64_t draw_size(int bits)
 {
     const int64_t size = 1 + draw(INT64_C(1) << draw(bits + 1));
-
     return draw(2) ? size : (size + 15) / 16 * 16;
 }
 
 static tilemm__transpose_args_t draw_problem(int in_place)
 {
     tilemm__transpose_args_t args = {.rows = draw_size(16), .cols = draw_size(16)};
-
     args.batch_count = in_place || draw(2) ? 1 : draw_size(16);
     args.elem_size = (size_t)1 << draw(5);
     args.trans = draw(6) != 0;
@@ -56,7 +54,6 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
     static tilemm__transpose_cuda_plan_t plan, again;
     const tilemm__transpose_tiles_t *tiles = &plan.arm.tiles;
     uint64_t count;
-
     CHECK(tilemm__plan_transpose_cuda(&args, limits, &plan) == TILEMM_SUCCESS &&
               tilemm__plan_transpose_cuda(&args, limits, &again) == TILEMM_SUCCESS &&
               memcmp(&plan, &again, sizeof plan) == 0,
@@ -68,7 +65,6 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
           "%s", plan.name);
     if (plan.method == TILEMM__TRANSPOSE_BY_copy) {
         const tilemm__transpose_copy_t *copy = &plan.arm.copy;
-
         CHECK(copy->tiles_down * (uint64_t)copy->tile_rows >= (uint64_t)copy->of.rows &&
                   copy->tiles_across * (uint64_t)copy->tile_cols * (uint64_t)row->chunk >=
                       (uint64_t)copy->of.cols * args.elem_size &&
@@ -105,7 +101,6 @@ static void check_in_place(tilemm__limits_t limits)
     const int64_t enough = 65536 + 128 * n + bytes / 64;
     const size_t want = tilemm__transpose_inplace_cuda_want(&args, limits.cuda);
     static tilemm__transpose_inplace_cuda_plan_t plan, again;
-
     limits.workspace = draw(3) == 0   ? (size_t)tilemm__min(enough, bytes)
                        : draw(2) == 0 ? want
                                       : (size_t)draw(bytes + 1);
@@ -124,7 +119,6 @@ static void check_in_place(tilemm__limits_t limits)
           limits.workspace);
     if (plan.method == TILEMM__INPLACE_SLABS) {
         const tilemm__transpose_chains_t *chains = &plan.arm.slabs.chains;
-
         CHECK(chains->slabs * chains->run_bytes * n + plan.arm.slabs.fringe_bytes == bytes &&
                   chains->slots == (uint64_t)chains->slabs * (uint64_t)n &&
                   (uint64_t)chains->samples * chains->stride >= chains->slots &&
@@ -138,12 +132,10 @@ static void check_in_place(tilemm__limits_t limits)
 static void check_rows(int d)
 {
     static int reached[TILEMM__TRANSPOSE_VARIANTS];
-
     for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
         const tilemm__transpose_row_t *row = &tilemm__transpose_rows[i];
         const tilemm__limits_t limits = {.cuda = &devices[d], .variant = row->name};
         char tile[64];
-
         snprintf(tile, sizeof tile, row->rows ? "_sm75_%dx%dx%d" : "_sm75_x%d",
                  row->rows ? row->rows : row->bytes, row->cols, row->bytes);
         CHECK(strstr(row->name, tile) != NULL, "%s: not %s", row->name, tile);
@@ -158,10 +150,8 @@ static void check_rows(int d)
 int main(void)
 {
     static int reached[TILEMM__TRANSPOSE_VARIANTS];
-
     for (int d = 0; d < 3; d++) {
         const tilemm__limits_t limits = {.cuda = &devices[d], .variant = ""};
-
         for (int i = 0; i < 4000; i++) {
             check_out_of_place(&limits, reached);
             check_in_place(limits);
