@@ -56,6 +56,18 @@ int64_t rng_size(rng_t *rng, int64_t most)
     return size > most ? rng_range(rng, 0, most) : size;
 }
 
+int64_t pick(int64_t below)
+{
+    static rng_t rng = {1};
+    return rng_range(&rng, 0, below - 1);
+}
+
+int64_t pick_size(int bits)
+{
+    const int64_t least = INT64_C(1) << pick(bits);
+    return least + pick(least);
+}
+
 float rng_float(rng_t *rng, family_t family)
 {
     double x;

@@ -5,6 +5,7 @@
 
 #include "lib/transpose/plan_cpu.h"
 #include "tests/support/check.h"
+#include "tests/support/random.h"
 
 enum { MAX_SIDE = 40, MAX_SLOTS = MAX_SIDE * MAX_SIDE };
 
@@ -78,15 +79,11 @@ static void check_permutation(const tilemm__inplace_t *view, int backward, int b
 static void check_large(int64_t m, int64_t n)
 {
     tilemm__inplace_t view;
-    uint64_t seed = 1;
     tilemm__inplace_init(&view, m, n);
     CHECK(view.a * view.c == m && view.b * view.c == n, "gcd of %lld, %lld", (long long)m,
           (long long)n);
     for (int trial = 0; trial < 2000; trial++) {
-        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        const int64_t i = (int64_t)((seed >> 2) % (uint64_t)m);
-        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        const int64_t j = (int64_t)((seed >> 2) % (uint64_t)n);
+        const int64_t i = pick(m), j = pick(n);
         int64_t to = tilemm__inplace_permuted(&view, i);
 
         CHECK(to >= 0 && to < m && tilemm__inplace_unpermuted(&view, to) == i,
