@@ -24,6 +24,9 @@ int64_t rng_size(rng_t *rng, int64_t most);
 int64_t pick(int64_t below);
 int64_t pick_size(int bits);
 
+/* Bytes of workspace: mostly all that is asked for. */
+size_t pick_workspace(void);
+
 typedef enum {
     FAMILY_SIGNED = 0, /* uniform in [-1, 1] */
     FAMILY_POSITIVE,   /* uniform in [0, 1] */

@@ -25,11 +25,6 @@ void *choices_address(void)
     return (void *)((uintptr_t)1 << 30 | offsets[pick(8)]);
 }
 
-size_t choices_workspace(void)
-{
-    return pick(4) ? SIZE_MAX : (size_t)1 << pick(32);
-}
-
 tilemm__limits_t choices_cpu_limits(int machine, size_t workspace)
 {
     static tilemm__cpu_kernels_t kernels;

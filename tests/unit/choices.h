@@ -9,14 +9,10 @@
 #include "machines.h"
 #include "tests/support/random.h"
 
-enum { CHOICES_MACHINES = 4 };
-
 /* A size from 1 to most: of any order of magnitude, and often a multiple of a power of two. */
 int64_t choices_size(int64_t most);
 /* An address with which nothing is read: 4-, 8- or, mostly, 256-byte aligned. */
 void *choices_address(void);
-/* Bytes of workspace: mostly all that is asked for. */
-size_t choices_workspace(void);
 /* The limits of a plan on CPU number `machine` of machines.h, without a math mode. */
 tilemm__limits_t choices_cpu_limits(int machine, size_t workspace);
 

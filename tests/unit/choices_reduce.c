@@ -44,7 +44,7 @@ static void on_cpu(const tilemm__reduce_args_t *args, size_t workspace, int mach
 
 static void vectors(void)
 {
-    const size_t workspace = choices_workspace();
+    const size_t workspace = pick_workspace();
     tilemm__reduce_args_t args = {0};
     const int whole = pick(2) == 0, down = pick(2) == 0;
     args.op = (int)pick(whole ? TILEMM__DOT + 1 : TILEMM__DOT);
@@ -64,7 +64,7 @@ static void vectors(void)
            args.nan_ignore ? " ignore" : "", args.index_out ? " arg" : "", (long long)args.count,
            (long long)args.n, (long long)args.istride, (long long)args.vstride,
            (long long)args.y_istride, workspace);
-    for (int j = 0; j < CHOICES_MACHINES; j++) {
+    for (int j = 0; j < GPUS; j++) {
         on_gpu(&args, workspace, &gpus[j]);
         on_cpu(&args, workspace, j);
     }
@@ -73,12 +73,12 @@ static void vectors(void)
 
 static void segments(void)
 {
-    const size_t workspace = choices_workspace();
+    const size_t workspace = pick_workspace();
     tilemm__segments_args_t args = {0};
     args.op = (int)pick(TILEMM__DOT);
     args.segments = choices_size(10000000);
     printf("segments %d %lld room %zu", args.op, (long long)args.segments, workspace);
-    for (int j = 0; j < CHOICES_MACHINES; j++) {
+    for (int j = 0; j < GPUS; j++) {
         const tilemm__limits_t limits = {.cuda = &gpus[j], .workspace = workspace, .variant = ""};
         tilemm__segments_cuda_plan_t plan;
         const tilemm__reduce_launch_t *const first = plan.launch;

@@ -97,14 +97,14 @@ void choices_sgemm(int problems)
     static const char *const modes[] = {"fp32", "strict", "tf32"};
     for (int i = 0; i < problems; i++) {
         const int math = (int)pick(3);
-        const size_t workspace = choices_workspace();
+        const size_t workspace = pick_workspace();
         const tilemm__sgemm_args_t args = problem();
         printf("sgemm %s %c%c %lldx%lldx%lld batch %lld%s ld %lld %lld %lld room %zu", modes[math],
                args.trans_a ? 't' : 'n', args.trans_b ? 't' : 'n', (long long)args.m,
                (long long)args.n, (long long)args.k, (long long)args.batch_count,
                args.a_array ? " pointers" : "", (long long)args.lda, (long long)args.ldb,
                (long long)args.ldc, workspace);
-        for (int j = 0; j < CHOICES_MACHINES; j++) {
+        for (int j = 0; j < GPUS; j++) {
             on_gpu(&args, math, workspace, &gpus[j]);
             on_cpu(&args, math, workspace, j);
         }

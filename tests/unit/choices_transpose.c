@@ -105,7 +105,7 @@ void choices_transpose(int problems)
 {
     for (int i = 0; i < problems; i++) {
         const int in_place = pick(3) == 0;
-        const size_t room = choices_workspace();
+        const size_t room = pick_workspace();
         const size_t workspace = in_place && pick(2) ? room >> pick(64) : room;
         const tilemm__transpose_args_t args = problem(in_place);
         printf("%s %lldx%lld of %zu batch %lld%s%s ld %lld %lld room %zu",
@@ -116,7 +116,7 @@ void choices_transpose(int problems)
                : args.alpha == 0.0f ? " zero"
                                     : " scaled",
                (long long)args.ld_src, (long long)args.ld_dst, workspace);
-        for (int j = 0; j < CHOICES_MACHINES; j++) {
+        for (int j = 0; j < GPUS; j++) {
             on_gpu(&args, in_place, workspace, &gpus[j]);
             on_cpu(&args, in_place, workspace, j);
         }

@@ -2,10 +2,6 @@
  * one place, and no access of a warp has bank conflicts by the memory model. Needs no GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include <stddef.h>
 #include <string.h>
 
@@ -57,14 +53,14 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
 /* The warps of one group of threads. */
 static unsigned warps_of(const tile_t *tile)
 {
-    return (unsigned)(tile->m / tile->quads_m * (tile->n / tile->quads_n)) / 512;
+    return tile->m / tile->quads_m * (tile->n / tile->quads_n) / 512;
 }
 
 /* A shared tile of `width` x k elements, filled by asynchronous copies: transposed, by 4 bytes, and
  * by 16 bytes. Each element is copied once, without conflicts; 16 bytes are contiguous. */
 static void check_copies(const tile_t *tile, unsigned width)
 {
-    const unsigned warps = warps_of(tile) * (unsigned)tile->groups, depth = (unsigned)tile->k;
+    const unsigned warps = warps_of(tile) * tile->groups, depth = tile->k;
     static int copied[128 * 32];
     for (int form = 0; form < 3; form++) {
         const int transposed = form == 0, wide = form == 2;
@@ -119,14 +115,14 @@ static void check_squares(index_t *index_of, unsigned k, unsigned mn, unsigned w
  * of C has one thread. */
 static void check_fragments(const tile_t *tile, index_t *index_of, unsigned lanes_m, int transposed)
 {
-    const unsigned bm = (unsigned)tile->m, bn = (unsigned)tile->n;
-    const unsigned quads_m = (unsigned)tile->quads_m, quads_n = (unsigned)tile->quads_n;
+    const unsigned bm = tile->m, bn = tile->n;
+    const unsigned quads_m = tile->quads_m, quads_n = tile->quads_n;
     const unsigned lanes_n = 32 / lanes_m, warps_n = bn / quads_n / 4 / lanes_n;
     static int owners[128 * 128];
     unsigned index_m[32], index_n[32];
     memset(owners, 0, sizeof owners);
     for (unsigned warp = 0; warp < warps_of(tile); warp++)
-        for (unsigned k = 0; k < (unsigned)tile->k; k++) {
+        for (unsigned k = 0; k < tile->k; k++) {
             for (unsigned lane = 0; lane < 32; lane++) {
                 const unsigned m =
                     (warp / warps_n * lanes_m + tilemm__ffma_square_m(lane, lanes_m)) * 4;
@@ -161,8 +157,8 @@ int main(void)
         const tile_t *tile = &sm80_tiles[t];
         if (!is_first(sm80_tiles, t))
             continue;
-        check_copies(tile, (unsigned)tile->m);
-        check_copies(tile, (unsigned)tile->n);
+        check_copies(tile, tile->m);
+        check_copies(tile, tile->n);
         for (int transposed = 0; transposed < 2; transposed++)
             check_fragments(tile, tilemm__ffma_index, tile->quads_m < tile->quads_n ? 8 : 4,
                             transposed);
@@ -171,8 +167,8 @@ int main(void)
         for (int transposed = 0; transposed < 2 && is_first(sm75_tiles, t); transposed++) {
             const tile_t *tile = &sm75_tiles[t];
             for (int wide = 0; wide < 2; wide++) {
-                check_fetch(tile, (unsigned)tile->m, (unsigned)tile->k, transposed, wide);
-                check_fetch(tile, (unsigned)tile->n, (unsigned)tile->k, transposed, wide);
+                check_fetch(tile, tile->m, tile->k, transposed, wide);
+                check_fetch(tile, tile->n, tile->k, transposed, wide);
             }
             check_fragments(tile, tilemm__ms_index, 4, transposed);
         }

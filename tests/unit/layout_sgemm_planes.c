@@ -2,10 +2,6 @@
  * one place, and no access of a warp has bank conflicts by the memory model. Needs no GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include <string.h>
 
 #include "bank_conflicts.h"

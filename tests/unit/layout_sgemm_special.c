@@ -3,10 +3,6 @@
  * the layouts promise, by the memory model. Needs no GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include <string.h>
 
 #include "bank_conflicts.h"

@@ -6,8 +6,8 @@
 
 #include "kernels/transpose/layout.h"
 #include "lib/transpose/plan_cuda.h"
-#include "tests/support/check.h"
-#include "tilemm.h"
+#include "machines.h"
+#include "strided.h"
 
 enum { LANES = 32 };
 
@@ -16,16 +16,12 @@ enum { LANES = 32 };
 static int conflicts_of(const int *address, int bytes, int load)
 {
     tilemm_warp_access_t access = {.elem_bytes = bytes};
-    tilemm_shared_cost_t cost;
     for (int lane = 0; lane < LANES; lane++)
         if (address[lane] >= 0) {
             access.active |= 1u << lane;
             access.addr[lane] = (uint64_t)address[lane];
         }
-    const tilemm_status_t status = load ? tilemm_model_shared_load(75, &access, &cost)
-                                        : tilemm_model_shared(75, &access, &cost);
-    CHECK(status == TILEMM_SUCCESS, "%d bytes", bytes);
-    return cost.conflicts;
+    return shared_cost(75, load, &access).conflicts;
 }
 
 static void check_free(const int *address, int bytes, int load, const char *what, int size)
@@ -236,18 +232,21 @@ static void test_strips(int size)
         {3, 65536, 1},  {65536, 3, 1},  {2, 65536, 1}, {31, 65536, 1}, {65536, 31, 1},
         {16, 65536, 1}, {65536, 24, 1}, {1, 65536, 1}, {32, 3, 9999},  {13, 11, 7},
     };
-    static const tilemm__cuda_traits_t h200 = {.cc = 90, .sm_count = 132, .l2_bytes = 60 << 20};
-    const tilemm__limits_t limits = {.cuda = &h200, .variant = "transpose_strip_bytes"};
+    const tilemm__limits_t limits = {.cuda = &gpus[GPUS - 1], .variant = "transpose_strip_bytes"};
     for (int i = 0; i < (int)(sizeof shapes / sizeof shapes[0]); i++) {
         const int64_t rows = shapes[i][0], cols = shapes[i][1];
-        tilemm__transpose_args_t args = {.rows = rows, .cols = cols, .trans = 1};
+        const tilemm__transpose_args_t args = {.rows = rows,
+                                               .cols = cols,
+                                               .elem_size = (size_t)size,
+                                               .trans = 1,
+                                               .src = (void *)256,
+                                               .dst = (void *)256,
+                                               .ld_src = cols,
+                                               .ld_dst = rows,
+                                               .stride_src = rows * cols,
+                                               .stride_dst = rows * cols,
+                                               .batch_count = shapes[i][2]};
         tilemm__transpose_cuda_plan_t plan;
-        args.elem_size = (size_t)size;
-        args.batch_count = shapes[i][2];
-        args.src = args.dst = (void *)256;
-        args.ld_src = cols;
-        args.ld_dst = rows;
-        args.stride_src = args.stride_dst = rows * cols;
         tilemm__plan_transpose_cuda(&args, &limits, &plan);
         CHECK(plan.method == TILEMM__TRANSPOSE_BY_strip_bytes, "%s", plan.name);
         check_strip(&plan.arm.strip_bytes, plan.name);

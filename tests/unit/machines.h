@@ -15,7 +15,7 @@ static const tilemm__cuda_traits_t gpus[GPUS] = {
     {"H200", 90, 132, 2048, 227 << 10, 228 << 10, 60 << 20, (size_t)141 << 30},
 };
 
-/* The choices of choices.gz are those of the first four. */
+/* The choices of choices.gz are those of the first GPUS. */
 static const tilemm__cpu_traits_t cpus[CPUS] = {
     {"generic, no L3", TILEMM__ISA_GENERIC, 1, 16 << 10, 256 << 10, 256 << 10},
     {"desktop, AVX2", TILEMM__ISA_AVX2, 8, 32 << 10, 512 << 10, 16 << 20},

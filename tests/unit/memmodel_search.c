@@ -16,11 +16,9 @@ static int column_conflicts(int pitch, int cols, int elem_bytes)
 {
     int conflicts = 0;
     for (int col = 0; col < cols; col++) {
-        tilemm_shared_cost_t cost;
         const tilemm_warp_access_t access =
             strided(elem_bytes, (uint64_t)(col * elem_bytes), (uint64_t)(pitch * elem_bytes));
-        CHECK(tilemm_model_shared(90, &access, &cost) == TILEMM_SUCCESS, "column");
-        conflicts += cost.conflicts;
+        conflicts += shared_cost(90, 0, &access).conflicts;
     }
     return conflicts;
 }

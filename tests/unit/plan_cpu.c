@@ -3,8 +3,6 @@
  * the problem once, and sums do not depend on threads or on workspace.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "cpu_kernels.h"
 #include "lib/sgemm/plan_cpu.h"
 #include "lib/size.h"
@@ -27,11 +25,9 @@ static void check_sgemm(const tilemm__limits_t *limits)
         .batch_count = pick(3) ? 1 : pick_size(12),
     };
     tilemm__limits_t alone_limits = *limits;
-    tilemm__sgemm_cpu_plan_t plan, again, alone;
+    tilemm__sgemm_cpu_plan_t plan = {0}, again = {0}, alone;
     alone_limits.threads = 1;
     alone_limits.workspace = SIZE_MAX;
-    memset(&plan, 0, sizeof plan);
-    memset(&again, 0, sizeof again);
     CHECK(tilemm__plan_sgemm_cpu(&args, limits, &plan) == TILEMM_SUCCESS, "no plan");
     CHECK(tilemm__plan_sgemm_cpu(&args, limits, &again) == TILEMM_SUCCESS, "no plan");
     CHECK(tilemm__plan_sgemm_cpu(&args, &alone_limits, &alone) == TILEMM_SUCCESS, "no plan");

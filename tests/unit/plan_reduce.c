@@ -7,14 +7,9 @@
 #include "lib/reduce/plan_cpu.h"
 #include "lib/reduce/plan_cuda.h"
 #include "machines.h"
-#include "tests/support/check.h"
+#include "strided.h"
 #include "tests/support/random.h"
 #include "tilemm.h"
-
-static size_t random_workspace(void)
-{
-    return pick(3) ? SIZE_MAX : (size_t)1 << pick(32);
-}
 
 static tilemm__reduce_args_t random_problem(void)
 {
@@ -71,7 +66,7 @@ static void check_cuda(const tilemm__reduce_args_t *args, const tilemm__cuda_tra
                        const char *variant, int *reached)
 {
     const tilemm__limits_t limits = {
-        .cuda = traits, .workspace = random_workspace(), .variant = variant};
+        .cuda = traits, .workspace = pick_workspace(), .variant = variant};
     tilemm__reduce_cuda_plan_t plan, again;
     memset(&plan, 1, sizeof plan);
     CHECK(tilemm__plan_reduce_cuda(args, &limits, &plan) == TILEMM_SUCCESS, "op %d", args->op);
@@ -90,7 +85,7 @@ static void check_segments(const tilemm__cuda_traits_t *traits, const char *vari
 {
     const tilemm__segments_args_t args = {.op = (int)pick(TILEMM__DOT), .segments = pick_size(24)};
     const tilemm__limits_t limits = {
-        .cuda = traits, .workspace = random_workspace(), .variant = variant};
+        .cuda = traits, .workspace = pick_workspace(), .variant = variant};
     tilemm__segments_cuda_plan_t plan;
     CHECK(tilemm__plan_segments_cuda(&args, &limits, &plan) == TILEMM_SUCCESS, "op %d", args.op);
     CHECK(plan.workspace <= limits.workspace, "%zu of %zu bytes", plan.workspace, limits.workspace);
@@ -101,7 +96,7 @@ static void check_cpu(const tilemm__reduce_args_t *args, const tilemm__cpu_trait
 {
     const tilemm__limits_t limits = {.cpu = traits,
                                      .threads = 1 + (int)pick(traits->threads),
-                                     .workspace = random_workspace(),
+                                     .workspace = pick_workspace(),
                                      .variant = ""};
     tilemm__reduce_cpu_plan_t plan, again;
     int64_t lanes = TILEMM__TILE_LANES;
@@ -127,11 +122,10 @@ static void check_columns_tile(void)
     for (int lane = 0; lane < TILEMM__TILE_LANES; lane++)
         for (int bytes = 4; bytes <= 16; bytes += 12) {
             tilemm_warp_access_t access = {.elem_bytes = bytes, .active = UINT32_MAX};
-            tilemm_shared_cost_t cost;
             for (int col = 0; col < TILEMM__DOWN_COLS; col++)
                 access.addr[col] = (uint64_t)tilemm__down_index(lane, col) * (unsigned)bytes;
-            CHECK(tilemm_model_shared(90, &access, &cost) == TILEMM_SUCCESS &&
-                      cost.conflicts == 0 && cost.wavefronts == bytes / 4,
+            const tilemm_shared_cost_t cost = shared_cost(90, 0, &access);
+            CHECK(cost.conflicts == 0 && cost.wavefronts == bytes / 4,
                   "lane %d, %d bytes: %d wavefronts", lane, bytes, cost.wavefronts);
         }
 }
