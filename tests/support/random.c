@@ -26,13 +26,9 @@ double rng_unit(rng_t *rng)
 
 void rng_bytes(rng_t *rng, void *bytes, size_t count)
 {
-    unsigned char *to = bytes;
-    while (count) {
-        uint64_t bits = rng_bits(rng);
-        size_t part = count < 8 ? count : 8;
-        memcpy(to, &bits, part);
-        to += part;
-        count -= part;
+    for (size_t i = 0; i < count; i += 8) {
+        const uint64_t bits = rng_bits(rng);
+        memcpy((unsigned char *)bytes + i, &bits, count - i < 8 ? count - i : 8);
     }
 }
 

@@ -26,7 +26,7 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
                 const unsigned at_mn = tilemm__fetch_mn(piece, lane, j, width, transposed, wide);
                 CHECK(at_k < k && at_mn < width, "(%u, %u) in %u x %u", at_k, at_mn, k, width);
                 index[lane] = tilemm__ms_index(at_k, at_mn, width, transposed);
-                CHECK(index[lane] < width * k, "%u", index[lane]);
+                mark(stored, width * k, index[lane], 1);
                 CHECK(index[lane] == tilemm__ns_index(at_k, at_mn, width, transposed), "Ns");
                 if (together) /* the four are neighbours, and lie on 16 bytes */
                     CHECK(index[lane] % 4 == j &&
@@ -39,7 +39,6 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
                 if (wide) /* likewise in global memory */
                     CHECK((transposed ? at_k : at_mn) % 4 == j, "(%u, %u)", at_k, at_mn);
                 fetched[at_k * width + at_mn]++;
-                stored[index[lane]]++;
             }
             if (!together)
                 check_free(index, 1, "store by 4 bytes", tile->name);
@@ -80,13 +79,11 @@ static void check_copies(const tile_t *tile, unsigned width)
                         const unsigned k = transposed ? y : x, mn = transposed ? x : y;
                         CHECK(k < depth && mn < width, "(%u, %u) in %u x %u", k, mn, depth, width);
                         index[lane] = tilemm__ffma_index(k, mn, width, transposed);
-                        CHECK(index[lane] < width * depth, "%u", index[lane]);
-                        for (unsigned e = 0; e < (wide ? 4u : 1u); e++) {
+                        mark(copied, width * depth, index[lane], wide ? 4 : 1);
+                        for (unsigned e = 0; e < (wide ? 4u : 1u); e++)
                             CHECK(tilemm__ffma_index(k, mn + e, width, transposed) ==
                                       index[lane] + e,
                                   "(%u, %u)", k, mn);
-                            copied[index[lane] + e]++;
-                        }
                         CHECK(!wide || mn % 4 == 0, "%u", mn);
                     }
                     check_free(index, wide ? 4 : 1, "copy", tile->name);

@@ -83,8 +83,7 @@ static void test_padding(void)
     /* Elements narrower than a bank: an odd number of words. */
     layout_is("halves", 90, 64, 2, both, 0, 66, 0, 0, 0);
     layout_is("bytes", 90, 128, 1, both, 0, 132, 0, 0, 0);
-    /* Four columns read at a time: rows stay aligned to 16 bytes; 8 lanes use 8 groups of 4 banks.
-     */
+    /* Four columns at a time: rows stay aligned to 16 bytes; 8 lanes use 8 groups of 4 banks. */
     layout_is("quads of floats", 90, 32, 4, quads_down, 0, 36, 0, 0, 0);
     layout_is("quads of floats", 90, 32, 4, quads_down, 1, 32, 4, 0, 7);
 

@@ -115,8 +115,7 @@ static void check_in_place(tilemm__limits_t limits)
     }
 }
 
-/* Names say the tile; each row of a kernel out of place is chosen where only its name is allowed.
- */
+/* Names say the tile; each row out of place is chosen where only its name is allowed. */
 static void check_rows(void)
 {
     static int reached[TILEMM__TRANSPOSE_VARIANTS];
