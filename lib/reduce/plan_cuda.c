@@ -275,7 +275,7 @@ static void set_search_tiles(tilemm__reduce_step_t *step, const problem_t *p)
 
     for (launch->warps = 1; launch->warps < WARPS && 2 * launch->warps <= busy;)
         launch->warps *= 2;
-    items = tilemm__min(busy / launch->warps, p->partials);
+    items = tilemm__max(tilemm__min(busy / launch->warps, p->partials), 1);
     items = tilemm__div_up(p->tiles, items * launch->warps); /* turns */
     step->items = launch->items = tilemm__div_up(p->tiles, items * launch->warps);
 }

@@ -23,16 +23,15 @@ float *host_array(int64_t count)
 
 void *sparse_alloc(tilemm_backend_t backend, size_t bytes)
 {
-    void *memory;
     if (backend == TILEMM_BACKEND_CUDA) {
-        memory = gpu_malloc(bytes);
+        void *memory = gpu_malloc(bytes);
         if (memory && gpu_fill_async(memory, 0, bytes, NULL))
             test_give_up("filling device memory failed");
         gpu_synchronize();
         return memory;
     }
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                  -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 

@@ -54,31 +54,6 @@ void gemm_set_ld(gemm_t *g, int64_t pad_a, int64_t pad_b, int64_t pad_c)
     g->ldc = pad_c + matrix_ld(g->layout, g->m, g->n);
 }
 
-int64_t gemm_span_a(const gemm_t *g)
-{
-    return matrix_span(gemm_layout(g, g->transa), g->m, g->k, g->lda);
-}
-
-int64_t gemm_span_b(const gemm_t *g)
-{
-    return matrix_span(gemm_layout(g, g->transb), g->k, g->n, g->ldb);
-}
-
-int64_t gemm_span_c(const gemm_t *g)
-{
-    return matrix_span(g->layout, g->m, g->n, g->ldc);
-}
-
-void gemm_fill_a(const gemm_t *g, float *a, family_t family, rng_t *rng)
-{
-    matrix_fill(a, gemm_layout(g, g->transa), g->m, g->k, g->lda, family, rng);
-}
-
-void gemm_fill_b(const gemm_t *g, float *b, family_t family, rng_t *rng)
-{
-    matrix_fill(b, gemm_layout(g, g->transb), g->k, g->n, g->ldb, family, rng);
-}
-
 const char *gemm_text(const gemm_t *g)
 {
     static char text[200];

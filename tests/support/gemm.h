@@ -59,12 +59,30 @@ static inline int64_t gemm_at_b(const gemm_t *g, int64_t p, int64_t j)
 }
 
 /* The number of elements that A, B and C span. */
-int64_t gemm_span_a(const gemm_t *gemm);
-int64_t gemm_span_b(const gemm_t *gemm);
-int64_t gemm_span_c(const gemm_t *gemm);
+static inline int64_t gemm_span_a(const gemm_t *g)
+{
+    return matrix_span(gemm_layout(g, g->transa), g->m, g->k, g->lda);
+}
 
-void gemm_fill_a(const gemm_t *gemm, float *a, family_t family, rng_t *rng);
-void gemm_fill_b(const gemm_t *gemm, float *b, family_t family, rng_t *rng);
+static inline int64_t gemm_span_b(const gemm_t *g)
+{
+    return matrix_span(gemm_layout(g, g->transb), g->k, g->n, g->ldb);
+}
+
+static inline int64_t gemm_span_c(const gemm_t *g)
+{
+    return matrix_span(g->layout, g->m, g->n, g->ldc);
+}
+
+static inline void gemm_fill_a(const gemm_t *g, float *a, family_t family, rng_t *rng)
+{
+    matrix_fill(a, gemm_layout(g, g->transa), g->m, g->k, g->lda, family, rng);
+}
+
+static inline void gemm_fill_b(const gemm_t *g, float *b, family_t family, rng_t *rng)
+{
+    matrix_fill(b, gemm_layout(g, g->transb), g->k, g->n, g->ldb, family, rng);
+}
 
 /* The product as text, for messages; valid until the next call. */
 const char *gemm_text(const gemm_t *gemm);

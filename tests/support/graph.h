@@ -16,8 +16,7 @@ int graph_open(void);
 int graph_capture_end(void *stream, void **graph);
 void graph_free(void *graph);
 
-/* The names of the graph's kernels, in an array to be freed. Returns 0 or the driver's error code.
- */
+/* The names of the graph's kernels, in an array to free. Returns 0 or the driver's error code. */
 int graph_kernels(void *graph, char (**names)[KERNEL_NAME], size_t *count);
 
 #endif

@@ -39,32 +39,29 @@ static unsigned char *fenced_alloc(size_t bytes)
     return all + page;
 }
 
-static void region_free(operand_t *operand, place_t place)
-{
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = operand->region[place].capacity;
-    unsigned char *memory = operand->region[place].memory;
-    if (memory && place == PLACE_HOST)
-        munmap(memory - page, bytes + 2 * page);
-    else if (memory && place == PLACE_PINNED)
-        gpu_free_host(memory);
-    else if (memory)
-        gpu_free(memory);
-    operand->region[place].memory = NULL;
-    operand->region[place].capacity = 0;
-}
-
-static void region_grow(operand_t *operand, place_t place, size_t bytes)
+static void region_free(region_t *region, place_t place)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    if (operand->region[place].capacity >= bytes)
+    if (region->memory && place == PLACE_HOST)
+        munmap(region->memory - page, region->capacity + 2 * page);
+    else if (region->memory && place == PLACE_PINNED)
+        gpu_free_host(region->memory);
+    else if (region->memory)
+        gpu_free(region->memory);
+    *region = (region_t){NULL, 0};
+}
+
+static void region_grow(region_t *region, place_t place, size_t bytes)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    if (region->capacity >= bytes)
         return;
-    region_free(operand, place);
-    bytes = (bytes + bytes / 4 + page - 1) / page * page;
-    operand->region[place].memory = test_need(place == PLACE_HOST      ? fenced_alloc(bytes)
-                                              : place == PLACE_DEVICE  ? gpu_malloc(bytes)
-                                              : place == PLACE_MANAGED ? gpu_malloc_managed(bytes)
-                                                                       : gpu_malloc_host(bytes));
-    operand->region[place].capacity = bytes;
+    region_free(region, place);
+    region->capacity = (bytes + bytes / 4 + page - 1) / page * page;
+    region->memory = test_need(place == PLACE_HOST      ? fenced_alloc(region->capacity)
+                               : place == PLACE_DEVICE  ? gpu_malloc(region->capacity)
+                               : place == PLACE_MANAGED ? gpu_malloc_managed(region->capacity)
+                                                        : gpu_malloc_host(region->capacity));
 }
 
 static size_t whole(const operand_t *operand)
@@ -79,10 +76,9 @@ void operand_prepare(operand_t *operand, place_t place, size_t bytes, int64_t of
     operand->guard_before = GUARD_BYTES + (offset > 0 ? (size_t)offset : 0);
     operand->guard_after = place == PLACE_HOST && offset < 0 ? 0 : GUARD_BYTES;
     const size_t total = whole(operand);
-    region_grow(operand, place, total);
-    operand->memory = operand->region[place].memory;
-    if (!operand->guard_after)
-        operand->memory += operand->region[place].capacity - total;
+    region_t *const region = &operand->region[place];
+    region_grow(region, place, total);
+    operand->memory = region->memory + (operand->guard_after ? 0 : region->capacity - total);
     operand->pointer = operand->memory + operand->guard_before;
     if (operand->capacity < total) {
         free(operand->store);
@@ -157,7 +153,7 @@ int operand_intact(const operand_t *operand)
 void operand_free(operand_t *operand)
 {
     for (int place = 0; place < PLACE_COUNT; place++)
-        region_free(operand, (place_t)place);
+        region_free(&operand->region[place], (place_t)place);
     free(operand->store);
     free(operand->saved);
     free(operand->owned);

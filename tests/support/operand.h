@@ -16,6 +16,12 @@ place_t rng_place(rng_t *rng, tilemm_backend_t backend);
 
 enum { GUARD_BYTES = 256 };
 
+/* Memory in one place. */
+typedef struct {
+    unsigned char *memory;
+    size_t capacity;
+} region_t;
+
 /* Memory for one argument of a call. Starts as zeros, and can be prepared again and again. Host
  * memory lies between two pages that cannot be accessed; guard bytes are on both sides where they
  * fit. The test works on `image`, the library on the memory at `pointer`. */
@@ -28,10 +34,7 @@ typedef struct {
     place_t place;
     size_t guard_before, guard_after, capacity;
     unsigned char *store, *saved, *owned, *memory;
-    struct {
-        unsigned char *memory;
-        size_t capacity;
-    } region[PLACE_COUNT];
+    region_t region[PLACE_COUNT];
 } operand_t;
 
 /* Make room for `bytes` bytes, `offset` bytes behind an address that is a multiple of 256. With a

@@ -26,34 +26,42 @@ double rng_unit(rng_t *rng)
 
 void rng_bytes(rng_t *rng, void *bytes, size_t count)
 {
-    unsigned char *to = bytes;
-    while (count) {
-        uint64_t bits = rng_bits(rng);
-        size_t part = count < 8 ? count : 8;
-        memcpy(to, &bits, part);
-        to += part;
-        count -= part;
+    for (size_t i = 0; i < count; i += 8) {
+        const uint64_t bits = rng_bits(rng);
+        memcpy((unsigned char *)bytes + i, &bits, count - i < 8 ? count - i : 8);
     }
 }
 
 int64_t rng_size(rng_t *rng, int64_t most)
 {
     static const int64_t edge[] = {4, 6, 8, 12, 14, 16, 24, 32, 48, 64, 96, 128, 192, 256, 288};
+    const int64_t kind = rng_range(rng, 0, 9);
     int64_t size;
-    switch (rng_range(rng, 0, 9)) {
-    case 0: size = rng_range(rng, 0, 3); break;
-    case 1:
-    case 2:
-    case 3:
+    if (kind == 0)
+        size = rng_range(rng, 0, 3);
+    else if (kind < 4)
         size = edge[rng_range(rng, 0, (int64_t)(sizeof(edge) / sizeof(edge[0])) - 1)] +
                rng_range(rng, -1, 1);
-        break;
-    case 4:
-    case 5:
-    case 6: size = rng_range(rng, 0, most < 64 ? most : 64); break;
-    default: size = rng_range(rng, 0, most);
-    }
+    else
+        size = rng_range(rng, 0, kind < 7 && most > 64 ? 64 : most);
     return size > most ? rng_range(rng, 0, most) : size;
+}
+
+int64_t pick(int64_t below)
+{
+    static rng_t rng = {1};
+    return rng_range(&rng, 0, below - 1);
+}
+
+int64_t pick_size(int bits)
+{
+    const int64_t least = INT64_C(1) << pick(bits);
+    return least + pick(least);
+}
+
+size_t pick_workspace(void)
+{
+    return pick(4) ? SIZE_MAX : (size_t)1 << pick(32);
 }
 
 float rng_float(rng_t *rng, family_t family)

@@ -19,6 +19,14 @@ void rng_bytes(rng_t *rng, void *bytes, size_t count);
 /* A size from 0 to most: often 0, 1, or near a multiple of a tile. */
 int64_t rng_size(rng_t *rng, int64_t most);
 
+/* Of the program's own sequence: a number from 0 to below - 1, and a size below 2^bits of any order
+ * of magnitude. */
+int64_t pick(int64_t below);
+int64_t pick_size(int bits);
+
+/* Bytes of workspace: mostly all that is asked for. */
+size_t pick_workspace(void);
+
 typedef enum {
     FAMILY_SIGNED = 0, /* uniform in [-1, 1] */
     FAMILY_POSITIVE,   /* uniform in [0, 1] */

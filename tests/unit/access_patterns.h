@@ -170,9 +170,7 @@ static inline void pattern_structures(patterns_t *p)
             ADD(p, l * pitch + 5, "column 5 of rows of %u", pitch);
 }
 
-/* Rows that begin at any byte of a line. Below 4 bytes the offsets from 32 on repeat those of
- * words.
- */
+/* Rows that begin at any byte of a line. Offsets from 32 on add nothing below 4 bytes. */
 static inline void pattern_misaligned(patterns_t *p)
 {
     for (p->elem_bytes = 1; p->elem_bytes <= 16; p->elem_bytes *= 2) {

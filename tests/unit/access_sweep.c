@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "access_patterns.h"
-#include "tests/support/check.h"
+#include "strided.h"
 
 static pattern_t patterns[PATTERN_MOST];
 
@@ -41,11 +41,8 @@ static void compare(const pattern_t *pattern, int cc, int first, int second)
               "cc %d, %s: %d sectors, measured %d in %d requests", cc, pattern->name,
               cost.transactions, first, second);
     } else {
-        tilemm_shared_cost_t cost;
-        const tilemm_status_t status = pattern->is_store
-                                           ? tilemm_model_shared(cc, &pattern->access, &cost)
-                                           : tilemm_model_shared_load(cc, &pattern->access, &cost);
-        CHECK(status == TILEMM_SUCCESS && cost.wavefronts == first && cost.conflicts == second,
+        const tilemm_shared_cost_t cost = shared_cost(cc, !pattern->is_store, &pattern->access);
+        CHECK(cost.wavefronts == first && cost.conflicts == second,
               "cc %d, %s: %d wavefronts, %d conflicts; measured %d, %d", cc, pattern->name,
               cost.wavefronts, cost.conflicts, first, second);
     }

@@ -130,7 +130,6 @@ int main(int argc, char **argv)
     check(cudaMemset(memory, 0, PATTERN_MOST_BYTES));
     for (int i = 0; i < count; i++) {
         request_t request;
-
         request.active = patterns[i].access.active;
         for (int lane = 0; lane < 32; lane++)
             request.offset[lane] = (uint32_t)patterns[i].access.addr[lane];

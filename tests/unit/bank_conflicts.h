@@ -5,8 +5,7 @@
 #ifndef TILEMM_TESTS_UNIT_BANK_CONFLICTS_H
 #define TILEMM_TESTS_UNIT_BANK_CONFLICTS_H
 
-#include "tests/support/check.h"
-#include "tilemm.h"
+#include "strided.h"
 
 /* Lane l accesses `width` words from index[l] on: on every architecture this must cost `conflicts`
  * wavefronts more than the ideal. */
@@ -15,12 +14,10 @@ static inline void check_conflicts(const unsigned *index, int width, int conflic
 {
     static const int ccs[] = {75, 80, 86, 89, 90};
     tilemm_warp_access_t access = {.elem_bytes = width * (int)sizeof(float), .active = 0xffffffff};
-    tilemm_shared_cost_t cost;
-
     for (int lane = 0; lane < 32; lane++)
         access.addr[lane] = index[lane] * sizeof(float);
     for (int i = 0; i < 5; i++) {
-        CHECK(tilemm_model_shared(ccs[i], &access, &cost) == TILEMM_SUCCESS, "%s", what);
+        const tilemm_shared_cost_t cost = shared_cost(ccs[i], 0, &access);
         CHECK(cost.conflicts == conflicts, "%s, tile %s: %d conflicts", what, tile, cost.conflicts);
     }
 }
@@ -34,13 +31,11 @@ static inline void check_free(const unsigned *index, int width, const char *what
 static inline void check_halves(const unsigned *index, const char *what, const char *tile)
 {
     tilemm_warp_access_t access = {.elem_bytes = 16, .active = 0xffffffff};
-    tilemm_shared_cost_t cost;
-
     check_free(index, 4, what, tile);
     for (int lane = 0; lane < 32; lane++)
         access.addr[lane] = index[lane] * sizeof(float);
-    CHECK(tilemm_model_shared_load(90, &access, &cost) == TILEMM_SUCCESS && cost.wavefronts == 2,
-          "%s, tile %s: %d wavefronts", what, tile, cost.wavefronts);
+    const int wavefronts = shared_cost(90, 1, &access).wavefronts;
+    CHECK(wavefronts == 2, "%s, tile %s: %d wavefronts", what, tile, wavefronts);
 }
 
 /* Count an access to `width` words from `index` on, in a tile of `words` words. */

@@ -5,24 +5,16 @@
 #ifndef TILEMM_TESTS_UNIT_CHOICES_H
 #define TILEMM_TESTS_UNIT_CHOICES_H
 
-#include "lib/traits.h"
+#include "lib/plan.h"
+#include "machines.h"
+#include "tests/support/random.h"
 
-typedef struct {
-    tilemm__cuda_traits_t gpu;
-    tilemm__cpu_traits_t cpu;
-} choices_machine_t;
-
-enum { CHOICES_MACHINES = 4 };
-extern const choices_machine_t choices_machines[CHOICES_MACHINES];
-
-/* A random number from 0 to below - 1, the same sequence on every machine. */
-uint64_t choices_random(uint64_t below);
 /* A size from 1 to most: of any order of magnitude, and often a multiple of a power of two. */
 int64_t choices_size(int64_t most);
 /* An address with which nothing is read: 4-, 8- or, mostly, 256-byte aligned. */
 void *choices_address(void);
-/* Bytes of workspace: mostly all that is asked for. */
-size_t choices_workspace(void);
+/* The limits of a plan on CPU number `machine` of machines.h, without a math mode. */
+tilemm__limits_t choices_cpu_limits(int machine, size_t workspace);
 
 /* Each prints a line for each of `problems` problems. */
 void choices_sgemm(int problems);

@@ -4,7 +4,6 @@
 #include "choices.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "lib/reduce/plan_cpu.h"
 #include "lib/reduce/plan_cuda.h"
@@ -14,13 +13,11 @@ static void on_gpu(const tilemm__reduce_args_t *args, size_t workspace,
 {
     const tilemm__limits_t limits = {.cuda = traits, .workspace = workspace, .variant = ""};
     tilemm__reduce_cuda_plan_t plan;
-
     tilemm__plan_reduce_cuda(args, &limits, &plan);
     printf(" |");
     for (int i = 0; i < plan.steps; i++) {
         const tilemm__reduce_step_t *step = &plan.step[i];
         const tilemm__reduce_launch_t *launch = &step->launch;
-
         printf(" %s", tilemm__reduce_rows[launch->variant].name);
         if (launch->kernel == TILEMM__SUM_TILES)
             printf(":%dx%d", launch->item_tiles, launch->warps);
@@ -31,14 +28,11 @@ static void on_gpu(const tilemm__reduce_args_t *args, size_t workspace,
     printf(" %lld %lld %zu", (long long)plan.vectors, (long long)plan.range, plan.workspace);
 }
 
-static void on_cpu(const tilemm__reduce_args_t *args, size_t workspace,
-                   const tilemm__cpu_traits_t *traits)
+static void on_cpu(const tilemm__reduce_args_t *args, size_t workspace, int machine)
 {
     static const char *const methods[] = {"vectors", "tiles", "columns", "column_blocks"};
-    const tilemm__limits_t limits = {
-        .cpu = traits, .threads = traits->threads, .workspace = workspace, .variant = ""};
+    const tilemm__limits_t limits = choices_cpu_limits(machine, workspace);
     tilemm__reduce_cpu_plan_t plan;
-
     tilemm__plan_reduce_cpu(args, &limits, &plan);
     printf(" | %s t%d", methods[plan.method], plan.threads);
     if (plan.method == TILEMM__REDUCE_TILES)
@@ -50,50 +44,44 @@ static void on_cpu(const tilemm__reduce_args_t *args, size_t workspace,
 
 static void vectors(void)
 {
-    const size_t workspace = choices_workspace();
-    tilemm__reduce_args_t args;
-    const int whole = choices_random(2) == 0, down = choices_random(2) == 0;
-
-    memset(&args, 0, sizeof args);
-    args.op = (int)choices_random(whole ? TILEMM__DOT + 1 : TILEMM__DOT);
-    args.nan_ignore = choices_random(4) == 0;
+    const size_t workspace = pick_workspace();
+    tilemm__reduce_args_t args = {0};
+    const int whole = pick(2) == 0, down = pick(2) == 0;
+    args.op = (int)pick(whole ? TILEMM__DOT + 1 : TILEMM__DOT);
+    args.nan_ignore = pick(4) == 0;
     args.count = whole ? 1 : choices_size(100000);
-    args.n = choices_random(20) ? choices_size(whole ? INT64_C(1) << 32 : 100000) : 0;
-    args.istride = down ? args.count + (choices_random(3) ? 0 : 5) : 1;
-    args.vstride = down ? 1 : args.n + (choices_random(3) ? 0 : 5);
-    args.y_istride = choices_random(3) ? 1 : 2;
+    args.n = pick(20) ? choices_size(whole ? INT64_C(1) << 32 : 100000) : 0;
+    args.istride = down ? args.count + (pick(3) ? 0 : 5) : 1;
+    args.vstride = down ? 1 : args.n + (pick(3) ? 0 : 5);
+    args.y_istride = pick(3) ? 1 : 2;
     args.x = choices_address();
     args.y = choices_address();
     args.out = choices_address();
-    if (args.op >= TILEMM__MAX && args.op <= TILEMM__AMIN && choices_random(2))
+    if (args.op >= TILEMM__MAX && args.op <= TILEMM__AMIN && pick(2))
         args.index_out = choices_address();
     args.out_stride = 1;
     printf("reduce %d%s%s %lld of %lld strides %lld %lld %lld room %zu", args.op,
            args.nan_ignore ? " ignore" : "", args.index_out ? " arg" : "", (long long)args.count,
            (long long)args.n, (long long)args.istride, (long long)args.vstride,
            (long long)args.y_istride, workspace);
-    for (int j = 0; j < CHOICES_MACHINES; j++) {
-        on_gpu(&args, workspace, &choices_machines[j].gpu);
-        on_cpu(&args, workspace, &choices_machines[j].cpu);
+    for (int j = 0; j < GPUS; j++) {
+        on_gpu(&args, workspace, &gpus[j]);
+        on_cpu(&args, workspace, j);
     }
     putchar('\n');
 }
 
 static void segments(void)
 {
-    const size_t workspace = choices_workspace();
-    tilemm__segments_args_t args;
-
-    memset(&args, 0, sizeof args);
-    args.op = (int)choices_random(TILEMM__DOT);
+    const size_t workspace = pick_workspace();
+    tilemm__segments_args_t args = {0};
+    args.op = (int)pick(TILEMM__DOT);
     args.segments = choices_size(10000000);
     printf("segments %d %lld room %zu", args.op, (long long)args.segments, workspace);
-    for (int j = 0; j < CHOICES_MACHINES; j++) {
-        const tilemm__limits_t limits = {
-            .cuda = &choices_machines[j].gpu, .workspace = workspace, .variant = ""};
+    for (int j = 0; j < GPUS; j++) {
+        const tilemm__limits_t limits = {.cuda = &gpus[j], .workspace = workspace, .variant = ""};
         tilemm__segments_cuda_plan_t plan;
         const tilemm__reduce_launch_t *const first = plan.launch;
-
         tilemm__plan_segments_cuda(&args, &limits, &plan);
         printf(" | %s", plan.name);
         for (int i = 0; i < plan.launches; i++)
@@ -107,7 +95,7 @@ static void segments(void)
 void choices_reduce(int problems)
 {
     for (int i = 0; i < problems; i++)
-        if (choices_random(8) == 0)
+        if (pick(8) == 0)
             segments();
         else
             vectors();

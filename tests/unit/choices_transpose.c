@@ -5,42 +5,39 @@
 
 #include <stdio.h>
 
-#include "cpu_kernels.h"
 #include "lib/transpose/plan_cpu.h"
 #include "lib/transpose/plan_cuda.h"
 
-static void problem(int in_place, tilemm__transpose_args_t *args)
+static tilemm__transpose_args_t problem(int in_place)
 {
-    const int narrow = choices_random(3) == 0;
-
-    args->batch_count = !in_place && choices_random(3) == 0 ? choices_size(70000) : 1;
-    const int most = args->batch_count > 1 ? 600 : 40000;
+    const int narrow = pick(3) == 0;
+    tilemm__transpose_args_t args = {0};
+    args.batch_count = !in_place && pick(3) == 0 ? choices_size(70000) : 1;
+    const int most = args.batch_count > 1 ? 600 : 40000;
     const int64_t longer = choices_size(most), shorter = choices_size(narrow ? 40 : most);
-    const int turned = narrow && choices_random(2);
-    args->rows = turned ? shorter : longer;
-    args->cols = turned ? longer : shorter;
-    args->elem_size = (size_t)1 << choices_random(5);
-    args->trans = choices_random(8) != 0;
-    args->scaled = args->elem_size == 4 && choices_random(3) == 0;
-    args->alpha = args->scaled ? (choices_random(4) ? 2.0f : 0.0f) : 1.0f;
-    args->ld_src = args->cols + (choices_random(3) ? 0 : (int64_t)choices_random(64));
-    args->ld_dst = (args->trans ? args->rows : args->cols) +
-                   (choices_random(3) ? 0 : (int64_t)choices_random(64));
-    args->stride_src = args->rows * args->ld_src + (choices_random(4) ? 0 : 3);
-    args->stride_dst =
-        (args->trans ? args->cols : args->rows) * args->ld_dst + (choices_random(4) ? 0 : 3);
-    const uintptr_t aligned = ~((uintptr_t)args->elem_size - 1);
-    args->dst = (void *)((uintptr_t)choices_address() & aligned);
-    args->src = args->dst;
+    const int turned = narrow && pick(2);
+    args.rows = turned ? shorter : longer;
+    args.cols = turned ? longer : shorter;
+    args.elem_size = (size_t)1 << pick(5);
+    args.trans = pick(8) != 0;
+    args.scaled = args.elem_size == 4 && pick(3) == 0;
+    args.alpha = args.scaled ? (pick(4) ? 2.0f : 0.0f) : 1.0f;
+    args.ld_src = args.cols + (pick(3) ? 0 : pick(64));
+    args.ld_dst = (args.trans ? args.rows : args.cols) + (pick(3) ? 0 : pick(64));
+    args.stride_src = args.rows * args.ld_src + (pick(4) ? 0 : 3);
+    args.stride_dst = (args.trans ? args.cols : args.rows) * args.ld_dst + (pick(4) ? 0 : 3);
+    const uintptr_t aligned = ~((uintptr_t)args.elem_size - 1);
+    args.dst = (void *)((uintptr_t)choices_address() & aligned);
+    args.src = args.dst;
     if (!in_place)
-        args->dst = (void *)((uintptr_t)choices_address() & aligned);
+        args.dst = (void *)((uintptr_t)choices_address() & aligned);
+    return args;
 }
 
 /* A plan out of place: the kernel; of copies the block, of strips the tile. */
 static void print_plan(const tilemm__transpose_cuda_plan_t *plan)
 {
     const tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
-
     printf(" | %s", plan->name);
     if (plan->method == TILEMM__TRANSPOSE_BY_copy) {
         printf(" %dx%d", TILEMM__TRANSPOSE_THREADS / plan->arm.copy.of.block_cols,
@@ -57,10 +54,8 @@ static void on_gpu(const tilemm__transpose_args_t *args, int in_place, size_t wo
                    const tilemm__cuda_traits_t *traits)
 {
     const tilemm__limits_t limits = {.cuda = traits, .workspace = workspace, .variant = ""};
-
     if (in_place) {
         tilemm__transpose_inplace_cuda_plan_t plan;
-
         if (tilemm__plan_transpose_inplace_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
             printf(" | none");
         else
@@ -68,25 +63,18 @@ static void on_gpu(const tilemm__transpose_args_t *args, int in_place, size_t wo
         printf(" %zu %zu", plan.workspace, tilemm__transpose_inplace_cuda_want(args, traits));
     } else {
         tilemm__transpose_cuda_plan_t plan;
-
         (void)tilemm__plan_transpose_cuda(args, &limits, &plan);
         print_plan(&plan);
     }
 }
 
 static void on_cpu(const tilemm__transpose_args_t *args, int in_place, size_t workspace,
-                   const tilemm__cpu_traits_t *traits)
+                   int machine)
 {
-    const tilemm__cpu_kernels_t kernels = cpu_kernels_of(traits->isa);
-    const tilemm__limits_t limits = {.cpu = traits,
-                                     .kernels = &kernels,
-                                     .threads = traits->threads,
-                                     .workspace = workspace,
-                                     .variant = ""};
+    const tilemm__limits_t limits = choices_cpu_limits(machine, workspace);
     tilemm__transpose_cpu_blocks_t b = {0};
     tilemm__transpose_cpu_plan_t plan;
     int64_t fringe = 0;
-
     if (in_place)
         tilemm__plan_transpose_inplace_cpu(args, &limits, &plan);
     else
@@ -115,14 +103,11 @@ static void on_cpu(const tilemm__transpose_args_t *args, int in_place, size_t wo
 
 void choices_transpose(int problems)
 {
-    tilemm__transpose_args_t args;
-
     for (int i = 0; i < problems; i++) {
-        const int in_place = choices_random(3) == 0;
-        const size_t room = choices_workspace();
-        const size_t workspace = in_place && choices_random(2) ? room >> choices_random(64) : room;
-
-        problem(in_place, &args);
+        const int in_place = pick(3) == 0;
+        const size_t room = pick_workspace();
+        const size_t workspace = in_place && pick(2) ? room >> pick(64) : room;
+        const tilemm__transpose_args_t args = problem(in_place);
         printf("%s %lldx%lld of %zu batch %lld%s%s ld %lld %lld room %zu",
                in_place ? "transpose_inplace" : "transpose", (long long)args.rows,
                (long long)args.cols, args.elem_size, (long long)args.batch_count,
@@ -131,9 +116,9 @@ void choices_transpose(int problems)
                : args.alpha == 0.0f ? " zero"
                                     : " scaled",
                (long long)args.ld_src, (long long)args.ld_dst, workspace);
-        for (int j = 0; j < CHOICES_MACHINES; j++) {
-            on_gpu(&args, in_place, workspace, &choices_machines[j].gpu);
-            on_cpu(&args, in_place, workspace, &choices_machines[j].cpu);
+        for (int j = 0; j < GPUS; j++) {
+            on_gpu(&args, in_place, workspace, &gpus[j]);
+            on_cpu(&args, in_place, workspace, j);
         }
         putchar('\n');
     }

@@ -21,7 +21,6 @@ static inline tilemm__cpu_kernels_t cpu_kernels_of(tilemm__isa_t isa)
         [TILEMM__ISA_AVX2] = {.vector_bytes = 32},    [TILEMM__ISA_AVX512] = {.vector_bytes = 64},
         [TILEMM__ISA_AMX] = {.vector_bytes = 64},
     };
-
     return (tilemm__cpu_kernels_t){
         .sgemm = &tiles[isa],
         .planes_fp32 = isa == TILEMM__ISA_AMX ? &fp32 : NULL,

@@ -8,7 +8,7 @@
 #include "kernels/sgemm/variants.h"
 
 typedef struct {
-    int m, n, k, quads_m, quads_n, groups;
+    unsigned m, n, k, quads_m, quads_n, groups;
     const char *name;
 } tile_t;
 

@@ -5,6 +5,7 @@
 
 #include "lib/transpose/plan_cpu.h"
 #include "tests/support/check.h"
+#include "tests/support/random.h"
 
 enum { MAX_SIDE = 40, MAX_SLOTS = MAX_SIDE * MAX_SIDE };
 
@@ -56,7 +57,6 @@ static void check_permutation(const tilemm__inplace_t *view, int backward, int b
 {
     const int64_t m = view->m, n = view->n;
     int wrong = 0;
-
     for (int k = 0; k < m * n; k++)
         old[k] = k;
     if (backward) {
@@ -79,16 +79,11 @@ static void check_permutation(const tilemm__inplace_t *view, int backward, int b
 static void check_large(int64_t m, int64_t n)
 {
     tilemm__inplace_t view;
-    uint64_t seed = 1;
-
     tilemm__inplace_init(&view, m, n);
     CHECK(view.a * view.c == m && view.b * view.c == n, "gcd of %lld, %lld", (long long)m,
           (long long)n);
     for (int trial = 0; trial < 2000; trial++) {
-        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        const int64_t i = (int64_t)((seed >> 2) % (uint64_t)m);
-        seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
-        const int64_t j = (int64_t)((seed >> 2) % (uint64_t)n);
+        const int64_t i = pick(m), j = pick(n);
         int64_t to = tilemm__inplace_permuted(&view, i);
 
         CHECK(to >= 0 && to < m && tilemm__inplace_unpermuted(&view, to) == i,
@@ -108,14 +103,12 @@ static void check_move(int64_t total, int64_t width_in, int64_t ld_in, int64_t w
     static char used[END];
     int64_t run;
     int wrong = 0, differ = 0;
-
     memset(used, 0, sizeof(used));
     for (int k = 0; k < END; k++)
         memory[k] = -k - 1;
     for (int k = 0; k < total; k++) {
         const int64_t f = tilemm__slot(k, width_in, ld_in);
         const int64_t g = tilemm__slot(k, width_out, ld_out);
-
         memory[f] = k;
         used[f] = used[g] = 1;
         differ += f != g;
@@ -126,7 +119,6 @@ static void check_move(int64_t total, int64_t width_in, int64_t ld_in, int64_t w
     for (int64_t k = 0; k < total; k += run) {
         const int64_t f = tilemm__slot(k, width_in, ld_in);
         const int64_t g = tilemm__slot(k, width_out, ld_out);
-
         run = tilemm__slot_run(k, total, width_in, width_out);
         if (g < f)
             memmove(memory + g, memory + f, (size_t)run * sizeof(int));
@@ -149,11 +141,9 @@ static void check_move(int64_t total, int64_t width_in, int64_t ld_in, int64_t w
 int main(void)
 {
     static const int pads[] = {0, 1, 2, 7, 16};
-
     for (int64_t m = 1; m <= MAX_SIDE; m++)
         for (int64_t n = 1; n <= MAX_SIDE; n++) {
             tilemm__inplace_t view;
-
             tilemm__inplace_init(&view, m, n);
             for (int way = 0; way < 4; way++)
                 check_permutation(&view, way / 2, way % 2);

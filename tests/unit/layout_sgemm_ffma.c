@@ -2,10 +2,6 @@
  * one place, and no access of a warp has bank conflicts by the memory model. Needs no GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include <stddef.h>
 #include <string.h>
 
@@ -21,7 +17,6 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
     const int together = transposed ? !wide : wide; /* a lane's four go as one */
     unsigned index[32];
     static int fetched[128 * 32], stored[128 * 32];
-
     memset(fetched, 0, sizeof fetched);
     memset(stored, 0, sizeof stored);
     for (unsigned piece = 0; piece < pieces; piece++)
@@ -29,10 +24,9 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
             for (unsigned lane = 0; lane < 32; lane++) {
                 const unsigned at_k = tilemm__fetch_k(piece, lane, j, width, transposed, wide);
                 const unsigned at_mn = tilemm__fetch_mn(piece, lane, j, width, transposed, wide);
-
                 CHECK(at_k < k && at_mn < width, "(%u, %u) in %u x %u", at_k, at_mn, k, width);
                 index[lane] = tilemm__ms_index(at_k, at_mn, width, transposed);
-                CHECK(index[lane] < width * k, "%u", index[lane]);
+                mark(stored, width * k, index[lane], 1);
                 CHECK(index[lane] == tilemm__ns_index(at_k, at_mn, width, transposed), "Ns");
                 if (together) /* the four are neighbours, and lie on 16 bytes */
                     CHECK(index[lane] % 4 == j &&
@@ -45,7 +39,6 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
                 if (wide) /* likewise in global memory */
                     CHECK((transposed ? at_k : at_mn) % 4 == j, "(%u, %u)", at_k, at_mn);
                 fetched[at_k * width + at_mn]++;
-                stored[index[lane]]++;
             }
             if (!together)
                 check_free(index, 1, "store by 4 bytes", tile->name);
@@ -59,23 +52,21 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
 /* The warps of one group of threads. */
 static unsigned warps_of(const tile_t *tile)
 {
-    return (unsigned)(tile->m / tile->quads_m * (tile->n / tile->quads_n)) / 512;
+    return tile->m / tile->quads_m * (tile->n / tile->quads_n) / 512;
 }
 
 /* A shared tile of `width` x k elements, filled by asynchronous copies: transposed, by 4 bytes, and
  * by 16 bytes. Each element is copied once, without conflicts; 16 bytes are contiguous. */
 static void check_copies(const tile_t *tile, unsigned width)
 {
-    const unsigned warps = warps_of(tile) * (unsigned)tile->groups, depth = (unsigned)tile->k;
+    const unsigned warps = warps_of(tile) * tile->groups, depth = tile->k;
     static int copied[128 * 32];
-
     for (int form = 0; form < 3; form++) {
         const int transposed = form == 0, wide = form == 2;
         const unsigned line = transposed ? 4 * warps : wide ? 128 * warps / width : warps;
         const unsigned lines = (transposed ? width : depth) / line;
         const unsigned along = transposed ? depth / 8 : wide ? 1 : width / 32;
         unsigned index[32];
-
         memset(copied, 0, sizeof copied);
         for (unsigned i = 0; i < lines; i++)
             for (unsigned j = 0; j < along; j++)
@@ -86,16 +77,13 @@ static void check_copies(const tile_t *tile, unsigned width)
                             tilemm__ffma_line(thread, i, width, warps, transposed, wide);
                         const unsigned y = tilemm__ffma_along(thread, j, width, transposed, wide);
                         const unsigned k = transposed ? y : x, mn = transposed ? x : y;
-
                         CHECK(k < depth && mn < width, "(%u, %u) in %u x %u", k, mn, depth, width);
                         index[lane] = tilemm__ffma_index(k, mn, width, transposed);
-                        CHECK(index[lane] < width * depth, "%u", index[lane]);
-                        for (unsigned e = 0; e < (wide ? 4u : 1u); e++) {
+                        mark(copied, width * depth, index[lane], wide ? 4 : 1);
+                        for (unsigned e = 0; e < (wide ? 4u : 1u); e++)
                             CHECK(tilemm__ffma_index(k, mn + e, width, transposed) ==
                                       index[lane] + e,
                                   "(%u, %u)", k, mn);
-                            copied[index[lane] + e]++;
-                        }
                         CHECK(!wide || mn % 4 == 0, "%u", mn);
                     }
                     check_free(index, wide ? 4 : 1, "copy", tile->name);
@@ -113,11 +101,9 @@ static void check_squares(index_t *index_of, unsigned k, unsigned mn, unsigned w
                           unsigned quads, int transposed)
 {
     const unsigned first = index_of(k, mn, width, transposed);
-
     for (unsigned q = 0; q < quads; q++)
         for (unsigned e = 0; e < 4; e++) {
             const unsigned further = q * (width / quads) + e;
-
             CHECK(index_of(k, mn + further, width, transposed) == first + further, "%u", mn);
         }
 }
@@ -126,21 +112,19 @@ static void check_squares(index_t *index_of, unsigned k, unsigned mn, unsigned w
  * of C has one thread. */
 static void check_fragments(const tile_t *tile, index_t *index_of, unsigned lanes_m, int transposed)
 {
-    const unsigned bm = (unsigned)tile->m, bn = (unsigned)tile->n;
-    const unsigned quads_m = (unsigned)tile->quads_m, quads_n = (unsigned)tile->quads_n;
+    const unsigned bm = tile->m, bn = tile->n;
+    const unsigned quads_m = tile->quads_m, quads_n = tile->quads_n;
     const unsigned lanes_n = 32 / lanes_m, warps_n = bn / quads_n / 4 / lanes_n;
     static int owners[128 * 128];
     unsigned index_m[32], index_n[32];
-
     memset(owners, 0, sizeof owners);
     for (unsigned warp = 0; warp < warps_of(tile); warp++)
-        for (unsigned k = 0; k < (unsigned)tile->k; k++) {
+        for (unsigned k = 0; k < tile->k; k++) {
             for (unsigned lane = 0; lane < 32; lane++) {
                 const unsigned m =
                     (warp / warps_n * lanes_m + tilemm__ffma_square_m(lane, lanes_m)) * 4;
                 const unsigned n =
                     (warp % warps_n * lanes_n + tilemm__ffma_square_n(lane, lanes_m)) * 4;
-
                 index_m[lane] = index_of(k, m, bm, transposed);
                 index_n[lane] = index_of(k, n, bn, transposed);
                 check_squares(index_of, k, m, bm, quads_m, transposed);
@@ -168,11 +152,10 @@ int main(void)
 {
     for (size_t t = 0; t < sizeof sm80_tiles / sizeof *sm80_tiles; t++) {
         const tile_t *tile = &sm80_tiles[t];
-
         if (!is_first(sm80_tiles, t))
             continue;
-        check_copies(tile, (unsigned)tile->m);
-        check_copies(tile, (unsigned)tile->n);
+        check_copies(tile, tile->m);
+        check_copies(tile, tile->n);
         for (int transposed = 0; transposed < 2; transposed++)
             check_fragments(tile, tilemm__ffma_index, tile->quads_m < tile->quads_n ? 8 : 4,
                             transposed);
@@ -180,10 +163,9 @@ int main(void)
     for (size_t t = 0; t < sizeof sm75_tiles / sizeof *sm75_tiles; t++)
         for (int transposed = 0; transposed < 2 && is_first(sm75_tiles, t); transposed++) {
             const tile_t *tile = &sm75_tiles[t];
-
             for (int wide = 0; wide < 2; wide++) {
-                check_fetch(tile, (unsigned)tile->m, (unsigned)tile->k, transposed, wide);
-                check_fetch(tile, (unsigned)tile->n, (unsigned)tile->k, transposed, wide);
+                check_fetch(tile, tile->m, tile->k, transposed, wide);
+                check_fetch(tile, tile->n, tile->k, transposed, wide);
             }
             check_fragments(tile, tilemm__ms_index, 4, transposed);
         }

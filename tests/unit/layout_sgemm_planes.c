@@ -2,10 +2,6 @@
  * one place, and no access of a warp has bank conflicts by the memory model. Needs no GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include <string.h>
 
 #include "bank_conflicts.h"
@@ -28,12 +24,10 @@ static void check_fused_layout(unsigned count, int k_major)
     const unsigned lines = 4 * 8 * count; /* of 4 warps */
     static int seen[128 * 32], written[128 / 8 * PITCH];
     unsigned index[32];
-
     memset(seen, 0, sizeof seen);
     memset(written, 0, sizeof written);
     for (unsigned warp = 0; warp < 4; warp++) {
         const unsigned line0 = warp * 8 * count;
-
         for (unsigned j = 0; j < count; j++)
             for (unsigned i = 0; i < 8; i++) {
                 for (unsigned lane = 0; lane < 32; lane++) {
@@ -42,7 +36,6 @@ static void check_fused_layout(unsigned count, int k_major)
                     const unsigned first =
                         tilemm__fused_staged(line0 + tilemm__fused_line(lane, 0, count, k_major),
                                              tilemm__fused_k(octet, 0), k_major);
-
                     CHECK(line < lines && k < 32, "(%u, %u)", line, k);
                     index[lane] = tilemm__fused_staged(line, k, k_major);
                     mark(seen, lines * 32, index[lane], 1);
@@ -79,7 +72,6 @@ static void check_fused_tile(unsigned rows, unsigned width, int k_major)
     const char *const tile = "fused, finished";
     static int written[128 * 128];
     unsigned index[32];
-
     memset(written, 0, sizeof written);
     for (unsigned warp = 0; warp < rows / 16; warp++)
         for (unsigned half = 0; half < 2; half++)
@@ -111,14 +103,12 @@ static void check_transposed_plane(unsigned vec)
     const unsigned across = LINES / vec, down = THREADS / across;
     static int written[LINES * PAIRS];
     unsigned index[32];
-
     memset(written, 0, sizeof written);
     for (unsigned warp = 0; warp < THREADS / 32; warp++)
         for (unsigned v = 0; v < vec; v++)
             for (unsigned first = 0; first < PAIRS; first += down) {
                 for (unsigned lane = 0; lane < 32; lane++) {
                     const unsigned thread = warp * 32 + lane;
-
                     index[lane] = tilemm__planes_transposed(thread % across * vec + v,
                                                             first + thread / across, PAIRS);
                     mark(written, LINES * PAIRS, index[lane], 1);
@@ -148,12 +138,10 @@ static void check_planes(unsigned rows, unsigned per_row)
     const char *const tile = per_row == 4 ? "rows of 64 bytes" : "rows of 128 bytes";
     static int copied[256 * 8];
     unsigned index[32];
-
     memset(copied, 0, sizeof copied);
     for (unsigned first = 0; first < rows * per_row; first += 32) {
         for (unsigned lane = 0; lane < 32; lane++) {
             const unsigned piece = first + lane;
-
             index[lane] = plane_piece(piece / per_row, piece % per_row, per_row) * 4;
             mark(copied, rows * per_row, index[lane] / 4, 1);
         }
@@ -168,7 +156,6 @@ static void check_planes(unsigned rows, unsigned per_row)
                     const unsigned odd = lane / 8 % 2, last = lane / 16;
                     const unsigned row = lane % 8 + (is_b ? last : odd) * 8;
                     const unsigned piece = is_b ? odd : last;
-
                     index[lane] = plane_piece(line + row, k + piece, per_row) * 4;
                     /* The kernel has it from the first fragment's address. */
                     CHECK(index[lane] ==

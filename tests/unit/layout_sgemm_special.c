@@ -3,10 +3,6 @@
  * the layouts promise, by the memory model. Needs no GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
-
 #include <string.h>
 
 #include "bank_conflicts.h"
@@ -22,17 +18,14 @@ static void check_small_batch(int p)
     const char *const tile = "small batch";
     static int copied[32 * 36];
     unsigned index[32];
-
     CHECK(words <= (int)(sizeof copied / sizeof *copied), "%d", words);
     for (int wide = 0; wide < 2; wide++) {
         const int per_row = wide ? p / 4 : p, per_piece = p / per_row;
-
         memset(copied, 0, sizeof copied);
         for (int first = 0; first < matrices * p * per_row; first += 32) {
             for (int lane = 0; lane < 32; lane++) {
                 const int piece = first + lane, matrix = piece / (p * per_row);
                 const int row = piece / per_row % p, column = piece % per_row * per_piece;
-
                 index[lane] = (unsigned)(matrix * pitch +
                                          tilemm__small_batch_piece(row, column, p) + column % 4);
                 mark(copied, (unsigned)words, index[lane], (unsigned)per_piece);
@@ -50,7 +43,6 @@ static void check_small_batch(int p)
                         for (int lane = 0; lane < 32; lane++) {
                             const int thread = warp * 32 + lane, of = thread % per_matrix;
                             const int square = is_n ? of % lanes_m : of / lanes_m;
-
                             index[lane] =
                                 (unsigned)(thread / per_matrix * pitch +
                                            (along_k
@@ -70,7 +62,6 @@ static void check_skinny(int n, int lanes, int wide, int along_m)
     const char *const tile = lanes ? "skinny, across" : "skinny, down";
     static int seen[16 * 4096];
     unsigned index[32];
-
     CHECK(words <= (int)(sizeof seen / sizeof *seen), "%d", words);
     memset(seen, 0, sizeof seen);
     for (int k = 0; k < depth; k++)
@@ -112,15 +103,12 @@ static void check_exact_lines(int lines, int others, int depth, int m, int n)
     const char *const tile = "exact lines";
     const int quad = n < 4 ? n : 4, stores_along_k = depth < 32 ? 0 : 3;
     unsigned index[32];
-
     for (int side = 0; side < 2; side++) {
         const int width = side ? others : lines;
-
         for (int along_k = 0; along_k < 2; along_k++)
             for (int first = 0; first < width * depth; first += 32) {
                 for (int lane = 0; lane < 32; lane++) {
                     const int at = first + lane;
-
                     index[lane] =
                         (unsigned)tilemm__exact_index(along_k ? at % depth : at / width,
                                                       along_k ? at / depth : at % width, width);

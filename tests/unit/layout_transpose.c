@@ -6,8 +6,8 @@
 
 #include "kernels/transpose/layout.h"
 #include "lib/transpose/plan_cuda.h"
-#include "tests/support/check.h"
-#include "tilemm.h"
+#include "machines.h"
+#include "strided.h"
 
 enum { LANES = 32 };
 
@@ -16,23 +16,17 @@ enum { LANES = 32 };
 static int conflicts_of(const int *address, int bytes, int load)
 {
     tilemm_warp_access_t access = {.elem_bytes = bytes};
-    tilemm_shared_cost_t cost;
-
     for (int lane = 0; lane < LANES; lane++)
         if (address[lane] >= 0) {
             access.active |= 1u << lane;
             access.addr[lane] = (uint64_t)address[lane];
         }
-    const tilemm_status_t status = load ? tilemm_model_shared_load(75, &access, &cost)
-                                        : tilemm_model_shared(75, &access, &cost);
-    CHECK(status == TILEMM_SUCCESS, "%d bytes", bytes);
-    return cost.conflicts;
+    return shared_cost(75, load, &access).conflicts;
 }
 
 static void check_free(const int *address, int bytes, int load, const char *what, int size)
 {
     const int conflicts = conflicts_of(address, bytes, load);
-
     CHECK(conflicts == 0, "%s of %d-byte elements: %d conflicts", what, size, conflicts);
 }
 
@@ -43,14 +37,12 @@ static void test_tile(int size, int chunk, int rows, int cols, int shifted)
     const int v = chunk / size, across = cols / v, down = rows / v;
     static unsigned char seen[256 * 256];
     int address[LANES];
-
     memset(seen, 0, sizeof seen);
     for (int first = 0; first < across * down; first += LANES)
         for (int j = 0; j < v; j++) {
             for (int lane = 0; lane < LANES; lane++) {
                 const int t = first + lane;
                 const int slot = tilemm__transpose_chunk(t % across * v + j, t / across, down, v);
-
                 CHECK(slot >= 0 && slot < cols * down && !seen[slot]++, "slot %d", slot);
                 address[lane] = slot * chunk;
             }
@@ -60,7 +52,6 @@ static void test_tile(int size, int chunk, int rows, int cols, int shifted)
         for (int next = 0; next <= shifted; next++) {
             for (int lane = 0; lane < LANES; lane++) {
                 const int t = first + lane;
-
                 address[lane] =
                     tilemm__transpose_chunk(t / down, (t + next) % down, down, v) * chunk;
             }
@@ -73,7 +64,6 @@ static void test_tile(int size, int chunk, int rows, int cols, int shifted)
 static void test_element_tile(int size, int rows, int cols)
 {
     int address[LANES];
-
     for (int row = 0; row < rows; row++)
         for (int col = 0; col < cols; col += LANES) {
             for (int lane = 0; lane < LANES; lane++)
@@ -93,7 +83,6 @@ static void test_element_tile(int size, int rows, int cols)
 static void check_slab(const int *element, int size, const char *what)
 {
     int address[LANES], half[LANES];
-
     for (int lane = 0; lane < LANES; lane++)
         address[lane] = element[lane] * size;
     check_free(address, size, 0, what, size);
@@ -111,12 +100,10 @@ static void test_slab_tile(int size)
     static unsigned char seen[256 * (WIDTH + 1)];
     const int height = TILEMM__RUN_BYTES / size, v = 16 / size;
     int element[LANES];
-
     memset(seen, 0, sizeof seen);
     for (int r = 0; r < height; r++) {
         for (int c = 0; c < WIDTH; c++) {
             const int at = tilemm__slab_element(r, c, size);
-
             CHECK(at >= 0 && at < height * tilemm__slab_pitch(size) && !seen[at]++, "%d, %d", r, c);
             for (int k = 1; k < 256 / size; k *= 2)
                 CHECK(tilemm__slab_below(tilemm__slab_element(r & -k, c, size), r & (k - 1),
@@ -149,11 +136,9 @@ static void test_slab_tile(int size)
 static void test_strip_tile(int size)
 {
     static unsigned char seen[16384];
-
     memset(seen, 0, sizeof seen);
     for (int f = 0; f < 16384 / size; f++) {
         const int slot = tilemm__transpose_strip(f, size);
-
         CHECK(slot >= 0 && slot < 16384 / size && !seen[slot]++, "%d", slot);
         CHECK(slot % (16 / size) == f % (16 / size), "%d", slot);
     }
@@ -173,7 +158,6 @@ static int strip_at(int byte, int stride)
 static void check_strip_line(int stride, int size, int unit)
 {
     int address[LANES];
-
     for (int first = 0; first + LANES * unit <= TILEMM__TRANSPOSE_STRIP_BYTES;
          first += unit < 16 ? 4 * unit : 16) {
         /* Of 16 bytes in another order the address is that of the lowest. */
@@ -200,7 +184,6 @@ static void check_strip(const tilemm__transpose_strip_bytes_t *strip, const char
     const int in_stride = lines->in_line * lines->together * size;
     const int out_stride = lines->out_line * lines->together * size;
     const int region_in = strip_region(in_stride), region_out = strip_region(out_stride);
-
     memset(source, -1, sizeof source);
     CHECK(lines->parts * lines->elements >= lines->across * lines->down, "%s", name);
     for (int group = 0; group < lines->groups; group++)
@@ -209,14 +192,12 @@ static void check_strip(const tilemm__transpose_strip_bytes_t *strip, const char
                 for (int e = 0; e < lines->across * lines->down; e++) {
                     const int x = e / lines->down, y = e % lines->down;
                     int load[LANES], store[LANES];
-
                     for (int lane = 0; lane < LANES; lane++) {
                         const int first = (set * LANES + lane) * lines->together, line = first + j;
                         const int in = group * area + line * lines->in_line + x + y * width;
                         const int out = group * area + line * lines->out_line + y + x * height;
                         const int in_first = (group * area + first * lines->in_line) * size;
                         const int out_first = (group * area + first * lines->out_line) * size;
-
                         load[lane] = store[lane] = -1;
                         if (line >= lines->lines)
                             continue;
@@ -233,7 +214,6 @@ static void check_strip(const tilemm__transpose_strip_bytes_t *strip, const char
                 }
     for (int e = 0; e < strip->of.tile_batch * area; e++) {
         const int matrix = e / area, row = e % area % height, col = e % area / height;
-
         CHECK(source[e] == matrix * area + row * width + col, "%s: element %d is %d", name, e,
               source[e]);
     }
@@ -252,20 +232,21 @@ static void test_strips(int size)
         {3, 65536, 1},  {65536, 3, 1},  {2, 65536, 1}, {31, 65536, 1}, {65536, 31, 1},
         {16, 65536, 1}, {65536, 24, 1}, {1, 65536, 1}, {32, 3, 9999},  {13, 11, 7},
     };
-    static const tilemm__cuda_traits_t h200 = {.cc = 90, .sm_count = 132, .l2_bytes = 60 << 20};
-    const tilemm__limits_t limits = {.cuda = &h200, .variant = "transpose_strip_bytes"};
-
+    const tilemm__limits_t limits = {.cuda = &gpus[GPUS - 1], .variant = "transpose_strip_bytes"};
     for (int i = 0; i < (int)(sizeof shapes / sizeof shapes[0]); i++) {
         const int64_t rows = shapes[i][0], cols = shapes[i][1];
-        tilemm__transpose_args_t args = {.rows = rows, .cols = cols, .trans = 1};
+        const tilemm__transpose_args_t args = {.rows = rows,
+                                               .cols = cols,
+                                               .elem_size = (size_t)size,
+                                               .trans = 1,
+                                               .src = (void *)256,
+                                               .dst = (void *)256,
+                                               .ld_src = cols,
+                                               .ld_dst = rows,
+                                               .stride_src = rows * cols,
+                                               .stride_dst = rows * cols,
+                                               .batch_count = shapes[i][2]};
         tilemm__transpose_cuda_plan_t plan;
-
-        args.elem_size = (size_t)size;
-        args.batch_count = shapes[i][2];
-        args.src = args.dst = (void *)256;
-        args.ld_src = cols;
-        args.ld_dst = rows;
-        args.stride_src = args.stride_dst = rows * cols;
         tilemm__plan_transpose_cuda(&args, &limits, &plan);
         CHECK(plan.method == TILEMM__TRANSPOSE_BY_strip_bytes, "%s", plan.name);
         check_strip(&plan.arm.strip_bytes, plan.name);
@@ -276,7 +257,6 @@ int main(void)
 {
     for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
         const tilemm__transpose_row_t *row = &tilemm__transpose_rows[i];
-
         switch (row->method) {
         case TILEMM__TRANSPOSE_BY_tile:
         case TILEMM__TRANSPOSE_BY_swap:

@@ -3,24 +3,17 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "strided.h"
-#include "tests/support/check.h"
+#include "tests/support/random.h"
 #include "tilemm.h"
-
-static uint32_t next_random(void)
-{
-    static uint32_t state = 1;
-    state = state * 1664525u + 1013904223u;
-    return state >> 8;
-}
 
 /* Any active lanes, at random elements of a narrow or wide window of memory. */
 static tilemm_warp_access_t random_access(void)
 {
-    tilemm_warp_access_t access = {.elem_bytes = 1 << next_random() % 5};
-    uint32_t window = 1u << (next_random() % 12 + 1);
-    access.active = next_random() % 3 ? 0xffffffffu : next_random() * 257u;
+    tilemm_warp_access_t access = {.elem_bytes = 1 << pick(5)};
+    const int64_t window = INT64_C(2) << pick(12);
+    access.active = pick(3) ? 0xffffffffu : (uint32_t)pick(1 << 24) * 257u;
     for (int lane = 0; lane < 32; lane++)
-        access.addr[lane] = (uint64_t)(next_random() % window) * (unsigned)access.elem_bytes;
+        access.addr[lane] = (uint64_t)pick(window) * (unsigned)access.elem_bytes;
     return access;
 }
 
@@ -34,11 +27,8 @@ static void check_banks(int cc, int store, const tilemm_warp_access_t *access)
     int seen[128][32] = {{0}}, count, last = -1;
     uint64_t wanted[128][32];
     tilemm_bank_use_t uses[TILEMM_MODEL_MOST_USES];
-    tilemm_shared_cost_t shared;
+    const tilemm_shared_cost_t shared = shared_cost(cc, !store, access);
     CHECK(tilemm_model_banks(cc, store, access, uses, &count) == TILEMM_SUCCESS, "banks");
-    const tilemm_status_t status = store ? tilemm_model_shared(cc, access, &shared)
-                                         : tilemm_model_shared_load(cc, access, &shared);
-    CHECK(status == TILEMM_SUCCESS, "shared");
     CHECK(count == __builtin_popcount(access->active) * parts, "%d uses of lanes %08x, width %d",
           count, (unsigned)access->active, width);
     for (int u = 0; u < count; u++) {

@@ -16,11 +16,9 @@ static int column_conflicts(int pitch, int cols, int elem_bytes)
 {
     int conflicts = 0;
     for (int col = 0; col < cols; col++) {
-        tilemm_shared_cost_t cost;
         const tilemm_warp_access_t access =
             strided(elem_bytes, (uint64_t)(col * elem_bytes), (uint64_t)(pitch * elem_bytes));
-        CHECK(tilemm_model_shared(90, &access, &cost) == TILEMM_SUCCESS, "column");
-        conflicts += cost.conflicts;
+        conflicts += shared_cost(90, 0, &access).conflicts;
     }
     return conflicts;
 }
@@ -71,7 +69,6 @@ static void test_padding(void)
 {
     static const tilemm_tile_access_t quads_down[] = {{1, 32, 1}, {32, 1, 4}};
     tilemm_tile_layout_t best;
-
     /* The classic: 32 x 33 floats. An odd pitch has no conflicts on 16 banks or on 32. */
     for (int cc = 10; cc <= 120; cc += 10)
         layout_is("floats", cc == 40 ? 50 : cc, 32, 4, both, 0, 33, 0, 0, 0);
@@ -86,8 +83,7 @@ static void test_padding(void)
     /* Elements narrower than a bank: an odd number of words. */
     layout_is("halves", 90, 64, 2, both, 0, 66, 0, 0, 0);
     layout_is("bytes", 90, 128, 1, both, 0, 132, 0, 0, 0);
-    /* Four columns read at a time: rows stay aligned to 16 bytes; 8 lanes use 8 groups of 4 banks.
-     */
+    /* Four columns at a time: rows stay aligned to 16 bytes; 8 lanes use 8 groups of 4 banks. */
     layout_is("quads of floats", 90, 32, 4, quads_down, 0, 36, 0, 0, 0);
     layout_is("quads of floats", 90, 32, 4, quads_down, 1, 32, 4, 0, 7);
 

@@ -3,61 +3,31 @@
  * the problem once, and sums do not depend on threads or on workspace.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "cpu_kernels.h"
 #include "lib/sgemm/plan_cpu.h"
 #include "lib/size.h"
 #include "lib/transpose/plan_cpu.h"
+#include "machines.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
-
-enum { PROBLEMS = 30000 };
-
-static const tilemm__cpu_traits_t machines[] = {
-    {"Zen 5", TILEMM__ISA_AVX512, 16, 48 << 10, 1 << 20, 32 << 20},
-    {"Sapphire Rapids", TILEMM__ISA_AMX, 112, 48 << 10, 2 << 20, 105 << 20},
-    {"Haswell", TILEMM__ISA_AVX2, 4, 32 << 10, 256 << 10, 8 << 20},
-    {"Cortex-A53", TILEMM__ISA_NEON, 4, 32 << 10, 512 << 10, 512 << 10},
-    {"a small machine", TILEMM__ISA_GENERIC, 1, 8 << 10, 64 << 10, 64 << 10},
-};
-
-/* From 0 to below - 1. */
-static uint64_t number(uint64_t below)
-{
-    static rng_t rng = {1};
-
-    return (uint64_t)rng_range(&rng, 0, (int64_t)below - 1);
-}
-
-/* From 1 on, of any order of magnitude below 2^bits. */
-static int64_t size(int bits)
-{
-    const int64_t least = INT64_C(1) << number((uint64_t)bits);
-
-    return least + (int64_t)number((uint64_t)least);
-}
 
 static void check_sgemm(const tilemm__limits_t *limits)
 {
     const tilemm__sgemm_args_t args = {
-        .m = size(32),
-        .n = size(32),
-        .k = size(20),
-        .trans_a = (int)number(2),
-        .trans_b = (int)number(2),
+        .m = pick_size(32),
+        .n = pick_size(32),
+        .k = pick_size(20),
+        .trans_a = (int)pick(2),
+        .trans_b = (int)pick(2),
         .alpha = 1.0f,
-        .lda = size(20),
-        .ldb = size(20),
-        .batch_count = number(3) ? 1 : size(12),
+        .lda = pick_size(20),
+        .ldb = pick_size(20),
+        .batch_count = pick(3) ? 1 : pick_size(12),
     };
     tilemm__limits_t alone_limits = *limits;
-    tilemm__sgemm_cpu_plan_t plan, again, alone;
-
+    tilemm__sgemm_cpu_plan_t plan = {0}, again = {0}, alone;
     alone_limits.threads = 1;
     alone_limits.workspace = SIZE_MAX;
-    memset(&plan, 0, sizeof plan);
-    memset(&again, 0, sizeof again);
     CHECK(tilemm__plan_sgemm_cpu(&args, limits, &plan) == TILEMM_SUCCESS, "no plan");
     CHECK(tilemm__plan_sgemm_cpu(&args, limits, &again) == TILEMM_SUCCESS, "no plan");
     CHECK(tilemm__plan_sgemm_cpu(&args, &alone_limits, &alone) == TILEMM_SUCCESS, "no plan");
@@ -107,18 +77,18 @@ static void check_sgemm(const tilemm__limits_t *limits)
 
 static void check_transpose(const tilemm__limits_t *limits)
 {
-    const int in_place = (int)number(2);
-    const int64_t rows = size(20), cols = size(20);
+    const int in_place = (int)pick(2);
+    const int64_t rows = pick_size(20), cols = pick_size(20);
     const tilemm__transpose_args_t args = {
         .rows = rows,
-        .cols = in_place && number(4) == 0 ? rows : cols,
-        .elem_size = (size_t)1 << number(5),
-        .trans = number(8) != 0,
-        .src = (const void *)(uintptr_t)(4096 + 16 * number(5)),
-        .dst = (void *)(uintptr_t)(8192 + 16 * number(5)),
-        .ld_src = cols + (int64_t)(number(2) * number(64)),
-        .ld_dst = rows + (int64_t)(number(2) * number(64)),
-        .batch_count = in_place || number(3) ? 1 : size(12),
+        .cols = in_place && pick(4) == 0 ? rows : cols,
+        .elem_size = (size_t)1 << pick(5),
+        .trans = pick(8) != 0,
+        .src = (const void *)(uintptr_t)(4096 + 16 * pick(5)),
+        .dst = (void *)(uintptr_t)(8192 + 16 * pick(5)),
+        .ld_src = cols + pick(2) * pick(64),
+        .ld_dst = rows + pick(2) * pick(64),
+        .batch_count = in_place || pick(3) ? 1 : pick_size(12),
     };
     const double bytes = (double)args.rows * (double)args.cols * (double)args.elem_size;
     tilemm__transpose_cpu_plan_t plan;
@@ -153,18 +123,17 @@ static void check_transpose(const tilemm__limits_t *limits)
 
 int main(void)
 {
-    for (int i = 0; i < PROBLEMS; i++) {
-        const tilemm__cpu_traits_t *cpu = &machines[number(sizeof machines / sizeof *machines)];
+    for (int i = 0; i < 30000; i++) {
+        const tilemm__cpu_traits_t *cpu = &cpus[pick(CPUS)];
         const tilemm__cpu_kernels_t kernels = cpu_kernels_of(cpu->isa);
         const tilemm__limits_t limits = {
             .cpu = cpu,
             .kernels = &kernels,
-            .math = (tilemm_math_t)number(3),
-            .threads = (int)size(8),
-            .workspace = number(3) ? (size_t)size(30) - 1 : SIZE_MAX,
+            .math = (tilemm_math_t)pick(3),
+            .threads = (int)pick_size(8),
+            .workspace = pick(3) ? (size_t)pick_size(30) - 1 : SIZE_MAX,
             .variant = "",
         };
-
         check_sgemm(&limits);
         check_transpose(&limits);
     }

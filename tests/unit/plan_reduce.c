@@ -6,58 +6,24 @@
 #include "kernels/reduce/layout.h"
 #include "lib/reduce/plan_cpu.h"
 #include "lib/reduce/plan_cuda.h"
-#include "tests/support/check.h"
+#include "machines.h"
+#include "strided.h"
 #include "tests/support/random.h"
 #include "tilemm.h"
 
-enum { PROBLEMS = 20000, MACHINES = 3 };
-
-static const tilemm__cuda_traits_t gpus[MACHINES] = {
-    {"T4", 75, 40, 1024, 65536, 65536, (size_t)4 << 20, (size_t)16 << 30},
-    {"RTX 3090", 86, 82, 1536, 101376, 102400, (size_t)6 << 20, (size_t)24 << 30},
-    {"H200", 90, 132, 2048, 232448, 233472, (size_t)60 << 20, (size_t)141 << 30}};
-static const tilemm__cpu_traits_t cpus[MACHINES] = {
-    {"small", TILEMM__ISA_GENERIC, 2, 16384, 262144, 262144},
-    {"arm", TILEMM__ISA_NEON, 64, 65536, (size_t)1 << 20, (size_t)32 << 20},
-    {"server", TILEMM__ISA_AVX512, 96, 49152, (size_t)2 << 20, (size_t)105 << 20}};
-
-/* From 0 to below - 1. */
-static int64_t random_below(int64_t below)
-{
-    static rng_t rng = {0};
-
-    return rng_range(&rng, 0, below - 1);
-}
-
-/* From 1 to 2^(bits + 1), of any order of magnitude. */
-static int64_t random_size(int bits)
-{
-    const int64_t size = INT64_C(1) << random_below(bits + 1);
-
-    return size + random_below(size + 1);
-}
-
-static size_t random_workspace(void)
-{
-    return random_below(3) ? SIZE_MAX : (size_t)1 << random_below(32);
-}
-
 static tilemm__reduce_args_t random_problem(void)
 {
-    const int whole = random_below(3) == 0, columns = random_below(2) == 0;
+    const int whole = pick(3) == 0, columns = pick(2) == 0;
     static int64_t index;
-    tilemm__reduce_args_t args;
-
-    memset(&args, 0, sizeof args);
-    args.op = (int)random_below(whole ? TILEMM__DOT + 1 : TILEMM__DOT);
-    args.nan_ignore = random_below(3) == 0;
-    args.count = whole ? 1 : random_size(16);
-    args.n = random_below(20) ? random_size(whole ? 33 : 16) : 0;
-    args.istride = columns ? args.count : random_below(4) ? 1 : 3;
+    tilemm__reduce_args_t args = {0};
+    args.op = (int)pick(whole ? TILEMM__DOT + 1 : TILEMM__DOT);
+    args.nan_ignore = pick(3) == 0;
+    args.count = whole ? 1 : pick_size(17);
+    args.n = pick(20) ? pick_size(whole ? 34 : 17) : 0;
+    args.istride = columns ? args.count : pick(4) ? 1 : 3;
     args.vstride = columns ? 1 : args.n;
-    args.y_istride = random_below(3) ? 1 : 2;
-    args.index_out =
-        args.op >= TILEMM__MAX && args.op <= TILEMM__AMIN && random_below(2) ? &index : NULL;
+    args.y_istride = pick(3) ? 1 : 2;
+    args.index_out = args.op >= TILEMM__MAX && args.op <= TILEMM__AMIN && pick(2) ? &index : NULL;
     args.out_stride = 1;
     return args;
 }
@@ -67,12 +33,10 @@ static tilemm__reduce_args_t random_problem(void)
 static void check_steps(const tilemm__reduce_args_t *args, const tilemm__reduce_cuda_plan_t *plan)
 {
     int64_t length = args->n, room = 0;
-
     for (int i = 0; i < plan->steps; i++) {
         const tilemm__reduce_step_t *step = &plan->step[i];
         const int64_t kept = i == 0 ? plan->range : step->items;
         const int64_t tiles = tilemm__tile_count(step->length);
-
         CHECK(step->length == length && step->place == room, "step %d of %s", i, plan->name);
         CHECK((step->items * step->splits == 1) == (i == plan->steps - 1), "step %d", i);
         CHECK(step->launch.blocks > 0 && step->launch.blocks <= INT32_MAX, "step %d", i);
@@ -102,9 +66,8 @@ static void check_cuda(const tilemm__reduce_args_t *args, const tilemm__cuda_tra
                        const char *variant, int *reached)
 {
     const tilemm__limits_t limits = {
-        .cuda = traits, .workspace = random_workspace(), .variant = variant};
+        .cuda = traits, .workspace = pick_workspace(), .variant = variant};
     tilemm__reduce_cuda_plan_t plan, again;
-
     memset(&plan, 1, sizeof plan);
     CHECK(tilemm__plan_reduce_cuda(args, &limits, &plan) == TILEMM_SUCCESS, "op %d", args->op);
     CHECK(tilemm__plan_reduce_cuda(args, &limits, &again) == TILEMM_SUCCESS, "op %d", args->op);
@@ -120,12 +83,10 @@ static void check_cuda(const tilemm__reduce_args_t *args, const tilemm__cuda_tra
 
 static void check_segments(const tilemm__cuda_traits_t *traits, const char *variant, int *reached)
 {
-    const tilemm__segments_args_t args = {.op = (int)random_below(TILEMM__DOT),
-                                          .segments = random_size(23)};
+    const tilemm__segments_args_t args = {.op = (int)pick(TILEMM__DOT), .segments = pick_size(24)};
     const tilemm__limits_t limits = {
-        .cuda = traits, .workspace = random_workspace(), .variant = variant};
+        .cuda = traits, .workspace = pick_workspace(), .variant = variant};
     tilemm__segments_cuda_plan_t plan;
-
     CHECK(tilemm__plan_segments_cuda(&args, &limits, &plan) == TILEMM_SUCCESS, "op %d", args.op);
     CHECK(plan.workspace <= limits.workspace, "%zu of %zu bytes", plan.workspace, limits.workspace);
     reached[plan.launch[0].variant] += begins_with(plan.name, variant);
@@ -134,12 +95,11 @@ static void check_segments(const tilemm__cuda_traits_t *traits, const char *vari
 static void check_cpu(const tilemm__reduce_args_t *args, const tilemm__cpu_traits_t *traits)
 {
     const tilemm__limits_t limits = {.cpu = traits,
-                                     .threads = 1 + (int)random_below(traits->threads),
-                                     .workspace = random_workspace(),
+                                     .threads = 1 + (int)pick(traits->threads),
+                                     .workspace = pick_workspace(),
                                      .variant = ""};
     tilemm__reduce_cpu_plan_t plan, again;
     int64_t lanes = TILEMM__TILE_LANES;
-
     memset(&plan, 1, sizeof plan);
     CHECK(tilemm__plan_reduce_cpu(args, &limits, &plan) == TILEMM_SUCCESS, "op %d", args->op);
     CHECK(tilemm__plan_reduce_cpu(args, &limits, &again) == TILEMM_SUCCESS, "op %d", args->op);
@@ -162,12 +122,10 @@ static void check_columns_tile(void)
     for (int lane = 0; lane < TILEMM__TILE_LANES; lane++)
         for (int bytes = 4; bytes <= 16; bytes += 12) {
             tilemm_warp_access_t access = {.elem_bytes = bytes, .active = UINT32_MAX};
-            tilemm_shared_cost_t cost;
-
             for (int col = 0; col < TILEMM__DOWN_COLS; col++)
                 access.addr[col] = (uint64_t)tilemm__down_index(lane, col) * (unsigned)bytes;
-            CHECK(tilemm_model_shared(90, &access, &cost) == TILEMM_SUCCESS &&
-                      cost.conflicts == 0 && cost.wavefronts == bytes / 4,
+            const tilemm_shared_cost_t cost = shared_cost(90, 0, &access);
+            CHECK(cost.conflicts == 0 && cost.wavefronts == bytes / 4,
                   "lane %d, %d bytes: %d wavefronts", lane, bytes, cost.wavefronts);
         }
 }
@@ -175,23 +133,20 @@ static void check_columns_tile(void)
 int main(void)
 {
     static int reached[TILEMM__REDUCE_ROW_COUNT];
-
-    for (int i = 0; i < PROBLEMS; i++) {
+    for (int i = 0; i < 20000; i++) {
         const tilemm__reduce_args_t args = random_problem();
-        const int machine = (int)random_below(MACHINES);
-        const int row = (int)random_below(TILEMM__REDUCE_ROW_COUNT);
-        const char *variant = random_below(2) ? tilemm__reduce_rows[row].name : "";
-
-        check_cuda(&args, &gpus[machine], variant, reached);
-        check_segments(&gpus[machine], variant, reached);
-        check_cpu(&args, &cpus[machine]);
+        const tilemm__cuda_traits_t *gpu = &gpus[pick(GPUS)];
+        const int row = (int)pick(TILEMM__REDUCE_ROW_COUNT);
+        const char *variant = pick(2) ? tilemm__reduce_rows[row].name : "";
+        check_cuda(&args, gpu, variant, reached);
+        check_segments(gpu, variant, reached);
+        check_cpu(&args, &cpus[pick(CPUS)]);
     }
     for (int i = 0; i < TILEMM__REDUCE_ROW_COUNT; i++) {
         const tilemm__reduce_kernel_t kernel = tilemm__reduce_rows[i].kernel;
         const int reads_elements = kernel < TILEMM__PARTIALS_TILES ||
                                    kernel == TILEMM__SEGMENTS_WARP ||
                                    kernel == TILEMM__SEGMENTS_GROUP;
-
         CHECK((reached[i] > 0) == reads_elements, "%s", tilemm__reduce_rows[i].name);
         for (int j = 0; j < TILEMM__REDUCE_ROW_COUNT; j++) /* each can be asked for */
             CHECK(i == j || !begins_with(tilemm__reduce_rows[j].name, tilemm__reduce_rows[i].name),

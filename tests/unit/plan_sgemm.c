@@ -7,39 +7,16 @@
 
 #include "lib/sgemm/plan_cuda.h"
 #include "lib/size.h"
+#include "machines.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
-
-static const tilemm__cuda_traits_t devices[] = {
-    {"T4", 75, 40, 1024, 64 << 10, 64 << 10, 4 << 20, (size_t)15 << 30},
-    {"A100", 80, 108, 2048, 163 << 10, 164 << 10, 40 << 20, (size_t)40 << 30},
-    {"RTX 4090", 89, 128, 1536, 99 << 10, 100 << 10, 72 << 20, (size_t)24 << 30},
-    {"H200", 90, 132, 2048, 227 << 10, 228 << 10, 60 << 20, (size_t)141 << 30},
-};
-enum { DEVICES = sizeof devices / sizeof *devices };
-
-/* From 0 to below - 1. */
-static int64_t pick(int64_t below)
-{
-    static rng_t rng = {1};
-
-    return rng_range(&rng, 0, below - 1);
-}
-
-/* A size of any order of magnitude. */
-static int64_t size(int bits)
-{
-    const int64_t least = INT64_C(1) << pick(bits);
-
-    return least + pick(least);
-}
 
 static tilemm__sgemm_args_t random_problem(void)
 {
     float *const somewhere = (float *)((uintptr_t)1 << 30);
-    tilemm__sgemm_args_t args = {.m = size(15),
-                                 .n = size(15),
-                                 .k = pick(20) ? size(pick(4) ? 14 : 24) : 0,
+    tilemm__sgemm_args_t args = {.m = pick_size(15),
+                                 .n = pick_size(15),
+                                 .k = pick(20) ? pick_size(pick(4) ? 14 : 24) : 0,
                                  .trans_a = (int)pick(2),
                                  .trans_b = (int)pick(2),
                                  .alpha = 1.0f,
@@ -47,8 +24,7 @@ static tilemm__sgemm_args_t random_problem(void)
                                  .a = somewhere + pick(2),
                                  .b = somewhere + pick(2) * 4,
                                  .c = somewhere,
-                                 .batch_count = pick(3) ? 1 : size(10)};
-
+                                 .batch_count = pick(3) ? 1 : pick_size(10)};
     args.lda = tilemm__round_up(args.trans_a ? args.m : args.k, 1 + 3 * pick(2));
     args.ldb = tilemm__round_up(args.trans_b ? args.k : args.n, 1 + 3 * pick(2));
     args.ldc = args.n;
@@ -72,7 +48,6 @@ static void check_stream_k(const char *name, const tilemm__sgemm_planes_product_
     const tilemm__sgemm_stream_k_t *walk = &product->walk.stream_k;
     const int64_t clusters = (int64_t)product->blocks / TILEMM__SGEMM_STREAM_K_PAIR;
     const int64_t tiles = (int64_t)walk->rows * walk->cols * product->batch_count;
-
     CHECK((int64_t)walk->whole + walk->shared == tiles, "%s: %u + %u tiles of %lld", name,
           walk->whole, walk->shared, (long long)tiles);
     if (walk->shared == 0)
@@ -92,7 +67,6 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
 {
     const tilemm__sgemm_ffma_plan_t *ffma = &plan->as.ffma;
     const tilemm__sgemm_planes_cuda_plan_t *planes = &plan->as.planes;
-
     CHECK(plan->workspace <= limits->workspace, "%s: %zu bytes of %zu", plan->name, plan->workspace,
           limits->workspace);
     CHECK(plan->variant < 0 || !strncmp(plan->name, tilemm__sgemm_rows[plan->variant].name,
@@ -105,7 +79,6 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
             const tilemm__sgemm_skinny_t *fringe = &ffma->fringe;
             const int64_t rows = fringe->transposed ? fringe->n : fringe->m;
             const int64_t cols = fringe->transposed ? fringe->m : fringe->n;
-
             check_splits(plan->name, args->k, fringe->splits, fringe->k_split);
             CHECK(ffma->tiles.args.m * ffma->tiles.args.n + rows * cols == args->m * args->n,
                   "%s: a fringe of %lld x %lld", plan->name, (long long)rows, (long long)cols);
@@ -125,7 +98,6 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
             const int64_t batch =
                 i / 2 ? args->batch_count % planes->batch_group : planes->batch_group;
             const tilemm__sgemm_planes_product_t *product = &planes->part[i / 2][i % 2].product;
-
             if (k == 0 || batch == 0)
                 continue;
             CHECK(product->k == k && product->batch_count == batch && product->m == args->m &&
@@ -144,14 +116,13 @@ int main(void)
     for (int i = 0; i < 30000; i++) {
         const tilemm__sgemm_args_t args = random_problem();
         const tilemm__limits_t limits = {
-            .cuda = &devices[pick(DEVICES)],
+            .cuda = &gpus[pick(GPUS)],
             .math = (tilemm_math_t)pick(3),
             .workspace = pick(3)   ? (size_t)1 << pick(36)
                          : pick(2) ? SIZE_MAX
                                    : 0,
             .variant = pick(4) ? "" : tilemm__sgemm_rows[pick(TILEMM__SGEMM_CUDA_VARIANTS)].name};
         static tilemm__sgemm_cuda_plan_t plan, again;
-
         CHECK(tilemm__plan_sgemm_cuda(&args, &limits, &plan) == TILEMM_SUCCESS, "no plan");
         check_plan(&args, &limits, &plan);
         tilemm__plan_sgemm_cuda(&args, &limits, &again);

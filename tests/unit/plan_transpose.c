@@ -7,46 +7,32 @@
 
 #include "lib/size.h"
 #include "lib/transpose/plan_cuda.h"
+#include "machines.h"
 #include "tests/support/check.h"
+#include "tests/support/random.h"
 #include "tilemm.h"
 
-static const tilemm__cuda_traits_t devices[] = {
-    {"T4", 75, 40, 1024, 64 << 10, 64 << 10, 4 << 20, (size_t)15 << 30},
-    {"RTX 4090", 89, 128, 1536, 99 << 10, 100 << 10, 72 << 20, (size_t)24 << 30},
-    {"H200", 90, 132, 2048, 227 << 10, 228 << 10, 60 << 20, (size_t)141 << 30},
-};
-
-static uint64_t state = 1;
-
-static int64_t draw(int64_t below)
+/* Of any order of magnitude up to 2^16; every other one a multiple of 16. */
+static int64_t draw_size(void)
 {
-    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return (int64_t)((state >> 24) % (uint64_t)below);
-}
-
-/* Of any order of magnitude; every other one a multiple of 16. */
-static int64_t draw_size(int bits)
-{
-    const int64_t size = 1 + draw(INT64_C(1) << draw(bits + 1));
-
-    return draw(2) ? size : (size + 15) / 16 * 16;
+    const int64_t size = pick_size(16);
+    return pick(2) ? size : (size + 15) / 16 * 16;
 }
 
 static tilemm__transpose_args_t draw_problem(int in_place)
 {
-    tilemm__transpose_args_t args = {.rows = draw_size(16), .cols = draw_size(16)};
-
-    args.batch_count = in_place || draw(2) ? 1 : draw_size(16);
-    args.elem_size = (size_t)1 << draw(5);
-    args.trans = draw(6) != 0;
-    args.scaled = args.elem_size == 4 && draw(3) == 0;
-    args.alpha = draw(4) ? 2.0f : 0.0f;
-    args.ld_src = args.cols + (draw(2) ? 0 : draw(20));
-    args.ld_dst = (args.trans ? args.rows : args.cols) + (draw(2) ? 0 : draw(20));
+    tilemm__transpose_args_t args = {.rows = draw_size(), .cols = draw_size()};
+    args.batch_count = in_place || pick(2) ? 1 : draw_size();
+    args.elem_size = (size_t)1 << pick(5);
+    args.trans = pick(6) != 0;
+    args.scaled = args.elem_size == 4 && pick(3) == 0;
+    args.alpha = pick(4) ? 2.0f : 0.0f;
+    args.ld_src = args.cols + (pick(2) ? 0 : pick(20));
+    args.ld_dst = (args.trans ? args.rows : args.cols) + (pick(2) ? 0 : pick(20));
     args.stride_src = args.rows * args.ld_src;
     args.stride_dst = (args.trans ? args.cols : args.rows) * args.ld_dst;
-    args.dst = (void *)(uintptr_t)(4096 + (draw(2) ? 0 : 8 * draw(4)));
-    args.src = in_place ? args.dst : (void *)(uintptr_t)(8192 + (draw(2) ? 0 : 8 * draw(4)));
+    args.dst = (void *)(uintptr_t)(4096 + (pick(2) ? 0 : 8 * pick(4)));
+    args.src = in_place ? args.dst : (void *)(uintptr_t)(8192 + (pick(2) ? 0 : 8 * pick(4)));
     return args;
 }
 
@@ -56,7 +42,6 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
     static tilemm__transpose_cuda_plan_t plan, again;
     const tilemm__transpose_tiles_t *tiles = &plan.arm.tiles;
     uint64_t count;
-
     CHECK(tilemm__plan_transpose_cuda(&args, limits, &plan) == TILEMM_SUCCESS &&
               tilemm__plan_transpose_cuda(&args, limits, &again) == TILEMM_SUCCESS &&
               memcmp(&plan, &again, sizeof plan) == 0,
@@ -68,7 +53,6 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
           "%s", plan.name);
     if (plan.method == TILEMM__TRANSPOSE_BY_copy) {
         const tilemm__transpose_copy_t *copy = &plan.arm.copy;
-
         CHECK(copy->tiles_down * (uint64_t)copy->tile_rows >= (uint64_t)copy->of.rows &&
                   copy->tiles_across * (uint64_t)copy->tile_cols * (uint64_t)row->chunk >=
                       (uint64_t)copy->of.cols * args.elem_size &&
@@ -105,10 +89,9 @@ static void check_in_place(tilemm__limits_t limits)
     const int64_t enough = 65536 + 128 * n + bytes / 64;
     const size_t want = tilemm__transpose_inplace_cuda_want(&args, limits.cuda);
     static tilemm__transpose_inplace_cuda_plan_t plan, again;
-
-    limits.workspace = draw(3) == 0   ? (size_t)tilemm__min(enough, bytes)
-                       : draw(2) == 0 ? want
-                                      : (size_t)draw(bytes + 1);
+    limits.workspace = pick(3) == 0   ? (size_t)tilemm__min(enough, bytes)
+                       : pick(2) == 0 ? want
+                                      : (size_t)pick(bytes + 1);
     const int status = tilemm__plan_transpose_inplace_cuda(&args, &limits, &plan);
     CHECK(status == tilemm__plan_transpose_inplace_cuda(&args, &limits, &again) &&
               memcmp(&plan, &again, sizeof plan) == 0,
@@ -124,7 +107,6 @@ static void check_in_place(tilemm__limits_t limits)
           limits.workspace);
     if (plan.method == TILEMM__INPLACE_SLABS) {
         const tilemm__transpose_chains_t *chains = &plan.arm.slabs.chains;
-
         CHECK(chains->slabs * chains->run_bytes * n + plan.arm.slabs.fringe_bytes == bytes &&
                   chains->slots == (uint64_t)chains->slabs * (uint64_t)n &&
                   (uint64_t)chains->samples * chains->stride >= chains->slots &&
@@ -133,17 +115,14 @@ static void check_in_place(tilemm__limits_t limits)
     }
 }
 
-/* Names say the tile; each row of a kernel out of place is chosen where only its name is allowed.
- */
-static void check_rows(int d)
+/* Names say the tile; each row out of place is chosen where only its name is allowed. */
+static void check_rows(void)
 {
     static int reached[TILEMM__TRANSPOSE_VARIANTS];
-
     for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
         const tilemm__transpose_row_t *row = &tilemm__transpose_rows[i];
-        const tilemm__limits_t limits = {.cuda = &devices[d], .variant = row->name};
+        const tilemm__limits_t limits = {.cuda = &gpus[GPUS - 1], .variant = row->name};
         char tile[64];
-
         snprintf(tile, sizeof tile, row->rows ? "_sm75_%dx%dx%d" : "_sm75_x%d",
                  row->rows ? row->rows : row->bytes, row->cols, row->bytes);
         CHECK(strstr(row->name, tile) != NULL, "%s: not %s", row->name, tile);
@@ -158,15 +137,13 @@ static void check_rows(int d)
 int main(void)
 {
     static int reached[TILEMM__TRANSPOSE_VARIANTS];
-
-    for (int d = 0; d < 3; d++) {
-        const tilemm__limits_t limits = {.cuda = &devices[d], .variant = ""};
-
+    for (int d = 0; d < GPUS; d++) {
+        const tilemm__limits_t limits = {.cuda = &gpus[d], .variant = ""};
         for (int i = 0; i < 4000; i++) {
             check_out_of_place(&limits, reached);
             check_in_place(limits);
         }
     }
-    check_rows(2);
+    check_rows();
     return check_exit();
 }
