@@ -29,7 +29,6 @@ static int64_t first_in_rows(tilemm_reduce_t op, int64_t rows, int64_t cols, con
 {
     const float sign = op == TILEMM_MAX || op == TILEMM_AMAX ? 1.0f : -1.0f;
     int64_t best = -1;
-
     for (int64_t i = 0; i < rows; i++) {
         if (positions[i] < 0)
             continue;
@@ -59,7 +58,6 @@ static int reduce(tilemm_t ctx, int operation, int of_axis, const npy_t *a, cons
     int64_t *positions = calloc((size_t)tilemm__max(results, 1), sizeof *positions);
     tilemm_status_t done;
     int status = EXIT_OK;
-
     if (!values || !positions) {
         free(values);
         free(positions);
@@ -100,7 +98,6 @@ int command_reduce(int argc, char **argv)
     npy_t a;
     tilemm_t ctx;
     int status = command_options(argc, argv, help, table, COUNT_OF(table), &first);
-
     if (status)
         return -1 - status;
     if (argc - first != 2)

@@ -21,7 +21,6 @@
 static void *open_in(const char *directory, const char *below, const char *name)
 {
     char path[4096];
-
     if (!directory || !*directory ||
         (size_t)snprintf(path, sizeof path, "%s%s/%s", directory, below, name) >= sizeof path)
         return NULL;
@@ -35,7 +34,6 @@ static void *open_in(const char *directory, const char *below, const char *name)
 static void *open_blas(void)
 {
     const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
-
     if (!wanted || !*wanted)
         wanted = TILEMM_REFERENCE_BLAS_FILE;
     if (strcmp(wanted, "none") == 0)
@@ -57,7 +55,6 @@ static void name_blas(void *library, char *name, size_t size)
     const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
     const char *config = LOAD(get_config, library, "openblas_get_config") ? get_config() : NULL;
     const char *core = LOAD(get_core, library, "openblas_get_corename") ? get_core() : NULL;
-
     if (config && strncmp(config, "OpenBLAS ", 9) == 0) {
         snprintf(name, size, "%.*s%s%s%s", 9 + (int)strcspn(config + 9, " "), config,
                  core ? " (" : "", core ? core : "", core ? ")" : "");
@@ -75,7 +72,6 @@ static void load_blas(void)
     static reference_blas_t blas;
     static char name[96];
     void *library = open_blas();
-
     if (!library)
         return;
     LOAD(blas.sgemm, library, "cblas_sgemm");
@@ -146,7 +142,6 @@ static void *open_cuda_library(const char *name)
     const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
     char files[4][32];
     void *library = NULL;
-
     for (int i = 0; i < 4; i++)
         snprintf(files[i], sizeof files[i], "%s.so%s", name, versions[i]);
     for (int i = 0; !library && i < 4; i++)
@@ -216,7 +211,6 @@ static void load_cublas(void)
                                                  cublas_isamax};
     int version[3] = {0, 0, 0};
     void *library = open_cuda_library("libcublas");
-
     if (!library) {
         /* Outside the linker's path cuBLAS finds libcublasLt only if it is loaded already. */
         open_cuda_library("libcublasLt");
@@ -254,7 +248,6 @@ static void load_cub(void)
     static char name[64];
     int (*get_version)(void);
     void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
-
     /* In the folder of the program that runs: before it is installed. */
     if (!library) {
         char self[4096];
