@@ -196,12 +196,10 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
     const buffer_t *c = &p->buffers[C];
     if (buffer_poison(machine, c) != 0)
         return -1;
-    if (p->c_before) {
+    if (p->c_before)
         memcpy(c->host, p->c_before, c->bytes);
-        if (buffer_send(machine, c) != 0)
-            return -1;
-    }
-    if (run_once(machine, contender, problem) != 0 || buffer_fetch(machine, c) != 0)
+    if ((p->c_before && buffer_send(machine, c) != 0) ||
+        run_once(machine, contender, problem) != 0 || buffer_fetch(machine, c) != 0)
         return -1;
     contender->error = largest_error(p);
     return 0;

@@ -204,8 +204,8 @@ int buffer_open(const machine_t *machine, buffer_t *buffer)
         buffer->device = gpu_malloc(bytes);
     if (buffer->host && (buffer->device || !machine->on_gpu))
         return 0;
-    command_error("no %smemory for %zu bytes", buffer->host ? "device " : "", buffer->bytes);
-    return -1;
+    return -command_error("no %smemory for %zu bytes", buffer->host ? "device " : "",
+                          buffer->bytes);
 }
 
 /* Whether all operands among the buffers, at least one, are what the last problem left. */

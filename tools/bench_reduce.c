@@ -228,7 +228,6 @@ static double largest_error(const bench_problem_t *p, int tag)
         const void *at = p->buffers[POSITIONS].host;
         const int64_t position =
             kind == TAG_INT_FROM_1 ? ((const int *)at)[v] - 1 : ((const int64_t *)at)[v];
-
         if ((kind != TAG_FLOATS || p->arg) && position != exact.position)
             return HUGE_VAL;
         if (kind == TAG_FLOATS)

@@ -164,7 +164,6 @@ static void print_markdown(report_t *report, const record_t *ours, int count)
         const figures_t f = i == 1 ? format_figures(ours) : none;
         const figures_t g = peer ? format_figures(&ours[i]) : none;
         char goal[24] = "";
-
         if (peer && peer->goal > 0)
             snprintf(goal, sizeof goal, "%.2f %s", peer->goal, verdict(&ours->got, peer));
         fprintf(report->table_stream, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
@@ -191,7 +190,6 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
         const contender_t *got = &contenders[i];
         const double work = got->work > 0 ? got->work : which->work;
         record_t *record = &ours[i];
-
         *record = (record_t){.table = report->table_count - 1, .of = *which, .got = *got};
         if (got->goal > 0)
             snprintf(record->got.kernel, sizeof record->got.kernel, "goal %.2f: %s", got->goal,
@@ -220,10 +218,7 @@ static int is_stdout(const char *name)
 static int open_file(const char *name, FILE **file)
 {
     *file = !name ? NULL : is_stdout(name) ? stdout : fopen(name, "w");
-    if (*file || !name)
-        return 0;
-    command_error("%s: cannot be written: %s", name, strerror(errno));
-    return -1;
+    return *file || !name ? 0 : -command_error("%s: cannot be written: %s", name, strerror(errno));
 }
 
 static int close_file(const char *name, FILE *file)

@@ -108,7 +108,6 @@ int bench_run(bench_verb_t verb, const machine_t *machine, const bench_options_t
     report_table(report, machine, title);
     for (int i = 0; status == EXIT_OK && i < count; i++) {
         const bench_options_t one = rows ? apply_row(options, &rows[i]) : *options;
-
         if (rows && verb == BENCH_GEMM &&
             check_ours(machine, tilemm_set_math(machine->ctx, (tilemm_math_t)one.math)) != 0)
             return EXIT_FAILED;

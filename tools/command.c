@@ -100,19 +100,14 @@ int reduce_is_index(int op)
 tilemm_t command_context(const context_options_t *options)
 {
     tilemm_t ctx = NULL;
-    tilemm_status_t status =
-        tilemm_create(&ctx, (tilemm_backend_t)options->backend, options->device);
-    if (status != TILEMM_SUCCESS) {
+    if (tilemm_create(&ctx, (tilemm_backend_t)options->backend, options->device) != TILEMM_SUCCESS)
         command_error("%s", tilemm_create_error());
-        return NULL;
-    }
-    status = tilemm_set_threads(ctx, options->threads);
-    if (status != TILEMM_SUCCESS) {
+    else if (tilemm_set_threads(ctx, options->threads) != TILEMM_SUCCESS)
         command_error("%s", tilemm_last_error(ctx));
-        tilemm_destroy(ctx);
-        return NULL;
-    }
-    return ctx;
+    else
+        return ctx;
+    tilemm_destroy(ctx);
+    return NULL;
 }
 
 enum { MAX_OPTIONS = 64, FIRST_VALUE = 256 /* getopt's value of the first option */ };

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef unsigned long long device_address; /* CUdeviceptr */
 
@@ -167,11 +166,10 @@ int gpu_describe(int ordinal, gpu_traits_t *traits)
         {81 /* shared memory per multiprocessor */, &traits->shared_per_sm},
         {97 /* shared memory per block, on request */, &traits->shared_per_block},
     };
-    int device, error;
-    memset(traits, 0, sizeof *traits);
+    *traits = (gpu_traits_t){0};
     if (!is_ready)
         return -1;
-    error = driver.device_get(&device, ordinal);
+    int device, error = driver.device_get(&device, ordinal);
     if (!error)
         error = driver.device_name(traits->name, sizeof traits->name, device);
     if (!error)

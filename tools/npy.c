@@ -297,23 +297,20 @@ int npy_require_dims(const npy_t *npy, int least)
 {
     if (npy->ndim >= least && npy->ndim <= 2)
         return 0;
-    command_error("%s: has %d dimension%s, must have %s", npy->path, npy->ndim,
-                  npy->ndim == 1 ? "" : "s", least == 2 ? "2" : "1 or 2");
-    return -1;
+    return -command_error("%s: has %d dimension%s, must have %s", npy->path, npy->ndim,
+                          npy->ndim == 1 ? "" : "s", least == 2 ? "2" : "1 or 2");
 }
 
 int npy_require_float32(const npy_t *npy, int least)
 {
-    if (npy->descr[1] != 'f' || npy->item_size != 4) {
-        command_error("%s: holds elements of type '%s', must be float32", npy->path, npy->descr);
-        return -1;
-    }
-    if (npy->descr[0] != '=' && npy->descr[0] != NPY_NATIVE[0]) {
-        command_error("%s: holds float32 in the other byte order ('%s'), must be '" NPY_NATIVE
-                      "f4'; NumPy converts it: a.astype('" NPY_NATIVE "f4')",
-                      npy->path, npy->descr);
-        return -1;
-    }
+    if (npy->descr[1] != 'f' || npy->item_size != 4)
+        return -command_error("%s: holds elements of type '%s', must be float32", npy->path,
+                              npy->descr);
+    if (npy->descr[0] != '=' && npy->descr[0] != NPY_NATIVE[0])
+        return -command_error(
+            "%s: holds float32 in the other byte order ('%s'), must be '" NPY_NATIVE
+            "f4'; NumPy converts it: a.astype('" NPY_NATIVE "f4')",
+            npy->path, npy->descr);
     return npy_require_dims(npy, least);
 }
 

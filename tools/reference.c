@@ -50,8 +50,7 @@ static void *open_blas(void)
 /* "OpenBLAS 0.3.21 NO_LAPACKE ... Haswell ..." and "Haswell" to "OpenBLAS 0.3.21 (Haswell)". */
 static void name_blas(void *library, char *name, size_t size)
 {
-    char *(*get_config)(void);
-    char *(*get_core)(void);
+    char *(*get_config)(void), *(*get_core)(void);
     const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
     const char *config = LOAD(get_config, library, "openblas_get_config") ? get_config() : NULL;
     const char *core = LOAD(get_core, library, "openblas_get_corename") ? get_core() : NULL;
@@ -65,11 +64,10 @@ static void name_blas(void *library, char *name, size_t size)
     snprintf(name, size, "%s", strrchr(wanted, '/') ? strrchr(wanted, '/') + 1 : wanted);
 }
 
-static const reference_blas_t *found_blas;
+static reference_blas_t blas; /* name NULL: not there */
 
 static void load_blas(void)
 {
-    static reference_blas_t blas;
     static char name[96];
     void *library = open_blas();
     if (!library)
@@ -89,14 +87,13 @@ static void load_blas(void)
     }
     name_blas(library, name, sizeof name);
     blas.name = name;
-    found_blas = &blas;
 }
 
 const reference_blas_t *reference_blas(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_blas);
-    return found_blas;
+    return blas.name ? &blas : NULL;
 }
 
 enum { DEFAULT_MATH = 0, TF32_TENSOR_OP_MATH = 3 };
@@ -239,12 +236,11 @@ const reference_cublas_t *reference_cublas(void)
     return found_cublas;
 }
 
-static const reference_cub_t *found_cub;
+static reference_cub_t cub; /* likewise */
 
 static void load_cub(void)
 {
     static const char module[] = "tilemm-cub.so";
-    static reference_cub_t cub;
     static char name[64];
     int (*get_version)(void);
     void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
@@ -273,12 +269,11 @@ static void load_cub(void)
     snprintf(name, sizeof name, "CUB %d.%d.%d", version / 100000, version / 100 % 1000,
              version % 100);
     cub.name = name;
-    found_cub = &cub;
 }
 
 const reference_cub_t *reference_cub(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_cub);
-    return found_cub;
+    return cub.name ? &cub : NULL;
 }
