@@ -34,7 +34,8 @@ typedef enum {
 
 typedef struct {
     int64_t busy_warps;
-    float *in, *out;
+    float *in;
+    void *out;
     shape_t shape;
     int64_t x;
 } problem_t;
@@ -66,7 +67,7 @@ static tilemm_status_t compute(tilemm_t ctx, const problem_t *p)
     case NARROW: return transpose(ctx, p, LONG, x, 1);
     case SQUARE: return transpose(ctx, p, x, x, 1);
     case SQUARES: return transpose(ctx, p, x, x, BATCH_ELEMENTS / (x * x));
-    case SEARCH: return tilemm_ismax(ctx, x * TILE, p->in, 1, (int64_t *)p->out);
+    case SEARCH: return tilemm_ismax(ctx, x * TILE, p->in, 1, p->out);
     case SUM: return tilemm_ssum(ctx, x * p->busy_warps / 2 * TILE, p->in, 1, p->out);
     case FEW_COLUMNS: return sum_columns(ctx, p, COLUMN);
     default: return sum_columns(ctx, p, LOW_COLUMN);

@@ -50,7 +50,8 @@ static void *open_blas(void)
 /* "OpenBLAS 0.3.21 NO_LAPACKE ... Haswell ..." and "Haswell" to "OpenBLAS 0.3.21 (Haswell)". */
 static void name_blas(void *library, char *name, size_t size)
 {
-    char *(*get_config)(void), *(*get_core)(void);
+    char *(*get_config)(void);
+    char *(*get_core)(void);
     const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
     const char *config = LOAD(get_config, library, "openblas_get_config") ? get_config() : NULL;
     const char *core = LOAD(get_core, library, "openblas_get_corename") ? get_core() : NULL;
