@@ -275,7 +275,6 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
         {"store", OPTION_FLAG, .value = &request->is_store},
         {"no-l1", OPTION_FLAG, .value = &not_cached}, /* the last: of coalescing alone */
     };
-
     status = command_options(argc, argv, help, table, COUNT_OF(table) - !coalescing, &first);
     if (status)
         return status;

@@ -56,7 +56,6 @@ extern const word_t trans_words[]; /* nn nt tn tt */
 
 /* ---- the machine -------------------------------------------------------------------------- */
 
-typedef struct buffer buffer_t;
 enum { MAX_BUFFERS = 8 }; /* of a problem */
 
 typedef struct {
@@ -77,14 +76,14 @@ void machine_close(machine_t *machine);
 
 /* Memory on the host and, on a GPU, the same amount on the device. It may hold a batch of matrices:
  * `lines` rows or columns of `length` elements, ld apart. */
-struct buffer {
+typedef struct {
     size_t bytes;
     uint64_t seed; /* an operand: filled with normal numbers of this seed. 0: not filled */
     size_t elem_size;
     int64_t lines, length, ld, stride; /* stride: from matrix to matrix */
     int64_t first;                     /* the element at which matrix 0 starts */
     void *host, *device;
-};
+} buffer_t;
 
 /* Set what a buffer holds, and its bytes. ld and stride may be NOT_GIVEN: as small as possible. 0,
  * or -1 where that is too large. */
@@ -120,7 +119,7 @@ int multiply_sizes(int64_t a, int64_t b, int64_t *result);
 void fill_normal(float *x, size_t count, uint64_t seed); /* mean 0, variance 1 */
 void fill_bytes(void *x, size_t bytes, uint64_t seed);
 
-typedef struct contender {
+typedef struct {
     const char *name; /* "tilemm", "OpenBLAS"; the first contender is ours */
     /* Do the work once, or queue it on the machine's stream. 0, or -1 with a message. */
     int (*run)(const machine_t *machine, void *problem);

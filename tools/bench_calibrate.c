@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench_crossovers.h"
 #include "bench_forced.h"
 
 enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 18 };
@@ -25,54 +24,43 @@ typedef struct {
 } tile_t;
 
 #define FFMA(tile, m, n, k, blocks, alone)                                                         \
-    {                                                                                              \
-        "ffma_" tile, "sgemm_ffma_" tile "_tn", m, n, k, blocks, alone, 512, 2048,                 \
-            TILEMM_MATH_FP32_STRICT                                                                \
-    }
+    "ffma_" tile, "sgemm_ffma_" tile "_tn", m, n, k, blocks, alone, 512, 2048,                     \
+        TILEMM_MATH_FP32_STRICT
 #define FUSED(tile, name, m, n, blocks, k1, k2)                                                    \
-    {                                                                                              \
-        "fused_sm90_" tile, "sgemm_fused_sm90_" name, m, n, 32, blocks, 1, k1, k2,                 \
-            TILEMM_MATH_FP32                                                                       \
-    }
+    "fused_sm90_" tile, "sgemm_fused_sm90_" name, m, n, 32, blocks, 1, k1, k2, TILEMM_MATH_FP32
 #define PLANES(tile, name, m, n, k1, k2, math)                                                     \
-    {                                                                                              \
-        "planes_" tile, "sgemm_planes_" name, m, n, 64, 1, 1, k1, k2, math                         \
-    }
+    "planes_" tile, "sgemm_planes_" name, m, n, 64, 1, 1, k1, k2, math
+#define PLANES90(tile, m, n, k1, k2, math) PLANES("sm90_" tile, "sm90_" tile, m, n, k1, k2, math)
 static const tile_t tiles[] = {
-    FFMA("sm75_128x128x16", 128, 128, 16, 2, 1),
-    FFMA("sm75_64x64x16", 64, 64, 16, 4, 1),
-    FFMA("sm75_128x32x16", 128, 32, 16, 4, 1),
-    FFMA("sm75_32x128x16", 32, 128, 16, 4, 1),
-    FFMA("sm75_32x32x32", 32, 32, 32, 8, 2),
-    FFMA("sm80_128x128x16", 128, 128, 16, 2, 1),
-    FFMA("sm80_128x64x16", 128, 64, 16, 4, 1),
-    FFMA("sm80_64x64x16", 64, 64, 16, 8, 2),
-    FFMA("sm80_64x64x64", 64, 64, 64, 2, 1),
-    FFMA("sm80_32x32x32", 32, 32, 32, 5, 1),
-    FUSED("128x128x32", "128x128x32_nt", 128, 128, 1, 512, 2048),
-    FUSED("128x128x32_bulk", "128x128x32_nt_bulk", 128, 128, 1, 32, 64),
-    FUSED("128x64x32", "128x64x32_nt", 128, 64, 1, 512, 2048),
-    FUSED("64x64x32", "64x64x32_nt", 64, 64, 2, 512, 2048),
-    FUSED("256x32x32", "256x32x32_nt", 256, 32, 1, 512, 2048),
-    FUSED("256x16x32", "256x16x32_nt", 256, 16, 1, 512, 2048),
-    FUSED("32x256x32", "32x256x32_nt", 32, 256, 1, 512, 2048),
-    FUSED("16x256x32", "16x256x32_nt", 16, 256, 1, 512, 2048),
-    PLANES("sm80_p1", "sm80_128x128x32_p1", 128, 128, 1024, 4096, TILEMM_MATH_TF32),
-    PLANES("sm80_p3", "sm80_128x128x32_p3", 128, 128, 1024, 4096, TILEMM_MATH_FP32),
-    PLANES("sm80_p4", "sm80_64x64x32_p4", 128, 128, 256, 512, TILEMM_MATH_FP32),
-    PLANES("sm90_128x128x64_p3_1x2", "sm90_128x128x64_p3_1x2", 128, 128, 1024, 4096,
-           TILEMM_MATH_FP32),
-    PLANES("sm90_128x128x64_p3_2x1", "sm90_128x128x64_p3_2x1", 128, 128, 1024, 4096,
-           TILEMM_MATH_FP32),
-    PLANES("sm90_128x64x64_p3_1x2", "sm90_128x64x64_p3_1x2", 128, 64, 1024, 4096, TILEMM_MATH_FP32),
-    PLANES("sm90_128x128x64_p4_1x2", "sm90_128x128x64_p4_1x2", 128, 128, 256, 512,
-           TILEMM_MATH_FP32),
-    PLANES("sm90_128x256x64_p1_1x2", "sm90_128x256x64_p1_1x2", 128, 256, 1024, 4096,
-           TILEMM_MATH_TF32),
-    PLANES("sm90_128x128x64_p1_1x2", "sm90_128x128x64_p1_1x2", 128, 128, 1024, 4096,
-           TILEMM_MATH_TF32),
+    {FFMA("sm75_128x128x16", 128, 128, 16, 2, 1)},
+    {FFMA("sm75_64x64x16", 64, 64, 16, 4, 1)},
+    {FFMA("sm75_128x32x16", 128, 32, 16, 4, 1)},
+    {FFMA("sm75_32x128x16", 32, 128, 16, 4, 1)},
+    {FFMA("sm75_32x32x32", 32, 32, 32, 8, 2)},
+    {FFMA("sm80_128x128x16", 128, 128, 16, 2, 1)},
+    {FFMA("sm80_128x64x16", 128, 64, 16, 4, 1)},
+    {FFMA("sm80_64x64x16", 64, 64, 16, 8, 2)},
+    {FFMA("sm80_64x64x64", 64, 64, 64, 2, 1)},
+    {FFMA("sm80_32x32x32", 32, 32, 32, 5, 1)},
+    {FUSED("128x128x32", "128x128x32_nt", 128, 128, 1, 512, 2048)},
+    {FUSED("128x128x32_bulk", "128x128x32_nt_bulk", 128, 128, 1, 32, 64)},
+    {FUSED("128x64x32", "128x64x32_nt", 128, 64, 1, 512, 2048)},
+    {FUSED("64x64x32", "64x64x32_nt", 64, 64, 2, 512, 2048)},
+    {FUSED("256x32x32", "256x32x32_nt", 256, 32, 1, 512, 2048)},
+    {FUSED("256x16x32", "256x16x32_nt", 256, 16, 1, 512, 2048)},
+    {FUSED("32x256x32", "32x256x32_nt", 32, 256, 1, 512, 2048)},
+    {FUSED("16x256x32", "16x256x32_nt", 16, 256, 1, 512, 2048)},
+    {PLANES("sm80_p1", "sm80_128x128x32_p1", 128, 128, 1024, 4096, TILEMM_MATH_TF32)},
+    {PLANES("sm80_p3", "sm80_128x128x32_p3", 128, 128, 1024, 4096, TILEMM_MATH_FP32)},
+    {PLANES("sm80_p4", "sm80_64x64x32_p4", 128, 128, 256, 512, TILEMM_MATH_FP32)},
+    {PLANES90("128x128x64_p3_1x2", 128, 128, 1024, 4096, TILEMM_MATH_FP32)},
+    {PLANES90("128x128x64_p3_2x1", 128, 128, 1024, 4096, TILEMM_MATH_FP32)},
+    {PLANES90("128x64x64_p3_1x2", 128, 64, 1024, 4096, TILEMM_MATH_FP32)},
+    {PLANES90("128x128x64_p4_1x2", 128, 128, 256, 512, TILEMM_MATH_FP32)},
+    {PLANES90("128x256x64_p1_1x2", 128, 256, 1024, 4096, TILEMM_MATH_TF32)},
+    {PLANES90("128x128x64_p1_1x2", 128, 128, 1024, 4096, TILEMM_MATH_TF32)},
 };
-enum { TILES = sizeof tiles / sizeof *tiles };
+enum { TILES = COUNT_OF(tiles) };
 
 typedef struct {
     int measured; /* 0: the device does not run it */
@@ -95,46 +83,37 @@ typedef struct {
 static int run(const machine_t *machine, void *data)
 {
     const problem_t *p = data;
-    const int a = p->trans ? TILEMM_TRANS : TILEMM_NO_TRANS;
-    const int b = p->trans ? TILEMM_NO_TRANS : TILEMM_TRANS;
+    const tilemm_op_t a = p->trans ? TILEMM_TRANS : TILEMM_NO_TRANS;
+    const tilemm_op_t b = p->trans ? TILEMM_NO_TRANS : TILEMM_TRANS;
     const int64_t along = p->k > 0 ? p->k : 1; /* a leading dimension is never 0 */
-
     return check_ours(machine,
-                      tilemm_sgemm(machine->ctx, TILEMM_ROW_MAJOR, (tilemm_op_t)a, (tilemm_op_t)b,
-                                   p->m, p->n, p->k, 1.0f, p->a, p->trans ? p->m : along, p->b,
-                                   p->trans ? p->n : along, p->k ? 0.0f : 2.0f, p->c, p->n));
+                      tilemm_sgemm(machine->ctx, TILEMM_ROW_MAJOR, a, b, p->m, p->n, p->k, 1.0f,
+                                   p->a, p->trans ? p->m : along, p->b, p->trans ? p->n : along,
+                                   p->k ? 0.0f : 2.0f, p->c, p->n));
 }
 
 /* The cycles that a product takes, or -1: see forced_cycles. */
 static double cycles(calibration_t *at, const char *variant, tilemm_math_t math, int64_t m,
                      int64_t n, int64_t k)
 {
-    problem_t problem = {.trans = strstr(variant, "_tn") != NULL,
-                         .m = m,
-                         .n = n,
-                         .k = k,
-                         .a = forced_operand(&at->on, (size_t)(m * k) * sizeof(float)),
-                         .b = forced_operand(&at->on, (size_t)(n * k) * sizeof(float)),
-                         .c = forced_operand(&at->on, (size_t)(m * n) * sizeof(float))};
+    const size_t a = (size_t)(m * k), b = (size_t)(n * k), c = (size_t)(m * n);
+    problem_t problem = {.trans = strstr(variant, "_tn") != NULL, .m = m, .n = n, .k = k};
+    problem.a = forced_operand(&at->on, a * sizeof(float));
+    problem.b = forced_operand(&at->on, b * sizeof(float));
+    problem.c = forced_operand(&at->on, c * sizeof(float));
     const double result = problem.a && problem.b && problem.c
                               ? forced_cycles(&at->on, variant, math, run, &problem)
                               : -1;
-
     gpu_free(problem.a);
     gpu_free(problem.b);
     gpu_free(problem.c);
     return result;
 }
 
-/* ---- tiles --------------------------------------------------------------------------------------
- */
-
-/* The rows of a grid of `tiles` tiles that is as square as can be, so that its operands are small.
- */
+/* The rows of a grid of `count` tiles that is as square as it can be: its operands are small. */
 static int grid_rows(int count)
 {
     int down = 1;
-
     for (int i = 2; i * i <= count; i++)
         if (count % i == 0)
             down = i;
@@ -146,7 +125,6 @@ static double tile_cycles(calibration_t *at, const tile_t *tile, int waves, int6
 {
     const int count = at->on.gpu.sm_count * waves, down = grid_rows(count);
     char variant[64];
-
     snprintf(variant, sizeof variant, "%s+", tile->variant);
     return cycles(at, variant, tile->math, (int64_t)tile->m * down,
                   (int64_t)tile->n * (count / down), k);
@@ -167,7 +145,6 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
     const double first_steps = (double)(tile->k1 / tile->k);
     cost_t cost = {.measured = full1 >= 0};
     double passes = 0;
-
     if (!cost.measured)
         return cost;
     /* sm90's waves are of pairs: two tiles for each multiprocessor are two waves. */
@@ -185,9 +162,6 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
     return cost;
 }
 
-/* ---- families -----------------------------------------------------------------------------------
- */
-
 /* A product of one tile, with the largest k that the plan divides as `how` says: the cycles beside
  * those of its blocks. Returns -1 if there is no such k. */
 static double beside_blocks(calibration_t *at, int index, const cost_t *costs, const char *how,
@@ -195,11 +169,9 @@ static double beside_blocks(calibration_t *at, int index, const cost_t *costs, c
 {
     const tile_t *tile = &tiles[index];
     const cost_t *cost = &costs[index];
-
     for (int64_t k = 8192; cost->measured && k >= 256; k /= 2) {
         const double took = cycles(at, tile->variant, tile->math, tile->m, tile->n, k);
         const char *divided = took < 0 ? NULL : strstr(at->on.kernel, how);
-
         if (divided) {
             *splits = atoi(divided + strlen(how));
             return took - at->launch - cost->start - cost->item_alone -
@@ -218,7 +190,6 @@ static void measure_cluster(calibration_t *at, int large, int small, const cost_
     int splits;
     const double of_large = beside_blocks(at, large, costs, "+cluster", &splits);
     const double of_small = beside_blocks(at, small, costs, "+cluster", &splits);
-
     *meeting = *bytes = 0;
     if (of_large <= of_small || of_small < 0)
         return;
@@ -229,20 +200,18 @@ static void measure_cluster(calibration_t *at, int large, int small, const cost_
 static void print_tables(calibration_t *at, const cost_t *costs)
 {
     enum { FFMA_128 = 5, FFMA_32 = 9, FFMA_SM75 = 3, FUSED_128 = 10, FUSED_64 = 13 };
-    double meeting, bytes, second;
+    double meeting, bytes;
     int splits;
-
     printf("/* %s, %d multiprocessors, %.0f MHz */\n", at->on.gpu.name, at->on.gpu.sm_count,
            at->on.hertz / 1e6);
     printf("static const tile_cost_t tile_costs[] = {\n");
     for (int i = 0; i < TILES; i++) {
         const cost_t *c = &costs[i];
-
         printf("    {\"%s\", %d, %.0f, %.0f, %.6g, %.0f, %.6g},%s\n", tiles[i].tile,
                i < FIRST_PLANES ? tiles[i].blocks : 1, c->start, c->item_alone, c->step_alone,
                c->item, c->step, c->measured ? "" : " /* not on this device */");
     }
-    second = beside_blocks(at, FFMA_SM75, costs, "+splitk", &splits);
+    double second = beside_blocks(at, FFMA_SM75, costs, "+splitk", &splits);
     if (second > 0)
         second -= 2.0 * tiles[FFMA_SM75].m * tiles[FFMA_SM75].n * sizeof(float) * splits /
                   (at->bytes * at->on.gpu.sm_count);
@@ -255,9 +224,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     measure_cluster(at, FUSED_128, FUSED_64, costs, &meeting, &bytes);
     printf("    [OF_FUSED]  = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);
-    /* Four kernels. */
-    printf("    [OF_PLANES] = {%.0f, 0, 0, 0, %.3g},\n", 4 * at->launch, at->bytes);
-    printf("};\n");
+    printf("    [OF_PLANES] = {%.0f, 0, 0, 0, %.3g},\n};\n", 4 * at->launch /* four kernels */,
+           at->bytes);
 }
 
 int bench_calibrate(const bench_options_t *options)
@@ -265,19 +233,17 @@ int bench_calibrate(const bench_options_t *options)
     calibration_t at;
     cost_t costs[TILES];
     const int64_t rows = 1 << 17, k = 4096;
-    double skinny;
     int status = forced_open(&at.on, options);
-
     if (status != EXIT_OK)
         return status;
     at.launch = cycles(&at, "sgemm_scale", TILEMM_MATH_FP32, 1, 1, 0);
     /* X of many rows, one column of Z: reading X is all that there is. */
-    skinny = cycles(&at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, rows, 1, k);
+    const double skinny = cycles(&at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, rows, 1, k);
     at.bytes = (double)(rows * k) * sizeof(float) / (skinny * at.on.gpu.sm_count);
     for (int i = 0; i < TILES; i++)
         costs[i] = measure_tile(&at, &tiles[i]);
     print_tables(&at, costs);
     status = bench_crossovers(&at.on);
-    forced_close(&at.on);
+    machine_close(&at.on.machine);
     return status;
 }

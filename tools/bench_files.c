@@ -20,7 +20,6 @@ static void fields_of(const report_t *report, const record_t *r, field_t *fields
 {
     const table_t *table = &report->tables[r->table];
     const contender_t *got = &r->got;
-
     memcpy(fields,
            (const field_t[FIELDS]){{"verb", r->of.verb, 0, 0},
                                    {"device", table->device, 0, 0},
@@ -64,7 +63,6 @@ void report_write_csv(const report_t *report)
 {
     FILE *file = report->csv;
     field_t fields[FIELDS];
-
     fputs("verb,device,table,size,version,kernel,repetitions,median_s,q1_s,q3_s,rate,unit,ratio,"
           "error,error_kind\n",
           file);
@@ -101,7 +99,6 @@ void report_write_json(const report_t *report)
 {
     FILE *file = report->json;
     field_t fields[FIELDS];
-
     fprintf(file, "{\"tilemm\": \"%s\", \"results\": [", tilemm_version());
     for (size_t i = 0; i < report->count; i++) {
         fields_of(report, &report->records[i], fields);

@@ -12,9 +12,7 @@ enum { REPS = 9 };
 int forced_open(forced_t *at, const bench_options_t *options)
 {
     bench_options_t gpu_only = *options;
-
-    memset(at, 0, sizeof *at);
-    at->device = options->context.device;
+    *at = (forced_t){.device = options->context.device};
     if (gpu_count() <= at->device)
         return command_error("--calibrate needs a GPU: %s", gpu_error());
     if (gpu_describe(at->device, &at->gpu) != 0)
@@ -25,15 +23,9 @@ int forced_open(forced_t *at, const bench_options_t *options)
     return machine_open(&at->machine, &gpu_only);
 }
 
-void forced_close(forced_t *at)
-{
-    machine_close(&at->machine);
-}
-
 void *forced_operand(forced_t *at, size_t bytes)
 {
     void *operand = gpu_malloc(bytes + 1);
-
     if (operand)
         gpu_fill_async(operand, 0x3f, bytes, at->machine.stream);
     return operand;
@@ -45,7 +37,6 @@ double forced_cycles(forced_t *at, const char *variant, tilemm_math_t math,
     machine_t machine = at->machine;
     contender_t ours = {.name = "tilemm", .run = run};
     double cycles = -1;
-
     setenv("TILEMM_VARIANT", variant, 1);
     if (tilemm_create(&machine.ctx, TILEMM_BACKEND_CUDA, at->device) == TILEMM_SUCCESS) {
         tilemm_set_stream(machine.ctx, machine.stream);

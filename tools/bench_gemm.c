@@ -24,7 +24,6 @@ static int run_ours(const machine_t *machine, void *problem)
     const tilemm_layout_t layout = (tilemm_layout_t)o->layout;
     const tilemm_op_t transa = op_of(o->trans & 2), transb = op_of(o->trans & 1);
     tilemm_status_t status;
-
     if (p->by_pointers) {
         void **arrays = buffer_use(machine, &p->buffers[POINTERS]);
         status = tilemm_sgemm_batched(machine->ctx, layout, transa, transb, p->m, p->n, p->k,
@@ -47,7 +46,6 @@ static int run_openblas(const machine_t *machine, void *problem)
     const bench_problem_t *p = problem;
     const bench_options_t *o = p->options;
     const buffer_t *x = &p->buffers[A], *y = &p->buffers[B], *z = &p->buffers[C];
-
     for (int64_t i = 0; i < o->batch; i++)
         machine->blas->sgemm(o->layout, op_of(o->trans & 2), op_of(o->trans & 1), (int)p->m,
                              (int)p->n, (int)p->k, o->alpha, buffer_matrix(x, i), (int)x->ld,
@@ -70,7 +68,6 @@ static int run_cublas(const machine_t *machine, void *problem)
     const int m = (int)(swap ? p->n : p->m), n = (int)(swap ? p->m : p->n), k = (int)p->k;
     const float *a = buffer_use(machine, x), *b = buffer_use(machine, y);
     float *c = buffer_use(machine, z);
-
     return check_peer(cublas->name,
                       o->batch == 1
                           ? cublas->sgemm(tf32, trans_x, trans_y, m, n, k, o->alpha, a, (int)x->ld,
@@ -95,7 +92,6 @@ static void gather(float *to, const buffer_t *x, int64_t matrix, int lines, int6
                    int64_t total, int64_t k)
 {
     const int64_t line_step = lines ? x->ld : 1, step = lines ? 1 : x->ld;
-
     for (int64_t i = 0; i < count; i++) {
         const float *from = (float *)buffer_matrix(x, matrix) + spread(i, count, total) * line_step;
         for (int64_t l = 0; l < k; l++)
@@ -108,7 +104,6 @@ static int64_t c_index(const bench_problem_t *p, int64_t i, int64_t j)
 {
     const int64_t row = spread(i, p->rows, p->m), col = spread(j, p->cols, p->n);
     const int64_t ld = p->buffers[C].ld;
-
     return p->options->layout == TILEMM_ROW_MAJOR ? row * ld + col : row + col * ld;
 }
 
@@ -118,7 +113,6 @@ static void sample_matrix(const bench_problem_t *p, double *exact, double *magni
                           const float *a_rows, const float *b_cols, const float *c)
 {
     const double alpha = (double)p->options->alpha, beta = (double)p->options->beta;
-
     for (int64_t i = 0; i < p->rows; i++)
         for (int64_t j = 0; j < p->cols; j++) {
             const float *x = a_rows + i * p->k, *y = b_cols + j * p->k;
@@ -140,7 +134,6 @@ static int sample_open(bench_problem_t *p)
     const buffer_t *c = &p->buffers[C];
     const int row_major = o->layout == TILEMM_ROW_MAJOR;
     const double k = (double)tilemm__max(p->k, 1), work = (double)p->m * (double)p->n * k;
-
     p->rows = p->m;
     p->cols = p->n;
     p->matrices = o->batch ? at_most(o->batch, sample_work / work) : 0;
@@ -176,7 +169,6 @@ static double largest_error(const bench_problem_t *p)
     const int64_t batch = p->options->batch;
     const double *exact = p->exact, *magnitude = exact + p->matrices * p->rows * p->cols;
     double worst = 0;
-
     for (int64_t t = 0; t < p->matrices; t++) {
         const float *at = buffer_matrix(c, spread(t, p->matrices, batch));
         for (int64_t i = 0; i < p->rows; i++)
@@ -202,15 +194,12 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
 {
     const bench_problem_t *p = problem;
     const buffer_t *c = &p->buffers[C];
-
     if (buffer_poison(machine, c) != 0)
         return -1;
-    if (p->c_before) {
+    if (p->c_before)
         memcpy(c->host, p->c_before, c->bytes);
-        if (buffer_send(machine, c) != 0)
-            return -1;
-    }
-    if (run_once(machine, contender, problem) != 0 || buffer_fetch(machine, c) != 0)
+    if ((p->c_before && buffer_send(machine, c) != 0) ||
+        run_once(machine, contender, problem) != 0 || buffer_fetch(machine, c) != 0)
         return -1;
     contender->error = largest_error(p);
     return 0;
@@ -222,7 +211,6 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
     char *text = p->which.size;
     const size_t room = sizeof p->which.size;
     int too_large = o->batch > INT64_MAX / 64;
-
     p->m = size->dim[0];
     p->n = size->dim[1];
     p->k = size->dim[2];
@@ -256,7 +244,6 @@ static int fill(const machine_t *machine, bench_problem_t *p)
     const int64_t batch = p->options->batch;
     const size_t bytes = p->buffers[C].bytes;
     const void **arrays = p->buffers[POINTERS].host;
-
     if (p->options->beta != 0) {
         p->c_before = malloc(bytes + 1);
         if (!p->c_before)
@@ -274,7 +261,6 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
 {
     const buffer_t *x = p->buffers;
     const int64_t sizes[] = {p->m, p->n, p->k, x[A].ld, x[B].ld, x[C].ld, p->options->batch};
-
     add_contender(p, "tilemm", run_ours);
     if ((machine->blas || machine->cublas) && fit_int(sizes, COUNT_OF(sizes)))
         add_contender(p, machine->on_gpu ? "cuBLAS" : "OpenBLAS",
@@ -285,7 +271,6 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
 static void title(const machine_t *machine, const bench_options_t *options, char *text, size_t size)
 {
     static const char *const ops[] = {"NN", "NT", "TN", "TT"};
-
     append(text, size, "SGEMM, %s-major, %s, %s", word_of(layout_words, options->layout),
            ops[options->trans], word_of(math_words, options->math));
     if (options->alpha != 1 || options->beta != 0)

@@ -30,7 +30,6 @@ static int default_threads(void)
 {
     static const char *const variables[] = {"TILEMM_NUM_THREADS", "OMP_NUM_THREADS"};
     cpu_set_t set;
-
     for (int i = 0; i < COUNT_OF(variables); i++) {
         const char *value = getenv(variables[i]);
         long number = value ? strtol(value, NULL, 10) : 0;
@@ -46,7 +45,6 @@ static int default_threads(void)
 static int open_gpu(machine_t *machine, int device)
 {
     gpu_traits_t traits;
-
     if (gpu_open(device) != 0)
         return command_error("%s", gpu_error());
     machine->stream = gpu_stream_create();
@@ -88,7 +86,6 @@ int machine_open(machine_t *machine, const bench_options_t *options)
 {
     tilemm_backend_t backend;
     int status = EXIT_OK;
-
     *machine = (machine_t){0};
     machine->ctx = command_context(&options->context);
     if (!machine->ctx)
@@ -144,7 +141,6 @@ static uint64_t read_number(const char *path, const char *key)
     unsigned long long value;
     uint64_t number = UINT64_MAX;
     FILE *file = fopen(path, "r");
-
     while (file && number == UINT64_MAX && fgets(line, sizeof line, file))
         if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), "%llu", &value) == 1)
             number = value;
@@ -165,7 +161,6 @@ static uint64_t free_host_memory(void)
          "total_inactive_file "},
     };
     uint64_t room = read_number("/proc/meminfo", "MemAvailable:");
-
     if (room != UINT64_MAX)
         room *= 1024;
     for (int i = 0; i < COUNT_OF(groups); i++) {
@@ -186,7 +181,6 @@ static int has_room(const machine_t *machine, const buffer_t *buffers, int count
     double needed = 0, room = (double)free_host_memory();
     size_t device_free, device_total;
     const char *where = "";
-
     for (int i = 0; i < count; i++)
         needed += (double)buffers[i].bytes;
     if (needed <= room) {
@@ -204,22 +198,20 @@ static int has_room(const machine_t *machine, const buffer_t *buffers, int count
 int buffer_open(const machine_t *machine, buffer_t *buffer)
 {
     const size_t bytes = (buffer->bytes + 63) / 64 * 64 + 64;
-
     buffer->device = NULL;
     buffer->host = aligned_alloc(64, bytes);
     if (buffer->host && machine->on_gpu)
         buffer->device = gpu_malloc(bytes);
     if (buffer->host && (buffer->device || !machine->on_gpu))
         return 0;
-    command_error("no %smemory for %zu bytes", buffer->host ? "device " : "", buffer->bytes);
-    return -1;
+    return -command_error("no %smemory for %zu bytes", buffer->host ? "device " : "",
+                          buffer->bytes);
 }
 
 /* Whether all operands among the buffers, at least one, are what the last problem left. */
 static int can_reuse(const buffer_t *buffers, int count)
 {
     int operands = 0;
-
     for (int i = 0; i < count; i++) {
         if (buffers[i].seed &&
             (!kept[i].host || kept[i].bytes != buffers[i].bytes || kept[i].seed != buffers[i].seed))
@@ -232,7 +224,6 @@ static int can_reuse(const buffer_t *buffers, int count)
 int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
 {
     const int reuse = can_reuse(buffers, count);
-
     for (int i = 0; !reuse && i < MAX_BUFFERS; i++)
         buffer_close(&kept[i]);
     if (!reuse && !has_room(machine, buffers, count))
@@ -305,7 +296,6 @@ int buffer_shape(buffer_t *buffer, int64_t lines, int64_t length, int64_t ld, in
                  int64_t batch, size_t elem_size)
 {
     int64_t span = 0, distance = 0;
-
     ld = ld == NOT_GIVEN ? tilemm__max(length, 1) : ld;
     if (stride == NOT_GIVEN && multiply_sizes(lines, ld, &stride) != 0)
         return -1;
@@ -327,7 +317,6 @@ int buffer_shape(buffer_t *buffer, int64_t lines, int64_t length, int64_t ld, in
 static uint64_t next_random(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
-
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
@@ -340,7 +329,6 @@ void fill_normal(float *x, size_t count, uint64_t seed)
     enum { TABLE = 65536 };
     static float table[TABLE];
     uint64_t state = 1;
-
     if (table[0] == 0) {
         for (int i = 0; i < TABLE; i += 2) {
             double u = ((double)(next_random(&state) >> 11) + 0.5) / 9007199254740992.0;
@@ -364,7 +352,6 @@ void fill_bytes(void *x, size_t bytes, uint64_t seed)
 {
     unsigned char *at = x;
     uint64_t state = seed;
-
     for (size_t i = 0; i < bytes; i += 8) {
         uint64_t bits = next_random(&state);
         memcpy(at + i, &bits, bytes - i < 8 ? bytes - i : 8);

@@ -33,7 +33,6 @@ typedef struct {
 static double now(void)
 {
     struct timespec t;
-
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
@@ -54,7 +53,6 @@ static double sample(const machine_t *machine, const contender_t *contender, voi
 {
     const double runs = (double)plan->times * (double)plan->runs_in_graph;
     float milliseconds;
-
     if (contender->restore && contender->restore(machine, problem) != 0)
         return -1;
     if (!machine->on_gpu) {
@@ -82,7 +80,6 @@ static void *capture(const machine_t *machine, const contender_t *contender, voi
                      int64_t runs)
 {
     int failed = 0;
-
     if (gpu_capture_begin(machine->stream) != 0)
         return NULL;
     for (int64_t i = 0; !failed && i < runs; i++)
@@ -100,7 +97,6 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
 {
     const double wanted = machine->on_gpu ? gpu_sample_seconds : cpu_sample_seconds;
     double seconds = HUGE_VAL;
-
     *plan = (plan_t){.runs_in_graph = 1, .times = 1};
     for (int i = 0; i < 3 && (i == 0 || seconds * i < 1); i++) {
         const double once = sample(machine, contender, problem, plan);
@@ -135,7 +131,6 @@ static double quantile(const double *sorted, int count, double fraction)
 {
     const double at = fraction * (count - 1);
     const int low = (int)at, high = low + 1 < count ? low + 1 : low;
-
     return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
 }
 
@@ -164,7 +159,6 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
     plan_t plans[MAX_CONTENDERS] = {{0}};
     double longest = 0;
     int result = 0;
-
     for (int i = 0; !result && i < count; i++) {
         const double seconds = make_plan(machine, &contenders[i], problem, &plans[i]);
         longest = fmax(longest, seconds);

@@ -86,7 +86,6 @@ int report_draw_plot(const report_t *report)
     output_t output;
     char command[48];
     int status = EXIT_OK;
-
     if (!report->count)
         return EXIT_OK;
     if (output_open(&output, report->options->plot) != 0)

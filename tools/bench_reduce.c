@@ -25,7 +25,6 @@ static int run_ours(const machine_t *machine, void *problem)
     int64_t *positions = buffer_use(machine, &p->buffers[POSITIONS]);
     const int64_t n = p->n, inc = o->inc, lda = p->buffers[X].ld;
     tilemm_status_t status;
-
     if (o->segments >= 0)
         status = tilemm_sreduce_segments(ctx, op, o->segments, x,
                                          buffer_use(machine, &p->buffers[OFFSETS]), out);
@@ -59,7 +58,6 @@ static int run_openblas(const machine_t *machine, void *problem)
     const float *x = p->buffers[X].host, *y = p->buffers[Y].host;
     const int n = (int)p->n, inc = (int)p->options->inc, inc_y = (int)p->options->inc_y;
     float *out = p->buffers[OUT].host;
-
     switch (p->blas_op) {
     case TILEMM_SUM: *out = blas->ssum(n, x, inc); break;
     case TILEMM_ASUM: *out = blas->sasum(n, x, inc); break;
@@ -77,7 +75,6 @@ static int run_cublas(const machine_t *machine, void *problem)
     const float *x = p->buffers[X].device, *y = p->buffers[Y].device;
     const int n = (int)p->n, inc = (int)p->options->inc, inc_y = (int)p->options->inc_y;
     float *out = p->buffers[OUT].device;
-
     switch (p->options->op) {
     case TILEMM_ASUM: return check_peer("cublasSasum", cublas->sasum(n, x, inc, out));
     case TILEMM_NRM2: return check_peer("cublasSnrm2", cublas->snrm2(n, x, inc, out));
@@ -91,7 +88,6 @@ static int run_cub(const machine_t *machine, void *problem)
 {
     bench_problem_t *p = problem;
     const reference_cub_t *cub = machine->cub;
-
     return check_peer("CUB",
                       (p->options->op == TILEMM_SUM ? cub->sum : cub->max)(
                           p->buffers[WORKSPACE].device, &p->workspace_bytes, p->buffers[X].device,
@@ -126,7 +122,6 @@ static void add_peers(const machine_t *machine, bench_problem_t *p)
     const int64_t sizes[] = {p->n, o->inc, o->inc_y};
     const int is_index = reduce_is_index(o->op), fits = fit_int(sizes, 3);
     const reference_blas_t *blas = machine->blas;
-
     /* Magnitudes are added where OpenBLAS has no sum. */
     p->blas_op = o->op == TILEMM_SUM && blas && !blas->ssum ? TILEMM_ASUM : o->op;
     for (int i = 0; vector && i < COUNT_OF(peers); i++) {
@@ -154,7 +149,6 @@ static double exact_sum(int op, int64_t n, const float *x, int64_t stride, const
                         int64_t y_stride)
 {
     double sum = 0, lost = 0;
-
     for (int64_t i = 0; i < n; i++) {
         const double e = (double)x[i * stride];
         const double term = op == TILEMM_ASUM                         ? fabs(e)
@@ -175,7 +169,6 @@ static exact_t exact_extreme(int op, int64_t n, const float *x, int64_t stride)
     const int absolute = of == TILEMM_AMAX || of == TILEMM_AMIN;
     const float sign = of == TILEMM_MIN || of == TILEMM_AMIN ? -1.0f : 1.0f;
     exact_t best = {of == TILEMM_AMAX ? 0 : (double)(sign * -HUGE_VALF), -1};
-
     for (int64_t i = 0; i < n; i++) {
         const float e = absolute ? fabsf(x[i * stride]) : x[i * stride];
         if (best.position < 0 || sign * e > sign * (float)best.value) {
@@ -193,7 +186,6 @@ static exact_t exact_result(const bench_problem_t *p, int op, int64_t v)
     const float *x = p->buffers[X].host, *y = p->buffers[Y].host;
     const int64_t *offsets = p->buffers[OFFSETS].host, lda = p->buffers[X].ld;
     int64_t n = p->n, stride = o->inc;
-
     if (o->segments >= 0) {
         x += offsets[v];
         n = offsets[v + 1] - offsets[v];
@@ -230,14 +222,12 @@ static double largest_error(const bench_problem_t *p, int tag)
     const int64_t checked = tilemm__min(p->results, tilemm__clamp(affordable, 2, INT64_MAX));
     const int kind = tag & TAG_KIND;
     double worst = 0;
-
     for (int64_t i = 0; kind != TAG_UNCHECKED && i < checked; i++) {
         const int64_t v = spread(i, checked, p->results);
         const exact_t exact = exact_result(p, tag & TAG_OPERATION, v);
         const void *at = p->buffers[POSITIONS].host;
         const int64_t position =
             kind == TAG_INT_FROM_1 ? ((const int *)at)[v] - 1 : ((const int64_t *)at)[v];
-
         if ((kind != TAG_FLOATS || p->arg) && position != exact.position)
             return HUGE_VAL;
         if (kind == TAG_FLOATS)
@@ -251,7 +241,6 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
 {
     const bench_problem_t *p = problem;
     const buffer_t *out = &p->buffers[OUT], *positions = &p->buffers[POSITIONS];
-
     if (buffer_poison(machine, out) != 0 || buffer_poison(machine, positions) != 0 ||
         run_once(machine, contender, problem) != 0 || buffer_fetch(machine, out) != 0 ||
         buffer_fetch(machine, positions) != 0)
@@ -268,7 +257,6 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
     char *text = p->which.size;
     const size_t room = sizeof p->which.size;
     int too_large = 0;
-
     p->m = size->dim[0];
     p->n = size->dim[by_axis ? 1 : 0];
     p->arg = by_axis && (o->arg || is_index);
@@ -317,7 +305,6 @@ static int fill(const machine_t *machine, bench_problem_t *p)
 {
     const int64_t segments = p->options->segments;
     int64_t *offsets = p->buffers[OFFSETS].host;
-
     for (int64_t i = 0; i <= segments; i++) /* no product that could overflow */
         offsets[i] = segments ? p->n / segments * i + tilemm__min(i, p->n % segments) : 0;
     if (segments >= 0 && buffer_send(machine, &p->buffers[OFFSETS]) != 0)
@@ -334,7 +321,6 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
 {
     const bench_options_t *o = p->options;
     const int of_vector = o->axis < 0;
-
     add_contender(p, "tilemm", run_ours)->tag =
         (reduce_is_index(o->op) && of_vector ? TAG_POSITIONS : TAG_FLOATS) | o->op;
     add_peers(machine, p);
@@ -351,7 +337,6 @@ static void title(const machine_t *machine, const bench_options_t *options, char
                                            : NULL,
                            machine->cub ? machine->cub->name : NULL};
     const char *between = ", against ";
-
     append(text, size, "%s ", word_of(reduce_words, options->op));
     if (options->axis >= 0)
         append(text, size, "%s of matrices, %s-major%s",

@@ -22,7 +22,6 @@ static void clear_progress(report_t *report)
 void report_progress(report_t *report, const char *format, ...)
 {
     va_list arguments;
-
     if (!report->on_terminal)
         return;
     clear_progress(report);
@@ -52,7 +51,6 @@ static void make_head(const machine_t *machine, char *head, size_t size)
     const char *arch = getenv("TILEMM_ARCH");
     char cpu[160] = "", date[16] = "";
     struct tm tm;
-
     if (!machine->on_gpu)
         command_cpu_name(cpu, sizeof cpu);
     if (localtime_r(&now, &tm))
@@ -74,7 +72,6 @@ static void make_head(const machine_t *machine, char *head, size_t size)
 void report_table(report_t *report, const machine_t *machine, const char *title)
 {
     table_t *tables = realloc(report->tables, (size_t)(report->table_count + 1) * sizeof *tables);
-
     if (!tables) {
         report->failed = command_error("no memory for the report");
         return;
@@ -119,7 +116,6 @@ static figures_t format_figures(const record_t *record)
     const contender_t *got = &record->got;
     const double error = got->error;
     figures_t f = {"", "", "", "", ""};
-
     format_seconds(got->median, f.median, sizeof f.median);
     snprintf(f.spread, sizeof f.spread, "%.1f %%",
              got->median > 0 ? 100 * (got->q3 - got->q1) / got->median : 0);
@@ -143,7 +139,6 @@ static void print_line(report_t *report, const char *size, const char *version, 
 static void print_heads(report_t *report, const char *unit)
 {
     figures_t f = {"median", "spread", "", "ratio", "error"};
-
     snprintf(f.rate, sizeof f.rate, "%s", unit);
     if (report->options->markdown)
         fprintf(report->table_stream,
@@ -164,13 +159,11 @@ static const char *verdict(const contender_t *ours, const contender_t *peer)
 static void print_markdown(report_t *report, const record_t *ours, int count)
 {
     const figures_t none = {"", "", "", "", ""};
-
     for (int i = 1; i == 1 || i < count; i++) {
         const contender_t *peer = i < count ? &ours[i].got : NULL;
         const figures_t f = i == 1 ? format_figures(ours) : none;
         const figures_t g = peer ? format_figures(&ours[i]) : none;
         char goal[24] = "";
-
         if (peer && peer->goal > 0)
             snprintf(goal, sizeof goal, "%.2f %s", peer->goal, verdict(&ours->got, peer));
         fprintf(report->table_stream, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
@@ -184,7 +177,6 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
 {
     const size_t room = (report->count + (size_t)count) * sizeof(record_t);
     record_t *records = realloc(report->records, room);
-
     clear_progress(report);
     if (!records) {
         report->failed = command_error("no memory for the report");
@@ -198,7 +190,6 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
         const contender_t *got = &contenders[i];
         const double work = got->work > 0 ? got->work : which->work;
         record_t *record = &ours[i];
-
         *record = (record_t){.table = report->table_count - 1, .of = *which, .got = *got};
         if (got->goal > 0)
             snprintf(record->got.kernel, sizeof record->got.kernel, "goal %.2f: %s", got->goal,
@@ -227,10 +218,7 @@ static int is_stdout(const char *name)
 static int open_file(const char *name, FILE **file)
 {
     *file = !name ? NULL : is_stdout(name) ? stdout : fopen(name, "w");
-    if (*file || !name)
-        return 0;
-    command_error("%s: cannot be written: %s", name, strerror(errno));
-    return -1;
+    return *file || !name ? 0 : -command_error("%s: cannot be written: %s", name, strerror(errno));
 }
 
 static int close_file(const char *name, FILE *file)
@@ -289,7 +277,6 @@ int report_close(report_t *report)
 {
     const bench_options_t *options = report->options;
     int status = report->failed;
-
     clear_progress(report);
     if (report->table_stream && report->count)
         print_legend(report);

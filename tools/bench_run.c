@@ -18,7 +18,6 @@ contender_t *add_contender(bench_problem_t *p, const char *name,
                            int (*run)(const machine_t *machine, void *problem))
 {
     contender_t *added = &p->contenders[p->count++];
-
     *added = (contender_t){.name = name, .run = run};
     return added;
 }
@@ -37,7 +36,6 @@ static int run_problem(const bench_work_t *work, const machine_t *machine, bench
 {
     const bench_case_t *which = &p->which;
     int failed = 0;
-
     report_progress(report, "%s %s: data", which->verb, which->size);
     if (buffers_open(machine, p->buffers, work->buffers) != 0 || work->fill(machine, p) != 0)
         return EXIT_FAILED;
@@ -58,7 +56,6 @@ static int run_case(const bench_work_t *work, const machine_t *machine,
                     const bench_options_t *options, const bench_size_t *size, report_t *report)
 {
     bench_problem_t p = {.options = options, .which = work->which};
-
     if (work->shape(&p, size) != 0)
         return command_error("%s: %s is too large", p.which.verb, p.which.size);
     const int status = run_problem(work, machine, &p, report);
@@ -72,7 +69,6 @@ static int run_case(const bench_work_t *work, const machine_t *machine,
 static bench_options_t apply_row(const bench_options_t *options, const bench_row_t *row)
 {
     bench_options_t one = *options;
-
     if (row->layout) { /* a product */
         one.math = row->math;
         one.layout = row->layout;
@@ -101,7 +97,6 @@ int bench_run(bench_verb_t verb, const machine_t *machine, const bench_options_t
     const bench_row_t *rows = NULL;
     int count = options->size_count, status = EXIT_OK;
     char title[320] = "";
-
     if (options->suite) {
         rows = bench_suite(verb, options->suite, &count);
         append(title, sizeof title, "%s, suite %s", work->suite_title, options->suite);
@@ -113,7 +108,6 @@ int bench_run(bench_verb_t verb, const machine_t *machine, const bench_options_t
     report_table(report, machine, title);
     for (int i = 0; status == EXIT_OK && i < count; i++) {
         const bench_options_t one = rows ? apply_row(options, &rows[i]) : *options;
-
         if (rows && verb == BENCH_GEMM &&
             check_ours(machine, tilemm_set_math(machine->ctx, (tilemm_math_t)one.math)) != 0)
             return EXIT_FAILED;

@@ -203,7 +203,6 @@ const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
         {BENCH_REDUCE, "h200", reduce_h200, COUNT_OF(reduce_h200)},
         {BENCH_REDUCE, "cpu", reduce_cpu, COUNT_OF(reduce_cpu)},
     };
-
     for (int i = 0; i < COUNT_OF(suites); i++)
         if (suites[i].verb == verb && strcmp(suites[i].name, name) == 0) {
             *count = suites[i].count;

@@ -21,7 +21,6 @@ static int run_ours(const machine_t *machine, void *problem)
     const tilemm_t ctx = machine->ctx;
     const size_t bytes = from->elem_size;
     tilemm_status_t status;
-
     if (p->scaled && o->in_place)
         status = tilemm_simatcopy(ctx, TILEMM_ROW_MAJOR, op, p->m, p->n, o->alpha, dst, from->ld,
                                   to->ld);
@@ -44,7 +43,6 @@ static int run_openblas(const machine_t *machine, void *problem)
     const bench_options_t *o = p->options;
     const int op = o->no_trans ? TILEMM_NO_TRANS : TILEMM_TRANS, m = (int)p->m, n = (int)p->n;
     const buffer_t *from = &p->buffers[SRC], *to = &p->buffers[DST];
-
     for (int64_t i = 0; i < o->batch; i++)
         if (o->in_place)
             machine->blas->simatcopy(TILEMM_ROW_MAJOR, op, m, n, o->alpha, buffer_matrix(to, 0),
@@ -63,7 +61,6 @@ static int run_cublas(const machine_t *machine, void *problem)
     const float *src = buffer_use(machine, from);
     float *dst = buffer_use(machine, to);
     int status = 0;
-
     for (int64_t i = 0; status == 0 && i < p->options->batch; i++)
         status = machine->cublas->transpose((int)p->m, (int)p->n, p->options->alpha,
                                             src + i * from->stride, (int)from->ld,
@@ -74,7 +71,6 @@ static int run_cublas(const machine_t *machine, void *problem)
 static int copy(const machine_t *machine, const bench_problem_t *p, size_t bytes)
 {
     const buffer_t *src = &p->buffers[SRC], *dst = &p->buffers[DST];
-
     if (machine->on_gpu)
         return check_peer("a copy on the device",
                           gpu_copy_async(dst->device, src->device, bytes, machine->stream));
@@ -103,7 +99,6 @@ count_wrong(const bench_problem_t *p, const char *src, const char *dst, size_t e
     const int64_t step = BLOCK * (1 + p->m * p->n / CHECKED);
     const int64_t ld = p->buffers[SRC].ld, ld_dst = p->buffers[DST].ld;
     int64_t wrong = 0;
-
     for (int64_t i0 = 0; i0 < p->m; i0 += step)
         for (int64_t j0 = 0; j0 < p->n; j0 += BLOCK)
             for (int64_t i = i0; i < i0 + BLOCK && i < p->m; i++)
@@ -118,7 +113,6 @@ static int64_t count_wrong_scaled(const bench_problem_t *p, const float *src, co
     const float alpha = p->options->alpha;
     const int64_t ld = p->buffers[SRC].ld, ld_dst = p->buffers[DST].ld;
     int64_t wrong = 0;
-
     for (int64_t i = 0; i < p->m; i++)
         for (int64_t j = 0; j < p->n; j++) {
             const float want = alpha == 0 ? 0 : alpha * src[i * ld + j];
@@ -146,7 +140,6 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
     const bench_problem_t *p = problem;
     const buffer_t *src = &p->buffers[SRC], *dst = &p->buffers[DST];
     int64_t wrong = 0;
-
     if (buffer_poison(machine, dst) != 0 ||
         (p->options->in_place && restore(machine, problem) != 0) ||
         run_once(machine, contender, problem) != 0 || buffer_fetch(machine, dst) != 0)
@@ -170,7 +163,6 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
     const size_t elem_size = (size_t)o->elem_size, room = sizeof p->which.size;
     const int64_t rows = size->dim[0], cols = size->dim[1];
     buffer_t *src = &p->buffers[SRC], *dst = &p->buffers[DST];
-
     append(p->which.size, room, "%lldx%lld", (long long)rows, (long long)cols);
     if (o->suite)
         append(p->which.size, room, " of %d bytes%s", o->elem_size, o->in_place ? " in place" : "");
@@ -199,7 +191,6 @@ static int fill(const machine_t *machine, bench_problem_t *p)
     const buffer_t *src = &p->buffers[SRC];
     const size_t period = least(src->bytes, (size_t)16777213 * src->elem_size);
     char *bytes = src->host;
-
     if (src->elem_size == sizeof(float)) /* the peers' elements are floats, and not every pattern */
         fill_normal(src->host, period / sizeof(float), 21);
     else
@@ -215,7 +206,6 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     const int64_t ld = p->buffers[SRC].ld, ld_dst = p->buffers[DST].ld;
     const int64_t sizes[] = {p->m, p->n, ld, ld_dst};
     const int fits = fit_int(sizes, 4) && o->elem_size == sizeof(float);
-
     add_contender(p, "tilemm", run_ours);
     if (machine->cublas && fits && !o->in_place && !o->no_trans && !(o->suite && o->batch != 1))
         add_contender(p, "cublasSgeam", run_cublas)->goal = o->goal;
@@ -245,7 +235,6 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
 static void adjust_goals(const machine_t *machine, bench_problem_t *p)
 {
     const bench_options_t *o = p->options;
-
     for (int i = 1; i < p->count - 1; i++)
         if (!machine->on_gpu && !o->in_place && o->copy_goal > 0 &&
             p->contenders[i].median < 3 * p->contenders[p->count - 1].median)

@@ -65,7 +65,6 @@ static int parse_sizes(const char *text, void *value)
 {
     bench_options_t *options = value;
     char *end;
-
     options->size_count = 0;
     do {
         if (options->size_count == MAX_SIZES)
@@ -98,7 +97,6 @@ static int check_options(bench_options_t *o)
     const int by_axis = o->axis >= 0, segments = o->segments >= 0;
     const int of_cpu = o->vs == VS_OPENBLAS, of_gpu = o->vs == VS_CUBLAS;
     int count, suites = 0;
-
     for (int i = 0; i < o->size_count; i++)
         if (o->sizes[i].dims > most_dims || (most_dims == 3 && o->sizes[i].dims == 2))
             return command_usage_error("bench", "--sizes takes %s here",
@@ -194,7 +192,6 @@ static int read_options(int argc, char **argv, bench_options_t *o)
     const command_option_t context_options[] = {CONTEXT_OPTIONS(o->context)};
     command_option_t options[COUNT + 3];
     int first, verb, status;
-
     for (int i = 0; i < COUNT; i++)
         options[i] = all[i].option;
     memcpy(options + COUNT, context_options, sizeof context_options);
@@ -239,7 +236,6 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
 {
     const int given = options->size_count; /* 0: the usual ones */
     int count;
-
     if (options->suite && !bench_suite(verb, options->suite, &count))
         return EXIT_OK; /* of another verb, where all are measured */
     for (int i = 0; !given && !options->suite && i < COUNT_OF(usual); i++)
@@ -255,7 +251,6 @@ static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t
 static int run_on(bench_options_t *options, report_t *report, int *was_gpu)
 {
     machine_t machine;
-
     report_progress(report, "starting");
     int status = machine_open(&machine, options);
     if (status != EXIT_OK)
@@ -289,7 +284,6 @@ int command_bench(int argc, char **argv)
     };
     const char *math = getenv("TILEMM_MATH");
     int status = read_options(argc, argv, &options), was_gpu = 0;
-
     if (status)
         return -1 - status;
     if (options.math < 0 && (!math || parse_word(math, math_words, &options.math) != 0))

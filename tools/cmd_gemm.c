@@ -25,7 +25,6 @@ static int read_c(const char *path, int64_t m, int64_t n, float *c)
 {
     npy_t file;
     int result = -1;
-
     if (npy_open(&file, path) != 0)
         return -1;
     if (npy_require_float32(&file, 2) == 0) {
@@ -55,7 +54,6 @@ static int multiply(tilemm_t ctx, const npy_t *a, const npy_t *b, const int tran
     const int64_t lda = a->shape[!a->fortran_order], ldb = b->shape[!b->fortran_order];
     size_t bytes;
     int status = EXIT_FAILED;
-
     if (k != k_b)
         return command_error("op(A) is %lld x %lld and op(B) is %lld x %lld: their inner sizes "
                              "differ",
@@ -97,7 +95,6 @@ int command_gemm(int argc, char **argv)
     npy_t a = {0}, b = {0};
     tilemm_t ctx = NULL;
     int first, status = command_options(argc, argv, help, table, COUNT_OF(table), &first);
-
     if (status)
         return -1 - status;
     if (argc - first != 2)

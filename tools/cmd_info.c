@@ -30,7 +30,6 @@ static const char help[] =
 static void print_cpu(void)
 {
     char name[256];
-
     command_cpu_name(name, sizeof name);
     printf("CPU              %s%s%ld online\n", name, *name ? ", " : "",
            sysconf(_SC_NPROCESSORS_ONLN));
@@ -47,7 +46,6 @@ static void print_cpu(void)
 static void print_features(void)
 {
     unsigned a, b, c, d;
-
     printf("  features      ");
     __builtin_cpu_init();
 #define FEATURE(name)                                                                              \
@@ -73,7 +71,6 @@ static void print_features(void)
 static void print_features(void)
 {
     const unsigned long capabilities = getauxval(AT_HWCAP);
-
     printf("  features      %s%s\n", capabilities & 1ul << 1 ? " asimd" : "",
            capabilities & 1ul << 22 ? " sve" : "");
 }
@@ -89,7 +86,6 @@ static const char *usable(tilemm_backend_t backend, int device)
 {
     static char text[1100];
     tilemm_t ctx = NULL;
-
     if (tilemm_create(&ctx, backend, device) != TILEMM_SUCCESS)
         snprintf(text, sizeof text, "not usable: %s", tilemm_create_error());
     else
@@ -103,7 +99,6 @@ static void print_backends(void)
     tilemm_backend_t chosen;
     tilemm_t ctx = NULL;
     const tilemm_status_t status = tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0);
-
     printf("backend cpu      %s\n", usable(TILEMM_BACKEND_CPU, 0));
     printf("backend cuda     %s\n", usable(TILEMM_BACKEND_CUDA, 0));
     if (status == TILEMM_SUCCESS)
@@ -135,7 +130,6 @@ static void print_gpus(void)
 {
     const int count = gpu_count();
     gpu_traits_t t;
-
     if (!count) {
         printf("GPU              none%s%s\n", *gpu_error() ? ": " : "", gpu_error());
         return;
@@ -163,7 +157,6 @@ static void print_peers(void)
     const reference_cub_t *cub = reference_cub();
     const reference_cublas_t *cublas =
         gpu_count() > 0 && gpu_open(0) == 0 ? reference_cublas() : NULL;
-
     printf("compares with    %s, %s, %s\n", blas ? blas->name : "no OpenBLAS",
            cublas ? cublas->name : "no cuBLAS", cub ? cub->name : "no CUB");
 }
@@ -180,7 +173,6 @@ static int library_refuses(int which)
 {
     char *values[OF_LIBRARY] = {0};
     tilemm_t ctx = NULL;
-
     for (int i = 0; i < OF_LIBRARY; i++)
         if (i != which && getenv(variables[i])) {
             values[i] = strdup(getenv(variables[i]));
@@ -200,7 +192,6 @@ static int library_refuses(int which)
 static void print_environment(void)
 {
     int any = 0;
-
     for (int i = 0; i < COUNT_OF(variables); i++)
         if (getenv(variables[i])) {
             any = 1;
@@ -216,7 +207,6 @@ int command_info(int argc, char **argv)
 {
     int first;
     const int status = command_options(argc, argv, help, NULL, 0, &first);
-
     if (status)
         return -1 - status;
     if (first < argc)

@@ -29,7 +29,6 @@ static int64_t first_in_rows(tilemm_reduce_t op, int64_t rows, int64_t cols, con
 {
     const float sign = op == TILEMM_MAX || op == TILEMM_AMAX ? 1.0f : -1.0f;
     int64_t best = -1;
-
     for (int64_t i = 0; i < rows; i++) {
         if (positions[i] < 0)
             continue;
@@ -57,17 +56,16 @@ static int reduce(tilemm_t ctx, int operation, int of_axis, const npy_t *a, cons
     const int64_t results = axis == TILEMM_AXIS_ROWS ? cols : rows, count = ndim ? results : 1;
     float *values = calloc((size_t)tilemm__max(results, 1), sizeof *values);
     int64_t *positions = calloc((size_t)tilemm__max(results, 1), sizeof *positions);
-    tilemm_status_t done;
     int status = EXIT_OK;
-
     if (!values || !positions) {
         free(values);
         free(positions);
         return command_error("no memory for %lld results", (long long)results);
     }
-    done = index ? tilemm_sargreduce(ctx, op, axis, layout, rows, cols, a->data, ld, values, 1,
-                                     positions)
-                 : tilemm_sreduce(ctx, op, axis, layout, rows, cols, a->data, ld, values, 1);
+    const tilemm_status_t done =
+        index ? tilemm_sargreduce(ctx, op, axis, layout, rows, cols, a->data, ld, values, 1,
+                                  positions)
+              : tilemm_sreduce(ctx, op, axis, layout, rows, cols, a->data, ld, values, 1);
     if (by_rows)
         positions[0] = first_in_rows(op, rows, cols, values, positions);
     if (done != TILEMM_SUCCESS)
@@ -100,7 +98,6 @@ int command_reduce(int argc, char **argv)
     npy_t a;
     tilemm_t ctx;
     int status = command_options(argc, argv, help, table, COUNT_OF(table), &first);
-
     if (status)
         return -1 - status;
     if (argc - first != 2)

@@ -21,7 +21,6 @@ static int transpose(const context_options_t *options, const npy_t *a, const cha
     const int64_t rows = a->shape[0], cols = a->shape[1], shape[2] = {cols, rows};
     const size_t bytes = a->count * a->item_size;
     int status = EXIT_FAILED;
-
     if (a->fortran_order) /* the transpose in C order is what the file holds */
         return npy_write(output, a->descr, a->item_size, 2, shape, a->data);
     void *b = malloc(bytes ? bytes : 1);
@@ -49,7 +48,6 @@ int command_transpose(int argc, char **argv)
     };
     npy_t a;
     int first, status = command_options(argc, argv, help, table, COUNT_OF(table), &first);
-
     if (status)
         return -1 - status;
     if (argc - first != 1)

@@ -42,7 +42,6 @@ static void print_message(const char *format, va_list arguments)
 int command_error(const char *format, ...)
 {
     va_list arguments;
-
     va_start(arguments, format);
     print_message(format, arguments);
     va_end(arguments);
@@ -52,7 +51,6 @@ int command_error(const char *format, ...)
 int command_usage_error(const char *verb, const char *format, ...)
 {
     va_list arguments;
-
     va_start(arguments, format);
     print_message(format, arguments);
     va_end(arguments);
@@ -63,7 +61,6 @@ int command_usage_error(const char *verb, const char *format, ...)
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value)
 {
     char *end;
-
     errno = 0;
     const long long number = strtoll(text, &end, 10);
     if (end == text || *end || errno || number < low || number > high)
@@ -92,7 +89,6 @@ const char *word_of(const word_t *words, int value)
 tilemm_reduce_t reduce_value_op(int op)
 {
     static const tilemm_reduce_t of_index[] = {TILEMM_MAX, TILEMM_MIN, TILEMM_AMAX, TILEMM_AMIN};
-
     return reduce_is_index(op) ? of_index[op - REDUCE_IMAX] : (tilemm_reduce_t)op;
 }
 
@@ -104,20 +100,14 @@ int reduce_is_index(int op)
 tilemm_t command_context(const context_options_t *options)
 {
     tilemm_t ctx = NULL;
-    tilemm_status_t status =
-        tilemm_create(&ctx, (tilemm_backend_t)options->backend, options->device);
-
-    if (status != TILEMM_SUCCESS) {
+    if (tilemm_create(&ctx, (tilemm_backend_t)options->backend, options->device) != TILEMM_SUCCESS)
         command_error("%s", tilemm_create_error());
-        return NULL;
-    }
-    status = tilemm_set_threads(ctx, options->threads);
-    if (status != TILEMM_SUCCESS) {
+    else if (tilemm_set_threads(ctx, options->threads) != TILEMM_SUCCESS)
         command_error("%s", tilemm_last_error(ctx));
-        tilemm_destroy(ctx);
-        return NULL;
-    }
-    return ctx;
+    else
+        return ctx;
+    tilemm_destroy(ctx);
+    return NULL;
 }
 
 enum { MAX_OPTIONS = 64, FIRST_VALUE = 256 /* getopt's value of the first option */ };
@@ -126,7 +116,6 @@ static int take_option(const command_option_t *option, const char *text)
 {
     int64_t number;
     char *end;
-
     switch (option->kind) {
     case OPTION_FLAG: *(int *)option->value = 1; return 0;
     case OPTION_TEXT:
@@ -150,7 +139,6 @@ static int take_option(const command_option_t *option, const char *text)
 static int wrong_value(const char *verb, const command_option_t *option, const char *text)
 {
     char takes[160] = "";
-
     if (!option->takes && option->kind != OPTION_WORD)
         return command_usage_error(verb, "--%s does not take '%s'", option->name, text);
     for (const word_t *word = option->words; word && word->name; word++)
@@ -170,7 +158,6 @@ int command_options(int argc, char **argv, const char *help, command_option_t *o
     struct option table[MAX_OPTIONS + 2] = {{0}};
     char letters[MAX_OPTIONS] = ":h";
     int got;
-
     for (int i = 0; i < count; i++) {
         const size_t used = strlen(letters);
         table[i] = (struct option){options[i].name,
@@ -210,7 +197,6 @@ void command_cpu_name(char *name, size_t size)
 {
     char line[512];
     FILE *file = fopen("/proc/cpuinfo", "r");
-
     name[0] = '\0';
     while (file && !name[0] && fgets(line, sizeof line, file)) {
         const char *colon = strchr(line, ':');
@@ -228,7 +214,6 @@ static int name_output(output_t *output, const char *path)
     struct stat info;
     char resolved[PATH_MAX];
     int failed = lstat(path, &info) != 0;
-
     output->path = path;
     if (!failed && S_ISLNK(info.st_mode)) {
         failed = !realpath(path, resolved) || stat(resolved, &info) != 0;
@@ -255,7 +240,6 @@ static int name_output(output_t *output, const char *path)
 int output_check(const char *path)
 {
     output_t output;
-
     if (name_output(&output, path) != 0)
         return -1;
     char *slash = strrchr(output.temporary, '/');
@@ -301,7 +285,6 @@ void append(char *text, size_t size, const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list arguments;
-
     va_start(arguments, format);
     vsnprintf(text + used, size - used, format, arguments);
     va_end(arguments);

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef unsigned long long device_address; /* CUdeviceptr */
 
@@ -76,7 +75,6 @@ static device_address address_of(const void *device)
 static int keep_error(const char *what, int error)
 {
     const char *text = NULL;
-
     if (error && (!driver.error_string || driver.error_string(error, &text) != 0 || !text))
         text = "unknown error";
     if (error)
@@ -87,7 +85,6 @@ static int keep_error(const char *what, int error)
 static void load_driver(void)
 {
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-
     if (!library) {
         snprintf(error_text, sizeof error_text, "no CUDA driver: %s", dlerror());
         return;
@@ -108,7 +105,6 @@ static void load_driver(void)
 static int has_driver(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-
     pthread_once(&once, load_driver);
     return is_ready;
 }
@@ -117,7 +113,6 @@ static int has_driver(void)
 static int take_context(int ordinal)
 {
     int device;
-
     if (ordinal < 0 || ordinal >= MAX_DEVICES || driver.device_get(&device, ordinal) != 0) {
         snprintf(error_text, sizeof error_text, "there is no CUDA device %d", ordinal);
         return -1;
@@ -148,7 +143,6 @@ const char *gpu_error(void)
 int gpu_count(void)
 {
     int count = 0;
-
     return has_driver() && driver.device_count(&count) == 0 ? count : 0;
 }
 
@@ -172,12 +166,10 @@ int gpu_describe(int ordinal, gpu_traits_t *traits)
         {81 /* shared memory per multiprocessor */, &traits->shared_per_sm},
         {97 /* shared memory per block, on request */, &traits->shared_per_block},
     };
-    int device, error;
-
-    memset(traits, 0, sizeof *traits);
+    *traits = (gpu_traits_t){0};
     if (!is_ready)
         return -1;
-    error = driver.device_get(&device, ordinal);
+    int device, error = driver.device_get(&device, ordinal);
     if (!error)
         error = driver.device_name(traits->name, sizeof traits->name, device);
     if (!error)
@@ -198,7 +190,6 @@ int gpu_to_device(void *device, const void *host, size_t bytes)
 void *gpu_capture_end(void *stream)
 {
     void *graph = NULL, *executable = NULL;
-
     if (driver.capture_end(stream, &graph) != 0 || !graph)
         return NULL;
     if (driver.graph_instantiate(&executable, graph, 0) != 0)

@@ -50,7 +50,6 @@ static int take_string(scanner_t *s, char *text, size_t size)
 {
     const char quote = peek(s);
     size_t length = 0;
-
     if (quote != '\'' && quote != '"')
         return 0;
     for (s->at++; s->at < s->end && *s->at != quote && *s->at != '\\' && *s->at != '\n'; s->at++) {
@@ -65,7 +64,6 @@ static int take_string(scanner_t *s, char *text, size_t size)
 static int take_word(scanner_t *s, const char *word)
 {
     const size_t length = strlen(word);
-
     peek(s);
     if ((size_t)(s->end - s->at) < length || memcmp(s->at, word, length) != 0)
         return 0;
@@ -78,7 +76,6 @@ static int take_word(scanner_t *s, const char *word)
 static int take_size(scanner_t *s, int64_t *value)
 {
     int digits = 0;
-
     peek(s);
     *value = 0;
     for (; s->at < s->end && isdigit((unsigned char)*s->at); s->at++, digits++)
@@ -97,7 +94,6 @@ static int read_descr(npy_t *npy)
     const char *d = npy->descr;
     const int has_order = d[0] && strchr("<>|=", d[0]);
     char *end;
-
     if (has_order && d[1] == 'O')
         return command_error("%s: holds Python objects, which only Python can read", npy->path);
     if (!has_order || !d[1] || !strchr("biufcmMSUV", d[1]) || !isdigit((unsigned char)d[2]))
@@ -117,7 +113,6 @@ static int read_descr(npy_t *npy)
 static int read_shape(npy_t *npy, scanner_t *s)
 {
     int comma = 1;
-
     if (!take(s, '('))
         return command_error("%s: the header's shape is not a tuple", npy->path);
     while (!take(s, ')')) {
@@ -144,7 +139,6 @@ static int read_dictionary(npy_t *npy, scanner_t *s)
     static const char *const keys[KEYS] = {"descr", "fortran_order", "shape"};
     int seen[KEYS] = {0}, comma = 1;
     char key[32];
-
     if (!take(s, '{'))
         return command_error("%s: the header is not a dictionary", npy->path);
     while (!take(s, '}')) {
@@ -188,7 +182,6 @@ static int read_mapped(npy_t *npy)
     const size_t size = npy->map_bytes;
     size_t length = 0, start = 10, data_bytes;
     int too_large = 0;
-
     if (size < strlen(magic) || memcmp(bytes, magic, strlen(magic)) != 0)
         return command_error("%s: not a .npy file", npy->path);
     if (size >= start && (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0))
@@ -235,7 +228,6 @@ static int map_file(npy_t *npy)
 {
     struct stat info;
     const int fd = open(npy->path, O_RDONLY | O_CLOEXEC);
-
     if (fd < 0 || fstat(fd, &info) != 0) {
         command_error("%s: %s", npy->path, strerror(errno));
     } else if (!S_ISREG(info.st_mode)) {
@@ -262,7 +254,6 @@ static volatile sig_atomic_t unfinished_exists;
 static void on_signal(int number)
 {
     static const char text[] = "tilemm: an input file became shorter while it was read\n";
-
     if (unfinished_exists)
         unlink(unfinished.temporary);
     if (number == SIGBUS) {
@@ -279,7 +270,6 @@ static void catch_signals(void)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGBUS};
     const struct sigaction action = {.sa_handler = on_signal};
     struct sigaction old;
-
     for (int i = 0; i < COUNT_OF(numbers); i++)
         if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
             sigaction(numbers[i], &action, NULL);
@@ -307,23 +297,20 @@ int npy_require_dims(const npy_t *npy, int least)
 {
     if (npy->ndim >= least && npy->ndim <= 2)
         return 0;
-    command_error("%s: has %d dimension%s, must have %s", npy->path, npy->ndim,
-                  npy->ndim == 1 ? "" : "s", least == 2 ? "2" : "1 or 2");
-    return -1;
+    return -command_error("%s: has %d dimension%s, must have %s", npy->path, npy->ndim,
+                          npy->ndim == 1 ? "" : "s", least == 2 ? "2" : "1 or 2");
 }
 
 int npy_require_float32(const npy_t *npy, int least)
 {
-    if (npy->descr[1] != 'f' || npy->item_size != 4) {
-        command_error("%s: holds elements of type '%s', must be float32", npy->path, npy->descr);
-        return -1;
-    }
-    if (npy->descr[0] != '=' && npy->descr[0] != NPY_NATIVE[0]) {
-        command_error("%s: holds float32 in the other byte order ('%s'), must be '" NPY_NATIVE
-                      "f4'; NumPy converts it: a.astype('" NPY_NATIVE "f4')",
-                      npy->path, npy->descr);
-        return -1;
-    }
+    if (npy->descr[1] != 'f' || npy->item_size != 4)
+        return -command_error("%s: holds elements of type '%s', must be float32", npy->path,
+                              npy->descr);
+    if (npy->descr[0] != '=' && npy->descr[0] != NPY_NATIVE[0])
+        return -command_error(
+            "%s: holds float32 in the other byte order ('%s'), must be '" NPY_NATIVE
+            "f4'; NumPy converts it: a.astype('" NPY_NATIVE "f4')",
+            npy->path, npy->descr);
     return npy_require_dims(npy, least);
 }
 
@@ -331,7 +318,6 @@ int npy_require_float32(const npy_t *npy, int least)
 static int write_header(FILE *file, const char *descr, int ndim, const int64_t *shape)
 {
     char text[256] = "";
-
     append(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (int i = 0; i < ndim; i++)
         append(text, sizeof text, "%lld%s", (long long)shape[i],
@@ -348,7 +334,6 @@ int npy_write(const char *path, const char *descr, size_t item_size, int ndim, c
               const void *data)
 {
     size_t bytes = item_size;
-
     for (int i = 0; i < ndim; i++)
         bytes *= (size_t)shape[i];
     catch_signals();

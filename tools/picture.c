@@ -172,7 +172,6 @@ static void write_svg(FILE *file, const picture_t *p)
 int picture_show(const picture_t *picture, const access_request_t *request)
 {
     output_t output;
-
     if (request->svg && strcmp(request->svg, "-") == 0) {
         write_svg(stdout, picture);
         return EXIT_OK;

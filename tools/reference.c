@@ -21,7 +21,6 @@
 static void *open_in(const char *directory, const char *below, const char *name)
 {
     char path[4096];
-
     if (!directory || !*directory ||
         (size_t)snprintf(path, sizeof path, "%s%s/%s", directory, below, name) >= sizeof path)
         return NULL;
@@ -35,7 +34,6 @@ static void *open_in(const char *directory, const char *below, const char *name)
 static void *open_blas(void)
 {
     const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
-
     if (!wanted || !*wanted)
         wanted = TILEMM_REFERENCE_BLAS_FILE;
     if (strcmp(wanted, "none") == 0)
@@ -57,7 +55,6 @@ static void name_blas(void *library, char *name, size_t size)
     const char *wanted = getenv("TILEMM_REFERENCE_BLAS");
     const char *config = LOAD(get_config, library, "openblas_get_config") ? get_config() : NULL;
     const char *core = LOAD(get_core, library, "openblas_get_corename") ? get_core() : NULL;
-
     if (config && strncmp(config, "OpenBLAS ", 9) == 0) {
         snprintf(name, size, "%.*s%s%s%s", 9 + (int)strcspn(config + 9, " "), config,
                  core ? " (" : "", core ? core : "", core ? ")" : "");
@@ -68,14 +65,12 @@ static void name_blas(void *library, char *name, size_t size)
     snprintf(name, size, "%s", strrchr(wanted, '/') ? strrchr(wanted, '/') + 1 : wanted);
 }
 
-static const reference_blas_t *found_blas;
+static reference_blas_t blas; /* name NULL: not there */
 
 static void load_blas(void)
 {
-    static reference_blas_t blas;
     static char name[96];
     void *library = open_blas();
-
     if (!library)
         return;
     LOAD(blas.sgemm, library, "cblas_sgemm");
@@ -93,14 +88,13 @@ static void load_blas(void)
     }
     name_blas(library, name, sizeof name);
     blas.name = name;
-    found_blas = &blas;
 }
 
 const reference_blas_t *reference_blas(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_blas);
-    return found_blas;
+    return blas.name ? &blas : NULL;
 }
 
 enum { DEFAULT_MATH = 0, TF32_TENSOR_OP_MATH = 3 };
@@ -146,7 +140,6 @@ static void *open_cuda_library(const char *name)
     const char *roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda"};
     char files[4][32];
     void *library = NULL;
-
     for (int i = 0; i < 4; i++)
         snprintf(files[i], sizeof files[i], "%s.so%s", name, versions[i]);
     for (int i = 0; !library && i < 4; i++)
@@ -216,7 +209,6 @@ static void load_cublas(void)
                                                  cublas_isamax};
     int version[3] = {0, 0, 0};
     void *library = open_cuda_library("libcublas");
-
     if (!library) {
         /* Outside the linker's path cuBLAS finds libcublasLt only if it is loaded already. */
         open_cuda_library("libcublasLt");
@@ -245,16 +237,14 @@ const reference_cublas_t *reference_cublas(void)
     return found_cublas;
 }
 
-static const reference_cub_t *found_cub;
+static reference_cub_t cub; /* likewise */
 
 static void load_cub(void)
 {
     static const char module[] = "tilemm-cub.so";
-    static reference_cub_t cub;
     static char name[64];
     int (*get_version)(void);
     void *library = open_in(getenv("TILEMM_MODULE_DIR"), "", module);
-
     /* In the folder of the program that runs: before it is installed. */
     if (!library) {
         char self[4096];
@@ -280,12 +270,11 @@ static void load_cub(void)
     snprintf(name, sizeof name, "CUB %d.%d.%d", version / 100000, version / 100 % 1000,
              version % 100);
     cub.name = name;
-    found_cub = &cub;
 }
 
 const reference_cub_t *reference_cub(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_cub);
-    return found_cub;
+    return cub.name ? &cub : NULL;
 }
