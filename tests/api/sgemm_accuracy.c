@@ -142,9 +142,8 @@ static error_t error_of(const problem_t *p)
 static error_t ours(tilemm_t ctx, problem_t *p, tilemm_math_t mode)
 {
     memset(p->c, 0xff, (size_t)(p->gemm.m * p->gemm.n) * sizeof(float));
-    CHECK(tilemm_set_math(ctx, mode) == TILEMM_SUCCESS, "set_math");
-    CHECK(gemm_call(ctx, &p->gemm, p->a, p->b, p->c) == TILEMM_SUCCESS, "%s",
-          tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_set_math(ctx, mode));
+    CHECK_OK(ctx, gemm_call(ctx, &p->gemm, p->a, p->b, p->c));
     return error_of(p);
 }
 

@@ -9,9 +9,7 @@ static rng_t rng = {20261121};
 /* Prepare a row-major product without padding, transposed by the bits of `transposed`, alpha 1. */
 static gemm_t make(int transposed, const int64_t size[3], float beta)
 {
-    gemm_t g = gemm_make(TILEMM_ROW_MAJOR, transposed & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                         transposed & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS, size[0], size[1], size[2],
-                         1.0f, beta);
+    const gemm_t g = gemm_by_bits(transposed % 4 * TRANS_A, size, 1.0f, beta);
     prepare(&g, FAMILY_NORMAL, 0, &rng);
     return g;
 }
@@ -21,16 +19,14 @@ static gemm_t make(int transposed, const int64_t size[3], float beta)
 static void try_special_elements(tilemm_t ctx)
 {
     static const float specials[] = {INFINITY, -INFINITY, NAN, 1e30f, 1e-30f, 3e38f, 1e-42f};
+    static const int64_t sizes[][3] = {{700, 650, 1100}, {384, 420, 1000}};
     const int64_t row = 137, col = 401, at = 555;
-
     for (int s = 0; s < (int)(sizeof(specials) / sizeof(*specials)); s++)
         for (int side = 0; side < 6; side++) {
             const int small = side >= 3; /* and the rows are aligned */
             const float special = specials[s];
-            gemm_t g = gemm_make(
-                s & 1 ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR, s & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                side % 3 == 1 ? TILEMM_TRANS : TILEMM_NO_TRANS, small ? 384 : 700,
-                small ? 420 : 650, small ? 1000 : 1100, 1.0f, s % 2 ? 0.25f : 0.0f);
+            gemm_t g = gemm_by_bits(s % 4 + (side % 3 == 1 ? TRANS_B : 0), sizes[small], 1.0f,
+                                    s % 2 ? 0.25f : 0.0f);
             gemm_set_ld(&g, small ? 4 : 1, small ? 8 : 2, 3);
             prepare(&g, FAMILY_NORMAL, 0, &rng);
             if (side % 3 != 1)
@@ -101,7 +97,6 @@ static void try_mixed_magnitudes(tilemm_t ctx)
 static void try_lone_subnormals(tilemm_t ctx)
 {
     static const int64_t sizes[][3] = {{512, 512, 512}, {700, 600, 96}, {1024, 1024, 1024}};
-
     for (int s = 0; s < 12; s++) {
         const gemm_t g = make(s, sizes[s / 4], 0.0f);
         for (int64_t i = 0; i < g.m; i += 5)
@@ -122,14 +117,12 @@ static void try_lone_subnormals(tilemm_t ctx)
 
 int main(void)
 {
+    tilemm_t ctx = NULL;
     test_begin(TILEMM_BACKEND_CUDA);
-    for (const char *const *name = test_archs(TILEMM_BACKEND_CUDA); *name; name++) {
-        tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, *name);
-        arch = *name;
+    while ((ctx = next_arch(ctx, TILEMM_BACKEND_CUDA, 0)) != NULL) {
         try_special_elements(ctx);
         try_mixed_magnitudes(ctx);
         try_lone_subnormals(ctx);
-        tilemm_destroy(ctx);
     }
     free_operands();
     return check_exit();

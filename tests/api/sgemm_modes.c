@@ -14,20 +14,16 @@ int main(void)
         {3000, 16, 4000},   {12, 3300, 4100},  {5000, 29, 1000},  {32, 2100, 8000}};
     const int count = test_quick() ? 3 : (int)(sizeof(sizes) / sizeof(*sizes));
     rng_t rng = {20261121};
-
+    tilemm_t ctx = NULL;
     test_begin(TILEMM_BACKEND_CUDA);
-    for (const char *const *name = test_archs(TILEMM_BACKEND_CUDA); *name; name++) {
-        tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, *name);
-        arch = *name;
+    while ((ctx = next_arch(ctx, TILEMM_BACKEND_CUDA, 0)) != NULL) {
         for (int s = 0; s < count; s++)
             for (int variant = s < 10 ? 0 : 8; variant < 12; variant++) {
                 /* From 8 on, rows are aligned if the sizes are. */
                 int aligned = variant >= 8, pad = aligned || !(variant & 1) ? 4 : 3;
-                gemm_t g = gemm_make(variant & 4 ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR,
-                                     variant & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                                     variant & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS, sizes[s][0],
-                                     sizes[s][1], sizes[s][2], variant == 3 ? -0.75f : 1.0f,
-                                     variant % 3 == 0 ? 0.0f : 0.5f);
+                const int bits = variant % 4 * TRANS_A + variant / 4 % 2 * COL_MAJOR;
+                gemm_t g = gemm_by_bits(bits, sizes[s], variant == 3 ? -0.75f : 1.0f,
+                                        variant % 3 == 0 ? 0.0f : 0.5f);
                 gemm_set_ld(&g, pad, aligned ? 8 : pad + variant, pad + 1);
                 prepare(&g, variant & 1 ? FAMILY_NORMAL : FAMILY_POSITIVE,
                         variant == 5 || variant == 6 ? variant - 4 : 0, &rng);
@@ -37,7 +33,6 @@ int main(void)
                     check_sample(&g, gemm_tolerance(modes[m], g.k), &rng);
                 }
             }
-        tilemm_destroy(ctx);
     }
     free_operands();
     return check_exit();

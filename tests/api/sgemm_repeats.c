@@ -11,8 +11,7 @@ static rng_t rng = {20261121};
 static void try_workspaces(void)
 {
     static const size_t bytes[] = {0, 1000, 100000, 1 << 20, 3 << 20, 8 << 20, 20 << 20};
-    gemm_t g =
-        gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_TRANS, 1000, 900, 3000, 1.5f, 0.5f);
+    gemm_t g = gemm_by_bits(TRANS_B, (const int64_t[]){1000, 900, 3000}, 1.5f, 0.5f);
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
     void *workspace = device_array(20 << 20);
     gemm_set_ld(&g, 0, 0, 1);
@@ -23,14 +22,11 @@ static void try_workspaces(void)
         for (int s = 0; s < (int)(sizeof(bytes) / sizeof(*bytes)); s++) {
             char name[40];
             size_t wanted = 0;
-            CHECK(tilemm_set_math(ctx, modes[m]) == TILEMM_SUCCESS, "set_math");
-            CHECK(tilemm_sgemm_workspace(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k, 1,
-                                         &wanted) == TILEMM_SUCCESS,
-                  "%s", tilemm_last_error(ctx));
+            CHECK_OK(ctx, tilemm_set_math(ctx, modes[m]));
+            CHECK_OK(ctx, tilemm_sgemm_workspace(ctx, g.layout, g.transa, g.transb, g.m, g.n, g.k,
+                                                 1, &wanted));
             CHECK(wanted <= (size_t)64 << 20, "%zu bytes", wanted);
-            CHECK(tilemm_set_workspace(ctx, bytes[s] ? workspace : NULL, bytes[s]) ==
-                      TILEMM_SUCCESS,
-                  "set_workspace");
+            CHECK_OK(ctx, tilemm_set_workspace(ctx, bytes[s] ? workspace : NULL, bytes[s]));
             snprintf(name, sizeof(name), "with %zu bytes", bytes[s]);
             run_mode(ctx, &g, m, name);
             check_sample(&g, gemm_tolerance(modes[m], g.k), &rng);
@@ -46,10 +42,8 @@ static void try_repeats(void)
     static const int64_t sizes[][3] = {{1025, 1000, 1500}, {300, 260, 5000}, {128, 128, 20000},
                                        {2000, 10, 3000},   {9, 2500, 700},   {200, 200, 200}};
     const int runs = test_quick() ? 5 : 100;
-
     for (int s = 0; s < (int)(sizeof(sizes) / sizeof(*sizes)); s++) {
-        gemm_t g = gemm_make(TILEMM_COL_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, sizes[s][0],
-                             sizes[s][1], sizes[s][2], 1.0f, 0.0f);
+        const gemm_t g = gemm_by_bits(COL_MAJOR, sizes[s], 1.0f, 0.0f);
         prepare(&g, FAMILY_NORMAL, 0, &rng);
         A.numbers[5] = 1e28f; /* an exact line too */
         send(&g);
@@ -60,13 +54,13 @@ static void try_repeats(void)
             run_mode(ctx, &g, m, "first");
             memcpy(first, C.image, C.bytes);
             for (int run = 1; run < runs; run++) {
-                CHECK(call(ctx, &g) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+                CHECK_OK(ctx, call(ctx, &g));
                 operand_fetch(&C);
                 CHECK(!memcmp(first, C.image, C.bytes), "%s: run %d differs", what, run);
             }
-            CHECK(tilemm_set_stream(ctx, stream) == TILEMM_SUCCESS, "set_stream");
+            CHECK_OK(ctx, tilemm_set_stream(ctx, stream));
             CHECK(gpu_capture_begin(stream) == 0, "capture");
-            CHECK(call(ctx, &g) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+            CHECK_OK(ctx, call(ctx, &g));
             void *graph = gpu_capture_end(stream);
             CHECK(graph, "%s: the capture was broken", what);
             for (int run = 0; graph && run < 3; run++) {
