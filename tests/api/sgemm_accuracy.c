@@ -185,7 +185,6 @@ static void try(tilemm_t ctx, inputs_t family, int64_t mn, int64_t k)
         TEST_BACKEND == TILEMM_BACKEND_CUDA && gemm_cublas(1, &p.gemm, p.a, p.b, p.c) == 0;
     const error_t their_tf32 = has_tf32 ? error_of(&p) : (error_t){0};
     const error_t columns[] = {fp32, strict, reference, tf32, their_tf32};
-
     printf("%-20s %5lld %6lld |", names[family], (long long)mn, (long long)k);
     for (int c = 0; c < 5; c++)
         printf(" %8.1e %8.1e |", columns[c].worst, columns[c].frobenius);

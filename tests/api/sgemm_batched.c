@@ -8,18 +8,17 @@ enum { BATCH = 5, MOST = 400 };
 
 static operand_t arrays[3];
 
-static void random_gemm(gemm_t *g, rng_t *rng, int64_t most)
+static gemm_t random_gemm(rng_t *rng, int64_t most)
 {
     static const float factors[] = {1, -1, 2.5f, 0};
-    g->layout = rng_bits(rng) & 1 ? TILEMM_ROW_MAJOR : TILEMM_COL_MAJOR;
-    g->transa = rng_bits(rng) & 1 ? TILEMM_NO_TRANS : TILEMM_TRANS;
-    g->transb = rng_bits(rng) & 1 ? TILEMM_NO_TRANS : TILEMM_TRANS;
-    g->m = rng_size(rng, most);
-    g->n = rng_size(rng, most);
-    g->k = rng_size(rng, most);
-    g->alpha = factors[rng_range(rng, 0, 7) % 4];
-    g->beta = factors[rng_range(rng, 0, 3)];
-    gemm_set_ld(g, rng_range(rng, 0, 2), rng_range(rng, 0, 2), rng_range(rng, 0, 2));
+    int bits = 0;
+    for (int bit = 1; bit < 8; bit *= 2)
+        bits |= rng_bits(rng) & 1 ? 0 : bit;
+    const int64_t size[] = {rng_size(rng, most), rng_size(rng, most), rng_size(rng, most)};
+    const float alpha = factors[rng_range(rng, 0, 7) % 4], beta = factors[rng_range(rng, 0, 3)];
+    gemm_t g = gemm_by_bits(bits, size, alpha, beta);
+    gemm_set_ld(&g, rng_range(rng, 0, 2), rng_range(rng, 0, 2), rng_range(rng, 0, 2));
+    return g;
 }
 
 /* Prepare an array of `batch` pointers into an operand: matrix i begins at element first[i]. An
@@ -106,9 +105,8 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
 static void random_batches(tilemm_t ctx, int rounds, int by_arrays, rng_t *rng)
 {
     while (rounds--) {
-        gemm_t g;
         int64_t batch = by_arrays ? rng_range(rng, 1, 12) : rng_range(rng, 0, 9);
-        random_gemm(&g, rng, by_arrays ? 60 : batch > 4 ? 40 : 100);
+        gemm_t g = random_gemm(rng, by_arrays ? 60 : batch > 4 ? 40 : 100);
         if (batch == 0) { /* many small ones */
             batch = test_quick() ? 50 : MOST;
             g.m %= 9;
