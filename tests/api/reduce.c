@@ -68,9 +68,8 @@ static void call(tilemm_t ctx, int op, int64_t n, int64_t incx, int64_t incy, rn
                  float *result)
 {
     result_begin(sizeof(float), rng);
-    CHECK(reduce_call(ctx, op, n, X.pointer, incx, op == REDUCE_DOT ? Y.pointer : NULL, incy,
-                      R.pointer) == TILEMM_SUCCESS,
-          "%s of %lld: %s", reduce_name(op), (long long)n, tilemm_last_error(ctx));
+    CHECK_OK(ctx, reduce_call(ctx, op, n, X.pointer, incx, op == REDUCE_DOT ? Y.pointer : NULL,
+                              incy, R.pointer));
     result_end(ctx, op, result);
 }
 
@@ -94,8 +93,7 @@ static int64_t call_index(tilemm_t ctx, int op, int64_t n, int64_t incx, rng_t *
 {
     int64_t index;
     result_begin(sizeof(index), rng);
-    CHECK(index_call(ctx, op, n, X.pointer, incx, R.pointer) == TILEMM_SUCCESS,
-          "index of %s of %lld: %s", reduce_name(op), (long long)n, tilemm_last_error(ctx));
+    CHECK_OK(ctx, index_call(ctx, op, n, X.pointer, incx, R.pointer));
     result_end(ctx, op, &index);
     return index;
 }

@@ -234,15 +234,12 @@ static void far_apart(tilemm_t ctx)
             a[i][j] = (float)((i * 37 + j * 11) % 101 - 50);
         sparse_write(TEST_BACKEND, big + i * ld, a[i], sizeof(a[i]));
     }
-    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, ROWS, COLS, big, ld,
-                         down, 1) == TILEMM_SUCCESS,
-          "past 2^32: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_COL_MAJOR, COLS, ROWS, big, ld,
-                         along, 1) == TILEMM_SUCCESS,
-          "past 2^32: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_COLS, TILEMM_COL_MAJOR, COLS, ROWS, big,
-                            ld, NULL, 1, where) == TILEMM_SUCCESS,
-          "past 2^32: %s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, ROWS, COLS,
+                                 big, ld, down, 1));
+    CHECK_OK(ctx, tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_COL_MAJOR, COLS, ROWS,
+                                 big, ld, along, 1));
+    CHECK_OK(ctx, tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_COLS, TILEMM_COL_MAJOR, COLS, ROWS,
+                                    big, ld, NULL, 1, where));
     for (int j = 0; j < COLS; j++) {
         float sum = 0;
         int best = 0;

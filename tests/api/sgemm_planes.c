@@ -32,8 +32,6 @@ static void multiply(tilemm_t ctx, tilemm_math_t math, int m, int n, int k, floa
           tilemm_last_kernel(ctx));
 }
 
-/* ---- the plan ---------------------------------------------------------------------------- */
-
 static const tilemm__cpu_traits_t xeon = {"Sapphire Rapids", TILEMM__ISA_AMX, 112,
                                           48 << 10,          2 << 20,         105 << 20};
 
@@ -104,8 +102,6 @@ static void try_plans(void)
         }
     }
 }
-
-/* ---- numbers ----------------------------------------------------------------------------- */
 
 /* A times the identity is A, bit by bit, at every scale. */
 static void identity(tilemm_t ctx)
@@ -192,8 +188,6 @@ static void wide(tilemm_t ctx)
         CHECK(wrong == 0, "2^-%d: %d results are wrong", gap, wrong);
     }
 }
-
-/* ---- bits -------------------------------------------------------------------------------- */
 
 static void same_bits(tilemm_t ctx, tilemm_math_t math)
 {
