@@ -1,7 +1,9 @@
-/* context.c - contexts: creation, the environment, settings, status strings, the version.
+/* context.c - contexts: creation and its errors, the environment, settings, status strings, the
+ * version.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +29,8 @@ static tilemm_status_t create_with(const char *variable, const char *value,
 static void environment(void)
 {
     static const char *const bad[][2] = {
-        {"TILEMM_ARCH", "foo"},       {"TILEMM_ARCH", "avx3"},
-        {"TILEMM_ARCH", "sm"},        {"TILEMM_NUM_THREADS", "-1"},
-        {"TILEMM_NUM_THREADS", "0"},  {"TILEMM_NUM_THREADS", "two"},
+        {"TILEMM_ARCH", "foo"},       {"TILEMM_ARCH", "sm"},
+        {"TILEMM_NUM_THREADS", "-1"}, {"TILEMM_NUM_THREADS", "two"},
         {"TILEMM_NUM_THREADS", "2x"}, {"TILEMM_MATH", "x"},
         {"TILEMM_MATH", "FP64"},      {"TILEMM_NUM_THREADS", "99999999999999999999"}};
     static const char *const good[][2] = {
@@ -98,6 +99,64 @@ static void backends(void)
     unsetenv("TILEMM_BACKEND");
 }
 
+/* What tilemm_create_error says of each failure, after "create: ". */
+static const struct {
+    const char *variable, *value; /* NULL: none */
+    int backend, device;
+    const char *says; /* NULL: no device, in different words */
+} failures[] = {
+    {"TILEMM_MATH", "fp31", TILEMM_BACKEND_CPU, 0,
+     "TILEMM_MATH = fp31, must be fp32, strict or tf32"},
+    {"TILEMM_LOG", "2", TILEMM_BACKEND_CPU, 0, "TILEMM_LOG = 2, must be 0 or 1"},
+    {"TILEMM_NUM_THREADS", "0", TILEMM_BACKEND_CPU, 0,
+     "TILEMM_NUM_THREADS = 0, must be from 1 to 65536"},
+    {"TILEMM_ARCH", "avx3", TILEMM_BACKEND_CPU, 0,
+     "TILEMM_ARCH = avx3, must be generic, neon, avx2, avx512, amx, or like sm80"},
+    {"TILEMM_BACKEND", "gpu", TILEMM_BACKEND_AUTO, 0,
+     "TILEMM_BACKEND = gpu, must be auto, cpu or cuda"},
+    {NULL, NULL, 7, 0,
+     "backend = 7, must be TILEMM_BACKEND_AUTO (0), TILEMM_BACKEND_CPU (1) or "
+     "TILEMM_BACKEND_CUDA (2)"},
+    {NULL, NULL, TILEMM_BACKEND_AUTO, -1, "device = -1, must be at least 0"},
+    {NULL, NULL, TILEMM_BACKEND_CUDA, 1000000, NULL},
+};
+
+static void *ask_another_thread(void *unused)
+{
+    (void)unused;
+    CHECK(strcmp(tilemm_create_error(), "") == 0, "another thread: '%s'", tilemm_create_error());
+    return NULL;
+}
+
+static void create_errors(void)
+{
+    const tilemm_status_t invalid = tilemm_create(NULL, TILEMM_BACKEND_CPU, 0);
+    pthread_t thread;
+    tilemm_t ctx;
+    CHECK(invalid == TILEMM_INVALID_ARGUMENT &&
+              strcmp(tilemm_create_error(), "create: ctx = NULL, must be a valid pointer") == 0,
+          "'%s'", tilemm_create_error());
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        if (failures[i].variable)
+            setenv(failures[i].variable, failures[i].value, 1);
+        const tilemm_status_t status =
+            tilemm_create(&ctx, (tilemm_backend_t)failures[i].backend, failures[i].device);
+        const char *said = tilemm_create_error(), *says = failures[i].says;
+        CHECK(status == (says ? TILEMM_INVALID_ARGUMENT : TILEMM_NO_DEVICE) && !ctx, "%zu: %s", i,
+              tilemm_status_string(status));
+        CHECK(strncmp(said, "create: ", 8) == 0 && (says ? strcmp(said + 8, says) == 0 : said[8]),
+              "%zu: '%s'", i, said);
+        if (failures[i].variable)
+            unsetenv(failures[i].variable);
+    }
+    CHECK(pthread_create(&thread, NULL, ask_another_thread, NULL) == 0, "a thread");
+    pthread_join(thread, NULL);
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0) == TILEMM_SUCCESS, "'%s'",
+          tilemm_create_error());
+    CHECK(strcmp(tilemm_create_error(), "") == 0, "after a success: '%s'", tilemm_create_error());
+    tilemm_destroy(ctx);
+}
+
 static void texts(void)
 {
     char version[64];
@@ -144,6 +203,7 @@ int main(void)
     test_begin(TILEMM_BACKEND_CPU);
     environment();
     backends();
+    create_errors();
     texts();
     settings();
     for (int i = 0; i < 200; i++) /* nothing leaks */

@@ -5,58 +5,48 @@
 #include "refused.h"
 
 typedef struct {
-    int layout, transa, transb;
-    int64_t m, n, k;
-    float alpha;
-    const float *a;
-    int64_t lda;
-    const float *b;
-    int64_t ldb;
-    float beta;
+    gemm_t gemm;
+    const float *a, *b;
     float *c;
-    int64_t ldc, batch_count;
+    int64_t batch_count;
 } sgemm_t;
 
 /* which: 0 the plain function, 1 by strides, 2 by arrays; a NULL matrix is a NULL array there. */
 static tilemm_status_t sgemm(tilemm_t ctx, int which, const sgemm_t *s)
 {
-    const float *a[] = {s->a}, *b[] = {s->b};
-    float *c[] = {s->c};
-    const tilemm_layout_t layout = (tilemm_layout_t)s->layout;
-    const tilemm_op_t transa = (tilemm_op_t)s->transa, transb = (tilemm_op_t)s->transb;
+    const float *const a[] = {s->a}, *const b[] = {s->b};
+    float *const c[] = {s->c};
     if (which == 0)
-        return tilemm_sgemm(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha, s->a, s->lda,
-                            s->b, s->ldb, s->beta, s->c, s->ldc);
+        return gemm_call(ctx, &s->gemm, s->a, s->b, s->c);
     if (which == 1)
-        return tilemm_sgemm_strided_batched(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha,
-                                            s->a, s->lda, 0, s->b, s->ldb, 0, s->beta, s->c, s->ldc,
-                                            20, s->batch_count);
-    return tilemm_sgemm_batched(ctx, layout, transa, transb, s->m, s->n, s->k, s->alpha,
-                                s->a ? a : NULL, s->lda, s->b ? b : NULL, s->ldb, s->beta,
-                                s->c ? c : NULL, s->ldc, s->batch_count);
+        return gemm_call_strided(ctx, &s->gemm, s->a, 0, s->b, 0, s->c, 20, s->batch_count);
+    return gemm_call_batched(ctx, &s->gemm, s->a ? a : NULL, s->b ? b : NULL, s->c ? c : NULL,
+                             s->batch_count);
 }
 
 static void sgemm_errors(tilemm_t ctx)
 {
-    const int row = TILEMM_ROW_MAJOR, col = TILEMM_COL_MAJOR;
-    const int no = TILEMM_NO_TRANS, trans = TILEMM_TRANS;
-    const sgemm_t good = {row, no, no, 4, 5, 8, 1, x, 8, y, 5, 0, result, 5, 1};
+    const tilemm_layout_t row = TILEMM_ROW_MAJOR, col = TILEMM_COL_MAJOR;
+    const tilemm_op_t no = TILEMM_NO_TRANS, trans = TILEMM_TRANS;
+    const sgemm_t good = {{row, no, no, 4, 5, 8, 1, 0, 8, 5, 5}, x, y, result, 1};
     /* Wrong only with what else is given: most have the same sizes, stored otherwise. */
     const struct {
         sgemm_t call;
         const char *text;
     } wrong[] = {
-        {{col, no, no, 4, 5, 8, 1, x, 3, y, 8, 0, result, 5, 1}, "lda = 3, must be at least 4"},
-        {{col, no, no, 4, 5, 8, 1, x, 4, y, 7, 0, result, 5, 1}, "ldb = 7, must be at least 8"},
-        {{col, no, no, 4, 5, 8, 1, x, 4, y, 8, 0, result, 3, 1}, "ldc = 3, must be at least 4"},
-        {{row, trans, no, 4, 5, 8, 1, x, 3, y, 5, 0, result, 5, 1}, "lda = 3, must be at least 4"},
-        {{row, no, trans, 4, 5, 8, 1, x, 8, y, 7, 0, result, 5, 1}, "ldb = 7, must be at least 8"},
-        {{row, no, no, 4, 5, 0, 1, x, 0, y, 5, 0, result, 5, 1}, "lda = 0, must be at least 1"},
+        {{{col, no, no, 4, 5, 8, 1, 0, 3, 8, 5}, x, y, result, 1}, "lda = 3, must be at least 4"},
+        {{{col, no, no, 4, 5, 8, 1, 0, 4, 7, 5}, x, y, result, 1}, "ldb = 7, must be at least 8"},
+        {{{col, no, no, 4, 5, 8, 1, 0, 4, 8, 3}, x, y, result, 1}, "ldc = 3, must be at least 4"},
+        {{{row, trans, no, 4, 5, 8, 1, 0, 3, 5, 5}, x, y, result, 1},
+         "lda = 3, must be at least 4"},
+        {{{row, no, trans, 4, 5, 8, 1, 0, 8, 7, 5}, x, y, result, 1},
+         "ldb = 7, must be at least 8"},
+        {{{row, no, no, 4, 5, 0, 1, 0, 0, 5, 5}, x, y, result, 1}, "lda = 0, must be at least 1"},
         /* 4 * 2^62 elements: 0 in 64 bits */
-        {{row, no, no, 5, 5, 8, 1, x, 8, y, 5, 0, result, INT64_C(1) << 62, 1},
+        {{{row, no, no, 5, 5, 8, 1, 0, 8, 5, INT64_C(1) << 62}, x, y, result, 1},
          "ldc = 4611686018427387904"},
         /* C is used even where A and B are not */
-        {{row, no, no, 4, 5, 8, 0, x, 8, y, 5, 0, NULL, 5, 1}, "c = NULL"},
+        {{{row, no, no, 4, 5, 8, 0, 0, 8, 5, 5}, x, y, NULL, 1}, "c = NULL"},
     };
     static const char *const names[] = {"sgemm: ", "sgemm_strided_batched: ", "sgemm_batched: "};
     static const float *holed_a[2] = {x, NULL};
@@ -71,37 +61,36 @@ static void sgemm_errors(tilemm_t ctx)
         s.field = (value);                                                                         \
         REFUSED(sgemm(ctx, which, &s), name, __VA_ARGS__);                                         \
     } while (0)
-        WRONG(layout, 0, "layout = 0", "must be");
-        WRONG(layout, 103, "layout = 103", "must be");
-        WRONG(transa, 0, "transa = 0", "must be");
-        WRONG(transb, 113, "transb = 113", "must be");
-        WRONG(m, -1, "m = -1", "must be at least 0");
-        WRONG(n, -2, "n = -2", "must be at least 0");
-        WRONG(k, INT64_MIN, "k = -9223372036854775808", "must be at least 0");
-        WRONG(lda, 3, "lda = 3, must be at least 8");
-        WRONG(lda, -8, "lda = -8, must be at least 8");
-        WRONG(ldb, 4, "ldb = 4, must be at least 5");
-        WRONG(ldc, 4, "ldc = 4, must be at least 5");
+        WRONG(gemm.layout, 0, "layout = 0", "must be");
+        WRONG(gemm.layout, 103, "layout = 103", "must be");
+        WRONG(gemm.transa, 0, "transa = 0", "must be");
+        WRONG(gemm.transb, 113, "transb = 113", "must be");
+        WRONG(gemm.m, -1, "m = -1", "must be at least 0");
+        WRONG(gemm.n, -2, "n = -2", "must be at least 0");
+        WRONG(gemm.k, INT64_MIN, "k = -9223372036854775808", "must be at least 0");
+        WRONG(gemm.lda, 3, "lda = 3, must be at least 8");
+        WRONG(gemm.lda, -8, "lda = -8, must be at least 8");
+        WRONG(gemm.ldb, 4, "ldb = 4, must be at least 5");
+        WRONG(gemm.ldc, 4, "ldc = 4, must be at least 5");
         WRONG(a, NULL, "a = NULL", "must be");
         WRONG(b, NULL, "b = NULL", "must be");
         WRONG(c, NULL, "c = NULL", "must be");
-        WRONG(lda, INT64_MAX, "lda = 9223372036854775807");
-        WRONG(ldc, INT64_MAX / 2, "ldc = 4611686018427387903");
+        WRONG(gemm.lda, INT64_MAX, "lda = 9223372036854775807");
+        WRONG(gemm.ldc, INT64_MAX / 2, "ldc = 4611686018427387903");
         if (which)
             WRONG(batch_count, -3, "batch_count = -3", "must be at least 0");
-        WRONG(m, INT64_MAX, "");
+        WRONG(gemm.m, INT64_MAX, "");
         for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
             REFUSED(sgemm(ctx, which, &wrong[i].call), name, wrong[i].text);
 #undef WRONG
     }
     sgemm_t s = good;
-    s.lda = 3;
+    s.gemm.lda = 3;
     sgemm(ctx, 0, &s);
     CHECK(strcmp(tilemm_last_error(ctx),
                  "sgemm: lda = 3, must be at least 8 (row-major, NO_TRANS, k = 8)") == 0,
           "the header's example is \"%s\"", tilemm_last_error(ctx));
-    REFUSED(tilemm_sgemm_batched(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 4, 5, 8,
-                                 1, holed_a, 8, whole_b, 5, 0, whole_c, 5, 2),
+    REFUSED(gemm_call_batched(ctx, &good.gemm, holed_a, whole_b, whole_c, 2),
             "sgemm_batched: a[1] = NULL", "must be");
 }
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/check.h"
+#include "tests/support/archs.h"
 #include "tests/support/support.h"
 
 enum { MODES = 3, SAMPLES = 200 };
@@ -17,8 +17,7 @@ static const tilemm_math_t modes[] = {TILEMM_MATH_FP32, TILEMM_MATH_FP32_STRICT,
 static const char *const mode_names[] = {"FP32", "strict", "TF32"};
 
 static operand_t A, B, C;
-static const char *arch = ""; /* the context's TILEMM_ARCH */
-static char what[400];        /* the call, for messages */
+static char what[400]; /* the call, for messages */
 
 /* Operands of these numbers of floats: on the device, each `skip` floats behind an aligned address,
  * or in random places. */
@@ -27,9 +26,11 @@ static inline void place_operands(const int64_t count[3], int64_t skip, rng_t *r
 {
     operand_t *const operand[] = {&A, &B, &C};
     for (int i = 0; i < 3; i++)
-        operand_prepare(operand[i], skip < 0 ? rng_place(rng, TEST_BACKEND) : PLACE_DEVICE,
-                        sizeof(float) * (size_t)count[i],
-                        skip < 0 ? rng_offset(rng, sizeof(float)) : skip * (int64_t)sizeof(float));
+        if (skip < 0)
+            place_anywhere(operand[i], sizeof(float), count[i], rng);
+        else
+            operand_prepare(operand[i], PLACE_DEVICE, sizeof(float) * (size_t)count[i],
+                            skip * (int64_t)sizeof(float));
 }
 
 /* Place and fill the operands of a product; C stays NaN where beta is 0. */
@@ -61,21 +62,15 @@ static inline tilemm_status_t call(tilemm_t ctx, const gemm_t *g)
  * host memory alone needs no synchronization. */
 static inline void finish(tilemm_t ctx, const gemm_t *g, tilemm_status_t status, const char *name)
 {
-    const char *kernel = tilemm_last_kernel(ctx);
     snprintf(what, sizeof(what), "TILEMM_ARCH=%s %s A %s+%u B %s+%u C %s+%u %s (%s)", arch,
              gemm_text(g), place_name(A.place), (unsigned)((uintptr_t)A.pointer % 64),
              place_name(B.place), (unsigned)((uintptr_t)B.pointer % 64), place_name(C.place),
-             (unsigned)((uintptr_t)C.pointer % 64), name, kernel);
-    CHECK(status == TILEMM_SUCCESS, "%s: %s: %s", what, tilemm_status_string(status),
-          tilemm_last_error(ctx));
-    if (A.place != PLACE_HOST || B.place != PLACE_HOST || C.place != PLACE_HOST)
-        CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s: %s", what, tilemm_last_error(ctx));
-    operand_fetch(&A);
-    operand_fetch(&B);
-    operand_fetch(&C);
-    CHECK(operand_intact(&A) && operand_intact(&B), "%s: inputs changed", what);
-    CHECK(operand_intact(&C), "%s: bytes outside C changed", what);
-    CHECK(test_kernel_allowed(kernel, arch), "%s", what);
+             (unsigned)((uintptr_t)C.pointer % 64), name, tilemm_last_kernel(ctx));
+    check_call(ctx, status, A.place != PLACE_HOST || B.place != PLACE_HOST || C.place != PLACE_HOST,
+               what);
+    check_intact(&A, what, "A");
+    check_intact(&B, what, "B");
+    check_intact(&C, what, "bytes outside C");
 }
 
 /* Compute the product of operands that have been sent, in a mode. */
@@ -83,7 +78,7 @@ static inline void run_mode(tilemm_t ctx, const gemm_t *g, int mode, const char 
 {
     char text[100];
     snprintf(text, sizeof(text), "%s %s", mode_names[mode], name);
-    CHECK(tilemm_set_math(ctx, modes[mode]) == TILEMM_SUCCESS, "set_math");
+    CHECK_OK(ctx, tilemm_set_math(ctx, modes[mode]));
     operand_resend(&C);
     finish(ctx, g, call(ctx, g), text);
 }

@@ -27,8 +27,6 @@
 
 enum { MOST_ROWS = 512, WORKSPACE_BYTES = 256 << 20 };
 
-/* ---- the rows ------------------------------------------------------------------------------- */
-
 #define ROW_NAME(name, ...) #name,
 #define STRING(name) #name
 #define EXPANDED_STRING(name) STRING(name)
@@ -49,8 +47,6 @@ static int can_run(const char *row)
         return strstr(TILEMM_CUDA_ARCHS, "90a") != NULL;
     return sm <= device_cc && !(sm == 90 && !strncmp(row, "sgemm_", 6));
 }
-
-/* ---- one operation -------------------------------------------------------------------------- */
 
 typedef struct {
     const char *name;

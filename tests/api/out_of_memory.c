@@ -39,8 +39,7 @@ static int operations(tilemm_t ctx, int may_fail, int may_not_transpose, const c
     float sum = 0;
     int wrong = 0, done = 0;
     memset(c, 0xff, sizeof(c));
-    tilemm_status_t status =
-        tilemm_sgemm(ctx, gemm.layout, gemm.transa, gemm.transb, M, N, K, 1, a, K, b, N, 0, c, N);
+    tilemm_status_t status = gemm_call(ctx, &gemm, a, b, c);
     if (succeeded(ctx, status, may_fail, when, "sgemm")) {
         const gemm_error_t error = gemm_error(&gemm, dot, mag, c, c, 0);
         CHECK(error.outside == 0, "%s: sgemm: %s: %lld elements out of bounds", when,

@@ -105,25 +105,18 @@ static inline tilemm_status_t call_sgemm(tilemm_t ctx, rng_t *rng)
     const size_t offset = aligned ? 0 : sizeof(float);
     void *a = address(rng, 0, offset), *b = address(rng, 1, offset), *c = address(rng, 2, offset);
     const int64_t pad = unit * rng_range(rng, 0, 1);
-    snprintf(call_text, sizeof call_text,
-             "sgemm layout %d trans %d %d %lld x %lld x %lld batch %lld%s alpha %g beta %g ld "
-             "%lld %lld %lld at %p %p %p mode %d",
-             (int)layout, (int)transa, (int)transb, (long long)m, (long long)n, (long long)k,
-             (long long)batch, arrays ? " by arrays" : "", (double)alpha, (double)beta,
-             (long long)g.lda, (long long)g.ldb, (long long)g.ldc, a, b, c, mode);
+    snprintf(call_text, sizeof call_text, "sgemm %s batch %lld%s at %p %p %p mode %d",
+             gemm_text(&g), (long long)batch, arrays ? " by arrays" : "", a, b, c, mode);
     tilemm_set_math(ctx, modes[mode]);
     if (arrays) /* of pointers, on the device */
-        return tilemm_sgemm_batched(ctx, layout, transa, transb, m, n, k, alpha,
-                                    (const float *const *)(void *)(operands + OPERAND_BYTES / 2),
-                                    g.lda,
-                                    (const float *const *)(void *)(operands + OPERAND_BYTES / 4),
-                                    g.ldb, beta, (float *const *)(void *)operands, g.ldc, batch);
+        return gemm_call_batched(ctx, &g,
+                                 (const float *const *)(void *)(operands + OPERAND_BYTES / 2),
+                                 (const float *const *)(void *)(operands + OPERAND_BYTES / 4),
+                                 (float *const *)(void *)operands, batch);
     if (batch > 1)
-        return tilemm_sgemm_strided_batched(ctx, layout, transa, transb, m, n, k, alpha, a, g.lda,
-                                            gemm_span_a(&g) + pad, b, g.ldb, gemm_span_b(&g) + pad,
-                                            beta, c, g.ldc, gemm_span_c(&g) + pad, batch);
-    return tilemm_sgemm(ctx, layout, transa, transb, m, n, k, alpha, a, g.lda, b, g.ldb, beta, c,
-                        g.ldc);
+        return gemm_call_strided(ctx, &g, a, gemm_span_a(&g) + pad, b, gemm_span_b(&g) + pad, c,
+                                 gemm_span_c(&g) + pad, batch);
+    return gemm_call(ctx, &g, a, b, c);
 }
 
 /* At most `most` elements of a matrix, and 2^38 in all. */

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/check.h"
+#include "tests/support/archs.h"
 #include "tests/support/support.h"
 
 static operand_t A, out, index_out, offsets;
-static const char *arch = "";
 
 enum { OPS = TILEMM_AMIN + 1 };
 
@@ -25,15 +24,9 @@ static void sow(float *x, rng_t *rng, int what)
 
 static void finish(tilemm_t ctx, tilemm_status_t status, const char *text)
 {
-    CHECK(status == TILEMM_SUCCESS, "%s: %s: %s", text, tilemm_status_string(status),
-          tilemm_last_error(ctx));
-    CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s: %s", text, tilemm_last_error(ctx));
-    operand_fetch(&A);
-    operand_fetch(&out);
-    CHECK(operand_intact(&A), "%s: the input changed", text);
-    CHECK(operand_intact(&out), "%s: bytes beside the results changed", text);
-    CHECK(test_kernel_allowed(tilemm_last_kernel(ctx), arch), "%s: kernel %s", text,
-          tilemm_last_kernel(ctx));
+    check_call(ctx, status, 1, text);
+    check_intact(&A, text, "the input");
+    check_intact(&out, text, "bytes beside the results");
 }
 
 static void matrix_along(tilemm_t ctx, tilemm_layout_t layout, tilemm_axis_t axis, int op, int arg,
@@ -47,16 +40,13 @@ static void matrix_along(tilemm_t ctx, tilemm_layout_t layout, tilemm_axis_t axi
     const int64_t vstride = down ? matrix_at(layout, 0, 1, lda) : matrix_at(layout, 1, 0, lda);
     const int64_t istride = down ? matrix_at(layout, 1, 0, lda) : matrix_at(layout, 0, 1, lda);
     const int64_t inc = rng_range(rng, 0, 2) ? 1 : rng_range(rng, 0, 1) ? 3 : -2;
-    const size_t slots = count ? (size_t)((count - 1) * llabs(inc) + 1) : 0;
-    float *line = malloc(sizeof(float) * (size_t)(n + 1));
+    const int64_t slots = count ? (count - 1) * llabs(inc) + 1 : 0;
+    float *line = host_array(n + 1);
     tilemm_status_t status;
     char text[256];
-    operand_prepare(&A, rng_place(rng, TEST_BACKEND),
-                    sizeof(float) * (size_t)matrix_span(layout, rows, cols, lda),
-                    rng_offset(rng, 4));
-    operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(float) * slots, rng_offset(rng, 4));
-    operand_prepare(&index_out, rng_place(rng, TEST_BACKEND), sizeof(int64_t) * slots,
-                    rng_offset(rng, 8));
+    place_anywhere(&A, sizeof(float), matrix_span(layout, rows, cols, lda), rng);
+    place_anywhere(&out, sizeof(float), slots, rng);
+    place_anywhere(&index_out, sizeof(int64_t), slots, rng);
     matrix_fill(A.numbers, layout, rows, cols, lda, (family_t)rng_range(rng, 0, FAMILY_COUNT - 1),
                 rng);
     for (int64_t v = 0; v < count && what == 3; v++)
@@ -89,8 +79,7 @@ static void matrix_along(tilemm_t ctx, tilemm_layout_t layout, tilemm_axis_t axi
         status = tilemm_sreduce(ctx, (tilemm_reduce_t)op, axis, layout, rows, cols, A.pointer, lda,
                                 out.pointer, inc);
     finish(ctx, status, text);
-    operand_fetch(&index_out);
-    CHECK(operand_intact(&index_out), "%s: bytes beside the indices changed", text);
+    check_intact(&index_out, text, "bytes beside the indices");
     for (int64_t v = 0; v < count; v++) {
         for (int64_t i = 0; i < n; i++)
             line[i] = A.numbers[v * vstride + i * istride];
@@ -169,12 +158,9 @@ static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rn
                                      : rng_range(rng, 0, 9) == 0
                                          ? rng_range(rng, 0, test_quick() ? 4000 : 40000)
                                          : rng_range(rng, 0, 300));
-    operand_prepare(&A, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)offset[count],
-                    rng_offset(rng, 4));
-    operand_prepare(&offsets, rng_place(rng, TEST_BACKEND), sizeof(int64_t) * (size_t)(count + 1),
-                    rng_offset(rng, 8));
-    operand_prepare(&out, rng_place(rng, TEST_BACKEND), sizeof(float) * (size_t)count,
-                    rng_offset(rng, 4));
+    place_anywhere(&A, sizeof(float), offset[count], rng);
+    place_anywhere(&offsets, sizeof(int64_t), count + 1, rng);
+    place_anywhere(&out, sizeof(float), count, rng);
     for (int64_t i = offset[0]; i < offset[count]; i++) {
         A.numbers[i] = rng_float(rng, FAMILY_NORMAL);
         sow(A.numbers + i, rng, op % 3);
@@ -194,8 +180,7 @@ static void segments(tilemm_t ctx, int op, int64_t count, int lengths, rng_t *rn
            tilemm_sreduce_segments(ctx, (tilemm_reduce_t)op, count, A.pointer, offsets.pointer,
                                    out.pointer),
            text);
-    operand_fetch(&offsets);
-    CHECK(operand_intact(&offsets), "%s: the offsets changed", text);
+    check_intact(&offsets, text, "the offsets");
     for (int64_t s = 0; s < count; s++) {
         const float got = out.numbers[s];
         const float want = reduce_exact_bits(op, nan_ignore, offset[s + 1] - offset[s],
@@ -249,15 +234,12 @@ static void far_apart(tilemm_t ctx)
             a[i][j] = (float)((i * 37 + j * 11) % 101 - 50);
         sparse_write(TEST_BACKEND, big + i * ld, a[i], sizeof(a[i]));
     }
-    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, ROWS, COLS, big, ld,
-                         down, 1) == TILEMM_SUCCESS,
-          "past 2^32: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_COL_MAJOR, COLS, ROWS, big, ld,
-                         along, 1) == TILEMM_SUCCESS,
-          "past 2^32: %s", tilemm_last_error(ctx));
-    CHECK(tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_COLS, TILEMM_COL_MAJOR, COLS, ROWS, big,
-                            ld, NULL, 1, where) == TILEMM_SUCCESS,
-          "past 2^32: %s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, ROWS, COLS,
+                                 big, ld, down, 1));
+    CHECK_OK(ctx, tilemm_sreduce(ctx, TILEMM_SUM, TILEMM_AXIS_ROWS, TILEMM_COL_MAJOR, COLS, ROWS,
+                                 big, ld, along, 1));
+    CHECK_OK(ctx, tilemm_sargreduce(ctx, TILEMM_MAX, TILEMM_AXIS_COLS, TILEMM_COL_MAJOR, COLS, ROWS,
+                                    big, ld, NULL, 1, where));
     for (int j = 0; j < COLS; j++) {
         float sum = 0;
         int best = 0;
@@ -281,13 +263,11 @@ static void far_apart(tilemm_t ctx)
 int main(void)
 {
     rng_t rng = {6000};
+    tilemm_t ctx = NULL;
     test_begin(TEST_BACKEND);
-    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
-        tilemm_t ctx = test_context(TEST_BACKEND, *name);
-        arch = *name;
+    while ((ctx = next_arch(ctx, TEST_BACKEND, 0)) != NULL) {
         for (int threads = 1; threads <= 3; threads += 2) {
-            if (TEST_BACKEND == TILEMM_BACKEND_CPU)
-                tilemm_set_threads(ctx, threads);
+            tilemm_set_threads(ctx, threads);
             matrices(ctx, test_quick() ? 20 : 150, &rng);
             for (int op = 0; op < OPS; op++) {
                 segments(ctx, op, rng_range(&rng, 1, 50), 1, &rng);
@@ -303,7 +283,6 @@ int main(void)
             wide(ctx, &rng);
         }
         far_apart(ctx);
-        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
     operand_free(&A);
     operand_free(&out);

@@ -1,4 +1,5 @@
-/* refused.h - wrong arguments: a call must be refused, say why, and write nothing.
+/* refused.h - operands of small calls. A call with wrong arguments must be refused, say why, and
+ * write nothing.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_TESTS_API_REFUSED_H
@@ -13,6 +14,36 @@
 /* Inputs of calls (x and y are all 1), and outputs: all bytes 0xff, which must stay so. */
 static float x[64], y[64], result[64];
 static int64_t indices[64], offsets[8];
+
+/* Every operation once, as DO(call). */
+#define EVERY_OPERATION(DO, ctx)                                                                   \
+    DO(tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 2, 3, 4, 1, x, 4, y,  \
+                    3, 0.5f, result, 3));                                                          \
+    DO(tilemm_sgemm_strided_batched(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 2, 3, \
+                                    4, 1, x, 4, 8, y, 3, 12, 0, result, 3, 6, 2));                 \
+    DO(tilemm_sgemm_batched(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 2, 3, 4, 1,   \
+                            (const float *const[]){x}, 4, (const float *const[]){y}, 3, 0,         \
+                            (float *const[]){result}, 3, 1));                                      \
+    DO(tilemm_transpose(ctx, 2, 3, 8, x, 3, result, 2));                                           \
+    DO(tilemm_transpose_strided_batched(ctx, 2, 3, 4, x, 3, 6, result, 2, 6, 2));                  \
+    DO(tilemm_transpose_inplace(ctx, 2, 3, 4, result, 3, 2));                                      \
+    DO(tilemm_somatcopy(ctx, TILEMM_ROW_MAJOR, TILEMM_TRANS, 2, 3, 2, x, 3, result, 2));           \
+    DO(tilemm_simatcopy(ctx, TILEMM_ROW_MAJOR, TILEMM_TRANS, 2, 3, 2, result, 3, 2));              \
+    DO(tilemm_ssum(ctx, 20, x, 1, result));                                                        \
+    DO(tilemm_sasum(ctx, 20, x, 1, result));                                                       \
+    DO(tilemm_snrm2(ctx, 20, x, 1, result));                                                       \
+    DO(tilemm_smax(ctx, 20, x, 1, result));                                                        \
+    DO(tilemm_smin(ctx, 20, x, 1, result));                                                        \
+    DO(tilemm_sdot(ctx, 20, x, 1, y, 1, result));                                                  \
+    DO(tilemm_isamax(ctx, 20, x, 1, indices));                                                     \
+    DO(tilemm_isamin(ctx, 20, x, 1, indices));                                                     \
+    DO(tilemm_ismax(ctx, 20, x, 1, indices));                                                      \
+    DO(tilemm_ismin(ctx, 20, x, 1, indices));                                                      \
+    DO(tilemm_sreduce(ctx, TILEMM_MEAN, TILEMM_AXIS_ROWS, TILEMM_ROW_MAJOR, 4, 5, x, 5, result,    \
+                      1));                                                                         \
+    DO(tilemm_sargreduce(ctx, TILEMM_AMIN, TILEMM_AXIS_COLS, TILEMM_ROW_MAJOR, 4, 5, x, 5, result, \
+                         1, indices));                                                             \
+    DO(tilemm_sreduce_segments(ctx, TILEMM_SUMSQ, 3, x, offsets, result))
 
 static inline void prepare_arguments(void)
 {

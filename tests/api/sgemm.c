@@ -51,16 +51,6 @@ static void limit_work(gemm_t *g, int64_t most)
     }
 }
 
-/* Layout and transposes by bits: COL_MAJOR + TRANS_A + TRANS_B. */
-enum { COL_MAJOR = 1, TRANS_A = 2, TRANS_B = 4 };
-static gemm_t make(int bits, const int64_t size[3], float alpha, float beta)
-{
-    return gemm_make(bits & COL_MAJOR ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR,
-                     bits & TRANS_A ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                     bits & TRANS_B ? TILEMM_TRANS : TILEMM_NO_TRANS, size[0], size[1], size[2],
-                     alpha, beta);
-}
-
 static void sweep(tilemm_t ctx, tilemm_math_t math, int rounds, uint64_t seed)
 {
     static const float factors[] = {0, 1, -1, 2.5f, -0.375f};
@@ -72,7 +62,7 @@ static void sweep(tilemm_t ctx, tilemm_math_t math, int rounds, uint64_t seed)
             family_t family = (family_t)rng_range(&rng, 0, FAMILY_COUNT - 1);
             int64_t m = rng_size(&rng, 300), n = rng_size(&rng, 300), k = rng_size(&rng, 300);
             float alpha = factors[rng_range(&rng, 0, 4)], beta = factors[rng_range(&rng, 0, 4)];
-            gemm_t g = make(combination, (const int64_t[]){m, n, k}, alpha, beta);
+            gemm_t g = gemm_by_bits(combination, (const int64_t[]){m, n, k}, alpha, beta);
             if (round < 3) { /* each size 0 and 1 in each combination */
                 g.m = round == 0 ? 0 : round == 1 ? g.m : 1;
                 g.n = round == 1 ? 1 : g.n;
@@ -113,8 +103,8 @@ static void specials(tilemm_t ctx, uint64_t seed)
     rng_t rng = {seed};
     for (int round = 0; round < (test_quick() ? 6 : 24); round++) {
         int64_t m = rng_range(&rng, 1, 70), n = rng_range(&rng, 1, 70), k = rng_range(&rng, 1, 70);
-        gemm_t g = make(round, (const int64_t[]){m, n, k}, round % 3 ? 1.0f : -2.0f,
-                        (float)(round % 3 - 1));
+        gemm_t g = gemm_by_bits(round, (const int64_t[]){m, n, k}, round % 3 ? 1.0f : -2.0f,
+                                (float)(round % 3 - 1));
         gemm_set_ld(&g, round % 4, round % 5, round % 3);
         prepare(&g, FAMILY_INTEGER, ANYWHERE, &rng);
         for (int s = 0; s < 4; s++) {
@@ -130,7 +120,7 @@ static void specials(tilemm_t ctx, uint64_t seed)
         run(ctx, &g, FAMILY_COUNT, TILEMM_MATH_FP32);
     }
     for (int s = 0; s < 2; s++) { /* 3e38 * 2 in every element, of either sign */
-        gemm_t g = make(0, (const int64_t[]){5, 33, 1}, 1, 0);
+        gemm_t g = gemm_by_bits(0, (const int64_t[]){5, 33, 1}, 1, 0);
         prepare(&g, FAMILY_SIGNED, ANYWHERE, &rng);
         for (int e = 0; e < 5; e++)
             A.numbers[e] = 3e38f;
@@ -148,8 +138,8 @@ static void unread(tilemm_t ctx, uint64_t seed)
     rng_t rng = {seed};
     for (int which = 0; which < 16; which++) {
         const int alpha_0 = which & 2;
-        gemm_t g = make(which % 2 + TRANS_B, (const int64_t[]){37, 53, alpha_0 ? 40 : 0},
-                        alpha_0 ? 0 : 1, betas[which / 4]);
+        gemm_t g = gemm_by_bits(which % 2 + TRANS_B, (const int64_t[]){37, 53, alpha_0 ? 40 : 0},
+                                alpha_0 ? 0 : 1, betas[which / 4]);
         int64_t wrong = 0;
         gemm_set_ld(&g, 0, 0, 3);
         prepare(&g, FAMILY_SIGNED, ANYWHERE, &rng);
@@ -162,9 +152,8 @@ static void unread(tilemm_t ctx, uint64_t seed)
         CHECK(wrong == 0, "%s: %lld elements differ", what, (long long)wrong);
     }
     for (int z = 0; z < 2; z++) { /* m or n of 0: nothing is looked at */
-        gemm_t g = make(z, (const int64_t[]){z ? 4 : 0, z ? 0 : 4, 4}, 1, (float)z);
-        CHECK(gemm_call(ctx, &g, NULL, NULL, NULL) == TILEMM_SUCCESS, "%s: %s", gemm_text(&g),
-              tilemm_last_error(ctx));
+        gemm_t g = gemm_by_bits(z, (const int64_t[]){z ? 4 : 0, z ? 0 : 4, 4}, 1, (float)z);
+        CHECK_OK(ctx, gemm_call(ctx, &g, NULL, NULL, NULL));
     }
 }
 
@@ -177,7 +166,7 @@ static void same_bits(uint64_t seed)
     static const int threads[] = {1, 2, 3, 8};
     rng_t rng = {seed};
     for (int s = 0; s < 6; s++) {
-        gemm_t g = make((s & 3) + (s & 1) * 4, shape[s], 1.5f, s & 1 ? 0.5f : 0.0f);
+        gemm_t g = gemm_by_bits((s & 3) + (s & 1) * 4, shape[s], 1.5f, s & 1 ? 0.5f : 0.0f);
         if (test_quick())
             g.k /= 4;
         gemm_set_ld(&g, 1, 0, 2);
@@ -186,13 +175,11 @@ static void same_bits(uint64_t seed)
         float *first = host_array(gemm_span_c(&g));
         for (int t = 0; t < 4; t++) {
             tilemm_t ctx = test_context(TEST_BACKEND, arch);
-            if (TEST_BACKEND == TILEMM_BACKEND_CPU)
-                CHECK(tilemm_set_threads(ctx, threads[t]) == TILEMM_SUCCESS, "%s",
-                      tilemm_last_error(ctx));
+            CHECK_OK(ctx, tilemm_set_threads(ctx, threads[t]));
             for (int again = 0; again < 2; again++) {
                 operand_resend(&C);
-                CHECK(call(ctx, &g) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
-                CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+                CHECK_OK(ctx, call(ctx, &g));
+                CHECK_OK(ctx, tilemm_synchronize(ctx));
                 operand_fetch(&C);
                 if (t == 0 && again == 0)
                     memcpy(first, C.image, C.bytes);
@@ -218,8 +205,8 @@ static void shapes(tilemm_t ctx, uint64_t seed)
     for (int s = 0; s < (test_quick() ? 4 : 14); s++) {
         const family_t family =
             s < 4 ? (family_t)(s % 2 ? FAMILY_SIGNED : FAMILY_POSITIVE) : (family_t)(s % 3);
-        gemm_t g = make((int)rng_range(&rng, 0, 7), shape[s], s % 3 ? 1.0f : -0.5f,
-                        s < 4 || s % 2 ? 0.0f : 1.0f);
+        gemm_t g = gemm_by_bits((int)rng_range(&rng, 0, 7), shape[s], s % 3 ? 1.0f : -0.5f,
+                                s < 4 || s % 2 ? 0.0f : 1.0f);
         if (test_quick())
             g.k = 4000;
         gemm_set_ld(&g, s % 2, s % 3, s % 5);
@@ -231,13 +218,10 @@ static void shapes(tilemm_t ctx, uint64_t seed)
 int main(void)
 {
     uint64_t seed = 1;
+    tilemm_t ctx = NULL;
     test_begin(TEST_BACKEND);
-    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++, seed += 100) {
-        tilemm_t ctx = test_context(TEST_BACKEND, *name);
-        int rounds = test_quick() ? 8 : **name ? 24 : 48;
-        arch = *name;
-        if (TEST_BACKEND == TILEMM_BACKEND_CPU)
-            tilemm_set_threads(ctx, 2);
+    while ((ctx = next_arch(ctx, TEST_BACKEND, 2)) != NULL) {
+        int rounds = test_quick() ? 8 : *arch ? 24 : 48;
         sweep(ctx, TILEMM_MATH_FP32, rounds, seed);
         sweep(ctx, TILEMM_MATH_FP32_STRICT, rounds / 4, seed + 1);
         sweep(ctx, TILEMM_MATH_TF32, rounds / 4, seed + 2);
@@ -246,7 +230,7 @@ int main(void)
         unread(ctx, seed + 4);
         same_bits(seed + 5);
         shapes(ctx, seed + 6);
-        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+        seed += 100;
     }
     free_operands();
     return check_exit();

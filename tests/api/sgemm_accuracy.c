@@ -142,9 +142,8 @@ static error_t error_of(const problem_t *p)
 static error_t ours(tilemm_t ctx, problem_t *p, tilemm_math_t mode)
 {
     memset(p->c, 0xff, (size_t)(p->gemm.m * p->gemm.n) * sizeof(float));
-    CHECK(tilemm_set_math(ctx, mode) == TILEMM_SUCCESS, "set_math");
-    CHECK(gemm_call(ctx, &p->gemm, p->a, p->b, p->c) == TILEMM_SUCCESS, "%s",
-          tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_set_math(ctx, mode));
+    CHECK_OK(ctx, gemm_call(ctx, &p->gemm, p->a, p->b, p->c));
     return error_of(p);
 }
 
@@ -186,7 +185,6 @@ static void try(tilemm_t ctx, inputs_t family, int64_t mn, int64_t k)
         TEST_BACKEND == TILEMM_BACKEND_CUDA && gemm_cublas(1, &p.gemm, p.a, p.b, p.c) == 0;
     const error_t their_tf32 = has_tf32 ? error_of(&p) : (error_t){0};
     const error_t columns[] = {fp32, strict, reference, tf32, their_tf32};
-
     printf("%-20s %5lld %6lld |", names[family], (long long)mn, (long long)k);
     for (int c = 0; c < 5; c++)
         printf(" %8.1e %8.1e |", columns[c].worst, columns[c].frobenius);

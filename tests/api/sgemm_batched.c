@@ -8,18 +8,17 @@ enum { BATCH = 5, MOST = 400 };
 
 static operand_t arrays[3];
 
-static void random_gemm(gemm_t *g, rng_t *rng, int64_t most)
+static gemm_t random_gemm(rng_t *rng, int64_t most)
 {
     static const float factors[] = {1, -1, 2.5f, 0};
-    g->layout = rng_bits(rng) & 1 ? TILEMM_ROW_MAJOR : TILEMM_COL_MAJOR;
-    g->transa = rng_bits(rng) & 1 ? TILEMM_NO_TRANS : TILEMM_TRANS;
-    g->transb = rng_bits(rng) & 1 ? TILEMM_NO_TRANS : TILEMM_TRANS;
-    g->m = rng_size(rng, most);
-    g->n = rng_size(rng, most);
-    g->k = rng_size(rng, most);
-    g->alpha = factors[rng_range(rng, 0, 7) % 4];
-    g->beta = factors[rng_range(rng, 0, 3)];
-    gemm_set_ld(g, rng_range(rng, 0, 2), rng_range(rng, 0, 2), rng_range(rng, 0, 2));
+    int bits = 0;
+    for (int bit = 1; bit < 8; bit *= 2)
+        bits |= rng_bits(rng) & 1 ? 0 : bit;
+    const int64_t size[] = {rng_size(rng, most), rng_size(rng, most), rng_size(rng, most)};
+    const float alpha = factors[rng_range(rng, 0, 7) % 4], beta = factors[rng_range(rng, 0, 3)];
+    gemm_t g = gemm_by_bits(bits, size, alpha, beta);
+    gemm_set_ld(&g, rng_range(rng, 0, 2), rng_range(rng, 0, 2), rng_range(rng, 0, 2));
+    return g;
 }
 
 /* Prepare an array of `batch` pointers into an operand: matrix i begins at element first[i]. An
@@ -49,7 +48,6 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
     int64_t stride[3], count[3], first[3][MOST];
     tilemm_status_t status;
     char name[100];
-
     for (int o = 0; o < 3; o++) {
         stride[o] = o == 2 || rng_range(rng, 0, 3) ? span[o] + rng_range(rng, 0, 5) : 0;
         if (o == 0 && rng_range(rng, 0, 3) == 0) /* inputs may overlap */
@@ -92,10 +90,8 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
              by_arrays ? "arrays" : "strides", (long long)stride[0], (long long)stride[1],
              (long long)stride[2], (int)math);
     finish(ctx, g, status, name);
-    for (int o = 0; by_arrays && o < 3; o++) {
-        operand_fetch(&arrays[o]);
-        CHECK(operand_intact(&arrays[o]), "%s: array %d changed", what, o);
-    }
+    for (int o = 0; by_arrays && o < 3; o++)
+        check_intact(&arrays[o], what, "an array");
     double *exact = test_need(malloc(sizeof(double) * (size_t)(2 * g->m * g->n + 1)));
     for (int64_t i = 0; i < batch && C.bytes; i++) {
         const double worst =
@@ -109,9 +105,8 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
 static void random_batches(tilemm_t ctx, int rounds, int by_arrays, rng_t *rng)
 {
     while (rounds--) {
-        gemm_t g;
         int64_t batch = by_arrays ? rng_range(rng, 1, 12) : rng_range(rng, 0, 9);
-        random_gemm(&g, rng, by_arrays ? 60 : batch > 4 ? 40 : 100);
+        gemm_t g = random_gemm(rng, by_arrays ? 60 : batch > 4 ? 40 : 100);
         if (batch == 0) { /* many small ones */
             batch = test_quick() ? 50 : MOST;
             g.m %= 9;
@@ -131,10 +126,8 @@ static void math_modes(tilemm_t ctx, rng_t *rng)
     for (int s = 0; s < 4; s++)
         for (int mode = 0; mode < MODES; mode++)
             for (int by_arrays = 0; by_arrays < 2; by_arrays++) {
-                gemm_t g = gemm_make(s & 1 ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR,
-                                     mode & 1 ? TILEMM_TRANS : TILEMM_NO_TRANS,
-                                     s & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS, size[s][0], size[s][1],
-                                     size[s][2], 1.0f, 0.5f);
+                const int bits = s % 2 * COL_MAJOR + mode % 2 * TRANS_A + s / 2 * TRANS_B;
+                gemm_t g = gemm_by_bits(bits, size[s], 1.0f, 0.5f);
                 gemm_set_ld(&g, 1, 0, 2);
                 tilemm_set_math(ctx, modes[mode]);
                 run(ctx, &g, modes[mode], BATCH, by_arrays, rng);
@@ -145,54 +138,42 @@ static void math_modes(tilemm_t ctx, rng_t *rng)
 /* A batch of none succeeds; a batch gives the same bits in every run. */
 static void edges(tilemm_t ctx, rng_t *rng)
 {
-    const gemm_t g =
-        gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 33, 17, 65, 1, 0);
+    const gemm_t g = gemm_by_bits(0, (const int64_t[]){33, 17, 65}, 1, 0);
     const int64_t count[] = {8 * gemm_span_a(&g), 8 * gemm_span_b(&g), 8 * gemm_span_c(&g)};
-    CHECK(gemm_call_strided(ctx, &g, NULL, 0, NULL, 0, NULL, 0, 0) == TILEMM_SUCCESS,
-          "batch_count = 0: %s", tilemm_last_error(ctx));
-    CHECK(gemm_call_batched(ctx, &g, NULL, NULL, NULL, 0) == TILEMM_SUCCESS, "batch_count = 0: %s",
-          tilemm_last_error(ctx));
+    CHECK_OK(ctx, gemm_call_strided(ctx, &g, NULL, 0, NULL, 0, NULL, 0, 0));
+    CHECK_OK(ctx, gemm_call_batched(ctx, &g, NULL, NULL, NULL, 0));
     place_operands(count, ANYWHERE, rng);
     matrix_fill(A.numbers, TILEMM_ROW_MAJOR, 1, count[0], 1, FAMILY_NORMAL, rng);
     matrix_fill(B.numbers, TILEMM_ROW_MAJOR, 1, count[1], 1, FAMILY_NORMAL, rng);
-    operand_send(&A);
-    operand_send(&B);
-    operand_send(&C);
+    send(&g);
     float *first = host_array(count[2]);
     for (int again = 0; again < 3; again++) {
-        if (TEST_BACKEND == TILEMM_BACKEND_CPU)
-            tilemm_set_threads(ctx, again + 1);
+        tilemm_set_threads(ctx, again + 1);
         operand_resend(&C);
-        CHECK(gemm_call_strided(ctx, &g, A.pointer, count[0] / 8, B.pointer, count[1] / 8,
-                                C.pointer, count[2] / 8, 8) == TILEMM_SUCCESS,
-              "%s", tilemm_last_error(ctx));
-        CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+        CHECK_OK(ctx, gemm_call_strided(ctx, &g, A.pointer, count[0] / 8, B.pointer, count[1] / 8,
+                                        C.pointer, count[2] / 8, 8));
+        CHECK_OK(ctx, tilemm_synchronize(ctx));
         operand_fetch(&C);
         if (again == 0)
             memcpy(first, C.image, C.bytes);
         CHECK(memcmp(first, C.image, C.bytes) == 0, "other bits on call %d", again);
     }
-    if (TEST_BACKEND == TILEMM_BACKEND_CPU)
-        tilemm_set_threads(ctx, 2);
+    tilemm_set_threads(ctx, 2);
     free(first);
 }
 
 int main(void)
 {
     rng_t rng = {2000};
+    tilemm_t ctx = NULL;
     test_begin(TEST_BACKEND);
-    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
-        tilemm_t ctx = test_context(TEST_BACKEND, *name);
-        const int rounds = test_quick() ? 12 : **name ? 60 : 200;
-        arch = *name;
-        if (TEST_BACKEND == TILEMM_BACKEND_CPU)
-            tilemm_set_threads(ctx, 2);
+    while ((ctx = next_arch(ctx, TEST_BACKEND, 2)) != NULL) {
+        const int rounds = test_quick() ? 12 : *arch ? 60 : 200;
         random_batches(ctx, rounds, 0, &rng);
         random_batches(ctx, rounds, 1, &rng);
-        if (!**name && (TEST_BACKEND == TILEMM_BACKEND_CUDA || !test_quick()))
+        if (!*arch && (TEST_BACKEND == TILEMM_BACKEND_CUDA || !test_quick()))
             math_modes(ctx, &rng);
         edges(ctx, &rng);
-        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
     free_operands();
     for (int o = 0; o < 3; o++)

@@ -3,7 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "tests/support/check.h"
+#include "tests/support/archs.h"
 #include "tests/support/support.h"
 
 /* A matrix as the library sees it: lines far apart, in memory of which only the lines are touched.
@@ -35,10 +35,9 @@ static void multiply(tilemm_t ctx, const gemm_t *g, tilemm_math_t math)
     if (!a || !b || !c) {
         printf("no memory for %s: left out\n", gemm_text(g));
     } else {
-        CHECK(tilemm_set_math(ctx, math) == TILEMM_SUCCESS, "set_math");
-        CHECK(gemm_call(ctx, g, a, b, c) == TILEMM_SUCCESS, "%s: %s", gemm_text(g),
-              tilemm_last_error(ctx));
-        CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+        CHECK_OK(ctx, tilemm_set_math(ctx, math));
+        CHECK_OK(ctx, gemm_call(ctx, g, a, b, c));
+        CHECK_OK(ctx, tilemm_synchronize(ctx));
         for (int64_t x = 0; x < checked; x++) { /* the last elements first */
             const int64_t at = checked == all || x < 4 ? all - 1 - x : rng_range(&rng, 0, all - 1);
             const int64_t i = at / g->n, j = at % g->n;
@@ -77,8 +76,7 @@ static void large(tilemm_t ctx)
     static const int64_t size[][4] = {
         {65539, 32771, 3, 3}, {50000, 50000, 1000, 1000}, {40, 300, 400, (int64_t)600 << 20}};
     for (int s = 0; s < 6; s++) {
-        gemm_t g = gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, size[s / 2][0],
-                             size[s / 2][1], size[s / 2][2], 1, 0);
+        gemm_t g = gemm_by_bits(0, size[s / 2], 1, 0);
         g.lda = size[s / 2][3];
         multiply(ctx, &g, s % 2 ? TILEMM_MATH_TF32 : TILEMM_MATH_FP32);
     }
@@ -86,15 +84,12 @@ static void large(tilemm_t ctx)
 
 int main(void)
 {
+    tilemm_t ctx = NULL;
     test_begin(TEST_BACKEND);
-    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
-        tilemm_t ctx = test_context(TEST_BACKEND, *name);
-        if (TEST_BACKEND == TILEMM_BACKEND_CPU)
-            tilemm_set_threads(ctx, 2);
+    while ((ctx = next_arch(ctx, TEST_BACKEND, 2)) != NULL) {
         far_apart(ctx);
-        if (TEST_BACKEND == TILEMM_BACKEND_CUDA && !**name && !test_quick())
+        if (TEST_BACKEND == TILEMM_BACKEND_CUDA && !*arch && !test_quick())
             large(ctx);
-        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
     return check_exit();
 }

@@ -25,15 +25,12 @@ static void fill(void)
 static void multiply(tilemm_t ctx, tilemm_math_t math, int m, int n, int k, float *to)
 {
     const gemm_t g = gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, m, n, k, 1, 0);
-
     memset(to, 0xff, sizeof(float) * (size_t)(m * n));
-    CHECK(tilemm_set_math(ctx, math) == TILEMM_SUCCESS, "set_math");
-    CHECK(gemm_call(ctx, &g, a, b, to) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_set_math(ctx, math));
+    CHECK_OK(ctx, gemm_call(ctx, &g, a, b, to));
     CHECK(!strstr(tilemm_last_kernel(ctx), "bf16") == (math == TILEMM_MATH_FP32_STRICT), "%s",
           tilemm_last_kernel(ctx));
 }
-
-/* ---- the plan ---------------------------------------------------------------------------- */
 
 static const tilemm__cpu_traits_t xeon = {"Sapphire Rapids", TILEMM__ISA_AMX, 112,
                                           48 << 10,          2 << 20,         105 << 20};
@@ -53,7 +50,6 @@ static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int
                                      .workspace = workspace,
                                      .variant = ""};
     const tilemm__sgemm_cpu_blocks_t *b = &plan->blocked;
-
     CHECK(tilemm__plan_sgemm_cpu(&args, &limits, plan) == TILEMM_SUCCESS, "no plan");
     if (plan->way != TILEMM__SGEMM_CPU_BLOCKED || !b->planes)
         return 0;
@@ -89,10 +85,8 @@ static void try_plans(void)
     tilemm__sgemm_planes_t planes[] = {tilemm__sgemm_planes_amx_fp32,
                                        tilemm__sgemm_planes_amx_tf32};
     tilemm__sgemm_cpu_plan_t plan, other;
-
     for (int which = 0; which < 2; which++) {
         tilemm__sgemm_planes_t *p = &planes[which];
-
         p->always = 0; /* as where it is not emulated */
         for (int t = 0; t < 4; t++) {
             for (int x = 0; x < (int)(sizeof sizes / sizeof *sizes); x++)
@@ -109,19 +103,15 @@ static void try_plans(void)
     }
 }
 
-/* ---- numbers ----------------------------------------------------------------------------- */
-
 /* A times the identity is A, bit by bit, at every scale. */
 static void identity(tilemm_t ctx)
 {
     enum { SIDE = 100 };
-
     memset(b, 0, sizeof b);
     for (int i = 0; i < SIDE; i++)
         b[i * SIDE + i] = 1.0f;
     for (int exponent = -149; exponent <= 126; exponent += 5) {
         int wrong = 0, far = 0;
-
         for (int i = 0; i < SIDE * SIDE; i++) {
             a[i] = ldexpf((float)rng_range(&rng, 1 << 23, (1 << 24) - 1), exponent - 23);
             a[i] = i % 3 ? a[i] : -a[i];
@@ -142,7 +132,6 @@ static int is_wrong(int i, int j, double relative, double absolute)
 {
     const gemm_t g = gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, M, N, K, 1, 0);
     double magnitude, sum = gemm_dot(&g, a, b, i, j, &magnitude);
-
     return !gemm_right(c[i * N + j], sum, relative * magnitude + absolute);
 }
 
@@ -154,13 +143,11 @@ static void lone(tilemm_t ctx, tilemm_math_t math)
     static const float elements[] = {INFINITY,  -INFINITY,   NAN,
                                      0x1p-149f, 0x1.8p-120f, 0x1.fffffep127f};
     const double bound = math == TILEMM_MATH_TF32 ? 0x1p-14 : 0x1p-20;
-
     for (int e = 0; e < (int)(sizeof elements / sizeof *elements); e++) {
         for (int of_b = 0; of_b < 2; of_b++) {
             const int line = of_b ? 77 : 101, p = 333, first = line / LINES * LINES;
             float *element = of_b ? &b[p * N + line] : &a[line * K + p];
             int outside = 0, inside = 0;
-
             fill();
             multiply(ctx, math, M, N, K, before);
             *element = elements[e];
@@ -187,7 +174,6 @@ static void wide(tilemm_t ctx)
 {
     for (int gap = 0; gap <= 140; gap += 10) {
         int wrong = 0;
-
         /* Large elements of A meet zeros: all that counts are small ones. */
         fill();
         for (int i = 0; i < M; i++)
@@ -203,28 +189,23 @@ static void wide(tilemm_t ctx)
     }
 }
 
-/* ---- bits -------------------------------------------------------------------------------- */
-
 static void same_bits(tilemm_t ctx, tilemm_math_t math)
 {
     static const size_t bytes[] = {0, 2400000, 1000000, 500000, 260000};
     static char workspace[2400000];
-
     fill();
-    CHECK(tilemm_set_threads(ctx, 1) == TILEMM_SUCCESS, "set_threads");
+    CHECK_OK(ctx, tilemm_set_threads(ctx, 1));
     multiply(ctx, math, M, N, K, before);
     for (int threads = 1; threads < 8; threads++) {
-        CHECK(tilemm_set_threads(ctx, threads) == TILEMM_SUCCESS, "set_threads");
+        CHECK_OK(ctx, tilemm_set_threads(ctx, threads));
         for (int w = 0; w < 5; w++) {
-            CHECK(tilemm_set_workspace(ctx, bytes[w] ? workspace : NULL, bytes[w]) ==
-                      TILEMM_SUCCESS,
-                  "%s", tilemm_last_error(ctx));
+            CHECK_OK(ctx, tilemm_set_workspace(ctx, bytes[w] ? workspace : NULL, bytes[w]));
             multiply(ctx, math, M, N, K, c);
             CHECK(memcmp(c, before, sizeof c) == 0, "other bits with %d threads and %zu bytes",
                   threads, bytes[w]);
         }
     }
-    CHECK(tilemm_set_workspace(ctx, NULL, 0) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_set_workspace(ctx, NULL, 0));
 }
 
 int main(void)
@@ -232,9 +213,8 @@ int main(void)
     test_begin(TILEMM_BACKEND_CPU);
     try_plans();
     tilemm_t ctx = test_context(TILEMM_BACKEND_CPU, "");
-    const gemm_t g =
-        gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, 64, 64, 64, 1, 0);
-    CHECK(gemm_call(ctx, &g, a, b, c) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx));
+    const gemm_t g = gemm_by_bits(0, (const int64_t[]){64, 64, 64}, 1, 0);
+    CHECK_OK(ctx, gemm_call(ctx, &g, a, b, c));
     if (!strstr(tilemm_last_kernel(ctx), "amx")) {
         printf("no AVX-512 here, which the emulation needs: left out\n");
         tilemm_destroy(ctx);

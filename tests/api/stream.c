@@ -48,8 +48,7 @@ static void renew(rng_t *rng)
 /* Queue every kind of operation, without waiting. */
 static void queue(tilemm_t ctx)
 {
-    CHECK_OK(ctx, tilemm_sgemm(ctx, gemm.layout, gemm.transa, gemm.transb, M, N, K, gemm.alpha,
-                               device->a, gemm.lda, device->b, gemm.ldb, 0, device->c, gemm.ldc));
+    CHECK_OK(ctx, gemm_call(ctx, &gemm, device->a, device->b, device->c));
     CHECK_OK(ctx, tilemm_transpose(ctx, ROWS, COLS, 4, device->x, COLS, device->transposed, ROWS));
     CHECK_OK(ctx, tilemm_transpose_inplace(ctx, ROWS, COLS, 4, device->inplace, COLS, ROWS));
     CHECK_OK(ctx, tilemm_ssum(ctx, LENGTH, device->x, 1, device->sums));

@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/check.h"
+#include "tests/support/archs.h"
 #include "tests/support/support.h"
 
 static operand_t source, result;
-static const char *arch = "";
 
 static const char *describe(int64_t rows, int64_t cols, size_t size, int64_t ld_src, int64_t ld_dst,
                             int64_t batch)
@@ -23,28 +22,11 @@ static const char *describe(int64_t rows, int64_t cols, size_t size, int64_t ld_
     return text;
 }
 
-/* Room for both operands, in elements of `size` bytes. */
-static void prepare(size_t size, int64_t span_src, int64_t span_dst, rng_t *rng)
-{
-    const size_t alignment = size == 16 ? 8 : size;
-    operand_prepare(&source, rng_place(rng, TEST_BACKEND), size * (size_t)span_src,
-                    rng_offset(rng, alignment));
-    operand_prepare(&result, rng_place(rng, TEST_BACKEND), size * (size_t)span_dst,
-                    rng_offset(rng, alignment));
-}
-
 static void finish(tilemm_t ctx, tilemm_status_t status, const char *text)
 {
-    CHECK(status == TILEMM_SUCCESS, "%s: %s: %s", text, tilemm_status_string(status),
-          tilemm_last_error(ctx));
-    if (source.place != PLACE_HOST && result.place != PLACE_HOST)
-        CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s: %s", text, tilemm_last_error(ctx));
-    operand_fetch(&source);
-    operand_fetch(&result);
-    CHECK(operand_intact(&source), "%s: the source changed", text);
-    CHECK(operand_intact(&result), "%s: bytes outside the result changed", text);
-    CHECK(test_kernel_allowed(tilemm_last_kernel(ctx), arch), "%s: kernel %s", text,
-          tilemm_last_kernel(ctx));
+    check_call(ctx, status, source.place != PLACE_HOST && result.place != PLACE_HOST, text);
+    check_intact(&source, text, "the source");
+    check_intact(&result, text, "bytes outside the result");
 }
 
 /* `batch` transposes of elements of `size` bytes; strides in elements. */
@@ -63,8 +45,8 @@ static void run(tilemm_t ctx, const transposes_t *t, int is_batched, rng_t *rng)
     const int64_t last = t->batch ? t->batch - 1 : 0, size = (int64_t)t->size;
     const int64_t first_src = t->stride_src < 0 ? last * -t->stride_src : 0;
     const int64_t first_dst = t->stride_dst < 0 ? last * -t->stride_dst : 0;
-    prepare(t->size, t->batch ? last * llabs(t->stride_src) + span_src : 0,
-            t->batch ? last * llabs(t->stride_dst) + span_dst : 0, rng);
+    place_anywhere(&source, t->size, t->batch ? last * llabs(t->stride_src) + span_src : 0, rng);
+    place_anywhere(&result, t->size, t->batch ? last * llabs(t->stride_dst) + span_dst : 0, rng);
     rng_bytes(rng, source.image, source.bytes);
     operand_send(&source);
     operand_send(&result);
@@ -182,8 +164,8 @@ static void scaled(tilemm_t ctx, int rounds, rng_t *rng)
         int64_t out_cols = trans == TILEMM_TRANS ? rows : cols;
         int64_t lda = matrix_ld(layout, rows, cols) + rng_range(rng, 0, 4);
         int64_t ldb = matrix_ld(layout, out_rows, out_cols) + rng_range(rng, 0, 4);
-        prepare(4, matrix_span(layout, rows, cols, lda),
-                matrix_span(layout, out_rows, out_cols, ldb), rng);
+        place_anywhere(&source, 4, matrix_span(layout, rows, cols, lda), rng);
+        place_anywhere(&result, 4, matrix_span(layout, out_rows, out_cols, ldb), rng);
         const float *a = source.numbers, *b = result.numbers;
         if (alpha != 0)
             matrix_fill(source.numbers, layout, rows, cols, lda, (family_t)(round % FAMILY_COUNT),
@@ -249,19 +231,15 @@ static void far_apart(tilemm_t ctx)
 int main(void)
 {
     rng_t rng = {3000};
+    tilemm_t ctx = NULL;
     test_begin(TEST_BACKEND);
-    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
-        tilemm_t ctx = test_context(TEST_BACKEND, *name);
-        arch = *name;
-        if (TEST_BACKEND == TILEMM_BACKEND_CPU)
-            tilemm_set_threads(ctx, 3);
-        shapes(ctx, test_quick() ? 5 : **name ? 30 : 80, &rng);
+    while ((ctx = next_arch(ctx, TEST_BACKEND, 3)) != NULL) {
+        shapes(ctx, test_quick() ? 5 : *arch ? 30 : 80, &rng);
         if (TEST_BACKEND == TILEMM_BACKEND_CPU && !test_quick())
             large(ctx, &rng);
         batches(ctx, test_quick() ? 20 : 100, &rng);
         scaled(ctx, test_quick() ? 20 : 80, &rng);
         far_apart(ctx);
-        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
     operand_free(&source);
     operand_free(&result);

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/check.h"
+#include "tests/support/archs.h"
 #include "tests/support/support.h"
 
 static operand_t matrix, workspace;
-static const char *arch = "";
 static size_t workspace_bytes; /* the user's, or 0 */
 static int refused;            /* calls for which it was too small */
 static const size_t sizes[] = {1, 2, 4, 8, 16};
@@ -37,11 +36,11 @@ static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t
     const int64_t ld_out = matrix_ld(layout, out_rows, out_cols) + pad_out;
     const int64_t span_in = matrix_span(layout, rows, cols, ld_in);
     const int64_t span_out = matrix_span(layout, out_rows, out_cols, ld_out);
-    const size_t bytes = size * (size_t)(span_in > span_out ? span_in : span_out);
+    const int64_t span = span_in > span_out ? span_in : span_out;
+    const size_t bytes = size * (size_t)span;
     int64_t wrong = 0;
     char text[256];
-    operand_prepare(&matrix, rng_place(rng, TEST_BACKEND), bytes,
-                    rng_offset(rng, size == 16 ? 8 : size));
+    place_anywhere(&matrix, size, span, rng);
     if (!scaled)
         rng_bytes(rng, matrix.image, bytes);
     else if (alpha != 0) /* else NaN, not to be read */
@@ -71,15 +70,8 @@ static void one(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans, int64_t
         free(old);
         return;
     }
-    CHECK(status == TILEMM_SUCCESS, "%s: %s: %s", text, tilemm_status_string(status),
-          tilemm_last_error(ctx));
-    if (matrix.place != PLACE_HOST)
-        CHECK(tilemm_synchronize(ctx) == TILEMM_SUCCESS, "%s: %s", text, tilemm_last_error(ctx));
-    operand_fetch(&matrix);
-    CHECK(operand_intact(&matrix), "%s: %s: bytes of neither layout changed", text,
-          tilemm_last_kernel(ctx));
-    CHECK(test_kernel_allowed(tilemm_last_kernel(ctx), arch), "%s: kernel %s", text,
-          tilemm_last_kernel(ctx));
+    check_call(ctx, status, matrix.place != PLACE_HOST, text);
+    check_intact(&matrix, text, "bytes of neither layout");
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < cols; j++) {
             const unsigned char *from = old + (size_t)matrix_at(layout, i, j, ld_in) * size;
@@ -154,8 +146,7 @@ static void lend_workspace(tilemm_t ctx, size_t bytes, int64_t offset)
 static void take_back_workspace(tilemm_t ctx)
 {
     CHECK_OK(ctx, tilemm_set_workspace(ctx, NULL, 0));
-    operand_fetch(&workspace);
-    CHECK(operand_intact(&workspace), "bytes beside the workspace of %zu changed", workspace_bytes);
+    check_intact(&workspace, "workspace", "bytes beside it");
     workspace_bytes = 0;
 }
 
@@ -210,19 +201,15 @@ static void two_passes(tilemm_t ctx, rng_t *rng)
 int main(void)
 {
     rng_t rng = {4000};
+    tilemm_t ctx = NULL;
     test_begin(TEST_BACKEND);
-    for (const char *const *name = test_archs(TEST_BACKEND); *name; name++) {
-        tilemm_t ctx = test_context(TEST_BACKEND, *name);
-        arch = *name;
-        if (TEST_BACKEND == TILEMM_BACKEND_CPU)
-            tilemm_set_threads(ctx, 3);
+    while ((ctx = next_arch(ctx, TEST_BACKEND, 3)) != NULL) {
         sweep(ctx, test_quick() ? 6 : 40, &rng);
         little_workspace(ctx, test_quick() ? 2 : 6, &rng);
         two_passes(ctx, &rng);
-        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }
     if (!test_quick()) { /* larger than the caches */
-        tilemm_t ctx = test_context(TEST_BACKEND, "");
+        ctx = test_context(TEST_BACKEND, "");
         arch = "";
         plain(ctx, 1500, 1100, 4, 0, 0, &rng);
         plain(ctx, 1100, 1500, 4, 8, 3, &rng);

@@ -7,14 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/support/check.h"
-#include "tests/support/support.h"
+#include "tests/api/refused.h"
 
-static float a[64], b[64], c[64], result[16];
-static int64_t indices[16];
-static const int64_t offsets[] = {0, 3, 3, 10};
-
-/* Every operation once, and what its line must contain. */
+/* What the line of each operation must contain. */
 static const char *const said[][3] = {
     {"gemm", "2x3x4", "--beta 0.5"},   {"gemm", "2x3x4", "--batch 2"},
     {"gemm", "2x3x4", "--batch 1"},    {"transpose", "2x3", "--elem-size 8"},
@@ -29,37 +24,7 @@ static const char *const said[][3] = {
     {"reduce", "sumsq", "3"}};
 enum { CALLS = sizeof(said) / sizeof(said[0]) };
 
-static void calls(tilemm_t ctx)
-{
-    const float *const pa[] = {a}, *const pb[] = {b};
-    float *const pc[] = {c};
-    const tilemm_layout_t row = TILEMM_ROW_MAJOR;
-    const tilemm_op_t no = TILEMM_NO_TRANS;
-#define DO(call) CHECK((call) == TILEMM_SUCCESS, "%s", tilemm_last_error(ctx))
-    DO(tilemm_sgemm(ctx, row, no, no, 2, 3, 4, 1, a, 4, b, 3, 0.5f, c, 3));
-    DO(tilemm_sgemm_strided_batched(ctx, row, no, no, 2, 3, 4, 1, a, 4, 8, b, 3, 12, 0, c, 3, 6,
-                                    2));
-    DO(tilemm_sgemm_batched(ctx, row, no, no, 2, 3, 4, 1, pa, 4, pb, 3, 0, pc, 3, 1));
-    DO(tilemm_transpose(ctx, 2, 3, 8, a, 3, c, 2));
-    DO(tilemm_transpose_strided_batched(ctx, 2, 3, 4, a, 3, 6, c, 2, 6, 2));
-    DO(tilemm_transpose_inplace(ctx, 2, 3, 4, c, 3, 2));
-    DO(tilemm_somatcopy(ctx, row, TILEMM_TRANS, 2, 3, 2, a, 3, c, 2));
-    DO(tilemm_simatcopy(ctx, row, TILEMM_TRANS, 2, 3, 2, c, 3, 2));
-    DO(tilemm_ssum(ctx, 20, a, 1, result));
-    DO(tilemm_sasum(ctx, 20, a, 1, result));
-    DO(tilemm_snrm2(ctx, 20, a, 1, result));
-    DO(tilemm_smax(ctx, 20, a, 1, result));
-    DO(tilemm_smin(ctx, 20, a, 1, result));
-    DO(tilemm_sdot(ctx, 20, a, 1, b, 1, result));
-    DO(tilemm_isamax(ctx, 20, a, 1, indices));
-    DO(tilemm_isamin(ctx, 20, a, 1, indices));
-    DO(tilemm_ismax(ctx, 20, a, 1, indices));
-    DO(tilemm_ismin(ctx, 20, a, 1, indices));
-    DO(tilemm_sreduce(ctx, TILEMM_MEAN, TILEMM_AXIS_ROWS, row, 4, 5, a, 5, result, 1));
-    DO(tilemm_sargreduce(ctx, TILEMM_AMIN, TILEMM_AXIS_COLS, row, 4, 5, a, 5, result, 1, indices));
-    DO(tilemm_sreduce_segments(ctx, TILEMM_SUMSQ, 3, a, offsets, result));
-#undef DO
-}
+#define CHECK_DONE(call) CHECK_OK(ctx, call)
 
 /* The calls' output on standard error, with TILEMM_LOG = value. */
 static FILE *capture(const char *value)
@@ -76,7 +41,7 @@ static FILE *capture(const char *value)
     unsetenv("TILEMM_LOG");
     fflush(stderr);
     dup2(fileno(file), 2);
-    calls(ctx);
+    EVERY_OPERATION(CHECK_DONE, ctx);
     tilemm_destroy(ctx);
     fflush(stderr);
     dup2(before, 2);
@@ -90,6 +55,7 @@ int main(void)
     char line[1024];
     int count = 0;
     test_begin(TILEMM_BACKEND_CPU);
+    memcpy(offsets, (const int64_t[]){0, 3, 3, 10}, 4 * sizeof *offsets);
     FILE *file = capture("1");
     while (fgets(line, sizeof(line), file)) {
         CHECK(strncmp(line, "tilemm bench ", 13) == 0, "a line is \"%s\"", line);

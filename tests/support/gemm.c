@@ -47,6 +47,14 @@ gemm_t gemm_make(tilemm_layout_t layout, tilemm_op_t transa, tilemm_op_t transb,
     return gemm;
 }
 
+gemm_t gemm_by_bits(int bits, const int64_t size[3], float alpha, float beta)
+{
+    return gemm_make(bits & COL_MAJOR ? TILEMM_COL_MAJOR : TILEMM_ROW_MAJOR,
+                     bits & TRANS_A ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                     bits & TRANS_B ? TILEMM_TRANS : TILEMM_NO_TRANS, size[0], size[1], size[2],
+                     alpha, beta);
+}
+
 void gemm_set_ld(gemm_t *g, int64_t pad_a, int64_t pad_b, int64_t pad_c)
 {
     g->lda = pad_a + matrix_ld(gemm_layout(g, g->transa), g->m, g->k);

@@ -37,6 +37,10 @@ typedef struct {
 gemm_t gemm_make(tilemm_layout_t layout, tilemm_op_t transa, tilemm_op_t transb, int64_t m,
                  int64_t n, int64_t k, float alpha, float beta);
 
+/* The same, with layout and transposes as a sum of these. */
+enum { COL_MAJOR = 1, TRANS_A = 2, TRANS_B = 4 };
+gemm_t gemm_by_bits(int bits, const int64_t size[3], float alpha, float beta);
+
 /* Set each leading dimension to the least plus its pad. */
 void gemm_set_ld(gemm_t *gemm, int64_t pad_a, int64_t pad_b, int64_t pad_c);
 
