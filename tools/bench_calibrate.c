@@ -162,15 +162,23 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
     return cost;
 }
 
-/* A product of one tile, with the largest k that the plan divides as `how` says: the cycles beside
+/* Tiles whose blocks fill the GPU once each is divided among eight. */
+static int few_tiles(const calibration_t *at)
+{
+    return at->on.gpu.sm_count / 8 > 1 ? at->on.gpu.sm_count / 8 : 1;
+}
+
+/* A product of few tiles, with the largest k that the plan divides as `how` says: the cycles beside
  * those of its blocks. Returns -1 if there is no such k. */
 static double beside_blocks(calibration_t *at, int index, const cost_t *costs, const char *how,
                             int *splits)
 {
     const tile_t *tile = &tiles[index];
     const cost_t *cost = &costs[index];
-    for (int64_t k = 8192; cost->measured && k >= 256; k /= 2) {
-        const double took = cycles(at, tile->variant, tile->math, tile->m, tile->n, k);
+    const int count = few_tiles(at), down = grid_rows(count);
+    for (int64_t k = 8192; cost->measured && k >= 128; k /= 2) {
+        const double took = cycles(at, tile->variant, tile->math, (int64_t)tile->m * down,
+                                   (int64_t)tile->n * (count / down), k);
         const char *divided = took < 0 ? NULL : strstr(at->on.kernel, how);
         if (divided) {
             *splits = atoi(divided + strlen(how));
@@ -213,8 +221,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     }
     double second = beside_blocks(at, FFMA_SM75, costs, "+splitk", &splits);
     if (second > 0)
-        second -= 2.0 * tiles[FFMA_SM75].m * tiles[FFMA_SM75].n * sizeof(float) * splits /
-                  (at->bytes * at->on.gpu.sm_count);
+        second -= 2.0 * few_tiles(at) * tiles[FFMA_SM75].m * tiles[FFMA_SM75].n * sizeof(float) *
+                  splits / (at->bytes * at->on.gpu.sm_count);
     printf("};\nstatic const family_cost_t family_costs[FAMILIES] = {\n");
     measure_cluster(at, FFMA_128, FFMA_32, costs, &meeting, &bytes);
     printf("    [OF_FFMA]   = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
