@@ -18,7 +18,6 @@ static inline void meet(int threads)
 static inline int64_t take(int64_t *next, int threads)
 {
     int64_t part;
-
     if (threads == 1)
         return (*next)++;
 #pragma omp atomic capture

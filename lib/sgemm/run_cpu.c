@@ -28,7 +28,6 @@ product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile, in
     const float *a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
     const float *b = args->b_array ? args->b_array[i] : args->b + i * args->stride_b;
     product_t x = {.tile = tile, .k = args->k, .alpha = args->alpha, .beta = args->beta};
-
     x.c = c_of(args, i);
     x.m = swap ? args->n : args->m;
     x.n = swap ? args->m : args->n;
@@ -57,7 +56,6 @@ static void pack(const product_t *x, const block_t *at, int64_t panels, int thre
                                      int64_t end))
 {
     const int64_t first = panels * thread / threads, end = panels * (thread + 1) / threads;
-
     if (first < end)
         pack_panels(x, at, first, end);
 }
@@ -70,7 +68,6 @@ static void run_blocks(product_t *x, int thread, int threads)
     const tilemm__sgemm_engine_t *engine =
         plan->planes ? &tilemm__sgemm_engine_planes : &tilemm__sgemm_engine_fma;
     block_t at;
-
     for (at.j = 0; at.j < x->n; at.j += plan->n_panel) {
         at.n = tilemm__min(plan->n_panel, x->n - at.j);
         for (at.p = 0; at.p < x->k; at.p += plan->kc) {
@@ -82,10 +79,8 @@ static void run_blocks(product_t *x, int thread, int threads)
                 if (thread == 0)
                     x->next = 0;
                 meet(threads);
-
                 const int64_t across = tilemm__div_up(at.n, plan->n_part);
                 const int64_t parts = tilemm__div_up(at.m, plan->m_part) * across;
-
                 for (int64_t part = take(&x->next, threads); part < parts;
                      part = take(&x->next, threads))
                     engine->multiply(x, &at, part / across * plan->m_part,
@@ -99,7 +94,6 @@ static void run_blocks(product_t *x, int thread, int threads)
 static __attribute__((noinline)) void run_on_stack(product_t *x)
 {
     float panels[TILEMM__SGEMM_STACK_BYTES / sizeof(float)] __attribute__((aligned(64)));
-
     use_panels(x, panels);
     run_blocks(x, 0, 1);
 }
@@ -115,17 +109,14 @@ static __attribute__((noinline)) void run_vector(const product_t *x, const plan_
     float part[TILEMM__SGEMM_VECTOR_PIECE];
     const int64_t n_panel = plan->vector.n_panel;
     const int64_t kc = x->b_along_k ? plan->vector.kc : tilemm__min(plan->vector.kc, ROWS);
-
     for (int64_t j = 0; j < x->n; j += n_panel) {
         const int64_t n = tilemm__min(n_panel, x->n - j);
         float *c = x->c + j * x->cs_c;
-
         for (int64_t i = 0; i < n; i++)
             y[i] = 0.0f;
         for (int64_t p = 0; p < x->k; p += kc) {
             const int64_t k = tilemm__min(kc, x->k - p);
             const float *from = tilemm__sgemm_a_at(x, 0, p);
-
             if (!x->a_along_k && x->lda != 1) {
                 for (int64_t i = 0; i < k; i++)
                     a[i] = from[i * x->lda];
@@ -169,7 +160,6 @@ static inline void run_small(const product_t *x)
         .rs_c = x->rs_c,
         .cs_c = x->cs_c,
     };
-
     x->tile->small(&all, x->n, x->b_along_k);
 }
 
@@ -177,7 +167,6 @@ static inline void run_small(const product_t *x)
 static inline void prefetch(const float *x, int64_t lines, int64_t ld)
 {
     const int64_t end = tilemm__min(lines * ld, 1024);
-
     for (int64_t i = 0; i < end; i += 16)
         __builtin_prefetch(x + i);
 }
@@ -190,10 +179,8 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
 {
     if (plan->way == TILEMM__SGEMM_CPU_SMALL) {
         const product_t x = product_of(args, tile, plan->swap, task);
-
         if (task + plan->small.ahead < args->batch_count) {
             const product_t later = product_of(args, tile, 0, task + plan->small.ahead);
-
             prefetch(later.a, args->trans_a ? args->k : args->m, args->lda);
             prefetch(later.b, args->trans_b ? args->n : args->k, args->ldb);
             prefetch(later.c, args->m, args->ldc);
@@ -201,13 +188,11 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
         run_small(&x);
         return;
     }
-
     const int64_t across = tilemm__div_up(plan->swap ? args->m : args->n, plan->n_task);
     const int64_t each = tilemm__div_up(plan->swap ? args->n : args->m, plan->m_task) * across;
     product_t x = product_of(args, tile, plan->swap, task / each);
     const int64_t i = task % each / across * plan->m_task;
     const int64_t j = task % each % across * plan->n_task;
-
     x.m = tilemm__min(plan->m_task, x.m - i);
     x.n = tilemm__min(plan->n_task, x.n - j);
     x.a += x.a_along_k ? i * x.lda : i;
@@ -259,7 +244,6 @@ static void run_tasks(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_
         /* One worker's sets of panels are plan->workspace / plan->threads bytes. */
         void *memory = workspace ? workspace + worker * (plan->workspace / plan->threads) : NULL;
         int64_t task;
-
         begin(plan);
         for (;;) {
 #pragma omp atomic capture
@@ -281,7 +265,6 @@ static void run_shared(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu
 {
     for (int64_t i = 0; i < args->batch_count; i++) {
         product_t x = product_of(args, tile, plan->swap, i);
-
         x.plan = &plan->blocked;
         use_panels(&x, workspace);
 #pragma omp parallel num_threads(plan->threads)
@@ -301,12 +284,10 @@ static void run_shared(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu
 static void scale(const tilemm__sgemm_args_t *args, int threads)
 {
     const int64_t rows = args->m * args->batch_count;
-
     (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) if ((double)rows * (double)args->n > 65536.0)
     for (int64_t row = 0; row < rows; row++) {
         float *c = c_of(args, row / args->m) + row % args->m * args->ldc;
-
         if (args->beta == 0.0f) {
             for (int64_t j = 0; j < args->n; j++)
                 c[j] = 0.0f;
@@ -325,7 +306,6 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
     tilemm__limits_t limits = tilemm__cpu_limits(ctx);
     plan_t plan;
     void *workspace = NULL;
-
     if (args->k == 0 || args->alpha == 0.0f) {
         tilemm__set_kernel_name(ctx, "");
         if (args->beta != 1.0f)
@@ -351,14 +331,11 @@ int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     const tilemm__cpu_kernels_t *kernels = tilemm__cpu_kernels(ctx);
     const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(kernels, ctx->math);
-
     if (tilemm__cpu_may_have_device(ctx) ||
         !tilemm__sgemm_cpu_is_small(args, kernels->sgemm->nr, tilemm__cpu_threads(ctx)) ||
         (planes && tilemm__sgemm_cpu_planes_pay(args, planes)))
         return 0;
-
     const product_t x = product_of(args, kernels->sgemm, 0, 0);
-
     run_small(&x);
     tilemm__set_kernel_name(ctx, kernels->sgemm->name);
     return 1;

@@ -8,7 +8,6 @@
 static int run_skinny(tilemm__sgemm_skinny_plan_t *plan, char *workspace, cudaStream_t stream)
 {
     int error = 0;
-
     if (plan->zero.blocks > 0) {
         plan->product.partial = (void *)workspace;
         plan->zero.begin = workspace + plan->product.partial_bytes;
@@ -30,7 +29,6 @@ static int run_ffma(tilemm__sgemm_ffma_plan_t *plan, void *workspace, cudaStream
 {
     const int sm80 = plan->tiles.variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
     int error;
-
     if (plan->tiles.partial_bytes > 0)
         plan->tiles.partial = workspace;
     error = (sm80 ? tilemm__sgemm_ffma_sm80_launch : tilemm__sgemm_ffma_sm75_launch)(&plan->tiles,
@@ -45,7 +43,6 @@ static int run_ffma(tilemm__sgemm_ffma_plan_t *plan, void *workspace, cudaStream
 static int run_fused(tilemm__sgemm_fused_plan_t *plan, void *workspace, cudaStream_t stream)
 {
     int error;
-
     if (plan->product.partial_bytes > 0)
         plan->product.partial = workspace;
     error = tilemm__sgemm_fused_launch(&plan->product, stream);
@@ -81,7 +78,6 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     unsigned *const sparse = (void *)(workspace + plan->sparse);
     const int sm90 = product->variant >= TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2;
     int error;
-
     if (args->a_array)
         a->array += first;
     else
@@ -108,7 +104,6 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     product->partial = (void *)(workspace + plan->partial);
     for (int columns = 0; columns < 2; columns++) {
         tilemm__sgemm_exact_pass_t *const pass = &part.exact.pass[columns];
-
         place_lines(columns ? b : a, &pass->lines);
         place_lines(columns ? a : b, &pass->others);
         pass->beta = product->beta;
@@ -129,12 +124,10 @@ static int run_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,
                       const tilemm__sgemm_args_t *args, char *workspace, cudaStream_t stream)
 {
     int error = 0;
-
     for (int64_t first = 0; first < args->batch_count && !error; first += plan->batch_group)
         for (int64_t k0 = 0; k0 < args->k && !error; k0 += plan->k_part) {
             const int last_group = args->batch_count - first < plan->batch_group;
             const int last_k = args->k - k0 < plan->k_part;
-
             error =
                 run_part(plan, args, plan->part[last_group][last_k], first, k0, workspace, stream);
         }
@@ -148,7 +141,6 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
     tilemm__sgemm_cuda_plan_t plan;
     char *workspace = NULL;
     int error = 0;
-
     if (tilemm__plan_sgemm_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
         return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED, "sgemm: k = %lld, must be at most %lld",
                             (long long)args->k, (long long)TILEMM__SGEMM_MOST_K);
@@ -180,7 +172,6 @@ size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *ar
 {
     const tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__sgemm_cuda_plan_t plan;
-
     /* A call that cannot be done is refused, and needs none. */
     return tilemm__plan_sgemm_cuda(args, &limits, &plan) == TILEMM_SUCCESS ? plan.workspace : 0;
 }

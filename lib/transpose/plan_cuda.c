@@ -26,10 +26,8 @@ tilemm__transpose_variant_t tilemm__transpose_row(tilemm__transpose_by_t method,
                                                   int alignment, int facet)
 {
     int found = TILEMM__TRANSPOSE_VARIANTS;
-
     for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
         const tilemm__transpose_row_t *row = &tilemm__transpose_rows[i];
-
         if (row->method == method && row->bytes == bytes && row->facet == facet &&
             row->access <= alignment &&
             (found == TILEMM__TRANSPOSE_VARIANTS ||
@@ -48,7 +46,6 @@ int tilemm__transpose_alignment(const void *pointer, int64_t ld, int64_t stride,
                                 size_t elem_size)
 {
     uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * elem_size | 16;
-
     if (batch > 1)
         all |= (uint64_t)stride * elem_size;
     return (int)(all & -all);
@@ -77,7 +74,6 @@ static problem_t problem_of(const tilemm__transpose_args_t *args,
                             const tilemm__cuda_traits_t *traits)
 {
     problem_t p;
-
     p.args = args;
     p.size = (int)args->elem_size;
     p.sm_count = traits->sm_count;
@@ -111,7 +107,6 @@ static int has_short_index(const tilemm__transpose_args_t *args)
     const int64_t stride = args->stride_src < 0 ? -args->stride_src : args->stride_src;
     const int64_t last = (args->batch_count - 1) * stride + args->rows * args->ld_src + args->cols;
     const int64_t room = INT32_MAX - 2 * TILEMM__TRANSPOSE_THREADS * 16;
-
     return last <= room && args->rows * args->cols * args->batch_count <= room;
 }
 
@@ -126,7 +121,6 @@ static void fill_copy(const problem_t *p, const tilemm__transpose_row_t *row,
     const int64_t cols = args->trans ? args->rows : args->cols;
     tilemm__transpose_copy_t *copy = &plan->arm.copy;
     int64_t units;
-
     /* What is not read need not be there: it has the shape of the result, too. */
     copy->of.src = p->zero ? args->dst : args->src;
     copy->of.dst = args->dst;
@@ -180,7 +174,6 @@ static int strip_unit(const tilemm__transpose_args_t *args, int tile_batch, cons
     const int64_t size = (int64_t)args->elem_size;
     uint64_t all = (uint64_t)(uintptr_t)pointer | 16;
     int64_t length = width, lines = height * tile_batch;
-
     if (args->batch_count > 1)
         all |= (uint64_t)(stride * size);
     if (width == full_width && ld == full_width) {
@@ -207,7 +200,6 @@ static int strip_unit(const tilemm__transpose_args_t *args, int tile_batch, cons
 static int busy_lanes(int lines, int together)
 {
     const int wanted = (lines - 1) / together + 1;
-
     return wanted / ((wanted - 1) / 32 + 1);
 }
 
@@ -220,7 +212,6 @@ static void plan_lines(tilemm__transpose_tiles_t *tiles, tilemm__strip_lines_t *
     const int area = rows * cols, batch = tiles->tile_batch;
     const int matrix = tilemm__strip_together(area * size);
     int warps;
-
     lines->groups = batch;
     lines->lines = cols >= rows ? cols : rows;
     lines->in_line = cols >= rows ? 1 : cols;
@@ -255,7 +246,6 @@ static void plan_strip_tile(const problem_t *p, tilemm__transpose_tiles_t *tiles
         lines && p->bytes / TILEMM__TRANSPOSE_STRIP_BYTES < cost.half_strips * (int64_t)p->sm_count;
     const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / (halved ? 2 : 1) / p->size;
     int64_t rows = args->rows, cols = args->cols;
-
     if (cols <= rows)
         rows = tilemm__min(rows, room / cols / unit * unit);
     else
@@ -285,7 +275,6 @@ static tilemm__strip_side_t side_of(const tilemm__transpose_tiles_t *tiles, int 
     const int packed = length == full_length && ld == full_length;
     const int together = packed && whole && stride == tiles->rows * tiles->cols;
     tilemm__strip_side_t side;
-
     side.length = together ? area * tiles->tile_batch : packed ? area : length;
     side.each = together ? 0 : packed ? 1 : each;
     side.lines = together ? 1 : side.each * tiles->tile_batch;
@@ -320,7 +309,6 @@ static void count_tiles(const tilemm__transpose_tiles_t *tiles, uint64_t *across
 static void fill_strip(tilemm__transpose_strip_t *strip)
 {
     const tilemm__transpose_tiles_t *tiles = &strip->of;
-
     strip->in = side_in(tiles);
     strip->out = side_out(tiles);
     strip->by_rows = tilemm__division_by((uint32_t)tiles->tile_rows);
@@ -333,7 +321,6 @@ static tilemm__strip_buffer_t buffer_of(tilemm__strip_side_t side, int64_t ld, i
                                         int lanes_apart)
 {
     tilemm__strip_buffer_t buffer;
-
     buffer.length = side.length;
     buffer.lines = side.lines;
     buffer.each = side.each;
@@ -352,7 +339,6 @@ static void fill_strip_bytes(tilemm__transpose_strip_bytes_t *strip)
 {
     const tilemm__transpose_tiles_t *tiles = &strip->of;
     const tilemm__strip_lines_t *lines = &strip->lines;
-
     strip->in = buffer_of(side_in(tiles), tiles->ld_src, tiles->stride_src,
                           lines->in_line * lines->together * tiles->elem_size);
     strip->out = buffer_of(side_out(tiles), tiles->ld_dst, tiles->stride_dst,
@@ -379,10 +365,8 @@ static int choose_tile(const problem_t *p)
         tilemm__transpose_row(TILEMM__TRANSPOSE_BY_tile, p->size, p->aligned, p->streaming);
     const tilemm__transpose_row_t *row = &tilemm__transpose_rows[large];
     int small = large;
-
     for (int i = large; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
         const tilemm__transpose_row_t *other = &tilemm__transpose_rows[i];
-
         if (other->method == row->method && other->bytes == row->bytes &&
             other->access == row->access && other->facet == row->facet)
             small = i;
@@ -392,7 +376,6 @@ static int choose_tile(const problem_t *p)
     const int64_t small_tiles = (int64_t)tiles_of(p->args, row->rows / times, row->cols / times);
     const int is_few = tiles <= cost.small_tiles * (int64_t)p->sm_count;
     const int is_empty = tiles / 3 * cost.full_thirds > small_tiles / times / times;
-
     return is_few || is_empty ? small : large;
 }
 
@@ -402,7 +385,6 @@ static int choose(const problem_t *p)
     const tilemm__transpose_args_t *args = p->args;
     const int batched = args->batch_count > 1;
     const int is_aligned = p->aligned == 16 || p->size == 16 || (p->size == 1 && p->aligned == 8);
-
     if (p->zero || !args->trans)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_copy, p->size, p->aligned, 0);
     if (is_gapless(args, p->each) &&
@@ -414,7 +396,6 @@ static int choose(const problem_t *p)
     if (p->shorter < cost.strip_side && p->shorter >= cost.narrow_side && !batched &&
         (p->size == 4 || p->size == 8)) {
         const int tall = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_narrow, p->size, 16, 0);
-
         return args->rows < args->cols ? tall + 1 : tall;
     }
     /* Matrices of a batch that leave little of a small tile empty are no strips. */
@@ -433,7 +414,6 @@ static int choose(const problem_t *p)
 static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
 {
     const int transposes = p->args->trans && !p->zero;
-
     if (row->bytes != p->size || row->method > TILEMM__TRANSPOSE_BY_gather)
         return 0;
     switch (row->method) {
@@ -459,7 +439,6 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
     const tilemm__transpose_args_t *args = p->args;
     tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
     uint64_t count;
-
     if (row->method == TILEMM__TRANSPOSE_BY_copy) {
         fill_copy(p, row, plan);
         plan->launch.concurrent = 0;
@@ -520,7 +499,6 @@ int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
 {
     const problem_t p = problem_of(args, limits->cuda);
     int variant = choose(&p);
-
     memset(plan, 0, sizeof *plan);
     for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS &&
                     !tilemm__transpose_is_allowed(limits, tilemm__transpose_rows[variant].name);

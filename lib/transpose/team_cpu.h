@@ -33,7 +33,6 @@ typedef struct {
 static inline void my_share(thread_t me, int64_t tasks, int64_t *begin, int64_t *end)
 {
     const int64_t each = tasks / me.of, more = tasks % me.of;
-
     *begin = me.number * each + (me.number < more ? me.number : more);
     *end = *begin + each + (me.number < more);
 }
