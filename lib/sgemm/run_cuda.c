@@ -28,11 +28,10 @@ static int run_splitk(tilemm__sgemm_splitk_t *splitk, void *workspace, cudaStrea
 static int run_ffma(tilemm__sgemm_ffma_plan_t *plan, void *workspace, cudaStream_t stream)
 {
     const int sm80 = plan->tiles.variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
-    int error;
     if (plan->tiles.partial_bytes > 0)
         plan->tiles.partial = workspace;
-    error = (sm80 ? tilemm__sgemm_ffma_sm80_launch : tilemm__sgemm_ffma_sm75_launch)(&plan->tiles,
-                                                                                     stream);
+    int error = (sm80 ? tilemm__sgemm_ffma_sm80_launch
+                      : tilemm__sgemm_ffma_sm75_launch)(&plan->tiles, stream);
     if (!error)
         error = run_splitk(&plan->splitk, workspace, stream);
     if (!error && plan->fringe.blocks > 0)
@@ -42,10 +41,9 @@ static int run_ffma(tilemm__sgemm_ffma_plan_t *plan, void *workspace, cudaStream
 
 static int run_fused(tilemm__sgemm_fused_plan_t *plan, void *workspace, cudaStream_t stream)
 {
-    int error;
     if (plan->product.partial_bytes > 0)
         plan->product.partial = workspace;
-    error = tilemm__sgemm_fused_launch(&plan->product, stream);
+    const int error = tilemm__sgemm_fused_launch(&plan->product, stream);
     return error ? error : run_splitk(&plan->splitk, workspace, stream);
 }
 
@@ -77,7 +75,6 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     tilemm__sgemm_planes_product_t *const product = &part.product;
     unsigned *const sparse = (void *)(workspace + plan->sparse);
     const int sm90 = product->variant >= TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2;
-    int error;
     if (args->a_array)
         a->array += first;
     else
@@ -111,7 +108,7 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
         pass->c_array = product->c_array;
     }
     part.zero.begin = workspace + plan->zero;
-    error = tilemm__sgemm_zero_launch(&part.zero, stream);
+    int error = tilemm__sgemm_zero_launch(&part.zero, stream);
     if (!error)
         error = tilemm__sgemm_make_planes_launch(&part.make, stream);
     if (!error)
@@ -149,7 +146,7 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
         if (limits.workspace < plan.workspace)
             tilemm__plan_sgemm_cuda(args, &limits, &plan);
     }
-    tilemm__set_kernel(ctx, "%s", plan.name);
+    tilemm__set_kernel(ctx, plan.name);
     switch (plan.method) {
     case TILEMM__SGEMM_NOTHING: break;
     case TILEMM__SGEMM_SCALE:

@@ -30,7 +30,7 @@ tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_arg
     const int error = run_plan(&plan, tilemm__cuda(ctx)->stream);
     if (error)
         return tilemm__cuda_fail(ctx, "transpose", error);
-    tilemm__set_kernel(ctx, "%s", plan.name);
+    tilemm__set_kernel(ctx, plan.name);
     return TILEMM_SUCCESS;
 }
 
@@ -181,6 +181,6 @@ tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__trans
     const int error = run_inplace(&in);
     if (error)
         return tilemm__cuda_fail(ctx, "transpose", error);
-    tilemm__set_kernel(ctx, "%s", plan.name);
+    tilemm__set_kernel(ctx, plan.name);
     return TILEMM_SUCCESS;
 }
