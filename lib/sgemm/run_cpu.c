@@ -2,10 +2,6 @@
  * matrix, or blocks of packed panels. The last is one driver for both engines (engine.h).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "engine.h"
 #include "lib/cpu/cpu.h"
 #include "lib/cpu/team.h"
@@ -129,13 +125,12 @@ static __attribute__((noinline)) void run_vector(const product_t *x, const plan_
             for (int64_t i = 0; i < n; i++)
                 y[i] += part[i];
         }
-        if (x->beta == 0.0f) {
+        if (x->beta == 0.0f)
             for (int64_t i = 0; i < n; i++)
                 c[i * x->cs_c] = x->alpha * y[i];
-        } else {
+        else
             for (int64_t i = 0; i < n; i++)
                 c[i * x->cs_c] = x->alpha * y[i] + x->beta * c[i * x->cs_c];
-        }
     }
 }
 
@@ -211,27 +206,21 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
     }
 }
 
-/* The matrix engine's registers, of each thread that multiplies. */
-static void begin(const plan_t *plan)
+/* Take or release the matrix engine's registers, in each thread that multiplies. */
+static void use_engine(const plan_t *plan, int use)
 {
     if (plan->way == TILEMM__SGEMM_CPU_BLOCKED && plan->blocked.planes)
-        plan->blocked.planes->begin();
-}
-
-static void end(const plan_t *plan)
-{
-    if (plan->way == TILEMM__SGEMM_CPU_BLOCKED && plan->blocked.planes)
-        plan->blocked.planes->end();
+        (use ? plan->blocked.planes->begin : plan->blocked.planes->end)();
 }
 
 static void run_tasks(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
                       const plan_t *plan, char *workspace)
 {
     if (plan->threads == 1) {
-        begin(plan);
+        use_engine(plan, 1);
         for (int64_t task = 0; task < plan->tasks; task++)
             run_task(args, tile, plan, task, workspace);
-        end(plan);
+        use_engine(plan, 0);
         return;
     }
 
@@ -244,7 +233,7 @@ static void run_tasks(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_
         /* One worker's sets of panels are plan->workspace / plan->threads bytes. */
         void *memory = workspace ? workspace + worker * (plan->workspace / plan->threads) : NULL;
         int64_t task;
-        begin(plan);
+        use_engine(plan, 1);
         for (;;) {
 #pragma omp atomic capture
             {
@@ -256,7 +245,7 @@ static void run_tasks(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_
             for (int64_t last = tilemm__min(plan->tasks, task + stride); task < last; task++)
                 run_task(args, tile, plan, task, memory);
         }
-        end(plan);
+        use_engine(plan, 0);
     }
 }
 
@@ -269,13 +258,10 @@ static void run_shared(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu
         use_panels(&x, workspace);
 #pragma omp parallel num_threads(plan->threads)
         {
-            begin(plan);
-#ifdef _OPENMP
-            run_blocks(&x, omp_get_thread_num(), omp_get_num_threads());
-#else
-            run_blocks(&x, 0, 1);
-#endif
-            end(plan);
+            const thread_t me = of_team();
+            use_engine(plan, 1);
+            run_blocks(&x, me.number, me.of);
+            use_engine(plan, 0);
         }
     }
 }
@@ -288,13 +274,12 @@ static void scale(const tilemm__sgemm_args_t *args, int threads)
 #pragma omp parallel for num_threads(threads) if ((double)rows * (double)args->n > 65536.0)
     for (int64_t row = 0; row < rows; row++) {
         float *c = c_of(args, row / args->m) + row % args->m * args->ldc;
-        if (args->beta == 0.0f) {
+        if (args->beta == 0.0f)
             for (int64_t j = 0; j < args->n; j++)
                 c[j] = 0.0f;
-        } else {
+        else
             for (int64_t j = 0; j < args->n; j++)
                 c[j] *= args->beta;
-        }
     }
 }
 
