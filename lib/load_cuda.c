@@ -105,11 +105,10 @@ static int try_folder(const char *folder, const char *below)
 static const char *own_folder(char *folder, size_t size)
 {
     Dl_info info;
-    char *slash;
     if (!dladdr((const void *)&tilemm__load_cuda, &info) || !info.dli_fname)
         return NULL;
     snprintf(folder, size, "%s", info.dli_fname);
-    slash = strrchr(folder, '/');
+    char *slash = strrchr(folder, '/');
     if (!slash)
         return NULL;
     *slash = '\0';

@@ -260,12 +260,11 @@ static void set_search_tiles(tilemm__reduce_step_t *step, const problem_t *p)
     tilemm__reduce_launch_t *const launch = &step->launch;
     const int64_t count = p->args->count;
     const int64_t busy = count < p->warps ? tilemm__min(p->tiles, p->warps / count) : 1;
-    int64_t items;
     for (launch->warps = 1; launch->warps < WARPS && 2 * launch->warps <= busy;)
         launch->warps *= 2;
-    items = tilemm__min(busy / launch->warps, p->partials);
-    items = tilemm__div_up(p->tiles, items * launch->warps); /* turns */
-    step->items = launch->items = tilemm__div_up(p->tiles, items * launch->warps);
+    const int64_t most = tilemm__min(busy / launch->warps, p->partials);
+    const int64_t turns = tilemm__div_up(p->tiles, most * launch->warps);
+    step->items = launch->items = tilemm__div_up(p->tiles, turns * launch->warps);
 }
 
 /* Threads of a block whose warps take `each` rows of 32 numbers at a time. */

@@ -78,12 +78,11 @@ static __attribute__((noinline)) void multiply_exactly(const product_t *x, const
             });
         }
     }
-    for (int ii = 0; ii < m; ii++) {
+    for (int ii = 0; ii < m; ii++)
         for (int jj = 0; jj < n; jj++) {
             float *to = c + ii * x->rs_c + jj;
             *to = beta == 0.0f ? x->alpha * sum[ii][jj] : x->alpha * sum[ii][jj] + beta * *to;
         }
-    }
 }
 
 /* Columns by 32, and for each of them rows by 32, all that planes carry in one call. */

@@ -43,12 +43,6 @@ typedef struct {
 
 /* ---- one set of panels -------------------------------------------------------------------- */
 
-/* What a row or column takes, packed. */
-static int64_t line_bytes(const blocks_t *b)
-{
-    return b->planes ? (int64_t)b->panel_bytes / LINES : b->kc * (int64_t)sizeof(float);
-}
-
 static size_t packed_bytes(const blocks_t *b, int64_t lines)
 {
     if (b->planes)
@@ -66,14 +60,13 @@ static void size_set(blocks_t *b)
  * is that Ms is packed again for each of its parts. Returns 0 if that cannot be. */
 static int shrink_set(blocks_t *b, size_t limit)
 {
-    for (size_set(b); b->set_bytes > limit; size_set(b)) {
+    for (size_set(b); b->set_bytes > limit; size_set(b))
         if (!b->direct && b->n_panel > b->nr && (b->n_panel >= b->m_panel || b->m_panel == b->mr))
             b->n_panel = tilemm__round_up(b->n_panel / 2, b->nr);
         else if (b->m_panel > b->mr)
             b->m_panel = tilemm__round_up(b->m_panel / 2, b->mr);
         else
             return 0;
-    }
     return 1;
 }
 
@@ -134,7 +127,10 @@ static void plan_panels(const shape_t *x, plan_t *plan)
     blocks_t *b = &plan->blocked;
     const int64_t l2 = (int64_t)x->cpu->l2_bytes;
     const int64_t l3 = tilemm__max((int64_t)x->cpu->l3_bytes, l2 * tilemm__max(2, plan->threads));
-    const int64_t line = line_bytes(b), m_limit = x->ms_bytes / line;
+    /* Bytes of a row or column, packed. */
+    const int64_t line =
+        b->planes ? (int64_t)b->panel_bytes / LINES : b->kc * (int64_t)sizeof(float);
+    const int64_t m_limit = x->ms_bytes / line;
     if (b->shared) {
         const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
         b->m_panel = tilemm__even_size(
@@ -290,13 +286,6 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
 
 /* ---- multiply-adds ------------------------------------------------------------------------ */
 
-/* Steps at a time where B is read once, from memory: few enough for most of those rows to stay in
- * L1, some panels wide; enough for few sums to be added up in C one after the other. */
-static int64_t stream_kc(int64_t k, int64_t limit)
-{
-    return tilemm__max(24, tilemm__min(limit, k / 170));
-}
-
 /* One row of A and of C: it takes as long as reading B does. */
 static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
 {
@@ -368,6 +357,10 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
      * soon enough from L2: the more steps, the more seldom is C loaded and stored. */
     const int64_t kc_limit = tilemm__max(
         128, tilemm__min(512, (int64_t)cpu->l1d_bytes * 3 / 2 / (nr * (int64_t)sizeof(float))));
+    /* Where B is read once, from memory: few enough steps for most of those rows to stay in L1,
+     * some panels wide; enough for few sums to be added up in C one after the other. */
+    const int64_t stream_kc = tilemm__max(24, tilemm__min(kc_limit, k / 170));
+    const int64_t kc = skinny ? SKINNY_KC : stream ? stream_kc : kc_limit;
     plan->blocked = (blocks_t){
         .stream = stream,
         .direct = stream ||
@@ -375,11 +368,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .in_place = skinny || stream,
         .mr = mr,
         .nr = nr,
-        .kc = tilemm__even_size(k,
-                                skinny   ? SKINNY_KC
-                                : stream ? stream_kc(k, kc_limit)
-                                         : kc_limit,
-                                4),
+        .kc = tilemm__even_size(k, kc, 4),
         .chain = x.work <= TILEMM__SGEMM_SMALL_WORK ? TILEMM__SGEMM_SMALL_CHAIN : LONG_CHAIN,
     };
     (void)plan_blocks(&x, limits, plan);

@@ -43,13 +43,6 @@ static void fill_scale(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan
 
 /* ---- FP32 multiply-adds on tiles ------------------------------------------------------------- */
 
-/* Whether a device has a row. sm80 leaves to sm75's kernel the narrow tiles only. */
-static int has_ffma(const tilemm__sgemm_row_t *row, int variant, int cc)
-{
-    const int narrow = (row->m == 32) != (row->n == 32);
-    return variant >= SM80_FIRST ? cc >= 80 : cc < 80 || narrow;
-}
-
 /* The tile and the splits that promise to take the least time. */
 static void try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                      tilemm__sgemm_trial_t *best)
@@ -60,7 +53,9 @@ static void try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const double count = tilemm__sgemm_tiles_of_c(row, args);
         const int tries = MOST_CLUSTER + tilemm__sgemm_resident_blocks(row, traits);
-        if (!has_ffma(row, v, traits->cc) || !tilemm__sgemm_is_allowed(limits, v))
+        const int sm80 = v >= SM80_FIRST, narrow = (row->m == 32) != (row->n == 32);
+        /* From 8.0 on only narrow tiles are left to sm75's kernel. */
+        if ((traits->cc >= 80 ? !sm80 && !narrow : sm80) || !tilemm__sgemm_is_allowed(limits, v))
             continue;
         for (int i = 1; i <= tries; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
@@ -68,8 +63,7 @@ static void try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
             if (i > 1 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
-            now.cluster =
-                v >= SM80_FIRST && traits->cc >= 90 && now.splits > 1 && now.splits <= MOST_CLUSTER;
+            now.cluster = sm80 && traits->cc >= 90 && now.splits > 1 && now.splits <= MOST_CLUSTER;
             if (now.splits > 1 && !now.cluster &&
                 bytes * (double)now.splits > (double)limits->workspace) {
                 const int64_t fewer = (int64_t)((double)limits->workspace / bytes);
