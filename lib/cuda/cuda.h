@@ -1,4 +1,5 @@
-/* cuda.h - the CUDA backend's own state and services: device, stream, workspace, staging.
+/* cuda.h - the CUDA backend's own state and services: device, stream, workspace, staging; and its
+ * operations.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_LIB_CUDA_CUDA_H
@@ -112,5 +113,24 @@ void tilemm__stage_copy_out(tilemm__stage_t *stage, void *host, const void *devi
 
 /* Returns stage->status. */
 tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage);
+
+/* ---- the operations ----------------------------------------------------------------------- */
+
+/* stage_cuda.c of each operation: operands anywhere. */
+tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+tilemm_status_t tilemm__cuda_staged_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_staged_transpose_inplace(tilemm_t ctx,
+                                                      const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
+tilemm_status_t tilemm__cuda_staged_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
+
+/* run_cuda.c: device addresses only. They plan, launch on the context's stream, and neither wait
+ * nor allocate but through tilemm__cuda_workspace(). */
+tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
+tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
 
 #endif

@@ -1,8 +1,7 @@
 /* run_cuda.c - reductions on a GPU: the launches of a plan, one after the other.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "run_cuda.h"
-
+#include "lib/cuda/cuda.h"
 #include "lib/size.h"
 #include "plan_cuda.h"
 

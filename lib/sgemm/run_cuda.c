@@ -2,8 +2,8 @@
  * workspace to the plan's structs, and nothing else.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/cuda/cuda.h"
 #include "plan_cuda.h"
-#include "run_cuda.h"
 
 static int run_skinny(tilemm__sgemm_skinny_plan_t *plan, char *workspace, cudaStream_t stream)
 {

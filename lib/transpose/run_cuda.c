@@ -1,9 +1,8 @@
 /* run_cuda.c - transpose on the GPU: the launches that a plan stands for, in their order.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "run_cuda.h"
-
 #include "kernels/transpose/cuda/transpose.h"
+#include "lib/cuda/cuda.h"
 #include "plan_cuda.h"
 
 /* Everything here returns a cudaError_t, 0 for success, which goes up to the entry point. */

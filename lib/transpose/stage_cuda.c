@@ -1,7 +1,7 @@
 /* stage_cuda.c - transposes on a GPU with operands anywhere: those on the host are staged.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "run_cuda.h"
+#include "lib/cuda/cuda.h"
 
 tilemm_status_t tilemm__cuda_staged_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args)
 {
