@@ -34,7 +34,7 @@ tilemm_status_t tilemm__fail(tilemm_t ctx, tilemm_status_t status, const char *f
 #define tilemm__refuse(ctx, ...) (tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, __VA_ARGS__), 0)
 
 /* Store the name of the kernel that does the main work. */
-void tilemm__set_kernel(tilemm_t ctx, const char *format, ...) TILEMM__PRINTF(2, 3);
+void tilemm__set_kernel(tilemm_t ctx, const char *name);
 /* The same, and faster, for a text that stays: a static one, or kernel_text. */
 void tilemm__set_kernel_name(tilemm_t ctx, const char *name);
 

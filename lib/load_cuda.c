@@ -54,11 +54,9 @@ static int is_whole(const char *path)
     int whole = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode) &&
                 pread(file, &head, sizeof head, 0) == (ssize_t)sizeof head &&
                 memcmp(head.e_ident, ELFMAG, SELFMAG) == 0;
-
     for (int i = 0; whole && i < head.e_phnum; i++) {
         ElfW(Phdr) segment;
         const off_t at = (off_t)(head.e_phoff + (size_t)i * sizeof segment);
-
         whole = pread(file, &segment, sizeof segment, at) == (ssize_t)sizeof segment &&
                 segment.p_filesz <= (size_t)status.st_size &&
                 segment.p_offset <= (size_t)status.st_size - segment.p_filesz;
@@ -78,7 +76,6 @@ static void load_file(const char *path)
     /* It stays: the CUDA runtime in it ends with the process. */
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     const tilemm__module_t *module = library ? dlsym(library, "tilemm_cuda_module") : NULL;
-
     if (!library)
         snprintf(loaded.why, sizeof loaded.why, "the CUDA backend cannot be loaded: %s", dlerror());
     else if (!module)
@@ -96,7 +93,6 @@ static void load_file(const char *path)
 static int try_folder(const char *folder, const char *below)
 {
     char path[PATH_MAX];
-
     if (!folder ||
         (size_t)snprintf(path, sizeof path, "%s%s/" MODULE, folder, below) >= sizeof path ||
         access(path, F_OK) != 0)
@@ -109,12 +105,10 @@ static int try_folder(const char *folder, const char *below)
 static const char *own_folder(char *folder, size_t size)
 {
     Dl_info info;
-    char *slash;
-
     if (!dladdr((const void *)&tilemm__load_cuda, &info) || !info.dli_fname)
         return NULL;
     snprintf(folder, size, "%s", info.dli_fname);
-    slash = strrchr(folder, '/');
+    char *slash = strrchr(folder, '/');
     if (!slash)
         return NULL;
     *slash = '\0';
@@ -125,7 +119,6 @@ static void load(void)
 {
     char folder[PATH_MAX];
     const char *own = own_folder(folder, sizeof folder);
-
     if (try_folder(secure_getenv("TILEMM_MODULE_DIR"), "") || try_folder(own, "/tilemm") ||
         try_folder(own, "") || try_folder(MODULE_DIR, ""))
         return;
@@ -136,7 +129,6 @@ static void load(void)
 const tilemm__backend_t *tilemm__load_cuda(const char **why)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-
     pthread_once(&once, load);
     *why = loaded.why;
     return loaded.backend;

@@ -29,12 +29,9 @@ tilemm_status_t tilemm__fail(tilemm_t ctx, tilemm_status_t status, const char *f
     return status;
 }
 
-void tilemm__set_kernel(tilemm_t ctx, const char *format, ...)
+void tilemm__set_kernel(tilemm_t ctx, const char *name)
 {
-    va_list list;
-    va_start(list, format);
-    vsnprintf(ctx->kernel_text, sizeof ctx->kernel_text, format, list);
-    va_end(list);
+    snprintf(ctx->kernel_text, sizeof ctx->kernel_text, "%s", name);
     ctx->last_kernel = ctx->kernel_text;
 }
 

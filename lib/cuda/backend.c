@@ -10,9 +10,6 @@
 
 #include "cuda.h"
 #include "kernels/cuda/probe.h"
-#include "lib/reduce/run_cuda.h"
-#include "lib/sgemm/run_cuda.h"
-#include "lib/transpose/run_cuda.h"
 
 /* The workspace that a context starts with, so that a first call can be captured in a graph. */
 enum { FIRST_WORKSPACE = 32 << 20 };

@@ -1,4 +1,5 @@
-/* cuda.h - the CUDA backend's own state and services: device, stream, workspace, staging.
+/* cuda.h - the CUDA backend's own state and services: device, stream, workspace, staging; and its
+ * operations.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_LIB_CUDA_CUDA_H
@@ -74,16 +75,17 @@ int tilemm__cuda_is_capturing(cudaStream_t stream);
 
 /* ---- lib/cuda/stage.c --------------------------------------------------------------------- */
 
-/* Copies on the device of operands that lie on the host. A stage is begun for a call, operands are
- * added, the kernels run on the device addresses, and the stage is ended: results are copied out,
- * all is waited for and freed. With no host operand it does nothing. */
+/* Copies on the device of operands that lie on the host. A stage begins with a call, and enters the
+ * device; operands are added, the kernels run on the device addresses, and the stage ends: results
+ * are copied out, all is waited for and freed. With no host operand nothing is copied. */
 enum { TILEMM__STAGE_IN = 1, TILEMM__STAGE_OUT = 2 };
 enum { TILEMM__STAGE_SMALL = 64 << 10 }; /* bytes that need no allocation */
 
 typedef struct {
     tilemm_t ctx;
+    tilemm__cuda_thread_t before;
     const char *what;       /* the operation, for messages */
-    tilemm_status_t status; /* the first failure; nothing more is done then */
+    tilemm_status_t status; /* the first failure, also of the work; nothing is done after it */
     int active;             /* an operand was on the host */
     size_t small_used;
     struct tilemm__stage_slab *slabs;
@@ -91,7 +93,7 @@ typedef struct {
     struct tilemm__stage_host *hosts;
 } tilemm__stage_t;
 
-void tilemm__stage_begin(tilemm__stage_t *stage, tilemm_t ctx, const char *what);
+tilemm__stage_t tilemm__stage_begin(tilemm_t ctx, const char *what);
 
 /* An operand of `batch` matrices of rows x cols elements of elem_size bytes, *ld elements from row
  * to row and *stride from matrix to matrix (each may be negative). Returns the device address of a
@@ -109,7 +111,26 @@ void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int6
 void tilemm__stage_copy_out(tilemm__stage_t *stage, void *host, const void *device, int64_t rows,
                             int64_t cols, size_t elem_size, int64_t ld);
 
-/* Finish with the status that the work itself had; returns the first failure of all. */
-tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage, tilemm_status_t status);
+/* Returns stage->status. */
+tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage);
+
+/* ---- the operations ----------------------------------------------------------------------- */
+
+/* stage_cuda.c of each operation: operands anywhere. */
+tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+tilemm_status_t tilemm__cuda_staged_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_staged_transpose_inplace(tilemm_t ctx,
+                                                      const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
+tilemm_status_t tilemm__cuda_staged_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
+
+/* run_cuda.c: device addresses only. They plan, launch on the context's stream, and neither wait
+ * nor allocate but through tilemm__cuda_workspace(). */
+tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
+tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
+tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
 
 #endif

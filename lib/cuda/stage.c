@@ -202,9 +202,9 @@ static void *stage_matrix(tilemm__stage_t *stage, const matrix_t *matrix, int fl
     return stage->status == TILEMM_SUCCESS ? device : NULL;
 }
 
-void tilemm__stage_begin(tilemm__stage_t *stage, tilemm_t ctx, const char *what)
+tilemm__stage_t tilemm__stage_begin(tilemm_t ctx, const char *what)
 {
-    *stage = (tilemm__stage_t){.ctx = ctx, .what = what};
+    return (tilemm__stage_t){.ctx = ctx, .before = tilemm__cuda_enter(ctx), .what = what};
 }
 
 void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, int64_t rows,
@@ -269,12 +269,10 @@ void tilemm__stage_copy_out(tilemm__stage_t *stage, void *host, const void *devi
     add_result(stage, &matrix, device);
 }
 
-tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage, tilemm_status_t status)
+tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage)
 {
     if (!stage->active)
-        return stage->status != TILEMM_SUCCESS ? stage->status : status;
-    if (stage->status == TILEMM_SUCCESS)
-        stage->status = status;
+        return tilemm__cuda_leave(stage->ctx, stage->before, stage->status);
     for (const struct tilemm__stage_result *result = stage->results; result; result = result->next)
         if (stage->status == TILEMM_SUCCESS)
             copy(stage, result->matrix, (char *)(uintptr_t)result->device, 1);
@@ -287,5 +285,5 @@ tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage, tilemm_status_t status
         free(block);
         block = next;
     }
-    return stage->status;
+    return tilemm__cuda_leave(stage->ctx, stage->before, stage->status);
 }

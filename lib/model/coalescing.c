@@ -30,14 +30,13 @@ static void global_10(const tilemm_warp_access_t *access, int first, traffic_t *
             base = start;
         in_sequence &= start == base && base % (HALF_WARP * width) == 0;
     }
-    if (active && in_sequence) {
+    if (active && in_sequence)
         for (unsigned part = 0; part < (width == 16 ? 2u : 1u); part++)
             move(traffic, base + part * 128, width == 4 ? 64 : 128);
-    } else {
+    else
         for (int lane = first; lane < first + HALF_WARP; lane++)
             if (is_active(access, lane))
                 move(traffic, access->addr[lane] / 32 * 32, 32);
-    }
 }
 
 /* 1.2 and 1.3: the segment of the lowest lane that waits takes along all lanes that fall in it, and

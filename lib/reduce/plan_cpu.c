@@ -25,7 +25,6 @@ static int64_t block_width(const tilemm__reduce_args_t *args, const tilemm__cpu_
 {
     /* 32 lanes of a column for the tile, and for each level of folds above. */
     int64_t levels = 1;
-
     if (tilemm__op_is_order(args->op)) /* needs no lanes */
         return TILEMM__REDUCE_MAX_COLUMNS;
     for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__fold_count(m))
@@ -48,7 +47,6 @@ static void plan_columns(const tilemm__reduce_args_t *args, const tilemm__limits
     const int64_t tiles = tilemm__tile_count(args->n);
     const int64_t width = block_width(args, limits->cpu, threads);
     const int64_t blocks = tilemm__div_up(args->count, width);
-
     plan->method = TILEMM__REDUCE_COLUMNS;
     plan->width = width;
     plan->threads = (int)tilemm__min(threads, blocks);
@@ -61,7 +59,6 @@ static void plan_columns(const tilemm__reduce_args_t *args, const tilemm__limits
         const size_t bytes =
             product((size_t)tilemm__div_up(args->n, rows),
                     product((size_t)args->count, extras ? 16 : 8) + 8 * (size_t)blocks);
-
         if (bytes <= limits->workspace) {
             plan->method = TILEMM__REDUCE_COLUMN_BLOCKS;
             plan->rows = rows;
@@ -78,7 +75,6 @@ int tilemm__plan_reduce_cpu(const tilemm__reduce_args_t *args, const tilemm__lim
     const int64_t tiles = tilemm__tile_count(args->n);
     const double elements = (double)args->n * (double)args->count;
     int threads = limits->threads;
-
     memset(plan, 0, sizeof *plan);
     if (elements / THREAD_ELEMENTS < threads)
         threads = 1 + (int)(elements / THREAD_ELEMENTS);
@@ -88,7 +84,6 @@ int tilemm__plan_reduce_cpu(const tilemm__reduce_args_t *args, const tilemm__lim
         plan_columns(args, limits, plan);
     } else if (threads > 1 && tiles >= 4 * (int64_t)threads && args->count < 8 * (int64_t)threads) {
         const int64_t most = (int64_t)(limits->workspace / sizeof(tilemm__sum_t)) / UNIT * UNIT;
-
         plan->method = TILEMM__REDUCE_TILES;
         plan->tiles = tilemm__min(tilemm__min(tilemm__round_up(tiles, UNIT), MOST_TILES), most);
         if (tilemm__op_is_order(args->op) || plan->tiles <= UNIT)
@@ -109,7 +104,6 @@ int tilemm__plan_segments_cpu(const tilemm__segments_args_t *args, const tilemm_
     enum { SEGMENT_ELEMENTS = 16, FEW_ELEMENTS = 65536, GRAIN = 64, ALONE = 1 << 20 };
     const double elements = (double)args->offsets[args->segments] - (double)args->offsets[0];
     const double work = elements + (double)SEGMENT_ELEMENTS * (double)args->segments;
-
     plan->threads = work < FEW_ELEMENTS ? 1 : limits->threads;
     plan->grain = tilemm__min(args->segments / plan->threads / GRAIN + 1, GRAIN);
     plan->alone = plan->threads > 1 ? (int64_t)ALONE : INT64_MAX;

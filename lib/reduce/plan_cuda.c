@@ -27,10 +27,8 @@ enum { ANY = -1 };
 static int find_row(tilemm__reduce_kernel_t kernel, int first, int second, int third)
 {
     const int wanted[] = {first, second, third};
-
     for (int i = 0; i < TILEMM__REDUCE_ROW_COUNT; i++) {
         int fits = rows[i].kernel == kernel;
-
         for (int j = 0; j < 3; j++)
             fits = fits && (wanted[j] == ANY || wanted[j] == rows[i].facets[1 + j]);
         if (fits)
@@ -65,7 +63,6 @@ static int64_t looped(int64_t blocks)
 static int64_t blocks_of(const tilemm__reduce_launch_t *l, int64_t vectors)
 {
     const int *facets = rows[l->variant].facets + 1;
-
     switch (l->kernel) {
     case TILEMM__SUM_TILES:
         return tilemm__div_up(vectors * l->items, l->threads / LANES / l->warps);
@@ -132,7 +129,6 @@ static int can_split(const problem_t *p, int64_t items)
 static int vectors_of_warp(int64_t length)
 {
     int vectors = 1;
-
     while (vectors < LANES && 2 * vectors * length <= TILEMM__TILE_ELEMS)
         vectors *= 2;
     return vectors;
@@ -142,7 +138,6 @@ static int can_run(const problem_t *p, const tilemm__reduce_row_t *row)
 {
     const int64_t n = p->args->n;
     const int *facets = row->facets + 1;
-
     if (row->cc > p->traits->cc)
         return 0;
     switch (row->kernel) {
@@ -175,7 +170,6 @@ static int choose_columns(const problem_t *p)
 {
     const int64_t n = p->args->n, columns = tilemm__div_up(p->args->count, TILEMM__DOWN_COLS);
     const int few = columns * p->tiles < cost->column_blocks * (int64_t)p->traits->sm_count;
-
     if (p->is_search)
         return find_row(TILEMM__SEARCH_COLUMNS, few ? 32 : 4, ANY, !!p->args->nan_ignore);
     if (few && p->tiles > 1 && can_split(p, p->tiles))
@@ -192,7 +186,6 @@ static int choose_columns(const problem_t *p)
 static int choose_row(const problem_t *p)
 {
     const int64_t n = p->args->n, count = p->args->count;
-
     if (p->is_columns)
         return choose_columns(p);
     if (n == 1 && !p->is_dot)
@@ -207,13 +200,11 @@ static int choose_row(const problem_t *p)
     }
     if (p->tiles > WARPS) { /* a block's warps would have to take more than one each */
         const int cluster = find_row(TILEMM__SUM_CLUSTER, p->is_dot, ANY, ANY);
-
         if (can_run(p, &rows[cluster]) && count * p->tiles <= p->warps)
             return cluster; /* saves a launch */
         if (p->tiles <= cost->split_tiles * p->warps / count) {
             const int splits = count * p->tiles <= cost->split4_tiles * p->warps ? 4 : 2;
             const int split = find_row(TILEMM__SUM_SPLIT, p->is_unit, splits, ANY);
-
             if (can_run(p, &rows[split]))
                 return split;
         }
@@ -239,7 +230,6 @@ static tilemm__reduce_step_t *add_step(tilemm__reduce_cuda_plan_t *plan, int64_t
                                        int64_t items)
 {
     tilemm__reduce_step_t *step = &plan->step[plan->steps++];
-
     memset(step, 0, sizeof *step);
     step->length = length;
     step->items = items;
@@ -253,7 +243,6 @@ static void set_sum_tiles(tilemm__reduce_step_t *step, const problem_t *p)
     tilemm__reduce_launch_t *const launch = &step->launch;
     const int64_t room = p->warps / p->args->count; /* warps for each vector that keep it busy */
     const int each = p->tiles <= room ? 1 : 2;      /* tiles for each warp */
-
     launch->item_tiles = launch->warps = 1;
     if (p->tiles > WARPS && p->tiles <= room) {
         step->items = p->tiles;
@@ -271,13 +260,11 @@ static void set_search_tiles(tilemm__reduce_step_t *step, const problem_t *p)
     tilemm__reduce_launch_t *const launch = &step->launch;
     const int64_t count = p->args->count;
     const int64_t busy = count < p->warps ? tilemm__min(p->tiles, p->warps / count) : 1;
-    int64_t items;
-
     for (launch->warps = 1; launch->warps < WARPS && 2 * launch->warps <= busy;)
         launch->warps *= 2;
-    items = tilemm__max(tilemm__min(busy / launch->warps, p->partials), 1);
-    items = tilemm__div_up(p->tiles, items * launch->warps); /* turns */
-    step->items = launch->items = tilemm__div_up(p->tiles, items * launch->warps);
+    const int64_t most = tilemm__max(tilemm__min(busy / launch->warps, p->partials), 1);
+    const int64_t turns = tilemm__div_up(p->tiles, most * launch->warps);
+    step->items = launch->items = tilemm__div_up(p->tiles, turns * launch->warps);
 }
 
 /* Threads of a block whose warps take `each` rows of 32 numbers at a time. */
@@ -293,7 +280,6 @@ static void add_first(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, int 
     const int *facets = rows[row].facets + 1;
     tilemm__reduce_step_t *step = add_step(plan, p->args->n, 1);
     tilemm__reduce_launch_t *launch = &step->launch;
-
     set_row(launch, row, p->traits);
     launch->args = *p->args;
     switch (launch->kernel) {
@@ -335,7 +321,6 @@ static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count,
                                before->launch.kernel == TILEMM__SEARCH_COLUMNS;
         const int64_t length = before->items;
         tilemm__reduce_step_t *step = add_step(plan, length, 1);
-
         if (is_columns && before->splits == 1 && length <= LANES) {
             step->launch.kernel = TILEMM__PARTIALS_TRANSPOSED;
         } else if (before->splits > 1 ||
@@ -353,7 +338,6 @@ static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count,
 static int64_t partials_from(const tilemm__reduce_cuda_plan_t *plan, int first)
 {
     int64_t sum = 0;
-
     for (int i = first; i < plan->steps - 1; i++)
         sum += left_by(&plan->step[i]);
     return sum;
@@ -371,7 +355,6 @@ static void set_level(tilemm__reduce_cuda_plan_t *plan, int number, const proble
                      : length > 1024                      ? 2
                                                           : 1;
     int row;
-
     if (step->launch.kernel == TILEMM__PARTIALS_TILES && length <= LANES)
         row = find_row(TILEMM__PARTIALS_SHORT, p->is_search, ANY, ANY);
     else if (step->launch.kernel == TILEMM__PARTIALS_BLOCK && !p->is_search &&
@@ -393,7 +376,6 @@ static void set_level(tilemm__reduce_cuda_plan_t *plan, int number, const proble
 static void fit_workspace(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, int64_t available)
 {
     const int64_t items = plan->step[0].items;
-
     plan->vectors = tilemm__min(p->args->count, available / partials_from(plan, 0));
     if (plan->vectors > TILEMM__DOWN_COLS && plan->vectors < p->args->count)
         plan->vectors = plan->vectors / TILEMM__DOWN_COLS * TILEMM__DOWN_COLS;
@@ -438,7 +420,6 @@ int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__li
                             (traits->max_threads_per_sm / cost->busy_threads),
                    .partials = available};
     tilemm__reduce_launch_t *const first = &plan->step[0].launch;
-
     memset(plan, 0, sizeof *plan);
     plan->value_bytes = value;
     plan->has_extras = extras;
@@ -458,7 +439,6 @@ int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__li
         first->threads = first->warps * LANES;
     for (int i = 0; i < plan->steps; i++) {
         tilemm__reduce_step_t *step = &plan->step[i];
-
         tilemm__size_reduce_launch(&step->launch, plan->vectors, step->length);
         step->place = plan->room;
         if (i < plan->steps - 1)
@@ -490,7 +470,6 @@ static void size_lists(const tilemm__segments_args_t *args, const tilemm__limits
 {
     const size_t span = (size_t)TILEMM__SPAN_TILES * TILEMM__TILE_ELEMS * sizeof(float);
     size_t bytes = limits->workspace;
-
     memset(lists, 0, sizeof *lists);
     if (bytes < lists_bytes(0, 0))
         return;
@@ -513,7 +492,6 @@ int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm
     const int other =
         find_row(many ? TILEMM__SEGMENTS_WARP : TILEMM__SEGMENTS_GROUP, search, ANY, ANY);
     tilemm__reduce_launch_t *const first = &plan->launch[0];
-
     memset(plan, 0, sizeof *plan);
     if (!begins_with(rows[row].name, limits->variant) &&
         begins_with(rows[other].name, limits->variant))
@@ -530,7 +508,6 @@ int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm
     plan->launches = first->lists.span_room > 0 ? 3 : first->lists.room > 0 ? 2 : 1;
     for (int i = 1; i < plan->launches; i++) {
         tilemm__reduce_launch_t *launch = &plan->launch[i];
-
         *launch = *first;
         set_row(
             launch,

@@ -103,10 +103,9 @@ static void search_block(const tilemm__reduce_cpu_t *k, const tilemm__reduce_arg
             where[j] = -1;
         k->extreme_down(order, m, cols, x + start * args->istride, args->istride, keys,
                         places ? where : NULL);
-        for (int64_t j = 0; places && j < cols; j++) {
+        for (int64_t j = 0; places && j < cols; j++)
             if (start == 0 || where[j] >= 0)
                 places[j] = start + where[j];
-        }
     }
 }
 

@@ -9,12 +9,11 @@
 /* The results of vectors that have no elements, and perhaps no address. */
 static void store_empty(const tilemm__reduce_args_t *args)
 {
-    for (int64_t v = 0; v < args->count; v++) {
+    for (int64_t v = 0; v < args->count; v++)
         if (tilemm__op_is_order(args->op))
             tilemm__store_key(args, v, TILEMM__KEY_NONE, -1);
         else
             tilemm__store_sum(args, v, (tilemm__sum_t){0, 0}, 0);
-    }
 }
 
 static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)

@@ -1,8 +1,7 @@
 /* run_cuda.c - reductions on a GPU: the launches of a plan, one after the other.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "run_cuda.h"
-
+#include "lib/cuda/cuda.h"
 #include "lib/size.h"
 #include "plan_cuda.h"
 
@@ -15,7 +14,6 @@ static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan, vo
     const int64_t place = plan->step[step].place + at;
     char *const extras = (char *)workspace + (size_t)plan->room * plan->value_bytes;
     int64_t *const extra = plan->has_extras ? (int64_t *)extras + place : NULL;
-
     if (tilemm__op_is_order(plan->step[0].launch.args.op))
         return (tilemm__partials_t){.keys = (int32_t *)workspace + place, .indices = extra};
     return (tilemm__partials_t){.sums = (tilemm__sum_t *)workspace + place, .counts = extra};
@@ -27,7 +25,6 @@ static int run_step(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce
                     void *workspace, int number, int64_t length, int64_t at, void *stream)
 {
     tilemm__reduce_launch_t launch = plan->step[number].launch;
-
     launch.args = *args;
     tilemm__size_reduce_launch(&launch, args->count, length);
     if (number > 0)
@@ -45,10 +42,8 @@ static int run_vectors(const tilemm__reduce_cuda_plan_t *plan, const tilemm__red
     const int in_ranges = plan->range < items;
     int64_t start = 0;
     int error = 0;
-
     for (int64_t first = 0; first < items && !error; first += plan->range) {
         tilemm__reduce_args_t part = *args;
-
         if (first > 0) {
             part.x += start * args->istride;
             if (args->op == TILEMM__DOT)
@@ -72,7 +67,6 @@ tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *a
     tilemm__reduce_cuda_plan_t plan;
     void *workspace = NULL;
     int error = tilemm__plan_reduce_cuda(args, &limits, &plan);
-
     if (plan.workspace > 0) {
         workspace = tilemm__cuda_workspace(ctx, plan.workspace, &limits.workspace);
         if (limits.workspace < plan.workspace)
@@ -81,7 +75,6 @@ tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *a
     tilemm__set_kernel_name(ctx, plan.name);
     for (int64_t v = 0; v < args->count && !error; v += plan.vectors) {
         tilemm__reduce_args_t part = *args;
-
         part.count = tilemm__min(args->count - v, plan.vectors);
         if (v > 0) {
             part.x += v * args->vstride;
@@ -102,7 +95,6 @@ static void place_lists(void *workspace, tilemm__segment_lists_t *lists)
 {
     tilemm__sum_t *const sums = (tilemm__sum_t *)((char *)workspace + TILEMM__LISTS_HEAD);
     int64_t *const next = (int64_t *)(sums + lists->span_room);
-
     lists->taken = workspace;
     lists->value.sums = sums;
     lists->span_segment = next;
@@ -118,7 +110,6 @@ tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segment
     tilemm__segments_cuda_plan_t plan;
     void *workspace = NULL;
     int error = tilemm__plan_segments_cuda(args, &limits, &plan);
-
     if (plan.workspace > 0) {
         workspace = tilemm__cuda_workspace(ctx, plan.workspace, &limits.workspace);
         if (limits.workspace < plan.workspace)
@@ -129,7 +120,6 @@ tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segment
         error = (int)cudaMemsetAsync(workspace, 0, TILEMM__LISTS_HEAD, stream);
     for (int i = 0; i < plan.launches && !error; i++) {
         tilemm__reduce_launch_t *launch = &plan.launch[i];
-
         if (plan.launches > 1)
             place_lists(workspace, &launch->lists);
         error = tilemm__reduce_launch(launch, stream);

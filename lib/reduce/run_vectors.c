@@ -34,11 +34,10 @@ int tilemm__sum_is_certain(int op, const tilemm__total_t *total, int additions)
 /* The sum of m > 0 partial sums, which are overwritten. */
 static tilemm__sum_t fold_all(int64_t m, tilemm__sum_t *partials)
 {
-    for (; m > 1; m = tilemm__fold_count(m)) {
+    for (; m > 1; m = tilemm__fold_count(m))
         for (int64_t i = 0; i < m; i += LANES)
             partials[i / LANES] =
                 tilemm__fold_lanes(partials + i, m - i < LANES ? (int)(m - i) : LANES);
-    }
     return partials[0];
 }
 
@@ -62,11 +61,10 @@ static void levels_add(levels_t *levels, int level, tilemm__sum_t value)
 
 static tilemm__sum_t levels_finish(levels_t *levels)
 {
-    for (int level = 0; level < LEVELS - 1; level++) {
+    for (int level = 0; level < LEVELS - 1; level++)
         if (levels->filled[level] > 0)
             levels_add(levels, level + 1,
                        tilemm__fold_lanes(levels->values[level], levels->filled[level]));
-    }
     return tilemm__fold_lanes(levels->values[LEVELS - 1], levels->filled[LEVELS - 1]);
 }
 

@@ -3,12 +3,11 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "run_cuda.h"
+#include "lib/cuda/cuda.h"
 
 tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
     tilemm__reduce_args_t p = *args;
-    tilemm__stage_t stage;
     int64_t no_stride = 0, out_stride = p.out_stride;
     if (p.out && p.index_out &&
         tilemm__cuda_is_on_host(ctx, p.out) != tilemm__cuda_is_on_host(ctx, p.index_out)) {
@@ -19,8 +18,7 @@ tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_ar
         p.out = NULL;
         return status == TILEMM_SUCCESS ? tilemm__cuda_staged_reduce(ctx, &p) : status;
     }
-    tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
-    tilemm__stage_begin(&stage, ctx, "reduce");
+    tilemm__stage_t stage = tilemm__stage_begin(ctx, "reduce");
     if (p.n > 0 && p.count > 1 && p.vstride != 1)
         p.x = tilemm__stage(&stage, p.x, 1, p.count, p.n, sizeof(float), &p.vstride, &no_stride,
                             TILEMM__STAGE_IN);
@@ -38,10 +36,9 @@ tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_ar
                                     &out_stride, &no_stride, TILEMM__STAGE_OUT);
     }
     p.out_stride = out_stride;
-    tilemm_status_t status = stage.status;
-    if (status == TILEMM_SUCCESS)
-        status = tilemm__cuda_reduce(ctx, &p);
-    return tilemm__cuda_leave(ctx, before, tilemm__stage_end(&stage, status));
+    if (stage.status == TILEMM_SUCCESS)
+        stage.status = tilemm__cuda_reduce(ctx, &p);
+    return tilemm__stage_end(&stage);
 }
 
 /* x on the host: its extent stands in the offsets, which may lie on the device. */
@@ -92,10 +89,8 @@ static const float *stage_segments(tilemm__stage_t *stage, const tilemm__segment
 tilemm_status_t tilemm__cuda_staged_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
 {
     tilemm__segments_args_t p = *args;
-    tilemm__stage_t stage;
     int64_t ld = p.segments + 1, no_stride = 0;
-    tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
-    tilemm__stage_begin(&stage, ctx, "reduce");
+    tilemm__stage_t stage = tilemm__stage_begin(ctx, "reduce");
     if (p.x)
         p.x = stage_segments(&stage, &p);
     p.offsets = tilemm__stage(&stage, p.offsets, 1, 1, p.segments + 1, sizeof(int64_t), &ld,
@@ -103,8 +98,7 @@ tilemm_status_t tilemm__cuda_staged_segments(tilemm_t ctx, const tilemm__segment
     ld = p.segments;
     p.out = tilemm__stage(&stage, p.out, 1, 1, p.segments, sizeof(float), &ld, &no_stride,
                           TILEMM__STAGE_OUT);
-    tilemm_status_t status = stage.status;
-    if (status == TILEMM_SUCCESS)
-        status = tilemm__cuda_reduce_segments(ctx, &p);
-    return tilemm__cuda_leave(ctx, before, tilemm__stage_end(&stage, status));
+    if (stage.status == TILEMM_SUCCESS)
+        stage.status = tilemm__cuda_reduce_segments(ctx, &p);
+    return tilemm__stage_end(&stage);
 }

@@ -25,7 +25,6 @@ int64_t tilemm__sgemm_split(int64_t k, int64_t splits, int64_t unit, int64_t *k_
 int64_t tilemm__sgemm_try_splits(int i, double count, const tilemm__cuda_traits_t *traits)
 {
     const int fill = i - TILEMM__SGEMM_MOST_CLUSTER;
-
     return fill <= 0 ? i : (int64_t)((double)traits->sm_count * fill / count);
 }
 
@@ -50,7 +49,6 @@ tilemm__sgemm_zero_t tilemm__sgemm_zero_of(size_t bytes)
 {
     enum { THREADS = 256, BYTES = 16 /* of a thread */ };
     const int64_t count = (int64_t)bytes / BYTES;
-
     return (tilemm__sgemm_zero_t){.count = count,
                                   .variant = TILEMM__sgemm_zero_sm75,
                                   .blocks = (unsigned)tilemm__div_up(count, THREADS)};
@@ -63,7 +61,6 @@ void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__l
     const int many = trial->splits >= MANY_SPLITS;
     const int64_t count = args->batch_count * args->m * args->n;
     const int64_t blocks = tilemm__div_up(count, many ? LANES_OF_MANY : LANES);
-
     splitk->blocks = 0;
     if (tilemm__sgemm_partial_bytes(args, trial) == 0)
         return;

@@ -139,7 +139,6 @@ enum {
 static const tile_cost_t *tile_cost(int variant)
 {
     const int products = tilemm__sgemm_rows[variant].products;
-
     if (variant >= SM90_FIRST)
         return &tile_costs[FFMA_TILES + FUSED_TILES + SM80_TILES + variant - SM90_FIRST];
     if (variant >= SM80_FIRST)
@@ -175,7 +174,6 @@ int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
     const size_t reserved = traits->cc >= 80 ? 1024 : 0; /* by the system, for each block */
     const int64_t by_shared = (int64_t)(traits->shared_per_sm / ((size_t)row->shared + reserved));
     const int64_t by_threads = traits->max_threads_per_sm / row->threads;
-
     return (int)tilemm__max(1, tilemm__min(row->blocks, tilemm__min(by_threads, by_shared)));
 }
 
@@ -191,7 +189,6 @@ static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row,
     const double per_block = (cost->step - cost->step_alone) / blocks;
     const double step = cost->step_alone + more * per_block;
     const double rate = cc <= 80 ? 64 : 128; /* data-centre Ampere and Turing; others */
-
     return cost->item_alone + more * (cost->item - cost->item_alone) / blocks +
            steps * step * (FFMA_RATE / rate + narrow / per_block);
 }
@@ -218,7 +215,6 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const double resident = (double)(of_part / cluster * cluster) / CLUSTER_SMS;
     const double share = count / traits->sm_count, waves = whole(share / resident + 1e-9);
     double last = whole(share - waves * resident + 1 - 1e-9), sum = family->launch + cost->start;
-
     sum += waves * ffma_wave(cost, row, resident, steps, narrow, traits->cc);
     if (last > 0) {
         if (cluster > 1)
@@ -239,7 +235,6 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 static double skinny_estimate(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
 {
     const family_cost_t *family = &family_costs[OF_SKINNY];
-
     return family->launch + elements_of_a_and_b(args) * sizeof(float) /
                                 (family->bytes * traits->sm_count) *
                                 (1 + skinny_column * (double)tilemm__min(args->m, args->n));
@@ -262,7 +257,6 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch + cost->start;
-
     /* A cluster lies in one of several groups of multiprocessors: some of each stay empty. */
     if (trial->cluster && trial->splits > 2 && row->blocks == 1)
         room = room * 9 / 10;
@@ -297,7 +291,6 @@ double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps
     const int64_t clusters = traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
     const double wave = cost->item + (double)steps * cost->step;
     int64_t layers, layer;
-
     if (shared == 0)
         return (double)tilemm__div_up(pairs, clusters) * wave;
     tilemm__sgemm_stream_k(shared, clusters, steps, &layers, &layer);
@@ -317,12 +310,10 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double bytes = elements_of_a_and_b(args) * (row->products == 1 ? 6 : 8) +
                          (panels - 1) * tilemm__sgemm_elements_of_c(args) * 2 * sizeof(float);
     double product;
-
     if (trial->variant >= SM90_FIRST) {
         const int64_t rows = tilemm__div_up(args->m, (int64_t)row->m * row->facet);
         const int64_t cols =
             tilemm__div_up(args->n, (int64_t)row->n * (TILEMM__SGEMM_STREAM_K_PAIR / row->facet));
-
         product = tilemm__sgemm_stream_k_estimate(trial->variant, rows * cols * trial->batch_group,
                                                   steps, trial->shared, traits);
     } else { /* as tiles of 128 x 128, whatever the row's are */
@@ -332,7 +323,6 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
         const double waves = (double)tilemm__div_up(args->m, 128) *
                              (double)tilemm__div_up(args->n, 128) * (double)trial->batch_group /
                              traits->sm_count;
-
         product = (waves < 1 ? 1 : waves) *
                   (cost->item + (double)steps * cost->step * (SM80_RATE / rate));
     }

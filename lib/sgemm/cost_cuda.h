@@ -75,7 +75,6 @@ static inline int tilemm__is_aligned(const void *pointer, const void *array, int
                                      int64_t stride, int64_t batch)
 {
     const uint64_t strides = (uint64_t)ld | (batch > 1 ? (uint64_t)stride : 0);
-
     return !array && ((uintptr_t)pointer | strides * sizeof(float)) % 16 == 0;
 }
 

@@ -28,7 +28,6 @@ static float *ns_at(const product_t *x, int64_t q, int64_t k)
 static void pack_ms(const product_t *x, const block_t *at, int64_t first, int64_t end)
 {
     const int64_t mr = x->tile->mr;
-
     if (x->plan->in_place)
         return;
     for (int64_t q = first; q < end; q++)
@@ -41,7 +40,6 @@ static void pack_ms(const product_t *x, const block_t *at, int64_t first, int64_
 static void pack_ns(const product_t *x, const block_t *at, int64_t first, int64_t end)
 {
     const int64_t nr = x->tile->nr;
-
     if (x->plan->direct) {
         if (is_direct(x, at->n - (end - 1) * nr))
             return;
@@ -71,11 +69,9 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
         .rs_c = x->rs_c,
         .cs_c = x->cs_c,
     };
-
     if (x->plan->in_place) {
         /* Of one height; and not too many rows, as lines far apart may all be of one set of L1. */
         const int64_t most = x->plan->direct ? mr : tilemm__min(x->tile->tall, 8);
-
         strip.ms = tilemm__sgemm_a_at(x, at->i + i0, at->p);
         strip.row_ms = x->a_along_k ? x->lda : 1;
         strip.ld_ms = x->lda;

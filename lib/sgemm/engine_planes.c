@@ -52,13 +52,10 @@ static __attribute__((noinline)) void multiply_exactly(const product_t *x, const
     float sum[LINES][LINES];
     float *c = x->c + (at->i + i) * x->rs_c + at->j + j;
     const float beta = tilemm__sgemm_beta(x, at);
-
     for (int64_t done = 0; done < at->k; done += EXACT_STEPS) {
         const int64_t steps = tilemm__min(EXACT_STEPS, at->k - done), p = at->p + done;
-
         for (int jj = 0; jj < n; jj += tile->nr) {
             const int columns = (int)tilemm__min(tile->nr, n - jj);
-
             tile->pack_ns(steps, columns, tilemm__sgemm_b_at(x, p, at->j + j + jj), x->ldb,
                           x->b_along_k, packed);
             tile->strip(&(tilemm__sgemm_strip_t){
@@ -81,13 +78,11 @@ static __attribute__((noinline)) void multiply_exactly(const product_t *x, const
             });
         }
     }
-    for (int ii = 0; ii < m; ii++) {
+    for (int ii = 0; ii < m; ii++)
         for (int jj = 0; jj < n; jj++) {
             float *to = c + ii * x->rs_c + jj;
-
             *to = beta == 0.0f ? x->alpha * sum[ii][jj] : x->alpha * sum[ii][jj] + beta * *to;
         }
-    }
 }
 
 /* Columns by 32, and for each of them rows by 32, all that planes carry in one call. */
@@ -96,11 +91,9 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
     const tilemm__sgemm_planes_t *planes = x->plan->planes;
     const int64_t i1 = tilemm__min(at->m, i0 + x->plan->m_part);
     const int64_t j1 = tilemm__min(at->n, j0 + x->plan->n_part);
-
     for (int64_t j = j0; j < j1; j += LINES) {
         const int n = (int)tilemm__min(LINES, at->n - j);
         const char *ns = ns_at(x, j);
-
         for (int64_t i = i0, end; i < i1; i = end) {
             for (end = i; end < i1 && planes->carries(ms_at(x, end), ns); end += LINES)
                 ;

@@ -12,7 +12,6 @@ static inline __attribute__((always_inline)) tilemm__sgemm_args_t
 tilemm__sgemm_exchange(const tilemm__sgemm_args_t *p, const int exchange)
 {
     tilemm__sgemm_args_t args = *p;
-
     args.m = exchange ? p->n : p->m;
     args.n = exchange ? p->m : p->n;
     args.trans_a = exchange ? !p->trans_b : p->trans_a;

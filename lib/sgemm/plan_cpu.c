@@ -43,12 +43,6 @@ typedef struct {
 
 /* ---- one set of panels -------------------------------------------------------------------- */
 
-/* What a row or column takes, packed. */
-static int64_t line_bytes(const blocks_t *b)
-{
-    return b->planes ? (int64_t)b->panel_bytes / LINES : b->kc * (int64_t)sizeof(float);
-}
-
 static size_t packed_bytes(const blocks_t *b, int64_t lines)
 {
     if (b->planes)
@@ -66,14 +60,13 @@ static void size_set(blocks_t *b)
  * is that Ms is packed again for each of its parts. Returns 0 if that cannot be. */
 static int shrink_set(blocks_t *b, size_t limit)
 {
-    for (size_set(b); b->set_bytes > limit; size_set(b)) {
+    for (size_set(b); b->set_bytes > limit; size_set(b))
         if (!b->direct && b->n_panel > b->nr && (b->n_panel >= b->m_panel || b->m_panel == b->mr))
             b->n_panel = tilemm__round_up(b->n_panel / 2, b->nr);
         else if (b->m_panel > b->mr)
             b->m_panel = tilemm__round_up(b->m_panel / 2, b->mr);
         else
             return 0;
-    }
     return 1;
 }
 
@@ -105,7 +98,6 @@ static void plan_threads(const shape_t *x, int threads, plan_t *plan)
     const int one = threads_for(x->work, x->thread_work, threads);
     const int over_batch = threads_for(x->work * (double)x->batch_count, x->thread_work,
                                        tilemm__min(x->batch_count, threads));
-
     plan->m_task = tilemm__round_up(x->m, b->mr);
     plan->n_task = tilemm__round_up(x->n, b->nr);
     plan->threads = one;
@@ -135,11 +127,12 @@ static void plan_panels(const shape_t *x, plan_t *plan)
     blocks_t *b = &plan->blocked;
     const int64_t l2 = (int64_t)x->cpu->l2_bytes;
     const int64_t l3 = tilemm__max((int64_t)x->cpu->l3_bytes, l2 * tilemm__max(2, plan->threads));
-    const int64_t line = line_bytes(b), m_limit = x->ms_bytes / line;
-
+    /* Bytes of a row or column, packed. */
+    const int64_t line =
+        b->planes ? (int64_t)b->panel_bytes / LINES : b->kc * (int64_t)sizeof(float);
+    const int64_t m_limit = x->ms_bytes / line;
     if (b->shared) {
         const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
-
         b->m_panel = tilemm__even_size(
             x->m, tilemm__max(m_limit, tilemm__min(l3 / 4, x->most_ns / 2) / line), b->mr);
         b->n_panel = tilemm__even_size(x->n, tilemm__min(l3 / 2, x->most_ns) / line, b->nr);
@@ -165,7 +158,6 @@ static void plan_panels(const shape_t *x, plan_t *plan)
         const int64_t ns_bytes =
             x->few_panels ? l2 / 4
                           : tilemm__min(tilemm__max(l3 / 2 / plan->threads, l2 / 2), x->most_ns);
-
         b->m_panel = tilemm__even_size(plan->m_task, m_limit, b->mr);
         b->n_panel = tilemm__even_size(plan->n_task, ns_bytes / line, b->nr);
     }
@@ -185,7 +177,6 @@ static void plan_for_stack(const shape_t *x, plan_t *plan)
 {
     blocks_t *b = &plan->blocked;
     const int64_t floats = TILEMM__SGEMM_STACK_BYTES / (int64_t)sizeof(float);
-
     if (b->shared)
         unshare(x, plan);
     b->on_stack = 1;
@@ -200,7 +191,6 @@ static void plan_for_stack(const shape_t *x, plan_t *plan)
 static int fit_workspace(const shape_t *x, size_t workspace, plan_t *plan)
 {
     blocks_t *b = &plan->blocked;
-
     size_set(b);
     /* Threads that share small panels would wait for each other most of the time. */
     if (b->shared && !b->planes && b->set_bytes / 4 > workspace) {
@@ -212,12 +202,9 @@ static int fit_workspace(const shape_t *x, size_t workspace, plan_t *plan)
 
     /* Fewer threads before shorter panels, which would change the sums. */
     const size_t least_set = (b->in_place ? 0 : packed_bytes(b, b->mr)) + packed_bytes(b, b->nr);
-
     if (!b->shared && !b->on_stack && least_set <= workspace)
         plan->threads = threads_for((double)(workspace / least_set), 1, plan->threads);
-
     const size_t sets = b->shared ? 1 : (size_t)plan->threads;
-
     if (!b->on_stack && !shrink_set(b, workspace / sets)) {
         if (b->planes)
             return 0;
@@ -231,7 +218,6 @@ static int fit_workspace(const shape_t *x, size_t workspace, plan_t *plan)
 static int plan_blocks(const shape_t *x, const tilemm__limits_t *limits, plan_t *plan)
 {
     blocks_t *b = &plan->blocked;
-
     plan->way = TILEMM__SGEMM_CPU_BLOCKED;
     plan_threads(x, limits->threads, plan);
     plan_panels(x, plan);
@@ -254,7 +240,6 @@ static double planes_cycles(const tilemm__sgemm_args_t *args, const tilemm__sgem
     const double tiles =
         (double)tilemm__div_up(args->m, LINES) * (double)tilemm__div_up(args->n, LINES);
     const double elements = ((double)args->m + (double)args->n) * (double)args->k;
-
     return START_CYCLES +
            tiles * (double)tilemm__div_up(args->k, STEP) * 4 * planes->products * TILE_CYCLES +
            tiles * (double)tilemm__div_up(args->k, planes->depth) * SUM_CYCLES +
@@ -265,7 +250,6 @@ int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
                                  const tilemm__sgemm_planes_t *planes)
 {
     const double fma_cycles = (double)args->m * (double)args->n * (double)args->k * FMA_CYCLES;
-
     /* Sums of less than a step would meet more roundings than they have products. */
     return args->k >= STEP && (planes->always || planes_cycles(args, planes) <= fma_cycles);
 }
@@ -275,10 +259,8 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                        plan_t *plan)
 {
     const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(limits->kernels, limits->math);
-
     if (!planes || !tilemm__sgemm_cpu_planes_pay(args, planes))
         return 0;
-
     const int64_t kc = tilemm__even_size(args->k, planes->depth, STEP);
     const shape_t x = {
         .cpu = limits->cpu,
@@ -291,7 +273,6 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         .ms_bytes = (int64_t)limits->cpu->l2_bytes / 2,
         .most_ns = 32 << 20,
     };
-
     *plan = (plan_t){
         .name = planes->name,
         .blocked = {.planes = planes,
@@ -305,18 +286,10 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
 
 /* ---- multiply-adds ------------------------------------------------------------------------ */
 
-/* Steps at a time where B is read once, from memory: few enough for most of those rows to stay in
- * L1, some panels wide; enough for few sums to be added up in C one after the other. */
-static int64_t stream_kc(int64_t k, int64_t limit)
-{
-    return tilemm__max(24, tilemm__min(limit, k / 170));
-}
-
 /* One row of A and of C: it takes as long as reading B does. */
 static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
 {
     const double work = (double)x->n * (double)x->k * (double)x->batch_count;
-
     plan->way = TILEMM__SGEMM_CPU_VECTOR;
     plan->m_task = 1;
     plan->threads = threads_for(work, VECTOR_WORK, threads);
@@ -334,7 +307,6 @@ static void plan_small(const shape_t *x, int threads, plan_t *plan)
     /* What is prefetched: a line of memory takes 100 ns to come. */
     enum { AHEAD_BYTES = 12 << 10, MOST_AHEAD = 16 };
     const int64_t bytes = (x->m * x->k + x->k * x->n + x->m * x->n) * (int64_t)sizeof(float);
-
     plan->way = TILEMM__SGEMM_CPU_SMALL;
     plan->small.ahead = tilemm__min(tilemm__div_up(AHEAD_BYTES, bytes), MOST_AHEAD);
     plan->tasks = x->batch_count;
@@ -364,7 +336,6 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .most_ns = 16 << 20,
         .few_panels = m <= 2 * mr || n <= 2 * nr,
     };
-
     if (plan_planes(args, limits, plan))
         return TILEMM_SUCCESS;
     *plan = (plan_t){.name = tile->name, .swap = swap};
@@ -376,7 +347,6 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         plan_small(&x, threads, plan);
         return TILEMM_SUCCESS;
     }
-
     const double b_span = (double)k * (double)ldb * sizeof(float);
     const int skinny = !swap && !args->trans_a && tilemm__sgemm_cpu_is_skinny(args, nr);
     /* B where it lies: if its elements are read by few tiles, packing is pure loss; if all of it
@@ -387,7 +357,10 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
      * soon enough from L2: the more steps, the more seldom is C loaded and stored. */
     const int64_t kc_limit = tilemm__max(
         128, tilemm__min(512, (int64_t)cpu->l1d_bytes * 3 / 2 / (nr * (int64_t)sizeof(float))));
-
+    /* Where B is read once, from memory: few enough steps for most of those rows to stay in L1,
+     * some panels wide; enough for few sums to be added up in C one after the other. */
+    const int64_t stream_kc = tilemm__max(24, tilemm__min(kc_limit, k / 170));
+    const int64_t kc = skinny ? SKINNY_KC : stream ? stream_kc : kc_limit;
     plan->blocked = (blocks_t){
         .stream = stream,
         .direct = stream ||
@@ -395,11 +368,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .in_place = skinny || stream,
         .mr = mr,
         .nr = nr,
-        .kc = tilemm__even_size(k,
-                                skinny   ? SKINNY_KC
-                                : stream ? stream_kc(k, kc_limit)
-                                         : kc_limit,
-                                4),
+        .kc = tilemm__even_size(k, kc, 4),
         .chain = x.work <= TILEMM__SGEMM_SMALL_WORK ? TILEMM__SGEMM_SMALL_CHAIN : LONG_CHAIN,
     };
     (void)plan_blocks(&x, limits, plan);

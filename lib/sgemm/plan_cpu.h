@@ -83,7 +83,6 @@ static inline int tilemm__sgemm_cpu_is_small_of(int64_t m, int64_t n, int64_t k,
 {
     /* Rows further apart are better packed: those of a tile would be in the same few sets of L1. */
     enum { MOST_LD = 512 };
-
     if ((m | n | k) >> 21 != 0 || k * nr > TILEMM__SGEMM_SMALL_FLOATS || lda > MOST_LD || m == 1)
         return 0;
     return m * n <= TILEMM__SGEMM_SMALL_WORK / k - (threads > 1);

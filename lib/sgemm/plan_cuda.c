@@ -25,13 +25,10 @@ static void fill_scale(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan
 {
     enum { THREADS = 256 };
     unsigned across = 1;
-
     while (across < THREADS && (int64_t)across * TILEMM__SGEMM_SCALE_COLUMNS < args->n)
         across *= 2;
-
     const int64_t tiles = tilemm__div_up(args->n, (int64_t)across * TILEMM__SGEMM_SCALE_COLUMNS);
     const int64_t groups = tilemm__div_up(args->batch_count * args->m, THREADS / across);
-
     plan->method = TILEMM__SGEMM_SCALE;
     plan->as.scale = (tilemm__sgemm_scale_t){
         .args = *args,
@@ -46,41 +43,30 @@ static void fill_scale(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan
 
 /* ---- FP32 multiply-adds on tiles ------------------------------------------------------------- */
 
-/* Whether a device has a row. sm80 leaves to sm75's kernel the narrow tiles only. */
-static int has_ffma(const tilemm__sgemm_row_t *row, int variant, int cc)
-{
-    const int narrow = (row->m == 32) != (row->n == 32);
-
-    return variant >= SM80_FIRST ? cc >= 80 : cc < 80 || narrow;
-}
-
 /* The tile and the splits that promise to take the least time. */
 static void try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                      tilemm__sgemm_trial_t *best)
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-
     for (int v = SM75_FIRST + tilemm__sgemm_transposes(args); v < SKINNY_FIRST; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const double count = tilemm__sgemm_tiles_of_c(row, args);
         const int tries = MOST_CLUSTER + tilemm__sgemm_resident_blocks(row, traits);
-
-        if (!has_ffma(row, v, traits->cc) || !tilemm__sgemm_is_allowed(limits, v))
+        const int sm80 = v >= SM80_FIRST, narrow = (row->m == 32) != (row->n == 32);
+        /* From 8.0 on only narrow tiles are left to sm75's kernel. */
+        if ((traits->cc >= 80 ? !sm80 && !narrow : sm80) || !tilemm__sgemm_is_allowed(limits, v))
             continue;
         for (int i = 1; i <= tries; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
             tilemm__sgemm_trial_t now = {.variant = v};
-
             if (i > 1 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
-            now.cluster =
-                v >= SM80_FIRST && traits->cc >= 90 && now.splits > 1 && now.splits <= MOST_CLUSTER;
+            now.cluster = sm80 && traits->cc >= 90 && now.splits > 1 && now.splits <= MOST_CLUSTER;
             if (now.splits > 1 && !now.cluster &&
                 bytes * (double)now.splits > (double)limits->workspace) {
                 const int64_t fewer = (int64_t)((double)limits->workspace / bytes);
-
                 if (fewer < 2)
                     continue;
                 now.splits = tilemm__sgemm_split(args->k, fewer, row->k, &now.k_split);
@@ -97,7 +83,6 @@ static void fill_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     const int sm80 = trial->variant >= SM80_FIRST;
     const int64_t tiles_m = tilemm__div_up(args->m, row->m);
     const int64_t tiles_n = tilemm__div_up(args->n, row->n);
-
     plan->method = TILEMM__SGEMM_FFMA;
     plan->variant = trial->variant;
     plan->workspace = tilemm__sgemm_partial_bytes(args, trial);
@@ -168,7 +153,6 @@ static tilemm__sgemm_skinny_t skinny_of(const tilemm__sgemm_args_t *args)
         .batch_count = e.batch_count,
         .aligned_x = tilemm__sgemm_is_aligned_a(&e),
     };
-
     /* One column has no stride from column to column: let it not spoil aligned_z. */
     if (p.n == 1 && p.z_k == 1)
         p.z_n = 0;
@@ -182,7 +166,6 @@ static int skinny_variant(const tilemm__sgemm_skinny_t *p, int few)
 {
     const int columns = p->n <= 1 ? 0 : p->n <= 4 ? 1 : p->n <= 8 ? 2 : 3;
     const int first = p->x_along_k ? SKINNY_FIRST : TILEMM__sgemm_skinny_sm75_128x1_m;
-
     return first + (few * 4 + columns) * 2 + p->aligned_x;
 }
 
@@ -191,7 +174,6 @@ static int skinny_variant(const tilemm__sgemm_skinny_t *p, int few)
 static int64_t skinny_cluster(int64_t tiles, int64_t splits, const tilemm__cuda_traits_t *traits)
 {
     int64_t cluster = tilemm__min(splits, MOST_CLUSTER);
-
     if (cluster > 4 && tiles * cluster * 4 > 5 * (int64_t)traits->sm_count)
         cluster = 4;
     return splits <= 2 * cluster ? cluster : 0;
@@ -209,7 +191,6 @@ static size_t split_skinny(const tilemm__cuda_traits_t *traits, int64_t most_spl
                                  tilemm__min(p->k / SKINNY_SPLIT_K, most_splits));
     const int64_t cluster = traits->cc >= 90 ? skinny_cluster(tiles, splits, traits) : 0;
     size_t bytes = 0;
-
     p->cluster = 1;
     p->partial_bytes = 0;
     if (cluster > 1) {
@@ -242,7 +223,6 @@ static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     const tilemm__sgemm_skinny_t p = skinny_of(args);
     const int few = p.m <= SKINNY_FEW_ROWS;
     tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, few), .splits = 1};
-
     if (!tilemm__sgemm_is_allowed(limits, now.variant))
         now.variant = skinny_variant(&p, !few);
     if (tilemm__sgemm_is_allowed(limits, now.variant))
@@ -253,13 +233,10 @@ static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t
                         const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
     tilemm__sgemm_skinny_t *const product = &plan->as.skinny.product;
-
     plan->method = TILEMM__SGEMM_SKINNY;
     *product = skinny_of(args);
     product->variant = trial->variant;
-
     const size_t bytes = split_skinny(limits->cuda, INT64_MAX, limits->workspace, product);
-
     plan->workspace = product->partial_bytes + bytes;
     plan->as.skinny.zero = tilemm__sgemm_zero_of(bytes);
 }
@@ -276,7 +253,6 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     tilemm__sgemm_skinny_t *const p = &plan->as.ffma.fringe;
     tilemm__limits_t none = *limits;
     int found = 0;
-
     none.workspace = 0;
     if (limits->cuda->cc < 90 || args->a_array || args->b_array || args->c_array)
         return 0;
@@ -285,7 +261,6 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         const tilemm__sgemm_trial_t skinny = {.variant = SKINNY_FIRST, .splits = 1};
         tilemm__sgemm_args_t whole = *args, fringe = *args;
         tilemm__sgemm_trial_t tiles = {.variant = -1};
-
         if (over == 0 || over > TILEMM__SGEMM_SKINNY_MOST_N || over == (rows ? args->m : args->n))
             continue;
         if (rows) {
@@ -326,7 +301,6 @@ enum { SMALL_LEAST_BATCH = 8 };
 static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
     const int64_t size = tilemm__max(tilemm__max(args->m, args->n), args->k);
-
     if (args->batch_count < SMALL_LEAST_BATCH)
         return -1;
     for (int v = SMALL_BATCH_FIRST + tilemm__sgemm_transposes(args); v < FUSED_FIRST;
@@ -359,7 +333,6 @@ static const double most_of_c = 1e15, most_of_a_and_b = 1e17;
 static int is_beyond_memory(const tilemm__sgemm_args_t *args)
 {
     const double sides = (double)args->m + (double)args->n, padding = 256;
-
     return tilemm__sgemm_elements_of_c(args) > most_of_c ||
            (sides + padding) * (double)args->k * (double)args->batch_count > most_of_a_and_b;
 }
@@ -370,7 +343,6 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     const int small_batch = small_batch_variant(args, limits);
     tilemm__sgemm_trial_t best = {.variant = -1};
     int filled = 0;
-
     if (small_batch >= 0) {
         fill_small_batch(args, small_batch, plan);
         return TILEMM_SUCCESS;
@@ -404,7 +376,6 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
 static void add_name(tilemm__sgemm_cuda_plan_t *plan, const char *what, int64_t number)
 {
     const size_t length = strlen(plan->name);
-
     snprintf(plan->name + length, sizeof plan->name - length, "%s%lld", what, (long long)number);
 }
 
@@ -422,7 +393,6 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
     const tilemm__sgemm_skinny_t *skinny = &plan->as.skinny.product;
     const tilemm__sgemm_fused_t *fused = &plan->as.fused.product;
     const tilemm__sgemm_planes_cuda_plan_t *planes = &plan->as.planes;
-
     snprintf(plan->name, sizeof plan->name, "%s",
              plan->variant < 0 ? "" : tilemm__sgemm_rows[plan->variant].name);
     if (plan->method == TILEMM__SGEMM_FFMA)
@@ -443,7 +413,6 @@ int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limi
                             tilemm__sgemm_cuda_plan_t *plan)
 {
     tilemm__limits_t any = *limits;
-
     any.variant = "";
     plan->method = TILEMM__SGEMM_NOTHING;
     plan->variant = -1;
@@ -455,7 +424,6 @@ int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limi
         plan->variant = TILEMM__sgemm_scale_sm75;
     } else if (args->k > 0 && is_beyond_memory(args)) { /* any tile will do */
         tilemm__sgemm_trial_t trial = {.variant = SM75_FIRST + tilemm__sgemm_transposes(args)};
-
         trial.splits =
             tilemm__sgemm_split(args->k, 1, tilemm__sgemm_rows[trial.variant].k, &trial.k_split);
         fill_ffma(args, limits, &trial, plan);

@@ -28,7 +28,6 @@ static int is_bulk(const tilemm__sgemm_args_t *args, int64_t splits)
 static int is_chosen_of_two(const tilemm__sgemm_args_t *args, int variant, int64_t splits)
 {
     const int bulk = args->k <= TILEMM__SGEMM_FUSED_BULK_MOST_K && is_bulk(args, splits);
-
     if (variant >= BULK_128X128 + ROWS_OF_TILE)
         return 1;
     return bulk == (variant >= BULK_128X128);
@@ -39,7 +38,6 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-
     if (limits->math == TILEMM_MATH_FP32_STRICT || traits->cc != 90 || args->k < LEAST_K ||
         args->m > most || args->n > most || args->k > most || !tilemm__sgemm_is_aligned_a(args) ||
         !tilemm__sgemm_is_aligned_b(args))
@@ -47,13 +45,11 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
     for (int v = FIRST + tilemm__sgemm_transposes(args); v < END; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const double count = tilemm__sgemm_tiles_of_c(row, args);
-
         if (count > (double)most || !tilemm__sgemm_is_allowed(limits, v))
             continue;
         for (int i = 1; i <= MOST_CLUSTER + row->blocks; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
             tilemm__sgemm_trial_t now = {.variant = v};
-
             if (wanted < 1 || (i > 1 && !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
@@ -75,7 +71,6 @@ void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__li
     const int is_transposed = trial->variant >= FIRST_TRANSPOSED;
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int64_t count = rows * cols * args->batch_count * trial->splits;
-
     plan->method = TILEMM__SGEMM_FUSED;
     plan->workspace = tilemm__sgemm_partial_bytes(args, trial);
     *product = (tilemm__sgemm_fused_t){

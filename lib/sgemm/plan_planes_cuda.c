@@ -31,7 +31,6 @@ static const int64_t most = INT32_MAX / 2;
 static size_t take(size_t *at, int64_t bytes)
 {
     const size_t begin = *at;
-
     *at += (size_t)tilemm__round_up(bytes, 1024);
     return begin;
 }
@@ -46,7 +45,6 @@ static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_
     const int64_t blocks = tilemm__div_up(k_part, BLOCK);
     const int64_t both = products > 1;
     size_t at = 0;
-
     plan->k_part = k_part;
     plan->batch_group = batch_group;
     plan->a.hi = take(&at, lines_a * depth * 2);
@@ -68,10 +66,8 @@ static int64_t most_that_fit(const tilemm__sgemm_args_t *args, int products, int
                              size_t room, tilemm__sgemm_planes_cuda_plan_t *plan)
 {
     int64_t low = 0;
-
     while (low < high) { /* low fits, and what is above high does not */
         const int64_t middle = high - (high - low) / 2;
-
         if (lay_out(args, products, of_k ? middle * BLOCK : args->k, of_k ? 1 : middle, plan) <=
             room)
             low = middle;
@@ -87,10 +83,8 @@ static size_t fit(const tilemm__sgemm_args_t *args, int products, size_t room,
                   tilemm__sgemm_planes_cuda_plan_t *plan)
 {
     size_t bytes = lay_out(args, products, args->k, args->batch_count, plan);
-
     if (bytes > room) {
         int64_t count = most_that_fit(args, products, 0, args->batch_count - 1, room, plan);
-
         if (count > 0) {
             bytes = lay_out(args, products, args->k, count, plan);
         } else {
@@ -103,10 +97,8 @@ static size_t fit(const tilemm__sgemm_args_t *args, int products, size_t room,
                 lay_out(args, products, tilemm__even_size(args->k, count * BLOCK, BLOCK), 1, plan);
         }
     }
-
     const int64_t side = tilemm__max(tilemm__round_up(tilemm__max(args->m, args->n), ALIGN_MN),
                                      tilemm__round_up(plan->k_part, ALIGN_K));
-
     while (plan->batch_group > 1 && (double)plan->batch_group * (double)side > (double)most)
         bytes = lay_out(args, products, plan->k_part, plan->batch_group / 2, plan);
     return bytes;
@@ -144,24 +136,19 @@ static void choose_sm90(const tilemm__sgemm_args_t *args, const tilemm__limits_t
     const int64_t clusters = limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
     const int64_t steps = tilemm__div_up(trial->k_split, SM90_K);
     double best = 0;
-
     for (int v = SM90_FIRST; v < SM90_END; v++) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const int64_t pairs = pairs_of(row, args->m, args->n, trial->batch_group);
         const int64_t rest = pairs % clusters;
         int64_t shared = 0;
-
         if (row->products != products || (row->n == 256 && trial->k_split > LONGEST_K_UNSUMMED) ||
             !tilemm__sgemm_is_allowed(limits, v))
             continue;
-
         double cycles = tilemm__sgemm_stream_k_estimate(v, pairs, steps, 0, limits->cuda);
-
         if (rest > 0 && tilemm__sgemm_may_divide_k(limits) &&
             partial_bytes_of(row, rest, clusters) + (size_t)counter_bytes_of(rest) + 1024 <= room) {
             const double with =
                 tilemm__sgemm_stream_k_estimate(v, pairs, steps, rest, limits->cuda);
-
             if (with * TILEMM__SGEMM_STREAM_K_WORTH <= cycles) {
                 cycles = with;
                 shared = rest;
@@ -196,12 +183,10 @@ static int best_sm80(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
                                                  : TILEMM__sgemm_planes_sm80_128x128x32_p1 + deep)
                      : small         ? TILEMM__sgemm_planes_sm80_64x64x32_p3 + deep
                                      : TILEMM__sgemm_planes_sm80_128x128x32_p3 + deep;
-
     if (tilemm__sgemm_is_allowed(limits, best))
         return best;
     for (int v = TILEMM__sgemm_planes_sm80_128x128x32_p1; v < SM90_FIRST; v++) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
-
         if (row->products == products && (deep || row->k == 32) &&
             (products > 1 || !promoted || row->facet) && tilemm__sgemm_is_allowed(limits, v))
             return v;
@@ -220,25 +205,19 @@ void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__li
         (size_t)tilemm__max((int64_t)(limits->cuda->memory_bytes / 8), 64 << 20);
     const size_t room = limits->workspace < most_bytes ? limits->workspace : most_bytes;
     tilemm__sgemm_planes_cuda_plan_t plan;
-
     if (limits->math == TILEMM_MATH_FP32_STRICT || limits->cuda->cc < 80 ||
         args->k < (products == 1 ? LEAST_K_OF_ONE : LEAST_K) || args->k > most || args->m > most ||
         args->n > most || tilemm__sgemm_elements_of_c(args) > 1e15)
         return;
-
     const size_t bytes = fit(args, products, room, &plan);
-
     if (bytes == 0)
         return;
-
     tilemm__sgemm_trial_t now = {
         .variant = -1, .splits = 1, .k_split = plan.k_part, .batch_group = plan.batch_group};
-
     if (limits->cuda->cc == 90) {
         choose_sm90(args, limits, products, room - bytes, &now);
     } else {
         tilemm__sgemm_args_t first = *args;
-
         first.k = plan.k_part;
         first.batch_count = plan.batch_group;
         now.variant = best_sm80(&first, limits, products);
@@ -282,7 +261,6 @@ static tilemm__sgemm_exact_operand_t exact_operand(const tilemm__sgemm_make_oper
 static void fill_make(const tilemm__sgemm_args_t *args, int cc, tilemm__sgemm_make_planes_t *make)
 {
     const int64_t blocks = tilemm__div_up(args->k, BLOCK) * args->batch_count;
-
     make->a = make_operand(args->a, args->a_array, args->m, args->k, args->lda, !args->trans_a,
                            args->stride_a, args->batch_count);
     make->b = make_operand(args->b, args->b_array, args->n, args->k, args->ldb, args->trans_b,
@@ -301,7 +279,6 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
     const tilemm__sgemm_exact_operand_t a = exact_operand(&make->a, args->stride_a);
     const tilemm__sgemm_exact_operand_t b = exact_operand(&make->b, args->stride_b);
     const int64_t groups = tilemm__div_up(tilemm__max(args->m, args->n), TILEMM__SGEMM_EXACT_GROUP);
-
     *exact = (tilemm__sgemm_exact_lines_t){.variant = TILEMM__sgemm_exact_lines_sm75,
                                            .concurrent = traits->cc >= 90};
     for (int columns = 0; columns < 2; columns++)
@@ -329,7 +306,6 @@ static void fill_stream_k(const tilemm__sgemm_row_t *row, int sm_count,
     const int64_t steps = tilemm__div_up(product->k, SM90_K);
     int64_t clusters = sm_count / TILEMM__SGEMM_STREAM_K_PAIR, layers = 0, layer = 0, tail = 0;
     tilemm__sgemm_stream_k_t *const walk = &product->walk.stream_k;
-
     if (product->shared >= clusters || product->shared > count || count * steps > INT32_MAX)
         product->shared = 0;
     if (product->shared > 0) {
@@ -361,7 +337,6 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
                       tilemm__sgemm_planes_part_t *part)
 {
     tilemm__sgemm_planes_product_t *const product = &part->product;
-
     fill_make(args, limits->cuda->cc, &part->make);
     fill_exact(args, &part->make, limits->cuda, products == 1, &part->exact);
     *product = (tilemm__sgemm_planes_product_t){
@@ -383,13 +358,10 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         fill_stream_k(&tilemm__sgemm_rows[trial->variant], limits->cuda->sm_count, product);
     } else {
         const int best = best_sm80(args, limits, products);
-
         product->variant = best < 0 ? trial->variant : best;
-
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[product->variant];
         const uint64_t tiles_m = (uint64_t)tilemm__div_up(args->m, row->m);
         const uint64_t tiles_n = (uint64_t)tilemm__div_up(args->n, row->n);
-
         product->walk.tiles = (tilemm__sgemm_planes_tiles_t){0, tiles_m, tiles_n};
         product->blocks = tiles_m * tiles_n * (uint64_t)args->batch_count;
     }
@@ -403,11 +375,8 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
     const int64_t last_k = args->k % trial->k_split,
                   last_group = args->batch_count % trial->batch_group;
     size_t bytes = lay_out(args, row->products, trial->k_split, trial->batch_group, planes);
-
     planes->counters = take(&bytes, counter_bytes_of(trial->shared));
-
     const tilemm__sgemm_zero_t zero = tilemm__sgemm_zero_of(bytes - planes->zero);
-
     planes->partial =
         take(&bytes, (int64_t)partial_bytes_of(
                          row, trial->shared, limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR));
@@ -416,7 +385,6 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             tilemm__sgemm_args_t part = *args;
-
             if ((i && last_group == 0) || (j && last_k == 0))
                 continue;
             part.k = j ? last_k : trial->k_split;

@@ -2,10 +2,6 @@
  * matrix, or blocks of packed panels. The last is one driver for both engines (engine.h).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "engine.h"
 #include "lib/cpu/cpu.h"
 #include "lib/cpu/team.h"
@@ -28,7 +24,6 @@ product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile, in
     const float *a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
     const float *b = args->b_array ? args->b_array[i] : args->b + i * args->stride_b;
     product_t x = {.tile = tile, .k = args->k, .alpha = args->alpha, .beta = args->beta};
-
     x.c = c_of(args, i);
     x.m = swap ? args->n : args->m;
     x.n = swap ? args->m : args->n;
@@ -57,7 +52,6 @@ static void pack(const product_t *x, const block_t *at, int64_t panels, int thre
                                      int64_t end))
 {
     const int64_t first = panels * thread / threads, end = panels * (thread + 1) / threads;
-
     if (first < end)
         pack_panels(x, at, first, end);
 }
@@ -70,7 +64,6 @@ static void run_blocks(product_t *x, int thread, int threads)
     const tilemm__sgemm_engine_t *engine =
         plan->planes ? &tilemm__sgemm_engine_planes : &tilemm__sgemm_engine_fma;
     block_t at;
-
     for (at.j = 0; at.j < x->n; at.j += plan->n_panel) {
         at.n = tilemm__min(plan->n_panel, x->n - at.j);
         for (at.p = 0; at.p < x->k; at.p += plan->kc) {
@@ -82,10 +75,8 @@ static void run_blocks(product_t *x, int thread, int threads)
                 if (thread == 0)
                     x->next = 0;
                 meet(threads);
-
                 const int64_t across = tilemm__div_up(at.n, plan->n_part);
                 const int64_t parts = tilemm__div_up(at.m, plan->m_part) * across;
-
                 for (int64_t part = take(&x->next, threads); part < parts;
                      part = take(&x->next, threads))
                     engine->multiply(x, &at, part / across * plan->m_part,
@@ -99,7 +90,6 @@ static void run_blocks(product_t *x, int thread, int threads)
 static __attribute__((noinline)) void run_on_stack(product_t *x)
 {
     float panels[TILEMM__SGEMM_STACK_BYTES / sizeof(float)] __attribute__((aligned(64)));
-
     use_panels(x, panels);
     run_blocks(x, 0, 1);
 }
@@ -115,17 +105,14 @@ static __attribute__((noinline)) void run_vector(const product_t *x, const plan_
     float part[TILEMM__SGEMM_VECTOR_PIECE];
     const int64_t n_panel = plan->vector.n_panel;
     const int64_t kc = x->b_along_k ? plan->vector.kc : tilemm__min(plan->vector.kc, ROWS);
-
     for (int64_t j = 0; j < x->n; j += n_panel) {
         const int64_t n = tilemm__min(n_panel, x->n - j);
         float *c = x->c + j * x->cs_c;
-
         for (int64_t i = 0; i < n; i++)
             y[i] = 0.0f;
         for (int64_t p = 0; p < x->k; p += kc) {
             const int64_t k = tilemm__min(kc, x->k - p);
             const float *from = tilemm__sgemm_a_at(x, 0, p);
-
             if (!x->a_along_k && x->lda != 1) {
                 for (int64_t i = 0; i < k; i++)
                     a[i] = from[i * x->lda];
@@ -138,13 +125,12 @@ static __attribute__((noinline)) void run_vector(const product_t *x, const plan_
             for (int64_t i = 0; i < n; i++)
                 y[i] += part[i];
         }
-        if (x->beta == 0.0f) {
+        if (x->beta == 0.0f)
             for (int64_t i = 0; i < n; i++)
                 c[i * x->cs_c] = x->alpha * y[i];
-        } else {
+        else
             for (int64_t i = 0; i < n; i++)
                 c[i * x->cs_c] = x->alpha * y[i] + x->beta * c[i * x->cs_c];
-        }
     }
 }
 
@@ -169,7 +155,6 @@ static inline void run_small(const product_t *x)
         .rs_c = x->rs_c,
         .cs_c = x->cs_c,
     };
-
     x->tile->small(&all, x->n, x->b_along_k);
 }
 
@@ -177,7 +162,6 @@ static inline void run_small(const product_t *x)
 static inline void prefetch(const float *x, int64_t lines, int64_t ld)
 {
     const int64_t end = tilemm__min(lines * ld, 1024);
-
     for (int64_t i = 0; i < end; i += 16)
         __builtin_prefetch(x + i);
 }
@@ -190,10 +174,8 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
 {
     if (plan->way == TILEMM__SGEMM_CPU_SMALL) {
         const product_t x = product_of(args, tile, plan->swap, task);
-
         if (task + plan->small.ahead < args->batch_count) {
             const product_t later = product_of(args, tile, 0, task + plan->small.ahead);
-
             prefetch(later.a, args->trans_a ? args->k : args->m, args->lda);
             prefetch(later.b, args->trans_b ? args->n : args->k, args->ldb);
             prefetch(later.c, args->m, args->ldc);
@@ -201,13 +183,11 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
         run_small(&x);
         return;
     }
-
     const int64_t across = tilemm__div_up(plan->swap ? args->m : args->n, plan->n_task);
     const int64_t each = tilemm__div_up(plan->swap ? args->n : args->m, plan->m_task) * across;
     product_t x = product_of(args, tile, plan->swap, task / each);
     const int64_t i = task % each / across * plan->m_task;
     const int64_t j = task % each % across * plan->n_task;
-
     x.m = tilemm__min(plan->m_task, x.m - i);
     x.n = tilemm__min(plan->n_task, x.n - j);
     x.a += x.a_along_k ? i * x.lda : i;
@@ -226,27 +206,21 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
     }
 }
 
-/* The matrix engine's registers, of each thread that multiplies. */
-static void begin(const plan_t *plan)
+/* Take or release the matrix engine's registers, in each thread that multiplies. */
+static void use_engine(const plan_t *plan, int use)
 {
     if (plan->way == TILEMM__SGEMM_CPU_BLOCKED && plan->blocked.planes)
-        plan->blocked.planes->begin();
-}
-
-static void end(const plan_t *plan)
-{
-    if (plan->way == TILEMM__SGEMM_CPU_BLOCKED && plan->blocked.planes)
-        plan->blocked.planes->end();
+        (use ? plan->blocked.planes->begin : plan->blocked.planes->end)();
 }
 
 static void run_tasks(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
                       const plan_t *plan, char *workspace)
 {
     if (plan->threads == 1) {
-        begin(plan);
+        use_engine(plan, 1);
         for (int64_t task = 0; task < plan->tasks; task++)
             run_task(args, tile, plan, task, workspace);
-        end(plan);
+        use_engine(plan, 0);
         return;
     }
 
@@ -259,8 +233,7 @@ static void run_tasks(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_
         /* One worker's sets of panels are plan->workspace / plan->threads bytes. */
         void *memory = workspace ? workspace + worker * (plan->workspace / plan->threads) : NULL;
         int64_t task;
-
-        begin(plan);
+        use_engine(plan, 1);
         for (;;) {
 #pragma omp atomic capture
             {
@@ -272,7 +245,7 @@ static void run_tasks(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_
             for (int64_t last = tilemm__min(plan->tasks, task + stride); task < last; task++)
                 run_task(args, tile, plan, task, memory);
         }
-        end(plan);
+        use_engine(plan, 0);
     }
 }
 
@@ -281,18 +254,14 @@ static void run_shared(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu
 {
     for (int64_t i = 0; i < args->batch_count; i++) {
         product_t x = product_of(args, tile, plan->swap, i);
-
         x.plan = &plan->blocked;
         use_panels(&x, workspace);
 #pragma omp parallel num_threads(plan->threads)
         {
-            begin(plan);
-#ifdef _OPENMP
-            run_blocks(&x, omp_get_thread_num(), omp_get_num_threads());
-#else
-            run_blocks(&x, 0, 1);
-#endif
-            end(plan);
+            const thread_t me = of_team();
+            use_engine(plan, 1);
+            run_blocks(&x, me.number, me.of);
+            use_engine(plan, 0);
         }
     }
 }
@@ -301,19 +270,16 @@ static void run_shared(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu
 static void scale(const tilemm__sgemm_args_t *args, int threads)
 {
     const int64_t rows = args->m * args->batch_count;
-
     (void)threads; /* without OpenMP */
 #pragma omp parallel for num_threads(threads) if ((double)rows * (double)args->n > 65536.0)
     for (int64_t row = 0; row < rows; row++) {
         float *c = c_of(args, row / args->m) + row % args->m * args->ldc;
-
-        if (args->beta == 0.0f) {
+        if (args->beta == 0.0f)
             for (int64_t j = 0; j < args->n; j++)
                 c[j] = 0.0f;
-        } else {
+        else
             for (int64_t j = 0; j < args->n; j++)
                 c[j] *= args->beta;
-        }
     }
 }
 
@@ -325,7 +291,6 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
     tilemm__limits_t limits = tilemm__cpu_limits(ctx);
     plan_t plan;
     void *workspace = NULL;
-
     if (args->k == 0 || args->alpha == 0.0f) {
         tilemm__set_kernel_name(ctx, "");
         if (args->beta != 1.0f)
@@ -351,14 +316,11 @@ int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     const tilemm__cpu_kernels_t *kernels = tilemm__cpu_kernels(ctx);
     const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(kernels, ctx->math);
-
     if (tilemm__cpu_may_have_device(ctx) ||
         !tilemm__sgemm_cpu_is_small(args, kernels->sgemm->nr, tilemm__cpu_threads(ctx)) ||
         (planes && tilemm__sgemm_cpu_planes_pay(args, planes)))
         return 0;
-
     const product_t x = product_of(args, kernels->sgemm, 0, 0);
-
     run_small(&x);
     tilemm__set_kernel_name(ctx, kernels->sgemm->name);
     return 1;

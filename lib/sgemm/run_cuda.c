@@ -2,13 +2,12 @@
  * workspace to the plan's structs, and nothing else.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "lib/cuda/cuda.h"
 #include "plan_cuda.h"
-#include "run_cuda.h"
 
 static int run_skinny(tilemm__sgemm_skinny_plan_t *plan, char *workspace, cudaStream_t stream)
 {
     int error = 0;
-
     if (plan->zero.blocks > 0) {
         plan->product.partial = (void *)workspace;
         plan->zero.begin = workspace + plan->product.partial_bytes;
@@ -29,12 +28,10 @@ static int run_splitk(tilemm__sgemm_splitk_t *splitk, void *workspace, cudaStrea
 static int run_ffma(tilemm__sgemm_ffma_plan_t *plan, void *workspace, cudaStream_t stream)
 {
     const int sm80 = plan->tiles.variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
-    int error;
-
     if (plan->tiles.partial_bytes > 0)
         plan->tiles.partial = workspace;
-    error = (sm80 ? tilemm__sgemm_ffma_sm80_launch : tilemm__sgemm_ffma_sm75_launch)(&plan->tiles,
-                                                                                     stream);
+    int error = (sm80 ? tilemm__sgemm_ffma_sm80_launch
+                      : tilemm__sgemm_ffma_sm75_launch)(&plan->tiles, stream);
     if (!error)
         error = run_splitk(&plan->splitk, workspace, stream);
     if (!error && plan->fringe.blocks > 0)
@@ -44,11 +41,9 @@ static int run_ffma(tilemm__sgemm_ffma_plan_t *plan, void *workspace, cudaStream
 
 static int run_fused(tilemm__sgemm_fused_plan_t *plan, void *workspace, cudaStream_t stream)
 {
-    int error;
-
     if (plan->product.partial_bytes > 0)
         plan->product.partial = workspace;
-    error = tilemm__sgemm_fused_launch(&plan->product, stream);
+    const int error = tilemm__sgemm_fused_launch(&plan->product, stream);
     return error ? error : run_splitk(&plan->splitk, workspace, stream);
 }
 
@@ -80,8 +75,6 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     tilemm__sgemm_planes_product_t *const product = &part.product;
     unsigned *const sparse = (void *)(workspace + plan->sparse);
     const int sm90 = product->variant >= TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2;
-    int error;
-
     if (args->a_array)
         a->array += first;
     else
@@ -108,7 +101,6 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     product->partial = (void *)(workspace + plan->partial);
     for (int columns = 0; columns < 2; columns++) {
         tilemm__sgemm_exact_pass_t *const pass = &part.exact.pass[columns];
-
         place_lines(columns ? b : a, &pass->lines);
         place_lines(columns ? a : b, &pass->others);
         pass->beta = product->beta;
@@ -116,7 +108,7 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
         pass->c_array = product->c_array;
     }
     part.zero.begin = workspace + plan->zero;
-    error = tilemm__sgemm_zero_launch(&part.zero, stream);
+    int error = tilemm__sgemm_zero_launch(&part.zero, stream);
     if (!error)
         error = tilemm__sgemm_make_planes_launch(&part.make, stream);
     if (!error)
@@ -129,12 +121,10 @@ static int run_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,
                       const tilemm__sgemm_args_t *args, char *workspace, cudaStream_t stream)
 {
     int error = 0;
-
     for (int64_t first = 0; first < args->batch_count && !error; first += plan->batch_group)
         for (int64_t k0 = 0; k0 < args->k && !error; k0 += plan->k_part) {
             const int last_group = args->batch_count - first < plan->batch_group;
             const int last_k = args->k - k0 < plan->k_part;
-
             error =
                 run_part(plan, args, plan->part[last_group][last_k], first, k0, workspace, stream);
         }
@@ -148,7 +138,6 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
     tilemm__sgemm_cuda_plan_t plan;
     char *workspace = NULL;
     int error = 0;
-
     if (tilemm__plan_sgemm_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
         return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED, "sgemm: k = %lld, must be at most %lld",
                             (long long)args->k, (long long)TILEMM__SGEMM_MOST_K);
@@ -157,7 +146,7 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
         if (limits.workspace < plan.workspace)
             tilemm__plan_sgemm_cuda(args, &limits, &plan);
     }
-    tilemm__set_kernel(ctx, "%s", plan.name);
+    tilemm__set_kernel(ctx, plan.name);
     switch (plan.method) {
     case TILEMM__SGEMM_NOTHING: break;
     case TILEMM__SGEMM_SCALE:
@@ -180,7 +169,6 @@ size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *ar
 {
     const tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__sgemm_cuda_plan_t plan;
-
     /* A call that cannot be done is refused, and needs none. */
     return tilemm__plan_sgemm_cuda(args, &limits, &plan) == TILEMM_SUCCESS ? plan.workspace : 0;
 }

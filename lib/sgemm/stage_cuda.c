@@ -1,17 +1,15 @@
 /* stage_cuda.c - SGEMM on a GPU with operands anywhere: those on the host are staged.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "run_cuda.h"
+#include "lib/cuda/cuda.h"
 
 tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     tilemm__sgemm_args_t p = *args;
-    tilemm__stage_t stage;
-    tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
     int flags_c = TILEMM__STAGE_OUT | (p.beta ? TILEMM__STAGE_IN : 0);
     int64_t rows_a = p.trans_a ? p.k : p.m, cols_a = p.trans_a ? p.m : p.k;
     int64_t rows_b = p.trans_b ? p.n : p.k, cols_b = p.trans_b ? p.k : p.n;
-    tilemm__stage_begin(&stage, ctx, "sgemm");
+    tilemm__stage_t stage = tilemm__stage_begin(ctx, "sgemm");
     if (p.c_array) {
         p.c_array = (float *const *)tilemm__stage_array(&stage, (const void *const *)p.c_array,
                                                         p.batch_count, p.m, p.n, sizeof(float),
@@ -34,8 +32,7 @@ tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args
                                 &p.stride_b, TILEMM__STAGE_IN);
         }
     }
-    tilemm_status_t status = stage.status;
-    if (status == TILEMM_SUCCESS)
-        status = tilemm__cuda_sgemm(ctx, &p);
-    return tilemm__cuda_leave(ctx, before, tilemm__stage_end(&stage, status));
+    if (stage.status == TILEMM_SUCCESS)
+        stage.status = tilemm__cuda_sgemm(ctx, &p);
+    return tilemm__stage_end(&stage);
 }

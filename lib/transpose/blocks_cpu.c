@@ -30,7 +30,6 @@ static block_t find_block(const job_t *job, int64_t task, int trans)
     const int64_t at_src = matrix * args->stride_src + i * b->ld_src + j;
     const int64_t at_dst =
         matrix * args->stride_dst + (trans ? j * b->ld_dst + i : i * b->ld_dst + j);
-
     return (block_t){
         .rows = row_block < 0 ? b->head : tilemm__min(b->block_rows, b->rows - i),
         .cols = col_block < 0 ? b->head_cols : tilemm__min(b->block_cols, b->cols - j),
@@ -62,13 +61,11 @@ void tilemm__cpu_transpose_blocks(const job_t *job, thread_t me)
     size_t bytes;
     char *const scratch = my_scratch(job, me, stack, &bytes);
     int64_t task, end;
-
     my_share(me, tilemm__transpose_tasks(b), &task, &end);
     for (; task < end; task++) {
         const block_t block = find_block(job, task, 1);
         const int ahead = b->ahead && task + 1 < end;
         const block_t next = ahead ? find_block(job, task + 1, 1) : block;
-
         if (b->buffered) {
             if (ahead)
                 prefetch_block(&next, b->ld_src, size);
@@ -92,15 +89,12 @@ void tilemm__cpu_copy_blocks(const job_t *job, thread_t me)
     const tilemm__transpose_cpu_blocks_t *const b = &job->plan->blocks;
     const int64_t size = (int64_t)job->args->elem_size;
     int64_t task, end;
-
     my_share(me, tilemm__transpose_tasks(b), &task, &end);
     for (; task < end; task++) {
         const block_t block = find_block(job, task, 0);
-
         for (int64_t i = 0; i < block.rows; i++) {
             const int64_t row = i * b->ld_src * size;
             void *dst = block.dst + i * b->ld_dst * size;
-
             if (job->plan->method == TILEMM__TRANSPOSE_CPU_FILL)
                 memset(dst, 0, (size_t)(block.cols * size));
             else if (job->plan->kind == TILEMM__TRANSPOSE_SCALED)

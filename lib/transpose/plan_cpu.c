@@ -23,7 +23,6 @@ int tilemm__transpose_kind(const tilemm__transpose_args_t *args)
 static int64_t power_of_two(int64_t x)
 {
     int64_t power = 1;
-
     while (power < x)
         power *= 2;
     return power;
@@ -33,7 +32,6 @@ static int64_t power_of_two(int64_t x)
 static int64_t block_side(size_t bytes, size_t elem_size)
 {
     int64_t side = 256;
-
     while (side > 16 && (size_t)(side * side) * elem_size > bytes)
         side /= 2;
     return side;
@@ -72,7 +70,6 @@ static void take_scratch(plan_t *plan, size_t scratch, size_t workspace)
 static void plan_copy(const tilemm__transpose_args_t *args, plan_t *plan)
 {
     blocks_t *b = &plan->blocks;
-
     if (b->rows == 1 || (b->ld_src == b->cols && b->ld_dst == b->cols)) {
         b->cols *= b->rows;
         b->rows = 1;
@@ -103,7 +100,6 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
      * machines, share it. */
     const int far =
         bytes_moved(args) > (double)tilemm__min((int64_t)(traits->l3_bytes / 2), 64 << 20);
-
     /* A skinny matrix gets skinny blocks of the same size. */
     b->block_rows = b->block_cols = side;
     if (b->cols < side)
@@ -138,7 +134,6 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     if (far && !b->stream && vector >= 32 && size <= 4 && b->rows >= LINES_LEAST) {
         const int64_t rows = tilemm__div_up(b->rows, tilemm__div_up(b->rows, LINES_ROWS));
         const int64_t cols = tilemm__min(b->cols, 2 * line);
-
         take_scratch(plan, block_bytes(cols, rows, args->elem_size), limits->workspace);
         if (plan->scratch) {
             b->lines = b->along_rows = b->ahead = 1;
@@ -167,7 +162,6 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
                   bytes_moved(args) > (double)traits->l2_bytes;
     if (b->buffered) {
         const size_t scratch = block_bytes(b->block_rows, b->block_cols, args->elem_size);
-
         take_scratch(plan, scratch, limits->workspace);
         b->buffered = plan->scratch || scratch <= TILEMM__TRANSPOSE_STACK;
     }
@@ -179,7 +173,6 @@ static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__limits
     const size_t size = args->elem_size;
     int64_t side =
         tilemm__min(block_side(limits->cpu->l2_bytes / 32, size), power_of_two(args->rows));
-
     plan->method = TILEMM__TRANSPOSE_CPU_SWAP;
     take_scratch(plan, 2 * block_bytes(side, side, size), workspace);
     while (!plan->scratch && 2 * block_bytes(side, side, size) > TILEMM__TRANSPOSE_STACK)
@@ -194,7 +187,6 @@ static int plan_slabs(const tilemm__transpose_args_t *args, size_t workspace, pl
     const int forward = tilemm__inplace_forward(args->rows, args->cols);
     const int64_t m = forward ? args->rows : args->cols, n = forward ? args->cols : args->rows;
     const int64_t size = (int64_t)args->elem_size;
-
     if (args->ld_src != args->cols || args->ld_dst != args->rows || n * size < 64)
         return 0;
     for (int64_t run = TILEMM__TRANSPOSE_RUN; run >= 64; run /= 2) {
@@ -202,7 +194,6 @@ static int plan_slabs(const tilemm__transpose_args_t *args, size_t workspace, pl
         const size_t fringe_bytes = (size_t)tilemm__round_up(fringe * n * size + 1, 64);
         const size_t slab = block_bytes(height, n, args->elem_size);
         const size_t bits = (size_t)tilemm__div_up(m / height * n, 8);
-
         if (fringe_bytes > workspace)
             continue;
         take_scratch(plan, slab > bits ? slab : bits, workspace - fringe_bytes);
@@ -222,13 +213,10 @@ static int plan_slabs(const tilemm__transpose_args_t *args, size_t workspace, pl
 void tilemm__inplace_init(tilemm__inplace_t *view, int64_t m, int64_t n)
 {
     int64_t x[3] = {m, 1, 0}, y[3] = {n, 0, 1};
-
     while (y[0]) {
         const int64_t quotient = x[0] / y[0];
-
         for (int i = 0; i < 3; i++) {
             const int64_t rest = x[i] - quotient * y[i];
-
             x[i] = y[i];
             y[i] = rest;
         }
@@ -243,7 +231,6 @@ static void plan_cycles(const tilemm__transpose_args_t *args, size_t workspace, 
     const int forward = tilemm__inplace_forward(args->rows, args->cols);
     const int64_t m = forward ? args->rows : args->cols, n = forward ? args->cols : args->rows;
     const size_t row = (size_t)n * args->elem_size, bits = (size_t)tilemm__div_up(m, 8);
-
     plan->method = forward ? TILEMM__TRANSPOSE_CPU_C2R : TILEMM__TRANSPOSE_CPU_R2C;
     tilemm__inplace_init(&plan->cycles.view, m, n);
     plan->cycles.cols = tilemm__min(n, tilemm__skew_cols(args->elem_size));
@@ -259,7 +246,6 @@ static void plan_start(const tilemm__transpose_args_t *args, const tilemm__limit
                        plan_t *plan)
 {
     const int size = (int)args->elem_size;
-
     *plan = (plan_t){
         .kind = tilemm__transpose_kind(args),
         .threads = limits->threads < 1 ? 1 : limits->threads,
@@ -315,7 +301,6 @@ int tilemm__plan_transpose_inplace_cpu(const tilemm__transpose_args_t *args,
     /* At most a few percent of the matrix. */
     const size_t few = (size_t)(args->rows * args->cols) * args->elem_size / 16;
     const size_t workspace = limits->workspace < few ? limits->workspace : few;
-
     plan_start(args, limits, plan);
     if (args->scaled && args->alpha == 0.0f) {
         plan_fill(args, plan);
@@ -351,6 +336,5 @@ const char *tilemm__transpose_method_name(tilemm__transpose_cpu_method_t method)
 {
     static const char *const names[] = {"fill", "copy",  "simd", "move",
                                         "swap", "slabs", "c2r",  "r2c"};
-
     return names[method];
 }

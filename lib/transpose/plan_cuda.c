@@ -26,10 +26,8 @@ tilemm__transpose_variant_t tilemm__transpose_row(tilemm__transpose_by_t method,
                                                   int alignment, int facet)
 {
     int found = TILEMM__TRANSPOSE_VARIANTS;
-
     for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
         const tilemm__transpose_row_t *row = &tilemm__transpose_rows[i];
-
         if (row->method == method && row->bytes == bytes && row->facet == facet &&
             row->access <= alignment &&
             (found == TILEMM__TRANSPOSE_VARIANTS ||
@@ -48,7 +46,6 @@ int tilemm__transpose_alignment(const void *pointer, int64_t ld, int64_t stride,
                                 size_t elem_size)
 {
     uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * elem_size | 16;
-
     if (batch > 1)
         all |= (uint64_t)stride * elem_size;
     return (int)(all & -all);
@@ -76,11 +73,7 @@ static int64_t product(int64_t x, int64_t y)
 static problem_t problem_of(const tilemm__transpose_args_t *args,
                             const tilemm__cuda_traits_t *traits)
 {
-    problem_t p;
-
-    p.args = args;
-    p.size = (int)args->elem_size;
-    p.sm_count = traits->sm_count;
+    problem_t p = {.args = args, .size = (int)args->elem_size, .sm_count = traits->sm_count};
     p.zero = args->scaled && args->alpha == 0.0f;
     p.shorter = tilemm__min(args->rows, args->cols);
     p.each = product(args->rows, args->cols);
@@ -111,7 +104,6 @@ static int has_short_index(const tilemm__transpose_args_t *args)
     const int64_t stride = args->stride_src < 0 ? -args->stride_src : args->stride_src;
     const int64_t last = (args->batch_count - 1) * stride + args->rows * args->ld_src + args->cols;
     const int64_t room = INT32_MAX - 2 * TILEMM__TRANSPOSE_THREADS * 16;
-
     return last <= room && args->rows * args->cols * args->batch_count <= room;
 }
 
@@ -125,8 +117,6 @@ static void fill_copy(const problem_t *p, const tilemm__transpose_row_t *row,
     const int64_t rows = args->trans ? args->cols : args->rows;
     const int64_t cols = args->trans ? args->rows : args->cols;
     tilemm__transpose_copy_t *copy = &plan->arm.copy;
-    int64_t units;
-
     /* What is not read need not be there: it has the shape of the result, too. */
     copy->of.src = p->zero ? args->dst : args->src;
     copy->of.dst = args->dst;
@@ -150,7 +140,7 @@ static void fill_copy(const problem_t *p, const tilemm__transpose_row_t *row,
         copy->of.rows = copy->of.batch = 1;
     }
     /* In a row, the last perhaps in part. */
-    units = tilemm__div_up(copy->of.cols, tilemm__max(row->access / p->size, 1));
+    const int64_t units = tilemm__div_up(copy->of.cols, tilemm__max(row->access / p->size, 1));
     for (copy->of.block_cols = 1;
          copy->of.block_cols < units && copy->of.block_cols < row->threads;)
         copy->of.block_cols *= 2;
@@ -180,7 +170,6 @@ static int strip_unit(const tilemm__transpose_args_t *args, int tile_batch, cons
     const int64_t size = (int64_t)args->elem_size;
     uint64_t all = (uint64_t)(uintptr_t)pointer | 16;
     int64_t length = width, lines = height * tile_batch;
-
     if (args->batch_count > 1)
         all |= (uint64_t)(stride * size);
     if (width == full_width && ld == full_width) {
@@ -207,7 +196,6 @@ static int strip_unit(const tilemm__transpose_args_t *args, int tile_batch, cons
 static int busy_lanes(int lines, int together)
 {
     const int wanted = (lines - 1) / together + 1;
-
     return wanted / ((wanted - 1) / 32 + 1);
 }
 
@@ -219,8 +207,6 @@ static void plan_lines(tilemm__transpose_tiles_t *tiles, tilemm__strip_lines_t *
     const int size = tiles->elem_size, rows = tiles->tile_rows, cols = tiles->tile_cols;
     const int area = rows * cols, batch = tiles->tile_batch;
     const int matrix = tilemm__strip_together(area * size);
-    int warps;
-
     lines->groups = batch;
     lines->lines = cols >= rows ? cols : rows;
     lines->in_line = cols >= rows ? 1 : cols;
@@ -239,7 +225,7 @@ static void plan_lines(tilemm__transpose_tiles_t *tiles, tilemm__strip_lines_t *
         lines->together = matrix;
     }
     lines->sets = (lines->lines - 1) / (LANES * lines->together) + 1;
-    warps = TILEMM__TRANSPOSE_THREADS / LANES / (lines->groups * lines->sets);
+    const int warps = TILEMM__TRANSPOSE_THREADS / LANES / (lines->groups * lines->sets);
     lines->parts = warps > 1 ? warps : 1;
     lines->elements = ((lines->across * lines->down - 1) / lines->parts + 4) / 4 * 4;
 }
@@ -255,7 +241,6 @@ static void plan_strip_tile(const problem_t *p, tilemm__transpose_tiles_t *tiles
         lines && p->bytes / TILEMM__TRANSPOSE_STRIP_BYTES < cost.half_strips * (int64_t)p->sm_count;
     const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / (halved ? 2 : 1) / p->size;
     int64_t rows = args->rows, cols = args->cols;
-
     if (cols <= rows)
         rows = tilemm__min(rows, room / cols / unit * unit);
     else
@@ -284,14 +269,12 @@ static tilemm__strip_side_t side_of(const tilemm__transpose_tiles_t *tiles, int 
     const int whole = tiles->tile_rows == tiles->rows && tiles->tile_cols == tiles->cols;
     const int packed = length == full_length && ld == full_length;
     const int together = packed && whole && stride == tiles->rows * tiles->cols;
-    tilemm__strip_side_t side;
-
+    tilemm__strip_side_t side = {.unit = (int)tilemm__max(unit_bytes / tiles->elem_size, 1)};
     side.length = together ? area * tiles->tile_batch : packed ? area : length;
     side.each = together ? 0 : packed ? 1 : each;
     side.lines = together ? 1 : side.each * tiles->tile_batch;
     side.by_each = tilemm__division_by(side.each ? (uint32_t)side.each : 1);
-    side.unit = unit_bytes <= tiles->elem_size ? 1 : unit_bytes / tiles->elem_size;
-    for (side.log_lanes = 0; side.log_lanes < 8 && (side.unit << side.log_lanes) < side.length;)
+    while (side.log_lanes < 8 && side.unit << side.log_lanes < side.length)
         side.log_lanes++;
     return side;
 }
@@ -320,7 +303,6 @@ static void count_tiles(const tilemm__transpose_tiles_t *tiles, uint64_t *across
 static void fill_strip(tilemm__transpose_strip_t *strip)
 {
     const tilemm__transpose_tiles_t *tiles = &strip->of;
-
     strip->in = side_in(tiles);
     strip->out = side_out(tiles);
     strip->by_rows = tilemm__division_by((uint32_t)tiles->tile_rows);
@@ -332,16 +314,13 @@ static void fill_strip(tilemm__transpose_strip_t *strip)
 static tilemm__strip_buffer_t buffer_of(tilemm__strip_side_t side, int64_t ld, int64_t stride,
                                         int lanes_apart)
 {
-    tilemm__strip_buffer_t buffer;
-
+    tilemm__strip_buffer_t buffer = {.ld = ld, .stride = stride};
     buffer.length = side.length;
     buffer.lines = side.lines;
     buffer.each = side.each;
     buffer.by_each = side.by_each;
     buffer.log_lanes = side.log_lanes;
     buffer.unit = side.unit;
-    buffer.ld = ld;
-    buffer.stride = stride;
     buffer.period = tilemm__strip_period(lanes_apart);
     buffer.mask = tilemm__strip_mask(lanes_apart);
     buffer.by_period = tilemm__division_by((uint32_t)buffer.period);
@@ -352,7 +331,6 @@ static void fill_strip_bytes(tilemm__transpose_strip_bytes_t *strip)
 {
     const tilemm__transpose_tiles_t *tiles = &strip->of;
     const tilemm__strip_lines_t *lines = &strip->lines;
-
     strip->in = buffer_of(side_in(tiles), tiles->ld_src, tiles->stride_src,
                           lines->in_line * lines->together * tiles->elem_size);
     strip->out = buffer_of(side_out(tiles), tiles->ld_dst, tiles->stride_dst,
@@ -379,10 +357,8 @@ static int choose_tile(const problem_t *p)
         tilemm__transpose_row(TILEMM__TRANSPOSE_BY_tile, p->size, p->aligned, p->streaming);
     const tilemm__transpose_row_t *row = &tilemm__transpose_rows[large];
     int small = large;
-
     for (int i = large; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
         const tilemm__transpose_row_t *other = &tilemm__transpose_rows[i];
-
         if (other->method == row->method && other->bytes == row->bytes &&
             other->access == row->access && other->facet == row->facet)
             small = i;
@@ -392,7 +368,6 @@ static int choose_tile(const problem_t *p)
     const int64_t small_tiles = (int64_t)tiles_of(p->args, row->rows / times, row->cols / times);
     const int is_few = tiles <= cost.small_tiles * (int64_t)p->sm_count;
     const int is_empty = tiles / 3 * cost.full_thirds > small_tiles / times / times;
-
     return is_few || is_empty ? small : large;
 }
 
@@ -402,7 +377,6 @@ static int choose(const problem_t *p)
     const tilemm__transpose_args_t *args = p->args;
     const int batched = args->batch_count > 1;
     const int is_aligned = p->aligned == 16 || p->size == 16 || (p->size == 1 && p->aligned == 8);
-
     if (p->zero || !args->trans)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_copy, p->size, p->aligned, 0);
     if (is_gapless(args, p->each) &&
@@ -412,11 +386,9 @@ static int choose(const problem_t *p)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
                                      p->streaming | (has_short_index(args) ? 0 : 2));
     if (p->shorter < cost.strip_side && p->shorter >= cost.narrow_side && !batched &&
-        (p->size == 4 || p->size == 8)) {
-        const int tall = tilemm__transpose_row(TILEMM__TRANSPOSE_BY_narrow, p->size, 16, 0);
-
-        return args->rows < args->cols ? tall + 1 : tall;
-    }
+        (p->size == 4 || p->size == 8)) /* the row for tall matrices, or the next for wide ones */
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_narrow, p->size, 16, 0) +
+               (args->rows < args->cols);
     /* Matrices of a batch that leave little of a small tile empty are no strips. */
     if (p->shorter < cost.strip_side ||
         (batched && !(is_aligned && p->size >= 4) &&
@@ -433,7 +405,6 @@ static int choose(const problem_t *p)
 static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
 {
     const int transposes = p->args->trans && !p->zero;
-
     if (row->bytes != p->size || row->method > TILEMM__TRANSPOSE_BY_gather)
         return 0;
     switch (row->method) {
@@ -458,8 +429,6 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
 {
     const tilemm__transpose_args_t *args = p->args;
     tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
-    uint64_t count;
-
     if (row->method == TILEMM__TRANSPOSE_BY_copy) {
         fill_copy(p, row, plan);
         plan->launch.concurrent = 0;
@@ -484,7 +453,7 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
     tiles->tile_cols = row->cols;
     tiles->tile_batch = 1;
     tiles->unit_in = tiles->unit_out = row->chunk;
-    count = row->rows ? tiles_of(args, row->rows, row->cols) : 0;
+    uint64_t count = row->rows ? tiles_of(args, row->rows, row->cols) : 0;
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_shifted:
         /* Rows of the tile beyond those written, so that writes begin at whole transfers. */
@@ -520,7 +489,6 @@ int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
 {
     const problem_t p = problem_of(args, limits->cuda);
     int variant = choose(&p);
-
     memset(plan, 0, sizeof *plan);
     for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS &&
                     !tilemm__transpose_is_allowed(limits, tilemm__transpose_rows[variant].name);

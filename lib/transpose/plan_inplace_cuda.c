@@ -35,7 +35,6 @@ static problem_t problem_of(const tilemm__transpose_args_t *args, const tilemm__
     const int forward = tilemm__inplace_forward(args->rows, args->cols);
     const int size = (int)args->elem_size;
     const int transposes = args->trans && args->rows > 1 && args->cols > 1;
-
     return (problem_t){
         .args = args,
         .limits = limits,
@@ -75,7 +74,6 @@ static int plan_interval(const problem_t *p, int64_t at,
                          tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     const int64_t interval = tilemm__min((p->room - at) / p->size, plan->move.total);
-
     if (interval < tilemm__div_up(plan->move.total, cost.intervals_most))
         return -1;
     plan->interval = interval;
@@ -101,7 +99,6 @@ static void plan_step(const problem_t *p, int trans, int64_t rows, int64_t cols,
                       tilemm__transpose_cuda_plan_t *plan)
 {
     tilemm__transpose_args_t args = *p->args;
-
     args.rows = rows;
     args.cols = cols;
     args.trans = trans;
@@ -123,7 +120,6 @@ static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
         tilemm__transpose_row(TILEMM__TRANSPOSE_BY_swap, p->size, aligned, 0);
     const tilemm__transpose_variant_t elements =
         tilemm__transpose_row(TILEMM__TRANSPOSE_BY_swap_elements, p->size, aligned, 0);
-
     if (variant == TILEMM__TRANSPOSE_VARIANTS ||
         (elements != TILEMM__TRANSPOSE_VARIANTS &&
          !tilemm__transpose_is_allowed(p->limits, tilemm__transpose_rows[variant].name) &&
@@ -154,7 +150,6 @@ static void plan_chains(const problem_t *p, int64_t slabs, int64_t height, uint3
         (uint64_t)(uintptr_t)p->args->dst | (uint64_t)gap_bytes | (uint64_t)run_bytes | 8;
     const int unit = (int)(all & -all);
     const uint32_t slots = (uint32_t)(slabs * p->n);
-
     chains->a = p->args->dst;
     chains->n = p->n;
     chains->slabs = slabs;
@@ -187,7 +182,6 @@ static int64_t marks_room(int64_t runs)
 static uint32_t stride_for(int64_t runs, int64_t run_bytes, int64_t room)
 {
     int stride = cost.stride_least;
-
     while (stride <= cost.stride_most && ((runs - 1) / stride + 1) > room / run_bytes)
         stride += 2;
     return stride <= cost.stride_most ? (uint32_t)stride : 0;
@@ -200,7 +194,6 @@ static void plan_fringe(const problem_t *p, int64_t m0, tilemm__transpose_slabs_
     const int64_t fringe = p->m - m0;
     const int64_t rows = p->forward ? fringe : p->n, cols = p->forward ? p->n : fringe;
     const int64_t along_rows = m0 * p->ld_rows * p->size, along_cols = m0 * p->size;
-
     if (!fringe)
         return;
     plan->fringe_from = p->forward ? along_rows : along_cols;
@@ -215,7 +208,6 @@ static void plan_fringe(const problem_t *p, int64_t m0, tilemm__transpose_slabs_
 static int64_t slab_blocks(const tilemm__cuda_traits_t *traits)
 {
     const int64_t each = (int64_t)traits->shared_per_block / TILEMM__SLAB_SHARED;
-
     return traits->sm_count * tilemm__min(each, TILEMM__SLAB_BLOCKS);
 }
 
@@ -224,7 +216,6 @@ static int64_t slab_blocks(const tilemm__cuda_traits_t *traits)
 static int has_slab_kernel(const problem_t *p)
 {
     const int64_t slabs = p->m / (TILEMM__RUN_BYTES / p->size);
-
     return p->ld_rows == p->n && p->ld_cols == p->m && slabs >= cost.slabs_least &&
            p->n >= cost.slab_cols_least &&
            (p->n - 1) / TILEMM__SLAB_WIDTH < slab_blocks(p->limits->cuda) &&
@@ -236,7 +227,6 @@ static int has_slab_kernel(const problem_t *p)
 static int64_t slab_saved_at(const problem_t *p, int64_t *counts_at, int64_t *marks_at)
 {
     const int64_t height = TILEMM__RUN_BYTES / p->size, slabs = p->m / height;
-
     *counts_at = tilemm__round_up(p->m % height * p->row, 256);
     *marks_at = *counts_at + tilemm__round_up(slabs * (int64_t)sizeof(unsigned), 256);
     return *marks_at + marks_room(slabs * p->n);
@@ -248,7 +238,6 @@ static int plan_slab_kernel(const problem_t *p, tilemm__transpose_inplace_cuda_p
     const int64_t height = TILEMM__RUN_BYTES / p->size, slabs = p->m / height;
     tilemm__transpose_slabs_plan_t *arm = &plan->arm.slabs;
     int64_t counts_at, marks_at;
-
     if (!has_slab_kernel(p))
         return -1;
     const int64_t saved_at = slab_saved_at(p, &counts_at, &marks_at);
@@ -281,7 +270,6 @@ static int has_room(const problem_t *p, int64_t height)
 {
     const int64_t slabs = p->m / height, fringe = p->m % height * p->row;
     const int64_t room = p->room - tilemm__round_up(fringe, 256);
-
     return height * p->row <= room && p->n < UINT32_MAX / slabs &&
            stride_for(slabs * p->n, height * p->size, room - marks_room(slabs * p->n));
 }
@@ -296,10 +284,8 @@ static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda
         p->room / p->row ? tilemm__max(tilemm__div_up(p->m, p->room / p->row), 2) : most + 1;
     tilemm__transpose_slabs_plan_t *arm = &plan->arm.slabs;
     int64_t height = 0;
-
     for (int64_t count = fewest; count <= tilemm__min(most, 2 * fewest + 2); count++) {
         const int64_t candidate = p->m / count;
-
         if (has_room(p, candidate) && (!height || p->m % candidate == 0))
             height = candidate;
         if (height && p->m % height == 0)
@@ -345,7 +331,6 @@ static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda
 static int plan_staged(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     const tilemm__transpose_args_t *args = p->args;
-
     if (p->bytes > p->room)
         return -1;
     plan->method = TILEMM__INPLACE_STAGED;
@@ -377,7 +362,6 @@ static int is_allowed(const problem_t *p, const tilemm__transpose_inplace_cuda_p
     const tilemm__transpose_launch_t *const launches[] = {
         &plan->move_out, &plan->move_in, &slabs->save, &slabs->chain, &slabs->cycle};
     const int first = plan->interval ? 0 : 2, end = plan->method == TILEMM__INPLACE_SLABS ? 5 : 2;
-
     for (int i = first; i < end; i++)
         if (tilemm__transpose_is_allowed(p->limits,
                                          tilemm__transpose_rows[launches[i]->variant].name))
@@ -391,7 +375,6 @@ static int plan_way(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *p
     static int (*const ways[2][3])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
         {plan_staged, plan_moved, NULL}, {plan_staged, plan_slab_kernel, plan_slabs_through}};
     const tilemm__transpose_inplace_cuda_plan_t start = *plan;
-
     for (int any = 0; any < 2; any++)
         for (int i = 0; i < 3 && ways[p->permutes][i]; i++) {
             *plan = start;
@@ -410,13 +393,11 @@ size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
         tilemm__slots_agree(p.m * p.n, args->cols, args->ld_src, p.cols, args->ld_dst);
     int64_t want =
         tilemm__max(p.bytes / cost.workspace_share, tilemm__min(p.bytes, cost.workspace_bytes));
-
     if ((args->scaled && args->alpha == 0.0f) || (agree && !p.permutes))
         return 0;
     if (p.permutes && has_slab_kernel(&p)) {
         const int64_t runs = p.m * p.n / (TILEMM__RUN_BYTES / p.size);
         int64_t counts_at, marks_at;
-
         want = tilemm__max(want, slab_saved_at(&p, &counts_at, &marks_at) +
                                      (runs / cost.stride_least + 1) * TILEMM__RUN_BYTES);
     }
@@ -430,7 +411,6 @@ int tilemm__plan_transpose_inplace_cuda(const tilemm__transpose_args_t *args,
     const problem_t p = problem_of(args, limits);
     const int zero = args->scaled && args->alpha == 0.0f;
     const int scale = args->scaled && args->alpha != 1.0f;
-
     memset(plan, 0, sizeof *plan);
     plan->forward = p.forward;
     const int moves = !zero && plan_move(&p, p.m * p.n, args->cols, p.cols, &plan->move);

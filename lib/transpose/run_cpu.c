@@ -16,7 +16,6 @@ static char *put(char *to, const char *text)
 static char *put_number(char *to, int number)
 {
     char digits[2] = {(char)('0' + number % 10), '\0'};
-
     if (number >= 10)
         to = put_number(to, number / 10);
     return put(to, digits);
@@ -26,7 +25,6 @@ static char *put_number(char *to, int number)
 static void set_name(tilemm_t ctx, const plan_t *plan, int size)
 {
     char *to = put(ctx->kernel_text, "transpose_");
-
     to = put(put(to, tilemm__transpose_method_name(plan->method)), "_");
     to = put(put(to, tilemm__cpu_kernels(ctx)->isa), "_");
     to = put(put_number(to, plan->tile_rows), "x");
@@ -60,7 +58,6 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args,
     tilemm__limits_t limits = tilemm__cpu_limits(ctx);
     plan_t plan;
     job_t job = {.args = args, .kernels = limits.kernels->transpose, .plan = &plan};
-
     make_plan(args, &limits, &plan);
     if (plan.workspace) {
         job.workspace = tilemm__cpu_workspace(ctx, plan.workspace, &limits.workspace);
@@ -85,7 +82,6 @@ int tilemm__cpu_transpose_small(tilemm_t ctx, const tilemm__transpose_args_t *ar
     enum { MOST = 65536 }; /* bytes: no work for two threads, and near enough to need no copy */
     const tilemm__isa_t isa = tilemm__cpu_traits(ctx)->isa;
     const int kind = tilemm__transpose_kind(args);
-
     /* Little enough that no index overflows. */
     if ((args->rows | args->cols | args->ld_src | args->ld_dst) >> 20 != 0)
         return 0;

@@ -1,9 +1,8 @@
 /* run_cuda.c - transpose on the GPU: the launches that a plan stands for, in their order.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "run_cuda.h"
-
 #include "kernels/transpose/cuda/transpose.h"
+#include "lib/cuda/cuda.h"
 #include "plan_cuda.h"
 
 /* Everything here returns a cudaError_t, 0 for success, which goes up to the entry point. */
@@ -19,7 +18,6 @@ static int run_plan(const tilemm__transpose_cuda_plan_t *plan, void *stream)
         [TILEMM__TRANSPOSE_BY_strip_bytes] = tilemm__launch_transpose_strip_bytes,
         [TILEMM__TRANSPOSE_BY_gather] = tilemm__launch_transpose_gather,
     };
-
     return launchers[plan->method](&plan->launch, &plan->arm, stream);
 }
 
@@ -27,12 +25,11 @@ tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_arg
 {
     const tilemm__limits_t limits = tilemm__cuda_limits(ctx, 0);
     tilemm__transpose_cuda_plan_t plan;
-
     (void)tilemm__plan_transpose_cuda(args, &limits, &plan);
     const int error = run_plan(&plan, tilemm__cuda(ctx)->stream);
     if (error)
         return tilemm__cuda_fail(ctx, "transpose", error);
-    tilemm__set_kernel(ctx, "%s", plan.name);
+    tilemm__set_kernel(ctx, plan.name);
     return TILEMM_SUCCESS;
 }
 
@@ -50,7 +47,6 @@ static int run_step(const inplace_t *in, const tilemm__transpose_cuda_plan_t *st
                     void *dst)
 {
     tilemm__transpose_cuda_plan_t plan = *step;
-
     if (plan.method == TILEMM__TRANSPOSE_BY_copy) {
         plan.arm.copy.of.src = src;
         plan.arm.copy.of.dst = dst;
@@ -67,7 +63,6 @@ static int run_slabs(const inplace_t *in)
     const tilemm__transpose_slabs_plan_t *plan = &in->plan->arm.slabs;
     tilemm__transpose_slabs_t slabs = plan->slabs;
     unsigned char *const buffer = in->workspace + plan->marks_at;
-
     if (!plan->through) {
         slabs.counts = (unsigned *)(void *)(in->workspace + plan->counts_at);
         const int error = cudaMemsetAsync(slabs.counts, 0, plan->counts_bytes, in->stream);
@@ -76,7 +71,6 @@ static int run_slabs(const inplace_t *in)
     int error = 0;
     for (int64_t i = 0; !error && i < plan->count; i++) {
         unsigned char *slab = in->a + i * plan->slab_bytes;
-
         error = run_step(in, &plan->steps[0], slab, buffer);
         if (!error)
             error = run_step(in, &plan->steps[1], buffer, slab);
@@ -90,7 +84,6 @@ static int run_chains(const inplace_t *in)
     const tilemm__transpose_slabs_plan_t *plan = &in->plan->arm.slabs;
     const tilemm__transpose_launch_t *const launches[] = {&plan->save, &plan->chain, &plan->cycle};
     tilemm__transpose_chains_t chains = plan->chains;
-
     chains.marks = (uint32_t *)(void *)(in->workspace + plan->marks_at);
     chains.saved = in->workspace + plan->saved_at;
     int error = cudaMemsetAsync(chains.marks, 0, plan->marks_bytes, in->stream);
@@ -104,7 +97,6 @@ static int run_chains(const inplace_t *in)
 static int can_move(const tilemm__transpose_move_t *move)
 {
     const int64_t pad_in = move->ld_in - move->width_in, pad_out = move->ld_out - move->width_out;
-
     if (move->rising)
         return (move->end - 1) / move->width_out * pad_out > move->begin / move->width_in * pad_in;
     return move->begin / move->width_out * pad_out < (move->end - 1) / move->width_in * pad_in;
@@ -116,7 +108,6 @@ static int run_move(const inplace_t *in)
     const int64_t intervals = plan->interval ? (plan->move.total - 1) / plan->interval + 1 : 0;
     tilemm__transpose_move_t move = plan->move;
     int error = 0;
-
     move.workspace = in->workspace + plan->move_at;
     for (int64_t i = 0; !error && i < 2 * intervals; i++) {
         move.rising = i >= intervals;
@@ -138,7 +129,6 @@ static int run_two_passes(const inplace_t *in)
     const tilemm__transpose_inplace_cuda_plan_t *plan = in->plan;
     const tilemm__transpose_slabs_plan_t *arm = &plan->arm.slabs;
     int error = 0;
-
     if (arm->fringe_bytes)
         error = run_step(in, &arm->fringe[0], in->a + arm->fringe_from, in->workspace);
     if (!error)
@@ -156,7 +146,6 @@ static int run_inplace(const inplace_t *in)
 {
     const tilemm__transpose_inplace_cuda_plan_t *plan = in->plan;
     int error = 0;
-
     if (plan->method == TILEMM__INPLACE_SLABS) {
         error = run_two_passes(in);
     } else if (plan->method == TILEMM__INPLACE_STAGED) {
@@ -183,7 +172,6 @@ tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__trans
     void *workspace = want ? tilemm__cuda_workspace(ctx, want, &got) : NULL;
     const tilemm__limits_t limits = tilemm__cuda_limits(ctx, got);
     tilemm__transpose_inplace_cuda_plan_t plan;
-
     if (tilemm__plan_transpose_inplace_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
         return tilemm__fail(ctx, TILEMM_OUT_OF_MEMORY,
                             "transpose: %zu bytes of workspace are too few, %zu are enough", got,
@@ -192,6 +180,6 @@ tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__trans
     const int error = run_inplace(&in);
     if (error)
         return tilemm__cuda_fail(ctx, "transpose", error);
-    tilemm__set_kernel(ctx, "%s", plan.name);
+    tilemm__set_kernel(ctx, plan.name);
     return TILEMM_SUCCESS;
 }

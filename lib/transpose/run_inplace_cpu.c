@@ -11,13 +11,11 @@ static void move_slots(char *a, int64_t size, int64_t total, int64_t width_in, i
                        int64_t width_out, int64_t ld_out)
 {
     int64_t run;
-
     if (tilemm__slots_agree(total, width_in, ld_in, width_out, ld_out))
         return;
     for (int64_t k = 0; k < total; k += run) {
         const int64_t from = tilemm__slot(k, width_in, ld_in);
         const int64_t to = tilemm__slot(k, width_out, ld_out);
-
         run = tilemm__slot_run(k, total, width_in, width_out);
         if (to < from)
             memmove(a + to * size, a + from * size, (size_t)(run * size));
@@ -45,12 +43,10 @@ static void swap_blocks(const job_t *job, thread_t me)
     char *const one = my_scratch(job, me, stack, &bytes);
     char *const other = one + side * scratch_ld * size;
     char *const a = job->args->dst;
-
     for (int64_t i = me.number * side; i < n; i += me.of * side)
         for (int64_t j = i; j < n; j += side) {
             const int64_t rows = tilemm__min(side, n - i), cols = tilemm__min(side, n - j);
             char *const upper = a + (i * ld + j) * size, *const lower = a + (j * ld + i) * size;
-
             copy_rows(one, scratch_ld, upper, ld, rows, cols, size);
             if (i != j) {
                 copy_rows(other, scratch_ld, lower, ld, cols, rows, size);
@@ -74,7 +70,6 @@ typedef struct {
 static inline int64_t source(const permutation_t *map, int64_t i)
 {
     const tilemm__inplace_t *const view = map->view;
-
     if (map->which == TRANSPOSE)
         return i % map->by * map->other + i / map->by;
     const int64_t m = view->m;
@@ -119,7 +114,6 @@ static void permute(char *base, int64_t count, int64_t step, size_t piece, permu
     unsigned char *const done = (size_t)tilemm__div_up(count, 8) <= scratch_bytes ? scratch : NULL;
     const int far = piece >= 64;
     char saved[TILEMM__TRANSPOSE_RUN];
-
     if (done)
         memset(done, 0, (size_t)tilemm__div_up(count, 8));
     for (int64_t i = 0; i < count; i++) {
@@ -161,7 +155,6 @@ static void permute_columns(const job_t *job, thread_t me, const tilemm__inplace
     unsigned char *const scratch = (unsigned char *)my_scratch(job, me, stack, &bytes);
     const int kind = __builtin_ctz((unsigned)size);
     int64_t group, end;
-
     my_share(me, tilemm__div_up(n, width), &group, &end);
     for (; group < end; group++) {
         const int64_t j = group * width, cols = tilemm__min(width, n - j);
@@ -172,7 +165,6 @@ static void permute_columns(const job_t *job, thread_t me, const tilemm__inplace
         int shift[TILEMM__SKEW_COLS];
         permutation_t map = {
             .which = ROTATE, .view = view, .by = backward && rotation ? m - rotation : rotation};
-
         if (third) {
             map.which = backward ? ROWS_BACKWARD : ROWS_FORWARD;
             map.by = j % m;
@@ -198,18 +190,15 @@ static void shuffle_rows(const job_t *job, thread_t me, const tilemm__inplace_t 
     char *const scratch = my_scratch(job, me, stack, &bytes);
     const int fits = (size_t)(n * size) <= bytes;
     int64_t i, end;
-
     my_share(me, view->m, &i, &end);
     for (; i < end; i++) {
         char *const row = base + i * ld * size;
-
         if (fits) {
             job->kernels->shuffle[job->plan->kind](view, i, row, scratch, backward,
                                                    job->args->alpha);
         } else {
             const permutation_t map = {
                 .which = backward ? ROW_BACKWARD : ROW_FORWARD, .view = view, .by = i};
-
             permute(row, n, size, (size_t)size, map, (unsigned char *)scratch, bytes);
             if (job->plan->kind == TILEMM__TRANSPOSE_SCALED)
                 job->kernels->scale(n, (void *)row, (void *)row, job->args->alpha);
@@ -223,11 +212,9 @@ static void run_cycles(const job_t *job, int backward)
     const tilemm__transpose_args_t *const args = job->args;
     const int64_t ld = backward ? args->ld_dst : args->ld_src;
     const tilemm__inplace_t *const view = &job->plan->cycles.view;
-
 #pragma omp parallel num_threads(job->plan->threads)
     {
         const thread_t me = of_team();
-
         permute_columns(job, me, view, args->dst, ld, backward, backward);
 #pragma omp barrier
         shuffle_rows(job, me, view, args->dst, ld, backward);
@@ -248,11 +235,9 @@ static void transpose_slabs(const job_t *job, thread_t me)
         x->forward ? tilemm__transpose_block_ld(x->n, job->args->elem_size) : x->height;
     char *const scratch = job->workspace + (size_t)me.number * job->plan->scratch;
     int64_t slab, end;
-
     my_share(me, x->m / x->height, &slab, &end);
     for (; slab < end; slab++) {
         char *const at = (char *)job->args->dst + slab * x->height * x->n * size;
-
         copy_rows(scratch, ld, at, cols, rows, cols, size);
         job->kernels->block[job->plan->kind](rows, cols, scratch, ld, at, rows, job->args->alpha, 0,
                                              NULL);
@@ -268,7 +253,6 @@ static void transpose_runs(const job_t *job, thread_t me)
     const permutation_t map = {
         .which = TRANSPOSE, .by = x->forward ? slabs : x->n, .other = x->forward ? x->n : slabs};
     char *const a = job->args->dst;
-
     if (me.number >= slices)
         return;
     const int64_t begin = me.number ? me.number * run / slices / 64 * 64 + skew : 0;
@@ -289,7 +273,6 @@ static void run_slabs(const job_t *job)
     const float alpha = job->args->alpha;
     char *const a = job->args->dst;
     char *const kept = job->workspace + (size_t)job->plan->threads * job->plan->scratch;
-
     if (x->forward) {
         if (fringe)
             transpose(fringe, n, a + full * n * size, n, kept, fringe, alpha, 0, NULL);
@@ -314,7 +297,6 @@ void tilemm__cpu_run_inplace(const job_t *job)
 {
     const tilemm__transpose_args_t *const args = job->args;
     const tilemm__transpose_cpu_method_t method = job->plan->method;
-
     if (method == TILEMM__TRANSPOSE_CPU_SLABS) {
         run_slabs(job);
         return;

@@ -6,11 +6,9 @@
 #define TILEMM_LIB_TRANSPOSE_TEAM_CPU_H
 
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "kernels/cpu.h"
+#include "lib/cpu/team.h"
 #include "lib/size.h"
 #include "plan_cpu.h"
 
@@ -24,16 +22,10 @@ typedef struct {
     char *workspace; /* plan->workspace bytes, each thread's scratch first; or NULL */
 } job_t;
 
-/* A thread of the team that does a job. */
-typedef struct {
-    int64_t number, of;
-} thread_t;
-
 /* This thread's share of the tasks, as a range. */
 static inline void my_share(thread_t me, int64_t tasks, int64_t *begin, int64_t *end)
 {
     const int64_t each = tasks / me.of, more = tasks % me.of;
-
     *begin = me.number * each + (me.number < more ? me.number : more);
     *end = *begin + each + (me.number < more);
 }
@@ -50,16 +42,6 @@ static inline void copy_rows(char *restrict dst, int64_t ld_dst, const char *res
 {
     for (int64_t i = 0; i < rows; i++)
         memcpy(dst + i * ld_dst * size, src + i * ld_src * size, (size_t)(cols * size));
-}
-
-/* This thread, of the team that it is in. */
-static inline thread_t of_team(void)
-{
-#ifdef _OPENMP
-    return (thread_t){omp_get_thread_num(), omp_get_num_threads()};
-#else
-    return (thread_t){0, 1};
-#endif
 }
 
 /* Do each thread's part. To start a team of one takes longer than a small matrix. */
