@@ -305,9 +305,6 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_skinny_t &prob
     static_assert(WORDS <= 48 * 256, "static shared memory");
     static_assert(WORDS >= THREADS, "finish() needs a word a thread");
 
-    if (!problem.partial && !problem.fringe)
-        wait_for_previous();
-
     const place_t place = place_of(problem);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int lane_k = lane % KL, warp_k = warp % WK;
@@ -380,8 +377,6 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_skinny_t &prob
         __syncthreads();
     }
     finish<ROWS, N>(problem, shared);
-    if (problem.fringe)
-        wait_for_previous();
 }
 
 /* ---- X's rows run along m ------------------------------------------------------------------- */
@@ -431,9 +426,6 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &proble
     static_assert(Z::DEPTH % STEP == 0, "a chunk is whole steps");
     static_assert(WORDS <= 48 * 256, "static shared memory");
     static_assert(WORDS >= THREADS, "finish() needs a word a thread");
-
-    if (!problem.partial && !problem.fringe)
-        wait_for_previous();
 
     const place_t place = place_of(problem);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_k = warp % WK;
@@ -522,8 +514,6 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &proble
                 sum[i];
     __syncthreads();
     finish<ROWS, N>(problem, shared);
-    if (problem.fringe)
-        wait_for_previous();
 }
 
 /* ---- variants ------------------------------------------------------------------------------- */
@@ -535,7 +525,11 @@ enum { BLOCKS = 2 };
     static __global__ void __launch_bounds__(THREADS, BLOCKS)                                      \
         name(const __grid_constant__ tilemm__sgemm_skinny_t problem)                               \
     {                                                                                              \
+        if (!problem.partial && !problem.fringe)                                                   \
+            wait_for_previous();                                                                   \
         call(problem);                                                                             \
+        if (problem.fringe)                                                                        \
+            wait_for_previous();                                                                   \
     }
 #define KERNEL_K(name, aligned, rows, n, lanes_k, rows_of_thread, warps_k)                         \
     static_assert(WARPS / (warps_k) * (32 / (lanes_k)) * (rows_of_thread) == (rows), #name);       \
