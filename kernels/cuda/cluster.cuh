@@ -11,6 +11,8 @@
 
 #include <cuda_runtime.h>
 
+#include "mbarrier.cuh"
+
 /* All threads of the cluster meet: what one wrote to shared memory before it arrived, the others
  * see once they have waited. */
 static __device__ __forceinline__ void cluster_arrive(void)
@@ -37,7 +39,6 @@ static __device__ __forceinline__ void cluster_sync(void)
 static __device__ __forceinline__ unsigned cluster_rank(void)
 {
     unsigned rank = 0;
-
 #if __CUDA_ARCH__ >= 900
     asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
 #endif
@@ -48,7 +49,6 @@ static __device__ __forceinline__ unsigned cluster_rank(void)
 static __device__ __forceinline__ float4 cluster_read(unsigned from, unsigned rank)
 {
     float4 v = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-
 #if __CUDA_ARCH__ >= 900
     asm volatile("{\n"
                  ".reg .u32 there;\n"
@@ -65,7 +65,6 @@ static __device__ __forceinline__ float4 cluster_read(unsigned from, unsigned ra
 static __device__ __forceinline__ float cluster_read(const float *from, unsigned rank)
 {
     float v = 0.0f;
-
 #if __CUDA_ARCH__ >= 900
     asm volatile("{\n"
                  ".reg .u32 there;\n"
@@ -73,7 +72,7 @@ static __device__ __forceinline__ float cluster_read(const float *from, unsigned
                  "ld.shared::cluster.f32 %0, [there];\n"
                  "}"
                  : "=f"(v)
-                 : "r"((unsigned)__cvta_generic_to_shared(from)), "r"(rank)
+                 : "r"(shared_address(from)), "r"(rank)
                  : "memory");
 #endif
     return v;
@@ -82,14 +81,13 @@ static __device__ __forceinline__ float cluster_read(const float *from, unsigned
 /* ---- sums ---------------------------------------------------------------------------------- */
 
 /* The sum of what lies at `from` in blocks 0 to blocks - 1 of the cluster, added in this order.
- * `blocks` is at most MOST; COUNT is int or unsigned. */
-template <int MOST, typename COUNT>
-static __device__ __forceinline__ float cluster_sum(const float *from, COUNT blocks)
+ * `blocks` is at most MOST. */
+template <int MOST>
+static __device__ __forceinline__ float cluster_sum(const float *from, int blocks)
 {
     float sum = 0.0f;
-
 #pragma unroll
-    for (COUNT i = 0; i < MOST; i++)
+    for (int i = 0; i < MOST; i++)
         if (i < blocks)
             sum += cluster_read(from, i);
     return sum;
@@ -102,12 +100,9 @@ static __device__ __forceinline__ float cluster_sum(const float *from, COUNT blo
 static __device__ __forceinline__ void mail_expect(uint64_t *mail, int bytes)
 {
 #if __CUDA_ARCH__ >= 900
-    const unsigned box = (unsigned)__cvta_generic_to_shared(mail);
-
-    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(box) : "memory");
-    asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(box), "r"(bytes)
-                 : "memory");
-    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    mbarrier_init(mail, 1);
+    mbarrier_expect(mail, bytes);
+    mbarrier_fence_init();
 #endif
 }
 
@@ -119,9 +114,19 @@ static __device__ __forceinline__ void mail_wait(uint64_t *mail)
                  "again:\n"
                  "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 p, [%0], 0;\n"
                  "@!p bra again;\n"
-                 "}" ::"r"((unsigned)__cvta_generic_to_shared(mail))
+                 "}" ::"r"(shared_address(mail))
                  : "memory");
 #endif
+}
+
+/* The address in the first block of what lies at p in this one. */
+static __device__ __forceinline__ unsigned in_first_block(const void *p)
+{
+    unsigned there = 0;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;" : "=r"(there) : "r"(shared_address(p)));
+#endif
+    return there;
 }
 
 /* Store a value of 8 or 16 bytes, aligned to its size, at `to`. */
@@ -134,15 +139,8 @@ static __device__ __forceinline__ void mail_push(uint64_t *mail, T *to, T value)
         T value;
         unsigned long long word[2];
     } v;
-    unsigned box, there;
-
     v.value = value;
-    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;"
-                 : "=r"(box)
-                 : "r"((unsigned)__cvta_generic_to_shared(mail)));
-    asm volatile("mapa.shared::cluster.u32 %0, %1, 0;"
-                 : "=r"(there)
-                 : "r"((unsigned)__cvta_generic_to_shared(to)));
+    const unsigned box = in_first_block(mail), there = in_first_block(to);
     if (sizeof(T) == 16)
         asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, "
                      "[%3];" ::"r"(there),

@@ -14,19 +14,26 @@
 
 #include <cuda_runtime.h>
 
-/* Copy 4, 8 or 16 bytes. Those of 16 bypass the L1 cache. */
+/* Copies of 16 bytes bypass the L1 cache (.cg), which smaller ones (.ca) cannot. `before` and
+ * `after` are the assembly around the copy %0, %1, %2: to, from, BYTES; other operands follow from
+ * %3 on. */
+#define COPY_ASYNC(before, after, ...)                                                             \
+    do {                                                                                           \
+        if (BYTES == 16)                                                                           \
+            asm volatile(before "cp.async.cg.shared.global [%0], [%1], %2" after::__VA_ARGS__      \
+                         : "memory");                                                              \
+        else                                                                                       \
+            asm volatile(before "cp.async.ca.shared.global [%0], [%1], %2" after::__VA_ARGS__      \
+                         : "memory");                                                              \
+    } while (0)
+
+/* Copy 4, 8 or 16 bytes. */
 template <int BYTES>
 static __device__ __forceinline__ void copy_async(unsigned to, const void *from)
 {
     static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "what the instruction copies");
 #if __CUDA_ARCH__ >= 800
-    if (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(to), "l"(from) : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;"
-                     :
-                     : "r"(to), "l"(from), "n"(BYTES)
-                     : "memory");
+    COPY_ASYNC("", ";", "r"(to), "l"(from), "n"(BYTES));
 #endif
 }
 
@@ -37,16 +44,7 @@ static __device__ __forceinline__ void copy_async_zero(unsigned to, const void *
 {
     static_assert(BYTES == 4 || BYTES == 16, "sizes in use");
 #if __CUDA_ARCH__ >= 800
-    if (BYTES == 16)
-        asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
-                     :
-                     : "r"(to), "l"(from), "r"(valid)
-                     : "memory");
-    else
-        asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
-                     :
-                     : "r"(to), "l"(from), "r"(valid)
-                     : "memory");
+    COPY_ASYNC("", ", %3;", "r"(to), "l"(from), "n"(BYTES), "r"(valid));
 #endif
 }
 
@@ -57,24 +55,8 @@ static __device__ __forceinline__ void copy_async_if(bool yes, unsigned to, cons
 {
     static_assert(BYTES == 4 || BYTES == 16, "sizes in use");
 #if __CUDA_ARCH__ >= 800
-    if (BYTES == 16)
-        asm volatile("{\n"
-                     ".reg .pred yes;\n"
-                     "setp.ne.b32 yes, %2, 0;\n"
-                     "@yes cp.async.cg.shared.global [%0], [%1], 16;\n"
-                     "}"
-                     :
-                     : "r"(to), "l"(from), "r"((int)yes)
-                     : "memory");
-    else
-        asm volatile("{\n"
-                     ".reg .pred yes;\n"
-                     "setp.ne.b32 yes, %2, 0;\n"
-                     "@yes cp.async.ca.shared.global [%0], [%1], 4;\n"
-                     "}"
-                     :
-                     : "r"(to), "l"(from), "r"((int)yes)
-                     : "memory");
+    COPY_ASYNC("{\n.reg .pred yes;\nsetp.ne.b32 yes, %3, 0;\n@yes ", ";\n}", "r"(to), "l"(from),
+               "n"(BYTES), "r"((int)yes));
 #endif
 }
 

@@ -14,7 +14,6 @@ static __device__ __forceinline__ void epilogue_store(float *c, float sum, const
                                                       const float &beta)
 {
     float v = alpha * sum;
-
     if (beta != 0.0f)
         v = fmaf(beta, *c, v);
     *c = v;
@@ -24,10 +23,8 @@ static __device__ __forceinline__ void epilogue_store(float2 *c, const float *su
                                                       const float &alpha, const float &beta)
 {
     float2 v = make_float2(alpha * sum[0], alpha * sum[1]);
-
     if (beta != 0.0f) {
         const float2 old = *c;
-
         v.x = fmaf(beta, old.x, v.x);
         v.y = fmaf(beta, old.y, v.y);
     }
@@ -38,10 +35,8 @@ static __device__ __forceinline__ void epilogue_store(float4 *c, const float *su
                                                       const float &alpha, const float &beta)
 {
     float4 v = make_float4(alpha * sum[0], alpha * sum[1], alpha * sum[2], alpha * sum[3]);
-
     if (beta != 0.0f) {
         const float4 old = *c;
-
         v.x = fmaf(beta, old.x, v.x);
         v.y = fmaf(beta, old.y, v.y);
         v.z = fmaf(beta, old.z, v.z);

@@ -45,22 +45,15 @@ static cudaError_t launch_kernel(void (*kernel)(PARAMETERS...), const launch_t &
                                  cudaStream_t stream, ARGUMENTS... arguments)
 {
     cudaLaunchAttribute attributes[3];
-    cudaLaunchConfig_t config = {};
+    cudaLaunchConfig_t config = {how.grid, how.threads, how.shared, stream, attributes, 0};
 
-    config.gridDim = how.grid;
-    config.blockDim = how.threads;
-    config.dynamicSmemBytes = how.shared;
-    config.stream = stream;
-    config.attrs = attributes;
     if (how.concurrent) {
         attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
     }
     if (how.cluster > 1) {
         attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
-        attributes[config.numAttrs].val.clusterDim.x = how.cluster;
-        attributes[config.numAttrs].val.clusterDim.y = 1;
-        attributes[config.numAttrs++].val.clusterDim.z = 1;
+        attributes[config.numAttrs++].val.clusterDim = {how.cluster, 1, 1};
         attributes[config.numAttrs].id = cudaLaunchAttributeClusterSchedulingPolicyPreference;
         attributes[config.numAttrs++].val.clusterSchedulingPolicyPreference =
             cudaClusterSchedulingPolicyLoadBalancing;
@@ -82,7 +75,6 @@ static cudaError_t launch_grids(uint64_t blocks, unsigned cluster, const LAUNCH 
 {
     const uint64_t most = (1u << 30) / cluster * cluster; /* half of a grid's limit */
     cudaError_t error = cudaSuccess;
-
     for (uint64_t first = 0; error == cudaSuccess && first < blocks; first += most)
         error = launch(first, (unsigned)(blocks - first < most ? blocks - first : most));
     return error;

@@ -17,7 +17,6 @@ static __device__ __forceinline__ unsigned shared_address(const void *p)
 static __device__ __forceinline__ float4 shared_read(unsigned from)
 {
     float4 v;
-
     asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                  : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
                  : "r"(from));

@@ -34,7 +34,6 @@ static bool tensor_describe(tensor_encode_t encode, CUtensorMap *map, CUtensorMa
                             const cuuint64_t *pitch, const cuuint32_t *box)
 {
     const cuuint32_t step[3] = {1, 1, 1};
-
     return encode(map, type, rank, (void *)data, size, pitch, box, step,
                   CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
                   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,

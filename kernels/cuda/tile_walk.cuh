@@ -20,7 +20,6 @@ static __device__ __forceinline__ tile_position_t<T> tile_walk(T tile, T rows, T
 {
     const T group = tile / (GROUP * cols), in_group = tile - group * (GROUP * cols);
     const T height = min((T)GROUP, rows - group * GROUP), col = in_group / height;
-
     return {group * GROUP + (in_group - col * height), col};
 }
 

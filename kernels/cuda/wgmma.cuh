@@ -36,16 +36,6 @@ static __device__ __forceinline__ void wgmma_pin(float (&d)[COUNT])
         asm volatile("" : "+f"(d[i])::"memory");
 }
 
-/* The descriptor of an operand in shared memory with the 128-byte swizzle, whose lines run along k.
- * Groups of 8 lines are 1024 bytes apart. */
-static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
-{
-    const uint64_t address = shared_address(shared);
-
-    return (address & 0x3ffff) >> 4 | (uint64_t)(8192 >> 4) << 16 | (uint64_t)(1024 >> 4) << 32 |
-           (uint64_t)1 << 62;
-}
-
 /* The descriptor of an operand in shared memory whose lines run along k, in cores of 8 lines by 16
  * bytes, line after line. `along_k` is the distance in bytes to the next core along k, `across`
  * that to the core of the next 8 lines. */
@@ -53,9 +43,14 @@ static __device__ __forceinline__ uint64_t wgmma_operand_cores(const void *share
                                                                unsigned across)
 {
     const uint64_t address = shared_address(shared);
-
     return (address & 0x3ffff) >> 4 | (uint64_t)(along_k >> 4) << 16 |
            (uint64_t)(across >> 4) << 32;
+}
+
+/* The same with the 128-byte swizzle and whole lines, in groups of 8 lines 1024 bytes apart. */
+static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
+{
+    return wgmma_operand_cores(shared, 8192, 1024) | (uint64_t)1 << 62;
 }
 
 /* The descriptor of the operand that lies `bytes` further on. */

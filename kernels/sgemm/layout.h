@@ -9,17 +9,12 @@
 
 /* ---- SGEMM on the CPU: panels ------------------------------------------------------------ */
 
-/* The index of an element in its panel. Panels are k-major and follow each other. An Ms panel has
- * mr rows of op(A), read as broadcasts; an Ns panel has nr columns of op(B), read as vectors. The
- * padding of the last panel may be any value. */
-TILEMM__LAYOUT int64_t tilemm__cpu_ms_index(int64_t k, int64_t row, int64_t mr)
+/* The index of an element in its panel of `width` lines. Panels are k-major and follow each other.
+ * An Ms panel has rows of op(A), read as broadcasts; an Ns panel has columns of op(B), read as
+ * vectors. The padding of the last panel may be any value. */
+TILEMM__LAYOUT int64_t tilemm__cpu_panel_index(int64_t k, int64_t line, int64_t width)
 {
-    return k * mr + row;
-}
-
-TILEMM__LAYOUT int64_t tilemm__cpu_ns_index(int64_t k, int64_t col, int64_t nr)
-{
-    return k * nr + col;
+    return k * width + line;
 }
 
 /* ---- SGEMM by FFMA: Ms and Ns ------------------------------------------------------------ */
@@ -32,11 +27,6 @@ TILEMM__LAYOUT int64_t tilemm__cpu_ns_index(int64_t k, int64_t col, int64_t nr)
 TILEMM__LAYOUT unsigned tilemm__ms_index(unsigned k, unsigned m, unsigned width, int transposed)
 {
     return k * width + (transposed ? m ^ (((k >> 2) & 3) << 3) : m);
-}
-
-TILEMM__LAYOUT unsigned tilemm__ns_index(unsigned k, unsigned n, unsigned width, int transposed)
-{
-    return tilemm__ms_index(k, n, width, transposed);
 }
 
 /* The k, and below the m or n, of element j (0 to 3) of a lane. A warp fetches pieces of 128
@@ -212,7 +202,6 @@ TILEMM__LAYOUT unsigned tilemm__fused_k(unsigned octet, unsigned i)
 TILEMM__LAYOUT unsigned tilemm__fused_line(unsigned lane, unsigned j, unsigned count, int k_major)
 {
     const unsigned i = lane / 4, reversed = i % 2 * 4 + i / 2 % 2 * 2 + i / 4;
-
     return k_major ? j * 8 + reversed : i * count + j;
 }
 
@@ -222,7 +211,6 @@ TILEMM__LAYOUT unsigned tilemm__fused_line(unsigned lane, unsigned j, unsigned c
 TILEMM__LAYOUT unsigned tilemm__fused_staged(unsigned line, unsigned k, int k_major)
 {
     const unsigned row = k_major ? line : line / 32 * 32 + k, column = (k_major ? k : line) % 32;
-
     return row * 32 + ((column / 4) ^ (row % 8)) * 4 + column % 4;
 }
 

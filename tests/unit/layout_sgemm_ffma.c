@@ -27,7 +27,6 @@ static void check_fetch(const tile_t *tile, unsigned width, unsigned k, int tran
                 CHECK(at_k < k && at_mn < width, "(%u, %u) in %u x %u", at_k, at_mn, k, width);
                 index[lane] = tilemm__ms_index(at_k, at_mn, width, transposed);
                 mark(stored, width * k, index[lane], 1);
-                CHECK(index[lane] == tilemm__ns_index(at_k, at_mn, width, transposed), "Ns");
                 if (together) /* the four are neighbours, and lie on 16 bytes */
                     CHECK(index[lane] % 4 == j &&
                               index[lane] - j ==

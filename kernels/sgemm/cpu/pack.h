@@ -85,8 +85,7 @@ TILE_INLINE void pack_rows(const int width, const int rows, int64_t k, int count
     }
 }
 
-/* Ms and Ns panels differ in their width alone: tilemm__cpu_ms_index and tilemm__cpu_ns_index are
- * the same function of it. */
+/* Ms and Ns panels differ in their width alone. */
 TILE_INLINE void pack(const int width, int64_t k, int count, const float *restrict src, int64_t ld,
                       int along_k, float *restrict dst)
 {
@@ -99,10 +98,10 @@ TILE_INLINE void pack(const int width, int64_t k, int count, const float *restri
         }
     } else if (count == width) {
         for (int64_t p = 0; p < k; p++)
-            memcpy(dst + tilemm__cpu_ns_index(p, 0, width), src + p * ld, sizeof(float) * width);
+            memcpy(dst + tilemm__cpu_panel_index(p, 0, width), src + p * ld, sizeof(float) * width);
     } else {
         for (int64_t p = 0; p < k; p++) {
-            float *to = dst + tilemm__cpu_ns_index(p, 0, width);
+            float *to = dst + tilemm__cpu_panel_index(p, 0, width);
 
             for (int i = 0; i < count; i++)
                 to[i] = src[p * ld + i];

@@ -51,7 +51,6 @@ static __device__ __forceinline__ bool is_exact(const operand_t &of, unsigned ot
 {
     const tilemm__sgemm_planes_state_t state =
         of.states[matrix * of.states_stride + min(line, of.count - 1)];
-
     return line < of.count & tilemm__sgemm_planes_is_exact(state, other_sparse, one_plane);
 }
 
@@ -66,12 +65,10 @@ static __device__ __forceinline__ int gather(const pass_t &p, int64_t matrix, in
     const unsigned other_sparse = *p.others.sparse;
     const int words = (int)min((int64_t)GROUP / 32, (p.lines.count - line0 + 31) / 32);
     int before = 0, all = 0;
-
     votes[threadIdx.x] = 0;
     __syncthreads();
     for (int first = warp; first < words; first += AT_ONCE * WARPS) {
         bool mine[AT_ONCE];
-
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
             mine[i] = is_exact(p.lines, other_sparse, matrix,
@@ -79,7 +76,6 @@ static __device__ __forceinline__ int gather(const pass_t &p, int64_t matrix, in
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const unsigned vote = __ballot_sync(~0u, mine[i]);
-
             if (lane == 0 && first + i * WARPS < words)
                 votes[first + i * WARPS] = vote;
         }
@@ -92,7 +88,6 @@ static __device__ __forceinline__ int gather(const pass_t &p, int64_t matrix, in
 #pragma unroll
     for (int apart = 1; apart < 32; apart *= 2) {
         const int other = __shfl_up_sync(~0u, sum, apart);
-
         if (lane >= apart)
             sum += other;
     }
@@ -116,7 +111,6 @@ template <int WIDTH, int BK>
 static __device__ __forceinline__ void place_of(int i, int64_t k_step, int *line, int *k)
 {
     const int at = threadIdx.x + i * THREADS;
-
     *line = k_step == 1 ? at / BK : at % WIDTH;
     *k = k_step == 1 ? at % BK : at / WIDTH;
 }
@@ -131,7 +125,6 @@ static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / THREADS], c
 #pragma unroll
     for (int i = 0; i < WIDTH * BK / THREADS; i++) {
         int line, k;
-
         place_of<WIDTH, BK>(i, of.k_step, &line, &k);
         asm volatile("" : "+r"(line)); /* no registers for the lines of all steps */
         x[i] = __ldg(from + line_of(line) * of.line_step + min(k0 + k, end - 1) * of.k_step);
@@ -146,7 +139,6 @@ static __device__ __forceinline__ void put(float (&to)[BK * tilemm__exact_pitch(
 #pragma unroll
     for (int i = 0; i < WIDTH * BK / THREADS; i++) {
         int line, k;
-
         place_of<WIDTH, BK>(i, k_step, &line, &k);
         to[tilemm__exact_index(k, line, WIDTH)] = x[i];
     }
@@ -162,7 +154,6 @@ static __device__ __forceinline__ void end_chain(float (&total)[M][N], float (&s
         for (int j = 0; j < N; j++) {
             const float next = total[i][j] + sum[i][j], added = next - total[i][j];
             const float lost = (total[i][j] - (next - added)) + (sum[i][j] - added);
-
             total[i][j] = next;
             sum[i][j] = isfinite(lost) ? lost : 0.0f;
         }
@@ -175,18 +166,15 @@ static __device__ __forceinline__ void store(const float (&total)[T::M][T::N], c
                                              int my_line, int my_other, const line_of_t &line_of)
 {
     float *const c = p.c_array ? p.c_array[matrix] : p.c + matrix * p.stride_c;
-
 #pragma unroll
     for (int j = 0; j < T::N; j++) {
         const int64_t other = other0 + my_other + T::other(j);
-
         if (other >= p.others.count ||
             (p.skip_others && is_exact(p.others, *p.lines.sparse, matrix, other, p.one_plane)))
             continue;
 #pragma unroll
         for (int i = 0; i < T::M; i++) {
             float *const to = c + line_of(my_line + i) * p.line_step_c + other * p.other_step_c;
-
             const float v = p.alpha * total[i][j];
 
             if (first + my_line + i < count)
@@ -211,7 +199,6 @@ static __device__ __forceinline__ void multiply(T &tile, const pass_t &p, int64_
     const auto other_of = [&](int other) { return min(other0 + other, p.others.count - 1); };
     float sum[T::M][T::N] = {}, total[T::M][T::N] = {};
     float next_ms[T::PART_MS], next_ns[T::PART_NS];
-
     fetch<T::LINES, T::BK>(next_ms, p.lines, x, 0, p.k, line_of);
     fetch<T::OTHERS, T::BK>(next_ns, p.others, y, 0, p.k, other_of);
     __syncthreads(); /* the tile before is no longer read */
@@ -220,13 +207,11 @@ static __device__ __forceinline__ void multiply(T &tile, const pass_t &p, int64_
     __syncthreads();
     for (int64_t k0 = 0; k0 < p.k; k0 += T::BK) {
         const int now = (int)(k0 / T::BK % 2);
-
         fetch<T::LINES, T::BK>(next_ms, p.lines, x, k0 + T::BK, p.k, line_of);
         fetch<T::OTHERS, T::BK>(next_ns, p.others, y, k0 + T::BK, p.k, other_of);
 #pragma unroll 8
         for (int k = 0; k < T::BK; k++) {
             float a[T::M], b[T::N];
-
 #pragma unroll
             for (int i = 0; i < T::M; i++)
                 a[i] = tile.ms[now][tilemm__exact_index(k, my_line + i, T::LINES)];
@@ -257,11 +242,9 @@ static __device__ __forceinline__ void multiply_group(T &tile, const pass_t &p, 
 {
     const int64_t tiles = (p.others.count + T::OTHERS - 1) / T::OTHERS;
     const int64_t parts = (count + T::LINES - 1) / T::LINES;
-
     for (int64_t item = member; item < parts * tiles; item += members) {
         const int64_t other0 = item % tiles * T::OTHERS;
         const int64_t other = other0 + threadIdx.x % T::OTHERS;
-
         /* Skip tiles that the first pass has done completely. */
         if (p.skip_others &&
             __syncthreads_and(other >= p.others.count ||
@@ -282,7 +265,6 @@ static __device__ __forceinline__ void exact_lines(const tilemm__sgemm_exact_lin
     __shared__ unsigned short exact[GROUP];
     const int per_team = gridDim.x / problem.teams;
     const int team = blockIdx.x / per_team, member = blockIdx.x - team * per_team;
-
     wait_for_previous();
     if (*problem.exact == 0)
         return;
@@ -290,11 +272,9 @@ static __device__ __forceinline__ void exact_lines(const tilemm__sgemm_exact_lin
     for (int number = 0; number < 2; number++) {
         const pass_t &p = problem.pass[number];
         const int64_t groups = (p.lines.count + GROUP - 1) / GROUP;
-
         for (int64_t group = team; group < p.batch_count * groups; group += problem.teams) {
             const int64_t matrix = group / groups, line0 = (group - matrix * groups) * GROUP;
             const int count = gather(p, matrix, line0, exact);
-
             if (count > MANY)
                 multiply_group(tile.many, p, matrix, line0, exact, count, member, per_team);
             else

@@ -32,7 +32,6 @@ static __device__ __forceinline__ int64_t fetch_offset(unsigned thread, int64_t 
     const unsigned warp = thread / 32, lane = thread % 32;
     const unsigned k = tilemm__fetch_k(warp, lane, 0, WIDTH, TRANSPOSED, wide);
     const unsigned mn = tilemm__fetch_mn(warp, lane, 0, WIDTH, TRANSPOSED, wide);
-
     return TRANSPOSED ? mn * ld + k : k * ld + mn;
 }
 
@@ -49,12 +48,10 @@ static __device__ __forceinline__ void fetch_narrow(float (&x)[WIDTH * BK / WARP
     const unsigned k0 = tilemm__fetch_k(warp, lane, 0, WIDTH, TRANSPOSED, 0);
     const unsigned mn0 = tilemm__fetch_mn(warp, lane, 0, WIDTH, TRANSPOSED, 0);
     const unsigned width = extent < WIDTH ? (unsigned)extent : WIDTH;
-
 #pragma unroll
     for (unsigned i = 0; i < 4 * PIECES; i++) {
         const unsigned k = tilemm__fetch_k(i / 4 * WARPS, 0, i % 4, WIDTH, TRANSPOSED, 0);
         const unsigned mn = tilemm__fetch_mn(i / 4 * WARPS, 0, i % 4, WIDTH, TRANSPOSED, 0);
-
         x[i] = 0.0f;
         if (!CHECKED || (k0 + k < depth && mn0 + mn < width))
             x[i] = __ldg(p);
@@ -63,7 +60,6 @@ static __device__ __forceinline__ void fetch_narrow(float (&x)[WIDTH * BK / WARP
                 tilemm__fetch_k((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH, TRANSPOSED, 0);
             const int64_t to_mn =
                 tilemm__fetch_mn((i + 1) / 4 * WARPS, 0, (i + 1) % 4, WIDTH, TRANSPOSED, 0);
-
             p += TRANSPOSED ? (to_mn - mn) * ld + (to_k - k) : (to_k - k) * ld + (to_mn - mn);
             p = (const float *)opaque((int64_t)p);
         }
@@ -78,11 +74,9 @@ static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / WARPS / 32]
                                              int64_t extent, unsigned depth)
 {
     const unsigned PIECES = WIDTH * BK / 128 / WARPS;
-
     ld = opaque(ld);
     if (extent < WIDTH || depth < BK) {
         const unsigned thread = opaque(threadIdx.x) % (32 * WARPS);
-
         p += fetch_offset<WIDTH, TRANSPOSED>(thread, ld, 0);
         p -= fetch_offset<WIDTH, TRANSPOSED>(thread, ld, wide);
         fetch_narrow<WIDTH, BK, WARPS, TRANSPOSED, true>(x, p, ld, extent, depth);
@@ -93,7 +87,6 @@ static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / WARPS / 32]
         for (unsigned i = 0; i < PIECES; i++) {
             const unsigned k = tilemm__fetch_k(i * WARPS, 0, 0, WIDTH, TRANSPOSED, 1);
             const unsigned mn = tilemm__fetch_mn(i * WARPS, 0, 0, WIDTH, TRANSPOSED, 1);
-
             unpack(x + 4 * i,
                    __ldg((const float4 *)(p + (TRANSPOSED ? mn * ld + k : k * ld + mn))));
         }
@@ -109,7 +102,6 @@ static __device__ __forceinline__ void store(float *s, const float (&x)[WIDTH * 
     const unsigned thread = opaque(threadIdx.x) % (32 * WARPS);
     const unsigned warp = thread / 32, lane = thread % 32;
     const bool as_wide = wide && depth >= BK;
-
     if (TRANSPOSED ? !as_wide : as_wide) {
 #pragma unroll
         for (unsigned i = 0; i < PIECES; i++) {
@@ -117,7 +109,6 @@ static __device__ __forceinline__ void store(float *s, const float (&x)[WIDTH * 
                 tilemm__fetch_k(warp + i * WARPS, lane, 0, WIDTH, TRANSPOSED, !TRANSPOSED);
             const unsigned mn =
                 tilemm__fetch_mn(warp + i * WARPS, lane, 0, WIDTH, TRANSPOSED, !TRANSPOSED);
-
             shared_write(shared_address(s + tilemm__ms_index(k, mn, WIDTH, TRANSPOSED)),
                          pack(x + 4 * i));
         }
@@ -127,7 +118,6 @@ static __device__ __forceinline__ void store(float *s, const float (&x)[WIDTH * 
             const unsigned piece = warp + i / 4 * WARPS;
             const unsigned k = tilemm__fetch_k(piece, lane, i % 4, WIDTH, TRANSPOSED, TRANSPOSED);
             const unsigned mn = tilemm__fetch_mn(piece, lane, i % 4, WIDTH, TRANSPOSED, TRANSPOSED);
-
             s[tilemm__ms_index(k, mn, WIDTH, TRANSPOSED)] = x[i];
         }
     }
@@ -212,7 +202,6 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
     {
         const unsigned now = steps ? BK : small >> 16;
         float next_a[PART_A], next_b[PART_B];
-
         fetch<BM, BK, WARPS, TRANSPOSED_A>(next_a, a, args.lda, wide_a, args.m, now);
         fetch<BN, BK, WARPS, TRANSPOSED_B>(next_b, b, args.ldb, wide_b, args.n, now);
         store<BM, BK, WARPS, TRANSPOSED_A>(ms, next_a, wide_a, now);
@@ -222,7 +211,6 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
 
     for (;;) {
         float next_a[PART_A], next_b[PART_B];
-
         if (steps) {
             a += step_a;
             b += step_b;
@@ -232,7 +220,6 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
 #pragma unroll
         for (unsigned k = 0; k < BK; k++) {
             float am[4 * QM], bn[4 * QN];
-
             if (k == BK / 2 && steps) {
                 store<BM, BK, WARPS, TRANSPOSED_A>(ms + (buffer_a ^ (BM * BK)), next_a, wide_a,
                                                    next_depth<BK>(steps, small));
@@ -241,7 +228,7 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
             }
             read_fragment<QM>(am, ms + buffer_a + tilemm__ms_index(k, opaque(m), BM, TRANSPOSED_A),
                               BM / QM);
-            read_fragment<QN>(bn, ns + buffer_b + tilemm__ns_index(k, opaque(n), BN, TRANSPOSED_B),
+            read_fragment<QN>(bn, ns + buffer_b + tilemm__ms_index(k, opaque(n), BN, TRANSPOSED_B),
                               BN / QN);
 #pragma unroll
             for (int i = 0; i < 4 * QM; i++)
@@ -275,13 +262,11 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
 #pragma unroll
     for (int i = 0; i < 4 * QM; i++) {
         const int row = i / 4 * (BM / QM) + i % 4;
-
         if (row < new_m || row >= end_m)
             continue;
 #pragma unroll
         for (int q = 0; q < QN; q++) {
             const int col = q * (BN / QN);
-
             store_four(c + row * ldc + col, (CHAINS ? total[i] : sum[i]) + 4 * q, alpha, beta,
                        problem.aligned_c, new_n - col, end_n - col);
         }
@@ -312,6 +297,5 @@ static const variant_t variants[] = {TILEMM__SGEMM_FFMA_SM75_ROWS(VARIANT)};
 extern "C" int tilemm__sgemm_ffma_sm75_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
 {
     const variant_t &row = variants[problem->variant - TILEMM__sgemm_ffma_sm75_128x128x16_nn];
-
     return launch_grids(row.kernel, *problem, {0, row.threads, 0, 1, false}, stream);
 }

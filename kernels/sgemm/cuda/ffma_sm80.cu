@@ -73,7 +73,6 @@ struct copies {
     {
         const unsigned line = tilemm__ffma_line(threadIdx.x, i, WIDTH, WARPS, TRANSPOSED, WIDE);
         const unsigned along = tilemm__ffma_along(threadIdx.x, j, WIDTH, TRANSPOSED, WIDE);
-
         return tilemm__ffma_index(TRANSPOSED ? along : line, TRANSPOSED ? line : along, WIDTH,
                                   TRANSPOSED);
     }
@@ -87,7 +86,6 @@ struct copies {
         const unsigned first = index(0, 0) * 4;
         const unsigned k = TRANSPOSED ? j * 8 : i * LINE, mn = TRANSPOSED ? i * LINE : j * 32;
         const unsigned low = TRANSPOSED ? mn % 32 : 0;
-
         copy_async_if<BYTES>(yes, to + (first ^ low * 4) + (k * WIDTH + mn - low) * 4,
                              p + j * (TRANSPOSED ? 8 : 32));
     }
@@ -105,7 +103,6 @@ struct copies {
                     tilemm__ffma_line(threadIdx.x, i, WIDTH, WARPS, TRANSPOSED, WIDE);
                 const unsigned along = tilemm__ffma_along(threadIdx.x, j, WIDTH, TRANSPOSED, WIDE);
                 const bool there = (TRANSPOSED ? along : line) < depth;
-
                 if ((TRANSPOSED ? line : along) < extent)
                     copy_async_zero<BYTES>(to + index(i, j) * 4,
                                            there ? p + j * (TRANSPOSED ? 8 : 32) : valid,
@@ -161,7 +158,6 @@ struct producer {
         typedef copies<WIDTH, BK, WARPS, TRANSPOSED, WIDEST && !TRANSPOSED> C;
         const unsigned ALONG = C::ALONG, COUNT = C::LINES * ALONG;
         const bool whole = WIDEST || extent >= WIDTH;
-
         if (number == 0 && yes && !whole)
             C::part(to, p, ld, extent, BK, p);
 #pragma unroll
@@ -186,14 +182,10 @@ static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS], unsi
 {
     /* Squares are a multiple of 32 elements apart, which the permutation does not reach. */
     const unsigned from = tile + (at ^ tilemm__ffma_index(k, 0, WIDTH, TRANSPOSED) % 32 * 4);
-
     static_assert(WIDTH / QUADS % 32 == 0, "squares are a constant apart");
 #pragma unroll
-    for (int q = 0; q < QUADS; q++) {
-        const float4 v = shared_read(from + (k * WIDTH + q * (WIDTH / QUADS)) * 4);
-
-        unpack(x + 4 * q, v);
-    }
+    for (int q = 0; q < QUADS; q++)
+        unpack(x + 4 * q, shared_read(from + (k * WIDTH + q * (WIDTH / QUADS)) * 4));
 }
 
 /* sum += a b, up one column and down the next. Of the orders tried (by rows, by columns, by squares
@@ -204,14 +196,12 @@ static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float 
                                                 const float (&b)[N])
 {
 #pragma unroll
-    for (int j = 0; j < N; j++) {
+    for (int j = 0; j < N; j++)
 #pragma unroll
         for (int along = 0; along < M; along++) {
             const int i = j % 2 ? M - 1 - along : along;
-
             sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
         }
-    }
 }
 
 /* ---- a block -------------------------------------------------------------------------------- */
@@ -253,7 +243,6 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
     unsigned ms = ring; /* the stage that is multiplied */
     unsigned filling = ring + S::STAGE_BYTES, to_copy = steps;
     float am[2][4 * S::QM], bn[2][4 * S::QN];
-
 #pragma unroll 1
     for (int s = 1; s < S::STAGES - 1; s++) {
         to_ms.template next<WIDEST>(to_copy, filling, 0, 1);
@@ -272,7 +261,6 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
 #pragma unroll
         for (unsigned k = 0; k < S::GROUP_K; k++) {
             const unsigned next = (k + 1) % S::GROUP_K;
-
             /* Fill the stage that was multiplied last. */
             to_ms.template next<WIDEST>(to_copy, filling, k, S::PARTS);
             to_ns.template next<WIDEST>(to_copy, filling + S::MS_BYTES, k, S::PARTS);
@@ -329,7 +317,6 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
     const int end_m = (int)min((int64_t)BM, args.m) - (int)m;
     const int end_n = (int)min((int64_t)BN, args.n) - (int)n;
     float *c;
-
     if (!whole)
         c = problem.partial + (place.split * args.batch_count + place.matrix) * (args.m * args.n);
     else
@@ -365,7 +352,6 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
 #pragma unroll
     for (unsigned four = 0; four < FOURS; four++) {
         float v[4];
-
         /* The addition moves the sums to other registers: a store of 16 bytes needs four in a
          * row, which would keep the compiler from placing the sums by bank. */
 #pragma unroll
@@ -378,7 +364,6 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
 #pragma unroll
         for (unsigned four = group; four < FOURS; four += GROUPS) {
             float v[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-
 #pragma unroll
             for (unsigned g = 0; g < GROUPS; g++)
                 add(v, shared_read(own + (g * FOURS + four) * APART));
@@ -396,7 +381,6 @@ store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t 
          four += GROUPS * splits) {
         float4 part[TILEMM__SGEMM_MOST_CLUSTER];
         float v[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-
         /* All reads are under way together. Not a function: with one the compiler makes other code
          * of the whole kernel, and products of 128^3 took 2 % longer. */
 #pragma unroll
@@ -495,7 +479,6 @@ static const variant_t variants[] = {TILEMM__SGEMM_FFMA_SM80_ROWS(VARIANT)};
 extern "C" int tilemm__sgemm_ffma_sm80_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
 {
     const variant_t &row = variants[problem->variant - TILEMM__sgemm_ffma_sm80_128x128x16_nn];
-
     return launch_grids(row.kernel, *problem,
                         {0, row.threads, row.shared, problem->cluster, problem->concurrent != 0},
                         stream);

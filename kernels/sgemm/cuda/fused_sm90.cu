@@ -42,7 +42,6 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
     unsigned buffer = 0, parity = 1, count = 0;
     feed_t feed = {blockIdx.x, 0, 0, 0, 0, 0};
-
     for (int i = 0; i < S::STAGES - 1; i++) {
         if (thread == 0)
             feed_step<S, false>(feed, shared.b, problem, maps);
@@ -51,12 +50,10 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     }
     for (unsigned item = blockIdx.x; item < problem.count; item += gridDim.x) {
         const place_t place = locate<S>(problem, item);
-
 #pragma unroll 1
         for (int k = place.k; k < place.end; k += BK, count++) {
             const unsigned stage = count % S::STAGES;
-            range_t range = range_of_none();
-
+            range_t range = {~0u, 0};
             if (thread == 0)
                 feed_step<S, false>(feed, shared.b, problem, maps);
             else if (thread == 32)
@@ -67,7 +64,6 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 #pragma unroll
             for (int half = 0; half < 2 && line0 < S::BN; half++) {
                 float x[S::LINES][OCTET / 2];
-
                 take<S::LINES, S::B_K>(shared.b.at[stage], first, half, x);
 #pragma unroll
                 for (int j = 0; j < S::LINES; j++)
@@ -77,7 +73,6 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
                         const unsigned at =
                             tilemm__fused_pair(line, lane % 4, half * (OCTET / 4) + i);
                         unsigned planes[PLANES];
-
                         convert(x[j][i * 2], x[j][i * 2 + 1], planes, range);
 #pragma unroll
                         for (int p = 0; p < PLANES; p++)
@@ -119,12 +114,10 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
                                                  unsigned (&a)[PLANES][FRAGMENTS], range_t &range)
 {
     float x[ROWS][OCTET / 2];
-
     take<ROWS, S::A_K>(stage, first, half, x);
 #pragma unroll
     for (int i = 0; i < FRAGMENTS / 2; i++) {
         unsigned planes[PLANES];
-
         convert(x[i % 2][i / 2 * 2], x[i % 2][i / 2 * 2 + 1], planes, range);
 #pragma unroll
         for (int p = 0; p < PLANES; p++)
@@ -144,12 +137,10 @@ multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
     const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1}, of_b[PRODUCTS] = {0, 1, 2, 0, 1, 0};
     const unsigned CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4;
     const uint64_t b0 = wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH * 4);
-
     wgmma_fence();
 #pragma unroll
     for (int w = 0; w < COUNT; w++) {
         const int p = FIRST + w / PARTS, i = w % PARTS;
-
         wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
                    wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES), w > 0);
         if (w == (COUNT - 1) / 2)
@@ -180,12 +171,10 @@ static __device__ __forceinline__ void multiply_fp32(float (&total)[S::ACCUMULAT
     const float *const b = args.b + place.matrix * args.stride_b;
     const int64_t row0 = min((int64_t)place.m + row_of<S>(0), args.m - 1);
     const int64_t row1 = min((int64_t)place.m + row_of<S>(1), args.m - 1);
-
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i += 4) {
         int64_t col = (int64_t)place.n + col_of() + i * 2;
         float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-
         col = opaque(col); /* no registers for the places of all columns */
         const int64_t col0 = min(col, args.n - 1), col1 = min(col + 1, args.n - 1);
 
@@ -195,7 +184,6 @@ static __device__ __forceinline__ void multiply_fp32(float (&total)[S::ACCUMULAT
             const float a1 = __ldg(a + (S::A_K ? row1 * args.lda + k : k * args.lda + row1));
             const float b0 = __ldg(b + (S::B_K ? col0 * args.ldb + k : k * args.ldb + col0));
             const float b1 = __ldg(b + (S::B_K ? col1 * args.ldb + k : k * args.ldb + col1));
-
             sum[0] = fmaf(a0, b0, sum[0]);
             sum[1] = fmaf(a0, b1, sum[1]);
             sum[2] = fmaf(a1, b0, sum[2]);
@@ -227,7 +215,6 @@ static __device__ __forceinline__ void store_bulk(const float (&total)[S::ACCUMU
                                                   const place_t &place, float *tile)
 {
     const int row = threadIdx.x / 32 * 16;
-
     if (threadIdx.x % 32 == 0)
         tensor_wait_read();
     __syncwarp(); /* the tile before has gone */
@@ -255,14 +242,12 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
     const float alpha = problem.partial ? 1.0f : args.alpha;
     const float beta = problem.partial ? 0.0f : args.beta;
     const int64_t cols = args.n - place.n - col_of();
-
 #pragma unroll
     for (int h = 0; h < ROWS; h++) {
         const int64_t row = (int64_t)place.m + row_of<S>(h), col = (int64_t)place.n + col_of();
         const int64_t next = S::TRANSPOSED ? ld : 1; /* column */
         float *const to = whole + (S::TRANSPOSED ? col * ld + row : row * ld + col);
         const bool pairs = !S::TRANSPOSED && ((uint64_t)to & 7) == 0;
-
         if (row >= args.m)
             continue;
         if (pairs && cols > S::BN - 8 + 1 && beta == 0.0f) {
@@ -277,7 +262,6 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
                 for (int j = 0; j < 2; j++) {
                     const float v = alpha * total[i + h * 2 + j];
                     float *const at = to + (i * 2 + j) * next;
-
                     if (i * 2 + j < cols)
                         *at = beta != 0.0f ? fmaf(beta, *at, v) : v;
                 }
@@ -298,16 +282,13 @@ static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t
     const float *const tile = tile_of(shared);
     float *const c =
         args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
-
     cluster_sync();
     for (int at = rank * share * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::THREADS) {
         const int i = at / S::BN, j = at % S::BN;
-
         if (j < cols) {
             const int64_t row = (int64_t)place.m + i, col = (int64_t)place.n + j;
             float *const to = c + (S::TRANSPOSED ? col * args.ldc + row : row * args.ldc + col);
             float sum = 0.0f;
-
 #pragma unroll 4
             for (int block = 0; block < blocks; block++)
                 sum += cluster_read(tile + tilemm__fused_tile(i, j, S::LINES_B), block);
@@ -350,8 +331,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
      unsigned (&next_a)[PLANES][FRAGMENTS], const fused_t &problem)
 {
     const unsigned stage = at.count % S::STAGES, lane = threadIdx.x % 32;
-    range_t range = range_of_none();
-
+    range_t range = {~0u, 0};
     mbarrier_wait(&shared.full[at.buffer], at.parity);
     pin(a);
     wgmma_pin(at.part);
@@ -385,13 +365,6 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
     advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
 
-/* Wait for the other multipliers. */
-template <typename S>
-static __device__ __forceinline__ void multipliers_sync(void)
-{
-    asm volatile("bar.sync 1, %0;" : : "n"(S::MULTIPLIERS * WARPGROUP) : "memory");
-}
-
 template <typename S>
 static __device__ __forceinline__ void begin_item(multiplier_t<S> &at, const fused_t &problem)
 {
@@ -411,7 +384,8 @@ static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &s
     if (at.k < at.place.end)
         return true;
     if (problem.splits > 1 && !problem.partial) { /* for add_up() */
-        multipliers_sync<S>();
+        /* Wait for the other multipliers. */
+        asm volatile("bar.sync 1, %0;" : : "n"(S::MULTIPLIERS * WARPGROUP) : "memory");
         to_shared<S>(at.total, 1.0f, tile_of(shared));
     } else if (S::BULK && problem.bulk) {
         store_bulk<S>(at.total, problem.args.alpha, &maps.c, at.place, shared.bulk);
@@ -431,8 +405,7 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
 {
     unsigned a[2][PLANES][FRAGMENTS]; /* of one step, and of the next */
     multiplier_t<S> at;
-    range_t range = range_of_none();
-
+    range_t range = {~0u, 0};
     at.item = blockIdx.x;
     at.buffer = at.parity = 0;
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
@@ -516,17 +489,8 @@ static bool describe(CUtensorMap *map, const float *data, int64_t x, int64_t y, 
     const cuuint64_t pitch[2] = {(cuuint64_t)ld * sizeof(float),
                                  (cuuint64_t)(batch > 1 ? stride : ld) * sizeof(float)};
     const cuuint32_t box[3] = {32, (cuuint32_t)box_y, 1};
-
     return encode &&
            tensor_describe(encode, map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, data, size, pitch, box);
-}
-
-static bool describe_operand(CUtensorMap *map, const float *data, int64_t lines, int64_t k,
-                             bool k_major, int64_t ld, int64_t stride, int64_t batch, int tile)
-{
-    static_assert(BK == 32, "a box's width");
-    return k_major ? describe(map, data, k, lines, ld, stride, batch, tile)
-                   : describe(map, data, lines, k, ld, stride, batch, BK);
 }
 
 template <typename S>
@@ -535,11 +499,11 @@ static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaS
     const tilemm__sgemm_args_t *const args = &problem->args;
     const int64_t batch = args->batch_count;
     maps_t maps;
-
-    if (!describe_operand(&maps.a, args->a, args->m, args->k, S::A_K, args->lda, args->stride_a,
-                          batch, S::BM) ||
-        !describe_operand(&maps.b, args->b, args->n, args->k, S::B_K, args->ldb, args->stride_b,
-                          batch, S::BN) ||
+    static_assert(BK == 32, "a box's width");
+    if (!describe(&maps.a, args->a, S::A_K ? args->k : args->m, S::A_K ? args->m : args->k,
+                  args->lda, args->stride_a, batch, S::A_K ? S::BM : BK) ||
+        !describe(&maps.b, args->b, S::B_K ? args->k : args->n, S::B_K ? args->n : args->k,
+                  args->ldb, args->stride_b, batch, S::B_K ? S::BN : BK) ||
         (problem->bulk &&
          !describe(&maps.c, args->c, args->n, args->m, args->ldc, args->stride_c, batch, 16)))
         return cudaErrorInvalidValue;
@@ -555,7 +519,6 @@ extern "C" int tilemm__sgemm_fused_launch(const fused_t *problem, void *stream)
 #define LAUNCH(name, ...)                                                                          \
     case TILEMM__##name: return launch<name##_t>(name, problem, (cudaStream_t)stream);
         TILEMM__SGEMM_FUSED_ROWS(LAUNCH)
-#undef LAUNCH
     }
     return cudaErrorInvalidValue;
 }

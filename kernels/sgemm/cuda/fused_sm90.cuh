@@ -79,7 +79,6 @@ static __device__ __forceinline__ place_t locate(const fused_t &problem, unsigne
     const unsigned matrix = tile / per_matrix, inside = tile - matrix * per_matrix;
     const tile_position_t<unsigned> at = tile_walk<GROUP>(inside, problem.rows, problem.cols);
     const int64_t k = split * problem.k_split, end = min(problem.args.k, k + problem.k_split);
-
     return {(int)at.row * S::BM, (int)at.col * S::BN, (int)k, (int)end, matrix, split};
 }
 
@@ -110,11 +109,9 @@ feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
     const int LINES = IS_A ? S::BM : S::BN, BYTES = S::stage_bytes(LINES, K_MAJOR);
     const CUtensorMap *const map = IS_A ? &maps.a : &maps.b;
     const unsigned stage = feed.count % S::STAGES, parity = feed.count / S::STAGES % 2;
-
     if (feed.k >= feed.end) {
         if (feed.item < problem.count) {
             const place_t place = locate<S>(problem, feed.item);
-
             feed.line = IS_A ? place.m : place.n;
             feed.k = place.k;
             feed.end = place.end;
@@ -146,7 +143,6 @@ template <int LINES, bool K_MAJOR>
 static __device__ __forceinline__ unsigned first_of(unsigned line)
 {
     const unsigned lane = threadIdx.x % 32;
-
     return tilemm__fused_staged(line + tilemm__fused_line(lane, 0, LINES, K_MAJOR),
                                 tilemm__fused_k(lane % 4, 0), K_MAJOR);
 }
@@ -165,7 +161,6 @@ static __device__ __forceinline__ void take(const float *stage, unsigned first, 
             for (int i = 0; i < OCTET / 2; i += 2) {
                 const float2 v =
                     *(const float2 *)(stage + (first ^ i) + j * TILEMM__SGEMM_FUSED_8_LINES);
-
                 x[j][i] = v.x, x[j][i + 1] = v.y;
             }
     } else {
@@ -173,14 +168,11 @@ static __device__ __forceinline__ void take(const float *stage, unsigned first, 
         for (int i = 0; i < OCTET / 2; i++) {
             const float *const from =
                 stage + (first ^ i * TILEMM__SGEMM_FUSED_NEXT) + half * TILEMM__SGEMM_FUSED_HALF;
-
             if (LINES == 4) {
                 const float4 v = *(const float4 *)from;
-
                 x[0][i] = v.x, x[1 % LINES][i] = v.y, x[2 % LINES][i] = v.z, x[3 % LINES][i] = v.w;
             } else if (LINES == 2) {
                 const float2 v = *(const float2 *)from;
-
                 x[0][i] = v.x, x[1 % LINES][i] = v.y;
             } else {
                 x[0][i] = *from;
@@ -214,31 +206,22 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
 /* ---- planes --------------------------------------------------------------------------------- */
 
 /* Of the numbers of which planes were made: the bits of the least magnitude that is not zero, less
- * 1; and the largest magnitude of h, in either half of a word. */
+ * 1; and the largest magnitude of h, in either half of a word. Of none: {~0u, 0}. */
 typedef struct {
     unsigned least, most;
 } range_t;
-
-[[maybe_unused]] static __device__ __forceinline__ range_t range_of_none(void)
-{
-    const range_t none = {~0u, 0};
-
-    return none;
-}
 
 /* Whether planes cannot carry some of them: below 2^-100 the last bits of l, and of the products,
  * would be lost; and h may be Inf or NaN. */
 [[maybe_unused]] static __device__ __forceinline__ bool is_beyond_planes(const range_t &range)
 {
     const unsigned LEAST = (127 - 100) << 23, MOST = 0x7f80;
-
     return range.least < LEAST - 1 || (range.most & 0xffff) >= MOST || range.most >> 16 >= MOST;
 }
 
 static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
 {
     unsigned pair;
-
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
     return pair;
 }

@@ -66,7 +66,6 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     const int exponent = exponent_of(largest);
     tilemm__sgemm_planes_state_t *const state = &op.to.states[matrix * op.mn_planes + line];
     unsigned flags = 0;
-
     op.to.exponents[(matrix * blocks + block) * op.mn_planes + line] =
         zero || !is_finite(largest) ? TILEMM__SGEMM_PLANES_ZERO : exponent;
     if (zero)
@@ -109,7 +108,6 @@ template <int VEC>
 static __device__ __forceinline__ void store(const operand_t &op, int64_t at, const float *x)
 {
     __half2 hi[VEC / 2], lo[VEC / 2];
-
 #pragma unroll
     for (int i = 0; i < VEC / 2; i++)
         hi_lo(x[2 * i], x[2 * i + 1], &hi[i], &lo[i]);
@@ -146,13 +144,11 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int64_t line = line0 + warp * LINES, k0 = block * BLOCK_K + lane * VEC;
     float x[LINES][OF_LINE];
-
 #pragma unroll
     for (int l = 0; l < LINES; l++)
 #pragma unroll
         for (int i = 0; i < OF_LINE; i += VEC) {
             const int64_t k = k0 + i * 32;
-
             load<VEC>(&x[l][i], from + (line + l) * op.ld + k, line + l < op.mn ? op.k - k : 0);
         }
     wait_for_previous(); /* the states are zeroed */
@@ -162,7 +158,6 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
         unsigned largest = 0;
         int near = 0;
         bool lossy = false;
-
 #pragma unroll
         for (int i = 0; i < OF_LINE; i++)
             largest = max(largest, __float_as_uint(x[l][i]) & 0x7fffffffu);
@@ -183,7 +178,6 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
 #pragma unroll
         for (int i = 0; i < OF_LINE; i += VEC) {
             const int64_t k = k0 + i * 32;
-
             if (k < op.k_planes)
                 store<VEC>(op, (matrix * op.mn_planes + line + l) * op.to.pitch + k, &x[l][i]);
         }
@@ -208,11 +202,9 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
     const int64_t line = line0 + mine, k0 = block * BLOCK_K;
     float x[ROWS][VEC]; /* rows of pairs of k, which are DOWN pairs apart */
     unsigned largest[VEC], count[VEC];
-
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         const int64_t k = k0 + (pair0 + i / 2 * DOWN) * 2 + i % 2;
-
         load<VEC>(x[i], from + k * op.ld + line, k < op.k ? op.mn - line : 0);
     }
     wait_for_previous(); /* the states are zeroed */
@@ -241,7 +233,6 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
         const float factor = factor_of(largest[v]);
-
         count[v] = 0;
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
@@ -256,7 +247,6 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
     /* Transpose each plane in shared memory. */
     for (int low = 0; low < (op.to.lo ? 2 : 1); low++) {
         unsigned short *const to = low ? op.to.lo : op.to.hi;
-
         __syncthreads(); /* all have read the largest, or the plane */
 #pragma unroll
         for (int v = 0; v < VEC; v++) {
@@ -265,7 +255,6 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
             for (int i = 0; i < ROWS; i += 2) {
                 __half2 hi, lo;
-
                 hi_lo(x[i][v], x[i + 1][v], &hi, &lo);
                 shared.plane[tilemm__planes_transposed(
                     (unsigned)(mine + v), (unsigned)(pair0 + i / 2 * DOWN), BLOCK_K / 2)] =
@@ -287,7 +276,6 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
         for (int v = 0; v < VEC; v++) {
             unsigned sum = 0;
-
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
                 sum += shared.found[w][mine + v];
@@ -313,7 +301,6 @@ static __device__ __forceinline__ void make_planes(const operand_t &a, const ope
 
     if (op.k_major) {
         const int64_t line = (int64_t)(tile / blocks) * MN;
-
         if (op.wide)
             make_k_major<4>(op, from, matrix, line, tile % blocks, blocks);
         else
@@ -321,7 +308,6 @@ static __device__ __forceinline__ void make_planes(const operand_t &a, const ope
     } else {
         __shared__ shared_t shared;
         const int64_t line = (int64_t)(tile % groups) * MN;
-
         if (op.wide)
             make_mn_major<4>(op, from, matrix, line, tile / groups, blocks, shared);
         else

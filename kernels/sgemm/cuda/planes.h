@@ -192,7 +192,6 @@ tilemm__sgemm_planes_is_exact(const tilemm__sgemm_planes_state_t &line, unsigned
     const int top = (int)(line.top >> 16), bottom = 512 - (int)line.bottom;
     const unsigned near = line.top & 0xffff;
     const bool few = near < (other_sparse ? 2u : 1u) * TILEMM__SGEMM_PLANES_FEW && !one_plane;
-
     return (line.flags & TILEMM__SGEMM_PLANES_SPECIAL) ||
            ((line.flags & TILEMM__SGEMM_PLANES_LOSSY) && other_sparse) ||
            (line.top != 0 && (few || top - bottom > 36));

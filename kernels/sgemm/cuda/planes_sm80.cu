@@ -57,7 +57,6 @@ line_exponent(const product_t &product, const place_t &at, unsigned line, unsign
 {
     const int64_t blocks = (product.k + BLOCK - 1) / BLOCK;
     const int64_t of_matrix = at.matrix * blocks + block;
-
     return line < S::BM
                ? product.a.exponents +
                      of_matrix * round_up(product.m, TILEMM__SGEMM_PLANES_ALIGN_MN) + at.m0 + line
@@ -74,7 +73,6 @@ static __device__ __forceinline__ void first_exponents(const product_t &product,
 #pragma unroll
     for (int i = 0; i < S::OWN; i++) {
         const unsigned line = threadIdx.x + i * S::THREADS;
-
         if (line < S::LINES)
             shared.exponents[line] = *line_exponent<S>(product, place, line, 0);
     }
@@ -88,7 +86,6 @@ copy_exponents(const product_t &product, const place_t &place, unsigned changes,
 #pragma unroll
     for (int i = 0; i < S::OWN; i++) {
         const unsigned line = threadIdx.x + i * S::THREADS;
-
         if (line < S::LINES)
             copy_async<4>(changes + line * 4, line_exponent<S>(product, place, line, block));
     }
@@ -102,11 +99,9 @@ static __device__ __forceinline__ void change_exponents(shared_t<S> &shared)
 #pragma unroll
     for (int i = 0; i < S::OWN; i++) {
         const unsigned line = threadIdx.x + i * S::THREADS;
-
         if (line < S::LINES) {
             const int before = shared.exponents[line], after = shared.changes[line];
             int change = 0;
-
             if (after != ZERO) {
                 if (before != ZERO)
                     change = before - after;
@@ -127,7 +122,6 @@ static __device__ __forceinline__ void last_exponents(const product_t &product,
         const unsigned line = threadIdx.x + i * S::THREADS;
         const bool of_a = line < S::BM;
         bool stored = false;
-
         if (of_a ? place.m0 + line < product.m
                  : line < S::LINES && place.n0 + (line - S::BM) < product.n) {
             const tilemm__sgemm_planes_state_t *const state =
@@ -137,7 +131,6 @@ static __device__ __forceinline__ void last_exponents(const product_t &product,
                      : product.b.states +
                            place.matrix * round_up(product.n, TILEMM__SGEMM_PLANES_ALIGN_MN) +
                            place.n0 + (line - S::BM);
-
             stored = !tilemm__sgemm_planes_is_exact(
                 *state, of_a ? *product.b.sparse : *product.a.sparse, S::PRODUCTS == 1);
             if (!stored)
@@ -206,7 +199,6 @@ multiply_rows(float (&total)[S::NI][4], float (&cross)[S::NI][4], float (&hh)[S:
 #pragma unroll
             for (int j = 0; j < S::NI; j++) {
                 float ll[4] = {};
-
                 multiply(ll, f.al[odd], f.bl[odd][j / 2], j % 2);
 #pragma unroll
                 for (int e = 0; e < 4; e++)
@@ -233,12 +225,10 @@ static __device__ __forceinline__ void scale_sums(sums_t<S> &sums, const int *ch
 #pragma unroll
         for (int e = 0; e < 4; e++) {
             const int row = changes[m + i * 16 + e / 2 * 8];
-
 #pragma unroll
             for (int j = 0; j < S::NI; j++) {
                 const int change = row + changes[S::BM + n + j * 8 + e % 2];
                 const float factor = power_of_two(max(-126, min(change, 127)));
-
                 if (S::PROMOTES) {
                     sums.total[i][j][e] += sums.cross[i][j][e];
                     sums.cross[i][j][e] = 0.0f;
@@ -262,25 +252,21 @@ static __device__ __forceinline__ void store(const sums_t<S> &sums, const produc
                      (place.m0 + m) * product.ldc + place.n0 + n;
     const float alpha = product.alpha, beta = product.beta;
     const bool pairs = (((uintptr_t)c | product.ldc * 4) & 7) == 0;
-
 #pragma unroll
     for (int i = 0; i < S::MI; i++)
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             const int row = i * 16 + half * 8, row_exponent = exponents[m + row];
             float *const to = c + row * product.ldc;
-
             if (row_exponent == NOT_STORED)
                 continue;
 #pragma unroll
             for (int j = 0; j < S::NI; j++) {
                 float v[2];
                 bool stored[2];
-
 #pragma unroll
                 for (int e = 0; e < 2; e++) {
                     const int exponent = exponents[S::BM + n + j * 8 + e];
-
                     v[e] = sums.total[i][j][half * 2 + e];
                     if (S::PROMOTES)
                         v[e] += sums.cross[i][j][half * 2 + e];
@@ -312,7 +298,6 @@ static __device__ __forceinline__ place_t locate(const product_t &product)
 {
     const tilemm__sgemm_planes_tiles_t &tiles = product.walk.tiles;
     uint64_t tile = tiles.first + blockIdx.x, matrix = 0;
-
     if (product.batch_count > 1) {
         matrix = tile / (tiles.tiles_m * tiles.tiles_n);
         tile -= matrix * (tiles.tiles_m * tiles.tiles_n);
@@ -386,7 +371,6 @@ static __device__ __forceinline__ void multiply_planes(const product_t &product)
             const int next = (unit + 1) % (S::KI * S::MI), i = unit / 2 % S::MI, odd = unit % 2;
             const int next_k = next / (2 * S::MI) * 2 + (1 - odd);
             const unsigned stage = now;
-
             /* This stage has been read: wait for the next one, and for the other warps. */
             if (next == 0) {
                 copy_async_wait<S::STAGES - 2>();
@@ -450,7 +434,6 @@ static int launch(void (*kernel)(product_t), const product_t *problem, cudaStrea
 {
     return launch_grids(problem->blocks, 1, [=](uint64_t first, unsigned blocks) {
         product_t part = *problem;
-
         part.walk.tiles.first = first;
         return launch_kernel(kernel, {blocks, S::THREADS, sizeof(shared_t<S>), 1, false}, stream,
                              part);
@@ -463,7 +446,6 @@ extern "C" int tilemm__sgemm_planes_sm80_launch(const product_t *problem, void *
 #define LAUNCH(name, ...)                                                                          \
     case TILEMM__##name: return launch<name##_t>(name, problem, (cudaStream_t)stream);
         TILEMM__SGEMM_PLANES_SM80_ROWS(LAUNCH)
-#undef LAUNCH
     }
     return cudaErrorInvalidValue;
 }

@@ -36,7 +36,6 @@ struct layout_t {
     static __device__ __forceinline__ unsigned copy_to(unsigned thread)
     {
         const unsigned row = thread / (ROW / PIECE), piece = thread % (ROW / PIECE);
-
         return row * ROW + (piece ^ tilemm__tensor_swizzle(row, ROW / PIECE)) * PIECE;
     }
 
@@ -54,7 +53,6 @@ struct layout_t {
     {
         const unsigned row = lane % 8, odd = lane / 8 % 2, last = lane / 16;
         const unsigned lines = is_b ? last : odd, k = is_b ? odd : last;
-
         return (line + lines * 8 + row) * ROW +
                (k ^ tilemm__tensor_swizzle(row, ROW / PIECE)) * PIECE;
     }
@@ -156,7 +154,6 @@ struct producer_t {
                                           int64_t matrix, int64_t line, unsigned address)
     {
         const int64_t lines = round_up(operand.mn, TILEMM__SGEMM_PLANES_ALIGN_MN);
-
         pitch = operand.pitch;
         to_lo = PLANES > 1 ? operand.lo - operand.hi : 0;
         from = operand.hi + (matrix * lines + line) * pitch + LAYOUT::copy_from(threadIdx.x, pitch);
@@ -168,7 +165,6 @@ struct producer_t {
 #pragma unroll
         for (int i = 0; i < LAYOUT::PIECES; i++) {
             const unsigned short *const p = from + i * LAYOUT::STEP * pitch;
-
             copy_piece(to + stage + i * LAYOUT::STEP * LAYOUT::ROW, p);
             if (PLANES > 1)
                 copy_piece(to + stage + LAYOUT::BYTES + i * LAYOUT::STEP * LAYOUT::ROW, p + to_lo);

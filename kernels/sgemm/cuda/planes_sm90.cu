@@ -41,7 +41,6 @@ static __device__ __forceinline__ void
 multiply(float (&d)[S::ACCUMULATORS], const unsigned short *a, const unsigned short *b, bool add)
 {
     const uint64_t at_a = wgmma_operand(a), at_b = wgmma_operand(b);
-
 #pragma unroll
     for (int i = 0; i < BK / 16; i++)
         wgmma(d, at_a + i * 32 / 16, at_b + i * 32 / 16, add || i > 0);
@@ -56,11 +55,9 @@ static __device__ __forceinline__ void scale_plain(float (&x)[ACCUMULATORS], con
                                                    const float *cols)
 {
     const float factor[2] = {rows[0], rows[8]};
-
 #pragma unroll
     for (int j = 0; j < ACCUMULATORS / 4; j++) {
         const float2 factors = *(const float2 *)(cols + j * 8);
-
 #pragma unroll
         for (int half = 0; half < 2; half++) {
             x[j * 4 + half * 2] = x[j * 4 + half * 2] * factor[half] * factors.x;
@@ -75,7 +72,6 @@ static __device__ __forceinline__ void scale_plain(float (&x)[ACCUMULATORS], con
 [[maybe_unused]] static __device__ __forceinline__ float scale(float v, int exponent)
 {
     const int half = exponent / 2;
-
     return v * power_of_two(half) * power_of_two(exponent - half);
 }
 
@@ -87,7 +83,6 @@ static __device__ __forceinline__ void scale_any(float (&x)[ACCUMULATORS], const
 #pragma unroll
     for (int i = 0; i < ACCUMULATORS; i++) {
         const int unit_a = rows[i & 2 ? 8 : 0], unit_b = cols[i / 4 * 8 + (i & 1)];
-
         x[i] = unit_a != NOT_STORED && unit_b != NOT_STORED ? scale(x[i], unit_a + unit_b) : 0.0f;
         if (i % 16 == 15)
             reads_end();
@@ -106,12 +101,10 @@ static __device__ __forceinline__ void store_plain(const float (&x)[ACCUMULATORS
         for (int j = 0; j < ACCUMULATORS / 4; j++) {
             float *const to = c + j * 8;
             float2 v;
-
             v.x = product.alpha * x[j * 4 + half * 2];
             v.y = product.alpha * x[j * 4 + half * 2 + 1];
             if (READ) {
                 const float2 old = PAIRS ? *(const float2 *)to : make_float2(to[0], to[1]);
-
                 v.x = fmaf(product.beta, old.x, v.x);
                 v.y = fmaf(product.beta, old.y, v.y);
             }
@@ -138,7 +131,6 @@ static __device__ __forceinline__ void store_any(const float (&x)[ACCUMULATORS],
 #pragma unroll
             for (int j = 0; j < ACCUMULATORS / 2; j++) {
                 const int across = j / 2 * 8 + j % 2;
-
                 if (cols[across] != NOT_STORED)
                     epilogue_store(c + across, x[j / 2 * 4 + half * 2 + j % 2], product.alpha,
                                    product.beta);
@@ -163,7 +155,6 @@ template <typename S>
 static __device__ __forceinline__ void scale_sums(consumer_t<S> &c, shared_t<S> &shared)
 {
     const float *const ratio = shared.factor[c.slot];
-
     mbarrier_wait(&shared.told[c.slot], c.slot_parity);
     wgmma_wait<0>();
     wgmma_pin(S::PRODUCTS == 1 ? c.hh : c.cross);
@@ -173,7 +164,6 @@ static __device__ __forceinline__ void scale_sums(consumer_t<S> &c, shared_t<S> 
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float factor = (i & 2 ? second : first) * ratio[BM + i / 4 * 8 + c.col + (i & 1)];
-
         if (S::PROMOTES) {
             c.total[i] = (c.total[i] + c.hh[i]) * factor;
         } else if (S::PRODUCTS == 1) {
@@ -196,7 +186,6 @@ static __device__ __forceinline__ void multiply_step(consumer_t<S> &c, shared_t<
 {
     const unsigned short *const a = shared.stages[c.stage] + c.group * PART;
     const unsigned short *const b = shared.stages[c.stage] + S::PLANES * S::PLANE_A;
-
     mbarrier_wait(&shared.full[c.stage], c.parity);
     wgmma_pin(c.hh);
     wgmma_fence();
@@ -242,7 +231,6 @@ static __device__ __forceinline__ void finish(consumer_t<S> &c, const product_t 
     float *const base = product.c_array ? product.c_array[place.matrix]
                                         : product.c + place.matrix * product.stride_c;
     float *const to = base + (place.m + c.row) * product.ldc + place.n + c.col;
-
     if (S::PROMOTES) {
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++)
@@ -297,20 +285,17 @@ static __device__ __forceinline__ void consume(const product_t &product, const s
     unsigned at = stream_k_start<S::SIZE>(stream_k);
     piece_t piece;
     consumer_t<S> c;
-
     c.group = threadIdx.x / WARPGROUP - 1;
     c.row = c.group * 64 + thread / 32 * 16 + thread % 32 / 4;
     c.col = thread % 4 * 2;
     c.stage = c.parity = c.slot = c.slot_parity = 0;
     while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
         unsigned previous = 0;
-
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++)
             c.total[i] = 0.0f;
         for (unsigned step = piece.begin; step < piece.end; step++) {
             const bool later = step > piece.begin;
-
             if (later && step % STEPS == 0)
                 scale_sums(c, shared);
             multiply_step(c, shared, later,
@@ -390,33 +375,24 @@ TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
 
 /* ---- launcher --------------------------------------------------------------------------- */
 
-static bool describe(tensor_encode_t encode, CUtensorMap *map, const void *plane,
-                     const tilemm__sgemm_planes_operand_t *op, int64_t k, int64_t batch)
-{
-    const int64_t lines = (op->mn + 127) / 128 * 128, depth = (k + BK - 1) / BK * BK;
-    const cuuint64_t size[2] = {(cuuint64_t)depth, (cuuint64_t)(lines * batch)};
-    const cuuint64_t pitch[1] = {(cuuint64_t)op->pitch * 2};
-    const cuuint32_t box[2] = {64, 64};
-
-    return tensor_describe(encode, map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, plane, size, pitch,
-                           box);
-}
-
 template <typename S>
 static int launch(void (*kernel)(maps_t, product_t), const product_t *problem, cudaStream_t stream)
 {
     const tensor_encode_t encode = tensor_encoder();
     maps_t maps;
-
     if (!encode)
         return cudaErrorNotSupported;
-    for (int i = 0; i < 2; i++) {
-        const tilemm__sgemm_planes_operand_t *const op = i ? &problem->b : &problem->a;
-
-        for (int p = 0; p < 2; p++)
-            if (!describe(encode, i ? &maps.b[p] : &maps.a[p], p && S::PLANES > 1 ? op->lo : op->hi,
-                          op, problem->k, problem->batch_count))
-                return cudaErrorInvalidValue;
+    for (int i = 0; i < 4; i++) { /* hi and lo of a, then of b */
+        const tilemm__sgemm_planes_operand_t &op = i < 2 ? problem->a : problem->b;
+        const int64_t lines = (op.mn + BM - 1) / BM * BM;
+        const cuuint64_t size[2] = {(cuuint64_t)((problem->k + BK - 1) / BK * BK),
+                                    (cuuint64_t)(lines * problem->batch_count)};
+        const cuuint64_t pitch = (cuuint64_t)op.pitch * 2;
+        const cuuint32_t box[2] = {64, 64};
+        if (!tensor_describe(encode, i < 2 ? &maps.a[i] : &maps.b[i - 2],
+                             CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2,
+                             i % 2 && S::PLANES > 1 ? op.lo : op.hi, size, &pitch, box))
+            return cudaErrorInvalidValue;
     }
     return launch_kernel(kernel, {(unsigned)problem->blocks, THREADS, sizeof(shared_t<S>), 1, true},
                          stream, maps, *problem);
@@ -426,7 +402,6 @@ static int launch(void (*kernel)(maps_t, product_t), const product_t *problem, c
 extern "C" int tilemm__sgemm_planes_sm90_is_built(void)
 {
     struct cudaFuncAttributes attributes;
-
     if (cudaFuncGetAttributes(&attributes, sgemm_planes_sm90_128x128x64_p3_1x2) != cudaSuccess) {
         (void)cudaGetLastError();
         return 0;
@@ -440,7 +415,6 @@ extern "C" int tilemm__sgemm_planes_sm90_launch(const product_t *problem, void *
 #define LAUNCH(name, ...)                                                                          \
     case TILEMM__##name: return launch<name##_t>(name, problem, (cudaStream_t)stream);
         TILEMM__SGEMM_PLANES_SM90_ROWS(LAUNCH)
-#undef LAUNCH
     }
     return cudaErrorInvalidValue;
 }

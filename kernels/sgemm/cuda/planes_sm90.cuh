@@ -83,7 +83,6 @@ static __device__ __forceinline__ place_t locate(const stream_k_t &s, unsigned n
 {
     const unsigned matrix = number / s.per_matrix, inside = number - matrix * s.per_matrix;
     const tile_position_t<unsigned> at = tile_walk<GROUP / S::CM>(inside, s.rows, s.cols);
-
     return {(at.row * S::CM + rank / S::CN) * BM, (at.col * S::CN + rank % S::CN) * S::BN, matrix};
 }
 
@@ -111,7 +110,6 @@ static __device__ __forceinline__ void bring(unsigned short *to, const CUtensorM
             const unsigned part = number * COPIES + i;
             unsigned short *const at = to + p * PLANE + part * PART;
             const int y = (int)(line + part * 64 + matrix);
-
             if (blocks)
                 tensor_load_multicast(at, &maps[p], k, y, full, (unsigned short)blocks);
             else
@@ -131,7 +129,6 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
     unsigned row_mates = 0, col_mates = 0, stage = 0, parity = 1;
     unsigned at = stream_k_start<S::SIZE>(stream_k);
     piece_t piece;
-
 #pragma unroll
     for (int i = 0; i < S::CN && S::CN > 1; i++)
         row_mates |= 1u << (row * S::CN + i);
@@ -141,10 +138,8 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
 
     while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
         const place_t place = locate<S>(stream_k, piece.tile, rank);
-
         for (unsigned k = piece.begin * BK; k < piece.end * BK; k += BK) {
             uint64_t *const full = &shared.full[stage];
-
             mbarrier_wait(&shared.empty[stage], parity);
             mbarrier_expect(full, S::STAGE_BYTES);
             bring<S::PLANES, S::PLANE_A, S::PARTS_A / S::CN>(shared.stages[stage], maps.a, place.m,
@@ -200,12 +195,10 @@ static __device__ __forceinline__ void begin_units(keeper_t<S> &keeper, const pr
 {
     const place_t &place = keeper.place;
     bool exact = false;
-
 #pragma unroll
     for (int i = 0; i < keeper.MINE; i++) {
         const bool of_a = i < keeper.MINE_A;
         const unsigned line = keeper.line(i);
-
         keeper.unit[i] =
             (of_a
                  ? is_exact<S::PRODUCTS>(product.a, product.b.sparse, place.matrix, place.m + line)
@@ -226,18 +219,15 @@ static __device__ __forceinline__ void change_units(keeper_t<S> &keeper, const p
                                                     float *factor)
 {
     const place_t &place = keeper.place;
-
 #pragma unroll
     for (int i = 0; i < keeper.MINE; i++) {
         const bool of_a = i < keeper.MINE_A;
         const tilemm__sgemm_planes_operand_t &op = of_a ? product.a : product.b;
         float ratio = 1.0f;
-
         if (keeper.unit[i] != NOT_STORED) {
             const int now =
                 op.exponents[((int64_t)place.matrix * blocks + block) * planes_lines(op) +
                              (of_a ? place.m : place.n) + keeper.line(i)];
-
             /* A block of zeros keeps the unit. */
             if (now != ZERO) {
                 if (keeper.unit[i] != ZERO)
@@ -256,12 +246,10 @@ static __device__ __forceinline__ void end_units(const keeper_t<S> &keeper, shar
                                                  unsigned slot)
 {
     bool general = false;
-
 #pragma unroll
     for (int i = 0; i < keeper.MINE; i++) {
         /* A line of zeros has no unit; any will do. */
         const int last = keeper.unit[i] == ZERO ? 0 : keeper.unit[i];
-
         shared.unit[slot][keeper.number + i * KEEPERS] = last;
         shared.factor[slot][keeper.number + i * KEEPERS] = power_of_two(last);
         general |= last > 60 || last < -60; /* two such factors might overflow */
@@ -281,11 +269,9 @@ static __device__ __forceinline__ void keep(const product_t &product, const stre
     unsigned at = stream_k_start<S::SIZE>(stream_k);
     piece_t piece;
     keeper_t<S> keeper;
-
     keeper.number = number;
     while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
         const unsigned first = piece.begin / STEPS, last_block = (piece.end - 1) / STEPS;
-
         keeper.place = locate<S>(stream_k, piece.tile, rank);
         begin_units(keeper, product);
         for (unsigned block = first; block <= last_block; block++) {

@@ -22,13 +22,11 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_scale_t &problem
     const tilemm__sgemm_args_t &args = problem.args;
     const int64_t tiles = problem.tiles, groups = problem.groups;
     const int64_t rows = args.batch_count * args.m;
-
     for (uint64_t block = blockIdx.x; block < (uint64_t)(tiles * groups); block += gridDim.x) {
         const uint64_t group = block / (uint64_t)tiles;
         const uint64_t row = group * blockDim.y + threadIdx.y;
         const int64_t col =
             (block - group * tiles) * blockDim.x * TILEMM__SGEMM_SCALE_COLUMNS + threadIdx.x;
-
         if (row >= (uint64_t)rows)
             continue;
 
@@ -39,7 +37,6 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_scale_t &problem
 #pragma unroll
         for (int i = 0; i < TILEMM__SGEMM_SCALE_COLUMNS; i++) {
             const int64_t j = col + i * (int64_t)blockDim.x;
-
             if (j < args.n)
                 c[j] = args.beta == 0.0f ? 0.0f : args.beta * c[j];
         }

@@ -57,18 +57,14 @@ static __device__ __forceinline__ void fetch_z(float *zs, const float *__restric
     const int BATCH = 4; /* loads under way; X's next words hold registers */
     const int n = (int)problem.n;
     const bool along_k = problem.z_k == 1;
-
     if (problem.aligned_z && depth == padded && (along_k || n == N) && (along_k || N >= 4)) {
         const int count = padded * N / 4, across = along_k ? padded / 4 : N / 4;
-
         for (int first = threadIdx.x; first < count; first += BATCH / 2 * THREADS) {
             float w[BATCH / 2][4];
             int row[BATCH / 2], word[BATCH / 2];
-
 #pragma unroll
             for (int i = 0; i < BATCH / 2; i++) {
                 const int e = first + i * THREADS;
-
                 row[i] = along_k ? e / across : e / (N >= 4 ? N / 4 : 1);
                 word[i] = (e - row[i] * across) * 4;
                 unpack(w[i], make_float4(0.0f, 0.0f, 0.0f, 0.0f));
@@ -85,7 +81,6 @@ static __device__ __forceinline__ void fetch_z(float *zs, const float *__restric
                     for (int x = 0; x < 4; x++) {
                         const int k = along_k ? word[i] + x : row[i];
                         const int j = along_k ? row[i] : word[i] + x;
-
                         zs[L::index(k, j)] = w[i][x];
                     }
                 }
@@ -95,11 +90,9 @@ static __device__ __forceinline__ void fetch_z(float *zs, const float *__restric
     for (int first = threadIdx.x; first < padded * N; first += BATCH * THREADS) {
         float w[BATCH];
         int k[BATCH], j[BATCH];
-
 #pragma unroll
         for (int i = 0; i < BATCH; i++) {
             const int e = first + i * THREADS;
-
             j[i] = along_k ? e / padded : e % N;
             k[i] = along_k ? e - j[i] * padded : e / N;
             w[i] = 0.0f;
@@ -127,7 +120,6 @@ static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_skinny_t 
     const int64_t first = problem.first, tiles = problem.tiles;
     place_t p;
     unsigned number;
-
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(number));
 
     const uint64_t block = (uint64_t)first + number;
@@ -166,7 +158,6 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &prob
     const bool down_rows = problem.c_m == 1 && (N == 1 || problem.c_n != 1);
     const int64_t row0 = place.tile * ROWS;
     __shared__ unsigned arrived;
-
     static_assert(OUTS % THREADS == 0 || THREADS % OUTS == 0, "threads share out the sums evenly");
     const auto put = [&](int o, float sum) {
         const int row = row_of<ROWS, N>(o, down_rows), column = column_of<ROWS, N>(o, down_rows);
@@ -174,7 +165,6 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &prob
         if (row0 + row < problem.m && column < problem.n) {
             float *const c = problem.c_array ? problem.c_array[place.matrix]
                                              : problem.c + place.matrix * problem.stride_c;
-
             epilogue_store(c + (row0 + row) * problem.c_m + column * problem.c_n, sum,
                            problem.alpha, problem.beta);
         }
@@ -187,7 +177,6 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &prob
         for (int o = (int)place.split * THREADS + threadIdx.x; o < OUTS; o += splits * THREADS) {
             const float *const from =
                 out + row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows);
-
             put(o, cluster_sum<TILEMM__SGEMM_MOST_CLUSTER>(from, splits));
         }
         cluster_sync(); /* nobody leaves while another may still read its sums */
@@ -195,7 +184,6 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &prob
     }
     if (problem.splits > 1) {
         float *const tile = problem.partial + place.index * problem.splits * OUTS;
-
         for (int o = threadIdx.x; o < OUTS; o += THREADS)
             __stcg(tile + place.split * OUTS + o,
                    out[row_of<ROWS, N>(o, down_rows) * (N + 1) + column_of<ROWS, N>(o, down_rows)]);
@@ -220,7 +208,6 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &prob
             const int which = o % OUTS;
             const float *from = tile + begin * OUTS + which;
             float sum = 0.0f;
-
 #pragma unroll 8
             for (int64_t s = begin; s < end; s++, from += OUTS)
                 sum += __ldcg(from);
@@ -232,7 +219,6 @@ static __device__ __forceinline__ void finish(const tilemm__sgemm_skinny_t &prob
         }
         if (GROUPS > 1) {
             float sum = 0.0f;
-
             __syncthreads();
             if (threadIdx.x < OUTS)
                 for (int g = 0; g < GROUPS; g++)
@@ -257,13 +243,11 @@ static __device__ __forceinline__ void fold(float *x, int lane, int *first, bool
 {
     if constexpr (APART >= TO) {
         const bool upper = lane & APART;
-
         if constexpr (COUNT > 1) {
 #pragma unroll
             for (int i = 0; i < COUNT / 2; i++) {
                 const float keep = upper ? x[COUNT / 2 + i] : x[i];
                 const float give = upper ? x[i] : x[COUNT / 2 + i];
-
                 x[i] = keep + __shfl_xor_sync(0xffffffffu, give, APART);
             }
             *first += upper ? COUNT / 2 : 0;
@@ -298,7 +282,6 @@ static __device__ __forceinline__ void fetch_across(float (&x)[R][4], const floa
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const int at = VECTOR ? 4 * lane_k + i : i * KL + lane_k;
-
 #pragma unroll
             for (int r = 0; r < R; r++) {
                 x[r][i] = 0.0f;
@@ -318,13 +301,9 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_skinny_t &prob
     const int OUT_WORDS = WK * ROWS * (N + 1);
     const int WORDS = Z::WORDS > OUT_WORDS ? Z::WORDS : OUT_WORDS;
     __shared__ __align__(16) float shared[WORDS];
-
     static_assert(Z::DEPTH % STEP == 0, "a chunk is whole steps");
     static_assert(WORDS <= 48 * 256, "static shared memory");
     static_assert(WORDS >= THREADS, "finish() needs a word a thread");
-
-    if (!problem.partial && !problem.fringe)
-        wait_for_previous();
 
     const place_t place = place_of(problem);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -346,7 +325,6 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_skinny_t &prob
     for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::DEPTH) {
         const int depth = (int)min((int64_t)Z::DEPTH, place.end_k - k0);
         const int steps = (depth + STEP - 1) / STEP;
-
         __syncthreads();
         fetch_z<N, Z>(shared, place.z + k0 * problem.z_k, problem, depth, steps * STEP);
         __syncthreads();
@@ -356,7 +334,6 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_skinny_t &prob
 #pragma unroll 1
         for (int step = 0; step < steps; step++, zs += STEP) {
             float x[R][4];
-
 #pragma unroll
             for (int r = 0; r < R; r++)
 #pragma unroll
@@ -367,7 +344,6 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_skinny_t &prob
 #pragma unroll
             for (int j = 0; j < N; j++) {
                 float z[4];
-
                 unpack(z, *(const float4 *)(zs + j * Z::PITCH));
 #pragma unroll
                 for (int i = 0; i < 4; i++)
@@ -393,7 +369,6 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_skinny_t &prob
     if (WK > 1) {
         for (int o = threadIdx.x; o < ROWS * (N + 1); o += THREADS) {
             float total = shared[o];
-
 #pragma unroll
             for (int w = 1; w < WK; w++)
                 total += shared[w * ROWS * (N + 1) + o];
@@ -402,8 +377,6 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_skinny_t &prob
         __syncthreads();
     }
     finish<ROWS, N>(problem, shared);
-    if (problem.fringe)
-        wait_for_previous();
 }
 
 /* ---- X's rows run along m ------------------------------------------------------------------- */
@@ -426,16 +399,13 @@ static __device__ __forceinline__ void fetch_down(float (&x)[U][4 * Q], const fl
 #pragma unroll
         for (int q = 0; q < Q; q++) {
             const int first = row_after<IL, VECTOR>(4 * q);
-
             if (VECTOR && first + 4 <= rows && u * KL < left) {
                 const float4 v = __ldcs((const float4 *)(p + first));
-
                 unpack(x[u] + 4 * q, v);
             } else {
 #pragma unroll
                 for (int i = 4 * q; i < 4 * q + 4; i++) {
                     const int row = row_after<IL, VECTOR>(i);
-
                     x[u][i] = 0.0f;
                     if (row < rows && u * KL < left)
                         x[u][i] = __ldg(p + row);
@@ -453,13 +423,9 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &proble
     const int OUT_WORDS = (WK > 1 ? WK / 2 : 1) * PART;
     const int WORDS = Z::WORDS > OUT_WORDS ? Z::WORDS : OUT_WORDS;
     __shared__ __align__(16) float shared[WORDS];
-
     static_assert(Z::DEPTH % STEP == 0, "a chunk is whole steps");
     static_assert(WORDS <= 48 * 256, "static shared memory");
     static_assert(WORDS >= THREADS, "finish() needs a word a thread");
-
-    if (!problem.partial && !problem.fringe)
-        wait_for_previous();
 
     const place_t place = place_of(problem);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, warp_k = warp % WK;
@@ -481,7 +447,6 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &proble
     for (int64_t k0 = place.begin_k; k0 < place.end_k; k0 += Z::DEPTH) {
         const int depth = (int)min((int64_t)Z::DEPTH, place.end_k - k0);
         const int steps = (depth + STEP - 1) / STEP;
-
         __syncthreads();
         fetch_z<N, Z>(shared, place.z + k0 * problem.z_k, problem, depth, steps * STEP);
         __syncthreads();
@@ -490,7 +455,6 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &proble
         for (int step = 0; step < steps; step++) {
             float x[U][4 * Q];
             const int k = step * STEP + warp_k * (KL * U) + lane_k;
-
 #pragma unroll
             for (int u = 0; u < U; u++)
 #pragma unroll
@@ -502,11 +466,9 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &proble
 #pragma unroll
             for (int u = 0; u < U; u++) {
                 const float *const zs = shared + Z::index(k + u * KL, 0);
-
 #pragma unroll
                 for (int j = 0; j < N; j += 4) {
                     float z[4] = {zs[0], 0.0f, 0.0f, 0.0f};
-
                     if (N >= 4)
                         unpack(z, *(const float4 *)(zs + j));
 #pragma unroll
@@ -552,8 +514,6 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_skinny_t &proble
                 sum[i];
     __syncthreads();
     finish<ROWS, N>(problem, shared);
-    if (problem.fringe)
-        wait_for_previous();
 }
 
 /* ---- variants ------------------------------------------------------------------------------- */
@@ -565,7 +525,11 @@ enum { BLOCKS = 2 };
     static __global__ void __launch_bounds__(THREADS, BLOCKS)                                      \
         name(const __grid_constant__ tilemm__sgemm_skinny_t problem)                               \
     {                                                                                              \
+        if (!problem.partial && !problem.fringe)                                                   \
+            wait_for_previous();                                                                   \
         call(problem);                                                                             \
+        if (problem.fringe)                                                                        \
+            wait_for_previous();                                                                   \
     }
 #define KERNEL_K(name, aligned, rows, n, lanes_k, rows_of_thread, warps_k)                         \
     static_assert(WARPS / (warps_k) * (32 / (lanes_k)) * (rows_of_thread) == (rows), #name);       \

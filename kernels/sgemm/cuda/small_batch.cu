@@ -81,13 +81,11 @@ produce(float *s, const float *base, const float *const *array, int64_t stride, 
         int thread)
 {
     const int ACROSS = L::P / W, PIECES = L::P * ACROSS;
-
 #pragma unroll 8
     for (int i = 0; i < L::MATRICES * PIECES / L::GROUP; i++) {
         const int piece = i * L::GROUP + thread;
         const int which = piece / PIECES, row = piece % PIECES / ACROSS;
         const int column = piece % ACROSS * W;
-
         if (which >= matrices || row >= zero_rows || column >= zero_columns)
             continue;
 
@@ -109,7 +107,6 @@ produce_operand(float *s, bool along_k, bool aligned, const float *base, const f
     const int padded_k = (k + 3) & ~3;
     const int rows = along_k ? mn : k, columns = along_k ? k : mn;
     const int zero_rows = along_k ? mn : padded_k, zero_columns = along_k ? padded_k : mn;
-
     if (aligned)
         produce<L, 4>(s, base, array, stride, ld, matrix, matrices, rows, columns, zero_rows,
                       zero_columns, thread);
@@ -128,7 +125,6 @@ static __device__ __forceinline__ void read_operand(float (&x)[4][COUNT], const 
     for (int i = 0; i < COUNT; i++) {
         /* Words along k of row i, or words i / 4 * 4 to i / 4 * 4 + 3 of row k0 + i % 4. */
         float w[4];
-
         unpack(w, *(const float4 *)(s + (ALONG_K ? L::piece(place_of(i), k0)
                                                  : L::piece(k0 + i % 4, place_of(i / 4 * 4)))));
 #pragma unroll
@@ -146,7 +142,6 @@ static __device__ __forceinline__ void consume(float (&sum)[L::TM][L::TN], const
                                                const float *b, int k, int lane_m, int lane_n)
 {
     const int P = L::P, TM = L::TM, TN = L::TN;
-
 #pragma unroll
     for (int i = 0; i < TM; i++)
 #pragma unroll
@@ -156,7 +151,6 @@ static __device__ __forceinline__ void consume(float (&sum)[L::TM][L::TN], const
 #pragma unroll(P <= 16 ? P / 4 : 2)
     for (int k0 = 0; k0 < P; k0 += 4) {
         float am[4][TM], bn[4][TN];
-
         if (k0 >= k)
             break;
         read_operand<L, A_ALONG_K>(am, a, k0, [=](int i) { return L::row(lane_m, i); });
@@ -180,18 +174,15 @@ static __device__ __forceinline__ void store(const float (&sum)[L::TM][L::TN],
     const tilemm__sgemm_args_t &args = problem.args;
     const int m = (int)args.m, n = (int)args.n;
     float *const c = args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c;
-
 #pragma unroll
     for (int i = 0; i < L::TM; i++) {
         const int row = L::row(lane_m, i);
-
         if (row >= m)
             continue;
 #pragma unroll
         for (int q = 0; q < L::TN; q += 4) {
             const int column = L::column(lane_n, q);
             float *const to = c + row * args.ldc + column;
-
             if (problem.aligned_c && column + 4 <= n) {
                 epilogue_store((float4 *)to, sum[i] + q, args.alpha, args.beta);
             } else {
@@ -215,7 +206,6 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_small_batch_t &p
     const int matrices = (int)max((int64_t)0, min((int64_t)L::MATRICES, args.batch_count - matrix));
     const int m = (int)args.m, n = (int)args.n, k = (int)args.k;
     float *const ms = shared + group * (L::MATRICES * L::PITCH), *const ns = ms + L::WORDS;
-
     produce_operand<L>(ms, A_ALONG_K, problem.aligned_a, args.a, args.a_array, args.stride_a,
                        args.lda, matrix, matrices, m, k, thread);
     produce_operand<L>(ns, B_ALONG_K, problem.aligned_b, args.b, args.b_array, args.stride_b,
@@ -265,10 +255,8 @@ extern "C" int tilemm__sgemm_small_batch_launch(const tilemm__sgemm_small_batch_
 {
     const variant_t &row = variants[problem->variant - TILEMM__sgemm_small_batch_sm75_4x4x4_nn];
     const uint64_t blocks = ((uint64_t)problem->args.batch_count - 1) / row.matrices + 1;
-
     return launch_grids(blocks, 1, [&](uint64_t first, unsigned count) {
         tilemm__sgemm_small_batch_t part = *problem;
-
         part.first = (int64_t)(first * row.matrices);
         return launch_kernel(row.kernel, {count, row.threads, row.shared, 1, false},
                              (cudaStream_t)stream, part);

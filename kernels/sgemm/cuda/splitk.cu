@@ -23,16 +23,13 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_splitk_t &proble
     const int64_t per_row = (problem.splits + ROWS - 1) / ROWS;
     const int64_t begin = min(threadIdx.y * per_row, problem.splits);
     const int64_t end = min(begin + per_row, problem.splits);
-
     wait_for_previous();
     for (int64_t first = (int64_t)blockIdx.x * LANES; first < count;
          first += (int64_t)gridDim.x * LANES) {
         const int64_t i = first + threadIdx.x;
         float sum = 0.0f;
-
         if (i < count) {
             const float *from = problem.partial + begin * count + i;
-
 #pragma unroll 8
             for (int64_t s = begin; s < end; s++, from += count)
                 sum += *from;
@@ -75,7 +72,6 @@ static const variant_t variants[] = {TILEMM__SGEMM_SPLITK_ROWS(VARIANT)};
 extern "C" int tilemm__sgemm_splitk_launch(const tilemm__sgemm_splitk_t *problem, void *stream)
 {
     const variant_t &row = variants[problem->variant - TILEMM__sgemm_splitk_sm75_256x1];
-
     return launch_kernel(row.kernel, {problem->blocks, row.threads, 0, 1, problem->concurrent != 0},
                          (cudaStream_t)stream, *problem);
 }

@@ -37,7 +37,6 @@ static __device__ __forceinline__ unsigned tail_owner(const stream_k_t &s, unsig
 static __device__ __forceinline__ unsigned shared_start(const stream_k_t &s, unsigned cluster)
 {
     const unsigned in_layers = s.layers * s.shared;
-
     return s.whole + (cluster >= in_layers && cluster - in_layers < s.tail_clusters
                           ? tail_range(s, cluster - in_layers)
                           : 0);
@@ -48,7 +47,6 @@ template <unsigned SIZE>
 static __device__ __forceinline__ unsigned stream_k_start(const stream_k_t &s)
 {
     const unsigned cluster = blockIdx.x / SIZE;
-
     return cluster < s.whole ? cluster : shared_start(s, cluster);
 }
 
@@ -61,7 +59,6 @@ static __device__ __forceinline__ bool stream_k_next(const stream_k_t &s, unsign
 {
     const unsigned cluster = blockIdx.x / SIZE, clusters = gridDim.x / SIZE;
     const unsigned in_layers = s.layers * s.shared;
-
     if (*at < s.whole) {
         piece->tile = *at;
         piece->begin = 0;
@@ -76,7 +73,6 @@ static __device__ __forceinline__ bool stream_k_next(const stream_k_t &s, unsign
 
     if (cluster < in_layers) {
         const unsigned layer = cluster / s.shared;
-
         piece->tile = s.whole + cluster - layer * s.shared;
         piece->begin = layer * s.layer;
         piece->end = min(s.steps, piece->begin + s.layer);
@@ -111,11 +107,9 @@ add_up(float (&x)[COUNT], const tilemm__sgemm_planes_product_t &product, const s
     const unsigned cluster = blockIdx.x / SIZE, in_layers = s.layers * s.shared;
     const unsigned tile = piece.tile - s.whole;
     unsigned pieces = s.layers, number = cluster / s.shared; /* the tile's pieces; this one */
-
     if (s.tail > 0) {
         const unsigned first = tail_owner(s, tile * s.tail);
         const unsigned last = tail_owner(s, (tile + 1) * s.tail - 1);
-
         if (cluster >= in_layers)
             number = pieces + cluster - in_layers - first;
         pieces += last - first + 1;
@@ -144,7 +138,6 @@ add_up(float (&x)[COUNT], const tilemm__sgemm_planes_product_t &product, const s
         x[i] = 0.0f;
     for (unsigned p = 0; p < pieces; p++) {
         const float4 *const from = sums + p * apart;
-
 #pragma unroll
         for (int i = 0; i < COUNT; i += 4) {
             add(x + i, __ldcg(from + i / 4 * ALL));

@@ -28,7 +28,6 @@ static __device__ __forceinline__ tile_place_t tile_place(const tilemm__sgemm_ff
     const tilemm__sgemm_args_t &args = problem.args;
     tile_place_t p;
     uint64_t tile = block;
-
     p.split = p.matrix = 0;
     if (problem.splits > 1) {
         tile = block / (uint64_t)problem.splits;
@@ -60,10 +59,9 @@ static __device__ __forceinline__ void store_four(float *c, const float *sum, fl
             epilogue_store((float4 *)c, sum, alpha, beta);
     } else {
 #pragma unroll
-        for (int j = 0; j < 4; j++) {
+        for (int j = 0; j < 4; j++)
             if (j >= begin && j < end)
                 epilogue_store(c + j, sum[j], alpha, beta);
-        }
     }
 }
 
