@@ -96,10 +96,8 @@ TILE_INLINE __m512i next_plane(const int planes, const int plane, __m512 *x)
     const __m512i bits = _mm512_castps_si512(*x);
     if (plane == 2)
         return bits;
-
     const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
     const __m512i sum = _mm512_add_epi32(bits, _mm512_set1_epi32(0x8000));
-
     if (plane < planes - 1)
         *x = _mm512_sub_ps(*x, _mm512_castsi512_ps(_mm512_and_si512(sum, upper)));
     return sum;
@@ -193,7 +191,6 @@ TILE_INLINE void pack(const int planes, const int of_ms, int64_t k, int count, c
     else
         pack_all(planes, of_ms, 0, k, count, src, ld, 0, _mm512_setzero_ps(), &range, to);
     head->scale = head->least = 0;
-
     const uint32_t most = _mm512_reduce_max_epu32(range.most);
     const uint32_t least = _mm512_reduce_min_epu32(range.least) + 1;
     if (most == 0)
@@ -214,7 +211,6 @@ TILE_INLINE void pack(const int planes, const int of_ms, int64_t k, int count, c
         return;
     }
     const __m512 scale = _mm512_set1_ps(ldexpf(1.0f, head->scale));
-
     if (along_k)
         pack_all(planes, !of_ms, 1, k, count, src, ld, 1, scale, &range, to);
     else

@@ -58,10 +58,9 @@ TILE_INLINE void pack_rows(const int width, const int rows, int64_t k, int count
     for (int i = 0; i < VECTOR; i++)
         row[i] = src + TILE_LEAST(i, count - 1) * ld;
     if (k < 4) {
-        for (int64_t p = 0; p < k; p++) {
+        for (int64_t p = 0; p < k; p++)
             for (int i = 0; i < rows; i++)
                 dst[p * width + i] = row[i][p];
-        }
         return;
     }
     /* The last four steps may have some of the four before in them: that is done twice. */

@@ -84,9 +84,7 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
                 sum[i][v] *= alpha;
         }
     }
-
     const float beta = x->beta;
-
     if (beta != 0.0f && cs_c == 1 && (masked || whole)) {
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
@@ -381,9 +379,7 @@ TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const fl
         transpose_lanes(sum, lanes_of);
         sum[0] = (lanes_of[0] + lanes_of[1]) + (lanes_of[2] + lanes_of[3]);
         memcpy(lane, &sum[0], sizeof lane);
-
         four_t total = *(const four_mem_t *)lane;
-
         TILE_UNROLL
         for (int l = 4; l < VECTOR; l += 4)
             total += *(const four_mem_t *)(lane + l);

@@ -131,7 +131,6 @@ static __device__ __forceinline__ void cycles(const tilemm__transpose_chains_t c
     enum { TOGETHER = parts::COUNT >= 4 ? 1 : 4 / parts::COUNT };
     const uint32_t word = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
     const uint32_t k = word * 32 + lane;
-    unsigned leaders;
     bool lowest = false;
     if (word > (c.slots - 1) / 32)
         return;
@@ -143,7 +142,7 @@ static __device__ __forceinline__ void cycles(const tilemm__transpose_chains_t c
             lowest = i == k;
         }
     }
-    leaders = __ballot_sync(0xffffffff, lowest);
+    unsigned leaders = __ballot_sync(0xffffffff, lowest);
     while (leaders) {
         const uint32_t first = __shfl_sync(0xffffffff, k, __ffs(leaders) - 1);
         uint32_t place = first;
@@ -196,7 +195,6 @@ int tilemm__launch_transpose_chains(const tilemm__transpose_launch_t *launch, co
 {
     static const row_t<tilemm__transpose_chains_t> rows[] = {TILEMM__TRANSPOSE_SAVE_ROWS(
         ROW) TILEMM__TRANSPOSE_CHAINS_ROWS(ROW) TILEMM__TRANSPOSE_CYCLES_ROWS(ROW)};
-    const tilemm__transpose_chains_t *chains = (const tilemm__transpose_chains_t *)p;
-    return launch_row(rows, launch, chains, stream,
-                      chains->pieces < 65535 ? chains->pieces : 65535);
+    const tilemm__transpose_chains_t *c = (const tilemm__transpose_chains_t *)p;
+    return launch_row(rows, launch, c, stream, c->pieces < 65535 ? c->pieces : 65535);
 }

@@ -107,7 +107,6 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
             int r = x;
             element *q = dst + (b * p.stride_dst + c * p.ld_dst + x);
             const int count = b < batch && c < cols ? there - x : 0;
-            int f;
             if (s.out.each <= 1) {
                 /* x counts on over columns, and matrices. */
                 c = (int)divided((uint32_t)x, s.by_rows);
@@ -117,7 +116,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
                     c -= b * width;
                 }
             }
-            f = b * area + r * width + c;
+            int f = b * area + r * width + c;
             if (count > 0) {
                 if (s.out.unit == 1) {
                     *q = tile[tilemm__transpose_strip(f, BYTES)];
