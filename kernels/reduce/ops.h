@@ -71,9 +71,8 @@ TILEMM__REDUCE double tilemm__sum_error(double a, double b, double sum)
 
 TILEMM__REDUCE tilemm__sum_t tilemm__sum_join(tilemm__sum_t a, tilemm__sum_t b)
 {
-    tilemm__sum_t joined;
-    joined.sum = a.sum + b.sum;
-    joined.lost = (a.lost + b.lost) + tilemm__sum_error(a.sum, b.sum, joined.sum);
+    const double sum = a.sum + b.sum;
+    const tilemm__sum_t joined = {sum, (a.lost + b.lost) + tilemm__sum_error(a.sum, b.sum, sum)};
     return joined;
 }
 
@@ -81,9 +80,8 @@ TILEMM__REDUCE tilemm__sum_t tilemm__sum_join(tilemm__sum_t a, tilemm__sum_t b)
  * never -0. */
 TILEMM__REDUCE tilemm__sum_t tilemm__sum_add(tilemm__sum_t a, double b)
 {
-    tilemm__sum_t joined;
-    joined.sum = a.sum + b;
-    joined.lost = a.lost + tilemm__sum_error(a.sum, b, joined.sum);
+    const double sum = a.sum + b;
+    const tilemm__sum_t joined = {sum, a.lost + tilemm__sum_error(a.sum, b, sum)};
     return joined;
 }
 
@@ -98,14 +96,13 @@ TILEMM__REDUCE int tilemm__sum_is_counted(int op, int nan_ignore)
 TILEMM__REDUCE float tilemm__sum_result(int op, tilemm__sum_t sum, int64_t count)
 {
     double value = sum.sum - sum.sum == 0.0 ? sum.sum + sum.lost : sum.sum;
-    float result;
     if (op == TILEMM__MEAN && count == 0)
         return tilemm__bits_float(TILEMM__NAN_BITS);
     if (op == TILEMM__NRM2)
         value = sqrt(value);
     else if (op == TILEMM__MEAN)
         value /= (double)count;
-    result = (float)value;
+    const float result = (float)value;
     return result != result ? tilemm__bits_float(TILEMM__NAN_BITS) : result;
 }
 
@@ -142,10 +139,10 @@ TILEMM__REDUCE int tilemm__op_is_order(int op)
 
 TILEMM__REDUCE tilemm__order_t tilemm__order_of(int op, int nan_ignore)
 {
-    tilemm__order_t order;
-    order.keep = op == TILEMM__AMAX || op == TILEMM__AMIN ? 0x7fffffffu : 0xffffffffu;
-    order.flip = op == TILEMM__MIN || op == TILEMM__AMIN ? 0xffffffffu : 0;
-    order.nan = nan_ignore ? TILEMM__KEY_NONE : TILEMM__KEY_NAN;
+    const tilemm__order_t order = {op == TILEMM__AMAX || op == TILEMM__AMIN ? 0x7fffffffu
+                                                                            : 0xffffffffu,
+                                   op == TILEMM__MIN || op == TILEMM__AMIN ? 0xffffffffu : 0,
+                                   nan_ignore ? TILEMM__KEY_NONE : TILEMM__KEY_NAN};
     return order;
 }
 
@@ -165,11 +162,10 @@ TILEMM__REDUCE float tilemm__key_result(int op, int32_t key)
 {
     if (key == TILEMM__KEY_NAN)
         return tilemm__bits_float(TILEMM__NAN_BITS);
-    if (key == TILEMM__KEY_NONE) {
+    if (key == TILEMM__KEY_NONE)
         return tilemm__bits_float(op == TILEMM__MAX    ? 0xff800000u
                                   : op == TILEMM__AMAX ? 0
                                                        : 0x7f800000u);
-    }
     return tilemm__bits_float(tilemm__order_bits((uint32_t)key ^ tilemm__order_of(op, 0).flip));
 }
 

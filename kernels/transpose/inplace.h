@@ -61,7 +61,6 @@ TILEMM__LAYOUT int tilemm__inplace_forward(int64_t rows, int64_t cols)
 TILEMM__LAYOUT int64_t tilemm__mulmod(int64_t x, int64_t y, int64_t m)
 {
     int64_t sum = 0;
-
     if (m <= INT64_C(0x80000000))
         return x * y % m;
     for (; y; y >>= 1) {
@@ -83,7 +82,6 @@ TILEMM__LAYOUT int64_t tilemm__inplace_row_target(const tilemm__inplace_t *view,
                                                   int64_t j)
 {
     int64_t row = i + j / view->b;
-
     if (row >= view->m)
         row -= view->m;
     return (row + j * view->m) % view->n;
@@ -98,7 +96,6 @@ TILEMM__LAYOUT int64_t tilemm__inplace_row_source(const tilemm__inplace_t *view,
     const int64_t c = view->c, n = view->n;
     const int64_t q = (j % c - i % c + c) % c;
     int64_t row = i + q;
-
     if (row >= view->m)
         row -= view->m;
     return q * view->b + tilemm__mulmod((j - row % n + n) % n / c, view->a_inv % view->b, view->b);
@@ -110,7 +107,6 @@ TILEMM__LAYOUT int64_t tilemm__inplace_permuted(const tilemm__inplace_t *view, i
     /* (i n - i / a) mod m; with i = h a + t this is (t n - h) mod m, since a n = b m. */
     const int64_t h = i / view->a, t = i - h * view->a;
     const int64_t row = t * view->n % view->m - h;
-
     return row < 0 ? row + view->m : row;
 }
 
@@ -119,7 +115,6 @@ TILEMM__LAYOUT int64_t tilemm__inplace_unpermuted(const tilemm__inplace_t *view,
 {
     /* Row h a + t takes (c (b t mod a) - h) mod m: h is -i mod c, and the remainder gives t. */
     const int64_t h = (view->c - i % view->c) % view->c;
-
     return h * view->a +
            tilemm__mulmod((i + h) % view->m / view->c, view->b_inv % view->a, view->a);
 }
@@ -128,7 +123,6 @@ TILEMM__LAYOUT int64_t tilemm__inplace_unpermuted(const tilemm__inplace_t *view,
 TILEMM__LAYOUT int64_t tilemm__slot(int64_t k, int64_t width, int64_t ld)
 {
     const int64_t row = k / width;
-
     return row * ld + (k - row * width);
 }
 
@@ -149,14 +143,12 @@ TILEMM__LAYOUT int64_t tilemm__slot_run(int64_t k, int64_t total, int64_t width_
 {
     const int64_t in = width_in - k % width_in, out = width_out - k % width_out;
     const int64_t run = in < out ? in : out;
-
     return run < total - k ? run : total - k;
 }
 
 TILEMM__LAYOUT int64_t tilemm__slot_run_back(int64_t k, int64_t width_in, int64_t width_out)
 {
     const int64_t in = k % width_in + 1, out = k % width_out + 1;
-
     return in < out ? in : out;
 }
 
@@ -167,7 +159,6 @@ TILEMM__LAYOUT int tilemm__slots_agree(int64_t total, int64_t width_in, int64_t 
     /* A layout of one row has no gaps. */
     const int packed_in = ld_in == width_in || total <= width_in;
     const int packed_out = ld_out == width_out || total <= width_out;
-
     return (packed_in && packed_out) || (width_in == width_out && ld_in == ld_out);
 }
 

@@ -54,7 +54,6 @@ TILEMM__LAYOUT int tilemm__slab_element(int row, int col, int elem_size)
 TILEMM__LAYOUT int tilemm__slab_below(int index, int rows, int elem_size)
 {
     const int step = tilemm__slab_element(rows, 0, elem_size);
-
     return elem_size < 4 ? index ^ step : index + step;
 }
 
@@ -81,7 +80,6 @@ TILEMM__LAYOUT int tilemm__strip_together(int line_bytes)
 TILEMM__LAYOUT int tilemm__strip_mask(int stride)
 {
     const int apart = stride / 4 | 32;
-
     return stride < 4 ? 0 : (apart & -apart) - 1;
 }
 

@@ -12,7 +12,6 @@ static inline __m512d widen_part(const float *p, int count)
 static inline __m512d add_by_fma(__m512d sum, __m512d term)
 {
     __m512d one = _mm512_set1_pd(1.0);
-
     __asm__("" : "+v"(one));
     return _mm512_fmadd_pd(term, one, sum);
 }

@@ -57,7 +57,6 @@ INLINE double sum_down_op(int op, int nan_ignore, int64_t rows, int64_t cols, co
 {
     vec_w largest = {0};
     int32_t bits = 0;
-    double term;
     for (int64_t i = 0; i < rows && i < LANES; i++) {
         prefetch_row(i, rows, cols, x, istride);
         add_down(op, nan_ignore, 1, cols, x + i * istride, lanes + i * cols, &largest);
@@ -76,7 +75,7 @@ INLINE double sum_down_op(int op, int nan_ignore, int64_t rows, int64_t cols, co
     }
     for (int i = 0; i < WORDS; i++)
         bits = largest[i] > bits ? largest[i] : bits;
-    term = tilemm__bits_float((uint32_t)bits);
+    const double term = tilemm__bits_float((uint32_t)bits);
     return op == TILEMM__SUMSQ ? term * term : term;
 }
 

@@ -8,14 +8,12 @@ typedef int32_t words __attribute__((vector_size(16)));
 static inline int32_t largest_word(words v)
 {
     const int32_t low = v[0] > v[1] ? v[0] : v[1], high = v[2] > v[3] ? v[2] : v[3];
-
     return low > high ? low : high;
 }
 
 static inline int first_word(words v)
 {
     int i = 0;
-
     while (i < 4 && !v[i])
         i++;
     return i;

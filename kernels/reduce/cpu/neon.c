@@ -7,7 +7,6 @@
 static inline int first_word(uint32x4_t v)
 {
     const uint64_t bits = vget_lane_u64(vreinterpret_u64_u16(vmovn_u32(v)), 0);
-
     return bits ? __builtin_ctzll(bits) / 16 : 4;
 }
 

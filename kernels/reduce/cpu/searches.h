@@ -59,7 +59,6 @@ INLINE vec_w keys_at(int plain, tilemm__order_t order, const float *x)
 /* The largest key of n <= 1024 contiguous elements; `plain` is is_magnitude(order). */
 INLINE int32_t largest(int plain, tilemm__order_t order, int64_t n, const float *x)
 {
-    int32_t best = TILEMM__KEY_NONE;
     vec_w key[KEY_REGS];
     int64_t e = 0;
     for (int i = 0; i < KEY_REGS; i++)
@@ -76,7 +75,7 @@ INLINE int32_t largest(int plain, tilemm__order_t order, int64_t n, const float 
         key[0] = REDUCE_MAX(key[0], keys_at(plain, order, x + n - WORDS));
         e = n;
     }
-    best = REDUCE_LARGEST(key[0]);
+    int32_t best = REDUCE_LARGEST(key[0]);
     for (; e < n; e++) {
         int32_t k = tilemm__key_of(order, tilemm__float_bits(x[e]));
         best = k > best ? k : best;
@@ -134,13 +133,12 @@ static int32_t extreme(tilemm__order_t order, int64_t n, const float *x, int64_t
         }
     }
     /* Its place is searched from the first tile that has it. */
-    if (index && best != TILEMM__KEY_NONE) {
+    if (index && best != TILEMM__KEY_NONE)
         *index = istride != 1
                      ? best_start + find_strided(order, best, x + best_start * istride, istride)
                  : is_magnitude(order) && best != TILEMM__KEY_NAN
                      ? best_start + find(1, order, best, n - best_start, x + best_start)
                      : best_start + find(0, order, best, n - best_start, x + best_start);
-    }
     return best;
 }
 

@@ -71,7 +71,6 @@ INLINE tilemm__plain_t sum_block(int op, int nan_ignore, int64_t n, int64_t more
     vec_d sum[PLAIN_REGS], rest = {0}; /* rest: magnitudes of the fringe */
     vec_f size[PLAIN_REGS / 2];
     int64_t e = 0;
-    tilemm__plain_t plain;
 #pragma GCC unroll 8
     for (int i = 0; i < PLAIN_REGS; i++)
         sum[i] = (vec_d){0};
@@ -109,12 +108,11 @@ INLINE tilemm__plain_t sum_block(int op, int nan_ignore, int64_t n, int64_t more
         sum[PLAIN_REGS - 1] += t;
         rest += (vec_d)((vec_m)t & INT64_MAX);
     }
-    plain.sum = REDUCE_ACROSS(((sum[0] + sum[1]) + (sum[2] + sum[3])) +
-                              ((sum[4] + sum[5]) + (sum[6] + sum[7])));
-    if (is_positive(op)) {
-        plain.magnitude = plain.sum;
+    tilemm__plain_t plain;
+    plain.sum = plain.magnitude = REDUCE_ACROSS(((sum[0] + sum[1]) + (sum[2] + sum[3])) +
+                                                ((sum[4] + sum[5]) + (sum[6] + sum[7])));
+    if (is_positive(op))
         return plain;
-    }
     if (n >= ROW) {
         float sizes[WORDS];
         *(any_f *)sizes = (size[0] + size[1]) + (size[2] + size[3]);

@@ -34,15 +34,11 @@ typedef struct {
 
 DEVICE place_t place_of(const args_t *args, int64_t block, int64_t columns, int lane)
 {
-    place_t at;
-    int64_t start;
-    at.tile = block / columns;
-    at.vector = (block - at.tile * columns) * COLS + threadIdx.x % COLS;
-    start = at.tile * TILE;
-    at.length = clip(args->n - start, TILE);
-    at.own = at.vector < args->count ? at.length - lane : 0;
-    at.x = args->x + at.vector + (start + lane) * args->istride;
-    return at;
+    const int64_t tile = block / columns, start = tile * TILE;
+    const int64_t vector = (block - tile * columns) * COLS + threadIdx.x % COLS;
+    const int length = clip(args->n - start, TILE);
+    return {vector, tile, length, vector < args->count ? length - lane : 0,
+            args->x + vector + (start + lane) * args->istride};
 }
 
 /* The slot of a partial result: see tilemm__partials_t. If they are transposed, a warp writes whole
@@ -70,11 +66,10 @@ DEVICE void load_columns(const place_t *at, int64_t istride, int from, float *v)
 #pragma unroll
         for (int r = 0; r < ROWS; r++) {
 #pragma unroll
-            for (int k = 0; k < AT_ONCE; k++) {
+            for (int k = 0; k < AT_ONCE; k++)
                 v[r * AT_ONCE + k] = r * LANES + k * APART < left
                                          ? __ldg(p + (r * LANES + k * APART) * istride)
                                          : 0.0f;
-            }
         }
     }
 }
@@ -198,11 +193,9 @@ DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transpo
 }
 
 #define KERNEL_SUM_COLUMNS(name, warps, rows, resident, splits)                                    \
-    static __global__ void __launch_bounds__(warps *LANES, resident)                               \
-        name(args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to)           \
-    {                                                                                              \
-        sum_columns<warps, rows, splits>(args, tiles, columns, transposed, to);                    \
-    }
+    KERNEL_OF(name, (warps * LANES, resident),                                                     \
+              (args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to),        \
+              sum_columns<warps, rows, splits>(args, tiles, columns, transposed, to))
 
 /* Columns of one tile of up to ROWS rows: a thread loads HELD elements at a time, of HELD / ROWS
  * lanes; it seldom waits, holds few sums and needs one barrier. Assumes a grid of the exact size.
@@ -264,11 +257,8 @@ DEVICE void sum_low_columns(args_t args, int64_t columns)
 }
 
 #define KERNEL_SUM_LOW_COLUMNS(name, warps, rows, resident)                                        \
-    static __global__ void __launch_bounds__(warps *LANES, resident)                               \
-        name(args_t args, int64_t columns)                                                         \
-    {                                                                                              \
-        sum_low_columns<warps, rows>(args, columns);                                               \
-    }
+    KERNEL_OF(name, (warps * LANES, resident), (args_t args, int64_t columns),                     \
+              sum_low_columns<warps, rows>(args, columns))
 
 template <int WARPS, int ROWS, int IGNORE>
 DEVICE void search_columns(args_t args, int64_t tiles, int64_t columns, int transposed,
@@ -318,18 +308,16 @@ DEVICE void search_columns(args_t args, int64_t tiles, int64_t columns, int tran
             }
         }
     }
-    if (at.vector < args.count) {
+    if (at.vector < args.count)
         put_key(&args, &to, slot_of(at.vector, at.tile, tiles, args.count, transposed), at.vector,
                 best, first_index + at.tile * TILE + place);
-    }
 }
 
 #define KERNEL_SEARCH_COLUMNS(name, warps, rows, ignore)                                           \
-    static __global__ void __launch_bounds__(warps *LANES, warps == 4 ? SEARCH_RESIDENT : 1)       \
-        name(args_t args, int64_t tiles, int64_t columns, int transposed, int64_t first_index,     \
-             partials_t to)                                                                        \
-    {                                                                                              \
-        search_columns<warps, rows, ignore>(args, tiles, columns, transposed, first_index, to);    \
-    }
+    KERNEL_OF(                                                                                     \
+        name, (warps * LANES, warps == 4 ? SEARCH_RESIDENT : 1),                                   \
+        (args_t args, int64_t tiles, int64_t columns, int transposed, int64_t first_index,         \
+         partials_t to),                                                                           \
+        search_columns<warps, rows, ignore>(args, tiles, columns, transposed, first_index, to))
 
 DEFINE_KERNELS(TILEMM__REDUCE_COLUMNS, tilemm__reduce_column_kernel)

@@ -12,7 +12,6 @@ static const void *find_kernel(int variant)
         tilemm__reduce_sum_kernel, tilemm__reduce_search_kernel, tilemm__reduce_column_kernel,
         tilemm__reduce_partial_kernel, tilemm__reduce_segment_kernel};
     const void *kernel = NULL;
-
     for (int i = 0; !kernel && i < (int)(sizeof find / sizeof *find); i++)
         kernel = find[i](variant);
     return kernel;
@@ -24,7 +23,6 @@ static cudaError_t start(const tilemm__reduce_launch_t *launch, void *stream,
                          const PARAMETERS &...parameters)
 {
     const auto kernel = (void (*)(PARAMETERS...))find_kernel(launch->variant);
-
     if (launch->blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration; /* more elements than any memory holds */
     return launch_kernel(kernel,
@@ -36,7 +34,6 @@ static cudaError_t start(const tilemm__reduce_launch_t *launch, void *stream,
 extern "C" int tilemm__reduce_launch(const tilemm__reduce_launch_t *l, void *stream)
 {
     const int64_t first_index = 0; /* of the vectors' first element */
-
     switch (l->kernel) {
     case TILEMM__SUM_CLUSTER:
     case TILEMM__SUM_BLOCK:

@@ -41,11 +41,9 @@ DEVICE void partials_of_tiles(args_t args, int64_t length, int64_t tiles, partia
 }
 
 #define KERNEL_PARTIALS_TILES(name, search)                                                        \
-    static __global__ void __launch_bounds__(THREADS)                                              \
-        name(args_t args, int64_t length, int64_t tiles, partials_t from, partials_t to)           \
-    {                                                                                              \
-        partials_of_tiles<search>(args, length, tiles, from, to);                                  \
-    }
+    KERNEL_OF(name, (THREADS),                                                                     \
+              (args_t args, int64_t length, int64_t tiles, partials_t from, partials_t to),        \
+              partials_of_tiles<search>(args, length, tiles, from, to))
 
 /* ---- a warp takes as many vectors of up to `group` partial results as fill it ----------- */
 /* Assumes a grid that is large enough. */
@@ -79,11 +77,9 @@ DEVICE void short_partials(args_t args, int length, int group, partials_t from, 
 }
 
 #define KERNEL_PARTIALS_SHORT(name, search)                                                        \
-    static __global__ void __launch_bounds__(THREADS)                                              \
-        name(args_t args, int length, int group, partials_t from, partials_t to)                   \
-    {                                                                                              \
-        short_partials<search>(args, length, group, from, to);                                     \
-    }
+    KERNEL_OF(name, (THREADS),                                                                     \
+              (args_t args, int length, int group, partials_t from, partials_t to),                \
+              short_partials<search>(args, length, group, from, to))
 
 /* ---- a block takes a vector ------------------------------------------------------------- */
 
@@ -126,11 +122,8 @@ DEVICE void sum_last(args_t args, int length, partials_t from)
 }
 
 #define KERNEL_PARTIALS_LAST(name, splits, rows)                                                   \
-    static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)                                   \
-        name(args_t args, int length, partials_t from)                                             \
-    {                                                                                              \
-        sum_last<splits, rows>(args, length, from);                                                \
-    }
+    KERNEL_OF(name, (BLOCK_WARPS * LANES), (args_t args, int length, partials_t from),             \
+              sum_last<splits, rows>(args, length, from))
 
 /* Up to 2^15 sums: rows of 32 are folded, ROWS at a time by a warp, and leave up to 1024. */
 DEVICE void sum_partials_blocks(args_t args, int length, partials_t from)
@@ -187,12 +180,9 @@ DEVICE void search_partials_blocks(args_t args, int length, partials_t from)
 }
 
 #define KERNEL_PARTIALS_BLOCK(name, search)                                                        \
-    static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)                                   \
-        name(args_t args, int length, partials_t from)                                             \
-    {                                                                                              \
-        search ? search_partials_blocks(args, length, from)                                        \
-               : sum_partials_blocks(args, length, from);                                          \
-    }
+    KERNEL_OF(name, (BLOCK_WARPS * LANES), (args_t args, int length, partials_t from),             \
+              search ? search_partials_blocks(args, length, from)                                  \
+                     : sum_partials_blocks(args, length, from))
 
 /* ---- a thread takes a vector of up to 32 transposed partial results --------------------- */
 
@@ -245,10 +235,7 @@ DEVICE void transposed_partials(args_t args, int length, partials_t from)
 }
 
 #define KERNEL_PARTIALS_TRANSPOSED(name, search)                                                   \
-    static __global__ void __launch_bounds__(COLUMN_THREADS)                                       \
-        name(args_t args, int length, partials_t from)                                             \
-    {                                                                                              \
-        transposed_partials<search>(args, length, from);                                           \
-    }
+    KERNEL_OF(name, (COLUMN_THREADS), (args_t args, int length, partials_t from),                  \
+              transposed_partials<search>(args, length, from))
 
 DEFINE_KERNELS(TILEMM__REDUCE_PARTIALS, tilemm__reduce_partial_kernel)

@@ -92,11 +92,9 @@ DEVICE void search_tiles(args_t args, int warps, int64_t items, int64_t first_in
 }
 
 #define KERNEL_SEARCH_TILES(name, ignore)                                                          \
-    static __global__ void __launch_bounds__(THREADS, RESIDENT)                                    \
-        name(args_t args, int warps, int64_t items, int64_t first_index, partials_t to)            \
-    {                                                                                              \
-        search_tiles<ignore>(args, warps, items, first_index, to);                                 \
-    }
+    KERNEL_OF(name, (THREADS, RESIDENT),                                                           \
+              (args_t args, int warps, int64_t items, int64_t first_index, partials_t to),         \
+              search_tiles<ignore>(args, warps, items, first_index, to))
 
 /* A key and its place in the tile as one number, which is larger for the larger key and, of equal
  * keys, for the lower place. */
@@ -132,19 +130,15 @@ DEVICE void search_short(args_t args, int64_t first_index, partials_t to)
             rank[j] = rank_of(key, first_of<ROWS>(mine, most) * LANES + lane);
         }
         rank[0] = fold<V, LARGEST>(rank, lane);
-        if (lane % (LANES / V) == 0 && vector < args.count) {
+        if (lane % (LANES / V) == 0 && vector < args.count)
             put_key(&args, &to, vector, vector, (int32_t)(rank[0] >> 32),
                     first_index + TILE - (int32_t)rank[0]);
-        }
     }
 }
 
 #define KERNEL_SEARCH_SHORT(name, vectors)                                                         \
-    static __global__ void __launch_bounds__(THREADS)                                              \
-        name(args_t args, int64_t first_index, partials_t to)                                      \
-    {                                                                                              \
-        search_short<vectors>(args, first_index, to);                                              \
-    }
+    KERNEL_OF(name, (THREADS), (args_t args, int64_t first_index, partials_t to),                  \
+              search_short<vectors>(args, first_index, to))
 
 /* A block takes a vector. */
 #define KERNEL_SEARCH_BLOCK(...) /* there is one only: */

@@ -87,10 +87,9 @@ DEVICE float search_segment(int op, int nan_ignore, const float *x, int64_t leng
     const order_t order = tilemm__order_of(op, nan_ignore);
     int32_t best = TILEMM__KEY_NONE;
 #pragma unroll 1
-    for (int64_t start = 0; start < length; start += TILE) {
+    for (int64_t start = 0; start < length; start += TILE)
         best = max(best,
                    search_tile<16>(order, x + start, 1, clip(length - start, TILE), lane, 0, NULL));
-    }
     return tilemm__key_result(op, best);
 }
 
@@ -121,11 +120,8 @@ DEVICE void segments_by_warps(segments_t args, int64_t warp_limit, lists_t lists
 }
 
 #define KERNEL_SEGMENTS_WARP(name, search)                                                         \
-    static __global__ void __launch_bounds__(THREADS, 3)                                           \
-        name(segments_t args, int64_t warp_limit, lists_t lists)                                   \
-    {                                                                                              \
-        segments_by_warps<search>(args, warp_limit, lists);                                        \
-    }
+    KERNEL_OF(name, (THREADS, 3), (segments_t args, int64_t warp_limit, lists_t lists),            \
+              segments_by_warps<search>(args, warp_limit, lists))
 
 /* 32 segments at a time: those of up to 32 elements together, a row each, then the others. */
 template <int SEARCH>
@@ -177,11 +173,8 @@ DEVICE void segments_by_groups(segments_t args, int64_t warp_limit, lists_t list
 }
 
 #define KERNEL_SEGMENTS_GROUP(name, search)                                                        \
-    static __global__ void __launch_bounds__(THREADS)                                              \
-        name(segments_t args, int64_t warp_limit, lists_t lists)                                   \
-    {                                                                                              \
-        segments_by_groups<search>(args, warp_limit, lists);                                       \
-    }
+    KERNEL_OF(name, (THREADS), (segments_t args, int64_t warp_limit, lists_t lists),               \
+              segments_by_groups<search>(args, warp_limit, lists))
 
 /* ---- entries of the lists, by blocks ---------------------------------------------------- */
 
@@ -227,11 +220,8 @@ DEVICE void segments_by_blocks(segments_t args, lists_t lists)
 }
 
 #define KERNEL_SEGMENTS_BLOCK(name, search)                                                        \
-    static __global__ void __launch_bounds__(BLOCK_WARPS *LANES)                                   \
-        name(segments_t args, lists_t lists)                                                       \
-    {                                                                                              \
-        segments_by_blocks<search>(args, lists);                                                   \
-    }
+    KERNEL_OF(name, (BLOCK_WARPS * LANES), (segments_t args, lists_t lists),                       \
+              segments_by_blocks<search>(args, lists))
 
 /* The spans of a segment are consecutive: the warp that finds the first one folds them all. */
 template <int SEARCH>
@@ -259,12 +249,11 @@ DEVICE void join_spans(segments_t args, lists_t lists)
             levels_t levels;
             levels_begin(&levels);
 #pragma unroll 1
-            for (int64_t tile = 0; tile < tiles; tile++) {
+            for (int64_t tile = 0; tile < tiles; tile++)
                 levels_add(&levels, 0, tile,
                            sum_of_sums<8>(lists.value.sums + item + tile * TILE,
                                           clip(own - tile * TILE, TILE), lane),
                            lane);
-            }
             result = tilemm__sum_result(args.op, levels_end(&levels, tiles, lane), count);
         }
         if (lane == 0)
@@ -273,9 +262,6 @@ DEVICE void join_spans(segments_t args, lists_t lists)
 }
 
 #define KERNEL_SEGMENTS_SPANS(name, search)                                                        \
-    static __global__ void __launch_bounds__(THREADS) name(segments_t args, lists_t lists)         \
-    {                                                                                              \
-        join_spans<search>(args, lists);                                                           \
-    }
+    KERNEL_OF(name, (THREADS), (segments_t args, lists_t lists), join_spans<search>(args, lists))
 
 DEFINE_KERNELS(TILEMM__REDUCE_SEGMENTS, tilemm__reduce_segment_kernel)

@@ -63,11 +63,9 @@ DEVICE void sum_tiles(args_t args, int tiles, int warps, int64_t items, partials
 }
 
 #define KERNEL_SUM_TILES(name, dot, unit, rows, resident)                                          \
-    static __global__ void __launch_bounds__(THREADS, resident)                                    \
-        name(args_t args, int tiles, int warps, int64_t items, partials_t to)                      \
-    {                                                                                              \
-        sum_tiles<dot, unit, rows>(args, tiles, warps, items, to);                                 \
-    }
+    KERNEL_OF(name, (THREADS, resident),                                                           \
+              (args_t args, int tiles, int warps, int64_t items, partials_t to),                   \
+              sum_tiles<dot, unit, rows>(args, tiles, warps, items, to))
 
 /* The 32 tiles of an item are divided among SPLITS blocks: warp w of split s has tile
  * s + SPLITS * w, and all loads of the block are in flight together. So shorter vectors keep more
@@ -85,12 +83,11 @@ DEVICE void sum_split(args_t args, int64_t items, partials_t to)
     const int64_t stride = UNIT ? 1 : args.istride;
     const int length = start < args.n ? clip(args.n - start, TILE) : 0;
     int found = 0;
-    sum_t sum;
     let_next_start();
     wait_for_previous();
-    sum = sum_tile<0, TILEMM__TILE_ROWS>(args.op, args.nan_ignore,
-                                         args.x + vector * args.vstride + start * stride, stride,
-                                         NULL, 0, length, lane, &found);
+    sum_t sum = sum_tile<0, TILEMM__TILE_ROWS>(args.op, args.nan_ignore,
+                                               args.x + vector * args.vstride + start * stride,
+                                               stride, NULL, 0, length, lane, &found);
     if (lane == 0) {
         sums[warp] = sum;
         counts[warp] = length - found;
@@ -110,11 +107,9 @@ DEVICE void sum_split(args_t args, int64_t items, partials_t to)
 }
 
 #define KERNEL_SUM_SPLIT(name, unit, splits)                                                       \
-    static __global__ void __launch_bounds__(LANES / splits * LANES, unit ? splits : splits / 2)   \
-        name(args_t args, int64_t items, partials_t to)                                            \
-    {                                                                                              \
-        sum_split<unit, splits>(args, items, to);                                                  \
-    }
+    KERNEL_OF(name, (LANES / splits * LANES, unit ? splits : splits / 2),                          \
+              (args_t args, int64_t items, partials_t to),                                         \
+              sum_split<unit, splits>(args, items, to))
 
 /* A cluster takes a vector of up to 64 tiles, a warp a tile. Each warp sends its sum to the first
  * block, whose first warp folds them. Blocks have only as many warps as there are tiles for: spread
@@ -160,10 +155,7 @@ DEVICE void sum_cluster(args_t args)
 }
 
 #define KERNEL_SUM_CLUSTER(name, dot)                                                              \
-    static __global__ void __launch_bounds__(THREADS) name(args_t args)                            \
-    {                                                                                              \
-        sum_cluster<dot>(args);                                                                    \
-    }
+    KERNEL_OF(name, (THREADS), (args_t args), sum_cluster<dot>(args))
 
 /* A warp takes V vectors of up to 1024 / V elements. */
 template <int V>
@@ -196,10 +188,7 @@ DEVICE void sum_short(args_t args, partials_t to)
 }
 
 #define KERNEL_SUM_SHORT(name, vectors)                                                            \
-    static __global__ void __launch_bounds__(THREADS) name(args_t args, partials_t to)             \
-    {                                                                                              \
-        sum_short<vectors>(args, to);                                                              \
-    }
+    KERNEL_OF(name, (THREADS), (args_t args, partials_t to), sum_short<vectors>(args, to))
 
 /* A block takes a vector, a span of 1024 tiles at a time. */
 template <int DOT>
@@ -237,10 +226,7 @@ DEVICE void sum_blocks(args_t args)
 }
 
 #define KERNEL_SUM_BLOCK(name, dot)                                                                \
-    static __global__ void __launch_bounds__(BLOCK_WARPS *LANES) name(args_t args)                 \
-    {                                                                                              \
-        sum_blocks<dot>(args);                                                                     \
-    }
+    KERNEL_OF(name, (BLOCK_WARPS * LANES), (args_t args), sum_blocks<dot>(args))
 
 /* Sums and searches of vectors of one element: what the operation makes of it. A thread has SINGLE
  * loads in flight. */

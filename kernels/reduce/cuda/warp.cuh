@@ -20,6 +20,13 @@ typedef tilemm__segment_lists_t lists_t;
 #define DEVICE static __device__ __forceinline__
 #define FULL_WARP 0xffffffffu
 
+/* A kernel that makes one call; bounds: the arguments of __launch_bounds__, in parentheses. */
+#define KERNEL_OF(name, bounds, parameters, ...)                                                   \
+    static __global__ void __launch_bounds__ bounds name parameters                                \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+    }
+
 /* Define the kernels of these rows, by KERNEL_<kernel>(name, template arguments), and
  * find(variant): the kernel of a row, or NULL. */
 #define DEFINE_KERNELS(rows, find)                                                                 \
@@ -190,11 +197,10 @@ DEVICE void load_rows(const S *__restrict__ p, int64_t stride, int64_t vector_st
 #pragma unroll
         for (int j = 0; j < V; j++) {
 #pragma unroll
-            for (int r = 0; r < ROWS; r++) {
+            for (int r = 0; r < ROWS; r++)
                 v[j * ROWS + r] = r * LANES + lane < length && j < vectors
                                       ? load(p + j * vector_stride + r * LANES * stride)
                                       : fill;
-            }
         }
     }
 }

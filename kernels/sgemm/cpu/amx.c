@@ -50,7 +50,6 @@ typedef struct {
 TILE_INLINE void widen(range_t *range, __m512 x)
 {
     const __m512i twice = _mm512_slli_epi32(_mm512_castps_si512(x), 1);
-
     range->most = _mm512_max_epu32(range->most, twice);
     range->least = _mm512_min_epu32(range->least, _mm512_sub_epi32(twice, _mm512_set1_epi32(1)));
 }
@@ -59,7 +58,6 @@ TILE_INLINE void widen(range_t *range, __m512 x)
 static int exponent_of(uint32_t twice)
 {
     const int biased = (int)(twice >> 24);
-
     return (biased ? biased : 1) - 127;
 }
 
@@ -75,7 +73,6 @@ TILE_INLINE __m512 load_lanes(const float *from, int64_t ld)
                                             _mm_loadu_ps(from + 4 * ld), 1);
     const __m512 most =
         _mm512_insertf32x4(_mm512_castps256_ps512(low), _mm_loadu_ps(from + 8 * ld), 2);
-
     return _mm512_insertf32x4(most, _mm_loadu_ps(from + 12 * ld), 3);
 }
 
@@ -86,7 +83,6 @@ TILE_INLINE void load_transposed(const float *from, int64_t ld, __m512 x[4])
     const __m512 r2 = load_lanes(from + 2 * ld, ld), r3 = load_lanes(from + 3 * ld, ld);
     const __m512 even_low = _mm512_unpacklo_ps(r0, r1), even_high = _mm512_unpackhi_ps(r0, r1);
     const __m512 odd_low = _mm512_unpacklo_ps(r2, r3), odd_high = _mm512_unpackhi_ps(r2, r3);
-
     x[0] = _mm512_shuffle_ps(even_low, odd_low, 0x44);
     x[1] = _mm512_shuffle_ps(even_low, odd_low, 0xee);
     x[2] = _mm512_shuffle_ps(even_high, odd_high, 0x44);
@@ -98,13 +94,10 @@ TILE_INLINE void load_transposed(const float *from, int64_t ld, __m512 x[4])
 TILE_INLINE __m512i next_plane(const int planes, const int plane, __m512 *x)
 {
     const __m512i bits = _mm512_castps_si512(*x);
-
     if (plane == 2)
         return bits;
-
     const __m512i upper = _mm512_set1_epi32((int)0xffff0000);
     const __m512i sum = _mm512_add_epi32(bits, _mm512_set1_epi32(0x8000));
-
     if (plane < planes - 1)
         *x = _mm512_sub_ps(*x, _mm512_castsi512_ps(_mm512_and_si512(sum, upper)));
     return sum;
@@ -126,7 +119,6 @@ TILE_INLINE void split(const int planes, const int scaled, __m512 scale, range_t
         const __m512i lower = _mm512_srli_epi32(next_plane(planes, plane, &x), 16);
         const __m512i upper = next_plane(planes, plane, &y);
         const __m512i mask = _mm512_set1_epi32((int)0xffff0000);
-
         /* lower | (upper & mask) */
         _mm512_store_si512(to + plane * PLANE_BYTES,
                            _mm512_ternarylogic_epi32(lower, upper, mask, 0xf8));
@@ -141,10 +133,8 @@ TILE_INLINE void pack_half(const int planes, const int transposed, const int alo
                            range_t *range, char *to)
 {
     const float *other = src + (along_k ? HALF : HALF * ld);
-
     for (int i = 0; i < HALF; i += 4) {
         __m512 x[4], y[4];
-
         if (transposed) {
             load_transposed(src + i, ld, x);
             load_transposed(other + i, ld, y);
@@ -174,12 +164,10 @@ TILE_INLINE void pack_all(const int planes, const int transposed, const int alon
                           __m512 scale, range_t *range, char *to)
 {
     const int64_t next = along_k ? STEP : STEP * ld;
-
     for (int64_t p = 0; p < k; p += STEP, src += next, to += planes * PLANE_BYTES) {
         float part[STEP][STEP] __attribute__((aligned(64)));
         const float *from = src;
         int64_t apart = ld;
-
         if (k - p < STEP || count < LINES) {
             fill_step(along_k ? count : k - p, along_k ? k - p : count, src, ld, part);
             from = part[0];
@@ -198,13 +186,11 @@ TILE_INLINE void pack(const int planes, const int of_ms, int64_t k, int count, c
     head_t *head = panel;
     char *to = (char *)(head + 1);
     range_t range = {_mm512_setzero_si512(), _mm512_set1_epi32(-1)};
-
     if (along_k)
         pack_all(planes, !of_ms, 1, k, count, src, ld, 0, _mm512_setzero_ps(), &range, to);
     else
         pack_all(planes, of_ms, 0, k, count, src, ld, 0, _mm512_setzero_ps(), &range, to);
     head->scale = head->least = 0;
-
     const uint32_t most = _mm512_reduce_max_epu32(range.most);
     const uint32_t least = _mm512_reduce_min_epu32(range.least) + 1;
     if (most == 0)
@@ -225,7 +211,6 @@ TILE_INLINE void pack(const int planes, const int of_ms, int64_t k, int count, c
         return;
     }
     const __m512 scale = _mm512_set1_ps(ldexpf(1.0f, head->scale));
-
     if (along_k)
         pack_all(planes, !of_ms, 1, k, count, src, ld, 1, scale, &range, to);
     else
@@ -235,7 +220,6 @@ TILE_INLINE void pack(const int planes, const int of_ms, int64_t k, int count, c
 static int carries(const void *ms, const void *ns)
 {
     const head_t *a = ms, *b = ns;
-
     return a->least + b->least >= LEAST_PRODUCT;
 }
 
@@ -303,13 +287,11 @@ typedef struct {
 TILE_INLINE void add_rows(addition_t *x, int rows)
 {
     const int end = x->i + rows < x->m ? x->i + rows : x->m;
-
     for (; x->i < end; x->i++) {
         for (int half = 0; half < 2; half++) {
             const int tile = x->i / TILE_ROWS * 2 + half, row = x->i % TILE_ROWS;
             float *c = x->c + x->i * x->ldc + half * HALF;
             __m512 v = _mm512_load_ps(x->sums[tile][row]);
-
             if (x->scaled)
                 v = _mm512_mul_ps(_mm512_mul_ps(v, _mm512_set1_ps(x->f)), _mm512_set1_ps(x->g));
             v = _mm512_mul_ps(_mm512_set1_ps(x->alpha), v);
@@ -344,7 +326,6 @@ TILE_INLINE void products(const int planes, int steps, const char *a, const char
                           meanwhile_t *other)
 {
     const int bytes = planes * PLANE_BYTES;
-
     TILE_ZERO(0);
     TILE_ZERO(1);
     TILE_ZERO(2);
@@ -403,7 +384,6 @@ TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, size_t pa
         const head_t *head_a = (const head_t *)((const char *)ms + i * (int64_t)panel_bytes);
         const int scale = -(head_a->scale + head_b->scale);
         const int rows = (int)(m - i * LINES < LINES ? m - i * LINES : LINES);
-
         products(planes, steps, (const char *)(head_a + 1), (const char *)(head_b + 1), sums,
                  &other);
         before.i = 0;

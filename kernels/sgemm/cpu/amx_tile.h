@@ -71,7 +71,6 @@ static inline void tile_move(void *to, const void *from)
 static inline __m512 tile_flushed(__m512i bits)
 {
     const __m512i exponent = _mm512_set1_epi32(0x7f800000), sign = _mm512_set1_epi32(INT32_MIN);
-
     return _mm512_castsi512_ps(
         _mm512_mask_and_epi32(bits, _mm512_testn_epi32_mask(bits, exponent), bits, sign));
 }
@@ -96,11 +95,9 @@ static __attribute__((noinline)) void tile_multiply(int c, int a, int b)
         __builtin_trap();
     for (int i = 0; i < TILE_ROWS; i++) {
         __m512 lower = _mm512_setzero_ps(), upper = lower, sum;
-
         for (int q = 0; q < 16; q++) {
             const __m512i x = _mm512_set1_epi32(((const int32_t *)tile_registers[a][i])[q]);
             const __m512i y = _mm512_loadu_si512(tile_registers[b][q]);
-
             lower = tile_flushed(
                 _mm512_castps_si512(_mm512_fmadd_ps(tile_lower(x), tile_lower(y), lower)));
             upper = tile_flushed(

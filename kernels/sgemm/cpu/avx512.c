@@ -19,7 +19,6 @@ static inline __m512 load_lanes(const float *const *row, int64_t p)
                                             _mm_loadu_ps(row[4] + p), 1);
     const __m256 high = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(row[8] + p)),
                                              _mm_loadu_ps(row[12] + p), 1);
-
     return _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
 }
 

@@ -28,7 +28,6 @@ TILE_INLINE void transpose_lanes(const vec_t r[4], vec_t out[4])
 {
     const vec_t even_low = TILE_LOW(r[0], r[1]), even_high = TILE_HIGH(r[0], r[1]);
     const vec_t odd_low = TILE_LOW(r[2], r[3]), odd_high = TILE_HIGH(r[2], r[3]);
-
     out[0] = TILE_FIRST(even_low, odd_low);
     out[1] = TILE_LAST(even_low, odd_low);
     out[2] = TILE_FIRST(even_high, odd_high);
@@ -42,7 +41,6 @@ TILE_INLINE void transpose_lanes(const vec_t r[4], vec_t out[4])
 TILE_INLINE void transpose_four(const float *const row[VECTOR], int64_t p, vec_t out[4])
 {
     vec_t r[4];
-
     TILE_UNROLL
     for (int q = 0; q < 4; q++)
         r[q] = LOAD_LANES(row, q, p);
@@ -56,27 +54,23 @@ TILE_INLINE void pack_rows(const int width, const int rows, int64_t k, int count
                            int64_t ld, float *dst)
 {
     const float *row[VECTOR];
-
     TILE_UNROLL
     for (int i = 0; i < VECTOR; i++)
         row[i] = src + TILE_LEAST(i, count - 1) * ld;
     if (k < 4) {
-        for (int64_t p = 0; p < k; p++) {
+        for (int64_t p = 0; p < k; p++)
             for (int i = 0; i < rows; i++)
                 dst[p * width + i] = row[i][p];
-        }
         return;
     }
     /* The last four steps may have some of the four before in them: that is done twice. */
     for (int64_t q = 0; q < k; q += 4) {
         const int64_t p = TILE_LEAST(q, k - 4);
         vec_t out[4];
-
         transpose_four(row, p, out);
         TILE_UNROLL
         for (int j = 0; j < 4; j++) {
             float *to = dst + (p + j) * width;
-
             if (j < 3 || p + 4 < k)
                 *(vec_mem_t *)to = out[j];
             else

@@ -57,7 +57,6 @@ static __attribute__((noinline)) void store_part(const float *restrict part, int
     for (int i = 0; i < m; i++) {
         const float *from = part + i * TILE_NR;
         float *to = c + i * rs_c;
-
         if (beta == 0.0f) {
             for (int j = 0; j < n; j++)
                 to[j * cs_c] = from[j];
@@ -76,10 +75,8 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
 {
     const int whole = x->n == vectors * VECTOR;
     const int64_t rs_c = x->rs_c, cs_c = x->cs_c;
-
     if (x->alpha != 1.0f) {
         const float alpha = x->alpha;
-
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
@@ -87,9 +84,7 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
                 sum[i][v] *= alpha;
         }
     }
-
     const float beta = x->beta;
-
     if (beta != 0.0f && cs_c == 1 && (masked || whole)) {
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
@@ -143,7 +138,6 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
     float *const c = x->c + i0 * rs_c;
     const char *at[(TILE_TALL + REACH - 1) / REACH];
     const int64_t apart = ld_ms * (int64_t)sizeof(float), apart3 = 3 * apart;
-
     TILE_UNROLL
     for (int i = 0; i < rows; i += REACH)
         at[i / REACH] = (const char *)(ms + i * (along_k ? ld_ms : 1));
@@ -159,7 +153,6 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
 
     for (int64_t done = 0;;) {
         const int64_t steps = TILE_LEAST(x->chain, k - done);
-
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
@@ -169,7 +162,6 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
 
         for (int64_t p = 0; p < steps; p++) {
             vec_t b[VECTORS];
-
             TILE_UNROLL
             for (int v = 0; v < vectors; v++)
                 b[v] = load(masked && v == vectors - 1, mask, ns + v * VECTOR);
@@ -179,7 +171,6 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                     const char *row = at[i / REACH];
                     const void *one = i % REACH == 3 ? row + apart3 : row + i % REACH * apart;
                     const float a = *(const float *)one;
-
                     TILE_UNROLL
                     for (int v = 0; v < vectors; v++)
                         sum[i][v] += a * b[v];
@@ -196,7 +187,6 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 for (int q = 0; q < rows; q += 4) {
                     const int left = TILE_LEAST(4, rows - q);
                     four_t a = {0};
-
                     if (left == 4)
                         a = *(const four_mem_t *)(ms + q);
                     TILE_UNROLL
@@ -297,7 +287,6 @@ static void strip(const tilemm__sgemm_strip_t *x)
     const tile_functions_t *const tiles = x->n > VECTOR ? wide : narrow;
     const int whole = TILE_WHOLE_APART && (x->n == VECTOR || x->n == TILE_NR);
     const int64_t i = tiles[x->rows - 1][whole][x->along_k](x, 0);
-
     if (i < x->m)
         tiles[x->m - i - 1][whole][x->along_k](x, i);
 }
@@ -315,7 +304,6 @@ TILE_INLINE void add_piece(const int rows, const int vectors, const float *a, co
                            int64_t ldb, float *restrict y)
 {
     vec_t sum[PIECE];
-
     TILE_UNROLL
     for (int v = 0; v < vectors; v++)
         sum[v] = a[0] * *(const vec_mem_t *)(b + v * VECTOR);
@@ -335,14 +323,12 @@ TILE_INLINE void add_rows(const int rows, int64_t n, const float *a, const float
                           float *restrict y)
 {
     int64_t j = 0;
-
     for (; j + PIECE * VECTOR <= n; j += PIECE * VECTOR)
         add_piece(rows, PIECE, a, b + j, ldb, y + j);
     for (; j + VECTOR <= n; j += VECTOR)
         add_piece(rows, 1, a, b + j, ldb, y + j);
     for (; j < n; j++) {
         float sum = a[0] * b[j];
-
         TILE_UNROLL
         for (int p = 1; p < rows; p++)
             sum += a[p] * b[p * ldb + j];
@@ -359,7 +345,6 @@ TILE_INLINE void dot_piece(const int columns, const int vectors, const float *a,
         TILE_UNROLL
         for (int v = 0; v < vectors; v += 2) {
             const float *from = b + j * ldb + v * VECTOR;
-
             even[j] += *(const vec_mem_t *)(a + v * VECTOR) * *(const vec_mem_t *)from;
             odd[j] +=
                 *(const vec_mem_t *)(a + (v + 1) * VECTOR) * *(const vec_mem_t *)(from + VECTOR);
@@ -373,7 +358,6 @@ TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const fl
 {
     vec_t even[DOTS], odd[DOTS];
     int64_t p = 0;
-
     TILE_UNROLL
     for (int j = 0; j < columns; j++)
         even[j] = odd[j] = (vec_t){0};
@@ -389,23 +373,19 @@ TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const fl
         const int count = TILE_LEAST(4, columns - first);
         vec_t sum[4] = {0}, lanes_of[4];
         float lane[VECTOR];
-
         TILE_UNROLL
         for (int j = 0; j < count; j++)
             sum[j] = even[first + j] + odd[first + j];
         transpose_lanes(sum, lanes_of);
         sum[0] = (lanes_of[0] + lanes_of[1]) + (lanes_of[2] + lanes_of[3]);
         memcpy(lane, &sum[0], sizeof lane);
-
         four_t total = *(const four_mem_t *)lane;
-
         TILE_UNROLL
         for (int l = 4; l < VECTOR; l += 4)
             total += *(const four_mem_t *)(lane + l);
         TILE_UNROLL
         for (int j = 0; j < count; j++) {
             float fringe = 0.0f;
-
             for (int64_t q = p; q < k; q++)
                 fringe += a[q] * b[(first + j) * ldb + q];
             y[first + j] += total[j] + fringe;
@@ -418,14 +398,12 @@ static void times_vector(int64_t k, int64_t n, const float *a, const float *b, i
 {
     if (along_k) {
         int64_t j = 0;
-
         for (; j + DOTS <= n; j += DOTS)
             add_dots(DOTS, k, a, b + j * ldb, ldb, y + j);
         for (; j < n; j++)
             add_dots(1, k, a, b + j * ldb, ldb, y + j);
     } else {
         int64_t p = 0;
-
         for (; p + STREAMS <= k; p += STREAMS)
             add_rows(STREAMS, n, a + p, b + p * ldb, ldb, y);
         for (; p < k; p++)
@@ -445,7 +423,6 @@ static void small(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k)
     const int m = (int)x->m, most_rows = n > VECTOR ? TILE_MR : TILE_TALL;
     /* Tiles of one height, as low ones have too few sums to keep the multipliers busy. */
     const int parts = m <= most_rows ? 1 : (m + most_rows - 1) / most_rows;
-
     x->rows = parts == 1 ? m : (m + parts - 1) / parts;
     for (int64_t j = 0; j < n; j += TILE_NR) {
         x->n = (int)TILE_LEAST(TILE_NR, n - j);

@@ -8,7 +8,6 @@ static inline __m256i load_lanes(const char *p, int64_t step)
 {
     const __m128i low = _mm_loadu_si128((const __m128i *)(const void *)p);
     const __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(p + step));
-
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 

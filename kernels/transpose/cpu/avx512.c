@@ -9,7 +9,6 @@ static inline __m256i load_pair(const char *p, int64_t step)
 {
     const __m128i low = _mm_loadu_si128((const __m128i *)(const void *)p);
     const __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(p + step));
-
     return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
@@ -23,7 +22,6 @@ static inline __m512i load_halves(const char *p, int64_t step)
 {
     const __m256i low = _mm256_loadu_si256((const __m256i *)(const void *)p);
     const __m256i high = _mm256_loadu_si256((const __m256i *)(const void *)(p + step));
-
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
@@ -34,7 +32,6 @@ static inline __m512i load_halves(const char *p, int64_t step)
 #define TILE_JOIN(x, y)                                                                            \
     do {                                                                                           \
         const __m512i even_ = JOIN(x, y, 0x88), odd_ = JOIN(x, y, 0xdd);                           \
-                                                                                                   \
         memcpy(&(x), &even_, 64);                                                                  \
         memcpy(&(y), &odd_, 64);                                                                   \
     } while (0)

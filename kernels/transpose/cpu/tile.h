@@ -103,7 +103,6 @@ typedef uint64_t vector_load __attribute__((vector_size(16)));
 TILE_INLINE vector_load load_lane(const char *p)
 {
     vector_load v;
-
     memcpy(&v, p, 16);
     return v;
 }
@@ -118,7 +117,6 @@ TILE_INLINE vector_load load_lane(const char *p)
 TILE_INLINE void copy_less(char *dst, const char *src, int64_t bytes)
 {
     int64_t i = 0;
-
     for (; i + 8 <= bytes; i += 8)
         memcpy(dst + i, src + i, 8);
     for (; i < bytes; i++)
@@ -131,13 +129,11 @@ static void stream(int64_t rows, int64_t bytes, const char *src, int64_t src_ste
     for (int64_t row = 0; row < rows; row++, src += src_step, dst += dst_step) {
         const int64_t before = -(uintptr_t)dst % 64, head = before < bytes ? before : bytes;
         int64_t i = head;
-
         copy_less(dst, src, head);
         for (; i + 64 <= bytes; i += 64) {
             TILE_UNROLL
             for (int part = 0; part < 64; part += TILE_BYTES) {
                 vector_float v;
-
                 memcpy(&v, src + i + part, TILE_BYTES);
                 TILE_STREAM(dst + i + part, v);
             }
@@ -212,7 +208,6 @@ typedef WORD NAME(lane) __attribute__((vector_size(16)));
 #define ROUNDS(type, bytes, v)                                                                     \
     do {                                                                                           \
         type w[SQUARE];                                                                            \
-                                                                                                   \
         ROUND(type, bytes, w, v)                                                                   \
         if (SQUARE > 2) {                                                                          \
             ROUND(type, bytes, v, w)                                                               \
@@ -238,7 +233,6 @@ TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_
                             float alpha, int stream)
 {
     NAME(vector) v[SQUARE];
-
     TILE_UNROLL
     for (int r = 0; r < SQUARE; r++)
         v[r] = (NAME(vector))TILE_LOAD(src + r * src_step, SQUARE * src_step);
@@ -260,7 +254,6 @@ TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, i
                                  float alpha, int stream)
 {
     NAME(vector) v[WIDE][SQUARE];
-
     TILE_UNROLL
     for (int q = 0; q < WIDE; q++) {
         TILE_UNROLL
@@ -279,7 +272,6 @@ TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, i
         TILE_UNROLL
         for (int r = 0; r < SQUARE; r++) {
             char *const to = dst + ((q % 2 * 2 + q / 2) * SQUARE + r) * dst_step;
-
             SCALE_VECTOR(v[q][r], vector_float);
             if (stream)
                 TILE_STREAM(to, v[q][r]);
@@ -299,7 +291,6 @@ TILE_INLINE void NAME(small_tile)(const char *src, int64_t src_step, char *dst, 
                                   float alpha)
 {
     NAME(lane) v[SQUARE];
-
     TILE_UNROLL
     for (int r = 0; r < SQUARE; r++)
         memcpy(&v[r], src + r * src_step, 16);
@@ -319,7 +310,6 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
 {
     const int64_t tile_rows = TILE_BYTES / TILE_ELEM;
     int64_t i = 0;
-
     for (; rows - i >= tile_rows; i += tile_rows) {
         if (next)
             for (int t = 0; t < tile_rows; t++)
@@ -360,7 +350,6 @@ static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_
     const int64_t src_step = ld_src * TILE_ELEM, dst_step = ld_dst * TILE_ELEM;
     const ELEM *const s = src;
     ELEM *const d = dst;
-
     if (rows < SQUARE) {
         for (int64_t i = 0; i < rows; i++)
             for (int64_t j = 0; j < cols; j++)
@@ -373,7 +362,6 @@ static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_
         const char *const from = src;
         char *const to = dst;
         int64_t j = 0;
-
         /* Four tiles side by side read whole cache lines of the source at once. A source in a near
          * cache is read for few rows of the result at a time. */
         if (hints & TILEMM__BLOCK_NEAR) {
@@ -413,11 +401,9 @@ static TILE_ALIGNED void NAME(shuffle)(const tilemm__inplace_t *view, int64_t i,
     ELEM *restrict const x = row;
     ELEM *restrict const t = temp;
     int64_t first = i % n;
-
     for (int64_t q = 0, j = 0; j < n; q++) {
         const int64_t end = j + b;
         int64_t target = first;
-
         if (backward) {
             for (; j < end; j++) {
                 t[j] = x[target];
@@ -453,7 +439,6 @@ static TILE_ALIGNED void NAME(skew)(int64_t m, int64_t cols, void *matrix, int64
     const size_t bytes = (size_t)cols * sizeof(ELEM);
     const int ahead = shift[cols - 1];
     unsigned offset[WIDTH];
-
     for (int x = 0; x < cols; x++)
         offset[x] = (unsigned)(shift[x] * WIDTH + x);
     for (int64_t i = 0; i < ahead; i++) {
@@ -464,7 +449,6 @@ static TILE_ALIGNED void NAME(skew)(int64_t m, int64_t cols, void *matrix, int64
         const int64_t next = i + ahead;
         const unsigned here = (unsigned)(i % ROWS * WIDTH);
         ELEM *restrict const out = base + i * ld;
-
         /* Rows are too far from each other for the hardware to prefetch the next. */
         if (next + PREFETCH < m) {
             __builtin_prefetch(base + (next + PREFETCH) * ld, 1);

@@ -25,7 +25,6 @@ enum { RUN_BYTES = TILEMM__RUN_BYTES };
 static __device__ __forceinline__ uint32_t source(const tilemm__transpose_chains_t *c, uint32_t k)
 {
     const uint32_t x = k / c->d;
-
     return (k - x * c->d) * c->e + x;
 }
 
@@ -48,7 +47,6 @@ struct part {
     __device__ __forceinline__ unit *slot(uint32_t k) const
     {
         int64_t at = k * run_bytes + first;
-
         if (c->gap_bytes)
             at += k / c->slabs * c->gap_bytes;
         return (unit *)((unsigned char *)c->a + at) + threadIdx.x % 32;
@@ -83,7 +81,6 @@ static __device__ __forceinline__ void save(const tilemm__transpose_chains_t c, 
     const parts at(&c, piece);
     const uint32_t sample = (blockIdx.x * THREADS + threadIdx.x) / 32;
     unit v[parts::COUNT];
-
     if (sample >= c.samples)
         return;
     at.get(v, at.slot(sample * c.stride));
@@ -98,12 +95,10 @@ static __device__ __forceinline__ void chains(const tilemm__transpose_chains_t c
     enum { TOGETHER = parts::COUNT >= 4 ? 2 : 8 / parts::COUNT };
     uint32_t place = blockIdx.x * c.stride;
     bool last = false;
-
     while (!last) {
         unit v[TOGETHER][parts::COUNT];
         uint32_t from[TOGETHER], k = place;
         int count = 0;
-
         /* Read all before writing: each move's place was read by the one before it. */
 #pragma unroll
         for (int i = 0; i < TOGETHER; i++) {
@@ -136,34 +131,29 @@ static __device__ __forceinline__ void cycles(const tilemm__transpose_chains_t c
     enum { TOGETHER = parts::COUNT >= 4 ? 1 : 4 / parts::COUNT };
     const uint32_t word = (blockIdx.x * THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
     const uint32_t k = word * 32 + lane;
-    unsigned leaders;
     bool lowest = false;
-
     if (word > (c.slots - 1) / 32)
         return;
     if (k < c.slots && !(c.marks[word] >> lane & 1) && k % c.stride != 0) {
         uint32_t i = source(&c, k);
-
         if (i != k) {
             while (i > k)
                 i = source(&c, i);
             lowest = i == k;
         }
     }
-    leaders = __ballot_sync(0xffffffff, lowest);
+    unsigned leaders = __ballot_sync(0xffffffff, lowest);
     while (leaders) {
         const uint32_t first = __shfl_sync(0xffffffff, k, __ffs(leaders) - 1);
         uint32_t place = first;
         unit kept[parts::COUNT];
         bool last = false;
-
         leaders &= leaders - 1;
         at.get(kept, at.slot(first));
         while (!last) {
             unit v[TOGETHER][parts::COUNT];
             uint32_t from[TOGETHER], i = place;
             int count = 0;
-
 #pragma unroll
             for (int n = 0; n < TOGETHER; n++) {
                 if (!last) {
@@ -205,8 +195,6 @@ int tilemm__launch_transpose_chains(const tilemm__transpose_launch_t *launch, co
 {
     static const row_t<tilemm__transpose_chains_t> rows[] = {TILEMM__TRANSPOSE_SAVE_ROWS(
         ROW) TILEMM__TRANSPOSE_CHAINS_ROWS(ROW) TILEMM__TRANSPOSE_CYCLES_ROWS(ROW)};
-    const tilemm__transpose_chains_t *chains = (const tilemm__transpose_chains_t *)p;
-
-    return launch_row(rows, launch, chains, stream,
-                      chains->pieces < 65535 ? chains->pieces : 65535);
+    const tilemm__transpose_chains_t *c = (const tilemm__transpose_chains_t *)p;
+    return launch_row(rows, launch, c, stream, c->pieces < 65535 ? c->pieces : 65535);
 }

@@ -20,7 +20,6 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
     enum { PER_UNIT = sizeof(unit) / BYTES };
     const auto &p = c.of;
     const int x = threadIdx.x % p.block_cols, y = threadIdx.x / p.block_cols;
-
     for (uint64_t t = blockIdx.x; t < c.tiles; t += gridDim.x) {
         const uint64_t line = t / c.tiles_across, number = line / c.tiles_down;
         const int64_t row = (int64_t)(line - number * c.tiles_down) * c.tile_rows + y;
@@ -30,7 +29,6 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
         element *dst =
             (element *)p.dst + ((int64_t)number * p.stride_dst + row * p.ld_dst + col * PER_UNIT);
         unit v[TOGETHER];
-
         /* How many elements of unit k there are. */
 #define THERE(k)                                                                                   \
     (row + (k)*c.row_step < p.rows ? p.cols - (col + (k)*c.col_step) * PER_UNIT : (int64_t)0)
@@ -39,7 +37,6 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
         for (int k = 0; k < TOGETHER; k++) {
             const element *q = src + (k * c.row_step * p.ld_src + k * c.col_step * PER_UNIT);
             const int64_t there = THERE(k);
-
             v[k] = unit();
             if (p.zero)
                 continue;
@@ -56,7 +53,6 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
         for (int k = 0; k < TOGETHER; k++) {
             element *q = dst + (k * c.row_step * p.ld_dst + k * c.col_step * PER_UNIT);
             const int64_t there = THERE(k);
-
             if (p.scaled && !p.zero) {
 #pragma unroll
                 for (int e = 0; e < PER_UNIT; e++)

@@ -26,7 +26,6 @@ static __device__ __forceinline__ void gather(const tilemm__transpose_gather_t g
     const index rows = (index)p.rows, cols = (index)p.cols, each = rows * cols;
     const index total = each * (index)p.batch, ld = (index)p.ld_src;
     const index first = ((index)blockIdx.x * CHUNKS * THREADS + (index)threadIdx.x) * COUNT;
-
     wait_for_previous();
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
@@ -37,7 +36,6 @@ static __device__ __forceinline__ void gather(const tilemm__transpose_gather_t g
         index j = SHORT ? (index)divided((uint32_t)place, g.by_rows)
                         : (index)quotient((uint64_t)place, (uint64_t)rows);
         index i = place - j * rows, from = number * (index)p.stride_src + i * ld + j;
-
         if (at >= total)
             break;
 #pragma unroll
@@ -60,7 +58,6 @@ static __device__ __forceinline__ void gather(const tilemm__transpose_gather_t g
     for (int c = 0; c < CHUNKS; c++) {
         const index at = first + c * THREADS * COUNT;
         element *to = (element *)p.dst + at;
-
         if (p.scaled) {
 #pragma unroll
             for (int k = 0; k < COUNT; k++)

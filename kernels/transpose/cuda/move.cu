@@ -18,12 +18,10 @@ static __device__ __forceinline__ void move(const tilemm__transpose_move_t p)
     typedef tilemm__element<BYTES> element;
     element *const a = (element *)p.a, *const workspace = (element *)p.workspace;
     const int64_t stride = (int64_t)gridDim.x * THREADS;
-
     for (int64_t k = p.begin + (int64_t)blockIdx.x * THREADS + threadIdx.x; k < p.end;
          k += stride) {
         const int64_t from = tilemm__slot(k, p.width_in, p.ld_in);
         const int64_t to = tilemm__slot(k, p.width_out, p.ld_out);
-
         if (!(p.rising ? to > from : to < from))
             continue;
         if (IN)

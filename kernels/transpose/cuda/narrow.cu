@@ -18,13 +18,11 @@ static __device__ __forceinline__ void narrow(const tilemm__transpose_tiles_t p)
     __shared__ element tile[ROWS * tilemm__transpose_pitch(COLS, BYTES)];
     const uint64_t tile_rows = tiles_along(p.rows, ROWS), tile_cols = tiles_along(p.cols, COLS);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
-
     wait_for_previous();
     for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const uint64_t column = quotient(t, tile_rows), number = quotient(column, tile_cols);
         const int64_t r0 = (int64_t)(t - column * tile_rows) * ROWS;
         const int64_t c0 = (int64_t)(column - number * tile_cols) * COLS;
-
         if (t != blockIdx.x)
             __syncthreads();
         {
@@ -32,7 +30,6 @@ static __device__ __forceinline__ void narrow(const tilemm__transpose_tiles_t p)
             const element *q = (const element *)p.src +
                                ((int64_t)number * p.stride_src + (r0 + y) * p.ld_src + c0 + x);
             const int rows = c0 + x < p.cols ? (int)min((int64_t)ROWS, p.rows - r0) : 0;
-
             if (rows == ROWS) {
 #pragma unroll
                 for (int r = 0; r < ROWS; r += STEP) {
@@ -55,11 +52,9 @@ static __device__ __forceinline__ void narrow(const tilemm__transpose_tiles_t p)
             const int cols = r0 + x < p.rows ? (int)min((int64_t)COLS, p.cols - c0) : 0;
             element *q =
                 (element *)p.dst + ((int64_t)number * p.stride_dst + (c0 + y) * p.ld_dst + r0 + x);
-
 #pragma unroll 4
             for (int c = y; c < cols; c += OUT_STEP) {
                 const element v = tile[tilemm__transpose_element(x, c, COLS, BYTES)];
-
                 *q = p.scaled ? times(v, p.alpha) : v;
                 q += OUT_STEP * p.ld_dst;
             }

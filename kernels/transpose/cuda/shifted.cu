@@ -20,7 +20,6 @@ static __device__ __forceinline__ void funnel(uint32_t (&out)[CHUNK / 4],
                                               uint32_t (&two)[CHUNK / 2], int shift)
 {
     enum { W = CHUNK / 4 };
-
     if (W == 4) {
 #pragma unroll
         for (int k = 0; k < 6; k++)
@@ -47,7 +46,6 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
     const uint64_t tile_rows = ((uint64_t)p.rows + (halo ? halo - 1 : 0) + height - 1) / height;
     const uint64_t tile_cols = tiles_along(p.cols, COLS);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
-
     wait_for_previous();
     for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const uint64_t column = quotient(t, tile_rows), number = quotient(column, tile_cols);
@@ -60,23 +58,19 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
         const bool inside =
             r0 >= 0 && r0 + ROWS <= p.rows && c0 + COLS + V <= p.cols && r0 + c0 > 0;
         const int64_t row_bytes = p.ld_src * BYTES;
-
         if (t != blockIdx.x)
             __syncthreads();
         {
             const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
             const unsigned char *base = first + ((r0 + y * V) * p.ld_src + c0 + x * V) * BYTES;
             const int64_t there = p.cols - c0 - x * V;
-
             for (int s = 0; s < DOWN / STEP; s++) {
                 uint32_t two[V][2 * W], in[V][W], out[V][W];
                 uint32_t single = 0;
-
 #pragma unroll
                 for (int i = 0; i < V; i++) {
                     const unsigned char *q = base + i * row_bytes;
                     const int shift = (int)((uintptr_t)q % CHUNK);
-
                     if (inside) {
                         get<CHUNK>(two[i], q - shift);
                         if (shift)
@@ -84,7 +78,6 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
                     } else {
                         const int64_t r = r0 + (y + s * STEP) * V + i;
                         const bool second = there * BYTES > CHUNK - shift;
-
 #pragma unroll
                         for (int k = 0; k < 2 * W; k++)
                             two[i][k] = 0;
@@ -102,7 +95,6 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
 #pragma unroll
                 for (int i = 0; i < V; i++) {
                     const unsigned char *q = base + i * row_bytes;
-
                     funnel<BYTES, CHUNK>(in[i], two[i], (int)((uintptr_t)q % CHUNK));
                     if (single >> i & 1) {
 #pragma unroll
@@ -131,7 +123,6 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
             const int cols = (int)min((int64_t)COLS, p.cols - c0);
             unsigned char *row = (unsigned char *)p.dst +
                                  ((int64_t)number * p.stride_dst + (c0 + y) * p.ld_dst) * BYTES;
-
 #pragma unroll 4
             for (int c = y; c < COLS; c += OUT_STEP, row += OUT_STEP * p.ld_dst * BYTES) {
                 /* How far this row starts behind the border: so much less of the halo is used. */
@@ -140,7 +131,6 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
                 const int64_t r = r0 + from;
                 unsigned char *q = row + r * BYTES;
                 uint32_t two[2 * W], w[W];
-
                 if (x * V >= height || c >= cols)
                     break;
                 get<CHUNK>(two, tile + tilemm__transpose_chunk(c, from / V, DOWN, V) * CHUNK);

@@ -49,13 +49,11 @@ struct slab_tile {
                                               int64_t c0, shared *tile)
     {
         const int64_t slab = slab_of(q, order);
-
         if (q->forward) {
             enum { STEP = SLAB_THREADS / WIDTH };
             const int x = threadIdx.x % WIDTH, y = threadIdx.x / WIDTH;
             const int at = tilemm__slab_element(y, x, BYTES);
             const element *from = (const element *)q->a + ((slab * HEIGHT + y) * q->n + c0 + x);
-
             if (c0 + x < q->n) {
 #pragma unroll
                 for (int r = 0; r < HEIGHT; r += STEP) {
@@ -71,7 +69,6 @@ struct slab_tile {
         } else {
             enum { STEP = SLAB_THREADS / LANES };
             const int x = threadIdx.x % LANES, y = threadIdx.x / LANES;
-
 #pragma unroll 4
             for (int c = y; c < WIDTH; c += STEP) {
 #pragma unroll
@@ -87,18 +84,15 @@ struct slab_tile {
                                                int64_t c0, const shared *tile)
     {
         const int64_t slab = slab_of(q, order);
-
         if (!q->forward) {
             enum { STEP = SLAB_THREADS / WIDTH, TOGETHER = 4 };
             const int x = threadIdx.x % WIDTH, y = threadIdx.x / WIDTH;
             const int at = tilemm__slab_element(y, x, BYTES);
             element *to = (element *)q->a + ((slab * HEIGHT + y) * q->n + c0 + x);
-
             if (c0 + x < q->n) {
                 if (BYTES < 4) {
                     for (int r = 0; r < HEIGHT; r += TOGETHER * STEP) {
                         const int block = tilemm__slab_below(at, r, BYTES);
-
 #pragma unroll
                         for (int k = 0; k < TOGETHER; k++) {
                             write_element<BYTES>(to,
@@ -118,10 +112,8 @@ struct slab_tile {
             /* Eight neighbours write 128 bytes of a run, four columns side by side. */
             enum { V = 16 / BYTES };
             const int x = threadIdx.x % 8 * V, y = threadIdx.x / 8;
-
             for (int c = y; c < WIDTH && c0 + c < q->n; c += SLAB_THREADS / 8) {
                 element *to = slot(q, slab * q->n + c0 + c);
-
 #pragma unroll
                 for (int r = x; r < HEIGHT; r += 8 * V) {
                     const int at = tilemm__slab_element(r, c, BYTES);
@@ -129,7 +121,6 @@ struct slab_tile {
                         shared e[V];
                         uint32_t w[4];
                     } column;
-
 #pragma unroll
                     for (int k = 0; k < V; k++)
                         column.e[k] = tile[tilemm__slab_below(at, k, BYTES)];
@@ -139,7 +130,6 @@ struct slab_tile {
         } else {
             enum { STEP = SLAB_THREADS / LANES };
             const int x = threadIdx.x % LANES, y = threadIdx.x / LANES;
-
 #pragma unroll 4
             for (int c = y; c < WIDTH; c += STEP) {
 #pragma unroll
@@ -176,10 +166,8 @@ static __device__ __forceinline__ void slabs(const tilemm__transpose_slabs_t q)
     const unsigned across = (unsigned)((q.n + WIDTH - 1) / WIDTH);
     const int64_t total = q.slabs * across, step = gridDim.x;
     int stage = 0;
-
     for (int ahead = 0; ahead < STAGES - 1; ahead++) {
         const int64_t t = blockIdx.x + ahead * step;
-
         if (t < total)
             tiles::in(&q, t / across, t % across * WIDTH, tile + ahead * TILE);
         copy_async_commit();
@@ -190,7 +178,6 @@ static __device__ __forceinline__ void slabs(const tilemm__transpose_slabs_t q)
         signal_read(&q.counts[blockIdx.x / across]);
     for (int64_t t = blockIdx.x; t < total; t += step) {
         const int64_t order = t / across, last = t + (STAGES - 1) * step;
-
         if (last < total)
             tiles::in(&q, last / across, last % across * WIDTH,
                       tile + (stage + STAGES - 1) % STAGES * TILE);
@@ -224,7 +211,6 @@ int tilemm__launch_transpose_slabs(const tilemm__transpose_launch_t *launch, con
     const row_t<tilemm__transpose_slabs_t> *row = row_of(rows, launch->variant);
     tilemm__transpose_slabs_t parameters = *(const tilemm__transpose_slabs_t *)p;
     void *arguments[] = {&parameters};
-
     if (!row)
         return (int)cudaErrorInvalidValue;
     cudaError_t error = cudaFuncSetAttribute(

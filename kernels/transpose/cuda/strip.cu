@@ -20,7 +20,6 @@ static __device__ __forceinline__ void gather_column(uint32_t (&v)[4], const uin
 {
     const int group = (threadIdx.x >> 3) & 3;
     uint32_t w[4];
-
 #pragma unroll
     for (int k = 0; k < 4; k++)
         w[k] = tile[tilemm__transpose_strip(f + ((k + group) & 3) * step, 4)];
@@ -45,7 +44,6 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
     element *tile = (element *)storage;
     const tilemm__transpose_tiles_t &p = s.of;
     const int height = p.tile_rows, width = p.tile_cols, area = height * width;
-
     wait_for_previous();
     for (uint64_t t = blockIdx.x; t < s.tiles; t += gridDim.x) {
         const uint64_t group = quotient(t, s.each), inside = t - group * s.each;
@@ -59,24 +57,20 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
         const int rows = (int)min((int64_t)height, p.rows - r0);
         const int cols = (int)min((int64_t)width, p.cols - c0);
         int there;
-
         if (t != blockIdx.x)
             __syncthreads();
         there = !s.in.each ? batch * area : s.in.each == 1 ? rows * cols : cols;
         for (walk_t at = walk_from(&s.in); at.line < s.in.lines;) {
             uint32_t w[TOGETHER][4];
             int to[TOGETHER], count[TOGETHER];
-
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
                 const int b = (int)divided((uint32_t)at.line, s.in.by_each);
                 const int r = at.line - b * s.in.each;
-
                 count[k] = at.line < s.in.lines && b < batch && r < rows ? there - at.x : 0;
                 to[k] = at.line * s.in.length + at.x;
                 if (count[k] > 0) {
                     const element *q = src + (b * p.stride_src + r * p.ld_src + at.x);
-
                     if (s.in.unit == 1)
                         *(element *)w[k] = *q;
                     else if (count[k] >= UNIT)
@@ -92,7 +86,6 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
                 element *q = tile + tilemm__transpose_strip(to[k], BYTES);
-
                 if (count[k] <= 0)
                     continue;
                 if (BYTES == 4 && p.scaled) {
@@ -114,8 +107,6 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
             int r = x;
             element *q = dst + (b * p.stride_dst + c * p.ld_dst + x);
             const int count = b < batch && c < cols ? there - x : 0;
-            int f;
-
             if (s.out.each <= 1) {
                 /* x counts on over columns, and matrices. */
                 c = (int)divided((uint32_t)x, s.by_rows);
@@ -125,13 +116,12 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
                     c -= b * width;
                 }
             }
-            f = b * area + r * width + c;
+            int f = b * area + r * width + c;
             if (count > 0) {
                 if (s.out.unit == 1) {
                     *q = tile[tilemm__transpose_strip(f, BYTES)];
                 } else {
                     uint32_t w[4];
-
                     if (BYTES == 4 && s.out.each > 1 && count >= UNIT) {
                         gather_column(w, (const uint32_t *)tile, f, width);
                     } else {

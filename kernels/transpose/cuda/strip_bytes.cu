@@ -40,7 +40,6 @@ static __device__ __forceinline__ lane_t lane_from(const tilemm__strip_buffer_t 
 {
     const int region =
         SWIZZLED ? (int)divided((uint32_t)(element * BYTES / 128), side->by_period) : 0;
-
     return {element * BYTES, (region + 1) * side->period * 128,
             SWIZZLED ? tilemm__strip_swizzle(region, side->mask) : 0,
             SWIZZLED ? tilemm__strip_swizzle(region + 1, side->mask) : 0};
@@ -59,7 +58,6 @@ static __device__ __forceinline__ void exchange(uint32_t (&w)[4], int by)
     if (SWIZZLED) {
         const uint4 v =
             by & 4 ? make_uint4(w[1], w[0], w[3], w[2]) : make_uint4(w[0], w[1], w[2], w[3]);
-
         w[0] = by & 8 ? v.z : v.x;
         w[1] = by & 8 ? v.w : v.y;
         w[2] = by & 8 ? v.x : v.z;
@@ -73,7 +71,6 @@ static __device__ __forceinline__ int place(const tilemm__strip_buffer_t *side, 
                                             int there, int rows, int batch, int64_t *offset)
 {
     const int b = (int)divided((uint32_t)at.line, side->by_each), r = at.line - b * side->each;
-
     *offset = b * side->stride + r * side->ld + at.x;
     return at.line < side->lines && b < batch && r < rows ? there - at.x : 0;
 }
@@ -87,11 +84,9 @@ transpose_line(unsigned char *transposed, int out, const lane_t *to, int out_ste
                int column, int back)
 {
     enum { TOGETHER = 4 };
-
     while (count > 0) {
         element v[TOGETHER];
         const int some = min(count, (int)TOGETHER);
-
         if (some == TOGETHER) {
 #pragma unroll
             for (int k = 0; k < TOGETHER; k++) {
@@ -133,7 +128,6 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
     const tilemm__transpose_tiles_t &p = s.of;
     const tilemm__strip_lines_t &lines = s.lines;
     const int height = p.tile_rows, width = p.tile_cols, area = height * width;
-
     wait_for_previous();
     for (uint64_t t = blockIdx.x; t < s.tiles; t += gridDim.x) {
         const uint64_t group = quotient(t, s.each), inside = t - group * s.each;
@@ -152,11 +146,9 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
         const bool whole = batch == p.tile_batch && bytes % 16 == 0;
         const int in_there = !s.in.each ? batch * area : s.in.each == 1 ? rows * cols : cols;
         const int out_there = !s.out.each ? batch * area : s.out.each == 1 ? rows * cols : rows;
-
         if (whole && s.in.unit > 1 && !s.in.each) {
             for (int first = threadIdx.x * 16; first < bytes; first += TOGETHER * THREADS * 16) {
                 uint32_t w[TOGETHER][4];
-
 #pragma unroll
                 for (int k = 0; k < TOGETHER; k++)
                     if (first + k * THREADS * 16 < bytes)
@@ -165,7 +157,6 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 for (int k = 0; k < TOGETHER; k++) {
                     const int x = first + k * THREADS * 16;
                     const int by = swizzle<BYTES, SWIZZLED>(&s.in, x / 128);
-
                     if (x >= bytes)
                         continue;
                     exchange<SWIZZLED>(w[k], by);
@@ -177,13 +168,11 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 uint32_t w[TOGETHER][4];
                 int to[TOGETHER];
                 bool full[TOGETHER];
-
 #pragma unroll
                 for (int k = 0; k < TOGETHER; k++) {
                     int64_t offset;
                     const int count = place(&s.in, at, in_there, rows, batch, &offset);
                     const element *q = (const element *)(src + offset * BYTES);
-
                     to[k] = (at.line * s.in.length + at.x) * BYTES;
                     full[k] = count >= s.in.unit;
                     if (s.in.unit == 1) {
@@ -204,7 +193,6 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
 #pragma unroll
                 for (int k = 0; k < TOGETHER; k++) {
                     const int by = swizzle<BYTES, SWIZZLED>(&s.in, to[k] / 128);
-
                     if (!full[k])
                         continue;
                     if (s.in.unit == 1) {
@@ -230,12 +218,10 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 lane_from<BYTES, SWIZZLED>(&s.in, number * area + line * lines.in_line);
             const lane_t to =
                 lane_from<BYTES, SWIZZLED>(&s.out, number * area + line * lines.out_line);
-
             for (int j = 0; j < lines.together && line + j < lines.lines; j++) {
                 const int in = from.first + (j * lines.in_line + x0 + y0 * width) * BYTES;
                 const int out = to.first + (j * lines.out_line + x0 * height + y0) * BYTES;
                 const int count = end - begin;
-
                 if (lines.across == 1)
                     transpose_line<element, SWIZZLED, false>(transposed, out, &to, BYTES, tile, in,
                                                              &from, width * BYTES, count, 0, 0, 0);
@@ -255,7 +241,6 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
             for (int x = threadIdx.x * 16; x < bytes; x += THREADS * 16) {
                 const int by = swizzle<BYTES, SWIZZLED>(&s.out, x / 128);
                 uint32_t w[4];
-
                 get<16>(w, transposed + (x ^ (by & ~15)));
                 exchange<SWIZZLED>(w, by);
                 put<16>(dst + x, w);
@@ -267,10 +252,8 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
                 int64_t offset;
                 const int count = place(&s.out, at, out_there, cols, batch, &offset);
                 element *q = (element *)(dst + offset * BYTES);
-
                 if (s.out.unit > 1 && count >= UNIT) {
                     uint32_t w[4];
-
                     get<16>(w, transposed + (from ^ (by & ~15)));
                     exchange<SWIZZLED>(w, by);
                     put<16>(q, w);

@@ -23,7 +23,6 @@ static __device__ __forceinline__ pair_t pair(const tilemm__transpose_swap_t *p,
     const int64_t i = (int64_t)(c < edge - r ? edge - 1 - r : r) * size;
     const int64_t j = (int64_t)(c < edge - r ? c : c - (edge - r)) * size;
     pair_t at;
-
     at.lower = (unsigned char *)p->a + (i * p->ld + j) * bytes;
     at.upper = (unsigned char *)p->a + (j * p->ld + i) * bytes;
     at.rows = p->n - i;
@@ -37,11 +36,9 @@ static __device__ __forceinline__ void swap(const tilemm__transpose_swap_t p)
     __shared__ __align__(16) unsigned char lower[EDGE * EDGE * BYTES];
     __shared__ __align__(16) unsigned char upper[EDGE * EDGE * BYTES];
     const uint64_t edge = tiles_along(p.n, EDGE), pairs = edge * (edge + 1) / 2;
-
     wait_for_previous();
     for (uint64_t t = blockIdx.x; t < pairs; t += gridDim.x) {
         const pair_t at = pair(&p, t, edge, EDGE, BYTES);
-
         if (t != blockIdx.x)
             __syncthreads();
         tile_in<BYTES, CHUNK, EDGE, ALIGN, false, THREADS>(lower, at.lower, p.ld, at.rows, at.cols,
@@ -64,11 +61,9 @@ static __device__ __forceinline__ void swap_elements(const tilemm__transpose_swa
     enum { ELEMENTS = EDGE * (EDGE + (BYTES < 4 ? 4 / BYTES : 1)) };
     __shared__ tilemm__element<BYTES> lower[ELEMENTS], upper[ELEMENTS];
     const uint64_t edge = tiles_along(p.n, EDGE), pairs = edge * (edge + 1) / 2;
-
     wait_for_previous();
     for (uint64_t t = blockIdx.x; t < pairs; t += gridDim.x) {
         const pair_t at = pair(&p, t, edge, EDGE, BYTES);
-
         if (t != blockIdx.x)
             __syncthreads();
         elements_in<BYTES, EDGE>(lower, at.lower, p.ld, at.rows, at.cols, p.scaled, p.alpha);

@@ -31,7 +31,6 @@ static __device__ __forceinline__ place_t place(const tilemm__transpose_tiles_t 
     const int64_t j = (int64_t)(column - number * tile_cols) * edge;
     const int64_t src = (int64_t)number * p->stride_src + i * p->ld_src + j;
     const int64_t dst = (int64_t)number * p->stride_dst + j * p->ld_dst + i;
-
     return {(const unsigned char *)p->src + src * bytes, (unsigned char *)p->dst + dst * bytes,
             p->rows - i, p->cols - j};
 }
@@ -58,11 +57,9 @@ static __device__ __forceinline__ void tile(const tilemm__transpose_tiles_t p)
     extern __shared__ __align__(16) unsigned char storage[];
     const uint64_t tile_rows = tiles_along(p.rows, EDGE), tile_cols = tiles_along(p.cols, EDGE);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
-
     wait_for_previous();
     for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const place_t at = place(&p, t, tile_rows, tile_cols, EDGE, BYTES);
-
         if (t != blockIdx.x)
             __syncthreads();
         tile_in<BYTES, CHUNK, EDGE, ALIGN, STREAM, THREADS>(storage, at.src, p.ld_src, at.rows,

@@ -48,12 +48,10 @@ static __device__ __forceinline__ void get(uint32_t *w, const void *p)
 {
     if (BYTES == 8) {
         const uint2 v = STREAM ? __ldcs((const uint2 *)p) : *(const uint2 *)p;
-
         w[0] = v.x;
         w[1] = v.y;
     } else {
         const uint4 v = STREAM ? __ldcs((const uint4 *)p) : *(const uint4 *)p;
-
         w[0] = v.x;
         w[1] = v.y;
         w[2] = v.z;
@@ -97,7 +95,6 @@ static __device__ __forceinline__ void get_element(uint32_t *w, int e, const uns
 {
     typedef tilemm__element<(BYTES < 4 ? BYTES : 4)> word;
     const int at = e * BYTES;
-
     if (BYTES <= 4)
         w[at / 4] = (BYTES < 4 ? w[at / 4] : 0) | (uint32_t)((const word *)p)[e] << (at % 4 * 8);
     else
@@ -109,7 +106,6 @@ static __device__ __forceinline__ void put_element(unsigned char *p, int e, cons
 {
     typedef tilemm__element<(BYTES < 4 ? BYTES : 4)> word;
     const int at = e * BYTES;
-
     if (BYTES <= 4)
         ((word *)p)[e] = (word)(w[at / 4] >> (at % 4 * 8));
     else
@@ -128,13 +124,11 @@ static __device__ __forceinline__ void element_async(tilemm__aligned<BYTES> *to,
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     if (BYTES >= 4) {
         const unsigned shared = shared_address(to);
-
         if (BYTES == 4)
             copy_async<4>(shared, from);
 #pragma unroll
         for (int half = 0; half < BYTES / 8; half++) {
             const unsigned at = BYTES == 16 ? half * 8 ^ (threadIdx.x & 8) : 0;
-
             copy_async<8>(shared + at, (const char *)from + at);
         }
         return;
@@ -155,7 +149,6 @@ template <>
 __device__ __forceinline__ void write_element<16>(tilemm__pair *to, const uint4 *from)
 {
     const uint4 v = *from;
-
     to->low = make_uint2(v.x, v.y);
     to->high = make_uint2(v.z, v.w);
 }
@@ -175,7 +168,6 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<1>, uint32_
             const uint32_t c = in[4 * k + 2][j], d = in[4 * k + 3][j];
             const uint32_t ab_low = __byte_perm(a, b, 0x5140), ab_high = __byte_perm(a, b, 0x7362);
             const uint32_t cd_low = __byte_perm(c, d, 0x5140), cd_high = __byte_perm(c, d, 0x7362);
-
             out[4 * j][k] = __byte_perm(ab_low, cd_low, 0x5410);
             out[4 * j + 1][k] = __byte_perm(ab_low, cd_low, 0x7632);
             out[4 * j + 2][k] = __byte_perm(ab_high, cd_high, 0x5410);
@@ -202,7 +194,6 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<BYTES>, uin
                                                        uint32_t (&in)[V][W])
 {
     enum { WORDS = BYTES / 4 };
-
 #pragma unroll
     for (int j = 0; j < V; j++) {
 #pragma unroll
@@ -254,16 +245,13 @@ static __device__ __forceinline__ void tile_in(unsigned char *tile, const unsign
     const int x = threadIdx.x % Q, y = threadIdx.x / Q;
     const bool whole = rows >= EDGE && cols >= EDGE;
     const int64_t there = cols - x * V;
-
     src += ((int64_t)y * V * ld + x * V) * BYTES;
 #pragma unroll
     for (int s = 0; s < BLOCKS; s++) {
         uint32_t in[V][W], out[V][W];
-
 #pragma unroll
         for (int i = 0; i < V; i++) {
             const unsigned char *p = src + (s * STEP * V + i) * ld * BYTES;
-
             if (whole) {
                 get_chunk<CHUNK, ALIGN, STREAM>(in[i], p);
                 continue;
@@ -307,13 +295,11 @@ static __device__ __forceinline__ void tile_out(unsigned char *dst, const unsign
     const int x = threadIdx.x % Q, y = threadIdx.x / Q;
     const bool whole = rows >= EDGE && cols >= EDGE;
     const int64_t there = cols - x * V;
-
     dst += ((int64_t)y * ld + x * V) * BYTES;
 #pragma unroll
     for (int s = 0; s < EDGE / STEP; s++) {
         unsigned char *p = dst + s * STEP * ld * BYTES;
         uint32_t w[W];
-
         get<CHUNK>(w, tile + tilemm__transpose_chunk(y + s * STEP, x, Q, V) * CHUNK);
         if (whole) {
             put_chunk<CHUNK, ALIGN, STREAM>(p, w);
@@ -341,7 +327,6 @@ elements_in(tilemm__element<BYTES> *tile, const unsigned char *src, int64_t ld, 
     const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
     const element *p = (const element *)src + ((int64_t)y * ld + x);
     element v[PASSES];
-
     if (rows >= EDGE && cols >= EDGE) {
 #pragma unroll
         for (int s = 0; s < PASSES; s++)
@@ -369,7 +354,6 @@ static __device__ __forceinline__ void elements_out(unsigned char *dst,
     enum { STEP = THREADS / EDGE, PASSES = EDGE / STEP };
     const int x = threadIdx.x % EDGE, y = threadIdx.x / EDGE;
     element *p = (element *)dst + ((int64_t)y * ld + x);
-
 #pragma unroll
     for (int s = 0; s < PASSES; s++)
         if (y + s * STEP < rows && x < cols)

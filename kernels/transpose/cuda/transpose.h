@@ -58,7 +58,6 @@ typedef struct {
 static inline tilemm__division_t tilemm__division_by(uint32_t d)
 {
     tilemm__division_t by = {0, 0};
-
     while (d > 1 && UINT64_C(2) << by.shift < d)
         by.shift++;
     if (d > 1)

@@ -27,7 +27,6 @@
                                           void *stream)                                            \
     {                                                                                              \
         static const row_t<parameters> rows[] = {rows_of_method};                                  \
-                                                                                                   \
         return launch_row(rows, launch, (const parameters *)p, stream);                            \
     }
 
@@ -49,7 +48,6 @@ template <typename PARAMETERS, size_t COUNT>
 static const row_t<PARAMETERS> *row_of(const row_t<PARAMETERS> (&rows)[COUNT], int variant)
 {
     const int index = variant - rows[0].variant;
-
     return index >= 0 && index < (int)COUNT ? &rows[index] : NULL;
 }
 
@@ -59,14 +57,10 @@ static int launch_row(const row_t<PARAMETERS> (&rows)[COUNT],
                       unsigned rows_of_blocks = 1)
 {
     const row_t<PARAMETERS> *row = row_of(rows, launch->variant);
-    launch_t how = {};
-
     if (!row)
         return (int)cudaErrorInvalidValue;
-    how.grid = dim3(launch->blocks, rows_of_blocks);
-    how.threads = dim3(row->threads);
-    how.shared = row->shared;
-    how.concurrent = launch->concurrent != 0;
+    const launch_t how = {dim3(launch->blocks, rows_of_blocks), dim3(row->threads), row->shared, 0,
+                          launch->concurrent != 0};
     return (int)launch_kernel(row->kernel, how, (cudaStream_t)stream, *p);
 }
 
