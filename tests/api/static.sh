@@ -28,9 +28,9 @@ int main(void)
     return 0;
 }
 END
-# shellcheck disable=SC2086 # flags are words
+# shellcheck disable=SC2086 # flags and the emulator are words
 $CC -I"$source/include" "$dir/program.c" "$archive" $STATIC_LIBS -o "$dir/program" || exit 1
-said=$("$dir/program") || { echo "failed: the program"; exit 1; }
+said=$($RUN "$dir/program") || { echo "failed: the program"; exit 1; }
 echo "CUDA backend: $said"
 case $said in
 *'not installed'* | *'cannot be loaded'*) [ -z "$HAVE_CUDA" ] || { echo "failed: a module was wanted"; exit 1; } ;;
