@@ -1,7 +1,7 @@
 /* run_cpu.c - reductions on the CPU: plan and run.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include "run_cpu.h"
+#include "passes_cpu.h"
 
 #include "lib/cpu/cpu.h"
 #include "lib/size.h"

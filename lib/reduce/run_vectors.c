@@ -3,7 +3,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/size.h"
-#include "run_cpu.h"
+#include "passes_cpu.h"
 
 enum {
     LANES = TILEMM__TILE_LANES,

@@ -47,7 +47,7 @@ TILE_INLINE void transpose_four(const float *const row[VECTOR], int64_t p, vec_t
     transpose_lanes(r, out);
 }
 
-/* Rows of a panel of `width`, as many as a vector or to the panel's end, each contiguous along k.
+/* Rows of a panel of `width`: a vector of them, or up to the panel's end, each contiguous along k.
  * Those from count on are copies of the last one. A vector that is longer than there are rows runs
  * on into the next step, which is stored later, but for the last one. */
 TILE_INLINE void pack_rows(const int width, const int rows, int64_t k, int count, const float *src,

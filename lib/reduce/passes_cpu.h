@@ -1,8 +1,8 @@
-/* run_cpu.h - reductions on the CPU: what their parts share.
+/* passes_cpu.h - reductions on the CPU: passes over vectors and over columns, and what they share.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_LIB_REDUCE_RUN_CPU_H
-#define TILEMM_LIB_REDUCE_RUN_CPU_H
+#ifndef TILEMM_LIB_REDUCE_PASSES_CPU_H
+#define TILEMM_LIB_REDUCE_PASSES_CPU_H
 
 #include "kernels/reduce/cpu/kernels.h"
 #include "plan_cpu.h"
