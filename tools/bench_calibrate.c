@@ -168,14 +168,14 @@ static int few_tiles(const calibration_t *at)
     return at->on.gpu.sm_count / 8 > 1 ? at->on.gpu.sm_count / 8 : 1;
 }
 
-/* A product of few tiles, with the largest k that the plan divides as `how` says: the cycles beside
- * those of its blocks. Returns -1 if there is no such k. */
-static double beside_blocks(calibration_t *at, int index, const cost_t *costs, const char *how,
-                            int *splits)
+/* A product of `count` tiles, with the largest k that the plan divides as `how` says: the cycles
+ * beside those of its blocks. Returns -1 if there is no such k. */
+static double beside_blocks(calibration_t *at, int index, const cost_t *costs, int count,
+                            const char *how, int *splits)
 {
     const tile_t *tile = &tiles[index];
     const cost_t *cost = &costs[index];
-    const int count = few_tiles(at), down = grid_rows(count);
+    const int down = grid_rows(count);
     for (int64_t k = 8192; cost->measured && k >= 128; k /= 2) {
         const double took = cycles(at, tile->variant, tile->math, (int64_t)tile->m * down,
                                    (int64_t)tile->n * (count / down), k);
@@ -196,8 +196,8 @@ static void measure_cluster(calibration_t *at, int large, int small, const cost_
     const tile_t *l = &tiles[large], *s = &tiles[small];
     const double apart = ((double)l->m * l->n - (double)s->m * s->n) * sizeof(float);
     int splits;
-    const double of_large = beside_blocks(at, large, costs, "+cluster", &splits);
-    const double of_small = beside_blocks(at, small, costs, "+cluster", &splits);
+    const double of_large = beside_blocks(at, large, costs, few_tiles(at), "+cluster", &splits);
+    const double of_small = beside_blocks(at, small, costs, few_tiles(at), "+cluster", &splits);
     *meeting = *bytes = 0;
     if (of_large <= of_small || of_small < 0)
         return;
@@ -219,10 +219,11 @@ static void print_tables(calibration_t *at, const cost_t *costs)
                i < FIRST_PLANES ? tiles[i].blocks : 1, c->start, c->item_alone, c->step_alone,
                c->item, c->step, c->measured ? "" : " /* not on this device */");
     }
-    double second = beside_blocks(at, FFMA_SM75, costs, "+splitk", &splits);
+    /* One tile: the blocks that divide it are alone on their multiprocessors. */
+    double second = beside_blocks(at, FFMA_SM75, costs, 1, "+splitk", &splits);
     if (second > 0)
-        second -= 2.0 * few_tiles(at) * tiles[FFMA_SM75].m * tiles[FFMA_SM75].n * sizeof(float) *
-                  splits / (at->bytes * at->on.gpu.sm_count);
+        second -= 2.0 * tiles[FFMA_SM75].m * tiles[FFMA_SM75].n * sizeof(float) * splits /
+                  (at->bytes * at->on.gpu.sm_count);
     printf("};\nstatic const family_cost_t family_costs[FAMILIES] = {\n");
     measure_cluster(at, FFMA_128, FFMA_32, costs, &meeting, &bytes);
     printf("    [OF_FFMA]   = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,

@@ -1,6 +1,6 @@
-/* launch.cuh - launches, and kernels in a row that need not wait for each other's launch: on
- * compute capability 9.0 and later the next kernel's blocks are set up while the last blocks of the
- * one before still run (programmatic dependent launch).
+/* launch.cuh - kernels by name, launches, and kernels in a row that need not wait for each other's
+ * launch: on compute capability 9.0 and later the next kernel's blocks are set up while the last
+ * blocks of the one before still run (programmatic dependent launch).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_CUDA_LAUNCH_CUH
@@ -28,6 +28,13 @@ static __device__ __forceinline__ void let_next_start(void)
     asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }
+
+/* A kernel that makes one call; bounds: the arguments of __launch_bounds__, in parentheses. */
+#define KERNEL_OF(name, bounds, parameters, ...)                                                   \
+    static __global__ void __launch_bounds__ bounds name parameters                                \
+    {                                                                                              \
+        __VA_ARGS__;                                                                               \
+    }
 
 /* How a kernel is launched. */
 typedef struct {

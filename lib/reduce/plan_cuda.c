@@ -262,7 +262,7 @@ static void set_search_tiles(tilemm__reduce_step_t *step, const problem_t *p)
     const int64_t busy = count < p->warps ? tilemm__min(p->tiles, p->warps / count) : 1;
     for (launch->warps = 1; launch->warps < WARPS && 2 * launch->warps <= busy;)
         launch->warps *= 2;
-    const int64_t most = tilemm__max(tilemm__min(busy / launch->warps, p->partials), 1);
+    const int64_t most = tilemm__min(busy / launch->warps, p->partials);
     const int64_t turns = tilemm__div_up(p->tiles, most * launch->warps);
     step->items = launch->items = tilemm__div_up(p->tiles, turns * launch->warps);
 }
@@ -418,14 +418,12 @@ int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__li
                    .tiles = tilemm__tile_count(args->n),
                    .warps = (int64_t)traits->sm_count *
                             (traits->max_threads_per_sm / cost->busy_threads),
-                   .partials = available};
+                   .partials = tilemm__max(available, 1)};
     tilemm__reduce_launch_t *const first = &plan->step[0].launch;
     memset(plan, 0, sizeof *plan);
     plan->value_bytes = value;
     plan->has_extras = extras;
     plan->vectors = args->count;
-    if (!p.is_columns)
-        p.partials = tilemm__max(available, 1);
     add_first(plan, &p, force_row(&p, limits->variant, choose_row(&p)));
     add_levels(plan, args->count, traits);
     plan->range = plan->step[0].items;

@@ -7,6 +7,7 @@
 #ifndef TILEMM_KERNELS_REDUCE_CUDA_WARP_CUH
 #define TILEMM_KERNELS_REDUCE_CUDA_WARP_CUH
 
+#include "kernels/cuda/launch.cuh"
 #include "kernels/reduce/ops.h"
 #include "reduce.h"
 
@@ -19,13 +20,6 @@ typedef tilemm__segment_lists_t lists_t;
 
 #define DEVICE static __device__ __forceinline__
 #define FULL_WARP 0xffffffffu
-
-/* A kernel that makes one call; bounds: the arguments of __launch_bounds__, in parentheses. */
-#define KERNEL_OF(name, bounds, parameters, ...)                                                   \
-    static __global__ void __launch_bounds__ bounds name parameters                                \
-    {                                                                                              \
-        __VA_ARGS__;                                                                               \
-    }
 
 /* Define the kernels of these rows, by KERNEL_<kernel>(name, template arguments), and
  * find(variant): the kernel of a row, or NULL. */

@@ -72,8 +72,8 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    KERNEL_OF(method, tag, (threads), tilemm__transpose_copy_t,                                    \
-              copy<tilemm__aligned<bytes, access>, bytes>)
+    TRANSPOSE_KERNEL(method, tag, (threads), tilemm__transpose_copy_t,                             \
+                     copy<tilemm__aligned<bytes, access>, bytes>)
 TILEMM__TRANSPOSE_COPY_ROWS(KERNEL)
 
 LAUNCHER(copy, tilemm__transpose_copy_t, TILEMM__TRANSPOSE_COPY_ROWS(ROW))

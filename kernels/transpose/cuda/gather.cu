@@ -75,9 +75,10 @@ static __device__ __forceinline__ void gather(const tilemm__transpose_gather_t g
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    KERNEL_OF(method, tag, (threads), tilemm__transpose_gather_t,                                  \
-              gather<tilemm__element<bytes>,                                                       \
-                     std::conditional<(facet & 2) != 0, int64_t, int32_t>::type, chunk / 16>)
+    TRANSPOSE_KERNEL(                                                                              \
+        method, tag, (threads), tilemm__transpose_gather_t,                                        \
+        gather<tilemm__element<bytes>, std::conditional<(facet & 2) != 0, int64_t, int32_t>::type, \
+               chunk / 16>)
 TILEMM__TRANSPOSE_GATHER_ROWS(KERNEL)
 
 LAUNCHER(gather, tilemm__transpose_gather_t, TILEMM__TRANSPOSE_GATHER_ROWS(ROW))

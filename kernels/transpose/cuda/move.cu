@@ -32,7 +32,7 @@ static __device__ __forceinline__ void move(const tilemm__transpose_move_t p)
 }
 
 #define KERNEL(method, tag, bytes, in)                                                             \
-    KERNEL_OF(method, tag, (THREADS, 4), tilemm__transpose_move_t, move<bytes, in>)
+    TRANSPOSE_KERNEL(method, tag, (THREADS, 4), tilemm__transpose_move_t, move<bytes, in>)
 #define KERNEL_OUT(method, tag, bytes, ...) KERNEL(method, tag, bytes, false)
 #define KERNEL_IN(method, tag, bytes, ...) KERNEL(method, tag, bytes, true)
 TILEMM__TRANSPOSE_MOVE_OUT_ROWS(KERNEL_OUT)

@@ -63,7 +63,8 @@ static __device__ __forceinline__ void narrow(const tilemm__transpose_tiles_t p)
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    KERNEL_OF(method, tag, (threads, 4), tilemm__transpose_tiles_t, narrow<bytes, rows, cols>)
+    TRANSPOSE_KERNEL(method, tag, (threads, 4), tilemm__transpose_tiles_t,                         \
+                     narrow<bytes, rows, cols>)
 TILEMM__TRANSPOSE_NARROW_ROWS(KERNEL)
 
 LAUNCHER(narrow, tilemm__transpose_tiles_t, TILEMM__TRANSPOSE_NARROW_ROWS(ROW))

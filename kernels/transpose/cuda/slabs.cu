@@ -201,7 +201,8 @@ static __device__ __forceinline__ void slabs(const tilemm__transpose_slabs_t q)
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
     static_assert(threads == SLAB_THREADS && cols == WIDTH && rows * bytes == RUN_BYTES, #tag);    \
-    KERNEL_OF(method, tag, (threads, TILEMM__SLAB_BLOCKS), tilemm__transpose_slabs_t, slabs<bytes>)
+    TRANSPOSE_KERNEL(method, tag, (threads, TILEMM__SLAB_BLOCKS), tilemm__transpose_slabs_t,       \
+                     slabs<bytes>)
 TILEMM__TRANSPOSE_SLABS_ROWS(KERNEL)
 
 int tilemm__launch_transpose_slabs(const tilemm__transpose_launch_t *launch, const void *p,

@@ -155,8 +155,8 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_t s)
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    KERNEL_OF(method, tag, (threads), tilemm__transpose_strip_t,                                   \
-              strip<tilemm__aligned<bytes, access>>)
+    TRANSPOSE_KERNEL(method, tag, (threads), tilemm__transpose_strip_t,                            \
+                     strip<tilemm__aligned<bytes, access>>)
 TILEMM__TRANSPOSE_STRIP_ROWS(KERNEL)
 
 LAUNCHER(strip, tilemm__transpose_strip_t, TILEMM__TRANSPOSE_STRIP_ROWS(ROW))

@@ -268,8 +268,8 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    KERNEL_OF(method, tag, (threads, 4), tilemm__transpose_strip_bytes_t,                          \
-              strip<tilemm__element<bytes>, facet>)
+    TRANSPOSE_KERNEL(method, tag, (threads, 4), tilemm__transpose_strip_bytes_t,                   \
+                     strip<tilemm__element<bytes>, facet>)
 TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(KERNEL)
 
 LAUNCHER(strip_bytes, tilemm__transpose_strip_bytes_t, TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(ROW))

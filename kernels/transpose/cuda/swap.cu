@@ -77,11 +77,13 @@ static __device__ __forceinline__ void swap_elements(const tilemm__transpose_swa
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    KERNEL_OF(method, tag, (threads), tilemm__transpose_swap_t, swap<bytes, chunk, rows, access>)
+    TRANSPOSE_KERNEL(method, tag, (threads), tilemm__transpose_swap_t,                             \
+                     swap<bytes, chunk, rows, access>)
 TILEMM__TRANSPOSE_SWAP_ROWS(KERNEL)
 
 #define KERNEL_ELEMENTS(method, tag, bytes, rows, cols, chunk, access, threads, facet)             \
-    KERNEL_OF(method, tag, (threads, 4), tilemm__transpose_swap_t, swap_elements<bytes, rows>)
+    TRANSPOSE_KERNEL(method, tag, (threads, 4), tilemm__transpose_swap_t,                          \
+                     swap_elements<bytes, rows>)
 TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(KERNEL_ELEMENTS)
 
 LAUNCHER(swap, tilemm__transpose_swap_t,

@@ -71,8 +71,8 @@ static __device__ __forceinline__ void tile(const tilemm__transpose_tiles_t p)
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    KERNEL_OF(method, tag, (threads, RESIDENT(rows * cols * bytes / threads, threads)),            \
-              tilemm__transpose_tiles_t, tile<bytes, chunk, rows, access, facet, threads>)
+    TRANSPOSE_KERNEL(method, tag, (threads, RESIDENT(rows * cols * bytes / threads, threads)),     \
+                     tilemm__transpose_tiles_t, tile<bytes, chunk, rows, access, facet, threads>)
 TILEMM__TRANSPOSE_TILE_ROWS(KERNEL)
 
 #define TILE_ROW(method, tag, bytes, rows, cols, chunk, access, threads, facet)                    \

@@ -3,7 +3,7 @@
  * A kernel is a plain function with the row's name around a template, its body:
  *
  *   #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)
- *       KERNEL_OF(method, tag, (threads), PARAMETERS, body<bytes, ...>)
+ *       TRANSPOSE_KERNEL(method, tag, (threads), PARAMETERS, body<bytes, ...>)
  *   ..._ROWS(KERNEL)
  *   LAUNCHER(method, PARAMETERS, ..._ROWS(ROW))
  *
@@ -14,13 +14,9 @@
 #include "kernels/cuda/launch.cuh"
 #include "transpose.h"
 
-/* bounds: the arguments of __launch_bounds__, in parentheses. */
-#define KERNEL_OF(method, tag, bounds, parameters, ...)                                            \
-    static __global__ void __launch_bounds__ bounds TILEMM__TRANSPOSE_NAME(method, tag)(           \
-        const parameters p)                                                                        \
-    {                                                                                              \
-        __VA_ARGS__(p);                                                                            \
-    }
+/* bounds: the arguments of __launch_bounds__, in parentheses; then the body. */
+#define TRANSPOSE_KERNEL(method, tag, bounds, parameters, ...)                                     \
+    KERNEL_OF(TILEMM__TRANSPOSE_NAME(method, tag), bounds, (const parameters p), __VA_ARGS__(p))
 
 #define LAUNCHER(method, parameters, rows_of_method)                                               \
     int tilemm__launch_transpose_##method(const tilemm__transpose_launch_t *launch, const void *p, \
