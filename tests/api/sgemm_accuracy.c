@@ -29,7 +29,7 @@
 typedef enum { INPUTS(VALUE) FAMILIES } inputs_t;
 static const char *const names[] = {INPUTS(NAME)};
 
-static rng_t rng;
+static rng_t rng = {77};
 
 static float normal(void)
 {
@@ -81,8 +81,6 @@ static problem_t make(inputs_t family, int64_t mn, int64_t k)
 {
     problem_t p;
     memset(&p, 0, sizeof(p));
-    /* A product's data is its own, whatever was tried before: quick tests see full ones' data. */
-    rng = (rng_t){77 + (uint64_t)family + 1000 * (uint64_t)(mn * 100000 + k)};
     p.gemm = gemm_make(TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, mn, mn, k, 1, 0);
     p.a = host_array(mn * k);
     p.b = host_array(k * mn);
