@@ -35,14 +35,15 @@ static const char *make_legend(const picture_t *p, int marks, int color, int svg
 {
     static char text[256];
     snprintf(text, sizeof text, "%s", p->cell);
-    for (int kind = 0; kind < COUNT_OF(styles) && (marks || color); kind++) {
+    for (int kind = 0; kind < COUNT_OF(styles); kind++) {
         const char *name = svg ? styles[kind].svg_name : styles[kind].name;
-        if (!p->meanings[kind])
+        const int marked = marks || kind == CELL_MOVED; /* the mark of a cell without a lane */
+        if (!p->meanings[kind] || !(marked || color))
             continue;
         append(text, sizeof text, "; ");
-        if (marks)
+        if (marked)
             append(text, sizeof text, color ? "%c (%s)" : "%c", styles[kind].mark, name);
-        append(text, sizeof text, "%s %s", marks ? "" : name, p->meanings[kind]);
+        append(text, sizeof text, "%s %s", marked ? "" : name, p->meanings[kind]);
     }
     append(text, sizeof text, ".");
     return text;
@@ -67,8 +68,10 @@ static int cell_width(int columns)
 }
 
 /* The lowest lane, and its mark. */
-static void print_cell(const picture_cell_t *cell, int width, int color)
+static void print_cell(const picture_cell_t *cell, int width, int color, int column)
 {
+    /* Narrow neighbours touch: every other one is bold. */
+    const char *bold = width == NARROW_CELL && column % 2 && cell->lanes ? "1;" : "";
     char text[16];
     if (cell->lanes)
         snprintf(text, sizeof text, "%2d%c", __builtin_ctz(cell->lanes), mark_of(cell));
@@ -76,7 +79,7 @@ static void print_cell(const picture_cell_t *cell, int width, int color)
         snprintf(text, sizeof text, " %c ", cell->kind == CELL_MOVED ? '-' : '.');
     text[width] = '\0';
     if (color)
-        printf("\033[%sm%s\033[0m", styles[cell->kind].code, text);
+        printf("\033[%s%sm%s\033[0m", bold, styles[cell->kind].code, text);
     else
         fputs(text, stdout);
 }
@@ -96,7 +99,7 @@ static void print_picture(const picture_t *p, int color)
             putchar('\n');
         printf("%-*s", LABEL, row->label);
         for (int column = 0; column < p->columns; column++)
-            print_cell(&row->cells[column], width, color);
+            print_cell(&row->cells[column], width, color, column);
         putchar('\n');
     }
     printf("\n%s\n%s\n", make_legend(p, width == FULL_CELL, color, 0), p->summary);
