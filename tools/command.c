@@ -273,7 +273,7 @@ int command_options(int argc, char **argv, const char *help, command_option_t *o
             snprintf(letters + length, sizeof letters - length, "%c:", options[i].letter);
     }
     table[used] = (struct option){"help", no_argument, NULL, 'h'};
-    opterr = 0;
+    opterr = optind = 0; /* from the first word, also where 'help' took options before */
     while ((got = getopt_long(argc, argv, letters, table, NULL)) != -1) {
         int i = 0;
         if (got == 'h') {

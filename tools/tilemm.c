@@ -44,7 +44,9 @@ static void print_help(void)
 static int command_help(int argc, char **argv)
 {
     static const char help[] = "Usage: tilemm help [VERB|TOPIC]\n"
-                               "Explain a verb or a topic; 'tilemm help' lists them.\n";
+                               "Explain a verb or a topic; 'tilemm help' lists them.\n"
+                               "\n"
+                               "  -h, --help                 this help\n";
     enum { VERBS = COUNT_OF(verbs) };
     word_t words[VERBS + TOPICS + 1] = {{0}};
     int topic, first;
