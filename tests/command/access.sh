@@ -132,7 +132,7 @@ has stdout '"efficiency": 0.5,'
 fits() { # FILE
     checks=$((checks + 1))
     awk -F '[<>"]' '/^<svg/ { width = $5; height = $7 }
-        /^<text x="12"/ { text = $(NF - 2); gsub(/&[a-z]*;/, "&", text)
+        /^<text x="12"/ { text = $(NF - 2); gsub(/&[a-z]*;/, "x", text)
             if (12 + length(text) * (/bold/ ? 9 : 7) > width || $5 > height - 3) bad = 1 }
         END { exit bad || !width }' "$1" || fail "cut: $1"
 }
@@ -146,7 +146,7 @@ fits stdout
 run_command 0 coalescing --stride 2 --svg -
 has stdout '>-</text>'
 run_command 0 coalescing --expr 'lane / 2' --svg -
-has stdout '>15+</text>'
+has stdout '>30+</text>'
 # On a terminal of 80 columns: fewer numbers, which do not touch, and no mark that is not drawn.
 if script -qec 'stty cols 80' /dev/null </dev/null >/dev/null 2>&1; then
     for verb in banks coalescing; do
