@@ -216,9 +216,11 @@ static const char *remedy(const char *why, const gpu_traits_t *t)
 {
     static char text[160];
     if (strstr(why, "not installed") || strstr(why, "cannot be loaded") || strstr(why, "is of") ||
-        strstr(why, "no module"))
-        return install("libtilemm-cuda0", "libtilemm-cuda",
-                       "./configure --with-cuda && make && sudo make install");
+        strstr(why, "no module")) {
+        static const char build[] = "./configure --with-cuda && make && sudo make install";
+        return strstr(why, "/usr/lib") ? install("libtilemm-cuda0", "libtilemm-cuda", build)
+                                       : build;
+    }
     if (strstr(why, "no kernel image") || strstr(why, "invalid device function")) {
         snprintf(text, sizeof text,
                  "./configure --with-cuda-arch=%d%s && make && sudo make install",
@@ -230,16 +232,20 @@ static const char *remedy(const char *why, const gpu_traits_t *t)
     return "nvidia-smi";
 }
 
-/* Whether this build has code of its own for a compute capability: 90 or 90a of "80,90a,ptx90". */
+/* Whether this build has code for a compute capability: of "80,90a,ptx90" the first is for 8.0 to
+ * 8.9. 9.0 has kernels that need 90a. */
 static int has_code(int cc)
 {
-    char number[16];
     const char *at = ARCHS;
-    const int length = snprintf(number, sizeof number, "%d", cc);
-    for (; *at; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ','))
-        if (strncmp(at, number, (size_t)length) == 0 && !(at[length] >= '0' && at[length] <= '9'))
-            return 1;
-    return !*ARCHS;
+    int found = !*at;
+    while (*at) {
+        char *end;
+        const long number = strtol(at, &end, 10);
+        found |= number / 10 == cc / 10 && number <= cc && (cc != 90 || *end == 'a');
+        at = end + strcspn(end, ",");
+        at += *at == ',';
+    }
+    return found;
 }
 
 static void check_gpu(int device)
@@ -302,10 +308,12 @@ int command_doctor(int argc, char **argv)
     print_host();
     info_environment();
     check_environment();
-    check_arch();
+    if (!findings) { /* else the library cannot be asked */
+        check_arch();
+        check_gpus();
+    }
     check_threads();
     check_instructions();
-    check_gpus();
     check_peers();
     printf("\n%d finding%s, %d note%s\n", findings, findings == 1 ? "" : "s", notes,
            notes == 1 ? "" : "s");

@@ -68,10 +68,10 @@ const char *near_end(near_t *near)
 
 static void offer(const char *prefix, const char *candidate, const char *word)
 {
-    const size_t length = strlen(prefix), given = strlen(word);
-    if (strncmp(word, prefix, given < length ? given : length) == 0 &&
-        (given <= length || strncmp(word + length, candidate, given - length) == 0))
-        printf("%s%s\n", prefix, candidate);
+    char text[MOST_LETTERS];
+    snprintf(text, sizeof text, "%s%s", prefix, candidate);
+    if (strncmp(text, word, strlen(word)) == 0)
+        puts(text);
 }
 
 static void offer_words(const word_t *words, const char *word)
