@@ -274,7 +274,7 @@ fi
 # ---- documents and examples ---------------------------------------------------------------
 
 grep -o 'tilemm_[a-z0-9_]*' "$source/include/tilemm.h" | sort -u >names
-grep -o -h '`tilemm_[a-z0-9_]*' "$source"/doc/*.md "$source/README.md" | tr -d '`' | sort -u >named
+grep -o -h '`tilemm_[a-z0-9_]*' "$source"/doc/*.md "$source"/doc/notes/*.md "$source/README.md" | tr -d '`' | grep -v tilemm__ | sort -u >named
 while read -r name; do
     has names "^$name\$"
 done <named
