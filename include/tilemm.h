@@ -18,8 +18,9 @@
  *
  * Status. Every function that can fail returns a tilemm_status_t, and tilemm_last_error() then
  * says in words which argument was wrong, what it was and what it must be. A call that returns
- * TILEMM_INVALID_ARGUMENT or TILEMM_NOT_SUPPORTED has written nothing. The library never prints
- * (unless TILEMM_LOG=1 asks for it), exits, aborts or throws.
+ * TILEMM_INVALID_ARGUMENT or TILEMM_NOT_SUPPORTED has written nothing. A NULL context is
+ * TILEMM_INVALID_ARGUMENT, but for tilemm_destroy(). The library never prints (unless TILEMM_LOG=1
+ * asks for it), exits, aborts or throws.
  *
  * Pointers. On a CUDA context each operand and each result may lie in host, device or managed
  * memory, in any mixture. If all of them lie in device or managed memory the call is
@@ -29,13 +30,19 @@
  * the host the work is done when the call returns. On a CPU context every call has finished when it
  * returns, and a pointer to device memory is TILEMM_INVALID_ARGUMENT.
  *
+ * Alignment. Every operand and result, every array of pointers and every pointer in it must be
+ * aligned as C aligns its type: float to 4 bytes; int64_t and pointers to 8, on 64-bit machines;
+ * elements that are only transposed to their size, those of 16 bytes to 8. A pointer that is used
+ * and not so aligned is TILEMM_INVALID_ARGUMENT, in all functions, on both backends. No more is
+ * needed anywhere.
+ *
  * Sizes, strides and indices are int64_t, and count elements, not bytes. Indices start at 0.
  *
  * Layout. In row-major storage (TILEMM_ROW_MAJOR) element (i, j) of a matrix x with leading
  * dimension ldx is x[i * ldx + j]; in column-major storage (TILEMM_COL_MAJOR) it is
  * x[i + j * ldx]. The leading dimension is at least the number of columns (row-major) or rows
  * (column-major), and at least 1. Bytes between the end of a row and the next leading dimension
- * are never written. Element pointers need the alignment of their element type, no more.
+ * are never written.
  *
  * Vectors have an increment, which must not be 0. With a negative increment element i is
  * x[(n - 1 - i) * -incx], as in BLAS: the vector is walked from its far end.
@@ -79,7 +86,7 @@ typedef enum {
     TILEMM_BACKEND_CUDA
 } tilemm_backend_t;
 
-/* The values of CBLAS. */
+/* The storage order of matrices, and whether an operand is transposed first, as CBLAS counts. */
 typedef enum { TILEMM_ROW_MAJOR = 101, TILEMM_COL_MAJOR = 102 } tilemm_layout_t;
 typedef enum { TILEMM_NO_TRANS = 111, TILEMM_TRANS = 112 } tilemm_op_t;
 
@@ -146,50 +153,87 @@ tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int devic
 const char *tilemm_create_error(void);
 
 /* Wait for the context's work and release all that it holds (not the user's stream or
- * workspace). NULL is allowed. Returns TILEMM_DEVICE_FAILURE if the device failed before. */
+ * workspace). NULL is allowed. Returns TILEMM_DEVICE_FAILURE if the device failed before; the
+ * context is released all the same. */
 tilemm_status_t tilemm_destroy(tilemm_t ctx);
 
-/* Store in *backend which backend the context has: TILEMM_BACKEND_CPU or TILEMM_BACKEND_CUDA. */
+/* Store in *backend which backend the context has: TILEMM_BACKEND_CPU or TILEMM_BACKEND_CUDA; in
+ * *device its CUDA device's ordinal, -1 on a CPU context. The results of these and of all other
+ * getters lie on the host; NULL is TILEMM_INVALID_ARGUMENT. */
 tilemm_status_t tilemm_get_backend(tilemm_t ctx, tilemm_backend_t *backend);
+tilemm_status_t tilemm_get_device(tilemm_t ctx, int *device);
 
 /* Queue work on this cudaStream_t from now on; NULL, as at the start, is the legacy default
  * stream. The stream must belong to the context's device and live until the next
  * tilemm_set_stream; new work is ordered after the work queued on it, unless either stream is being
- * captured. On a CPU context only NULL is taken, anything else is TILEMM_NOT_SUPPORTED. */
+ * captured. On a CPU context only NULL is taken, anything else is TILEMM_NOT_SUPPORTED. If CUDA
+ * cannot change over, TILEMM_DEVICE_FAILURE is returned and the stream is as it was.
+ *
+ * tilemm_get_stream stores in *cuda_stream the stream that was set, NULL at the start. */
 tilemm_status_t tilemm_set_stream(tilemm_t ctx, void *cuda_stream);
+tilemm_status_t tilemm_get_stream(tilemm_t ctx, void **cuda_stream);
 
 /* Wait until all work of the context is done. Returns TILEMM_DEVICE_FAILURE if any of it failed. */
 tilemm_status_t tilemm_synchronize(tilemm_t ctx);
 
-/* Set how SGEMM computes (at the start TILEMM_MATH_FP32, or TILEMM_MATH=fp32|strict|tf32). */
+/* Set or get how SGEMM computes (at the start TILEMM_MATH_FP32, or TILEMM_MATH=fp32|strict|tf32).
+ * A value that is no enumerator is TILEMM_INVALID_ARGUMENT. */
 tilemm_status_t tilemm_set_math(tilemm_t ctx, tilemm_math_t math);
+tilemm_status_t tilemm_get_math(tilemm_t ctx, tilemm_math_t *math);
 
-/* Set what reductions do with NaN (at the start TILEMM_NAN_PROPAGATE). */
+/* Set or get what reductions do with NaN (at the start TILEMM_NAN_PROPAGATE). A value that is no
+ * enumerator is TILEMM_INVALID_ARGUMENT. */
 tilemm_status_t tilemm_set_nan_policy(tilemm_t ctx, tilemm_nan_t policy);
+tilemm_status_t tilemm_get_nan_policy(tilemm_t ctx, tilemm_nan_t *policy);
 
 /* Set how many threads a CPU context uses: 1 or more, or 0 for the number at the start, which is
- * TILEMM_NUM_THREADS or else OpenMP's. Taken, without effect, on a CUDA context. */
+ * TILEMM_NUM_THREADS or else OpenMP's. Taken, without effect, on a CUDA context. A negative number
+ * is TILEMM_INVALID_ARGUMENT.
+ *
+ * tilemm_get_threads stores in *threads the number in effect on a CPU context: 1 without OpenMP,
+ * and never more than 64 or four times the processors, whichever is more. On a CUDA context it
+ * stores what was set, 0 at the start. */
 tilemm_status_t tilemm_set_threads(tilemm_t ctx, int threads);
+tilemm_status_t tilemm_get_threads(tilemm_t ctx, int *threads);
 
-/* Give the context `bytes` bytes to work in, in place of memory of its own: device memory for a
- * CUDA context, host memory for a CPU context. The memory must outlive its use. Operations that
- * would want more take a method that needs less; one that has none returns TILEMM_OUT_OF_MEMORY.
- * NULL with 0 bytes returns to the context's own memory, which grows as needed. NULL with a size,
- * or a pointer with 0 bytes, is TILEMM_INVALID_ARGUMENT. Waits for the context's work. */
+/* Give the context `bytes` bytes to work in, in place of memory of its own: device or managed
+ * memory for a CUDA context, host memory for a CPU context. It may begin at any address; what lies
+ * before the next multiple of 256 bytes (64 on a CPU context) is not used. The memory must outlive
+ * its use. Operations that would want more take a method that needs less; one that has none returns
+ * TILEMM_OUT_OF_MEMORY. NULL with 0 bytes returns to the context's own memory, which grows as
+ * needed. NULL with a size, a pointer with 0 bytes, or memory in the wrong place is
+ * TILEMM_INVALID_ARGUMENT. Waits for the context's work, and returns TILEMM_DEVICE_FAILURE if any
+ * of it failed.
+ *
+ * tilemm_get_workspace stores what was given: NULL and 0 while the context uses its own. */
 tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes);
+tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *bytes);
 
-/* The status in words, for example "invalid argument". Never NULL. */
+/* Takes a line of the log, without newline: "tilemm bench gemm --sizes 8x8x8 ... --backend cpu". It
+ * is called in the thread that calls the operation, before the work begins; line is valid until it
+ * returns. It must return (no exception, no longjmp) and must not use the same context. */
+typedef void (*tilemm_log_t)(const char *line, void *user);
+
+/* Have a line for each operation that is called, with arguments that are right, given to
+ * function(line, user), whether or not TILEMM_LOG is set. With function NULL, as at the start,
+ * lines go to standard error if the context was created with TILEMM_LOG=1, else nowhere. Each line
+ * is a command that does the same work again. */
+tilemm_status_t tilemm_set_log(tilemm_t ctx, tilemm_log_t function, void *user);
+
+/* The status in words, for example "invalid argument"; "unknown status" for a value that is none.
+ * Never NULL. */
 const char *tilemm_status_string(tilemm_status_t status);
 
 /* What was wrong in the context's last call that failed, for example "sgemm: lda = 3, must be at
- * least 8 (row-major, NO_TRANS, k = 8)"; "" if none has. Valid until the next call on ctx. */
+ * least 8 (row-major, NO_TRANS, k = 8)"; "" if none has. Never NULL, also where ctx is. Valid until
+ * the next call on ctx. */
 const char *tilemm_last_error(tilemm_t ctx);
 
 /* The name of the kernel that did the main work of the context's last operation, for example
  * "sgemm_fma_avx512_14x32": operation, method, instruction set, tile. On a GPU it is the name of
  * the function that ran, and after a '+' how its work was divided:
  * "sgemm_ffma_sm80_64x64x16_nt+splitk4".
- * "" if no kernel was needed or none has run. Valid until the next call on ctx. */
+ * "" if no kernel was needed, none has run, or ctx is NULL. Valid until the next call on ctx. */
 const char *tilemm_last_kernel(tilemm_t ctx);
 
 /* The library's version, "major.minor.patch". */
@@ -212,10 +256,11 @@ const char *tilemm_version(void);
  * m, n       if either is 0 the call succeeds at once.
  *
  * The result has the same bits from run to run on one device with the same settings.
- * Returns TILEMM_INVALID_ARGUMENT for a NULL that would be used, a negative size, a leading
- * dimension that is too small, or a wrong enumerator; TILEMM_OUT_OF_MEMORY (operands staged from
- * the host only); TILEMM_NOT_SUPPORTED (on CUDA, k above 2^36, or host operands while the stream is
- * captured); TILEMM_DEVICE_FAILURE. Asynchronous if A, B and C are on the device. */
+ * Returns TILEMM_INVALID_ARGUMENT for a NULL or misaligned pointer that would be used, a negative
+ * size, a leading dimension that is too small, or a wrong enumerator; TILEMM_OUT_OF_MEMORY
+ * (operands staged from the host only); TILEMM_NOT_SUPPORTED (on CUDA, k above 2^36, or host
+ * operands while the stream is captured); TILEMM_DEVICE_FAILURE. Asynchronous if A, B and C are on
+ * the device. */
 tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
                              tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
                              const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
@@ -223,7 +268,8 @@ tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t t
 
 /* tilemm_sgemm for batch_count problems of one shape: problem i has A at a + i * stride_a, B at
  * b + i * stride_b and C at c + i * stride_c. stride_a and stride_b may be 0 (one matrix for all)
- * or negative; the C matrices must not overlap. A batch_count of 0 succeeds at once. */
+ * or negative; the C matrices must not overlap. A batch_count of 0 succeeds at once, a negative one
+ * is TILEMM_INVALID_ARGUMENT; other errors are tilemm_sgemm's. */
 tilemm_status_t tilemm_sgemm_strided_batched(tilemm_t ctx, tilemm_layout_t layout,
                                              tilemm_op_t transa, tilemm_op_t transb, int64_t m,
                                              int64_t n, int64_t k, float alpha, const float *a,
@@ -234,7 +280,8 @@ tilemm_status_t tilemm_sgemm_strided_batched(tilemm_t ctx, tilemm_layout_t layou
 /* tilemm_sgemm for batch_count problems of one shape, at the addresses that the arrays a, b and c
  * hold. The arrays too may lie on the host or the device; where one lies on the device, so must
  * the matrices that it points to. Asynchronous if the arrays and the matrices are all on the
- * device. The pointers inside an array on the device are not checked. */
+ * device. The pointers inside an array on the device are not checked. Errors are those of
+ * tilemm_sgemm_strided_batched. */
 tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
                                      tilemm_op_t transb, int64_t m, int64_t n, int64_t k,
                                      float alpha, const float *const *a, int64_t lda,
@@ -258,14 +305,19 @@ tilemm_status_t tilemm_sgemm_workspace(tilemm_t ctx, tilemm_layout_t layout, til
 
 /* dst = transpose of src. src is rows x cols, row-major, with leading dimension ld_src >= cols;
  * dst is cols x rows, row-major, with ld_dst >= rows. elem_size is 1, 2, 4, 8 or 16 bytes, and
- * the pointers are aligned to it (16-byte elements: to 8), or the call is TILEMM_INVALID_ARGUMENT.
- * Elements are moved, never interpreted. A zero size succeeds at once. Asynchronous if both are on
- * the device. */
+ * the pointers are aligned to it (16-byte elements: to 8). Elements are moved, never interpreted. A
+ * zero size succeeds at once. Asynchronous if both are on the device.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT for a NULL or misaligned pointer that would be used, a negative
+ * size, a leading dimension that is too small, or another elem_size; TILEMM_OUT_OF_MEMORY (operands
+ * staged from the host only); TILEMM_NOT_SUPPORTED (host operands while the stream is captured);
+ * TILEMM_DEVICE_FAILURE. */
 tilemm_status_t tilemm_transpose(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
                                  const void *src, int64_t ld_src, void *dst, int64_t ld_dst);
 
 /* tilemm_transpose for batch_count matrices: number i from src + i * stride_src elements to
- * dst + i * stride_dst elements. stride_src may be 0 or negative; the results must not overlap. */
+ * dst + i * stride_dst elements. stride_src may be 0 or negative; the results must not overlap. A
+ * batch_count of 0 succeeds at once, a negative one is TILEMM_INVALID_ARGUMENT. */
 tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int64_t cols,
                                                  size_t elem_size, const void *src, int64_t ld_src,
                                                  int64_t stride_src, void *dst, int64_t ld_dst,
@@ -277,13 +329,15 @@ tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int
  * anything afterwards. Needs workspace of a few percent of the matrix, or of up to 4 MiB if that
  * is more; with less it is slower. On a GPU there must be enough for the matrix; or 64 KiB, 128
  * bytes for each element of its shorter side, and 1/64 of the matrix: with less it may return
- * TILEMM_OUT_OF_MEMORY, a being as it was. Asynchronous if a is on the device. */
+ * TILEMM_OUT_OF_MEMORY, a being as it was. Asynchronous if a is on the device. Other errors are
+ * tilemm_transpose's. */
 tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
                                          void *a, int64_t ld_in, int64_t ld_out);
 
 /* B = alpha op(A), single precision: A is rows x cols; B is rows x cols for TILEMM_NO_TRANS and
  * cols x rows for TILEMM_TRANS; both in the same layout. If alpha is 0, A is not read and B is
- * set to 0. Asynchronous if both are on the device. */
+ * set to 0. Asynchronous if both are on the device. A wrong enumerator is TILEMM_INVALID_ARGUMENT;
+ * other errors are tilemm_transpose's. */
 tilemm_status_t tilemm_somatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t trans,
                                  int64_t rows, int64_t cols, float alpha, const float *a,
                                  int64_t lda, float *b, int64_t ldb);
@@ -297,13 +351,17 @@ tilemm_status_t tilemm_simatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op
 /* ------------------------------------------------------------------------------------------
  * Reductions
  *
- * What each reduction is, of no elements too, stands with tilemm_reduce_t above. A negative size,
- * a zero increment and a NULL that would be used are TILEMM_INVALID_ARGUMENT. Asynchronous if all
- * operands and results are on the device.
+ * What each reduction is, of no elements too, stands with tilemm_reduce_t above. They are
+ * asynchronous if all operands and results are on the device.
  * ------------------------------------------------------------------------------------------ */
 
 /* *result = the sum, sum of absolute values, Euclidean norm, largest or smallest element of the n
- * elements of x. */
+ * elements of x.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT for a negative n, an increment of 0, or a NULL or misaligned
+ * pointer that would be used; TILEMM_OUT_OF_MEMORY (operands staged from the host only);
+ * TILEMM_NOT_SUPPORTED (host operands or results while the stream is captured);
+ * TILEMM_DEVICE_FAILURE. Asynchronous if x and result are on the device. */
 tilemm_status_t tilemm_ssum(tilemm_t ctx, int64_t n, const float *x, int64_t incx, float *result);
 tilemm_status_t tilemm_sasum(tilemm_t ctx, int64_t n, const float *x, int64_t incx, float *result);
 tilemm_status_t tilemm_snrm2(tilemm_t ctx, int64_t n, const float *x, int64_t incx, float *result);
@@ -311,13 +369,14 @@ tilemm_status_t tilemm_smax(tilemm_t ctx, int64_t n, const float *x, int64_t inc
 tilemm_status_t tilemm_smin(tilemm_t ctx, int64_t n, const float *x, int64_t incx, float *result);
 
 /* *result = the sum of x[i] * y[i], products exact, accumulated as every sum is. Under
- * TILEMM_NAN_IGNORE a product that is NaN is left out. x and y may be the same. */
+ * TILEMM_NAN_IGNORE a product that is NaN is left out. x and y may be the same. Errors are
+ * tilemm_ssum's. */
 tilemm_status_t tilemm_sdot(tilemm_t ctx, int64_t n, const float *x, int64_t incx, const float *y,
                             int64_t incy, float *result);
 
 /* *index = the lowest index of the element with the largest absolute value (isamax), smallest
  * absolute value (isamin), largest value (ismax) or smallest value (ismin); -1 if n is 0 or, under
- * TILEMM_NAN_IGNORE, all elements are NaN. */
+ * TILEMM_NAN_IGNORE, all elements are NaN. Errors are tilemm_ssum's. */
 tilemm_status_t tilemm_isamax(tilemm_t ctx, int64_t n, const float *x, int64_t incx,
                               int64_t *index);
 tilemm_status_t tilemm_isamin(tilemm_t ctx, int64_t n, const float *x, int64_t incx,
@@ -327,23 +386,27 @@ tilemm_status_t tilemm_ismin(tilemm_t ctx, int64_t n, const float *x, int64_t in
 
 /* Reduce a rows x cols matrix along one axis: out has cols results for TILEMM_AXIS_ROWS, rows
  * results for TILEMM_AXIS_COLS, result j at out[j * incout] (walked from the far end if incout is
- * negative). Where the axis has length 0 the results are those of no elements. */
+ * negative). Where the axis has length 0 the results are those of no elements. A wrong enumerator
+ * or a leading dimension that is too small is TILEMM_INVALID_ARGUMENT; other errors are
+ * tilemm_ssum's. */
 tilemm_status_t tilemm_sreduce(tilemm_t ctx, tilemm_reduce_t op, tilemm_axis_t axis,
                                tilemm_layout_t layout, int64_t rows, int64_t cols, const float *a,
                                int64_t lda, float *out, int64_t incout);
 
 /* tilemm_sreduce for TILEMM_MAX, MIN, AMAX or AMIN (another op is TILEMM_INVALID_ARGUMENT) that
  * also stores where: index_out[j * incout] is the lowest position along the axis of the element
- * that is result j, -1 if there is none. out may be NULL if only the indices are wanted. */
+ * that is result j, -1 if there is none. out may be NULL if only the indices are wanted. Other
+ * errors are tilemm_sreduce's. */
 tilemm_status_t tilemm_sargreduce(tilemm_t ctx, tilemm_reduce_t op, tilemm_axis_t axis,
                                   tilemm_layout_t layout, int64_t rows, int64_t cols,
                                   const float *a, int64_t lda, float *out, int64_t incout,
                                   int64_t *index_out);
 
 /* out[s] = the reduction of x[offsets[s]] ... x[offsets[s + 1] - 1], for s from 0 to segments - 1.
- * offsets holds segments + 1 values that never decrease, the first not negative. Offsets in
- * host memory are checked; where offsets that lie on the device decrease, the segment counts as
- * empty. */
+ * offsets holds segments + 1 values that never decrease, the first not negative; x may be NULL if
+ * all segments are empty and offsets is on the host. Offsets in host memory are checked, and are
+ * TILEMM_INVALID_ARGUMENT if wrong; where offsets that lie on the device decrease, the segment
+ * counts as empty. A wrong op is TILEMM_INVALID_ARGUMENT; other errors are tilemm_ssum's. */
 tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_t segments,
                                         const float *x, const int64_t *offsets, float *out);
 
@@ -359,6 +422,7 @@ typedef struct {
     uint64_t addr[32];
 } tilemm_warp_access_t;
 
+/* What an access of shared memory costs. */
 typedef struct {
     int wavefronts; /* passes through the banks that the access takes */
     int ideal;      /* passes that it would take if no two lanes fought for a bank */
@@ -366,11 +430,12 @@ typedef struct {
     int degree;     /* the worst bank's ways: 1 is free of conflicts, 0 has no active lane */
 } tilemm_shared_cost_t;
 
+/* What an access of global memory costs. */
 typedef struct {
-    int transactions;
-    int transaction_bytes_total;
-    int bytes_requested; /* distinct bytes that the active lanes want */
-    double efficiency;   /* bytes_requested / transaction_bytes_total; 1 with no active lane */
+    int transactions;            /* segments, lines or sectors that are moved */
+    int transaction_bytes_total; /* the bytes of all of them */
+    int bytes_requested;         /* distinct bytes that the active lanes want */
+    double efficiency; /* bytes_requested / transaction_bytes_total; 1 with no active lane */
 } tilemm_global_cost_t;
 
 /* The cost of a shared-memory access on compute capability cc (major * 10 + minor, 10 or more:
@@ -383,19 +448,21 @@ tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
 
 /* The same for a load, which costs less in one case: from 5.x on (measured on 9.0) every two
  * neighbouring groups of lanes are served as one where lanes 2 i and 2 i + 1, for every i, want the
- * same element, or one of them is not active; or likewise lanes i and i + 2 of every four. */
+ * same element, or one of them is not active; or likewise lanes i and i + 2 of every four. Errors
+ * are tilemm_model_shared's. */
 tilemm_status_t tilemm_model_shared_load(int cc, const tilemm_warp_access_t *access,
                                          tilemm_shared_cost_t *cost);
 
 /* The cost of a global-memory access likewise: the segments, lines or sectors that are moved.
  * cached_in_l1 tells whether L1 caches the access (it matters on 2.x and 3.x), is_store whether it
- * is a store (which never goes through L1 there). */
+ * is a store (which never goes through L1 there). Errors are tilemm_model_shared's. */
 tilemm_status_t tilemm_model_global(int cc, int cached_in_l1, int is_store,
                                     const tilemm_warp_access_t *access, tilemm_global_cost_t *cost);
 
 /* Says why the model refuses an access: TILEMM_SUCCESS, and an empty message, if it does not. The
  * message, cut to `size` bytes with its NUL, names what is wrong, its value and what it must be:
- * "addr[7] = 30, must be a multiple of elem_bytes = 4". It may be NULL if size is 0. */
+ * "addr[7] = 30, must be a multiple of elem_bytes = 4". It may be NULL if size is 0. Returns
+ * TILEMM_INVALID_ARGUMENT for an access that is refused. */
 tilemm_status_t tilemm_model_check(int cc, const tilemm_warp_access_t *access, char *message,
                                    size_t size);
 
@@ -413,7 +480,7 @@ enum { TILEMM_MODEL_MOST_USES = 128 };
 /* The picture behind tilemm_model_shared() or, where is_store is 0, tilemm_model_shared_load():
  * every lane's use of the banks, *count of them, in the order of groups of lanes. uses has room for
  * TILEMM_MODEL_MOST_USES. (The wavefront more that 2.x takes for 16-byte elements comes last, and
- * has no uses.) */
+ * has no uses.) Errors are tilemm_model_shared's. */
 tilemm_status_t tilemm_model_banks(int cc, int is_store, const tilemm_warp_access_t *access,
                                    tilemm_bank_use_t *uses, int *count);
 
@@ -424,7 +491,7 @@ typedef struct {
 } tilemm_transaction_t;
 
 /* The picture behind tilemm_model_global(): what is moved, *count transactions. moved has room for
- * 32 of them. */
+ * 32 of them. Errors are tilemm_model_shared's. */
 tilemm_status_t tilemm_model_transactions(int cc, int cached_in_l1, int is_store,
                                           const tilemm_warp_access_t *access,
                                           tilemm_transaction_t *moved, int *count);
