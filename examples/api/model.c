@@ -1,0 +1,4 @@
+/* TODO. */
+int main(void)
+{
+}
