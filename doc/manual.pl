@@ -60,8 +60,10 @@ sub blocks_of {
 sub members_of {
     my ($body, $end) = @_;
     my @members;
-    push @members, [$1 =~ s/\s+$//r, ($2 // '') =~ s/\s*\n\s*\*?\s*/ /gr]
-        while $body =~ m{\G\s*([^$end/\s][^$end/]*)$end?\s*(?:/\*\s*(.*?)\s*\*/)?}gs;
+    while ($body =~ m{\G\s*([^$end/\s][^$end/]*)$end?\s*(?:/\*\s*(.*?)\s*\*/)?}gs) {
+        my ($member, $comment) = ($1, $2 // '');
+        push @members, [$member =~ s/\s+$//r, $comment =~ s/\s*\n\s*\*?\s*/ /gr];
+    }
     return \@members;
 }
 
@@ -150,10 +152,9 @@ sub macro_of {
     return "Fa $1" if $word =~ /^`(\w+)`$/;
     return "Ev $word" if $variable{$word};
     return "Dv $word" if exists $constant{$word};
-    return "Vt $word" if $type{$word};
     return "Xr $1 $2" if $word =~ /^(\S+)\((\d)\)$/;
-    my $page = $page_of{$word} or die "tilemm.h: there is no $word\n";
-    return $page == $page_now ? "Fn $word" : "Xr $word 3";
+    my $page = $page_of{$word} || ($type{$word} && $type{$word}{page}) or die "tilemm.h: there is no $word\n";
+    return $page != $page_now ? "Xr $word 3" : $type{$word} ? "Vt $word" : "Fn $word";
 }
 
 # A paragraph as lines of roff, where names are macros. A sentence ends a line.
@@ -172,7 +173,7 @@ sub prose {
         } else {
             $flush->() if length($line) + length($word) > 76;
             $line .= ($line eq '' ? '' : ' ') . $word;
-            $flush->() if $word =~ /[.?!][)"]*$/;
+            $flush->() if $word =~ /(?<!\.)[.?!][)"]*$/;
         }
     }
     $flush->();
@@ -191,16 +192,17 @@ sub code {
 sub table {
     my (@rows) = @_;
     return '' if !@rows;
-    my $list = join '', map { ".It $_->[0]\n" . ($_->[1] ne '' ? prose(ucfirst $_->[1]) : '') } @rows;
-    return ".Bl -tag -width Ds\n$list.El\n";
+    my ($width) = sort { $b <=> $a } map { length($_->[0]) - 3 } @rows;
+    my $list = join '', map { ".It $_->[0]\n" . ($_->[1] ne '' ? prose($_->[1]) : '') } @rows;
+    return '.Bl -tag -width ' . ($width > 12 ? 'Ds' : 'x' x $width) . "\n$list.El\n";
 }
 
 sub arguments { # ROW...
-    return table(map { ['Fa ' . $_->[0] =~ s/, / , /gr, $_->[1]] } @_);
+    return table(map { ['Fa ' . $_->[0] =~ s/, / , /gr, ucfirst $_->[1]] } @_);
 }
 
 sub errors { # [status, reason]...
-    return table(map { ["Dv $_->[0]", $_->[1] || $constant{$_->[0]}] } @_);
+    return table(map { ["Dv $_->[0]", ucfirst($_->[1] || $constant{$_->[0]})] } @_);
 }
 
 # The blocks of a comment; a table's rows by the given function.
@@ -299,7 +301,7 @@ sub types {
         $out .= ".Ss $type->{name}\n" . blocks(\&arguments, @{$entry->{blocks} // []});
         $out .= code($type->{code}) if $type->{code};
         $out .= table(map { [($type->{kind} eq 'enum' ? 'Dv ' . $_->[0] =~ s/ = 0$//r =~ s/ =/ No =/r
-                                                      : "Fa \"$_->[0]\""), $_->[1]] } @{$type->{members}})
+                                                      : "Vt \"$_->[0]\""), $_->[1]] } @{$type->{members}})
             if $type->{members};
     }
     return $out ? ".Sh TYPES\n$out" : '';
@@ -312,7 +314,7 @@ sub return_values {
     return '' if !@status;
     my $who = @status == @functions ? @status == 1 ? "$status[0]{name} returns" : 'These functions return'
         : @status == 1 ? "$status[0]{name} returns" : join(', ', map { $_->{name} } @status) . ' return';
-    my $why = (grep { "@{$_->{arguments}}" =~ /\btilemm_t ctx\b/ } @status)
+    my $why = @status == grep({ "@{$_->{arguments}}" =~ /\btilemm_t ctx\b/ } @status)
         ? ', and tilemm_last_error then says in words what was wrong' : '';
     return ".Sh RETURN VALUES\n" . prose("$who TILEMM_SUCCESS, or another tilemm_status_t$why.");
 }
@@ -350,7 +352,7 @@ sub function_page {
         . blocks(sub { '' }, @{$page->{blocks}}) . ".Bl -tag -width Ds\n$items.El\n"
         . (@arguments ? ".Sh ARGUMENTS\n" . arguments(@arguments) : '') . types($page)
         . return_values($page) . example($page) . error_section($page)
-        . see_also('libtilemm.3', 'tilemm-environment.7', map { "$_->{name}.3" } @pages));
+        . see_also('tilemm.1', 'libtilemm.3', 'tilemm-environment.7', map { "$_->{name}.3" } @pages));
     return map { $_ eq $page->{name} ? () : "$_.3 $page->{name}.3" } @names;
 }
 

@@ -55,6 +55,8 @@
  * Environment. These variables are read when a context is created. One that is empty counts as not
  * set. A value that is not listed makes tilemm_create return TILEMM_INVALID_ARGUMENT.
  *
+ *     TILEMM_BACKEND=cpu TILEMM_LOG=1 ./program
+ *
  * TILEMM_BACKEND         auto, cpu or cuda: what TILEMM_BACKEND_AUTO takes.
  * TILEMM_ARCH            generic, avx2, avx512, amx, neon, or sm75, sm80, sm90a and the like: caps
  *                        the instruction set. A name of another kind of machine caps nothing.
@@ -157,7 +159,7 @@ typedef enum {
 } tilemm_reduce_t;
 
 /* ------------------------------------------------------------------------------------------
- * Contexts: made on a backend, asked for it, destroyed
+ * Contexts: create a context on a backend, ask which it is, destroy the context
  * ------------------------------------------------------------------------------------------ */
 
 /* Create a context.
@@ -197,7 +199,7 @@ tilemm_status_t tilemm_get_backend(tilemm_t ctx, tilemm_backend_t *backend);
 tilemm_status_t tilemm_get_device(tilemm_t ctx, int *device);
 
 /* ------------------------------------------------------------------------------------------
- * Settings: how a context computes, and where its work is queued
+ * Settings: set how a context computes and where its work is queued
  *
  * cuda_stream       a cudaStream_t of the context's device, or NULL.
  * math              how SGEMM computes.
@@ -359,7 +361,7 @@ tilemm_status_t tilemm_sgemm_workspace(tilemm_t ctx, tilemm_layout_t layout, til
                                        int64_t batch_count, size_t *bytes);
 
 /* ------------------------------------------------------------------------------------------
- * Transpose: of elements of 1 to 16 bytes, in place too, and of scaled floats
+ * Transpose: transpose matrices of elements of 1 to 16 bytes, and scale and transpose floats
  *
  * layout          storage order of A and B alike.
  * trans           TILEMM_TRANS to transpose, TILEMM_NO_TRANS for a scaled copy.
@@ -419,9 +421,9 @@ tilemm_status_t tilemm_simatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op
                                  int64_t ldb);
 
 /* ------------------------------------------------------------------------------------------
- * Reduce: a vector to its sum, norm, extreme or position, or two to their dot product
+ * Reduce: reduce a vector to its sum, norm, extreme or position, or two to their dot product
  *
- * What each reduction is, of no elements too, stands with tilemm_reduce_t above. Asynchronous if
+ * What each reduction is, of no elements too, stands with tilemm_reduce_t. Asynchronous if
  * all operands and results are on the device.
  *
  * n           elements of a vector.
@@ -459,9 +461,9 @@ tilemm_status_t tilemm_ismax(tilemm_t ctx, int64_t n, const float *x, int64_t in
 tilemm_status_t tilemm_ismin(tilemm_t ctx, int64_t n, const float *x, int64_t incx, int64_t *index);
 
 /* ------------------------------------------------------------------------------------------
- * Axes: a matrix reduced along its rows or columns, or a vector segment by segment
+ * Axes: reduce a matrix along its rows or columns, or a vector segment by segment
  *
- * What each reduction is, of no elements too, stands with tilemm_reduce_t above. Asynchronous if
+ * What each reduction is, of no elements too, stands with tilemm_reduce_t. Asynchronous if
  * all operands and results are on the device.
  *
  * op          which reduction.
