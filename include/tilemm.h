@@ -190,12 +190,10 @@ const char *tilemm_create_error(void);
  * context is released all the same. */
 tilemm_status_t tilemm_destroy(tilemm_t ctx);
 
-/* Store in *backend which backend the context has: TILEMM_BACKEND_CPU or TILEMM_BACKEND_CUDA.
- * Returns TILEMM_INVALID_ARGUMENT if backend is NULL. */
+/* Store in *backend which backend the context has, TILEMM_BACKEND_CPU or TILEMM_BACKEND_CUDA; in
+ * *device the ordinal of its CUDA device, -1 on a CPU context. Returns TILEMM_INVALID_ARGUMENT if
+ * backend or device is NULL. */
 tilemm_status_t tilemm_get_backend(tilemm_t ctx, tilemm_backend_t *backend);
-
-/* Store in *device the ordinal of the context's CUDA device; -1 on a CPU context. Returns
- * TILEMM_INVALID_ARGUMENT if device is NULL. */
 tilemm_status_t tilemm_get_device(tilemm_t ctx, int *device);
 
 /* ------------------------------------------------------------------------------------------
@@ -241,18 +239,16 @@ tilemm_status_t tilemm_get_nan_policy(tilemm_t ctx, tilemm_nan_t *policy);
 tilemm_status_t tilemm_set_threads(tilemm_t ctx, int threads);
 
 /* Store in *threads the number in effect on a CPU context: 1 without OpenMP, and never more than 64
- * or four times the processors, whichever is more. On a CUDA context what was set, 0 at the start.
- */
+ * or four times the processors, whichever is more. On a CUDA context what was set, at first 0. */
 tilemm_status_t tilemm_get_threads(tilemm_t ctx, int *threads);
 
 /* Give the context `bytes` bytes to work in, in place of memory of its own: device or managed
  * memory for a CUDA context, host memory for a CPU context. It may begin at any address; what lies
  * before the next multiple of 256 bytes (64 on a CPU context) is not used. The memory must outlive
- * its use. Operations that
- * would want more take a method that needs less; one that has none returns TILEMM_OUT_OF_MEMORY.
- * NULL with 0 bytes returns to the context's own memory, which grows as needed. Waits for the
- * context's work. Returns TILEMM_INVALID_ARGUMENT for NULL with a size, a pointer with 0 bytes, or
- * memory of the wrong kind; TILEMM_DEVICE_FAILURE. */
+ * its use. Operations that would want more take a method that needs less; one that has none returns
+ * TILEMM_OUT_OF_MEMORY. NULL with 0 bytes returns to the context's own memory, which grows as
+ * needed. Waits for the context's work. Returns TILEMM_INVALID_ARGUMENT for NULL with a size, a
+ * pointer with 0 bytes, or memory of the wrong kind; TILEMM_DEVICE_FAILURE. */
 tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes);
 
 /* Store in *workspace and *bytes what was given: NULL and 0 while the context uses its own. */
