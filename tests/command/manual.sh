@@ -74,7 +74,7 @@ refuses() { # MESSAGE SED-SCRIPT
 if command -v perl >/dev/null; then
     refuses 'nothing is said of argument transb of tilemm_sgemm$' '/^ \* transb /d'
     refuses 'there is no tilemm_sync$' 's/tilemm_set_stream)/tilemm_sync)/'
-    refuses 'no function takes a tilemm_nan_t$' 's/tilemm_nan_t policy/int policy/'
+    refuses 'no function takes a tilemm_nan_t$' 's/tilemm_nan_t \**policy/int policy/'
 fi
 
 # ---- examples ---------------------------------------------------------------------------
