@@ -61,6 +61,7 @@ enum { MAX_BUFFERS = 8 }; /* of a problem */
 
 typedef struct {
     tilemm_t ctx;
+    int log; /* TILEMM_LOG=1: run_once() prints the call, those that are timed are not logged */
     int on_gpu;
     int threads;      /* that ours and OpenBLAS use */
     char device[160]; /* "cpu, 2 threads" */
@@ -141,7 +142,7 @@ enum { MAX_CONTENDERS = 4 };
 int measure(const machine_t *machine, contender_t *contenders, int count, void *problem,
             int64_t reps);
 
-/* Run once, wait, and keep the kernel's name of ours. */
+/* Run once, logged, wait, and keep the kernel's name of ours. */
 int run_once(const machine_t *machine, contender_t *contender, void *problem);
 
 /* Report an error status of the library, of cuBLAS or of CUDA: 0 for success, -1 otherwise. */

@@ -272,15 +272,16 @@ bench reduce --op sum --segments 10 --sizes 1000 --nan propagate --backend cpu
 bench reduce --op nrm2 --segments 0 --sizes 0 --nan propagate --backend cpu
 LINES
 
-# and what it logs here is such lines
+# and what it logs here is such a line, one for a case
 TILEMM_LOG=1
 export TILEMM_LOG
 for verb in 'gemm --sizes 8x9x10 --trans tn' 'transpose --sizes 8x9' 'reduce --sizes 100 --op max' \
     'reduce --sizes 5x6 --op amax --axis rows --arg' 'reduce --sizes 50 --segments 3' \
     'gemm --sizes 8x9x10 --batch 3' 'transpose --sizes 8x9 --elem-size 8 --in-place'; do
     # shellcheck disable=SC2086
-    "$TILEMM" bench $verb --reps 1 --backend cpu 2>&1 >/dev/null | head -n 1 >log
+    "$TILEMM" bench $verb --reps 1 --backend cpu 2>log >/dev/null
     has log '^tilemm bench '
+    [ "$(wc -l <log)" -eq 1 ] || fail "$verb: $(wc -l <log) lines of the log"
     line=$(cat log)
     unset TILEMM_LOG
     rerun "${line#tilemm }"
