@@ -72,8 +72,8 @@ void report_write_csv(const report_t *report)
         if (isnan(report->records[i].got.error))
             fields[FIELDS - 1].text = "";
         for (int f = 0; f < FIELDS; f++) {
-            for (int i = 0; f == BEFORE_FACTS && i < FACTS; i++) {
-                write_csv_text(file, report->facts[i], 0);
+            for (int fact = 0; f == BEFORE_FACTS && fact < FACTS; fact++) {
+                write_csv_text(file, report->facts[fact], 0);
                 putc(',', file);
             }
             if (fields[f].text)
