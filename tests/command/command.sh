@@ -1,5 +1,5 @@
 #!/bin/sh
-# command.sh - the command's help, exit statuses, info, and bench: its table, files and plot; bench
+# command.sh - the command's help, exit statuses, info, and bench: its table and its files; bench
 # accepts every line that TILEMM_LOG=1 prints.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
@@ -195,49 +195,6 @@ markdown 2 transpose --sizes 16,20x30
 has stdout '| memcpy | [0-9.]* [un]s | '
 markdown 1 reduce --sizes 1000 --vs none
 has stdout '^| 1000 | .* |  |  |  |  |  |  | reduce_[a-z0-9_]* |$'
-expect 2 bench --suite nonsense
-expect 2 bench transpose --suite cpu-amx
-
-# the plot: without gnuplot, with one that fails, with one that works, and with the real one
-mkdir bin
-saved_path=$PATH
-PATH=$dir/bin:$saved_path
-printf '#!/bin/sh\nexit 127\n' >bin/gnuplot
-chmod +x bin/gnuplot
-expect 1 bench gemm --sizes 16,32 --plot plot.svg --backend cpu --reps 2
-has stderr 'gnuplot'
-[ ! -s stdout ] || fail "measured before it looked for gnuplot"
-# shellcheck disable=SC2016
-printf '#!/bin/sh\n[ "$1" = --version ] && exit 0\ncat >/dev/null\nexit 1\n' >bin/gnuplot
-expect 1 bench gemm --sizes 16,32 --plot plot.svg --backend cpu --reps 2
-has stderr 'gnuplot failed'
-for file in plot.svg .tilemm-*; do
-    [ ! -e "$file" ] || fail "left $file"
-done
-# shellcheck disable=SC2016
-printf '#!/bin/sh\n[ "$1" = --version ] && exit 0\ncat >%s\necho "<svg/>"\n' "'$dir/script'" \
-    >bin/gnuplot
-bench gemm --sizes 16,32 --plot plot.svg
-has plot.svg '<svg/>'
-has script 'GFLOP/s'
-has script 'tilemm'
-rm -f bin/gnuplot plot.svg
-PATH=$saved_path
-if gnuplot --version >/dev/null 2>&1; then
-    bench gemm --sizes 16,32,64 --plot plot.svg
-    has plot.svg '<svg'
-    has plot.svg '</svg>'
-    bench reduce --sizes 1000 --plot "it's a plot.svg"
-    has "it's a plot.svg" '</svg>'
-fi
-
-# progress: on a terminal only
-if script -qec true /dev/null </dev/null >/dev/null 2>&1; then
-    checks=$((checks + 1))
-    script -qec "'$TILEMM' bench gemm --sizes 16 --reps 2 --backend cpu" /dev/null \
-        </dev/null >terminal 2>/dev/null
-    grep -q 'gemm 16x16x16: times' terminal || fail "no progress on a terminal"
-fi
 
 # ---- what the library logs can be run again --------------------------------------------
 
