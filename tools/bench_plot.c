@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench_report.h"
+#include "output.h"
 
 int report_has_gnuplot(void)
 {
@@ -80,7 +81,6 @@ static void write_script(const report_t *report, FILE *script)
     fputs("unset multiplot\n", script);
 }
 
-/* The drawing goes to a temporary name that is renamed. */
 int report_draw_plot(const report_t *report)
 {
     output_t output;
