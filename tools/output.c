@@ -108,21 +108,21 @@ static int name_output(output_t *output, const char *path)
     output->replaces = !failed;
     if (!failed && S_ISLNK(old->st_mode)) {
         failed = !realpath(path, resolved) || stat(resolved, old) != 0;
-        path = failed ? path : resolved;
+        path = resolved;
     } else if (failed) {
         failed = errno != ENOENT;
     }
     if (failed)
-        return command_error("%s: %s", path, strerror(errno));
+        return command_error("%s: %s", output->path, strerror(errno));
     if (output->replaces && !S_ISREG(old->st_mode))
-        return command_error("%s: exists and is not a regular file", path);
+        return command_error("%s: exists and is not a regular file", output->path);
     if (output->replaces &&
         (!(old->st_mode & 0222) || faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0))
-        return command_error("%s: exists and is read-only", path);
+        return command_error("%s: exists and is read-only", output->path);
     if (!path[folder_length(path)])
-        return command_error("%s: not a file's name", path);
+        return command_error("%s: not a file's name", output->path);
     if ((size_t)snprintf(output->target, PATH_MAX, "%s", path) >= PATH_MAX - 16)
-        return command_error("%s: %s", path, strerror(ENAMETOOLONG));
+        return command_error("%s: %s", output->path, strerror(ENAMETOOLONG));
     return 0;
 }
 
