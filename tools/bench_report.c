@@ -289,9 +289,11 @@ int report_close(report_t *report)
         report_write_csv(report);
     if (report->json)
         report_write_json(report);
-    if (close_file(&report->csv_output, report->csv, EXIT_OK) != EXIT_OK)
+    /* Without a result older files stay. */
+    const int done = report->count ? EXIT_OK : EXIT_FAILED;
+    if (close_file(&report->csv_output, report->csv, done) != done)
         status = EXIT_FAILED;
-    if (close_file(&report->json_output, report->json, EXIT_OK) != EXIT_OK)
+    if (close_file(&report->json_output, report->json, done) != done)
         status = EXIT_FAILED;
     if (options->plot && report_draw_plot(report) != EXIT_OK)
         status = EXIT_FAILED;

@@ -126,6 +126,9 @@ for name in out.npy out.svg out.csv out.json; do
     is $name 640
     umask 022
 done
+echo old >out.csv
+run_command 1 bench gemm --sizes 1000000 --backend cpu --csv out.csv
+[ "$(cat out.csv)" = old ] || fail "a run without results replaced a file"
 mkdir folder
 echo old >folder/real.npy
 chmod 600 folder/real.npy

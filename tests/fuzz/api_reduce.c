@@ -182,7 +182,7 @@ void fuzz_segments(tilemm_t ctx, bytes_t *in, int nan_ignore)
 {
     enum { OP, SEGMENTS, NULL_X, NULL_OFFSETS, NULL_OUT, ONE_OFFSET };
     call_t call = {"sreduce_segments", {next(in, 9), next_size(in, 100)}, ONE_OFFSET + 1, -1};
-    int64_t *v = call.v, offsets[101], elements = next(in, 9);
+    int64_t *v = call.v, offsets[101] = {0}, elements = next(in, 9);
     const int64_t segments = v[SEGMENTS], which = next(in, (int)segments + 1);
     for (int64_t s = 0; s <= segments; s++)
         offsets[s] = elements += next(in, 3) ? next(in, 6) : 0;
