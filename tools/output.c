@@ -51,8 +51,7 @@ static void on_signal(int number)
 
 static void hold(void)
 {
-    int was = FREE;
-    while (!atomic_compare_exchange_strong(&names, &was, HELD))
+    for (int was = FREE; !atomic_compare_exchange_strong(&names, &was, HELD); was = FREE)
         pause(); /* another thread ends the process */
 }
 
