@@ -227,8 +227,9 @@ static void check_products(tilemm_t ctx, const gemm_t *g, const call_t *call,
     double *exact = test_need(malloc(2 * sizeof *exact * (size_t)(g->m * g->n)));
     for (int64_t i = 0; i < call->v[BATCH]; i++) {
         const int64_t c = first[2] + i * call->v[STRIDE_C];
-        gemm_exact(&read, operands[0].numbers + first[0] + i * call->v[STRIDE_A],
-                   operands[1].numbers + first[1] + i * call->v[STRIDE_B], exact,
+        const int64_t a = read.k ? first[0] + i * call->v[STRIDE_A] : 0;
+        const int64_t b = read.k ? first[1] + i * call->v[STRIDE_B] : 0;
+        gemm_exact(&read, operands[0].numbers + a, operands[1].numbers + b, exact,
                    exact + g->m * g->n);
         const gemm_error_t error =
             gemm_error(&read, exact, exact + g->m * g->n, operands[2].sent + c,
