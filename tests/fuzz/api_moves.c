@@ -110,10 +110,11 @@ static void check_moved(tilemm_t ctx, const moves_t *m, const call_t *c)
 {
     const operand_t *from = &operands[m->in_place ? 1 : 0];
     const unsigned char *src = (const unsigned char *)from->sent, *dst = operands[1].image;
+    const int reads = !m->scaled || m->alpha != 0;
     for (int64_t b = 0; b < m->batch; b++)
         for (int64_t i = 0; i < m->rows; i++)
             for (int64_t j = 0; j < m->cols; j++) {
-                const int64_t in = m->first_src + b * m->stride_src + i * m->ld_src + j;
+                const int64_t in = reads ? m->first_src + b * m->stride_src + i * m->ld_src + j : 0;
                 const int64_t out = m->first_dst + b * m->stride_dst +
                                     (m->trans ? j * m->ld_dst + i : i * m->ld_dst + j);
                 FUZZ_CHECK(is_moved(m, src + in * (int64_t)m->size, dst + out * (int64_t)m->size),
