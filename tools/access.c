@@ -9,11 +9,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "expr.h"
+#include "input.h"
 
-enum { LANES = 32, MOST_EDGE = 1 << 20 };
+enum { LANES = 32, MOST_EDGE = 1 << 20, MOST_TEXT = 1 << 20 };
 
 /* What the options say, before it becomes addresses. */
 typedef struct {
@@ -85,35 +87,44 @@ static int parse_mask(const char *text, void *value)
     return 0;
 }
 
-/* The words of a file, blanks and commas between them, the rest of a line after # left out: each an
- * address, 0x... or decimal, or a dot. */
+/* The words of a line, blanks and commas between them, the rest after # left out: each an address,
+ * 0x... or decimal, or a dot. */
+static int read_line(const char *name, int number, char *line, int *lanes,
+                     tilemm_warp_access_t *access)
+{
+    line[strcspn(line, "#")] = '\0';
+    for (char *rest, *word = strtok_r(line, " \t\r,", &rest); word;
+         word = strtok_r(NULL, " \t\r,", &rest)) {
+        char *end;
+        if (*lanes == LANES)
+            return command_error("%s: line %d: more than %d addresses", name, number, LANES);
+        errno = 0;
+        access->addr[*lanes] = strtoull(word, &end, strncmp(word, "0x", 2) == 0 ? 16 : 10);
+        if (strcmp(word, ".") == 0)
+            access->active &= ~(1u << *lanes);
+        else if (!isdigit((unsigned char)*word) || errno || *end)
+            return command_error("%s: line %d: '%s' is not an address (a number from 0, or a dot)",
+                                 name, number, word);
+        ++*lanes;
+    }
+    return EXIT_OK;
+}
+
+/* At most MOST_TEXT bytes of text: input without an end is refused. */
 static int read_addresses(const char *name, FILE *file, tilemm_warp_access_t *access)
 {
-    char line[4096];
+    static char text[MOST_TEXT + 2];
+    const size_t length = fread(text, 1, MOST_TEXT + 1, file);
     int lanes = 0, number = 0;
-    while (fgets(line, sizeof line, file)) {
-        number++;
-        if (strlen(line) == sizeof line - 1)
-            return command_error("%s: line %d is too long", name, number);
-        line[strcspn(line, "#")] = '\0';
-        for (char *rest, *word = strtok_r(line, " \t\r\n,", &rest); word;
-             word = strtok_r(NULL, " \t\r\n,", &rest)) {
-            char *end;
-            if (lanes == LANES)
-                return command_error("%s: line %d: more than %d addresses", name, number, LANES);
-            errno = 0;
-            access->addr[lanes] = strtoull(word, &end, strncmp(word, "0x", 2) == 0 ? 16 : 10);
-            if (strcmp(word, ".") == 0)
-                access->active &= ~(1u << lanes);
-            else if (!isdigit((unsigned char)*word) || errno || *end)
-                return command_error(
-                    "%s: line %d: '%s' is not an address (a number from 0, or a dot)", name, number,
-                    word);
-            lanes++;
-        }
-    }
     if (ferror(file))
         return command_error("%s: cannot be read: %s", name, strerror(errno));
+    if (memchr(text, '\0', length))
+        return command_error("%s: not a text: it holds a NUL", name);
+    if (length > MOST_TEXT)
+        return command_error("%s: more than %d bytes", name, MOST_TEXT);
+    for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL;)
+        if (read_line(name, ++number, line, &lanes, access) != EXIT_OK)
+            return EXIT_FAILED;
     if (!lanes)
         return command_error("%s: holds no address", name);
     if (lanes < LANES)
@@ -123,15 +134,19 @@ static int read_addresses(const char *name, FILE *file, tilemm_warp_access_t *ac
 
 static int take_file(const options_t *o, access_request_t *request)
 {
-    int is_input = strcmp(o->file, "-") == 0;
+    const int is_input = strcmp(o->file, "-") == 0;
     const char *name = is_input ? "standard input" : o->file;
-    FILE *file = is_input ? stdin : fopen(o->file, "r");
+    const int fd = is_input ? STDIN_FILENO : input_open(o->file, 1);
+    if (fd < 0)
+        return EXIT_FAILED;
+    FILE *file = is_input ? stdin : fdopen(fd, "r");
     if (!file)
         return command_error("%s: %s", name, strerror(errno));
-    int status = read_addresses(name, file, &request->access);
+    const int status = read_addresses(name, file, &request->access);
     if (!is_input)
         fclose(file);
-    snprintf(request->what, sizeof request->what, "addresses from %s", name);
+    snprintf(request->what, sizeof request->what, "addresses from ");
+    append_escaped(request->what, sizeof request->what, name);
     return status;
 }
 

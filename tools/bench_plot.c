@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 
 #include "bench_report.h"
+#include "output.h"
 
 /* A panel, which shows a table. */
 enum { WIDTH = 600, HEIGHT = 440, COLUMNS = 3, TITLE_COLUMNS = 76 };
@@ -223,7 +224,6 @@ static void write_script(const report_t *report, FILE *script)
     fputs("unset multiplot\n", script);
 }
 
-/* The drawing goes to a temporary name that is renamed. */
 int report_draw_plot(const report_t *report)
 {
     output_t output;

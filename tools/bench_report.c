@@ -1,7 +1,6 @@
 /* bench_report.c - what `tilemm bench` has measured, as tables: plain, or Markdown.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -201,20 +200,24 @@ static int is_stdout(const char *name)
 }
 
 /* 0 with *file NULL where there is no name. */
-static int open_file(const char *name, FILE **file)
+static int open_file(const char *name, output_t *output, FILE **file)
 {
-    *file = !name ? NULL : is_stdout(name) ? stdout : fopen(name, "w");
-    return *file || !name ? 0 : -command_error("%s: cannot be written: %s", name, strerror(errno));
+    *file = is_stdout(name) ? stdout : NULL;
+    if (!name || *file)
+        return 0;
+    if (output_open(output, name) != 0)
+        return -1;
+    *file = output->file;
+    return 0;
 }
 
-static int close_file(const char *name, FILE *file)
+static int close_file(output_t *output, FILE *file, int status)
 {
-    if (!file)
-        return EXIT_OK;
-    const int written = fflush(file) == 0 && !ferror(file);
-    if ((file == stdout || fclose(file) == 0) && written)
-        return EXIT_OK;
-    return command_error("%s: cannot be written", file == stdout ? "standard output" : name);
+    if (file && file != stdout)
+        return output_close(output, status);
+    if (!file || (fflush(file) == 0 && !ferror(file)))
+        return status;
+    return command_error("standard output: cannot be written");
 }
 
 report_t *report_open(const bench_options_t *options)
@@ -230,9 +233,11 @@ report_t *report_open(const bench_options_t *options)
     report->size_width = options->suite ? 34 : 18;
     report->table_stream = is_stdout(options->csv) || is_stdout(options->json) ? NULL : stdout;
     report->on_terminal = isatty(STDERR_FILENO);
-    if (open_file(options->csv, &report->csv) == 0 && open_file(options->json, &report->json) == 0)
+    if ((!options->plot || output_check(options->plot) == 0) &&
+        open_file(options->csv, &report->csv_output, &report->csv) == 0 &&
+        open_file(options->json, &report->json_output, &report->json) == 0)
         return report;
-    close_file(options->csv, report->csv);
+    close_file(&report->csv_output, report->csv, EXIT_FAILED);
     free(report);
     return NULL;
 }
@@ -267,8 +272,11 @@ int report_close(report_t *report)
         report_write_csv(report);
     if (report->json)
         report_write_json(report);
-    if (close_file(options->csv, report->csv) != EXIT_OK ||
-        close_file(options->json, report->json) != EXIT_OK)
+    /* Without a result older files stay. */
+    const int done = report->count ? EXIT_OK : EXIT_FAILED;
+    if (close_file(&report->csv_output, report->csv, done) != done)
+        status = EXIT_FAILED;
+    if (close_file(&report->json_output, report->json, done) != done)
         status = EXIT_FAILED;
     if (options->plot && report_draw_plot(report) != EXIT_OK)
         status = EXIT_FAILED;

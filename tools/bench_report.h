@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "bench.h"
+#include "output.h"
 
 /* One contender on one case. */
 typedef struct {
@@ -55,7 +56,8 @@ extern const fact_name_t fact_names[FACTS];
 
 struct report {
     FILE *table_stream; /* NULL: standard output belongs to a file format */
-    FILE *csv, *json;
+    FILE *csv, *json;   /* standard output, or that of these */
+    output_t csv_output, json_output;
     const bench_options_t *options;
     int on_terminal, progress_shown;
     int size_width; /* of the table's first column */

@@ -6,6 +6,7 @@
 #include "command.h"
 #include "lib/size.h"
 #include "npy.h"
+#include "output.h"
 
 static const char help[] =
     "Usage: tilemm gemm A.npy B.npy -o C.npy [OPTION]...\n"
@@ -17,8 +18,8 @@ static const char help[] =
     "      --beta X               factor of the C that is there (0: C need not exist)\n"
     "      --trans-a              op(A) = transpose of A\n"
     "      --trans-b              op(B) = transpose of B\n"
-    "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n" CONTEXT_HELP
-    "  -h, --help                 this help\n";
+    "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n" NPY_FORCE_HELP
+        CONTEXT_HELP "  -h, --help                 this help\n";
 
 /* The row-major m x n floats of C, for beta. */
 static int read_c(const char *path, int64_t m, int64_t n, float *c)
@@ -44,7 +45,7 @@ static int read_c(const char *path, int64_t m, int64_t n, float *c)
 
 /* C = alpha op(A) op(B) + beta C, to the file `output`. */
 static int multiply(tilemm_t ctx, const npy_t *a, const npy_t *b, const int trans[2], float alpha,
-                    float beta, const char *output)
+                    float beta, const char *output, int force)
 {
     /* A Fortran-order file is the transpose in C order. */
     const tilemm_op_t transa = trans[0] != a->fortran_order ? TILEMM_TRANS : TILEMM_NO_TRANS;
@@ -52,15 +53,14 @@ static int multiply(tilemm_t ctx, const npy_t *a, const npy_t *b, const int tran
     const int64_t m = a->shape[trans[0]], k = a->shape[!trans[0]];
     const int64_t n = b->shape[!trans[1]], k_b = b->shape[trans[1]];
     const int64_t lda = a->shape[!a->fortran_order], ldb = b->shape[!b->fortran_order];
-    size_t bytes;
     int status = EXIT_FAILED;
     if (k != k_b)
         return command_error("op(A) is %lld x %lld and op(B) is %lld x %lld: their inner sizes "
                              "differ",
                              (long long)m, (long long)k, (long long)k_b, (long long)n);
-    if (__builtin_mul_overflow((size_t)m, (size_t)n, &bytes) ||
-        __builtin_mul_overflow(bytes, sizeof(float), &bytes) || bytes > PTRDIFF_MAX)
-        return command_error("a result of %lld x %lld is too large", (long long)m, (long long)n);
+    if (npy_check_result(a, b, m, n, sizeof(float), force || beta != 0) != 0)
+        return EXIT_FAILED;
+    const size_t bytes = (size_t)m * (size_t)n * sizeof(float);
     float *c = malloc(bytes ? bytes : 1);
     if (!c)
         return command_error("no memory for a result of %lld x %lld (%zu bytes)", (long long)m,
@@ -81,7 +81,7 @@ int command_gemm(int argc, char **argv)
 {
     const char *output = NULL;
     float alpha = 1, beta = 0;
-    int trans[2] = {0, 0}, math = -1; /* -1: the library's default */
+    int trans[2] = {0, 0}, math = -1 /* the library's default */, force = 0;
     context_options_t context = {0};
     command_option_t table[] = {
         {"output", OPTION_FILE, .value = &output, .letter = 'o'},
@@ -90,6 +90,7 @@ int command_gemm(int argc, char **argv)
         {"trans-a", OPTION_FLAG, .value = &trans[0]},
         {"trans-b", OPTION_FLAG, .value = &trans[1]},
         {"math", OPTION_WORD, &math, .words = math_words},
+        {"force", OPTION_FLAG, .value = &force},
         {"A.npy", .kind = OPTION_OPERANDS},
         CONTEXT_OPTIONS(context),
     };
@@ -108,7 +109,7 @@ int command_gemm(int argc, char **argv)
         npy_require_float32(&b, 2) == 0 && (ctx = command_context(&context)) != NULL) {
         if (math >= 0)
             tilemm_set_math(ctx, (tilemm_math_t)math);
-        status = multiply(ctx, &a, &b, trans, alpha, beta, output);
+        status = multiply(ctx, &a, &b, trans, alpha, beta, output, force);
     }
     tilemm_destroy(ctx);
     npy_close(&b);

@@ -8,6 +8,7 @@
 #include "command.h"
 #include "lib/size.h"
 #include "npy.h"
+#include "output.h"
 
 static const char help[] =
     "Usage: tilemm reduce OPERATION A.npy [OPTION]...\n"
@@ -21,7 +22,7 @@ static const char help[] =
     "                             the columns (one result a row); without it, of all elements\n"
     "  -o, --output OUT.npy       write the results (float32; positions int64) to a file\n"
     "      --nan propagate|ignore NaN makes the result NaN, or is ignored "
-    "(propagate)\n" CONTEXT_HELP "  -h, --help                 this help\n";
+    "(propagate)\n" NPY_FORCE_HELP CONTEXT_HELP "  -h, --help                 this help\n";
 
 /* The position in C order of the extreme of a matrix in Fortran order, from each row's. */
 static int64_t first_in_rows(tilemm_reduce_t op, int64_t rows, int64_t cols, const float *values,
@@ -41,7 +42,8 @@ static int64_t first_in_rows(tilemm_reduce_t op, int64_t rows, int64_t cols, con
     return best < 0 ? -1 : best * cols + positions[best];
 }
 
-static int reduce(tilemm_t ctx, int operation, int of_axis, const npy_t *a, const char *output)
+static int reduce(tilemm_t ctx, int operation, int of_axis, const npy_t *a, const char *output,
+                  int force)
 {
     const tilemm_reduce_t op = reduce_value_op(operation);
     const int index = reduce_is_index(operation), ndim = of_axis >= 0;
@@ -54,6 +56,8 @@ static int reduce(tilemm_t ctx, int operation, int of_axis, const npy_t *a, cons
     const int64_t cols = whole ? (int64_t)a->count : a->shape[1];
     const int64_t ld = tilemm__max(layout == TILEMM_ROW_MAJOR ? cols : rows, 1);
     const int64_t results = axis == TILEMM_AXIS_ROWS ? cols : rows, count = ndim ? results : 1;
+    if (npy_check_result(a, NULL, 1, results, index ? sizeof(int64_t) : sizeof(float), force) != 0)
+        return EXIT_FAILED;
     float *values = calloc((size_t)tilemm__max(results, 1), sizeof *values);
     int64_t *positions = calloc((size_t)tilemm__max(results, 1), sizeof *positions);
     int status = EXIT_OK;
@@ -88,13 +92,14 @@ int command_reduce(int argc, char **argv)
 {
     const char *output = NULL;
     context_options_t context = {0};
-    int axis = -1 /* all elements */, nan = 0, op, first;
+    int axis = -1 /* all elements */, nan = 0, force = 0, op, first;
     command_option_t table[] = {
         {"operation", OPTION_ARGUMENT, &op, .words = reduce_words + 1},
         {"A.npy", .kind = OPTION_OPERANDS},
         {"axis", OPTION_WORD, &axis, .words = axis_words},
         {"output", OPTION_FILE, .value = &output, .letter = 'o'},
         {"nan", OPTION_WORD, &nan, .words = nan_words},
+        {"force", OPTION_FLAG, .value = &force},
         CONTEXT_OPTIONS(context),
     };
     npy_t a;
@@ -112,7 +117,7 @@ int command_reduce(int argc, char **argv)
         command_error("%s: has 1 dimension, must have 2 for --axis", a.path);
     } else if (is_taken && (ctx = command_context(&context)) != NULL) {
         tilemm_set_nan_policy(ctx, (tilemm_nan_t)nan);
-        status = reduce(ctx, op, axis, &a, output);
+        status = reduce(ctx, op, axis, &a, output, force);
         tilemm_destroy(ctx);
     }
     npy_close(&a);

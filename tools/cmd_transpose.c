@@ -6,6 +6,7 @@
 #include "command.h"
 #include "lib/size.h"
 #include "npy.h"
+#include "output.h"
 
 static const char help[] =
     "Usage: tilemm transpose A.npy -o B.npy [OPTION]...\n"

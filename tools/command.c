@@ -1,4 +1,4 @@
-/* command.c - messages, option values and contexts for the verbs of the `tilemm` command.
+/* command.c - option values and contexts for the verbs of the `tilemm` command.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "command.h"
@@ -8,12 +8,9 @@
 #include <getopt.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "gpu.h"
 
@@ -34,33 +31,6 @@ const word_t reduce_words[] = {
     {"max", TILEMM_MAX},     {"min", TILEMM_MIN},     {"amax", TILEMM_AMAX},
     {"amin", TILEMM_AMIN},   {"imax", REDUCE_IMAX},   {"imin", REDUCE_IMIN},
     {"iamax", REDUCE_IAMAX}, {"iamin", REDUCE_IAMIN}, {0}};
-
-static void print_message(const char *format, va_list arguments)
-{
-    fflush(stdout);
-    fputs("tilemm: ", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-}
-
-int command_error(const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_message(format, arguments);
-    va_end(arguments);
-    return EXIT_FAILED;
-}
-
-int command_usage_error(const char *verb, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    print_message(format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "Try 'tilemm%s%s --help'.\n", *verb ? " " : "", verb);
-    return EXIT_USAGE;
-}
 
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value)
 {
@@ -310,87 +280,4 @@ void command_cpu_name(char *name, size_t size)
     }
     if (file)
         fclose(file);
-}
-
-/* Where a file really goes (through symbolic links), and a template for mkstemp beside it. What is
- * there and is no regular file is refused. */
-static int name_output(output_t *output, const char *path)
-{
-    struct stat info;
-    char resolved[PATH_MAX];
-    int failed = lstat(path, &info) != 0;
-    output->path = path;
-    if (!failed && S_ISLNK(info.st_mode)) {
-        failed = !realpath(path, resolved) || stat(resolved, &info) != 0;
-        path = failed ? path : resolved;
-    } else if (failed && errno == ENOENT) {
-        failed = 0;
-        info.st_mode = S_IFREG;
-    }
-    if (failed)
-        return command_error("%s: %s", path, strerror(errno));
-    if (!S_ISREG(info.st_mode))
-        return command_error("%s: exists and is not a regular file", path);
-    const char *slash = strrchr(path, '/');
-    const int folder = slash ? (int)(slash - path) + 1 : 0;
-    if (!path[folder])
-        return command_error("%s: not a file's name", path);
-    if ((size_t)snprintf(output->target, PATH_MAX, "%s", path) >= PATH_MAX ||
-        (size_t)snprintf(output->temporary, PATH_MAX, "%.*s.tilemm-XXXXXX", folder, path) >=
-            PATH_MAX)
-        return command_error("%s: %s", path, strerror(ENAMETOOLONG));
-    return 0;
-}
-
-int output_check(const char *path)
-{
-    output_t output;
-    if (name_output(&output, path) != 0)
-        return -1;
-    char *slash = strrchr(output.temporary, '/');
-    if (slash)
-        slash[1] = '\0';
-    return access(slash ? output.temporary : ".", W_OK | X_OK) != 0 ? -output_error(&output) : 0;
-}
-
-int output_open(output_t *output, const char *path)
-{
-    if (name_output(output, path) != 0)
-        return -1;
-    const int fd = mkstemp(output->temporary);
-    if (fd < 0)
-        return -output_error(output);
-    const mode_t mask = umask(0);
-    umask(mask);
-    if (fchmod(fd, 0666 & ~mask) == 0 && (output->file = fdopen(fd, "w")) != NULL)
-        return 0;
-    output_error(output);
-    close(fd);
-    unlink(output->temporary);
-    return -1;
-}
-
-int output_error(const output_t *output)
-{
-    return command_error("%s: cannot be written: %s", output->path, strerror(errno));
-}
-
-int output_close(output_t *output, int status)
-{
-    if (fclose(output->file) != 0 && status == EXIT_OK)
-        status = output_error(output);
-    if (status == EXIT_OK && rename(output->temporary, output->target) != 0)
-        status = output_error(output);
-    if (status != EXIT_OK)
-        unlink(output->temporary);
-    return status;
-}
-
-void append(char *text, size_t size, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
-    va_end(arguments);
 }

@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "tilemm.h"
 
@@ -26,7 +25,7 @@ int command_reduce(int argc, char **argv);
 int command_banks(int argc, char **argv);
 int command_coalescing(int argc, char **argv);
 
-/* Print "tilemm: ..." on standard error. Returns EXIT_FAILED. */
+/* Print "tilemm: ..." on standard error, escaped as by append_escaped(). Returns EXIT_FAILED. */
 int command_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* The same for a mistake in the command line, with where to find help. Returns EXIT_USAGE. */
@@ -77,26 +76,6 @@ extern const word_t reduce_words[]; /* dot first: the others take one vector */
 /* For an index reduction, the reduction whose position it is; for others, the reduction itself. */
 tilemm_reduce_t reduce_value_op(int op);
 int reduce_is_index(int op);
-
-/* A file while it is written to a temporary name; it is renamed at the end. */
-typedef struct {
-    const char *path;
-    FILE *file;
-    char target[PATH_MAX], temporary[PATH_MAX]; /* target: path without symbolic links */
-} output_t;
-
-/* 0, or -1 with a message: also where something is there that is not a regular file. */
-int output_open(output_t *output, const char *path);
-
-/* Whether output_open will work: to be asked before long work. 0, or -1 with a message. */
-int output_check(const char *path);
-
-/* Print that it cannot be written, and errno's reason. Returns EXIT_FAILED. */
-int output_error(const output_t *output);
-
-/* Close it; rename it if status is EXIT_OK, otherwise remove it. Returns the status, or EXIT_FAILED
- * with a message. */
-int output_close(output_t *output, int status);
 
 /* Options that every verb with a context takes. */
 typedef struct {
@@ -163,5 +142,6 @@ void command_cpu_name(char *name, size_t size); /* the processor's name, or "" *
 
 /* Append to a text in an array of `size` bytes. */
 void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+void append_escaped(char *text, size_t size, const char *from); /* control characters as \x1b */
 
 #endif

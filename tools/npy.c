@@ -9,7 +9,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +19,9 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "input.h"
 #include "lib/size.h"
+#include "output.h"
 
 static const char magic[] = "\x93NUMPY";
 
@@ -45,14 +46,14 @@ static int take(scanner_t *s, char c)
     return 1;
 }
 
-/* A string in single or double quotes. The strings of these headers have no escapes. */
+/* A string in single or double quotes. The strings of these headers have no escapes, and no NUL. */
 static int take_string(scanner_t *s, char *text, size_t size)
 {
     const char quote = peek(s);
     size_t length = 0;
     if (quote != '\'' && quote != '"')
         return 0;
-    for (s->at++; s->at < s->end && *s->at != quote && *s->at != '\\' && *s->at != '\n'; s->at++) {
+    for (s->at++; s->at < s->end && *s->at != quote && !strchr("\\\n", *s->at); s->at++) {
         if (length + 1 >= size)
             return 0;
         text[length++] = *s->at;
@@ -181,7 +182,6 @@ static int read_mapped(npy_t *npy)
     const unsigned char *bytes = npy->map;
     const size_t size = npy->map_bytes;
     size_t length = 0, start = 10, data_bytes;
-    int too_large = 0;
     if (size < strlen(magic) || memcmp(bytes, magic, strlen(magic)) != 0)
         return command_error("%s: not a .npy file", npy->path);
     if (size >= start && (bytes[6] < 1 || bytes[6] > 3 || bytes[7] != 0))
@@ -198,15 +198,16 @@ static int read_mapped(npy_t *npy)
         return -1;
 
     start += length;
+    data_bytes = npy->item_size ? npy->item_size : 1;
     npy->count = 1;
-    for (int i = 0; i < npy->ndim; i++) /* with a 0 all sizes may be large */
-        if (npy->shape[i] == 0)
-            npy->count = 0;
-    for (int i = 0; npy->count && i < npy->ndim && !too_large; i++)
-        too_large = __builtin_mul_overflow(npy->count, (size_t)npy->shape[i], &npy->count);
-    if (too_large || __builtin_mul_overflow(npy->count, npy->item_size, &data_bytes) ||
-        npy->count > INT64_MAX || data_bytes > INT64_MAX)
-        return command_error("%s: the shape is too large", npy->path);
+    for (int i = 0; i < npy->ndim; i++) { /* beside a 0 sizes must fit too, as in NumPy */
+        if (npy->shape[i] &&
+            (__builtin_mul_overflow(data_bytes, (size_t)npy->shape[i], &data_bytes) ||
+             data_bytes > INT64_MAX))
+            return command_error("%s: the shape is too large", npy->path);
+        npy->count *= (size_t)npy->shape[i];
+    }
+    data_bytes = npy->count * npy->item_size;
     if (data_bytes > size - start)
         return command_error("%s: truncated: it holds %zu of %zu bytes of elements", npy->path,
                              size - start, data_bytes);
@@ -227,11 +228,11 @@ static int read_mapped(npy_t *npy)
 static int map_file(npy_t *npy)
 {
     struct stat info;
-    const int fd = open(npy->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &info) != 0) {
+    const int fd = input_open(npy->path, 0);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &info) != 0) {
         command_error("%s: %s", npy->path, strerror(errno));
-    } else if (!S_ISREG(info.st_mode)) {
-        command_error("%s: not a regular file", npy->path);
     } else if (info.st_size == 0) {
         command_error("%s: not a .npy file: it is empty", npy->path);
     } else {
@@ -242,43 +243,24 @@ static int map_file(npy_t *npy)
             command_error("%s: cannot be mapped: %s", npy->path, strerror(errno));
         }
     }
-    if (fd >= 0)
-        close(fd);
+    close(fd);
     return npy->map ? 0 : -1;
 }
 
-/* The file being written, for the handlers: removed when the command is interrupted. */
-static output_t unfinished;
-static volatile sig_atomic_t unfinished_exists;
-
-static void on_signal(int number)
+static void on_bus_error(int number)
 {
     static const char text[] = "tilemm: an input file became shorter while it was read\n";
-    if (unfinished_exists)
-        unlink(unfinished.temporary);
-    if (number == SIGBUS) {
-        ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
-        (void)ignored;
-        _exit(EXIT_FAILED);
-    }
-    signal(number, SIG_DFL);
-    raise(number);
-}
-
-static void catch_signals(void)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGBUS};
-    const struct sigaction action = {.sa_handler = on_signal};
-    struct sigaction old;
-    for (int i = 0; i < COUNT_OF(numbers); i++)
-        if (sigaction(numbers[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(numbers[i], &action, NULL);
+    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+    (void)ignored;
+    (void)number;
+    output_abandon();
+    _exit(EXIT_FAILED);
 }
 
 int npy_open(npy_t *npy, const char *path)
 {
     *npy = (npy_t){.path = path};
-    catch_signals();
+    signal(SIGBUS, on_bus_error);
     if (map_file(npy) == 0 && read_mapped(npy) == 0)
         return 0;
     npy_close(npy);
@@ -291,6 +273,22 @@ void npy_close(npy_t *npy)
         munmap(npy->map, npy->map_bytes);
     free(npy->copy);
     *npy = (npy_t){0};
+}
+
+int npy_check_result(const npy_t *a, const npy_t *b, int64_t rows, int64_t cols, size_t item_size,
+                     int force)
+{
+    const size_t input = a->map_bytes + (b ? b->map_bytes : 0);
+    size_t bytes;
+    if (__builtin_mul_overflow((size_t)rows, (size_t)cols, &bytes) ||
+        __builtin_mul_overflow(bytes, item_size, &bytes) || bytes > PTRDIFF_MAX)
+        return command_error("a result of %lld x %lld is too large", (long long)rows,
+                             (long long)cols);
+    if (force || bytes <= (size_t)1 << 30 || bytes / 1000 <= input)
+        return 0;
+    return command_error("a result of %lld x %lld is %zu bytes, of %zu bytes of input: --force "
+                         "makes it all the same",
+                         (long long)rows, (long long)cols, bytes, input);
 }
 
 int npy_require_dims(const npy_t *npy, int least)
@@ -315,7 +313,7 @@ int npy_require_float32(const npy_t *npy, int least)
 }
 
 /* The header in version 1.0, as NumPy writes it: its length is a multiple of 64. */
-static int write_header(FILE *file, const char *descr, int ndim, const int64_t *shape)
+static void write_header(FILE *file, const char *descr, int ndim, const int64_t *shape)
 {
     char text[256] = "";
     append(text, sizeof text, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
@@ -326,8 +324,7 @@ static int write_header(FILE *file, const char *descr, int ndim, const int64_t *
                             : "");
     append(text, sizeof text, "), }");
     const int length = (int)tilemm__round_up(10 + (int64_t)strlen(text) + 1, 64) - 10;
-    return fprintf(file, "%s%c%c%c%c%-*s\n", magic, 1, 0, length & 0xff, length >> 8, length - 1,
-                   text) < 0;
+    fprintf(file, "%s%c%c%c%c%-*s\n", magic, 1, 0, length & 0xff, length >> 8, length - 1, text);
 }
 
 int npy_write(const char *path, const char *descr, size_t item_size, int ndim, const int64_t *shape,
@@ -336,14 +333,10 @@ int npy_write(const char *path, const char *descr, size_t item_size, int ndim, c
     size_t bytes = item_size;
     for (int i = 0; i < ndim; i++)
         bytes *= (size_t)shape[i];
-    catch_signals();
-    if (output_open(&unfinished, path) != 0)
+    output_t output;
+    if (output_open(&output, path) != 0)
         return EXIT_FAILED;
-    unfinished_exists = 1;
-    const int failed = write_header(unfinished.file, descr, ndim, shape) != 0 ||
-                       fwrite(data, 1, bytes, unfinished.file) != bytes ||
-                       fflush(unfinished.file) != 0 || fsync(fileno(unfinished.file)) != 0;
-    const int status = output_close(&unfinished, failed ? output_error(&unfinished) : EXIT_OK);
-    unfinished_exists = 0;
-    return status;
+    write_header(output.file, descr, ndim, shape);
+    fwrite(data, 1, bytes, output.file);
+    return output_close(&output, EXIT_OK);
 }

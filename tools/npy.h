@@ -1,4 +1,4 @@
-/* npy.h - NumPy's .npy files: mapped for reading, written to a temporary name and renamed.
+/* npy.h - NumPy's .npy files: mapped for reading, written as output.h says.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_TOOLS_NPY_H
@@ -31,6 +31,16 @@ void npy_close(npy_t *npy);
  * well; if not, prints why and returns -1. */
 int npy_require_dims(const npy_t *npy, int least);
 int npy_require_float32(const npy_t *npy, int least);
+
+/* Whether a result of rows x cols elements may be made from a and b (or NULL): prints why not, and
+ * returns a status, if it has more bytes than an object can have; or, but with force, more than
+ * 2^30 and more than a thousand times as many as the inputs. */
+int npy_check_result(const npy_t *a, const npy_t *b, int64_t rows, int64_t cols, size_t item_size,
+                     int force);
+
+#define NPY_FORCE_HELP                                                                             \
+    "      --force                make results of more than 1 GiB that have more than a\n"         \
+    "                             thousand times the inputs' bytes\n"
 
 /* Write an array in C order of 0 to 2 dimensions. data holds the product of the shape times
  * item_size bytes. On failure prints why, leaves no file behind and any older file of that name as
