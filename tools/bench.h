@@ -53,6 +53,7 @@ typedef struct {
 } bench_options_t;
 
 extern const word_t trans_words[]; /* nn nt tn tt */
+extern const word_t suite_words[]; /* the names of all suites */
 
 /* ---- the machine -------------------------------------------------------------------------- */
 
