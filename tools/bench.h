@@ -53,6 +53,7 @@ typedef struct {
 } bench_options_t;
 
 extern const word_t trans_words[]; /* nn nt tn tt */
+extern const word_t suite_words[]; /* the names of all suites */
 
 /* ---- the machine -------------------------------------------------------------------------- */
 
@@ -261,9 +262,6 @@ typedef struct {
 
 /* The suite of that name of a verb, or NULL and *count 0. */
 const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count);
-
-/* Name i of those that a verb's suites, or those of all, have; NULL after the last. */
-const char *bench_suite_name(bench_verb_t verb, int i);
 
 /* Print the cost model's constants of the GPU. 0, or EXIT_FAILED with a message. */
 int bench_calibrate(const bench_options_t *options);

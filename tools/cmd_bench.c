@@ -11,6 +11,7 @@
 
 static const word_t verb_words[] = {
     {"gemm", BENCH_GEMM}, {"transpose", BENCH_TRANSPOSE}, {"reduce", BENCH_REDUCE}, {0}};
+const word_t suite_words[] = {{"h200", 0}, {"cpu", 1}, {"cpu-avx2", 2}, {"cpu-amx", 3}, {0}};
 static const word_t vs_words[] = {
     {"openblas", VS_OPENBLAS}, {"cublas", VS_CUBLAS}, {"none", VS_NONE}, {0}};
 const word_t trans_words[] = {{"nn", 0}, {"nt", 1}, {"tn", 2}, {"tt", 3}, {0}};
@@ -86,23 +87,6 @@ static int parse_sizes(const char *text, void *value)
     return *end ? -1 : 0;
 }
 
-/* Returns a status. */
-static int check_suite(const bench_options_t *o)
-{
-    const char *name;
-    char takes[160] = "";
-    for (int i = 0; (name = bench_suite_name(o->verb, i)); i++) {
-        if (!o->suite || strcmp(name, o->suite) == 0)
-            return EXIT_OK;
-        append(takes, sizeof takes, "%s%s",
-               !i                                 ? ""
-               : bench_suite_name(o->verb, i + 1) ? ", "
-                                                  : " or ",
-               name);
-    }
-    return command_usage_error("bench", "--suite takes %s, not '%s'", takes, o->suite);
-}
-
 /* What the parser of single options cannot see. Returns a status. */
 static int check_options(bench_options_t *o)
 {
@@ -113,12 +97,19 @@ static int check_options(bench_options_t *o)
                                                                    : 2;
     const int by_axis = o->axis >= 0, segments = o->segments >= 0;
     const int of_cpu = o->vs == VS_OPENBLAS, of_gpu = o->vs == VS_CUBLAS;
+    int count, suites = 0;
     for (int i = 0; i < o->size_count; i++)
         if (o->sizes[i].dims > most_dims || (most_dims == 3 && o->sizes[i].dims == 2))
             return command_usage_error("bench", "--sizes takes %s here",
                                        most_dims == 3   ? "N or MxNxK"
                                        : most_dims == 2 ? "N or RxC"
                                                         : "N");
+    for (int verb = BENCH_GEMM; o->suite && verb <= BENCH_REDUCE; verb++)
+        suites += (o->verb == BENCH_ALL || verb == (int)o->verb) &&
+                  bench_suite((bench_verb_t)verb, o->suite, &count);
+    if (o->suite && !suites)
+        return command_usage_error("bench", "bench %s has no suite %s; see 'tilemm help suites'",
+                                   word_of(verb_words, (int)o->verb), o->suite);
     const struct {
         int is_wrong;
         const char *message;
@@ -148,7 +139,7 @@ static int check_options(bench_options_t *o)
             return command_usage_error("bench", "%s", rules[i].message);
     if (of_cpu || of_gpu) /* a peer says which backend is meant */
         o->context.backend = of_cpu ? TILEMM_BACKEND_CPU : TILEMM_BACKEND_CUDA;
-    return check_suite(o);
+    return EXIT_OK;
 }
 
 /* Returns 0, or -1 - the status to exit with. */
@@ -164,8 +155,11 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         command_option_t option;
     } all[] = {
         {GEMM | TRANSPOSE, {"alpha", OPTION_FLOAT, .value = &o->alpha}}, /* the first */
-        {EACH, {"sizes", OPTION_PARSED, o, .parse = parse_sizes}},
-        {ALL, {"suite", OPTION_TEXT, .value = &o->suite}},
+        {EACH,
+         {"sizes", OPTION_PARSED, o, .parse = parse_sizes,
+          .takes =
+              "sizes with commas between them: N, MxNxK of gemm, RxC of transpose and reduce"}},
+        {ALL, {"suite", OPTION_TEXT, .value = &o->suite, .words = suite_words}},
         {GEMM | REDUCE, {"layout", OPTION_WORD, &o->layout, .words = layout_words}},
         {GEMM, {"trans", OPTION_WORD, &o->trans, .words = trans_words}},
         {1 | GEMM, {"math", OPTION_WORD, &o->math, .words = math_words}},
@@ -174,9 +168,9 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         {REDUCE, {"axis", OPTION_WORD, &o->axis, .words = axis_words}},
         {ALL, {"vs", OPTION_WORD, &o->vs, .words = vs_words}},
         {ALL, {"reps", OPTION_INT64, &o->reps, .low = 1, .high = 1000000}},
-        {ALL, {"csv", OPTION_TEXT, .value = &o->csv}},
-        {ALL, {"json", OPTION_TEXT, .value = &o->json}},
-        {ALL, {"plot", OPTION_TEXT, .value = &o->plot}},
+        {ALL, {"csv", OPTION_FILE, .value = &o->csv}},
+        {ALL, {"json", OPTION_FILE, .value = &o->json}},
+        {ALL, {"plot", OPTION_FILE, .value = &o->plot}},
         {ALL, {"markdown", OPTION_FLAG, .value = &o->markdown}},
         {1, {"calibrate", OPTION_FLAG, .value = &o->calibrate}},
         {GEMM, {"beta", OPTION_FLOAT, .value = &o->beta}},
@@ -202,28 +196,26 @@ static int read_options(int argc, char **argv, bench_options_t *o)
 #undef SIZE
 #undef STRIDE
     enum { COUNT = COUNT_OF(all) };
-    const command_option_t context_options[] = {CONTEXT_OPTIONS(o->context)};
-    command_option_t options[COUNT + 3];
-    int first, verb, status;
-    for (int i = 0; i < COUNT; i++)
+    int verb = BENCH_ALL, first, status;
+    const command_option_t others[] = {CONTEXT_OPTIONS(o->context),
+                                       {"verb", OPTION_ARGUMENT, &verb, .words = verb_words}};
+    command_option_t options[COUNT + COUNT_OF(others)];
+    for (int i = 0; i < COUNT; i++) {
         options[i] = all[i].option;
-    memcpy(options + COUNT, context_options, sizeof context_options);
-    status = command_options(argc, argv, help, options, COUNT + 3, &first);
+        options[i].only = all[i].verbs;
+    }
+    memcpy(options + COUNT, others, sizeof others);
+    status = command_options(argc, argv, help, options, COUNT_OF(options), &first);
     if (status)
         return status;
-    if (argc - first > 1)
-        return -1 - command_usage_error("bench", "too many words: '%s'", argv[first + 1]);
-    if (first < argc) {
-        if (parse_word(argv[first], verb_words, &verb) != 0)
-            return -1 - command_usage_error("bench", "'%s' is none of gemm, transpose and reduce",
-                                            argv[first]);
-        o->verb = (bench_verb_t)verb;
-    }
+    if (first < argc)
+        return -1 - command_usage_error("bench", "too many words: '%s'", argv[first]);
+    o->verb = (bench_verb_t)verb;
     for (int i = 0; i < COUNT; i++)
-        if (options[i].given && !(all[i].verbs & 1 << o->verb))
+        if (options[i].given && !(options[i].only & 1 << verb))
             return -1 - command_usage_error("bench", "--%s is not an option of bench%s%s",
-                                            options[i].name, first < argc ? " " : "",
-                                            first < argc ? argv[first] : "");
+                                            options[i].name, verb ? " " : "",
+                                            verb ? word_of(verb_words, verb) : "");
     o->scaled = options[0].given;
     status = check_options(o);
     return status ? -1 - status : 0;

@@ -100,8 +100,9 @@ export TILEMM_MATH
 expect 0 info
 has stdout 'TILEMM_MATH=strict$'
 TILEMM_MATH=nonsense
-expect 0 info
+expect 1 info
 has stdout 'TILEMM_MATH=nonsense.*refuses'
+has stderr 'TILEMM_MATH = nonsense, must be'
 expect 1 bench gemm --sizes 8
 has stderr 'TILEMM_MATH = nonsense'
 unset TILEMM_MATH
