@@ -31,6 +31,7 @@ typedef struct {
     int64_t reps; /* 0: by the time that one takes */
     const char *csv, *json, *plot;
     const char *suite; /* or NULL */
+    int log; /* each case, on standard error */
     int markdown;
     int calibrate; /* measure a cost model, and nothing else */
     context_options_t context;
@@ -263,9 +264,6 @@ typedef struct {
 
 /* The suite of that name of a verb, or NULL and *count 0. */
 const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count);
-
-/* Name i of those that a verb's suites, or those of all, have; NULL after the last. */
-const char *bench_suite_name(bench_verb_t verb, int i);
 
 /* Print the cost model's constants of the GPU. 0, or EXIT_FAILED with a message. */
 int bench_calibrate(const bench_options_t *options);

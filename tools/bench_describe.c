@@ -56,23 +56,17 @@ static void read_line(const char *path, const char *key, char *text, size_t size
         fclose(file);
 }
 
-/* What the library's CPU kernels use, by the name of one: "transpose_simd_avx512_16x4x4". The call
- * is no part of the log. */
+/* What the library's CPU kernels use, by the name of one: "transpose_simd_avx512_16x4x4". */
 static void set_instruction_set(char facts[][FACT_SIZE])
 {
     static const float source[4];
     float transposed[4];
     tilemm_t ctx = NULL;
-    char *log = getenv("TILEMM_LOG") ? strdup(getenv("TILEMM_LOG")) : NULL;
-    unsetenv("TILEMM_LOG");
     if (tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS &&
         tilemm_transpose(ctx, 2, 2, sizeof(float), source, 2, transposed, 2) == TILEMM_SUCCESS)
         sscanf(tilemm_last_kernel(ctx), "transpose_%*[a-z0-9]_%31[a-z0-9]",
                facts[FACT_INSTRUCTION_SET]);
     tilemm_destroy(ctx);
-    if (log)
-        setenv("TILEMM_LOG", log, 1);
-    free(log);
 }
 
 static void describe_host(char facts[][FACT_SIZE])

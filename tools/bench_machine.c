@@ -63,10 +63,7 @@ int machine_open(machine_t *machine, const bench_options_t *options)
 {
     tilemm_backend_t backend;
     int status = EXIT_OK;
-    const char *log = getenv("TILEMM_LOG");
-    *machine = (machine_t){.log = log && strcmp(log, "1") == 0};
-    if (machine->log)
-        unsetenv("TILEMM_LOG"); /* contexts log where run_once() says so */
+    *machine = (machine_t){.log = options->log};
     machine->ctx = command_context(&options->context);
     if (!machine->ctx)
         return EXIT_FAILED;

@@ -87,23 +87,6 @@ static int parse_sizes(const char *text, void *value)
     return *end ? -1 : 0;
 }
 
-/* Returns a status. */
-static int check_suite(const bench_options_t *o)
-{
-    const char *name;
-    char takes[160] = "";
-    for (int i = 0; (name = bench_suite_name(o->verb, i)); i++) {
-        if (!o->suite || strcmp(name, o->suite) == 0)
-            return EXIT_OK;
-        append(takes, sizeof takes, "%s%s",
-               !i                                 ? ""
-               : bench_suite_name(o->verb, i + 1) ? ", "
-                                                  : " or ",
-               name);
-    }
-    return command_usage_error("bench", "--suite takes %s, not '%s'", takes, o->suite);
-}
-
 /* What the parser of single options cannot see. Returns a status. */
 static int check_options(bench_options_t *o)
 {
@@ -114,12 +97,19 @@ static int check_options(bench_options_t *o)
                                                                    : 2;
     const int by_axis = o->axis >= 0, segments = o->segments >= 0;
     const int of_cpu = o->vs == VS_OPENBLAS, of_gpu = o->vs == VS_CUBLAS;
+    int count, suites = 0;
     for (int i = 0; i < o->size_count; i++)
         if (o->sizes[i].dims > most_dims || (most_dims == 3 && o->sizes[i].dims == 2))
             return command_usage_error("bench", "--sizes takes %s here",
                                        most_dims == 3   ? "N or MxNxK"
                                        : most_dims == 2 ? "N or RxC"
                                                         : "N");
+    for (int verb = BENCH_GEMM; o->suite && verb <= BENCH_REDUCE; verb++)
+        suites += (o->verb == BENCH_ALL || verb == (int)o->verb) &&
+                  bench_suite((bench_verb_t)verb, o->suite, &count);
+    if (o->suite && !suites)
+        return command_usage_error("bench", "bench %s has no suite %s; see 'tilemm help suites'",
+                                   word_of(verb_words, (int)o->verb), o->suite);
     const struct {
         int is_wrong;
         const char *message;
@@ -149,7 +139,7 @@ static int check_options(bench_options_t *o)
             return command_usage_error("bench", "%s", rules[i].message);
     if (of_cpu || of_gpu) /* a peer says which backend is meant */
         o->context.backend = of_cpu ? TILEMM_BACKEND_CPU : TILEMM_BACKEND_CUDA;
-    return check_suite(o);
+    return EXIT_OK;
 }
 
 /* Returns 0, or -1 - the status to exit with. */
@@ -314,10 +304,13 @@ int command_bench(int argc, char **argv)
         .inc_y = 1,
         .segments = -1,
     };
-    const char *math = getenv("TILEMM_MATH");
+    const char *math = getenv("TILEMM_MATH"), *log = getenv("TILEMM_LOG");
     int status = read_options(argc, argv, &options);
     if (status)
         return -1 - status;
+    options.log = log && strcmp(log, "1") == 0;
+    if (options.log)
+        unsetenv("TILEMM_LOG"); /* calls are logged where run_once() says so */
     if (options.math < 0 && (!math || parse_word(math, math_words, &options.math) != 0))
         options.math = TILEMM_MATH_FP32;
     if (options.calibrate)

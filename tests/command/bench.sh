@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench.sh - what `tilemm bench` tells of the machine, in tables and files; its plots; its progress
-# line; the suites that it names.
+# line.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
@@ -14,13 +14,6 @@ hasnt() { # FILE PATTERN: no line of the file may match
     checks=$((checks + 1))
     ! grep -q -e "$2" "$1" || fail "'$2' in $1: $(cat "$1")"
 }
-
-# ---- suites ----------------------------------------------------------------------------
-
-run_command 2 bench --suite nonsense
-has stderr 'takes h200, cpu, cpu-avx2 or cpu-amx, not '
-run_command 2 bench transpose --suite cpu-amx
-has stderr 'takes h200 or cpu, not '
 
 # ---- the machine -----------------------------------------------------------------------
 
