@@ -29,18 +29,52 @@
  * the host the work is done when the call returns. On a CPU context every call has finished when it
  * returns, and a pointer to device memory is TILEMM_INVALID_ARGUMENT.
  *
- * Sizes, strides and indices are int64_t, and count elements, not bytes. Indices start at 0.
+ * Sizes. Sizes, strides and indices are int64_t, and count elements, not bytes. Indices start at 0.
  *
  * Layout. In row-major storage (TILEMM_ROW_MAJOR) element (i, j) of a matrix x with leading
  * dimension ldx is x[i * ldx + j]; in column-major storage (TILEMM_COL_MAJOR) it is
  * x[i + j * ldx]. The leading dimension is at least the number of columns (row-major) or rows
  * (column-major), and at least 1. Bytes between the end of a row and the next leading dimension
- * are never written. Element pointers need the alignment of their element type, no more.
+ * are never written.
  *
- * Vectors have an increment, which must not be 0. With a negative increment element i is
+ * Alignment. Every operand and result, every array of pointers and every pointer in it must be
+ * aligned as C aligns its type: float to 4 bytes; int64_t and pointers to 8, on 64-bit machines;
+ * elements that are only transposed to their size, those of 16 bytes to 8. A pointer that is used
+ * and is misaligned is TILEMM_INVALID_ARGUMENT, in all functions, on both backends. No more is
+ * needed anywhere.
+ *
+ * Vectors. A vector has an increment, which must not be 0. With a negative increment element i is
  * x[(n - 1 - i) * -incx], as in BLAS: the vector is walked from its far end.
  *
  * Aliasing. Outputs must not overlap inputs or each other, unless a function says otherwise.
+ *
+ * Arguments. One argument is the same everywhere:
+ *
+ * ctx  the context; NULL is TILEMM_INVALID_ARGUMENT, except where a function says otherwise.
+ *
+ * Environment. These variables are read when a context is created. One that is empty counts as not
+ * set. A value that is not listed makes tilemm_create return TILEMM_INVALID_ARGUMENT.
+ *
+ *     TILEMM_BACKEND=cpu TILEMM_LOG=1 ./program
+ *
+ * TILEMM_BACKEND         auto, cpu or cuda: what TILEMM_BACKEND_AUTO takes.
+ * TILEMM_ARCH            generic, avx2, avx512, amx, neon, or sm75, sm80, sm90a and the like: caps
+ *                        the instruction set. A name of another kind of machine caps nothing.
+ * TILEMM_NUM_THREADS     1 to 65536: how many threads the CPU uses, by default OpenMP's number,
+ *                        which OMP_NUM_THREADS sets. At most 64 are used, or four times the
+ *                        processors if that is more.
+ * TILEMM_MATH            fp32, strict or tf32: the math mode that a context starts with.
+ * TILEMM_VARIANT         the beginning of a kernel's name, for measurements on a GPU: only kernels
+ *                        whose names begin so are chosen, unless none of them can do the problem.
+ * TILEMM_LOG             0 or 1: 1 prints each call to standard error, as a command line of
+ *                        tilemm(1) that can be run again.
+ *
+ * These name files, and are read when the file is wanted:
+ *
+ * TILEMM_MODULE_DIR      the folder where the modules libtilemm-cuda.so, the CUDA backend, and
+ *                        tilemm-cub.so, for benchmarks, are looked for first.
+ * TILEMM_REFERENCE_BLAS  the library with the CBLAS that benchmarks and tests compare with, in
+ *                        place of OpenBLAS, or none for no comparison. Only the command reads it.
  */
 #ifndef TILEMM_H
 #define TILEMM_H
@@ -63,8 +97,9 @@ extern "C" {
 /* A context: a backend, its device or threads, its workspace and its settings. */
 typedef struct tilemm_context *tilemm_t;
 
+/* What functions return. */
 typedef enum {
-    TILEMM_SUCCESS = 0,
+    TILEMM_SUCCESS = 0,      /* the call has done, or queued, what it should */
     TILEMM_INVALID_ARGUMENT, /* an argument breaks a rule stated here; nothing was written */
     TILEMM_OUT_OF_MEMORY,    /* host or device memory ran out, for the smallest method too */
     TILEMM_NO_DEVICE,        /* the backend was not built, or has no usable device of that number */
@@ -73,14 +108,17 @@ typedef enum {
     TILEMM_INTERNAL_ERROR    /* a defect of the library: please report it */
 } tilemm_status_t;
 
+/* Where a context computes. */
 typedef enum {
     TILEMM_BACKEND_AUTO = 0, /* CUDA if usable, else CPU; TILEMM_BACKEND=cpu|cuda overrides */
-    TILEMM_BACKEND_CPU,
-    TILEMM_BACKEND_CUDA
+    TILEMM_BACKEND_CPU,      /* the processor */
+    TILEMM_BACKEND_CUDA      /* a CUDA device */
 } tilemm_backend_t;
 
-/* The values of CBLAS. */
+/* How matrices are stored, by rows or by columns. The values are those of CBLAS. */
 typedef enum { TILEMM_ROW_MAJOR = 101, TILEMM_COL_MAJOR = 102 } tilemm_layout_t;
+
+/* Whether a matrix is taken as it is stored or transposed. The values are those of CBLAS. */
 typedef enum { TILEMM_NO_TRANS = 111, TILEMM_TRANS = 112 } tilemm_op_t;
 
 /* How SGEMM computes. doc/numerics.md states the bounds. */
@@ -94,6 +132,7 @@ typedef enum {
  * leave NaN elements out, as if the vector did not have them. */
 typedef enum { TILEMM_NAN_PROPAGATE = 0, TILEMM_NAN_IGNORE } tilemm_nan_t;
 
+/* The axis along which a matrix is reduced. */
 typedef enum {
     TILEMM_AXIS_ROWS = 0, /* reduce down the rows: one result for each column */
     TILEMM_AXIS_COLS = 1  /* reduce along the columns: one result for each row */
@@ -113,14 +152,14 @@ typedef enum {
     TILEMM_SUMSQ,   /* sum of x * x */
     TILEMM_NRM2,    /* square root of the sum of x * x, without overflow or underflow inside */
     TILEMM_MEAN,    /* sum of x / number of elements */
-    TILEMM_MAX,
-    TILEMM_MIN,
-    TILEMM_AMAX,
-    TILEMM_AMIN
+    TILEMM_MAX,     /* largest x */
+    TILEMM_MIN,     /* smallest x */
+    TILEMM_AMAX,    /* largest |x| */
+    TILEMM_AMIN     /* smallest |x| */
 } tilemm_reduce_t;
 
 /* ------------------------------------------------------------------------------------------
- * Contexts
+ * Contexts: create a context on a backend, ask which it is, destroy the context
  * ------------------------------------------------------------------------------------------ */
 
 /* Create a context.
@@ -130,14 +169,15 @@ typedef enum {
  *          is set, else CUDA if device `device` is usable, else the CPU.
  * device   the CUDA device's ordinal; not looked at for the CPU.
  *
- * The environment variables TILEMM_BACKEND, TILEMM_ARCH, TILEMM_NUM_THREADS, TILEMM_MATH,
- * TILEMM_VARIANT and TILEMM_LOG (README) are read here, once for the context.
+ * Environment variables, see tilemm-environment(7), are read here, once for the context.
  *
  * Returns TILEMM_INVALID_ARGUMENT if ctx is NULL, backend is not one of the enumerators, device
  * is negative and backend is not TILEMM_BACKEND_CPU, or one of those environment variables has a
  * value that it does not take;
  * TILEMM_NO_DEVICE if the backend is not built or has no such device; TILEMM_OUT_OF_MEMORY;
- * TILEMM_DEVICE_FAILURE. tilemm_create_error says why. */
+ * TILEMM_DEVICE_FAILURE.
+ *
+ * tilemm_create_error says why. */
 tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int device);
 
 /* Why this thread's last call of tilemm_create failed, in words: "create: TILEMM_MATH = fp31, must
@@ -146,57 +186,131 @@ tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int devic
 const char *tilemm_create_error(void);
 
 /* Wait for the context's work and release all that it holds (not the user's stream or
- * workspace). NULL is allowed. Returns TILEMM_DEVICE_FAILURE if the device failed before. */
+ * workspace). NULL is allowed. Returns TILEMM_DEVICE_FAILURE if the device failed before; the
+ * context is released all the same. */
 tilemm_status_t tilemm_destroy(tilemm_t ctx);
 
-/* Store in *backend which backend the context has: TILEMM_BACKEND_CPU or TILEMM_BACKEND_CUDA. */
+/* Store in *backend which backend the context has, TILEMM_BACKEND_CPU or TILEMM_BACKEND_CUDA; in
+ * *device the ordinal of its CUDA device, -1 on a CPU context. Returns TILEMM_INVALID_ARGUMENT if
+ * backend or device is NULL. */
 tilemm_status_t tilemm_get_backend(tilemm_t ctx, tilemm_backend_t *backend);
+tilemm_status_t tilemm_get_device(tilemm_t ctx, int *device);
+
+/* ------------------------------------------------------------------------------------------
+ * Settings: set how a context computes and where its work is queued
+ *
+ * cuda_stream       a cudaStream_t of the context's device, or NULL.
+ * math              how SGEMM computes.
+ * policy            what reductions do with NaN.
+ * threads           how many threads a CPU context uses, or 0.
+ * workspace, bytes  memory to work in and its size, or NULL and 0.
+ * function, user    what takes the log's lines, or NULL; and what is passed on to it.
+ *
+ * A getter stores a setting in the host's memory.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT for a value that is not as said here, or a getter's NULL; the
+ * setting stays.
+ * ------------------------------------------------------------------------------------------ */
 
 /* Queue work on this cudaStream_t from now on; NULL, as at the start, is the legacy default
  * stream. The stream must belong to the context's device and live until the next
  * tilemm_set_stream; new work is ordered after the work queued on it, unless either stream is being
- * captured. On a CPU context only NULL is taken, anything else is TILEMM_NOT_SUPPORTED. */
+ * captured. Returns TILEMM_NOT_SUPPORTED on a CPU context, where only NULL is taken;
+ * TILEMM_DEVICE_FAILURE. */
 tilemm_status_t tilemm_set_stream(tilemm_t ctx, void *cuda_stream);
+
+/* Store in *cuda_stream the stream that was set; NULL at the start. */
+tilemm_status_t tilemm_get_stream(tilemm_t ctx, void **cuda_stream);
 
 /* Wait until all work of the context is done. Returns TILEMM_DEVICE_FAILURE if any of it failed. */
 tilemm_status_t tilemm_synchronize(tilemm_t ctx);
 
-/* Set how SGEMM computes (at the start TILEMM_MATH_FP32, or TILEMM_MATH=fp32|strict|tf32). */
+/* Set, or store in *math, how SGEMM computes (at the start TILEMM_MATH_FP32, or
+ * TILEMM_MATH=fp32|strict|tf32). */
 tilemm_status_t tilemm_set_math(tilemm_t ctx, tilemm_math_t math);
+tilemm_status_t tilemm_get_math(tilemm_t ctx, tilemm_math_t *math);
 
-/* Set what reductions do with NaN (at the start TILEMM_NAN_PROPAGATE). */
+/* Set, or store in *policy, what reductions do with NaN (at the start TILEMM_NAN_PROPAGATE). */
 tilemm_status_t tilemm_set_nan_policy(tilemm_t ctx, tilemm_nan_t policy);
+tilemm_status_t tilemm_get_nan_policy(tilemm_t ctx, tilemm_nan_t *policy);
 
 /* Set how many threads a CPU context uses: 1 or more, or 0 for the number at the start, which is
  * TILEMM_NUM_THREADS or else OpenMP's. Taken, without effect, on a CUDA context. */
 tilemm_status_t tilemm_set_threads(tilemm_t ctx, int threads);
 
-/* Give the context `bytes` bytes to work in, in place of memory of its own: device memory for a
- * CUDA context, host memory for a CPU context. The memory must outlive its use. Operations that
- * would want more take a method that needs less; one that has none returns TILEMM_OUT_OF_MEMORY.
- * NULL with 0 bytes returns to the context's own memory, which grows as needed. NULL with a size,
- * or a pointer with 0 bytes, is TILEMM_INVALID_ARGUMENT. Waits for the context's work. */
+/* Store in *threads the number in effect on a CPU context: 1 without OpenMP, and never more than 64
+ * or four times the processors, whichever is more. On a CUDA context what was set, at first 0. */
+tilemm_status_t tilemm_get_threads(tilemm_t ctx, int *threads);
+
+/* Give the context `bytes` bytes to work in, in place of memory of its own: device or managed
+ * memory for a CUDA context, host memory for a CPU context. It may begin at any address; what lies
+ * before the next multiple of 256 bytes (64 on a CPU context) is not used. The memory must outlive
+ * its use. Operations that would want more take a method that needs less; one that has none returns
+ * TILEMM_OUT_OF_MEMORY. NULL with 0 bytes returns to the context's own memory, which grows as
+ * needed. Waits for the context's work. Returns TILEMM_INVALID_ARGUMENT for NULL with a size, a
+ * pointer with 0 bytes, or memory of the wrong kind; TILEMM_DEVICE_FAILURE. */
 tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes);
 
-/* The status in words, for example "invalid argument". Never NULL. */
+/* Store in *workspace and *bytes what was given: NULL and 0 while the context uses its own. */
+tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *bytes);
+
+/* Takes a line of the log, without newline: "tilemm bench gemm --sizes 8x8x8 ... --backend cpu". It
+ * is called in the thread that calls the operation, before the work begins; line is valid until it
+ * returns. It must return (no exception, no longjmp), and must not use the same context. */
+typedef void (*tilemm_log_t)(const char *line, void *user);
+
+/* Have function(line, user) called for each operation that is called with valid arguments, whether
+ * or not TILEMM_LOG is set. If it is NULL, as at the start, lines go to standard error where the
+ * context was created with TILEMM_LOG=1, else nowhere. Each line is a command that does the same
+ * work again. */
+tilemm_status_t tilemm_set_log(tilemm_t ctx, tilemm_log_t function, void *user);
+
+/* ------------------------------------------------------------------------------------------
+ * Messages: statuses in words, what was wrong, which kernel ran
+ * ------------------------------------------------------------------------------------------ */
+
+/* The `status` in words, for example "invalid argument"; "unknown status" for another value.
+ * Never NULL. */
 const char *tilemm_status_string(tilemm_status_t status);
 
 /* What was wrong in the context's last call that failed, for example "sgemm: lda = 3, must be at
- * least 8 (row-major, NO_TRANS, k = 8)"; "" if none has. Valid until the next call on ctx. */
+ * least 8 (row-major, NO_TRANS, k = 8)"; "" if none has; never NULL, even if ctx is. Valid until
+ * the next call on ctx. */
 const char *tilemm_last_error(tilemm_t ctx);
 
 /* The name of the kernel that did the main work of the context's last operation, for example
  * "sgemm_fma_avx512_14x32": operation, method, instruction set, tile. On a GPU it is the name of
  * the function that ran, and after a '+' how its work was divided:
  * "sgemm_ffma_sm80_64x64x16_nt+splitk4".
- * "" if no kernel was needed or none has run. Valid until the next call on ctx. */
+ * "" if no kernel was needed, none has run, or ctx is NULL. Valid until the next call on ctx. */
 const char *tilemm_last_kernel(tilemm_t ctx);
 
 /* The library's version, "major.minor.patch". */
 const char *tilemm_version(void);
 
 /* ------------------------------------------------------------------------------------------
- * Matrix product
+ * SGEMM: single-precision matrix products, one or a batch
+ *
+ * layout         storage order of A, B and C alike.
+ * transa         whether A is transposed.
+ * transb         whether B is transposed.
+ * m              rows of op(A) and C. If it or n is 0 the call succeeds at once.
+ * n              columns of op(B) and C.
+ * k              columns of op(A) and rows of op(B).
+ * alpha          factor of the product. If it or k is 0, A and B are not read and may be NULL, and
+ *                C = beta C.
+ * a, b           the matrices A and B, or for batches by pointers arrays of their addresses.
+ * lda, ldb, ldc  leading dimensions of A, B and C as stored: at least their columns (row-major) or
+ *                rows (column-major), and at least 1.
+ * beta           factor of the old C. If it is 0, C is not read: NaN there does not spread.
+ * c              the matrix C, or an array of addresses, that is read unless beta is 0, and
+ *                written.
+ * batch_count    number of products, of one shape. 0 succeeds at once.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT for a NULL or misaligned pointer that would be used, a negative
+ * size, a leading dimension that is too small, or a wrong enumerator; TILEMM_OUT_OF_MEMORY
+ * (operands staged from the host only); TILEMM_NOT_SUPPORTED (on CUDA, k above 2^36, or host
+ * operands while the stream is captured); TILEMM_DEVICE_FAILURE.
  * ------------------------------------------------------------------------------------------ */
 
 /* C = alpha op(A) op(B) + beta C, single precision.
@@ -204,18 +318,8 @@ const char *tilemm_version(void);
  * op(A) is m x k, op(B) is k x n, C is m x n; op(X) is X, or its transpose for TILEMM_TRANS, so
  * that A is stored as m x k or k x m, and B as k x n or n x k.
  *
- * layout     storage order of A, B and C alike.
- * lda        at least the columns (row-major) or rows (column-major) of A as stored; likewise
- *            ldb and ldc. Never less than 1.
- * beta       if 0, C is not read: NaN there does not spread.
- * alpha, k   if either is 0, A and B are not read and may be NULL, and C = beta C.
- * m, n       if either is 0 the call succeeds at once.
- *
- * The result has the same bits from run to run on one device with the same settings.
- * Returns TILEMM_INVALID_ARGUMENT for a NULL that would be used, a negative size, a leading
- * dimension that is too small, or a wrong enumerator; TILEMM_OUT_OF_MEMORY (operands staged from
- * the host only); TILEMM_NOT_SUPPORTED (on CUDA, k above 2^36, or host operands while the stream is
- * captured); TILEMM_DEVICE_FAILURE. Asynchronous if A, B and C are on the device. */
+ * The result has the same bits from run to run on one device with the same settings. Asynchronous
+ * if A, B and C are on the device. */
 tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
                              tilemm_op_t transb, int64_t m, int64_t n, int64_t k, float alpha,
                              const float *a, int64_t lda, const float *b, int64_t ldb, float beta,
@@ -223,7 +327,7 @@ tilemm_status_t tilemm_sgemm(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t t
 
 /* tilemm_sgemm for batch_count problems of one shape: problem i has A at a + i * stride_a, B at
  * b + i * stride_b and C at c + i * stride_c. stride_a and stride_b may be 0 (one matrix for all)
- * or negative; the C matrices must not overlap. A batch_count of 0 succeeds at once. */
+ * or negative; the C matrices must not overlap. */
 tilemm_status_t tilemm_sgemm_strided_batched(tilemm_t ctx, tilemm_layout_t layout,
                                              tilemm_op_t transa, tilemm_op_t transb, int64_t m,
                                              int64_t n, int64_t k, float alpha, const float *a,
@@ -246,14 +350,32 @@ tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilem
  * layout, transa and transb as in tilemm_sgemm; batch_count is 1 for a single product. It holds for
  * every alignment and leading dimension, and never passes an eighth of the device's memory (or 64
  * MiB, if that is more). With less the product takes k piece by piece, or another kernel; with none
- * it works too. 0 on a CPU context, and where nothing is gained. A bad enumeration value, a
- * negative size or bytes NULL is TILEMM_INVALID_ARGUMENT, and *bytes is as it was. */
+ * it works too. 0 on a CPU context, and where nothing is gained. If the call fails *bytes is
+ * as it was. */
 tilemm_status_t tilemm_sgemm_workspace(tilemm_t ctx, tilemm_layout_t layout, tilemm_op_t transa,
                                        tilemm_op_t transb, int64_t m, int64_t n, int64_t k,
                                        int64_t batch_count, size_t *bytes);
 
 /* ------------------------------------------------------------------------------------------
- * Transpose
+ * Transpose: transpose matrices of elements of 1 to 16 bytes, and scale and transpose floats
+ *
+ * layout          storage order of A and B alike.
+ * trans           TILEMM_TRANS to transpose, TILEMM_NO_TRANS for a scaled copy.
+ * rows, cols      of src, of A, or of a before. If one is 0 the call succeeds at once.
+ * elem_size       bytes of an element: 1, 2, 4, 8 or 16.
+ * alpha           factor of A. If it is 0, A is not read and B is set to 0.
+ * src, ld_src     the matrix, and its leading dimension: at least cols.
+ * dst, ld_dst     where its transpose goes, and the leading dimension there: at least rows.
+ * a               the matrix A, or what is transposed in place.
+ * ld_in, ld_out   leading dimension of a before and after: at least cols, and at least rows.
+ * lda, ldb        leading dimension of A, of B: at least its columns (row-major) or rows.
+ * b               the matrix B.
+ * batch_count     number of matrices. 0 succeeds at once.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT for a NULL or misaligned pointer that would be used, a negative
+ * size, another elem_size, a leading dimension that is too small, or a wrong enumerator;
+ * TILEMM_OUT_OF_MEMORY; TILEMM_NOT_SUPPORTED (on CUDA, host operands while the stream is captured);
+ * TILEMM_DEVICE_FAILURE.
  * ------------------------------------------------------------------------------------------ */
 
 /* dst = transpose of src. src is rows x cols, row-major, with leading dimension ld_src >= cols;
@@ -295,11 +417,20 @@ tilemm_status_t tilemm_simatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op
                                  int64_t ldb);
 
 /* ------------------------------------------------------------------------------------------
- * Reductions
+ * Reduce: reduce a vector to its sum, norm, extreme or position, or two to their dot product
  *
- * What each reduction is, of no elements too, stands with tilemm_reduce_t above. A negative size,
- * a zero increment and a NULL that would be used are TILEMM_INVALID_ARGUMENT. Asynchronous if all
- * operands and results are on the device.
+ * What each reduction is, of no elements too, stands with tilemm_reduce_t. Asynchronous if
+ * all operands and results are on the device.
+ *
+ * n           elements of a vector.
+ * x, y        the vectors. If n is 0 they are not read, and may be NULL.
+ * incx, incy  their increments, not 0.
+ * result      receives the value.
+ * index       receives the position, from 0.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT for a negative n, an increment of 0, or a NULL or misaligned
+ * pointer that would be used; TILEMM_OUT_OF_MEMORY; TILEMM_NOT_SUPPORTED (on CUDA, host operands
+ * while the stream is captured); TILEMM_DEVICE_FAILURE.
  * ------------------------------------------------------------------------------------------ */
 
 /* *result = the sum, sum of absolute values, Euclidean norm, largest or smallest element of the n
@@ -325,6 +456,29 @@ tilemm_status_t tilemm_isamin(tilemm_t ctx, int64_t n, const float *x, int64_t i
 tilemm_status_t tilemm_ismax(tilemm_t ctx, int64_t n, const float *x, int64_t incx, int64_t *index);
 tilemm_status_t tilemm_ismin(tilemm_t ctx, int64_t n, const float *x, int64_t incx, int64_t *index);
 
+/* ------------------------------------------------------------------------------------------
+ * Axes: reduce a matrix along its rows or columns, or a vector segment by segment
+ *
+ * What each reduction is, of no elements too, stands with tilemm_reduce_t. Asynchronous if
+ * all operands and results are on the device.
+ *
+ * op          which reduction.
+ * axis        along which axis.
+ * layout      storage order of the matrix.
+ * rows, cols  of the matrix.
+ * a, lda      the matrix, and its leading dimension.
+ * x           the vector that has the segments.
+ * segments    how many they are.
+ * out         receives the results.
+ * incout      distance of results and of positions, not 0.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT for a negative size, an increment of 0, a leading dimension that
+ * is too small, a NULL or misaligned pointer that would be used, offsets on the host that decrease,
+ * or a wrong enumerator;
+ * TILEMM_OUT_OF_MEMORY; TILEMM_NOT_SUPPORTED (on CUDA, host operands while the stream is captured);
+ * TILEMM_DEVICE_FAILURE.
+ * ------------------------------------------------------------------------------------------ */
+
 /* Reduce a rows x cols matrix along one axis: out has cols results for TILEMM_AXIS_ROWS, rows
  * results for TILEMM_AXIS_COLS, result j at out[j * incout] (walked from the far end if incout is
  * negative). Where the axis has length 0 the results are those of no elements. */
@@ -341,14 +495,27 @@ tilemm_status_t tilemm_sargreduce(tilemm_t ctx, tilemm_reduce_t op, tilemm_axis_
                                   int64_t *index_out);
 
 /* out[s] = the reduction of x[offsets[s]] ... x[offsets[s + 1] - 1], for s from 0 to segments - 1.
- * offsets holds segments + 1 values that never decrease, the first not negative. Offsets in
- * host memory are checked; where offsets that lie on the device decrease, the segment counts as
- * empty. */
+ * offsets holds segments + 1 values that never decrease, the first not negative; x may be NULL if
+ * they lie on the host and all segments are empty. Offsets in host memory are checked; where
+ * offsets that lie on the device decrease, the segment counts as empty. */
 tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_t segments,
                                         const float *x, const int64_t *offsets, float *out);
 
 /* ------------------------------------------------------------------------------------------
- * The memory model: what one warp's access costs, load or store. Needs no context and no GPU.
+ * Model: what one warp's access to shared or global memory costs, load or store
+ *
+ * The memory model needs no context and no GPU. The command draws it: tilemm banks and tilemm
+ * coalescing.
+ *
+ * cc            compute capability, major * 10 + minor: 10 or more. Chips newer than the model
+ *               knows follow its newest rule.
+ * access        the access of a warp.
+ * cost          receives what it costs.
+ * cached_in_l1  whether L1 caches the access; it matters on 2.x and 3.x.
+ * is_store      whether the access is a store, which never goes through L1 there.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT for a NULL, a cc below 10, or a bad width or misaligned address;
+ * tilemm_model_check says which.
  * ------------------------------------------------------------------------------------------ */
 
 /* One access of a warp: lane i, if bit i of active is set, accesses elem_bytes (1, 2, 4, 8 or 16)
@@ -359,6 +526,7 @@ typedef struct {
     uint64_t addr[32];
 } tilemm_warp_access_t;
 
+/* What an access to shared memory costs. */
 typedef struct {
     int wavefronts; /* passes through the banks that the access takes */
     int ideal;      /* passes that it would take if no two lanes fought for a bank */
@@ -366,18 +534,17 @@ typedef struct {
     int degree;     /* the worst bank's ways: 1 is free of conflicts, 0 has no active lane */
 } tilemm_shared_cost_t;
 
+/* What an access to global memory costs. */
 typedef struct {
-    int transactions;
-    int transaction_bytes_total;
-    int bytes_requested; /* distinct bytes that the active lanes want */
-    double efficiency;   /* bytes_requested / transaction_bytes_total; 1 with no active lane */
+    int transactions;            /* segments, lines or sectors that are moved */
+    int transaction_bytes_total; /* bytes of them */
+    int bytes_requested;         /* distinct bytes that the active lanes want */
+    double efficiency; /* bytes_requested / transaction_bytes_total; 1 with no active lane */
 } tilemm_global_cost_t;
 
-/* The cost of a shared-memory access on compute capability cc (major * 10 + minor, 10 or more:
- * chips newer than the model knows follow its newest rule). A wider access than one pass can move
- * is served in groups of lanes, each of which is a pass of its own even when ideal. On 3.x elements
- * of up to 4 bytes are modelled in the banks' 4-byte mode, wider ones in 8-byte mode. Returns
- * TILEMM_INVALID_ARGUMENT for a NULL, a cc below 10, or a bad width or misaligned address. */
+/* The cost of a shared-memory access. A wider access than one pass can move is served in groups of
+ * lanes, each of which is a pass of its own even when ideal. On 3.x elements of up to 4 bytes are
+ * modelled in the banks' 4-byte mode, wider ones in 8-byte mode. */
 tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
                                     tilemm_shared_cost_t *cost);
 
@@ -387,9 +554,7 @@ tilemm_status_t tilemm_model_shared(int cc, const tilemm_warp_access_t *access,
 tilemm_status_t tilemm_model_shared_load(int cc, const tilemm_warp_access_t *access,
                                          tilemm_shared_cost_t *cost);
 
-/* The cost of a global-memory access likewise: the segments, lines or sectors that are moved.
- * cached_in_l1 tells whether L1 caches the access (it matters on 2.x and 3.x), is_store whether it
- * is a store (which never goes through L1 there). */
+/* The cost of a global-memory access likewise: the segments, lines or sectors that are moved. */
 tilemm_status_t tilemm_model_global(int cc, int cached_in_l1, int is_store,
                                     const tilemm_warp_access_t *access, tilemm_global_cost_t *cost);
 
@@ -429,6 +594,10 @@ tilemm_status_t tilemm_model_transactions(int cc, int cached_in_l1, int is_store
                                           const tilemm_warp_access_t *access,
                                           tilemm_transaction_t *moved, int *count);
 
+/* ------------------------------------------------------------------------------------------
+ * Tiles: where a tile's elements lie in shared memory, and the layout without bank conflicts
+ * ------------------------------------------------------------------------------------------ */
+
 /* How warps walk a tile: the lanes of a warp take a block of `high` rows by `wide` columns at a
  * time, lane i being in its row i / wide and column i % wide, and every lane takes `vector`
  * neighbours of a row at once. 1 x 32 is an access along rows, 32 x 1 one down columns. */
@@ -444,8 +613,8 @@ typedef struct {
     int conflicts;          /* of all accesses that walk the tile once, together */
 } tilemm_tile_layout_t;
 
-/* The index of an element: row * pitch + col, where groups of `group` elements are permuted within
- * each group * (mask + 1), another way for each (row >> shift) & mask:
+/* The index of element (row, col) in this layout: row * pitch + col, where groups of `group`
+ * elements are permuted within each group * (mask + 1), another way for each (row >> shift) & mask:
  * row * pitch + (col ^ ((row >> shift) & mask) * group). */
 int64_t tilemm_model_tile_index(const tilemm_tile_layout_t *layout, int row, int col);
 
@@ -453,8 +622,8 @@ int64_t tilemm_model_tile_index(const tilemm_tile_layout_t *layout, int row, int
  * conflicts for `count` given accesses. With swizzle 0 the smallest pad does it: pitch is cols or
  * more, mask 0. Otherwise a swizzle, which takes no room: pitch is cols, and of equally good ones
  * the one with the smallest mask, group and shift is taken. best->conflicts tells whether all are
- * gone. TILEMM_INVALID_ARGUMENT for a NULL, a value that is not as said above, or a `vector` that
- * does not divide cols. */
+ * gone. cc and elem_bytes are as in tilemm_model_shared. Returns TILEMM_INVALID_ARGUMENT for a
+ * NULL, a value that is not as said above, or a `vector` that does not divide cols. */
 tilemm_status_t tilemm_model_best_padding(int cc, int rows, int cols, int elem_bytes,
                                           const tilemm_tile_access_t *accesses, int count,
                                           int swizzle, tilemm_tile_layout_t *best);

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "internal.h"
+#include "quick.h"
 
 int tilemm__check_context(tilemm_t ctx)
 {
@@ -44,10 +44,14 @@ int tilemm__check_increment(tilemm_t ctx, const char *where, const char *name, i
                           increment ? "have an absolute value in int64_t" : "not be 0");
 }
 
-int tilemm__check_pointer(tilemm_t ctx, const char *where, const char *name, const void *pointer)
+int tilemm__check_pointer(tilemm_t ctx, const char *where, const char *name, const void *pointer,
+                          size_t alignment)
 {
     if (!pointer)
         return tilemm__refuse(ctx, "%s: %s = NULL, must be a valid pointer", where, name);
+    if (!tilemm__is_multiple((uintptr_t)pointer, alignment))
+        return tilemm__refuse(ctx, "%s: %s = %p, must be aligned to %zu bytes", where, name,
+                              pointer, alignment);
     return ctx->backend->id != TILEMM_BACKEND_CPU ||
            ctx->backend->locate(ctx, pointer) != TILEMM__DEVICE ||
            tilemm__refuse(

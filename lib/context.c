@@ -100,7 +100,7 @@ static tilemm_status_t refuse_variable(const char *name, const char *must)
 /* The context's settings as the environment has them. */
 static tilemm_status_t read_environment(tilemm_t ctx)
 {
-    if (!read_number("TILEMM_LOG", 0, 1, &ctx->log))
+    if (!read_number("TILEMM_LOG", 0, 1, &ctx->env_log))
         return refuse_variable("TILEMM_LOG", "0 or 1");
     if (!read_number("TILEMM_NUM_THREADS", 1, 65536, &ctx->env_threads))
         return refuse_variable("TILEMM_NUM_THREADS", "from 1 to 65536");
@@ -117,6 +117,7 @@ static tilemm_status_t read_environment(tilemm_t ctx)
 static tilemm_status_t open_backend(tilemm_t ctx, const tilemm__backend_t *backend, int device)
 {
     ctx->backend = backend;
+    ctx->device = backend->id == TILEMM_BACKEND_CUDA ? device : -1;
     tilemm_status_t status = backend->open(ctx, device);
     if (status != TILEMM_SUCCESS)
         refuse(status, "%s", *ctx->last_error ? ctx->last_error : tilemm_status_string(status));
@@ -180,6 +181,7 @@ tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int devic
         return status;
     }
     create_error[0] = '\0'; /* CUDA may have said why it cannot be used */
+    tilemm_set_log(ctx, NULL, NULL);
     *out = ctx;
     return TILEMM_SUCCESS;
 }
@@ -198,20 +200,50 @@ tilemm_status_t tilemm_destroy(tilemm_t ctx)
     return status;
 }
 
-tilemm_status_t tilemm_get_backend(tilemm_t ctx, tilemm_backend_t *backend)
+/* Where a getter stores its value. It is no operation: the last kernel stays. */
+static int check_result(tilemm_t ctx, const char *where, const char *name, const void *result,
+                        size_t alignment)
 {
     if (!ctx)
+        return 0;
+    ctx->looked = 0;
+    return tilemm__check_pointer(ctx, where, name, result, alignment);
+}
+
+#define GETTER(name, type, result, value)                                                          \
+    tilemm_status_t tilemm_##name(tilemm_t ctx, type *result)                                      \
+    {                                                                                              \
+        if (!check_result(ctx, #name, #result, result, _Alignof(type)))                            \
+            return TILEMM_INVALID_ARGUMENT;                                                        \
+        *result = value;                                                                           \
+        return TILEMM_SUCCESS;                                                                     \
+    }
+GETTER(get_backend, tilemm_backend_t, backend, ctx->backend->id)
+GETTER(get_device, int, device, ctx->device)
+GETTER(get_stream, void *, cuda_stream, ctx->stream)
+GETTER(get_math, tilemm_math_t, math, ctx->math)
+GETTER(get_nan_policy, tilemm_nan_t, policy, ctx->nan_policy)
+GETTER(get_threads, int, threads, ctx->backend->threads ? ctx->backend->threads(ctx) : ctx->threads)
+
+tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *bytes)
+{
+    static const char where[] = "get_workspace";
+    if (!check_result(ctx, where, "workspace", workspace, _Alignof(void *)) ||
+        !check_result(ctx, where, "bytes", bytes, _Alignof(size_t)))
         return TILEMM_INVALID_ARGUMENT;
-    if (!backend)
-        return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
-                            "get_backend: backend = NULL, must be a valid pointer");
-    *backend = ctx->backend->id;
+    *workspace = ctx->workspace;
+    *bytes = ctx->workspace_bytes;
     return TILEMM_SUCCESS;
 }
 
 tilemm_status_t tilemm_set_stream(tilemm_t ctx, void *cuda_stream)
 {
-    return ctx ? ctx->backend->set_stream(ctx, cuda_stream) : TILEMM_INVALID_ARGUMENT;
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    const tilemm_status_t status = ctx->backend->set_stream(ctx, cuda_stream);
+    if (status == TILEMM_SUCCESS)
+        ctx->stream = cuda_stream;
+    return status;
 }
 
 tilemm_status_t tilemm_synchronize(tilemm_t ctx)
@@ -263,6 +295,7 @@ tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes
                             "and 0 or neither",
                             workspace, bytes);
     if (workspace) {
+        ctx->looked = 0;
         tilemm__place_t place = ctx->backend->locate(ctx, workspace);
         int cpu = ctx->backend->id == TILEMM_BACKEND_CPU;
         if (cpu ? place == TILEMM__DEVICE : place == TILEMM__HOST || place == TILEMM__ELSEWHERE)

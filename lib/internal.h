@@ -11,12 +11,16 @@
 
 struct tilemm_context {
     const tilemm__backend_t *backend;
-    void *state; /* the backend's own */
+    void *state;  /* the backend's own */
+    int device;   /* the CUDA device's ordinal; -1 on a CPU context */
+    void *stream; /* tilemm_set_stream */
     tilemm_math_t math;
     tilemm_nan_t nan_policy;
     int threads;      /* tilemm_set_threads; 0: the default */
     int env_threads;  /* TILEMM_NUM_THREADS; 0 if unset */
-    int log;          /* TILEMM_LOG */
+    int env_log;      /* TILEMM_LOG */
+    tilemm_log_t log; /* takes each call's line; NULL: nobody does */
+    void *log_user;
     int looked;       /* the CPU backend: for the GPU's driver, in this operation */
     char arch[16];    /* TILEMM_ARCH, or "" */
     char variant[64]; /* TILEMM_VARIANT, or "": the kernels that plans may choose */
@@ -38,7 +42,7 @@ void tilemm__set_kernel(tilemm_t ctx, const char *name);
 /* The same, and faster, for a text that stays: a static one, or kernel_text. */
 void tilemm__set_kernel_name(tilemm_t ctx, const char *name);
 
-/* Where TILEMM_LOG=1, print one line on standard error: "tilemm bench ... --backend cpu". */
+/* Give one line to ctx->log, if there is one: "tilemm bench ... --backend cpu". */
 void tilemm__log(tilemm_t ctx, const char *format, ...) TILEMM__PRINTF(2, 3);
 
 /* lib/check.c: checks of arguments. Each returns 1, or 0 once the message is stored. `where` is the
@@ -52,8 +56,9 @@ int tilemm__check_at_least(tilemm_t ctx, const char *where, const char *name, in
 int tilemm__check_layout(tilemm_t ctx, const char *where, tilemm_layout_t layout);
 int tilemm__check_op(tilemm_t ctx, const char *where, const char *name, tilemm_op_t op);
 int tilemm__check_increment(tilemm_t ctx, const char *where, const char *name, int64_t increment);
-/* Not NULL, and on a CPU context not on a device. */
-int tilemm__check_pointer(tilemm_t ctx, const char *where, const char *name, const void *pointer);
+/* Not NULL, a multiple of `alignment`, and on a CPU context not on a device. */
+int tilemm__check_pointer(tilemm_t ctx, const char *where, const char *name, const void *pointer,
+                          size_t alignment);
 /* ld >= width and >= 1. note explains the width, as in "row-major, NO_TRANS, k = 8". */
 int tilemm__check_ld(tilemm_t ctx, const char *where, const char *ld_name, int64_t width,
                      int64_t ld, const char *note);

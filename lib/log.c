@@ -40,18 +40,34 @@ void tilemm__set_kernel_name(tilemm_t ctx, const char *name)
     ctx->last_kernel = name;
 }
 
+/* What takes lines where TILEMM_LOG=1. One call, so that lines of several threads do not mix. */
+static void print_line(const char *line, void *user)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", line);
+}
+
+tilemm_status_t tilemm_set_log(tilemm_t ctx, tilemm_log_t function, void *user)
+{
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    ctx->log = function ? function : ctx->env_log ? print_line : NULL;
+    ctx->log_user = user;
+    return TILEMM_SUCCESS;
+}
+
 void tilemm__log(tilemm_t ctx, const char *format, ...)
 {
-    char line[512];
+    char call[512], line[sizeof call + 64];
     va_list list;
     if (!ctx->log)
         return;
     va_start(list, format);
-    vsnprintf(line, sizeof line, format, list);
+    vsnprintf(call, sizeof call, format, list);
     va_end(list);
-    /* One call, so that lines of several threads do not mix. */
-    fprintf(stderr, "tilemm bench %s --backend %s\n", line,
-            ctx->backend->id == TILEMM_BACKEND_CPU ? "cpu" : "cuda");
+    snprintf(line, sizeof line, "tilemm bench %s --backend %s", call,
+             ctx->backend->id == TILEMM_BACKEND_CPU ? "cpu" : "cuda");
+    ctx->log(line, ctx->log_user);
 }
 
 const char *tilemm_last_error(tilemm_t ctx)

@@ -2,8 +2,8 @@
  *
  * 1. Checks of what is passed by value, compiled in: a comparison each, and a call that finds the
  *    words only where it fails.
- * 2. Where there are single matrices or vectors, the backend's ..._small (backend.h), which does
- * the problem if it is small.
+ * 2. Where there are single matrices or vectors, aligned, the backend's ..._small (backend.h), which
+ *    does the problem if it is small. For vectors this comes first, as it takes less than 1 allows.
  * 3. Out of line: checks of operands, which ask where memory is; the log; the backend's function,
  *    which makes a plan.
  *
@@ -17,6 +17,12 @@
 #define TILEMM__QUICK static inline __attribute__((always_inline))
 /* Their third. */
 #define TILEMM__LONG static __attribute__((noinline))
+
+/* Whether an address, or some of them or-ed together, are multiples of a power of two. */
+TILEMM__QUICK int tilemm__is_multiple(uintptr_t addresses, size_t alignment)
+{
+    return (addresses & (alignment - 1)) == 0;
+}
 
 /* Each returns 1, or 0 once the message is stored. */
 
@@ -35,12 +41,6 @@ TILEMM__QUICK int tilemm__is_layout(tilemm_t ctx, const char *where, tilemm_layo
 TILEMM__QUICK int tilemm__is_op(tilemm_t ctx, const char *where, const char *name, tilemm_op_t op)
 {
     return op == TILEMM_NO_TRANS || op == TILEMM_TRANS || tilemm__check_op(ctx, where, name, op);
-}
-
-TILEMM__QUICK int tilemm__is_increment(tilemm_t ctx, const char *where, const char *name,
-                                       int64_t increment)
-{
-    return increment == 1 || tilemm__check_increment(ctx, where, name, increment);
 }
 
 #endif

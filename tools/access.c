@@ -39,17 +39,24 @@ static int parse_pair(const char *text, char between, int64_t low, int64_t high,
     return parse_int64(copy, low, high, first) || parse_int64(middle + 1, low, high, second);
 }
 
+/* The compute capabilities of the chips that there are. */
+static const word_t chips[] = {{"1.0", 10},   {"1.1", 11},   {"1.2", 12},   {"1.3", 13},
+                               {"2.0", 20},   {"2.1", 21},   {"3.0", 30},   {"3.2", 32},
+                               {"3.5", 35},   {"3.7", 37},   {"5.0", 50},   {"5.2", 52},
+                               {"5.3", 53},   {"6.0", 60},   {"6.1", 61},   {"6.2", 62},
+                               {"7.0", 70},   {"7.2", 72},   {"7.5", 75},   {"8.0", 80},
+                               {"8.6", 86},   {"8.7", 87},   {"8.8", 88},   {"8.9", 89},
+                               {"9.0", 90},   {"10.0", 100}, {"10.1", 101}, {"10.3", 103},
+                               {"11.0", 110}, {"12.0", 120}, {"12.1", 121}, {0}};
+
 /* 90, or 9.0. */
 static int parse_cc(const char *text, void *value)
 {
-    int *cc = value;
-    int64_t major, minor;
-    if (parse_int64(text, 10, 9999, &minor) == 0)
-        major = 0;
-    else if (parse_pair(text, '.', 0, 999, &major, &minor) != 0 || minor > 9 || major < 1)
-        return -1;
-    *cc = (int)(major * 10 + minor);
-    return 0;
+    int64_t number;
+    if (parse_int64(text, 10, 9999, &number) != 0)
+        return parse_word(text, chips, value);
+    *(int *)value = (int)number;
+    return strcmp(word_of(chips, (int)number), "?") == 0 ? -1 : 0;
 }
 
 static int parse_walk(const char *text, void *value)
@@ -282,10 +289,10 @@ int access_parse(int argc, char **argv, const char *help, access_request_t *requ
         {"base", OPTION_INT64, &o.base, .high = INT64_MAX, .takes = "a number from 0"},
         {"active", OPTION_PARSED, &request->access.active, .parse = parse_mask,
          .takes = "a hexadecimal number of at most 32 bits"},
-        {"cc", OPTION_PARSED, &request->cc, .parse = parse_cc,
-         .takes = "a compute capability from 1.0, as 90 or 9.0"},
+        {"cc", OPTION_PARSED, &request->cc, .parse = parse_cc, .words = chips},
         {"color", OPTION_WORD, &request->color, .words = colors},
-        {"svg", OPTION_TEXT, &request->svg, .low = 1, .takes = "a file's name"},
+        {"svg", OPTION_FILE, .value = &request->svg},
+        {"FILE", .kind = OPTION_OPERANDS},
         {"json", OPTION_FLAG, .value = &request->json},
         {"store", OPTION_FLAG, .value = &request->is_store},
         {"no-l1", OPTION_FLAG, .value = &not_cached}, /* the last: of coalescing alone */

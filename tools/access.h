@@ -73,10 +73,12 @@ enum { PICTURE_MOST_ROWS = 129 };
 
 typedef struct {
     char title[512];
-    const char *heading; /* what the columns are */
-    const char *legend;  /* what the kinds mean, in words */
-    char summary[512];   /* the figures in words; lines end with \n, but the last */
-    int columns, step;   /* every step-th column has its number above it */
+    const char *heading; /* what the rows are */
+    const char *columns_heading;
+    const char *cell;                        /* what a cell is, in words */
+    const char *meanings[CELL_CONFLICT + 1]; /* of the kinds that are marked, or NULL */
+    char summary[512]; /* the figures in words; lines end with \n, but the last */
+    int columns, step; /* every step-th column has its number above it */
     int count;
     picture_row_t rows[PICTURE_MOST_ROWS];
 } picture_t;

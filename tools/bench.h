@@ -53,6 +53,7 @@ typedef struct {
 } bench_options_t;
 
 extern const word_t trans_words[]; /* nn nt tn tt */
+extern const word_t suite_words[]; /* the names of all suites */
 
 /* ---- the machine -------------------------------------------------------------------------- */
 
@@ -60,6 +61,7 @@ enum { MAX_BUFFERS = 8 }; /* of a problem */
 
 typedef struct {
     tilemm_t ctx;
+    int log; /* TILEMM_LOG=1: run_once() prints the call, those that are timed are not logged */
     int on_gpu;
     int threads;      /* that ours and OpenBLAS use */
     char device[160]; /* "cpu, 2 threads" */
@@ -140,7 +142,7 @@ enum { MAX_CONTENDERS = 4 };
 int measure(const machine_t *machine, contender_t *contenders, int count, void *problem,
             int64_t reps);
 
-/* Run once, wait, and keep the kernel's name of ours. */
+/* Run once, logged, wait, and keep the kernel's name of ours. */
 int run_once(const machine_t *machine, contender_t *contender, void *problem);
 
 /* Report an error status of the library, of cuBLAS or of CUDA: 0 for success, -1 otherwise. */
@@ -153,7 +155,7 @@ typedef struct {
     const char *verb;        /* "gemm" */
     const char *unit;        /* "GFLOP/s" or "GB/s" */
     const char *error_kind;  /* "max |error| / (|A||B|)" */
-    const char *extent_name; /* of the plot's axis */
+    const char *extent_name; /* what the plot's axis has: "cube root of m n k" */
     int error_is_count;
     char size[64];       /* "1024x1024x1024" */
     double extent, work; /* 1e9 of work in a second is 1 unit */
@@ -161,8 +163,12 @@ typedef struct {
 
 typedef struct report report_t;
 
-/* NULL after a message: gnuplot or a file is not there. */
+/* NULL after a message: gnuplot is not there or draws no such file, or a file cannot be written. */
 report_t *report_open(const bench_options_t *options);
+
+/* The machine that is measured from here on. `cases`, of which the first call counts: how many
+ * cases all tables will have. */
+void report_begin(report_t *report, const machine_t *machine, int cases);
 
 /* A new table, and a case in it. */
 void report_table(report_t *report, const machine_t *machine, const char *title);
@@ -170,7 +176,10 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
                  int count);
 
 void report_note(report_t *report, const char *text); /* a remark under the table */
-/* Say what is being done, on a terminal. */
+/* Whether the end of a file's name is that of a format for plots. */
+int report_can_plot(const char *path);
+
+/* Say what is being done, behind the case's number, on a terminal. */
 void report_progress(report_t *report, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -252,8 +261,11 @@ typedef struct {
     double goal, copy_goal;
 } bench_row_t;
 
-/* The suite of that name of a verb, or NULL. */
+/* The suite of that name of a verb, or NULL and *count 0. */
 const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count);
+
+/* Name i of those that a verb's suites, or those of all, have; NULL after the last. */
+const char *bench_suite_name(bench_verb_t verb, int i);
 
 /* Print the cost model's constants of the GPU. 0, or EXIT_FAILED with a message. */
 int bench_calibrate(const bench_options_t *options);

@@ -14,7 +14,7 @@ typedef struct {
     int digits; /* in CSV */
 } field_t;
 
-enum { FIELDS = 15 };
+enum { FIELDS = 15, BEFORE_FACTS = 10 /* CSV has the machine's facts there */ };
 
 static void fields_of(const report_t *report, const record_t *r, field_t *fields)
 {
@@ -53,7 +53,7 @@ void report_write_quoted(FILE *file, const char *text, char quote)
 /* In quotes where the column always has them (device, table, version), or the text needs them. */
 static void write_csv_text(FILE *file, const char *text, int column)
 {
-    if (column == 1 || column == 2 || column == 4 || strpbrk(text, ",\""))
+    if (column == 1 || column == 2 || column == 4 || strpbrk(text, ",\"\n"))
         report_write_quoted(file, text, '"');
     else
         fputs(text, file);
@@ -63,14 +63,19 @@ void report_write_csv(const report_t *report)
 {
     FILE *file = report->csv;
     field_t fields[FIELDS];
-    fputs("verb,device,table,size,version,kernel,repetitions,median_s,q1_s,q3_s,rate,unit,ratio,"
-          "error,error_kind\n",
-          file);
+    fputs("verb,device,table,size,version,kernel,repetitions,median_s,q1_s,q3_s,", file);
+    for (int i = 0; i < FACTS; i++)
+        fprintf(file, "%s,", fact_names[i].name);
+    fputs("rate,unit,ratio,error,error_kind\n", file);
     for (size_t i = 0; i < report->count; i++) {
         fields_of(report, &report->records[i], fields);
         if (isnan(report->records[i].got.error))
             fields[FIELDS - 1].text = "";
         for (int f = 0; f < FIELDS; f++) {
+            for (int fact = 0; f == BEFORE_FACTS && fact < FACTS; fact++) {
+                write_csv_text(file, report->facts[fact], 0);
+                putc(',', file);
+            }
             if (fields[f].text)
                 write_csv_text(file, fields[f].text, f);
             else if (!isnan(fields[f].number))
@@ -94,12 +99,28 @@ static void write_json_text(FILE *file, const char *text)
     putc('"', file);
 }
 
+/* Numbers are written as such, null where nothing is known. */
+static void write_json_machine(FILE *file, const report_t *report)
+{
+    fputs("\"machine\": {", file);
+    for (int i = 0; i < FACTS; i++) {
+        fprintf(file, "%s\n  \"%s\": ", i ? "," : "", fact_names[i].name);
+        if (*report->facts[i] && !fact_names[i].is_number)
+            write_json_text(file, report->facts[i]);
+        else
+            fputs(*report->facts[i] ? report->facts[i] : "null", file);
+    }
+    fputs("\n}", file);
+}
+
 /* JSON has neither NaN, which is null here, nor infinity, which is the largest double. */
 void report_write_json(const report_t *report)
 {
     FILE *file = report->json;
     field_t fields[FIELDS];
-    fprintf(file, "{\"tilemm\": \"%s\", \"results\": [", tilemm_version());
+    fprintf(file, "{\"tilemm\": \"%s\", ", tilemm_version());
+    write_json_machine(file, report);
+    fputs(", \"results\": [", file);
     for (size_t i = 0; i < report->count; i++) {
         fields_of(report, &report->records[i], fields);
         fprintf(file, "%s\n  {", i ? "," : "");

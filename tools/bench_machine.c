@@ -1,20 +1,14 @@
 /* bench_machine.c - where `tilemm bench` works: context, peers, memory, data.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* sched_getaffinity */
-#endif
-
-#include <limits.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench.h"
 #include "gpu.h"
+#include "host.h"
 
 static buffer_t kept[MAX_BUFFERS]; /* the last problem's operands */
 
@@ -23,23 +17,6 @@ static void buffer_close(buffer_t *buffer)
     free(buffer->host);
     gpu_free(buffer->device);
     buffer->host = buffer->device = NULL;
-}
-
-/* The number of threads that the library uses by default: the peer gets the same number. */
-static int default_threads(void)
-{
-    static const char *const variables[] = {"TILEMM_NUM_THREADS", "OMP_NUM_THREADS"};
-    cpu_set_t set;
-    for (int i = 0; i < COUNT_OF(variables); i++) {
-        const char *value = getenv(variables[i]);
-        long number = value ? strtol(value, NULL, 10) : 0;
-        if (number > 0 && number <= 65536)
-            return (int)number;
-    }
-    if (sched_getaffinity(0, sizeof set, &set) == 0)
-        return CPU_COUNT(&set);
-    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-    return cpus > 0 && cpus < INT_MAX ? (int)cpus : 1;
 }
 
 static int open_gpu(machine_t *machine, int device)
@@ -86,13 +63,16 @@ int machine_open(machine_t *machine, const bench_options_t *options)
 {
     tilemm_backend_t backend;
     int status = EXIT_OK;
-    *machine = (machine_t){0};
+    const char *log = getenv("TILEMM_LOG");
+    *machine = (machine_t){.log = log && strcmp(log, "1") == 0};
+    if (machine->log)
+        unsetenv("TILEMM_LOG"); /* contexts log where run_once() says so */
     machine->ctx = command_context(&options->context);
     if (!machine->ctx)
         return EXIT_FAILED;
     tilemm_get_backend(machine->ctx, &backend);
     machine->on_gpu = backend == TILEMM_BACKEND_CUDA;
-    machine->threads = options->context.threads ? options->context.threads : default_threads();
+    machine->threads = options->context.threads ? options->context.threads : host_threads();
     snprintf(machine->device, sizeof machine->device, "cpu, %d thread%s", machine->threads,
              machine->threads == 1 ? "" : "s");
     tilemm_set_threads(machine->ctx, machine->threads);
@@ -133,52 +113,10 @@ int check_peer(const char *name, int status)
     return status == 0 ? 0 : -command_error("%s failed with status %d", name, status);
 }
 
-/* The number behind `key` in a file of lines, or the file's only number where key is "". Without
- * one: UINT64_MAX. */
-static uint64_t read_number(const char *path, const char *key)
-{
-    char line[256];
-    unsigned long long value;
-    uint64_t number = UINT64_MAX;
-    FILE *file = fopen(path, "r");
-    while (file && number == UINT64_MAX && fgets(line, sizeof line, file))
-        if (strncmp(line, key, strlen(key)) == 0 && sscanf(line + strlen(key), "%llu", &value) == 1)
-            number = value;
-    if (file)
-        fclose(file);
-    return number;
-}
-
-/* Memory that is free on the host: of the machine, and of the control group where there is one. */
-static uint64_t free_host_memory(void)
-{
-    static const char *const groups[][4] = {
-        /* limit, usage, statistics and what can be reclaimed: version 2, version 1 */
-        {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory.stat",
-         "inactive_file "},
-        {"/sys/fs/cgroup/memory/memory.limit_in_bytes",
-         "/sys/fs/cgroup/memory/memory.usage_in_bytes", "/sys/fs/cgroup/memory/memory.stat",
-         "total_inactive_file "},
-    };
-    uint64_t room = read_number("/proc/meminfo", "MemAvailable:");
-    if (room != UINT64_MAX)
-        room *= 1024;
-    for (int i = 0; i < COUNT_OF(groups); i++) {
-        const uint64_t limit = read_number(groups[i][0], "");
-        const uint64_t usage = read_number(groups[i][1], "");
-        const uint64_t reclaimable = read_number(groups[i][2], groups[i][3]);
-        const uint64_t used =
-            reclaimable == UINT64_MAX ? usage : usage - (reclaimable < usage ? reclaimable : usage);
-        if (limit != UINT64_MAX && usage != UINT64_MAX && (used > limit || limit - used < room))
-            room = used > limit ? 0 : limit - used;
-    }
-    return room;
-}
-
 static int has_room(const machine_t *machine, const buffer_t *buffers, int count)
 {
     const double gib = 1024.0 * 1024.0 * 1024.0;
-    double needed = 0, room = (double)free_host_memory();
+    double needed = 0, room = (double)host_free_memory("");
     size_t device_free, device_total;
     const char *where = "";
     for (int i = 0; i < count; i++)

@@ -184,10 +184,19 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
     return result;
 }
 
+static void print_line(const char *line, void *user)
+{
+    (void)user;
+    fprintf(stderr, "%s\n", line);
+}
+
 int run_once(const machine_t *machine, contender_t *contender, void *problem)
 {
     contender->kernel[0] = '\0';
-    if (contender->run(machine, problem) != 0)
+    tilemm_set_log(machine->ctx, machine->log ? print_line : NULL, NULL);
+    const int failed = contender->run(machine, problem);
+    tilemm_set_log(machine->ctx, NULL, NULL);
+    if (failed)
         return -1;
     if (strcmp(contender->name, "tilemm") == 0)
         snprintf(contender->kernel, sizeof contender->kernel, "%s",

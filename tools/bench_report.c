@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench_report.h"
@@ -24,6 +23,8 @@ void report_progress(report_t *report, const char *format, ...)
     if (!report->on_terminal)
         return;
     clear_progress(report);
+    if (report->cases)
+        fprintf(stderr, "case %d of %d, ", report->reported + 1, report->cases);
     va_start(arguments, format);
     vfprintf(stderr, format, arguments);
     va_end(arguments);
@@ -40,36 +41,16 @@ void report_note(report_t *report, const char *text)
     fflush(report->table_stream);
 }
 
-/* "AMD EPYC 9575F, 2 threads, libtilemm 0.1.0, OpenBLAS 0.3.21 (Haswell), 2026-11-22" */
-static void make_head(const machine_t *machine, char *head, size_t size)
+void report_begin(report_t *report, const machine_t *machine, int cases)
 {
-    const time_t now = time(NULL);
-    const char *peers[] = {machine->blas ? machine->blas->name : NULL,
-                           machine->cublas ? machine->cublas->name : NULL,
-                           machine->cub ? machine->cub->name : NULL};
-    const char *arch = getenv("TILEMM_ARCH");
-    char cpu[160] = "", date[16] = "";
-    struct tm tm;
-    if (!machine->on_gpu)
-        command_cpu_name(cpu, sizeof cpu);
-    if (localtime_r(&now, &tm))
-        strftime(date, sizeof date, "%Y-%m-%d", &tm);
-    if (*cpu)
-        snprintf(head, size, "%s, %d thread%s", cpu, machine->threads,
-                 machine->threads == 1 ? "" : "s");
-    else
-        snprintf(head, size, "%s", machine->device);
-    append(head, size, ", libtilemm %s", tilemm_version());
-    if (arch && *arch)
-        append(head, size, " with TILEMM_ARCH=%s", arch);
-    for (int i = 0; i < COUNT_OF(peers); i++)
-        if (peers[i])
-            append(head, size, ", %s", peers[i]);
-    append(head, size, ", %s", date);
+    if (!report->cases)
+        report->cases = cases;
+    report_describe(report->facts, machine, report->options->context.device);
 }
 
 void report_table(report_t *report, const machine_t *machine, const char *title)
 {
+    char head[640];
     table_t *tables = realloc(report->tables, (size_t)(report->table_count + 1) * sizeof *tables);
     if (!tables) {
         report->failed = command_error("no memory for the report");
@@ -77,6 +58,8 @@ void report_table(report_t *report, const machine_t *machine, const char *title)
     }
     report->tables = tables;
     table_t *table = &tables[report->table_count++];
+    *table = (table_t){0};
+    report_where(report->facts, machine, table->where, sizeof table->where);
     snprintf(table->device, sizeof table->device, "%s", machine->device);
     snprintf(table->title, sizeof table->title, "%s", title);
     if (!report->table_stream)
@@ -85,8 +68,10 @@ void report_table(report_t *report, const machine_t *machine, const char *title)
     if (report->table_count > 1)
         fputc('\n', report->table_stream);
     if (report->options->markdown) {
-        make_head(machine, table->head, sizeof table->head);
-        fprintf(report->table_stream, "### %s\n\n%s\n", table->title, table->head);
+        snprintf(head, sizeof head, "%s", table->where);
+        report_peers(machine, ", ", head, sizeof head);
+        fprintf(report->table_stream, "### %s\n\n%s, %.10s\n", table->title, head,
+                report->facts[FACT_DATE]);
     } else {
         fprintf(report->table_stream, "%s; %s\n", table->title, table->device);
     }
@@ -200,6 +185,7 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
                        record->got.kernel);
     }
     report->count += (size_t)count;
+    report->reported++;
     if (report->table_stream && report->options->markdown)
         print_markdown(report, ours, count);
     if (report->table_stream)
@@ -236,11 +222,8 @@ static int close_file(output_t *output, FILE *file, int status)
 
 report_t *report_open(const bench_options_t *options)
 {
-    if (options->plot && !report_has_gnuplot()) {
-        command_error("--plot needs gnuplot, which is not installed (on Debian or Ubuntu: "
-                      "apt-get install gnuplot-nox)");
+    if (options->plot && report_check_plot(options->plot) != 0)
         return NULL;
-    }
     report_t *report = calloc(1, sizeof *report);
     if (!report) {
         command_error("no memory for the report");

@@ -186,27 +186,47 @@ static const bench_row_t reduce_cpu[] = {
     SHORT(REDUCE_IAMAX, 1.0),        SHORT(REDUCE_DOT, 1.0),
 };
 
+static const struct {
+    bench_verb_t verb;
+    const char *name;
+    const bench_row_t *rows;
+    int count;
+} suites[] = {
+    {BENCH_GEMM, "h200", gemm_h200, COUNT_OF(gemm_h200)},
+    {BENCH_GEMM, "cpu", gemm_cpu, COUNT_OF(gemm_cpu)},
+    {BENCH_GEMM, "cpu-avx2", gemm_cpu_avx2, COUNT_OF(gemm_cpu_avx2)},
+    {BENCH_GEMM, "cpu-amx", gemm_cpu_amx, COUNT_OF(gemm_cpu_amx)},
+    {BENCH_TRANSPOSE, "h200", transpose_h200, COUNT_OF(transpose_h200)},
+    {BENCH_TRANSPOSE, "cpu", transpose_cpu, COUNT_OF(transpose_cpu)},
+    {BENCH_REDUCE, "h200", reduce_h200, COUNT_OF(reduce_h200)},
+    {BENCH_REDUCE, "cpu", reduce_cpu, COUNT_OF(reduce_cpu)},
+};
+
 const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
 {
-    static const struct {
-        bench_verb_t verb;
-        const char *name;
-        const bench_row_t *rows;
-        int count;
-    } suites[] = {
-        {BENCH_GEMM, "h200", gemm_h200, COUNT_OF(gemm_h200)},
-        {BENCH_GEMM, "cpu", gemm_cpu, COUNT_OF(gemm_cpu)},
-        {BENCH_GEMM, "cpu-avx2", gemm_cpu_avx2, COUNT_OF(gemm_cpu_avx2)},
-        {BENCH_GEMM, "cpu-amx", gemm_cpu_amx, COUNT_OF(gemm_cpu_amx)},
-        {BENCH_TRANSPOSE, "h200", transpose_h200, COUNT_OF(transpose_h200)},
-        {BENCH_TRANSPOSE, "cpu", transpose_cpu, COUNT_OF(transpose_cpu)},
-        {BENCH_REDUCE, "h200", reduce_h200, COUNT_OF(reduce_h200)},
-        {BENCH_REDUCE, "cpu", reduce_cpu, COUNT_OF(reduce_cpu)},
-    };
+    *count = 0;
     for (int i = 0; i < COUNT_OF(suites); i++)
         if (suites[i].verb == verb && strcmp(suites[i].name, name) == 0) {
             *count = suites[i].count;
             return suites[i].rows;
         }
+    return NULL;
+}
+
+/* Whether it is the first suite of that name among those of a verb, or of all. */
+static int is_first(bench_verb_t verb, int suite)
+{
+    for (int i = 0; i < suite; i++)
+        if ((verb == BENCH_ALL || suites[i].verb == verb) &&
+            strcmp(suites[i].name, suites[suite].name) == 0)
+            return 0;
+    return verb == BENCH_ALL || suites[suite].verb == verb;
+}
+
+const char *bench_suite_name(bench_verb_t verb, int i)
+{
+    for (int suite = 0; suite < COUNT_OF(suites); suite++)
+        if (is_first(verb, suite) && i-- == 0)
+            return suites[suite].name;
     return NULL;
 }

@@ -30,7 +30,7 @@ static void draw(const tilemm_bank_use_t *uses, int count, const tilemm_shared_c
             first = uses[i].wavefront;
             row->starts_group = 1;
         } else if (uses[i].wavefront > first) {
-            snprintf(row->label, sizeof row->label, "%d conflict", uses[i].wavefront);
+            snprintf(row->label, sizeof row->label, "%d (conflict)", uses[i].wavefront);
         }
         cell->kind = uses[i].wavefront > first ? CELL_CONFLICT
                      : cell->lanes             ? CELL_SHARED
@@ -115,9 +115,10 @@ int command_banks(int argc, char **argv)
     snprintf(picture.title, sizeof picture.title, "Shared memory, compute capability %d.%d: %s",
              request.cc / 10, request.cc % 10, request.what);
     picture.heading = "wavefront";
-    picture.legend =
-        "A cell is a bank in a wavefront, with its lane; + several lanes share a word; "
-        "! (red) a lane had to wait.";
+    picture.columns_heading = "bank";
+    picture.cell = "A cell is a bank in a wavefront, with its lane";
+    picture.meanings[CELL_SHARED] = "several lanes share a word";
+    picture.meanings[CELL_CONFLICT] = "a lane had to wait";
     picture.columns = request.cc < 20 ? 16 : 32;
     picture.step = 1;
     draw(uses, count, &cost, &picture);

@@ -11,6 +11,7 @@
 
 static const word_t verb_words[] = {
     {"gemm", BENCH_GEMM}, {"transpose", BENCH_TRANSPOSE}, {"reduce", BENCH_REDUCE}, {0}};
+const word_t suite_words[] = {{"h200", 0}, {"cpu", 1}, {"cpu-avx2", 2}, {"cpu-amx", 3}, {0}};
 static const word_t vs_words[] = {
     {"openblas", VS_OPENBLAS}, {"cublas", VS_CUBLAS}, {"none", VS_NONE}, {0}};
 const word_t trans_words[] = {{"nn", 0}, {"nt", 1}, {"tn", 2}, {"tt", 3}, {0}};
@@ -29,7 +30,7 @@ static const char help[] =
     "      --json FILE            the figures as JSON; - is standard output\n"
     "      --markdown             the tables in Markdown\n"
     "      --calibrate            instead: the constants that plans choose by, on this GPU\n"
-    "      --plot FILE.svg        rate against size, drawn by gnuplot\n" CONTEXT_HELP
+    "      --plot FILE            rate against size, .svg, .png, .pdf or .eps\n" CONTEXT_HELP
     "  -h, --help                 this help\n\n"
     "gemm:\n"
     "      --suite h200|cpu|cpu-avx2|cpu-amx  a fixed list of products, each with the\n"
@@ -86,6 +87,23 @@ static int parse_sizes(const char *text, void *value)
     return *end ? -1 : 0;
 }
 
+/* Returns a status. */
+static int check_suite(const bench_options_t *o)
+{
+    const char *name;
+    char takes[160] = "";
+    for (int i = 0; (name = bench_suite_name(o->verb, i)); i++) {
+        if (!o->suite || strcmp(name, o->suite) == 0)
+            return EXIT_OK;
+        append(takes, sizeof takes, "%s%s",
+               !i                                 ? ""
+               : bench_suite_name(o->verb, i + 1) ? ", "
+                                                  : " or ",
+               name);
+    }
+    return command_usage_error("bench", "--suite takes %s, not '%s'", takes, o->suite);
+}
+
 /* What the parser of single options cannot see. Returns a status. */
 static int check_options(bench_options_t *o)
 {
@@ -96,18 +114,12 @@ static int check_options(bench_options_t *o)
                                                                    : 2;
     const int by_axis = o->axis >= 0, segments = o->segments >= 0;
     const int of_cpu = o->vs == VS_OPENBLAS, of_gpu = o->vs == VS_CUBLAS;
-    int count, suites = 0;
     for (int i = 0; i < o->size_count; i++)
         if (o->sizes[i].dims > most_dims || (most_dims == 3 && o->sizes[i].dims == 2))
             return command_usage_error("bench", "--sizes takes %s here",
                                        most_dims == 3   ? "N or MxNxK"
                                        : most_dims == 2 ? "N or RxC"
                                                         : "N");
-    for (int verb = BENCH_GEMM; o->suite && verb <= BENCH_REDUCE; verb++)
-        suites += (o->verb == BENCH_ALL || verb == (int)o->verb) &&
-                  bench_suite((bench_verb_t)verb, o->suite, &count);
-    if (o->suite && !suites)
-        return command_usage_error("bench", "--suite does not take '%s'", o->suite);
     const struct {
         int is_wrong;
         const char *message;
@@ -127,6 +139,8 @@ static int check_options(bench_options_t *o)
          "OpenBLAS does not run on the cuda backend"},
         {of_gpu && o->context.backend == TILEMM_BACKEND_CPU,
          "cuBLAS does not run on the cpu backend"},
+        {o->plot && !report_can_plot(o->plot),
+         "--plot takes a file's name that ends with .svg, .png, .pdf or .eps"},
         {o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0,
          "--csv and --json cannot both have standard output"},
     };
@@ -135,7 +149,7 @@ static int check_options(bench_options_t *o)
             return command_usage_error("bench", "%s", rules[i].message);
     if (of_cpu || of_gpu) /* a peer says which backend is meant */
         o->context.backend = of_cpu ? TILEMM_BACKEND_CPU : TILEMM_BACKEND_CUDA;
-    return EXIT_OK;
+    return check_suite(o);
 }
 
 /* Returns 0, or -1 - the status to exit with. */
@@ -151,8 +165,11 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         command_option_t option;
     } all[] = {
         {GEMM | TRANSPOSE, {"alpha", OPTION_FLOAT, .value = &o->alpha}}, /* the first */
-        {EACH, {"sizes", OPTION_PARSED, o, .parse = parse_sizes}},
-        {ALL, {"suite", OPTION_TEXT, .value = &o->suite}},
+        {EACH,
+         {"sizes", OPTION_PARSED, o, .parse = parse_sizes,
+          .takes =
+              "sizes with commas between them: N, MxNxK of gemm, RxC of transpose and reduce"}},
+        {ALL, {"suite", OPTION_TEXT, .value = &o->suite, .words = suite_words}},
         {GEMM | REDUCE, {"layout", OPTION_WORD, &o->layout, .words = layout_words}},
         {GEMM, {"trans", OPTION_WORD, &o->trans, .words = trans_words}},
         {1 | GEMM, {"math", OPTION_WORD, &o->math, .words = math_words}},
@@ -161,9 +178,9 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         {REDUCE, {"axis", OPTION_WORD, &o->axis, .words = axis_words}},
         {ALL, {"vs", OPTION_WORD, &o->vs, .words = vs_words}},
         {ALL, {"reps", OPTION_INT64, &o->reps, .low = 1, .high = 1000000}},
-        {ALL, {"csv", OPTION_TEXT, .value = &o->csv}},
-        {ALL, {"json", OPTION_TEXT, .value = &o->json}},
-        {ALL, {"plot", OPTION_TEXT, .value = &o->plot}},
+        {ALL, {"csv", OPTION_FILE, .value = &o->csv}},
+        {ALL, {"json", OPTION_FILE, .value = &o->json}},
+        {ALL, {"plot", OPTION_FILE, .value = &o->plot}},
         {ALL, {"markdown", OPTION_FLAG, .value = &o->markdown}},
         {1, {"calibrate", OPTION_FLAG, .value = &o->calibrate}},
         {GEMM, {"beta", OPTION_FLOAT, .value = &o->beta}},
@@ -189,28 +206,26 @@ static int read_options(int argc, char **argv, bench_options_t *o)
 #undef SIZE
 #undef STRIDE
     enum { COUNT = COUNT_OF(all) };
-    const command_option_t context_options[] = {CONTEXT_OPTIONS(o->context)};
-    command_option_t options[COUNT + 3];
-    int first, verb, status;
-    for (int i = 0; i < COUNT; i++)
+    int verb = BENCH_ALL, first, status;
+    const command_option_t others[] = {CONTEXT_OPTIONS(o->context),
+                                       {"verb", OPTION_ARGUMENT, &verb, .words = verb_words}};
+    command_option_t options[COUNT + COUNT_OF(others)];
+    for (int i = 0; i < COUNT; i++) {
         options[i] = all[i].option;
-    memcpy(options + COUNT, context_options, sizeof context_options);
-    status = command_options(argc, argv, help, options, COUNT + 3, &first);
+        options[i].only = all[i].verbs;
+    }
+    memcpy(options + COUNT, others, sizeof others);
+    status = command_options(argc, argv, help, options, COUNT_OF(options), &first);
     if (status)
         return status;
-    if (argc - first > 1)
-        return -1 - command_usage_error("bench", "too many words: '%s'", argv[first + 1]);
-    if (first < argc) {
-        if (parse_word(argv[first], verb_words, &verb) != 0)
-            return -1 - command_usage_error("bench", "'%s' is none of gemm, transpose and reduce",
-                                            argv[first]);
-        o->verb = (bench_verb_t)verb;
-    }
+    if (first < argc)
+        return -1 - command_usage_error("bench", "too many words: '%s'", argv[first]);
+    o->verb = (bench_verb_t)verb;
     for (int i = 0; i < COUNT; i++)
-        if (options[i].given && !(all[i].verbs & 1 << o->verb))
+        if (options[i].given && !(options[i].only & 1 << verb))
             return -1 - command_usage_error("bench", "--%s is not an option of bench%s%s",
-                                            options[i].name, first < argc ? " " : "",
-                                            first < argc ? argv[first] : "");
+                                            options[i].name, verb ? " " : "",
+                                            verb ? word_of(verb_words, verb) : "");
     o->scaled = options[0].given;
     status = check_options(o);
     return status ? -1 - status : 0;
@@ -231,34 +246,51 @@ static const struct {
     {BENCH_REDUCE, 1, 1, "1024,4096,16384,1048576x128", NULL},
 };
 
-static int run_verb(bench_verb_t verb, const machine_t *machine, bench_options_t *options,
-                    report_t *report)
+/* The options with the usual sizes of a verb, where they name none. */
+static bench_options_t with_sizes(bench_verb_t verb, int on_gpu, const bench_options_t *options)
 {
-    const int given = options->size_count; /* 0: the usual ones */
-    int count;
-    if (options->suite && !bench_suite(verb, options->suite, &count))
-        return EXIT_OK; /* of another verb, where all are measured */
-    for (int i = 0; !given && !options->suite && i < COUNT_OF(usual); i++)
-        if (usual[i].verb == verb && usual[i].on_gpu == machine->on_gpu &&
+    bench_options_t one = *options;
+    for (int i = 0; !options->size_count && !options->suite && i < COUNT_OF(usual); i++)
+        if (usual[i].verb == verb && usual[i].on_gpu == on_gpu &&
             usual[i].by_axis == (verb == BENCH_REDUCE && options->axis >= 0))
-            parse_sizes(options->verb == BENCH_ALL ? usual[i].short_sizes : usual[i].sizes,
-                        options);
-    const int status = bench_run(verb, machine, options, report);
-    options->size_count = given;
-    return status;
+            parse_sizes(options->verb == BENCH_ALL ? usual[i].short_sizes : usual[i].sizes, &one);
+    return one;
 }
 
-static int run_on(bench_options_t *options, report_t *report, int *was_gpu)
+/* How many cases a verb has; 0 where it is not measured. */
+static int case_count(bench_verb_t verb, int on_gpu, const bench_options_t *options)
+{
+    int count = 0;
+    if (options->verb != BENCH_ALL && options->verb != verb)
+        return 0;
+    if (!options->suite)
+        return with_sizes(verb, on_gpu, options).size_count;
+    bench_suite(verb, options->suite, &count);
+    return count;
+}
+
+static int all_cases(int on_gpu, const bench_options_t *options)
+{
+    return case_count(BENCH_GEMM, on_gpu, options) + case_count(BENCH_TRANSPOSE, on_gpu, options) +
+           case_count(BENCH_REDUCE, on_gpu, options);
+}
+
+/* *cpu_follows: whether the CPU is measured after a GPU, then whether it is after this one. */
+static int run_on(const bench_options_t *options, report_t *report, int *cpu_follows)
 {
     machine_t machine;
     report_progress(report, "starting");
     int status = machine_open(&machine, options);
     if (status != EXIT_OK)
         return status;
-    *was_gpu = machine.on_gpu;
-    for (int verb = BENCH_GEMM; status == EXIT_OK && verb <= BENCH_REDUCE; verb++)
-        if (options->verb == BENCH_ALL || verb == (int)options->verb)
-            status = run_verb((bench_verb_t)verb, &machine, options, report);
+    *cpu_follows = *cpu_follows && machine.on_gpu;
+    report_begin(report, &machine,
+                 all_cases(machine.on_gpu, options) + (*cpu_follows ? all_cases(0, options) : 0));
+    for (bench_verb_t verb = BENCH_GEMM; status == EXIT_OK && verb <= BENCH_REDUCE; verb++)
+        if (case_count(verb, machine.on_gpu, options)) {
+            const bench_options_t one = with_sizes(verb, machine.on_gpu, options);
+            status = bench_run(verb, &machine, &one, report);
+        }
     if (options->vs == VS_DEFAULT && !machine.blas && !machine.cublas && !machine.cub)
         report_note(report, machine.on_gpu ? "(cuBLAS was not found: no comparison)"
                                            : "(OpenBLAS was not found: no comparison)");
@@ -283,7 +315,7 @@ int command_bench(int argc, char **argv)
         .segments = -1,
     };
     const char *math = getenv("TILEMM_MATH");
-    int status = read_options(argc, argv, &options), was_gpu = 0;
+    int status = read_options(argc, argv, &options);
     if (status)
         return -1 - status;
     if (options.math < 0 && (!math || parse_word(math, math_words, &options.math) != 0))
@@ -293,11 +325,12 @@ int command_bench(int argc, char **argv)
     report_t *report = report_open(&options);
     if (!report)
         return EXIT_FAILED;
-    status = run_on(&options, report, &was_gpu);
-    if (status == EXIT_OK && was_gpu && options.verb == BENCH_ALL && !options.suite &&
-        options.context.backend == TILEMM_BACKEND_AUTO) {
+    int cpu_follows = options.verb == BENCH_ALL && !options.suite &&
+                      options.context.backend == TILEMM_BACKEND_AUTO;
+    status = run_on(&options, report, &cpu_follows);
+    if (status == EXIT_OK && cpu_follows) {
         options.context.backend = TILEMM_BACKEND_CPU;
-        status = run_on(&options, report, &was_gpu);
+        status = run_on(&options, report, &cpu_follows);
     }
     const int at_end = report_close(report);
     return status == EXIT_OK ? at_end : status;

@@ -108,8 +108,10 @@ int command_coalescing(int argc, char **argv)
     snprintf(picture.title, sizeof picture.title, "Global memory, compute capability %d.%d, %s: %s",
              request.cc / 10, request.cc % 10, request.is_store ? "store" : "load", request.what);
     picture.heading = "address";
-    picture.legend = "A cell is a word of 4 bytes, with its lane; + several lanes want it; "
-                     "- (yellow) moved, and not wanted.";
+    picture.columns_heading = "word";
+    picture.cell = "A cell is a word of 4 bytes, with its lane";
+    picture.meanings[CELL_SHARED] = "several lanes want it";
+    picture.meanings[CELL_MOVED] = "moved, and not wanted";
     picture.columns = LINE / WORD;
     picture.step = SECTOR / WORD;
     draw(&request, moved, count, &picture);

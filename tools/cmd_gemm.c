@@ -84,13 +84,14 @@ int command_gemm(int argc, char **argv)
     int trans[2] = {0, 0}, math = -1 /* the library's default */, force = 0;
     context_options_t context = {0};
     command_option_t table[] = {
-        {"output", OPTION_TEXT, &output, .letter = 'o'},
-        {"alpha", OPTION_FLOAT, &alpha, .takes = "a number"},
-        {"beta", OPTION_FLOAT, &beta, .takes = "a number"},
+        {"output", OPTION_FILE, .value = &output, .letter = 'o'},
+        {"alpha", OPTION_FLOAT, .value = &alpha},
+        {"beta", OPTION_FLOAT, .value = &beta},
         {"trans-a", OPTION_FLAG, .value = &trans[0]},
         {"trans-b", OPTION_FLAG, .value = &trans[1]},
         {"math", OPTION_WORD, &math, .words = math_words},
         {"force", OPTION_FLAG, .value = &force},
+        {"A.npy", .kind = OPTION_OPERANDS},
         CONTEXT_OPTIONS(context),
     };
     npy_t a = {0}, b = {0};

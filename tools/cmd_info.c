@@ -9,15 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#if defined(__x86_64__) || defined(__i386__)
-#include <cpuid.h>
-#elif defined(__aarch64__)
-#include <sys/auxv.h>
-#endif
 
-#include "command.h"
 #include "gpu.h"
+#include "host.h"
+#include "info.h"
 #include "reference.h"
+#include "topics.h"
 
 static const char help[] =
     "Usage: tilemm info\n"
@@ -42,55 +39,27 @@ static void print_cpu(void)
 #endif
 }
 
-#if defined(__x86_64__) || defined(__i386__)
 static void print_features(void)
 {
-    unsigned a, b, c, d;
-    printf("  features      ");
-    __builtin_cpu_init();
-#define FEATURE(name)                                                                              \
-    if (__builtin_cpu_supports(name))                                                              \
-        printf(" " name);
-    FEATURE("sse4.2")
-    FEATURE("avx")
-    FEATURE("avx2")
-    FEATURE("fma")
-    FEATURE("avx512f")
-    FEATURE("avx512bw")
-    FEATURE("avx512dq")
-    FEATURE("avx512vl")
-    FEATURE("avx512vnni")
-#undef FEATURE
-    /* The operating system lends the tiles' registers only on request: the CPU's word alone. */
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
-        printf("%s%s%s", d >> 24 & 1 ? " amx-tile" : "", d >> 22 & 1 ? " amx-bf16" : "",
-               d >> 25 & 1 ? " amx-int8" : "");
-    putchar('\n');
+    char text[256];
+    host_features(text, sizeof text);
+    printf("  features       %s\n", text);
 }
-#elif defined(__aarch64__)
-static void print_features(void)
-{
-    const unsigned long capabilities = getauxval(AT_HWCAP);
-    printf("  features      %s%s\n", capabilities & 1ul << 1 ? " asimd" : "",
-           capabilities & 1ul << 22 ? " sve" : "");
-}
-#else
-static void print_features(void)
-{
-    puts("  features       not known on this architecture");
-}
-#endif
 
-/* Whether there is such a backend, and why not. */
+const char *info_unusable(tilemm_backend_t backend, int device)
+{
+    tilemm_t ctx = NULL;
+    const int failed = tilemm_create(&ctx, backend, device) != TILEMM_SUCCESS;
+    tilemm_destroy(ctx);
+    return failed ? tilemm_create_error() : NULL;
+}
+
+/* "usable", or why not. */
 static const char *usable(tilemm_backend_t backend, int device)
 {
     static char text[1100];
-    tilemm_t ctx = NULL;
-    if (tilemm_create(&ctx, backend, device) != TILEMM_SUCCESS)
-        snprintf(text, sizeof text, "not usable: %s", tilemm_create_error());
-    else
-        snprintf(text, sizeof text, "usable");
-    tilemm_destroy(ctx);
+    const char *why = info_unusable(backend, device);
+    snprintf(text, sizeof text, "%susable%s%s", why ? "not " : "", why ? ": " : "", why ? why : "");
     return text;
 }
 
@@ -119,6 +88,9 @@ static void print_kernels(void)
 #endif
 #ifdef TILEMM_HAVE_AVX512
     printf(" avx512");
+#ifdef TILEMM_HAVE_AMX
+    printf(" amx");
+#endif
 #endif
 #ifdef TILEMM_CUDA_ARCHS
     printf("\nCUDA kernels     %s", TILEMM_CUDA_ARCHS);
@@ -161,56 +133,44 @@ static void print_peers(void)
            cublas ? cublas->name : "no cuBLAS", cub ? cub->name : "no CUB");
 }
 
-/* The variables of the library, then others that matter. */
-enum { OF_LIBRARY = 6 };
-static const char *const variables[] = {
-    "TILEMM_BACKEND",    "TILEMM_ARCH",          "TILEMM_NUM_THREADS", "TILEMM_MATH",
-    "TILEMM_VARIANT",    "TILEMM_LOG",           "OMP_NUM_THREADS",    "TILEMM_REFERENCE_BLAS",
-    "TILEMM_MODULE_DIR", "CUDA_VISIBLE_DEVICES", "CUDA_HOME",          "CUDA_PATH"};
-
-/* Whether the library takes this variable's value: asked of it with the others out of the way. */
-static int library_refuses(int which)
+/* Asked of the library with the other variables out of the way. */
+const char *info_refusal(int which)
 {
-    char *values[OF_LIBRARY] = {0};
+    char *values[VARIABLES_OF_LIBRARY] = {0};
     tilemm_t ctx = NULL;
-    for (int i = 0; i < OF_LIBRARY; i++)
-        if (i != which && getenv(variables[i])) {
-            values[i] = strdup(getenv(variables[i]));
-            unsetenv(variables[i]);
+    if (which >= VARIABLES_OF_LIBRARY || !getenv(variables[which].name))
+        return NULL;
+    for (int i = 0; i < VARIABLES_OF_LIBRARY; i++)
+        if (i != which && getenv(variables[i].name)) {
+            values[i] = strdup(getenv(variables[i].name));
+            unsetenv(variables[i].name);
         }
     const tilemm_status_t status =
         tilemm_create(&ctx, which == 0 ? TILEMM_BACKEND_AUTO : TILEMM_BACKEND_CPU, 0);
     tilemm_destroy(ctx);
-    for (int i = 0; i < OF_LIBRARY; i++)
+    for (int i = 0; i < VARIABLES_OF_LIBRARY; i++)
         if (values[i]) {
-            setenv(variables[i], values[i], 1);
+            setenv(variables[i].name, values[i], 1);
             free(values[i]);
         }
-    return status == TILEMM_INVALID_ARGUMENT;
+    return status == TILEMM_INVALID_ARGUMENT ? tilemm_create_error() : NULL;
 }
 
-static void print_environment(void)
+void info_environment(void)
 {
     int any = 0;
-    for (int i = 0; i < COUNT_OF(variables); i++)
-        if (getenv(variables[i])) {
+    for (int i = 0; i < VARIABLES; i++)
+        if (getenv(variables[i].name)) {
             any = 1;
-            printf("environment      %s=%s%s\n", variables[i], getenv(variables[i]),
-                   i < OF_LIBRARY && library_refuses(i) ? "  (the library refuses this value)"
-                                                        : "");
+            printf("environment      %s=%s%s\n", variables[i].name, getenv(variables[i].name),
+                   info_refusal(i) ? "  (the library refuses this value)" : "");
         }
     if (!any)
         puts("environment      no variable that matters is set");
 }
 
-int command_info(int argc, char **argv)
+void info_machine(void)
 {
-    int first;
-    const int status = command_options(argc, argv, help, NULL, 0, &first);
-    if (status)
-        return -1 - status;
-    if (first < argc)
-        return command_usage_error("info", "takes no arguments");
     printf("tilemm           %d.%d.%d, library %s\n", TILEMM_VERSION_MAJOR, TILEMM_VERSION_MINOR,
            TILEMM_VERSION_PATCH, tilemm_version());
     print_backends();
@@ -219,6 +179,20 @@ int command_info(int argc, char **argv)
     print_features();
     print_gpus();
     print_peers();
-    print_environment();
-    return EXIT_OK;
+}
+
+int command_info(int argc, char **argv)
+{
+    int first;
+    int status = command_options(argc, argv, help, NULL, 0, &first);
+    if (status)
+        return -1 - status;
+    if (first < argc)
+        return command_usage_error("info", "takes no arguments");
+    info_machine();
+    info_environment();
+    for (int i = 0; i < VARIABLES_OF_LIBRARY; i++)
+        if (info_refusal(i))
+            status = command_error("%s", info_refusal(i));
+    return status;
 }

@@ -94,8 +94,10 @@ int command_reduce(int argc, char **argv)
     context_options_t context = {0};
     int axis = -1 /* all elements */, nan = 0, force = 0, op, first;
     command_option_t table[] = {
+        {"operation", OPTION_ARGUMENT, &op, .words = reduce_words + 1},
+        {"A.npy", .kind = OPTION_OPERANDS},
         {"axis", OPTION_WORD, &axis, .words = axis_words},
-        {"output", OPTION_TEXT, &output, .letter = 'o'},
+        {"output", OPTION_FILE, .value = &output, .letter = 'o'},
         {"nan", OPTION_WORD, &nan, .words = nan_words},
         {"force", OPTION_FLAG, .value = &force},
         CONTEXT_OPTIONS(context),
@@ -105,11 +107,9 @@ int command_reduce(int argc, char **argv)
     int status = command_options(argc, argv, help, table, COUNT_OF(table), &first);
     if (status)
         return -1 - status;
-    if (argc - first != 2)
+    if (argc - first != 1)
         return command_usage_error("reduce", "takes an operation and one file, A.npy");
-    if (parse_word(argv[first], reduce_words, &op) != 0 || op == REDUCE_DOT)
-        return command_usage_error("reduce", "'%s' is not an operation", argv[first]);
-    if ((output && output_check(output) != 0) || npy_open(&a, argv[first + 1]) != 0)
+    if ((output && output_check(output) != 0) || npy_open(&a, argv[first]) != 0)
         return EXIT_FAILED;
     status = EXIT_FAILED;
     const int is_taken = npy_require_float32(&a, 1) == 0;

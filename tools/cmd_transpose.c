@@ -44,7 +44,8 @@ int command_transpose(int argc, char **argv)
     context_options_t context = {0};
     const char *output = NULL;
     command_option_t table[] = {
-        {"output", OPTION_TEXT, &output, .letter = 'o'},
+        {"output", OPTION_FILE, .value = &output, .letter = 'o'},
+        {"A.npy", .kind = OPTION_OPERANDS},
         CONTEXT_OPTIONS(context),
     };
     npy_t a;

@@ -12,11 +12,12 @@
 
 #define COUNT_OF(array) (int)(sizeof(array) / sizeof((array)[0]))
 
-/* The statuses of the command. */
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+/* The statuses of the command; the last is doctor's. */
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FINDINGS = 3 };
 
 /* The verbs: argv[0] is the verb. They return the status to exit with. */
 int command_info(int argc, char **argv);
+int command_doctor(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_gemm(int argc, char **argv);
 int command_transpose(int argc, char **argv);
@@ -43,6 +44,21 @@ typedef struct {
 int parse_word(const char *text, const word_t *words, int *value);
 const char *word_of(const word_t *words, int value);
 
+/* "fp32, strict or tf32" */
+void list_words(const word_t *words, char *text, size_t size);
+
+/* What may have been meant by a mistyped word: the candidates that begin with it, else those at the
+ * least edit distance, at most 2. */
+typedef struct {
+    const char *word;
+    int distance;
+    char text[256];
+} near_t;
+
+near_t near_start(const char *word);
+void near_consider(near_t *near, const char *prefix, const char *candidate);
+const char *near_end(near_t *near); /* "" or "; did you mean --sizes or --suite?" */
+
 extern const word_t backend_words[]; /* auto cpu cuda */
 extern const word_t math_words[];    /* fp32 strict tf32 */
 extern const word_t nan_words[];     /* propagate ignore */
@@ -55,7 +71,7 @@ extern const word_t size_words[];    /* 1 2 4 8 16 */
  */
 enum { REDUCE_DOT = TILEMM_AMIN + 1, REDUCE_IMAX, REDUCE_IMIN, REDUCE_IAMAX, REDUCE_IAMIN };
 
-extern const word_t reduce_words[];
+extern const word_t reduce_words[]; /* dot first: the others take one vector */
 
 /* For an index reduction, the reduction whose position it is; for others, the reduction itself. */
 tilemm_reduce_t reduce_value_op(int op);
@@ -64,39 +80,45 @@ int reduce_is_index(int op);
 /* Options that every verb with a context takes. */
 typedef struct {
     int backend; /* tilemm_backend_t */
-    int device;
+    int device, device_given;
     int threads; /* 0: the library's default */
 } context_options_t;
 
-/* Create a context as the options say, or print why not and return NULL. */
+/* Create a context as the options say, or print why not and return NULL. Prints, too, why a device
+ * that was asked for is not used. */
 tilemm_t command_context(const context_options_t *options);
+int parse_device(const char *text, void *context_options);
 
 /* One option of a verb: its name, what kind of value it takes, and where that goes. */
 typedef enum {
-    OPTION_FLAG,  /* int: 1 where it is given */
-    OPTION_TEXT,  /* const char *, at least `low` characters */
-    OPTION_WORD,  /* int: a word's value */
-    OPTION_INT,   /* int from `low` to `high` */
-    OPTION_INT64, /* int64_t likewise */
-    OPTION_FLOAT, /* float */
-    OPTION_PARSED /* what `parse` makes of it: 0, or -1 where it is wrong */
+    OPTION_FLAG,     /* int: 1 where it is given */
+    OPTION_TEXT,     /* const char *, at least `low` characters; one of `words`, if there are any */
+    OPTION_FILE,     /* const char *: a file's name */
+    OPTION_WORD,     /* int: a word's value */
+    OPTION_INT,      /* int from `low` to `high` */
+    OPTION_INT64,    /* int64_t likewise */
+    OPTION_FLOAT,    /* float */
+    OPTION_PARSED,   /* what `parse` makes of it: 0, or -1 where it is wrong */
+    OPTION_ARGUMENT, /* int: no option, but the first argument, a word's value */
+    OPTION_OPERANDS  /* no option: tells that other arguments are files */
 } option_kind_t;
 
 typedef struct {
     const char *name;
     option_kind_t kind;
     void *value;
-    const word_t *words;
+    const word_t *words; /* of OPTION_PARSED: those that complete it */
     int64_t low, high;
     int (*parse)(const char *text, void *value);
     const char *takes; /* for the message: "--cc takes ..."; NULL where the kind tells */
     char letter;       /* the short form, or '\0' */
+    int only;          /* bits 1 << value of the argument that it is an option of; 0: all */
     int given;         /* set by command_options */
 } command_option_t;
 
 #define CONTEXT_OPTIONS(context)                                                                   \
     {"backend", OPTION_WORD, &(context).backend, .words = backend_words},                          \
-        {"device", OPTION_INT, &(context).device, .high = INT_MAX},                                \
+        {"device", OPTION_PARSED, &(context), .parse = parse_device, .takes = "a number from 0"},  \
     {                                                                                              \
         "threads", OPTION_INT, &(context).threads, .high = INT_MAX                                 \
     }
@@ -105,10 +127,16 @@ typedef struct {
     "      --device N               which CUDA device (0)\n"                                       \
     "      --threads N              how many CPU threads (TILEMM_NUM_THREADS, or one a core)\n"
 
-/* Take the options of a verb, argv[0], and store their values; --help prints `help`. Returns 0 and
- * in *first the index of the first word that is no option, or -1 - the status to exit with. */
+/* Take the options of a verb, argv[0], and store their values; --help prints `help`, and
+ * --complete, the first word, what may stand in place of the last. Returns 0 and in *first the
+ * index of the first word that is neither option nor OPTION_ARGUMENT, or -1 - the status to exit
+ * with. */
 int command_options(int argc, char **argv, const char *help, command_option_t *options, int count,
                     int *first);
+
+/* Print what may stand in place of the last word of a verb's command line, one a line; ":files"
+ * for the names of files. */
+void command_complete(int argc, char **argv, const command_option_t *options, int count);
 
 void command_cpu_name(char *name, size_t size); /* the processor's name, or "" */
 

@@ -123,6 +123,7 @@ const tilemm__backend_t tilemm__cpu_backend = {
     .close = cpu_close,
     .synchronize = cpu_synchronize,
     .set_stream = cpu_set_stream,
+    .threads = tilemm__cpu_threads,
     .sgemm = tilemm__cpu_sgemm,
     .sgemm_workspace = cpu_sgemm_workspace,
     .transpose = tilemm__cpu_transpose,

@@ -28,24 +28,28 @@ static int64_t first_element(int64_t n, int64_t inc)
 }
 
 static int check_vector(tilemm_t ctx, const char *where, const char *name, const char *inc_name,
-                        int64_t n, const void *x, int64_t inc, size_t elem_size)
+                        int64_t n, const float *x, int64_t inc)
 {
-    return tilemm__check_span(ctx, where, name, inc_name, n, 1, inc, 1, 0, elem_size) &&
-           (n == 0 || tilemm__check_pointer(ctx, where, name, x));
+    return tilemm__check_span(ctx, where, name, inc_name, n, 1, inc, 1, 0, sizeof(float)) &&
+           (n == 0 || tilemm__check_pointer(ctx, where, name, x, _Alignof(float)));
 }
 
-/* The call whose arguments are right but for its operands, which nobody has looked at. */
+/* The call of which nothing is checked but the context. */
 TILEMM__LONG tilemm_status_t reduce_long(tilemm_t ctx, const char *where, const char *result_name,
                                          tilemm__reduce_args_t *args)
 {
     const int64_t n = args->n, incx = args->istride, incy = args->y_istride;
     const int op = args->op;
     char inc_y[40] = "";
-    if (!check_vector(ctx, where, "x", "incx", n, args->x, incx, sizeof(float)) ||
-        (op == TILEMM__DOT &&
-         !check_vector(ctx, where, "y", "incy", n, args->y, incy, sizeof(float))) ||
-        !tilemm__check_pointer(ctx, where, result_name,
-                               args->index_out ? (void *)args->index_out : (void *)args->out))
+    const void *result = args->index_out ? (void *)args->index_out : args->out;
+    tilemm__check_context(ctx);
+    if (!tilemm__check_at_least(ctx, where, "n", n, 0) ||
+        !tilemm__check_increment(ctx, where, "incx", incx) ||
+        (op == TILEMM__DOT && !tilemm__check_increment(ctx, where, "incy", incy)) ||
+        !check_vector(ctx, where, "x", "incx", n, args->x, incx) ||
+        (op == TILEMM__DOT && !check_vector(ctx, where, "y", "incy", n, args->y, incy)) ||
+        !tilemm__check_pointer(ctx, where, result_name, result,
+                               args->index_out ? _Alignof(int64_t) : _Alignof(float)))
         return TILEMM_INVALID_ARGUMENT;
     if (op == TILEMM__DOT && ctx->log)
         snprintf(inc_y, sizeof inc_y, " --inc-y %lld", (long long)incy);
@@ -62,6 +66,9 @@ TILEMM__QUICK int reduce_small(tilemm_t ctx, const tilemm__reduce_args_t *args)
     enum { MOST = 16384 }; /* too few for a second thread */
     return ctx->backend->reduce_small && !ctx->log && args->n > 0 && args->n <= MOST &&
            args->istride == 1 && args->x && (args->out || args->index_out) &&
+           tilemm__is_multiple((uintptr_t)args->x | (uintptr_t)args->y | (uintptr_t)args->out,
+                               _Alignof(float)) &&
+           tilemm__is_multiple((uintptr_t)args->index_out, _Alignof(int64_t)) &&
            (args->op != TILEMM__DOT || (args->y_istride == 1 && args->y)) &&
            ctx->backend->reduce_small(ctx, args);
 }
@@ -85,13 +92,7 @@ TILEMM__QUICK tilemm_status_t reduce_vector(tilemm_t ctx, const char *where, int
                                   .out = result,
                                   .index_out = index,
                                   .out_stride = 1};
-    const int valid = tilemm__is_at_least(ctx, where, "n", n, 0) &&
-                      tilemm__is_increment(ctx, where, "incx", incx) &&
-                      (op != TILEMM__DOT || tilemm__is_increment(ctx, where, "incy", incy));
-    if (valid && reduce_small(ctx, &args))
-        return TILEMM_SUCCESS;
-    tilemm__check_context(ctx);
-    return valid ? reduce_long(ctx, where, result_name, &args) : TILEMM_INVALID_ARGUMENT;
+    return reduce_small(ctx, &args) ? TILEMM_SUCCESS : reduce_long(ctx, where, result_name, &args);
 }
 
 /* The result is of this type and goes to `value` or to `index`. */
@@ -157,9 +158,11 @@ static tilemm_status_t reduce_matrix(tilemm_t ctx, const char *where, int arg, t
         (n > 0 && count > 0 &&
          (!tilemm__check_span(ctx, where, "a", "lda", row_major ? rows : cols,
                               row_major ? cols : rows, lda, 1, 0, sizeof(float)) ||
-          !tilemm__check_pointer(ctx, where, "a", a))) ||
-        (count > 0 && (!arg || out) && !tilemm__check_pointer(ctx, where, "out", out)) ||
-        (count > 0 && arg && !tilemm__check_pointer(ctx, where, "index_out", index_out)))
+          !tilemm__check_pointer(ctx, where, "a", a, _Alignof(float)))) ||
+        (count > 0 && (!arg || out) &&
+         !tilemm__check_pointer(ctx, where, "out", out, _Alignof(float))) ||
+        (count > 0 && arg &&
+         !tilemm__check_pointer(ctx, where, "index_out", index_out, _Alignof(int64_t))))
         return TILEMM_INVALID_ARGUMENT;
     tilemm__log(ctx, "reduce --op %s --axis %s --layout %s --sizes %lldx%lld --lda %lld%s --nan %s",
                 op_names[op], axis == TILEMM_AXIS_ROWS ? "rows" : "cols", row_major ? "row" : "col",
@@ -209,8 +212,8 @@ tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_
         return TILEMM_SUCCESS;
     if (!tilemm__check_span(ctx, where, "offsets", "increment", segments, 1, 1, 1, 0,
                             2 * sizeof(int64_t)) ||
-        !tilemm__check_pointer(ctx, where, "offsets", offsets) ||
-        !tilemm__check_pointer(ctx, where, "out", out))
+        !tilemm__check_pointer(ctx, where, "offsets", offsets, _Alignof(int64_t)) ||
+        !tilemm__check_pointer(ctx, where, "out", out, _Alignof(float)))
         return TILEMM_INVALID_ARGUMENT;
     int64_t elements = -1; /* unknown */
     if (ctx->backend->id == TILEMM_BACKEND_CPU ||
@@ -219,7 +222,7 @@ tilemm_status_t tilemm_sreduce_segments(tilemm_t ctx, tilemm_reduce_t op, int64_
             return TILEMM_INVALID_ARGUMENT;
         elements = offsets[segments] - offsets[0];
     }
-    if (elements != 0 && !tilemm__check_pointer(ctx, where, "x", x))
+    if (elements != 0 && !tilemm__check_pointer(ctx, where, "x", x, _Alignof(float)))
         return TILEMM_INVALID_ARGUMENT;
     tilemm__log(ctx, "reduce --op %s --segments %lld --sizes %lld --nan %s", op_names[op],
                 (long long)segments, (long long)(elements < 0 ? segments : elements),

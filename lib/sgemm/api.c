@@ -71,16 +71,17 @@ TILEMM__QUICK int check_call(tilemm_t ctx, const call_t *call)
 static int check_array(tilemm_t ctx, const call_t *call, const char *name, const void *array)
 {
     const void *const *pointers = array;
-    if (!tilemm__check_pointer(ctx, call->where, name, array))
+    if (!tilemm__check_pointer(ctx, call->where, name, array, _Alignof(float *)))
         return 0;
     if (ctx->backend->id == TILEMM_BACKEND_CUDA && ctx->backend->locate(ctx, array) != TILEMM__HOST)
         return 1;
     int cpu = ctx->backend->id == TILEMM_BACKEND_CPU;
     for (int64_t i = 0; i < call->args.batch_count; i++)
-        if (!pointers[i] || (cpu && ctx->backend->locate(ctx, pointers[i]) == TILEMM__DEVICE)) {
+        if (!pointers[i] || !tilemm__is_multiple((uintptr_t)pointers[i], _Alignof(float)) ||
+            (cpu && ctx->backend->locate(ctx, pointers[i]) == TILEMM__DEVICE)) {
             char element[40];
             snprintf(element, sizeof element, "%s[%lld]", name, (long long)i);
-            return tilemm__check_pointer(ctx, call->where, element, pointers[i]);
+            return tilemm__check_pointer(ctx, call->where, element, pointers[i], _Alignof(float));
         }
     return 1;
 }
@@ -94,8 +95,9 @@ static int check_memory(tilemm_t ctx, const call_t *call, const char *name, cons
     return tilemm__check_span(ctx, call->where, name, ld_name, along_rows ? rows : cols,
                               along_rows ? cols : rows, ld, call->args.batch_count, stride,
                               sizeof(float)) &&
-           (call->pointers ? check_array(ctx, call, name, array)
-                           : tilemm__check_pointer(ctx, call->where, name, matrix));
+           (call->pointers
+                ? check_array(ctx, call, name, array)
+                : tilemm__check_pointer(ctx, call->where, name, matrix, _Alignof(float)));
 }
 
 static void log_call(tilemm_t ctx, const call_t *call)
@@ -167,6 +169,7 @@ TILEMM__QUICK tilemm_status_t run(tilemm_t ctx, const char *where, tilemm_layout
     }
     tilemm__sgemm_args_t args = exchange(p, layout);
     if (ctx->backend->sgemm_small && !ctx->log && p->batch_count == 1 && p->a && p->b && p->c &&
+        tilemm__is_multiple((uintptr_t)p->a | (uintptr_t)p->b | (uintptr_t)p->c, _Alignof(float)) &&
         p->m > 0 && p->n > 0 && p->k > 0 && p->alpha != 0.0f &&
         ctx->backend->sgemm_small(ctx, &args))
         return TILEMM_SUCCESS;
@@ -233,7 +236,7 @@ tilemm_status_t tilemm_sgemm_workspace(tilemm_t ctx, tilemm_layout_t layout, til
         m, n, k, trans_a, trans_b, 1.0f, .batch_count = batch_count};
     const call_t call = {"sgemm_workspace", layout, transa, transb, 0, sizes};
     if (!tilemm__check_context(ctx) || !check_sizes(ctx, &call) ||
-        !tilemm__check_pointer(ctx, call.where, "bytes", bytes))
+        !tilemm__check_pointer(ctx, call.where, "bytes", bytes, _Alignof(size_t)))
         return TILEMM_INVALID_ARGUMENT;
     tilemm__sgemm_args_t args = exchange(&sizes, layout);
     args.lda = args.trans_a ? args.m : args.k;

@@ -26,9 +26,10 @@ TILEMM__QUICK int check_elem_size(tilemm_t ctx, const char *where, size_t elem_s
                          "%s: elem_size = %zu, must be 1, 2, 4, 8 or 16 bytes", where, elem_size);
 }
 
-static int is_aligned(const void *pointer, size_t elem_size)
+/* Elements are moved by loads and stores of their size, at most 8 bytes aligned. */
+static size_t alignment_of(size_t elem_size)
 {
-    return ((uintptr_t)pointer & ((elem_size < 8 ? elem_size : 8) - 1)) == 0;
+    return elem_size < 8 ? elem_size : 8;
 }
 
 /* Say what is wrong with a leading dimension. */
@@ -63,21 +64,15 @@ TILEMM__QUICK int check_call(tilemm_t ctx, const call_t *call)
                     row_major != p->trans, p->ld_dst);
 }
 
-/* An operand that is used: where it lies. Elements are moved by loads and stores of their size, at
- * most 8 bytes aligned. */
+/* An operand that is used: where it lies. */
 static int check_memory(tilemm_t ctx, const call_t *call, const char *name, const char *ld_name,
                         int64_t rows, int64_t cols, int64_t ld, int64_t stride, const void *pointer)
 {
     const char *where = call->names.where;
     const size_t size = call->args.elem_size;
-    if (!tilemm__check_span(ctx, where, name, ld_name, rows, cols, ld, call->args.batch_count,
-                            stride, size) ||
-        !tilemm__check_pointer(ctx, where, name, pointer))
-        return 0;
-    if (!is_aligned(pointer, size))
-        tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT, "%s: %s = %p, must be a multiple of %zu", where,
-                     name, pointer, size < 8 ? size : 8);
-    return is_aligned(pointer, size);
+    return tilemm__check_span(ctx, where, name, ld_name, rows, cols, ld, call->args.batch_count,
+                              stride, size) &&
+           tilemm__check_pointer(ctx, where, name, pointer, alignment_of(size));
 }
 
 static void log_call(tilemm_t ctx, const call_t *call)
@@ -125,7 +120,7 @@ TILEMM__QUICK int run_small(tilemm_t ctx, const call_t *call)
     const tilemm__transpose_args_t *p = &call->args;
     return ctx->backend->transpose_small && !ctx->log && p->trans && !call->in_place &&
            p->batch_count == 1 && p->rows > 0 && p->cols > 0 && p->src && p->dst &&
-           is_aligned((const void *)((uintptr_t)p->src | (uintptr_t)p->dst), p->elem_size) &&
+           tilemm__is_multiple((uintptr_t)p->src | (uintptr_t)p->dst, alignment_of(p->elem_size)) &&
            !(p->scaled && p->alpha == 0.0f) && ctx->backend->transpose_small(ctx, p);
 }
 

@@ -121,10 +121,14 @@ static const struct {
     {NULL, NULL, TILEMM_BACKEND_CUDA, 1000000, NULL},
 };
 
+/* Another thread has failures of its own: nothing at first, and then not that of this one. */
 static void *ask_another_thread(void *unused)
 {
+    tilemm_t ctx;
     (void)unused;
     CHECK(strcmp(tilemm_create_error(), "") == 0, "another thread: '%s'", tilemm_create_error());
+    CHECK(tilemm_create(&ctx, (tilemm_backend_t)9, 0) == TILEMM_INVALID_ARGUMENT, "backend 9");
+    CHECK(strstr(tilemm_create_error(), "backend = 9"), "'%s'", tilemm_create_error());
     return NULL;
 }
 
@@ -149,8 +153,12 @@ static void create_errors(void)
         if (failures[i].variable)
             unsetenv(failures[i].variable);
     }
+    char before[256];
+    snprintf(before, sizeof before, "%s", tilemm_create_error());
     CHECK(pthread_create(&thread, NULL, ask_another_thread, NULL) == 0, "a thread");
     pthread_join(thread, NULL);
+    CHECK(strcmp(tilemm_create_error(), before) == 0, "'%s' was '%s'", tilemm_create_error(),
+          before);
     CHECK(tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0) == TILEMM_SUCCESS, "'%s'",
           tilemm_create_error());
     CHECK(strcmp(tilemm_create_error(), "") == 0, "after a success: '%s'", tilemm_create_error());
@@ -175,6 +183,101 @@ static void texts(void)
              TILEMM_VERSION_PATCH);
     CHECK(strcmp(version, tilemm_version()) == 0, "tilemm_version says %s, the header %s",
           tilemm_version(), version);
+}
+
+static tilemm_math_t math_of(tilemm_t ctx)
+{
+    tilemm_math_t math = (tilemm_math_t)-1;
+    CHECK_OK(ctx, tilemm_get_math(ctx, &math));
+    return math;
+}
+
+static tilemm_nan_t nan_policy_of(tilemm_t ctx)
+{
+    tilemm_nan_t policy = (tilemm_nan_t)-1;
+    CHECK_OK(ctx, tilemm_get_nan_policy(ctx, &policy));
+    return policy;
+}
+
+static int threads_of(tilemm_t ctx)
+{
+    int threads = -1;
+    CHECK_OK(ctx, tilemm_get_threads(ctx, &threads));
+    return threads;
+}
+
+static int has_workspace(tilemm_t ctx, const void *workspace, size_t bytes)
+{
+    void *given = &given;
+    size_t given_bytes = 12345;
+    CHECK_OK(ctx, tilemm_get_workspace(ctx, &given, &given_bytes));
+    return given == workspace && given_bytes == bytes;
+}
+
+/* The getters say what was set, and what holds before anything is; a getter forgets no kernel. */
+static void getters(tilemm_backend_t backend)
+{
+    tilemm_t ctx = test_context(backend, "");
+    const int on_gpu = backend == TILEMM_BACKEND_CUDA;
+    void *stream = &stream, *memory = on_gpu ? device_array(100) : (void *)host_array(25);
+    float x[] = {1, 2, 3, 4}, sum;
+    char kernel[64];
+    int device = 77;
+    CHECK_OK(ctx, tilemm_get_device(ctx, &device));
+    CHECK(device == (on_gpu ? 0 : -1), "device %d", device);
+    CHECK_OK(ctx, tilemm_get_stream(ctx, &stream));
+    CHECK(!stream, "stream %p", stream);
+    CHECK(math_of(ctx) == TILEMM_MATH_FP32 && nan_policy_of(ctx) == TILEMM_NAN_PROPAGATE &&
+              has_workspace(ctx, NULL, 0),
+          "a new context's settings");
+    const int threads = threads_of(ctx);
+    CHECK(on_gpu ? threads == 0 : threads >= 1, "%d threads", threads);
+    CHECK_OK(ctx, tilemm_ssum(ctx, 4, x, 1, &sum));
+    snprintf(kernel, sizeof kernel, "%s", tilemm_last_kernel(ctx));
+    for (int math = TILEMM_MATH_FP32; math <= TILEMM_MATH_TF32; math++) {
+        CHECK_OK(ctx, tilemm_set_math(ctx, (tilemm_math_t)math));
+        CHECK(math_of(ctx) == (tilemm_math_t)math, "math %d", math);
+    }
+    CHECK(tilemm_set_math(ctx, (tilemm_math_t)3) == TILEMM_INVALID_ARGUMENT &&
+              math_of(ctx) == TILEMM_MATH_TF32,
+          "a math that was refused");
+    CHECK_OK(ctx, tilemm_set_nan_policy(ctx, TILEMM_NAN_IGNORE));
+    CHECK(nan_policy_of(ctx) == TILEMM_NAN_IGNORE, "nan_policy");
+    CHECK_OK(ctx, tilemm_set_threads(ctx, 1));
+    CHECK(threads_of(ctx) == 1, "%d threads, not 1", threads_of(ctx));
+    CHECK_OK(ctx, tilemm_set_threads(ctx, 65536)); /* more than there can be */
+    CHECK(on_gpu ? threads_of(ctx) == 65536 : threads_of(ctx) < 65536, "%d", threads_of(ctx));
+    CHECK_OK(ctx, tilemm_set_threads(ctx, 0));
+    CHECK(threads_of(ctx) == threads, "%d threads, not %d", threads_of(ctx), threads);
+    CHECK_OK(ctx, tilemm_set_workspace(ctx, (char *)memory + 1, 99)); /* at any address */
+    CHECK(tilemm_set_workspace(ctx, NULL, 5) == TILEMM_INVALID_ARGUMENT &&
+              has_workspace(ctx, (char *)memory + 1, 99),
+          "workspace");
+    CHECK_OK(ctx, tilemm_set_workspace(ctx, NULL, 0));
+    CHECK(has_workspace(ctx, NULL, 0), "the context's own workspace");
+    CHECK(strcmp(kernel, tilemm_last_kernel(ctx)) == 0 && *kernel, "the kernel was %s and is %s",
+          kernel, tilemm_last_kernel(ctx));
+    CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    if (on_gpu)
+        gpu_free(memory);
+    else
+        free(memory);
+}
+
+/* What the environment sets, getters say too. */
+static void getters_of_environment(void)
+{
+    tilemm_t ctx;
+    setenv("TILEMM_MATH", "strict", 1);
+    setenv("TILEMM_NUM_THREADS", "3", 1);
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS, "a context");
+    unsetenv("TILEMM_MATH");
+    unsetenv("TILEMM_NUM_THREADS");
+    CHECK(math_of(ctx) == TILEMM_MATH_FP32_STRICT, "TILEMM_MATH=strict is %d", (int)math_of(ctx));
+#ifdef _OPENMP
+    CHECK(threads_of(ctx) == 3, "TILEMM_NUM_THREADS=3 is %d", threads_of(ctx));
+#endif
+    tilemm_destroy(ctx);
 }
 
 static void settings(void)
@@ -206,6 +309,10 @@ int main(void)
     create_errors();
     texts();
     settings();
+    getters(TILEMM_BACKEND_CPU);
+    getters_of_environment();
+    if (gpu_open(0) == 0)
+        getters(TILEMM_BACKEND_CUDA);
     for (int i = 0; i < 200; i++) /* nothing leaks */
         tilemm_destroy(test_context(TILEMM_BACKEND_CPU, ""));
     return check_exit();

@@ -7,7 +7,19 @@
 
 static void setting_errors(tilemm_t ctx)
 {
+    void *workspace = y;
+    size_t bytes = 7;
     REFUSED(tilemm_get_backend(ctx, NULL), "get_backend: backend = NULL", "must be");
+    REFUSED(tilemm_get_device(ctx, NULL), "get_device: device = NULL", "must be");
+    REFUSED(tilemm_get_stream(ctx, NULL), "get_stream: cuda_stream = NULL", "must be");
+    REFUSED(tilemm_get_math(ctx, NULL), "get_math: math = NULL", "must be");
+    REFUSED(tilemm_get_nan_policy(ctx, NULL), "get_nan_policy: policy = NULL", "must be");
+    REFUSED(tilemm_get_threads(ctx, NULL), "get_threads: threads = NULL", "must be");
+    REFUSED(tilemm_get_threads(ctx, shifted(x, 2)), "get_threads: threads = 0x", "aligned to 4");
+    REFUSED(tilemm_get_stream(ctx, shifted(x, 4)), "get_stream: cuda_stream = 0x", "aligned to 8");
+    REFUSED(tilemm_get_workspace(ctx, NULL, &bytes), "get_workspace: workspace = NULL", "must be");
+    REFUSED(tilemm_get_workspace(ctx, &workspace, NULL), "get_workspace: bytes = NULL", "must be");
+    CHECK(workspace == y && bytes == 7, "get_workspace has stored something");
     REFUSED(tilemm_set_math(ctx, (tilemm_math_t)3), "set_math: math = 3", "must be");
     REFUSED(tilemm_set_nan_policy(ctx, (tilemm_nan_t)2), "set_nan_policy: policy = 2", "must be");
     REFUSED(tilemm_set_threads(ctx, -1), "set_threads: threads = -1", "must be at least 0");
@@ -40,6 +52,7 @@ static void workspace_errors(tilemm_t ctx)
     W(row, no, no, 2, 2, -3, 1, &bytes, "k = -3", "must be at least 0");
     W(row, no, no, 2, 2, 2, -4, &bytes, "batch_count = -4", "must be at least 0");
     W(row, no, no, 2, 2, 2, 1, NULL, "bytes = NULL", "must be");
+    W(row, no, no, 2, 2, 2, 1, shifted(indices, 4), "bytes = 0x", "must be aligned to 8 bytes");
 #undef W
     CHECK(bytes == 12345, "%zu", bytes);
     CHECK_OK(ctx, tilemm_sgemm_workspace(ctx, row, no, no, 0, 5, 5, 1, &bytes));
@@ -51,10 +64,21 @@ static void workspace_errors(tilemm_t ctx)
 static void null_contexts(void)
 {
     tilemm_backend_t backend;
+    tilemm_math_t math;
+    tilemm_nan_t policy;
+    int number;
+    void *pointer;
     size_t bytes;
 #define NO(call) CHECK((call) == TILEMM_INVALID_ARGUMENT && untouched(), "with a NULL context")
     NO(tilemm_create(NULL, TILEMM_BACKEND_CPU, 0));
     NO(tilemm_get_backend(NULL, &backend));
+    NO(tilemm_get_device(NULL, &number));
+    NO(tilemm_get_stream(NULL, &pointer));
+    NO(tilemm_get_math(NULL, &math));
+    NO(tilemm_get_nan_policy(NULL, &policy));
+    NO(tilemm_get_threads(NULL, &number));
+    NO(tilemm_get_workspace(NULL, &pointer, &bytes));
+    NO(tilemm_set_log(NULL, NULL, NULL));
     NO(tilemm_set_stream(NULL, NULL));
     NO(tilemm_synchronize(NULL));
     NO(tilemm_set_math(NULL, TILEMM_MATH_FP32));
@@ -77,7 +101,7 @@ static void allowed(tilemm_t ctx)
     float sum = 5, most = 5;
     static const int64_t none[] = {0, 0, 0};
     float out[2] = {5, 5};
-    CHECK_OK(ctx, tilemm_ssum(ctx, 0, NULL, 1, &sum));
+    CHECK_OK(ctx, tilemm_ssum(ctx, 0, shifted(x, 1), 1, &sum));
     CHECK_OK(ctx, tilemm_smax(ctx, 0, NULL, -3, &most));
     CHECK_OK(ctx, tilemm_isamax(ctx, 0, NULL, 1, &index));
     CHECK(sum == 0 && most < -3e38f && index == -1, "of nothing: sum %g, max %g, index %lld",
@@ -91,7 +115,7 @@ static void allowed(tilemm_t ctx)
     CHECK_OK(ctx, tilemm_sreduce_segments(ctx, TILEMM_SUM, 2, NULL, none, out));
     CHECK(out[0] == 0 && out[1] == 0, "empty segments");
     CHECK_OK(ctx, tilemm_sreduce_segments(ctx, TILEMM_SUM, 0, NULL, NULL, NULL));
-    CHECK_OK(ctx, tilemm_transpose(ctx, 0, 3, 4, NULL, 3, NULL, 1));
+    CHECK_OK(ctx, tilemm_transpose(ctx, 0, 3, 4, shifted(x, 1), 3, shifted(y, 2), 1));
     CHECK_OK(ctx, tilemm_transpose_strided_batched(ctx, 2, 3, 4, NULL, 3, 0, NULL, 2, 0, 0));
     CHECK_OK(ctx, tilemm_transpose_inplace(ctx, 3, 0, 4, NULL, 1, 3));
 }
@@ -121,6 +145,7 @@ static void device_on_cpu(void)
            ": a = ");
     DEVICE(tilemm_sreduce_segments(ctx, TILEMM_SUM, 1, x, device, result), ": offsets = ");
     DEVICE(tilemm_set_workspace(ctx, device, 4096), ": workspace = ");
+    DEVICE(tilemm_get_threads(ctx, device), ": threads = ");
 #undef DEVICE
     gpu_free(device);
     tilemm_destroy(ctx);

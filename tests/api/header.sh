@@ -17,13 +17,30 @@ cat >"$work/use.c" <<'END'
 #include <tilemm.h>
 #include <tilemm.h>
 
+static void take(const char *line, void *user)
+{
+    *(const char **)user = line;
+}
+
 int main(void)
 {
     tilemm_t ctx = 0;
+    tilemm_backend_t backend;
+    tilemm_math_t math;
+    tilemm_nan_t policy;
+    int device, threads;
+    void *stream, *workspace;
+    size_t bytes;
+    const char *line;
     float x[4] = {1, 2, 3, 4}, sum = 0;
     tilemm_status_t status = tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0);
     if (status == TILEMM_SUCCESS)
         status = tilemm_ssum(ctx, 4, x, 1, &sum);
+    if (tilemm_get_backend(ctx, &backend) || tilemm_get_device(ctx, &device) ||
+        tilemm_get_stream(ctx, &stream) || tilemm_get_math(ctx, &math) ||
+        tilemm_get_nan_policy(ctx, &policy) || tilemm_get_threads(ctx, &threads) ||
+        tilemm_get_workspace(ctx, &workspace, &bytes) || tilemm_set_log(ctx, take, &line))
+        return 1;
     tilemm_destroy(ctx);
     return status == TILEMM_SUCCESS ? 0 : 1;
 }

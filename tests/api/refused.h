@@ -12,8 +12,14 @@
 #include "tests/support/support.h"
 
 /* Inputs of calls (x and y are all 1), and outputs: all bytes 0xff, which must stay so. */
-static float x[64], y[64], result[64];
+static _Alignas(16) float x[64], y[64], result[64];
 static int64_t indices[64], offsets[8];
+
+/* An address that is so many bytes further on, to be used as a pointer that is not aligned. */
+static inline void *shifted(const void *pointer, int bytes)
+{
+    return (char *)(uintptr_t)pointer + bytes;
+}
 
 /* Every operation once, as DO(call). */
 #define EVERY_OPERATION(DO, ctx)                                                                   \

@@ -118,6 +118,9 @@ static tilemm_t open_stream(void **stream)
     *stream = gpu_stream_create();
     CHECK(*stream, "gpu_stream_create");
     CHECK_OK(ctx, tilemm_set_stream(ctx, *stream));
+    void *set = NULL;
+    CHECK_OK(ctx, tilemm_get_stream(ctx, &set));
+    CHECK(set == *stream, "the stream is %p, not %p", set, *stream);
     return ctx;
 }
 

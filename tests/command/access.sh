@@ -32,7 +32,8 @@ refuses() { # MESSAGE ARGUMENT...
 # ---- banks ------------------------------------------------------------------------------
 
 banks '^32 wavefronts where 1 would do: 31 conflicts, 32-way at worst$' --tile 32x32 --access column
-has stdout '^31 conflict '
+has stdout '^31 (conflict) '
+has stdout '^  *bank$'
 has stdout '^free of conflicts, as are rows: rows of 33 elements$'
 has stdout '^free of conflicts, as are rows: row\*32 + (col ^ (row >> 0 & 31) \* 1)$'
 # What the command advises holds.
@@ -127,12 +128,47 @@ run_command 0 coalescing --stride 2 --json
 has stdout '"sectors": 8,'
 has stdout '"efficiency": 0.5,'
 
+# All of a picture lies within it, in the widest of the common fonts: 7 points a letter, 9 in the title.
+fits() { # FILE
+    checks=$((checks + 1))
+    awk -F '[<>"]' '/^<svg/ { width = $5; height = $7 }
+        /^<text x="12"/ { text = $(NF - 2); gsub(/&[a-z]*;/, "x", text)
+            if (12 + length(text) * (/bold/ ? 9 : 7) > width || $5 > height - 3) bad = 1 }
+        END { exit bad || !width }' "$1" || fail "cut: $1"
+}
+run_command 0 banks --stride 2 --cc 1.3 --svg -
+fits stdout
+has stdout '>8!</text>'
+has stdout '>bank</text>'
+run_command 0 banks --access column --svg - --expr 'row*33 + (col ^ row) + 0*(lane + 1111111111111111) + 0*(col + 222222)'
+fits stdout
+[ "$(grep -c 'font-weight="bold"' stdout)" -eq 2 ] || fail 'a long title is not broken'
+run_command 0 coalescing --stride 2 --svg -
+has stdout '>-</text>'
+run_command 0 coalescing --expr 'lane / 2' --svg -
+has stdout '>30+</text>'
+# On a terminal of 80 columns: fewer numbers, which do not touch, and no mark that is not drawn.
+if script -qec 'stty cols 80' /dev/null </dev/null >/dev/null 2>&1; then
+    for verb in banks coalescing; do
+        checks=$((checks + 2))
+        script -qec "stty cols 80; '$TILEMM' $verb --stride 2 --color never" /dev/null </dev/null |
+            tr -d '\r' >narrow
+        awk 'length($0) > 80 && !/[.%]$/ { exit 1 }' narrow || fail "wider than 80: $(cat narrow)"
+        ! grep -q '[!+] a lane\|+ several\|[0-9]!' narrow || fail "marks: $(cat narrow)"
+    done
+    script -qec "stty cols 80; '$TILEMM' banks --stride 2 --color always" /dev/null </dev/null |
+        tr -d '\r' >narrow
+    has narrow '^wavefront  *0   2   4   6   8  10  12 .* 30$'
+    has narrow '; cyan several lanes share a word; red a lane had to wait\.$'
+fi
+
 # The documentation's pictures are what the command draws.
 mkdir pictures
 checks=$((checks + 1))
 TILEMM=$TILEMM "$source/doc/pictures.sh" pictures || fail 'doc/pictures.sh'
 for picture in pictures/*.svg "$source"/doc/pictures/*.svg; do
     checks=$((checks + 1))
+    fits "$picture"
     cmp -s "pictures/${picture##*/}" "$source/doc/pictures/${picture##*/}" ||
         fail "doc/$picture is not what the command draws: doc/pictures.sh"
 done
