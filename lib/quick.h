@@ -2,8 +2,9 @@
  *
  * 1. Checks of what is passed by value, compiled in: a comparison each, and a call that finds the
  *    words only where it fails.
- * 2. Where there are single matrices or vectors, aligned, the backend's ..._small (backend.h), which
- *    does the problem if it is small. For vectors this comes first, as it takes less than 1 allows.
+ * 2. Where there are single matrices or vectors, and aligned, the backend's ..._small (backend.h),
+ *    which does the problem if it is small. For vectors it comes first: it takes less than 1 lets
+ *    pass.
  * 3. Out of line: checks of operands, which ask where memory is; the log; the backend's function,
  *    which makes a plan.
  *

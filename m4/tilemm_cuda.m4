@@ -139,8 +139,8 @@ AC_DEFUN([TILEMM_CUDA], [
   ], [CUDA_CPPFLAGS=; CUDA_LDFLAGS=; CUDA_LIBS=; NVCC_GENCODE=; tilemm_cuda_backend=])
 
   tilemm_cub=no
-  dnl The module is loaded at run time, so there must be shared libraries.
-  AS_IF([test "x$have_cuda" = xyes && test "x$enable_shared" = xyes && { test -f "$CUDA_ROOT/include/cub/device/device_reduce.cuh" ||
+  dnl The command loads the module at run time, so there must be shared libraries.
+  AS_IF([test "x$have_cuda" = xyes && test "x$enable_shared$enable_tools" = xyesyes && { test -f "$CUDA_ROOT/include/cub/device/device_reduce.cuh" ||
          test -f "$CUDA_ROOT/include/cccl/cub/device/device_reduce.cuh"; }],
         [tilemm_cub=yes; tilemm_cuda_summary="$tilemm_cuda_summary, CUB for benchmarks"])
   AC_SUBST([CUDA_CPPFLAGS])

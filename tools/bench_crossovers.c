@@ -86,9 +86,9 @@ typedef enum {
     HALF_OF_LAST,
     MATRIX_BYTES,
     TILES_FOR_EACH_SM, /* of 64 x 64 elements */
-    ELEMENTS,
-    COLUMN_BLOCKS, /* for each multiprocessor */
-    WARPS_FOR_EACH /* of the columns */
+    BUSY_WARPS,        /* for each tile */
+    COLUMN_BLOCKS,     /* for each multiprocessor */
+    WARPS_FOR_EACH     /* of the columns */
 } unit_t;
 
 /* From the first x at which the kernel above is faster, and the last one at which it is not. */
@@ -100,7 +100,7 @@ static double constant_of(unit_t unit, const gpu_traits_t *gpu, int64_t first, i
     case HALF_OF_LAST: return (double)last / 2;
     case MATRIX_BYTES: return (double)(last * last) * sizeof(float);
     case TILES_FOR_EACH_SM: return (double)(last / 64 * (last / 64)) / gpu->sm_count;
-    case ELEMENTS: return (double)last * TILE;
+    case BUSY_WARPS: return (double)warps_of(gpu, BUSY_THREADS) / (double)last;
     case COLUMN_BLOCKS: return (double)(first * (COLUMN / TILE)) / gpu->sm_count;
     default: return (double)warps_of(gpu, LANES) / (double)first;
     }
@@ -128,7 +128,7 @@ static const crossover_t crossovers[] = {
      LAST, NULL},
     {"small_tiles", "transpose_tile_sm75_32x32x4", "transpose_tile_sm75_64x64x4", 128, 4096, 64,
      SQUARE, TILES_FOR_EACH_SM, NULL},
-    {"search_block", "reduce_search_block", "reduce_search_tiles", 2, 64, 1, SEARCH, ELEMENTS,
+    {"held_warps", "reduce_search_held", "reduce_search_tiles", 128, 8192, 128, SEARCH, BUSY_WARPS,
      "lib/reduce/cost_cuda.c, likewise"},
     {"split_tiles", "reduce_sum_split2", "reduce_sum_tiles", 2, SUM_MOST, 1, SUM, HALF_OF_LAST,
      NULL},

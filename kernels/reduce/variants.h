@@ -22,11 +22,13 @@
     X(reduce_sum_tiles_sm75_32x32_strided, SUM_TILES, 75, 1, 0, 0, 32, 2)                          \
     X(reduce_dot_tiles_sm75_8x32_unit, SUM_TILES, 75, 1, 1, 1, 8, 4)                               \
     X(reduce_dot_tiles_sm75_8x32_strided, SUM_TILES, 75, 1, 1, 0, 8, 2)                            \
-    /* UNIT; SPLITS: blocks among which 32 tiles are divided. */                                   \
-    X(reduce_sum_split2_sm75_32x32_unit, SUM_SPLIT, 75, 1, 1, 2)                                   \
-    X(reduce_sum_split2_sm75_32x32_strided, SUM_SPLIT, 75, 1, 0, 2)                                \
-    X(reduce_sum_split4_sm75_32x32_unit, SUM_SPLIT, 75, 1, 1, 4)                                   \
-    X(reduce_sum_split4_sm75_32x32_strided, SUM_SPLIT, 75, 1, 0, 4)                                \
+    /* DOT; UNIT; SPLITS: blocks among which 32 tiles are divided; ROWS */                         \
+    X(reduce_sum_split2_sm75_32x32_unit, SUM_SPLIT, 75, 1, 0, 1, 2, 32)                            \
+    X(reduce_sum_split2_sm75_32x32_strided, SUM_SPLIT, 75, 1, 0, 0, 2, 32)                         \
+    X(reduce_sum_split4_sm75_32x32_unit, SUM_SPLIT, 75, 1, 0, 1, 4, 32)                            \
+    X(reduce_sum_split4_sm75_32x32_strided, SUM_SPLIT, 75, 1, 0, 0, 4, 32)                         \
+    X(reduce_dot_split4_sm75_8x32_unit, SUM_SPLIT, 75, 1, 1, 1, 4, 8)                              \
+    X(reduce_dot_split4_sm75_8x32_strided, SUM_SPLIT, 75, 1, 1, 0, 4, 8)                           \
     /* DOT */                                                                                      \
     X(reduce_sum_cluster_sm90_32x32, SUM_CLUSTER, 90, 1, 0)                                        \
     X(reduce_dot_cluster_sm90_8x32, SUM_CLUSTER, 90, 1, 1)                                         \
@@ -46,6 +48,8 @@
     /* IGNORE: NaN is left out */                                                                  \
     X(reduce_search_tiles_sm75_16x32_propagate, SEARCH_TILES, 75, 1, 0)                            \
     X(reduce_search_tiles_sm75_16x32_ignore, SEARCH_TILES, 75, 1, 1)                               \
+    X(reduce_search_held_sm75_32x32, SEARCH_HELD, 75, 1)                                           \
+    X(reduce_search_cluster_sm90_32x32, SEARCH_CLUSTER, 90, 1)                                     \
     /* VECTORS of a warp */                                                                        \
     X(reduce_search_short_sm75_2x16x32, SEARCH_SHORT, 75, 0, 2)                                    \
     X(reduce_search_short_sm75_4x8x32, SEARCH_SHORT, 75, 0, 4)                                     \

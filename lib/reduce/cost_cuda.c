@@ -10,10 +10,10 @@ const tilemm__reduce_cuda_cost_t tilemm__reduce_cuda_cost = {
     .busy_threads = 64,
     .workspace = (size_t)64 << 20,
 
-    /* Along vectors. A block searches up to search_block elements in one launch. Sums of up to
-     * split_tiles tiles for each busy warp are divided among two blocks, of up to split4_tiles
-     * among four. */
-    .search_block = 8192,
+    /* Along vectors. A warp searches a tile with all loads in flight if there are held_warps busy
+     * warps for each. Sums of up to split_tiles tiles for each busy warp are divided among two
+     * blocks, of up to split4_tiles, and dot products, among four. */
+    .held_warps = 4,
     .split_tiles = 8,
     .split4_tiles = 2,
 

@@ -14,7 +14,7 @@
 typedef struct {
     int busy_threads;
     size_t workspace;
-    int64_t search_block;
+    int held_warps;
     int split_tiles, split4_tiles;
     int column_blocks;
     int64_t low_rows, narrow_rows;

@@ -66,11 +66,13 @@ static int64_t blocks_of(const tilemm__reduce_launch_t *l, int64_t vectors)
     switch (l->kernel) {
     case TILEMM__SUM_TILES:
         return tilemm__div_up(vectors * l->items, l->threads / LANES / l->warps);
-    case TILEMM__SUM_SPLIT: return vectors * l->items * facets[1];
+    case TILEMM__SUM_SPLIT: return vectors * l->items * facets[2];
     case TILEMM__SEARCH_TILES: return tilemm__div_up(vectors * l->items, WARPS / l->warps);
     case TILEMM__SUM_SHORT:
     case TILEMM__SEARCH_SHORT: return looped(tilemm__div_up(vectors, (int64_t)facets[0] * WARPS));
-    case TILEMM__SUM_CLUSTER: return vectors * TILEMM__REDUCE_CLUSTER;
+    case TILEMM__SEARCH_HELD: return vectors * l->items;
+    case TILEMM__SUM_CLUSTER:
+    case TILEMM__SEARCH_CLUSTER: return vectors * TILEMM__REDUCE_CLUSTER;
     case TILEMM__SINGLE: return tilemm__div_up(vectors, TILEMM__REDUCE_SINGLE_VECTORS * THREADS);
     case TILEMM__SUM_COLUMNS: return l->tiles * l->columns * facets[3];
     case TILEMM__SUM_LOW_COLUMNS: return l->columns;
@@ -95,6 +97,8 @@ void tilemm__size_reduce_launch(tilemm__reduce_launch_t *launch, int64_t vectors
         launch->items = tilemm__div_up(launch->tiles, launch->item_tiles);
     else if (launch->kernel == TILEMM__SUM_SPLIT)
         launch->items = tilemm__div_up(launch->tiles, TILEMM__REDUCE_FOLD_TILES);
+    else if (launch->kernel == TILEMM__SEARCH_HELD)
+        launch->items = tilemm__div_up(launch->tiles, WARPS);
     for (launch->group = 1; launch->group < LANES && launch->group < length;)
         launch->group *= 2;
     launch->blocks = blocks_of(launch, vectors);
@@ -144,8 +148,8 @@ static int can_run(const problem_t *p, const tilemm__reduce_row_t *row)
     case TILEMM__SUM_TILES:
         return !p->is_search && facets[0] == p->is_dot && (p->is_unit || !facets[1]);
     case TILEMM__SUM_SPLIT:
-        return !p->is_search && !p->is_dot && (p->is_unit || !facets[0]) && p->tiles > 1 &&
-               can_split(p, tilemm__div_up(p->tiles, TILEMM__REDUCE_FOLD_TILES));
+        return !p->is_search && facets[0] == p->is_dot && (p->is_unit || !facets[1]) &&
+               p->tiles > 1 && can_split(p, tilemm__div_up(p->tiles, TILEMM__REDUCE_FOLD_TILES));
     case TILEMM__SUM_CLUSTER:
         return !p->is_search && facets[0] == p->is_dot && p->is_unit &&
                p->tiles <= TILEMM__REDUCE_CLUSTER * WARPS;
@@ -156,6 +160,9 @@ static int can_run(const problem_t *p, const tilemm__reduce_row_t *row)
     case TILEMM__SEARCH_TILES: return p->is_search && facets[0] == !!p->args->nan_ignore;
     case TILEMM__SEARCH_SHORT: return p->is_search && n <= TILEMM__TILE_ELEMS / facets[0];
     case TILEMM__SEARCH_BLOCK: return p->is_search && n > 0;
+    case TILEMM__SEARCH_HELD: return p->is_search && p->tiles > 1;
+    case TILEMM__SEARCH_CLUSTER:
+        return p->is_search && n > 0 && p->tiles <= TILEMM__REDUCE_CLUSTER * WARPS;
     case TILEMM__SUM_COLUMNS:
         return p->is_columns && !p->is_search &&
                (facets[3] == 1 || (p->tiles > 1 && can_split(p, p->tiles)));
@@ -194,20 +201,24 @@ static int choose_row(const problem_t *p)
         return find_row(p->is_search ? TILEMM__SEARCH_SHORT : TILEMM__SUM_SHORT, vectors_of_warp(n),
                         ANY, ANY);
     if (p->is_search) {
-        if (p->tiles > 1 && n <= cost->search_block && count <= p->traits->sm_count)
-            return find_row(TILEMM__SEARCH_BLOCK, ANY, ANY, ANY); /* saves a launch */
+        const int cluster = find_row(TILEMM__SEARCH_CLUSTER, ANY, ANY, ANY);
+        if (can_run(p, &rows[cluster]) &&
+            count * tilemm__max(p->tiles, TILEMM__REDUCE_CLUSTER) <= p->warps)
+            return cluster; /* saves a launch */
+        if (p->tiles > 1 && count * p->tiles <= p->warps / cost->held_warps)
+            return find_row(TILEMM__SEARCH_HELD, ANY, ANY, ANY);
         return find_row(TILEMM__SEARCH_TILES, !!p->args->nan_ignore, ANY, ANY);
     }
-    if (p->tiles > WARPS) { /* a block's warps would have to take more than one each */
-        const int cluster = find_row(TILEMM__SUM_CLUSTER, p->is_dot, ANY, ANY);
-        if (can_run(p, &rows[cluster]) && count * p->tiles <= p->warps)
-            return cluster; /* saves a launch */
-        if (p->tiles <= cost->split_tiles * p->warps / count) {
-            const int splits = count * p->tiles <= cost->split4_tiles * p->warps ? 4 : 2;
-            const int split = find_row(TILEMM__SUM_SPLIT, p->is_unit, splits, ANY);
-            if (can_run(p, &rows[split]))
-                return split;
-        }
+    const int cluster = find_row(TILEMM__SUM_CLUSTER, p->is_dot, ANY, ANY);
+    if (p->tiles > WARPS / 2 && can_run(p, &rows[cluster]) && count * p->tiles <= p->warps)
+        return cluster; /* saves a launch */
+    /* Where a block's warps would have to take more than one tile each. */
+    if (p->tiles > WARPS && p->tiles <= cost->split_tiles * p->warps / count) {
+        const int is_short = count * p->tiles <= cost->split4_tiles * p->warps;
+        const int split =
+            find_row(TILEMM__SUM_SPLIT, p->is_dot, p->is_unit, is_short || p->is_dot ? 4 : 2);
+        if (can_run(p, &rows[split]))
+            return split;
     }
     return find_row(TILEMM__SUM_TILES, p->is_dot, p->is_unit, ANY);
 }
@@ -286,10 +297,12 @@ static void add_first(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, int 
     case TILEMM__SUM_TILES: set_sum_tiles(step, p); break;
     case TILEMM__SUM_SPLIT:
         step->items = tilemm__div_up(p->tiles, TILEMM__REDUCE_FOLD_TILES);
-        step->splits = facets[1];
+        step->splits = facets[2];
         launch->threads = LANES / step->splits * LANES;
         break;
+    case TILEMM__SEARCH_HELD: step->items = tilemm__div_up(p->tiles, WARPS); break;
     case TILEMM__SUM_CLUSTER:
+    case TILEMM__SEARCH_CLUSTER:
         launch->threads = (int)tilemm__div_up(p->tiles, TILEMM__REDUCE_CLUSTER) * LANES;
         launch->cluster = TILEMM__REDUCE_CLUSTER;
         break;

@@ -269,7 +269,7 @@ static void both(tilemm_t ctx, int rounds, rng_t *rng)
         const float *device_x = (const float *)X.pointer + first;
         const float *device_y = (const float *)Y.pointer + first;
         for (int op = 0; op <= REDUCE_DOT; op++) {
-            float here, there;
+            float here = -1, there = -2;
             CHECK(reduce_call(cpu, op, n, x + first, 1, y + first, 1, &here) == TILEMM_SUCCESS &&
                       reduce_call(ctx, op, n, device_x, 1, device_y, 1, &there) == TILEMM_SUCCESS,
                   "%s of %lld: %s%s", reduce_name(op), (long long)n, tilemm_last_error(cpu),

@@ -29,7 +29,7 @@ for constant in strip_side narrow_side gather_bytes gather_rows gather_cols smal
     has "$source/lib/transpose/cost_cuda.c" "\.$constant = "
     has stdout "\.$constant = [1-9]"
 done
-for constant in search_block split_tiles split4_tiles column_blocks narrow_columns; do
+for constant in held_warps split_tiles split4_tiles column_blocks narrow_columns; do
     has "$source/lib/reduce/cost_cuda.c" "\.$constant = "
     has stdout "\.$constant = [1-9]"
 done

@@ -8,6 +8,10 @@ TILEMM=${TILEMM:-./tilemm}
 case $TILEMM in
 */*) TILEMM=$(cd "$(dirname "$TILEMM")" && pwd)/$(basename "$TILEMM") ;;
 esac
+if ! command -v "$TILEMM" >/dev/null; then
+    echo "skipped: the command was not built"
+    exit 77
+fi
 unset TILEMM_BACKEND TILEMM_ARCH TILEMM_NUM_THREADS TILEMM_MATH TILEMM_LOG TILEMM_REFERENCE_BLAS TILEMM_VARIANT
 
 dir=$(mktemp -d) || exit 1

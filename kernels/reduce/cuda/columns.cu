@@ -17,7 +17,8 @@ enum { COLS = TILEMM__DOWN_COLS };
 
 /* Blocks of a search's four warps that should fit on a multiprocessor together: a bound on
  * registers. */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900))
+#if defined(__CUDA_ARCH__) &&                                                                      \
+    (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200)
 enum { SEARCH_RESIDENT = 8 };
 #else
 enum { SEARCH_RESIDENT = 16 };

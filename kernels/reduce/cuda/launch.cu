@@ -36,12 +36,14 @@ extern "C" int tilemm__reduce_launch(const tilemm__reduce_launch_t *l, void *str
     const int64_t first_index = 0; /* of the vectors' first element */
     switch (l->kernel) {
     case TILEMM__SUM_CLUSTER:
+    case TILEMM__SEARCH_CLUSTER:
     case TILEMM__SUM_BLOCK:
     case TILEMM__SINGLE:
     case TILEMM__SEARCH_BLOCK: return start(l, stream, l->args);
     case TILEMM__SUM_TILES:
         return start(l, stream, l->args, l->item_tiles, l->warps, l->items, l->to);
-    case TILEMM__SUM_SPLIT: return start(l, stream, l->args, l->items, l->to);
+    case TILEMM__SUM_SPLIT:
+    case TILEMM__SEARCH_HELD: return start(l, stream, l->args, l->items, l->to);
     case TILEMM__SUM_SHORT: return start(l, stream, l->args, l->to);
     case TILEMM__SEARCH_TILES:
         return start(l, stream, l->args, l->warps, l->items, first_index, l->to);

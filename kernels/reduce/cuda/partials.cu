@@ -155,9 +155,10 @@ DEVICE void sum_partials_blocks(args_t args, int length, partials_t from)
 DEVICE void search_partials_blocks(args_t args, int length, partials_t from)
 {
     enum { ROWS = 8 };
-    __shared__ block_room_t room;
+    __shared__ search_room_t room;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     wait_for_previous();
+    let_next_start();
     for (int64_t vector = blockIdx.x; vector < args.count; vector += gridDim.x) {
         int32_t best = TILEMM__KEY_NONE;
         int64_t place = 0;
@@ -173,7 +174,8 @@ DEVICE void search_partials_blocks(args_t args, int length, partials_t from)
                 place = index;
             }
         }
-        best = block_fold_key(&room, best, &place, lane, warp);
+        if (blockDim.x > LANES)
+            best = block_fold_key(&room, best, &place, lane, warp);
         if (threadIdx.x == 0)
             store_key(&args, vector, best, place);
     }

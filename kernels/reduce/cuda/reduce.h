@@ -70,6 +70,8 @@ typedef enum {
     TILEMM__SINGLE,              /* vectors of one element */
     TILEMM__SEARCH_TILES,        /* an item has tiles (i + j * items) * warps and the following
                                     ones, `warps` in all, for j = 0, 1, ... */
+    TILEMM__SEARCH_HELD,         /* items of 8 tiles */
+    TILEMM__SEARCH_CLUSTER,      /* vectors of up to 64 tiles */
     TILEMM__SEARCH_SHORT,        /* as SUM_SHORT */
     TILEMM__SEARCH_BLOCK,        /* any vectors */
     TILEMM__SUM_COLUMNS,         /* vectors whose first elements are contiguous (vstride is 1) */

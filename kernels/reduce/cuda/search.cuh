@@ -171,18 +171,25 @@ DEVICE int32_t search_keys(const int32_t *keys, const int64_t *indices, int leng
 
 /* ---- a vector by a block ---------------------------------------------------------------- */
 
+/* Shared memory of a block that searches: little, so that it fits on a multiprocessor beside blocks
+ * of the kernel before. */
+typedef struct {
+    int32_t keys[BLOCK_WARPS];
+    int64_t places[BLOCK_WARPS];
+} search_room_t;
+
 /* Fold the warps' keys and places; warp 0 gets the results. */
-DEVICE int32_t block_fold_key(block_room_t *room, int32_t best, int64_t *place, int lane, int warp)
+DEVICE int32_t block_fold_key(search_room_t *room, int32_t best, int64_t *place, int lane, int warp)
 {
     __syncthreads();
     if (lane == 0) {
         room->keys[warp] = best;
-        room->extras[warp] = *place;
+        room->places[warp] = *place;
     }
     __syncthreads();
     if (warp == 0) {
         best = lane < (int)blockDim.x / LANES ? room->keys[lane] : TILEMM__KEY_NONE;
-        *place = room->extras[lane];
+        *place = room->places[lane];
         fold_best(&best, place);
     }
     return best;
@@ -190,7 +197,7 @@ DEVICE int32_t block_fold_key(block_room_t *room, int32_t best, int64_t *place, 
 
 /* The largest key of any number of floats and, if wanted, its place. */
 DEVICE int32_t block_search(order_t order, const float *x, int64_t istride, int64_t length,
-                            int want_place, block_room_t *room, int64_t *place)
+                            int want_place, search_room_t *room, int64_t *place)
 {
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES;
     int32_t best = TILEMM__KEY_NONE;

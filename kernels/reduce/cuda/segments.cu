@@ -11,6 +11,8 @@
  * segment whose list is full is done at once by the warp that found it.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <type_traits>
+
 #include <cuda_runtime.h>
 
 #include "search.cuh"
@@ -181,7 +183,7 @@ DEVICE void segments_by_groups(segments_t args, int64_t warp_limit, lists_t list
 template <int SEARCH>
 DEVICE void segments_by_blocks(segments_t args, lists_t lists)
 {
-    __shared__ block_room_t room;
+    __shared__ typename std::conditional<SEARCH, search_room_t, block_room_t>::type room;
     const int64_t spans = listed(lists.taken[0], lists.span_room);
     const int64_t items = spans + listed(lists.taken[1], lists.room);
     for (int64_t item = blockIdx.x; item < items; item += gridDim.x) {
@@ -193,7 +195,7 @@ DEVICE void segments_by_blocks(segments_t args, lists_t lists)
         const int length = clip(segment_length(&args, segment) - start, SPAN);
         const float *x = args.x + args.offsets[segment] + start;
         int64_t extra;
-        if (SEARCH) {
+        if constexpr (SEARCH) {
             const order_t order = tilemm__order_of(args.op, args.nan_ignore);
             const int32_t key = block_search(order, x, 1, length, 0, &room, &extra);
             if (threadIdx.x == 0) {

@@ -269,7 +269,7 @@ DEVICE sum_t block_fold_sum(block_room_t *room, int number, int counted, int64_t
     const int groups = (number - 1) / LANES + 1, warps = blockDim.x / LANES;
     sum_t sum = no_sum();
     if (counted && lane == 0)
-        room->extras[warp] = *count;
+        room->counts[warp] = *count;
     __syncthreads();
     for (int group = warp; group < groups; group += warps) {
         const int i = group * LANES + lane;
@@ -283,7 +283,7 @@ DEVICE sum_t block_fold_sum(block_room_t *room, int number, int counted, int64_t
             sum = fold_sum(lane < groups ? room->folded[lane] : no_sum(), lane);
     }
     if (counted && warp == 0) {
-        *count = lane < warps ? room->extras[lane] : 0;
+        *count = lane < warps ? room->counts[lane] : 0;
         *count = fold<1>(count, lane);
     }
     return sum;

@@ -70,7 +70,7 @@ DEVICE void sum_tiles(args_t args, int tiles, int warps, int64_t items, partials
 /* The 32 tiles of an item are divided among SPLITS blocks: warp w of split s has tile
  * s + SPLITS * w, and all loads of the block are in flight together. So shorter vectors keep more
  * of the device busy, and leave little to fold. Assumes a grid of the exact size. */
-template <int UNIT, int SPLITS>
+template <int DOT, int UNIT, int SPLITS, int ROWS>
 DEVICE void sum_split(args_t args, int64_t items, partials_t to)
 {
     enum { WIDE = LANES / SPLITS };
@@ -80,14 +80,14 @@ DEVICE void sum_split(args_t args, int64_t items, partials_t to)
     const int64_t item = blockIdx.x / SPLITS, vector = vector_of(&args, item, items);
     const int64_t number = item - vector * items, first = number * LANES + split;
     const int64_t start = (first + warp * SPLITS) * TILE;
-    const int64_t stride = UNIT ? 1 : args.istride;
+    const int64_t stride = UNIT ? 1 : args.istride, y_stride = UNIT ? 1 : args.y_istride;
     const int length = start < args.n ? clip(args.n - start, TILE) : 0;
     int found = 0;
     let_next_start();
     wait_for_previous();
-    sum_t sum = sum_tile<0, TILEMM__TILE_ROWS>(args.op, args.nan_ignore,
-                                               args.x + vector * args.vstride + start * stride,
-                                               stride, NULL, 0, length, lane, &found);
+    sum_t sum = sum_tile<DOT, ROWS>(
+        args.op, args.nan_ignore, args.x + vector * args.vstride + start * stride, stride,
+        DOT ? args.y + start * y_stride : NULL, y_stride, length, lane, &found);
     if (lane == 0) {
         sums[warp] = sum;
         counts[warp] = length - found;
@@ -106,10 +106,10 @@ DEVICE void sum_split(args_t args, int64_t items, partials_t to)
     }
 }
 
-#define KERNEL_SUM_SPLIT(name, unit, splits)                                                       \
+#define KERNEL_SUM_SPLIT(name, dot, unit, splits, rows)                                            \
     KERNEL_OF(name, (LANES / splits * LANES, unit ? splits : splits / 2),                          \
               (args_t args, int64_t items, partials_t to),                                         \
-              sum_split<unit, splits>(args, items, to))
+              sum_split<dot, unit, splits, rows>(args, items, to))
 
 /* A cluster takes a vector of up to 64 tiles, a warp a tile. Each warp sends its sum to the first
  * block, whose first warp folds them. Blocks have only as many warps as there are tiles for: spread

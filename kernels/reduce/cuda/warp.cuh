@@ -220,13 +220,12 @@ DEVICE int64_t vector_of(const args_t *args, int64_t item, int64_t items)
     return item / items;
 }
 
-/* Shared memory of a block of up to 32 warps: up to 1024 sums of tiles or rows, and of each warp
- * what they fold to, a count or a place, a key. */
+/* Shared memory of a block of up to 32 warps that adds: up to 1024 sums of tiles or rows, and of
+ * each warp what they fold to and a count. */
 typedef struct {
     sum_t sums[SPAN_TILES];
     sum_t folded[BLOCK_WARPS];
-    int64_t extras[BLOCK_WARPS];
-    int32_t keys[BLOCK_WARPS];
+    int64_t counts[BLOCK_WARPS];
 } block_room_t;
 
 #endif
