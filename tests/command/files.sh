@@ -82,13 +82,15 @@ for output in fifo link /dev/null /dev/full; do
     refused "$output: exists and is not" transpose a.npy -o "$output"
     refused "exists and is not" bench gemm --sizes 8 --reps 1 --backend cpu --csv "$output"
     refused "exists and is not" bench gemm --sizes 8 --reps 1 --backend cpu --json "$output"
-    ! gnuplot --version >/dev/null 2>&1 ||
-        refused "exists and is not" bench gemm --sizes 8 --backend cpu --plot "$output"
     checks=$((checks + 1))
     timeout 60 "$TILEMM" banks --stride 1 --svg "$output" >stdout 2>stderr
     [ $? -eq 1 ] || fail "--svg $output"
     has stderr "exists and is not a regular file"
 done
+
+mkfifo fifo.svg
+! gnuplot --version >/dev/null 2>&1 ||
+    refused "fifo.svg: exists and is not" bench gemm --sizes 8 --backend cpu --plot fifo.svg
 
 # ---- permissions, owners, links --------------------------------------------------------
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# seeds.sh - the fuzz targets on their seeds, and on some mutations of them.
+# replay.sh - the fuzz targets on their seeds, and on some mutations of them.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
