@@ -31,7 +31,7 @@ typedef struct {
     int64_t reps; /* 0: by the time that one takes */
     const char *csv, *json, *plot;
     const char *suite; /* or NULL */
-    int log; /* each case, on standard error */
+    int log;           /* each case, on standard error */
     int markdown;
     int calibrate; /* measure a cost model, and nothing else */
     context_options_t context;
