@@ -1,8 +1,8 @@
 #!/bin/bash
 # build.sh - configure, build, test and install for conda-forge.
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck disable=SC2154 # conda sets the variant's variables
 set -eux
-# shellcheck disable=SC2154 # variables of the variant
 
 cp "$BUILD_PREFIX"/share/gnuconfig/config.* build-aux/
 
