@@ -18,12 +18,12 @@ fail() {
     exit 1
 }
 
-library=$build/.libs/libtilemm.a
-[ -f "$library" ] || library="-L$build/.libs -ltilemm"
+library="-L$build/.libs -ltilemm"
+[ -f "$build/.libs/libtilemm.so" ] || library="$build/.libs/libtilemm.a $STATIC_LIBS"
 # fortran ARGUMENT...: no warning is allowed. The results compared are whole numbers.
 fortran() {
     # shellcheck disable=SC2086 # flags and libraries are words
-    $FC -std=f2018 -Wall -Wextra -Wno-compare-reals -Werror "$@" $library $STATIC_LIBS || fail "$FC $*"
+    $FC -std=f2018 -Wall -Wextra -Wno-compare-reals -Werror "$@" $library || fail "$FC $*"
 }
 # run PROGRAM
 run() {
@@ -57,7 +57,7 @@ types=$(tr '\n' ' ' <"$header" | grep -o 'struct {[^}]*} tilemm_[a-z_]*' | sed '
 } >values.f90
 $CC -I"$source/include" values.c -o values_c || fail "$CC"
 # shellcheck disable=SC2086 # libraries are words
-$FC -I"$build/fortran" values.f90 $library $STATIC_LIBS -o values_fortran || fail "an enumerator is missing"
+$FC -I"$build/fortran" values.f90 $library -o values_fortran || fail "an enumerator is missing"
 run values_c >c
 run values_fortran | diff c - || fail "< tilemm.h, > tilemm.f90"
 [ "$(wc -l <c)" -gt 35 ] || fail "too few enumerators: $(cat c)"

@@ -69,6 +69,7 @@ static void run(trial_t trial)
     const pid_t child = fork();
     if (child == 0) {
         pthread_t thread;
+        signal(trial.number, SIG_DFL); /* jobs in the background ignore SIGINT */
         if (trial.is_other_thread && pthread_create(&thread, NULL, write_files, &trial) == 0)
             for (;;)
                 pause();
