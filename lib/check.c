@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "quick.h"
+#include "internal.h"
+#include "size.h"
 
 int tilemm__check_context(tilemm_t ctx)
 {

@@ -19,12 +19,6 @@
 /* Their third. */
 #define TILEMM__LONG static __attribute__((noinline))
 
-/* Whether an address, or some of them or-ed together, are multiples of a power of two. */
-TILEMM__QUICK int tilemm__is_multiple(uintptr_t addresses, size_t alignment)
-{
-    return (addresses & (alignment - 1)) == 0;
-}
-
 /* Each returns 1, or 0 once the message is stored. */
 
 TILEMM__QUICK int tilemm__is_at_least(tilemm_t ctx, const char *where, const char *name,

@@ -4,6 +4,9 @@
 #ifndef TILEMM_LIB_SIZE_H
 #define TILEMM_LIB_SIZE_H
 
+#include <stddef.h>
+#include <stdint.h>
+
 #include "kernels/size.h"
 
 /* The size of the fewest equal pieces of `total`, none larger than `limit`; a multiple of unit. */
@@ -17,6 +20,12 @@ static inline int64_t tilemm__even_size(int64_t total, int64_t limit, int64_t un
 static inline int64_t tilemm__clamp(double x, int64_t low, int64_t high)
 {
     return x < (double)low ? low : x < (double)high ? (int64_t)x : high;
+}
+
+/* Whether an address, or some of them or-ed together, are multiples of a power of two. */
+static inline int tilemm__is_multiple(uintptr_t addresses, size_t alignment)
+{
+    return (addresses & (alignment - 1)) == 0;
 }
 
 #endif

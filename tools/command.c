@@ -68,23 +68,6 @@ int parse_device(const char *text, void *context_options)
     return 0;
 }
 
-int parse_word(const char *text, const word_t *words, int *value)
-{
-    for (; words->name; words++)
-        if (strcmp(text, words->name) == 0) {
-            *value = words->value;
-            return 0;
-        }
-    return -1;
-}
-
-const char *word_of(const word_t *words, int value)
-{
-    while (words->name && words->value != value)
-        words++;
-    return words->name ? words->name : "?";
-}
-
 tilemm_reduce_t reduce_value_op(int op)
 {
     static const tilemm_reduce_t of_index[] = {TILEMM_MAX, TILEMM_MIN, TILEMM_AMAX, TILEMM_AMIN};
@@ -219,6 +202,82 @@ static int wrong_option(const char *verb, const command_option_t *options, int c
                                is_short ? short_option : word, near_end(&near));
 }
 
+/* ---- completion -------------------------------------------------------------------------- */
+
+static void offer(const char *prefix, const char *candidate, const char *word)
+{
+    char text[64];
+    snprintf(text, sizeof text, "%s%s", prefix, candidate);
+    if (strncmp(text, word, strlen(word)) == 0)
+        puts(text);
+}
+
+static void offer_words(const word_t *words, const char *word)
+{
+    for (; words && words->name; words++)
+        offer("", words->name, word);
+}
+
+/* The option that this word is, if it takes a value. */
+static const command_option_t *takes_value(const command_option_t *options, int count,
+                                           const char *word, size_t length)
+{
+    for (int i = 0; i < count; i++) {
+        const command_option_t *option = &options[i];
+        if (option->kind == OPTION_FLAG || option->kind >= OPTION_ARGUMENT)
+            continue;
+        if ((length > 2 && strncmp(word, "--", 2) == 0 && strlen(option->name) == length - 2 &&
+             strncmp(word + 2, option->name, length - 2) == 0) ||
+            (length == 2 && word[0] == '-' && option->letter && word[1] == option->letter))
+            return option;
+    }
+    return NULL;
+}
+
+/* Print what may stand in place of the last word of a verb's command line, one a line; ":files"
+ * for the names of files. */
+static void complete(int argc, char **argv, const command_option_t *options, int count)
+{
+    const char *word = argc > 0 ? argv[argc - 1] : "", *equals = strchr(word, '=');
+    const command_option_t *pending = NULL, *argument = NULL;
+    int arguments = 0, chosen = 0, operands = 0;
+    for (int i = 0; i < count; i++) {
+        argument = options[i].kind == OPTION_ARGUMENT ? &options[i] : argument;
+        operands |= options[i].kind == OPTION_OPERANDS;
+    }
+    for (int i = 0; i < argc - 1; i++) {
+        const command_option_t *option = takes_value(options, count, argv[i], strlen(argv[i]));
+        if (option) { /* bash hands --trans=nn over as three words */
+            i += strcmp(argv[i + 1], "=") == 0 ? 2 : 1;
+            pending = i >= argc - 1 ? option : NULL;
+        } else if (argv[i][0] != '-' && arguments++ == 0 && argument) {
+            parse_word(argv[i], argument->words, &chosen);
+        }
+    }
+    if (!pending && word[0] == '-' && equals) {
+        pending = takes_value(options, count, word, (size_t)(equals - word));
+        word = equals;
+    }
+    word += *word == '=';
+    if (pending && pending->kind == OPTION_FILE) {
+        puts(":files");
+    } else if (pending) {
+        offer_words(pending->words, word);
+    } else if (word[0] == '-') {
+        for (int i = 0; i < count; i++)
+            if (options[i].kind < OPTION_ARGUMENT &&
+                (!options[i].only || !argument || options[i].only & 1 << chosen))
+                offer("--", options[i].name, word);
+        offer("--", "help", word);
+    } else if (argument && !arguments) {
+        offer_words(argument->words, word);
+    } else if (operands) {
+        puts(":files");
+    }
+}
+
+/* ---- all options of a verb -------------------------------------------------------------- */
+
 int command_options(int argc, char **argv, const char *help, command_option_t *options, int count,
                     int *first)
 {
@@ -228,7 +287,7 @@ int command_options(int argc, char **argv, const char *help, command_option_t *o
     command_option_t *argument = NULL;
     int got, used = 0;
     if (argc > 1 && strcmp(argv[1], "--complete") == 0) {
-        command_complete(argc - 2, argv + 2, options, count);
+        complete(argc - 2, argv + 2, options, count);
         return -1 - EXIT_OK;
     }
     for (int i = 0; i < count; i++) {

@@ -8,12 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "message.h"
 #include "tilemm.h"
+#include "words.h"
 
 #define COUNT_OF(array) (int)(sizeof(array) / sizeof((array)[0]))
-
-/* The statuses of the command; the last is doctor's. */
-enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FINDINGS = 3 };
 
 /* The verbs: argv[0] is the verb. They return the status to exit with. */
 int command_info(int argc, char **argv);
@@ -25,39 +24,8 @@ int command_reduce(int argc, char **argv);
 int command_banks(int argc, char **argv);
 int command_coalescing(int argc, char **argv);
 
-/* Print "tilemm: ..." on standard error, escaped as by append_escaped(). Returns EXIT_FAILED. */
-int command_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* The same for a mistake in the command line, with where to find help. Returns EXIT_USAGE. */
-int command_usage_error(const char *verb, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
 /* Parsers of option values: 0, or -1 where text is not such a value (nothing is printed). */
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value);
-
-/* A word of a table that ends with a NULL name. */
-typedef struct {
-    const char *name;
-    int value;
-} word_t;
-
-int parse_word(const char *text, const word_t *words, int *value);
-const char *word_of(const word_t *words, int value);
-
-/* "fp32, strict or tf32" */
-void list_words(const word_t *words, char *text, size_t size);
-
-/* What may have been meant by a mistyped word: the candidates that begin with it, else those at the
- * least edit distance, at most 2. */
-typedef struct {
-    const char *word;
-    int distance;
-    char text[256];
-} near_t;
-
-near_t near_start(const char *word);
-void near_consider(near_t *near, const char *prefix, const char *candidate);
-const char *near_end(near_t *near); /* "" or "; did you mean --sizes or --suite?" */
 
 extern const word_t backend_words[]; /* auto cpu cuda */
 extern const word_t math_words[];    /* fp32 strict tf32 */
@@ -134,14 +102,6 @@ typedef struct {
 int command_options(int argc, char **argv, const char *help, command_option_t *options, int count,
                     int *first);
 
-/* Print what may stand in place of the last word of a verb's command line, one a line; ":files"
- * for the names of files. */
-void command_complete(int argc, char **argv, const command_option_t *options, int count);
-
 void command_cpu_name(char *name, size_t size); /* the processor's name, or "" */
-
-/* Append to a text in an array of `size` bytes. */
-void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-void append_escaped(char *text, size_t size, const char *from); /* control characters as \x1b */
 
 #endif

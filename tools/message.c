@@ -1,12 +1,12 @@
 /* message.c - what the command says, without what a terminal would take for commands.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "message.h"
+
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "command.h"
 
 void append(char *text, size_t size, const char *format, ...)
 {

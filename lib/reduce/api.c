@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "lib/quick.h"
+#include "lib/size.h"
 
 _Static_assert((int)TILEMM_SUM == TILEMM__SUM && (int)TILEMM_ASUM == TILEMM__ASUM &&
                    (int)TILEMM_SUMSQ == TILEMM__SUMSQ && (int)TILEMM_NRM2 == TILEMM__NRM2 &&

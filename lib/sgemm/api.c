@@ -5,6 +5,7 @@
 
 #include "exchange.h"
 #include "lib/quick.h"
+#include "lib/size.h"
 
 /* The three entry points' arguments, in the user's terms. */
 typedef struct {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "lib/quick.h"
+#include "lib/size.h"
 
 /* What an entry point and its arguments are called in messages. */
 typedef struct {
