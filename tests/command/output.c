@@ -69,7 +69,6 @@ static void run(trial_t trial)
     const pid_t child = fork();
     if (child == 0) {
         pthread_t thread;
-        signal(trial.number, SIG_DFL); /* jobs in the background ignore SIGINT */
         if (trial.is_other_thread && pthread_create(&thread, NULL, write_files, &trial) == 0)
             for (;;)
                 pause();
@@ -105,6 +104,8 @@ int main(void)
 #endif
                            SIGRTMIN,  SIGRTMIN + 5, SIGKILL};
     char folder[] = "/tmp/tilemm-output-XXXXXX";
+    for (int i = 0; i < COUNT_OF(numbers); i++)
+        signal(numbers[i], SIG_DFL); /* jobs in the background ignore some */
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
     if (!mkdtemp(folder) || chdir(folder) != 0)
         test_give_up("no folder");
