@@ -42,11 +42,17 @@ void output_abandon(void)
 /* End as if the signal had not been caught; where names are held, release() raises it again. */
 static void on_signal(int number)
 {
+    sigset_t this_one;
     atomic_store(&waiting_signal, number);
     if (!end_names())
         return;
-    signal(number, SIG_DFL);
-    raise(number);
+    sigemptyset(&this_one);
+    sigaddset(&this_one, number);
+    pthread_sigmask(SIG_UNBLOCK, &this_one, NULL);
+    for (;;) { /* another thread may be at catch_signals() */
+        signal(number, SIG_DFL);
+        raise(number);
+    }
 }
 
 static void hold(void)
