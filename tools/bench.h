@@ -62,7 +62,7 @@ enum { MAX_BUFFERS = 8 }; /* of a problem */
 
 typedef struct {
     tilemm_t ctx;
-    int log; /* TILEMM_LOG=1: run_once() prints the call, those that are timed are not logged */
+    int log; /* TILEMM_LOG=1: run_once() prints the call; timed calls are not logged */
     int on_gpu;
     int threads;      /* that ours and OpenBLAS use */
     char device[160]; /* "cpu, 2 threads" */

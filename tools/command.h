@@ -75,7 +75,7 @@ typedef struct {
     const char *name;
     option_kind_t kind;
     void *value;
-    const word_t *words; /* of OPTION_PARSED: those that complete it */
+    const word_t *words; /* of OPTION_PARSED: the words that completion offers */
     int64_t low, high;
     int (*parse)(const char *text, void *value);
     const char *takes; /* for the message: "--cc takes ..."; NULL where the kind tells */

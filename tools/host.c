@@ -189,7 +189,8 @@ double host_cpu_limit(const char *root)
 {
     char line[PATH_MAX];
     double limit = 0;
-    /* This process's group and those that it is in; in a container it may be the outermost. */
+    /* This process's control group and the groups around it; in a container its own may be the
+     * outermost. */
     FILE *file = open_below(root, "/proc/self/cgroup");
     while (file && fgets(line, sizeof line, file)) {
         if (strncmp(line, "0::/", 4) != 0)

@@ -33,8 +33,8 @@ int npy_require_dims(const npy_t *npy, int least);
 int npy_require_float32(const npy_t *npy, int least);
 
 /* Whether a result of rows x cols elements may be made from a and b (or NULL): prints why not, and
- * returns a status, if it has more bytes than an object can have; or, but with force, more than
- * 2^30 and more than a thousand times as many as the inputs. */
+ * returns a status, if it has more bytes than an object can have; or,
+ * without force, more than 2^30 bytes and more than 1000 times the bytes of a and b. */
 int npy_check_result(const npy_t *a, const npy_t *b, int64_t rows, int64_t cols, size_t item_size,
                      int force);
 

@@ -1,4 +1,4 @@
-/* words.h - the words of a command line: tables of them, and those that may have been meant.
+/* words.h - the words of a command line: tables of them, and the nearest ones to a mistyped word.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_TOOLS_WORDS_H

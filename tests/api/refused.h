@@ -15,7 +15,7 @@
 static _Alignas(16) float x[64], y[64], result[64];
 static int64_t indices[64], offsets[8];
 
-/* An address that is so many bytes further on, to be used as a pointer that is not aligned. */
+/* The address `bytes` bytes after a pointer, to be used as one that is not aligned. */
 static inline void *shifted(const void *pointer, int bytes)
 {
     return (char *)(uintptr_t)pointer + bytes;
