@@ -36,6 +36,20 @@ DEVICE int place_of_rank(int64_t rank)
     return PLACES - (int32_t)rank;
 }
 
+/* The rank of the best of a lane's ROWS mapped floats, of rows of `length` elements whose first has
+ * place `first`. */
+template <int ROWS>
+DEVICE int64_t rank_of_rows(const args_t &args, order_t order, float *v, int first, int length,
+                            int lane)
+{
+#pragma unroll
+    for (int r = 1; r < ROWS; r++) /* what lies past the end must not win */
+        v[r] = r * LANES + lane < length ? v[r] : v[0];
+    const float most = args.nan_ignore ? largest<1, ROWS>(v) : largest<0, ROWS>(v);
+    const int32_t key = lane < length ? key_of_mapped(order, most) : TILEMM__KEY_NONE;
+    return rank_of(key, first + first_of<ROWS>(v, most) * LANES + lane);
+}
+
 /* The best of a tile of `length` elements whose first has place `first`, all loads in flight
  * together. Every lane gets its rank. */
 DEVICE int64_t search_at_once(const args_t &args, const float *x, int first, int length, int lane)
@@ -45,12 +59,7 @@ DEVICE int64_t search_at_once(const args_t &args, const float *x, int first, int
     float v[ROWS];
     load_rows<1, ROWS, false>(x, args.istride, 0, length, 1, 0.0f, lane, v);
     map_to_largest<ROWS>(order, v);
-#pragma unroll
-    for (int r = 1; r < ROWS; r++) /* what lies past the end must not win */
-        v[r] = r * LANES + lane < length ? v[r] : v[0];
-    const float most = args.nan_ignore ? largest<1, ROWS>(v) : largest<0, ROWS>(v);
-    const int32_t key = lane < length ? key_of_mapped(order, most) : TILEMM__KEY_NONE;
-    int64_t rank = rank_of(key, first + first_of<ROWS>(v, most) * LANES + lane);
+    int64_t rank = rank_of_rows<ROWS>(args, order, v, first, length, lane);
     return fold<1, LARGEST>(&rank, lane);
 }
 
@@ -206,15 +215,8 @@ DEVICE void search_short(args_t args, int64_t first_index, partials_t to)
                                   vectors, 0.0f, lane, v);
         map_to_largest<V * ROWS>(order, v);
 #pragma unroll
-        for (int j = 0; j < V; j++) {
-            float *mine = v + j * ROWS;
-#pragma unroll
-            for (int r = 1; r < ROWS; r++) /* what lies past the end must not win */
-                mine[r] = r * LANES + lane < length ? mine[r] : mine[0];
-            const float most = args.nan_ignore ? largest<1, ROWS>(mine) : largest<0, ROWS>(mine);
-            const int32_t key = lane < length ? key_of_mapped(order, most) : TILEMM__KEY_NONE;
-            rank[j] = rank_of(key, first_of<ROWS>(mine, most) * LANES + lane);
-        }
+        for (int j = 0; j < V; j++)
+            rank[j] = rank_of_rows<ROWS>(args, order, v + j * ROWS, 0, length, lane);
         rank[0] = fold<V, LARGEST>(rank, lane);
         if (lane % (LANES / V) == 0 && vector < args.count)
             put_key(&args, &to, vector, vector, key_of_rank(rank[0]),
