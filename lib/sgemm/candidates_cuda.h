@@ -45,13 +45,26 @@ void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__l
 size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
                                    const tilemm__sgemm_trial_t *trial);
 
-/* BF16 planes that are made in the kernel (plan_fused.c), and FP16 planes that a pass makes
- * (plan_planes_cuda.c). try: keep the family's best, where device, mode and problem are for it, if
- * that is better than the best so far. fill: the plan's arm, workspace and all, for a trial. */
+/* FP32 multiply-adds (plan_ffma.c), BF16 planes that are made in the kernel (plan_fused.c), and FP16
+ * planes that a pass makes (plan_planes_cuda.c). try: keep the family's best, where device, mode and
+ * problem are for it, if that is better than the best so far. fill: the plan's arm, workspace and
+ * all, for a trial. of: the struct that the kernels take. */
+void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                            tilemm__sgemm_trial_t *best);
+void tilemm__sgemm_fill_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
+tilemm__sgemm_ffma_t tilemm__sgemm_ffma_of(const tilemm__sgemm_args_t *args,
+                                           const tilemm__limits_t *limits,
+                                           const tilemm__sgemm_trial_t *trial);
 void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                              tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
+tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
+                                             const tilemm__limits_t *limits,
+                                             const tilemm__sgemm_trial_t *trial);
+/* Whether the fused kernels can read the operands. */
+int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits);
 void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

@@ -25,7 +25,7 @@
         ((m) + (n)) * (k) * (stages)*4, 0, groups)
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
-#define FUSED(row, m, n, a_k, b_k, transposed, bulk)                                               \
+#define FUSED(row, m, n, a_k, b_k, transposed, bulk, products)                                     \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
         (m) == 64 ? 2 : 1, 0, 0, bulk)
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
@@ -86,6 +86,7 @@ static const tile_cost_t tile_costs[] = {
     {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 1650},
     {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   2500, 1800},
     {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 1650},
+    {"fused_sm90_128x128x32_p8",  1, 3000, 3700, 2900,   3700, 2900},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
     {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
     {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},

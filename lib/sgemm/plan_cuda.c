@@ -11,7 +11,6 @@
 
 enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
-    SM80_FIRST = TILEMM__sgemm_ffma_sm80_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
@@ -39,74 +38,6 @@ static void fill_scale(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan
         .across = across,
         .down = THREADS / across,
     };
-}
-
-/* ---- FP32 multiply-adds on tiles ------------------------------------------------------------- */
-
-/* The tile and the splits that promise to take the least time. */
-static void try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                     tilemm__sgemm_trial_t *best)
-{
-    const tilemm__cuda_traits_t *traits = limits->cuda;
-    const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-    for (int v = SM75_FIRST + tilemm__sgemm_transposes(args); v < SKINNY_FIRST; v += ROWS_OF_TILE) {
-        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
-        const double count = tilemm__sgemm_tiles_of_c(row, args);
-        const int tries = MOST_CLUSTER + tilemm__sgemm_resident_blocks(row, traits);
-        const int sm80 = v >= SM80_FIRST, narrow = (row->m == 32) != (row->n == 32);
-        /* From 8.0 on only narrow tiles are left to sm75's kernel. */
-        if ((traits->cc >= 80 ? !sm80 && !narrow : sm80) || !tilemm__sgemm_is_allowed(limits, v))
-            continue;
-        for (int i = 1; i <= tries; i++) {
-            const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
-            tilemm__sgemm_trial_t now = {.variant = v};
-            if (i > 1 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
-                continue;
-            now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
-            now.cluster = sm80 && traits->cc >= 90 && now.splits > 1 && now.splits <= MOST_CLUSTER;
-            if (now.splits > 1 && !now.cluster &&
-                bytes * (double)now.splits > (double)limits->workspace) {
-                const int64_t fewer = (int64_t)((double)limits->workspace / bytes);
-                if (fewer < 2)
-                    continue;
-                now.splits = tilemm__sgemm_split(args->k, fewer, row->k, &now.k_split);
-            }
-            tilemm__sgemm_keep_better(args, limits, now, best);
-        }
-    }
-}
-
-static void fill_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                      const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
-{
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const int sm80 = trial->variant >= SM80_FIRST;
-    const int64_t tiles_m = tilemm__div_up(args->m, row->m);
-    const int64_t tiles_n = tilemm__div_up(args->n, row->n);
-    plan->method = TILEMM__SGEMM_FFMA;
-    plan->variant = trial->variant;
-    plan->workspace = tilemm__sgemm_partial_bytes(args, trial);
-    plan->as.ffma.tiles = (tilemm__sgemm_ffma_t){
-        .args = *args,
-        .variant = trial->variant,
-        .aligned_a = !sm80 && args->m >= row->m && (!args->trans_a || args->m % 4 == 0) &&
-                     tilemm__sgemm_is_aligned_a(args),
-        .aligned_b = !sm80 && args->n >= row->n && (args->trans_b || args->n % 4 == 0) &&
-                     tilemm__sgemm_is_aligned_b(args),
-        .aligned_c =
-            !sm80 && args->n % 4 == 0 && (trial->splits > 1 || tilemm__sgemm_is_aligned_c(args)),
-        .splits = trial->splits,
-        .k_split = trial->k_split,
-        .cluster = trial->cluster ? (unsigned)trial->splits : 1,
-        .tiles_m = (uint64_t)tiles_m,
-        .tiles_n = (uint64_t)tiles_n,
-        .blocks = (uint64_t)tiles_m * (uint64_t)tiles_n * (uint64_t)args->batch_count *
-                  (uint64_t)trial->splits,
-        .partial_bytes = plan->workspace,
-        .concurrent = sm80 && limits->cuda->cc >= 90,
-    };
-    tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.ffma.splitk);
-    plan->as.ffma.fringe.blocks = 0;
 }
 
 /* ---- skinny --------------------------------------------------------------------------------- */
@@ -276,12 +207,12 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
         }
         if (!is_skinny(&fringe))
             continue;
-        try_ffma(&whole, &none, &tiles);
+        tilemm__sgemm_try_ffma(&whole, &none, &tiles);
         tiles.cycles += tilemm__sgemm_cuda_estimate(&skinny, &fringe, limits->cuda);
         if (tiles.variant >= 0 && tiles.cycles < best->cycles) {
             *best = tiles;
             found = 1;
-            fill_ffma(&whole, limits, &tiles, plan);
+            tilemm__sgemm_fill_ffma(&whole, limits, &tiles, plan);
             plan->as.ffma.tiles.lets_start = 1;
             *p = skinny_of(&fringe);
             p->variant = skinny_variant(p, p->m <= SKINNY_FEW_ROWS);
@@ -350,7 +281,7 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     if (is_skinny(args))
         try_skinny(args, limits, &best);
     if (best.variant < 0) {
-        try_ffma(args, limits, &best);
+        tilemm__sgemm_try_ffma(args, limits, &best);
         filled = best.variant >= 0 && try_fringe(args, limits, &best, plan);
     }
     tilemm__sgemm_try_fused(args, limits, &best);
@@ -366,7 +297,7 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     else if (best.variant >= SKINNY_FIRST)
         fill_skinny(args, limits, &best, plan);
     else if (!filled)
-        fill_ffma(args, limits, &best, plan);
+        tilemm__sgemm_fill_ffma(args, limits, &best, plan);
     plan->variant = best.variant;
     return TILEMM_SUCCESS;
 }
@@ -426,7 +357,7 @@ int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limi
         tilemm__sgemm_trial_t trial = {.variant = SM75_FIRST + tilemm__sgemm_transposes(args)};
         trial.splits =
             tilemm__sgemm_split(args->k, 1, tilemm__sgemm_rows[trial.variant].k, &trial.k_split);
-        fill_ffma(args, limits, &trial, plan);
+        tilemm__sgemm_fill_ffma(args, limits, &trial, plan);
     } else if (args->k > 0 && choose(args, limits, plan) != TILEMM_SUCCESS &&
                choose(args, &any, plan) != TILEMM_SUCCESS) {
         return TILEMM_NOT_SUPPORTED;

@@ -8,7 +8,7 @@ enum {
     FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     BULK_128X128 = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
     FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
-    END = TILEMM__sgemm_zero_sm75,
+    END = TILEMM__sgemm_fused_sm90_128x128x32_nn_p8, /* its rows are for tiles of planes */
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_FUSED_MOST_CLUSTER,
     /* The shortest k: below, what the tensor cores truncate shows beside a plain FP32 sum. */
@@ -33,14 +33,19 @@ static int is_chosen_of_two(const tilemm__sgemm_args_t *args, int variant, int64
     return bulk == (variant >= BULK_128X128);
 }
 
+int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
+{
+    return limits->cuda->cc == 90 && args->m <= most && args->n <= most && args->k <= most &&
+           tilemm__sgemm_is_aligned_a(args) && tilemm__sgemm_is_aligned_b(args);
+}
+
 void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                              tilemm__sgemm_trial_t *best)
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-    if (limits->math == TILEMM_MATH_FP32_STRICT || traits->cc != 90 || args->k < LEAST_K ||
-        args->m > most || args->n > most || args->k > most || !tilemm__sgemm_is_aligned_a(args) ||
-        !tilemm__sgemm_is_aligned_b(args))
+    if (limits->math == TILEMM_MATH_FP32_STRICT || args->k < LEAST_K ||
+        !tilemm__sgemm_can_be_fused(args, limits))
         return;
     for (int v = FIRST + tilemm__sgemm_transposes(args); v < END; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
@@ -63,17 +68,15 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
     }
 }
 
-void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                              const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
+tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
+                                             const tilemm__limits_t *limits,
+                                             const tilemm__sgemm_trial_t *trial)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    tilemm__sgemm_fused_t *const product = &plan->as.fused.product;
-    const int is_transposed = trial->variant >= FIRST_TRANSPOSED;
+    const int is_transposed = trial->variant >= FIRST_TRANSPOSED && trial->variant < END;
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int64_t count = rows * cols * args->batch_count * trial->splits;
-    plan->method = TILEMM__SGEMM_FUSED;
-    plan->workspace = tilemm__sgemm_partial_bytes(args, trial);
-    *product = (tilemm__sgemm_fused_t){
+    return (tilemm__sgemm_fused_t){
         .args = tilemm__sgemm_exchange(args, is_transposed),
         .variant = trial->variant,
         .cluster = trial->cluster ? (unsigned)trial->splits : 1,
@@ -82,11 +85,19 @@ void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__li
                                                                      row->blocks)),
         .splits = trial->splits,
         .k_split = trial->k_split,
-        .partial_bytes = plan->workspace,
+        .partial_bytes = tilemm__sgemm_partial_bytes(args, trial),
         .rows = (unsigned)(is_transposed ? cols : rows),
         .cols = (unsigned)(is_transposed ? rows : cols),
         .count = (unsigned)count,
         .bulk = (unsigned char)(row->facet && is_bulk(args, trial->splits)),
     };
+}
+
+void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
+{
+    plan->method = TILEMM__SGEMM_FUSED;
+    plan->as.fused.product = tilemm__sgemm_fused_of(args, limits, trial);
+    plan->workspace = plan->as.fused.product.partial_bytes;
     tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.fused.splitk);
 }

@@ -35,6 +35,11 @@ static size_t take(size_t *at, int64_t bytes)
     return begin;
 }
 
+static int64_t groups_of(int64_t lines)
+{
+    return tilemm__div_up(lines, TILEMM__SGEMM_ROUTE_LINES);
+}
+
 /* Lay out the planes of a part of k of a group of matrices. Returns the bytes. */
 static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_part,
                       int64_t batch_group, tilemm__sgemm_planes_cuda_plan_t *plan)
@@ -43,7 +48,7 @@ static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_
     const int64_t lines_b = tilemm__round_up(args->n, ALIGN_MN) * batch_group;
     const int64_t depth = tilemm__round_up(k_part, ALIGN_K);
     const int64_t blocks = tilemm__div_up(k_part, BLOCK);
-    const int64_t both = products > 1;
+    const int64_t both = products > 1, group_bytes = sizeof(tilemm__sgemm_group_t);
     size_t at = 0;
     plan->k_part = k_part;
     plan->batch_group = batch_group;
@@ -56,7 +61,9 @@ static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_
     plan->zero = at;
     plan->a.states = take(&at, lines_a * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
     plan->b.states = take(&at, lines_b * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
-    plan->sparse = take(&at, 3 * sizeof(unsigned));
+    plan->a.groups = take(&at, groups_of(args->m) * batch_group * group_bytes);
+    plan->b.groups = take(&at, groups_of(args->n) * batch_group * group_bytes);
+    plan->density = take(&at, 2 * sizeof(tilemm__sgemm_density_t) + sizeof(unsigned));
     return at;
 }
 
@@ -255,10 +262,23 @@ static tilemm__sgemm_exact_operand_t exact_operand(const tilemm__sgemm_make_oper
         .line_step = of->k_major ? of->ld : 1,
         .k_step = of->k_major ? 1 : of->ld,
         .states_stride = of->mn_planes,
+        .groups_stride = groups_of(of->mn),
     };
 }
 
-static void fill_make(const tilemm__sgemm_args_t *args, int cc, tilemm__sgemm_make_planes_t *make)
+/* The fewest large products whose sum planes carry as well as the FP32 sum of a library that
+ * divides k so that each multiprocessor has a tile: measured beside cuBLAS. */
+static int few_of(const tilemm__sgemm_args_t *args, int sm_count)
+{
+    enum { FEW_OF_CHAIN = 64, MOST_CHAINS = 8, PART_OF_K = 4, SIDE = 128 };
+    const double tiles = (double)tilemm__div_up(args->m, SIDE) *
+                         (double)tilemm__div_up(args->n, SIDE) * (double)args->batch_count;
+    const int64_t chains = tiles < sm_count ? tilemm__div_up(sm_count, (int64_t)tiles) : 1;
+    return (int)tilemm__min(FEW_OF_CHAIN * tilemm__min(chains, MOST_CHAINS), args->k / PART_OF_K);
+}
+
+static void fill_make(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                      tilemm__sgemm_make_planes_t *make)
 {
     const int64_t blocks = tilemm__div_up(args->k, BLOCK) * args->batch_count;
     make->a = make_operand(args->a, args->a_array, args->m, args->k, args->lda, !args->trans_a,
@@ -269,12 +289,12 @@ static void fill_make(const tilemm__sgemm_args_t *args, int cc, tilemm__sgemm_ma
     make->blocks =
         make->blocks_a + (unsigned)(blocks * (make->b.mn_planes / TILEMM__SGEMM_PLANES_LINES));
     make->variant = TILEMM__sgemm_make_planes_sm80;
-    make->concurrent = cc >= 90;
+    make->concurrent = traits->cc >= 90;
+    make->few = few_of(args, traits->sm_count);
 }
 
 static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_make_planes_t *make,
-                       const tilemm__cuda_traits_t *traits, int one_plane,
-                       tilemm__sgemm_exact_lines_t *exact)
+                       const tilemm__cuda_traits_t *traits, tilemm__sgemm_exact_lines_t *exact)
 {
     const tilemm__sgemm_exact_operand_t a = exact_operand(&make->a, args->stride_a);
     const tilemm__sgemm_exact_operand_t b = exact_operand(&make->b, args->stride_b);
@@ -287,7 +307,6 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
             .others = columns ? a : b,
             .k = args->k,
             .batch_count = args->batch_count,
-            .one_plane = one_plane,
             .skip_others = columns,
             .alpha = args->alpha,
             .stride_c = args->stride_c,
@@ -296,6 +315,28 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
         };
     exact->blocks = (unsigned)(traits->sm_count * TILEMM__SGEMM_EXACT_BLOCKS);
     exact->teams = (int)tilemm__min(groups * args->batch_count, exact->blocks);
+}
+
+/* The kernels that compute hard tiles. */
+static void fill_hard(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                      tilemm__sgemm_planes_part_t *part)
+{
+    const int transposes = tilemm__sgemm_transposes(args),
+              bf16 = tilemm__sgemm_can_be_fused(args, limits);
+    const tilemm__sgemm_routes_t routes = {.rows = (unsigned)groups_of(args->m),
+                                           .cols = (unsigned)groups_of(args->n),
+                                           .no_bf16 = !bf16};
+    tilemm__sgemm_trial_t trial = {.variant =
+                                       TILEMM__sgemm_fused_sm90_128x128x32_nn_p8 + transposes,
+                                   .splits = 1,
+                                   .k_split = args->k};
+    part->bf16 = tilemm__sgemm_fused_of(args, limits, &trial);
+    if (!bf16)
+        part->bf16.blocks = 0;
+    trial.variant = TILEMM__sgemm_ffma_sm80_128x128x16_nn + transposes;
+    trial.k_split = tilemm__round_up(args->k, tilemm__sgemm_rows[trial.variant].k);
+    part->fp32 = tilemm__sgemm_ffma_of(args, limits, &trial);
+    part->bf16.routes = part->fp32.routes = routes;
 }
 
 /* The walk of sm90's clusters. */
@@ -337,14 +378,16 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
                       tilemm__sgemm_planes_part_t *part)
 {
     tilemm__sgemm_planes_product_t *const product = &part->product;
-    fill_make(args, limits->cuda->cc, &part->make);
-    fill_exact(args, &part->make, limits->cuda, products == 1, &part->exact);
+    fill_make(args, limits->cuda, &part->make);
+    fill_hard(args, limits, part);
+    fill_exact(args, &part->make, limits->cuda, &part->exact);
     *product = (tilemm__sgemm_planes_product_t){
         .m = args->m,
         .n = args->n,
         .k = args->k,
         .batch_count = args->batch_count,
         .products = products,
+        .routes = part->fp32.routes,
         .shared = trial->shared,
         .alpha = args->alpha,
         .beta = args->beta,

@@ -55,6 +55,7 @@ static void place_planes(const tilemm__sgemm_planes_places_t *places, char *work
         planes->lo = (void *)(workspace + places->lo);
     planes->exponents = (void *)(workspace + places->exponents);
     planes->states = (void *)(workspace + places->states);
+    planes->groups = (void *)(workspace + places->groups);
 }
 
 static void place_lines(const tilemm__sgemm_make_operand_t *from,
@@ -63,7 +64,27 @@ static void place_lines(const tilemm__sgemm_make_operand_t *from,
     lines->from = from->from;
     lines->array = from->array;
     lines->states = from->to.states;
-    lines->sparse = from->to.sparse;
+    lines->groups = from->to.groups;
+    lines->density = from->to.density;
+}
+
+/* Where a part begins: k0 along k, in matrix `first`. Later parts of k are added. */
+static void place_operands(const tilemm__sgemm_args_t *all, int64_t first, int64_t k0,
+                           tilemm__sgemm_args_t *part)
+{
+    if (all->a_array)
+        part->a_array = all->a_array + first;
+    else
+        part->a = all->a + first * all->stride_a + k0 * (all->trans_a ? all->lda : 1);
+    if (all->b_array)
+        part->b_array = all->b_array + first;
+    else
+        part->b = all->b + first * all->stride_b + k0 * (all->trans_b ? 1 : all->ldb);
+    if (all->c_array)
+        part->c_array = all->c_array + first;
+    else
+        part->c = all->c + first * all->stride_c;
+    part->beta = k0 > 0 ? 1.0f : all->beta;
 }
 
 /* A part of k, from k0 on, of the matrices from `first` on: `part` is for such, and a copy. */
@@ -73,39 +94,39 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
 {
     tilemm__sgemm_make_operand_t *const a = &part.make.a, *const b = &part.make.b;
     tilemm__sgemm_planes_product_t *const product = &part.product;
-    unsigned *const sparse = (void *)(workspace + plan->sparse);
+    tilemm__sgemm_args_t *const at = &part.fp32.args;
+    tilemm__sgemm_density_t *const density = (void *)(workspace + plan->density);
     const int sm90 = product->variant >= TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2;
-    if (args->a_array)
-        a->array += first;
-    else
-        a->from += first * args->stride_a + k0 * (args->trans_a ? args->lda : 1);
-    if (args->b_array)
-        b->array += first;
-    else
-        b->from += first * args->stride_b + k0 * (args->trans_b ? 1 : args->ldb);
-    if (args->c_array)
-        product->c_array += first;
-    else
-        product->c += first * args->stride_c;
-    if (k0 > 0)
-        product->beta = 1.0f;
+    place_operands(args, first, k0, at);
+    place_operands(args, first, k0, &part.bf16.args);
+    a->from = at->a;
+    a->array = at->a_array;
+    b->from = at->b;
+    b->array = at->b_array;
+    product->c = at->c;
+    product->c_array = at->c_array;
+    product->beta = at->beta;
     place_planes(&plan->a, workspace, product->products, &a->to);
     place_planes(&plan->b, workspace, product->products, &b->to);
-    a->to.sparse = sparse;
-    b->to.sparse = sparse + 1;
+    a->to.density = &density[0];
+    b->to.density = &density[1];
     product->a = a->to;
     product->b = b->to;
-    product->exact = sparse + 2;
-    part.exact.exact = product->exact;
+    product->routes.a = a->to.groups;
+    product->routes.b = b->to.groups;
+    product->routes.density = density;
+    product->routes.left = (unsigned *)(density + 2);
+    part.bf16.routes = part.fp32.routes = product->routes;
+    part.exact.left = product->routes.left;
     product->counters = (void *)(workspace + plan->counters);
     product->partial = (void *)(workspace + plan->partial);
     for (int columns = 0; columns < 2; columns++) {
         tilemm__sgemm_exact_pass_t *const pass = &part.exact.pass[columns];
         place_lines(columns ? b : a, &pass->lines);
         place_lines(columns ? a : b, &pass->others);
-        pass->beta = product->beta;
-        pass->c = product->c;
-        pass->c_array = product->c_array;
+        pass->beta = at->beta;
+        pass->c = at->c;
+        pass->c_array = at->c_array;
     }
     part.zero.begin = workspace + plan->zero;
     int error = tilemm__sgemm_zero_launch(&part.zero, stream);
@@ -114,6 +135,10 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     if (!error)
         error = (sm90 ? tilemm__sgemm_planes_sm90_launch
                       : tilemm__sgemm_planes_sm80_launch)(product, stream);
+    if (!error && part.bf16.blocks > 0)
+        error = tilemm__sgemm_fused_launch(&part.bf16, stream);
+    if (!error)
+        error = tilemm__sgemm_ffma_sm80_launch(&part.fp32, stream);
     return error ? error : tilemm__sgemm_exact_lines_launch(&part.exact, stream);
 }
 

@@ -46,12 +46,21 @@ typedef tile_t<128, 128, 8, 8, 8> many_t;
 
 /* Whether a line is exact. Reads a state even past the last line, without a branch, so that many
  * reads are under way at a time. */
-static __device__ __forceinline__ bool is_exact(const operand_t &of, unsigned other_sparse,
-                                                int64_t matrix, int64_t line, int one_plane)
+static __device__ __forceinline__ bool
+is_exact(const operand_t &of, const tilemm__sgemm_density_t &other, int64_t matrix, int64_t line)
 {
-    const tilemm__sgemm_planes_state_t state =
+    const tilemm__sgemm_planes_state_t &state =
         of.states[matrix * of.states_stride + min(line, of.count - 1)];
-    return line < of.count & tilemm__sgemm_planes_is_exact(state, other_sparse, one_plane);
+    return line < of.count & tilemm__sgemm_planes_is_exact(state, other);
+}
+
+/* Whether a line's group is hard: other kernels compute all of its tiles. */
+static __device__ __forceinline__ bool
+is_hard(const operand_t &of, const tilemm__sgemm_density_t &other, int64_t matrix, int64_t line)
+{
+    const tilemm__sgemm_group_t &group =
+        of.groups[matrix * of.groups_stride + min(line, of.count - 1) / TILEMM__SGEMM_ROUTE_LINES];
+    return group.hard >> tilemm__sgemm_route_case(other) & 1;
 }
 
 /* Gather the numbers of a group's exact lines in ascending order. Returns their count. */
@@ -62,7 +71,7 @@ static __device__ __forceinline__ int gather(const pass_t &p, int64_t matrix, in
     __shared__ unsigned votes[GROUP / 32];
     __shared__ int counts[WARPS];
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    const unsigned other_sparse = *p.others.sparse;
+    const tilemm__sgemm_density_t other = *p.others.density;
     const int words = (int)min((int64_t)GROUP / 32, (p.lines.count - line0 + 31) / 32);
     int before = 0, all = 0;
     votes[threadIdx.x] = 0;
@@ -71,8 +80,8 @@ static __device__ __forceinline__ int gather(const pass_t &p, int64_t matrix, in
         bool mine[AT_ONCE];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
-            mine[i] = is_exact(p.lines, other_sparse, matrix,
-                               line0 + (first + i * WARPS) * 32 + lane, p.one_plane);
+            mine[i] = is_exact(p.lines, other, matrix, line0 + (first + i * WARPS) * 32 + lane) &
+                      !is_hard(p.lines, other, matrix, line0 + (first + i * WARPS) * 32 + lane);
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++) {
             const unsigned vote = __ballot_sync(~0u, mine[i]);
@@ -170,7 +179,7 @@ static __device__ __forceinline__ void store(const float (&total)[T::M][T::N], c
     for (int j = 0; j < T::N; j++) {
         const int64_t other = other0 + my_other + T::other(j);
         if (other >= p.others.count ||
-            (p.skip_others && is_exact(p.others, *p.lines.sparse, matrix, other, p.one_plane)))
+            (p.skip_others && is_exact(p.others, *p.lines.density, matrix, other)))
             continue;
 #pragma unroll
         for (int i = 0; i < T::M; i++) {
@@ -245,10 +254,12 @@ static __device__ __forceinline__ void multiply_group(T &tile, const pass_t &p, 
     for (int64_t item = member; item < parts * tiles; item += members) {
         const int64_t other0 = item % tiles * T::OTHERS;
         const int64_t other = other0 + threadIdx.x % T::OTHERS;
+        static_assert(TILEMM__SGEMM_ROUTE_LINES % T::OTHERS == 0, "a tile is of one group");
+        if (is_hard(p.others, *p.lines.density, matrix, other0))
+            continue;
         /* Skip tiles that the first pass has done completely. */
-        if (p.skip_others &&
-            __syncthreads_and(other >= p.others.count ||
-                              is_exact(p.others, *p.lines.sparse, matrix, other, p.one_plane)))
+        if (p.skip_others && __syncthreads_and(other >= p.others.count ||
+                                               is_exact(p.others, *p.lines.density, matrix, other)))
             continue;
         multiply(tile, p, matrix, line0, exact, count, (int)(item / tiles) * T::LINES, other0);
     }
@@ -266,7 +277,7 @@ static __device__ __forceinline__ void exact_lines(const tilemm__sgemm_exact_lin
     const int per_team = gridDim.x / problem.teams;
     const int team = blockIdx.x / per_team, member = blockIdx.x - team * per_team;
     wait_for_previous();
-    if (*problem.exact == 0)
+    if (!(*problem.left & TILEMM__SGEMM_BY_LINES))
         return;
 #pragma unroll 1
     for (int number = 0; number < 2; number++) {

@@ -6,6 +6,7 @@
 #define TILEMM_KERNELS_SGEMM_CUDA_FFMA_H
 
 #include "kernels/args.h"
+#include "kernels/sgemm/cuda/route.h"
 #include "kernels/sgemm/layout.h"
 #include "kernels/sgemm/variants.h"
 
@@ -41,6 +42,8 @@ typedef struct {
     uint64_t first, tiles_m, tiles_n; /* the grid's first block; tiles of a matrix */
     uint64_t blocks;                  /* of all grids: tiles of the batch, times splits */
     size_t partial_bytes;
+    /* Of sm80's tile of 128 x 128: which tiles are the kernel's, with one split. */
+    tilemm__sgemm_routes_t routes;
     int concurrent; /* may start before the kernel before has ended: compute capability 9.0 */
 } tilemm__sgemm_ffma_t;
 

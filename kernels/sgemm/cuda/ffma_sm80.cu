@@ -413,6 +413,11 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
     wait_for_previous();
     if (problem.lets_start)
         let_next_start();
+    if (S::BM * S::BN == 128 * 128 && problem.routes.a &&
+        (!(*problem.routes.left & TILEMM__SGEMM_BY_FP32) ||
+         tilemm__sgemm_route(problem.routes, place.matrix, place.begin_m, place.begin_n) !=
+             TILEMM__SGEMM_BY_FP32))
+        return;
 
     const unsigned ring = shared_address(stages);
     const float *const a =

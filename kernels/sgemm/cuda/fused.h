@@ -3,7 +3,8 @@
  *
  * Each element becomes three BF16 numbers, x = h + m + l, of 8 bits each: all of a float's 24, at
  * any exponent, so there is nothing to scale. Six products of the nine are added, m m + h l + l h +
- * h m + m h + h h; those left out are below 2^-24 |a b|.
+ * h m + m h + h h; those left out are below 2^-23 |a b|, and hardly ever above 2^-26. The rows with
+ * eight add m l + l m, and leave out less than 2^-31.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_H
@@ -12,6 +13,7 @@
 #include <stddef.h>
 
 #include "kernels/args.h"
+#include "kernels/sgemm/cuda/route.h"
 #include "kernels/sgemm/layout.h"
 #include "kernels/sgemm/variants.h"
 
@@ -39,9 +41,10 @@ typedef struct {
     float *partial; /* NULL: a cluster, or one split */
     size_t partial_bytes;
     /* Items: a tile of a matrix and one split of its k. */
-    unsigned rows, cols; /* of tiles in a matrix */
-    unsigned count;      /* of items */
-    unsigned char bulk;  /* the copy engine stores C: splits = 1, beta = 0, aligned C, no array */
+    unsigned rows, cols;           /* of tiles in a matrix */
+    unsigned count;                /* of items */
+    tilemm__sgemm_routes_t routes; /* of the rows with 8 products, which take these tiles alone */
+    unsigned char bulk; /* the copy engine stores C: splits = 1, beta = 0, aligned C, no array */
 } tilemm__sgemm_fused_t;
 
 /* ---- launcher ------------------------------------------------------------------------------- */

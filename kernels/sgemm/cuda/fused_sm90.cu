@@ -41,14 +41,16 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     const unsigned thread = threadIdx.x % WARPGROUP, warp = thread / 32, lane = thread % 32;
     const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
     unsigned buffer = 0, parity = 1, count = 0;
-    feed_t feed = {blockIdx.x, 0, 0, 0, 0, 0};
+    const unsigned first_item = own_item<S>(problem, blockIdx.x);
+    feed_t feed = {first_item, 0, 0, 0, 0, 0};
     for (int i = 0; i < S::STAGES - 1; i++) {
         if (thread == 0)
             feed_step<S, false>(feed, shared.b, problem, maps);
         else if (thread == 32 && i > 0)
             feed_step<S, true>(feed, shared.a, problem, maps);
     }
-    for (unsigned item = blockIdx.x; item < problem.count; item += gridDim.x) {
+    for (unsigned item = first_item; item < problem.count;
+         item = own_item<S>(problem, item + gridDim.x)) {
         const place_t place = locate<S>(problem, item);
 #pragma unroll 1
         for (int k = place.k; k < place.end; k += BK, count++) {
@@ -73,7 +75,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
                         const unsigned at =
                             tilemm__fused_pair(line, lane % 4, half * (OCTET / 4) + i);
                         unsigned planes[PLANES];
-                        convert(x[j][i * 2], x[j][i * 2 + 1], planes, range);
+                        convert<S>(x[j][i * 2], x[j][i * 2 + 1], planes, range);
 #pragma unroll
                         for (int p = 0; p < PLANES; p++)
                             shared.planes[buffer][p][at] = planes[p];
@@ -96,7 +98,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 /* ---- multipliers ---------------------------------------------------------------------------- */
 
 /* A thread's pairs of a step are fragments for two products of 16 of k. */
-enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2, PRODUCTS = 6 };
+enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2, ALL_PRODUCTS = 8 };
 
 /* Between two of these the tensor cores use the fragments. */
 [[maybe_unused]] static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][FRAGMENTS])
@@ -118,15 +120,16 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
 #pragma unroll
     for (int i = 0; i < FRAGMENTS / 2; i++) {
         unsigned planes[PLANES];
-        convert(x[i % 2][i / 2 * 2], x[i % 2][i / 2 * 2 + 1], planes, range);
+        convert<S>(x[i % 2][i / 2 * 2], x[i % 2][i / 2 * 2 + 1], planes, range);
 #pragma unroll
         for (int p = 0; p < PLANES; p++)
             a[p][half * (FRAGMENTS / 2) + i] = planes[p];
     }
 }
 
-/* Start part = products FIRST to LAST - 1 of a step on the tensor cores. Between the instructions,
- * make the planes of half of the next step. */
+/* Start products FIRST to LAST - 1 of a step on the tensor cores. The first is what `part` becomes,
+ * the others are added to it. Between the instructions, make the planes of half of the next step.
+ */
 template <typename S, int FIRST, int LAST>
 static __device__ __forceinline__ void
 multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
@@ -134,7 +137,8 @@ multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
          unsigned (&next_a)[PLANES][FRAGMENTS], range_t &range)
 {
     const int PARTS = BK / 16, COUNT = (LAST - FIRST) * PARTS;
-    const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1}, of_b[PRODUCTS] = {0, 1, 2, 0, 1, 0};
+    const int of_a[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
+    const int of_b[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
     const unsigned CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4;
     const uint64_t b0 = wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH * 4);
     wgmma_fence();
@@ -142,7 +146,8 @@ multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
     for (int w = 0; w < COUNT; w++) {
         const int p = FIRST + w / PARTS, i = w % PARTS;
         wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
-                   wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES), w > 0);
+                   wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES),
+                   FIRST > 0 || w > 0);
         if (w == (COUNT - 1) / 2)
             convert_a<S>(stage, first, FIRST > 0, next_a, range);
     }
@@ -314,14 +319,18 @@ struct multiplier_t {
     float total[S::ACCUMULATORS], part[S::ACCUMULATORS];
 };
 
+/* total += part; and part = what the addition lost. */
 template <typename S>
 static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool in_fp32)
 {
     if (in_fp32)
         return;
 #pragma unroll
-    for (int i = 0; i < S::ACCUMULATORS; i++)
-        at.total[i] += at.part[i];
+    for (int i = 0; i < S::ACCUMULATORS; i++) {
+        const float sum = at.total[i] + at.part[i];
+        at.part[i] -= sum - at.total[i];
+        at.total[i] = sum;
+    }
 }
 
 /* Multiply a step, and make the planes of the next one. */
@@ -340,14 +349,14 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
                       range);
     /* Lane 0 alone reads, since it alone reports that all has been read. */
     const bool in_fp32 =
-        __any_sync(~0u, at.beyond | (lane == 0 && shared.beyond[at.buffer].any != 0));
+        !S::ROUTED && __any_sync(~0u, at.beyond | (lane == 0 && shared.beyond[at.buffer].any != 0));
 
     wgmma_wait<0>();
     wgmma_pin(at.part);
     add_part(at, in_fp32);
     wgmma_pin(at.part);
-    multiply<S, 1, PRODUCTS>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first,
-                             next_a, range);
+    multiply<S, 1 + ALL_PRODUCTS - S::PRODUCTS, ALL_PRODUCTS>(
+        at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a, range);
     at.beyond = is_beyond_planes(range);
     __syncwarp(); /* all have read */
     if (lane == 0)
@@ -392,7 +401,7 @@ static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &s
     } else {
         store<S>(at.total, problem, at.place);
     }
-    at.item += gridDim.x;
+    at.item = own_item<S>(problem, at.item + gridDim.x);
     if (at.item >= problem.count)
         return false;
     begin_item(at, problem);
@@ -406,7 +415,7 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     unsigned a[2][PLANES][FRAGMENTS]; /* of one step, and of the next */
     multiplier_t<S> at;
     range_t range = {~0u, 0};
-    at.item = blockIdx.x;
+    at.item = own_item<S>(problem, blockIdx.x);
     at.buffer = at.parity = 0;
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);
@@ -438,6 +447,13 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
 
+    if (S::ROUTED) {
+        wait_for_previous();
+        let_next_start();
+        if (!(*problem.routes.left & TILEMM__SGEMM_BY_BF16) ||
+            own_item<S>(problem, blockIdx.x) >= problem.count)
+            return;
+    }
     if (threadIdx.x == 0) {
         for (int i = 0; i < S::BUFFERS; i++) {
             mbarrier_init(&shared.full[i], WARPGROUP);
@@ -468,8 +484,8 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
 }
 
 /* 384 threads, one block to a multiprocessor; or 256, two of them. */
-#define FUSED(name, m, n, a_k, b_k, transposed, bulk)                                              \
-    typedef shape_t<m, n, a_k, b_k, transposed, bulk> name##_t;                                    \
+#define FUSED(name, m, n, a_k, b_k, transposed, bulk, products)                                    \
+    typedef shape_t<m, n, a_k, b_k, transposed, bulk, products> name##_t;                          \
     static __global__ void __launch_bounds__(name##_t::THREADS,                                    \
                                              name##_t::MULTIPLIERS == 1 ? 2 : 1)                   \
         name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \

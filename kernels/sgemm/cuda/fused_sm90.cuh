@@ -30,10 +30,12 @@ enum {
 static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
 /* A row of variants.h, and what follows from it. */
-template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_>
+template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, int PRODUCTS_>
 struct shape_t {
-    static const int BM = BM_, BN = BN_;
+    static const int BM = BM_, BN = BN_, PRODUCTS = PRODUCTS_;
     static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
+    /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
+    static const bool ROUTED = PRODUCTS == 8;
     static const bool NARROW = BN < 64;     /* bound by reading op(A) */
     static const int MULTIPLIERS = BM / 64; /* warpgroups */
     static const int REGISTERS_CONVERTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
@@ -82,6 +84,22 @@ static __device__ __forceinline__ place_t locate(const fused_t &problem, unsigne
     return {(int)at.row * S::BM, (int)at.col * S::BN, (int)k, (int)end, matrix, split};
 }
 
+/* The first of a block's items from `item` on that is the kernel's: problem.count or more if there
+ * is none. */
+template <typename S>
+static __device__ __forceinline__ unsigned own_item(const fused_t &problem, unsigned item)
+{
+    if (S::ROUTED) {
+        for (; item < problem.count; item += gridDim.x) {
+            const place_t place = locate<S>(problem, item);
+            if (tilemm__sgemm_route(problem.routes, place.matrix, place.m, place.n) ==
+                TILEMM__SGEMM_BY_BF16)
+                break;
+        }
+    }
+    return item;
+}
+
 /* ---- feed ----------------------------------------------------------------------------------- */
 
 /* Steps of an operand that the copy engine brings: LINES lines by BK each. */
@@ -122,7 +140,7 @@ feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
         } else {
             return;
         }
-        feed.item += gridDim.x;
+        feed.item = own_item<S>(problem, feed.item + gridDim.x);
     }
     mbarrier_wait(&queue.empty[stage], parity ^ 1);
     mbarrier_expect(&queue.full[stage], BYTES);
@@ -215,7 +233,7 @@ typedef struct {
  * would be lost; and h may be Inf or NaN. */
 [[maybe_unused]] static __device__ __forceinline__ bool is_beyond_planes(const range_t &range)
 {
-    const unsigned LEAST = (127 - 100) << 23, MOST = 0x7f80;
+    const unsigned LEAST = TILEMM__SGEMM_BF16_LEAST, MOST = 0x7f80;
     return range.least < LEAST - 1 || (range.most & 0xffff) >= MOST || range.most >> 16 >= MOST;
 }
 
@@ -227,19 +245,23 @@ static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
 }
 
 /* x = h + m + l, and likewise y. */
-[[maybe_unused]] static __device__ __forceinline__ void
-convert(float x, float y, unsigned (&planes)[PLANES], range_t &range)
+template <typename S>
+static __device__ __forceinline__ void convert(float x, float y, unsigned (&planes)[PLANES],
+                                               range_t &range)
 {
-    /* Of x itself: h may be zero where x is not. */
-    range.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, range.least);
-    range.least = __viaddmin_u32(__float_as_uint(y) & 0x7fffffff, ~0u, range.least);
+    if (!S::ROUTED) {
+        /* Of x itself: h may be zero where x is not. */
+        range.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, range.least);
+        range.least = __viaddmin_u32(__float_as_uint(y) & 0x7fffffff, ~0u, range.least);
+    }
 #pragma unroll
     for (int p = 0; p < PLANES; p++) {
         planes[p] = bf16_pair(x, y);
         x -= __uint_as_float(planes[p] << 16);
         y -= __uint_as_float(planes[p] & 0xffff0000);
     }
-    range.most = __vmaxu2(planes[0] & 0x7fff7fff, range.most);
+    if (!S::ROUTED)
+        range.most = __vmaxu2(planes[0] & 0x7fff7fff, range.most);
 }
 
 #endif

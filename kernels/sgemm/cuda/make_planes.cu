@@ -28,8 +28,10 @@ enum {
     BLOCK_K = TILEMM__SGEMM_PLANES_BLOCK,
     OF_LINE = BLOCK_K * WARPS / THREADS, /* elements of a thread in one line, k-major */
     MN = TILEMM__SGEMM_PLANES_LINES,
-    NEAR = 8 /* elements less than 2^NEAR below the largest count as near it */
+    NEAR = 8,       /* elements less than 2^NEAR below the largest count as near it */
+    COUNT_BITS = 10 /* of a count of a block's elements */
 };
+static_assert(BLOCK_K < 1 << COUNT_BITS, "counts do not run over");
 static_assert(TILEMM__SGEMM_PLANES_ALIGN_MN % MN == 0, "tiles end where the planes do");
 static_assert(BLOCK_K % 128 == 0, "a warp reads 128 of k at a time");
 
@@ -54,11 +56,11 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
 }
 
 /* Store the exponent of a line's block, and update the line's state. near: how many of its elements
- * are near the largest; lossy: whether one is too small for the planes. Lines past the last are
- * zeros. */
+ * are near the largest; lossy: whether one is too small for the planes; tiny: for BF16 planes.
+ * Lines past the last are zeros. */
 [[maybe_unused]] static __device__ void note(const operand_t &op, int64_t matrix, int64_t line,
                                              int64_t block, int64_t blocks, unsigned largest,
-                                             int near, bool lossy)
+                                             int near, bool lossy, bool tiny)
 {
     const int64_t valid = min((int64_t)BLOCK_K, op.k - block * BLOCK_K);
     const bool zero = largest == 0;
@@ -74,12 +76,27 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
         flags |= TILEMM__SGEMM_PLANES_SPECIAL;
     if (lossy)
         flags |= TILEMM__SGEMM_PLANES_LOSSY;
+    if (tiny || largest >= TILEMM__SGEMM_BF16_INF)
+        flags |= TILEMM__SGEMM_PLANES_WIDE;
     if (flags)
         atomicOr(&state->flags, flags);
     atomicMax(&state->top, (unsigned)(exponent + 256) << 16 | (unsigned)near);
     atomicMax(&state->bottom, 512u - (unsigned)(exponent + 256));
-    if (sparse && *(volatile unsigned *)op.to.sparse == 0)
-        *(volatile unsigned *)op.to.sparse = 1;
+    atomicAdd(&state->near, (unsigned)near);
+    if (sparse && *(volatile unsigned *)&op.to.density->sparse == 0)
+        *(volatile unsigned *)&op.to.density->sparse = 1;
+}
+
+/* Go on with the least magnitude so far that is not zero, as its bits less 1; ~0 if there is none.
+ */
+[[maybe_unused]] static __device__ __forceinline__ unsigned least_of(float x, unsigned least)
+{
+    return __viaddmin_u32(__float_as_uint(x) & 0x7fffffffu, ~0u, least);
+}
+
+[[maybe_unused]] static __device__ __forceinline__ bool is_tiny(unsigned least)
+{
+    return least < TILEMM__SGEMM_BF16_LEAST - 1;
 }
 
 [[maybe_unused]] static __device__ __forceinline__ bool is_near(float x)
@@ -155,12 +172,14 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
     let_next_start();
 #pragma unroll
     for (int l = 0; l < LINES; l++) {
-        unsigned largest = 0;
+        unsigned largest = 0, least = ~0u;
         int near = 0;
         bool lossy = false;
 #pragma unroll
-        for (int i = 0; i < OF_LINE; i++)
+        for (int i = 0; i < OF_LINE; i++) {
             largest = max(largest, __float_as_uint(x[l][i]) & 0x7fffffffu);
+            least = least_of(x[l][i], least);
+        }
         largest = __reduce_max_sync(~0u, largest);
 
         const float factor = factor_of(largest);
@@ -173,8 +192,11 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
         }
         near = __reduce_add_sync(~0u, near);
         lossy = __any_sync(~0u, lossy);
+
+        const bool tiny = __any_sync(~0u, is_tiny(least));
+
         if (lane == 0)
-            note(op, matrix, line + l, block, blocks, largest, near, lossy);
+            note(op, matrix, line + l, block, blocks, largest, near, lossy, tiny);
 #pragma unroll
         for (int i = 0; i < OF_LINE; i += VEC) {
             const int64_t k = k0 + i * 32;
@@ -187,7 +209,7 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
 /* Shared memory for a tile that is not k-major. */
 struct shared_t {
     __align__(16) __half2 plane[MN * BLOCK_K / 2]; /* transposed */
-    unsigned found[WARPS][MN];                     /* the largest, then counts of near and lossy */
+    unsigned found[WARPS][MN];                     /* the largest, then counts */
 };
 
 template <int VEC>
@@ -201,7 +223,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
     const int mine = threadIdx.x % ACROSS * VEC, pair0 = threadIdx.x / ACROSS;
     const int64_t line = line0 + mine, k0 = block * BLOCK_K;
     float x[ROWS][VEC]; /* rows of pairs of k, which are DOWN pairs apart */
-    unsigned largest[VEC], count[VEC];
+    unsigned largest[VEC], least[VEC], count[VEC];
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         const int64_t k = k0 + (pair0 + i / 2 * DOWN) * 2 + i % 2;
@@ -213,9 +235,12 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
         largest[v] = 0;
+        least[v] = ~0u;
 #pragma unroll
-        for (int i = 0; i < ROWS; i++)
+        for (int i = 0; i < ROWS; i++) {
             largest[v] = max(largest[v], __float_as_uint(x[i][v]) & 0x7fffffffu);
+            least[v] = least_of(x[i][v], least[v]);
+        }
 #pragma unroll
         for (int apart = ACROSS; apart < 32; apart *= 2)
             largest[v] = max(largest[v], __shfl_xor_sync(~0u, largest[v], apart));
@@ -229,15 +254,15 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
         for (int w = 0; w < WARPS; w++)
             largest[v] = max(largest[v], shared.found[w][mine + v]);
 
-            /* Both counts in one word: near in the low half, lossy in the high one. */
+            /* Three counts in one word: near, lossy and, of threads, tiny. */
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
         const float factor = factor_of(largest[v]);
-        count[v] = 0;
+        count[v] = is_tiny(least[v]) << 2 * COUNT_BITS;
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             x[i][v] = is_finite(largest[v]) ? x[i][v] * factor : 0.0f;
-            count[v] += is_near(x[i][v]) + (is_lossy(x[i][v]) << 16);
+            count[v] += is_near(x[i][v]) + (is_lossy(x[i][v]) << COUNT_BITS);
         }
 #pragma unroll
         for (int apart = ACROSS; apart < 32; apart *= 2)
@@ -279,8 +304,114 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
                 sum += shared.found[w][mine + v];
-            note(op, matrix, line + v, block, blocks, largest[v], (int)(sum & 0xffff),
-                 sum >> 16 != 0);
+            note(op, matrix, line + v, block, blocks, largest[v],
+                 (int)(sum & ((1 << COUNT_BITS) - 1)),
+                 (sum >> COUNT_BITS & ((1 << COUNT_BITS) - 1)) != 0, sum >> 2 * COUNT_BITS != 0);
+        }
+    }
+}
+
+/* ---- judgement ------------------------------------------------------------------------------ */
+
+enum {
+    GROUP = TILEMM__SGEMM_ROUTE_LINES,
+    CASES = TILEMM__SGEMM_ROUTE_CASES,
+    DENSITIES = TILEMM__SGEMM_ROUTE_DENSITIES,
+    FEW_OF_BLOCK = 16, /* large elements that decide a line, or twice as many if both are sparse */
+    MOST_SPREAD = 36   /* of the exponents of a line's blocks */
+};
+static_assert(GROUP % THREADS == 0 && GROUP % TILEMM__SGEMM_PLANES_ALIGN_MN == 0, "whole warps");
+
+/* The cases in which a line is exact, a bit for each. The planes' last bit matters only in sums of
+ * few large products; with one plane it may be lost. */
+static __device__ unsigned judge(const tilemm__sgemm_planes_state_t &line, unsigned few,
+                                 bool one_plane)
+{
+    const int top = (int)(line.top >> 16), bottom = 512 - (int)line.bottom;
+    const unsigned near = line.top & 0xffff;
+    unsigned exact = 0;
+    if ((line.flags & TILEMM__SGEMM_PLANES_SPECIAL) ||
+        (line.top != 0 && top - bottom > MOST_SPREAD))
+        return (1u << CASES) - 1;
+#pragma unroll
+    for (int i = 0; i < CASES; i++) {
+        const bool sparse = i >= DENSITIES;
+        const bool is_few =
+            near < (sparse ? 2u : 1u) * FEW_OF_BLOCK || line.near >> i % DENSITIES < few;
+        exact |= (unsigned)((sparse && (line.flags & TILEMM__SGEMM_PLANES_LOSSY)) ||
+                            (line.top != 0 && is_few && !one_plane))
+                 << i;
+    }
+    return exact;
+}
+
+/* log2 of 1 / density: 0 where three fifths of k elements are near the largest. */
+static __device__ unsigned thinness(unsigned near, int64_t k)
+{
+    unsigned thin = 0;
+    while (thin < DENSITIES - 1 && ((int64_t)near << thin) * 5 < k * 3)
+        thin++;
+    return thin;
+}
+
+/* When all blocks have finished with the group of line line0, the last one judges it. */
+static __device__ void judge_group(const operand_t &op, int64_t matrix, int64_t line0,
+                                   unsigned blocks, unsigned few)
+{
+    __shared__ unsigned exact_lines[CASES], wide, thin, last;
+    const int64_t groups = (op.mn + GROUP - 1) / GROUP, number = line0 / GROUP;
+    const int64_t first = number * GROUP;
+    const unsigned lane = threadIdx.x % 32, lines = (unsigned)min((int64_t)GROUP, op.mn - first);
+    const unsigned tiles = (unsigned)min((int64_t)GROUP, op.mn_planes - first) / MN;
+    tilemm__sgemm_group_t *const group = &op.to.groups[matrix * groups + number];
+    unsigned count = 0, my_wide = 0, my_thin = 0;
+    __syncthreads(); /* the block's lines are noted */
+    if (threadIdx.x == 0) {
+        __threadfence();
+        last = atomicAdd(&group->done, 1) == tiles * blocks - 1;
+        wide = thin = 0;
+    }
+    if (threadIdx.x < CASES)
+        exact_lines[threadIdx.x] = 0;
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence();
+#pragma unroll
+    for (unsigned line = threadIdx.x; line < GROUP; line += THREADS) {
+        unsigned exact = 0;
+        if (line < lines) {
+            tilemm__sgemm_planes_state_t *const at =
+                &op.to.states[matrix * op.mn_planes + first + line];
+            const uint4 words = __ldcg((const uint4 *)at);
+            const tilemm__sgemm_planes_state_t state = {words.x, words.y, words.z, words.w};
+            exact = judge(state, few, !op.to.lo);
+            at->flags = exact;
+            my_wide |= state.flags & TILEMM__SGEMM_PLANES_WIDE;
+            if (state.top != 0 && !(exact & 1))
+                my_thin = max(my_thin, thinness(state.near, op.k));
+        }
+#pragma unroll
+        for (unsigned i = 0; i < CASES; i++) {
+            const unsigned votes = __popc(__ballot_sync(~0u, exact >> i & 1));
+            count += lane == i ? votes : 0;
+        }
+    }
+    if (lane < CASES && count)
+        atomicAdd(&exact_lines[lane], count);
+    if (my_wide)
+        wide = 1;
+    if (my_thin)
+        atomicMax(&thin, my_thin);
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        const unsigned most =
+            max((unsigned)TILEMM__SGEMM_ROUTE_LEAST, lines / TILEMM__SGEMM_ROUTE_ONE_IN);
+        const unsigned hard = __ballot_sync(~0u, lane < CASES && exact_lines[lane % CASES] > most);
+        if (lane == 0) {
+            group->hard = hard | (wide ? TILEMM__SGEMM_ROUTE_WIDE : 0);
+            if (thin)
+                atomicMax(&op.to.density->thin, thin);
         }
     }
 }
@@ -289,7 +420,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 
 /* Blocks of operand a, then those of b. The next block has the tile beside it in memory. */
 static __device__ __forceinline__ void make_planes(const operand_t &a, const operand_t &b,
-                                                   unsigned blocks_a)
+                                                   unsigned blocks_a, unsigned few)
 {
 #if __CUDA_ARCH__ >= 800
     const operand_t &op = blockIdx.x < blocks_a ? a : b;
@@ -299,30 +430,31 @@ static __device__ __forceinline__ void make_planes(const operand_t &a, const ope
     const unsigned matrix = index / (blocks * groups), tile = index - matrix * (blocks * groups);
     const float *from = op.array ? op.array[matrix] : op.from + matrix * op.stride;
 
+    const int64_t line = (int64_t)(op.k_major ? tile / blocks : tile % groups) * MN;
+
     if (op.k_major) {
-        const int64_t line = (int64_t)(tile / blocks) * MN;
         if (op.wide)
             make_k_major<4>(op, from, matrix, line, tile % blocks, blocks);
         else
             make_k_major<2>(op, from, matrix, line, tile % blocks, blocks);
     } else {
         __shared__ shared_t shared;
-        const int64_t line = (int64_t)(tile % groups) * MN;
         if (op.wide)
             make_mn_major<4>(op, from, matrix, line, tile / groups, blocks, shared);
         else
             make_mn_major<2>(op, from, matrix, line, tile / groups, blocks, shared);
     }
+    judge_group(op, matrix, line, blocks, few);
 #endif
 }
 
 #define MAKE_PLANES(name, threads)                                                                 \
     static __global__ void __launch_bounds__(threads, 3)                                           \
         name(const __grid_constant__ operand_t a, const __grid_constant__ operand_t b,             \
-             unsigned blocks_a)                                                                    \
+             unsigned blocks_a, unsigned few)                                                      \
     {                                                                                              \
         static_assert(threads == THREADS, "what the kernel is written for");                       \
-        make_planes(a, b, blocks_a);                                                               \
+        make_planes(a, b, blocks_a, few);                                                          \
     }
 TILEMM__SGEMM_MAKE_PLANES_ROWS(MAKE_PLANES)
 
@@ -342,9 +474,9 @@ TILEMM__SGEMM_ZERO_ROWS(ZERO)
 extern "C" int tilemm__sgemm_make_planes_launch(const tilemm__sgemm_make_planes_t *problem,
                                                 void *stream)
 {
-    return launch_kernel(sgemm_make_planes_sm80,
-                         {problem->blocks, THREADS, 0, 1, problem->concurrent != 0},
-                         (cudaStream_t)stream, problem->a, problem->b, problem->blocks_a);
+    return launch_kernel(
+        sgemm_make_planes_sm80, {problem->blocks, THREADS, 0, 1, problem->concurrent != 0},
+        (cudaStream_t)stream, problem->a, problem->b, problem->blocks_a, (unsigned)problem->few);
 }
 
 extern "C" int tilemm__sgemm_zero_launch(const tilemm__sgemm_zero_t *problem, void *stream)

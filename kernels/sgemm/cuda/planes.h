@@ -6,9 +6,10 @@
  * of k, and brings the largest of them to [2^14, 2^15). The product is hi hi + (hi lo + lo hi) /
  * 2^11.
  *
- * Four kernels follow each other. They zero the lines' states; make the planes, and find what each
- * line holds; multiply; and compute the exact lines, which planes cannot carry and the product
- * leaves out, by FP32 multiply-adds from the operands.
+ * The kernels follow each other. They zero what judges the lines; make the planes, and judge; and
+ * multiply. Then come three that compute what planes cannot carry, if there is any: hard tiles from
+ * BF16 planes (fused.h), hard tiles by FP32 multiply-adds (ffma.h), and exact lines. route.h says
+ * which does what.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_PLANES_H
@@ -17,6 +18,7 @@
 #include <stddef.h>
 
 #include "kernels/args.h"
+#include "kernels/sgemm/cuda/route.h"
 #include "kernels/sgemm/layout.h"
 #include "kernels/sgemm/variants.h"
 
@@ -34,15 +36,18 @@ enum {
 
 /* The state of a line, all zeros to begin with. */
 typedef struct {
-    unsigned flags;  /* TILEMM__SGEMM_PLANES_... */
-    unsigned top;    /* of the block with the largest exponent: (exponent + 256) << 16 | the number
-                        of its elements (at most 65535) near its largest; 0 where all is zero */
+    unsigned flags; /* TILEMM__SGEMM_PLANES_...; when the line is judged, `exact` takes the place */
+    unsigned top;   /* of the block with the largest exponent: (exponent + 256) << 16 | the number
+                       of its elements near its largest; 0 where all is zero */
     unsigned bottom; /* 512 - (the smallest exponent of a block that is not zero + 256) */
+    unsigned near;   /* elements near the largest of their block, of all blocks */
 } tilemm__sgemm_planes_state_t;
 
 enum {
     TILEMM__SGEMM_PLANES_SPECIAL = 1, /* Inf, NaN, or small elements in a block of few large ones */
-    TILEMM__SGEMM_PLANES_LOSSY = 2    /* elements too small to keep all their bits */
+    TILEMM__SGEMM_PLANES_LOSSY = 2,   /* elements too small to keep all their bits */
+    TILEMM__SGEMM_PLANES_WIDE = 4     /* BF16 planes cannot carry it: Inf, NaN, elements next to
+                                         overflow or below 2^-100 */
 };
 
 /* The planes of one operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up
@@ -54,7 +59,8 @@ typedef struct {
     unsigned short *hi, *lo; /* FP16; 1024-byte aligned; lo is NULL where there is one plane */
     int *exponents;
     tilemm__sgemm_planes_state_t *states;
-    unsigned *sparse; /* one word: not 0 if some block has few large elements */
+    tilemm__sgemm_group_t *groups; /* likewise, [mn / TILEMM__SGEMM_ROUTE_LINES, rounded up] */
+    tilemm__sgemm_density_t *density;
 } tilemm__sgemm_planes_operand_t;
 
 /* ---- zeros ---------------------------------------------------------------------------------- */
@@ -81,9 +87,10 @@ typedef struct {
 } tilemm__sgemm_make_operand_t;
 
 /* The first blocks_a blocks make A's planes, the others B's. A block has LINES lines by BLOCK of k.
- * States and `sparse` must be zeros, which the launch before this one may store. */
+ * States, groups and densities must be zeros, which the launch before this one may store. */
 typedef struct {
     tilemm__sgemm_make_operand_t a, b;
+    int few; /* sums of fewer large products are left to exact lines and hard tiles */
     unsigned blocks_a;
     unsigned blocks; /* of the grid */
     int variant;
@@ -121,8 +128,8 @@ typedef struct {
     int64_t m, n, k, batch_count;
     tilemm__sgemm_planes_operand_t a, b;
     int variant;
-    int products;    /* of the planes that are added: the variant's */
-    unsigned *exact; /* zero before; not zero after if there are exact lines */
+    int products;                  /* of the planes that are added: the variant's */
+    tilemm__sgemm_routes_t routes; /* *left is zero before */
     uint64_t blocks; /* of the grid; of sm80 the launcher makes several grids if there are many */
     int64_t shared;  /* of sm90: as in walk.stream_k */
     unsigned *counters; /* of sm90: zeros before */
@@ -153,13 +160,14 @@ typedef struct {
     int64_t stride, count, line_step, k_step;
     const tilemm__sgemm_planes_state_t *states;
     int64_t states_stride;
-    const unsigned *sparse; /* of this operand */
+    const tilemm__sgemm_group_t *groups;
+    int64_t groups_stride;
+    const tilemm__sgemm_density_t *density; /* of this operand */
 } tilemm__sgemm_exact_operand_t;
 
 typedef struct {
     tilemm__sgemm_exact_operand_t lines, others;
     int64_t k, batch_count;
-    int one_plane;   /* of the product */
     int skip_others; /* elements whose other line is exact too are not for this pass */
     float alpha, beta;
     float *c;
@@ -167,10 +175,11 @@ typedef struct {
     int64_t stride_c, line_step_c, other_step_c;
 } tilemm__sgemm_exact_pass_t;
 
-/* Exact rows, then exact columns. Does nothing if *exact is zero. */
+/* Exact rows, then exact columns, of tiles that are not hard. Does nothing if *left says that there
+ * are none. */
 typedef struct {
     tilemm__sgemm_exact_pass_t pass[2];
-    const unsigned *exact;
+    const unsigned *left;
     int teams;       /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
     unsigned blocks; /* of the grid */
     int variant;
@@ -180,21 +189,12 @@ typedef struct {
 enum { TILEMM__SGEMM_EXACT_GROUP = 8192, TILEMM__SGEMM_EXACT_BLOCKS = 1 /* a multiprocessor */ };
 
 #ifdef __CUDACC__
-/* Whether a line is exact; other_sparse is the other operand's word. The planes' last bit matters
- * only in sums of few large products, and fewer still where both operands have few large elements;
- * with one plane it may be lost. */
-enum { TILEMM__SGEMM_PLANES_FEW = 16 };
-
+/* Whether a line that has been judged is exact; `other` is the other operand's density. */
 static __device__ __forceinline__ bool
-tilemm__sgemm_planes_is_exact(const tilemm__sgemm_planes_state_t &line, unsigned other_sparse,
-                              bool one_plane = false)
+tilemm__sgemm_planes_is_exact(const tilemm__sgemm_planes_state_t &line,
+                              const tilemm__sgemm_density_t &other)
 {
-    const int top = (int)(line.top >> 16), bottom = 512 - (int)line.bottom;
-    const unsigned near = line.top & 0xffff;
-    const bool few = near < (other_sparse ? 2u : 1u) * TILEMM__SGEMM_PLANES_FEW && !one_plane;
-    return (line.flags & TILEMM__SGEMM_PLANES_SPECIAL) ||
-           ((line.flags & TILEMM__SGEMM_PLANES_LOSSY) && other_sparse) ||
-           (line.top != 0 && (few || top - bottom > 36));
+    return line.flags >> tilemm__sgemm_route_case(other) & 1;
 }
 #endif
 

@@ -112,6 +112,13 @@ static __device__ __forceinline__ void change_exponents(shared_t<S> &shared)
     }
 }
 
+/* Note that there is something left for another kernel to compute. */
+static __device__ __forceinline__ void tell(const product_t &product, unsigned route)
+{
+    if (!(*(volatile unsigned *)product.routes.left & route))
+        atomicOr(product.routes.left, route);
+}
+
 /* At the end: lines of zeros get any exponent, and lines that are not stored NOT_STORED. */
 template <class S>
 static __device__ __forceinline__ void last_exponents(const product_t &product,
@@ -131,10 +138,10 @@ static __device__ __forceinline__ void last_exponents(const product_t &product,
                      : product.b.states +
                            place.matrix * round_up(product.n, TILEMM__SGEMM_PLANES_ALIGN_MN) +
                            place.n0 + (line - S::BM);
-            stored = !tilemm__sgemm_planes_is_exact(
-                *state, of_a ? *product.b.sparse : *product.a.sparse, S::PRODUCTS == 1);
+            stored = !tilemm__sgemm_planes_is_exact(*state,
+                                                    of_a ? *product.b.density : *product.a.density);
             if (!stored)
-                *(volatile unsigned *)product.exact = 1;
+                tell(product, TILEMM__SGEMM_BY_LINES);
         }
         if (line < S::LINES)
             shared.exponents[line] = !stored                          ? NOT_STORED
@@ -317,7 +324,14 @@ static __device__ __forceinline__ void multiply_planes(const product_t &product)
     const unsigned base = shared_address(memory);
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const place_t place = locate<S>(product);
+    const tilemm__sgemm_route_t route =
+        tilemm__sgemm_route(product.routes, (uint64_t)place.matrix, place.m0, place.n0);
 
+    if (route != TILEMM__SGEMM_BY_PLANES) {
+        if (threadIdx.x == 0)
+            tell(product, route);
+        return;
+    }
     if (threadIdx.x == 0)
         shared.place = place;
 

@@ -289,7 +289,7 @@ static __device__ __forceinline__ void consume(const product_t &product, const s
     c.row = c.group * 64 + thread / 32 * 16 + thread % 32 / 4;
     c.col = thread % 4 * 2;
     c.stage = c.parity = c.slot = c.slot_parity = 0;
-    while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
+    while (next_piece<S>(product, stream_k, &at, &piece)) {
         unsigned previous = 0;
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++)

@@ -86,6 +86,28 @@ static __device__ __forceinline__ place_t locate(const stream_k_t &s, unsigned n
     return {(at.row * S::CM + rank / S::CN) * BM, (at.col * S::CN + rank % S::CN) * S::BN, matrix};
 }
 
+/* The next piece whose tile is computed from planes, as stream_k_next(). The blocks of a cluster,
+ * which share what they bring, skip the same pieces. If `tells`, note which routes others take. */
+template <typename S>
+static __device__ __forceinline__ bool next_piece(const product_t &product,
+                                                  const stream_k_t &stream_k, unsigned *at,
+                                                  piece_t *piece, bool tells = false)
+{
+    static_assert(TILEMM__SGEMM_ROUTE_LINES % (S::CM * BM) == 0 &&
+                      TILEMM__SGEMM_ROUTE_LINES % (S::CN * S::BN) == 0,
+                  "a cluster's tile is of one group of rows and one of columns");
+    while (stream_k_next<S::SIZE>(stream_k, at, piece)) {
+        const place_t place = locate<S>(stream_k, piece->tile, 0);
+        const tilemm__sgemm_route_t route =
+            tilemm__sgemm_route(product.routes, place.matrix, place.m, place.n);
+        if (route == TILEMM__SGEMM_BY_PLANES)
+            return true;
+        if (tells && !(*(volatile unsigned *)product.routes.left & route))
+            atomicOr(product.routes.left, route);
+    }
+    return false;
+}
+
 /* Lines of a matrix's plane. */
 static __device__ __forceinline__ int64_t planes_lines(const tilemm__sgemm_planes_operand_t &op)
 {
@@ -136,7 +158,7 @@ static __device__ __forceinline__ void produce(const maps_t &maps, const product
     for (int i = 0; i < S::CM && S::CM > 1; i++)
         col_mates |= 1u << (i * S::CN + col);
 
-    while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
+    while (next_piece<S>(product, stream_k, &at, &piece)) {
         const place_t place = locate<S>(stream_k, piece.tile, rank);
         for (unsigned k = piece.begin * BK; k < piece.end * BK; k += BK) {
             uint64_t *const full = &shared.full[stage];
@@ -161,17 +183,12 @@ static __device__ __forceinline__ float power_of_two(int exponent)
 }
 
 /* Whether a line is exact, or beyond the last. */
-template <int PRODUCTS>
 static __device__ __forceinline__ bool is_exact(const tilemm__sgemm_planes_operand_t &op,
-                                                const unsigned *other_sparse, unsigned matrix,
-                                                unsigned line)
+                                                const tilemm__sgemm_density_t &other,
+                                                unsigned matrix, unsigned line)
 {
-    if (line >= op.mn)
-        return true;
-
-    const tilemm__sgemm_planes_state_t state = op.states[matrix * planes_lines(op) + line];
-
-    return tilemm__sgemm_planes_is_exact(state, *other_sparse, PRODUCTS == 1);
+    return line >= op.mn ||
+           tilemm__sgemm_planes_is_exact(op.states[matrix * planes_lines(op) + line], other);
 }
 
 /* A keeper's lines: the first MINE_A are A's. */
@@ -200,16 +217,15 @@ static __device__ __forceinline__ void begin_units(keeper_t<S> &keeper, const pr
         const bool of_a = i < keeper.MINE_A;
         const unsigned line = keeper.line(i);
         keeper.unit[i] =
-            (of_a
-                 ? is_exact<S::PRODUCTS>(product.a, product.b.sparse, place.matrix, place.m + line)
-                 : is_exact<S::PRODUCTS>(product.b, product.a.sparse, place.matrix, place.n + line))
+            (of_a ? is_exact(product.a, *product.b.density, place.matrix, place.m + line)
+                  : is_exact(product.b, *product.a.density, place.matrix, place.n + line))
                 ? (int)NOT_STORED
                 : (int)ZERO;
         exact |= keeper.unit[i] == NOT_STORED &&
                  (of_a ? place.m + line < product.a.mn : place.n + line < product.b.mn);
     }
-    if (exact)
-        *(volatile unsigned *)product.exact = 1;
+    if (exact && !(*(volatile unsigned *)product.routes.left & TILEMM__SGEMM_BY_LINES))
+        atomicOr(product.routes.left, TILEMM__SGEMM_BY_LINES);
 }
 
 /* Go on to the units of a block of k. Store the changes in `factor` if `tell`. */
@@ -270,7 +286,7 @@ static __device__ __forceinline__ void keep(const product_t &product, const stre
     piece_t piece;
     keeper_t<S> keeper;
     keeper.number = number;
-    while (stream_k_next<S::SIZE>(stream_k, &at, &piece)) {
+    while (next_piece<S>(product, stream_k, &at, &piece, number == 0)) {
         const unsigned first = piece.begin / STEPS, last_block = (piece.end - 1) / STEPS;
         keeper.place = locate<S>(stream_k, piece.tile, rank);
         begin_units(keeper, product);
