@@ -115,13 +115,16 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, 256x16, , 256, 16, 0, 6)                                         \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 32x256, 256, 32)                                      \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 16x256, 256, 16)                                      \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, _p8, 128, 128, 0, 8)
+    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, _p8, 128, 128, 0, 8)                                    \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 128x64, _p8, 128, 64, 0, 8)
 
 /* ---- tensor cores, FP16 planes made by a pass ------------------------------------------------ */
 
-/* Zeros, planes, and the exact lines after the product: ROW(name, threads). */
+/* Zeros (for other kernels too), planes, their judgement, and the exact lines after the product:
+ * ROW(name, threads). */
 #define TILEMM__SGEMM_ZERO_ROWS(ROW) ROW(sgemm_zero_sm75, 256)
 #define TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW) ROW(sgemm_make_planes_sm80, 256)
+#define TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW) ROW(sgemm_judge_lines_sm80, 256)
 #define TILEMM__SGEMM_EXACT_LINES_ROWS(ROW) ROW(sgemm_exact_lines_sm75, 256)
 
 /* ROW(name, products, m, n, k, warp_m, warp_n, stages, blocks, promotes): `products` of planes are
@@ -159,6 +162,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \
+    TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_PLANES_SM80_ROWS(ROW)                                                            \
     TILEMM__SGEMM_PLANES_SM90_ROWS(ROW)                                                            \
     TILEMM__SGEMM_EXACT_LINES_ROWS(ROW)

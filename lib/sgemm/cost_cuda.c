@@ -39,6 +39,7 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
             TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
                 TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FUSED_ROWS(FUSED)
                     TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                        TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
                         TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
                             TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
                                 TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
@@ -86,7 +87,8 @@ static const tile_cost_t tile_costs[] = {
     {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 1650},
     {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   2500, 1800},
     {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 1650},
-    {"fused_sm90_128x128x32_p8",  1, 3000, 3700, 2900,   3700, 2900},
+    {"fused_sm90_128x128x32_p8",  1, 3000, 3700, 3100,   3700, 3100},
+    {"fused_sm90_128x64x32_p8",   1, 3000, 1930, 1950,   1930, 1950},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
     {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
     {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},

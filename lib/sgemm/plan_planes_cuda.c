@@ -48,7 +48,8 @@ static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_
     const int64_t lines_b = tilemm__round_up(args->n, ALIGN_MN) * batch_group;
     const int64_t depth = tilemm__round_up(k_part, ALIGN_K);
     const int64_t blocks = tilemm__div_up(k_part, BLOCK);
-    const int64_t both = products > 1, group_bytes = sizeof(tilemm__sgemm_group_t);
+    const int64_t both = products > 1, word = sizeof(unsigned);
+    const int64_t group_bytes = sizeof(tilemm__sgemm_group_t);
     size_t at = 0;
     plan->k_part = k_part;
     plan->batch_group = batch_group;
@@ -56,11 +57,10 @@ static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_
     plan->a.lo = take(&at, lines_a * depth * 2 * both);
     plan->b.hi = take(&at, lines_b * depth * 2);
     plan->b.lo = take(&at, lines_b * depth * 2 * both);
-    plan->a.exponents = take(&at, lines_a * blocks * 4);
-    plan->b.exponents = take(&at, lines_b * blocks * 4);
-    plan->zero = at;
-    plan->a.states = take(&at, lines_a * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
-    plan->b.states = take(&at, lines_b * (int64_t)sizeof(tilemm__sgemm_planes_state_t));
+    plan->a.notes = take(&at, lines_a * blocks * word);
+    plan->b.notes = take(&at, lines_b * blocks * word);
+    plan->a.exact = take(&at, lines_a * word);
+    plan->b.exact = take(&at, lines_b * word);
     plan->a.groups = take(&at, groups_of(args->m) * batch_group * group_bytes);
     plan->b.groups = take(&at, groups_of(args->n) * batch_group * group_bytes);
     plan->density = take(&at, 2 * sizeof(tilemm__sgemm_density_t) + sizeof(unsigned));
@@ -261,24 +261,24 @@ static tilemm__sgemm_exact_operand_t exact_operand(const tilemm__sgemm_make_oper
         .count = of->mn,
         .line_step = of->k_major ? of->ld : 1,
         .k_step = of->k_major ? 1 : of->ld,
-        .states_stride = of->mn_planes,
+        .exact_stride = of->mn_planes,
         .groups_stride = groups_of(of->mn),
     };
 }
 
 /* The fewest large products whose sum planes carry as well as the FP32 sum of a library that
  * divides k so that each multiprocessor has a tile: measured beside cuBLAS. */
-static int few_of(const tilemm__sgemm_args_t *args, int sm_count)
+static unsigned few_of(const tilemm__sgemm_args_t *args, int sm_count)
 {
     enum { FEW_OF_CHAIN = 64, MOST_CHAINS = 8, PART_OF_K = 4, SIDE = 128 };
     const double tiles = (double)tilemm__div_up(args->m, SIDE) *
                          (double)tilemm__div_up(args->n, SIDE) * (double)args->batch_count;
     const int64_t chains = tiles < sm_count ? tilemm__div_up(sm_count, (int64_t)tiles) : 1;
-    return (int)tilemm__min(FEW_OF_CHAIN * tilemm__min(chains, MOST_CHAINS), args->k / PART_OF_K);
+    return (unsigned)tilemm__min(FEW_OF_CHAIN * tilemm__min(chains, MOST_CHAINS),
+                                 args->k / PART_OF_K);
 }
 
-static void fill_make(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
-                      tilemm__sgemm_make_planes_t *make)
+static void fill_make(const tilemm__sgemm_args_t *args, tilemm__sgemm_make_planes_t *make)
 {
     const int64_t blocks = tilemm__div_up(args->k, BLOCK) * args->batch_count;
     make->a = make_operand(args->a, args->a_array, args->m, args->k, args->lda, !args->trans_a,
@@ -289,8 +289,25 @@ static void fill_make(const tilemm__sgemm_args_t *args, const tilemm__cuda_trait
     make->blocks =
         make->blocks_a + (unsigned)(blocks * (make->b.mn_planes / TILEMM__SGEMM_PLANES_LINES));
     make->variant = TILEMM__sgemm_make_planes_sm80;
-    make->concurrent = traits->cc >= 90;
-    make->few = few_of(args, traits->sm_count);
+}
+
+static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
+                       tilemm__sgemm_judge_lines_t *judge)
+{
+    enum { THREADS = 256, BLOCKS_OF_THREAD = 4, MOST_SLICES = 8 };
+    const int64_t blocks = tilemm__div_up(args->k, BLOCK);
+    unsigned slices = 1;
+    while (slices < MOST_SLICES && (int64_t)slices * BLOCKS_OF_THREAD < blocks)
+        slices *= 2;
+    judge->a.tiles = (unsigned)tilemm__div_up(args->m, THREADS / slices);
+    judge->b.tiles = (unsigned)tilemm__div_up(args->n, THREADS / slices);
+    judge->a.k = judge->b.k = args->k;
+    judge->few = few_of(args, traits->sm_count);
+    judge->slices = slices;
+    judge->blocks_a = judge->a.tiles * (unsigned)args->batch_count;
+    judge->blocks = judge->blocks_a + judge->b.tiles * (unsigned)args->batch_count;
+    judge->variant = TILEMM__sgemm_judge_lines_sm80;
+    judge->concurrent = traits->cc >= 90;
 }
 
 static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_make_planes_t *make,
@@ -321,20 +338,24 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
 static void fill_hard(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                       tilemm__sgemm_planes_part_t *part)
 {
-    const int transposes = tilemm__sgemm_transposes(args),
-              bf16 = tilemm__sgemm_can_be_fused(args, limits);
-    const tilemm__sgemm_routes_t routes = {.rows = (unsigned)groups_of(args->m),
-                                           .cols = (unsigned)groups_of(args->n),
-                                           .no_bf16 = !bf16};
-    tilemm__sgemm_trial_t trial = {.variant =
-                                       TILEMM__sgemm_fused_sm90_128x128x32_nn_p8 + transposes,
-                                   .splits = 1,
-                                   .k_split = args->k};
-    part->bf16 = tilemm__sgemm_fused_of(args, limits, &trial);
-    if (!bf16)
-        part->bf16.blocks = 0;
+    static const int rows[] = {TILEMM__sgemm_fused_sm90_128x128x32_nn_p8,
+                               TILEMM__sgemm_fused_sm90_128x64x32_nn_p8};
+    const int transposes = tilemm__sgemm_transposes(args);
+    const tilemm__sgemm_routes_t routes = {
+        .rows = (unsigned)groups_of(args->m),
+        .cols = (unsigned)groups_of(args->n),
+        .no_bf16 = !tilemm__sgemm_can_be_fused(args, limits),
+    };
+    tilemm__sgemm_trial_t best = {.variant = -1}, trial = {.splits = 1, .k_split = args->k};
+    part->bf16.blocks = 0;
+    if (!routes.no_bf16) {
+        for (int i = 0; i < 2; i++) {
+            trial.variant = rows[i] + transposes;
+            tilemm__sgemm_keep_better(args, limits, trial, &best);
+        }
+        part->bf16 = tilemm__sgemm_fused_of(args, limits, &best);
+    }
     trial.variant = TILEMM__sgemm_ffma_sm80_128x128x16_nn + transposes;
-    trial.k_split = tilemm__round_up(args->k, tilemm__sgemm_rows[trial.variant].k);
     part->fp32 = tilemm__sgemm_ffma_of(args, limits, &trial);
     part->bf16.routes = part->fp32.routes = routes;
 }
@@ -378,7 +399,8 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
                       tilemm__sgemm_planes_part_t *part)
 {
     tilemm__sgemm_planes_product_t *const product = &part->product;
-    fill_make(args, limits->cuda, &part->make);
+    fill_make(args, &part->make);
+    fill_judge(args, limits->cuda, &part->judge);
     fill_hard(args, limits, part);
     fill_exact(args, &part->make, limits->cuda, &part->exact);
     *product = (tilemm__sgemm_planes_product_t){
@@ -419,7 +441,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
                   last_group = args->batch_count % trial->batch_group;
     size_t bytes = lay_out(args, row->products, trial->k_split, trial->batch_group, planes);
     planes->counters = take(&bytes, counter_bytes_of(trial->shared));
-    const tilemm__sgemm_zero_t zero = tilemm__sgemm_zero_of(bytes - planes->zero);
+    const unsigned zeros = (unsigned)((bytes - planes->density) / sizeof(unsigned));
     planes->partial =
         take(&bytes, (int64_t)partial_bytes_of(
                          row, trial->shared, limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR));
@@ -433,7 +455,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
             part.k = j ? last_k : trial->k_split;
             part.batch_count = i ? last_group : trial->batch_group;
             fill_part(&part, limits, trial, row->products, &planes->part[i][j]);
-            planes->part[i][j].zero = zero;
+            planes->part[i][j].make.zeros = zeros;
             planes->part[i][j].make.a.wide = tilemm__sgemm_is_aligned_a(args);
             planes->part[i][j].make.b.wide = tilemm__sgemm_is_aligned_b(args);
         }

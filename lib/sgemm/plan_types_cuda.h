@@ -43,8 +43,8 @@ typedef struct {
 
 /* The kernels of a part of k of a group of matrices, one after the other. */
 typedef struct {
-    tilemm__sgemm_zero_t zero;
     tilemm__sgemm_make_planes_t make;
+    tilemm__sgemm_judge_lines_t judge;
     tilemm__sgemm_planes_product_t product;
     tilemm__sgemm_fused_t bf16; /* hard tiles, if blocks is not 0 */
     tilemm__sgemm_ffma_t fp32;  /* other hard tiles */
@@ -54,7 +54,7 @@ typedef struct {
 /* Where an operand's planes lie: bytes from the workspace's begin. lo: with more than one product.
  */
 typedef struct {
-    size_t hi, lo, exponents, states, groups;
+    size_t hi, lo, notes, exact, groups;
 } tilemm__sgemm_planes_places_t;
 
 /* k is taken in parts of k_part (a multiple of TILEMM__SGEMM_PLANES_BLOCK, or all of k), and the
@@ -63,9 +63,9 @@ typedef struct {
 typedef struct {
     int64_t k_part, batch_group;
     tilemm__sgemm_planes_places_t a, b;
-    /* Likewise. `density` has A's, B's, and the word that tells what is left. */
+    /* Likewise. `density` has A's, B's, and the word that tells what is left; counters follow, and
+     * the pass that makes planes makes zeros of both. */
     size_t density, counters, partial;
-    size_t zero; /* states, groups, density and counters */
     tilemm__sgemm_planes_part_t part[2][2];
 } tilemm__sgemm_planes_cuda_plan_t;
 

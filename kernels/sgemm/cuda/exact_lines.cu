@@ -12,7 +12,7 @@
  * Accuracy: chains of CHAIN multiply-adds, whose sums are added with compensation: the next chain
  * starts with what the addition lost. So the error does not grow with k beyond that of a chain.
  *
- * Assumes compute capability 7.5, and states made by tilemm__sgemm_make_planes_launch(). */
+ * Assumes compute capability 7.5, and lines judged by tilemm__sgemm_judge_lines_launch(). */
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/launch.cuh"
@@ -44,23 +44,22 @@ struct tile_t {
 typedef tile_t<16, 32, 64, 1, 2> few_t;
 typedef tile_t<128, 128, 8, 8, 8> many_t;
 
-/* Whether a line is exact. Reads a state even past the last line, without a branch, so that many
- * reads are under way at a time. */
+/* Whether a line is exact. Reads even past the last line, without a branch, so that many reads are
+ * under way at a time. */
 static __device__ __forceinline__ bool
 is_exact(const operand_t &of, const tilemm__sgemm_density_t &other, int64_t matrix, int64_t line)
 {
-    const tilemm__sgemm_planes_state_t &state =
-        of.states[matrix * of.states_stride + min(line, of.count - 1)];
-    return line < of.count & tilemm__sgemm_planes_is_exact(state, other);
+    const unsigned cases = of.exact[matrix * of.exact_stride + min(line, of.count - 1)];
+    return line < of.count & (cases >> tilemm__sgemm_route_case(other) & 1);
 }
 
 /* Whether a line's group is hard: other kernels compute all of its tiles. */
 static __device__ __forceinline__ bool
 is_hard(const operand_t &of, const tilemm__sgemm_density_t &other, int64_t matrix, int64_t line)
 {
-    const tilemm__sgemm_group_t &group =
-        of.groups[matrix * of.groups_stride + min(line, of.count - 1) / TILEMM__SGEMM_ROUTE_LINES];
-    return group.hard >> tilemm__sgemm_route_case(other) & 1;
+    return tilemm__sgemm_is_hard(
+        of.groups[matrix * of.groups_stride + min(line, of.count - 1) / TILEMM__SGEMM_ROUTE_LINES],
+        tilemm__sgemm_route_case(other));
 }
 
 /* Gather the numbers of a group's exact lines in ascending order. Returns their count. */

@@ -127,8 +127,9 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
     }
 }
 
-/* Start products FIRST to LAST - 1 of a step on the tensor cores. The first is what `part` becomes,
- * the others are added to it. Between the instructions, make the planes of half of the next step.
+/* Start part = products FIRST to LAST - 1 of a step on the tensor cores; those after the first one
+ * of a ROUTED kernel are added to what `part` is. Between the instructions, make the planes of half
+ * of the next step.
  */
 template <typename S, int FIRST, int LAST>
 static __device__ __forceinline__ void
@@ -147,7 +148,7 @@ multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
         const int p = FIRST + w / PARTS, i = w % PARTS;
         wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
                    wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES),
-                   FIRST > 0 || w > 0);
+                   w > 0 || (FIRST > 0 && S::ROUTED));
         if (w == (COUNT - 1) / 2)
             convert_a<S>(stage, first, FIRST > 0, next_a, range);
     }
@@ -319,16 +320,18 @@ struct multiplier_t {
     float total[S::ACCUMULATORS], part[S::ACCUMULATORS];
 };
 
-/* total += part; and part = what the addition lost. */
+/* total += part. If `keeps`, part becomes what the addition lost (Dekker, "A floating-point
+ * technique for extending the available precision", 1971: exact where total is the larger). */
 template <typename S>
-static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool in_fp32)
+static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool in_fp32, bool keeps)
 {
     if (in_fp32)
         return;
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float sum = at.total[i] + at.part[i];
-        at.part[i] -= sum - at.total[i];
+        if (keeps)
+            at.part[i] -= sum - at.total[i];
         at.total[i] = sum;
     }
 }
@@ -353,7 +356,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
 
     wgmma_wait<0>();
     wgmma_pin(at.part);
-    add_part(at, in_fp32);
+    add_part(at, in_fp32, S::ROUTED);
     wgmma_pin(at.part);
     multiply<S, 1 + ALL_PRODUCTS - S::PRODUCTS, ALL_PRODUCTS>(
         at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a, range);
@@ -369,7 +372,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
         mbarrier_arrive(&shared.empty[at.buffer]);
     if (in_fp32)
         multiply_fp32<S>(at.total, problem.args, at.place, at.k);
-    add_part(at, in_fp32);
+    add_part(at, in_fp32, false);
     at.k += BK;
     advance<S::BUFFERS>(&at.buffer, &at.parity);
 }

@@ -11,9 +11,6 @@
  * K-major operands: a warp has LINES lines, its lanes lie along k. Others: lanes lie along m or n,
  * warps and quarters of a warp along k; maxima, counts and transposes go through shared memory.
  *
- * Blocks read their tiles while the kernel that zeroes the states still runs. So what
- * that kernel would wait for must have finished before it is launched.
- *
  * Assumes compute capability 8.0, and planes that lie as in tilemm__sgemm_planes_operand_t. */
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
@@ -38,10 +35,10 @@ static_assert(BLOCK_K % 128 == 0, "a warp reads 128 of k at a time");
 typedef tilemm__sgemm_make_operand_t operand_t;
 
 /* The exponent of a block whose largest element has the bits `largest`, without sign. Divided by
- * 2^exponent that element is in [2^14, 2^15); or below, if 2^-exponent would not be a float. */
+ * 2^exponent that element is in [2^14, 2^15), or below if it is subnormal. */
 static __device__ __forceinline__ int exponent_of(unsigned largest)
 {
-    return max((int)(largest >> 23) - 127 - 14, -112);
+    return (int)(largest >> 23) - 127 - 14;
 }
 
 static __device__ __forceinline__ bool is_finite(unsigned largest)
@@ -49,42 +46,38 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     return largest < 0x7f800000u;
 }
 
-[[maybe_unused]] static __device__ __forceinline__ float factor_of(unsigned largest)
+/* What elements are divided by 2^exponent with: two factors, since 2^-exponent may be no float. */
+[[maybe_unused]] static __device__ __forceinline__ float2 factors_of(unsigned largest)
 {
-    return is_finite(largest) ? __uint_as_float((unsigned)(127 - exponent_of(largest)) << 23)
-                              : 0.0f;
+    const int LEAST = -112, exponent = exponent_of(largest), first = max(exponent, LEAST);
+    return is_finite(largest)
+               ? make_float2(__uint_as_float((unsigned)(127 - first) << 23),
+                             __uint_as_float((unsigned)(127 + first - exponent) << 23))
+               : make_float2(0.0f, 0.0f);
 }
 
-/* Store the exponent of a line's block, and update the line's state. near: how many of its elements
- * are near the largest; lossy: whether one is too small for the planes; tiny: for BF16 planes.
- * Lines past the last are zeros. */
+/* Note what a line's block holds. near: how many of its elements are near the largest; lossy:
+ * whether one is too small for the planes; tiny: for BF16 planes. Lines past the last are zeros. */
 [[maybe_unused]] static __device__ void note(const operand_t &op, int64_t matrix, int64_t line,
                                              int64_t block, int64_t blocks, unsigned largest,
                                              int near, bool lossy, bool tiny)
 {
     const int64_t valid = min((int64_t)BLOCK_K, op.k - block * BLOCK_K);
-    const bool zero = largest == 0;
-    const bool sparse = !zero && (int64_t)near * 5 < valid * 3;
-    const int exponent = exponent_of(largest);
-    tilemm__sgemm_planes_state_t *const state = &op.to.states[matrix * op.mn_planes + line];
-    unsigned flags = 0;
-    op.to.exponents[(matrix * blocks + block) * op.mn_planes + line] =
-        zero || !is_finite(largest) ? TILEMM__SGEMM_PLANES_ZERO : exponent;
-    if (zero)
-        return;
-    if (!is_finite(largest) || (lossy && sparse))
-        flags |= TILEMM__SGEMM_PLANES_SPECIAL;
+    const bool sparse = largest != 0 && (int64_t)near * 5 < valid * 3;
+    unsigned word = 0;
+    if (largest != 0 && is_finite(largest))
+        word = (unsigned)(exponent_of(largest) + TILEMM__SGEMM_NOTE_BIAS)
+                   << TILEMM__SGEMM_NOTE_BITS |
+               (unsigned)near;
+    if (sparse)
+        word |= TILEMM__SGEMM_NOTE_SPARSE;
     if (lossy)
-        flags |= TILEMM__SGEMM_PLANES_LOSSY;
-    if (tiny || largest >= TILEMM__SGEMM_BF16_INF)
-        flags |= TILEMM__SGEMM_PLANES_WIDE;
-    if (flags)
-        atomicOr(&state->flags, flags);
-    atomicMax(&state->top, (unsigned)(exponent + 256) << 16 | (unsigned)near);
-    atomicMax(&state->bottom, 512u - (unsigned)(exponent + 256));
-    atomicAdd(&state->near, (unsigned)near);
-    if (sparse && *(volatile unsigned *)&op.to.density->sparse == 0)
-        *(volatile unsigned *)&op.to.density->sparse = 1;
+        word |= TILEMM__SGEMM_NOTE_LOSSY;
+    if (!is_finite(largest) || (lossy && sparse))
+        word |= TILEMM__SGEMM_NOTE_SPECIAL;
+    if (tiny || largest >= TILEMM__SGEMM_BF16_MOST)
+        word |= TILEMM__SGEMM_NOTE_WIDE;
+    op.to.notes[(matrix * blocks + block) * op.mn_planes + line] = word;
 }
 
 /* Go on with the least magnitude so far that is not zero, as its bits less 1; ~0 if there is none.
@@ -168,8 +161,6 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
             const int64_t k = k0 + i * 32;
             load<VEC>(&x[l][i], from + (line + l) * op.ld + k, line + l < op.mn ? op.k - k : 0);
         }
-    wait_for_previous(); /* the states are zeroed */
-    let_next_start();
 #pragma unroll
     for (int l = 0; l < LINES; l++) {
         unsigned largest = 0, least = ~0u;
@@ -182,11 +173,11 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
         }
         largest = __reduce_max_sync(~0u, largest);
 
-        const float factor = factor_of(largest);
+        const float2 factors = factors_of(largest);
 
 #pragma unroll
         for (int i = 0; i < OF_LINE; i++) {
-            x[l][i] = is_finite(largest) ? x[l][i] * factor : 0.0f;
+            x[l][i] = is_finite(largest) ? x[l][i] * factors.x * factors.y : 0.0f;
             near += is_near(x[l][i]);
             lossy |= is_lossy(x[l][i]);
         }
@@ -229,8 +220,6 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
         const int64_t k = k0 + (pair0 + i / 2 * DOWN) * 2 + i % 2;
         load<VEC>(x[i], from + k * op.ld + line, k < op.k ? op.mn - line : 0);
     }
-    wait_for_previous(); /* the states are zeroed */
-    let_next_start();
 
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
@@ -257,11 +246,11 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
             /* Three counts in one word: near, lossy and, of threads, tiny. */
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
-        const float factor = factor_of(largest[v]);
+        const float2 factors = factors_of(largest[v]);
         count[v] = is_tiny(least[v]) << 2 * COUNT_BITS;
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
-            x[i][v] = is_finite(largest[v]) ? x[i][v] * factor : 0.0f;
+            x[i][v] = is_finite(largest[v]) ? x[i][v] * factors.x * factors.y : 0.0f;
             count[v] += is_near(x[i][v]) + (is_lossy(x[i][v]) << COUNT_BITS);
         }
 #pragma unroll
@@ -311,116 +300,12 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
     }
 }
 
-/* ---- judgement ------------------------------------------------------------------------------ */
-
-enum {
-    GROUP = TILEMM__SGEMM_ROUTE_LINES,
-    CASES = TILEMM__SGEMM_ROUTE_CASES,
-    DENSITIES = TILEMM__SGEMM_ROUTE_DENSITIES,
-    FEW_OF_BLOCK = 16, /* large elements that decide a line, or twice as many if both are sparse */
-    MOST_SPREAD = 36   /* of the exponents of a line's blocks */
-};
-static_assert(GROUP % THREADS == 0 && GROUP % TILEMM__SGEMM_PLANES_ALIGN_MN == 0, "whole warps");
-
-/* The cases in which a line is exact, a bit for each. The planes' last bit matters only in sums of
- * few large products; with one plane it may be lost. */
-static __device__ unsigned judge(const tilemm__sgemm_planes_state_t &line, unsigned few,
-                                 bool one_plane)
-{
-    const int top = (int)(line.top >> 16), bottom = 512 - (int)line.bottom;
-    const unsigned near = line.top & 0xffff;
-    unsigned exact = 0;
-    if ((line.flags & TILEMM__SGEMM_PLANES_SPECIAL) ||
-        (line.top != 0 && top - bottom > MOST_SPREAD))
-        return (1u << CASES) - 1;
-#pragma unroll
-    for (int i = 0; i < CASES; i++) {
-        const bool sparse = i >= DENSITIES;
-        const bool is_few =
-            near < (sparse ? 2u : 1u) * FEW_OF_BLOCK || line.near >> i % DENSITIES < few;
-        exact |= (unsigned)((sparse && (line.flags & TILEMM__SGEMM_PLANES_LOSSY)) ||
-                            (line.top != 0 && is_few && !one_plane))
-                 << i;
-    }
-    return exact;
-}
-
-/* log2 of 1 / density: 0 where three fifths of k elements are near the largest. */
-static __device__ unsigned thinness(unsigned near, int64_t k)
-{
-    unsigned thin = 0;
-    while (thin < DENSITIES - 1 && ((int64_t)near << thin) * 5 < k * 3)
-        thin++;
-    return thin;
-}
-
-/* When all blocks have finished with the group of line line0, the last one judges it. */
-static __device__ void judge_group(const operand_t &op, int64_t matrix, int64_t line0,
-                                   unsigned blocks, unsigned few)
-{
-    __shared__ unsigned exact_lines[CASES], wide, thin, last;
-    const int64_t groups = (op.mn + GROUP - 1) / GROUP, number = line0 / GROUP;
-    const int64_t first = number * GROUP;
-    const unsigned lane = threadIdx.x % 32, lines = (unsigned)min((int64_t)GROUP, op.mn - first);
-    const unsigned tiles = (unsigned)min((int64_t)GROUP, op.mn_planes - first) / MN;
-    tilemm__sgemm_group_t *const group = &op.to.groups[matrix * groups + number];
-    unsigned count = 0, my_wide = 0, my_thin = 0;
-    __syncthreads(); /* the block's lines are noted */
-    if (threadIdx.x == 0) {
-        __threadfence();
-        last = atomicAdd(&group->done, 1) == tiles * blocks - 1;
-        wide = thin = 0;
-    }
-    if (threadIdx.x < CASES)
-        exact_lines[threadIdx.x] = 0;
-    __syncthreads();
-    if (!last)
-        return;
-    __threadfence();
-#pragma unroll
-    for (unsigned line = threadIdx.x; line < GROUP; line += THREADS) {
-        unsigned exact = 0;
-        if (line < lines) {
-            tilemm__sgemm_planes_state_t *const at =
-                &op.to.states[matrix * op.mn_planes + first + line];
-            const uint4 words = __ldcg((const uint4 *)at);
-            const tilemm__sgemm_planes_state_t state = {words.x, words.y, words.z, words.w};
-            exact = judge(state, few, !op.to.lo);
-            at->flags = exact;
-            my_wide |= state.flags & TILEMM__SGEMM_PLANES_WIDE;
-            if (state.top != 0 && !(exact & 1))
-                my_thin = max(my_thin, thinness(state.near, op.k));
-        }
-#pragma unroll
-        for (unsigned i = 0; i < CASES; i++) {
-            const unsigned votes = __popc(__ballot_sync(~0u, exact >> i & 1));
-            count += lane == i ? votes : 0;
-        }
-    }
-    if (lane < CASES && count)
-        atomicAdd(&exact_lines[lane], count);
-    if (my_wide)
-        wide = 1;
-    if (my_thin)
-        atomicMax(&thin, my_thin);
-    __syncthreads();
-    if (threadIdx.x < 32) {
-        const unsigned most =
-            max((unsigned)TILEMM__SGEMM_ROUTE_LEAST, lines / TILEMM__SGEMM_ROUTE_ONE_IN);
-        const unsigned hard = __ballot_sync(~0u, lane < CASES && exact_lines[lane % CASES] > most);
-        if (lane == 0) {
-            group->hard = hard | (wide ? TILEMM__SGEMM_ROUTE_WIDE : 0);
-            if (thin)
-                atomicMax(&op.to.density->thin, thin);
-        }
-    }
-}
-
 /* ---- kernels -------------------------------------------------------------------------------- */
 
 /* Blocks of operand a, then those of b. The next block has the tile beside it in memory. */
 static __device__ __forceinline__ void make_planes(const operand_t &a, const operand_t &b,
-                                                   unsigned blocks_a, unsigned few)
+                                                   unsigned blocks_a, unsigned *zero,
+                                                   unsigned zeros)
 {
 #if __CUDA_ARCH__ >= 800
     const operand_t &op = blockIdx.x < blocks_a ? a : b;
@@ -431,30 +316,40 @@ static __device__ __forceinline__ void make_planes(const operand_t &a, const ope
     const float *from = op.array ? op.array[matrix] : op.from + matrix * op.stride;
 
     const int64_t line = (int64_t)(op.k_major ? tile / blocks : tile % groups) * MN;
+    const unsigned block = op.k_major ? tile % blocks : tile / groups;
+
+    let_next_start();
+    if (blockIdx.x == 0)
+        for (unsigned i = threadIdx.x; i < zeros; i += THREADS)
+            zero[i] = 0;
+    if (block == 0 && line % TILEMM__SGEMM_ROUTE_LINES == 0 && threadIdx.x == 0) {
+        const int64_t of_matrix =
+            (op.mn + TILEMM__SGEMM_ROUTE_LINES - 1) / TILEMM__SGEMM_ROUTE_LINES;
+        op.to.groups[matrix * of_matrix + line / TILEMM__SGEMM_ROUTE_LINES] = {};
+    }
 
     if (op.k_major) {
         if (op.wide)
-            make_k_major<4>(op, from, matrix, line, tile % blocks, blocks);
+            make_k_major<4>(op, from, matrix, line, block, blocks);
         else
-            make_k_major<2>(op, from, matrix, line, tile % blocks, blocks);
+            make_k_major<2>(op, from, matrix, line, block, blocks);
     } else {
         __shared__ shared_t shared;
         if (op.wide)
-            make_mn_major<4>(op, from, matrix, line, tile / groups, blocks, shared);
+            make_mn_major<4>(op, from, matrix, line, block, blocks, shared);
         else
-            make_mn_major<2>(op, from, matrix, line, tile / groups, blocks, shared);
+            make_mn_major<2>(op, from, matrix, line, block, blocks, shared);
     }
-    judge_group(op, matrix, line, blocks, few);
 #endif
 }
 
 #define MAKE_PLANES(name, threads)                                                                 \
     static __global__ void __launch_bounds__(threads, 3)                                           \
         name(const __grid_constant__ operand_t a, const __grid_constant__ operand_t b,             \
-             unsigned blocks_a, unsigned few)                                                      \
+             unsigned blocks_a, unsigned *zero, unsigned zeros)                                    \
     {                                                                                              \
         static_assert(threads == THREADS, "what the kernel is written for");                       \
-        make_planes(a, b, blocks_a, few);                                                          \
+        make_planes(a, b, blocks_a, zero, zeros);                                                  \
     }
 TILEMM__SGEMM_MAKE_PLANES_ROWS(MAKE_PLANES)
 
@@ -474,9 +369,9 @@ TILEMM__SGEMM_ZERO_ROWS(ZERO)
 extern "C" int tilemm__sgemm_make_planes_launch(const tilemm__sgemm_make_planes_t *problem,
                                                 void *stream)
 {
-    return launch_kernel(
-        sgemm_make_planes_sm80, {problem->blocks, THREADS, 0, 1, problem->concurrent != 0},
-        (cudaStream_t)stream, problem->a, problem->b, problem->blocks_a, (unsigned)problem->few);
+    return launch_kernel(sgemm_make_planes_sm80, {problem->blocks, THREADS, 0, 1, false},
+                         (cudaStream_t)stream, problem->a, problem->b, problem->blocks_a,
+                         problem->zero, problem->zeros);
 }
 
 extern "C" int tilemm__sgemm_zero_launch(const tilemm__sgemm_zero_t *problem, void *stream)

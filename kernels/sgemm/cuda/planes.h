@@ -6,10 +6,10 @@
  * of k, and brings the largest of them to [2^14, 2^15). The product is hi hi + (hi lo + lo hi) /
  * 2^11.
  *
- * The kernels follow each other. They zero what judges the lines; make the planes, and judge; and
- * multiply. Then come three that compute what planes cannot carry, if there is any: hard tiles from
- * BF16 planes (fused.h), hard tiles by FP32 multiply-adds (ffma.h), and exact lines. route.h says
- * which does what.
+ * The kernels follow each other. They make the planes, with a note on each line's block; judge the
+ * lines by the notes; and multiply. Then come three that compute what planes cannot carry, if there
+ * is any: hard tiles from BF16 planes (fused.h), hard tiles by FP32 multiply-adds (ffma.h), and
+ * exact lines. route.h says which does what.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_PLANES_H
@@ -34,32 +34,29 @@ enum {
     TILEMM__SGEMM_PLANES_ZERO = INT32_MIN /* the exponent of a block that is all zeros */
 };
 
-/* The state of a line, all zeros to begin with. */
-typedef struct {
-    unsigned flags; /* TILEMM__SGEMM_PLANES_...; when the line is judged, `exact` takes the place */
-    unsigned top;   /* of the block with the largest exponent: (exponent + 256) << 16 | the number
-                       of its elements near its largest; 0 where all is zero */
-    unsigned bottom; /* 512 - (the smallest exponent of a block that is not zero + 256) */
-    unsigned near;   /* elements near the largest of their block, of all blocks */
-} tilemm__sgemm_planes_state_t;
-
+/* The note on a line's block is one word: from the low end, how many of its elements are near the
+ * largest; the exponent + BIAS, 0 of a block of zeros or one that is not finite; and flags. */
 enum {
-    TILEMM__SGEMM_PLANES_SPECIAL = 1, /* Inf, NaN, or small elements in a block of few large ones */
-    TILEMM__SGEMM_PLANES_LOSSY = 2,   /* elements too small to keep all their bits */
-    TILEMM__SGEMM_PLANES_WIDE = 4     /* BF16 planes cannot carry it: Inf, NaN, elements next to
-                                         overflow or below 2^-100 */
+    TILEMM__SGEMM_NOTE_BITS = 10, /* of each number */
+    TILEMM__SGEMM_NOTE_BIAS = 512,
+    TILEMM__SGEMM_NOTE_MASK = (1 << TILEMM__SGEMM_NOTE_BITS) - 1,
+    TILEMM__SGEMM_NOTE_SPARSE = 1 << 20,  /* it has few large elements */
+    TILEMM__SGEMM_NOTE_LOSSY = 1 << 21,   /* elements too small to keep all their bits */
+    TILEMM__SGEMM_NOTE_SPECIAL = 1 << 22, /* Inf, NaN; or sparse and lossy */
+    TILEMM__SGEMM_NOTE_WIDE = 1 << 23     /* BF16 planes cannot carry it */
 };
 
 /* The planes of one operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up
  * to ALIGN_MN, however the operand lies in memory. The matrices' planes follow each other; so do
- * their exponents, [block of k][mn rounded up], and states, [mn rounded up]. */
+ * their notes, [block of k][mn rounded up], judged lines, [mn rounded up], and groups,
+ * [mn / TILEMM__SGEMM_ROUTE_LINES, rounded up]. */
 typedef struct {
     int64_t mn;
     int64_t pitch;           /* k rounded up */
     unsigned short *hi, *lo; /* FP16; 1024-byte aligned; lo is NULL where there is one plane */
-    int *exponents;
-    tilemm__sgemm_planes_state_t *states;
-    tilemm__sgemm_group_t *groups; /* likewise, [mn / TILEMM__SGEMM_ROUTE_LINES, rounded up] */
+    unsigned *notes;
+    unsigned *exact; /* a bit for each case in which the line is exact */
+    tilemm__sgemm_group_t *groups;
     tilemm__sgemm_density_t *density;
 } tilemm__sgemm_planes_operand_t;
 
@@ -87,15 +84,36 @@ typedef struct {
 } tilemm__sgemm_make_operand_t;
 
 /* The first blocks_a blocks make A's planes, the others B's. A block has LINES lines by BLOCK of k.
- * States, groups and densities must be zeros, which the launch before this one may store. */
+ * Makes zeros of the groups and of `zeros` words as well. */
 typedef struct {
     tilemm__sgemm_make_operand_t a, b;
-    int few; /* sums of fewer large products are left to exact lines and hard tiles */
+    unsigned *zero;
+    unsigned zeros;
+    unsigned blocks_a;
+    unsigned blocks; /* of the grid */
+    int variant;
+} tilemm__sgemm_make_planes_t;
+
+/* ---- judging lines -------------------------------------------------------------------------- */
+
+/* An operand's lines, `tiles` tiles of a matrix. */
+typedef struct {
+    tilemm__sgemm_planes_operand_t of;
+    int64_t k;
+    unsigned tiles;
+} tilemm__sgemm_judge_operand_t;
+
+/* The first blocks_a blocks judge A's lines, the others B's. A block's threads have 1 / slices as
+ * many lines, each in `slices` ranges of k. */
+typedef struct {
+    tilemm__sgemm_judge_operand_t a, b;
+    unsigned few;    /* sums of fewer large products are more exact in FP32 than from planes */
+    unsigned slices; /* 1, 2, 4 or 8 */
     unsigned blocks_a;
     unsigned blocks; /* of the grid */
     int variant;
     int concurrent; /* may start before the kernel before has ended: compute capability 9.0 */
-} tilemm__sgemm_make_planes_t;
+} tilemm__sgemm_judge_lines_t;
 
 /* ---- the product ---------------------------------------------------------------------------- */
 
@@ -158,8 +176,8 @@ typedef struct {
     const float *from;
     const float *const *array;
     int64_t stride, count, line_step, k_step;
-    const tilemm__sgemm_planes_state_t *states;
-    int64_t states_stride;
+    const unsigned *exact;
+    int64_t exact_stride;
     const tilemm__sgemm_group_t *groups;
     int64_t groups_stride;
     const tilemm__sgemm_density_t *density; /* of this operand */
@@ -183,18 +201,17 @@ typedef struct {
     int teams;       /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
     unsigned blocks; /* of the grid */
     int variant;
-    int concurrent; /* as in tilemm__sgemm_make_planes_t */
+    int concurrent; /* as in tilemm__sgemm_judge_lines_t */
 } tilemm__sgemm_exact_lines_t;
 
 enum { TILEMM__SGEMM_EXACT_GROUP = 8192, TILEMM__SGEMM_EXACT_BLOCKS = 1 /* a multiprocessor */ };
 
 #ifdef __CUDACC__
-/* Whether a line that has been judged is exact; `other` is the other operand's density. */
-static __device__ __forceinline__ bool
-tilemm__sgemm_planes_is_exact(const tilemm__sgemm_planes_state_t &line,
-                              const tilemm__sgemm_density_t &other)
+/* The exponent of a block, or TILEMM__SGEMM_PLANES_ZERO. */
+static __device__ __forceinline__ int tilemm__sgemm_note_exponent(unsigned note)
 {
-    return line.flags >> tilemm__sgemm_route_case(other) & 1;
+    const int biased = (int)(note >> TILEMM__SGEMM_NOTE_BITS & TILEMM__SGEMM_NOTE_MASK);
+    return biased ? biased - TILEMM__SGEMM_NOTE_BIAS : (int)TILEMM__SGEMM_PLANES_ZERO;
 }
 #endif
 
@@ -203,6 +220,7 @@ tilemm__sgemm_planes_is_exact(const tilemm__sgemm_planes_state_t &line,
 /* They look the variant up, queue on `stream` (a cudaStream_t) and return a cudaError_t. */
 int tilemm__sgemm_zero_launch(const tilemm__sgemm_zero_t *problem, void *stream);
 int tilemm__sgemm_make_planes_launch(const tilemm__sgemm_make_planes_t *problem, void *stream);
+int tilemm__sgemm_judge_lines_launch(const tilemm__sgemm_judge_lines_t *problem, void *stream);
 int tilemm__sgemm_planes_sm80_launch(const tilemm__sgemm_planes_product_t *problem, void *stream);
 int tilemm__sgemm_planes_sm90_launch(const tilemm__sgemm_planes_product_t *problem, void *stream);
 int tilemm__sgemm_exact_lines_launch(const tilemm__sgemm_exact_lines_t *problem, void *stream);

@@ -50,19 +50,18 @@ static __device__ __forceinline__ float scale(float x, int e)
     return x * power_of_two(e >> 1) * power_of_two(e - (e >> 1));
 }
 
-/* The exponent of a line of the tile in a block of k. */
+/* The note on a line of the tile in a block of k. */
 template <class S>
-static __device__ __forceinline__ const int *
-line_exponent(const product_t &product, const place_t &at, unsigned line, unsigned block)
+static __device__ __forceinline__ const unsigned *
+line_note(const product_t &product, const place_t &at, unsigned line, unsigned block)
 {
     const int64_t blocks = (product.k + BLOCK - 1) / BLOCK;
     const int64_t of_matrix = at.matrix * blocks + block;
     return line < S::BM
-               ? product.a.exponents +
-                     of_matrix * round_up(product.m, TILEMM__SGEMM_PLANES_ALIGN_MN) + at.m0 + line
-               : product.b.exponents +
-                     of_matrix * round_up(product.n, TILEMM__SGEMM_PLANES_ALIGN_MN) + at.n0 +
-                     (line - S::BM);
+               ? product.a.notes + of_matrix * round_up(product.m, TILEMM__SGEMM_PLANES_ALIGN_MN) +
+                     at.m0 + line
+               : product.b.notes + of_matrix * round_up(product.n, TILEMM__SGEMM_PLANES_ALIGN_MN) +
+                     at.n0 + (line - S::BM);
 }
 
 /* Begin with the exponents of the first block. */
@@ -74,11 +73,12 @@ static __device__ __forceinline__ void first_exponents(const product_t &product,
     for (int i = 0; i < S::OWN; i++) {
         const unsigned line = threadIdx.x + i * S::THREADS;
         if (line < S::LINES)
-            shared.exponents[line] = *line_exponent<S>(product, place, line, 0);
+            shared.exponents[line] =
+                tilemm__sgemm_note_exponent(*line_note<S>(product, place, line, 0));
     }
 }
 
-/* Copy the exponents of a block to the address `changes`. */
+/* Copy the notes of a block to the address `changes`. */
 template <class S>
 static __device__ __forceinline__ void
 copy_exponents(const product_t &product, const place_t &place, unsigned changes, unsigned block)
@@ -87,7 +87,7 @@ copy_exponents(const product_t &product, const place_t &place, unsigned changes,
     for (int i = 0; i < S::OWN; i++) {
         const unsigned line = threadIdx.x + i * S::THREADS;
         if (line < S::LINES)
-            copy_async<4>(changes + line * 4, line_exponent<S>(product, place, line, block));
+            copy_async<4>(changes + line * 4, line_note<S>(product, place, line, block));
     }
 }
 
@@ -100,7 +100,8 @@ static __device__ __forceinline__ void change_exponents(shared_t<S> &shared)
     for (int i = 0; i < S::OWN; i++) {
         const unsigned line = threadIdx.x + i * S::THREADS;
         if (line < S::LINES) {
-            const int before = shared.exponents[line], after = shared.changes[line];
+            const int before = shared.exponents[line];
+            const int after = tilemm__sgemm_note_exponent((unsigned)shared.changes[line]);
             int change = 0;
             if (after != ZERO) {
                 if (before != ZERO)
@@ -131,15 +132,13 @@ static __device__ __forceinline__ void last_exponents(const product_t &product,
         bool stored = false;
         if (of_a ? place.m0 + line < product.m
                  : line < S::LINES && place.n0 + (line - S::BM) < product.n) {
-            const tilemm__sgemm_planes_state_t *const state =
-                of_a ? product.a.states +
-                           place.matrix * round_up(product.m, TILEMM__SGEMM_PLANES_ALIGN_MN) +
-                           place.m0 + line
-                     : product.b.states +
-                           place.matrix * round_up(product.n, TILEMM__SGEMM_PLANES_ALIGN_MN) +
-                           place.n0 + (line - S::BM);
-            stored = !tilemm__sgemm_planes_is_exact(*state,
-                                                    of_a ? *product.b.density : *product.a.density);
+            const tilemm__sgemm_planes_operand_t &op = of_a ? product.a : product.b;
+            const tilemm__sgemm_density_t &other = of_a ? *product.b.density : *product.a.density;
+            const int64_t first = of_a ? place.m0 : place.n0 - S::BM;
+            const unsigned cases =
+                op.exact[place.matrix * round_up(op.mn, TILEMM__SGEMM_PLANES_ALIGN_MN) + first +
+                         line];
+            stored = !(cases >> tilemm__sgemm_route_case(other) & 1);
             if (!stored)
                 tell(product, TILEMM__SGEMM_BY_LINES);
         }

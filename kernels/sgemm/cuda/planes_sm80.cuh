@@ -102,7 +102,7 @@ template <class S>
 struct shared_t {
     unsigned char stages[S::STAGES * S::STAGE];
     int exponents[S::LINES]; /* of the sums; at the end NOT_STORED where nothing is stored */
-    int changes[S::LINES];   /* the next block's exponents, then by how much they differ */
+    int changes[S::LINES];   /* the next block's notes, then by how much exponents differ */
     place_t place;           /* here, since it is needed rarely and registers are scarce */
 };
 

@@ -188,7 +188,7 @@ static __device__ __forceinline__ bool is_exact(const tilemm__sgemm_planes_opera
                                                 unsigned matrix, unsigned line)
 {
     return line >= op.mn ||
-           tilemm__sgemm_planes_is_exact(op.states[matrix * planes_lines(op) + line], other);
+           (op.exact[matrix * planes_lines(op) + line] >> tilemm__sgemm_route_case(other) & 1);
 }
 
 /* A keeper's lines: the first MINE_A are A's. */
@@ -241,9 +241,9 @@ static __device__ __forceinline__ void change_units(keeper_t<S> &keeper, const p
         const tilemm__sgemm_planes_operand_t &op = of_a ? product.a : product.b;
         float ratio = 1.0f;
         if (keeper.unit[i] != NOT_STORED) {
-            const int now =
-                op.exponents[((int64_t)place.matrix * blocks + block) * planes_lines(op) +
-                             (of_a ? place.m : place.n) + keeper.line(i)];
+            const int now = tilemm__sgemm_note_exponent(
+                op.notes[((int64_t)place.matrix * blocks + block) * planes_lines(op) +
+                         (of_a ? place.m : place.n) + keeper.line(i)]);
             /* A block of zeros keeps the unit. */
             if (now != ZERO) {
                 if (keeper.unit[i] != ZERO)

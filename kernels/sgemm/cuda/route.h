@@ -1,10 +1,10 @@
 /* route.h - which kernels compute a tile of a product of planes (planes.h).
  *
- * The pass that makes planes judges every line (a row of op(A), a column of op(B)), and groups of
- * TILEMM__SGEMM_ROUTE_LINES of them. An exact line is one that FP16 planes cannot carry. A group
- * with few of these leaves them to FP32 multiply-adds, a line at a time. A group with many is hard:
- * none of its tiles is computed from FP16 planes. Their elements go to three BF16 planes, or, where
- * these cannot carry them either, to FP32 multiply-adds on whole tiles.
+ * Every line (a row of op(A), a column of op(B)) is judged, and groups of TILEMM__SGEMM_ROUTE_LINES
+ * of them. An exact line is one that FP16 planes cannot carry. A group with few of these leaves
+ * them to FP32 multiply-adds, a line at a time. A group with many is hard: none of its tiles is
+ * computed from FP16 planes. Their elements go to three BF16 planes, or, where these cannot carry
+ * them either, to FP32 multiply-adds on whole tiles.
  *
  * Nothing of this is known to the host, which launches all of these kernels: each does its part.
  *
@@ -20,27 +20,28 @@ enum {
      * 4096 x 4096 these take as long by themselves as all of the product in BF16. */
     TILEMM__SGEMM_ROUTE_ONE_IN = 24,
     TILEMM__SGEMM_ROUTE_LEAST = 4,
-    /* What a judgement depends on in the other operand: its thinnest line's density (from 1 down
-     * in powers of two), and whether a block of it is sparse. */
-    TILEMM__SGEMM_ROUTE_DENSITIES = 8,
+    /* Whether a line is exact depends on the other operand: on its thinnest line's density, and on
+     * whether a block of it is sparse. */
+    TILEMM__SGEMM_ROUTE_DENSITIES = 4,
     TILEMM__SGEMM_ROUTE_CASES = 2 * TILEMM__SGEMM_ROUTE_DENSITIES,
-    TILEMM__SGEMM_ROUTE_WIDE = 1 << TILEMM__SGEMM_ROUTE_CASES,
-    /* What BF16 planes carry, as the bits of a magnitude: from 2^-100, below which the last bits
-     * of planes and of products would be lost, to what BF16 rounds to Inf. */
+    /* The magnitudes that BF16 planes carry, as bits: from 2^-100, below which the last bits of
+     * planes and of products would be lost, to 2^50, so that no sum overflows. */
     TILEMM__SGEMM_BF16_LEAST = (127 - 100) << 23,
-    TILEMM__SGEMM_BF16_INF = 0x7f7f8000
+    TILEMM__SGEMM_BF16_MOST = (127 + 50) << 23
 };
 
-/* A group of lines, all zeros to begin with. */
+/* A group of lines, zeros before it is judged. */
 typedef struct {
-    unsigned done; /* blocks of the pass that have finished with it */
-    unsigned hard; /* a bit for each case; ROUTE_WIDE: BF16 planes cannot carry some line */
+    unsigned exact[TILEMM__SGEMM_ROUTE_CASES / 2]; /* lines, in two cases a word: low half, high */
+    unsigned most;                                 /* exact lines that do not make it hard */
+    unsigned wide;                                 /* BF16 planes cannot carry some line */
+    unsigned unused[2];
 } tilemm__sgemm_group_t;
 
-/* An operand of all matrices of a batch, zeros to begin with. */
+/* An operand of all matrices of a batch, zeros before it is judged. */
 typedef struct {
-    unsigned sparse; /* not 0 if some block of a line has few large elements */
-    unsigned thin;   /* log2 of 1 / density of the thinnest line that is not exact */
+    unsigned sparse; /* some block of a line has few large elements */
+    unsigned thin;   /* of the thinnest line that is not exact: TILEMM__SGEMM_ROUTE_DENSITIES */
 } tilemm__sgemm_density_t;
 
 /* Where kernels find the judgement. Of every matrix there are `rows` groups of op(A) and `cols` of
@@ -61,27 +62,38 @@ typedef enum {
 } tilemm__sgemm_route_t;
 
 #ifdef __CUDACC__
-/* Which bit of a judgement holds for an operand whose other one is `other`. */
+/* The case of an operand whose other one is `other`. */
 static __device__ __forceinline__ unsigned
 tilemm__sgemm_route_case(const tilemm__sgemm_density_t &other)
 {
     return (other.sparse ? (unsigned)TILEMM__SGEMM_ROUTE_DENSITIES : 0u) + other.thin;
 }
 
+/* Whether a group is hard in a case. Reads all of it, so that reads need not wait for the case. */
+static __device__ __forceinline__ bool tilemm__sgemm_is_hard(const tilemm__sgemm_group_t &group,
+                                                             unsigned number)
+{
+    static_assert(TILEMM__SGEMM_ROUTE_CASES == 8, "a word for two");
+    const uint4 exact = *(const uint4 *)group.exact;
+    const unsigned most = group.most;
+    const unsigned word =
+        number < 4 ? (number < 2 ? exact.x : exact.y) : (number < 6 ? exact.z : exact.w);
+    return (number & 1 ? word >> 16 : word & 0xffff) > most;
+}
+
 /* The route of the tile whose first element is (m, n). */
 static __device__ __forceinline__ tilemm__sgemm_route_t
 tilemm__sgemm_route(const tilemm__sgemm_routes_t &routes, uint64_t matrix, int64_t m, int64_t n)
 {
-    const unsigned a =
-        routes.a[matrix * routes.rows + (unsigned)(m / TILEMM__SGEMM_ROUTE_LINES)].hard;
-    const unsigned b =
-        routes.b[matrix * routes.cols + (unsigned)(n / TILEMM__SGEMM_ROUTE_LINES)].hard;
-    const unsigned hard = a >> tilemm__sgemm_route_case(routes.density[1]) |
-                          b >> tilemm__sgemm_route_case(routes.density[0]);
-    if (!(hard & 1))
+    const tilemm__sgemm_group_t &a =
+        routes.a[matrix * routes.rows + (unsigned)(m / TILEMM__SGEMM_ROUTE_LINES)];
+    const tilemm__sgemm_group_t &b =
+        routes.b[matrix * routes.cols + (unsigned)(n / TILEMM__SGEMM_ROUTE_LINES)];
+    const bool hard_a = tilemm__sgemm_is_hard(a, tilemm__sgemm_route_case(routes.density[1]));
+    const bool hard_b = tilemm__sgemm_is_hard(b, tilemm__sgemm_route_case(routes.density[0]));
+    if (!hard_a && !hard_b)
         return TILEMM__SGEMM_BY_PLANES;
-    return (a | b) & TILEMM__SGEMM_ROUTE_WIDE || routes.no_bf16 ? TILEMM__SGEMM_BY_FP32
-                                                                : TILEMM__SGEMM_BY_BF16;
+    return a.wide | b.wide || routes.no_bf16 ? TILEMM__SGEMM_BY_FP32 : TILEMM__SGEMM_BY_BF16;
 }
 #endif
 
