@@ -91,37 +91,45 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
 /* ---- tensor cores, BF16 planes made in the kernel -------------------------------------------- */
 
-/* ROW(name, m, n, a_k, b_k, transposed, bulk, products): the tile m x n, and whether the memory of A
- * and of B runs along k. If `transposed` the kernel computes C' = op(B)' op(A)', m, n, A and B are
- * those of that product, and the name has n x m. With `bulk` the copy engine has memory to store C
- * from. `products` of planes are added, 6 or 8; the rows with 8 (_p8) compute the tiles of a product
- * of FP16 planes that route.h gives them, and no others. */
-#define TILEMM__SGEMM_FUSED_TILE(ROW, tile, tag, m, n, bulk, products)                             \
-    ROW(sgemm_fused_sm90_##tile##x32_nn##tag, m, n, 1, 0, 0, bulk, products)                       \
-    ROW(sgemm_fused_sm90_##tile##x32_nt##tag, m, n, 1, 1, 0, bulk, products)                       \
-    ROW(sgemm_fused_sm90_##tile##x32_tn##tag, m, n, 0, 0, 0, bulk, products)                       \
-    ROW(sgemm_fused_sm90_##tile##x32_tt##tag, m, n, 0, 1, 0, bulk, products)
+/* ROW(name, m, n, a_k, b_k, transposed, bulk): the tile m x n, and whether the memory of A and of B
+ * runs along k. If `transposed` the kernel computes C' = op(B)' op(A)', m, n, A and B are those of
+ * that product, and the name has n x m. With `bulk` the copy engine has memory to store C from. */
+#define TILEMM__SGEMM_FUSED_TILE(ROW, tile, bulk_name, m, n, bulk)                                 \
+    ROW(sgemm_fused_sm90_##tile##x32_nn##bulk_name, m, n, 1, 0, 0, bulk)                           \
+    ROW(sgemm_fused_sm90_##tile##x32_nt##bulk_name, m, n, 1, 1, 0, bulk)                           \
+    ROW(sgemm_fused_sm90_##tile##x32_tn##bulk_name, m, n, 0, 0, 0, bulk)                           \
+    ROW(sgemm_fused_sm90_##tile##x32_tt##bulk_name, m, n, 0, 1, 0, bulk)
 #define TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, tile, m, n)                                       \
-    ROW(sgemm_fused_sm90_##tile##x32_nn, m, n, 0, 1, 1, 0, 6)                                      \
-    ROW(sgemm_fused_sm90_##tile##x32_nt, m, n, 1, 1, 1, 0, 6)                                      \
-    ROW(sgemm_fused_sm90_##tile##x32_tn, m, n, 0, 0, 1, 0, 6)                                      \
-    ROW(sgemm_fused_sm90_##tile##x32_tt, m, n, 1, 0, 1, 0, 6)
+    ROW(sgemm_fused_sm90_##tile##x32_nn, m, n, 0, 1, 1, 0)                                         \
+    ROW(sgemm_fused_sm90_##tile##x32_nt, m, n, 1, 1, 1, 0)                                         \
+    ROW(sgemm_fused_sm90_##tile##x32_tn, m, n, 0, 0, 1, 0)                                         \
+    ROW(sgemm_fused_sm90_##tile##x32_tt, m, n, 1, 0, 1, 0)
 #define TILEMM__SGEMM_FUSED_ROWS(ROW)                                                              \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, , 128, 128, 0, 6)                                       \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, _bulk, 128, 128, 1, 6)                                  \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 128x64, , 128, 64, 1, 6)                                         \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 64x64, , 64, 64, 1, 6)                                           \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 256x32, , 256, 32, 0, 6)                                         \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 256x16, , 256, 16, 0, 6)                                         \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, , 128, 128, 0)                                          \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, _bulk, 128, 128, 1)                                     \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 128x64, , 128, 64, 1)                                            \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 64x64, , 64, 64, 1)                                              \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 256x32, , 256, 32, 0)                                            \
+    TILEMM__SGEMM_FUSED_TILE(ROW, 256x16, , 256, 16, 0)                                            \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 32x256, 256, 32)                                      \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 16x256, 256, 16)                                      \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, _p8, 128, 128, 0, 8)                                    \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 128x64, _p8, 128, 64, 0, 8)
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 16x256, 256, 16)
+
+/* ---- what a product of FP16 planes leaves over ------------------------------------------------ */
+
+/* ROW(name, m, n, a_k, b_k): as FUSED_ROWS, of hard tiles (route.h); then the exact lines. */
+#define TILEMM__SGEMM_REST_TILE(ROW, m, n)                                                         \
+    ROW(sgemm_rest_sm90_##m##x##n##x32_nn, m, n, 1, 0)                                             \
+    ROW(sgemm_rest_sm90_##m##x##n##x32_nt, m, n, 1, 1)                                             \
+    ROW(sgemm_rest_sm90_##m##x##n##x32_tn, m, n, 0, 0)                                             \
+    ROW(sgemm_rest_sm90_##m##x##n##x32_tt, m, n, 0, 1)
+#define TILEMM__SGEMM_REST_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_REST_TILE(ROW, 128, 128)                                                         \
+    TILEMM__SGEMM_REST_TILE(ROW, 128, 64)
 
 /* ---- tensor cores, FP16 planes made by a pass ------------------------------------------------ */
 
-/* Zeros (for other kernels too), planes, their judgement, and the exact lines after the product:
- * ROW(name, threads). */
+/* Zeros (for other kernels), planes, the judgement of their lines, and the exact lines after the
+ * product: ROW(name, threads). */
 #define TILEMM__SGEMM_ZERO_ROWS(ROW) ROW(sgemm_zero_sm75, 256)
 #define TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW) ROW(sgemm_make_planes_sm80, 256)
 #define TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW) ROW(sgemm_judge_lines_sm80, 256)
@@ -160,6 +168,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                            \
     TILEMM__SGEMM_FUSED_ROWS(ROW)                                                                  \
+    TILEMM__SGEMM_REST_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW)                                                            \

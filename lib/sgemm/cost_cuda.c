@@ -25,9 +25,10 @@
         ((m) + (n)) * (k) * (stages)*4, 0, groups)
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
-#define FUSED(row, m, n, a_k, b_k, transposed, bulk, products)                                     \
+#define FUSED(row, m, n, a_k, b_k, transposed, bulk)                                               \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
         (m) == 64 ? 2 : 1, 0, 0, bulk)
+#define REST(row, m, n, a_k, b_k) FUSED(row, m, n, a_k, b_k, 0, 0)
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
     ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
 #define PLANES_SM90(row, products, m, n, k, cluster_m, cluster_n)                                  \
@@ -38,11 +39,12 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
         TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
             TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
                 TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FUSED_ROWS(FUSED)
-                    TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                        TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                        TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                            TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+                    TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                        TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                            TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                    TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                        TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
@@ -87,8 +89,8 @@ static const tile_cost_t tile_costs[] = {
     {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 1650},
     {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   2500, 1800},
     {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 1650},
-    {"fused_sm90_128x128x32_p8",  1, 3000, 3700, 3100,   3700, 3100},
-    {"fused_sm90_128x64x32_p8",   1, 3000, 1930, 1950,   1930, 1950},
+    {"rest_sm90_128x128x32",      1, 3000, 3700, 3100,   3700, 3100},
+    {"rest_sm90_128x64x32",       1, 3000, 1930, 1950,   1930, 1950},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
     {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
     {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},

@@ -8,7 +8,7 @@ enum {
     FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     BULK_128X128 = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
     FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
-    END = TILEMM__sgemm_fused_sm90_128x128x32_nn_p8, /* its rows are for tiles of planes */
+    END = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_FUSED_MOST_CLUSTER,
     /* The shortest k: below, what the tensor cores truncate shows beside a plain FP32 sum. */

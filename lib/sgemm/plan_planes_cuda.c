@@ -334,30 +334,33 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
     exact->teams = (int)tilemm__min(groups * args->batch_count, exact->blocks);
 }
 
-/* The kernels that compute hard tiles. */
-static void fill_hard(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+/* What planes leave over. The kernel for all of it needs operands that its copies can read. */
+static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int sm90,
                       tilemm__sgemm_planes_part_t *part)
 {
-    static const int rows[] = {TILEMM__sgemm_fused_sm90_128x128x32_nn_p8,
-                               TILEMM__sgemm_fused_sm90_128x64x32_nn_p8};
+    static const int rows[] = {TILEMM__sgemm_rest_sm90_128x128x32_nn,
+                               TILEMM__sgemm_rest_sm90_128x64x32_nn};
     const int transposes = tilemm__sgemm_transposes(args);
-    const tilemm__sgemm_routes_t routes = {
-        .rows = (unsigned)groups_of(args->m),
-        .cols = (unsigned)groups_of(args->n),
-        .no_bf16 = !tilemm__sgemm_can_be_fused(args, limits),
-    };
+    const int bf16 = sm90 && tilemm__sgemm_can_be_fused(args, limits);
+    const tilemm__sgemm_routes_t routes = {.rows = (unsigned)groups_of(args->m),
+                                           .cols = (unsigned)groups_of(args->n),
+                                           .no_bf16 = !bf16};
     tilemm__sgemm_trial_t best = {.variant = -1}, trial = {.splits = 1, .k_split = args->k};
-    part->bf16.blocks = 0;
-    if (!routes.no_bf16) {
+    tilemm__sgemm_rest_t *const rest = &part->rest;
+    rest->blocks = 0;
+    if (bf16) {
         for (int i = 0; i < 2; i++) {
             trial.variant = rows[i] + transposes;
             tilemm__sgemm_keep_better(args, limits, trial, &best);
         }
-        part->bf16 = tilemm__sgemm_fused_of(args, limits, &best);
+        rest->bf16 = tilemm__sgemm_fused_of(args, limits, &best);
+        rest->variant = best.variant;
+        rest->blocks = (unsigned)limits->cuda->sm_count;
     }
     trial.variant = TILEMM__sgemm_ffma_sm80_128x128x16_nn + transposes;
-    part->fp32 = tilemm__sgemm_ffma_of(args, limits, &trial);
-    part->bf16.routes = part->fp32.routes = routes;
+    rest->fp32 = tilemm__sgemm_ffma_of(args, limits, &trial);
+    rest->bf16.routes = rest->fp32.routes = routes;
+    fill_exact(args, &part->make, limits->cuda, &rest->exact);
 }
 
 /* The walk of sm90's clusters. */
@@ -401,15 +404,14 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     tilemm__sgemm_planes_product_t *const product = &part->product;
     fill_make(args, &part->make);
     fill_judge(args, limits->cuda, &part->judge);
-    fill_hard(args, limits, part);
-    fill_exact(args, &part->make, limits->cuda, &part->exact);
+    fill_rest(args, limits, trial->variant >= SM90_FIRST, part);
     *product = (tilemm__sgemm_planes_product_t){
         .m = args->m,
         .n = args->n,
         .k = args->k,
         .batch_count = args->batch_count,
         .products = products,
-        .routes = part->fp32.routes,
+        .routes = part->rest.fp32.routes,
         .shared = trial->shared,
         .alpha = args->alpha,
         .beta = args->beta,

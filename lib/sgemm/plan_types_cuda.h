@@ -9,6 +9,7 @@
 #include "kernels/sgemm/cuda/ffma.h"
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/planes.h"
+#include "kernels/sgemm/cuda/rest.h"
 #include "kernels/sgemm/cuda/skinny.h"
 #include "lib/plan.h"
 
@@ -46,9 +47,7 @@ typedef struct {
     tilemm__sgemm_make_planes_t make;
     tilemm__sgemm_judge_lines_t judge;
     tilemm__sgemm_planes_product_t product;
-    tilemm__sgemm_fused_t bf16; /* hard tiles, if blocks is not 0 */
-    tilemm__sgemm_ffma_t fp32;  /* other hard tiles */
-    tilemm__sgemm_exact_lines_t exact;
+    tilemm__sgemm_rest_t rest; /* if blocks is 0, `fp32` and `exact` are launches of their own */
 } tilemm__sgemm_planes_part_t;
 
 /* Where an operand's planes lie: bytes from the workspace's begin. lo: with more than one product.

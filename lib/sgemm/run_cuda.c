@@ -2,7 +2,6 @@
  * workspace to the plan's structs, and nothing else.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
 #include "lib/cuda/cuda.h"
 #include "plan_cuda.h"
 
@@ -95,11 +94,12 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
 {
     tilemm__sgemm_make_operand_t *const a = &part.make.a, *const b = &part.make.b;
     tilemm__sgemm_planes_product_t *const product = &part.product;
-    tilemm__sgemm_args_t *const at = &part.fp32.args;
+    tilemm__sgemm_rest_t *const rest = &part.rest;
+    tilemm__sgemm_args_t *const at = &rest->fp32.args;
     tilemm__sgemm_density_t *const density = (void *)(workspace + plan->density);
     const int sm90 = product->variant >= TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2;
     place_operands(args, first, k0, at);
-    place_operands(args, first, k0, &part.bf16.args);
+    place_operands(args, first, k0, &rest->bf16.args);
     a->from = at->a;
     a->array = at->a_array;
     b->from = at->b;
@@ -118,12 +118,12 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     product->routes.b = b->to.groups;
     product->routes.density = density;
     product->routes.left = (unsigned *)(density + 2);
-    part.bf16.routes = part.fp32.routes = product->routes;
-    part.exact.left = product->routes.left;
+    rest->bf16.routes = rest->fp32.routes = product->routes;
+    rest->exact.left = product->routes.left;
     product->counters = (void *)(workspace + plan->counters);
     product->partial = (void *)(workspace + plan->partial);
     for (int columns = 0; columns < 2; columns++) {
-        tilemm__sgemm_exact_pass_t *const pass = &part.exact.pass[columns];
+        tilemm__sgemm_exact_pass_t *const pass = &rest->exact.pass[columns];
         place_lines(columns ? b : a, &pass->lines);
         place_lines(columns ? a : b, &pass->others);
         pass->beta = at->beta;
@@ -136,13 +136,12 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     if (!error)
         error = (sm90 ? tilemm__sgemm_planes_sm90_launch
                       : tilemm__sgemm_planes_sm80_launch)(product, stream);
-    const int skip = getenv("SKIP") ? atoi(getenv("SKIP")) : 0;
-    if (!error && part.bf16.blocks > 0 && !(skip & 1))
-        error = tilemm__sgemm_fused_launch(&part.bf16, stream);
-    if (!error && !(skip & 2))
-        error = tilemm__sgemm_ffma_sm80_launch(&part.fp32, stream);
-    if (skip & 4) return error;
-    return error ? error : tilemm__sgemm_exact_lines_launch(&part.exact, stream);
+    if (error)
+        return error;
+    if (rest->blocks > 0)
+        return tilemm__sgemm_rest_launch(rest, stream);
+    error = tilemm__sgemm_ffma_sm80_launch(&rest->fp32, stream);
+    return error ? error : tilemm__sgemm_exact_lines_launch(&rest->exact, stream);
 }
 
 static int run_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,

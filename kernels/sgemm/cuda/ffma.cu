@@ -152,7 +152,7 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem)
     const tilemm__sgemm_args_t &args = problem.args;
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 
-    const tile_place_t place = tile_place<BM, BN>(problem);
+    const tile_place_t place = tile_place<BM, BN>(problem, problem.first + blockIdx.x);
     const int64_t m0 = place.m0, n0 = place.n0, k0 = place.k0, depth = place.depth;
     const uint64_t split = place.split, matrix = place.matrix;
     unsigned steps = (unsigned)((depth - 1) / BK); /* after the first */

@@ -3,8 +3,8 @@
  *
  * Each element becomes three BF16 numbers, x = h + m + l, of 8 bits each: all of a float's 24, at
  * any exponent, so there is nothing to scale. Six products of the nine are added, m m + h l + l h +
- * h m + m h + h h; those left out are below 2^-23 |a b|, and hardly ever above 2^-26. The rows with
- * eight add m l + l m, and leave out less than 2^-31.
+ * h m + m h + h h; those left out are below 2^-23 |a b|, and hardly ever above 2^-26. For tiles
+ * that FP16 planes leave over (rest_sm90.cu) m l + l m are added: what is left out is below 2^-31.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_H
@@ -43,7 +43,7 @@ typedef struct {
     /* Items: a tile of a matrix and one split of its k. */
     unsigned rows, cols;           /* of tiles in a matrix */
     unsigned count;                /* of items */
-    tilemm__sgemm_routes_t routes; /* of the rows with 8 products, which take these tiles alone */
+    tilemm__sgemm_routes_t routes; /* of rest_sm90.cu: which tiles are its own */
     unsigned char bulk; /* the copy engine stores C: splits = 1, beta = 0, aligned C, no array */
 } tilemm__sgemm_fused_t;
 

@@ -30,14 +30,15 @@ enum {
 static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
 /* A row of variants.h, and what follows from it. */
-template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, int PRODUCTS_>
+template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, bool ROUTED_>
 struct shape_t {
-    static const int BM = BM_, BN = BN_, PRODUCTS = PRODUCTS_;
+    static const int BM = BM_, BN = BN_;
     static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
     /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
-    static const bool ROUTED = PRODUCTS == 8;
-    static const bool NARROW = BN < 64;     /* bound by reading op(A) */
-    static const int MULTIPLIERS = BM / 64; /* warpgroups */
+    static const bool ROUTED = ROUTED_;
+    static const int PRODUCTS = ROUTED ? 8 : 6; /* of planes, that are added */
+    static const bool NARROW = BN < 64;         /* bound by reading op(A) */
+    static const int MULTIPLIERS = BM / 64;     /* warpgroups */
     static const int REGISTERS_CONVERTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
     static const int REGISTERS_MULTIPLIER = NARROW ? 104 : MULTIPLIERS == 1 ? 168 : 216;
     static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;

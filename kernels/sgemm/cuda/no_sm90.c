@@ -4,7 +4,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime_api.h>
 
-#include "fused.h"
+#include "rest.h"
 #include "planes.h"
 
 int tilemm__sgemm_planes_sm90_is_built(void)
@@ -19,6 +19,12 @@ int tilemm__sgemm_planes_sm90_launch(const tilemm__sgemm_planes_product_t *probl
 }
 
 int tilemm__sgemm_fused_launch(const tilemm__sgemm_fused_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+int tilemm__sgemm_rest_launch(const tilemm__sgemm_rest_t *problem, void *stream)
 {
     (void)problem, (void)stream;
     return cudaErrorNotSupported;

@@ -18,12 +18,13 @@ typedef struct {
     int64_t k0, depth;
 } tile_place_t;
 
-/* This block's tile of BM x BN. The splits of a tile follow each other, then tiles, then matrices.
+/* Tile number `block` of BM x BN. The splits of a tile follow each other, then tiles, then
+ * matrices.
  */
 template <int BM, int BN>
-static __device__ __forceinline__ tile_place_t tile_place(const tilemm__sgemm_ffma_t &problem)
+static __device__ __forceinline__ tile_place_t tile_place(const tilemm__sgemm_ffma_t &problem,
+                                                          uint64_t block)
 {
-    const uint64_t block = problem.first + blockIdx.x;
     const uint64_t tiles_m = problem.tiles_m, tiles_n = problem.tiles_n;
     const tilemm__sgemm_args_t &args = problem.args;
     tile_place_t p;

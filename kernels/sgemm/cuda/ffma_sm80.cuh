@@ -1,0 +1,469 @@
+/* ffma_sm80.cuh - SGEMM by FP32 multiply-adds on shared tiles Ms and Ns, which asynchronous copies
+ * fill. For ffma_sm80.cu and rest_sm90.cu.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A block computes one tile of C, for one matrix of a batch and one range of k. The blocks that
+ * divide a tile's k may be a cluster: each stores its sums in its shared memory and adds up some of
+ * all, the splits in order. In tiles for small products, groups of a block's threads divide every
+ * k-step in the same way, so that a multiprocessor with few blocks has enough warps.
+ *
+ * Shared memory holds STAGES k-steps in a ring: one is multiplied while cp.async fills the others
+ * without registers. So a thread has registers for 8 x 8 sums and for the fragments of two k. It
+ * reads 4 times 16 bytes for 64 multiply-adds, and the compiler can place the sums so that a
+ * multiply-add's operands come from different register banks. These two set the speed.
+ *
+ * An operand whose rows run along k is transposed by copies of 4 bytes. The other kind is copied 16
+ * bytes at a time if it is aligned.
+ *
+ * The last tile of a row or column of tiles is moved back so that it ends where the matrix ends; it
+ * stores only elements that no other tile has. The first k-step may be partial. So only that step,
+ * and matrices smaller than a tile, need their copies checked. Operands that are large and aligned
+ * enough have a loop without checks.
+ *
+ * Assumes: compute capability 8.0 or more, 9.0 for clusters; what the host promises in
+ * tilemm__sgemm_ffma_t.
+ *
+ * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k, or with the
+ * smallest tile, which has registers for it, the sum of one chain for each k-step. Groups' sums,
+ * then a cluster's, are added first to last. */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
+#define TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
+
+#include <cuda_runtime.h>
+
+#include "ffma.h"
+#include "kernels/cuda/cluster.cuh"
+#include "kernels/cuda/copy_async.cuh"
+#include "kernels/cuda/launch.cuh"
+#include "kernels/cuda/registers.cuh"
+#include "kernels/cuda/shared.cuh"
+#include "tile.cuh"
+
+namespace ffma_sm80
+{
+
+static_assert(TILEMM__SGEMM_MOST_K / 16 <= (int64_t)1 << 32,
+              "k-steps of 16 are counted in 32 bits");
+
+/* Wait until at most PENDING groups of copies are unfinished, of any thread. */
+template <int PENDING>
+static __device__ __forceinline__ void wait_groups(void)
+{
+    copy_async_wait<PENDING>();
+    __syncthreads();
+}
+
+/* ---- producer ------------------------------------------------------------------------------- */
+
+/* One thread's copies of a tile of WIDTH x BK: LINES lines, ALONG copies of each. */
+template <int WIDTH, int BK, int WARPS, bool TRANSPOSED, bool WIDE>
+struct copies {
+    static_assert(BK % 8 == 0 && WIDTH % 32 == 0 && WARPS <= 8, "copies cover the tile");
+    static_assert(!(TRANSPOSED && WIDE), "16 bytes cannot be transposed");
+
+    static const int LINE = TRANSPOSED ? 4 * WARPS : WIDE ? 128 * WARPS / WIDTH : WARPS;
+    static const int LINES = (TRANSPOSED ? WIDTH : BK) / LINE;
+    static const int ALONG = TRANSPOSED ? BK / 8 : WIDE ? 1 : WIDTH / 32;
+    static const int BYTES = WIDE ? 16 : 4;
+    static_assert(LINES * LINE == (TRANSPOSED ? WIDTH : BK), "whole lines");
+
+    /* How far into the operand, and into the shared tile, the thread's first element lies. */
+    static __device__ __forceinline__ int64_t offset(int64_t ld)
+    {
+        return tilemm__ffma_line(threadIdx.x, 0, WIDTH, WARPS, TRANSPOSED, WIDE) * ld +
+               tilemm__ffma_along(threadIdx.x, 0, WIDTH, TRANSPOSED, WIDE);
+    }
+
+    static __device__ __forceinline__ unsigned index(unsigned i, unsigned j)
+    {
+        const unsigned line = tilemm__ffma_line(threadIdx.x, i, WIDTH, WARPS, TRANSPOSED, WIDE);
+        const unsigned along = tilemm__ffma_along(threadIdx.x, j, WIDTH, TRANSPOSED, WIDE);
+        return tilemm__ffma_index(TRANSPOSED ? along : line, TRANSPOSED ? line : along, WIDTH,
+                                  TRANSPOSED);
+    }
+
+    /* Copy number j of line i of a whole tile, if `yes`. `p` is the thread's first element of the
+     * line, `to` the shared tile. */
+    static __device__ __forceinline__ void one(bool yes, unsigned to, const float *p, unsigned i,
+                                               unsigned j)
+    {
+        /* index(0, 0) + the offset of copy (i, j); xor, where the offset is in permuted bits. */
+        const unsigned first = index(0, 0) * 4;
+        const unsigned k = TRANSPOSED ? j * 8 : i * LINE, mn = TRANSPOSED ? i * LINE : j * 32;
+        const unsigned low = TRANSPOSED ? mn % 32 : 0;
+        copy_async_if<BYTES>(yes, to + (first ^ low * 4) + (k * WIDTH + mn - low) * 4,
+                             p + j * (TRANSPOSED ? 8 : 32));
+    }
+
+    /* A tile of which `extent` x `depth` elements exist. It is filled up with zeros along k; beyond
+     * the extent are only sums that are not stored. `valid` is an address that may be read. */
+    static __device__ __forceinline__ void part(unsigned to, const float *p, int64_t ld,
+                                                int64_t extent, unsigned depth, const float *valid)
+    {
+#pragma unroll 1
+        for (unsigned i = 0; i < LINES; i++) {
+#pragma unroll 1
+            for (unsigned j = 0; j < ALONG; j++) {
+                const unsigned line =
+                    tilemm__ffma_line(threadIdx.x, i, WIDTH, WARPS, TRANSPOSED, WIDE);
+                const unsigned along = tilemm__ffma_along(threadIdx.x, j, WIDTH, TRANSPOSED, WIDE);
+                const bool there = (TRANSPOSED ? along : line) < depth;
+                if ((TRANSPOSED ? line : along) < extent)
+                    copy_async_zero<BYTES>(to + index(i, j) * 4,
+                                           there ? p + j * (TRANSPOSED ? 8 : 32) : valid,
+                                           there ? BYTES : 0);
+            }
+            p += LINE * ld;
+        }
+    }
+};
+
+/* Copies one operand to its shared tiles. The copies of a whole tile may be made in parts, between
+ * multiply-adds: many at a time delay the reads of Ms and Ns. */
+template <int WIDTH, int BK, int WARPS, bool TRANSPOSED>
+struct producer {
+    typedef copies<WIDTH, BK, WARPS, TRANSPOSED, false> narrow;
+    typedef copies<WIDTH, BK, WARPS, TRANSPOSED, !TRANSPOSED> widest;
+
+    const float *p; /* this thread's first element of the next tile, or of what is left of it */
+    int64_t ld, extent;
+
+    /* Whether all tiles are whole, and aligned for the widest copies. */
+    static __device__ __forceinline__ bool can_be_widest(const float *origin, int64_t ld,
+                                                         int64_t extent)
+    {
+        return extent >= WIDTH && (TRANSPOSED || ((uintptr_t)origin | (uint64_t)ld * 4) % 16 == 0);
+    }
+
+    /* Copy the first k-step, `depth` deep. `origin` is the tile's first element. */
+    __device__ __forceinline__ producer(const float *origin, int64_t ld, int64_t extent,
+                                        bool is_widest, unsigned depth, unsigned to)
+        : ld(ld), extent(extent)
+    {
+        if (is_widest) {
+            p = origin + widest::offset(ld);
+            /* Faster, except with the largest tile, whose loop it makes slower. */
+            if ((WARPS < 8 || WIDTH < 128) && depth == BK) {
+                next<true>(true, to, 0, 1);
+                return;
+            }
+            widest::part(to, p, ld, extent, depth, origin);
+        } else {
+            p = origin + narrow::offset(ld);
+            narrow::part(to, p, ld, extent, depth, origin);
+        }
+        p += TRANSPOSED ? depth : depth * ld;
+    }
+
+    /* Copy part `number` of `parts` of the next k-step, if `yes`. Part 0 of a tile that is not
+     * whole is all of it. */
+    template <bool WIDEST>
+    __device__ __forceinline__ void next(bool yes, unsigned to, unsigned number, unsigned parts)
+    {
+        typedef copies<WIDTH, BK, WARPS, TRANSPOSED, WIDEST && !TRANSPOSED> C;
+        const unsigned ALONG = C::ALONG, COUNT = C::LINES * ALONG;
+        const bool whole = WIDEST || extent >= WIDTH;
+        if (number == 0 && yes && !whole)
+            C::part(to, p, ld, extent, BK, p);
+#pragma unroll
+        for (unsigned c = 0; c < COUNT; c++) {
+            if (c * parts / COUNT != number)
+                continue;
+            C::one(yes && whole, to, p, c / ALONG, c % ALONG);
+            if (c % ALONG == ALONG - 1)
+                p += C::LINE * ld;
+            if (c == COUNT - 1 && TRANSPOSED)
+                p += BK - WIDTH * ld;
+        }
+    }
+};
+
+/* ---- consumer ------------------------------------------------------------------------------- */
+
+/* Read a thread's elements of row k of a tile. `at` is the first one's place in row 0, in bytes. */
+template <int QUADS, int WIDTH, bool TRANSPOSED>
+static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS], unsigned tile,
+                                                     unsigned at, unsigned k)
+{
+    /* Squares are a multiple of 32 elements apart, which the permutation does not reach. */
+    const unsigned from = tile + (at ^ tilemm__ffma_index(k, 0, WIDTH, TRANSPOSED) % 32 * 4);
+    static_assert(WIDTH / QUADS % 32 == 0, "squares are a constant apart");
+#pragma unroll
+    for (int q = 0; q < QUADS; q++)
+        unpack(x + 4 * q, shared_read(from + (k * WIDTH + q * (WIDTH / QUADS)) * 4));
+}
+
+/* sum += a b, up one column and down the next. Of the orders tried (by rows, by columns, by squares
+ * of 2 x 2) this one has the fewest register bank conflicts in the machine code, by a model of two
+ * banks; not measured. */
+template <int M, int N>
+static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float (&a)[M],
+                                                const float (&b)[N])
+{
+#pragma unroll
+    for (int j = 0; j < N; j++)
+#pragma unroll
+        for (int along = 0; along < M; along++) {
+            const int i = j % 2 ? M - 1 - along : along;
+            sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
+        }
+}
+
+/* ---- a block -------------------------------------------------------------------------------- */
+
+/* A variant's constants. */
+template <int BM_, int BN_, int BK_, int QM_, int QN_, int GROUPS_, int STAGES_, bool TRANSPOSED_A_,
+          bool TRANSPOSED_B_>
+struct shape {
+    static const int BM = BM_, BN = BN_, BK = BK_, QM = QM_, QN = QN_, GROUPS = GROUPS_,
+                     STAGES = STAGES_;
+    static const bool TRANSPOSED_A = TRANSPOSED_A_, TRANSPOSED_B = TRANSPOSED_B_;
+    static const int GROUP_WARPS = BM / QM * (BN / QN) / 16 / 32, WARPS = GROUP_WARPS * GROUPS;
+    static const int GROUP_K = BK / GROUPS; /* of a k-step */
+    static const int LANES_M = QM < QN ? 8 : 4, LANES_N = 32 / LANES_M;
+    static const int WARPS_N = BN / QN / 4 / LANES_N;
+    /* Parts of a k-step's copies, as measured. The compiler puts empty reads before each part. */
+    static const unsigned PARTS = GROUP_WARPS == 8 ? 4 : 1;
+    static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
+    static const bool CHAINS = QM * QN == 1; /* the sums of each k-step are added to totals */
+    typedef producer<BM, BK, WARPS, TRANSPOSED_A> ms_producer;
+    typedef producer<BN, BK, WARPS, TRANSPOSED_B> ns_producer;
+    static_assert(BK % 16 == 0, "k-steps are counted in 32 bits");
+    static_assert(BM / QM % (4 * LANES_M) == 0 && BN / QN % (4 * LANES_N) == 0, "whole warps");
+    static_assert(GROUP_K * GROUPS == BK && GROUP_K % 8 == 0, "groups read rows permuted alike");
+    static_assert(STAGES >= 2, "one is multiplied, one is filled");
+    static_assert(BM * BN * GROUPS <= STAGES * (BM + BN) * BK, "the sums fit the stages");
+};
+
+/* Consumer. Between its multiply-adds the producers fill the stages. The result is in `sum`, or
+ * with CHAINS in `total`. A thread's squares begin at at_m and at_n of each stage; `steps` k-steps
+ * follow the first. */
+template <class S, bool WIDEST>
+static __device__ __forceinline__ void
+multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 * S::QN],
+               typename S::ms_producer &to_ms, typename S::ns_producer &to_ns, unsigned steps,
+               unsigned ring, unsigned at_m, unsigned at_n)
+{
+    const unsigned ring_end = ring + S::STAGES * S::STAGE_BYTES;
+    unsigned ms = ring; /* the stage that is multiplied */
+    unsigned filling = ring + S::STAGE_BYTES, to_copy = steps;
+    float am[2][4 * S::QM], bn[2][4 * S::QN];
+#pragma unroll 1
+    for (int s = 1; s < S::STAGES - 1; s++) {
+        to_ms.template next<WIDEST>(to_copy, filling, 0, 1);
+        to_ns.template next<WIDEST>(to_copy, filling + S::MS_BYTES, 0, 1);
+        copy_async_commit();
+        filling += S::STAGE_BYTES;
+        if (to_copy)
+            to_copy--;
+    }
+    wait_groups<S::STAGES - 2>();
+    read_fragment<S::QM, S::BM, S::TRANSPOSED_A>(am[0], ms, at_m, 0);
+    read_fragment<S::QN, S::BN, S::TRANSPOSED_B>(bn[0], ms + S::MS_BYTES, at_n, 0);
+
+#pragma unroll 1
+    for (;;) {
+#pragma unroll
+        for (unsigned k = 0; k < S::GROUP_K; k++) {
+            const unsigned next = (k + 1) % S::GROUP_K;
+            /* Fill the stage that was multiplied last. */
+            to_ms.template next<WIDEST>(to_copy, filling, k, S::PARTS);
+            to_ns.template next<WIDEST>(to_copy, filling + S::MS_BYTES, k, S::PARTS);
+
+            /* Before the last k all of this stage's fragments have been read: go to the next. */
+            if (next == 0) {
+                copy_async_commit();
+                filling += S::STAGE_BYTES;
+                if (filling == ring_end)
+                    filling = ring;
+                if (to_copy)
+                    to_copy--;
+                wait_groups<S::STAGES - 2>();
+                ms += S::STAGE_BYTES;
+                if (ms == ring_end)
+                    ms = ring;
+            }
+            read_fragment<S::QM, S::BM, S::TRANSPOSED_A>(am[next & 1], ms, at_m, next);
+            read_fragment<S::QN, S::BN, S::TRANSPOSED_B>(bn[next & 1], ms + S::MS_BYTES, at_n,
+                                                         next);
+            multiply<4 * S::QM, 4 * S::QN>(sum, am[k & 1], bn[k & 1]);
+        }
+        if (S::CHAINS) {
+#pragma unroll
+            for (int i = 0; i < 4 * S::QM; i++)
+#pragma unroll
+                for (int j = 0; j < 4 * S::QN; j++) {
+                    total[i][j] += sum[i][j];
+                    sum[i][j] = 0.0f;
+                }
+        }
+        if (!steps)
+            break;
+        steps--;
+    }
+}
+
+/* Epilogue: store the elements that no other tile has, in C or in the partial product. This
+ * thread's squares begin at (m, n) of the tile. The sums of a block's groups and of a cluster's
+ * blocks go to the stages' shared memory; each group and each block adds up some of them. */
+template <class S>
+static __device__ __forceinline__ void
+store_tile(const float (&sum)[4 * S::QM][4 * S::QN], const tilemm__sgemm_ffma_t &problem,
+           const tile_place_t &place, unsigned ring, unsigned group, unsigned m, unsigned n)
+{
+    const int BM = S::BM, BN = S::BN, QM = S::QM, QN = S::QN, GROUPS = S::GROUPS;
+    const tilemm__sgemm_args_t &args = problem.args;
+    const bool in_cluster = problem.splits > 1 && !problem.partial;
+    const bool whole = problem.splits == 1 || in_cluster;
+    const float alpha = whole ? args.alpha : 1.0f, beta = whole ? args.beta : 0.0f;
+    const int64_t ldc = whole ? args.ldc : args.n;
+    const int new_m = (int)(place.begin_m - place.m0) - (int)m;
+    const int new_n = (int)(place.begin_n - place.n0) - (int)n;
+    const int end_m = (int)min((int64_t)BM, args.m) - (int)m;
+    const int end_n = (int)min((int64_t)BN, args.n) - (int)n;
+    float *c;
+    if (!whole)
+        c = problem.partial + (place.split * args.batch_count + place.matrix) * (args.m * args.n);
+    else
+        c = args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
+    c += place.m0 * ldc + place.n0;
+
+    const bool wide = ((uintptr_t)c | (uint64_t)ldc * 4) % 16 == 0 &&
+                      (place.begin_n - place.n0) % 4 == 0 && args.n % 4 == 0;
+
+    c += m * ldc + n;
+
+    /* A thread's fours of sums are numbered. */
+    const unsigned FOURS = 4 * QM * QN;
+    const auto put = [&](unsigned four, const float *v) {
+        const int row = (int)(four / QN / 4 * (BM / QM) + four / QN % 4);
+        const int col = (int)(four % QN * (BN / QN));
+
+        if (row >= new_m && row < end_m)
+            store_four(c + row * ldc + col, v, alpha, beta, wide, new_n - col, end_n - col);
+    };
+
+    if (GROUPS == 1 && !in_cluster) {
+#pragma unroll
+        for (unsigned four = 0; four < FOURS; four++)
+            put(four, sum[four / QN] + four % QN * 4);
+        return;
+    }
+
+    const unsigned APART = 32 * S::GROUP_WARPS * 16, splits = (unsigned)problem.splits;
+    const unsigned own = ring + threadIdx.x % (32 * S::GROUP_WARPS) * 16;
+
+    __syncthreads(); /* the stages are all read */
+#pragma unroll
+    for (unsigned four = 0; four < FOURS; four++) {
+        float v[4];
+        /* The addition moves the sums to other registers: a store of 16 bytes needs four in a
+         * row, which would keep the compiler from placing the sums by bank. */
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            v[j] = sum[four / QN][four % QN * 4 + j] + 0.0f;
+        shared_write(own + (group * FOURS + four) * APART, pack(v));
+    }
+    if (GROUPS > 1) {
+        __syncthreads();
+#pragma unroll
+        for (unsigned four = group; four < FOURS; four += GROUPS) {
+            float v[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+#pragma unroll
+            for (unsigned g = 0; g < GROUPS; g++)
+                add(v, shared_read(own + (g * FOURS + four) * APART));
+            if (in_cluster)
+                shared_write(own + four * APART, pack(v));
+            else
+                put(four, v);
+        }
+    }
+    if (!in_cluster)
+        return;
+    cluster_sync();
+#pragma unroll 1
+    for (unsigned four = group * splits + (unsigned)place.split; four < FOURS;
+         four += GROUPS * splits) {
+        float4 part[TILEMM__SGEMM_MOST_CLUSTER];
+        float v[4] = {0.0f, 0.0f, 0.0f, 0.0f};
+        /* All reads are under way together. Not a function: with one the compiler makes other code
+         * of the whole kernel, and products of 128^3 took 2 % longer. */
+#pragma unroll
+        for (unsigned s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
+            if (s < splits)
+                part[s] = cluster_read(own + four * APART, s);
+#pragma unroll
+        for (unsigned s = 0; s < TILEMM__SGEMM_MOST_CLUSTER; s++)
+            if (s < splits)
+                add(v, part[s]);
+        put(four, v);
+    }
+    cluster_sync(); /* nobody leaves while another may still read its sums */
+}
+
+/* Compute tile number `number` of the grids. */
+template <class S>
+static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem, uint64_t number)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    extern __shared__ __align__(128) float stages[];
+    const tilemm__sgemm_args_t &args = problem.args;
+    const unsigned group = S::GROUPS > 1 ? threadIdx.x / 32 / S::GROUP_WARPS : 0;
+    const unsigned warp = threadIdx.x / 32 - group * S::GROUP_WARPS, lane = threadIdx.x % 32;
+    const tile_place_t place = tile_place<S::BM, S::BN>(problem, number);
+    const int64_t m0 = place.m0, n0 = place.n0, k0 = place.k0;
+    const unsigned steps = (unsigned)((place.depth - 1) / S::BK); /* after the first */
+    const unsigned depth0 = (unsigned)(place.depth - (int64_t)steps * S::BK);
+
+    /* Start the copies of the first stage. */
+    wait_for_previous();
+    if (problem.lets_start)
+        let_next_start();
+    if (S::BM * S::BN == 128 * 128 && problem.routes.a &&
+        (!(*problem.routes.left & TILEMM__SGEMM_BY_FP32) ||
+         tilemm__sgemm_route(problem.routes, place.matrix, place.begin_m, place.begin_n) !=
+             TILEMM__SGEMM_BY_FP32))
+        return;
+
+    const unsigned ring = shared_address(stages);
+    const float *const a =
+        args.a_array ? args.a_array[place.matrix] : args.a + place.matrix * args.stride_a;
+    const float *const b =
+        args.b_array ? args.b_array[place.matrix] : args.b + place.matrix * args.stride_b;
+    const float *const from_a = a + (S::TRANSPOSED_A ? m0 * args.lda + k0 : k0 * args.lda + m0);
+    const float *const from_b = b + (S::TRANSPOSED_B ? n0 * args.ldb + k0 : k0 * args.ldb + n0);
+    const bool is_widest = S::ms_producer::can_be_widest(from_a, args.lda, args.m) &&
+                           S::ns_producer::can_be_widest(from_b, args.ldb, args.n);
+    typename S::ms_producer to_ms(from_a, args.lda, args.m, is_widest, depth0, ring);
+    typename S::ns_producer to_ns(from_b, args.ldb, args.n, is_widest, depth0, ring + S::MS_BYTES);
+
+    copy_async_commit();
+
+    /* This thread's squares begin at (m, n), (m + BM / QM, n), (m, n + BN / QN) ... of the tile. */
+    const unsigned m =
+        (warp / S::WARPS_N * S::LANES_M + tilemm__ffma_square_m(lane, S::LANES_M)) * 4;
+    const unsigned n =
+        (warp % S::WARPS_N * S::LANES_N + tilemm__ffma_square_n(lane, S::LANES_M)) * 4;
+    const unsigned at_m = (group * S::GROUP_K * S::BM + m) * 4;
+    const unsigned at_n = (group * S::GROUP_K * S::BN + n) * 4;
+    float sum[4 * S::QM][4 * S::QN], total[4 * S::QM][4 * S::QN];
+
+#pragma unroll
+    for (int i = 0; i < 4 * S::QM; i++)
+#pragma unroll
+        for (int j = 0; j < 4 * S::QN; j++)
+            sum[i][j] = total[i][j] = 0.0f;
+    if (is_widest)
+        multiply_steps<S, true>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
+    else
+        multiply_steps<S, false>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
+    if (S::CHAINS && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
+        let_next_start();
+    store_tile<S>(S::CHAINS ? total : sum, problem, place, ring, group, m, n);
+#endif
+}
+
+} /* namespace ffma_sm80 */
+
+#endif
