@@ -40,7 +40,7 @@ has out.json '"gpu": null'
 model=$("$TILEMM" info | sed -n 's/^CPU  *\(.*\), [0-9]* online$/\1/p')
 [ -z "$model" ] || has out.json "\"cpu\": \"$model\""
 has out.csv '^verb,device,table,size,version,kernel,repetitions,median_s,q1_s,q3_s,date,'
-has out.csv ',peers,rate,unit,ratio,error,error_kind$'
+has out.csv ',peers,rate,unit,ratio,error,error_kind,norm_error$'
 
 # Every row of CSV has the machine, and the JSON has the same.
 if command -v python3 >/dev/null 2>&1; then
