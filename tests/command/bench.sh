@@ -71,6 +71,27 @@ TILEMM_LOG=1 "$TILEMM" bench reduce --sizes 5 --reps 1 --backend cpu --vs none >
 hasnt log 'bench transpose'
 has log 'bench reduce'
 
+# ---- families of data, and suites ---------------------------------------------------------
+
+# Every family has two errors, in a sample that is right; a suite ends with its mean and worst case.
+families=$("$TILEMM" --complete bench gemm --data '')
+checks=$((checks + 1))
+[ "$(echo "$families" | wc -l)" -gt 30 ] || fail "families: $families"
+for family in $families; do
+    bench gemm --sizes 65x33x70 --data "$family" --vs none --csv out.csv
+    has stdout ' error     norm  kernel'
+    has out.csv ',max |error| / (|A||B|),[0-9]'
+done
+bench reduce --sizes 16 --csv out.csv
+hasnt stdout 'norm'
+has out.csv ',relative error,$'
+if [ "${TILEMM_TEST_QUICK:-}" != 1 ]; then
+    bench transpose --suite cpu
+    checks=$((checks + 1))
+    tail -n 1 stdout | grep -q 'geometric mean [0-9.]*, worst case [0-9.]*, [0-9x]* of ' ||
+        fail "the end of a suite: $(tail -n 2 stdout)"
+fi
+
 # ---- the plot --------------------------------------------------------------------------
 
 for name in plot plot.doc plotsvg svg/plot .svg.; do
