@@ -359,7 +359,7 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     add_peers(machine, p);
     if (machine->cublas && o->axis >= 0 && o->op == TILEMM_SUM &&
         fit_int((const int64_t[]){p->m, p->n, p->buffers[X].ld}, 3))
-        add_contender(p, "cublasSgemv", run_sgemv)->tag = TAG_FLOATS | o->op;
+        add_contender(p, "cublasSgemv", run_sgemv)->tag = TAG_FLOATS + TILEMM_SUM;
     if (p->count > 1)
         p->contenders[1].goal = o->goal;
     if (o->suite && (!of_vector || o->segments >= 0)) {

@@ -25,7 +25,7 @@ compare() {
     shift
     run_command 0 bench "$@" --csv rates
     cat stdout
-    awk -F , -v peer="\"$peer" 'index($0, peer) { print $(NF - 2) }' rates >ratios
+    awk -F , -v peer="\"$peer" 'index($0, peer) { print $(NF - 3) }' rates >ratios
     while read -r ratio; do
         checks=$((checks + 1))
         rows=$((rows + 1))
