@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "command.h"
+#include "data.h"
 #include "lib/size.h"
 #include "reference.h"
 #include "tilemm.h"
@@ -43,17 +44,19 @@ typedef struct {
     /* gemm */
     int trans; /* 0 to 3: nn nt tn tt */
     int math;  /* -1: the library's default */
+    int data;  /* a family: data_t */
     /* transpose */
     int elem_size, in_place, no_trans;
     /* reduce */
     int op, axis /* -1: a vector */, arg, nan;
     int64_t inc, inc_y, segments /* -1: none */;
-    /* Of a suite's row: the ratio to the peer that is aimed at, and of a transpose to a copy; 0:
-     * none. */
-    double goal, copy_goal;
+    /* Of a suite's row: the ratio that is aimed at to the peer, and to what moves the same bytes (a
+     * copy; by axis and by segment, the sum of all elements); 0: none. */
+    double goal, bytes_goal;
 } bench_options_t;
 
 extern const word_t trans_words[]; /* nn nt tn tt */
+extern const word_t data_words[];  /* families of data */
 extern const word_t suite_words[]; /* the names of all suites */
 
 /* ---- the machine -------------------------------------------------------------------------- */
@@ -81,10 +84,13 @@ void machine_close(machine_t *machine);
  * `lines` rows or columns of `length` elements, ld apart. */
 typedef struct {
     size_t bytes;
-    uint64_t seed; /* an operand: filled with normal numbers of this seed. 0: not filled */
+    uint64_t seed; /* an operand: filled with data of this seed. 0: not filled */
+    data_t family; /* of it; DATA_NORMAL is that of all but products */
+    int of_b;      /* it is the right operand */
+    int across;    /* its rows of op(A), or columns of op(B), lie across the lines */
     size_t elem_size;
-    int64_t lines, length, ld, stride; /* stride: from matrix to matrix */
-    int64_t first;                     /* the element at which matrix 0 starts */
+    int64_t lines, length, ld, stride, batch; /* stride: from matrix to matrix */
+    int64_t first;                            /* the element at which matrix 0 starts */
     void *host, *device;
 } buffer_t;
 
@@ -119,20 +125,18 @@ static inline void *buffer_matrix(const buffer_t *buffer, int64_t i)
 /* *result = a * b, or -1 where that is no size of an object. */
 int multiply_sizes(int64_t a, int64_t b, int64_t *result);
 
-void fill_normal(float *x, size_t count, uint64_t seed); /* mean 0, variance 1 */
-void fill_bytes(void *x, size_t bytes, uint64_t seed);
-
 typedef struct {
     const char *name; /* "tilemm", "OpenBLAS"; the first contender is ours */
     /* Do the work once, or queue it on the machine's stream. 0, or -1 with a message. */
     int (*run)(const machine_t *machine, void *problem);
     /* Before each timed sample, if not NULL; a sample is one run then. */
     int (*restore)(const machine_t *machine, void *problem);
-    double work;     /* what a run does; 0: the case's work */
-    double error;    /* NaN: not measured */
-    double goal;     /* the ratio to this peer that is aimed at; 0: none */
-    int tag;         /* for the verb's own use */
-    char kernel[64]; /* of a peer with a goal: whether it was met */
+    double work;       /* what a run does; 0: the case's work */
+    double error;      /* NaN: not measured */
+    double norm_error; /* of a product: relative, by the Frobenius norm; NaN: not measured */
+    double goal;       /* the ratio to this peer that is aimed at; 0: none */
+    int tag;           /* for the verb's own use */
+    char kernel[64];   /* of a peer with a goal: whether it was met */
     int reps;
     double median, q1, q3; /* seconds a run */
 } contender_t;
@@ -158,6 +162,7 @@ typedef struct {
     const char *error_kind;  /* "max |error| / (|A||B|)" */
     const char *extent_name; /* what the plot's axis has: "cube root of m n k" */
     int error_is_count;
+    int has_norm_error;  /* contenders have it */
     char size[64];       /* "1024x1024x1024" */
     double extent, work; /* 1e9 of work in a second is 1 unit */
 } bench_case_t;
@@ -254,12 +259,12 @@ int fit_int(const int64_t *values, int count);
 /* One row of a suite: a size, what it sets of the options, and the ratios that are aimed at. */
 typedef struct {
     bench_size_t size;
-    int math, layout, trans;
+    int math, layout, trans, data;
     int64_t batch;
     int by_pointers, elem_size, in_place;
     int op, axis /* -1: a vector */, arg;
     int64_t segments; /* 0: none */
-    double goal, copy_goal;
+    double goal, bytes_goal;
 } bench_row_t;
 
 /* The suite of that name of a verb, or NULL and *count 0. */

@@ -14,7 +14,7 @@ typedef struct {
     int digits; /* in CSV */
 } field_t;
 
-enum { FIELDS = 15, BEFORE_FACTS = 10 /* CSV has the machine's facts there */ };
+enum { FIELDS = 16, BEFORE_FACTS = 10 /* CSV has the machine's facts there */, ERROR_KIND = 14 };
 
 static void fields_of(const report_t *report, const record_t *r, field_t *fields)
 {
@@ -35,7 +35,8 @@ static void fields_of(const report_t *report, const record_t *r, field_t *fields
                                    {"unit", r->of.unit, 0, 0},
                                    {"ratio", NULL, r->ratio, 6},
                                    {"error", NULL, got->error, 9},
-                                   {"error_kind", r->of.error_kind, 0, 0}},
+                                   {"error_kind", r->of.error_kind, 0, 0},
+                                   {"norm_error", NULL, got->norm_error, 9}},
            FIELDS * sizeof *fields);
 }
 
@@ -66,11 +67,11 @@ void report_write_csv(const report_t *report)
     fputs("verb,device,table,size,version,kernel,repetitions,median_s,q1_s,q3_s,", file);
     for (int i = 0; i < FACTS; i++)
         fprintf(file, "%s,", fact_names[i].name);
-    fputs("rate,unit,ratio,error,error_kind\n", file);
+    fputs("rate,unit,ratio,error,error_kind,norm_error\n", file);
     for (size_t i = 0; i < report->count; i++) {
         fields_of(report, &report->records[i], fields);
         if (isnan(report->records[i].got.error))
-            fields[FIELDS - 1].text = "";
+            fields[ERROR_KIND].text = "";
         for (int f = 0; f < FIELDS; f++) {
             for (int fact = 0; f == BEFORE_FACTS && fact < FACTS; fact++) {
                 write_csv_text(file, report->facts[fact], 0);

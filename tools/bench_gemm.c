@@ -162,32 +162,45 @@ static int sample_open(bench_problem_t *p)
     return 0;
 }
 
-/* The largest error of what C holds, relative to the magnitude; infinite where anything is NaN. */
-static double largest_error(const bench_problem_t *p)
+/* Poison that is left. (The library's own NaN is checked in the sample.) */
+static int is_incomplete(const bench_problem_t *p)
 {
     const buffer_t *c = &p->buffers[C];
-    const int64_t batch = p->options->batch;
-    const double *exact = p->exact, *magnitude = exact + p->matrices * p->rows * p->cols;
-    double worst = 0;
-    for (int64_t t = 0; t < p->matrices; t++) {
-        const float *at = buffer_matrix(c, spread(t, p->matrices, batch));
-        for (int64_t i = 0; i < p->rows; i++)
-            for (int64_t j = 0; j < p->cols; j++, exact++, magnitude++) {
-                const double got = (double)at[c_index(p, i, j)], error = fabs(got - *exact);
-                if (error > 0 && *magnitude > 0)
-                    worst = fmax(worst, error / *magnitude);
-                else if (error != 0 && got != *exact)
-                    return isnan(*exact) ? worst : HUGE_VAL;
-            }
-    }
-    for (int64_t matrix = 0; matrix < batch; matrix++) /* poison that is left */
+    for (int64_t matrix = 0; p->options->data != DATA_INF_NAN && matrix < c->batch; matrix++)
         for (int64_t line = 0; line < c->lines; line++) {
             const float *at = (float *)buffer_matrix(c, matrix) + line * c->ld;
             for (int64_t i = 0; i < c->length; i++)
                 if (isnan(at[i]))
-                    return HUGE_VAL;
+                    return 1;
         }
-    return worst;
+    return 0;
+}
+
+/* The errors of what C holds: the largest, relative to the magnitude, which is infinite where
+ * anything is NaN or infinite in a wrong place; and relative by the Frobenius norm. */
+static void find_errors(const bench_problem_t *p, contender_t *contender)
+{
+    const int64_t batch = p->options->batch;
+    const double *exact = p->exact, *magnitude = exact + p->matrices * p->rows * p->cols;
+    double worst = 0, errors = 0, results = 0;
+    for (int64_t t = 0; t < p->matrices; t++) {
+        const float *at = buffer_matrix(&p->buffers[C], spread(t, p->matrices, batch));
+        for (int64_t i = 0; i < p->rows; i++)
+            for (int64_t j = 0; j < p->cols; j++, exact++, magnitude++) {
+                const double got = (double)at[c_index(p, i, j)], error = fabs(got - *exact);
+                if (!isfinite(*exact) || !isfinite(got)) {
+                    if (isnan(*exact) ? !isnan(got) : got != *exact)
+                        worst = HUGE_VAL;
+                    continue;
+                }
+                errors += error * error;
+                results += *exact * *exact;
+                if (error > 0) /* without a magnitude it is infinite */
+                    worst = fmax(worst, error / *magnitude);
+            }
+    }
+    contender->error = is_incomplete(p) ? HUGE_VAL : worst;
+    contender->norm_error = results > 0 ? sqrt(errors / results) : 0;
 }
 
 static int check(const machine_t *machine, contender_t *contender, void *problem)
@@ -201,7 +214,7 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
     if ((p->c_before && buffer_send(machine, c) != 0) ||
         run_once(machine, contender, problem) != 0 || buffer_fetch(machine, c) != 0)
         return -1;
-    contender->error = largest_error(p);
+    find_errors(p, contender);
     return 0;
 }
 
@@ -222,6 +235,8 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
     append(text, room, "%lldx%lldx%lld", (long long)p->m, (long long)p->n, (long long)p->k);
     if (o->suite && o->batch != 1)
         append(text, room, " x %lld", (long long)o->batch);
+    if (o->suite && o->data != DATA_NORMAL)
+        append(text, room, " %s", data_name((data_t)o->data));
     p->which.work = 2 * (double)p->m * (double)p->n * (double)p->k * (double)o->batch;
     p->which.extent = cbrt((double)p->m * (double)p->n * (double)p->k);
 
@@ -232,6 +247,9 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
         too_large = buffer_shape(
             &p->buffers[i], by_rows ? rows[i] : cols[i], by_rows ? cols[i] : rows[i], o->ld[i],
             p->by_pointers ? NOT_GIVEN : o->stride[i], o->batch, sizeof(float));
+        p->buffers[i].family = (data_t)o->data;
+        p->buffers[i].of_b = i == B;
+        p->buffers[i].across = by_rows == (i == B);
     }
     p->buffers[A].seed = 11;
     p->buffers[B].seed = 12;
@@ -277,16 +295,18 @@ static void title(const machine_t *machine, const bench_options_t *options, char
         append(text, size, ", alpha %g, beta %g", (double)options->alpha, (double)options->beta);
     if (options->batch != 1)
         append(text, size, ", batch of %lld", (long long)options->batch);
+    if (options->data != DATA_NORMAL)
+        append(text, size, ", %s", data_text((data_t)options->data));
     append_peer(machine, text, size);
 }
 
-const bench_work_t bench_gemm = {
-    .which = {"gemm", "GFLOP/s", "max |error| / (|A||B|)", "cube root of m n k", .size = ""},
-    "SGEMM",
-    BUFFERS,
-    title,
-    shape,
-    fill,
-    add_contenders,
-    check,
-    NULL};
+const bench_work_t bench_gemm = {.which = {"gemm", "GFLOP/s", "max |error| / (|A||B|)",
+                                           "cube root of m n k", .has_norm_error = 1, .size = ""},
+                                 "SGEMM",
+                                 BUFFERS,
+                                 title,
+                                 shape,
+                                 fill,
+                                 add_contenders,
+                                 check,
+                                 NULL};

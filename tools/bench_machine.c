@@ -1,7 +1,6 @@
 /* bench_machine.c - where `tilemm bench` works: context, peers, memory, data.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,17 +142,34 @@ int buffer_open(const machine_t *machine, buffer_t *buffer)
                           buffer->bytes);
 }
 
-/* Whether all operands among the buffers, at least one, are what the last problem left. */
+/* Whether all operands among the buffers, at least one, are what the last problem left: normal
+ * numbers, which do not depend on the shape. */
 static int can_reuse(const buffer_t *buffers, int count)
 {
     int operands = 0;
     for (int i = 0; i < count; i++) {
         if (buffers[i].seed &&
-            (!kept[i].host || kept[i].bytes != buffers[i].bytes || kept[i].seed != buffers[i].seed))
+            (!kept[i].host || kept[i].bytes != buffers[i].bytes ||
+             kept[i].seed != buffers[i].seed || kept[i].family || buffers[i].family))
             return 0;
         operands += buffers[i].seed != 0;
     }
     return operands > 0;
+}
+
+/* Matrix by matrix; gaps between lines are zeros. */
+static void fill_operand(const buffer_t *buffer)
+{
+    const int across = buffer->across;
+    if (buffer->family == DATA_NORMAL) {
+        fill_normal(buffer->host, buffer->bytes / sizeof(float), buffer->seed);
+        return;
+    }
+    memset(buffer->host, 0, buffer->bytes);
+    for (int64_t i = 0; i < buffer->batch; i++)
+        data_fill(buffer->family, buffer->of_b, buffer->seed + (uint64_t)i,
+                  across ? buffer->length : buffer->lines, across ? buffer->lines : buffer->length,
+                  buffer_matrix(buffer, i), across ? 1 : buffer->ld, across ? buffer->ld : 1);
 }
 
 int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
@@ -171,7 +187,7 @@ int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
         } else if (buffer_open(machine, &buffers[i]) != 0) {
             return -1;
         } else if (buffers[i].seed) {
-            fill_normal(buffers[i].host, buffers[i].bytes / sizeof(float), buffers[i].seed);
+            fill_operand(&buffers[i]);
             if (buffer_send(machine, &buffers[i]) != 0)
                 return -1;
         }
@@ -245,50 +261,7 @@ int buffer_shape(buffer_t *buffer, int64_t lines, int64_t length, int64_t ld, in
                          .length = length,
                          .ld = ld,
                          .stride = stride,
+                         .batch = batch,
                          .first = stride < 0 ? distance : 0};
     return 0;
-}
-
-static uint64_t next_random(uint64_t *state)
-{
-    uint64_t z = *state += 0x9e3779b97f4a7c15u; /* splitmix64 */
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-/* A value is 0.8 times one and 0.6 times another entry of a table of normal numbers: it is normal
- * again, takes 2^32 different values, and is made as fast as memory takes it. */
-void fill_normal(float *x, size_t count, uint64_t seed)
-{
-    enum { TABLE = 65536 };
-    static float table[TABLE];
-    uint64_t state = 1;
-    if (table[0] == 0) {
-        for (int i = 0; i < TABLE; i += 2) {
-            double u = ((double)(next_random(&state) >> 11) + 0.5) / 9007199254740992.0;
-            double angle =
-                6.283185307179586 * ((double)(next_random(&state) >> 11) / 9007199254740992.0);
-            double radius = sqrt(-2 * log(u));
-            table[i] = (float)(radius * cos(angle));
-            table[i + 1] = (float)(radius * sin(angle));
-        }
-    }
-    state = seed;
-    for (size_t i = 0; i < count; i += 2) {
-        uint64_t bits = next_random(&state);
-        x[i] = 0.8f * table[bits & 0xffff] + 0.6f * table[bits >> 16 & 0xffff];
-        if (i + 1 < count)
-            x[i + 1] = 0.8f * table[bits >> 32 & 0xffff] + 0.6f * table[bits >> 48];
-    }
-}
-
-void fill_bytes(void *x, size_t bytes, uint64_t seed)
-{
-    unsigned char *at = x;
-    uint64_t state = seed;
-    for (size_t i = 0; i < bytes; i += 8) {
-        uint64_t bits = next_random(&state);
-        memcpy(at + i, &bits, bytes - i < 8 ? bytes - i : 8);
-    }
 }

@@ -6,7 +6,7 @@
 
 #include "bench.h"
 
-enum { X, Y, OUT, POSITIONS, OFFSETS, SCRATCH, WORKSPACE, BUFFERS };
+enum { X, Y, OUT, POSITIONS, OFFSETS, SCRATCH, ONES, WORKSPACE, BUFFERS };
 
 /* What a contender computes, and where it leaves it. */
 enum { TAG_UNCHECKED = 0, TAG_FLOATS = 0x100, TAG_POSITIONS = 0x200, TAG_INT_FROM_1 = 0x300 };
@@ -79,19 +79,37 @@ static int run_cublas(const machine_t *machine, void *problem)
     case TILEMM_ASUM: return check_peer("cublasSasum", cublas->sasum(n, x, inc, out));
     case TILEMM_NRM2: return check_peer("cublasSnrm2", cublas->snrm2(n, x, inc, out));
     case REDUCE_DOT: return check_peer("cublasSdot", cublas->sdot(n, x, inc, y, inc_y, out));
+    case TILEMM_AMIN:
+    case REDUCE_IAMIN:
+        return check_peer("cublasIsamin", cublas->isamin(n, x, inc, p->buffers[POSITIONS].device));
     default:
         return check_peer("cublasIsamax", cublas->isamax(n, x, inc, p->buffers[POSITIONS].device));
     }
+}
+
+/* Sums by axis: the matrix, whose lines are cuBLAS's columns, times a vector of ones. */
+static int run_sgemv(const machine_t *machine, void *problem)
+{
+    const bench_problem_t *p = problem;
+    const buffer_t *x = &p->buffers[X];
+    const int across =
+        (p->options->axis == TILEMM_AXIS_ROWS) == (p->options->layout == TILEMM_ROW_MAJOR);
+    return check_peer("cublasSgemv",
+                      machine->cublas->sgemv(!across, (int)x->length, (int)x->lines, x->device,
+                                             (int)x->ld, p->buffers[ONES].device,
+                                             p->buffers[OUT].device));
 }
 
 static int run_cub(const machine_t *machine, void *problem)
 {
     bench_problem_t *p = problem;
     const reference_cub_t *cub = machine->cub;
-    return check_peer("CUB",
-                      (p->options->op == TILEMM_SUM ? cub->sum : cub->max)(
-                          p->buffers[WORKSPACE].device, &p->workspace_bytes, p->buffers[X].device,
-                          p->n, p->buffers[OUT].device, machine->stream));
+    return check_peer("CUB", (p->options->op == TILEMM_SUM ? cub->sum
+                              : p->options->op == TILEMM_MAX
+                                  ? cub->max
+                                  : cub->min)(p->buffers[WORKSPACE].device, &p->workspace_bytes,
+                                              p->buffers[X].device, p->n, p->buffers[OUT].device,
+                                              machine->stream));
 }
 
 /* The sum of all elements: what reading them takes. */
@@ -103,35 +121,42 @@ static int run_full_sum(const machine_t *machine, void *problem)
                                   buffer_use(machine, &p->buffers[SCRATCH])));
 }
 
-/* The peers that do the same: for a vector that is walked forwards. */
+/* The peers that do the same, or the like of it (`by`): for a vector that is walked forwards. */
 static void add_peers(const machine_t *machine, bench_problem_t *p)
 {
     static const struct {
-        int op;
+        int op, by;
         const char *openblas, *cublas, *cub;
     } peers[] = {
-        {TILEMM_SUM, "OpenBLAS ssum", NULL, "CUB Sum"},
-        {TILEMM_MAX, NULL, NULL, "CUB Max"},
-        {TILEMM_ASUM, "OpenBLAS sasum", "cublasSasum", NULL},
-        {TILEMM_NRM2, "OpenBLAS snrm2", "cublasSnrm2", NULL},
-        {REDUCE_DOT, "OpenBLAS sdot", "cublasSdot", NULL},
-        {REDUCE_IAMAX, "OpenBLAS isamax", "cublasIsamax", NULL},
+        {TILEMM_SUM, TILEMM_SUM, "OpenBLAS ssum", NULL, "CUB Sum"},
+        {TILEMM_MAX, TILEMM_MAX, NULL, NULL, "CUB Max"},
+        {TILEMM_MIN, TILEMM_MIN, NULL, NULL, "CUB Min"},
+        {TILEMM_ASUM, TILEMM_ASUM, "OpenBLAS sasum", "cublasSasum", NULL},
+        {TILEMM_NRM2, TILEMM_NRM2, "OpenBLAS snrm2", "cublasSnrm2", NULL},
+        {REDUCE_DOT, REDUCE_DOT, "OpenBLAS sdot", "cublasSdot", NULL},
+        {REDUCE_IAMAX, REDUCE_IAMAX, "OpenBLAS isamax", "cublasIsamax", NULL},
+        {REDUCE_IAMIN, REDUCE_IAMIN, NULL, "cublasIsamin", NULL},
+        {TILEMM_AMAX, REDUCE_IAMAX, NULL, "cublasIsamax", NULL},
+        {TILEMM_AMIN, REDUCE_IAMIN, NULL, "cublasIsamin", NULL},
+        {REDUCE_IMAX, REDUCE_IAMAX, NULL, "cublasIsamax", NULL},
+        {REDUCE_IMIN, REDUCE_IAMAX, NULL, "cublasIsamax", NULL},
     };
     const bench_options_t *o = p->options;
     const int vector = o->axis < 0 && o->segments < 0 && p->n > 0 && o->inc > 0 && o->inc_y > 0;
     const int64_t sizes[] = {p->n, o->inc, o->inc_y};
-    const int is_index = reduce_is_index(o->op), fits = fit_int(sizes, 3);
+    const int fits = fit_int(sizes, 3);
     const reference_blas_t *blas = machine->blas;
     /* Magnitudes are added where OpenBLAS has no sum. */
     p->blas_op = o->op == TILEMM_SUM && blas && !blas->ssum ? TILEMM_ASUM : o->op;
     for (int i = 0; vector && i < COUNT_OF(peers); i++) {
+        const int is_index = reduce_is_index(peers[i].by);
         if (peers[i].op != o->op)
             continue;
         if (machine->cub && o->inc == 1 && peers[i].cub)
             add_contender(p, peers[i].cub, run_cub)->tag = TAG_FLOATS | o->op;
         if (machine->cublas && fits && peers[i].cublas)
             add_contender(p, peers[i].cublas, run_cublas)->tag =
-                (is_index ? TAG_INT_FROM_1 : TAG_FLOATS) | o->op;
+                (is_index ? TAG_INT_FROM_1 : TAG_FLOATS) | peers[i].by;
         if (blas && fits && peers[i].openblas)
             add_contender(p, p->blas_op == o->op ? peers[i].openblas : "OpenBLAS sasum",
                           run_openblas)
@@ -295,6 +320,7 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
     p->buffers[OUT].bytes = (size_t)p->results * sizeof(float);
     p->buffers[POSITIONS].bytes = (size_t)p->results * sizeof(int64_t);
     p->buffers[SCRATCH].bytes = sizeof(float);
+    p->buffers[ONES].bytes = by_axis ? (size_t)tilemm__max(p->m, p->n) * sizeof(float) : 0;
     p->buffers[OFFSETS].bytes = o->segments >= 0 ? (size_t)(o->segments + 1) * sizeof(int64_t) : 0;
     return 0;
 }
@@ -309,9 +335,16 @@ static int fill(const machine_t *machine, bench_problem_t *p)
         offsets[i] = segments ? p->n / segments * i + tilemm__min(i, p->n % segments) : 0;
     if (segments >= 0 && buffer_send(machine, &p->buffers[OFFSETS]) != 0)
         return -1;
+    float *ones = p->buffers[ONES].host;
+    for (size_t i = 0; i < p->buffers[ONES].bytes / sizeof *ones; i++)
+        ones[i] = 1;
+    if (p->options->axis >= 0 && buffer_send(machine, &p->buffers[ONES]) != 0)
+        return -1;
     if (!machine->cub)
         return 0;
-    if ((p->options->op == TILEMM_SUM || p->options->op == TILEMM_MAX) && run_cub(machine, p) != 0)
+    if ((p->options->op == TILEMM_SUM || p->options->op == TILEMM_MAX ||
+         p->options->op == TILEMM_MIN) &&
+        run_cub(machine, p) != 0)
         return -1;
     p->buffers[WORKSPACE].bytes = p->workspace_bytes;
     return buffer_open(machine, &p->buffers[WORKSPACE]);
@@ -324,10 +357,16 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     add_contender(p, "tilemm", run_ours)->tag =
         (reduce_is_index(o->op) && of_vector ? TAG_POSITIONS : TAG_FLOATS) | o->op;
     add_peers(machine, p);
-    if (o->suite && (!of_vector || o->segments >= 0))
-        add_contender(p, "tilemm, sum all", run_full_sum)->tag = TAG_UNCHECKED;
+    if (machine->cublas && o->axis >= 0 && o->op == TILEMM_SUM &&
+        fit_int((const int64_t[]){p->m, p->n, p->buffers[X].ld}, 3))
+        add_contender(p, "cublasSgemv", run_sgemv)->tag = TAG_FLOATS + TILEMM_SUM;
     if (p->count > 1)
         p->contenders[1].goal = o->goal;
+    if (o->suite && (!of_vector || o->segments >= 0)) {
+        contender_t *all = add_contender(p, "tilemm, sum all", run_full_sum);
+        all->tag = TAG_UNCHECKED;
+        all->goal = o->bytes_goal;
+    }
 }
 
 static void title(const machine_t *machine, const bench_options_t *options, char *text, size_t size)

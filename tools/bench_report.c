@@ -92,14 +92,14 @@ static void format_seconds(double seconds, char *text, size_t size)
 
 /* A record's figures as text. */
 typedef struct {
-    char median[24], spread[16], rate[24], ratio[16], error[24];
+    char median[24], spread[16], rate[24], ratio[16], error[24], norm[24];
 } figures_t;
 
 static figures_t format_figures(const record_t *record)
 {
     const contender_t *got = &record->got;
     const double error = got->error;
-    figures_t f = {"", "", "", "", ""};
+    figures_t f = {"", "", "", "", "", ""};
     format_seconds(got->median, f.median, sizeof f.median);
     snprintf(f.spread, sizeof f.spread, "%.1f %%",
              got->median > 0 ? 100 * (got->q3 - got->q1) / got->median : 0);
@@ -110,27 +110,34 @@ static figures_t format_figures(const record_t *record)
         snprintf(f.error, sizeof f.error, error > 0 ? "%.0f bad" : "exact", error);
     else if (!isnan(error))
         snprintf(f.error, sizeof f.error, isinf(error) ? "wrong" : error > 0 ? "%.1e" : "0", error);
+    if (!isnan(got->norm_error))
+        snprintf(f.norm, sizeof f.norm, "%.1e", got->norm_error);
     return f;
 }
 
+/* `has_norm`: with the column of errors by the norm. */
 static void print_line(report_t *report, const char *size, const char *version, figures_t f,
-                       const char *kernel)
+                       int has_norm, const char *kernel)
 {
-    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s  %s\n", report->size_width, size,
-            version, f.median, f.spread, f.rate, f.ratio, f.error, kernel);
+    fprintf(report->table_stream, "%-*s %-16s %10s %7s %9s %6s %8s", report->size_width, size,
+            version, f.median, f.spread, f.rate, f.ratio, f.error);
+    if (has_norm)
+        fprintf(report->table_stream, " %8s", f.norm);
+    fprintf(report->table_stream, "  %s\n", kernel);
 }
 
-static void print_heads(report_t *report, const char *unit)
+static void print_heads(report_t *report, const bench_case_t *of)
 {
-    figures_t f = {"median", "spread", "", "ratio", "error"};
-    snprintf(f.rate, sizeof f.rate, "%s", unit);
+    figures_t f = {"median", "spread", "", "ratio", "error", "norm"};
+    const char *norm = of->has_norm_error ? " norm |" : "", *line = *norm ? "---:|" : "";
+    snprintf(f.rate, sizeof f.rate, "%s", of->unit);
     if (report->options->markdown)
         fprintf(report->table_stream,
-                "\n| work | tilemm | %s | error | peer | time | %s | error | ratio | goal | kernel "
-                "|\n|---|---:|---:|---:|---|---:|---:|---:|---:|---|---|\n",
-                unit, unit);
+                "\n| work | tilemm | %s | error |%s peer | time | %s | error |%s ratio | goal | "
+                "kernel |\n|---|---:|---:|---:|%s---|---:|---:|---:|%s---:|---|---|\n",
+                of->unit, norm, of->unit, norm, line, line);
     else
-        print_line(report, "size", "version", f, "kernel");
+        print_line(report, "size", "version", f, of->has_norm_error, "kernel");
 }
 
 /* Whether a peer's goal is met by ours. */
@@ -142,7 +149,8 @@ static const char *verdict(const contender_t *ours, const contender_t *peer)
 /* A row for each peer, ours beside it in the first. */
 static void print_markdown(report_t *report, const record_t *ours, int count)
 {
-    const figures_t none = {"", "", "", "", ""};
+    const figures_t none = {"", "", "", "", "", ""};
+    const char *between = ours->of.has_norm_error ? " | " : "";
     for (int i = 1; i == 1 || i < count; i++) {
         const contender_t *peer = i < count ? &ours[i].got : NULL;
         const figures_t f = i == 1 ? format_figures(ours) : none;
@@ -150,9 +158,11 @@ static void print_markdown(report_t *report, const record_t *ours, int count)
         char goal[24] = "";
         if (peer && peer->goal > 0)
             snprintf(goal, sizeof goal, "%.2f %s", peer->goal, verdict(&ours->got, peer));
-        fprintf(report->table_stream, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n",
-                i == 1 ? ours->of.size : "", f.median, f.rate, f.error, peer ? peer->name : "",
-                g.median, g.rate, g.error, g.ratio, goal, i == 1 ? ours->got.kernel : "");
+        fprintf(report->table_stream,
+                "| %s | %s | %s | %s%s%s | %s | %s | %s | %s%s%s | %s | %s | %s |\n",
+                i == 1 ? ours->of.size : "", f.median, f.rate, f.error, between, f.norm,
+                peer ? peer->name : "", g.median, g.rate, g.error, between, g.norm, g.ratio, goal,
+                i == 1 ? ours->got.kernel : "");
     }
 }
 
@@ -169,7 +179,7 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
     report->records = records;
     record_t *ours = records + report->count;
     if (report->table_stream && (!report->count || ours[-1].table != report->table_count - 1))
-        print_heads(report, which->unit);
+        print_heads(report, which);
     for (int i = 0; i < count; i++) {
         const contender_t *got = &contenders[i];
         const double work = got->work > 0 ? got->work : which->work;
@@ -182,7 +192,7 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
         record->ratio = i && record->rate > 0 ? ours->rate / record->rate : (double)NAN;
         if (report->table_stream && !report->options->markdown)
             print_line(report, i ? "" : which->size, got->name, format_figures(record),
-                       record->got.kernel);
+                       which->has_norm_error, record->got.kernel);
     }
     report->count += (size_t)count;
     report->reported++;
@@ -230,7 +240,7 @@ report_t *report_open(const bench_options_t *options)
         return NULL;
     }
     report->options = options;
-    report->size_width = options->suite ? 34 : 18;
+    report->size_width = options->suite ? 40 : 18;
     report->table_stream = is_stdout(options->csv) || is_stdout(options->json) ? NULL : stdout;
     report->on_terminal = isatty(STDERR_FILENO);
     if ((!options->plot || output_check(options->plot) == 0) &&
@@ -261,6 +271,76 @@ static void print_legend(const report_t *report)
     fputc('\n', report->table_stream);
 }
 
+/* The last record of the case that begins at `at`. */
+static size_t case_end(const report_t *report, size_t at)
+{
+    while (at + 1 < report->count && !isnan(report->records[at + 1].ratio))
+        at++;
+    return at;
+}
+
+/* The largest ratio of our error to the first peer's, by the norm or element by element, where an
+ * error that one rounding may make counts as `least`. */
+static void print_error_ratio(const report_t *report, int table, int by_norm, double least)
+{
+    const record_t *worst = NULL;
+    double largest = 0;
+    for (size_t i = 0; i + 1 < report->count; i++) {
+        const contender_t *ours = &report->records[i].got, *peer = &report->records[i + 1].got;
+        const double error = by_norm ? ours->norm_error : ours->error;
+        const double ratio = error / fmax(by_norm ? peer->norm_error : peer->error, least);
+        if (report->records[i].table == table && isnan(report->records[i].ratio) &&
+            !isnan(report->records[i + 1].ratio) && !isnan(ours->norm_error) && ratio >= largest) {
+            largest = ratio;
+            worst = &report->records[i];
+        }
+    }
+    if (worst)
+        fprintf(report->table_stream, "; %s %.2f of the peer's, %s",
+                by_norm ? "error by the norm at most" : "largest error at most", largest,
+                worst->of.size);
+}
+
+/* Of a suite's table: the geometric mean of the ratios, one for each case that has a peer with a
+ * goal (the last of these), and the worst ones. */
+static void print_summary(const report_t *report, int table)
+{
+    double logs = 0, worst_ratio = HUGE_VAL, worst_part = HUGE_VAL;
+    const record_t *worst = NULL, *furthest = NULL;
+    int cases = 0, missed = 0;
+    for (size_t i = 0, end; i < report->count; i = end + 1) {
+        end = case_end(report, i);
+        size_t peer = end;
+        while (peer > i && report->records[peer].got.goal <= 0)
+            peer--;
+        if (report->records[i].table != table || peer == i)
+            continue;
+        const double ratio = report->records[peer].ratio, goal = report->records[peer].got.goal;
+        cases++;
+        logs += log(ratio);
+        missed += ratio < goal;
+        if (ratio < worst_ratio) {
+            worst_ratio = ratio;
+            worst = &report->records[i];
+        }
+        if (ratio / goal < worst_part) {
+            worst_part = ratio / goal;
+            furthest = &report->records[i];
+        }
+    }
+    if (!cases)
+        return;
+    fprintf(report->table_stream, "%s%s: %d case%s, %d below the goal",
+            report->options->markdown ? "\n" : "", report->tables[table].title, cases,
+            cases == 1 ? "" : "s", missed);
+    if (missed)
+        fprintf(report->table_stream, " (at least %.2f of it, %s)", worst_part, furthest->of.size);
+    print_error_ratio(report, table, 1, 0x1p-25); /* the norm of one rounding's errors */
+    print_error_ratio(report, table, 0, 0x1p-24);
+    fprintf(report->table_stream, ";%sgeometric mean %.2f, worst case %.2f, %s\n",
+            report->options->markdown ? " " : "\n", exp(logs / cases), worst_ratio, worst->of.size);
+}
+
 int report_close(report_t *report)
 {
     const bench_options_t *options = report->options;
@@ -268,6 +348,8 @@ int report_close(report_t *report)
     clear_progress(report);
     if (report->table_stream && report->count)
         print_legend(report);
+    for (int t = 0; report->table_stream && options->suite && t < report->table_count; t++)
+        print_summary(report, t);
     if (report->csv)
         report_write_csv(report);
     if (report->json)

@@ -3,6 +3,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "bench.h"
@@ -18,7 +19,7 @@ contender_t *add_contender(bench_problem_t *p, const char *name,
                            int (*run)(const machine_t *machine, void *problem))
 {
     contender_t *added = &p->contenders[p->count++];
-    *added = (contender_t){.name = name, .run = run};
+    *added = (contender_t){.name = name, .run = run, .norm_error = (double)NAN};
     return added;
 }
 
@@ -73,6 +74,7 @@ static bench_options_t apply_row(const bench_options_t *options, const bench_row
         one.math = row->math;
         one.layout = row->layout;
         one.trans = row->trans;
+        one.data = row->data;
         one.stride[2] = row->by_pointers ? 0 : NOT_GIVEN;
     }
     one.batch = row->batch;
@@ -83,7 +85,7 @@ static bench_options_t apply_row(const bench_options_t *options, const bench_row
     one.arg = row->arg;
     one.segments = row->segments ? row->segments : -1;
     one.goal = row->goal;
-    one.copy_goal = row->copy_goal;
+    one.bytes_goal = row->bytes_goal;
     return one;
 }
 

@@ -2,8 +2,6 @@
  * ratio to its peer that is aimed at.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <string.h>
-
 #include "bench.h"
 
 enum { K = 1 << 10, M = 1 << 20 };
@@ -12,10 +10,13 @@ enum { NN = 0, NT, TN, TT };
 enum { ROW = TILEMM_ROW_MAJOR, COL = TILEMM_COL_MAJOR };
 enum { FP32 = TILEMM_MATH_FP32, STRICT = TILEMM_MATH_FP32_STRICT, TF32 = TILEMM_MATH_TF32 };
 
-#define PRODUCT(math, layout, trans, m, n, k, batch, arrays, goal)                                 \
+#define PRODUCT_OF(math, layout, trans, data, m, n, k, batch, arrays, goal)                        \
     {                                                                                              \
-        {3, {m, n, k}}, math, layout, trans, batch, arrays, 4, 0, TILEMM_SUM, 0, 0, 0, goal, 0     \
+        {3, {m, n, k}}, math, layout, trans, data, batch, arrays, 4, 0, TILEMM_SUM, 0, 0, 0, goal, \
+            0                                                                                      \
     }
+#define PRODUCT(math, layout, trans, m, n, k, batch, arrays, goal)                                 \
+    PRODUCT_OF(math, layout, trans, DATA_NORMAL, m, n, k, batch, arrays, goal)
 #define ONE(math, m, n, k, goal) PRODUCT(math, COL, NN, m, n, k, 1, 0, goal)
 #define CUBE(math, n, goal) ONE(math, n, n, n, goal)
 #define BATCH(math, n, count, goal) PRODUCT(math, COL, NN, n, n, n, count, 0, goal)
@@ -100,11 +101,154 @@ static const bench_row_t gemm_cpu_amx[] = {
     CUBE(TF32, 4096, 3.8),
 };
 
+/* Everyday work on a GPU. */
+#define COLUMN_MAJOR(math, trans, m, n, k, goal) PRODUCT(math, COL, trans, m, n, k, 1, 0, goal)
+#define ROW_MAJOR(math, trans, m, n, k, goal) PRODUCT(math, ROW, trans, m, n, k, 1, 0, goal)
+#define ROW_BATCH(trans, m, n, k, count, goal) PRODUCT(FP32, ROW, trans, m, n, k, count, 0, goal)
+#define BY_COLUMNS(math, n, goal) ONE(math, 8192, n, 8192, goal)
+
+static const bench_row_t gemm_everyday[] = {
+    /* one to four columns or rows */
+    ONE(FP32, 4096, 1, 4096, 1.0),
+    COLUMN_MAJOR(FP32, TN, 4096, 1, 4096, 1.0),
+    ONE(FP32, 1000000, 1, 100, 1.0),
+    COLUMN_MAJOR(FP32, TN, 100, 1, 1000000, 1.0),
+    COLUMN_MAJOR(FP32, TN, 1 * M, 1, 128, 1.0),
+    ONE(FP32, 65536, 2, 512, 1.0),
+    COLUMN_MAJOR(FP32, TN, 65536, 2, 512, 1.0),
+    COLUMN_MAJOR(FP32, TN, 512, 2, 65536, 1.0),
+    ONE(FP32, 16384, 4, 4096, 1.0),
+    COLUMN_MAJOR(FP32, TN, 16384, 4, 4096, 1.0),
+    COLUMN_MAJOR(FP32, TN, 64, 4, 1 * M, 1.0),
+    ONE(FP32, 1, 16384, 4096, 1.0),
+    COLUMN_MAJOR(FP32, NT, 1, 16384, 4096, 1.0),
+    ONE(FP32, 2, 65536, 512, 1.0),
+    ONE(FP32, 4, 16384, 4096, 1.0),
+    /* more columns */
+    BY_COLUMNS(FP32, 8, 1.8),
+    BY_COLUMNS(FP32, 16, 1.8),
+    BY_COLUMNS(FP32, 24, 1.8),
+    BY_COLUMNS(FP32, 32, 1.8),
+    BY_COLUMNS(FP32, 48, 1.8),
+    BY_COLUMNS(FP32, 64, 1.8),
+    BY_COLUMNS(FP32, 96, 1.8),
+    BY_COLUMNS(FP32, 128, 1.8),
+    ROW_MAJOR(FP32, NT, 64, 11008, 4096, 1.8),
+    COLUMN_MAJOR(FP32, TN, 5000, 50, 5000, 1.8),
+    /* short k, a million rows */
+    ONE(FP32, 1000000, 64, 8, 1.3),
+    ONE(FP32, 1000000, 128, 16, 1.3),
+    ONE(FP32, 1000000, 32, 32, 1.3),
+    ROW_MAJOR(FP32, NN, 1000000, 32, 32, 1.3),
+    ROW_MAJOR(FP32, NT, 1000000, 100, 50, 1.3),
+    ONE(FP32, 1000000, 64, 64, 1.3),
+    /* batches, attention */
+    BATCH(FP32, 20, 10000, 1.5),
+    BATCH(FP32, 24, 8000, 1.5),
+    BATCH(FP32, 36, 4000, 1.5),
+    BATCH(FP32, 48, 4000, 1.5),
+    BATCH(FP32, 64, 2000, 1.5),
+    BATCH(FP32, 100, 1000, 1.5),
+    BATCH(FP32, 128, 500, 1.5),
+    BATCH(FP32, 200, 200, 1.5),
+    BATCH(FP32, 256, 128, 2.2),
+    BATCH(FP32, 300, 64, 2.2),
+    BATCH(FP32, 400, 50, 2.2),
+    BATCH(FP32, 600, 20, 2.2),
+    ROW_BATCH(NT, 1024, 1024, 64, 96, 1.5),
+    ROW_BATCH(NN, 1024, 64, 1024, 96, 1.5),
+    ROW_BATCH(NT, 197, 197, 64, 768, 1.5),
+    ROW_BATCH(NN, 197, 64, 197, 768, 1.5),
+    ROW_BATCH(NT, 2048, 2048, 128, 32, 1.5),
+    ROW_BATCH(NN, 2048, 128, 2048, 32, 1.5),
+    /* squares, primes */
+    CUBE(FP32, 256, 1.0),
+    CUBE(FP32, 512, 1.4),
+    CUBE(FP32, 768, 1.4),
+    CUBE(FP32, 1024, 2.8),
+    CUBE(FP32, 1500, 2.8),
+    CUBE(FP32, 2048, 3.9),
+    CUBE(FP32, 3000, 3.9),
+    EVERY_WAY(FP32, 4096, 4.7),
+    EVERY_WAY(FP32, 8192, 4.7),
+    CUBE(FP32, 509, 1.0),
+    ONE(FP32, 997, 1009, 1013, 1.4),
+    CUBE(FP32, 2039, 2.8),
+    CUBE(FP32, 4093, 3.9),
+    /* layers of networks, forward and backward */
+    ROW_MAJOR(FP32, NT, 256, 512, 784, 1.0),
+    ROW_MAJOR(FP32, NT, 8192, 1024, 479, 1.4),
+    ROW_MAJOR(FP32, NT, 2048, 3072, 768, 1.4),
+    ROW_MAJOR(FP32, NT, 2048, 768, 3072, 1.4),
+    ROW_MAJOR(FP32, NN, 16384, 768, 3072, 1.4),
+    ROW_MAJOR(FP32, TN, 768, 3072, 16384, 1.4),
+    ROW_MAJOR(FP32, NT, 2048, 50257, 768, 1.4),
+    /* convolutions: filters, pixels of a batch, taps */
+    ROW_MAJOR(FP32, NN, 64, 50176, 27, 1.0),
+    ROW_MAJOR(FP32, NN, 64, 12544, 147, 1.0),
+    ROW_MAJOR(FP32, NN, 64, 100352, 576, 1.4),
+    ROW_MAJOR(FP32, NN, 128, 25088, 1152, 1.4),
+    ROW_MAJOR(FP32, NN, 256, 6272, 2304, 1.4),
+    ROW_MAJOR(FP32, NN, 512, 1568, 4608, 1.4),
+    ROW_MAJOR(FP32, NN, 256, 100352, 64, 1.3),
+    /* Gram matrices, distances, updates of factorisations */
+    COLUMN_MAJOR(FP32, TN, 64, 64, 1000000, 1.4),
+    COLUMN_MAJOR(FP32, TN, 500, 500, 100000, 1.4),
+    COLUMN_MAJOR(FP32, TN, 2000, 2000, 20000, 1.4),
+    COLUMN_MAJOR(FP32, NT, 10000, 10000, 128, 1.4),
+    COLUMN_MAJOR(FP32, NT, 20000, 100, 784, 1.4),
+    ONE(FP32, 2000, 2000, 32, 1.0),
+    ONE(FP32, 4000, 4000, 64, 1.3),
+    COLUMN_MAJOR(FP32, NT, 3968, 3968, 128, 1.4),
+    ONE(FP32, 8000, 8000, 256, 1.4),
+    COLUMN_MAJOR(FP32, TN, 128, 4000, 4096, 1.4),
+    /* TF32 */
+    CUBE(TF32, 256, 1.1),
+    CUBE(TF32, 512, 1.1),
+    CUBE(TF32, 1000, 1.1),
+    CUBE(TF32, 1500, 1.1),
+    CUBE(TF32, 2000, 1.1),
+    CUBE(TF32, 3000, 1.1),
+    CUBE(TF32, 4096, 1.5),
+    BY_COLUMNS(TF32, 16, 1.1),
+    BY_COLUMNS(TF32, 32, 1.1),
+    BY_COLUMNS(TF32, 64, 1.1),
+    BY_COLUMNS(TF32, 128, 1.1),
+    BY_COLUMNS(TF32, 256, 1.1),
+    ROW_MAJOR(TF32, NT, 2048, 3072, 768, 1.1),
+    /* strict */
+    COLUMN_MAJOR(STRICT, TN, 1 * M, 1, 128, 1.0),
+    BY_COLUMNS(STRICT, 1, 1.0),
+    BY_COLUMNS(STRICT, 4, 1.0),
+    BY_COLUMNS(STRICT, 32, 1.0),
+    BY_COLUMNS(STRICT, 64, 1.0),
+    BY_COLUMNS(STRICT, 128, 1.0),
+    ONE(STRICT, 1000000, 32, 32, 1.0),
+    BATCH(STRICT, 24, 8000, 1.0),
+    BATCH(STRICT, 100, 1000, 1.0),
+    BATCH(STRICT, 300, 64, 1.0),
+    CUBE(STRICT, 256, 1.0),
+    CUBE(STRICT, 512, 1.0),
+    CUBE(STRICT, 1000, 1.0),
+    CUBE(STRICT, 2039, 1.0),
+    CUBE(STRICT, 4096, 1.0),
+    ROW_MAJOR(STRICT, NN, 128, 25088, 1152, 1.0),
+    COLUMN_MAJOR(STRICT, TN, 500, 500, 100000, 1.0),
+};
+
+/* Every family of data: at least the peer's speed, and 1.8 times it from 2048 on. */
+#define SIZES_OF(data, name, text)                                                                 \
+    PRODUCT_OF(FP32, COL, NN, data, 768, 768, 768, 1, 0, 1.0),                                     \
+        PRODUCT_OF(FP32, COL, NN, data, 2048, 2048, 2048, 1, 0, 1.8),                              \
+        PRODUCT_OF(FP32, COL, NN, data, 5000, 5000, 5000, 1, 0, 1.8),
+
+static const bench_row_t gemm_data[] = {DATA_SUITE(SIZES_OF)};
+
 /* The goals: the ratio to a copy of the same bytes, and to the peer. */
-#define TRANSPOSE(rows, cols, elem_size, batch, in_place, copy_goal, goal)                         \
+#define TRANSPOSE(rows, cols, elem_size, batch, in_place, bytes_goal, goal)                        \
     {                                                                                              \
-        {2, {rows, cols}}, 0, 0, 0, batch, 0, elem_size, in_place, TILEMM_SUM, 0, 0, 0, goal,      \
-            copy_goal                                                                              \
+        {2, {rows, cols}}, 0, 0, 0, 0, batch, 0, elem_size, in_place, TILEMM_SUM, 0, 0, 0, goal,   \
+            bytes_goal                                                                             \
     }
 
 static const bench_row_t transpose_h200[] = {
@@ -134,17 +278,98 @@ static const bench_row_t transpose_cpu[] = {
     TRANSPOSE(8192, 8192, 4, 1, 1, 0, 5.0),   TRANSPOSE(4096, 3073, 4, 1, 1, 0, 0),
 };
 
+static const bench_row_t transpose_everyday[] = {
+    /* batches with odd sides */
+    TRANSPOSE(7, 9, 1, 100000, 0, 0.9, 0),
+    TRANSPOSE(33, 65, 1, 5000, 0, 0.9, 0),
+    TRANSPOSE(127, 129, 1, 1000, 0, 0.9, 0),
+    TRANSPOSE(17, 31, 2, 10000, 0, 0.9, 0),
+    TRANSPOSE(63, 65, 2, 2000, 0, 0.9, 0),
+    TRANSPOSE(255, 127, 2, 500, 0, 0.9, 0),
+    TRANSPOSE(31, 47, 4, 2000, 0, 0.9, 0),
+    TRANSPOSE(33, 33, 4, 4000, 0, 0.9, 0),
+    TRANSPOSE(101, 99, 4, 400, 0, 0.9, 0),
+    TRANSPOSE(255, 257, 4, 100, 0, 0.9, 0),
+    TRANSPOSE(13, 29, 8, 10000, 0, 0.9, 0),
+    TRANSPOSE(51, 77, 8, 1000, 0, 0.9, 0),
+    TRANSPOSE(129, 65, 8, 500, 0, 0.9, 0),
+    TRANSPOSE(9, 15, 16, 20000, 0, 0.9, 0),
+    TRANSPOSE(33, 47, 16, 2000, 0, 0.9, 0),
+    TRANSPOSE(99, 101, 16, 300, 0, 0.9, 0),
+    /* images and layers: channels last to first, and back */
+    TRANSPOSE(50176, 3, 1, 64, 0, 0.9, 0),
+    TRANSPOSE(3, 50176, 1, 64, 0, 0.9, 0),
+    TRANSPOSE(2073600, 3, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(3, 2073600, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(50176, 3, 4, 64, 0, 0.9, 0),
+    TRANSPOSE(3, 50176, 4, 64, 0, 0.9, 0),
+    TRANSPOSE(3136, 64, 4, 32, 0, 0.9, 0),
+    TRANSPOSE(64, 3136, 4, 32, 0, 0.9, 0),
+    TRANSPOSE(197, 64, 2, 768, 0, 0.9, 0),
+    TRANSPOSE(512, 64, 4, 384, 0, 0.9, 0),
+    /* few columns of short elements */
+    TRANSPOSE(1000000, 2, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(4000001, 5, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(3000000, 7, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(10000000, 8, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(5, 4000001, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(1000000, 3, 2, 1, 0, 0.9, 0),
+    TRANSPOSE(10000000, 4, 2, 1, 0, 0.9, 0),
+    TRANSPOSE(5000000, 6, 2, 1, 0, 0.9, 0),
+    TRANSPOSE(2000001, 8, 2, 1, 0, 0.9, 0),
+    /* odd sides of bytes */
+    TRANSPOSE(9999, 7777, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(4095, 4097, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(7919, 7907, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(1001, 999, 1, 1, 0, 0.9, 0),
+    TRANSPOSE(12345, 6789, 2, 1, 0, 0.9, 0),
+    /* single ones */
+    TRANSPOSE(64, 64, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(100, 100, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(128, 128, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(200, 200, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(256, 256, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(300, 300, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(400, 400, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(500, 500, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(512, 512, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(700, 700, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(768, 768, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(1000, 1000, 4, 1, 0, 1.0, 0),
+    TRANSPOSE(1024, 1024, 4, 1, 0, 1.0, 0),
+    /* larger ones */
+    TRANSPOSE(3000, 5000, 4, 1, 0, 0.9, 0),
+    TRANSPOSE(7919, 4099, 4, 1, 0, 0.9, 0),
+    TRANSPOSE(4096, 4096, 4, 1, 0, 0.9, 0),
+    TRANSPOSE(100000, 100, 4, 1, 0, 0.9, 0),
+    TRANSPOSE(1000000, 10, 4, 1, 0, 0.9, 0),
+    TRANSPOSE(10, 1000000, 4, 1, 0, 0.9, 0),
+    TRANSPOSE(10000, 10000, 8, 1, 0, 0.9, 0),
+    TRANSPOSE(5001, 5003, 16, 1, 0, 0.9, 0),
+    /* in place */
+    TRANSPOSE(1000, 1000, 4, 1, 1, 0.9, 0),
+    TRANSPOSE(5000, 5000, 4, 1, 1, 0.9, 0),
+    TRANSPOSE(1080, 1920, 4, 1, 1, 0.45, 0),
+    TRANSPOSE(3000, 4000, 4, 1, 1, 0.45, 0),
+    TRANSPOSE(10000, 1000, 4, 1, 1, 0.45, 0),
+    TRANSPOSE(1000, 10000, 4, 1, 1, 0.45, 0),
+    TRANSPOSE(8192, 4096, 4, 1, 1, 0.45, 0),
+    TRANSPOSE(4000, 6000, 2, 1, 1, 0.45, 0),
+    TRANSPOSE(7000, 5000, 8, 1, 1, 0.45, 0),
+};
+
 enum { VECTOR = -1, ROWS = TILEMM_AXIS_ROWS, COLS = TILEMM_AXIS_COLS };
 
-/* The goal: the ratio to the peer, or of axes to the sum of all elements. */
-#define REDUCE(op, axis, arg, dims, rows, cols, segments, goal)                                    \
+/* The goals: the ratio to the peer, and of axes to the sum of all elements. */
+#define REDUCE(op, axis, arg, dims, rows, cols, segments, goal, bytes_goal)                        \
     {                                                                                              \
-        {dims, {rows, cols}}, 0, 0, 0, 1, 0, 4, 0, op, axis, arg, segments, goal, 0                \
+        {dims, {rows, cols}}, 0, 0, 0, 0, 1, 0, 4, 0, op, axis, arg, segments, goal, bytes_goal    \
     }
-#define WHOLE(op, n, goal) REDUCE(op, VECTOR, 0, 1, n, 0, 0, goal)
-#define SEGMENTED(n, segments) REDUCE(TILEMM_SUM, VECTOR, 0, 1, n, 0, segments, 0)
+#define WHOLE(op, n, goal) REDUCE(op, VECTOR, 0, 1, n, 0, 0, goal, 0)
+#define SEGMENTED(n, segments) REDUCE(TILEMM_SUM, VECTOR, 0, 1, n, 0, segments, 0, 0)
 #define AXES(op, arg, rows, cols, goal)                                                            \
-    REDUCE(op, ROWS, arg, 2, rows, cols, 0, goal), REDUCE(op, COLS, arg, 2, rows, cols, 0, goal)
+    REDUCE(op, ROWS, arg, 2, rows, cols, 0, 0, goal),                                              \
+        REDUCE(op, COLS, arg, 2, rows, cols, 0, 0, goal)
 #define BY_AXIS(rows, cols, goal)                                                                  \
     AXES(TILEMM_SUM, 0, rows, cols, goal), AXES(TILEMM_MAX, 0, rows, cols, goal),                  \
         AXES(TILEMM_MAX, 1, rows, cols, goal)
@@ -186,28 +411,111 @@ static const bench_row_t reduce_cpu[] = {
     SHORT(REDUCE_IAMAX, 1.0),        SHORT(REDUCE_DOT, 1.0),
 };
 
+#define UP_TO_4M(op)                                                                               \
+    WHOLE(op, 4096, 1.0), WHOLE(op, 65536, 1.0), WHOLE(op, 1000000, 1.0), WHOLE(op, 4 * M, 1.0)
+#define DOWN(rows, cols) REDUCE(TILEMM_SUM, ROWS, 0, 2, rows, cols, 0, 1.0, 0)
+#define ALONG(rows, cols) REDUCE(TILEMM_SUM, COLS, 0, 2, rows, cols, 0, 1.0, 0)
+
+static const bench_row_t reduce_everyday[] = {
+    UP_TO_4M(TILEMM_MAX),
+    UP_TO_4M(TILEMM_MIN),
+    UP_TO_4M(TILEMM_AMAX),
+    UP_TO_4M(REDUCE_IAMAX),
+    UP_TO_4M(REDUCE_IAMIN),
+    UP_TO_4M(REDUCE_IMAX),
+    UP_TO_4M(REDUCE_IMIN),
+    WHOLE(TILEMM_SUM, 32 * K, 1.05),
+    WHOLE(TILEMM_SUM, 64 * K, 1.05),
+    WHOLE(TILEMM_SUM, 100000, 1.05),
+    WHOLE(TILEMM_SUM, 128 * K, 1.05),
+    WHOLE(TILEMM_SUM, 256 * K, 1.05),
+    WHOLE(TILEMM_SUM, 512 * K, 1.05),
+    WHOLE(TILEMM_SUM, 1000003, 1.05),
+    WHOLE(TILEMM_SUM, 1 * M, 1.05),
+    WHOLE(TILEMM_SUM, 4 * M, 1.0),
+    WHOLE(TILEMM_SUM, 16 * M, 1.0),
+    WHOLE(TILEMM_SUM, 100000000, 1.0),
+    WHOLE(REDUCE_DOT, 1 * M, 1.0),
+    WHOLE(REDUCE_DOT, 2 * M, 1.0),
+    WHOLE(REDUCE_DOT, 5000000, 1.0),
+    WHOLE(REDUCE_DOT, 8 * M, 1.0),
+    WHOLE(REDUCE_DOT, 20000000, 1.0),
+    WHOLE(REDUCE_DOT, 64 * M, 1.0),
+    WHOLE(TILEMM_ASUM, 10000, 1.0),
+    WHOLE(TILEMM_ASUM, 1000000, 1.0),
+    WHOLE(TILEMM_ASUM, 16 * M, 1.0),
+    WHOLE(TILEMM_NRM2, 10000, 1.0),
+    WHOLE(TILEMM_NRM2, 1000000, 1.0),
+    WHOLE(TILEMM_NRM2, 16 * M, 1.0),
+    DOWN(100000, 2),
+    DOWN(100000, 10),
+    DOWN(100000, 64),
+    DOWN(1000000, 2),
+    DOWN(1000000, 3),
+    DOWN(1000000, 4),
+    DOWN(1000000, 8),
+    DOWN(1000000, 10),
+    DOWN(1000000, 16),
+    DOWN(1000000, 32),
+    DOWN(1000000, 64),
+    DOWN(10000000, 2),
+    DOWN(10000000, 10),
+    DOWN(10000000, 32),
+    DOWN(16384, 768),
+    DOWN(60000, 784),
+    DOWN(2073600, 3),
+    DOWN(1080, 1920),
+    ALONG(1080, 1920),
+    ALONG(16384, 768),
+    ALONG(100000, 64),
+    ALONG(4096, 50257),
+    ALONG(1000000, 10),
+    ALONG(1000, 10000),
+    /* without a peer */
+    AXES(TILEMM_MAX, 0, 1080, 1920, 0),
+    AXES(TILEMM_MAX, 1, 10000, 1000, 0),
+    AXES(TILEMM_SUMSQ, 0, 16384, 768, 0),
+    SEGMENTED(10000000, 100000),
+    SEGMENTED(10000000, 1000),
+};
+
+enum { H200, EVERYDAY, DATA, CPU, CPU_AVX2, CPU_AMX };
+const word_t suite_words[] = {{"h200", H200},
+                              {"everyday", EVERYDAY},
+                              {"data", DATA},
+                              {"cpu", CPU},
+                              {"cpu-avx2", CPU_AVX2},
+                              {"cpu-amx", CPU_AMX},
+                              {0}};
+
 const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
 {
+#define ROWS_OF(rows)                                                                              \
+    {                                                                                              \
+        rows, COUNT_OF(rows)                                                                       \
+    }
     static const struct {
-        bench_verb_t verb;
-        const char *name;
         const bench_row_t *rows;
         int count;
-    } suites[] = {
-        {BENCH_GEMM, "h200", gemm_h200, COUNT_OF(gemm_h200)},
-        {BENCH_GEMM, "cpu", gemm_cpu, COUNT_OF(gemm_cpu)},
-        {BENCH_GEMM, "cpu-avx2", gemm_cpu_avx2, COUNT_OF(gemm_cpu_avx2)},
-        {BENCH_GEMM, "cpu-amx", gemm_cpu_amx, COUNT_OF(gemm_cpu_amx)},
-        {BENCH_TRANSPOSE, "h200", transpose_h200, COUNT_OF(transpose_h200)},
-        {BENCH_TRANSPOSE, "cpu", transpose_cpu, COUNT_OF(transpose_cpu)},
-        {BENCH_REDUCE, "h200", reduce_h200, COUNT_OF(reduce_h200)},
-        {BENCH_REDUCE, "cpu", reduce_cpu, COUNT_OF(reduce_cpu)},
+    } suites[][BENCH_REDUCE + 1] = {
+        [H200] = {[BENCH_GEMM] = ROWS_OF(gemm_h200),
+                  [BENCH_TRANSPOSE] = ROWS_OF(transpose_h200),
+                  [BENCH_REDUCE] = ROWS_OF(reduce_h200)},
+        [EVERYDAY] = {[BENCH_GEMM] = ROWS_OF(gemm_everyday),
+                      [BENCH_TRANSPOSE] = ROWS_OF(transpose_everyday),
+                      [BENCH_REDUCE] = ROWS_OF(reduce_everyday)},
+        [DATA] = {[BENCH_GEMM] = ROWS_OF(gemm_data)},
+        [CPU] = {[BENCH_GEMM] = ROWS_OF(gemm_cpu),
+                 [BENCH_TRANSPOSE] = ROWS_OF(transpose_cpu),
+                 [BENCH_REDUCE] = ROWS_OF(reduce_cpu)},
+        [CPU_AVX2] = {[BENCH_GEMM] = ROWS_OF(gemm_cpu_avx2)},
+        [CPU_AMX] = {[BENCH_GEMM] = ROWS_OF(gemm_cpu_amx)},
     };
+#undef ROWS_OF
+    int suite;
     *count = 0;
-    for (int i = 0; i < COUNT_OF(suites); i++)
-        if (suites[i].verb == verb && strcmp(suites[i].name, name) == 0) {
-            *count = suites[i].count;
-            return suites[i].rows;
-        }
-    return NULL;
+    if (parse_word(name, suite_words, &suite) != 0)
+        return NULL;
+    *count = suites[suite][verb].count;
+    return suites[suite][verb].rows;
 }

@@ -226,7 +226,7 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
         copies->tag = TAG_COPIES;
         copies->error = (double)NAN;
         copies->work = 2 * (double)p->copy_bytes;
-        copies->goal = o->copy_goal;
+        copies->goal = o->bytes_goal;
     }
 }
 
@@ -236,7 +236,7 @@ static void adjust_goals(const machine_t *machine, bench_problem_t *p)
 {
     const bench_options_t *o = p->options;
     for (int i = 1; i < p->count - 1; i++)
-        if (!machine->on_gpu && !o->in_place && o->copy_goal > 0 &&
+        if (!machine->on_gpu && !o->in_place && o->bytes_goal > 0 &&
             p->contenders[i].median < 3 * p->contenders[p->count - 1].median)
             p->contenders[i].goal = 0;
 }

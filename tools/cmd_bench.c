@@ -11,10 +11,12 @@
 
 static const word_t verb_words[] = {
     {"gemm", BENCH_GEMM}, {"transpose", BENCH_TRANSPOSE}, {"reduce", BENCH_REDUCE}, {0}};
-const word_t suite_words[] = {{"h200", 0}, {"cpu", 1}, {"cpu-avx2", 2}, {"cpu-amx", 3}, {0}};
 static const word_t vs_words[] = {
     {"openblas", VS_OPENBLAS}, {"cublas", VS_CUBLAS}, {"none", VS_NONE}, {0}};
 const word_t trans_words[] = {{"nn", 0}, {"nt", 1}, {"tn", 2}, {"tt", 3}, {0}};
+
+#define DATA_WORD(value, name, text) {name, value},
+const word_t data_words[] = {DATA_SUITE(DATA_WORD) DATA_OTHERS(DATA_WORD){0}};
 
 static const char help[] =
     "Usage: tilemm bench [gemm|transpose|reduce] [OPTION]...\n"
@@ -33,25 +35,27 @@ static const char help[] =
     "      --plot FILE            rate against size, .svg, .png, .pdf or .eps\n" CONTEXT_HELP
     "  -h, --help                 this help\n\n"
     "gemm:\n"
-    "      --suite h200|cpu|cpu-avx2|cpu-amx  a fixed list of products, each with the\n"
-    "                             ratio aimed at on that chip, in place of --sizes\n"
+    "      --suite h200|everyday|data|cpu|cpu-avx2|cpu-amx  a fixed list of products, each\n"
+    "                             with the ratio aimed at, in place of --sizes\n"
     "      --layout row|col       storage order (row)\n"
     "      --trans nn|nt|tn|tt    which of A and B is transposed (nn)\n"
     "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"
+    "      --data NAME            a family of data: normal, wide, sparse-1 ... (normal);\n"
+    "                             'tilemm help suites' has all\n"
     "      --alpha X, --beta X    factors (1 and 0)\n"
     "      --lda N, --ldb N, --ldc N   leading dimensions (no gaps)\n"
     "      --batch N              matrices of one shape at once (1)\n"
     "      --stride-a N, --stride-b N, --stride-c N   from one to the next (no gaps);\n"
     "                             --stride-c 0: matrices given by arrays of pointers\n\n"
     "transpose:\n"
-    "      --suite h200|cpu       a fixed list of shapes, each with the ratios aimed at\n"
+    "      --suite h200|everyday|cpu  a fixed list of shapes, each with the ratios aimed at\n"
     "      --elem-size 1|2|4|8|16  bytes (4)\n"
     "      --in-place             in place\n"
     "      --alpha X              scaled, of floats\n"
     "      --no-trans             with or without --alpha: a scaled copy, not transposed\n"
     "      --ld-src N, --ld-dst N, --batch N, --stride-src N, --stride-dst N   as for gemm\n\n"
     "reduce:\n"
-    "      --suite h200|cpu       a fixed list, each with the ratio aimed at\n"
+    "      --suite h200|everyday|cpu  a fixed list, each with the ratio aimed at\n"
     "      --op OPERATION         sum asum sumsq nrm2 mean max min amax amin dot,\n"
     "                             or a position: imax imin iamax iamin (sum)\n"
     "      --axis rows|cols       of matrices: down the rows, or along the columns\n"
@@ -163,6 +167,7 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         {GEMM | REDUCE, {"layout", OPTION_WORD, &o->layout, .words = layout_words}},
         {GEMM, {"trans", OPTION_WORD, &o->trans, .words = trans_words}},
         {1 | GEMM, {"math", OPTION_WORD, &o->math, .words = math_words}},
+        {GEMM, {"data", OPTION_WORD, &o->data, .words = data_words}},
         {TRANSPOSE, {"elem-size", OPTION_WORD, &o->elem_size, .words = size_words}},
         {REDUCE, {"op", OPTION_WORD, &o->op, .words = reduce_words}},
         {REDUCE, {"axis", OPTION_WORD, &o->axis, .words = axis_words}},

@@ -30,3 +30,10 @@ MODULE_API int tilemm_cub_max(void *workspace, size_t *workspace_bytes, const fl
     return (int)cub::DeviceReduce::Max(workspace, *workspace_bytes, x, result, n,
                                        (cudaStream_t)stream);
 }
+
+MODULE_API int tilemm_cub_min(void *workspace, size_t *workspace_bytes, const float *x, int64_t n,
+                              float *result, void *stream)
+{
+    return (int)cub::DeviceReduce::Min(workspace, *workspace_bytes, x, result, n,
+                                       (cudaStream_t)stream);
+}

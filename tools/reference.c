@@ -122,7 +122,11 @@ enum { MAJOR_VERSION = 0, MINOR_VERSION = 1, PATCH_LEVEL = 2 };
     X(snrm2, "cublasSnrm2_v2", (void *handle, int n, const float *x, int incx, float *result))     \
     X(sdot, "cublasSdot_v2",                                                                       \
       (void *handle, int n, const float *x, int incx, const float *y, int incy, float *result))    \
-    X(isamax, "cublasIsamax_v2", (void *handle, int n, const float *x, int incx, int *result))
+    X(isamax, "cublasIsamax_v2", (void *handle, int n, const float *x, int incx, int *result))     \
+    X(isamin, "cublasIsamin_v2", (void *handle, int n, const float *x, int incx, int *result))     \
+    X(sgemv, "cublasSgemv_v2",                                                                     \
+      (void *handle, int trans, int m, int n, const float *alpha, const float *a, int lda,         \
+       const float *x, int incx, const float *beta, float *y, int incy))
 
 static struct {
     void *handle;
@@ -191,6 +195,11 @@ CALL(sdot, sdot, 0, POINTER_MODE_DEVICE,
      incy, result)
 CALL(isamax, isamax, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, int *result), n, x,
      incx, result)
+CALL(isamin, isamin, 0, POINTER_MODE_DEVICE, (int n, const float *x, int incx, int *result), n, x,
+     incx, result)
+CALL(sgemv, sgemv, 0, POINTER_MODE_HOST,
+     (int trans, int m, int n, const float *a, int lda, const float *x, float *y), trans != 0, m, n,
+     &(float){1}, a, lda, x, 1, &(float){0}, y, 1)
 #undef CALL
 
 static const reference_cublas_t *found_cublas;
@@ -206,7 +215,9 @@ static void load_cublas(void)
                                                  cublas_sasum,
                                                  cublas_snrm2,
                                                  cublas_sdot,
-                                                 cublas_isamax};
+                                                 cublas_isamax,
+                                                 cublas_isamin,
+                                                 cublas_sgemv};
     int version[3] = {0, 0, 0};
     void *library = open_cuda_library("libcublas");
     if (!library) {
@@ -263,8 +274,9 @@ static void load_cub(void)
         return;
     LOAD(cub.sum, library, "tilemm_cub_sum");
     LOAD(cub.max, library, "tilemm_cub_max");
+    LOAD(cub.min, library, "tilemm_cub_min");
     LOAD(get_version, library, "tilemm_cub_version");
-    if (!cub.sum || !cub.max || !get_version)
+    if (!cub.sum || !cub.max || !cub.min || !get_version)
         return;
     const int version = get_version();
     snprintf(name, sizeof name, "CUB %d.%d.%d", version / 100000, version / 100 % 1000,

@@ -46,6 +46,9 @@ typedef struct {
     int (*snrm2)(int n, const float *x, int incx, float *result_on_device);
     int (*sdot)(int n, const float *x, int incx, const float *y, int incy, float *result_on_device);
     int (*isamax)(int n, const float *x, int incx, int *result_on_device); /* 1-based */
+    int (*isamin)(int n, const float *x, int incx, int *result_on_device);
+    /* y = op(a) x, a being m x n */
+    int (*sgemv)(int trans, int m, int n, const float *a, int lda, const float *x, float *y);
 } reference_cublas_t;
 
 /* The loaded library with a handle on the current device (after gpu_open), or NULL. */
@@ -54,11 +57,13 @@ const reference_cublas_t *reference_cublas(void);
 /* CUB's DeviceReduce, in a module of our own that is built where nvcc is. */
 typedef struct {
     const char *name; /* "CUB 3.0.0" */
-    /* Sum or maximum of n floats on the device into *result on the device, on stream. With
+    /* Sum, maximum or minimum of n floats on the device into *result on the device, on stream. With
      * workspace NULL stores the bytes of workspace that are needed. Returns 0 or a CUDA error. */
     int (*sum)(void *workspace, size_t *workspace_bytes, const float *x, int64_t n, float *result,
                void *stream);
     int (*max)(void *workspace, size_t *workspace_bytes, const float *x, int64_t n, float *result,
+               void *stream);
+    int (*min)(void *workspace, size_t *workspace_bytes, const float *x, int64_t n, float *result,
                void *stream);
 } reference_cub_t;
 

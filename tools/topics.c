@@ -53,11 +53,14 @@ static void print_suites(void)
             }
         putchar('\n');
     }
-    puts("\nh200 is for that GPU; cpu for any CPU in strict mode, cpu-avx2 for one without "
-         "AVX-512;\n"
-         "cpu-amx for the modes fp32 and tf32 on a CPU with AMX. A suite chooses no instruction "
-         "set:\n"
-         "TILEMM_ARCH does for libtilemm, OPENBLAS_CORETYPE for OpenBLAS.");
+    puts(
+        "\nh200 is for that GPU, everyday and data for any GPU; cpu for any CPU in strict mode,\n"
+        "cpu-avx2 for one without AVX-512; cpu-amx for the modes fp32 and tf32 on a CPU with AMX.\n"
+        "A suite chooses no instruction set: TILEMM_ARCH does for libtilemm, OPENBLAS_CORETYPE\n"
+        "for OpenBLAS.\n\n"
+        "The suite data has the families of 'tilemm bench gemm --data' down to inf-nan:\n");
+    for (int family = 0; family < DATA_FAMILIES; family++)
+        printf("  %-14s %s\n", data_name((data_t)family), data_text((data_t)family));
 }
 
 static void print_expressions(void)

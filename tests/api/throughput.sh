@@ -19,13 +19,13 @@ quick=0
 [ "${TILEMM_TEST_QUICK:-}" != 1 ] || quick=1
 
 # compare PEER ARGUMENT...: the ratio to the peer whose name begins so must be at least $least. Without
-# that peer there is none. A line of CSV ends with rate, unit, ratio, error and kind of error.
+# that peer there is none. A line of CSV ends with ratio, error, kind of error, error by the norm.
 compare() {
     peer=$1
     shift
     run_command 0 bench "$@" --csv rates
     cat stdout
-    awk -F , -v peer="\"$peer" 'index($0, peer) { print $(NF - 2) }' rates >ratios
+    awk -F , -v peer="\"$peer" 'index($0, peer) { print $(NF - 3) }' rates >ratios
     while read -r ratio; do
         checks=$((checks + 1))
         rows=$((rows + 1))

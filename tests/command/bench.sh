@@ -40,7 +40,7 @@ has out.json '"gpu": null'
 model=$("$TILEMM" info | sed -n 's/^CPU  *\(.*\), [0-9]* online$/\1/p')
 [ -z "$model" ] || has out.json "\"cpu\": \"$model\""
 has out.csv '^verb,device,table,size,version,kernel,repetitions,median_s,q1_s,q3_s,date,'
-has out.csv ',peers,rate,unit,ratio,error,error_kind$'
+has out.csv ',peers,rate,unit,ratio,error,error_kind,norm_error$'
 
 # Every row of CSV has the machine, and the JSON has the same.
 if command -v python3 >/dev/null 2>&1; then
@@ -70,6 +70,27 @@ fi
 TILEMM_LOG=1 "$TILEMM" bench reduce --sizes 5 --reps 1 --backend cpu --vs none >stdout 2>log
 hasnt log 'bench transpose'
 has log 'bench reduce'
+
+# ---- families of data, and suites ---------------------------------------------------------
+
+# Every family has two errors, in a sample that is right; a suite ends with its mean and worst case.
+families=$("$TILEMM" --complete bench gemm --data '')
+checks=$((checks + 1))
+[ "$(echo "$families" | wc -l)" -gt 30 ] || fail "families: $families"
+for family in $families; do
+    bench gemm --sizes 65x33x70 --data "$family" --vs none --csv out.csv
+    has stdout ' error     norm  kernel'
+    has out.csv ',max |error| / (|A||B|),[0-9]'
+done
+bench reduce --sizes 16 --csv out.csv
+hasnt stdout 'norm'
+has out.csv ',relative error,$'
+if [ "${TILEMM_TEST_QUICK:-}" != 1 ]; then
+    bench transpose --suite cpu
+    checks=$((checks + 1))
+    tail -n 1 stdout | grep -q 'geometric mean [0-9.]*, worst case [0-9.]*, [0-9x]* of ' ||
+        fail "the end of a suite: $(tail -n 2 stdout)"
+fi
 
 # ---- the plot --------------------------------------------------------------------------
 

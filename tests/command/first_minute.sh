@@ -41,10 +41,11 @@ for variable in $(grep -o '^| `TILEMM_[A-Z_]*' "$source/README.md" | tr -d '|` '
 done
 # Every suite that there is.
 run_command 0 help suites
-sed -n 's/.*{BENCH_\([A-Z]*\), "\([a-z0-9-]*\)".*/\1 \2/p' "$source/tools/bench_suite.c" >suites
+sed -n 's/^static const bench_row_t \([a-z]*\)_\([a-z0-9_]*\)\[.*/\1 \2/p' "$source/tools/bench_suite.c" |
+    tr _ - >suites
 [ -s suites ] || fail "no suites"
 while read -r verb name; do
-    has stdout "^  $name .*$(echo "$verb" | tr '[:upper:]' '[:lower:]') ([1-9]"
+    has stdout "^  $name .*$verb ([1-9]"
     "$TILEMM" --complete bench --suite "$name" | grep -q "^$name\$" || fail "suite $name"
 done <suites
 run_command 2 help gemm bench
@@ -70,7 +71,7 @@ says "option '--sizes' needs a value: sizes .* MxNxK" 2 bench gemm --sizes
 says "option '-o' needs a value: a file's name" 2 gemm a b -o
 says "trans takes nn, nt, tn or tt" 2 bench gemm --trans x
 says "op takes .*sum, .* iamax or iamin, not" 2 bench reduce --op x
-says "suite takes h200, cpu, cpu-avx2 or cpu-amx, not" 2 bench --suite x
+says "suite takes h200, everyday, data, cpu, cpu-avx2 or cpu-amx, not" 2 bench --suite x
 says "bench transpose has no suite cpu-amx" 2 bench transpose --suite cpu-amx
 says "reps takes a number from 1 to 1000000, not" 2 bench gemm --reps 0
 says "threads takes a number from 0, not" 2 bench gemm --threads x
