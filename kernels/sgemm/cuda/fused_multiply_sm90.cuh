@@ -21,6 +21,7 @@
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_MULTIPLY_SM90_CUH
 
 #include <cuda_runtime.h>
+#include <math_constants.h>
 
 #include "fused_sm90.cuh"
 #include "kernels/cuda/cluster.cuh"
@@ -144,7 +145,7 @@ multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
         const int p = FIRST + w / PARTS, i = w % PARTS;
         wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
                    wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES),
-                   w > 0 || (FIRST > 0 && S::ROUTED));
+                   w > 0 || (FIRST > 0 && S::KEEPS));
         if (w == (COUNT - 1) / 2)
             convert_a<S>(stage, first, FIRST > 0, next_a, range);
     }
@@ -326,8 +327,10 @@ static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool in_fp3
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float sum = at.total[i] + at.part[i];
-        if (keeps)
-            at.part[i] -= sum - at.total[i];
+        if (keeps) /* unless the sum overflows, which it cannot do in a ROUTED kernel */
+            at.part[i] = S::ROUTED || fabsf(sum) < CUDART_INF_F
+                             ? at.part[i] - (sum - at.total[i])
+                             : 0.0f;
         at.total[i] = sum;
     }
 }
@@ -352,7 +355,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
 
     wgmma_wait<0>();
     wgmma_pin(at.part);
-    add_part(at, in_fp32, S::ROUTED);
+    add_part(at, in_fp32, S::KEEPS);
     wgmma_pin(at.part);
     multiply<S, 1 + ALL_PRODUCTS - S::PRODUCTS, ALL_PRODUCTS>(
         at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a, range);
