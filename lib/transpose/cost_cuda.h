@@ -26,7 +26,7 @@ typedef struct {
     int half_strips;      /* strips for each multiprocessor up to which strips of 1- and 2-byte
                              elements are halved */
     int64_t odd_bytes[2]; /* of a matrix of a batch that is gathered at most where no tile is full
- or aligned; [1] of 2-byte elements */
+                             or aligned; [1] of 2-byte elements */
     int64_t odd_elements[2]; /* in all that are gathered then; [1] of 1 or 2 bytes */
     int64_t narrow_bytes;    /* of a matrix that narrow tiles take then, of 4- or 8-byte elements */
     int64_t packed_bytes;    /* of a matrix of a batch that goes through shared memory whole */
