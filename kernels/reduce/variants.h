@@ -11,7 +11,7 @@
  *
  * A tile is written rows x lanes where a warp has all of it, vectors x rows x lanes where a warp
  * has several vectors, and warps x rows x columns where the warps of a block share columns: rows
- * are the ones that one loop iteration loads. */
+ * are the ones that one loop iteration loads; rows x lanes of a thread in sum_narrow. */
 #ifndef TILEMM_KERNELS_REDUCE_VARIANTS_H
 #define TILEMM_KERNELS_REDUCE_VARIANTS_H
 
@@ -64,6 +64,9 @@
     X(reduce_sum_columns_sm75_8x4x32_split1, SUM_COLUMNS, 75, 1, 8, 4, 4, 1)                       \
     X(reduce_sum_columns_sm75_8x16x32_split4, SUM_COLUMNS, 75, 1, 8, 16, 4, 4)                     \
     X(reduce_sum_columns_sm75_32x16x32_split1, SUM_COLUMNS, 75, 1, 32, 16, 1, 1)                   \
+    /* LANES of a thread; ROWS. */                                                                 \
+    X(reduce_sum_narrow_sm75_32x1, SUM_NARROW, 75, 1, 1, 32)                                       \
+    X(reduce_sum_narrow_sm75_4x4, SUM_NARROW, 75, 1, 4, 4)                                         \
     /* WARPS; ROWS of 32 elements that a column has at most; RESIDENT. */                          \
     X(reduce_sum_low_columns_sm75_1x1x32, SUM_LOW_COLUMNS, 75, 1, 1, 1, 16)                        \
     X(reduce_sum_low_columns_sm75_2x4x32, SUM_LOW_COLUMNS, 75, 1, 2, 4, 10)                        \

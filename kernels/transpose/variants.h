@@ -87,6 +87,23 @@
     TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x2x8, 8, 2, 8)                                             \
     TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x1x16, 16, 1, 8)
 
+#define TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                           \
+    X(packed, x1, 1, 0, 0, 16, 1, 256, 0)                                                          \
+    X(packed, x2, 2, 0, 0, 16, 2, 256, 0)
+
+#define TILEMM__TRANSPOSE_FEW_SIZE(X, rows, bytes)                                                 \
+    X(few, rows##x2x##bytes, bytes, rows, 2, 16, 16, 256, 0)                                       \
+    X(few, rows##x3x##bytes, bytes, rows, 3, 16, 16, 256, 0)                                       \
+    X(few, rows##x4x##bytes, bytes, rows, 4, 16, 16, 256, 0)                                       \
+    X(few, rows##x5x##bytes, bytes, rows, 5, 16, 16, 256, 0)                                       \
+    X(few, rows##x6x##bytes, bytes, rows, 6, 16, 16, 256, 0)                                       \
+    X(few, rows##x7x##bytes, bytes, rows, 7, 16, 16, 256, 0)                                       \
+    X(few, rows##x8x##bytes, bytes, rows, 8, 16, 16, 256, 0)
+
+#define TILEMM__TRANSPOSE_FEW_ROWS(X)                                                              \
+    TILEMM__TRANSPOSE_FEW_SIZE(X, 16, 1)                                                           \
+    TILEMM__TRANSPOSE_FEW_SIZE(X, 8, 2)
+
 /* ---- in place ------------------------------------------------------------------------------- */
 
 #define TILEMM__TRANSPOSE_SWAP_ROWS(X)                                                             \
@@ -143,6 +160,8 @@
     TILEMM__TRANSPOSE_STRIP_ROWS(X)                                                                \
     TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(X)                                                          \
     TILEMM__TRANSPOSE_GATHER_ROWS(X)                                                               \
+    TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                               \
+    TILEMM__TRANSPOSE_FEW_ROWS(X)                                                                  \
     TILEMM__TRANSPOSE_SWAP_ROWS(X)                                                                 \
     TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(X)                                                        \
     TILEMM__TRANSPOSE_SLABS_ROWS(X)                                                                \

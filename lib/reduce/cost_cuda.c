@@ -15,16 +15,21 @@ const tilemm__reduce_cuda_cost_t tilemm__reduce_cuda_cost = {
      * blocks, of up to split4_tiles, and dot products, among four. */
     .held_warps = 4,
     .split_tiles = 8,
-    .split4_tiles = 2,
+    .split4_tiles = 4,
 
     /* Columns. With fewer blocks than column_blocks for each multiprocessor, blocks have 32 warps.
      * Up to low_rows rows (a power of two times 32) a thread holds more of a column. Up to
      * narrow_rows rows a block has 1 or 2 warps, if the device holds at most narrow_columns warps
-     * for each block. */
+     * for each block. Columns of which blocks of 32 are filled to full_eighths eighths at most are
+     * narrow; a thread has one lane of up to lane_cols of them, and a multiprocessor narrow_threads
+     * threads of blocks of more. */
     .column_blocks = 4,
     .low_rows = 512,
     .narrow_rows = 128,
     .narrow_columns = 4,
+    .full_eighths = 7,
+    .lane_cols = 10,
+    .narrow_threads = 1024,
 
     /* Segments. With group_segments for each warp that the device holds, a warp takes 32 at a time.
      * A warp takes segments of up to warp_elements[0] elements; [1] if there are busy_segments for

@@ -19,6 +19,7 @@ typedef struct {
     int column_blocks;
     int64_t low_rows, narrow_rows;
     int narrow_columns;
+    int full_eighths, lane_cols, narrow_threads;
     int group_segments, busy_segments;
     int64_t warp_elements[2];
     int list_blocks;

@@ -75,6 +75,7 @@ static int64_t blocks_of(const tilemm__reduce_launch_t *l, int64_t vectors)
     case TILEMM__SEARCH_CLUSTER: return vectors * TILEMM__REDUCE_CLUSTER;
     case TILEMM__SINGLE: return tilemm__div_up(vectors, TILEMM__REDUCE_SINGLE_VECTORS * THREADS);
     case TILEMM__SUM_COLUMNS: return l->tiles * l->columns * facets[3];
+    case TILEMM__SUM_NARROW: return l->tiles;
     case TILEMM__SUM_LOW_COLUMNS: return l->columns;
     case TILEMM__SEARCH_COLUMNS: return l->tiles * l->columns;
     case TILEMM__PARTIALS_TILES: return looped(tilemm__div_up(vectors * l->tiles, WARPS));
@@ -166,11 +167,32 @@ static int can_run(const problem_t *p, const tilemm__reduce_row_t *row)
     case TILEMM__SUM_COLUMNS:
         return p->is_columns && !p->is_search &&
                (facets[3] == 1 || (p->tiles > 1 && can_split(p, p->tiles)));
+    case TILEMM__SUM_NARROW:
+        return p->is_columns && !p->is_search && p->tiles > 1 &&
+               p->args->count <= TILEMM__REDUCE_NARROW_COLS &&
+               p->args->count * LANES / facets[0] <= TILEMM__REDUCE_NARROW_THREADS;
     case TILEMM__SUM_LOW_COLUMNS: return p->is_columns && !p->is_search && n <= facets[1] * LANES;
     case TILEMM__SEARCH_COLUMNS:
         return p->is_columns && p->is_search && facets[2] == !!p->args->nan_ignore;
     default: return 0;
     }
+}
+
+/* The row for columns of which blocks of 32 would be in part empty, or -1. */
+static int find_narrow(const problem_t *p, int64_t columns)
+{
+    const int64_t count = p->args->count, sm_count = p->traits->sm_count;
+    const int is_one = p->tiles <= sm_count;
+    if (p->tiles == 1 || count > TILEMM__REDUCE_NARROW_COLS ||
+        8 * count > cost->full_eighths * columns * TILEMM__DOWN_COLS)
+        return -1;
+    if (count <= cost->lane_cols || (is_one && count * LANES <= TILEMM__REDUCE_NARROW_THREADS))
+        return find_row(TILEMM__SUM_NARROW, 1, ANY, ANY);
+    /* Other blocks are faster where these are few, or a wave and a bit. */
+    const int64_t wave = sm_count * (cost->narrow_threads / (count * LANES / 4));
+    if (columns == 1 ? is_one : p->tiles > wave && p->tiles <= 2 * wave)
+        return -1;
+    return find_row(TILEMM__SUM_NARROW, 4, ANY, ANY);
 }
 
 static int choose_columns(const problem_t *p)
@@ -179,7 +201,11 @@ static int choose_columns(const problem_t *p)
     const int few = columns * p->tiles < cost->column_blocks * (int64_t)p->traits->sm_count;
     if (p->is_search)
         return find_row(TILEMM__SEARCH_COLUMNS, few ? 32 : 4, ANY, !!p->args->nan_ignore);
-    if (few && p->tiles > 1 && can_split(p, p->tiles))
+    const int narrow = find_narrow(p, columns);
+    if (narrow >= 0)
+        return narrow;
+    if ((few || p->args->count <= TILEMM__REDUCE_NARROW_COLS) && p->tiles > 1 &&
+        p->tiles < cost->column_blocks * (int64_t)p->traits->sm_count && can_split(p, p->tiles))
         return find_row(TILEMM__SUM_COLUMNS, 8, 16, ANY);
     if (few || n > cost->low_rows)
         return find_row(TILEMM__SUM_COLUMNS, few ? 32 : 8, few ? 16 : 4, ANY);
@@ -311,6 +337,12 @@ static void add_first(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, int 
         launch->threads = block_threads(p->args->n, TILEMM__TILE_ROWS);
         break;
     case TILEMM__SEARCH_TILES: set_search_tiles(step, p); break;
+    case TILEMM__SUM_NARROW:
+        step->items = p->tiles;
+        launch->threads = (int)tilemm__round_up(p->args->count * (LANES / facets[0]), LANES);
+        launch->shared = (size_t)((p->args->count | 1) * (LANES / facets[0])) *
+                         (sizeof(tilemm__sum_t) + sizeof(int));
+        break;
     case TILEMM__SUM_COLUMNS: step->splits = facets[3];  /* fall through */
     case TILEMM__SEARCH_COLUMNS: step->items = p->tiles; /* fall through */
     case TILEMM__SUM_LOW_COLUMNS: launch->threads = facets[0] * LANES; break;

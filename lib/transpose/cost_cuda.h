@@ -12,17 +12,27 @@
 
 typedef struct {
     /* Out of place. */
-    int strip_side;         /* elements: a shorter side leaves too much of a tile empty */
-    int narrow_side;        /* elements: a shorter side leaves too much of a narrow tile empty */
-    int64_t gather_bytes;   /* of a matrix of a batch that is gathered at most */
-    int gather_rows;        /* of a matrix that is gathered at most, if it has more columns */
-    int gather_cols;        /* likewise, of elements up to gather_elem_size bytes */
-    int gather_elem_size;   /* bytes */
-    int small_tiles;        /* tiles for each multiprocessor up to which smaller tiles are better */
-    int full_thirds;        /* of the larger tiles' area: smaller ones that need less are better */
-    int half_strips;        /* strips for each multiprocessor up to which strips of 1- and 2-byte
-                               elements are halved */
-    double streaming_share; /* of the L2 cache: more data than that should not stay in it */
+    int strip_side;          /* elements: a shorter side leaves too much of a tile empty */
+    int narrow_side;         /* elements: a shorter side leaves too much of a narrow tile empty */
+    int64_t gather_bytes[2]; /* of a matrix of a batch that is gathered at most; [1] of one that
+                                might be packed, of more data than the L2 cache should hold */
+    int gather_rows[2];      /* of a matrix that is gathered at most, if it has more columns; [1] of
+                                1- and 2-byte elements */
+    int gather_cols;         /* likewise, of elements up to gather_elem_size bytes */
+    int gather_elem_size;    /* bytes */
+    int tile_side[3];     /* elements of 2, 4, 8 bytes: tiles suit an aligned matrix from there */
+    int small_tiles;      /* tiles for each multiprocessor up to which smaller tiles are better */
+    int full_thirds;      /* of the larger tiles' area: smaller ones that need less are better */
+    int half_strips;      /* strips for each multiprocessor up to which strips of 1- and 2-byte
+                             elements are halved */
+    int64_t odd_bytes[2]; /* of a matrix of a batch that is gathered at most where no tile is full
+                             or aligned; [1] of 2-byte elements */
+    int64_t odd_elements[2]; /* in all that are gathered then; [1] of 1 or 2 bytes */
+    int64_t narrow_bytes;    /* of a matrix that narrow tiles take then, of 4- or 8-byte elements */
+    int64_t packed_bytes;    /* of a matrix of a batch that goes through shared memory whole */
+    int few_cols;            /* of 1- and 2-byte elements that a thread transposes in registers */
+    int early_blocks;        /* for each multiprocessor, up to which the next kernel starts early */
+    double streaming_share;  /* of the L2 cache: more data than that should not stay in it */
 
     /* In place. */
     int64_t workspace_bytes; /* worth having whatever the size of the matrix */

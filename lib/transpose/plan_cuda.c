@@ -62,6 +62,7 @@ typedef struct {
     int64_t shorter, each, bytes; /* side; elements of a matrix; bytes of all */
     int aligned_dst, aligned;     /* of the destination, of both operands */
     int streaming;                /* more data than the L2 cache should hold */
+    int64_t packed_bytes;         /* of a matrix that fits in shared memory */
 } problem_t;
 
 /* x y, or INT64_MAX if that is less. */
@@ -85,6 +86,7 @@ static problem_t problem_of(const tilemm__transpose_args_t *args,
         p.aligned = (int)tilemm__min(
             p.aligned, tilemm__transpose_alignment(args->src, args->ld_src, args->stride_src,
                                                    args->batch_count, args->elem_size));
+    p.packed_bytes = tilemm__min(cost.packed_bytes, (int64_t)traits->shared_per_block - 32);
     p.streaming = p.bytes > (int64_t)((double)traits->l2_bytes * cost.streaming_share);
     return p;
 }
@@ -94,6 +96,24 @@ static int is_gapless(const tilemm__transpose_args_t *args, int64_t each)
 {
     return tilemm__transpose_alignment(args->dst, 0, 0, 1, args->elem_size) == 16 &&
            args->ld_dst == args->rows && (args->batch_count == 1 || args->stride_dst == each);
+}
+
+/* The packed kernel takes a batch without gaps on either side. */
+static int is_packed(const problem_t *p)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    return p->size <= 2 && args->batch_count > 1 && args->rows * p->size >= 16 &&
+           args->ld_src == args->cols && args->ld_dst == args->rows &&
+           args->stride_src == p->each && args->stride_dst == p->each &&
+           p->each * p->size <= p->packed_bytes;
+}
+
+/* The kernel for few columns has a row for each number of them. */
+static int is_few(const problem_t *p)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    return args->batch_count == 1 && args->ld_src == args->cols && p->aligned_dst == 16 &&
+           tilemm__transpose_alignment(args->src, 0, 0, 1, args->elem_size) == 16;
 }
 
 /* Whether an index of 32 bits holds every element of source and result, and the ones that the last
@@ -376,28 +396,45 @@ static int choose(const problem_t *p)
 {
     const tilemm__transpose_args_t *args = p->args;
     const int batched = args->batch_count > 1;
+    const int64_t bytes = product(p->each, p->size); /* of a matrix */
     const int is_aligned = p->aligned == 16 || p->size == 16 || (p->size == 1 && p->aligned == 8);
     if (p->zero || !args->trans)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_copy, p->size, p->aligned, 0);
+    if (is_few(p) && p->size <= 2 && args->cols >= 2 && args->cols <= cost.few_cols)
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_few, p->size, 16, 0) + (int)args->cols -
+               2;
+    if (is_packed(p) && !is_aligned && bytes > cost.gather_bytes[p->streaming])
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_packed, p->size, 16, 0);
     if (is_gapless(args, p->each) &&
-        ((batched && product(p->each, p->size) <= cost.gather_bytes) ||
-         (args->rows <= cost.gather_rows && args->rows < args->cols) ||
+        ((batched && bytes <= cost.gather_bytes[0]) ||
+         (args->rows <= cost.gather_rows[p->size < 4] && args->rows < args->cols) ||
          (args->cols <= cost.gather_cols && p->size <= cost.gather_elem_size)))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
                                      p->streaming | (has_short_index(args) ? 0 : 2));
+    if (is_gapless(args, p->each) && (!is_aligned || p->shorter < cost.strip_side) &&
+        ((batched && bytes <= cost.odd_bytes[p->size == 2]) ||
+         product(p->each, args->batch_count) <= cost.odd_elements[p->size < 4]))
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
+                                     p->streaming | (has_short_index(args) ? 0 : 2));
+    if (is_aligned && !batched && (p->size == 2 || p->size == 4 || p->size == 8) &&
+        p->shorter >= cost.tile_side[p->size / 4])
+        return choose_tile(p);
     if (p->shorter < cost.strip_side && p->shorter >= cost.narrow_side && !batched &&
-        (p->size == 4 || p->size == 8)) /* the row for tall matrices, or the next for wide ones */
+        (p->size == 4 ||
+         (p->size == 8 &&
+          args->rows < args->cols))) /* the row for tall matrices, or the next for wide ones */
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_narrow, p->size, 16, 0) +
                (args->rows < args->cols);
     /* Matrices of a batch that leave little of a small tile empty are no strips. */
     if (p->shorter < cost.strip_side ||
-        (batched && !(is_aligned && p->size >= 4) &&
-         product(p->each, p->size) <= TILEMM__TRANSPOSE_STRIP_BYTES / 2))
+        (batched && !(is_aligned && p->size >= 2) && bytes <= TILEMM__TRANSPOSE_STRIP_BYTES / 2))
         return p->size < 4
                    ? tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip_bytes, p->size, 16, 1)
                    : tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip, p->size, p->aligned, 0);
     if (is_aligned)
         return choose_tile(p);
+    if (p->size >= 4 && bytes <= cost.narrow_bytes)
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_narrow, p->size, 16, 0);
     return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_shifted, p->size, 16, 0);
 }
 
@@ -405,7 +442,7 @@ static int choose(const problem_t *p)
 static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
 {
     const int transposes = p->args->trans && !p->zero;
-    if (row->bytes != p->size || row->method > TILEMM__TRANSPOSE_BY_gather)
+    if (row->bytes != p->size || row->method > TILEMM__TRANSPOSE_BY_few)
         return 0;
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_copy: return !transposes && row->access <= p->aligned;
@@ -414,6 +451,8 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
     case TILEMM__TRANSPOSE_BY_strip_bytes:
         return transposes && row->access <= p->aligned &&
                p->shorter <= TILEMM__TRANSPOSE_STRIP_BYTES / 2 / 16;
+    case TILEMM__TRANSPOSE_BY_packed: return transposes && is_packed(p);
+    case TILEMM__TRANSPOSE_BY_few: return transposes && p->args->cols == row->cols && is_few(p);
     case TILEMM__TRANSPOSE_BY_gather:
         return transposes && is_gapless(p->args, p->each) &&
                (row->facet & 2 || has_short_index(p->args));
@@ -472,6 +511,21 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
         fill_strip_bytes(&plan->arm.strip_bytes);
         count = plan->arm.strip_bytes.tiles;
         break;
+    case TILEMM__TRANSPOSE_BY_few:
+        count = (uint64_t)tilemm__div_up(args->rows, (int64_t)row->threads * row->rows);
+        break;
+    case TILEMM__TRANSPOSE_BY_packed:
+        tiles->tile_rows = (int)args->rows;
+        tiles->tile_cols = (int)args->cols;
+        tiles->tile_batch = (int)tilemm__min(
+            args->batch_count,
+            tilemm__max(tilemm__min(p->bytes / (2 * p->sm_count), TILEMM__TRANSPOSE_STRIP_BYTES) /
+                            (p->each * p->size),
+                        1));
+        plan->arm.packed.by_rows = tilemm__division_by((uint32_t)args->rows);
+        plan->arm.packed.by_cols = tilemm__division_by((uint32_t)args->cols);
+        count = (uint64_t)tilemm__div_up(args->batch_count, tiles->tile_batch);
+        break;
     case TILEMM__TRANSPOSE_BY_gather:
         if (!(row->facet & 2)) {
             plan->arm.gather.by_each = tilemm__division_by((uint32_t)p->each);
@@ -482,6 +536,8 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
     default: break;
     }
     plan->launch.blocks = (unsigned)(count < INT32_MAX ? count : INT32_MAX);
+    /* Later the next kernel's blocks would be spread unevenly. */
+    tiles->early = count <= (uint64_t)(cost.early_blocks * p->sm_count);
 }
 
 int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,

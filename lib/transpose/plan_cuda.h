@@ -20,6 +20,8 @@ typedef enum {
     TILEMM__TRANSPOSE_BY_strip,
     TILEMM__TRANSPOSE_BY_strip_bytes,
     TILEMM__TRANSPOSE_BY_gather,
+    TILEMM__TRANSPOSE_BY_packed,
+    TILEMM__TRANSPOSE_BY_few,
     TILEMM__TRANSPOSE_BY_swap, /* from here on in place */
     TILEMM__TRANSPOSE_BY_swap_elements,
     TILEMM__TRANSPOSE_BY_slabs,
@@ -59,10 +61,11 @@ typedef struct {
     char name[64];                     /* the kernel's; +fill if it fills with zeros */
     union {
         tilemm__transpose_copy_t copy;
-        tilemm__transpose_tiles_t tiles; /* tile, shifted, narrow; and the head of the next three */
+        tilemm__transpose_tiles_t tiles; /* tile, shifted, narrow, few; and the head of the next four */
         tilemm__transpose_strip_t strip;
         tilemm__transpose_strip_bytes_t strip_bytes;
         tilemm__transpose_gather_t gather;
+        tilemm__transpose_packed_t packed;
     } arm;
 } tilemm__transpose_cuda_plan_t;
 

@@ -168,7 +168,7 @@ static void run_forced(const operation_t *operation, int row, uint64_t (*chosen)
                   "TILEMM_VARIANT=%s: %s: %s is chosen, though that row can do it", variant,
                   call_text, tilemm_last_kernel(ctx));
         }
-        for (int i = 0; i < 3000 && !launched[row]; i++)
+        for (int i = 0; i < 30000 && !launched[row]; i++)
             capture(ctx, operation, (uint64_t)(1000000 + i), variant);
         CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }

@@ -124,7 +124,7 @@ static inline void transpose_sizes(rng_t *rng, int64_t most, int64_t *rows, int6
                                    int64_t *batch)
 {
     *batch = chance(rng, 4) ? magnitude(rng, 24) : 1;
-    switch (rng_range(rng, 0, 4)) {
+    switch (rng_range(rng, 0, 5)) {
     case 0: /* strips */
         *rows = magnitude(rng, 26);
         *cols = rng_range(rng, 1, 140);
@@ -137,6 +137,10 @@ static inline void transpose_sizes(rng_t *rng, int64_t most, int64_t *rows, int6
         *rows = rng_range(rng, 1000, 100000);
         *cols = rng_range(rng, 1000, 100000);
         break;
+    case 3: /* few columns, and aligned rows of the result */
+        *rows = 16 * magnitude(rng, 20);
+        *cols = rng_range(rng, 2, 8);
+        return;
     default: *rows = magnitude(rng, 14); *cols = magnitude(rng, 14);
     }
     if (chance(rng, 2)) {

@@ -151,6 +151,23 @@ static void batches(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
+/* Elements of 1 and 2 bytes: few columns, rows of the result aligned; batches without gaps. */
+static void short_elements(tilemm_t ctx, int rounds, rng_t *rng)
+{
+    for (int round = 0; round < rounds; round++) {
+        transposes_t t = {.size = sizes[round % 2]};
+        t.rows = rng_range(rng, 1, 9000);
+        one(ctx, t.rows, 2 + round % 7, t.size, 0, -t.rows & 15, rng);
+        t.rows = rng_range(rng, 8, 150);
+        t.cols = rng_range(rng, 1, 150);
+        t.batch = rng_range(rng, 2, 12);
+        t.ld_src = t.cols;
+        t.ld_dst = t.rows;
+        t.stride_src = t.stride_dst = t.rows * t.cols;
+        run(ctx, &t, 1, rng);
+    }
+}
+
 /* B = alpha op(A): one rounding. With alpha = 0 the source, full of NaN here, is not read. */
 static void scaled(tilemm_t ctx, int rounds, rng_t *rng)
 {
@@ -238,6 +255,7 @@ int main(void)
         if (TEST_BACKEND == TILEMM_BACKEND_CPU && !test_quick())
             large(ctx, &rng);
         batches(ctx, test_quick() ? 20 : 100, &rng);
+        short_elements(ctx, test_quick() ? 14 : 70, &rng);
         scaled(ctx, test_quick() ? 20 : 80, &rng);
         far_apart(ctx);
     }

@@ -64,6 +64,8 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
         count = (uint64_t)tilemm__div_up(args.rows * args.cols * args.batch_count *
                                              (int64_t)args.elem_size,
                                          row->threads * row->chunk);
+    else if (plan.method == TILEMM__TRANSPOSE_BY_few)
+        count = (uint64_t)tilemm__div_up(args.rows, (int64_t)row->threads * row->rows);
     else /* the tiles cover the matrix, and no tile is beyond it */
         count = (uint64_t)(tilemm__div_up(args.rows + (tiles->halo ? tiles->halo - 1 : 0),
                                           tiles->tile_rows - tiles->halo) *
@@ -73,7 +75,10 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
           plan.name, plan.launch.blocks, (unsigned long long)count);
     CHECK(row->rows > 0 ||
               (int64_t)tiles->tile_rows * tiles->tile_cols * tiles->tile_batch * row->bytes <=
-                  TILEMM__TRANSPOSE_STRIP_BYTES,
+                  (plan.method == TILEMM__TRANSPOSE_BY_packed
+                       ? tilemm__max((int64_t)limits->cuda->shared_per_block - 32,
+                                     TILEMM__TRANSPOSE_STRIP_BYTES)
+                       : TILEMM__TRANSPOSE_STRIP_BYTES),
           "%s: the tile", plan.name);
     CHECK(row->method != TILEMM__TRANSPOSE_BY_tile ||
               (((uintptr_t)args.src | (uintptr_t)args.dst) % (unsigned)row->access == 0 &&
@@ -126,9 +131,9 @@ static void check_rows(void)
         snprintf(tile, sizeof tile, row->rows ? "_sm75_%dx%dx%d" : "_sm75_x%d",
                  row->rows ? row->rows : row->bytes, row->cols, row->bytes);
         CHECK(strstr(row->name, tile) != NULL, "%s: not %s", row->name, tile);
-        if (row->method > TILEMM__TRANSPOSE_BY_gather)
+        if (row->method > TILEMM__TRANSPOSE_BY_few)
             continue;
-        for (int j = 0; j < 4000 && !reached[i]; j++)
+        for (int j = 0; j < 100000 && !reached[i]; j++)
             check_out_of_place(&limits, reached);
         CHECK(reached[i], "%s is out of reach", row->name);
     }

@@ -198,6 +198,76 @@ DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transpo
               (args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to),        \
               sum_columns<warps, rows, splits>(args, tiles, columns, transposed, to))
 
+/* A block takes a tile of each of up to TILEMM__REDUCE_NARROW_COLS columns, and a thread AT_ONCE of
+ * the lanes of one of them: a warp's loads are contiguous where rows are, however few columns there
+ * are. Lanes are folded through shared memory, by as many threads as have loaded them. Assumes a
+ * grid of the exact size. */
+template <int AT_ONCE, int ROWS>
+DEVICE void sum_narrow(args_t args, int64_t tiles, partials_t to)
+{
+    enum { WIDE = LANES / AT_ONCE, HELD = ROWS * AT_ONCE };
+    enum { SPAN = 53 - 24 - 5 }; /* of 2^5 elements */
+    extern __shared__ __align__(16) unsigned char storage[];
+    const int cols = (int)args.count, pitch = cols | 1; /* odd: no bank conflicts */
+    sum_t *sums = (sum_t *)storage;
+    int *nans = (int *)(sums + WIDE * pitch);
+    const int counted = tilemm__sum_is_counted(args.op, args.nan_ignore);
+    const int lane = threadIdx.x / cols, col = threadIdx.x - lane * cols;
+    const int64_t start = (int64_t)blockIdx.x * TILE;
+    const int length = clip(args.n - start, TILE);
+    const place_t at = {col, blockIdx.x, length, lane < WIDE ? length - lane : 0,
+                        args.x + col + (start + lane) * args.istride};
+    reach_t reach = {};
+    int found = 0;
+    sum_t sum[AT_ONCE];
+#pragma unroll
+    for (int k = 0; k < AT_ONCE; k++)
+        sum[k] = no_sum();
+    let_next_start();
+    wait_for_previous();
+#pragma unroll 1
+    for (int row = 0; row * LANES < length; row += ROWS) {
+        float v[HELD];
+        load_columns<WIDE, AT_ONCE, ROWS>(&at, args.istride, row * LANES, v);
+        if (counted)
+            found += nans_of<HELD>(v);
+        ready_floats<HELD>(args.op, args.nan_ignore, v);
+        reach_further<HELD>(v, &reach);
+        if (!is_squares(args.op) && __all_sync(FULL_WARP, is_within<SPAN>(reach))) {
+#pragma unroll
+            for (int i = 0; i < HELD; i++)
+                sum[i % AT_ONCE].sum += v[i];
+        } else {
+            forget<HELD>(v);
+            add_floats<HELD, 1, AT_ONCE, 0>(args.op, args.nan_ignore, v, sum);
+        }
+    }
+    /* Computed again: no register is free to keep it. */
+    int thread = threadIdx.x;
+    asm volatile("" : "+r"(thread));
+    const int line = thread / cols, vector = thread / WIDE;
+    if (line < WIDE) {
+        sums[line * pitch + thread - line * cols] = fold_halves<AT_ONCE>(sum);
+        nans[line * pitch + thread - line * cols] = found;
+    }
+    __syncthreads();
+    sum[0] = vector < cols ? sums[thread % WIDE * pitch + vector] : no_sum();
+#pragma unroll
+    for (int half = WIDE / 2; half > 0; half /= 2)
+        sum[0] = join(sum[0], from_lane(sum[0], half));
+    if (thread % WIDE == 0 && vector < cols) {
+        int count = clip(args.n - (int64_t)blockIdx.x * TILE, TILE);
+        for (int i = 0; counted && i < WIDE; i++)
+            count -= nans[i * pitch + vector];
+        put_sum(&args, &to, vector * tiles + blockIdx.x, vector, sum[0], count);
+    }
+}
+
+#define KERNEL_SUM_NARROW(name, at_once, rows)                                                     \
+    KERNEL_OF(name, (TILEMM__REDUCE_NARROW_THREADS, 2),                                            \
+              (args_t args, int64_t tiles, partials_t to),                                         \
+              sum_narrow<at_once, rows>(args, tiles, to))
+
 /* Columns of one tile of up to ROWS rows: a thread loads HELD elements at a time, of HELD / ROWS
  * lanes; it seldom waits, holds few sums and needs one barrier. Assumes a grid of the exact size.
  */

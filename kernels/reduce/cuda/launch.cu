@@ -26,7 +26,7 @@ static cudaError_t start(const tilemm__reduce_launch_t *launch, void *stream,
     if (launch->blocks > INT32_MAX)
         return cudaErrorInvalidConfiguration; /* more elements than any memory holds */
     return launch_kernel(kernel,
-                         {(unsigned)launch->blocks, (unsigned)launch->threads, 0,
+                         {(unsigned)launch->blocks, (unsigned)launch->threads, launch->shared,
                           (unsigned)launch->cluster, launch->concurrent != 0},
                          (cudaStream_t)stream, parameters...);
 }
@@ -50,6 +50,7 @@ extern "C" int tilemm__reduce_launch(const tilemm__reduce_launch_t *l, void *str
     case TILEMM__SEARCH_SHORT: return start(l, stream, l->args, first_index, l->to);
     case TILEMM__SUM_COLUMNS:
         return start(l, stream, l->args, l->tiles, l->columns, l->transposed, l->to);
+    case TILEMM__SUM_NARROW: return start(l, stream, l->args, l->tiles, l->to);
     case TILEMM__SUM_LOW_COLUMNS: return start(l, stream, l->args, l->columns);
     case TILEMM__SEARCH_COLUMNS:
         return start(l, stream, l->args, l->tiles, l->columns, l->transposed, first_index, l->to);

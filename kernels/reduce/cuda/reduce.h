@@ -21,6 +21,8 @@ enum {
     TILEMM__REDUCE_LAST_PARTIALS = 8192,   /* of a vector that PARTIALS_LAST takes, at most */
     TILEMM__REDUCE_BLOCK_PARTIALS = 32768, /* likewise PARTIALS_BLOCK */
     TILEMM__REDUCE_SINGLE_VECTORS = 4,     /* of a thread */
+    TILEMM__REDUCE_NARROW_COLS = 64,       /* columns that SUM_NARROW takes, at most */
+    TILEMM__REDUCE_NARROW_THREADS = 512,   /* of a block of it, at most */
     TILEMM__REDUCE_TRANSPOSED_THREADS = 64 /* of a block of PARTIALS_TRANSPOSED */
 };
 
@@ -75,7 +77,8 @@ typedef enum {
     TILEMM__SEARCH_SHORT,        /* as SUM_SHORT */
     TILEMM__SEARCH_BLOCK,        /* any vectors */
     TILEMM__SUM_COLUMNS,         /* vectors whose first elements are contiguous (vstride is 1) */
-    TILEMM__SUM_LOW_COLUMNS,     /* likewise, of up to 32 * ROWS elements */
+    TILEMM__SUM_NARROW,          /* likewise, of few columns */
+    TILEMM__SUM_LOW_COLUMNS,     /* as SUM_COLUMNS, of up to 32 * ROWS elements */
     TILEMM__SEARCH_COLUMNS,      /* as SUM_COLUMNS */
     TILEMM__PARTIALS_TILES,      /* of every 1024 of `length` partial results one is left */
     TILEMM__PARTIALS_SHORT,      /* of up to `group` one is left */
@@ -94,6 +97,7 @@ typedef struct {
     tilemm__reduce_kernel_t kernel;
     int threads;    /* of a block */
     int cluster;    /* blocks of a cluster */
+    size_t shared;  /* bytes of dynamic shared memory */
     int concurrent; /* may begin before the kernel before it has ended */
     int64_t blocks;
 

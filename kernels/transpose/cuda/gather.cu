@@ -26,7 +26,7 @@ static __device__ __forceinline__ void gather(const tilemm__transpose_gather_t g
     const index rows = (index)p.rows, cols = (index)p.cols, each = rows * cols;
     const index total = each * (index)p.batch, ld = (index)p.ld_src;
     const index first = ((index)blockIdx.x * CHUNKS * THREADS + (index)threadIdx.x) * COUNT;
-    wait_for_previous();
+    begin(p);
 #pragma unroll
     for (int c = 0; c < CHUNKS; c++) {
         const index at = first + c * THREADS * COUNT;

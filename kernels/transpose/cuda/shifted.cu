@@ -46,7 +46,7 @@ static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p
     const uint64_t tile_rows = ((uint64_t)p.rows + (halo ? halo - 1 : 0) + height - 1) / height;
     const uint64_t tile_cols = tiles_along(p.cols, COLS);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
-    wait_for_previous();
+    begin(p);
     for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const uint64_t column = quotient(t, tile_rows), number = quotient(column, tile_cols);
         const int64_t r0 = (int64_t)(t - column * tile_rows) * height - halo;

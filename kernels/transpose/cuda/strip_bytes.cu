@@ -128,7 +128,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
     const tilemm__transpose_tiles_t &p = s.of;
     const tilemm__strip_lines_t &lines = s.lines;
     const int height = p.tile_rows, width = p.tile_cols, area = height * width;
-    wait_for_previous();
+    begin(p);
     for (uint64_t t = blockIdx.x; t < s.tiles; t += gridDim.x) {
         const uint64_t group = quotient(t, s.each), inside = t - group * s.each;
         const uint64_t row = quotient(inside, s.tile_cols_count);

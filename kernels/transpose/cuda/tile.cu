@@ -57,7 +57,7 @@ static __device__ __forceinline__ void tile(const tilemm__transpose_tiles_t p)
     extern __shared__ __align__(16) unsigned char storage[];
     const uint64_t tile_rows = tiles_along(p.rows, EDGE), tile_cols = tiles_along(p.cols, EDGE);
     const uint64_t tiles = tile_rows * tile_cols * (uint64_t)p.batch;
-    wait_for_previous();
+    begin(p);
     for (uint64_t t = blockIdx.x; t < tiles; t += gridDim.x) {
         const place_t at = place(&p, t, tile_rows, tile_cols, EDGE, BYTES);
         if (t != blockIdx.x)

@@ -11,11 +11,20 @@
 #include <type_traits>
 
 #include "kernels/cuda/copy_async.cuh"
+#include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/shared.cuh"
 #include "kernels/transpose/layout.h"
 #include "transpose.h"
 
 enum { THREADS = TILEMM__TRANSPOSE_THREADS }; /* of blocks, but for tile.cu and slabs.cu */
+
+/* What a kernel out of place does first. */
+static __device__ __forceinline__ void begin(const tilemm__transpose_tiles_t &p)
+{
+    wait_for_previous();
+    if (p.early)
+        let_next_start();
+}
 
 /* Chooses an overload by a number of bytes. */
 template <int BYTES>
@@ -263,11 +272,22 @@ static __device__ __forceinline__ void tile_in(unsigned char *tile, const unsign
                 continue;
             if (there >= V) {
                 get_chunk<CHUNK, ALIGN, STREAM>(in[i], p);
-            } else {
+            } else if (STREAM) {
 #pragma unroll
                 for (int e = 0; e < V; e++)
                     if (e < there)
                         get_element<BYTES>(in[i], e, p);
+            }
+        }
+        /* Apart, so that the loads above are in flight together, unless that takes registers that
+         * whole tiles of large matrices need. */
+        if (!STREAM && !whole && there > 0 && there < V) {
+#pragma unroll
+            for (int i = 0; i < V; i++) {
+#pragma unroll
+                for (int e = 0; e < V; e++)
+                    if (e < there && (y + s * STEP) * V + i < rows)
+                        get_element<BYTES>(in[i], e, src + (s * STEP * V + i) * ld * BYTES);
             }
         }
         if (BYTES == 4 && scaled) {

@@ -42,6 +42,7 @@ typedef struct {
     int scaled;
     float alpha;
     int access;    /* bytes that the rows of both operands are aligned to */
+    int early;     /* the next kernel's blocks may come before this kernel's have ended */
     int streaming; /* the data should not stay in the L2 cache */
     int halo;      /* shifted: rows of a tile beyond the rows that it writes; see the kernel */
     int tile_rows, tile_cols, tile_batch; /* elements of src, matrices */
@@ -118,6 +119,12 @@ typedef struct {
     tilemm__transpose_tiles_t of;
     tilemm__division_t by_each, by_rows; /* elements of a matrix, rows; for 32-bit indices */
 } tilemm__transpose_gather_t;
+
+/* tile_batch whole matrices a block. */
+typedef struct {
+    tilemm__transpose_tiles_t of;
+    tilemm__division_t by_rows, by_cols;
+} tilemm__transpose_packed_t;
 
 /* dst = alpha src, both rows x cols, by units of `unit` bytes, to which every row of both is
  * aligned; src == dst with equal strides is allowed. If zero, dst = +0 and src is not read. */
@@ -208,7 +215,8 @@ typedef int tilemm__transpose_launcher_t(const tilemm__transpose_launch_t *launc
 tilemm__transpose_launcher_t tilemm__launch_transpose_copy, tilemm__launch_transpose_tile,
     tilemm__launch_transpose_shifted, tilemm__launch_transpose_narrow,
     tilemm__launch_transpose_strip, tilemm__launch_transpose_strip_bytes,
-    tilemm__launch_transpose_gather, tilemm__launch_transpose_swap, tilemm__launch_transpose_slabs,
+    tilemm__launch_transpose_gather, tilemm__launch_transpose_packed,
+    tilemm__launch_transpose_few, tilemm__launch_transpose_swap, tilemm__launch_transpose_slabs,
     tilemm__launch_transpose_chains, tilemm__launch_transpose_move;
 
 #ifdef __cplusplus
