@@ -39,7 +39,9 @@ typedef struct {
     int workspace_share;     /* 1 / this of the matrix is worth having */
     int slabs_least;         /* slabs, so that the fringe is small beside them */
     int slab_cols_least;     /* columns of slabs, which have a tile for every 64 */
-    int stride_least;        /* runs, of which one is saved: few, and a prime, for any shape */
+    int stride_of_few;       /* runs, of which one is saved, where there are few runs: up to */
+    int stride_few_runs;     /* so many; chains must be short, since few run at a time */
+    int stride_least;        /* likewise in larger matrices */
     int stride_most;         /* likewise, beyond which chains are too few and too long */
     int run_bytes_least;     /* of a run that is moved: a sector */
     int intervals_most; /* of a move from one leading dimension to another: two launches each */

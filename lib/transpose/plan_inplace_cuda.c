@@ -178,11 +178,30 @@ static int64_t marks_room(int64_t runs)
     return tilemm__round_up(runs / 8 + 4, 256);
 }
 
-/* One run of how many is saved, if `room` bytes hold the saved ones; 0 if no stride fits. */
+/* The least stride between saved runs. */
+static int64_t least_stride(int64_t runs)
+{
+    return runs <= cost.stride_few_runs ? cost.stride_of_few : cost.stride_least;
+}
+
+static int64_t greatest_common_divisor(int64_t x, int64_t y)
+{
+    while (y != 0) {
+        const int64_t rest = x % y;
+        x = y;
+        y = rest;
+    }
+    return x;
+}
+
+/* One run of how many is saved, if `room` bytes hold the saved ones; 0 if no stride fits. The
+ * permutation multiplies a run's number modulo runs - 1. With a divisor of that in common, saved
+ * runs would lie in few cycles, and the others would be left to one warp each. */
 static uint32_t stride_for(int64_t runs, int64_t run_bytes, int64_t room)
 {
-    int stride = cost.stride_least;
-    while (stride <= cost.stride_most && ((runs - 1) / stride + 1) > room / run_bytes)
+    int64_t stride = least_stride(runs);
+    while (stride <= cost.stride_most && ((runs - 1) / stride + 1 > room / run_bytes ||
+                                          greatest_common_divisor(runs - 1, stride) > 1))
         stride += 2;
     return stride <= cost.stride_most ? (uint32_t)stride : 0;
 }
@@ -399,7 +418,7 @@ size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
         const int64_t runs = p.m * p.n / (TILEMM__RUN_BYTES / p.size);
         int64_t counts_at, marks_at;
         want = tilemm__max(want, slab_saved_at(&p, &counts_at, &marks_at) +
-                                     (runs / cost.stride_least + 1) * TILEMM__RUN_BYTES);
+                                     (runs / least_stride(runs) + 1) * TILEMM__RUN_BYTES);
     }
     return (size_t)tilemm__round_up(want, 256);
 }

@@ -117,13 +117,13 @@ static void note(error_t *largest_so_far, const error_t *e)
     largest_so_far->frobenius = fmax(largest_so_far->frobenius, e->frobenius);
 }
 
-/* The bounds of FP32 mode, for each product. Of a GPU's kernels that split operands: the errors of
- * cuBLAS on the same input and 5 %, where what one rounding makes is no error. Of kernels that add
- * up FP32 products, on a GPU or a CPU: an error below one FP32 ulp of |A||B|, or at most twice the
- * reference library's (either may divide k, which makes errors smaller), and for each family: the
- * largest errors over all shapes exceed the reference's by a margin for chance at most. */
+/* The bounds of FP32 mode, for each product: an error below one FP32 ulp of |A||B|, or at most
+ * twice the reference library's (either may divide k, which makes errors smaller). Where a GPU's
+ * planes are used and cuBLAS has no need to divide k: cuBLAS's errors on the same input and a
+ * third, where what one rounding makes is no error. And for each family: the largest errors over
+ * all shapes exceed the reference's by a margin for chance at most. */
 static void check_product(family_errors_t *family_errors, data_t family, const char *text,
-                          int splits, const error_t *fp32, const error_t *reference)
+                          int is_tight, const error_t *fp32, const error_t *reference)
 {
     const double worst = fp32->worst / fmax(reference->worst, 0x1p-24);
     const double frobenius = fp32->frobenius / fmax(reference->frobenius, 0x1p-25);
@@ -131,8 +131,8 @@ static void check_product(family_errors_t *family_errors, data_t family, const c
     note(&family_errors->reference, reference);
     family_errors->worst_ratio = fmax(family_errors->worst_ratio, worst);
     family_errors->frobenius_ratio = fmax(family_errors->frobenius_ratio, frobenius);
-    if (TEST_BACKEND == TILEMM_BACKEND_CUDA && splits)
-        CHECK(worst <= 1.05 && (frobenius <= 1.05 || few_dominate(family)),
+    if (is_tight)
+        CHECK(worst <= 1.33 && (frobenius <= 1.33 || few_dominate(family)),
               "%s: %.2e %.2e, %.2f and %.2f of cuBLAS's %.2e %.2e", text, fp32->worst,
               fp32->frobenius, worst, frobenius, reference->worst, reference->frobenius);
     else
@@ -164,10 +164,9 @@ static void try(tilemm_t ctx, family_errors_t *errors, data_t family, const int6
     const int64_t k = p.gemm.k;
     char kernel[64], text[160];
     const error_t strict = ours(ctx, &p, TILEMM_MATH_FP32_STRICT);
-    snprintf(kernel, sizeof(kernel), "%s", tilemm_last_kernel(ctx));
     const error_t tf32 = ours(ctx, &p, TILEMM_MATH_TF32), fp32 = ours(ctx, &p, TILEMM_MATH_FP32);
-    const int splits = strcmp(kernel, tilemm_last_kernel(ctx)) != 0;
     snprintf(kernel, sizeof(kernel), "%s", tilemm_last_kernel(ctx));
+    const int is_tight = strstr(kernel, "planes_sm90") && size[0] >= 900 && k <= 1500;
     const int has_reference = gemm_reference(TEST_BACKEND, &p.gemm, p.a, p.b, p.c) == 0;
     const error_t reference = has_reference ? error_of(&p) : (error_t){0};
     const int has_tf32 =
@@ -185,7 +184,7 @@ static void try(tilemm_t ctx, family_errors_t *errors, data_t family, const int6
           "%s: %d, %d, %d of Inf and NaN are misplaced", text, fp32.misplaced, strict.misplaced,
           tf32.misplaced);
     if (has_reference)
-        check_product(errors, family, text, splits, &fp32, &reference);
+        check_product(errors, family, text, is_tight, &fp32, &reference);
     /* Bounds of doc/numerics.md. */
     CHECK(strict.worst <= (double)(k + 2) * 0x1p-24, "%s: %.2e", text, strict.worst);
     CHECK(tf32.worst <= 0x1p-10 + (double)(k + 2) * 0x1p-24, "%s: %.2e", text, tf32.worst);

@@ -10,7 +10,9 @@
  * step ahead, between the instructions for the tensor cores. The tensor core truncates as it adds.
  * So `part` has first the product of the large planes, then those of the others, and is added to
  * `total` in FP32 after each (promotion). Where planes cannot carry a number of a step (Inf, NaN,
- * next to overflow, below 2^-100), the warps concerned multiply that step in FP32.
+ * next to overflow, below 2^-100), the warps concerned multiply that step in FP32. In a ROUTED
+ * kernel there is no such number; two more products are added, and what the addition of the first
+ * loses.
  *
  * Epilogue: to C, or to C by the copy engine while multipliers go on with the next tile; with
  * split-K to the partial products, or in a cluster to shared memory, where each block adds up some
@@ -145,7 +147,7 @@ multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
         const int p = FIRST + w / PARTS, i = w % PARTS;
         wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
                    wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES),
-                   w > 0 || (FIRST > 0 && S::KEEPS));
+                   w > 0 || (FIRST > 0 && S::ROUTED));
         if (w == (COUNT - 1) / 2)
             convert_a<S>(stage, first, FIRST > 0, next_a, range);
     }
@@ -327,10 +329,8 @@ static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool in_fp3
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float sum = at.total[i] + at.part[i];
-        if (keeps) /* unless the sum overflows, which it cannot do in a ROUTED kernel */
-            at.part[i] = S::ROUTED || fabsf(sum) < CUDART_INF_F
-                             ? at.part[i] - (sum - at.total[i])
-                             : 0.0f;
+        if (keeps) /* unless the sum overflows */
+            at.part[i] = fabsf(sum) < CUDART_INF_F ? at.part[i] - (sum - at.total[i]) : 0.0f;
         at.total[i] = sum;
     }
 }
@@ -355,7 +355,7 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
 
     wgmma_wait<0>();
     wgmma_pin(at.part);
-    add_part(at, in_fp32, S::KEEPS);
+    add_part(at, in_fp32, S::ROUTED);
     wgmma_pin(at.part);
     multiply<S, 1 + ALL_PRODUCTS - S::PRODUCTS, ALL_PRODUCTS>(
         at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a, range);

@@ -36,12 +36,7 @@ struct shape_t {
     static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
     /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
     static const bool ROUTED = ROUTED_;
-#ifndef V_P
-#define V_P 6
-#define V_K 0
-#endif
-    static const int PRODUCTS = ROUTED ? 8 : V_P; /* of planes, that are added */
-    static const bool KEEPS = ROUTED || V_K;
+    static const int PRODUCTS = ROUTED ? 8 : 6; /* of planes, that are added */
     static const bool NARROW = BN < 64;         /* bound by reading op(A) */
     static const int MULTIPLIERS = BM / 64;     /* warpgroups */
     static const int REGISTERS_CONVERTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;

@@ -25,9 +25,9 @@ enum {
     TILEMM__SGEMM_ROUTE_DENSITIES = 4,
     TILEMM__SGEMM_ROUTE_CASES = 2 * TILEMM__SGEMM_ROUTE_DENSITIES,
     /* The magnitudes that BF16 planes carry, as bits: from 2^-100, below which the last bits of
-     * planes and of products would be lost, to 2^50, so that no sum overflows. */
+     * planes and of products would be lost, to 2^62, beyond which two products may overflow. */
     TILEMM__SGEMM_BF16_LEAST = (127 - 100) << 23,
-    TILEMM__SGEMM_BF16_MOST = (127 + 50) << 23
+    TILEMM__SGEMM_BF16_MOST = (127 + 62) << 23
 };
 
 /* A group of lines, zeros before it is judged. */
