@@ -46,12 +46,12 @@ AC_DEFUN([TILEMM_CUDA], [
   AS_IF([test "x$have_cuda" = xyes], [
     dnl The toolkit's root, as nvcc itself reports it.
     CUDA_ROOT=`"$NVCC" --dryrun -x cu -E /dev/null 2>&1 | $SED -n 's/^#\$ TOP=//p' | tail -n 1`
-    AS_IF([test -d "$CUDA_ROOT"], [CUDA_ROOT=`cd "$CUDA_ROOT" && pwd`],
-          [CUDA_ROOT=`dirname "$NVCC"`/..])
+    AS_IF([test -d "$CUDA_ROOT"], [], [CUDA_ROOT=`dirname "$NVCC"`/..])
+    CUDA_ROOT=`cd "$CUDA_ROOT" && pwd`
     CUDA_CPPFLAGS="-I$CUDA_ROOT/include"
     CUDA_LIBDIR=
     for dir in "$CUDA_ROOT/lib64" "$CUDA_ROOT/targets/$host_cpu-linux/lib" "$CUDA_ROOT/lib" \
-               "/usr/lib/$host_cpu-linux-gnu"; do
+               "$CUDA_ROOT/lib/$host_cpu-linux-gnu" "/usr/lib/$host_cpu-linux-gnu"; do
       AS_IF([test -z "$CUDA_LIBDIR" && { test -f "$dir/libcudart_static.a" || test -f "$dir/libcudart.so"; }],
             [CUDA_LIBDIR=$dir])
     done
@@ -61,18 +61,20 @@ AC_DEFUN([TILEMM_CUDA], [
     tilemm_save_CPPFLAGS=$CPPFLAGS; tilemm_save_LDFLAGS=$LDFLAGS; tilemm_save_LIBS=$LIBS
     CPPFLAGS="$CPPFLAGS $CUDA_CPPFLAGS"
     AS_IF([test -n "$CUDA_LIBDIR"], [CUDA_LDFLAGS="-L$CUDA_LIBDIR"], [CUDA_LDFLAGS=])
-    LDFLAGS="$LDFLAGS $CUDA_LDFLAGS"
+    LDFLAGS="$LDFLAGS $CUDA_LDFLAGS${CUDA_LIBDIR:+ -Wl,-rpath,$CUDA_LIBDIR}"
     AS_IF([test "x$with_cudart" = xstatic],
           [CUDA_LIBS="-lcudart_static -lrt -lpthread -ldl"], [CUDA_LIBS="-lcudart"])
     LIBS="$CUDA_LIBS $LIBS"
+    dnl The linker may find another toolkit's runtime, which knows no kernel of this nvcc.
     AC_MSG_CHECKING([for the CUDA runtime ($with_cudart)])
-    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <cuda_runtime_api.h>]],
-                                    [[int n; return (int)cudaGetDeviceCount(&n);]])],
+    AC_RUN_IFELSE([AC_LANG_PROGRAM([[#include <cuda_runtime_api.h>]],
+        [[int n; return !cudaRuntimeGetVersion(&n) && n / 1000 != CUDART_VERSION / 1000;]])],
       [AC_MSG_RESULT([yes])],
       [AC_MSG_RESULT([no])
        AS_IF([test "x$with_cuda" = xcheck],
              [have_cuda=no; tilemm_cuda_summary="no (nvcc is there, its runtime is not usable)"],
-             [AC_MSG_ERROR([--with-cuda: the CUDA runtime ($with_cudart) cannot be linked])])])
+             [AC_MSG_ERROR([--with-cuda: the CUDA runtime ($with_cudart) of $CUDA_ROOT was not found or cannot be linked])])],
+      [AC_MSG_RESULT([not tried: cross-compiling])])
     CPPFLAGS=$tilemm_save_CPPFLAGS; LDFLAGS=$tilemm_save_LDFLAGS; LIBS=$tilemm_save_LIBS
   ])
 
