@@ -117,7 +117,7 @@ static double seconds(Work work)
     for (int i = 0; i < count; i++)
         work(stream);
     CUDA(cudaStreamEndCapture(stream, &graph));
-    CUDA(cudaGraphInstantiate(&replay, graph, 0));
+    CUDA(cudaGraphInstantiateWithFlags(&replay, graph, 0));
     for (float &time : ms)
         time = milliseconds([&] { CUDA(cudaGraphLaunch(replay, stream)); });
     CUDA(cudaGraphExecDestroy(replay));

@@ -4,7 +4,7 @@ dnl Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Cl
 dnl A shell command: compile conftest.cu for $tilemm_cuda_try.
 m4_define([TILEMM_NVCC_COMPILES],
   [{ echo "configure: compiling for $tilemm_cuda_try"
-     "$NVCC" -gencode=arch=compute_$tilemm_cuda_try,code=sm_$tilemm_cuda_try $CUDA_CPPFLAGS $NVCCFLAGS \
+     "$NVCC" -gencode=arch=compute_$tilemm_cuda_try,code=sm_$tilemm_cuda_try -I"$srcdir" $CUDA_CPPFLAGS $NVCCFLAGS \
        -c -o conftest.cu.o conftest.cu; } >&AS_MESSAGE_LOG_FD 2>&1])
 
 AC_DEFUN([TILEMM_CUDA], [
@@ -16,7 +16,7 @@ AC_DEFUN([TILEMM_CUDA], [
   AC_ARG_WITH([cuda-arch],
     [AS_HELP_STRING([--with-cuda-arch=LIST],
       [compute capabilities to build for, separated by commas, and PTX of the newest
-       (default: those of 75,80,86,89,90a,100,120 that nvcc knows)])],
+       (default: those of 75,80,86,89,90a,100,120 that nvcc builds for)])],
     [], [with_cuda_arch=default])
   AC_ARG_WITH([cudart],
     [AS_HELP_STRING([--with-cudart=static|shared], [which CUDA runtime to link (default: static)])],
@@ -46,12 +46,12 @@ AC_DEFUN([TILEMM_CUDA], [
   AS_IF([test "x$have_cuda" = xyes], [
     dnl The toolkit's root, as nvcc itself reports it.
     CUDA_ROOT=`"$NVCC" --dryrun -x cu -E /dev/null 2>&1 | $SED -n 's/^#\$ TOP=//p' | tail -n 1`
-    AS_IF([test -d "$CUDA_ROOT"], [CUDA_ROOT=`cd "$CUDA_ROOT" && pwd`],
-          [CUDA_ROOT=`dirname "$NVCC"`/..])
+    AS_IF([test -d "$CUDA_ROOT"], [], [CUDA_ROOT=`dirname "$NVCC"`/..])
+    CUDA_ROOT=`cd "$CUDA_ROOT" && pwd`
     CUDA_CPPFLAGS="-I$CUDA_ROOT/include"
     CUDA_LIBDIR=
     for dir in "$CUDA_ROOT/lib64" "$CUDA_ROOT/targets/$host_cpu-linux/lib" "$CUDA_ROOT/lib" \
-               "/usr/lib/$host_cpu-linux-gnu"; do
+               "$CUDA_ROOT/lib/$host_cpu-linux-gnu" "/usr/lib/$host_cpu-linux-gnu"; do
       AS_IF([test -z "$CUDA_LIBDIR" && { test -f "$dir/libcudart_static.a" || test -f "$dir/libcudart.so"; }],
             [CUDA_LIBDIR=$dir])
     done
@@ -61,18 +61,20 @@ AC_DEFUN([TILEMM_CUDA], [
     tilemm_save_CPPFLAGS=$CPPFLAGS; tilemm_save_LDFLAGS=$LDFLAGS; tilemm_save_LIBS=$LIBS
     CPPFLAGS="$CPPFLAGS $CUDA_CPPFLAGS"
     AS_IF([test -n "$CUDA_LIBDIR"], [CUDA_LDFLAGS="-L$CUDA_LIBDIR"], [CUDA_LDFLAGS=])
-    LDFLAGS="$LDFLAGS $CUDA_LDFLAGS"
+    LDFLAGS="$LDFLAGS $CUDA_LDFLAGS${CUDA_LIBDIR:+ -Wl,-rpath,$CUDA_LIBDIR}"
     AS_IF([test "x$with_cudart" = xstatic],
           [CUDA_LIBS="-lcudart_static -lrt -lpthread -ldl"], [CUDA_LIBS="-lcudart"])
     LIBS="$CUDA_LIBS $LIBS"
+    dnl The linker may find another toolkit's runtime, which knows no kernel of this nvcc.
     AC_MSG_CHECKING([for the CUDA runtime ($with_cudart)])
-    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <cuda_runtime_api.h>]],
-                                    [[int n; return (int)cudaGetDeviceCount(&n);]])],
+    AC_RUN_IFELSE([AC_LANG_PROGRAM([[#include <cuda_runtime_api.h>]],
+        [[int n; return !cudaRuntimeGetVersion(&n) && n / 1000 != CUDART_VERSION / 1000;]])],
       [AC_MSG_RESULT([yes])],
       [AC_MSG_RESULT([no])
        AS_IF([test "x$with_cuda" = xcheck],
              [have_cuda=no; tilemm_cuda_summary="no (nvcc is there, its runtime is not usable)"],
-             [AC_MSG_ERROR([--with-cuda: the CUDA runtime ($with_cudart) cannot be linked])])])
+             [AC_MSG_ERROR([--with-cuda: the CUDA runtime ($with_cudart) of $CUDA_ROOT was not found or cannot be linked])])],
+      [AC_MSG_RESULT([not tried: cross-compiling])])
     CPPFLAGS=$tilemm_save_CPPFLAGS; LDFLAGS=$tilemm_save_LDFLAGS; LIBS=$tilemm_save_LIBS
   ])
 
@@ -84,7 +86,18 @@ AC_DEFUN([TILEMM_CUDA], [
     tilemm_cuda_unknown=
     AS_IF([test "x$with_cuda_arch" = xdefault || test "x$with_cuda_arch" = xyes],
           [tilemm_cuda_list=75,80,86,89,90a,100,120], [tilemm_cuda_list=$with_cuda_arch])
-    AS_ECHO(['__global__ void f(float *x) { x[[0]] = 1; }']) >conftest.cu
+    dnl From 9.0 on kernels take instructions for clusters, of CUDA 12.1 on.
+    AS_ECHO(['#include "kernels/cuda/cluster.cuh"
+static __shared__ uint64_t mail;
+static __shared__ float4 value;
+__global__ void f(float *out)
+{
+    mail_expect(&mail, 16);
+    cluster_sync();
+    mail_push(&mail, &value, value);
+    mail_wait(&mail);
+    *out = cluster_sum<8>(&value.x, 8);
+}']) >conftest.cu
     for arch in `echo "$tilemm_cuda_list" | tr ',;' '  '`; do
       number=`echo "$arch" | $SED 's/@<:@af@:>@$//'`
       AS_CASE([",$tilemm_cuda_archs,"], [*",$arch,"*], [continue])
@@ -92,13 +105,9 @@ AC_DEFUN([TILEMM_CUDA], [
               [AC_MSG_ERROR([--with-cuda-arch: $arch: must be like 80 or 90a])])
       AS_IF([test "$number" -lt 75],
             [AC_MSG_ERROR([--with-cuda-arch: $arch: must be at least 75])])
-      dnl nvcc's lists of what it knows leave out 90a: ask it.
       AC_MSG_CHECKING([whether $NVCC builds for $arch])
       tilemm_cuda_try=$arch
       AS_IF([TILEMM_NVCC_COMPILES], [],
-            [test "x$tilemm_cuda_list" != "x$with_cuda_arch" && test "$arch" != "$number" &&
-             tilemm_cuda_try=$number && TILEMM_NVCC_COMPILES],
-            [tilemm_cuda_unknown="$tilemm_cuda_unknown${tilemm_cuda_unknown:+,}$arch"],
             [tilemm_cuda_unknown="$tilemm_cuda_unknown${tilemm_cuda_unknown:+,}$arch"
              tilemm_cuda_try=no])
       AC_MSG_RESULT([$tilemm_cuda_try])
@@ -127,9 +136,9 @@ AC_DEFUN([TILEMM_CUDA], [
   AS_IF([test "x$have_cuda" = xyes], [
     tilemm_cuda_summary="nvcc $tilemm_nvcc_version in $CUDA_ROOT, for $tilemm_cuda_archs and PTX $tilemm_cuda_newest, $with_cudart runtime"
     AS_IF([test -n "$tilemm_cuda_unknown"],
-          [tilemm_cuda_summary="$tilemm_cuda_summary; this nvcc does not know $tilemm_cuda_unknown"])
+          [tilemm_cuda_summary="$tilemm_cuda_summary; this nvcc does not build for $tilemm_cuda_unknown"])
     AS_IF([test "x$tilemm_tensor_map" = xno],
-          [tilemm_cuda_summary="$tilemm_cuda_summary; without the kernels for Hopper (CUDA 12.0 has what they need)"])
+          [tilemm_cuda_summary="$tilemm_cuda_summary; without the kernels for Hopper (CUDA 12.1 has what they need)"])
     tilemm_cuda_backend=", cuda"
     AC_DEFINE([TILEMM_HAVE_CUDA], [1], [Define to 1 if the CUDA backend is built.])
     AC_DEFINE_UNQUOTED([TILEMM_CUDA_ARCHS], ["$tilemm_cuda_archs,ptx$tilemm_cuda_newest"],

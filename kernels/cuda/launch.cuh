@@ -29,6 +29,14 @@ static __device__ __forceinline__ void let_next_start(void)
 #endif
 }
 
+/* Blocks that should fit on a multiprocessor together: a bound on registers. For Blackwell the
+ * compiler would spill some to keep within it, and takes few more where it is free. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+#define ROOM_FOR(blocks) 0
+#else
+#define ROOM_FOR(blocks) (blocks)
+#endif
+
 /* A kernel that makes one call; bounds: the arguments of __launch_bounds__, in parentheses. */
 #define KERNEL_OF(name, bounds, parameters, ...)                                                   \
     static __global__ void __launch_bounds__ bounds name parameters                                \

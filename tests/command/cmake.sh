@@ -74,7 +74,7 @@ static=$(ls "$build/.libs/libtilemm.a" 2>/dev/null)
 shared=$(ls "$build/.libs/libtilemm.so" 2>/dev/null)
 
 # Installed where configure was not told, in a multiarch folder.
-install_library prefix="$dir/usr" libdir="$dir/usr/lib/multi-arch"
+install_library prefix="$dir/usr" libdir="$dir/usr/lib/multi-arch" includedir="$dir/usr/include"
 lib=$dir/usr/lib/multi-arch
 builds "$lib" default ${static:+static}
 [ -z "$shared" ] || needs default 0
@@ -89,7 +89,7 @@ builds "$dir/lib/multi-arch" default ${static:+static}
 # Moved, by DESTDIR and by hand.
 mkdir moved && mv usr moved/there
 builds "$dir/moved/there/lib/multi-arch" default ${static:+static}
-install_library DESTDIR="$dir/staged" prefix=/usr libdir=/usr/lib64
+install_library DESTDIR="$dir/staged" prefix=/usr libdir=/usr/lib64 includedir=/usr/include
 builds "$dir/staged/usr/lib64" default ${static:+static}
 
 # Versions: the library's own, and another one.

@@ -18,8 +18,13 @@ fail() {
     echo "failed: $*"
 }
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+# Folders that configure was told by whole names, as packages do, move with the prefix too.
+configured=$(sed -n 's/^prefix = //p' "$build/Makefile")
+folders=$(sed -n "s,^\(\(bin\|data\|dataroot\|doc\|include\|lib\|man\)dir\) = $configured/,\1=\${prefix}/,p" \
+    "$build/Makefile")
 run_make() { # TARGET VARIABLE=VALUE...
-    make -s -C "$build" "$@" >"$dir/log" 2>&1 || fail "make $*: $(tail -n 5 "$dir/log")"
+    # shellcheck disable=SC2086 # words
+    make -s -C "$build" $folders "$@" >"$dir/log" 2>&1 || fail "make $*: $(tail -n 5 "$dir/log")"
 }
 
 run_make install prefix=/opt/tilemm DESTDIR="$dir/stage"

@@ -17,11 +17,10 @@ enum { COLS = TILEMM__DOWN_COLS };
 
 /* Blocks of a search's four warps that should fit on a multiprocessor together: a bound on
  * registers. */
-#if defined(__CUDA_ARCH__) &&                                                                      \
-    (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900) || __CUDA_ARCH__ >= 1200)
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || (__CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900))
 enum { SEARCH_RESIDENT = 8 };
 #else
-enum { SEARCH_RESIDENT = 16 };
+enum { SEARCH_RESIDENT = ROOM_FOR(16) };
 #endif
 
 /* The tile and the columns of a block; consecutive blocks take consecutive columns. */
@@ -194,7 +193,7 @@ DEVICE void sum_columns(args_t args, int64_t tiles, int64_t columns, int transpo
 }
 
 #define KERNEL_SUM_COLUMNS(name, warps, rows, resident, splits)                                    \
-    KERNEL_OF(name, (warps * LANES, resident),                                                     \
+    KERNEL_OF(name, (warps * LANES, ROOM_FOR(resident)),                                           \
               (args_t args, int64_t tiles, int64_t columns, int transposed, partials_t to),        \
               sum_columns<warps, rows, splits>(args, tiles, columns, transposed, to))
 

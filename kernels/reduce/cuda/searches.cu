@@ -14,7 +14,7 @@
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 enum { RESIDENT = 2 };
 #else
-enum { RESIDENT = 4 };
+enum { RESIDENT = ROOM_FOR(4) };
 #endif
 
 /* A key and its place, below PLACES, as one number, which is larger for the larger key and, of

@@ -268,7 +268,7 @@ static __device__ __forceinline__ void strip(const tilemm__transpose_strip_bytes
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    TRANSPOSE_KERNEL(method, tag, (threads, 4), tilemm__transpose_strip_bytes_t,                   \
+    TRANSPOSE_KERNEL(method, tag, (threads, ROOM_FOR(4)), tilemm__transpose_strip_bytes_t,         \
                      strip<tilemm__element<bytes>, facet>)
 TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(KERNEL)
 

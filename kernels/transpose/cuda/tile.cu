@@ -46,6 +46,8 @@ static __device__ __forceinline__ place_t place(const tilemm__transpose_tiles_t 
     ((held) > 64        ? ((threads) > 256 ? 1024 : 768) / (threads)                               \
      : (threads) >= 128 ? 1536 / (threads)                                                         \
                         : 16)
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200 /* see ROOM_FOR() */
+#define RESIDENT(held, threads) ((threads) > 256 ? 2 : 0)
 #else
 #define RESIDENT(held, threads)                                                                    \
     ((held) > 64 ? ((threads) > 256 ? 1024 : 768) / (threads) : 1536 / (threads))
