@@ -303,6 +303,11 @@ static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_trai
     judge->b.tiles = (unsigned)tilemm__div_up(args->n, THREADS / slices);
     judge->a.k = judge->b.k = args->k;
     judge->few = few_of(args, traits->sm_count);
+    /* Tiles that leave most multiprocessors idle are no faster, and sums over a long k less exact.
+     */
+    judge->may_be_hard = (double)tilemm__div_up(args->m, 128) *
+                             (double)tilemm__div_up(args->n, 64) * (double)args->batch_count * 2 >=
+                         traits->sm_count;
     judge->slices = slices;
     judge->blocks_a = judge->a.tiles * (unsigned)args->batch_count;
     judge->blocks = judge->blocks_a + judge->b.tiles * (unsigned)args->batch_count;
@@ -334,14 +339,14 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
     exact->teams = (int)tilemm__min(groups * args->batch_count, exact->blocks);
 }
 
-/* What planes leave over. The kernel for all of it needs operands that its copies can read. */
-static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int sm90,
+/* What planes leave over. With bf16 one kernel computes all of it, from operands that its copies
+ * can read in every part. */
+static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int bf16,
                       tilemm__sgemm_planes_part_t *part)
 {
     static const int rows[] = {TILEMM__sgemm_rest_sm90_128x128x32_nn,
                                TILEMM__sgemm_rest_sm90_128x64x32_nn};
     const int transposes = tilemm__sgemm_transposes(args);
-    const int bf16 = sm90 && tilemm__sgemm_can_be_fused(args, limits);
     const tilemm__sgemm_routes_t routes = {.rows = (unsigned)groups_of(args->m),
                                            .cols = (unsigned)groups_of(args->n),
                                            .no_bf16 = !bf16};
@@ -398,13 +403,13 @@ static void fill_stream_k(const tilemm__sgemm_row_t *row, int sm_count,
 
 /* args are those of the part. */
 static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                      const tilemm__sgemm_trial_t *trial, int products,
+                      const tilemm__sgemm_trial_t *trial, int products, int bf16,
                       tilemm__sgemm_planes_part_t *part)
 {
     tilemm__sgemm_planes_product_t *const product = &part->product;
     fill_make(args, &part->make);
     fill_judge(args, limits->cuda, &part->judge);
-    fill_rest(args, limits, trial->variant >= SM90_FIRST, part);
+    fill_rest(args, limits, bf16, part);
     *product = (tilemm__sgemm_planes_product_t){
         .m = args->m,
         .n = args->n,
@@ -443,6 +448,8 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
                   last_group = args->batch_count % trial->batch_group;
     size_t bytes = lay_out(args, row->products, trial->k_split, trial->batch_group, planes);
     planes->counters = take(&bytes, counter_bytes_of(trial->shared));
+    /* Of all the batch, whose parts begin at every matrix. */
+    const int bf16 = trial->variant >= SM90_FIRST && tilemm__sgemm_can_be_fused(args, limits);
     const unsigned zeros = (unsigned)((bytes - planes->density) / sizeof(unsigned));
     planes->partial =
         take(&bytes, (int64_t)partial_bytes_of(
@@ -456,7 +463,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
                 continue;
             part.k = j ? last_k : trial->k_split;
             part.batch_count = i ? last_group : trial->batch_group;
-            fill_part(&part, limits, trial, row->products, &planes->part[i][j]);
+            fill_part(&part, limits, trial, row->products, bf16, &planes->part[i][j]);
             planes->part[i][j].make.zeros = zeros;
             planes->part[i][j].make.a.wide = tilemm__sgemm_is_aligned_a(args);
             planes->part[i][j].make.b.wide = tilemm__sgemm_is_aligned_b(args);

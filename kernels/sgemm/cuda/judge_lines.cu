@@ -112,7 +112,7 @@ static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *g
 }
 
 static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned index,
-                                                   unsigned few, unsigned slices)
+                                                   unsigned few, unsigned slices, int may_be_hard)
 {
 #if __CUDA_ARCH__ >= 800
     __shared__ line_t found[THREADS];
@@ -149,9 +149,11 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
     if (at < op.of.mn)
         op.of.exact[matrix * mn_planes + at] = exact;
     if (threadIdx.x == 0)
-        group->most = max((unsigned)TILEMM__SGEMM_ROUTE_LEAST,
-                          (unsigned)min((int64_t)GROUP, op.of.mn - first / GROUP * GROUP) /
-                              TILEMM__SGEMM_ROUTE_ONE_IN);
+        group->most = may_be_hard
+                          ? max((unsigned)TILEMM__SGEMM_ROUTE_LEAST,
+                                (unsigned)min((int64_t)GROUP, op.of.mn - first / GROUP * GROUP) /
+                                    TILEMM__SGEMM_ROUTE_ONE_IN)
+                          : (unsigned)GROUP;
     count_lines(op, group, line, exact);
 #endif
 }
@@ -164,7 +166,7 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
         const bool of_a = blockIdx.x < problem.blocks_a;                                           \
         judge_lines(of_a ? problem.a : problem.b,                                                  \
                     of_a ? blockIdx.x : blockIdx.x - problem.blocks_a, problem.few,                \
-                    problem.slices);                                                               \
+                    problem.slices, problem.may_be_hard);                                          \
     }
 TILEMM__SGEMM_JUDGE_LINES_ROWS(JUDGE_LINES)
 

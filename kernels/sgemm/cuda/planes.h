@@ -109,6 +109,7 @@ typedef struct {
     tilemm__sgemm_judge_operand_t a, b;
     unsigned few;    /* sums of fewer large products are more exact in FP32 than from planes */
     unsigned slices; /* 1, 2, 4 or 8 */
+    int may_be_hard; /* groups; else exact lines are computed one by one, however many there are */
     unsigned blocks_a;
     unsigned blocks; /* of the grid */
     int variant;
