@@ -23,7 +23,6 @@
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_MULTIPLY_SM90_CUH
 
 #include <cuda_runtime.h>
-#include <math_constants.h>
 
 #include "fused_sm90.cuh"
 #include "kernels/cuda/cluster.cuh"
@@ -329,8 +328,8 @@ static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool in_fp3
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float sum = at.total[i] + at.part[i];
-        if (keeps) /* unless the sum overflows */
-            at.part[i] = fabsf(sum) < CUDART_INF_F ? at.part[i] - (sum - at.total[i]) : 0.0f;
+        if (keeps)
+            at.part[i] -= sum - at.total[i];
         at.total[i] = sum;
     }
 }

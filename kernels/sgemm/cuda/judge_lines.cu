@@ -100,6 +100,8 @@ static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *g
         for (int i = 0; i < CASES; i += 2)
             if (lane == i && (votes[i] | votes[i + 1]))
                 atomicAdd(&group->exact[i / 2], votes[i] | votes[i + 1] << 16);
+        if (lane == 0)
+            *(volatile unsigned *)&op.of.density->exact = 1;
     }
     if (lane != 0)
         return;

@@ -86,8 +86,9 @@ static __device__ __forceinline__ place_t locate(const stream_k_t &s, unsigned n
     return {(at.row * S::CM + rank / S::CN) * BM, (at.col * S::CN + rank % S::CN) * S::BN, matrix};
 }
 
-/* The next piece whose tile is computed from planes, as stream_k_next(). The blocks of a cluster,
- * which share what they bring, skip the same pieces. If `tells`, note which routes others take. */
+/* The next piece whose tile is computed from planes, as stream_k_next(); of a plain product that is
+ * any piece. The blocks of a cluster, which share what they bring, skip the same pieces. If
+ * `tells`, note which routes others take. */
 template <typename S>
 static __device__ __forceinline__ bool next_piece(const product_t &product,
                                                   const stream_k_t &stream_k, unsigned *at,
@@ -97,6 +98,9 @@ static __device__ __forceinline__ bool next_piece(const product_t &product,
                       TILEMM__SGEMM_ROUTE_LINES % (S::CN * S::BN) == 0,
                   "a cluster's tile is of one group of rows and one of columns");
     while (stream_k_next<S::SIZE>(stream_k, at, piece)) {
+        if (tilemm__sgemm_is_plain(product.routes))
+            return true;
+
         const place_t place = locate<S>(stream_k, piece->tile, 0);
         const tilemm__sgemm_route_t route =
             tilemm__sgemm_route(product.routes, place.matrix, place.m, place.n);

@@ -25,9 +25,9 @@ enum {
     TILEMM__SGEMM_ROUTE_DENSITIES = 4,
     TILEMM__SGEMM_ROUTE_CASES = 2 * TILEMM__SGEMM_ROUTE_DENSITIES,
     /* The magnitudes that BF16 planes carry, as bits: from 2^-100, below which the last bits of
-     * planes and of products would be lost, to 2^62, beyond which two products may overflow. */
+     * planes and of products would be lost, to 2^50, so that no sum overflows. */
     TILEMM__SGEMM_BF16_LEAST = (127 - 100) << 23,
-    TILEMM__SGEMM_BF16_MOST = (127 + 62) << 23
+    TILEMM__SGEMM_BF16_MOST = (127 + 50) << 23
 };
 
 /* A group of lines, zeros before it is judged. */
@@ -42,6 +42,7 @@ typedef struct {
 typedef struct {
     unsigned sparse; /* some block of a line has few large elements */
     unsigned thin;   /* of the thinnest line that is not exact: TILEMM__SGEMM_ROUTE_DENSITIES */
+    unsigned exact;  /* some line is exact in some case */
 } tilemm__sgemm_density_t;
 
 /* Where kernels find the judgement. Of every matrix there are `rows` groups of op(A) and `cols` of
@@ -79,6 +80,12 @@ static __device__ __forceinline__ bool tilemm__sgemm_is_hard(const tilemm__sgemm
     const unsigned word =
         number < 4 ? (number < 2 ? exact.x : exact.y) : (number < 6 ? exact.z : exact.w);
     return (number & 1 ? word >> 16 : word & 0xffff) > most;
+}
+
+/* Whether planes carry all lines: every tile's route is BY_PLANES then. */
+static __device__ __forceinline__ bool tilemm__sgemm_is_plain(const tilemm__sgemm_routes_t &routes)
+{
+    return !(routes.density[0].exact | routes.density[1].exact);
 }
 
 /* The route of the tile whose first element is (m, n). */
