@@ -114,7 +114,8 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 32x256, 256, 32)                                      \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 16x256, 256, 16)
 
-/* ---- what a product of FP16 planes leaves over ------------------------------------------------ */
+/* ---- what a product of FP16 planes leaves over ------------------------------------------------
+ */
 
 /* ROW(name, m, n, a_k, b_k): as FUSED_ROWS, of hard tiles (route.h); then the exact lines. */
 #define TILEMM__SGEMM_REST_TILE(ROW, m, n)                                                         \

@@ -61,7 +61,8 @@ typedef struct {
     char name[64];                     /* the kernel's; +fill if it fills with zeros */
     union {
         tilemm__transpose_copy_t copy;
-        tilemm__transpose_tiles_t tiles; /* tile, shifted, narrow, few; and the head of the next four */
+        tilemm__transpose_tiles_t
+            tiles; /* tile, shifted, narrow, few; and the head of the next four */
         tilemm__transpose_strip_t strip;
         tilemm__transpose_strip_bytes_t strip_bytes;
         tilemm__transpose_gather_t gather;
