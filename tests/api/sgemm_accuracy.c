@@ -71,8 +71,8 @@ static error_t error_of(const problem_t *p)
         }
         errors += error * error;
         results += want * want;
-        /* Half of the smallest subnormal is not an error. */
-        if (error > 0x1p-150)
+        /* What k sums and their product with alpha lose where they are subnormal is no error. */
+        if (error > (double)(p->gemm.k + 2) * 0x1p-150)
             e.worst = fmax(e.worst, error / p->magnitude[x]);
     }
     e.frobenius = results > 0 ? sqrt(errors / results) : 0;
