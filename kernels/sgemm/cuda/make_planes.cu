@@ -25,8 +25,9 @@ enum {
     BLOCK_K = TILEMM__SGEMM_PLANES_BLOCK,
     OF_LINE = BLOCK_K * WARPS / THREADS, /* elements of a thread in one line, k-major */
     MN = TILEMM__SGEMM_PLANES_LINES,
-    NEAR = 8,       /* elements less than 2^NEAR below the largest count as near it */
-    COUNT_BITS = 10 /* of a count of a block's elements */
+    NEAR = 8, /* elements less than 2^NEAR below the largest count as near it */
+    COUNT_BITS = TILEMM__SGEMM_NOTE_BITS,
+    COUNT_MASK = TILEMM__SGEMM_NOTE_MASK
 };
 static_assert(BLOCK_K < 1 << COUNT_BITS, "counts do not run over");
 static_assert(TILEMM__SGEMM_PLANES_ALIGN_MN % MN == 0, "tiles end where the planes do");
@@ -293,9 +294,8 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
                 sum += shared.found[w][mine + v];
-            note(op, matrix, line + v, block, blocks, largest[v],
-                 (int)(sum & ((1 << COUNT_BITS) - 1)),
-                 (sum >> COUNT_BITS & ((1 << COUNT_BITS) - 1)) != 0, sum >> 2 * COUNT_BITS != 0);
+            note(op, matrix, line + v, block, blocks, largest[v], (int)(sum & COUNT_MASK),
+                 (sum >> COUNT_BITS & COUNT_MASK) != 0, sum >> 2 * COUNT_BITS != 0);
         }
     }
 }

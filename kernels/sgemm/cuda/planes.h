@@ -7,9 +7,9 @@
  * 2^11.
  *
  * The kernels follow each other. They make the planes, with a note on each line's block; judge the
- * lines by the notes; and multiply. Then come three that compute what planes cannot carry, if there
- * is any: hard tiles from BF16 planes (fused.h), hard tiles by FP32 multiply-adds (ffma.h), and
- * exact lines. route.h says which does what.
+ * lines by the notes; and multiply. What planes cannot carry is computed last: hard tiles from BF16
+ * planes or by FP32 multiply-adds, and exact lines, where possible by one kernel (rest.h). route.h
+ * says which tile goes where.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_PLANES_H

@@ -113,13 +113,6 @@ static __device__ __forceinline__ void change_exponents(shared_t<S> &shared)
     }
 }
 
-/* Note that there is something left for another kernel to compute. */
-static __device__ __forceinline__ void tell(const product_t &product, unsigned route)
-{
-    if (!(*(volatile unsigned *)product.routes.left & route))
-        atomicOr(product.routes.left, route);
-}
-
 /* At the end: lines of zeros get any exponent, and lines that are not stored NOT_STORED. */
 template <class S>
 static __device__ __forceinline__ void last_exponents(const product_t &product,
@@ -140,7 +133,7 @@ static __device__ __forceinline__ void last_exponents(const product_t &product,
                          line];
             stored = !(cases >> tilemm__sgemm_route_case(other) & 1);
             if (!stored)
-                tell(product, TILEMM__SGEMM_BY_LINES);
+                tilemm__sgemm_tell(product.routes, TILEMM__SGEMM_BY_LINES);
         }
         if (line < S::LINES)
             shared.exponents[line] = !stored                          ? NOT_STORED
@@ -328,7 +321,7 @@ static __device__ __forceinline__ void multiply_planes(const product_t &product)
 
     if (route != TILEMM__SGEMM_BY_PLANES) {
         if (threadIdx.x == 0)
-            tell(product, route);
+            tilemm__sgemm_tell(product.routes, route);
         return;
     }
     if (threadIdx.x == 0)

@@ -106,8 +106,8 @@ static __device__ __forceinline__ bool next_piece(const product_t &product,
             tilemm__sgemm_route(product.routes, place.matrix, place.m, place.n);
         if (route == TILEMM__SGEMM_BY_PLANES)
             return true;
-        if (tells && !(*(volatile unsigned *)product.routes.left & route))
-            atomicOr(product.routes.left, route);
+        if (tells)
+            tilemm__sgemm_tell(product.routes, route);
     }
     return false;
 }
@@ -228,8 +228,8 @@ static __device__ __forceinline__ void begin_units(keeper_t<S> &keeper, const pr
         exact |= keeper.unit[i] == NOT_STORED &&
                  (of_a ? place.m + line < product.a.mn : place.n + line < product.b.mn);
     }
-    if (exact && !(*(volatile unsigned *)product.routes.left & TILEMM__SGEMM_BY_LINES))
-        atomicOr(product.routes.left, TILEMM__SGEMM_BY_LINES);
+    if (exact)
+        tilemm__sgemm_tell(product.routes, TILEMM__SGEMM_BY_LINES);
 }
 
 /* Go on to the units of a block of k. Store the changes in `factor` if `tell`. */

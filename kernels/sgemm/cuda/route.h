@@ -82,6 +82,14 @@ static __device__ __forceinline__ bool tilemm__sgemm_is_hard(const tilemm__sgemm
     return (number & 1 ? word >> 16 : word & 0xffff) > most;
 }
 
+/* Note that some tile or line takes a route other than PLANES. */
+static __device__ __forceinline__ void tilemm__sgemm_tell(const tilemm__sgemm_routes_t &routes,
+                                                          unsigned route)
+{
+    if (!(*(volatile unsigned *)routes.left & route))
+        atomicOr(routes.left, route);
+}
+
 /* Whether planes carry all lines: every tile's route is BY_PLANES then. */
 static __device__ __forceinline__ bool tilemm__sgemm_is_plain(const tilemm__sgemm_routes_t &routes)
 {
