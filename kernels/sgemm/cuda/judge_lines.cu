@@ -35,6 +35,7 @@ typedef struct {
     unsigned flags;
 } line_t;
 
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* elsewhere there are no planes */
 static __device__ __forceinline__ line_t both(const line_t &x, const line_t &y)
 {
     return {max(x.top, y.top), min(x.bottom, y.bottom), x.near + y.near, x.flags | y.flags};
@@ -112,11 +113,12 @@ static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *g
     if (thin > *(volatile unsigned *)&op.of.density->thin)
         atomicMax(&op.of.density->thin, thin);
 }
+#endif
 
 static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned index,
                                                    unsigned few, unsigned slices, int may_be_hard)
 {
-#if __CUDA_ARCH__ >= 800
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     __shared__ line_t found[THREADS];
     const unsigned lines = THREADS / slices, matrix = index / op.tiles;
     const unsigned slice = threadIdx.x / lines,
