@@ -60,9 +60,9 @@
  * TILEMM_BACKEND         auto, cpu or cuda: what TILEMM_BACKEND_AUTO takes.
  * TILEMM_ARCH            generic, avx2, avx512, amx, neon, or sm75, sm80, sm90a and the like: caps
  *                        the instruction set. A name of another kind of machine caps nothing.
- * TILEMM_NUM_THREADS     1 to 65536: how many threads the CPU uses, by default OpenMP's number,
- *                        which OMP_NUM_THREADS sets. At most 64 are used, or four times the
- *                        processors if that is more.
+ * TILEMM_NUM_THREADS     1 to 65536: how many threads the CPU uses, by default as many as OpenMP
+ *                        would (OMP_NUM_THREADS), else one for each processor. At most 64 are
+ *                        used, or four times the processors if that is more.
  * TILEMM_MATH            fp32, strict or tf32: the math mode that a context starts with.
  * TILEMM_VARIANT         the beginning of a kernel's name, for measurements on a GPU: only kernels
  *                        whose names begin so are chosen, unless none of them can do the problem.
@@ -234,12 +234,15 @@ tilemm_status_t tilemm_get_math(tilemm_t ctx, tilemm_math_t *math);
 tilemm_status_t tilemm_set_nan_policy(tilemm_t ctx, tilemm_nan_t policy);
 tilemm_status_t tilemm_get_nan_policy(tilemm_t ctx, tilemm_nan_t *policy);
 
-/* Set how many threads a CPU context uses: 1 or more, or 0 for the number at the start, which is
- * TILEMM_NUM_THREADS or else OpenMP's. Taken, without effect, on a CUDA context. */
+/* Set how many threads each call on a CPU context uses: 1 or more, whatever the program's other
+ * threads do; or 0, as at the start: TILEMM_NUM_THREADS, or else as many as OpenMP would use or one
+ * for each processor, less those that other calls of the process have at that time; and one thread
+ * in a parallel region of OpenMP. Where the system gives no more threads, a call uses fewer; no
+ * result depends on it. Taken, without effect, on a CUDA context. */
 tilemm_status_t tilemm_set_threads(tilemm_t ctx, int threads);
 
-/* Store in *threads the number in effect on a CPU context: 1 without OpenMP, and never more than 64
- * or four times the processors, whichever is more. On a CUDA context what was set, at first 0. */
+/* Store in *threads the number in effect on a CPU context: never more than 64 or four times the
+ * processors, whichever is more. On a CUDA context what was set, at first 0. */
 tilemm_status_t tilemm_get_threads(tilemm_t ctx, int *threads);
 
 /* Give the context `bytes` bytes to work in, in place of memory of its own: device or managed

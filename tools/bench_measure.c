@@ -56,7 +56,7 @@ static double sample(const machine_t *machine, const contender_t *contender, voi
     if (contender->restore && contender->restore(machine, problem) != 0)
         return -1;
     if (!machine->on_gpu) {
-        /* Idle threads of OpenMP, and of OpenBLAS as reference.c sets it, stop spinning sooner. */
+        /* Idle threads, of OpenBLAS too as reference.c sets it, stop spinning sooner. */
         nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
         if (repeat(machine, contender, problem, plan, plan->warm_up) != 0)
             return -1;

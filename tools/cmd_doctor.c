@@ -90,11 +90,7 @@ static void print_host(void)
            host_processors() == 1 ? "" : "s");
     if (limit > 0)
         printf(", the control group lends the time of %.3g", limit);
-#ifdef _OPENMP
-    puts("; OpenMP");
-#else
-    puts("; built without OpenMP: one thread");
-#endif
+    putchar('\n');
     printf("memory           %.1f GiB free of %.1f GiB\n", (double)host_free_memory("") / gib,
            (double)host_memory("") / gib);
     const int found = find_nvcc(getenv("CUDA_HOME"), "/bin", nvcc, sizeof nvcc) ||
@@ -160,11 +156,6 @@ static void check_threads(void)
     const int threads = host_threads(), processors = host_processors();
     const double limit = host_cpu_limit("");
     char type[80];
-#ifndef _OPENMP
-    if (processors > 1)
-        find(&findings, "./configure --enable-openmp && make && sudo make install",
-             "OpenMP is off: this build computes with one thread of %d", processors);
-#endif
     snprintf(type, sizeof type, "unset %s", variable);
     if (threads < processors && (limit == 0 || threads < limit))
         find(&findings, type, "%s=%d: %d processors could compute", variable, threads, processors);

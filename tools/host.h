@@ -17,7 +17,7 @@ host_amx_t host_amx(void);
 
 int host_processors(void); /* that this process may run on */
 
-/* The number of threads that the library uses by default, as long as it has OpenMP. */
+/* The number of threads that the library uses by default, in a program without OpenMP. */
 int host_threads(void);
 
 /* How many processors' time the control group lends, or 0 where it sets no limit. */

@@ -8,11 +8,8 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "cpu.h"
+#include "team.h"
 
 static tilemm__place_t cpu_locate(tilemm_t ctx, const void *pointer)
 {
@@ -32,14 +29,10 @@ static tilemm_status_t cpu_open(tilemm_t ctx, int device)
     state->kernels = tilemm__cpu_kernels_for(state->traits.isa);
     tilemm__look_for_driver(state);
     state->has_gpu = state->driver != NULL || tilemm__has_gpu();
-    state->traits.threads = state->most_threads = 1;
-#ifdef _OPENMP
     enum { FEW = 64 };
-    state->most_threads = 4 * omp_get_num_procs() > FEW ? 4 * omp_get_num_procs() : FEW;
-    if (state->most_threads > omp_get_thread_limit())
-        state->most_threads = omp_get_thread_limit();
-    state->traits.threads = ctx->env_threads ? ctx->env_threads : omp_get_max_threads();
-#endif
+    const int processors = tilemm__processors();
+    state->most_threads = 4 * processors > FEW ? 4 * processors : FEW;
+    state->traits.threads = ctx->env_threads ? ctx->env_threads : tilemm__default_threads();
     ctx->state = state;
     return TILEMM_SUCCESS;
 }
@@ -77,11 +70,12 @@ int tilemm__cpu_threads(tilemm_t ctx)
 
 tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx)
 {
+    const int threads = tilemm__cpu_threads(ctx);
     return (tilemm__limits_t){
         .cpu = tilemm__cpu_traits(ctx),
         .kernels = tilemm__cpu_kernels(ctx),
         .math = ctx->math,
-        .threads = tilemm__cpu_threads(ctx),
+        .threads = tilemm__claim_threads(ctx->threads ? threads : 0, threads),
         .workspace = SIZE_MAX,
         .variant = ctx->variant,
     };

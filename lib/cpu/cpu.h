@@ -37,7 +37,8 @@ const tilemm__cpu_kernels_t *tilemm__cpu_kernels_for(tilemm__isa_t isa);
 
 /* How many threads the context may use. */
 int tilemm__cpu_threads(tilemm_t ctx);
-/* What plans are given, with any amount of workspace. */
+/* What the plan of a call is given, with any amount of workspace. Threads are claimed (team.h):
+ * what the plan leaves of them is to be released at once, the others when the call has finished. */
 tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx);
 
 /* Up to `want` bytes of workspace, 64-byte aligned, valid until the next call: the user's, or the

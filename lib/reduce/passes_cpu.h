@@ -5,6 +5,7 @@
 #define TILEMM_LIB_REDUCE_PASSES_CPU_H
 
 #include "kernels/reduce/cpu/kernels.h"
+#include "lib/cpu/team.h"
 #include "plan_cpu.h"
 
 static inline void tilemm__store_sum(const tilemm__reduce_args_t *args, int64_t vector,

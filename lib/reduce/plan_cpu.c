@@ -19,23 +19,30 @@ static size_t product(size_t a, size_t b)
     return b && a > SIZE_MAX / b ? SIZE_MAX : a * b;
 }
 
-/* Columns of a block, so that their lanes fit the first cache and the stack. */
-static int64_t block_width(const tilemm__reduce_args_t *args, const tilemm__cpu_traits_t *traits,
-                           int threads)
+/* Columns of a block, so that their lanes fit the first cache; and where those lie: in workspace
+ * if there is enough of it. */
+static void plan_width(const tilemm__reduce_args_t *args, const tilemm__limits_t *limits,
+                       tilemm__reduce_cpu_plan_t *plan)
 {
-    /* 32 lanes of a column for the tile, and for each level of folds above. */
-    int64_t levels = 1;
+    enum { COLUMN = TILEMM__TILE_LANES * sizeof(double), VECTOR = 16, NARROW = 4 };
+    int64_t width = TILEMM__REDUCE_MAX_COLUMNS;
+    int64_t levels = 1; /* of 32 lanes of a column: for the tile, and each level of folds above */
+    plan->width = width;
     if (tilemm__op_is_order(args->op)) /* needs no lanes */
-        return TILEMM__REDUCE_MAX_COLUMNS;
+        return;
     for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__fold_count(m))
         levels++;
-    int64_t width =
-        tilemm__min(TILEMM__REDUCE_STACK_LANES / (TILEMM__TILE_LANES * levels),
-                    (int64_t)(traits->l1d_bytes / 4 * 3 / (TILEMM__TILE_LANES * sizeof(double))));
-    width = tilemm__min(width, TILEMM__REDUCE_MAX_COLUMNS);
+    width = tilemm__min(width, (int64_t)(limits->cpu->l1d_bytes / 4 * 3 / COLUMN));
     if (args->n <= TILEMM__TILE_ELEMS) /* only columns can be divided among threads */
-        width = tilemm__min(width, tilemm__div_up(args->count, threads));
-    return width <= 16 ? 16 : width / 16 * 16;
+        width = tilemm__min(width, tilemm__div_up(args->count, plan->threads));
+    plan->width = tilemm__max(width / VECTOR * VECTOR, VECTOR);
+    plan->lanes = (size_t)(plan->width * levels) * COLUMN;
+    if (plan->lanes <= TILEMM__REDUCE_STACK_LANES * sizeof(double) ||
+        plan->lanes > limits->workspace / (size_t)plan->threads) {
+        width = TILEMM__REDUCE_STACK_LANES / (TILEMM__TILE_LANES * levels);
+        plan->width = tilemm__min(plan->width, tilemm__max(width / NARROW * NARROW, NARROW));
+        plan->lanes = 0;
+    }
 }
 
 /* Columns: whole ones, or blocks of rows where those are too few for the threads. */
@@ -45,24 +52,25 @@ static void plan_columns(const tilemm__reduce_args_t *args, const tilemm__limits
     const int search = tilemm__op_is_order(args->op), threads = plan->threads;
     const int extras = tilemm__sum_is_counted(args->op, args->nan_ignore) || args->index_out;
     const int64_t tiles = tilemm__tile_count(args->n);
-    const int64_t width = block_width(args, limits->cpu, threads);
-    const int64_t blocks = tilemm__div_up(args->count, width);
+    plan_width(args, limits, plan);
+    const int64_t blocks = tilemm__div_up(args->count, plan->width);
     plan->method = TILEMM__REDUCE_COLUMNS;
-    plan->width = width;
     plan->threads = (int)tilemm__min(threads, blocks);
+    plan->workspace = (size_t)plan->threads * plan->lanes;
     if (threads > 1 && tiles > 1 && blocks < 4 * (int64_t)threads) {
         /* Searches need not keep to tiles: blocks that keep all threads busy. */
         const int64_t rows = search
                                  ? tilemm__div_up(tiles, 2 * (int64_t)threads) * TILEMM__TILE_ELEMS
                                  : TILEMM__TILE_ELEMS;
         /* A value and perhaps an extra of each column, the largest magnitude of each block. */
+        const size_t lanes = (size_t)threads * plan->lanes;
         const size_t bytes =
             product((size_t)tilemm__div_up(args->n, rows),
                     product((size_t)args->count, extras ? 16 : 8) + 8 * (size_t)blocks);
-        if (bytes <= limits->workspace) {
+        if (bytes <= limits->workspace - lanes) {
             plan->method = TILEMM__REDUCE_COLUMN_BLOCKS;
             plan->rows = rows;
-            plan->workspace = bytes;
+            plan->workspace = lanes + bytes;
             plan->threads = threads;
         }
     }

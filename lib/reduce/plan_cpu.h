@@ -12,9 +12,9 @@
  * searches do not depend on an order. For any workspace there is a plan. */
 
 enum {
-    TILEMM__REDUCE_STACK_TILES = 1024,  /* tiles whose sums lie on the stack */
-    TILEMM__REDUCE_STACK_LANES = 12288, /* doubles on the stack, for the lanes of columns */
-    TILEMM__REDUCE_MAX_COLUMNS = 256    /* of a column block */
+    TILEMM__REDUCE_STACK_TILES = 1024, /* tiles whose sums lie on the stack */
+    TILEMM__REDUCE_STACK_LANES = 2048, /* doubles on the stack, for the lanes of columns */
+    TILEMM__REDUCE_MAX_COLUMNS = 256   /* of a column block */
 };
 
 typedef enum {
@@ -29,7 +29,8 @@ typedef struct {
     int threads;
     size_t workspace; /* bytes */
     int64_t tiles;    /* TILES: whose sums the workspace holds, a multiple of 1024 */
-    int64_t width;    /* COLUMNS, COLUMN_BLOCKS: columns of a block */
+    int64_t width;    /* COLUMNS, COLUMN_BLOCKS: columns of a block, whose lanes are */
+    size_t lanes;     /* so many bytes of workspace for each thread, or 0: lie on its stack */
     int64_t rows;     /* COLUMN_BLOCKS: rows of a block; of a sum, one tile */
 } tilemm__reduce_cpu_plan_t;
 

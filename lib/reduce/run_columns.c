@@ -120,10 +120,9 @@ static void search_columns(const tilemm__reduce_cpu_t *k, const tilemm__reduce_a
 }
 
 static void sum_columns(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                        int64_t first, int64_t cols)
+                        int64_t first, int64_t cols, double *lanes)
 {
     const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
-    double lanes[TILEMM__REDUCE_STACK_LANES];
     levels_t levels = {cols, {0}, lanes + LANES * cols};
     const double *sums = lanes;
     double largest = 0;
@@ -143,19 +142,6 @@ static void sum_columns(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args
     store_columns(k, args, first, cols, sums, counted ? counts : NULL, largest);
 }
 
-static void reduce_columns(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                           const tilemm__reduce_cpu_plan_t *plan)
-{
-#pragma omp parallel for num_threads(plan->threads) schedule(dynamic) if (plan->threads > 1)
-    for (int64_t first = 0; first < args->count; first += plan->width) {
-        const int64_t cols = tilemm__min(args->count - first, plan->width);
-        if (tilemm__op_is_order(args->op))
-            search_columns(k, args, first, cols);
-        else
-            sum_columns(k, args, first, cols);
-    }
-}
-
 /* Partial results of rows: those of row block r of column j at [r * count + j]; the largest
  * magnitude in row block r of column block c at [r * blocks + c]. */
 typedef struct {
@@ -165,10 +151,42 @@ typedef struct {
     double *largest;
 } partials_t;
 
-static void reduce_block(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                         const partials_t *partials, int64_t at, double *largest, int64_t start,
-                         int64_t rows, int64_t first, int64_t cols)
+/* What every thread of a call needs to know. */
+typedef struct {
+    const tilemm__reduce_cpu_t *k;
+    const tilemm__reduce_args_t *args;
+    const tilemm__reduce_cpu_plan_t *plan;
+    int64_t row_blocks, blocks; /* of columns */
+    partials_t partials;
+    char *lanes;  /* plan->lanes bytes for each thread */
+    int64_t next; /* the next block that no thread has taken */
+} job_t;
+
+/* Take blocks until none is left, with the thread's `lanes`. */
+static void take_columns(job_t *job, double *lanes)
 {
+    const tilemm__reduce_args_t *const args = job->args;
+    const int64_t width = job->plan->width;
+    for (int64_t i = take(&job->next, 1); i < job->blocks; i = take(&job->next, 1)) {
+        const int64_t first = i * width, cols = tilemm__min(args->count - first, width);
+        if (tilemm__op_is_order(args->op))
+            search_columns(job->k, args, first, cols);
+        else
+            sum_columns(job->k, args, first, cols, lanes);
+    }
+}
+
+/* Block i: rows of some columns. */
+static void reduce_block(const job_t *job, int64_t i, double *lanes)
+{
+    const tilemm__reduce_cpu_t *const k = job->k;
+    const tilemm__reduce_args_t *const args = job->args;
+    const partials_t *const partials = &job->partials;
+    const int64_t r = i / job->blocks, start = r * job->plan->rows;
+    const int64_t first = i % job->blocks * job->plan->width;
+    const int64_t rows = tilemm__min(args->n - start, job->plan->rows);
+    const int64_t cols = tilemm__min(args->count - first, job->plan->width);
+    const int64_t at = r * args->count + first;
     const float *x = args->x + first + start * args->istride;
     if (tilemm__op_is_order(args->op)) {
         int64_t *places = args->index_out ? partials->extras + at : NULL;
@@ -176,8 +194,8 @@ static void reduce_block(const tilemm__reduce_cpu_t *k, const tilemm__reduce_arg
         for (int64_t j = 0; places && j < cols; j++)
             places[j] += start;
     } else {
-        double lanes[TILEMM__REDUCE_STACK_LANES];
-        *largest = k->sum_down(args->op, args->nan_ignore, rows, cols, x, args->istride, lanes);
+        partials->largest[i] =
+            k->sum_down(args->op, args->nan_ignore, rows, cols, x, args->istride, lanes);
         memcpy(partials->sums + at, lanes, (size_t)cols * sizeof *lanes);
         if (tilemm__sum_is_counted(args->op, args->nan_ignore)) {
             memset(partials->extras + at, 0, (size_t)cols * sizeof *partials->extras);
@@ -186,30 +204,36 @@ static void reduce_block(const tilemm__reduce_cpu_t *k, const tilemm__reduce_arg
     }
 }
 
-static void join_sums(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                      const partials_t *partials, int64_t row_blocks, double largest, int64_t first,
-                      int64_t cols)
+/* The sums of block s of columns. */
+static void join_sums(const job_t *job, int64_t s, double *lanes)
 {
+    const tilemm__reduce_args_t *const args = job->args;
+    const partials_t *const partials = &job->partials;
+    const int64_t first = s * job->plan->width;
+    const int64_t cols = tilemm__min(args->count - first, job->plan->width);
     const int counted = tilemm__sum_is_counted(args->op, args->nan_ignore);
-    double lanes[TILEMM__REDUCE_STACK_LANES];
     levels_t levels = {cols, {0}, lanes};
     int64_t counts[WIDTH] = {0};
-    for (int64_t r = 0; r < row_blocks; r++) {
+    double largest = 0;
+    for (int64_t r = 0; r < job->row_blocks; r++) {
+        largest = larger(largest, partials->largest[r * job->blocks + s]);
         const int64_t at = r * args->count + first;
         levels_add(&levels, 0, partials->sums + at);
         for (int64_t j = 0; counted && j < cols; j++)
             counts[j] += partials->extras[at + j];
     }
-    store_columns(k, args, first, cols, levels_finish(&levels, row_blocks), counted ? counts : NULL,
-                  largest);
+    store_columns(job->k, args, first, cols, levels_finish(&levels, job->row_blocks),
+                  counted ? counts : NULL, largest);
 }
 
-static void join_keys(const tilemm__reduce_args_t *args, const partials_t *partials,
-                      int64_t row_blocks, int64_t column)
+static void join_keys(const job_t *job, int64_t column)
 {
+    const tilemm__reduce_args_t *const args = job->args;
+    const partials_t *const partials = &job->partials;
     int32_t best = TILEMM__KEY_NONE;
     int64_t place = 0;
-    for (int64_t r = 0; r < row_blocks; r++) { /* the first of equal ones has the lowest place */
+    for (int64_t r = 0; r < job->row_blocks;
+         r++) { /* the first of equal ones has the lowest place */
         const int64_t at = r * args->count + column;
         if (partials->keys[at] > best) {
             best = partials->keys[at];
@@ -219,46 +243,62 @@ static void join_keys(const tilemm__reduce_args_t *args, const partials_t *parti
     tilemm__store_key(args, column, best, place);
 }
 
-static void reduce_column_blocks(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                                 const tilemm__reduce_cpu_plan_t *plan, void *workspace)
+static void take_column_blocks(job_t *job, thread_t me, double *lanes)
 {
-    const int64_t row_blocks = tilemm__div_up(args->n, plan->rows);
-    const int64_t blocks = tilemm__div_up(args->count, plan->width);
-    double *const largest = workspace, *const values = largest + row_blocks * blocks;
-    void *const keys = values; /* a search's, in the same place */
-    const partials_t partials = {values, keys, (int64_t *)keys + row_blocks * args->count, largest};
-#pragma omp parallel num_threads(plan->threads)
-    {
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < row_blocks * blocks; i++) {
-            const int64_t r = i / blocks, start = r * plan->rows;
-            const int64_t first = i % blocks * plan->width;
-            const int64_t rows = tilemm__min(args->n - start, plan->rows);
-            const int64_t cols = tilemm__min(args->count - first, plan->width);
-            reduce_block(k, args, &partials, r * args->count + first, partials.largest + i, start,
-                         rows, first, cols);
-        }
-#pragma omp for schedule(static)
-        for (int64_t s = 0; s < blocks; s++) {
-            const int64_t first = s * plan->width;
-            const int64_t cols = tilemm__min(args->count - first, plan->width);
-            if (!tilemm__op_is_order(args->op)) {
-                double all = 0;
-                for (int64_t r = 0; r < row_blocks; r++)
-                    all = larger(all, partials.largest[r * blocks + s]);
-                join_sums(k, args, &partials, row_blocks, all, first, cols);
-            }
-            for (int64_t j = 0; tilemm__op_is_order(args->op) && j < cols; j++)
-                join_keys(args, &partials, row_blocks, first + j);
-        }
+    const tilemm__reduce_args_t *const args = job->args;
+    const int64_t all = job->row_blocks * job->blocks, width = job->plan->width;
+    int64_t s, end;
+    for (int64_t i = take(&job->next, 1); i < all; i = take(&job->next, 1))
+        reduce_block(job, i, lanes);
+    tilemm__meet(me);
+    my_share(me, job->blocks, &s, &end);
+    for (; s < end; s++) {
+        if (!tilemm__op_is_order(args->op))
+            join_sums(job, s, lanes);
+        else
+            for (int64_t j = s * width; j < tilemm__min(args->count, (s + 1) * width); j++)
+                join_keys(job, j);
     }
+}
+
+static void run_share(job_t *job, thread_t me, double *lanes)
+{
+    if (job->plan->method == TILEMM__REDUCE_COLUMNS)
+        take_columns(job, lanes);
+    else
+        take_column_blocks(job, me, lanes);
+}
+
+static __attribute__((noinline)) void run_on_stack(job_t *job, thread_t me)
+{
+    double lanes[TILEMM__REDUCE_STACK_LANES];
+    run_share(job, me, lanes);
+}
+
+static void run_part(void *data, thread_t me)
+{
+    job_t *const job = data;
+    if (job->plan->lanes)
+        run_share(job, me, (double *)(void *)(job->lanes + (size_t)me.number * job->plan->lanes));
+    else
+        run_on_stack(job, me);
 }
 
 void tilemm__reduce_columns(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
                             const tilemm__reduce_cpu_plan_t *plan, void *workspace)
 {
-    if (plan->method == TILEMM__REDUCE_COLUMNS)
-        reduce_columns(k, args, plan);
-    else
-        reduce_column_blocks(k, args, plan, workspace);
+    job_t job = {.k = k,
+                 .args = args,
+                 .plan = plan,
+                 .blocks = tilemm__div_up(args->count, plan->width),
+                 .lanes = workspace};
+    if (plan->method == TILEMM__REDUCE_COLUMN_BLOCKS) {
+        void *const partials = job.lanes + (size_t)plan->threads * plan->lanes;
+        job.row_blocks = tilemm__div_up(args->n, plan->rows);
+        double *const largest = partials, *const values = largest + job.row_blocks * job.blocks;
+        void *const keys = values; /* a search's, in the same place */
+        job.partials =
+            (partials_t){values, keys, (int64_t *)keys + job.row_blocks * args->count, largest};
+    }
+    tilemm__run_team(plan->threads, run_part, &job);
 }

@@ -28,6 +28,7 @@ static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
         if (limits.workspace < plan.workspace)
             tilemm__plan_reduce_cpu(args, &limits, &plan);
     }
+    tilemm__release_threads(limits.threads - plan.threads);
     if (plan.method == TILEMM__REDUCE_COLUMNS || plan.method == TILEMM__REDUCE_COLUMN_BLOCKS) {
         tilemm__set_kernel_name(ctx, k->name_down);
         tilemm__reduce_columns(k, args, &plan, workspace);
@@ -35,6 +36,7 @@ static void plan_and_run(tilemm_t ctx, const tilemm__reduce_args_t *args)
         tilemm__set_kernel_name(ctx, k->name_across);
         tilemm__reduce_vectors(k, args, &plan, workspace);
     }
+    tilemm__release_threads(plan.threads);
 }
 
 tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
@@ -91,29 +93,49 @@ static tilemm__reduce_args_t segment_of(const tilemm__segments_args_t *args, int
                                    .out_stride = 1};
 }
 
+/* What every thread of a call on segments needs to know. */
+typedef struct {
+    const tilemm__reduce_cpu_t *k;
+    const tilemm__segments_args_t *args;
+    tilemm__segments_cpu_plan_t plan;
+    int64_t next;   /* the next segment that no thread has taken */
+    int64_t longer; /* segments that all threads take, one at a time */
+} segments_t;
+
+static void reduce_segments(void *data, thread_t me)
+{
+    segments_t *const job = data;
+    const int64_t grain = me.of > 1 ? job->plan.grain : job->args->segments;
+    int64_t longer = 0;
+    for (int64_t s = take(&job->next, grain); s < job->args->segments;
+         s = take(&job->next, grain)) {
+        const int64_t end = tilemm__min(job->args->segments, s + grain);
+        for (int64_t i = s; i < end; i++) {
+            const tilemm__reduce_args_t segment = segment_of(job->args, i);
+            if (segment.n == 0)
+                store_empty(&segment);
+            else if (segment.n > job->plan.alone)
+                longer++;
+            else
+                tilemm__reduce_vector(job->k, &segment, 0);
+        }
+    }
+    take(&job->longer, longer);
+}
+
 tilemm_status_t tilemm__cpu_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
 {
     const tilemm__reduce_cpu_t *k = tilemm__cpu_kernels(ctx)->reduce;
     const tilemm__limits_t limits = tilemm__cpu_limits(ctx);
-    tilemm__segments_cpu_plan_t plan;
-    int64_t longer = 0; /* segments that all threads take, one at a time */
-    tilemm__plan_segments_cpu(args, &limits, &plan);
-#pragma omp parallel for num_threads(plan.threads) schedule(dynamic, plan.grain) \
-    reduction(+ : longer) if (plan.threads > 1)
-    for (int64_t s = 0; s < args->segments; s++) {
+    segments_t job = {.k = k, .args = args};
+    tilemm__plan_segments_cpu(args, &limits, &job.plan);
+    tilemm__run_team(job.plan.threads, reduce_segments, &job);
+    tilemm__release_threads(limits.threads);
+    for (int64_t s = 0; job.longer > 0; s++) {
         const tilemm__reduce_args_t segment = segment_of(args, s);
-        if (segment.n == 0)
-            store_empty(&segment);
-        else if (segment.n > plan.alone)
-            longer++;
-        else
-            tilemm__reduce_vector(k, &segment, 0);
-    }
-    for (int64_t s = 0; longer > 0; s++) {
-        const tilemm__reduce_args_t segment = segment_of(args, s);
-        if (segment.n > plan.alone) {
+        if (segment.n > job.plan.alone) {
             plan_and_run(ctx, &segment);
-            longer--;
+            job.longer--;
         }
     }
     tilemm__set_kernel_name(ctx, k->name_segments);

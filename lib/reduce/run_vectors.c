@@ -2,6 +2,8 @@
  * sums of tiles become the sums of vectors.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <pthread.h>
+
 #include "lib/size.h"
 #include "passes_cpu.h"
 
@@ -85,48 +87,73 @@ static void add_plain(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t
         total->count += k->count(m, part, args->istride) - m;
 }
 
-/* The plain sum of a vector by this thread. */
+/* The plain sum of elements `start` to end - 1 of a vector. */
 static tilemm__total_t sum_plain(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                                 const float *x)
+                                 const float *x, int64_t start, int64_t end)
 {
     enum { NEAR = 16384 }; /* elements that the first cache keeps until they are counted */
     const int64_t step =
         tilemm__sum_is_counted(args->op, args->nan_ignore) ? (int64_t)NEAR : args->n;
     tilemm__total_t total = {{0, 0}, 0, 0};
-    for (int64_t start = 0; start < args->n; start += step)
-        add_plain(k, args, x, start, tilemm__min(args->n - start, step), &total);
+    for (; start < end; start += step)
+        add_plain(k, args, x, start, tilemm__min(end - start, step), &total);
     return total;
 }
 
-/* The same by all threads, whose totals are added in any order. */
-static tilemm__total_t sum_plain_by_all(const tilemm__reduce_cpu_t *k,
-                                        const tilemm__reduce_args_t *args, const float *x,
-                                        int threads)
+/* What every thread needs to know that does its part of one vector, and what they find. */
+typedef struct {
+    const tilemm__reduce_cpu_t *k;
+    const tilemm__reduce_args_t *args;
+    const float *x;
+    pthread_mutex_t lock; /* of total, key and place */
+    tilemm__total_t total;
+    int32_t key;
+    int64_t place;       /* of the key, */
+    int wants_place;     /* if it is wanted */
+    int64_t first, here; /* tiles whose sums are wanted */
+    tilemm__sum_t *sums;
+} job_t;
+
+/* This thread's share of a vector's plain sum; totals are added in any order. */
+static void add_share(void *data, thread_t me)
 {
-    enum { GRAIN = 16384 }; /* elements that a thread takes at a time */
-    tilemm__total_t total = {{0, 0}, 0, 0};
-#pragma omp parallel num_threads(threads)
-    {
-        tilemm__total_t mine = {{0, 0}, 0, 0};
-#pragma omp for schedule(static) nowait
-        for (int64_t start = 0; start < args->n; start += GRAIN)
-            add_plain(k, args, x, start, tilemm__min(args->n - start, GRAIN), &mine);
-#pragma omp critical(tilemm__reduce_sum)
-        {
-            total.sum = tilemm__sum_join(total.sum, mine.sum);
-            total.magnitude += mine.magnitude;
-            total.count += mine.count;
-        }
+    enum { GRAIN = 16384 }; /* elements */
+    job_t *const job = data;
+    const int64_t n = job->args->n;
+    int64_t start, end;
+    my_share(me, tilemm__div_up(n, GRAIN), &start, &end);
+    const tilemm__total_t mine =
+        sum_plain(job->k, job->args, job->x, start * GRAIN, tilemm__min(end * GRAIN, n));
+    pthread_mutex_lock(&job->lock);
+    job->total.sum = tilemm__sum_join(job->total.sum, mine.sum);
+    job->total.magnitude += mine.magnitude;
+    job->total.count += mine.count;
+    pthread_mutex_unlock(&job->lock);
+}
+
+/* The sums of this thread's share of the tiles. */
+static void sum_tiles(void *data, thread_t me)
+{
+    enum { GRAIN = 16 }; /* tiles: 64 KiB */
+    const job_t *const job = data;
+    const tilemm__reduce_args_t *const args = job->args;
+    int64_t t, end;
+    my_share(me, tilemm__div_up(job->here, GRAIN), &t, &end);
+    t *= GRAIN;
+    end = tilemm__min(end * GRAIN, job->here);
+    if (t < end) {
+        const int64_t start = (job->first + t) * TILE;
+        const int64_t m = tilemm__min(args->n, (job->first + end) * TILE) - start;
+        const float *part = job->x + start * args->istride;
+        job->k->sum_tiles(args->op, args->nan_ignore, m, part, args->istride,
+                          other_operand(args, part, start), args->y_istride, job->sums + t);
     }
-    return total;
 }
 
 tilemm__sum_t tilemm__sum_in_order(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
                                    const float *x, int threads, int64_t tiles, tilemm__sum_t *sums)
 {
-    enum { GRAIN = 16 }; /* tiles that a thread takes at a time: 64 KiB */
     const int64_t all = tilemm__tile_count(args->n);
-    const int64_t grain = threads > 1 ? (int64_t)GRAIN : SPAN_TILES;
     tilemm__sum_t on_stack[SPAN_TILES];
     levels_t levels;
     if (!sums) {
@@ -136,14 +163,8 @@ tilemm__sum_t tilemm__sum_in_order(const tilemm__reduce_cpu_t *k, const tilemm__
     memset(levels.filled, 0, sizeof levels.filled);
     for (int64_t first = 0; first < all; first += tiles) {
         const int64_t here = tilemm__min(all - first, tiles);
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-        for (int64_t t = 0; t < here; t += grain) {
-            const int64_t start = (first + t) * TILE;
-            const int64_t m = tilemm__min(args->n, (first + tilemm__min(t + grain, here)) * TILE);
-            const float *part = x + start * args->istride;
-            k->sum_tiles(args->op, args->nan_ignore, m - start, part, args->istride,
-                         other_operand(args, part, start), args->y_istride, sums + t);
-        }
+        job_t job = {.k = k, .args = args, .x = x, .first = first, .here = here, .sums = sums};
+        tilemm__run_team(threads, sum_tiles, &job);
         if (all <= SPAN_TILES)
             return fold_all(all, sums);
         for (int64_t t = 0; t < here; t += SPAN_TILES)
@@ -154,74 +175,87 @@ tilemm__sum_t tilemm__sum_in_order(const tilemm__reduce_cpu_t *k, const tilemm__
 
 /* ---- searches --------------------------------------------------------------------------- */
 
-static int32_t search_by_all(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                             const float *x, int threads, int64_t *index)
+/* This thread's share of a vector. */
+static void search_share(void *data, thread_t me)
 {
-    const tilemm__order_t order = tilemm__order_of(args->op, args->nan_ignore);
-    const int64_t tiles = tilemm__tile_count(args->n);
-    int32_t best = TILEMM__KEY_NONE;
-    int64_t where = 0;
-#pragma omp parallel for num_threads(threads) schedule(static)
-    for (int part = 0; part < threads; part++) {
-        const int64_t start = tiles / threads * part * TILE;
-        const int64_t m = part + 1 < threads
-                              ? tiles / threads * TILE
-                              : args->n - start; /* the last part has the fringe too */
-        int64_t place = 0;
-        int32_t key =
-            k->extreme(order, m, x + start * args->istride, args->istride, index ? &place : NULL);
-#pragma omp critical(tilemm__reduce_extreme)
-        if (tilemm__key_wins(key, start + place, best, where)) {
-            best = key;
-            where = start + place;
-        }
+    job_t *const job = data;
+    const tilemm__reduce_args_t *const args = job->args;
+    int64_t tile, end, place = 0;
+    my_share(me, tilemm__tile_count(args->n), &tile, &end);
+    if (tile == end)
+        return;
+    const int64_t start = tile * TILE, m = tilemm__min(args->n, end * TILE) - start;
+    const int32_t key = job->k->extreme(tilemm__order_of(args->op, args->nan_ignore), m,
+                                        job->x + start * args->istride, args->istride,
+                                        job->wants_place ? &place : NULL);
+    pthread_mutex_lock(&job->lock);
+    if (tilemm__key_wins(key, start + place, job->key, job->place)) {
+        job->key = key;
+        job->place = start + place;
     }
-    if (index)
-        *index = where;
-    return best;
+    pthread_mutex_unlock(&job->lock);
 }
 
 /* ---- vectors ---------------------------------------------------------------------------- */
 
-/* One vector by `threads` threads; tiles and sums as for tilemm__sum_in_order(). */
-static void reduce_by(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
-                      int64_t vector, int threads, int64_t tiles, tilemm__sum_t *sums)
+/* One vector by the threads of the plan. */
+static void reduce_together(job_t *job, int64_t vector, const tilemm__reduce_cpu_plan_t *plan,
+                            tilemm__sum_t *sums)
 {
-    const float *x = args->x + vector * args->vstride;
+    const tilemm__reduce_args_t *const args = job->args;
+    job->x = args->x + vector * args->vstride;
+    job->total = (tilemm__total_t){{0, 0}, 0, 0};
+    job->key = TILEMM__KEY_NONE;
+    job->place = 0;
     if (tilemm__op_is_order(args->op)) {
-        int64_t place = 0, *const wanted = args->index_out ? &place : NULL;
-        const int32_t key = threads > 1 ? search_by_all(k, args, x, threads, wanted)
-                                        : k->extreme(tilemm__order_of(args->op, args->nan_ignore),
-                                                     args->n, x, args->istride, wanted);
-        tilemm__store_key(args, vector, key, place);
+        tilemm__run_team(plan->threads, search_share, job);
+        tilemm__store_key(args, vector, job->key, job->place);
     } else {
-        tilemm__total_t total =
-            threads > 1 ? sum_plain_by_all(k, args, x, threads) : sum_plain(k, args, x);
-        if (!tilemm__sum_is_certain(args->op, &total, TILEMM__PLAIN_ADDITIONS))
-            total.sum = tilemm__sum_in_order(k, args, x, threads, tiles, sums);
-        tilemm__store_sum(args, vector, total.sum, total.count);
+        tilemm__run_team(plan->threads, add_share, job);
+        if (!tilemm__sum_is_certain(args->op, &job->total, TILEMM__PLAIN_ADDITIONS))
+            job->total.sum =
+                tilemm__sum_in_order(job->k, args, job->x, plan->threads, plan->tiles, sums);
+        tilemm__store_sum(args, vector, job->total.sum, job->total.count);
     }
 }
 
 void tilemm__reduce_vector(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
                            int64_t vector)
 {
-    reduce_by(k, args, vector, 1, 0, NULL);
+    const float *x = args->x + vector * args->vstride;
+    if (tilemm__op_is_order(args->op)) {
+        int64_t place = 0;
+        const int32_t key = k->extreme(tilemm__order_of(args->op, args->nan_ignore), args->n, x,
+                                       args->istride, args->index_out ? &place : NULL);
+        tilemm__store_key(args, vector, key, place);
+    } else {
+        tilemm__total_t total = sum_plain(k, args, x, 0, args->n);
+        if (!tilemm__sum_is_certain(args->op, &total, TILEMM__PLAIN_ADDITIONS))
+            total.sum = tilemm__sum_in_order(k, args, x, 1, 0, NULL);
+        tilemm__store_sum(args, vector, total.sum, total.count);
+    }
+}
+
+/* This thread's share of the vectors. */
+static void reduce_share(void *data, thread_t me)
+{
+    const job_t *const job = data;
+    int64_t v, end;
+    my_share(me, job->args->count, &v, &end);
+    for (; v < end; v++)
+        tilemm__reduce_vector(job->k, job->args, v);
 }
 
 void tilemm__reduce_vectors(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args_t *args,
                             const tilemm__reduce_cpu_plan_t *plan, void *workspace)
 {
-    if (plan->method == TILEMM__REDUCE_TILES) {
-        tilemm__sum_t *const sums = plan->workspace ? workspace : NULL;
+    job_t job = {.k = k,
+                 .args = args,
+                 .lock = PTHREAD_MUTEX_INITIALIZER,
+                 .wants_place = args->index_out != NULL};
+    if (plan->method == TILEMM__REDUCE_TILES)
         for (int64_t v = 0; v < args->count; v++)
-            reduce_by(k, args, v, plan->threads, plan->tiles, sums);
-    } else if (plan->threads == 1) { /* a parallel region takes longer than a short vector */
-        for (int64_t v = 0; v < args->count; v++)
-            tilemm__reduce_vector(k, args, v);
-    } else {
-#pragma omp parallel for num_threads(plan->threads) schedule(static)
-        for (int64_t v = 0; v < args->count; v++)
-            tilemm__reduce_vector(k, args, v);
-    }
+            reduce_together(&job, v, plan, plan->workspace ? workspace : NULL);
+    else
+        tilemm__run_team(plan->threads, reduce_share, &job);
 }

@@ -47,18 +47,19 @@ static void use_panels(product_t *x, void *memory)
 }
 
 /* A thread's share of a number of panels. */
-static void pack(const product_t *x, const block_t *at, int64_t panels, int thread, int threads,
+static void pack(const product_t *x, const block_t *at, int64_t panels, thread_t me,
                  void (*pack_panels)(const product_t *x, const block_t *at, int64_t first,
                                      int64_t end))
 {
-    const int64_t first = panels * thread / threads, end = panels * (thread + 1) / threads;
+    int64_t first, end;
+    my_share(me, panels, &first, &end);
     if (first < end)
         pack_panels(x, at, first, end);
 }
 
-/* What thread `thread` of a team of `threads` does of a product; all of it if the team is one.
+/* What one thread of a team does of a product; all of it if the team is one.
  * Parts are handed out as threads come for them; who does a part makes no difference to it. */
-static void run_blocks(product_t *x, int thread, int threads)
+static void run_blocks(product_t *x, thread_t me)
 {
     const tilemm__sgemm_cpu_blocks_t *plan = x->plan;
     const tilemm__sgemm_engine_t *engine =
@@ -68,20 +69,19 @@ static void run_blocks(product_t *x, int thread, int threads)
         at.n = tilemm__min(plan->n_panel, x->n - at.j);
         for (at.p = 0; at.p < x->k; at.p += plan->kc) {
             at.k = tilemm__min(plan->kc, x->k - at.p);
-            pack(x, &at, tilemm__div_up(at.n, plan->nr), thread, threads, engine->pack_ns);
+            pack(x, &at, tilemm__div_up(at.n, plan->nr), me, engine->pack_ns);
             for (at.i = 0; at.i < x->m; at.i += plan->m_panel) {
                 at.m = tilemm__min(plan->m_panel, x->m - at.i);
-                pack(x, &at, tilemm__div_up(at.m, plan->mr), thread, threads, engine->pack_ms);
-                if (thread == 0)
+                pack(x, &at, tilemm__div_up(at.m, plan->mr), me, engine->pack_ms);
+                if (me.number == 0)
                     x->next = 0;
-                meet(threads);
+                tilemm__meet(me);
                 const int64_t across = tilemm__div_up(at.n, plan->n_part);
                 const int64_t parts = tilemm__div_up(at.m, plan->m_part) * across;
-                for (int64_t part = take(&x->next, threads); part < parts;
-                     part = take(&x->next, threads))
+                for (int64_t part = take(&x->next, 1); part < parts; part = take(&x->next, 1))
                     engine->multiply(x, &at, part / across * plan->m_part,
                                      part % across * plan->n_part);
-                meet(threads);
+                tilemm__meet(me);
             }
         }
     }
@@ -91,7 +91,7 @@ static __attribute__((noinline)) void run_on_stack(product_t *x)
 {
     float panels[TILEMM__SGEMM_STACK_BYTES / sizeof(float)] __attribute__((aligned(64)));
     use_panels(x, panels);
-    run_blocks(x, 0, 1);
+    run_blocks(x, (thread_t){0, 1, NULL});
 }
 
 /* ---- a vector times a matrix --------------------------------------------------------------- */
@@ -202,7 +202,7 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
         run_on_stack(&x);
     } else {
         use_panels(&x, memory);
-        run_blocks(&x, 0, 1);
+        run_blocks(&x, (thread_t){0, 1, NULL});
     }
 }
 
@@ -213,66 +213,57 @@ static void use_engine(const plan_t *plan, int use)
         (use ? plan->blocked.planes->begin : plan->blocked.planes->end)();
 }
 
-static void run_tasks(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
-                      const plan_t *plan, char *workspace)
+/* What every thread of a call needs to know. */
+typedef struct {
+    const tilemm__sgemm_args_t *args;
+    const tilemm__sgemm_cpu_t *tile;
+    const plan_t *plan;
+    char *workspace;
+    int64_t next;      /* the next task that no thread has taken */
+    product_t product; /* the one that all do together */
+} job_t;
+
+/* Tasks may be as small as a matrix of one element: they are taken some at a time. */
+static void run_tasks(void *data, thread_t me)
 {
-    if (plan->threads == 1) {
-        use_engine(plan, 1);
-        for (int64_t task = 0; task < plan->tasks; task++)
-            run_task(args, tile, plan, task, workspace);
-        use_engine(plan, 0);
-        return;
-    }
-
-    /* Tasks may be as small as a matrix of one element: they are taken some at a time. */
-    const int64_t stride = 1 + plan->tasks / ((int64_t)plan->threads * 32);
-    int64_t next = 0;
-
-#pragma omp parallel for num_threads(plan->threads) schedule(static, 1)
-    for (int worker = 0; worker < plan->threads; worker++) {
-        /* One worker's sets of panels are plan->workspace / plan->threads bytes. */
-        void *memory = workspace ? workspace + worker * (plan->workspace / plan->threads) : NULL;
-        int64_t task;
-        use_engine(plan, 1);
-        for (;;) {
-#pragma omp atomic capture
-            {
-                task = next;
-                next += stride;
-            }
-            if (task >= plan->tasks)
-                break;
-            for (int64_t last = tilemm__min(plan->tasks, task + stride); task < last; task++)
-                run_task(args, tile, plan, task, memory);
-        }
-        use_engine(plan, 0);
-    }
+    job_t *const job = data;
+    const plan_t *const plan = job->plan;
+    /* One thread's sets of panels are plan->workspace / plan->threads bytes. */
+    void *const memory =
+        job->workspace ? job->workspace + me.number * (plan->workspace / plan->threads) : NULL;
+    const int64_t some = 1 + (me.of > 1 ? plan->tasks / ((int64_t)me.of * 32) : plan->tasks);
+    use_engine(plan, 1);
+    for (int64_t task = take(&job->next, some); task < plan->tasks; task = take(&job->next, some))
+        for (int64_t i = task; i < tilemm__min(plan->tasks, task + some); i++)
+            run_task(job->args, job->tile, plan, i, memory);
+    use_engine(plan, 0);
 }
 
-static void run_shared(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile,
-                       const plan_t *plan, void *workspace)
+static void run_product(void *data, thread_t me)
 {
-    for (int64_t i = 0; i < args->batch_count; i++) {
-        product_t x = product_of(args, tile, plan->swap, i);
-        x.plan = &plan->blocked;
-        use_panels(&x, workspace);
-#pragma omp parallel num_threads(plan->threads)
-        {
-            const thread_t me = of_team();
-            use_engine(plan, 1);
-            run_blocks(&x, me.number, me.of);
-            use_engine(plan, 0);
-        }
+    job_t *const job = data;
+    use_engine(job->plan, 1);
+    run_blocks(&job->product, me);
+    use_engine(job->plan, 0);
+}
+
+static void run_shared(job_t *job)
+{
+    for (int64_t i = 0; i < job->args->batch_count; i++) {
+        job->product = product_of(job->args, job->tile, job->plan->swap, i);
+        job->product.plan = &job->plan->blocked;
+        use_panels(&job->product, job->workspace);
+        tilemm__run_team(job->plan->threads, run_product, job);
     }
 }
 
 /* C = beta C, which no kernel is needed for. */
-static void scale(const tilemm__sgemm_args_t *args, int threads)
+static void scale(void *data, thread_t me)
 {
-    const int64_t rows = args->m * args->batch_count;
-    (void)threads; /* without OpenMP */
-#pragma omp parallel for num_threads(threads) if ((double)rows * (double)args->n > 65536.0)
-    for (int64_t row = 0; row < rows; row++) {
+    const tilemm__sgemm_args_t *const args = ((const job_t *)data)->args;
+    int64_t row, end;
+    my_share(me, args->m * args->batch_count, &row, &end);
+    for (; row < end; row++) {
         float *c = c_of(args, row / args->m) + row % args->m * args->ldc;
         if (args->beta == 0.0f)
             for (int64_t j = 0; j < args->n; j++)
@@ -287,28 +278,32 @@ static void scale(const tilemm__sgemm_args_t *args, int threads)
 
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
-    const tilemm__sgemm_cpu_t *tile = tilemm__cpu_kernels(ctx)->sgemm;
+    enum { SCALED = 65536 }; /* elements that pay for threads */
     tilemm__limits_t limits = tilemm__cpu_limits(ctx);
     plan_t plan;
-    void *workspace = NULL;
+    job_t job = {.args = args, .tile = tilemm__cpu_kernels(ctx)->sgemm, .plan = &plan};
     if (args->k == 0 || args->alpha == 0.0f) {
+        const double elements = (double)args->m * (double)args->n * (double)args->batch_count;
         tilemm__set_kernel_name(ctx, "");
         if (args->beta != 1.0f)
-            scale(args, limits.threads);
+            tilemm__run_team(elements > SCALED ? limits.threads : 1, scale, &job);
+        tilemm__release_threads(limits.threads);
         return TILEMM_SUCCESS;
     }
 
     tilemm__plan_sgemm_cpu(args, &limits, &plan);
     if (plan.workspace) {
-        workspace = tilemm__cpu_workspace(ctx, plan.workspace, &limits.workspace);
+        job.workspace = tilemm__cpu_workspace(ctx, plan.workspace, &limits.workspace);
         if (limits.workspace < plan.workspace)
             tilemm__plan_sgemm_cpu(args, &limits, &plan);
     }
+    tilemm__release_threads(limits.threads - plan.threads);
     tilemm__set_kernel_name(ctx, plan.name);
     if (plan.way == TILEMM__SGEMM_CPU_BLOCKED && plan.blocked.shared)
-        run_shared(args, tile, &plan, workspace);
+        run_shared(&job);
     else
-        run_tasks(args, tile, &plan, workspace);
+        tilemm__run_team(plan.threads, run_tasks, &job);
+    tilemm__release_threads(plan.threads);
     return TILEMM_SUCCESS;
 }
 

@@ -48,8 +48,9 @@ static inline __attribute__((always_inline)) void prefetch_block(const block_t *
             __builtin_prefetch(block->src + i * ld * size + at, 0, 2);
 }
 
-void tilemm__cpu_transpose_blocks(const job_t *job, thread_t me)
+void tilemm__cpu_transpose_blocks(void *data, thread_t me)
 {
+    const job_t *const job = data;
     const tilemm__transpose_cpu_blocks_t *const b = &job->plan->blocks;
     tilemm__transpose_block_t *const transpose = job->kernels->block[job->plan->kind];
     const float alpha = job->args->alpha;
@@ -84,8 +85,9 @@ void tilemm__cpu_transpose_blocks(const job_t *job, thread_t me)
     }
 }
 
-void tilemm__cpu_copy_blocks(const job_t *job, thread_t me)
+void tilemm__cpu_copy_blocks(void *data, thread_t me)
 {
+    const job_t *const job = data;
     const tilemm__transpose_cpu_blocks_t *const b = &job->plan->blocks;
     const int64_t size = (int64_t)job->args->elem_size;
     int64_t task, end;

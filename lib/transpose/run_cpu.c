@@ -66,13 +66,15 @@ static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args,
         if (!plan.scratch)
             job.workspace = NULL;
     }
+    tilemm__release_threads(limits.threads - plan.threads);
     set_name(ctx, &plan, (int)args->elem_size);
     if (plan.method == TILEMM__TRANSPOSE_CPU_SIMD)
-        on_threads(&job, tilemm__cpu_transpose_blocks);
+        tilemm__run_team(plan.threads, tilemm__cpu_transpose_blocks, &job);
     else if (plan.method == TILEMM__TRANSPOSE_CPU_COPY || plan.method == TILEMM__TRANSPOSE_CPU_FILL)
-        on_threads(&job, tilemm__cpu_copy_blocks);
+        tilemm__run_team(plan.threads, tilemm__cpu_copy_blocks, &job);
     else
         tilemm__cpu_run_inplace(&job);
+    tilemm__release_threads(plan.threads);
     return TILEMM_SUCCESS;
 }
 

@@ -31,8 +31,9 @@ static void move_slots(char *a, int64_t size, int64_t total, int64_t width_in, i
 
 /* Pairs of blocks that mirror each other are copied to scratch and transposed, each to the other's
  * place. Thread t of T takes block rows t, t + T, ..., which evens out their lengths. */
-static void swap_blocks(const job_t *job, thread_t me)
+static void swap_blocks(void *data, thread_t me)
 {
+    const job_t *const job = data;
     tilemm__transpose_block_t *const transpose = job->kernels->block[job->plan->kind];
     const int64_t n = job->args->rows, ld = job->args->ld_src, side = job->plan->swap.side;
     const int64_t size = (int64_t)job->args->elem_size;
@@ -207,27 +208,26 @@ static void shuffle_rows(const job_t *job, thread_t me, const tilemm__inplace_t 
 }
 
 /* C2R, or backward R2C: the three steps, on the input's or the output's slots. */
-static void run_cycles(const job_t *job, int backward)
+static void run_cycles(void *data, thread_t me)
 {
+    const job_t *const job = data;
     const tilemm__transpose_args_t *const args = job->args;
+    const int backward = job->plan->method == TILEMM__TRANSPOSE_CPU_R2C;
     const int64_t ld = backward ? args->ld_dst : args->ld_src;
     const tilemm__inplace_t *const view = &job->plan->cycles.view;
-#pragma omp parallel num_threads(job->plan->threads)
-    {
-        const thread_t me = of_team();
-        permute_columns(job, me, view, args->dst, ld, backward, backward);
-#pragma omp barrier
-        shuffle_rows(job, me, view, args->dst, ld, backward);
-#pragma omp barrier
-        permute_columns(job, me, view, args->dst, ld, !backward, backward);
-    }
+    permute_columns(job, me, view, args->dst, ld, backward, backward);
+    tilemm__meet(me);
+    shuffle_rows(job, me, view, args->dst, ld, backward);
+    tilemm__meet(me);
+    permute_columns(job, me, view, args->dst, ld, !backward, backward);
 }
 
 /* ---- slabs (plan_cpu.h) -------------------------------------------------------------------- */
 
 /* Each of this thread's slabs is transposed where it lies. */
-static void transpose_slabs(const job_t *job, thread_t me)
+static void transpose_slabs(void *data, thread_t me)
 {
+    const job_t *const job = data;
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;
     const int64_t size = (int64_t)job->args->elem_size;
     const int64_t rows = x->forward ? x->height : x->n, cols = x->forward ? x->n : x->height;
@@ -245,8 +245,9 @@ static void transpose_slabs(const job_t *job, thread_t me)
 }
 
 /* Then, or before, the runs change places; each thread takes a slice of every run, whole lines. */
-static void transpose_runs(const job_t *job, thread_t me)
+static void transpose_runs(void *data, thread_t me)
 {
+    const job_t *const job = data;
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;
     const int64_t run = x->height * (int64_t)job->args->elem_size, slabs = x->m / x->height;
     const int64_t slices = tilemm__min(me.of, run / 64), skew = -(uintptr_t)job->args->dst % 64;
@@ -264,20 +265,21 @@ static void transpose_runs(const job_t *job, thread_t me)
 }
 
 /* The fringe waits in the workspace, transposed, while the other rows are packed. */
-static void run_slabs(const job_t *job)
+static void run_slabs(job_t *job)
 {
     const tilemm__transpose_cpu_slabs_t *const x = &job->plan->slabs;
     const int64_t size = (int64_t)job->args->elem_size;
     const int64_t m = x->m, n = x->n, fringe = x->fringe, full = m - fringe;
+    const int threads = job->plan->threads;
     tilemm__transpose_block_t *const transpose = job->kernels->block[job->plan->kind];
     const float alpha = job->args->alpha;
     char *const a = job->args->dst;
-    char *const kept = job->workspace + (size_t)job->plan->threads * job->plan->scratch;
+    char *const kept = job->workspace + (size_t)threads * job->plan->scratch;
     if (x->forward) {
         if (fringe)
             transpose(fringe, n, a + full * n * size, n, kept, fringe, alpha, 0, NULL);
-        on_threads(job, transpose_slabs);
-        on_threads(job, transpose_runs);
+        tilemm__run_team(threads, transpose_slabs, job);
+        tilemm__run_team(threads, transpose_runs, job);
         if (fringe) {
             move_slots(a, size, full * n, full, full, full, m);
             copy_rows(a + full * size, m, kept, fringe, n, fringe, size);
@@ -287,28 +289,29 @@ static void run_slabs(const job_t *job)
             transpose(n, fringe, a + full * size, m, kept, n, alpha, 0, NULL);
             move_slots(a, size, full * n, full, m, full, full);
         }
-        on_threads(job, transpose_runs);
-        on_threads(job, transpose_slabs);
+        tilemm__run_team(threads, transpose_runs, job);
+        tilemm__run_team(threads, transpose_slabs, job);
         memcpy(a + full * n * size, kept, (size_t)(fringe * n * size));
     }
 }
 
-void tilemm__cpu_run_inplace(const job_t *job)
+void tilemm__cpu_run_inplace(job_t *job)
 {
     const tilemm__transpose_args_t *const args = job->args;
     const tilemm__transpose_cpu_method_t method = job->plan->method;
+    const int threads = job->plan->threads;
     if (method == TILEMM__TRANSPOSE_CPU_SLABS) {
         run_slabs(job);
         return;
     }
     if (method == TILEMM__TRANSPOSE_CPU_SWAP)
-        on_threads(job, swap_blocks);
+        tilemm__run_team(threads, swap_blocks, job);
     else if (method == TILEMM__TRANSPOSE_CPU_C2R)
-        run_cycles(job, 0);
+        tilemm__run_team(threads, run_cycles, job);
     else if (method == TILEMM__TRANSPOSE_CPU_MOVE && job->plan->kind == TILEMM__TRANSPOSE_SCALED)
-        on_threads(job, tilemm__cpu_copy_blocks);
+        tilemm__run_team(threads, tilemm__cpu_copy_blocks, job);
     move_slots(args->dst, (int64_t)args->elem_size, args->rows * args->cols, args->cols,
                args->ld_src, args->trans ? args->rows : args->cols, args->ld_dst);
     if (method == TILEMM__TRANSPOSE_CPU_R2C)
-        run_cycles(job, 1);
+        tilemm__run_team(threads, run_cycles, job);
 }

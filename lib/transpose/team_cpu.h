@@ -22,14 +22,6 @@ typedef struct {
     char *workspace; /* plan->workspace bytes, each thread's scratch first; or NULL */
 } job_t;
 
-/* This thread's share of the tasks, as a range. */
-static inline void my_share(thread_t me, int64_t tasks, int64_t *begin, int64_t *end)
-{
-    const int64_t each = tasks / me.of, more = tasks % me.of;
-    *begin = me.number * each + (me.number < more ? me.number : more);
-    *end = *begin + each + (me.number < more);
-}
-
 /* This thread's scratch: of the workspace, or else what it has on its stack. */
 static inline char *my_scratch(const job_t *job, thread_t me, char *stack, size_t *bytes)
 {
@@ -44,21 +36,11 @@ static inline void copy_rows(char *restrict dst, int64_t ld_dst, const char *res
         memcpy(dst + i * ld_dst * size, src + i * ld_src * size, (size_t)(cols * size));
 }
 
-/* Do each thread's part. To start a team of one takes longer than a small matrix. */
-static inline void on_threads(const job_t *job, void (*part)(const job_t *job, thread_t me))
-{
-    if (job->plan->threads == 1) {
-        part(job, (thread_t){0, 1});
-        return;
-    }
-#pragma omp parallel num_threads(job->plan->threads)
-    part(job, of_team());
-}
-
-/* blocks_cpu.c: one thread's part of SIMD; of COPY, FILL, and MOVE's scaling. */
-void tilemm__cpu_transpose_blocks(const job_t *job, thread_t me);
-void tilemm__cpu_copy_blocks(const job_t *job, thread_t me);
+/* blocks_cpu.c: one thread's part of SIMD; of COPY, FILL, and MOVE's scaling. For
+ * tilemm__run_team(). */
+void tilemm__cpu_transpose_blocks(void *job, thread_t me);
+void tilemm__cpu_copy_blocks(void *job, thread_t me);
 /* run_inplace_cpu.c: all threads' parts of all methods in place but FILL. */
-void tilemm__cpu_run_inplace(const job_t *job);
+void tilemm__cpu_run_inplace(job_t *job);
 
 #endif

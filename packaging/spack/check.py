@@ -58,10 +58,10 @@ def main(recipe, source):
     package = members["Libtilemm"]()
     missing = set(DIRECTIVES) - {name for name, _, _ in called}
     assert not missing, f"no {missing}"
-    common = {"libs": ("shared",), "openmp": False, "fortran": False, "cuda_arch": ("none",)}
+    common = {"libs": ("shared",), "fortran": False, "cuda_arch": ("none",)}
     given = []
     for changes in ({"cuda": False}, {"cuda": True}, {"cuda": True, "cuda_arch": ("80", "90")},
-                    {"cuda": False, "libs": ("shared", "static"), "openmp": True}):
+                    {"cuda": False, "libs": ("shared", "static")}):
         package.spec = Spec(**{**common, **changes})
         args = package.configure_args()
         print(" ".join(args))

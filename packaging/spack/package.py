@@ -26,7 +26,6 @@ class Libtilemm(AutotoolsPackage, CudaPackage):
         multi=True,
         description="Which libraries to build",
     )
-    variant("openmp", default=True, description="Compute with several threads on CPUs")
     variant("fortran", default=False, description="Compile the Fortran module")
 
     depends_on("c", type="build")
@@ -44,7 +43,6 @@ class Libtilemm(AutotoolsPackage, CudaPackage):
     def configure_args(self):
         args = ["--with-reference-blas=no"]
         args += self.enable_or_disable("libs")
-        args += self.enable_or_disable("openmp")
         args += self.enable_or_disable("fortran")
         if not self.spec.satisfies("+cuda"):
             return args + ["--without-cuda"]

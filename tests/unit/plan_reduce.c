@@ -109,9 +109,11 @@ static void check_cpu(const tilemm__reduce_args_t *args, const tilemm__cpu_trait
     for (int64_t m = tilemm__tile_count(args->n); m > 1; m = tilemm__fold_count(m))
         lanes += TILEMM__TILE_LANES;
     if (plan.method >= TILEMM__REDUCE_COLUMNS)
-        CHECK(plan.width <= TILEMM__REDUCE_MAX_COLUMNS &&
+        CHECK((size_t)plan.threads * plan.lanes <= plan.workspace && plan.width > 0 &&
+                  plan.width <= TILEMM__REDUCE_MAX_COLUMNS &&
                   ((args->op >= TILEMM__MAX && args->op <= TILEMM__AMIN) ||
-                   lanes * plan.width <= TILEMM__REDUCE_STACK_LANES),
+                   lanes * plan.width <= (plan.lanes ? (int64_t)(plan.lanes / sizeof(double))
+                                                     : (int64_t)TILEMM__REDUCE_STACK_LANES)),
               "%lld columns", (long long)plan.width);
 }
 
