@@ -85,6 +85,39 @@ static void plan_copy(const tilemm__transpose_args_t *args, plan_t *plan)
     limit_threads(plan, (double)tilemm__transpose_tasks(b));
 }
 
+/* Blocks for `lines`: pieces of the result's rows, gathered in scratch. Where each piece begins
+ * with a part of a line, long ones of few rows; else blocks of a quarter of L2 that read and write
+ * pieces of half a kilobyte and more: half as high where the source's rows share few sets of the
+ * caches. */
+static int plan_lines(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
+                      int aligned, plan_t *plan)
+{
+    enum { LEAST = 512, LONG = 1024, BLOCK_BYTES = 128 << 10, ALIASED = 16384 };
+    const int64_t size = (int64_t)args->elem_size, line = 64 / size;
+    blocks_t *b = &plan->blocks;
+    int64_t rows = LONG, cols = 2 * line;
+    if (b->rows < LEAST || (aligned && b->cols < cols))
+        return 0;
+    if (aligned) {
+        const int64_t elements =
+            tilemm__min((int64_t)limits->cpu->l2_bytes / 4, BLOCK_BYTES) / size;
+        for (cols = line; 4 * cols * cols <= elements; cols *= 2)
+            ;
+        rows = elements / cols / (b->ld_src * size % ALIASED == 0 ? 2 : 1);
+    }
+    rows = tilemm__even_size(b->rows, rows, aligned ? line : 1);
+    cols = tilemm__min(b->cols, cols);
+    take_scratch(plan, block_bytes(cols, rows, args->elem_size), limits->workspace);
+    if (!plan->scratch)
+        return 0;
+    b->lines = b->along_rows = b->ahead = 1;
+    b->stream = 0;
+    b->block_rows = rows;
+    b->block_cols = cols;
+    limit_threads(plan, (double)tilemm__transpose_tasks(b));
+    return 1;
+}
+
 static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
                       plan_t *plan)
 {
@@ -94,8 +127,6 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     blocks_t *b = &plan->blocks;
     const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
     const int64_t line = 64 / size;
-    /* Rows of the source that make long pieces, and fewer that make none. */
-    enum { LINES_ROWS = 1024, LINES_LEAST = 512 };
     /* The last cache still holds half of its size, or less where many cores, or several virtual
      * machines, share it. */
     const int far =
@@ -129,20 +160,11 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
      * of a large matrix that fits the nearest cache needs no copy. */
     const int direct = far && vector == 64 && b->block_cols == side && b->block_rows == side &&
                        size >= (b->stream ? 2 : 4);
-    /* Where the result's rows are not aligned alike, long pieces of them are gathered in scratch,
-     * and their whole cache lines written around the caches. */
-    if (far && !b->stream && vector >= 32 && size <= 4 && b->rows >= LINES_LEAST) {
-        const int64_t rows = tilemm__div_up(b->rows, tilemm__div_up(b->rows, LINES_ROWS));
-        const int64_t cols = tilemm__min(b->cols, 2 * line);
-        take_scratch(plan, block_bytes(cols, rows, args->elem_size), limits->workspace);
-        if (plan->scratch) {
-            b->lines = b->along_rows = b->ahead = 1;
-            b->block_rows = rows;
-            b->block_cols = cols;
-            limit_threads(plan, (double)tilemm__transpose_tasks(b));
-            return;
-        }
-    }
+    /* Where the result's rows are not aligned alike, or vectors are half a line, whole lines are
+     * gathered in scratch, and written around the caches. */
+    if (far && vector >= 32 && (b->stream ? vector < 64 && size <= 8 : size <= 4) &&
+        plan_lines(args, limits, b->stream, plan))
+        return;
     if (direct) {
         b->along_rows = 1;
         b->block_rows = size == 2 ? 512 : 64;
