@@ -29,7 +29,7 @@ static inline void tilemm__store_key(const tilemm__reduce_args_t *args, int64_t 
  * is summed again in the canonical order; so the result is always that of the canonical order. */
 
 /* Whether the result does not depend on what was lost, where a term passed up to `additions` plain
- * additions. Each loses at most 2^-53 of the magnitudes. */
+ * additions. Each loses at most 2^-52 of the magnitudes, in any rounding mode. */
 int tilemm__sum_is_certain(int op, const tilemm__total_t *total, int additions);
 
 /* The sum of the vector at x in the canonical order. `threads` threads write the sums of `tiles`

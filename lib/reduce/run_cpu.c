@@ -52,7 +52,7 @@ tilemm_status_t tilemm__cpu_reduce(tilemm_t ctx, const tilemm__reduce_args_t *ar
  * the result if it is certain. A sum that is not finite counts as uncertain. */
 static inline int store_certain(const tilemm__reduce_args_t *args, tilemm__plain_t plain)
 {
-    const double lost = plain.magnitude * ((TILEMM__PLAIN_ADDITIONS + 3) * 0x1p-53);
+    const double lost = plain.magnitude * ((TILEMM__PLAIN_ADDITIONS + 3) * 0x1p-52);
     double low = plain.sum - lost, high = plain.sum + lost;
     if (args->op == TILEMM__NRM2) {
         low = sqrt(low);

@@ -19,7 +19,7 @@ enum {
 int tilemm__sum_is_certain(int op, const tilemm__total_t *total, int additions)
 {
     /* 3 more for the roundings here and in the canonical order. */
-    const double lost = total->magnitude * (additions + 3) * 0x1p-53;
+    const double lost = total->magnitude * (additions + 3) * 0x1p-52;
     tilemm__sum_t low = total->sum, high = total->sum;
     if (low.sum - low.sum != 0) /* not finite: nothing to lose */
         return 1;
