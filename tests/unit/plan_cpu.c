@@ -1,15 +1,28 @@
 /* plan_cpu.c - properties of the CPU's plans of SGEMM and of transpositions, for random problems,
- * limits and machines: there is a plan for any workspace, it keeps to its limits, its pieces cover
- * the problem once, and sums do not depend on threads or on workspace.
+ * limits, machines and tunings: there is a plan for any workspace, it keeps to its limits, its
+ * pieces cover the problem once, and sums do not depend on threads, on workspace or on tuning.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "cpu_kernels.h"
 #include "lib/sgemm/plan_cpu.h"
 #include "lib/size.h"
 #include "lib/transpose/plan_cpu.h"
+#include "lib/tuning.h"
 #include "machines.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
+
+/* Each constant somewhere within its bounds, or the default. */
+static tilemm__cpu_tuning_t pick_tuning(const tilemm__cpu_traits_t *cpu)
+{
+    tilemm__cpu_tuning_t tuning = tilemm__default_tuning(cpu);
+#define CONSTANT(name, least, most)                                                                \
+    if (pick(2))                                                                                   \
+        tuning.name = tilemm__min(tilemm__max(pick_size(1 + (int)pick(50)), least), most);
+    TILEMM__TUNING_CONSTANTS(CONSTANT)
+#undef CONSTANT
+    return tuning;
+}
 
 static void check_sgemm(const tilemm__limits_t *limits)
 {
@@ -24,9 +37,11 @@ static void check_sgemm(const tilemm__limits_t *limits)
         .ldb = pick_size(20),
         .batch_count = pick(3) ? 1 : pick_size(12),
     };
+    const tilemm__cpu_tuning_t built_in = tilemm__default_tuning(limits->cpu);
     tilemm__limits_t alone_limits = *limits;
     tilemm__sgemm_cpu_plan_t plan = {0}, again = {0}, alone;
     alone_limits.threads = 1;
+    alone_limits.tuning = &built_in;
     alone_limits.workspace = SIZE_MAX;
     CHECK(tilemm__plan_sgemm_cpu(&args, limits, &plan) == TILEMM_SUCCESS, "no plan");
     CHECK(tilemm__plan_sgemm_cpu(&args, limits, &again) == TILEMM_SUCCESS, "no plan");
@@ -126,8 +141,10 @@ int main(void)
     for (int i = 0; i < 30000; i++) {
         const tilemm__cpu_traits_t *cpu = &cpus[pick(CPUS)];
         const tilemm__cpu_kernels_t kernels = cpu_kernels_of(cpu->isa);
+        const tilemm__cpu_tuning_t tuning = pick_tuning(cpu);
         const tilemm__limits_t limits = {
             .cpu = cpu,
+            .tuning = &tuning,
             .kernels = &kernels,
             .math = (tilemm_math_t)pick(3),
             .threads = (int)pick_size(8),

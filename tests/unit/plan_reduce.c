@@ -6,6 +6,7 @@
 #include "kernels/reduce/layout.h"
 #include "lib/reduce/plan_cpu.h"
 #include "lib/reduce/plan_cuda.h"
+#include "lib/tuning.h"
 #include "machines.h"
 #include "strided.h"
 #include "tests/support/random.h"
@@ -94,7 +95,10 @@ static void check_segments(const tilemm__cuda_traits_t *traits, const char *vari
 
 static void check_cpu(const tilemm__reduce_args_t *args, const tilemm__cpu_traits_t *traits)
 {
+    tilemm__cpu_tuning_t tuning = tilemm__default_tuning(traits);
+    tuning.reduce_thread_elements <<= pick(8);
     const tilemm__limits_t limits = {.cpu = traits,
+                                     .tuning = &tuning,
                                      .threads = 1 + (int)pick(traits->threads),
                                      .workspace = pick_workspace(),
                                      .variant = ""};
