@@ -2,7 +2,9 @@
  * that contexts read.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* getloadavg */
+#endif
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,6 +121,9 @@ int command_tune(int argc, char **argv)
         output = own;
     }
     const int to_stdout = strcmp(output, "-") == 0;
+    FILE *const table_stream = to_stdout ? stderr : stdout;
+    double load = 0;
+    const int is_busy = getloadavg(&load, 1) == 1 && load > 0.5;
     unsetenv("TILEMM_LOG"); /* nobody wants to run these calls again */
     if ((!to_stdout && output_check(output) != 0) || read_built_in(built_in) != EXIT_OK ||
         tune(built_in, seconds, tuned) != 0)
@@ -126,7 +131,12 @@ int command_tune(int argc, char **argv)
     tune_text(built_in, tuned, text);
     if (write_text(output, text) != EXIT_OK)
         return EXIT_FAILED;
-    print_table(to_stdout ? stderr : stdout, tuned);
+    print_table(table_stream, tuned);
+    if (is_busy)
+        fprintf(
+            table_stream,
+            "\nother programs were at work (load %.1f): on an idle machine threads pay sooner\n",
+            load);
     if (!to_stdout)
         printf("\nwritten to %s\n", output);
     return EXIT_OK;

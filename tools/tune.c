@@ -253,8 +253,9 @@ static int has_time(const tune_t *at, const machine_t *machine, problem_t *p)
     return end - at->begin + SAMPLES * (5e-3 + fmax(5e-3, end - begin)) < at->seconds;
 }
 
-/* The time of a problem with the first value over that with the second; 0 where there is no time to
- * measure it, -1 with a message. */
+/* The time of a problem with the first value over that with the second, the lesser ratio of those
+ * of medians and of lower quartiles, which other programs on the machine disturb less; 0 where
+ * there is no time to measure it, -1 with a message. */
 static double ratio_of(tune_t *at, int which, const int64_t values[2], int64_t n)
 {
     const machine_t machine = {0};
@@ -268,7 +269,8 @@ static double ratio_of(tune_t *at, int which, const int64_t values[2], int64_t n
         ratio = has_time(at, &machine, &p);
     if (ratio > 0)
         ratio = measure(&machine, contenders, 2, &p, REPS) == 0
-                    ? contenders[0].median / contenders[1].median
+                    ? fmin(contenders[0].median / contenders[1].median,
+                           contenders[0].q1 / contenders[1].q1)
                     : -1;
     close_problem(&p);
     return ratio;
