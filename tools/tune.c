@@ -276,20 +276,34 @@ static double ratio_of(tune_t *at, int which, const int64_t values[2], int64_t n
     return ratio;
 }
 
+/* The same of a problem between the two, on which they decide differently. Large transposes take
+ * two such: rows that share few sets of the caches may want the other way. */
+static double ratio_between(tune_t *at, int which, const int64_t values[2])
+{
+    enum { ALIASED = 256 }; /* rows of so many floats */
+    const double per = constants[which].per;
+    const double least = per * (double)tilemm__min(values[0], values[1]);
+    const double most = per * (double)tilemm__max(values[0], values[1]);
+    const work_t work = constants[which].work;
+    const double ratio = ratio_of(at, which, values, size_of(work, sqrt(least * most)));
+    const int64_t side = (int64_t)sqrt(most / (2 * sizeof(float))) / ALIASED * ALIASED;
+    if (which != TUNE_transpose_far_bytes || ratio <= clearly ||
+        2 * sizeof(float) * (double)(side * side) <= least)
+        return ratio;
+    const double aliased = ratio_of(at, which, values, side);
+    return fmin(ratio, aliased);
+}
+
 /* How many times faster a constant's second value is than its first; as ratio_of. */
 static double gain_of(tune_t *at, int which, int64_t first, int64_t second)
 {
-    const double per = constants[which].per;
+    const int64_t values[2] = {first, second};
     double logs = 0;
     int count = 0;
-    if (per > 0) {
-        const double between = sqrt((double)first * (double)second);
-        return ratio_of(at, which, (int64_t[]){first, second},
-                        size_of(constants[which].work, per * between));
-    }
+    if (constants[which].per > 0)
+        return ratio_between(at, which, values);
     for (; count < MOST_SIZES && constants[which].sizes[count]; count++) {
-        const double ratio =
-            ratio_of(at, which, (int64_t[]){first, second}, constants[which].sizes[count]);
+        const double ratio = ratio_of(at, which, values, constants[which].sizes[count]);
         if (ratio <= 0)
             return ratio;
         logs += log(ratio);
