@@ -292,10 +292,10 @@ const char *tilemm_last_error(tilemm_t ctx);
  * "" if no kernel was needed, none has run, or ctx is NULL. Valid until the next call on ctx. */
 const char *tilemm_last_kernel(tilemm_t ctx);
 
-/* The constants by which a CPU context divides its work, as the text of a file that TILEMM_TUNING may
- * name. Its second line is a remark, "# " and where they are from: "built in"; the file's name; or
- * both, and why the file is left aside. The other lines say what they are for, and then a name and
- * a number each. "" if ctx is a CUDA context or NULL. Valid until the context is destroyed. */
+/* The constants by which a CPU context divides its work, as the text of a file that TILEMM_TUNING
+ * may name. Its second line is a remark, "# " and where they are from: "built in"; the file's name;
+ * or both, and why the file is left aside. The other lines say what they are for, and then a name
+ * and a number each. "" if ctx is a CUDA context or NULL. Valid until the context is destroyed. */
 const char *tilemm_tuning(tilemm_t ctx);
 
 /* The library's version, "major.minor.patch". */
