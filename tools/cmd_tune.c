@@ -55,7 +55,7 @@ static void make_folders(char *path)
 {
     for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        (void)mkdir(path, 0777);
+        (void)mkdir(path, 0700); /* as the specification of XDG_CONFIG_HOME says */
         *slash = '/';
     }
 }
@@ -103,6 +103,7 @@ int command_tune(int argc, char **argv)
 {
     const char *output = NULL;
     char own[PATH_MAX], built_in[TILEMM__TUNING_WRITTEN], text[TILEMM__TUNING_WRITTEN];
+    char shown[PATH_MAX + 16] = "";
     tuned_t tuned[TUNE_COUNT];
     int seconds = MOST_SECONDS, first;
     command_option_t table[] = {
@@ -137,7 +138,8 @@ int command_tune(int argc, char **argv)
             table_stream,
             "\nother programs were at work (load %.1f): on an idle machine threads pay sooner\n",
             load);
+    append_escaped(shown, sizeof shown, output);
     if (!to_stdout)
-        printf("\nwritten to %s\n", output);
+        printf("\nwritten to %s\n", shown);
     return EXIT_OK;
 }
