@@ -12,6 +12,8 @@
  *     TILE_METHOD   "fma" or "mul"
  *     TILE_LANES    1 if multiplying by a lane of a register is free (then 4 divides TILE_MR);
  *                   0 if broadcasting a float from memory is
+ *     TILE_STEPS    steps at a time where both panels are packed and whole: more than 1 where loop
+ *                   counters and prefetches take what multiply-adds need
  *
  * Assumptions: the whole tile of accumulators fits in registers, with room for the TILE_NR columns
  * of Ns and one broadcast; the compiler may contract a * b + c. User memory and panels have the
@@ -39,6 +41,11 @@ typedef int mask_t;
 #define MASK_OF(count) (count)
 #define LOAD_MASKED(mask, from) (*(const vec_mem_t *)(from))
 #define STORE_MASKED(mask, to, x) ((void)(mask), *(vec_mem_t *)(to) = (x))
+#endif
+
+/* sum += a b, where the including file has no better way. */
+#ifndef ADD_PRODUCT
+#define ADD_PRODUCT(sum, a, b) ((sum) += (a) * (b))
 #endif
 
 TILE_INLINE vec_t load(const int masked, mask_t mask, const float *from)
@@ -120,6 +127,25 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
     }
 }
 
+/* TILE_STEPS steps of whole packed panels. */
+TILE_INLINE void add_steps(const int rows, const float *ms, const float *ns,
+                           vec_t sum[TILE_TALL][VECTORS])
+{
+    TILE_UNROLL
+    for (int p = 0; p < TILE_STEPS; p++) {
+        vec_t b[VECTORS];
+        TILE_UNROLL
+        for (int v = 0; v < VECTORS; v++)
+            b[v] = *(const vec_mem_t *)(ns + p * TILE_NR + v * VECTOR);
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < VECTORS; v++)
+                ADD_PRODUCT(sum[i][v], ms[p * TILE_MR + i], b[v]);
+        }
+    }
+}
+
 /* The rows of op(A) that are next to each other along k are reached from one pointer for every
  * five, by the strides that an address can have: 14 pointers would not fit in registers. */
 enum { REACH = 5 };
@@ -136,6 +162,8 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
     const float *ms = x->ms + i0 * x->row_ms, *ns = x->ns;
     const int64_t k = x->k, ld_ms = x->ld_ms, ld_ns = x->ld_ns, rs_c = x->rs_c, cs_c = x->cs_c;
     float *const c = x->c + i0 * rs_c;
+    const int packed =
+        !along_k && vectors == VECTORS && !masked && ld_ms == TILE_MR && ld_ns == TILE_NR;
     const char *at[(TILE_TALL + REACH - 1) / REACH];
     const int64_t apart = ld_ms * (int64_t)sizeof(float), apart3 = 3 * apart;
     TILE_UNROLL
@@ -160,7 +188,15 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 sum[i][v] = (vec_t){0};
         }
 
-        for (int64_t p = 0; p < steps; p++) {
+        int64_t p = 0;
+        if (TILE_STEPS > 1 && packed) {
+            for (; p + TILE_STEPS <= steps; p += TILE_STEPS) {
+                add_steps(rows, ms, ns, sum);
+                ms += TILE_STEPS * TILE_MR;
+                ns += TILE_STEPS * TILE_NR;
+            }
+        }
+        for (; p < steps; p++) {
             vec_t b[VECTORS];
             TILE_UNROLL
             for (int v = 0; v < vectors; v++)
@@ -173,7 +209,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                     const float a = *(const float *)one;
                     TILE_UNROLL
                     for (int v = 0; v < vectors; v++)
-                        sum[i][v] += a * b[v];
+                        ADD_PRODUCT(sum[i][v], a, b[v]);
                 }
                 TILE_UNROLL
                 for (int i = 0; i < rows; i += REACH) {
@@ -201,7 +237,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 for (int i = 0; i < rows; i++) {
                     TILE_UNROLL
                     for (int v = 0; v < vectors; v++)
-                        sum[i][v] += ms[i] * b[v];
+                        ADD_PRODUCT(sum[i][v], ms[i], b[v]);
                 }
 #endif
                 if (vectors > 1) /* else every read counts: there is one for each product */
