@@ -170,17 +170,17 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
     for (int i = 0; i < rows; i += REACH)
         at[i / REACH] = (const char *)(ms + i * (along_k ? ld_ms : 1));
 
-    /* C is met once in k steps, so it has left the near caches; it comes back meanwhile. */
-    if (cs_c == 1 && k >= 64) {
-        TILE_UNROLL
-        for (int i = 0; i < rows; i++) {
-            __builtin_prefetch(c + i * rs_c, 1);
-            __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
-        }
-    }
-
     for (int64_t done = 0;;) {
         const int64_t steps = TILE_LEAST(x->chain, k - done);
+        /* C is met once in k steps, so it has left the near caches; it comes back meanwhile, not so
+         * early that the panels drive it out again. */
+        if (cs_c == 1 && k >= 64 && done + steps == k) {
+            TILE_UNROLL
+            for (int i = 0; i < rows; i++) {
+                __builtin_prefetch(c + i * rs_c, 1);
+                __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
+            }
+        }
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
@@ -190,6 +190,12 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
 
         int64_t p = 0;
         if (TILE_STEPS > 1 && packed) {
+            /* The next panel of Ns comes from L3 while this one is used: a share of it for each
+             * chain, as many at once would take all that waits for memory. */
+            const int64_t share = steps * rows * TILE_NR / x->m;
+            const float *next = ns + (k - done) * TILE_NR + (i0 * k + done * rows) * TILE_NR / x->m;
+            for (int64_t q = 0; q <= share; q += LINE)
+                __builtin_prefetch(next + q);
             for (; p + TILE_STEPS <= steps; p += TILE_STEPS) {
                 add_steps(rows, ms, ns, sum);
                 ms += TILE_STEPS * TILE_MR;
