@@ -25,30 +25,15 @@ static float *ns_at(const product_t *x, int64_t q, int64_t k)
     return (float *)(void *)x->ns + q * x->tile->nr * k;
 }
 
-/* Panels of `width` lines of `from`, one after the other from `to` on, the last of them perhaps
- * with fewer. Where lines are next to each other, a few steps of all panels at a time: what is read
- * is then long pieces of a few rows, not one cache line from each of many pages. */
-static void pack_panels(void (*pack)(int64_t k, int count, const float *src, int64_t ld,
-                                     int along_k, float *panel),
-                        int64_t width, int64_t k, int64_t lines, const float *from, int64_t ld,
-                        int along_k, float *to)
-{
-    /* Cache lines that are written should be whole. */
-    const int64_t steps = along_k || lines <= width ? k : width < 16 ? 8 : 4;
-    for (int64_t p = 0; p < k; p += steps)
-        for (int64_t i = 0; i < lines; i += width)
-            pack(tilemm__min(steps, k - p), (int)tilemm__min(width, lines - i),
-                 from + (along_k ? i * ld + p : p * ld + i), ld, along_k, to + i * k + p * width);
-}
-
 static void pack_ms(const product_t *x, const block_t *at, int64_t first, int64_t end)
 {
     const int64_t mr = x->tile->mr;
     if (x->plan->in_place)
         return;
-    pack_panels(x->tile->pack_ms, mr, at->k, tilemm__min(end * mr, at->m) - first * mr,
-                tilemm__sgemm_a_at(x, at->i + first * mr, at->p), x->lda, x->a_along_k,
-                ms_at(x, first, at->k));
+    for (int64_t q = first; q < end; q++)
+        x->tile->pack_ms(at->k, (int)tilemm__min(mr, at->m - q * mr),
+                         tilemm__sgemm_a_at(x, at->i + q * mr, at->p), x->lda, x->a_along_k,
+                         ms_at(x, q, at->k));
 }
 
 /* Where B is read directly, a last panel that is not whole vectors lies first. */
@@ -60,9 +45,10 @@ static void pack_ns(const product_t *x, const block_t *at, int64_t first, int64_
             return;
         first = end - 1;
     }
-    pack_panels(x->tile->pack_ns, nr, at->k, tilemm__min(end * nr, at->n) - first * nr,
-                tilemm__sgemm_b_at(x, at->p, at->j + first * nr), x->ldb, x->b_along_k,
-                ns_at(x, x->plan->direct ? 0 : first, at->k));
+    for (int64_t q = first; q < end; q++)
+        x->tile->pack_ns(at->k, (int)tilemm__min(nr, at->n - q * nr),
+                         tilemm__sgemm_b_at(x, at->p, at->j + q * nr), x->ldb, x->b_along_k,
+                         ns_at(x, x->plan->direct ? 0 : q, at->k));
 }
 
 /* Ns panels, and for each of them Ms panels, a tile each. */

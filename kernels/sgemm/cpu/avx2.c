@@ -36,8 +36,6 @@ typedef __m256i mask_t;
 #define TILE_ISA avx2
 #define TILE_METHOD "fma"
 #define TILE_LANES 0
-#ifndef TILE_STEPS
 #define TILE_STEPS 4
-#endif
 
 #include "tile.h"
