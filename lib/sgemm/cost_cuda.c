@@ -39,8 +39,8 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
         TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
             TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
                 TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FUSED_ROWS(FUSED)
-                    TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_ZERO_ROWS(HELPER)
-                        TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                    TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
+                        TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                             TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
                                 TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
                                     TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
@@ -89,6 +89,11 @@ static const tile_cost_t tile_costs[] = {
     {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 1650},
     {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   2500, 1800},
     {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 1650},
+    {"tf32_sm90_128x256x32",      1,    0, 12000, 1925,  12000, 1925},
+    {"tf32_sm90_128x128x32",      1,    0, 5500, 1120,   5500, 1120},
+    {"tf32_sm90_128x64x32",       1,    0, 4000, 975,    4000, 975},
+    {"tf32_sm90_64x64x32",        2,    0, 2000, 910,    2000, 1140},
+    {"tf32_sm90_64x128x32",       1,    0, 4000, 975,    4000, 975},
     {"rest_sm90_128x128x32",      1, 3000, 3700, 3100,   3700, 3100},
     {"rest_sm90_128x64x32",       1, 3000, 1930, 1950,   1930, 1950},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
@@ -98,8 +103,8 @@ static const tile_cost_t tile_costs[] = {
     {"planes_sm90_128x128x64_p3_2x1", 1, 0, 5000, 2089,  5000, 2089},
     {"planes_sm90_128x64x64_p3_1x2",  1, 0, 5000, 1187.8, 5000, 1187.8},
     {"planes_sm90_128x128x64_p4_1x2", 1, 0, 5000, 2730.7, 5000, 2730.7},
-    {"planes_sm90_128x256x64_p1_1x2", 1, 0, 5000, 1365.3, 5000, 1365.3},
-    {"planes_sm90_128x128x64_p1_1x2", 1, 0, 5000, 853.33, 5000, 853.33},
+    {"planes_sm90_128x256x64_p1_1x2", 1, 0, 23000, 1615, 23000, 1615},
+    {"planes_sm90_128x128x64_p1_1x2", 1, 0, 12500, 882, 12500, 882},
 };
 static const family_cost_t family_costs[FAMILIES] = {
     [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
