@@ -11,5 +11,6 @@
 #define TILE_ISA generic
 #define TILE_METHOD "mul"
 #define TILE_LANES 0
+#define TILE_STEPS 1
 
 #include "tile.h"

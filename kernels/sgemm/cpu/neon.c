@@ -10,5 +10,6 @@
 #define TILE_ISA neon
 #define TILE_METHOD "fma"
 #define TILE_LANES 1
+#define TILE_STEPS 1
 
 #include "tile.h"

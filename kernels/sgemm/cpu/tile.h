@@ -12,6 +12,8 @@
  *     TILE_METHOD   "fma" or "mul"
  *     TILE_LANES    1 if multiplying by a lane of a register is free (then 4 divides TILE_MR);
  *                   0 if broadcasting a float from memory is
+ *     TILE_STEPS    steps at a time where both panels are packed and whole: more than 1 where loop
+ *                   counters and prefetches take what multiply-adds need
  *
  * Assumptions: the whole tile of accumulators fits in registers, with room for the TILE_NR columns
  * of Ns and one broadcast; the compiler may contract a * b + c. User memory and panels have the
@@ -39,6 +41,11 @@ typedef int mask_t;
 #define MASK_OF(count) (count)
 #define LOAD_MASKED(mask, from) (*(const vec_mem_t *)(from))
 #define STORE_MASKED(mask, to, x) ((void)(mask), *(vec_mem_t *)(to) = (x))
+#endif
+
+/* sum += a b, where the including file has no better way. */
+#ifndef ADD_PRODUCT
+#define ADD_PRODUCT(sum, a, b) ((sum) += (a) * (b))
 #endif
 
 TILE_INLINE vec_t load(const int masked, mask_t mask, const float *from)
@@ -123,6 +130,69 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
 /* The rows of op(A) that are next to each other along k are reached from one pointer for every
  * five, by the strides that an address can have: 14 pointers would not fit in registers. */
 enum { REACH = 5 };
+/* Steps at a time where op(A) is read in place: with four, gcc has too few registers for pointers.
+ */
+enum { FEW_STEPS = 2 };
+
+/* Step `later` after the one that at, or ms, stands for, with the Ns of that step; apart is how far
+ * rows are apart, in bytes. */
+TILE_INLINE void add_step(const int rows, const int vectors, const int along_k, const int masked,
+                          const mask_t mask, const int later, const char *const *at, int64_t apart,
+                          const float *ms, const float *ns, vec_t sum[TILE_TALL][VECTORS])
+{
+    vec_t b[VECTORS];
+    TILE_UNROLL
+    for (int v = 0; v < vectors; v++)
+        b[v] = load(masked && v == vectors - 1, mask, ns + v * VECTOR);
+    if (along_k) {
+        const int64_t apart3 = 3 * apart;
+        TILE_UNROLL
+        for (int i = 0; i < rows; i++) {
+            const char *row = at[i / REACH];
+            const float *one =
+                (const float *)(const void *)(i % REACH == 3 ? row + apart3
+                                                             : row + i % REACH * apart);
+            const float a = one[later];
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                ADD_PRODUCT(sum[i][v], a, b[v]);
+        }
+        return;
+    }
+#if TILE_LANES
+    TILE_UNROLL
+    for (int q = 0; q < rows; q += 4) {
+        const int left = TILE_LEAST(4, rows - q);
+        four_t a = {0};
+        if (left == 4)
+            a = *(const four_mem_t *)(ms + q);
+        TILE_UNROLL
+        for (int i = 0; i < left; i++) {
+            TILE_UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[q + i][v] += (left == 4 ? a[i] : ms[q + i]) * b[v];
+        }
+    }
+#else
+    TILE_UNROLL
+    for (int i = 0; i < rows; i++) {
+        TILE_UNROLL
+        for (int v = 0; v < vectors; v++)
+            ADD_PRODUCT(sum[i][v], ms[i], b[v]);
+    }
+#endif
+}
+
+/* To the rows `steps` further along k. */
+TILE_INLINE void step_on(const int rows, const int steps, const char **at)
+{
+    TILE_UNROLL
+    for (int i = 0; i < rows; i += REACH) {
+        at[i / REACH] += steps * (int64_t)sizeof(float);
+        /* Else the compiler makes a pointer for each row. */
+        __asm__("" : "+r"(at[i / REACH]));
+    }
+}
 
 /* The sums of one tile, from row i0 of x on. Constants once this is inlined: the rows and vectors
  * that are computed, how op(A) lies, and whether the last vector of columns is not whole. */
@@ -136,23 +206,25 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
     const float *ms = x->ms + i0 * x->row_ms, *ns = x->ns;
     const int64_t k = x->k, ld_ms = x->ld_ms, ld_ns = x->ld_ns, rs_c = x->rs_c, cs_c = x->cs_c;
     float *const c = x->c + i0 * rs_c;
+    const int packed =
+        !along_k && vectors == VECTORS && !masked && ld_ms == TILE_MR && ld_ns == TILE_NR;
     const char *at[(TILE_TALL + REACH - 1) / REACH];
-    const int64_t apart = ld_ms * (int64_t)sizeof(float), apart3 = 3 * apart;
+    const int64_t apart = ld_ms * (int64_t)sizeof(float);
     TILE_UNROLL
     for (int i = 0; i < rows; i += REACH)
         at[i / REACH] = (const char *)(ms + i * (along_k ? ld_ms : 1));
 
-    /* C is met once in k steps, so it has left the near caches; it comes back meanwhile. */
-    if (cs_c == 1 && k >= 64) {
-        TILE_UNROLL
-        for (int i = 0; i < rows; i++) {
-            __builtin_prefetch(c + i * rs_c, 1);
-            __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
-        }
-    }
-
     for (int64_t done = 0;;) {
         const int64_t steps = TILE_LEAST(x->chain, k - done);
+        /* C is met once in k steps, so it has left the near caches; it comes back meanwhile, not so
+         * early that the panels drive it out again. */
+        if (cs_c == 1 && k >= 64 && done + steps == k) {
+            TILE_UNROLL
+            for (int i = 0; i < rows; i++) {
+                __builtin_prefetch(c + i * rs_c, 1);
+                __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
+            }
+        }
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
@@ -160,50 +232,43 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 sum[i][v] = (vec_t){0};
         }
 
-        for (int64_t p = 0; p < steps; p++) {
-            vec_t b[VECTORS];
-            TILE_UNROLL
-            for (int v = 0; v < vectors; v++)
-                b[v] = load(masked && v == vectors - 1, mask, ns + v * VECTOR);
+        int64_t p = 0;
+        if (TILE_STEPS > 1 && packed) {
+            /* The next panel of Ns comes from L3 while this one is used: a share of it for each
+             * chain, as many at once would take all that waits for memory. */
+            const int64_t share = steps * rows * TILE_NR / x->m;
+            const float *next = ns + (k - done) * TILE_NR + (i0 * k + done * rows) * TILE_NR / x->m;
+            for (int64_t q = 0; q <= share; q += LINE)
+                __builtin_prefetch(next + q);
+            for (; p + TILE_STEPS <= steps; p += TILE_STEPS) {
+                TILE_UNROLL
+                for (int q = 0; q < TILE_STEPS; q++)
+                    add_step(rows, vectors, 0, 0, mask, 0, NULL, 0, ms + q * TILE_MR,
+                             ns + q * TILE_NR, sum);
+                ms += TILE_STEPS * TILE_MR;
+                ns += TILE_STEPS * TILE_NR;
+            }
+        }
+        if (TILE_STEPS > 1 && along_k && vectors > 1) {
+            for (; p + FEW_STEPS <= steps; p += FEW_STEPS) {
+                TILE_UNROLL
+                for (int q = 0; q < FEW_STEPS; q++) {
+                    add_step(rows, vectors, 1, masked, mask, q, at, apart, NULL, ns, sum);
+                    TILE_UNROLL
+                    for (int j = 0; j < vectors * VECTOR; j += LINE)
+                        __builtin_prefetch(ns + ahead + j);
+                    ns += ld_ns;
+                    /* Else the compiler makes a pointer for each step. */
+                    __asm__("" : "+r"(ns));
+                }
+                step_on(rows, FEW_STEPS, at);
+            }
+        }
+        for (; p < steps; p++) {
+            add_step(rows, vectors, along_k, masked, mask, 0, at, apart, ms, ns, sum);
             if (along_k) {
-                TILE_UNROLL
-                for (int i = 0; i < rows; i++) {
-                    const char *row = at[i / REACH];
-                    const void *one = i % REACH == 3 ? row + apart3 : row + i % REACH * apart;
-                    const float a = *(const float *)one;
-                    TILE_UNROLL
-                    for (int v = 0; v < vectors; v++)
-                        sum[i][v] += a * b[v];
-                }
-                TILE_UNROLL
-                for (int i = 0; i < rows; i += REACH) {
-                    at[i / REACH] += sizeof(float);
-                    /* Else the compiler makes a pointer for each row. */
-                    __asm__("" : "+r"(at[i / REACH]));
-                }
+                step_on(rows, 1, at);
             } else {
-#if TILE_LANES
-                TILE_UNROLL
-                for (int q = 0; q < rows; q += 4) {
-                    const int left = TILE_LEAST(4, rows - q);
-                    four_t a = {0};
-                    if (left == 4)
-                        a = *(const four_mem_t *)(ms + q);
-                    TILE_UNROLL
-                    for (int i = 0; i < left; i++) {
-                        TILE_UNROLL
-                        for (int v = 0; v < vectors; v++)
-                            sum[q + i][v] += (left == 4 ? a[i] : ms[q + i]) * b[v];
-                    }
-                }
-#else
-                TILE_UNROLL
-                for (int i = 0; i < rows; i++) {
-                    TILE_UNROLL
-                    for (int v = 0; v < vectors; v++)
-                        sum[i][v] += ms[i] * b[v];
-                }
-#endif
                 if (vectors > 1) /* else every read counts: there is one for each product */
                     __builtin_prefetch(ms + 16 * ld_ms);
                 ms += ld_ms;

@@ -12,7 +12,12 @@
 
 #define TILE_INLINE static inline __attribute__((always_inline))
 /* Unrolled early, so that arrays of vectors become registers. */
+#ifdef __clang__ /* which leaves the other pragma aside, and warns of loops that it has removed */
+#pragma clang diagnostic ignored "-Wpass-failed"
+#define TILE_UNROLL _Pragma("clang loop unroll(full)")
+#else
 #define TILE_UNROLL _Pragma("GCC unroll 32")
+#endif
 #define TILE_LEAST(x, y) ((x) < (y) ? (x) : (y))
 
 typedef float vec_t __attribute__((vector_size(TILE_BYTES)));
