@@ -25,6 +25,7 @@
         ((m) + (n)) * (k) * (stages)*4, 0, groups)
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
+#define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
 #define FUSED(row, m, n, a_k, b_k, transposed, bulk)                                               \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
         (m) == 64 ? 2 : 1, 0, 0, bulk)
@@ -38,8 +39,8 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK)
         TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
             TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
-                TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FUSED_ROWS(FUSED)
-                    TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FITTED_ROWS(FITTED)
+                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_ZERO_ROWS(HELPER)
                         TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                             TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
                                 TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
@@ -89,6 +90,7 @@ static const tile_cost_t tile_costs[] = {
     {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 1650},
     {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   2500, 1800},
     {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 1650},
+    {"fused_sm90_64x128x32",      1, 3000, 1930, 1480,   1930, 1600},
     {"rest_sm90_128x128x32",      1, 3000, 3700, 3100,   3700, 3100},
     {"rest_sm90_128x64x32",       1, 3000, 1930, 1950,   1930, 1950},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
@@ -120,6 +122,9 @@ static const double cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
+/* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
+ * is not aligned. */
+static const double skinny_line = 4;
 /* Steps of k that each piece of a tile costs where k is shared out. */
 static const double stream_k_piece = 1;
 
@@ -237,12 +242,46 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 }
 
 /* Reading the large operand, and multiply-adds, which are not quite hidden. */
-static double skinny_estimate(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                              const tilemm__cuda_traits_t *traits)
 {
     const family_cost_t *family = &family_costs[OF_SKINNY];
-    return family->launch + elements_of_a_and_b(args) * sizeof(float) /
-                                (family->bytes * traits->sm_count) *
-                                (1 + skinny_column * (double)tilemm__min(args->m, args->n));
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const double lines = (double)tilemm__max(args->m, args->n) * (double)args->batch_count;
+    const double numbers = elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args);
+    return family->launch +
+           numbers * sizeof(float) / (family->bytes * traits->sm_count) *
+               (1 + skinny_column * (double)tilemm__min(args->m, args->n)) +
+           lines / traits->sm_count * skinny_line * (row->n > 1 ? 2 : 1) * (row->facet ? 1 : 3);
+}
+
+/* ---- tiles that fit the matrices ------------------------------------------------------------- */
+
+int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
+                                  const tilemm__cuda_traits_t *traits)
+{
+    const int64_t threads =
+        (int64_t)tilemm__sgemm_rows[plan->variant].blocks * TILEMM__SGEMM_FITTED_MOST_THREADS;
+    const int64_t by_shared = (int64_t)(traits->shared_per_sm / (plan->shared + 1024));
+    return tilemm__max(1, tilemm__min(threads / plan->threads, by_shared));
+}
+
+double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
+                                     const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const tilemm__sgemm_args_t *args = &plan->args;
+    const double warps = plan->threads / 32.0, k = (double)tilemm__round_up(args->k, 4);
+    const double share = (double)tilemm__div_up(plan->groups, traits->sm_count);
+    const double multiply = warps * row->m * row->n * k / SCHEDULERS / 0.7;
+    const double copy = (double)plan->together * k * 2 *
+                        (plan->lanes_m * row->m / (double)plan->width_a +
+                         plan->lanes_n * row->n / (double)plan->width_b) /
+                        32 * 2;
+    const double bytes = (tilemm__sgemm_elements_of_c(args) + elements_of_a_and_b(args)) * 4;
+    const double least = bytes / (16 * traits->sm_count);
+    const double busy = share * (multiply + copy);
+    return 3000 + (busy > least ? busy : least);
 }
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */
@@ -342,7 +381,7 @@ double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
     if (trial->variant < SKINNY_FIRST)
         return ffma_estimate(trial, args, traits);
     if (trial->variant < FUSED_FIRST)
-        return skinny_estimate(args, traits);
+        return skinny_estimate(trial, args, traits);
     if (trial->variant < SM80_FIRST)
         return fused_estimate(trial, args, traits);
     return planes_estimate(trial, args, traits);
