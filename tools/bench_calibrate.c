@@ -12,7 +12,7 @@
 
 #include "bench_forced.h"
 
-enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 18 };
+enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 19 };
 
 /* A tile, and the k that are measured. blocks fit a multiprocessor; `alone` of them are a warp for
  * each scheduler. */
@@ -50,6 +50,7 @@ static const tile_t tiles[] = {
     {FUSED("256x16x32", "256x16x32_nt", 256, 16, 1, 512, 2048)},
     {FUSED("32x256x32", "32x256x32_nt", 32, 256, 1, 512, 2048)},
     {FUSED("16x256x32", "16x256x32_nt", 16, 256, 1, 512, 2048)},
+    {FUSED("64x128x32", "64x128x32_nt", 64, 128, 1, 512, 2048)},
     {PLANES("sm80_p1", "sm80_128x128x32_p1", 128, 128, 1024, 4096, TILEMM_MATH_TF32)},
     {PLANES("sm80_p3", "sm80_128x128x32_p3", 128, 128, 1024, 4096, TILEMM_MATH_FP32)},
     {PLANES("sm80_p4", "sm80_64x64x32_p4", 128, 128, 256, 512, TILEMM_MATH_FP32)},

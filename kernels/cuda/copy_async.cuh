@@ -37,8 +37,8 @@ static __device__ __forceinline__ void copy_async(unsigned to, const void *from)
 #endif
 }
 
-/* Copy the first `valid` of 4, 8 or 16 bytes, and fill up with zeros. `from` is a valid address even
- * where `valid` is 0. */
+/* Copy the first `valid` of 4, 8 or 16 bytes, and fill up with zeros. `from` is a valid address
+ * even where `valid` is 0. */
 template <int BYTES>
 static __device__ __forceinline__ void copy_async_zero(unsigned to, const void *from, int valid)
 {

@@ -45,13 +45,21 @@ static void fill_scale(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan
 
 /* Measured on an H200: blocks for each multiprocessor, so that enough reads are under way; the
  * least k of a split, which pays for what adding up costs; the least k that keeps the kernel
- * reading; and the columns from which a shorter one does not. */
-enum { SKINNY_BLOCKS = 2, SKINNY_SPLIT_K = 256, SKINNY_LEAST_K = 256, SKINNY_ANY_K_N = 4 };
+ * reading; and up to how many columns and from how many rows on a shorter one does too. */
+enum {
+    SKINNY_BLOCKS = 2,
+    SKINNY_SPLIT_K = 256,
+    SKINNY_LEAST_K = 256,
+    SKINNY_ANY_K_N = 4,
+    SKINNY_ANY_K_M = 32768
+};
 
 static int is_skinny(const tilemm__sgemm_args_t *args)
 {
     const int64_t n = tilemm__min(args->m, args->n);
-    return n <= (args->k < SKINNY_LEAST_K ? SKINNY_ANY_K_N : TILEMM__SGEMM_SKINNY_MOST_N);
+    if (args->k < SKINNY_LEAST_K)
+        return n <= SKINNY_ANY_K_N && tilemm__max(args->m, args->n) >= SKINNY_ANY_K_M;
+    return n <= TILEMM__SGEMM_SKINNY_MOST_N;
 }
 
 /* The skinny problem that `args` is: C' if it has fewer rows than columns. */
@@ -247,14 +255,19 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
 
 /* ---- small batch ----------------------------------------------------------------------------- */
 
-/* The fewest matrices of a batch for which it pays to have several to a block. */
-enum { SMALL_LEAST_BATCH = 8 };
+/* The fewest matrices of a batch for which it pays to have several to a block; and between which
+ * sizes tiles that fit are faster than those of 32 x 32. */
+enum { SMALL_LEAST_BATCH = 8, SMALL_MOST_OF_16 = 16, SMALL_LEAST_OF_32 = 24 };
 
 /* The row for a small batch; -1 if the problem is none, or no row is allowed. */
 static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
     const int64_t size = tilemm__max(tilemm__max(args->m, args->n), args->k);
     if (args->batch_count < SMALL_LEAST_BATCH)
+        return -1;
+    /* Of the largest kernel's threads too many would be idle. */
+    if (size > SMALL_MOST_OF_16 && size <= SMALL_LEAST_OF_32 && limits->cuda->cc >= 90 &&
+        args->batch_count >= 2 * limits->cuda->sm_count && !*limits->variant)
         return -1;
     for (int v = SMALL_BATCH_FIRST + tilemm__sgemm_transposes(args); v < FITTED_FIRST;
          v += ROWS_OF_TILE)

@@ -5,7 +5,6 @@
 #include "candidates_cuda.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum {
     FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
@@ -24,7 +23,8 @@ enum {
 
 static const int64_t most = 1 << 30;
 
-static int width_of(const void *pointer, const void *array, int64_t ld, int64_t stride, int64_t batch)
+static int width_of(const void *pointer, const void *array, int64_t ld, int64_t stride,
+                    int64_t batch)
 {
     const uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * sizeof(float) |
                          (batch > 1 ? (uint64_t)stride * sizeof(float) : 0);
@@ -57,13 +57,13 @@ static tilemm__sgemm_fitted_t fit(const tilemm__sgemm_args_t *args, int variant,
     const int64_t tiles = per_matrix * args->batch_count;
     size_t bytes = 0;
     p.depth = (int)tilemm__round_up(tilemm__min(args->k, MOST_WHOLE_K), 4);
-    for (int i = 0; i < 2; i++) {
-        if (i || args->k > MOST_WHOLE_K)
+    for (p.stages = args->k > p.depth ? 2 : 1; p.stages <= 2; p.stages++) {
+        if (p.stages == 2)
             p.depth = STEP;
         bytes = (size_t)(tilemm__fitted_words(tile_m, p.depth, !args->trans_a) +
                          tilemm__fitted_words(tile_n, p.depth, args->trans_b)) *
-                sizeof(float) * TILEMM__SGEMM_FITTED_STAGES;
-        if (bytes <= GOOD_BYTES)
+                sizeof(float) * (size_t)p.stages;
+        if (bytes <= GOOD_BYTES || p.stages == 2)
             break;
     }
     p.together = (int)tilemm__max(
@@ -74,9 +74,7 @@ static tilemm__sgemm_fitted_t fit(const tilemm__sgemm_args_t *args, int variant,
     p.tiles_n = (unsigned)tiles_n;
     p.per_matrix = (unsigned)per_matrix;
     p.tiles = (unsigned)tiles;
-    p.groups = (unsigned)tilemm__div_up(tiles, p.together);
-    p.blocks = (unsigned)tilemm__min(
-        p.groups, (int64_t)traits->sm_count * tilemm__sgemm_fitted_room(&p, traits));
+    p.blocks = (unsigned)tilemm__div_up(tiles, p.together);
     return p;
 }
 
@@ -87,7 +85,8 @@ static tilemm__sgemm_fitted_t best_of(const tilemm__sgemm_args_t *args, int vari
     const int side = tilemm__sgemm_rows[variant].m;
     tilemm__sgemm_fitted_t best = {.tiles = 0};
     *cycles = HUGE_VAL;
-    /* A side falls into 1, 2, 3 ... tiles as even as can be; a long one into tiles of 32, 16, 8 lanes. */
+    /* A side falls into 1, 2, 3 ... tiles as even as can be; a long one into tiles of 32, 16, 8
+     * lanes. */
     for (int i = 0; i < 5; i++)
         for (int j = 0; j < 5; j++) {
             const int64_t least_m = tilemm__div_up(args->m, MOST_LANES * side);
@@ -96,8 +95,6 @@ static tilemm__sgemm_fitted_t best_of(const tilemm__sgemm_args_t *args, int vari
             const int64_t tiles_n = least_n < 4 ? least_n + j : least_n << j;
             const int lanes_m = lanes_of(args->m, tiles_m, side);
             const int lanes_n = lanes_of(args->n, tiles_n, side);
-            if (getenv("FIT_TILE") && atoi(getenv("FIT_TILE")) != i * 5 + j)
-                continue;
             if (lanes_m * lanes_n > MOST_THREADS || tiles_m > args->m || tiles_n > args->n)
                 continue;
             const tilemm__sgemm_fitted_t p = fit(args, variant, lanes_m, lanes_n, traits);
@@ -110,11 +107,23 @@ static tilemm__sgemm_fitted_t best_of(const tilemm__sgemm_args_t *args, int vari
     return best;
 }
 
+/* Whether a problem is of the kinds that are faster so, as measured on an H200: many small
+ * matrices, or a short k beside a long side. */
+static int is_for_fitted(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+{
+    enum { SMALL = 128, SHORT_K = 32, LONG = 32768, FEW_OF_B = 1024 };
+    const int64_t longer = tilemm__max(args->m, args->n), shorter = tilemm__min(args->m, args->n);
+    return traits->cc >= 90 && args->k <= SMALL && shorter <= SMALL &&
+           ((longer <= SMALL && args->batch_count >= 2 * traits->sm_count) ||
+            (longer >= LONG && args->k <= SHORT_K && shorter * args->k <= FEW_OF_B));
+}
+
 void tilemm__sgemm_try_fitted(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               tilemm__sgemm_trial_t *best)
 {
     if (limits->cuda->cc < 80 || args->k > most || args->m > most || args->n > most ||
-        tilemm__sgemm_elements_of_c(args) / 16 + (double)args->batch_count > (double)most)
+        tilemm__sgemm_elements_of_c(args) / 16 + (double)args->batch_count > (double)most ||
+        (!*limits->variant && !is_for_fitted(args, limits->cuda)))
         return;
     for (int v = FIRST + tilemm__sgemm_transposes(args); v < END; v += ROWS_OF_TILE) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};

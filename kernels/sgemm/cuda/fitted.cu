@@ -4,9 +4,9 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * The host chooses how many threads a tile of C has along m and along n, so that little of a tile
- * lies outside of the matrix, and how many tiles a block works on at a time. A thread computes a
- * square of T x T as quads of 4 x 4. A tile's threads copy its part of A and B to shared memory, all
- * of k or a part at a time, while the tile before or the part before is multiplied.
+ * lies outside of the matrix, and how many tiles share a block. A thread computes a square of T x T
+ * as quads of 4 x 4. A tile's threads copy its part of A and B to shared memory: all of k, or a
+ * part while the part before is multiplied.
  *
  * Layout: tilemm__fitted_index(). Operands lie as they are stored: with 4 words of padding after
  * each 4 rows where rows run along k, and densely where they run along m or n. Reads of 16 bytes by
@@ -34,25 +34,26 @@ static __device__ __forceinline__ void produce(unsigned to, const float *__restr
                                                int zero_length, int pitch, int thread, int threads)
 {
     const int across = (zero_length + W - 1) / W; /* copies of a line */
-    const int at_once = across < threads ? threads / across : 1;
-    const int first = across < threads ? thread / across : 0;
+    const int at_once = max(threads / across, 1);
+    const int first = threads < across ? 0 : thread / across;
+    const int begin = (thread - first * across) * W;
     if (first >= at_once)
         return;
-    const int64_t apart = at_once * ld;
-#pragma unroll 1
-    for (int i = (thread - first * across) * W; i < zero_length; i += threads * W) {
-        const int bytes = 4 * min(W, max(0, length - i));
-        const float *p = from + first * ld + i;
+    const float *row = from + first * ld;
 #pragma unroll 2
-        for (int line = first; line < zero_lines; line += at_once, p += apart) {
-            const bool there = line < lines && bytes > 0;
+    for (int line = first; line < zero_lines; line += at_once, row += at_once * ld) {
+        for (int i = begin; i < zero_length; i += threads * W) {
+            const int there = line < lines ? min(W, max(0, length - i)) : 0;
+
+            /* A copy of no bytes needs a valid address too. */
             copy_async_zero<4 * W>(to + tilemm__fitted_index(line, i, pitch, ALONG_K) * 4,
-                                   there ? p : from, there ? bytes : 0);
+                                   there ? row + i : from, 4 * there);
         }
     }
 }
 
-/* `depth` steps of k of an operand, from `from` on, of which a tile has `extent` rows or columns. */
+/* `depth` steps of k of an operand, from `from` on, of which a tile has `extent` rows or columns.
+ */
 template <bool ALONG_K>
 static __device__ __forceinline__ void produce_step(unsigned to, const float *from, int64_t ld,
                                                     int depth, int extent, int pitch, int width,
@@ -129,31 +130,28 @@ typedef struct {
     unsigned ring, bytes_a, all; /* its shared memory; bytes of a stage, A's and all */
 } place_t;
 
-/* The place in a group. Found again where it is needed, since it would hold registers through the
- * loop. The assembly keeps the compiler from seeing that it is the same. */
+/* Found again where it is needed, since it would hold registers through the loop. The assembly
+ * keeps the compiler from seeing that it is the same. */
 template <int T, bool A_ALONG_K, bool B_ALONG_K>
 static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_fitted_t &problem,
-                                                   const float *stages, unsigned group)
+                                                   const float *stages)
 {
-    const unsigned lanes_m = (unsigned)problem.lanes_m, lanes_n = (unsigned)problem.lanes_n;
-    unsigned number;
+    const unsigned lanes_n = (unsigned)problem.lanes_n;
+    const unsigned of_tile = (unsigned)problem.lanes_m * lanes_n;
+    unsigned number, block;
     place_t p;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(number));
+    asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
 
-    const unsigned which = number / (lanes_m * lanes_n);
-    const unsigned thread = number - which * (lanes_m * lanes_n);
-    const unsigned tile = group * (unsigned)problem.together + which;
-    const unsigned matrix = tile / problem.per_matrix, inside = tile - matrix * problem.per_matrix;
-    const unsigned row = inside / problem.tiles_n;
-    /* Neighbours are in strips of 4 lanes along m, so that a warp's reads have few addresses. */
-    const unsigned strip = thread / (4 * lanes_n), in_strip = thread - strip * (4 * lanes_n);
-    const unsigned high = min(4u, lanes_m - min(lanes_m, strip * 4));
+    const unsigned which = number / of_tile, thread = number - which * of_tile;
+    const unsigned tile = block * (unsigned)problem.together + which;
+    const unsigned inside = tile % problem.per_matrix, row = inside / problem.tiles_n;
 
     p.active = which < (unsigned)problem.together && tile < problem.tiles;
-    p.matrix = matrix;
+    p.matrix = tile / problem.per_matrix;
     p.thread = (int)thread;
-    p.lane_n = high == 4 ? (int)(in_strip / 4) : (int)(in_strip / max(high, 1u));
-    p.lane_m = (int)(strip * 4 + in_strip - (unsigned)p.lane_n * high);
+    p.lane_m = (int)(thread / lanes_n);
+    p.lane_n = (int)(thread - (unsigned)p.lane_m * lanes_n);
     p.tile_m = problem.lanes_m * T;
     p.tile_n = problem.lanes_n * T;
     p.m0 = row * (unsigned)p.tile_m;
@@ -162,18 +160,17 @@ static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_fitted_t 
     p.cols = min(p.tile_n, (int)problem.args.n - (int)p.n0);
     p.bytes_a = (unsigned)tilemm__fitted_words(p.tile_m, problem.depth, A_ALONG_K) * 4;
     p.all = p.bytes_a + (unsigned)tilemm__fitted_words(p.tile_n, problem.depth, B_ALONG_K) * 4;
-    p.ring = shared_address(stages) + which * TILEMM__SGEMM_FITTED_STAGES * p.all;
+    p.ring = shared_address(stages) + which * (unsigned)problem.stages * p.all;
     return p;
 }
 
 /* Producer: the steps from k0 on, to a stage. */
 template <int T, bool A_ALONG_K, bool B_ALONG_K>
 static __device__ __forceinline__ void fill(const tilemm__sgemm_fitted_t &problem,
-                                            const float *stages, unsigned group, unsigned stage,
-                                            int k0)
+                                            const float *stages, unsigned stage, int k0)
 {
     const tilemm__sgemm_args_t &args = problem.args;
-    const place_t p = place_of<T, A_ALONG_K, B_ALONG_K>(problem, stages, group);
+    const place_t p = place_of<T, A_ALONG_K, B_ALONG_K>(problem, stages);
     const int depth = problem.depth, left = min(depth, (int)args.k - k0);
     const int threads = problem.lanes_m * problem.lanes_n;
     const unsigned to = p.ring + stage * p.all;
@@ -185,18 +182,17 @@ static __device__ __forceinline__ void fill(const tilemm__sgemm_fitted_t &proble
     b += B_ALONG_K ? p.n0 * args.ldb + k0 : k0 * args.ldb + p.n0;
     produce_step<A_ALONG_K>(to, a, args.lda, left, p.rows, A_ALONG_K ? depth : p.tile_m,
                             problem.width_a, p.thread, threads);
-    produce_step<B_ALONG_K>(to + p.bytes_a, b, args.ldb, left, p.cols,
-                            B_ALONG_K ? depth : p.tile_n, problem.width_b, p.thread, threads);
+    produce_step<B_ALONG_K>(to + p.bytes_a, b, args.ldb, left, p.cols, B_ALONG_K ? depth : p.tile_n,
+                            problem.width_b, p.thread, threads);
 }
 
 /* Epilogue. */
 template <int T, bool A_ALONG_K, bool B_ALONG_K>
-static __device__ __forceinline__ void store(const float (&sum)[T][T],
-                                             const tilemm__sgemm_fitted_t &problem,
-                                             const float *stages, unsigned group)
+static __device__ __forceinline__ void
+store(const float (&sum)[T][T], const tilemm__sgemm_fitted_t &problem, const float *stages)
 {
     const tilemm__sgemm_args_t &args = problem.args;
-    const place_t p = place_of<T, A_ALONG_K, B_ALONG_K>(problem, stages, group);
+    const place_t p = place_of<T, A_ALONG_K, B_ALONG_K>(problem, stages);
     if (!p.active)
         return;
     float *const c = (args.c_array ? args.c_array[p.matrix] : args.c + p.matrix * args.stride_c) +
@@ -222,24 +218,18 @@ static __device__ __forceinline__ void store(const float (&sum)[T][T],
     }
 }
 
-template <int T>
-static __device__ __forceinline__ void clear(float (&sum)[T][T])
-{
-#pragma unroll
-    for (int i = 0; i < T; i++)
-#pragma unroll
-        for (int j = 0; j < T; j++)
-            sum[i][j] = 0.0f;
-}
-
-/* While a stage is multiplied the next one is filled, of the same tiles or of the block's next. */
 template <int T, bool A_ALONG_K, bool B_ALONG_K>
 static __device__ __forceinline__ void body(const tilemm__sgemm_fitted_t &problem)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     extern __shared__ __align__(16) float stages[];
     const int k = (int)problem.args.k, depth = problem.depth;
-    const place_t p = place_of<T, A_ALONG_K, B_ALONG_K>(problem, stages, 0);
+
+    wait_for_previous();
+    fill<T, A_ALONG_K, B_ALONG_K>(problem, stages, 0, 0);
+    copy_async_commit();
+
+    const place_t p = place_of<T, A_ALONG_K, B_ALONG_K>(problem, stages);
     const int pitch_a = A_ALONG_K ? depth : p.tile_m, pitch_b = B_ALONG_K ? depth : p.tile_n;
     const int first_a =
         A_ALONG_K ? tilemm__fitted_index(4 * p.lane_m, 0, pitch_a, 1) : 4 * p.lane_m;
@@ -249,51 +239,44 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_fitted_t &proble
                                                   A_ALONG_K ? 0 : p.tile_m / 2, pitch_a, A_ALONG_K);
     const unsigned apart_b = tilemm__fitted_index(B_ALONG_K ? p.tile_n / 2 : 0,
                                                   B_ALONG_K ? 0 : p.tile_n / 2, pitch_b, B_ALONG_K);
-    const bool has_part =
-        (int)threadIdx.x < problem.lanes_m * problem.lanes_n * problem.together;
     const unsigned at_a = p.ring + first_a * 4, at_b = p.ring + p.bytes_a + first_b * 4;
     const unsigned all = p.all;
+    const bool active = p.active;
     float sum[T][T];
-    unsigned group = blockIdx.x, next_group = group, stage = 0;
-    int k0 = -depth, next_k = 0; /* nothing is multiplied before the first fill */
+    unsigned stage = 0;
 
-    wait_for_previous();
-    clear(sum);
-    for (;;) {
-        const bool more = next_group < problem.groups;
-        if (more)
-            fill<T, A_ALONG_K, B_ALONG_K>(problem, stages, next_group, stage ^ 1, next_k);
-        copy_async_commit();
-        if (k0 >= 0) {
-            unsigned from_a = at_a + stage * all, from_b = at_b + stage * all;
-            const int fours = has_part ? (min(depth, k - k0) + 3) / 4 : 0;
+#pragma unroll
+    for (int i = 0; i < T; i++)
+#pragma unroll
+        for (int j = 0; j < T; j++)
+            sum[i][j] = 0.0f;
 
-            copy_async_wait<1>();
-            __syncthreads();
 #pragma unroll 1
-            for (int i = 0; i < fours; i++) {
-                multiply<T, A_ALONG_K, B_ALONG_K>(sum, from_a, from_b, pitch_a * 4, pitch_b * 4,
-                                                  apart_a * 4, apart_b * 4);
-                from_a += (A_ALONG_K ? 4 : 4 * pitch_a) * 4;
-                from_b += (B_ALONG_K ? 4 : 4 * pitch_b) * 4;
-            }
-            if (next_k == 0) { /* the tile's last step */
-                store<T, A_ALONG_K, B_ALONG_K>(sum, problem, stages, group);
-                clear(sum);
-            }
-            if (!more)
-                return;
+    for (int k0 = 0; k0 < k; k0 += depth, stage ^= 1) {
+        const bool more = k0 + depth < k;
+        if (more) {
+            fill<T, A_ALONG_K, B_ALONG_K>(problem, stages, stage ^ 1, k0 + depth);
+            copy_async_commit();
+            copy_async_wait<1>();
+        } else {
+            copy_async_wait<0>();
+        }
+        __syncthreads();
+
+        unsigned from_a = at_a + stage * all, from_b = at_b + stage * all;
+        const int fours = active ? (min(depth, k - k0) + 3) / 4 : 0;
+
+#pragma unroll 1
+        for (int i = 0; i < fours; i++) {
+            multiply<T, A_ALONG_K, B_ALONG_K>(sum, from_a, from_b, pitch_a * 4, pitch_b * 4,
+                                              apart_a * 4, apart_b * 4);
+            from_a += (A_ALONG_K ? 4 : 4 * pitch_a) * 4;
+            from_b += (B_ALONG_K ? 4 : 4 * pitch_b) * 4;
+        }
+        if (more)
             __syncthreads(); /* the stage is read */
-        }
-        group = next_group;
-        k0 = next_k;
-        stage ^= 1;
-        next_k += depth;
-        if (next_k >= k) {
-            next_k = 0;
-            next_group += gridDim.x;
-        }
     }
+    store<T, A_ALONG_K, B_ALONG_K>(sum, problem, stages);
 #endif
 }
 

@@ -13,21 +13,21 @@
 extern "C" {
 #endif
 
-enum { TILEMM__SGEMM_FITTED_MOST_THREADS = 256, TILEMM__SGEMM_FITTED_STAGES = 2 };
+enum { TILEMM__SGEMM_FITTED_MOST_THREADS = 256 };
 
 /* A tile of C has lanes_m x lanes_n threads, each with a square of the variant's side. `together`
- * tiles, of one matrix or of several, are a group, on which a block works at a time; a block takes
- * every blocks-th group. Of k, `depth` steps (a multiple of 4) are a stage in shared memory, and a
- * block has two of them. m, n, k and the number of tiles are below 2^30. */
+ * tiles, of one matrix or of several, share a block. Of k, `depth` steps (a multiple of 4) are in
+ * shared memory at a time: in one stage if that is all of k, or else in two by turns. m, n, k and
+ * the number of tiles are below 2^30. */
 typedef struct {
     tilemm__sgemm_args_t args;
     int variant;
-    int lanes_m, lanes_n, together, depth;
+    int lanes_m, lanes_n, together, depth, stages;
     int width_a, width_b; /* numbers that a copy moves: 4, 2 or 1, as operands are aligned */
     int aligned_c;        /* C is stored 16 bytes at a time */
     unsigned tiles_n, per_matrix, tiles; /* in a row of tiles, in a matrix, in the batch */
-    unsigned groups, blocks;
-    unsigned threads; /* of a block: the group's tiles', rounded up to warps */
+    unsigned blocks;
+    unsigned threads; /* of a block: its tiles', rounded up to warps */
     size_t shared;    /* bytes of a block */
     int concurrent;   /* may start before the kernel before has ended */
 } tilemm__sgemm_fitted_t;
