@@ -82,8 +82,8 @@ static const tile_cost_t tile_costs[] = {
     {"ffma_sm80_64x64x16",        8,    0, 3000, 1713.875, 3000, 4957.804},
     {"ffma_sm80_64x64x64",        2,    0, 4667, 3180.169, 5928, 5583.925},
     {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
-    {"fitted_sm80_4x4",           1,    0,  500, 8,       500, 8},
-    {"fitted_sm80_8x8",           1,    0,  500, 29,      500, 29},
+    {"fitted_sm80_4x4",           1,    0,  400, 7.5,     400, 7.5},
+    {"fitted_sm80_8x8",           1,    0,  400, 27,      400, 27},
     {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,  10500, 2400},
     {"fused_sm90_128x128x32_bulk",1, 3000, 3700, 2400,   3700, 2400},
     {"fused_sm90_128x64x32",      1, 3000, 1930, 1480,   2600, 1750},
@@ -121,7 +121,7 @@ static const double early = 850;
 static const double narrow_copy = 0.43;
 /* Cycles of each copy of a thread in a step that is not whole; and how much longer steps take in a
  * tile that is larger than C. */
-static const double ffma_part = 62, ffma_small = 1.3;
+static const double ffma_part = 62, ffma_small = 1.5;
 /* Blocks by which a multiprocessor may have more than its part, for each block of a cluster: one
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
@@ -137,8 +137,13 @@ static const double skinny_line = 4;
 static const double planes_batch = 1.5;
 /* Cycles that threads take to store a tile instead of the copy engine. */
 static const double fused_store = 1500;
-/* How much longer planes are made of an operand that does not run along k. */
-static const double planes_across = 1.45;
+/* How much longer waves of clusters take, which leave some multiprocessors empty. */
+static const double fused_cluster_waves = 1.1;
+/* How much longer planes are made of an operand that does not run along k; for longer k planes are
+ * preferred all the same, since their sums are more exact than those of the other kernels. */
+static const double planes_across = 1.45, planes_most_across = 8192;
+/* And of many matrices that are not aligned. */
+static const double planes_unaligned = 4;
 /* Steps of k that each piece of a tile costs where k is shared out. */
 static const double stream_k_piece = 1;
 
@@ -334,14 +339,16 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     /* A cluster lies in one of several groups of multiprocessors: some of each stay empty. */
     if (trial->cluster && trial->splits > 2) {
         const int64_t slots = (int64_t)CLUSTER_SMS * row->blocks;
-        room = row->blocks == 1 || trial->splits == slots / 4
+        room = row->blocks == 1 && trial->splits > 4 ? room * 6 / 10
+               : row->blocks == 1 || trial->splits == slots / 4
                    ? room * 9 / 10
                    : room * (slots / trial->splits * trial->splits) / slots;
     }
     if (items <= traits->sm_count && items <= room)
         cycles += cost->item_alone + steps * cost->step_alone;
     else
-        cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step);
+        cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step) *
+                  (trial->cluster && items > room ? fused_cluster_waves : 1);
     cycles = (cycles > least ? cycles : least) + cycles / 100;
     if (trial->cluster)
         cycles += family->cluster + (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
@@ -385,8 +392,12 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double panels = (double)tilemm__div_up(args->k, trial->k_split);
     const double groups = (double)tilemm__div_up(args->batch_count, trial->batch_group);
     const int64_t steps = tilemm__div_up(tilemm__min(trial->k_split, args->k), 64);
-    const double lines = (double)args->m * (args->trans_a ? planes_across : 1) +
-                         (double)args->n * (args->trans_b ? 1 : planes_across);
+    const double across = args->k <= planes_most_across ? planes_across : 1;
+    const double unaligned = args->batch_count > 1 ? planes_unaligned : 1;
+    const double lines = (double)args->m * (args->trans_a ? across : 1) *
+                             (tilemm__sgemm_is_aligned_a(args) ? 1 : unaligned) +
+                         (double)args->n * (args->trans_b ? 1 : across) *
+                             (tilemm__sgemm_is_aligned_b(args) ? 1 : unaligned);
     const double numbers = lines * (double)args->k * (double)args->batch_count;
     const double bytes = numbers * (row->products == 1 ? 6 : 8) +
                          (panels - 1) * tilemm__sgemm_elements_of_c(args) * 2 * sizeof(float);
