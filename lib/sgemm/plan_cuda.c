@@ -265,10 +265,11 @@ static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__l
     const int64_t size = tilemm__max(tilemm__max(args->m, args->n), args->k);
     if (args->batch_count < SMALL_LEAST_BATCH)
         return -1;
-    /* Of the largest kernel's threads too many would be idle. */
-    if (size > SMALL_MOST_OF_16 && size <= SMALL_LEAST_OF_32 && limits->cuda->cc >= 90 &&
-        args->batch_count >= 2 * limits->cuda->sm_count && !*limits->variant &&
-        tilemm__sgemm_is_aligned_a(args) && tilemm__sgemm_is_aligned_b(args))
+    /* Of the largest kernel's threads too many would be idle, or copy too few bytes at a time. */
+    const int aligned = tilemm__sgemm_is_aligned_a(args) && tilemm__sgemm_is_aligned_b(args);
+    if (size > SMALL_MOST_OF_16 && (size <= SMALL_LEAST_OF_32 || !aligned) &&
+        limits->cuda->cc >= 90 && args->batch_count >= 2 * limits->cuda->sm_count &&
+        !*limits->variant)
         return -1;
     for (int v = SMALL_BATCH_FIRST + tilemm__sgemm_transposes(args); v < FITTED_FIRST;
          v += ROWS_OF_TILE)
