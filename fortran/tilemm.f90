@@ -528,6 +528,18 @@ contains
         text = tilemm_text(c_last_kernel(ctx))
     end function
 
+    function tilemm_tuning(ctx) result(text)
+        type(c_ptr), intent(in) :: ctx
+        character(:), allocatable :: text
+        interface
+            type(c_ptr) function c_tuning(ctx) bind(c, name="tilemm_tuning")
+                import
+                type(c_ptr), value :: ctx
+            end function
+        end interface
+        text = tilemm_text(c_tuning(ctx))
+    end function
+
     function tilemm_version() result(text)
         character(:), allocatable :: text
         interface

@@ -66,6 +66,10 @@
  * TILEMM_MATH            fp32, strict or tf32: the math mode that a context starts with.
  * TILEMM_VARIANT         the beginning of a kernel's name, for measurements on a GPU: only kernels
  *                        whose names begin so are chosen, unless none of them can do the problem.
+ * TILEMM_TUNING          none, or the file with this machine's constants that 'tilemm tune' wrote
+ *                        and a CPU context reads: by default tilemm/tuning in XDG_CONFIG_HOME, or
+ *                        in .config in HOME, if it is there. It is left aside where it is for
+ *                        another processor or version (tilemm_tuning tells).
  * TILEMM_LOG             0 or 1: 1 prints each call to standard error, as a command line of
  *                        tilemm(1) that can be run again.
  *
@@ -287,6 +291,12 @@ const char *tilemm_last_error(tilemm_t ctx);
  * "sgemm_ffma_sm80_64x64x16_nt+splitk4".
  * "" if no kernel was needed, none has run, or ctx is NULL. Valid until the next call on ctx. */
 const char *tilemm_last_kernel(tilemm_t ctx);
+
+/* The constants by which a CPU context divides its work, as the text of a file that TILEMM_TUNING
+ * may name. Its second line is a remark, "# " and where they are from: "built in"; the file's name;
+ * or both, and why the file is left aside. The other lines say what they are for, and then a name
+ * and a number each. "" if ctx is a CUDA context or NULL. Valid until the context is destroyed. */
+const char *tilemm_tuning(tilemm_t ctx);
 
 /* The library's version, "major.minor.patch". */
 const char *tilemm_version(void);

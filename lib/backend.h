@@ -20,7 +20,8 @@ typedef struct tilemm__backend {
     tilemm_status_t (*close)(tilemm_t ctx);
     tilemm_status_t (*synchronize)(tilemm_t ctx);
     tilemm_status_t (*set_stream)(tilemm_t ctx, void *stream);
-    int (*threads)(tilemm_t ctx); /* in use; NULL: the number that was set has no effect */
+    int (*threads)(tilemm_t ctx);        /* in use; NULL: the number that was set has no effect */
+    const char *(*tuning)(tilemm_t ctx); /* as tilemm_tuning(); NULL: there is none */
     tilemm_status_t (*sgemm)(tilemm_t ctx, const tilemm__sgemm_args_t *args);
     /* The bytes of workspace with which it runs at its best, whatever the addresses. */
     size_t (*sgemm_workspace)(tilemm_t ctx, const tilemm__sgemm_args_t *args);

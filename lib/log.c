@@ -79,3 +79,8 @@ const char *tilemm_last_kernel(tilemm_t ctx)
 {
     return ctx ? ctx->last_kernel : "";
 }
+
+const char *tilemm_tuning(tilemm_t ctx)
+{
+    return ctx && ctx->backend->tuning ? ctx->backend->tuning(ctx) : "";
+}

@@ -14,6 +14,7 @@
 typedef struct {
     const tilemm__cuda_traits_t *cuda;         /* of the device that the plan is for, */
     const tilemm__cpu_traits_t *cpu;           /* or of the CPU; the other is NULL */
+    const tilemm__cpu_tuning_t *tuning;        /* of the CPU */
     const struct tilemm__cpu_kernels *kernels; /* of the CPU: plans read their tiles' sizes */
     tilemm_math_t math;
     int threads;         /* of the CPU, at most */

@@ -12,7 +12,7 @@
 
 #include "bench_forced.h"
 
-enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 19 };
+enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 24 };
 
 /* A tile, and the k that are measured. blocks fit a multiprocessor; `alone` of them are a warp for
  * each scheduler. */
@@ -28,6 +28,9 @@ typedef struct {
         TILEMM_MATH_FP32_STRICT
 #define FUSED(tile, name, m, n, blocks, k1, k2)                                                    \
     "fused_sm90_" tile, "sgemm_fused_sm90_" name, m, n, 32, blocks, 1, k1, k2, TILEMM_MATH_FP32
+#define TF32(tile, m, n, blocks)                                                                   \
+    "tf32_sm90_" tile, "sgemm_tf32_sm90_" tile "_nt", m, n, 32, blocks, 1, 512, 2048,              \
+        TILEMM_MATH_TF32
 #define PLANES(tile, name, m, n, k1, k2, math)                                                     \
     "planes_" tile, "sgemm_planes_" name, m, n, 64, 1, 1, k1, k2, math
 #define PLANES90(tile, m, n, k1, k2, math) PLANES("sm90_" tile, "sm90_" tile, m, n, k1, k2, math)
@@ -51,6 +54,11 @@ static const tile_t tiles[] = {
     {FUSED("32x256x32", "32x256x32_nt", 32, 256, 1, 512, 2048)},
     {FUSED("16x256x32", "16x256x32_nt", 16, 256, 1, 512, 2048)},
     {FUSED("64x128x32", "64x128x32_nt", 64, 128, 1, 512, 2048)},
+    {TF32("128x256x32", 128, 256, 1)},
+    {TF32("128x128x32", 128, 128, 1)},
+    {TF32("128x64x32", 128, 64, 1)},
+    {TF32("64x64x32", 64, 64, 2)},
+    {TF32("64x128x32", 64, 128, 1)},
     {PLANES("sm80_p1", "sm80_128x128x32_p1", 128, 128, 1024, 4096, TILEMM_MATH_TF32)},
     {PLANES("sm80_p3", "sm80_128x128x32_p3", 128, 128, 1024, 4096, TILEMM_MATH_FP32)},
     {PLANES("sm80_p4", "sm80_64x64x32_p4", 128, 128, 256, 512, TILEMM_MATH_FP32)},
@@ -216,6 +224,9 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     printf("static const tile_cost_t tile_costs[] = {\n");
     for (int i = 0; i < TILES; i++) {
         const cost_t *c = &costs[i];
+        if (i == FIRST_PLANES)
+            printf("    /* {\"rest_sm90_128x128x32\", and {\"rest_sm90_128x64x32\",: as they are; "
+                   "they multiply hard data only */\n");
         printf("    {\"%s\", %d, %.0f, %.0f, %.6g, %.0f, %.6g},%s\n", tiles[i].tile,
                i < FIRST_PLANES ? tiles[i].blocks : 1, c->start, c->item_alone, c->step_alone,
                c->item, c->step, c->measured ? "" : " /* not on this device */");

@@ -111,6 +111,15 @@ static void check_environment(void)
     }
 }
 
+static void check_tuning(void)
+{
+    const char *why = info_unusable(TILEMM_BACKEND_CPU, 0), *from = info_tuning();
+    if (!findings && why) /* no variable's fault */
+        find(&findings, "tilemm tune", "the library refuses to work: %s", why);
+    else if (strncmp(from, "built in;", 9) == 0)
+        find(&notes, "tilemm tune", "the file of tuning is left aside: %s", from + 10);
+}
+
 /* The kernel of a product on the CPU, to name; "" where there is none. */
 static void name_kernel(char *name, size_t size)
 {
@@ -299,6 +308,7 @@ int command_doctor(int argc, char **argv)
     print_host();
     info_environment();
     check_environment();
+    check_tuning();
     if (!findings) { /* else the library cannot be asked */
         check_arch();
         check_gpus();

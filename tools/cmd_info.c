@@ -63,6 +63,20 @@ static const char *usable(tilemm_backend_t backend, int device)
     return text;
 }
 
+const char *info_tuning(void)
+{
+    static char text[1100];
+    tilemm_t ctx = NULL;
+    *text = '\0';
+    if (tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS) {
+        const char *remark = strstr(tilemm_tuning(ctx), "\n# ");
+        if (remark)
+            snprintf(text, sizeof text, "%.*s", (int)strcspn(remark + 3, "\n"), remark + 3);
+    }
+    tilemm_destroy(ctx);
+    return text;
+}
+
 static void print_backends(void)
 {
     tilemm_backend_t chosen;
@@ -95,7 +109,7 @@ static void print_kernels(void)
 #ifdef TILEMM_CUDA_ARCHS
     printf("\nCUDA kernels     %s", TILEMM_CUDA_ARCHS);
 #endif
-    putchar('\n');
+    printf("\nCPU tuning       %s\n", *info_tuning() ? info_tuning() : "cannot be read");
 }
 
 static void print_gpus(void)
@@ -145,9 +159,14 @@ const char *info_refusal(int which)
             values[i] = strdup(getenv(variables[i].name));
             unsetenv(variables[i].name);
         }
+    const int is_tuning = strcmp(variables[which].name, "TILEMM_TUNING") == 0;
+    if (!is_tuning) /* the user's own file may be refused, too */
+        setenv("TILEMM_TUNING", "none", 1);
     const tilemm_status_t status =
         tilemm_create(&ctx, which == 0 ? TILEMM_BACKEND_AUTO : TILEMM_BACKEND_CPU, 0);
     tilemm_destroy(ctx);
+    if (!is_tuning)
+        unsetenv("TILEMM_TUNING");
     for (int i = 0; i < VARIABLES_OF_LIBRARY; i++)
         if (values[i]) {
             setenv(variables[i].name, values[i], 1);
@@ -194,5 +213,8 @@ int command_info(int argc, char **argv)
     for (int i = 0; i < VARIABLES_OF_LIBRARY; i++)
         if (info_refusal(i))
             status = command_error("%s", info_refusal(i));
+    const char *why = info_unusable(TILEMM_BACKEND_CPU, 0);
+    if (status == EXIT_OK && why) /* the user's own file of tuning */
+        status = command_error("%s", why);
     return status;
 }

@@ -18,6 +18,7 @@
 int command_info(int argc, char **argv);
 int command_doctor(int argc, char **argv);
 int command_bench(int argc, char **argv);
+int command_tune(int argc, char **argv);
 int command_gemm(int argc, char **argv);
 int command_transpose(int argc, char **argv);
 int command_reduce(int argc, char **argv);

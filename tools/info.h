@@ -13,6 +13,10 @@ void info_environment(void);
 /* Why the library refuses the value of variables[which] (topics.h), or NULL. */
 const char *info_refusal(int which);
 
+/* Where the constants of the CPU's plans are from, as tilemm_tuning() says; "" if that cannot be
+ * asked. */
+const char *info_tuning(void);
+
 /* Why a backend cannot be used on a device, or NULL. */
 const char *info_unusable(tilemm_backend_t backend, int device);
 

@@ -17,6 +17,7 @@ static const struct {
     {"info", command_info, "what this build and this machine can do"},
     {"doctor", command_doctor, "what would make it faster here, and what to type"},
     {"bench", command_bench, "measure speed and error, next to OpenBLAS, cuBLAS and CUB"},
+    {"tune", command_tune, "measure what the CPU's plans guess, for contexts to come"},
     {"gemm", command_gemm, "matrix product of two .npy files"},
     {"transpose", command_transpose, "transpose of a .npy file"},
     {"reduce", command_reduce, "sum, norm, maximum ... of a .npy file"},

@@ -15,6 +15,8 @@ const variable_t variables[VARIABLES] = {
      "threads on the CPU (OMP_NUM_THREADS, or one a processor)"},
     {"TILEMM_MATH", "fp32, strict, tf32", "how to compute, if a program leaves that open"},
     {"TILEMM_VARIANT", "the beginning of a kernel's name", "which GPU kernels to choose from"},
+    {"TILEMM_TUNING", "a file, none",
+     "what 'tilemm tune' found (tilemm/tuning in XDG_CONFIG_HOME or ~/.config)"},
     {"TILEMM_LOG", "0, 1", "1: print each call as a 'tilemm bench' command line"},
     {"OMP_NUM_THREADS", "from 1", "threads on the CPU where TILEMM_NUM_THREADS is not set"},
     {"TILEMM_REFERENCE_BLAS", "a file, none", "the CBLAS to compare with, in place of OpenBLAS"},

@@ -110,26 +110,33 @@ WGMMA_FP16(32, 64, 33, 34)
 WGMMA_FP16(64, 128, 65, 66)
 WGMMA_FP16(128, 256, 129, 130)
 
-/* The same for BF16 operands, with a in four registers. WGMMA_BF16(accumulators of a thread, N, and
- * the numbers of a[1] to a[3], b and add). */
-#define WGMMA_BF16(COUNT, N, A1, A2, A3, B, ADD)                                                   \
-    static __device__ __forceinline__ void wgmma_bf16(float(&d)[COUNT], const unsigned *a,         \
-                                                      uint64_t b, int add)                         \
+/* The same for 32 bytes of k, with a in four registers: 16 numbers in BF16, 8 in TF32.
+ * WGMMA_REGISTERS(name, the instruction's shape and types, how operands may lie, accumulators of a
+ * thread, N, and the numbers of a[1] to a[3], b and add). */
+#define WGMMA_REGISTERS(NAME, TYPES, LAYOUT, COUNT, N, A1, A2, A3, B, ADD)                         \
+    static __device__ __forceinline__ void NAME(float(&d)[COUNT], const unsigned *a, uint64_t b,   \
+                                                int add)                                           \
     {                                                                                              \
         asm volatile("{\n"                                                                         \
                      ".reg .pred p;\n"                                                             \
                      "setp.ne.b32 p, %" #ADD ", 0;\n"                                              \
-                     "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 "                   \
-                     "{" WGMMA_LIST##COUNT "}, {%" #COUNT ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B  \
-                                           ", p, 1, 1, 0;\n"                                       \
-                                           "}"                                                     \
+                     "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {" WGMMA_LIST##COUNT           \
+                     "}, {%" #COUNT ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B ", p, 1, 1" LAYOUT     \
+                     ";\n"                                                                         \
+                     "}"                                                                           \
                      : WGMMA_D##COUNT                                                              \
                      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));              \
     }
+#define WGMMA_BF16(...) WGMMA_REGISTERS(wgmma_bf16, "k16.f32.bf16.bf16", ", 0", __VA_ARGS__)
+#define WGMMA_TF32(...) WGMMA_REGISTERS(wgmma_tf32, "k8.f32.tf32.tf32", "", __VA_ARGS__)
 WGMMA_BF16(8, 16, 9, 10, 11, 12, 13)
 WGMMA_BF16(16, 32, 17, 18, 19, 20, 21)
 WGMMA_BF16(32, 64, 33, 34, 35, 36, 37)
 WGMMA_BF16(64, 128, 65, 66, 67, 68, 69)
+WGMMA_TF32(16, 32, 17, 18, 19, 20, 21)
+WGMMA_TF32(32, 64, 33, 34, 35, 36, 37)
+WGMMA_TF32(64, 128, 65, 66, 67, 68, 69)
+WGMMA_TF32(128, 256, 129, 130, 131, 132, 133)
 
 /* ---- registers --------------------------------------------------------------------------- */
 

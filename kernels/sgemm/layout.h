@@ -240,15 +240,18 @@ enum {
     TILEMM__SGEMM_FUSED_NEXT = 32 + 4
 };
 
-/* The word of a pair in a plane of op(B)'s step. The plane is in cores of 8 lines by 4 pairs (128
- * bytes), which the tensor cores read without conflicts. 4 cores along k and 16 bytes of padding
- * follow each other, so that lanes whose lines are 2 or 4 apart use different banks. */
-enum { TILEMM__SGEMM_FUSED_CORE = 32, TILEMM__SGEMM_FUSED_PITCH = 4 * 32 + 4 }; /* words */
+/* Word i of a line's octet in a plane of op(B)'s step, of `words` for each octet: 4 pairs of BF16,
+ * or 8 numbers in TF32. The plane is in cores of 8 lines by 4 words (128 bytes), which the tensor
+ * cores read without conflicts. The cores along k and 16 bytes of padding follow each other, so
+ * that lanes whose lines are 2 or 4 apart use different banks. */
+enum { TILEMM__SGEMM_FUSED_CORE = 32 }; /* words */
+#define TILEMM__SGEMM_FUSED_PITCH(words) ((words)*TILEMM__SGEMM_FUSED_CORE + 4)
 
-TILEMM__LAYOUT unsigned tilemm__fused_pair(unsigned line, unsigned octet, unsigned i)
+TILEMM__LAYOUT unsigned tilemm__fused_word(unsigned line, unsigned octet, unsigned i,
+                                           unsigned words)
 {
-    return line / 8 * TILEMM__SGEMM_FUSED_PITCH + i * TILEMM__SGEMM_FUSED_CORE + line % 8 * 4 +
-           octet;
+    return line / 8 * TILEMM__SGEMM_FUSED_PITCH(words) + i * TILEMM__SGEMM_FUSED_CORE +
+           line % 8 * 4 + octet;
 }
 
 /* The index of an element of a finished tile of `width` columns, a multiple of 32, as the copy

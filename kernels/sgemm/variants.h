@@ -111,26 +111,34 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 /* ROW(name, m, n, a_k, b_k, transposed, bulk): the tile m x n, and whether the memory of A and of B
  * runs along k. If `transposed` the kernel computes C' = op(B)' op(A)', m, n, A and B are those of
  * that product, and the name has n x m. With `bulk` the copy engine has memory to store C from. */
-#define TILEMM__SGEMM_FUSED_TILE(ROW, tile, bulk_name, m, n, bulk)                                 \
-    ROW(sgemm_fused_sm90_##tile##x32_nn##bulk_name, m, n, 1, 0, 0, bulk)                           \
-    ROW(sgemm_fused_sm90_##tile##x32_nt##bulk_name, m, n, 1, 1, 0, bulk)                           \
-    ROW(sgemm_fused_sm90_##tile##x32_tn##bulk_name, m, n, 0, 0, 0, bulk)                           \
-    ROW(sgemm_fused_sm90_##tile##x32_tt##bulk_name, m, n, 0, 1, 0, bulk)
-#define TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, tile, m, n)                                       \
-    ROW(sgemm_fused_sm90_##tile##x32_nn, m, n, 0, 1, 1, 0)                                         \
-    ROW(sgemm_fused_sm90_##tile##x32_nt, m, n, 1, 1, 1, 0)                                         \
-    ROW(sgemm_fused_sm90_##tile##x32_tn, m, n, 0, 0, 1, 0)                                         \
-    ROW(sgemm_fused_sm90_##tile##x32_tt, m, n, 1, 0, 1, 0)
+#define TILEMM__SGEMM_FUSED_TILE(ROW, method, tile, bulk_name, m, n, bulk)                         \
+    ROW(sgemm_##method##_sm90_##tile##x32_nn##bulk_name, m, n, 1, 0, 0, bulk)                      \
+    ROW(sgemm_##method##_sm90_##tile##x32_nt##bulk_name, m, n, 1, 1, 0, bulk)                      \
+    ROW(sgemm_##method##_sm90_##tile##x32_tn##bulk_name, m, n, 0, 0, 0, bulk)                      \
+    ROW(sgemm_##method##_sm90_##tile##x32_tt##bulk_name, m, n, 0, 1, 0, bulk)
+#define TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, method, tile, m, n)                               \
+    ROW(sgemm_##method##_sm90_##tile##x32_nn, m, n, 0, 1, 1, 0)                                    \
+    ROW(sgemm_##method##_sm90_##tile##x32_nt, m, n, 1, 1, 1, 0)                                    \
+    ROW(sgemm_##method##_sm90_##tile##x32_tn, m, n, 0, 0, 1, 0)                                    \
+    ROW(sgemm_##method##_sm90_##tile##x32_tt, m, n, 1, 0, 1, 0)
 #define TILEMM__SGEMM_FUSED_ROWS(ROW)                                                              \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, , 128, 128, 0)                                          \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 128x128, _bulk, 128, 128, 1)                                     \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 128x64, , 128, 64, 1)                                            \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 64x64, , 64, 64, 1)                                              \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 256x32, , 256, 32, 0)                                            \
-    TILEMM__SGEMM_FUSED_TILE(ROW, 256x16, , 256, 16, 0)                                            \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 32x256, 256, 32)                                      \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 16x256, 256, 16)                                      \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, 64x128, 128, 64)
+    TILEMM__SGEMM_FUSED_TILE(ROW, fused, 128x128, , 128, 128, 0)                                   \
+    TILEMM__SGEMM_FUSED_TILE(ROW, fused, 128x128, _bulk, 128, 128, 1)                              \
+    TILEMM__SGEMM_FUSED_TILE(ROW, fused, 128x64, , 128, 64, 1)                                     \
+    TILEMM__SGEMM_FUSED_TILE(ROW, fused, 64x64, , 64, 64, 1)                                       \
+    TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x32, , 256, 32, 0)                                     \
+    TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x16, , 256, 16, 0)                                     \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 32x256, 256, 32)                               \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 16x256, 256, 16)                               \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x128, 128, 64)
+
+/* As FUSED_ROWS, of operands rounded to TF32. */
+#define TILEMM__SGEMM_TF32_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_FUSED_TILE(ROW, tf32, 128x256, , 128, 256, 0)                                    \
+    TILEMM__SGEMM_FUSED_TILE(ROW, tf32, 128x128, , 128, 128, 0)                                    \
+    TILEMM__SGEMM_FUSED_TILE(ROW, tf32, 128x64, , 128, 64, 1)                                      \
+    TILEMM__SGEMM_FUSED_TILE(ROW, tf32, 64x64, , 64, 64, 1)                                        \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, tf32, 64x128, 128, 64)
 
 /* ---- what a product of FP16 planes leaves over ------------------------------------------------
  */
@@ -188,6 +196,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                            \
     TILEMM__SGEMM_FITTED_ROWS(ROW)                                                                 \
     TILEMM__SGEMM_FUSED_ROWS(ROW)                                                                  \
+    TILEMM__SGEMM_TF32_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_REST_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \

@@ -27,6 +27,11 @@ static tilemm_status_t cpu_open(tilemm_t ctx, int device)
         return TILEMM_OUT_OF_MEMORY;
     tilemm__cpu_read_traits(&state->traits, ctx->arch);
     state->kernels = tilemm__cpu_kernels_for(state->traits.isa);
+    const tilemm_status_t status = tilemm__cpu_find_tuning(ctx, state);
+    if (status != TILEMM_SUCCESS) {
+        free(state);
+        return status;
+    }
     tilemm__look_for_driver(state);
     state->has_gpu = state->driver != NULL || tilemm__has_gpu();
     enum { FEW = 64 };
@@ -73,6 +78,7 @@ tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx)
     const int threads = tilemm__cpu_threads(ctx);
     return (tilemm__limits_t){
         .cpu = tilemm__cpu_traits(ctx),
+        .tuning = tilemm__cpu_tuning(ctx),
         .kernels = tilemm__cpu_kernels(ctx),
         .math = ctx->math,
         .threads = tilemm__claim_threads(ctx->threads ? threads : 0, threads),
@@ -102,6 +108,11 @@ void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got)
     return state->buffer;
 }
 
+static const char *cpu_tuning(tilemm_t ctx)
+{
+    return ((const tilemm__cpu_state_t *)ctx->state)->tuning_text;
+}
+
 /* Workspaces are the device's: what the CPU packs lies in memory of its own. */
 static size_t cpu_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
@@ -118,6 +129,7 @@ const tilemm__backend_t tilemm__cpu_backend = {
     .synchronize = cpu_synchronize,
     .set_stream = cpu_set_stream,
     .threads = tilemm__cpu_threads,
+    .tuning = cpu_tuning,
     .sgemm = tilemm__cpu_sgemm,
     .sgemm_workspace = cpu_sgemm_workspace,
     .transpose = tilemm__cpu_transpose,

@@ -7,9 +7,12 @@
 #include "kernels/cpu.h"
 #include "lib/internal.h"
 #include "lib/plan.h"
+#include "lib/tuning.h"
 
 typedef struct {
     tilemm__cpu_traits_t traits;
+    tilemm__cpu_tuning_t tuning;
+    char tuning_text[TILEMM__TUNING_WRITTEN]; /* for tilemm_tuning() */
     const tilemm__cpu_kernels_t *kernels;
     void *buffer; /* workspace of the context's own, 64-byte aligned */
     size_t buffer_bytes;
@@ -29,6 +32,15 @@ static inline const tilemm__cpu_kernels_t *tilemm__cpu_kernels(tilemm_t ctx)
 {
     return ((const tilemm__cpu_state_t *)ctx->state)->kernels;
 }
+
+static inline const tilemm__cpu_tuning_t *tilemm__cpu_tuning(tilemm_t ctx)
+{
+    return &((const tilemm__cpu_state_t *)ctx->state)->tuning;
+}
+
+/* lib/cpu/tuning.c: set state->tuning and its text, by the user's file where there is one that
+ * fits; state has traits and kernels. A file that is broken is TILEMM_INVALID_ARGUMENT. */
+tilemm_status_t tilemm__cpu_find_tuning(tilemm_t ctx, tilemm__cpu_state_t *state);
 
 /* lib/cpu/features.c: read the traits off the machine (arch: TILEMM_ARCH's cap, or ""). */
 void tilemm__cpu_read_traits(tilemm__cpu_traits_t *traits, const char *arch);

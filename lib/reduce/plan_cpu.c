@@ -8,10 +8,7 @@
 #include "kernels/reduce/ops.h"
 #include "lib/size.h"
 
-enum {
-    THREAD_ELEMENTS = 32768, /* for which it pays to wake a thread */
-    MOST_TILES = 131072      /* enough that threads seldom meet, in 2 MiB */
-};
+enum { MOST_TILES = 131072 }; /* enough that threads seldom meet, in 2 MiB */
 
 /* a * b for sizes, or the largest size. */
 static size_t product(size_t a, size_t b)
@@ -82,10 +79,11 @@ int tilemm__plan_reduce_cpu(const tilemm__reduce_args_t *args, const tilemm__lim
     enum { UNIT = TILEMM__REDUCE_STACK_TILES };
     const int64_t tiles = tilemm__tile_count(args->n);
     const double elements = (double)args->n * (double)args->count;
+    const double most_threads = elements / (double)limits->tuning->reduce_thread_elements;
     int threads = limits->threads;
     memset(plan, 0, sizeof *plan);
-    if (elements / THREAD_ELEMENTS < threads)
-        threads = 1 + (int)(elements / THREAD_ELEMENTS);
+    if (most_threads < threads)
+        threads = 1 + (int)most_threads;
     plan->threads = threads;
     if (args->count > 1 && args->vstride == 1 && args->istride != 1 && args->n > 1 &&
         args->op != TILEMM__DOT) {
@@ -109,10 +107,10 @@ int tilemm__plan_segments_cpu(const tilemm__segments_args_t *args, const tilemm_
                               tilemm__segments_cpu_plan_t *plan)
 {
     /* A segment costs about as much as 16 elements beside its own. */
-    enum { SEGMENT_ELEMENTS = 16, FEW_ELEMENTS = 65536, GRAIN = 64, ALONE = 1 << 20 };
+    enum { SEGMENT_ELEMENTS = 16, GRAIN = 64, ALONE = 1 << 20 };
     const double elements = (double)args->offsets[args->segments] - (double)args->offsets[0];
     const double work = elements + (double)SEGMENT_ELEMENTS * (double)args->segments;
-    plan->threads = work < FEW_ELEMENTS ? 1 : limits->threads;
+    plan->threads = work < (double)limits->tuning->segments_thread_elements ? 1 : limits->threads;
     plan->grain = tilemm__min(args->segments / plan->threads / GRAIN + 1, GRAIN);
     plan->alone = plan->threads > 1 ? (int64_t)ALONE : INT64_MAX;
     return TILEMM_SUCCESS;

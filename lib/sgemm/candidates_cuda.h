@@ -45,10 +45,10 @@ void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__l
 size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
                                    const tilemm__sgemm_trial_t *trial);
 
-/* FP32 multiply-adds (plan_ffma.c), BF16 planes that are made in the kernel (plan_fused.c), and
- * FP16 planes that a pass makes (plan_planes_cuda.c). try: keep the family's best, where device,
- * mode and problem are for it, if that is better than the best so far. fill: the plan's arm,
- * workspace and all, for a trial. of: the struct that the kernels take. */
+/* FP32 multiply-adds (plan_ffma.c), BF16 planes or TF32 that are made in the kernel (plan_fused.c),
+ * and FP16 planes that a pass makes (plan_planes_cuda.c). try: keep the family's best, where
+ * device, mode and problem are for it, if that is better than the best so far. fill: the plan's
+ * arm, workspace and all, for a trial. of: the struct that the kernels take. */
 void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                             tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

@@ -40,12 +40,13 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
         TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
             TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
                 TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FITTED_ROWS(FITTED)
-                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
-                        TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                            TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                                    TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                        TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
+                        TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                            TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                    TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                        TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                            TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
@@ -93,6 +94,11 @@ static const tile_cost_t tile_costs[] = {
     {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   5000, 1800},
     {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 2200},
     {"fused_sm90_64x128x32",      1, 3000, 1930, 1480,   3500, 1750},
+    {"tf32_sm90_128x256x32",      1,    0, 12000, 1925,  12000, 1925},
+    {"tf32_sm90_128x128x32",      1,    0, 5500, 1120,   5500, 1120},
+    {"tf32_sm90_128x64x32",       1,    0, 4000, 975,    4000, 975},
+    {"tf32_sm90_64x64x32",        2,    0, 2000, 910,    2000, 1140},
+    {"tf32_sm90_64x128x32",       1,    0, 4000, 975,    4000, 975},
     {"rest_sm90_128x128x32",      1, 3000, 3700, 3100,   3700, 3100},
     {"rest_sm90_128x64x32",       1, 3000, 1930, 1950,   1930, 1950},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
@@ -102,8 +108,8 @@ static const tile_cost_t tile_costs[] = {
     {"planes_sm90_128x128x64_p3_2x1", 1, 0, 5000, 2089,  5000, 2089},
     {"planes_sm90_128x64x64_p3_1x2",  1, 0, 5000, 1187.8, 5000, 1187.8},
     {"planes_sm90_128x128x64_p4_1x2", 1, 0, 5000, 2730.7, 5000, 2730.7},
-    {"planes_sm90_128x256x64_p1_1x2", 1, 0, 5000, 1365.3, 5000, 1365.3},
-    {"planes_sm90_128x128x64_p1_1x2", 1, 0, 5000, 853.33, 5000, 853.33},
+    {"planes_sm90_128x256x64_p1_1x2", 1, 0, 23000, 1615, 23000, 1615},
+    {"planes_sm90_128x128x64_p1_1x2", 1, 0, 12500, 882, 12500, 882},
 };
 static const family_cost_t family_costs[FAMILIES] = {
     [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
@@ -332,23 +338,28 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const int64_t items = (int64_t)tilemm__sgemm_tiles_of_c(row, args) * trial->splits;
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     /* Where the copy engine could store C but for its alignment, or beta. */
+    const int tf32 = trial->variant >= TILEMM__sgemm_tf32_sm90_128x256x32_nn;
     const double store =
-        row->facet && (args->beta != 0.0f || !tilemm__sgemm_is_aligned_c(args)) ? fused_store : 0;
+        !tf32 && row->facet && (args->beta != 0.0f || !tilemm__sgemm_is_aligned_c(args))
+            ? fused_store
+            : 0;
     int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch + cost->start;
     /* A cluster lies in one of several groups of multiprocessors: some of each stay empty. */
     if (trial->cluster && trial->splits > 2) {
         const int64_t slots = (int64_t)CLUSTER_SMS * row->blocks;
-        room = row->blocks == 1 && trial->splits > 4 ? room * 6 / 10
-               : row->blocks == 1 || trial->splits == slots / 4
-                   ? room * 9 / 10
-                   : room * (slots / trial->splits * trial->splits) / slots;
+        if (row->blocks == 1)
+            room = room * (trial->splits > 4 && !tf32 ? 6 : 9) / 10;
+        else if (!tf32)
+            room = trial->splits == slots / 4
+                       ? room * 9 / 10
+                       : room * (slots / trial->splits * trial->splits) / slots;
     }
     if (items <= traits->sm_count && items <= room)
         cycles += cost->item_alone + steps * cost->step_alone;
     else
         cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step) *
-                  (trial->cluster && items > room ? fused_cluster_waves : 1);
+                  (trial->cluster && items > room && !tf32 ? fused_cluster_waves : 1);
     cycles = (cycles > least ? cycles : least) + cycles / 100;
     if (trial->cluster)
         cycles += family->cluster + (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
@@ -392,8 +403,8 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double panels = (double)tilemm__div_up(args->k, trial->k_split);
     const double groups = (double)tilemm__div_up(args->batch_count, trial->batch_group);
     const int64_t steps = tilemm__div_up(tilemm__min(trial->k_split, args->k), 64);
-    const double across = args->k <= planes_most_across ? planes_across : 1;
-    const double unaligned = args->batch_count > 1 ? planes_unaligned : 1;
+    const double across = row->products > 1 && args->k <= planes_most_across ? planes_across : 1;
+    const double unaligned = row->products > 1 && args->batch_count > 1 ? planes_unaligned : 1;
     const double lines = (double)args->m * (args->trans_a ? across : 1) *
                              (tilemm__sgemm_is_aligned_a(args) ? 1 : unaligned) +
                          (double)args->n * (args->trans_b ? 1 : across) *
@@ -420,7 +431,8 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     }
     return bytes / (family->bytes * traits->sm_count) +
            groups * panels *
-               (family->launch + product * (trial->batch_group > 1 ? planes_batch : 1));
+               (family->launch +
+                product * (row->products > 1 && trial->batch_group > 1 ? planes_batch : 1));
 }
 
 double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,

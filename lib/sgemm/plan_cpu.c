@@ -9,16 +9,11 @@
 typedef tilemm__sgemm_cpu_plan_t plan_t;
 typedef tilemm__sgemm_cpu_blocks_t blocks_t;
 
-/* Multiply-adds that pay for waking one more thread, which takes 10 us. */
-static const double THREAD_WORK = 1 << 20;
-/* The same for a vector times a matrix, which waits for memory. */
-static const double VECTOR_WORK = 1 << 18;
 enum {
     LONG_CHAIN = 128,
-    SKINNY_KC = 2048,    /* steps at a time in a skinny C: rows of A are read in long runs */
-    STREAM_ROWS = 32,    /* from this many rows of C on, packing B pays */
-    FEW_STEPS = 32,      /* up to this, C is what takes time: it is written row by row */
-    PARTS_PER_THREAD = 8 /* so that the last thread to finish is not much later */
+    SKINNY_KC = 2048, /* steps at a time in a skinny C: rows of A are read in long runs */
+    STREAM_ROWS = 32, /* from this many rows of C on, packing B pays */
+    FEW_STEPS = 32    /* up to this, C is what takes time: it is written row by row */
 };
 
 /* The matrix engine, in cycles of one core. A product of two tiles takes 16, and a step of a 32 x
@@ -28,12 +23,11 @@ enum {
 enum { LINES = TILEMM__PLANES_LINES, STEP = 32 };
 static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 10.0 / 16, SUM_CYCLES = 400,
                     START_CYCLES = 4000, FMA_CYCLES = 1 / 24.0;
-/* What pays for waking one more thread: 10 us. */
-static const double THREAD_CYCLES = 40000;
 
 /* The problem after the swap, and what an engine makes of it. */
 typedef struct {
     const tilemm__cpu_traits_t *cpu;
+    const tilemm__cpu_tuning_t *tuning;
     int64_t m, n, k, batch_count;
     double work, thread_work; /* of one matrix, and what pays for one more thread */
     int64_t ms_bytes;         /* of L2, for a part of Ms */
@@ -72,10 +66,16 @@ static int shrink_set(blocks_t *b, size_t limit)
 
 /* ---- threads and blocks ------------------------------------------------------------------- */
 
-/* The size of enough pieces of `total`, whole panels each, for the threads to share. */
-static int64_t share_out(int64_t total, int64_t lines, int threads)
+/* Pieces of a product for so many threads to share. */
+static int64_t parts_for(const shape_t *x, int threads)
 {
-    return tilemm__round_up(tilemm__div_up(total, (int64_t)threads * PARTS_PER_THREAD), lines);
+    return threads * x->tuning->sgemm_parts;
+}
+
+/* The size of enough pieces of `total`, whole panels each. */
+static int64_t share_out(const shape_t *x, int64_t total, int64_t lines, int threads)
+{
+    return tilemm__round_up(tilemm__div_up(total, parts_for(x, threads)), lines);
 }
 
 static void count_tasks(const shape_t *x, plan_t *plan)
@@ -107,9 +107,9 @@ static void plan_threads(const shape_t *x, int threads, plan_t *plan)
         b->shared = !x->few_panels && !b->stream;
         /* With few panels one way the longer operand is best packed by the thread that uses it. */
         if (x->m < x->n)
-            plan->n_task = share_out(x->n, b->nr, one);
+            plan->n_task = share_out(x, x->n, b->nr, one);
         else
-            plan->m_task = share_out(x->m, b->mr, one);
+            plan->m_task = share_out(x, x->m, b->mr, one);
     }
     if (b->shared) {
         b->direct = 0;
@@ -132,7 +132,7 @@ static void plan_panels(const shape_t *x, plan_t *plan)
         b->planes ? (int64_t)b->panel_bytes / LINES : b->kc * (int64_t)sizeof(float);
     const int64_t m_limit = x->ms_bytes / line;
     if (b->shared) {
-        const int64_t parts = (int64_t)plan->threads * PARTS_PER_THREAD;
+        const int64_t parts = parts_for(x, plan->threads);
         b->m_panel = tilemm__even_size(
             x->m, tilemm__max(m_limit, tilemm__min(l3 / 4, x->most_ns / 2) / line), b->mr);
         b->n_panel = tilemm__even_size(x->n, tilemm__min(l3 / 2, x->most_ns) / line, b->nr);
@@ -167,8 +167,8 @@ static void plan_panels(const shape_t *x, plan_t *plan)
 static void unshare(const shape_t *x, plan_t *plan)
 {
     plan->blocked.shared = 0;
-    plan->n_task = share_out(x->n, plan->blocked.nr, plan->threads);
-    plan->m_task = share_out(x->m, plan->blocked.mr, 1);
+    plan->n_task = share_out(x, x->n, plan->blocked.nr, plan->threads);
+    plan->m_task = share_out(x, x->m, plan->blocked.mr, 1);
     count_tasks(x, plan);
 }
 
@@ -247,11 +247,14 @@ static double planes_cycles(const tilemm__sgemm_args_t *args, const tilemm__sgem
 }
 
 int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
+                                 const tilemm__cpu_tuning_t *tuning,
                                  const tilemm__sgemm_planes_t *planes)
 {
+    const double slower = (double)tuning->amx_percent / 100;
     const double fma_cycles = (double)args->m * (double)args->n * (double)args->k * FMA_CYCLES;
     /* Sums of less than a step would meet more roundings than they have products. */
-    return args->k >= STEP && (planes->always || planes_cycles(args, planes) <= fma_cycles);
+    return args->k >= STEP &&
+           (planes->always || slower * planes_cycles(args, planes) <= fma_cycles);
 }
 
 /* Returns 0 if planes do not pay, or if the workspace is too small. */
@@ -259,17 +262,18 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                        plan_t *plan)
 {
     const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(limits->kernels, limits->math);
-    if (!planes || !tilemm__sgemm_cpu_planes_pay(args, planes))
+    if (!planes || !tilemm__sgemm_cpu_planes_pay(args, limits->tuning, planes))
         return 0;
     const int64_t kc = tilemm__even_size(args->k, planes->depth, STEP);
     const shape_t x = {
         .cpu = limits->cpu,
+        .tuning = limits->tuning,
         .m = args->m,
         .n = args->n,
         .k = args->k,
         .batch_count = args->batch_count,
         .work = planes_cycles(args, planes),
-        .thread_work = THREAD_CYCLES,
+        .thread_work = (double)limits->tuning->amx_thread_cycles,
         .ms_bytes = (int64_t)limits->cpu->l2_bytes / 2,
         .most_ns = 32 << 20,
     };
@@ -292,10 +296,10 @@ static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
     const double work = (double)x->n * (double)x->k * (double)x->batch_count;
     plan->way = TILEMM__SGEMM_CPU_VECTOR;
     plan->m_task = 1;
-    plan->threads = threads_for(work, VECTOR_WORK, threads);
+    plan->threads = threads_for(work, (double)x->tuning->sgemm_vector_work, threads);
     plan->n_task = tilemm__round_up(x->n, nr);
     if (plan->threads > 1 && x->batch_count < 4 * (int64_t)plan->threads)
-        plan->n_task = share_out(x->n, nr, plan->threads);
+        plan->n_task = share_out(x, x->n, nr, plan->threads);
     plan->vector.kc = tilemm__even_size(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
     plan->vector.n_panel = tilemm__min(plan->n_task, TILEMM__SGEMM_VECTOR_PIECE);
     count_tasks(x, plan);
@@ -310,7 +314,7 @@ static void plan_small(const shape_t *x, int threads, plan_t *plan)
     plan->way = TILEMM__SGEMM_CPU_SMALL;
     plan->small.ahead = tilemm__min(tilemm__div_up(AHEAD_BYTES, bytes), MOST_AHEAD);
     plan->tasks = x->batch_count;
-    plan->threads = threads_for(x->work * (double)x->batch_count, THREAD_WORK,
+    plan->threads = threads_for(x->work * (double)x->batch_count, x->thread_work,
                                 tilemm__min(x->batch_count, threads));
 }
 
@@ -326,13 +330,14 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
     const int b_along_k = swap ? !args->trans_a : args->trans_b;
     const shape_t x = {
         .cpu = cpu,
+        .tuning = limits->tuning,
         .m = m,
         .n = n,
         .k = k,
         .batch_count = args->batch_count,
         .work = (double)m * (double)n * (double)k,
-        .thread_work = THREAD_WORK,
-        .ms_bytes = (int64_t)cpu->l2_bytes / 4 * 3,
+        .thread_work = (double)limits->tuning->sgemm_thread_work,
+        .ms_bytes = limits->tuning->sgemm_a_bytes,
         .most_ns = 16 << 20,
         .few_panels = m <= 2 * mr || n <= 2 * nr,
     };

@@ -119,6 +119,7 @@ tilemm__sgemm_cpu_planes(const tilemm__cpu_kernels_t *kernels, tilemm_math_t mat
 
 /* Whether it is faster than multiply-adds; args->k is not 0. */
 int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
+                                 const tilemm__cpu_tuning_t *tuning,
                                  const tilemm__sgemm_planes_t *planes);
 
 #endif

@@ -1,4 +1,5 @@
-/* plan_fused.c - plans of SGEMM on tensor cores in one kernel, which makes BF16 planes itself.
+/* plan_fused.c - plans of SGEMM on tensor cores in one kernel, which makes BF16 planes itself, or
+ * in TF32 mode rounds the operands to TF32.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "candidates_cuda.h"
@@ -8,11 +9,19 @@ enum {
     FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     BULK_128X128 = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
     FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
+    TF32_FIRST = TILEMM__sgemm_tf32_sm90_128x256x32_nn,
+    TF32_TRANSPOSED = TILEMM__sgemm_tf32_sm90_64x128x32_nn,
     END = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_FUSED_MOST_CLUSTER,
-    /* The shortest k: below, what the tensor cores truncate shows beside a plain FP32 sum. */
-    LEAST_K = 32
+    /* The shortest k: below, what the tensor cores truncate shows beside a plain FP32 sum; in TF32
+     * mode most of a k-step is zeros. */
+    LEAST_K = 32,
+    LEAST_K_OF_TF32 = 16,
+    /* Up to this k, what the tensor cores truncate in one sum is far below TF32's rounding. */
+    LONGEST_K_OF_TF32 = 16384,
+    /* The largest tile for which shared memory has room beside the operands: in a cluster. */
+    LARGEST_IN_CLUSTER = 128 * 128
 };
 
 /* Coordinates of the copy engine, and items, with a tile and a grid beyond. */
@@ -29,7 +38,7 @@ static int is_chosen_of_two(const tilemm__sgemm_args_t *args, int variant, int64
 {
     const int bulk = args->k <= TILEMM__SGEMM_FUSED_BULK_MOST_K && is_bulk(args, splits);
     if (variant >= BULK_128X128 + ROWS_OF_TILE)
-        return 1;
+        return 1; /* the others have one */
     return bulk == (variant >= BULK_128X128);
 }
 
@@ -44,10 +53,13 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-    if (limits->math == TILEMM_MATH_FP32_STRICT || args->k < LEAST_K ||
+    const int tf32 = limits->math == TILEMM_MATH_TF32;
+    const int first = tf32 ? TF32_FIRST : FIRST, end = tf32 ? END : TF32_FIRST;
+    const int64_t longest_k = tf32 ? LONGEST_K_OF_TF32 : most;
+    if (limits->math == TILEMM_MATH_FP32_STRICT || args->k < (tf32 ? LEAST_K_OF_TF32 : LEAST_K) ||
         !tilemm__sgemm_can_be_fused(args, limits))
         return;
-    for (int v = FIRST + tilemm__sgemm_transposes(args); v < END; v += ROWS_OF_TILE) {
+    for (int v = first + tilemm__sgemm_transposes(args); v < end; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const double count = tilemm__sgemm_tiles_of_c(row, args);
         if (count > (double)most || !tilemm__sgemm_is_allowed(limits, v))
@@ -58,8 +70,9 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
             if (wanted < 1 || (i > 1 && !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
-            now.cluster = now.splits > 1 && i <= MOST_CLUSTER;
-            if (count * (double)now.splits <= (double)most &&
+            now.cluster =
+                now.splits > 1 && i <= MOST_CLUSTER && row->m * row->n <= LARGEST_IN_CLUSTER;
+            if (now.k_split <= longest_k && count * (double)now.splits <= (double)most &&
                 is_chosen_of_two(args, v, now.splits) &&
                 (now.splits == 1 || now.cluster ||
                  bytes * (double)now.splits <= (double)limits->workspace))
@@ -73,7 +86,8 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
                                              const tilemm__sgemm_trial_t *trial)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const int is_transposed = trial->variant >= FIRST_TRANSPOSED && trial->variant < END;
+    const int is_transposed = (trial->variant >= FIRST_TRANSPOSED && trial->variant < TF32_FIRST) ||
+                              (trial->variant >= TF32_TRANSPOSED && trial->variant < END);
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int64_t count = rows * cols * args->batch_count * trial->splits;
     return (tilemm__sgemm_fused_t){

@@ -21,7 +21,7 @@ typedef enum {
     TILEMM__SGEMM_SKINNY,      /* the same for few rows or columns */
     TILEMM__SGEMM_SMALL_BATCH, /* the same for many small matrices */
     TILEMM__SGEMM_FITTED,      /* the same in tiles that fit the matrices */
-    TILEMM__SGEMM_FUSED,       /* tensor cores, BF16 planes made in the kernel */
+    TILEMM__SGEMM_FUSED,       /* tensor cores, BF16 planes or TF32 made in the kernel */
     TILEMM__SGEMM_PLANES       /* tensor cores, FP16 planes made by a pass */
 } tilemm__sgemm_method_t;
 

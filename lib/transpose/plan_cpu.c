@@ -6,9 +6,6 @@
 #include "kernels/cpu.h"
 #include "lib/size.h"
 
-/* Bytes read and written for which one more thread pays. */
-static const double bytes_per_thread = 512.0 * 1024;
-
 typedef tilemm__transpose_cpu_plan_t plan_t;
 typedef tilemm__transpose_cpu_blocks_t blocks_t;
 
@@ -86,21 +83,20 @@ static void plan_copy(const tilemm__transpose_args_t *args, plan_t *plan)
 }
 
 /* Blocks for `lines`: pieces of the result's rows, gathered in scratch. Where each piece begins
- * with a part of a line, long ones of few rows; else blocks of a quarter of L2 that read and write
+ * with a part of a line, long ones of few rows; else blocks of a part of L2 that read and write
  * pieces of half a kilobyte and more: half as high where the source's rows share few sets of the
  * caches. */
 static int plan_lines(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
                       int aligned, plan_t *plan)
 {
-    enum { LEAST = 512, LONG = 1024, BLOCK_BYTES = 128 << 10, ALIASED = 16384 };
+    enum { LEAST = 512, LONG = 1024, ALIASED = 16384 };
     const int64_t size = (int64_t)args->elem_size, line = 64 / size;
     blocks_t *b = &plan->blocks;
     int64_t rows = LONG, cols = 2 * line;
     if (b->rows < LEAST || (aligned && b->cols < cols))
         return 0;
     if (aligned) {
-        const int64_t elements =
-            tilemm__min((int64_t)limits->cpu->l2_bytes / 4, BLOCK_BYTES) / size;
+        const int64_t elements = limits->tuning->transpose_block_bytes / size;
         for (cols = line; 4 * cols * cols <= elements; cols *= 2)
             ;
         rows = elements / cols / (b->ld_src * size % ALIASED == 0 ? 2 : 1);
@@ -127,10 +123,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     blocks_t *b = &plan->blocks;
     const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
     const int64_t line = 64 / size;
-    /* The last cache still holds half of its size, or less where many cores, or several virtual
-     * machines, share it. */
-    const int far =
-        bytes_moved(args) > (double)tilemm__min((int64_t)(traits->l3_bytes / 2), 64 << 20);
+    const int far = bytes_moved(args) > (double)limits->tuning->transpose_far_bytes;
     /* A skinny matrix gets skinny blocks of the same size. */
     b->block_rows = b->block_cols = side;
     if (b->cols < side)
@@ -279,7 +272,7 @@ static void plan_start(const tilemm__transpose_args_t *args, const tilemm__limit
                    .ld_src = args->ld_src,
                    .ld_dst = args->ld_dst},
     };
-    limit_threads(plan, bytes_moved(args) / bytes_per_thread);
+    limit_threads(plan, bytes_moved(args) / (double)limits->tuning->transpose_thread_bytes);
 }
 
 static void plan_fill(const tilemm__transpose_args_t *args, plan_t *plan)

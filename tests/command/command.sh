@@ -21,7 +21,7 @@ bench() { # a quick one
 for option in --help -h; do
     expect 0 $option
     has stdout '^Usage: tilemm'
-    for verb in info bench gemm transpose reduce banks coalescing; do
+    for verb in info bench tune gemm transpose reduce banks coalescing; do
         expect 0 $verb $option
         has stdout "^Usage: tilemm $verb"
         awk 'length($0) > 100 { exit 1 }' stdout || fail "a line of help that is too long: $verb"

@@ -20,7 +20,7 @@ says() { # MESSAGE STATUS ARGUMENT...: a line of standard error
 
 verbs=$("$TILEMM" --complete '')
 topics=$("$TILEMM" --complete help '')
-for verb in info doctor bench gemm transpose reduce banks coalescing help; do
+for verb in info doctor bench tune gemm transpose reduce banks coalescing help; do
     "$TILEMM" $verb --help >help.$verb || fail "$verb --help"
     [ $verb = help ] || run_command 0 help $verb
     cmp -s stdout help.$verb || [ $verb = help ] || fail "help $verb is not $verb --help"

@@ -6,7 +6,7 @@
 seeds=$(cd "$(dirname "$0")/seeds" && pwd) || exit 1
 runs=2000
 [ "${TILEMM_TEST_QUICK-0}" != 1 ] || runs=200
-for target in npy api; do
+for target in npy tuning api; do
     # shellcheck disable=SC2086 # $RUN is empty, or an emulator with its options
     $RUN "tests/fuzz/$target" -runs=$runs "$seeds/$target" || exit 1
 done

@@ -36,6 +36,7 @@ void test_begin(tilemm_backend_t backend)
     unsetenv("TILEMM_NUM_THREADS");
     unsetenv("TILEMM_MATH");
     unsetenv("TILEMM_LOG");
+    setenv("TILEMM_TUNING", "none", 1); /* not the user's file */
     unsetenv("TILEMM_VARIANT");
     if (backend != TILEMM_BACKEND_CUDA)
         return;

@@ -13,11 +13,14 @@ if ! command -v "$TILEMM" >/dev/null; then
     exit 77
 fi
 unset TILEMM_BACKEND TILEMM_ARCH TILEMM_NUM_THREADS TILEMM_MATH TILEMM_LOG TILEMM_REFERENCE_BLAS TILEMM_VARIANT
+unset TILEMM_TUNING
 
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM
 cd "$dir" || exit 1
+XDG_CONFIG_HOME=$dir/config # not the user's file of tuning
+export XDG_CONFIG_HOME
 
 # shellcheck disable=SC2034 # counted by the tests
 checks=0

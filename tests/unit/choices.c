@@ -5,6 +5,7 @@
 #include "choices.h"
 
 #include "cpu_kernels.h"
+#include "lib/tuning.h"
 
 int64_t choices_size(int64_t most)
 {
@@ -28,8 +29,11 @@ void *choices_address(void)
 tilemm__limits_t choices_cpu_limits(int machine, size_t workspace)
 {
     static tilemm__cpu_kernels_t kernels;
+    static tilemm__cpu_tuning_t tuning;
+    tuning = tilemm__default_tuning(&cpus[machine]);
     kernels = cpu_kernels_of(cpus[machine].isa);
     return (tilemm__limits_t){.cpu = &cpus[machine],
+                              .tuning = &tuning,
                               .kernels = &kernels,
                               .threads = cpus[machine].threads,
                               .workspace = workspace,

@@ -13,17 +13,19 @@
 enum {
     LINES = TILEMM__SGEMM_PLANES_LINES,
     PAIRS = TILEMM__SGEMM_PLANES_BLOCK / 2,
-    PITCH = TILEMM__SGEMM_FUSED_PITCH
+    PITCH = TILEMM__SGEMM_FUSED_PITCH(8) /* of the larger planes, of TF32 */
 };
 
-/* A step of 32 k of the fused kernel: each of 4 warps makes planes of 8 * count lines. Each number
- * is read once and each word of a plane written once, without conflicts. */
-static void check_fused_layout(unsigned count, int k_major)
+/* A step of 32 k of the fused kernel: each of 4 warps makes planes of 8 * count lines, of an octet
+ * 4 words (BF16) or 8 (TF32). Each number is read once and each word of a plane written once,
+ * without conflicts. */
+static void check_fused_layout(unsigned count, int k_major, unsigned words)
 {
     const char *const tile = k_major ? "fused, along k" : "fused, along lines";
     const unsigned lines = 4 * 8 * count; /* of 4 warps */
     static int seen[128 * 32], written[128 / 8 * PITCH];
     unsigned index[32];
+    const unsigned pitch = TILEMM__SGEMM_FUSED_PITCH(words);
     memset(seen, 0, sizeof seen);
     memset(written, 0, sizeof written);
     for (unsigned warp = 0; warp < 4; warp++) {
@@ -50,19 +52,20 @@ static void check_fused_layout(unsigned count, int k_major)
                     check_free(index, k_major ? 2 : (int)count, "read of a step", tile);
             }
         for (unsigned j = 0; j < count; j++)
-            for (unsigned i = 0; i < 4; i++) {
+            for (unsigned i = 0; i < words; i++) {
                 for (unsigned lane = 0; lane < 32; lane++) {
-                    index[lane] = tilemm__fused_pair(
-                        line0 + tilemm__fused_line(lane, j, count, k_major), lane % 4, i);
-                    mark(written, lines / 8 * PITCH, index[lane], 1);
+                    index[lane] = tilemm__fused_word(
+                        line0 + tilemm__fused_line(lane, j, count, k_major), lane % 4, i, words);
+                    mark(written, lines / 8 * pitch, index[lane], 1);
                 }
                 check_free(index, 1, "write of a plane", tile);
             }
     }
     for (unsigned x = 0; x < lines * 32; x++)
         CHECK(seen[x] == 1, "number %u: %d", x, seen[x]);
-    for (unsigned x = 0; x < lines / 8 * PITCH; x++)
-        CHECK(written[x] == (x % PITCH < 128), "word %u: %d", x, written[x]);
+    for (unsigned x = 0; x < lines / 8 * pitch; x++)
+        CHECK(written[x] == (x % pitch < words * TILEMM__SGEMM_FUSED_CORE), "word %u: %d", x,
+              written[x]);
 }
 
 /* A finished tile of C in shared memory: each element is written once, two at a time; rows are
@@ -172,7 +175,8 @@ int main(void)
     check_planes(64, 4);
     for (unsigned count = 1; count <= 4; count *= 2)
         for (int k_major = 0; k_major < 2; k_major++)
-            check_fused_layout(count, k_major);
+            for (unsigned words = 4; words <= 8; words += 4)
+                check_fused_layout(count, k_major, words);
     check_transposed_plane(4);
     check_transposed_plane(2);
     for (int k_major = 0; k_major < 2; k_major++) {

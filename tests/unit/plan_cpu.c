@@ -1,15 +1,28 @@
 /* plan_cpu.c - properties of the CPU's plans of SGEMM and of transpositions, for random problems,
- * limits and machines: there is a plan for any workspace, it keeps to its limits, its pieces cover
- * the problem once, and sums do not depend on threads or on workspace.
+ * limits, machines and tunings: there is a plan for any workspace, it keeps to its limits, its
+ * pieces cover the problem once, and sums do not depend on threads, on workspace or on tuning.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "cpu_kernels.h"
 #include "lib/sgemm/plan_cpu.h"
 #include "lib/size.h"
 #include "lib/transpose/plan_cpu.h"
+#include "lib/tuning.h"
 #include "machines.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
+
+/* Each constant somewhere within its bounds, or the default. */
+static tilemm__cpu_tuning_t pick_tuning(const tilemm__cpu_traits_t *cpu)
+{
+    tilemm__cpu_tuning_t tuning = tilemm__default_tuning(cpu);
+#define CONSTANT(name, least, most)                                                                \
+    if (pick(2))                                                                                   \
+        tuning.name = tilemm__min(tilemm__max(pick_size(1 + (int)pick(50)), least), most);
+    TILEMM__TUNING_CONSTANTS(CONSTANT)
+#undef CONSTANT
+    return tuning;
+}
 
 static void check_sgemm(const tilemm__limits_t *limits)
 {
@@ -24,9 +37,11 @@ static void check_sgemm(const tilemm__limits_t *limits)
         .ldb = pick_size(20),
         .batch_count = pick(3) ? 1 : pick_size(12),
     };
+    const tilemm__cpu_tuning_t built_in = tilemm__default_tuning(limits->cpu);
     tilemm__limits_t alone_limits = *limits;
     tilemm__sgemm_cpu_plan_t plan = {0}, again = {0}, alone;
     alone_limits.threads = 1;
+    alone_limits.tuning = &built_in;
     alone_limits.workspace = SIZE_MAX;
     CHECK(tilemm__plan_sgemm_cpu(&args, limits, &plan) == TILEMM_SUCCESS, "no plan");
     CHECK(tilemm__plan_sgemm_cpu(&args, limits, &again) == TILEMM_SUCCESS, "no plan");
@@ -121,13 +136,97 @@ static void check_transpose(const tilemm__limits_t *limits)
               TRANSPOSE);
 }
 
+/* ---- each constant does what its name says ------------------------------------------------- */
+
+/* A plan with a constant at `value` and the others as built in, on 16 threads of a machine. */
+#define WITH(machine, name, value, call)                                                           \
+    do {                                                                                           \
+        const tilemm__cpu_kernels_t kernels = cpu_kernels_of(cpus[machine].isa);                   \
+        tilemm__cpu_tuning_t tuning = tilemm__default_tuning(&cpus[machine]);                      \
+        const tilemm__limits_t limits = {.cpu = &cpus[machine],                                    \
+                                         .tuning = &tuning,                                        \
+                                         .kernels = &kernels,                                      \
+                                         .threads = 16,                                            \
+                                         .workspace = SIZE_MAX,                                    \
+                                         .variant = ""};                                           \
+        tuning.name = value;                                                                       \
+        call;                                                                                      \
+    } while (0)
+
+static tilemm__sgemm_cpu_plan_t plan_product(tilemm__limits_t limits, tilemm_math_t math, int64_t m,
+                                             int64_t n, int64_t k)
+{
+    const tilemm__sgemm_args_t args = {
+        .m = m, .n = n, .k = k, .alpha = 1, .lda = 2000, .ldb = 2000, .batch_count = 1};
+    tilemm__sgemm_cpu_plan_t plan;
+    limits.math = math;
+    CHECK(tilemm__plan_sgemm_cpu(&args, &limits, &plan) == TILEMM_SUCCESS, "no plan");
+    return plan;
+}
+
+static tilemm__transpose_cpu_plan_t plan_square(tilemm__limits_t limits, int64_t n)
+{
+    const tilemm__transpose_args_t args = {.rows = n,
+                                           .cols = n,
+                                           .elem_size = 4,
+                                           .trans = 1,
+                                           .src = (const void *)4096,
+                                           .dst = (void *)8192,
+                                           .ld_src = n,
+                                           .ld_dst = n,
+                                           .batch_count = 1};
+    tilemm__transpose_cpu_plan_t plan;
+    CHECK(tilemm__plan_transpose_cpu(&args, &limits, &plan) == TILEMM_SUCCESS, "no plan");
+    return plan;
+}
+
+static void check_constants(void)
+{
+    enum { AVX2 = 1, AVX512 = 2, AMX = 3 };
+    const tilemm_math_t strict = TILEMM_MATH_FP32_STRICT;
+    const int64_t most = (int64_t)1 << 50;
+    tilemm__sgemm_cpu_plan_t p[2];
+    tilemm__transpose_cpu_plan_t t[2];
+#define PRODUCT(machine, name, less, more, math, m, n, k)                                          \
+    WITH(machine, name, less, p[0] = plan_product(limits, math, m, n, k));                         \
+    WITH(machine, name, more, p[1] = plan_product(limits, math, m, n, k))
+#define SQUARE(machine, name, less, more, n)                                                       \
+    WITH(machine, name, less, t[0] = plan_square(limits, n));                                      \
+    WITH(machine, name, more, t[1] = plan_square(limits, n))
+    PRODUCT(AVX512, sgemm_thread_work, 1 << 16, most, strict, 256, 256, 256);
+    CHECK(p[0].threads == 16 && p[1].threads == 1, "%d, %d", p[0].threads, p[1].threads);
+    PRODUCT(AVX512, sgemm_vector_work, 1 << 12, most, strict, 1, 512, 512);
+    CHECK(p[0].threads == 16 && p[1].threads == 1, "%d, %d", p[0].threads, p[1].threads);
+    PRODUCT(AVX512, sgemm_a_bytes, 1 << 16, 1 << 20, strict, 2000, 2000, 2000);
+    CHECK(p[0].blocked.m_part < p[1].blocked.m_part, "%lld", (long long)p[0].blocked.m_part);
+    PRODUCT(AVX512, sgemm_parts, 1, 64, strict, 2000, 2000, 2000);
+    CHECK(p[0].blocked.m_part * p[0].blocked.n_part > p[1].blocked.m_part * p[1].blocked.n_part,
+          "%lld", (long long)p[0].blocked.m_part);
+    PRODUCT(AMX, amx_percent, 1, 10000, TILEMM_MATH_FP32, 256, 256, 256);
+    CHECK(p[0].blocked.planes && !p[1].blocked.planes, "where AMX pays");
+    PRODUCT(AMX, amx_percent, 1, 10000, strict, 256, 256, 256);
+    CHECK(!p[0].blocked.planes && !p[1].blocked.planes, "AMX in strict mode");
+    PRODUCT(AMX, amx_thread_cycles, 1 << 10, most, TILEMM_MATH_FP32, 512, 512, 512);
+    CHECK(p[0].threads > 8 && p[1].threads == 1, "%d, %d", p[0].threads, p[1].threads);
+    SQUARE(AVX512, transpose_thread_bytes, 1 << 12, most, 512);
+    CHECK(t[0].threads == 16 && t[1].threads == 1, "%d, %d", t[0].threads, t[1].threads);
+    SQUARE(AVX512, transpose_far_bytes, 1 << 20, most, 512);
+    CHECK(t[0].blocks.stream && !t[1].blocks.stream, "stores around the caches");
+    SQUARE(AVX2, transpose_block_bytes, 1 << 16, 1 << 18, 4096);
+    CHECK(t[0].blocks.lines && t[0].blocks.block_rows * t[0].blocks.block_cols <
+                                   t[1].blocks.block_rows * t[1].blocks.block_cols,
+          "%lld rows", (long long)t[0].blocks.block_rows);
+}
+
 int main(void)
 {
     for (int i = 0; i < 30000; i++) {
         const tilemm__cpu_traits_t *cpu = &cpus[pick(CPUS)];
         const tilemm__cpu_kernels_t kernels = cpu_kernels_of(cpu->isa);
+        const tilemm__cpu_tuning_t tuning = pick_tuning(cpu);
         const tilemm__limits_t limits = {
             .cpu = cpu,
+            .tuning = &tuning,
             .kernels = &kernels,
             .math = (tilemm_math_t)pick(3),
             .threads = (int)pick_size(8),
@@ -137,5 +236,6 @@ int main(void)
         check_sgemm(&limits);
         check_transpose(&limits);
     }
+    check_constants();
     return check_exit();
 }

@@ -6,6 +6,7 @@
 #include "kernels/reduce/layout.h"
 #include "lib/reduce/plan_cpu.h"
 #include "lib/reduce/plan_cuda.h"
+#include "lib/tuning.h"
 #include "machines.h"
 #include "strided.h"
 #include "tests/support/random.h"
@@ -94,7 +95,10 @@ static void check_segments(const tilemm__cuda_traits_t *traits, const char *vari
 
 static void check_cpu(const tilemm__reduce_args_t *args, const tilemm__cpu_traits_t *traits)
 {
+    tilemm__cpu_tuning_t tuning = tilemm__default_tuning(traits);
+    tuning.reduce_thread_elements <<= pick(8);
     const tilemm__limits_t limits = {.cpu = traits,
+                                     .tuning = &tuning,
                                      .threads = 1 + (int)pick(traits->threads),
                                      .workspace = pick_workspace(),
                                      .variant = ""};
@@ -132,6 +136,28 @@ static void check_columns_tile(void)
         }
 }
 
+/* From how many elements on threads work. */
+static void check_cpu_constants(void)
+{
+    const int64_t offsets[2] = {0, 100000};
+    const tilemm__reduce_args_t args = {
+        .op = TILEMM_SUM, .count = 1, .n = 100000, .istride = 1, .out_stride = 1};
+    const tilemm__segments_args_t segments = {.op = TILEMM_SUM, .segments = 1, .offsets = offsets};
+    for (int i = 0; i < 2; i++) {
+        tilemm__cpu_tuning_t tuning = tilemm__default_tuning(&cpus[1]);
+        const tilemm__limits_t limits = {
+            .cpu = &cpus[1], .tuning = &tuning, .threads = 4, .workspace = SIZE_MAX, .variant = ""};
+        tilemm__reduce_cpu_plan_t plan;
+        tilemm__segments_cpu_plan_t of_segments;
+        tuning.reduce_thread_elements = tuning.segments_thread_elements =
+            i ? 1 << 10 : (int64_t)1 << 50;
+        tilemm__plan_reduce_cpu(&args, &limits, &plan);
+        tilemm__plan_segments_cpu(&segments, &limits, &of_segments);
+        CHECK(plan.threads == (i ? 4 : 1), "%d threads", plan.threads);
+        CHECK(of_segments.threads == (i ? 4 : 1), "%d threads", of_segments.threads);
+    }
+}
+
 int main(void)
 {
     static int reached[TILEMM__REDUCE_ROW_COUNT];
@@ -155,5 +181,6 @@ int main(void)
                   "%s", tilemm__reduce_rows[i].name);
     }
     check_columns_tile();
+    check_cpu_constants();
     return check_exit();
 }

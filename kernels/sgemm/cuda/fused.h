@@ -5,6 +5,8 @@
  * any exponent, so there is nothing to scale. Six products of the nine are added, m m + h l + l h +
  * h m + m h + h h; those left out are below 2^-23 |a b|, and hardly ever above 2^-26. For tiles
  * that FP16 planes leave over (rest_sm90.cu) m l + l m are added: what is left out is below 2^-31.
+ * The kernels of TF32 mode (tf32_sm90.cu) multiply numbers rounded to TF32, of 11 bits, at any
+ * exponent too.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_H
@@ -53,8 +55,9 @@ typedef struct {
 extern "C" {
 #endif
 
-/* For compute capability 9.0 (sm_90a): looks the variant up, makes the tensor maps, queues. */
+/* For compute capability 9.0 (sm_90a): look the variant up, make the tensor maps, queue. */
 int tilemm__sgemm_fused_launch(const tilemm__sgemm_fused_t *problem, void *stream);
+int tilemm__sgemm_tf32_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 
 #ifdef __cplusplus
 }

@@ -11,8 +11,8 @@
  * So `part` has first the product of the large planes, then those of the others, and is added to
  * `total` in FP32 after each (promotion). Where planes cannot carry a number of a step (Inf, NaN,
  * next to overflow, below 2^-100), the warps concerned multiply that step in FP32. In a ROUTED
- * kernel there is no such number; two more products are added, and what the addition of the first
- * loses.
+ * kernel there is no such number; two more products are added; the large planes' product is added
+ * to `total` for each 16 of k, and what these additions lose as well.
  *
  * Epilogue: to C, or to C by the copy engine while multipliers go on with the next tile; with
  * split-K to the partial products, or in a cluster to shared memory, where each block adds up some
@@ -26,11 +26,36 @@
 
 #include "fused_sm90.cuh"
 #include "kernels/cuda/cluster.cuh"
-#include "kernels/cuda/launch.cuh"
-#include "kernels/cuda/tensor_map.cuh"
 #include "kernels/cuda/wgmma.cuh"
 
 /* ---- converter ------------------------------------------------------------------------------- */
+
+/* Make the planes of a warp's 8 * LINES lines of a stage, from line0 on. */
+template <typename S>
+static __device__ __forceinline__ void
+convert_b_lines(const float *stage, unsigned first, unsigned line0,
+                unsigned (&planes)[S::PLANES][S::PLANE], range_t &range)
+{
+    const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+    for (int half = 0; half < 2 && line0 < S::BN; half++) {
+        float x[S::LINES][OCTET / 2];
+        take<S::LINES, S::B_K>(stage, first, half, x);
+#pragma unroll
+        for (int j = 0; j < S::LINES; j++)
+#pragma unroll
+            for (int i = 0; i < S::WORDS / 2; i++) {
+                const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
+                const unsigned at =
+                    tilemm__fused_word(line, lane % 4, half * (S::WORDS / 2) + i, S::WORDS);
+                unsigned word[S::PLANES];
+                convert<S>(x[j], i, word, range);
+#pragma unroll
+                for (int p = 0; p < S::PLANES; p++)
+                    planes[p][at] = word[p];
+            }
+    }
+}
 
 template <typename S>
 static __device__ __forceinline__ void convert_b(const fused_t &problem, const maps_t &maps,
@@ -61,24 +86,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
             __syncwarp();
             mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
             mbarrier_wait(&shared.empty[buffer], parity);
-#pragma unroll
-            for (int half = 0; half < 2 && line0 < S::BN; half++) {
-                float x[S::LINES][OCTET / 2];
-                take<S::LINES, S::B_K>(shared.b.at[stage], first, half, x);
-#pragma unroll
-                for (int j = 0; j < S::LINES; j++)
-#pragma unroll
-                    for (int i = 0; i < OCTET / 4; i++) {
-                        const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
-                        const unsigned at =
-                            tilemm__fused_pair(line, lane % 4, half * (OCTET / 4) + i);
-                        unsigned planes[PLANES];
-                        convert<S>(x[j][i * 2], x[j][i * 2 + 1], planes, range);
-#pragma unroll
-                        for (int p = 0; p < PLANES; p++)
-                            shared.planes[buffer][p][at] = planes[p];
-                    }
-            }
+            convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], range);
             const bool beyond = __any_sync(~0u, is_beyond_planes(range));
 
             __syncwarp(); /* all have read */
@@ -95,60 +103,65 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 
 /* ---- multipliers ---------------------------------------------------------------------------- */
 
-/* A thread's pairs of a step are fragments for two products of 16 of k. */
-enum { FRAGMENT = 4, FRAGMENTS = ROWS * OCTET / 2, ALL_PRODUCTS = 8 };
+/* A thread's words of a plane are fragments for products of 32 bytes of k. */
+enum { FRAGMENT = 4, ALL_PRODUCTS = 8, CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4 };
+
+template <typename S>
+using fragments_t = unsigned[S::PLANES][ROWS * S::WORDS];
 
 /* Between two of these the tensor cores use the fragments. */
-[[maybe_unused]] static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][FRAGMENTS])
+template <int PLANES, int WORDS>
+static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][WORDS])
 {
 #pragma unroll
     for (int p = 0; p < PLANES; p++)
 #pragma unroll
-        for (int i = 0; i < FRAGMENTS; i++)
+        for (int i = 0; i < WORDS; i++)
             asm volatile("" : "+r"(a[p][i])::"memory");
 }
 
-/* Make the planes of half a step of op(A): pair i is of row i % 2. */
+/* Make the planes of half a step of op(A): word i is of row i % 2. */
 template <typename S>
 static __device__ __forceinline__ void convert_a(const float *stage, unsigned first, int half,
-                                                 unsigned (&a)[PLANES][FRAGMENTS], range_t &range)
+                                                 fragments_t<S> &a, range_t &range)
 {
     float x[ROWS][OCTET / 2];
     take<ROWS, S::A_K>(stage, first, half, x);
 #pragma unroll
-    for (int i = 0; i < FRAGMENTS / 2; i++) {
-        unsigned planes[PLANES];
-        convert<S>(x[i % 2][i / 2 * 2], x[i % 2][i / 2 * 2 + 1], planes, range);
+    for (int i = 0; i < S::WORDS; i++) {
+        unsigned planes[S::PLANES];
+        convert<S>(x[i % 2], i / 2, planes, range);
 #pragma unroll
-        for (int p = 0; p < PLANES; p++)
-            a[p][half * (FRAGMENTS / 2) + i] = planes[p];
+        for (int p = 0; p < S::PLANES; p++)
+            a[p][half * S::WORDS + i] = planes[p];
     }
 }
 
-/* Start part = products FIRST to LAST - 1 of a step on the tensor cores; those after the first one
- * of a ROUTED kernel are added to what `part` is. Between the instructions, make the planes of half
- * of the next step.
- */
+/* Start part = instructions FIRST to LAST - 1 of a step, of which each product has PARTS, on the
+ * tensor cores; those after the first one of a ROUTED kernel are added to what `part` is. Between
+ * them, make the planes of half of the next step. */
+enum { PARTS = BK / 16, NO_HALF = -1 };
+
 template <typename S, int FIRST, int LAST>
 static __device__ __forceinline__ void
-multiply(float (&part)[S::ACCUMULATORS], const unsigned (&a)[PLANES][FRAGMENTS],
-         const unsigned (&b)[PLANES][S::PLANE], const float *stage, unsigned first,
-         unsigned (&next_a)[PLANES][FRAGMENTS], range_t &range)
+multiply(float (&part)[S::ACCUMULATORS], const fragments_t<S> &a,
+         const unsigned (&b)[S::PLANES][S::PLANE], const float *stage, unsigned first, int half,
+         fragments_t<S> &next_a, range_t &range)
 {
-    const int PARTS = BK / 16, COUNT = (LAST - FIRST) * PARTS;
+    const int COUNT = LAST - FIRST;
     const int of_a[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
     const int of_b[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
-    const unsigned CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4;
-    const uint64_t b0 = wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH * 4);
+    const uint64_t b0 =
+        wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
     wgmma_fence();
 #pragma unroll
     for (int w = 0; w < COUNT; w++) {
-        const int p = FIRST + w / PARTS, i = w % PARTS;
+        const int p = (FIRST + w) / PARTS, i = (FIRST + w) % PARTS;
         wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
                    wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES),
                    w > 0 || (FIRST > 0 && S::ROUTED));
-        if (w == (COUNT - 1) / 2)
-            convert_a<S>(stage, first, FIRST > 0, next_a, range);
+        if (w == (COUNT - 1) / 2 && half != NO_HALF)
+            convert_a<S>(stage, first, half, next_a, range);
     }
     wgmma_commit();
 }
@@ -336,9 +349,9 @@ static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool in_fp3
 
 /* Multiply a step, and make the planes of the next one. */
 template <typename S>
-static __device__ __forceinline__ void
-step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
-     unsigned (&next_a)[PLANES][FRAGMENTS], const fused_t &problem)
+static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &shared,
+                                            fragments_t<S> &a, fragments_t<S> &next_a,
+                                            const fused_t &problem)
 {
     const unsigned stage = at.count % S::STAGES, lane = threadIdx.x % 32;
     range_t range = {~0u, 0};
@@ -346,8 +359,17 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
     pin(a);
     wgmma_pin(at.part);
     mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
-    multiply<S, 0, 1>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a,
-                      range);
+    if (S::ROUTED) {
+        /* Few products decide such sums: each instruction that truncates a large one counts. */
+        multiply<S, 0, 1>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first,
+                          NO_HALF, next_a, range);
+        wgmma_wait<0>();
+        wgmma_pin(at.part);
+        add_part(at, false, true);
+        wgmma_pin(at.part);
+    }
+    multiply<S, S::ROUTED ? 1 : 0, PARTS>(at.part, a, shared.planes[at.buffer], shared.a.at[stage],
+                                          at.first, 0, next_a, range);
     /* Lane 0 alone reads, since it alone reports that all has been read. */
     const bool in_fp32 =
         !S::ROUTED && __any_sync(~0u, at.beyond | (lane == 0 && shared.beyond[at.buffer].any != 0));
@@ -356,8 +378,8 @@ step(multiplier_t<S> &at, shared_t<S> &shared, unsigned (&a)[PLANES][FRAGMENTS],
     wgmma_pin(at.part);
     add_part(at, in_fp32, S::ROUTED);
     wgmma_pin(at.part);
-    multiply<S, 1 + ALL_PRODUCTS - S::PRODUCTS, ALL_PRODUCTS>(
-        at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a, range);
+    multiply<S, (1 + ALL_PRODUCTS - S::PRODUCTS) * PARTS, ALL_PRODUCTS * PARTS>(
+        at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, 1, next_a, range);
     at.beyond = is_beyond_planes(range);
     __syncwarp(); /* all have read */
     if (lane == 0)
@@ -413,7 +435,7 @@ template <typename S>
 static __device__ __forceinline__ void multiply_items(const fused_t &problem, const maps_t &maps,
                                                       shared_t<S> &shared)
 {
-    unsigned a[2][PLANES][FRAGMENTS]; /* of one step, and of the next */
+    fragments_t<S> a[2]; /* of one step, and of the next */
     multiplier_t<S> at;
     range_t range = {~0u, 0};
     at.item = own_item<S>(problem, blockIdx.x);
@@ -461,34 +483,6 @@ static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &
         tensor_prefetch(&maps.b);
     }
     __syncthreads();
-}
-
-/* ---- tensor maps ---------------------------------------------------------------------------- */
-
-/* Describe matrices of y lines of x numbers, for copies of box_y lines of 32. */
-static bool describe(CUtensorMap *map, const float *data, int64_t x, int64_t y, int64_t ld,
-                     int64_t stride, int64_t batch, int box_y)
-{
-    const tensor_encode_t encode = tensor_encoder();
-    const cuuint64_t size[3] = {(cuuint64_t)x, (cuuint64_t)y, (cuuint64_t)batch};
-    const cuuint64_t pitch[2] = {(cuuint64_t)ld * sizeof(float),
-                                 (cuuint64_t)(batch > 1 ? stride : ld) * sizeof(float)};
-    const cuuint32_t box[3] = {32, (cuuint32_t)box_y, 1};
-    return encode &&
-           tensor_describe(encode, map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, data, size, pitch, box);
-}
-
-/* The operands of a problem for the copy engine. Returns false if they cannot be described. */
-template <typename S>
-static bool describe_operands(const fused_t *problem, maps_t *maps)
-{
-    const tilemm__sgemm_args_t *const args = &problem->args;
-    const int64_t batch = args->batch_count;
-    static_assert(BK == 32, "a box's width");
-    return describe(&maps->a, args->a, S::A_K ? args->k : args->m, S::A_K ? args->m : args->k,
-                    args->lda, args->stride_a, batch, S::A_K ? S::BM : BK) &&
-           describe(&maps->b, args->b, S::B_K ? args->k : args->n, S::B_K ? args->n : args->k,
-                    args->ldb, args->stride_b, batch, S::B_K ? S::BN : BK);
 }
 
 #endif

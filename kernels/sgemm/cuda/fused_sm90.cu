@@ -13,58 +13,10 @@
  * Assumes compute capability 9.0 (sm_90a). */
 #include <cuda_runtime.h>
 
-#include "fused_multiply_sm90.cuh"
+#include "fused_kernel_sm90.cuh"
 
-/* ---- kernels -------------------------------------------------------------------------------- */
-
-template <typename S>
-static __device__ __forceinline__ void multiply_fused(const fused_t &problem, const maps_t &maps)
-{
-#if __CUDA_ARCH_FEAT_SM90_ALL
-    extern __shared__ __align__(1024) unsigned char memory[];
-    shared_t<S> &shared = *(shared_t<S> *)memory;
-
-    prepare(maps, shared);
-    wait_for_previous();
-    if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
-        registers_shrink<S::REGISTERS_CONVERTER>();
-        convert_b<S>(problem, maps, shared);
-    } else {
-        registers_grow<S::REGISTERS_MULTIPLIER>();
-        multiply_items<S>(problem, maps, shared);
-    }
-    if (problem.splits > 1 && !problem.partial)
-        add_up<S>(shared, problem);
-#endif
-}
-
-/* 384 threads, one block to a multiprocessor; or 256, two of them. */
-#define FUSED(name, m, n, a_k, b_k, transposed, bulk)                                              \
-    typedef shape_t<m, n, a_k, b_k, transposed, bulk, false> name##_t;                             \
-    static __global__ void __launch_bounds__(name##_t::THREADS,                                    \
-                                             name##_t::MULTIPLIERS == 1 ? 2 : 1)                   \
-        name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \
-    {                                                                                              \
-        multiply_fused<name##_t>(problem, maps);                                                   \
-    }
-TILEMM__SGEMM_FUSED_ROWS(FUSED)
-
-/* ---- launcher ------------------------------------------------------------------------------- */
-
-template <typename S>
-static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaStream_t stream)
-{
-    const tilemm__sgemm_args_t *const args = &problem->args;
-    maps_t maps;
-    if (!describe_operands<S>(problem, &maps) ||
-        (problem->bulk && !describe(&maps.c, args->c, args->n, args->m, args->ldc, args->stride_c,
-                                    args->batch_count, 16)))
-        return cudaErrorInvalidValue;
-    return launch_kernel(
-        kernel,
-        {(unsigned)problem->blocks, S::THREADS, sizeof(shared_t<S>), problem->cluster, true},
-        stream, *problem, maps);
-}
+#define KERNEL(...) FUSED_KERNEL(FUSED_KIND, convert_b, multiply_items, __VA_ARGS__)
+TILEMM__SGEMM_FUSED_ROWS(KERNEL)
 
 extern "C" int tilemm__sgemm_fused_launch(const fused_t *problem, void *stream)
 {

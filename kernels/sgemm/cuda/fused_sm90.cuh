@@ -22,36 +22,51 @@ typedef tilemm__sgemm_fused_t fused_t;
 enum {
     BK = TILEMM__SGEMM_FUSED_K,
     WARPGROUP = 128,
-    PLANES = 3,
     ROWS = 2, /* of op(A) that a multiplier thread has */
     OCTET = 8,
     GROUP = 8 /* rows of tiles in a group of the tile walk */
 };
 static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
+/* What a kernel multiplies: three BF16 planes of each operand; the same, of the tiles that a
+ * product of FP16 planes leaves over (route.h); the operands in TF32, as one plane. */
+enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND };
+
 /* A row of variants.h, and what follows from it. */
-template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, bool ROUTED_>
+template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, kind_t KIND>
 struct shape_t {
     static const int BM = BM_, BN = BN_;
     static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
     /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
-    static const bool ROUTED = ROUTED_;
-    static const int PRODUCTS = ROUTED ? 8 : 6; /* of planes, that are added */
-    static const bool NARROW = BN < 64;         /* bound by reading op(A) */
-    static const int MULTIPLIERS = BM / 64;     /* warpgroups */
+    static const bool ROUTED = KIND == REST_KIND;
+    static const bool TF32 = KIND == TF32_KIND;
+    static const int PLANES = TF32 ? 1 : 3;
+    static const int WORDS = TF32 ? OCTET : OCTET / 2; /* of an octet in a plane */
+    static const int PRODUCTS = ROUTED ? 8 : 6;        /* of planes, that are added */
+    static const bool NARROW = BN < 64;                /* bound by reading op(A) */
+    static const int MULTIPLIERS = BM / 64;            /* warpgroups */
     static const int REGISTERS_CONVERTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
     static const int REGISTERS_MULTIPLIER = NARROW ? 104 : MULTIPLIERS == 1 ? 168 : 216;
     static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
-    static const int ACCUMULATORS = BN / 2;         /* registers */
-    static const int LINES = BN > 32 ? BN / 32 : 1; /* of op(B), that a thread makes planes of */
-    static const int LINES_B = BN > 32 ? BN : 32;   /* that a stage has room for */
+    static const int ACCUMULATORS = BN / 2; /* registers */
+    /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
+    static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / 32 : 1;
+    static const int LINES_B = BN > 32 ? BN : 32;
     /* Steps that shared memory has room for: as planes in the ring; as numbers in the queues. */
-    static const int BUFFERS = BN == 16 ? 12 : NARROW ? 8 : BULK && BN == 128 ? 2 : 3;
-    static const int STAGES = BULK && (BM == 64 || BN == 128) ? 3 : 4;
-    static const int PLANE = BN / 8 * TILEMM__SGEMM_FUSED_PITCH; /* words */
-    static const int TILE = BM * LINES_B;                        /* floats, of C */
-    static_assert(BULK || TILE <= BUFFERS * PLANES * PLANE, "the ring has room for the tile");
-    static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 128, "whole warpgroups, one instruction");
+    static const int BUFFERS = BN == 16                           ? 12
+                               : NARROW                           ? 8
+                               : BN == 256 || (BULK && BN == 128) ? 2
+                               : TF32 && (BN == 128 || !BULK)     ? 4
+                                                                  : 3;
+    static const int STAGES = BN == 256                         ? 3
+                              : TF32                            ? (BM == 64 || BN == 128 ? 4 : 5)
+                              : BULK && (BM == 64 || BN == 128) ? 3
+                                                                : 4;
+    static const int PLANE = BN / 8 * TILEMM__SGEMM_FUSED_PITCH(WORDS); /* words */
+    static const int TILE = BM * LINES_B;                               /* floats, of C */
+    static_assert(BN == 256 || BULK || TILE <= BUFFERS * PLANES * PLANE,
+                  "the ring has room for it");
+    static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 256, "whole warpgroups, one instruction");
 
     /* Bytes of a step from the copy engine: parts of 32 lines where memory runs along these. */
     static __device__ constexpr int stage_bytes(int lines, bool k_major)
@@ -117,32 +132,16 @@ typedef struct {
     unsigned count;           /* of steps that it has asked for */
 } feed_t;
 
-/* Ask for the next step, of this item or the next one. op(A)'s last one is followed by a step of
- * zeros, since multipliers make the planes of one step too many. */
+/* Ask the copy engine for a step of an operand. */
 template <typename S, bool IS_A>
-static __device__ __forceinline__ void
-feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
-          const fused_t &problem, const maps_t &maps)
+static __device__ __forceinline__ void ask_for(const feed_t &feed,
+                                               queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
+                                               const maps_t &maps)
 {
     const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
     const int LINES = IS_A ? S::BM : S::BN, BYTES = S::stage_bytes(LINES, K_MAJOR);
     const CUtensorMap *const map = IS_A ? &maps.a : &maps.b;
     const unsigned stage = feed.count % S::STAGES, parity = feed.count / S::STAGES % 2;
-    if (feed.k >= feed.end) {
-        if (feed.item < problem.count) {
-            const place_t place = locate<S>(problem, feed.item);
-            feed.line = IS_A ? place.m : place.n;
-            feed.k = place.k;
-            feed.end = place.end;
-            feed.matrix = (int)place.matrix;
-        } else if (IS_A && feed.item < problem.count + gridDim.x) {
-            feed.k = (int)((problem.args.k + BK - 1) / BK * BK);
-            feed.end = feed.k + 1;
-        } else {
-            return;
-        }
-        feed.item = own_item<S>(problem, feed.item + gridDim.x);
-    }
     mbarrier_wait(&queue.empty[stage], parity ^ 1);
     mbarrier_expect(&queue.full[stage], BYTES);
     if (K_MAJOR) {
@@ -153,6 +152,39 @@ feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
             tensor_load(queue.at[stage] + i * BK, map, feed.line + i, feed.k, feed.matrix,
                         &queue.full[stage]);
     }
+}
+
+/* Go to the feed's next item. */
+template <typename S, bool IS_A>
+static __device__ __forceinline__ void feed_item(feed_t &feed, const fused_t &problem)
+{
+    const place_t place = locate<S>(problem, feed.item);
+    feed.line = IS_A ? place.m : place.n;
+    feed.k = place.k;
+    feed.end = place.end;
+    feed.matrix = (int)place.matrix;
+    feed.item = own_item<S>(problem, feed.item + gridDim.x);
+}
+
+/* Ask for the next step, of this item or the next one. op(A)'s last one is followed by a step of
+ * zeros, since multipliers make the planes of one step too many. */
+template <typename S, bool IS_A>
+static __device__ __forceinline__ void
+feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
+          const fused_t &problem, const maps_t &maps)
+{
+    if (feed.k >= feed.end) {
+        if (feed.item < problem.count) {
+            feed_item<S, IS_A>(feed, problem);
+        } else if (IS_A && feed.item < problem.count + gridDim.x) {
+            feed.k = (int)((problem.args.k + BK - 1) / BK * BK);
+            feed.end = feed.k + 1;
+            feed.item = own_item<S>(problem, feed.item + gridDim.x);
+        } else {
+            return;
+        }
+    }
+    ask_for<S, IS_A>(feed, queue, maps);
     feed.k += BK;
     feed.count++;
 }
@@ -205,7 +237,7 @@ template <typename S>
 struct shared_t {
     queue_t<S::BM, S::STAGES> a;
     queue_t<S::LINES_B, S::STAGES> b;
-    unsigned planes[S::BUFFERS][PLANES][S::PLANE];     /* of op(B): h, m, l */
+    unsigned planes[S::BUFFERS][S::PLANES][S::PLANE];  /* of op(B): h, m, l; or TF32 */
     __align__(1024) float bulk[S::BULK ? S::TILE : 1]; /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
     /* Whether a warp of the converter found what planes cannot carry. */
@@ -245,18 +277,19 @@ static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
     return pair;
 }
 
-/* x = h + m + l, and likewise y. */
+/* Pair i of half an octet: each x = h + m + l. */
 template <typename S>
-static __device__ __forceinline__ void convert(float x, float y, unsigned (&planes)[PLANES],
-                                               range_t &range)
+static __device__ __forceinline__ void convert(const float (&half)[OCTET / 2], int i,
+                                               unsigned (&planes)[S::PLANES], range_t &range)
 {
+    float x = half[i * 2], y = half[i * 2 + 1];
     if (!S::ROUTED) {
         /* Of x itself: h may be zero where x is not. */
         range.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, range.least);
         range.least = __viaddmin_u32(__float_as_uint(y) & 0x7fffffff, ~0u, range.least);
     }
 #pragma unroll
-    for (int p = 0; p < PLANES; p++) {
+    for (int p = 0; p < S::PLANES; p++) {
         planes[p] = bf16_pair(x, y);
         x -= __uint_as_float(planes[p] << 16);
         y -= __uint_as_float(planes[p] & 0xffff0000);

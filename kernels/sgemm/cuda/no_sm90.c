@@ -1,5 +1,5 @@
-/* no_sm90.c - in place of fused_sm90.cu, planes_sm90.cu and rest_sm90.cu where the toolkit cannot
- * compile them: plans are then given a compute capability of 8.0 at most, and choose none of their
+/* no_sm90.c - in place of fused_sm90.cu, planes_sm90.cu, rest_sm90.cu and tf32_sm90.cu where the
+ * toolkit cannot compile them: plans are then given a compute capability of 8.0 at most, and choose none of their
  * kernels.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -26,6 +26,12 @@ int tilemm__sgemm_fused_launch(const tilemm__sgemm_fused_t *problem, void *strea
 }
 
 int tilemm__sgemm_rest_launch(const tilemm__sgemm_rest_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+int tilemm__sgemm_tf32_launch(const tilemm__sgemm_fused_t *problem, void *stream)
 {
     (void)problem, (void)stream;
     return cudaErrorNotSupported;

@@ -13,7 +13,7 @@
  * Assumes compute capability 9.0 (sm_90a), and blocks that are all resident. */
 #include "exact_lines.cuh"
 #include "ffma_sm80.cuh"
-#include "fused_multiply_sm90.cuh"
+#include "fused_kernel_sm90.cuh"
 #include "rest.h"
 
 typedef tilemm__sgemm_rest_t rest_t;
@@ -65,7 +65,7 @@ static __device__ __forceinline__ void compute_rest(const rest_t &problem, const
 }
 
 #define REST(name, m, n, a_k, b_k)                                                                 \
-    typedef shape_t<m, n, a_k, b_k, false, false, true> name##_t;                                  \
+    typedef shape_t<m, n, a_k, b_k, false, false, REST_KIND> name##_t;                                  \
     static_assert(sizeof(exact_lines::shared_t) <= sizeof(shared_t<name##_t>), "room for both");   \
     static __global__ void __launch_bounds__(name##_t::THREADS, 1)                                 \
         name(const __grid_constant__ rest_t problem, const __grid_constant__ maps_t maps)          \
