@@ -12,7 +12,7 @@
 
 #include "bench_forced.h"
 
-enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 23 };
+enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 24 };
 
 /* A tile, and the k that are measured. blocks fit a multiprocessor; `alone` of them are a warp for
  * each scheduler. */
@@ -53,6 +53,7 @@ static const tile_t tiles[] = {
     {FUSED("256x16x32", "256x16x32_nt", 256, 16, 1, 512, 2048)},
     {FUSED("32x256x32", "32x256x32_nt", 32, 256, 1, 512, 2048)},
     {FUSED("16x256x32", "16x256x32_nt", 16, 256, 1, 512, 2048)},
+    {FUSED("64x128x32", "64x128x32_nt", 64, 128, 1, 512, 2048)},
     {TF32("128x256x32", 128, 256, 1)},
     {TF32("128x128x32", 128, 128, 1)},
     {TF32("128x64x32", 128, 64, 1)},

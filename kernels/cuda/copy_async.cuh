@@ -37,12 +37,12 @@ static __device__ __forceinline__ void copy_async(unsigned to, const void *from)
 #endif
 }
 
-/* Copy the first `valid` of 4 or 16 bytes, and fill up with zeros. `from` is a valid address even
- * where `valid` is 0. */
+/* Copy the first `valid` of 4, 8 or 16 bytes, and fill up with zeros. `from` is a valid address
+ * even where `valid` is 0. */
 template <int BYTES>
 static __device__ __forceinline__ void copy_async_zero(unsigned to, const void *from, int valid)
 {
-    static_assert(BYTES == 4 || BYTES == 16, "sizes in use");
+    static_assert(BYTES == 4 || BYTES == 8 || BYTES == 16, "what the instruction copies");
 #if __CUDA_ARCH__ >= 800
     COPY_ASYNC("", ", %3;", "r"(to), "l"(from), "n"(BYTES), "r"(valid));
 #endif

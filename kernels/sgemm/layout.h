@@ -123,6 +123,22 @@ TILEMM__LAYOUT int tilemm__small_batch_pitch(int p)
     return p * p + (p == 4 ? 4 : p == 8 ? 8 : 0);
 }
 
+/* ---- SGEMM by FFMA: tiles that fit the matrices --------------------------------------------- */
+
+/* The word of number `i` of line `line` of an operand's part of a tile: rows as they are stored,
+ * `pitch` words (a multiple of 4) apart, with 4 words after each 4 rows if they run along k. So 8
+ * lanes that read 4 words along k of every fourth row have no bank conflicts. */
+TILEMM__LAYOUT int tilemm__fitted_index(int line, int i, int pitch, int along_k)
+{
+    return line * pitch + (along_k ? line / 4 * 4 : 0) + i;
+}
+
+/* Its words: `side` rows or columns (a multiple of 4), `depth` steps of k. */
+TILEMM__LAYOUT int tilemm__fitted_words(int side, int depth, int along_k)
+{
+    return side * depth + (along_k ? side : 0);
+}
+
 /* ---- SGEMM by FFMA: skinny products ---------------------------------------------------------- */
 
 /* How many k of Z, which has n (1, 4, 8 or 16) columns, are in shared memory at a time. */

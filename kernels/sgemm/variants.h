@@ -63,7 +63,9 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 4, k, 16, 8, 1)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 8, k, 8, 4, 1)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 16, k, 8, 4, 1)                                           \
-    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 1, k, 8, 4, 8)                                             \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 1, k, 8, 8, 1)                                            \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 4, k, 8, 8, 1)                                            \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 1, k, 16, 8, 8)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 4, k, 8, 4, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 8, k, 8, 4, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 16, k, 8, 4, 8)
@@ -72,6 +74,10 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 4, m, 32, 8, 8)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 8, m, 32, 8, 8)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 128, 16, m, 32, 4, 8)                                          \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 1024, 1, m, 32, 8, 1)                                          \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 1024, 4, m, 32, 8, 1)                                          \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 4, m, 32, 8, 4)                                           \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 64, 1, m, 16, 8, 8)                                            \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 1, m, 4, 8, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 4, m, 4, 8, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 8, m, 4, 4, 8)                                             \
@@ -88,6 +94,17 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 8, 128)                                                    \
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 16, 128)                                                   \
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 32, 64)
+
+/* Tiles that fit the matrices: ROW(name, trans_a, trans_b, side, blocks): a thread computes side x
+ * side of C; registers suffice for `blocks` blocks of 256 threads on a multiprocessor. */
+#define TILEMM__SGEMM_FITTED_SIDE(ROW, side, blocks)                                               \
+    ROW(sgemm_fitted_sm80_##side##x##side##_nn, 0, 0, side, blocks)                                \
+    ROW(sgemm_fitted_sm80_##side##x##side##_nt, 0, 1, side, blocks)                                \
+    ROW(sgemm_fitted_sm80_##side##x##side##_tn, 1, 0, side, blocks)                                \
+    ROW(sgemm_fitted_sm80_##side##x##side##_tt, 1, 1, side, blocks)
+#define TILEMM__SGEMM_FITTED_ROWS(ROW)                                                             \
+    TILEMM__SGEMM_FITTED_SIDE(ROW, 4, 4)                                                           \
+    TILEMM__SGEMM_FITTED_SIDE(ROW, 8, 2)
 
 /* ---- tensor cores, BF16 planes made in the kernel -------------------------------------------- */
 
@@ -112,7 +129,8 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x32, , 256, 32, 0)                                     \
     TILEMM__SGEMM_FUSED_TILE(ROW, fused, 256x16, , 256, 16, 0)                                     \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 32x256, 256, 32)                               \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 16x256, 256, 16)
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 16x256, 256, 16)                               \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x128, 128, 64)
 
 /* As FUSED_ROWS, of operands rounded to TF32. */
 #define TILEMM__SGEMM_TF32_ROWS(ROW)                                                               \
@@ -176,6 +194,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SKINNY_K_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                            \
+    TILEMM__SGEMM_FITTED_ROWS(ROW)                                                                 \
     TILEMM__SGEMM_FUSED_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_TF32_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_REST_ROWS(ROW)                                                                   \

@@ -25,6 +25,7 @@
         ((m) + (n)) * (k) * (stages)*4, 0, groups)
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
+#define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
 #define FUSED(row, m, n, a_k, b_k, transposed, bulk)                                               \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
         (m) == 64 ? 2 : 1, 0, 0, bulk)
@@ -38,13 +39,14 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK)
         TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
             TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
-                TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FUSED_ROWS(FUSED)
-                    TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
-                        TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                            TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                                    TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                        TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+                TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FITTED_ROWS(FITTED)
+                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
+                        TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                            TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                    TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                        TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                            TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
@@ -66,7 +68,7 @@ typedef struct {
     double bytes;         /* of operands or results in global memory */
 } family_cost_t;
 
-enum { OF_FFMA, OF_SKINNY, OF_FUSED, OF_PLANES, FAMILIES };
+enum { OF_FFMA, OF_SKINNY, OF_FITTED, OF_FUSED, OF_PLANES, FAMILIES };
 
 /* What `tilemm bench --calibrate` prints: measured on an H200. */
 /* clang-format off */
@@ -76,19 +78,22 @@ static const tile_cost_t tile_costs[] = {
     {"ffma_sm75_128x32x16",       4,    0, 3000, 1248.492, 3000, 3611.569},
     {"ffma_sm75_32x128x16",       4,    0, 3000, 1248.492, 3000, 3611.569},
     {"ffma_sm75_32x32x32",        8,    0, 3000, 1887.256, 3000, 5459.349},
-    {"ffma_sm80_128x128x16",      2,    0, 3000, 2673.778, 3000, 4742.465},
-    {"ffma_sm80_128x64x16",       4,    0, 3000, 1791.435, 3000, 5182.163},
+    {"ffma_sm80_128x128x16",      2,    0, 3500, 2673.778, 3500, 4742.465},
+    {"ffma_sm80_128x64x16",       4,    0, 3000, 1791.435, 3000, 5050},
     {"ffma_sm80_64x64x16",        8,    0, 3000, 1713.875, 3000, 4957.804},
     {"ffma_sm80_64x64x64",        2,    0, 4667, 3180.169, 5928, 5583.925},
     {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
-    {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,   3700, 2400},
+    {"fitted_sm80_4x4",           1,    0,  400, 7.5,     400, 7.5},
+    {"fitted_sm80_8x8",           1,    0,  400, 27,      400, 27},
+    {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,  10500, 2400},
     {"fused_sm90_128x128x32_bulk",1, 3000, 3700, 2400,   3700, 2400},
-    {"fused_sm90_128x64x32",      1, 3000, 1930, 1480,   1930, 1600},
+    {"fused_sm90_128x64x32",      1, 3000, 1930, 1480,   2600, 1750},
     {"fused_sm90_64x64x32",       2, 1500, 1500, 1250,   2200, 1950},
-    {"fused_sm90_256x32x32",      1, 4000, 2500, 1800,   2500, 1800},
-    {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 1650},
-    {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   2500, 1800},
-    {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 1650},
+    {"fused_sm90_256x32x32",      1, 4000, 2500, 1800,   3200, 2200},
+    {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 2200},
+    {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   5000, 1800},
+    {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 2200},
+    {"fused_sm90_64x128x32",      1, 3000, 1930, 1480,   3500, 1750},
     {"tf32_sm90_128x256x32",      1,    0, 12000, 1925,  12000, 1925},
     {"tf32_sm90_128x128x32",      1,    0, 5500, 1120,   5500, 1120},
     {"tf32_sm90_128x64x32",       1,    0, 4000, 975,    4000, 975},
@@ -109,6 +114,7 @@ static const tile_cost_t tile_costs[] = {
 static const family_cost_t family_costs[FAMILIES] = {
     [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
     [OF_SKINNY] = { 5000,    0,    0,    0, 18.5},
+    [OF_FITTED] = { 4000,    0,    0,    0, 16},
     [OF_FUSED]  = { 4000, 4000, 1000, 10,   16},
     [OF_PLANES] = {12000,    0,    0,    0, 16},
 };
@@ -119,12 +125,31 @@ static const family_cost_t family_costs[FAMILIES] = {
 static const double early = 850;
 /* Cycles that a warp's copies of 4 bytes, not 16, take for each line of 32 numbers. */
 static const double narrow_copy = 0.43;
+/* Cycles of each copy of a thread in a step that is not whole; and how much longer steps take in a
+ * tile that is larger than C. */
+static const double ffma_part = 62, ffma_small = 1.5;
 /* Blocks by which a multiprocessor may have more than its part, for each block of a cluster: one
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
+/* Cycles that a fitted kernel's copies of a thread take, shared among the resident warps. */
+static const double fitted_copy = 480;
+/* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
+ * is not aligned. */
+static const double skinny_line = 4;
+/* How much longer planes of several matrices are multiplied than those of one. */
+static const double planes_batch = 1.5;
+/* Cycles that threads take to store a tile instead of the copy engine. */
+static const double fused_store = 1500;
+/* How much longer waves of clusters take, which leave some multiprocessors empty. */
+static const double fused_cluster_waves = 1.1;
+/* How much longer planes are made of an operand that does not run along k; for longer k planes are
+ * preferred all the same, since their sums are more exact than those of the other kernels. */
+static const double planes_across = 1.45, planes_most_across = 8192;
+/* And of many matrices that are not aligned. */
+static const double planes_unaligned = 4;
 /* Steps of k that each piece of a tile costs where k is shared out. */
 static const double stream_k_piece = 1;
 
@@ -137,12 +162,13 @@ enum { FFMA_RATE = 128, SM80_RATE = 1024 };
 enum {
     FFMA_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
+    FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
     ROWS_OF_TILE = 4, /* by transposes */
     FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
-    FUSED_TILES = (TILEMM__sgemm_zero_sm75 - FUSED_FIRST) / ROWS_OF_TILE,
+    FITTED_AND_FUSED_TILES = (TILEMM__sgemm_zero_sm75 - FITTED_FIRST) / ROWS_OF_TILE,
     SM80_TILES = 3 /* by products: 1, 3, 4 */
 };
 
@@ -150,11 +176,11 @@ static const tile_cost_t *tile_cost(int variant)
 {
     const int products = tilemm__sgemm_rows[variant].products;
     if (variant >= SM90_FIRST)
-        return &tile_costs[FFMA_TILES + FUSED_TILES + SM80_TILES + variant - SM90_FIRST];
+        return &tile_costs[FFMA_TILES + FITTED_AND_FUSED_TILES + SM80_TILES + variant - SM90_FIRST];
     if (variant >= SM80_FIRST)
-        return &tile_costs[FFMA_TILES + FUSED_TILES + (products > 1 ? products - 2 : 0)];
-    if (variant >= FUSED_FIRST)
-        return &tile_costs[FFMA_TILES + (variant - FUSED_FIRST) / ROWS_OF_TILE];
+        return &tile_costs[FFMA_TILES + FITTED_AND_FUSED_TILES + (products > 1 ? products - 2 : 0)];
+    if (variant >= FITTED_FIRST)
+        return &tile_costs[FFMA_TILES + (variant - FITTED_FIRST) / ROWS_OF_TILE];
     return &tile_costs[(variant - FFMA_FIRST) / ROWS_OF_TILE];
 }
 
@@ -218,18 +244,23 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
         (double)(narrow_a * row->m + narrow_b * row->n) * row->k / 32 * narrow_copy;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double count = tilemm__sgemm_tiles_of_c(row, args) * (double)trial->splits;
-    const double steps = (double)tilemm__div_up(trial->k_split, row->k);
+    /* A step that is not whole is copied slowly, and so are all of a tile that C does not fill. */
+    const double part =
+        args->k % row->k ? ffma_part * (row->m + row->n) * row->k / row->threads : 0;
+    const int small = (args->m < row->m || args->n < row->n) && row->m > 32 && row->n > 32;
+    const double steps = (double)tilemm__div_up(trial->k_split, row->k) * (small ? ffma_small : 1);
     const int cluster = trial->cluster ? (int)trial->splits : 1;
     const int most = tilemm__sgemm_resident_blocks(row, traits), of_part = CLUSTER_SMS * most;
     /* Blocks of a multiprocessor in a wave: of clusters only whole ones. */
     const double resident = (double)(of_part / cluster * cluster) / CLUSTER_SMS;
     const double share = count / traits->sm_count, waves = whole(share / resident + 1e-9);
     double last = whole(share - waves * resident + 1 - 1e-9), sum = family->launch + cost->start;
-    sum += waves * ffma_wave(cost, row, resident, steps, narrow, traits->cc);
+    sum += waves * (ffma_wave(cost, row, resident, steps, narrow, traits->cc) + part * resident);
     if (last > 0) {
         if (cluster > 1)
             last += cluster_imbalance * cluster;
-        sum += ffma_wave(cost, row, last < most ? last : most, steps, narrow, traits->cc);
+        last = last < most ? last : most;
+        sum += ffma_wave(cost, row, last, steps, narrow, traits->cc) + part * last;
     }
     if (cluster > 1)
         sum += (waves + (last > 0)) * family->cluster + whole(share + 1 - 1e-9) * (double)row->m *
@@ -242,12 +273,53 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 }
 
 /* Reading the large operand, and multiply-adds, which are not quite hidden. */
-static double skinny_estimate(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                              const tilemm__cuda_traits_t *traits)
 {
     const family_cost_t *family = &family_costs[OF_SKINNY];
-    return family->launch + elements_of_a_and_b(args) * sizeof(float) /
-                                (family->bytes * traits->sm_count) *
-                                (1 + skinny_column * (double)tilemm__min(args->m, args->n));
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const double lines = (double)tilemm__max(args->m, args->n) * (double)args->batch_count;
+    const double numbers = elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args);
+    return family->launch +
+           numbers * sizeof(float) / (family->bytes * traits->sm_count) *
+               (1 + skinny_column * (double)tilemm__min(args->m, args->n)) +
+           lines / traits->sm_count * skinny_line * (row->n > 1 ? 2 : 1) * (row->facet ? 1 : 3);
+}
+
+/* ---- tiles that fit the matrices ------------------------------------------------------------- */
+
+int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
+                                  const tilemm__cuda_traits_t *traits)
+{
+    const int64_t threads =
+        (int64_t)tilemm__sgemm_rows[plan->variant].blocks * TILEMM__SGEMM_FITTED_MOST_THREADS;
+    const int64_t by_shared = (int64_t)(traits->shared_per_sm / (plan->shared + 1024));
+    return tilemm__max(1, tilemm__min(threads / plan->threads, by_shared));
+}
+
+/* Blocks wait for their copies and multiply in turns, so their costs add up. */
+double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
+                                     const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const tilemm__sgemm_args_t *args = &plan->args;
+    const family_cost_t *family = &family_costs[OF_FITTED];
+    const tile_cost_t *cost = tile_cost(plan->variant);
+    const double warps = plan->threads / 32.0, k = (double)tilemm__round_up(args->k, 4);
+    const double share = (double)tilemm__div_up(plan->blocks, traits->sm_count);
+    const double resident = warps * (double)tilemm__sgemm_fitted_room(plan, traits);
+    const double copies = k *
+                          (plan->lanes_m * row->m / (double)plan->width_a +
+                           plan->lanes_n * row->n / (double)plan->width_b) /
+                          (plan->lanes_m * plan->lanes_n);
+    const double block =
+        cost->item + warps * k * cost->step + warps * copies * fitted_copy / resident;
+    const double bytes_of_c = tilemm__sgemm_elements_of_c(args) * sizeof(float);
+    const double least = (bytes_of_c + elements_of_a_and_b(args) * sizeof(float)) /
+                         (family->bytes * traits->sm_count);
+    const double busy = share * block + bytes_of_c / (2 * family->bytes * traits->sm_count);
+    /* A tile that is a whole matrix reads nothing twice. */
+    return family->launch + (busy > least ? busy : least) * (plan->per_matrix > 1 ? 1.1 : 1);
 }
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */
@@ -265,15 +337,29 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
         (family->bytes * traits->sm_count);
     const int64_t items = (int64_t)tilemm__sgemm_tiles_of_c(row, args) * trial->splits;
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
+    /* Where the copy engine could store C but for its alignment, or beta. */
+    const int tf32 = trial->variant >= TILEMM__sgemm_tf32_sm90_128x256x32_nn;
+    const double store =
+        !tf32 && row->facet && (args->beta != 0.0f || !tilemm__sgemm_is_aligned_c(args))
+            ? fused_store
+            : 0;
     int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch + cost->start;
     /* A cluster lies in one of several groups of multiprocessors: some of each stay empty. */
-    if (trial->cluster && trial->splits > 2 && row->blocks == 1)
-        room = room * 9 / 10;
+    if (trial->cluster && trial->splits > 2) {
+        const int64_t slots = (int64_t)CLUSTER_SMS * row->blocks;
+        if (row->blocks == 1)
+            room = room * (trial->splits > 4 && !tf32 ? 6 : 9) / 10;
+        else if (!tf32)
+            room = trial->splits == slots / 4
+                       ? room * 9 / 10
+                       : room * (slots / trial->splits * trial->splits) / slots;
+    }
     if (items <= traits->sm_count && items <= room)
         cycles += cost->item_alone + steps * cost->step_alone;
     else
-        cycles += (double)tilemm__div_up(items, room) * (cost->item + steps * cost->step);
+        cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step) *
+                  (trial->cluster && items > room && !tf32 ? fused_cluster_waves : 1);
     cycles = (cycles > least ? cycles : least) + cycles / 100;
     if (trial->cluster)
         cycles += family->cluster + (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
@@ -317,7 +403,14 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double panels = (double)tilemm__div_up(args->k, trial->k_split);
     const double groups = (double)tilemm__div_up(args->batch_count, trial->batch_group);
     const int64_t steps = tilemm__div_up(tilemm__min(trial->k_split, args->k), 64);
-    const double bytes = elements_of_a_and_b(args) * (row->products == 1 ? 6 : 8) +
+    const double across = row->products > 1 && args->k <= planes_most_across ? planes_across : 1;
+    const double unaligned = row->products > 1 && args->batch_count > 1 ? planes_unaligned : 1;
+    const double lines = (double)args->m * (args->trans_a ? across : 1) *
+                             (tilemm__sgemm_is_aligned_a(args) ? 1 : unaligned) +
+                         (double)args->n * (args->trans_b ? 1 : across) *
+                             (tilemm__sgemm_is_aligned_b(args) ? 1 : unaligned);
+    const double numbers = lines * (double)args->k * (double)args->batch_count;
+    const double bytes = numbers * (row->products == 1 ? 6 : 8) +
                          (panels - 1) * tilemm__sgemm_elements_of_c(args) * 2 * sizeof(float);
     double product;
     if (trial->variant >= SM90_FIRST) {
@@ -337,7 +430,9 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                   (cost->item + (double)steps * cost->step * (SM80_RATE / rate));
     }
     return bytes / (family->bytes * traits->sm_count) +
-           groups * panels * (family->launch + product);
+           groups * panels *
+               (family->launch +
+                product * (row->products > 1 && trial->batch_group > 1 ? planes_batch : 1));
 }
 
 double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
@@ -347,7 +442,7 @@ double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
     if (trial->variant < SKINNY_FIRST)
         return ffma_estimate(trial, args, traits);
     if (trial->variant < FUSED_FIRST)
-        return skinny_estimate(args, traits);
+        return skinny_estimate(trial, args, traits);
     if (trial->variant < SM80_FIRST)
         return fused_estimate(trial, args, traits);
     return planes_estimate(trial, args, traits);

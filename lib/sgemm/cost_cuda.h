@@ -7,6 +7,7 @@
 #define TILEMM_LIB_SGEMM_COST_CUDA_H
 
 #include "kernels/args.h"
+#include "kernels/sgemm/cuda/fitted.h"
 #include "kernels/sgemm/variants.h"
 #include "lib/size.h"
 #include "lib/traits.h"
@@ -38,6 +39,12 @@ typedef struct {
 double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
                                    const tilemm__sgemm_args_t *args,
                                    const tilemm__cuda_traits_t *traits);
+
+/* Of a fitted kernel: the blocks that a multiprocessor holds, and the cycles that it takes. */
+int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
+                                  const tilemm__cuda_traits_t *traits);
+double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
+                                     const tilemm__cuda_traits_t *traits);
 
 /* Blocks of a row that a multiprocessor holds. */
 int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,

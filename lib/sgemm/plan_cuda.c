@@ -13,6 +13,7 @@ enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
+    FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
@@ -44,13 +45,21 @@ static void fill_scale(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan
 
 /* Measured on an H200: blocks for each multiprocessor, so that enough reads are under way; the
  * least k of a split, which pays for what adding up costs; the least k that keeps the kernel
- * reading; and up to how many rows its blocks had better be small. */
-enum { SKINNY_BLOCKS = 2, SKINNY_SPLIT_K = 256, SKINNY_LEAST_K = 256, SKINNY_FEW_ROWS = 1024 };
+ * reading; and up to how many columns and from how many rows on a shorter one does too. */
+enum {
+    SKINNY_BLOCKS = 2,
+    SKINNY_SPLIT_K = 256,
+    SKINNY_LEAST_K = 256,
+    SKINNY_ANY_K_N = 4,
+    SKINNY_ANY_K_M = 32768
+};
 
 static int is_skinny(const tilemm__sgemm_args_t *args)
 {
-    return args->k >= SKINNY_LEAST_K &&
-           tilemm__min(args->m, args->n) <= TILEMM__SGEMM_SKINNY_MOST_N;
+    const int64_t n = tilemm__min(args->m, args->n);
+    if (args->k < SKINNY_LEAST_K)
+        return n <= SKINNY_ANY_K_N && tilemm__max(args->m, args->n) >= SKINNY_ANY_K_M;
+    return n <= TILEMM__SGEMM_SKINNY_MOST_N;
 }
 
 /* The skinny problem that `args` is: C' if it has fewer rows than columns. */
@@ -92,12 +101,32 @@ static tilemm__sgemm_skinny_t skinny_of(const tilemm__sgemm_args_t *args)
     return p;
 }
 
-/* The row for a problem, with 128 rows of X to a block or with 16. */
-static int skinny_variant(const tilemm__sgemm_skinny_t *p, int few)
+/* The rows of X that a block had better have, as measured on an H200: few where X has few; many
+ * where k is so short that starting and ending a block shows. */
+static int skinny_rows(const tilemm__sgemm_skinny_t *p)
 {
-    const int columns = p->n <= 1 ? 0 : p->n <= 4 ? 1 : p->n <= 8 ? 2 : 3;
-    const int first = p->x_along_k ? SKINNY_FIRST : TILEMM__sgemm_skinny_sm75_128x1_m;
-    return first + (few * 4 + columns) * 2 + p->aligned_x;
+    enum { FEW = 1024, SOME = 8192, MANY = 32768, MOST = 65536, SHORT_K = 256 };
+    const int one = p->n == 1;
+    if (p->n > SKINNY_ANY_K_N || (!one && p->m <= FEW))
+        return p->m <= FEW ? 16 : 128;
+    if (p->x_along_k)
+        return one && p->m <= SOME ? 16 : p->k <= (one ? SHORT_K : 2 * SHORT_K) ? 256 : 128;
+    if (one)
+        return p->m <= FEW / 2 ? 16 : p->m <= SOME ? 64 : p->m >= MOST ? 1024 : 128;
+    return p->m >= 2 * MOST && p->k <= SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
+}
+
+/* The variant for a problem with so many rows to a block; -1 if there is none. */
+static int skinny_variant(const tilemm__sgemm_skinny_t *p, int rows)
+{
+    const int first_m = TILEMM__sgemm_skinny_sm75_128x1_m;
+    const int end = p->x_along_k ? first_m : SMALL_BATCH_FIRST;
+    for (int v = p->x_along_k ? SKINNY_FIRST : first_m; v < end; v++) {
+        const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
+        if (row->m == rows && row->n >= p->n && row->facet == p->aligned_x)
+            return v;
+    }
+    return -1;
 }
 
 /* The blocks of a cluster that take the splits, and add them up themselves; 0 if the splits are too
@@ -151,12 +180,13 @@ static size_t split_skinny(const tilemm__cuda_traits_t *traits, int64_t most_spl
 static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        tilemm__sgemm_trial_t *best)
 {
+    const int others[] = {128, 16, 64, 256, 1024}; /* where limits->variant forbids the first */
     const tilemm__sgemm_skinny_t p = skinny_of(args);
-    const int few = p.m <= SKINNY_FEW_ROWS;
-    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, few), .splits = 1};
-    if (!tilemm__sgemm_is_allowed(limits, now.variant))
-        now.variant = skinny_variant(&p, !few);
-    if (tilemm__sgemm_is_allowed(limits, now.variant))
+    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, skinny_rows(&p)), .splits = 1};
+    for (int i = 0; i < 5 && (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant));
+         i++)
+        now.variant = skinny_variant(&p, others[i]);
+    if (now.variant >= 0 && tilemm__sgemm_is_allowed(limits, now.variant))
         tilemm__sgemm_keep_better(args, limits, now, best);
 }
 
@@ -205,7 +235,7 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
             fringe.b += whole.n * (args->trans_b ? args->ldb : 1);
             fringe.c += whole.n;
         }
-        if (!is_skinny(&fringe))
+        if (args->k < SKINNY_LEAST_K || !is_skinny(&fringe))
             continue;
         tilemm__sgemm_try_ffma(&whole, &none, &tiles);
         tiles.cycles += tilemm__sgemm_cuda_estimate(&skinny, &fringe, limits->cuda);
@@ -215,7 +245,7 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
             tilemm__sgemm_fill_ffma(&whole, limits, &tiles, plan);
             plan->as.ffma.tiles.lets_start = 1;
             *p = skinny_of(&fringe);
-            p->variant = skinny_variant(p, p->m <= SKINNY_FEW_ROWS);
+            p->variant = skinny_variant(p, skinny_rows(p));
             p->fringe = 1;
             split_skinny(limits->cuda, FRINGE_SPLITS, 0, p);
         }
@@ -225,8 +255,9 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
 
 /* ---- small batch ----------------------------------------------------------------------------- */
 
-/* The fewest matrices of a batch for which it pays to have several to a block. */
-enum { SMALL_LEAST_BATCH = 8 };
+/* The fewest matrices of a batch for which it pays to have several to a block; and between which
+ * sizes tiles that fit are faster than those of 32 x 32. */
+enum { SMALL_LEAST_BATCH = 8, SMALL_MOST_OF_16 = 16, SMALL_LEAST_OF_32 = 24 };
 
 /* The row for a small batch; -1 if the problem is none, or no row is allowed. */
 static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
@@ -234,7 +265,13 @@ static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__l
     const int64_t size = tilemm__max(tilemm__max(args->m, args->n), args->k);
     if (args->batch_count < SMALL_LEAST_BATCH)
         return -1;
-    for (int v = SMALL_BATCH_FIRST + tilemm__sgemm_transposes(args); v < FUSED_FIRST;
+    /* Of the largest kernel's threads too many would be idle, or copy too few bytes at a time. */
+    const int aligned = tilemm__sgemm_is_aligned_a(args) && tilemm__sgemm_is_aligned_b(args);
+    if (size > SMALL_MOST_OF_16 && (size <= SMALL_LEAST_OF_32 || !aligned) &&
+        limits->cuda->cc >= 90 && args->batch_count >= 2 * limits->cuda->sm_count &&
+        !*limits->variant)
+        return -1;
+    for (int v = SMALL_BATCH_FIRST + tilemm__sgemm_transposes(args); v < FITTED_FIRST;
          v += ROWS_OF_TILE)
         if (size <= tilemm__sgemm_rows[v].m && tilemm__sgemm_is_allowed(limits, v))
             return v;
@@ -280,10 +317,11 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     }
     if (is_skinny(args))
         try_skinny(args, limits, &best);
-    if (best.variant < 0) {
+    if (best.variant < 0 || args->k < SKINNY_LEAST_K) {
         tilemm__sgemm_try_ffma(args, limits, &best);
         filled = best.variant >= 0 && try_fringe(args, limits, &best, plan);
     }
+    tilemm__sgemm_try_fitted(args, limits, &best);
     tilemm__sgemm_try_fused(args, limits, &best);
     if ((best.variant < SKINNY_FIRST || best.variant >= FUSED_FIRST) &&
         !(is_skinny(args) && !*limits->variant))
@@ -294,6 +332,8 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
         tilemm__sgemm_fill_planes(args, limits, &best, plan);
     else if (best.variant >= FUSED_FIRST)
         tilemm__sgemm_fill_fused(args, limits, &best, plan);
+    else if (best.variant >= FITTED_FIRST)
+        tilemm__sgemm_fill_fitted(args, limits, &best, plan);
     else if (best.variant >= SKINNY_FIRST)
         fill_skinny(args, limits, &best, plan);
     else if (!filled)
@@ -332,6 +372,10 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
         add_name(plan, "+skinny", ffma->fringe.n);
     if (plan->method == TILEMM__SGEMM_SKINNY)
         add_splits(plan, skinny->splits, skinny->cluster);
+    if (plan->method == TILEMM__SGEMM_FITTED) {
+        add_name(plan, "+", plan->as.fitted.lanes_m * tilemm__sgemm_rows[plan->variant].m);
+        add_name(plan, "x", plan->as.fitted.lanes_n * tilemm__sgemm_rows[plan->variant].n);
+    }
     if (plan->method == TILEMM__SGEMM_FUSED)
         add_splits(plan, fused->splits, fused->cluster);
     if (plan->method == TILEMM__SGEMM_PLANES && planes->k_part < args->k)

@@ -7,6 +7,7 @@
 #include "cost_cuda.h"
 #include "kernels/args.h"
 #include "kernels/sgemm/cuda/ffma.h"
+#include "kernels/sgemm/cuda/fitted.h"
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/planes.h"
 #include "kernels/sgemm/cuda/rest.h"
@@ -19,6 +20,7 @@ typedef enum {
     TILEMM__SGEMM_FFMA,        /* FP32 multiply-adds on shared tiles */
     TILEMM__SGEMM_SKINNY,      /* the same for few rows or columns */
     TILEMM__SGEMM_SMALL_BATCH, /* the same for many small matrices */
+    TILEMM__SGEMM_FITTED,      /* the same in tiles that fit the matrices */
     TILEMM__SGEMM_FUSED,       /* tensor cores, BF16 planes or TF32 made in the kernel */
     TILEMM__SGEMM_PLANES       /* tensor cores, FP16 planes made by a pass */
 } tilemm__sgemm_method_t;
@@ -78,6 +80,7 @@ typedef struct {
         tilemm__sgemm_ffma_plan_t ffma;
         tilemm__sgemm_skinny_plan_t skinny;
         tilemm__sgemm_small_batch_t small_batch;
+        tilemm__sgemm_fitted_t fitted;
         tilemm__sgemm_fused_plan_t fused;
         tilemm__sgemm_planes_cuda_plan_t planes;
     } as;

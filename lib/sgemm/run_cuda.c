@@ -186,6 +186,9 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
     case TILEMM__SGEMM_SMALL_BATCH:
         error = tilemm__sgemm_small_batch_launch(&plan.as.small_batch, state->stream);
         break;
+    case TILEMM__SGEMM_FITTED:
+        error = tilemm__sgemm_fitted_launch(&plan.as.fitted, state->stream);
+        break;
     case TILEMM__SGEMM_FUSED: error = run_fused(&plan.as.fused, workspace, state->stream); break;
     case TILEMM__SGEMM_PLANES:
         error = run_planes(&plan.as.planes, args, workspace, state->stream);

@@ -1,7 +1,9 @@
 /* sgemm_batched.c - batched products against FP64: positive, negative and zero strides, gaps, and
- * arrays of pointers in any order and kind of memory; nothing outside the results is written.
+ * arrays of pointers in any order and kind of memory; nothing outside the results is written. And
+ * GPU kernels that are chosen for large work only, forced on small.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#define _DEFAULT_SOURCE
 #include "guarded_gemm.h"
 
 enum { BATCH = 5, MOST = 400 };
@@ -135,6 +137,42 @@ static void math_modes(tilemm_t ctx, rng_t *rng)
     tilemm_set_math(ctx, TILEMM_MATH_FP32);
 }
 
+/* A context that takes the GPU's kernels whose names begin so, wherever they can be taken. */
+static tilemm_t forced_context(const char *variant)
+{
+    setenv("TILEMM_VARIANT", variant, 1);
+    tilemm_t ctx = test_context(TEST_BACKEND, "");
+    unsetenv("TILEMM_VARIANT");
+    return ctx;
+}
+
+/* Kernels that are chosen for many or for large matrices only: tiles that fit, on any sizes; and
+ * skinny products with many rows to a block, which need a longer k. */
+static void rare_kernels(rng_t *rng)
+{
+    static const char *const variants[] = {
+        "sgemm_fitted_sm80_4x4",    "sgemm_fitted_sm80_8x8",     "sgemm_skinny_sm75_1024x1",
+        "sgemm_skinny_sm75_1024x4", "sgemm_skinny_sm75_256x1",   "sgemm_skinny_sm75_256x4",
+        "sgemm_skinny_sm75_64x1",   "sgemm_fused_sm90_64x128x32"};
+    for (int v = 0; v < 8; v++) {
+        tilemm_t ctx = forced_context(variants[v]);
+        int taken = 0;
+        for (int i = 0; i < (test_quick() ? 16 : 60); i++) {
+            gemm_t g = random_gemm(rng, v < 2 ? 150 : 300);
+            if (v >= 2 && v < 7) { /* few columns, or few rows */
+                *(i % 2 ? &g.m : &g.n) = strstr(variants[v], "x1") ? 1 : rng_range(rng, 2, 4);
+                g.k += 256;
+                gemm_set_ld(&g, i % 3, i % 4, i % 2);
+            }
+            tilemm_set_math(ctx, modes[v < 7]);
+            run(ctx, &g, modes[v < 7], rng_range(rng, 1, 4), i % 5 == 4, rng);
+            taken += !strncmp(tilemm_last_kernel(ctx), variants[v], strlen(variants[v]));
+        }
+        CHECK(taken > 0 || strstr(variants[v], "sm75") == NULL, "%s: never taken", variants[v]);
+        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    }
+}
+
 /* A batch of none succeeds; a batch gives the same bits in every run. */
 static void edges(tilemm_t ctx, rng_t *rng)
 {
@@ -175,6 +213,8 @@ int main(void)
             math_modes(ctx, &rng);
         edges(ctx, &rng);
     }
+    if (TEST_BACKEND == TILEMM_BACKEND_CUDA)
+        rare_kernels(&rng);
     free_operands();
     for (int o = 0; o < 3; o++)
         operand_free(&arrays[o]);

@@ -53,6 +53,34 @@ static void check_small_batch(int p)
                     }
 }
 
+/* Tiles that fit: `lines` rows of `length` words lie in places of their own, and 8 lanes that read
+ * 4 words of neighbouring quads have no conflicts. */
+static void check_fitted(int lanes, int depth, int along_k)
+{
+    static int seen[256 * 260];
+    const int side = 8 * lanes, words = tilemm__fitted_words(side, depth, along_k);
+    const int lines = along_k ? side : depth, length = along_k ? depth : side;
+    unsigned index[32];
+    CHECK(words <= (int)(sizeof seen / sizeof *seen), "%d", words);
+    memset(seen, 0, sizeof seen);
+    for (int line = 0; line < lines; line++)
+        for (int i = 0; i < length; i += 4)
+            mark(seen, (unsigned)words, (unsigned)tilemm__fitted_index(line, i, length, along_k),
+                 4);
+    for (int x = 0; x < words; x++)
+        CHECK(seen[x] <= 1, "word %d: %d", x, seen[x]);
+    for (int k = 0; k < depth; k += 4)
+        for (int i = 0; i < 8; i++) {
+            for (int lane = 0; lane < 32; lane++) {
+                const int quad = lane % lanes * 4 + i / 4 * (side / 2);
+                index[lane] =
+                    (unsigned)(along_k ? tilemm__fitted_index(quad + i % 4, k, length, 1)
+                                       : tilemm__fitted_index(k + i % 4, quad, length, 0));
+            }
+            check_free(index, 4, "read of a tile", "fitted");
+        }
+}
+
 /* Skinny products: each word of a tile of Z of n columns has one place, and reads by `lanes` lanes
  * along k, or if that is 0 by 32 / along_m lanes, have no conflicts. */
 static void check_skinny(int n, int lanes, int wide, int along_m)
@@ -145,8 +173,14 @@ int main(void)
             check_skinny(n, 16, wide, 0);
         }
         check_skinny(n, 0, 1, 4);
+        check_skinny(n, 0, 1, 16);
         check_skinny(n, 0, 1, 32);
     }
+    for (int lanes = 8; lanes <= 32; lanes += 8)
+        for (int depth = 4; depth <= 64; depth += 4) {
+            check_fitted(lanes, depth, 0);
+            check_fitted(lanes, depth, 1);
+        }
     check_exact_lines(16, 32, 64, 1, 2);
     check_exact_lines(128, 128, 8, 8, 8);
     return check_exit();
