@@ -11,8 +11,8 @@
  * So `part` has first the product of the large planes, then those of the others, and is added to
  * `total` in FP32 after each (promotion). Where planes cannot carry a number of a step (Inf, NaN,
  * next to overflow, below 2^-100), the warps concerned multiply that step in FP32. In a ROUTED
- * kernel there is no such number; two more products are added; the large planes' product is added
- * to `total` for each 16 of k, and what these additions lose as well.
+ * kernel there is no such number; two more products are added, and what the addition of the first
+ * loses.
  *
  * Epilogue: to C, or to C by the copy engine while multipliers go on with the next tile; with
  * split-K to the partial products, or in a cluster to shared memory, where each block adds up some
@@ -137,18 +137,17 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
     }
 }
 
-/* Start part = instructions FIRST to LAST - 1 of a step, of which each product has PARTS, on the
- * tensor cores; those after the first one of a ROUTED kernel are added to what `part` is. Between
- * them, make the planes of half of the next step. */
-enum { PARTS = BK / 16, NO_HALF = -1 };
-
+/* Start part = products FIRST to LAST - 1 of a step on the tensor cores; those after the first one
+ * of a ROUTED kernel are added to what `part` is. Between the instructions, make the planes of half
+ * of the next step.
+ */
 template <typename S, int FIRST, int LAST>
 static __device__ __forceinline__ void
 multiply(float (&part)[S::ACCUMULATORS], const fragments_t<S> &a,
-         const unsigned (&b)[S::PLANES][S::PLANE], const float *stage, unsigned first, int half,
+         const unsigned (&b)[S::PLANES][S::PLANE], const float *stage, unsigned first,
          fragments_t<S> &next_a, range_t &range)
 {
-    const int COUNT = LAST - FIRST;
+    const int PARTS = BK / 16, COUNT = (LAST - FIRST) * PARTS;
     const int of_a[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
     const int of_b[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
     const uint64_t b0 =
@@ -156,12 +155,12 @@ multiply(float (&part)[S::ACCUMULATORS], const fragments_t<S> &a,
     wgmma_fence();
 #pragma unroll
     for (int w = 0; w < COUNT; w++) {
-        const int p = (FIRST + w) / PARTS, i = (FIRST + w) % PARTS;
+        const int p = FIRST + w / PARTS, i = w % PARTS;
         wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
                    wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES),
                    w > 0 || (FIRST > 0 && S::ROUTED));
-        if (w == (COUNT - 1) / 2 && half != NO_HALF)
-            convert_a<S>(stage, first, half, next_a, range);
+        if (w == (COUNT - 1) / 2)
+            convert_a<S>(stage, first, FIRST > 0, next_a, range);
     }
     wgmma_commit();
 }
@@ -359,17 +358,8 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     pin(a);
     wgmma_pin(at.part);
     mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
-    if (S::ROUTED) {
-        /* Few products decide such sums: each instruction that truncates a large one counts. */
-        multiply<S, 0, 1>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first,
-                          NO_HALF, next_a, range);
-        wgmma_wait<0>();
-        wgmma_pin(at.part);
-        add_part(at, false, true);
-        wgmma_pin(at.part);
-    }
-    multiply<S, S::ROUTED ? 1 : 0, PARTS>(at.part, a, shared.planes[at.buffer], shared.a.at[stage],
-                                          at.first, 0, next_a, range);
+    multiply<S, 0, 1>(at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a,
+                      range);
     /* Lane 0 alone reads, since it alone reports that all has been read. */
     const bool in_fp32 =
         !S::ROUTED && __any_sync(~0u, at.beyond | (lane == 0 && shared.beyond[at.buffer].any != 0));
@@ -378,8 +368,8 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     wgmma_pin(at.part);
     add_part(at, in_fp32, S::ROUTED);
     wgmma_pin(at.part);
-    multiply<S, (1 + ALL_PRODUCTS - S::PRODUCTS) * PARTS, ALL_PRODUCTS * PARTS>(
-        at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, 1, next_a, range);
+    multiply<S, 1 + ALL_PRODUCTS - S::PRODUCTS, ALL_PRODUCTS>(
+        at.part, a, shared.planes[at.buffer], shared.a.at[stage], at.first, next_a, range);
     at.beyond = is_beyond_planes(range);
     __syncwarp(); /* all have read */
     if (lane == 0)

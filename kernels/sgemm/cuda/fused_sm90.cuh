@@ -132,6 +132,16 @@ typedef struct {
     unsigned count;           /* of steps that it has asked for */
 } feed_t;
 
+/* Let the feed's next step be the first one of an item. */
+template <typename S, bool IS_A>
+static __device__ __forceinline__ void set_place(feed_t &feed, const place_t &place)
+{
+    feed.line = IS_A ? place.m : place.n;
+    feed.k = place.k;
+    feed.end = place.end;
+    feed.matrix = (int)place.matrix;
+}
+
 /* Ask the copy engine for a step of an operand. */
 template <typename S, bool IS_A>
 static __device__ __forceinline__ void ask_for(const feed_t &feed,
@@ -154,18 +164,6 @@ static __device__ __forceinline__ void ask_for(const feed_t &feed,
     }
 }
 
-/* Go to the feed's next item. */
-template <typename S, bool IS_A>
-static __device__ __forceinline__ void feed_item(feed_t &feed, const fused_t &problem)
-{
-    const place_t place = locate<S>(problem, feed.item);
-    feed.line = IS_A ? place.m : place.n;
-    feed.k = place.k;
-    feed.end = place.end;
-    feed.matrix = (int)place.matrix;
-    feed.item = own_item<S>(problem, feed.item + gridDim.x);
-}
-
 /* Ask for the next step, of this item or the next one. op(A)'s last one is followed by a step of
  * zeros, since multipliers make the planes of one step too many. */
 template <typename S, bool IS_A>
@@ -175,14 +173,14 @@ feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
 {
     if (feed.k >= feed.end) {
         if (feed.item < problem.count) {
-            feed_item<S, IS_A>(feed, problem);
+            set_place<S, IS_A>(feed, locate<S>(problem, feed.item));
         } else if (IS_A && feed.item < problem.count + gridDim.x) {
             feed.k = (int)((problem.args.k + BK - 1) / BK * BK);
             feed.end = feed.k + 1;
-            feed.item = own_item<S>(problem, feed.item + gridDim.x);
         } else {
             return;
         }
+        feed.item = own_item<S>(problem, feed.item + gridDim.x);
     }
     ask_for<S, IS_A>(feed, queue, maps);
     feed.k += BK;

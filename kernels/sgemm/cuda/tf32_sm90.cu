@@ -30,6 +30,14 @@ static __device__ __forceinline__ unsigned tf32_of(float x)
 
 /* ---- feed ------------------------------------------------------------------------------------ */
 
+/* Go to the feed's next item. */
+template <typename S, bool IS_A>
+static __device__ __forceinline__ void feed_item(feed_t &feed, const fused_t &problem)
+{
+    set_place<S, IS_A>(feed, locate<S>(problem, feed.item));
+    feed.item += gridDim.x;
+}
+
 /* Move a warp's feed so many steps on, into the items that follow. Past the last one, k is not
  * below end. */
 template <typename S, bool IS_A>
