@@ -1,6 +1,6 @@
 /* no_sm90.c - in place of fused_sm90.cu, planes_sm90.cu, rest_sm90.cu and tf32_sm90.cu where the
- * toolkit cannot compile them: plans are then given a compute capability of 8.0 at most, and choose none of their
- * kernels.
+ * toolkit cannot compile them: plans are then given a compute capability of 8.0 at most, and choose
+ * none of their kernels.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime_api.h>
