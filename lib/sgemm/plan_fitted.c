@@ -37,6 +37,14 @@ static int lanes_of(int64_t extent, int64_t tiles, int side)
     return (int)tilemm__div_up(tilemm__div_up(extent, tiles), side);
 }
 
+/* Bytes of shared memory of a tile's step. */
+static size_t bytes_of(const tilemm__sgemm_args_t *args, int tile_m, int tile_n, int depth)
+{
+    return (size_t)(tilemm__fitted_words(tile_m, depth, !args->trans_a) +
+                    tilemm__fitted_words(tile_n, depth, args->trans_b)) *
+           sizeof(float);
+}
+
 static tilemm__sgemm_fitted_t fit(const tilemm__sgemm_args_t *args, int variant, int lanes_m,
                                   int lanes_n, const tilemm__cuda_traits_t *traits)
 {
@@ -55,16 +63,13 @@ static tilemm__sgemm_fitted_t fit(const tilemm__sgemm_args_t *args, int variant,
     const int64_t tiles_n = tilemm__div_up(args->n, tile_n);
     const int64_t per_matrix = tilemm__div_up(args->m, tile_m) * tiles_n;
     const int64_t tiles = per_matrix * args->batch_count;
-    size_t bytes = 0;
+    p.stages = 1;
     p.depth = (int)tilemm__round_up(tilemm__min(args->k, MOST_WHOLE_K), 4);
-    for (p.stages = args->k > p.depth ? 2 : 1; p.stages <= 2; p.stages++) {
-        if (p.stages == 2)
-            p.depth = STEP;
-        bytes = (size_t)(tilemm__fitted_words(tile_m, p.depth, !args->trans_a) +
-                         tilemm__fitted_words(tile_n, p.depth, args->trans_b)) *
-                sizeof(float) * (size_t)p.stages;
-        if (bytes <= GOOD_BYTES || p.stages == 2)
-            break;
+    size_t bytes = bytes_of(args, tile_m, tile_n, p.depth);
+    if (args->k > p.depth || bytes > GOOD_BYTES) {
+        p.stages = 2;
+        p.depth = STEP;
+        bytes = 2 * bytes_of(args, tile_m, tile_n, p.depth);
     }
     p.together = (int)tilemm__max(
         1, tilemm__min(tilemm__min(GOOD_THREADS / of_tile, (int64_t)(GOOD_BYTES / bytes)),
