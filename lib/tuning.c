@@ -75,11 +75,12 @@ static int is_printable(char c)
 static void put_line(char *text, size_t size, const char *word, const char *from, size_t most)
 {
     put(text, size, "%s ", word);
-    for (size_t i = 0; i < most && from[i]; i++)
-        put(text, size, "%c", is_printable(from[i]) ? from[i] : '?');
     size_t end = strlen(text);
+    for (size_t i = 0; i < most && from[i] && end + 1 < size; i++)
+        text[end++] = is_printable(from[i]) ? from[i] : '?';
     while (end > 0 && text[end - 1] == ' ')
-        text[--end] = '\0';
+        end--;
+    text[end] = '\0';
     put(text, size, "\n");
 }
 

@@ -143,6 +143,9 @@ typedef struct {
 
 enum { MAX_CONTENDERS = 4 };
 
+/* Seconds since some moment in the past. */
+double seconds_now(void);
+
 /* Measure all in turns, reps times (0: by the time that one takes). 0, or -1 with a message. */
 int measure(const machine_t *machine, contender_t *contenders, int count, void *problem,
             int64_t reps);

@@ -30,7 +30,7 @@ typedef struct {
     double *samples;
 } plan_t;
 
-static double now(void)
+double seconds_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -60,10 +60,10 @@ static double sample(const machine_t *machine, const contender_t *contender, voi
         nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
         if (repeat(machine, contender, problem, plan, plan->warm_up) != 0)
             return -1;
-        const double begin = now();
+        const double begin = seconds_now();
         if (repeat(machine, contender, problem, plan, plan->times) != 0)
             return -1;
-        return (now() - begin) / runs;
+        return (seconds_now() - begin) / runs;
     }
     if (check_peer("the device", gpu_event_record(machine->start, machine->stream)) != 0 ||
         repeat(machine, contender, problem, plan, plan->times) != 0 ||
@@ -173,7 +173,8 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
             result = -1 - command_error("no memory for %lld samples", (long long)reps);
     }
     if (machine->on_gpu) /* work until an idle GPU has raised its clocks */
-        for (const double end = now() + gpu_warm_up_seconds; !result && now() < end;)
+        for (const double end = seconds_now() + gpu_warm_up_seconds;
+             !result && seconds_now() < end;)
             result = sample(machine, &contenders[0], problem, &plans[0]) < 0 ? -1 : 0;
     if (!result)
         result = take_samples(machine, contenders, count, problem, plans, (int)reps);

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -40,8 +39,7 @@ static const struct {
     int fp32;    /* of products: not strict */
     double step; /* from a value to the next */
     int most;    /* steps up; down there are three */
-    double
-        per; /* the work from which the plans decide otherwise is so many times the value, or 0 */
+    double per;  /* plans decide otherwise from `per` times the value of work on; or 0 */
     int64_t sizes[MOST_SIZES]; /* where it is 0: of the problems */
 } constants[TUNE_COUNT] = {
     [TUNE_sgemm_thread_work] = {PRODUCT, WITH_THREADS, .step = 2, .most = 4, .per = 2},
@@ -86,13 +84,6 @@ typedef struct {
     float *in[2], *out;
     int64_t *offsets;
 } problem_t;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* ---- the text ----------------------------------------------------------------------------- */
 
@@ -246,10 +237,10 @@ static int has_time(const tune_t *at, const machine_t *machine, problem_t *p)
     enum { SAMPLES = 2 * (REPS + 4) };
     if (run_first(machine, p) != 0) /* memory is there */
         return -1;
-    const double begin = now();
+    const double begin = seconds_now();
     if (run_first(machine, p) != 0)
         return -1;
-    const double end = now();
+    const double end = seconds_now();
     return end - at->begin + SAMPLES * (5e-3 + fmax(5e-3, end - begin)) < at->seconds;
 }
 
@@ -280,7 +271,7 @@ static double ratio_of(tune_t *at, int which, const int64_t values[2], int64_t n
  * two such: rows that share few sets of the caches may want the other way. */
 static double ratio_between(tune_t *at, int which, const int64_t values[2])
 {
-    enum { ALIASED = 256 }; /* rows of so many floats */
+    enum { ALIASED = 256 }; /* floats of a row */
     const double per = constants[which].per;
     const double least = per * (double)tilemm__min(values[0], values[1]);
     const double most = per * (double)tilemm__max(values[0], values[1]);
@@ -367,7 +358,7 @@ static int tune_all(tune_t *at)
             continue;
         if (on_terminal) {
             fprintf(stderr, "\r\033[Kconstant %d of %d, %s, %.0f s", i + 1, (int)TUNE_COUNT,
-                    tuned->name, now() - at->begin);
+                    tuned->name, seconds_now() - at->begin);
             fflush(stderr);
         }
         result = climb(at, i, 1 / constants[i].step, STEPS_DOWN);
@@ -383,7 +374,7 @@ static int tune_all(tune_t *at)
 
 int tune(const char *built_in, double seconds, tuned_t tuned[TUNE_COUNT])
 {
-    tune_t at = {.built_in = built_in, .tuned = tuned, .seconds = seconds, .begin = now()};
+    tune_t at = {.built_in = built_in, .tuned = tuned, .seconds = seconds, .begin = seconds_now()};
     tilemm_t ctx = NULL;
     for (int i = 0; i < TUNE_COUNT; i++) {
         const int64_t number = number_in(built_in, bounds[i].name);

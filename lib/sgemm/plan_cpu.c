@@ -66,7 +66,7 @@ static int shrink_set(blocks_t *b, size_t limit)
 
 /* ---- threads and blocks ------------------------------------------------------------------- */
 
-/* Pieces of a product for so many threads to share. */
+/* Pieces of a product that `threads` threads share. */
 static int64_t parts_for(const shape_t *x, int threads)
 {
     return threads * x->tuning->sgemm_parts;

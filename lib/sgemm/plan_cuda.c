@@ -116,7 +116,7 @@ static int skinny_rows(const tilemm__sgemm_skinny_t *p)
     return p->m >= 2 * MOST && p->k <= SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
 }
 
-/* The variant for a problem with so many rows to a block; -1 if there is none. */
+/* The variant for a problem with `rows` rows of X to a block; -1 if there is none. */
 static int skinny_variant(const tilemm__sgemm_skinny_t *p, int rows)
 {
     const int first_m = TILEMM__sgemm_skinny_sm75_128x1_m;

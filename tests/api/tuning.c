@@ -162,7 +162,7 @@ static uint64_t fold(uint64_t digest, const void *bytes, size_t count)
     return digest;
 }
 
-/* Of products, sums and transposes in a context with so many threads. */
+/* Of products, sums and transposes in a context with `threads` threads. */
 static uint64_t bits(tilemm_t ctx, int threads)
 {
     static const int64_t shapes[][3] = {{SIDE, SIDE, 600}, {1, 600, 600}, {600, 3, 500},

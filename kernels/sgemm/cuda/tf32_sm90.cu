@@ -38,7 +38,7 @@ static __device__ __forceinline__ void feed_item(feed_t &feed, const fused_t &pr
     feed.item += gridDim.x;
 }
 
-/* Move a warp's feed so many steps on, into the items that follow. Past the last one, k is not
+/* Move a warp's feed on by `steps` steps, into the items that follow. Past the last one, k is not
  * below end. */
 template <typename S, bool IS_A>
 static __device__ __forceinline__ void move_feed(feed_t &feed, int steps, const fused_t &problem)
