@@ -138,6 +138,8 @@ static float element(data_t family, int of_b, uint64_t bits, int64_t line, int64
     case DATA_ZERO_STRIPS: return p / BLOCK >> of_b & 1 ? 0.0f : x;
     case DATA_RELU: return fmaxf(x, 0);
     case DATA_TINY: return of_b ? x : x * 0x1p-120f;
+    case DATA_SOFTMAX: return of_b ? x : expf(16 * x - 64);
+    case DATA_WIDE_120: return of_b ? x : spread(x, more, 120);
     case DATA_HUGE: return x * 0x1p58f;
     case DATA_BYTES: return (float)(more >> 24);
     case DATA_EQUAL: return 0.3f;

@@ -36,6 +36,8 @@
     X(DATA_ZERO_STRIPS, "zero-strips", "half of k zero")                                           \
     X(DATA_RELU, "relu", "negatives zero")                                                         \
     X(DATA_TINY, "tiny", "A times 2^-120")                                                         \
+    X(DATA_SOFTMAX, "softmax", "A exp(16 normal - 64)")                                            \
+    X(DATA_WIDE_120, "wide-120", "A with exponents 2^+-120")                                       \
     X(DATA_HUGE, "huge", "times 2^58")                                                             \
     X(DATA_BYTES, "bytes", "integers 0 to 255")                                                    \
     X(DATA_EQUAL, "equal", "all 0.3")                                                              \

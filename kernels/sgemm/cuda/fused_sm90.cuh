@@ -41,10 +41,11 @@ struct shape_t {
     static const bool ROUTED = KIND == REST_KIND;
     static const bool TF32 = KIND == TF32_KIND;
     static const int PLANES = TF32 ? 1 : 3;
-    static const int WORDS = TF32 ? OCTET : OCTET / 2; /* of an octet in a plane */
-    static const int PRODUCTS = ROUTED ? 8 : 6;        /* of planes, that are added */
-    static const bool NARROW = BN < 64;                /* bound by reading op(A) */
-    static const int MULTIPLIERS = BM / 64;            /* warpgroups */
+    static const int WORDS = TF32 ? OCTET : OCTET / 2;            /* of an octet in a plane */
+    static const unsigned MOST = (127 + (ROUTED ? 50 : 61)) << 7; /* h in a window, as BF16 */
+    static const int PRODUCTS = ROUTED ? 8 : 6;                   /* of planes, that are added */
+    static const bool NARROW = BN < 64;                           /* bound by reading op(A) */
+    static const int MULTIPLIERS = BM / 64;                       /* warpgroups */
     static const int REGISTERS_CONVERTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
     static const int REGISTERS_MULTIPLIER = NARROW ? 104 : MULTIPLIERS == 1 ? 168 : 216;
     static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
@@ -238,11 +239,7 @@ struct shared_t {
     unsigned planes[S::BUFFERS][S::PLANES][S::PLANE];  /* of op(B): h, m, l; or TF32 */
     __align__(1024) float bulk[S::BULK ? S::TILE : 1]; /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
-    /* Whether a warp of the converter found what planes cannot carry. */
-    union {
-        unsigned any;
-        bool warp[WARPGROUP / 32];
-    } beyond[S::BUFFERS];
+    unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
 };
 
 /* Where a finished tile of C lies: without BULK in the ring, which is no longer in use then. */
@@ -254,18 +251,62 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
 
 /* ---- planes --------------------------------------------------------------------------------- */
 
-/* Of the numbers of which planes were made: the bits of the least magnitude that is not zero, less
- * 1; and the largest magnitude of h, in either half of a word. Of none: {~0u, 0}. */
-typedef struct {
-    unsigned least, most;
-} range_t;
+/* A warp makes planes of numbers as they are, or, in the window of small numbers, of 2^24 times
+ * them. Planes then have all 24 bits of numbers from 2^-110 on (the last bit of l is a BF16 number
+ * down to 2^-133), or of all small ones; below MOST no sum of a step overflows (in a ROUTED kernel
+ * none of a tile). A warp that meets other numbers in a step says so, and takes the window that has
+ * them for the steps that follow. */
+enum {
+    BEYOND = 1, /* of a byte of shared_t.windows, or of its like for op(A): other numbers */
+    SMALL = 2,  /* the planes are those of small numbers */
+    BEYOND_ANY = 0x01010101,
+    SMALL_LOG2 = 24,
+    LEAST_BITS = (127 - 110) << 23 /* of the least number as it is */
+};
 
-/* Whether planes cannot carry some of them: below 2^-100 the last bits of l, and of the products,
- * would be lost; and h may be Inf or NaN. */
-[[maybe_unused]] static __device__ __forceinline__ bool is_beyond_planes(const range_t &range)
+/* A warp's window, and what a thread met of a step: the bits of the least magnitude that is not
+ * zero, less 1 (of none: ~0u); and the largest magnitude of h, in either half of a word. */
+typedef struct {
+    float scale;
+    unsigned least, most;
+} window_t;
+
+static __device__ __forceinline__ window_t window_of(unsigned small)
 {
-    const unsigned LEAST = TILEMM__SGEMM_BF16_LEAST, MOST = 0x7f80;
-    return range.least < LEAST - 1 || (range.most & 0xffff) >= MOST || range.most >> 16 >= MOST;
+    return {small ? (float)(1 << SMALL_LOG2) : 1.0f, ~0u, 0};
+}
+
+static __device__ __forceinline__ unsigned window_most(const window_t &window)
+{
+    return max(window.most & 0xffff, window.most >> 16);
+}
+
+/* Whether a thread met numbers beyond its window. */
+template <typename S>
+static __device__ __forceinline__ bool is_beyond(const window_t &window)
+{
+    return (window.scale == 1.0f && window.least < LEAST_BITS - 1) ||
+           window_most(window) >= S::MOST;
+}
+
+/* The window of a warp after a step with numbers beyond the one it had: SMALL or 0. */
+template <typename S>
+static __device__ __forceinline__ unsigned next_window(const window_t &window)
+{
+    const unsigned most = __reduce_max_sync(~0u, window_most(window));
+    return most < S::MOST - (window.scale == 1.0f ? SMALL_LOG2 << 7 : 0) ? SMALL : 0;
+}
+
+/* A number as planes are made of it. */
+static __device__ __forceinline__ float taken(float x, window_t &window)
+{
+    window.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, window.least);
+    return x * window.scale;
+}
+
+static __device__ __forceinline__ void note_large_plane(unsigned h, window_t &window)
+{
+    window.most = __vmaxu2(h & 0x7fff7fff, window.most);
 }
 
 static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
@@ -275,25 +316,20 @@ static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
     return pair;
 }
 
-/* Pair i of half an octet: each x = h + m + l. */
-template <typename S>
+/* Pair i of half an octet: each x = h + m + l. CHOICE says how a number is taken: window_t, or
+ * part_t (fused_parts_sm90.cuh). */
+template <typename S, typename CHOICE>
 static __device__ __forceinline__ void convert(const float (&half)[OCTET / 2], int i,
-                                               unsigned (&planes)[S::PLANES], range_t &range)
+                                               unsigned (&planes)[S::PLANES], CHOICE &choice)
 {
-    float x = half[i * 2], y = half[i * 2 + 1];
-    if (!S::ROUTED) {
-        /* Of x itself: h may be zero where x is not. */
-        range.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, range.least);
-        range.least = __viaddmin_u32(__float_as_uint(y) & 0x7fffffff, ~0u, range.least);
-    }
+    float x = taken(half[i * 2], choice), y = taken(half[i * 2 + 1], choice);
 #pragma unroll
     for (int p = 0; p < S::PLANES; p++) {
         planes[p] = bf16_pair(x, y);
         x -= __uint_as_float(planes[p] << 16);
         y -= __uint_as_float(planes[p] & 0xffff0000);
     }
-    if (!S::ROUTED)
-        range.most = __vmaxu2(planes[0] & 0x7fff7fff, range.most);
+    note_large_plane(planes[0], choice);
 }
 
 #endif

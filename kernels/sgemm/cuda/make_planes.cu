@@ -58,10 +58,10 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
 }
 
 /* Note what a line's block holds. near: how many of its elements are near the largest; lossy:
- * whether one is too small for the planes; tiny: for BF16 planes. Lines past the last are zeros. */
+ * whether one is too small for the planes. Lines past the last are zeros. */
 [[maybe_unused]] static __device__ void note(const operand_t &op, int64_t matrix, int64_t line,
                                              int64_t block, int64_t blocks, unsigned largest,
-                                             int near, bool lossy, bool tiny)
+                                             int near, bool lossy)
 {
     const int64_t valid = min((int64_t)BLOCK_K, op.k - block * BLOCK_K);
     const bool sparse = largest != 0 && (int64_t)near * 5 < valid * 3;
@@ -76,21 +76,9 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
         word |= TILEMM__SGEMM_NOTE_LOSSY;
     if (!is_finite(largest) || (lossy && sparse))
         word |= TILEMM__SGEMM_NOTE_SPECIAL;
-    if (tiny || largest >= TILEMM__SGEMM_BF16_MOST)
+    if (largest >= TILEMM__SGEMM_BF16_MOST)
         word |= TILEMM__SGEMM_NOTE_WIDE;
     op.to.notes[(matrix * blocks + block) * op.mn_planes + line] = word;
-}
-
-/* Go on with the least magnitude so far that is not zero, as its bits less 1; ~0 if there is none.
- */
-[[maybe_unused]] static __device__ __forceinline__ unsigned least_of(float x, unsigned least)
-{
-    return __viaddmin_u32(__float_as_uint(x) & 0x7fffffffu, ~0u, least);
-}
-
-[[maybe_unused]] static __device__ __forceinline__ bool is_tiny(unsigned least)
-{
-    return least < TILEMM__SGEMM_BF16_LEAST - 1;
 }
 
 [[maybe_unused]] static __device__ __forceinline__ bool is_near(float x)
@@ -164,14 +152,12 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
         }
 #pragma unroll
     for (int l = 0; l < LINES; l++) {
-        unsigned largest = 0, least = ~0u;
+        unsigned largest = 0;
         int near = 0;
         bool lossy = false;
 #pragma unroll
-        for (int i = 0; i < OF_LINE; i++) {
+        for (int i = 0; i < OF_LINE; i++)
             largest = max(largest, __float_as_uint(x[l][i]) & 0x7fffffffu);
-            least = least_of(x[l][i], least);
-        }
         largest = __reduce_max_sync(~0u, largest);
 
         const float2 factors = factors_of(largest);
@@ -184,11 +170,8 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
         }
         near = __reduce_add_sync(~0u, near);
         lossy = __any_sync(~0u, lossy);
-
-        const bool tiny = __any_sync(~0u, is_tiny(least));
-
         if (lane == 0)
-            note(op, matrix, line + l, block, blocks, largest, near, lossy, tiny);
+            note(op, matrix, line + l, block, blocks, largest, near, lossy);
 #pragma unroll
         for (int i = 0; i < OF_LINE; i += VEC) {
             const int64_t k = k0 + i * 32;
@@ -215,7 +198,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
     const int mine = threadIdx.x % ACROSS * VEC, pair0 = threadIdx.x / ACROSS;
     const int64_t line = line0 + mine, k0 = block * BLOCK_K;
     float x[ROWS][VEC]; /* rows of pairs of k, which are DOWN pairs apart */
-    unsigned largest[VEC], least[VEC], count[VEC];
+    unsigned largest[VEC], count[VEC];
 #pragma unroll
     for (int i = 0; i < ROWS; i++) {
         const int64_t k = k0 + (pair0 + i / 2 * DOWN) * 2 + i % 2;
@@ -225,12 +208,9 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
         largest[v] = 0;
-        least[v] = ~0u;
 #pragma unroll
-        for (int i = 0; i < ROWS; i++) {
+        for (int i = 0; i < ROWS; i++)
             largest[v] = max(largest[v], __float_as_uint(x[i][v]) & 0x7fffffffu);
-            least[v] = least_of(x[i][v], least[v]);
-        }
 #pragma unroll
         for (int apart = ACROSS; apart < 32; apart *= 2)
             largest[v] = max(largest[v], __shfl_xor_sync(~0u, largest[v], apart));
@@ -244,11 +224,11 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
         for (int w = 0; w < WARPS; w++)
             largest[v] = max(largest[v], shared.found[w][mine + v]);
 
-            /* Three counts in one word: near, lossy and, of threads, tiny. */
+            /* Two counts in one word: near, lossy. */
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
         const float2 factors = factors_of(largest[v]);
-        count[v] = is_tiny(least[v]) << 2 * COUNT_BITS;
+        count[v] = 0;
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             x[i][v] = is_finite(largest[v]) ? x[i][v] * factors.x * factors.y : 0.0f;
@@ -295,7 +275,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
             for (int w = 0; w < WARPS; w++)
                 sum += shared.found[w][mine + v];
             note(op, matrix, line + v, block, blocks, largest[v], (int)(sum & COUNT_MASK),
-                 (sum >> COUNT_BITS & COUNT_MASK) != 0, sum >> 2 * COUNT_BITS != 0);
+                 sum >> COUNT_BITS != 0);
         }
     }
 }

@@ -43,7 +43,7 @@ enum {
     TILEMM__SGEMM_NOTE_SPARSE = 1 << 20,  /* it has few large elements */
     TILEMM__SGEMM_NOTE_LOSSY = 1 << 21,   /* elements too small to keep all their bits */
     TILEMM__SGEMM_NOTE_SPECIAL = 1 << 22, /* Inf, NaN; or sparse and lossy */
-    TILEMM__SGEMM_NOTE_WIDE = 1 << 23     /* BF16 planes cannot carry it */
+    TILEMM__SGEMM_NOTE_WIDE = 1 << 23     /* numbers that do not go to BF16 planes */
 };
 
 /* The planes of one operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up

@@ -3,8 +3,8 @@
  * Every line (a row of op(A), a column of op(B)) is judged, and groups of TILEMM__SGEMM_ROUTE_LINES
  * of them. An exact line is one that FP16 planes cannot carry. A group with few of these leaves
  * them to FP32 multiply-adds, a line at a time. A group with many is hard: none of its tiles is
- * computed from FP16 planes. Their elements go to three BF16 planes, or, where these cannot carry
- * them either, to FP32 multiply-adds on whole tiles.
+ * computed from FP16 planes. Their elements go to three BF16 planes, or, with numbers from 2^50 on,
+ * Inf or NaN, to FP32 multiply-adds on whole tiles.
  *
  * Nothing of this is known to the host, which launches all of these kernels: each does its part.
  *
@@ -24,9 +24,8 @@ enum {
      * whether a block of it is sparse. */
     TILEMM__SGEMM_ROUTE_DENSITIES = 4,
     TILEMM__SGEMM_ROUTE_CASES = 2 * TILEMM__SGEMM_ROUTE_DENSITIES,
-    /* The magnitudes that BF16 planes carry, as bits: from 2^-100, below which the last bits of
-     * planes and of products would be lost, to 2^50, so that no sum overflows. */
-    TILEMM__SGEMM_BF16_LEAST = (127 - 100) << 23,
+    /* The magnitude, as bits, from which numbers do not go to BF16 planes: sums of a tile may
+     * overflow, or lose Inf for NaN. */
     TILEMM__SGEMM_BF16_MOST = (127 + 50) << 23
 };
 
@@ -34,7 +33,7 @@ enum {
 typedef struct {
     unsigned exact[TILEMM__SGEMM_ROUTE_CASES / 2]; /* lines, in two cases a word: low half, high */
     unsigned most;                                 /* exact lines that do not make it hard */
-    unsigned wide;                                 /* BF16 planes cannot carry some line */
+    unsigned wide;                                 /* some line is not for BF16 planes */
     unsigned unused[2];
 } tilemm__sgemm_group_t;
 

@@ -1,0 +1,237 @@
+/* fused_parts_sm90.cuh - a step of the fused SGEMM kernels with numbers that the windows of its
+ * planes do not have (fused_sm90.cuh): any magnitude, Inf and NaN.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Each operand that has such numbers is divided by magnitude into one or two parts. The multipliers
+ * make their planes from the numbers of the step, which still lie in the queues, and add the
+ * products of each part of op(A) with each of op(B). Inf and NaN are in no part: where there are
+ * some, the product of both operands' signs, with Inf and NaN among them, says which elements of
+ * C are no longer finite. */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_PARTS_SM90_CUH
+#define TILEMM_KERNELS_SGEMM_CUDA_FUSED_PARTS_SM90_CUH
+
+#include "fused_products_sm90.cuh"
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+/* SIGNS: 1, 0, -1, Inf, NaN. WINDOW: all, in the windows that their planes have. BELOW, FROM: the
+ * finite numbers of magnitudes below the split, times 2^24; and the others, times 2^-8. */
+typedef enum { SIGNS, WINDOW, BELOW, FROM, KINDS } part_kind_t;
+
+enum { FROM_LOG2 = -8 };
+
+typedef struct {
+    part_kind_t kind;
+    float split;
+} part_t;
+
+/* What numbers of a step there are. */
+enum {
+    SEEN_LARGE = 1 /* from 2^37 on: not BELOW */,
+    SEEN_LITTLE = 2 /* below 2^-7: not FROM */,
+    SEEN_SPECIAL = 4 /* Inf, NaN */
+};
+
+/* A number as planes of a part are made of it. */
+static __device__ __forceinline__ float taken(float x, const part_t &part)
+{
+    const float size = fabsf(x);
+    if (part.kind == SIGNS)
+        return size > 0.0f && size <= FLT_MAX ? copysignf(1.0f, x) : x;
+    if (part.kind == BELOW)
+        return size < part.split ? x * (float)(1 << SMALL_LOG2) : 0.0f;
+    return size >= part.split && size <= FLT_MAX ? x * (1.0f / (1 << -FROM_LOG2)) : 0.0f;
+}
+
+static __device__ __forceinline__ void note_large_plane(unsigned, const part_t &)
+{
+}
+
+template <int LINES>
+static __device__ __forceinline__ unsigned look_at(const float (&x)[LINES][OCTET / 2])
+{
+    unsigned seen = 0;
+#pragma unroll
+    for (int j = 0; j < LINES; j++)
+#pragma unroll
+        for (int i = 0; i < OCTET / 2; i++) {
+            const float size = fabsf(x[j][i]);
+            seen |= !(size <= FLT_MAX)              ? SEEN_SPECIAL
+                    : size >= 0x1p37f               ? SEEN_LARGE
+                    : size > 0.0f && size < 0x1p-7f ? SEEN_LITTLE
+                                                    : 0;
+        }
+    return seen;
+}
+
+/* Where a step with large numbers is split: below all if there are no little ones. */
+static __device__ __forceinline__ float split_of(unsigned seen)
+{
+    return !(seen & SEEN_LARGE) ? INFINITY : seen & SEEN_LITTLE ? 1.0f : 0.0f;
+}
+
+/* Whether an operand of which numbers were seen has a part of this kind. */
+static __device__ __forceinline__ bool has_part(bool beyond, unsigned seen, part_kind_t kind)
+{
+    return kind == WINDOW  ? !beyond
+           : kind == BELOW ? beyond && split_of(seen) > 0.0f
+                           : beyond && split_of(seen) < INFINITY;
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+/* Which bits some of THREADS threads at a barrier have. */
+template <int THREADS>
+static __device__ __forceinline__ unsigned or_at_barrier(unsigned barrier, unsigned bits)
+{
+    unsigned all = 0;
+    for (unsigned bit = 1; bit <= SEEN_SPECIAL; bit *= 2)
+        if (named_barrier_any<THREADS>(barrier, bits & bit))
+            all |= bit;
+    return __reduce_or_sync(~0u, all); /* which the compiler knows to be the warp's */
+}
+
+/* ---- the step ------------------------------------------------------------------------------- */
+
+/* An operand of a step: whether some number is beyond the windows; and the planes' scales. */
+typedef struct {
+    bool beyond;
+    unsigned scales;
+} operand_t;
+
+static __device__ __forceinline__ unsigned scales_of(const operand_t &operand, part_kind_t kind)
+{
+    return kind == WINDOW  ? operand.scales
+           : kind == BELOW ? SMALL_LOG2 * EVERY_BYTE
+                           : (unsigned)FROM_LOG2 * EVERY_BYTE;
+}
+
+/* What numbers of step `count` a warpgroup's rows of op(A) have; and op(B), which the first
+ * warpgroup looks at. */
+template <typename S>
+static __device__ __forceinline__ unsigned look_at_a(shared_t<S> &shared, unsigned first,
+                                                     unsigned stage)
+{
+    unsigned seen = 0;
+#pragma unroll 1
+    for (int half = 0; half < 2; half++) {
+        float x[ROWS][OCTET / 2];
+        take<ROWS, S::A_K>(shared.a.at[stage], first, half, x);
+        seen |= look_at(x);
+    }
+    return or_at_barrier<WARPGROUP>(warpgroup_barrier(), seen);
+}
+
+template <typename S>
+static __device__ __forceinline__ unsigned look_at_b(shared_t<S> &shared, unsigned first,
+                                                     unsigned line0, unsigned stage)
+{
+    unsigned seen = 0;
+#pragma unroll 1
+    for (int half = 0; half < 2 && threadIdx.x < WARPGROUP && line0 < S::BN; half++) {
+        float x[S::LINES][OCTET / 2];
+        take<S::LINES, S::B_K>(shared.b.at[stage], first, half, x);
+        seen |= look_at(x);
+    }
+    return or_at_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS, seen);
+}
+
+/* Add the products of one part of op(A) and one of op(B), whose planes are there. */
+template <typename S>
+static __device__ __forceinline__ void add_products(multiplier_t<S> &at, shared_t<S> &shared,
+                                                    fragments_t<S> &a, bool signs)
+{
+    typedef instructions_t<S> INSTRUCTIONS;
+    pin(a);
+    wgmma_pin(at.part);
+    wgmma_fence();
+    multiply<S, 0, INSTRUCTIONS::LARGE>(at.part, a, shared.planes[at.buffer], false);
+    wgmma_commit();
+    wgmma_wait<0>();
+    wgmma_pin(at.part);
+    if (signs) {
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++)
+            if (!(fabsf(at.part[i]) <= FLT_MAX))
+                at.total[i] += at.part[i];
+        pin(a);
+        return;
+    }
+    add_part(at, S::ROUTED);
+    wgmma_pin(at.part);
+    wgmma_fence();
+    multiply<S, INSTRUCTIONS::SMALLER, INSTRUCTIONS::END>(at.part, a, shared.planes[at.buffer],
+                                                          S::ROUTED);
+    wgmma_commit();
+    wgmma_wait<0>();
+    pin(a);
+    wgmma_pin(at.part);
+    add_part(at, false,
+             !S::ROUTED); /* after an overflow the smaller products may be of either sign */
+}
+
+/* Multiply step `count` by parts. All multipliers come here if op(B) is beyond its windows, else
+ * the warpgroups whose op(A) is. Planes of both are there, if only in their windows; those of an
+ * operand that is beyond are made again for each part, and its stage is given back. */
+template <typename S>
+static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, shared_t<S> &shared,
+                                                      fragments_t<S> &a, unsigned count,
+                                                      const operand_t &of_a, const operand_t &of_b)
+{
+    const int MULTIPLIERS = S::MULTIPLIERS * WARPGROUP;
+    const unsigned stage = count % S::STAGES, line0 = threadIdx.x / 32 * 8 * S::LINES;
+    const unsigned first_b = first_of<S::LINES, S::B_K>(line0);
+    unsigned seen_a = 0, seen_b = 0;
+    bool special;
+    if (of_a.beyond)
+        seen_a = look_at_a(shared, at.first, stage);
+    special = !S::ROUTED && (seen_a & SEEN_SPECIAL);
+    if (of_b.beyond) {
+        mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
+        seen_b = look_at_b(shared, first_b, line0, stage);
+        if (!S::ROUTED)
+            special = __any_sync(~0u, named_barrier_any<MULTIPLIERS>(
+                                          ALL_MULTIPLIERS, special || (seen_b & SEEN_SPECIAL)));
+    }
+#pragma unroll 1
+    for (int b = special ? SIGNS : WINDOW; b < KINDS; b++) {
+        const part_kind_t kind_b = (part_kind_t)b;
+        if (kind_b != SIGNS && !has_part(of_b.beyond, seen_b, kind_b))
+            continue;
+        if (of_b.beyond) {
+            const part_t part = {kind_b, split_of(seen_b)};
+            named_barrier<MULTIPLIERS>(ALL_MULTIPLIERS); /* the planes before are no longer read */
+            if (threadIdx.x < WARPGROUP)
+                convert_b_lines<S>(shared.b.at[stage], first_b, line0, shared.planes[at.buffer],
+                                   part);
+            fence_for_async();
+            named_barrier<MULTIPLIERS>(ALL_MULTIPLIERS);
+        }
+#pragma unroll 1
+        for (int kind = kind_b == SIGNS ? SIGNS : WINDOW; kind < (kind_b == SIGNS ? WINDOW : KINDS);
+             kind++) {
+            const part_kind_t kind_a = (part_kind_t)kind;
+            if (kind_a != SIGNS && !has_part(of_a.beyond, seen_a, kind_a))
+                continue;
+            if (of_a.beyond) {
+                const part_t part = {kind_a, split_of(seen_a)};
+                convert_a<S>(shared.a.at[stage], at.first, 0, a, part);
+                convert_a<S>(shared.a.at[stage], at.first, 1, a, part);
+            }
+            at.scales = UNSCALED + scales_of(of_a, kind_a) + scales_of(of_b, kind_b);
+            add_products(at, shared, a, kind_a == SIGNS);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++)
+        at.part[i] = 0.0f;
+    __syncwarp(); /* all have read */
+    if (of_a.beyond && threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared.a.empty[stage]);
+    if (threadIdx.x == 0) /* for each warp of the converter that did not */
+        for (unsigned left = shared.windows[at.buffer] & BEYOND_ANY; left; left &= left - 1)
+            mbarrier_arrive(&shared.b.empty[stage]);
+}
+
+#endif

@@ -1,0 +1,170 @@
+/* fused_products_sm90.cuh - the planes of a step in the fused SGEMM kernels, their products, and
+ * the sums of these.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_PRODUCTS_SM90_CUH
+#define TILEMM_KERNELS_SGEMM_CUDA_FUSED_PRODUCTS_SM90_CUH
+
+#include <float.h>
+
+#include "fused_sm90.cuh"
+#include "kernels/cuda/named_barrier.cuh"
+#include "kernels/cuda/wgmma.cuh"
+
+/* ---- planes --------------------------------------------------------------------------------- */
+
+/* Make the planes of a warp's 8 * LINES lines of a stage of op(B), from line0 on. */
+template <typename S, typename CHOICE>
+static __device__ __forceinline__ void
+convert_b_lines(const float *stage, unsigned first, unsigned line0,
+                unsigned (&planes)[S::PLANES][S::PLANE], CHOICE &choice)
+{
+    const unsigned lane = threadIdx.x % 32;
+#pragma unroll
+    for (int half = 0; half < 2 && line0 < S::BN; half++) {
+        float x[S::LINES][OCTET / 2];
+        take<S::LINES, S::B_K>(stage, first, half, x);
+#pragma unroll
+        for (int j = 0; j < S::LINES; j++)
+#pragma unroll
+            for (int i = 0; i < S::WORDS / 2; i++) {
+                const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
+                const unsigned at =
+                    tilemm__fused_word(line, lane % 4, half * (S::WORDS / 2) + i, S::WORDS);
+                unsigned word[S::PLANES];
+                convert<S>(x[j], i, word, choice);
+#pragma unroll
+                for (int p = 0; p < S::PLANES; p++)
+                    planes[p][at] = word[p];
+            }
+    }
+}
+
+/* A thread's words of a plane are fragments for products of 32 bytes of k. */
+enum { FRAGMENT = 4, ALL_PRODUCTS = 8, CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4 };
+
+template <typename S>
+using fragments_t = unsigned[S::PLANES][ROWS * S::WORDS];
+
+/* Between two of these the tensor cores use the fragments. */
+template <int PLANES, int WORDS>
+static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][WORDS])
+{
+#pragma unroll
+    for (int p = 0; p < PLANES; p++)
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            asm volatile("" : "+r"(a[p][i])::"memory");
+}
+
+/* Make the planes of half a step of op(A): word i is of row i % 2. */
+template <typename S, typename CHOICE>
+static __device__ __forceinline__ void convert_a(const float *stage, unsigned first, int half,
+                                                 fragments_t<S> &a, CHOICE &choice)
+{
+    float x[ROWS][OCTET / 2];
+    take<ROWS, S::A_K>(stage, first, half, x);
+#pragma unroll
+    for (int i = 0; i < S::WORDS; i++) {
+        unsigned planes[S::PLANES];
+        convert<S>(x[i % 2], i / 2, planes, choice);
+#pragma unroll
+        for (int p = 0; p < S::PLANES; p++)
+            a[p][half * S::WORDS + i] = planes[p];
+    }
+}
+
+/* The instructions of a step for the tensor cores, in order: of a product of planes, then of 16 of
+ * k. After those of h h, which are the first LARGE, those that a kernel takes from SMALLER on. */
+template <typename S>
+struct instructions_t {
+    static const int PARTS = BK / 16, LARGE = PARTS, END = ALL_PRODUCTS * PARTS;
+    static const int SMALLER = END - (S::PRODUCTS - 1) * PARTS, MIDDLE = (SMALLER + END) / 2;
+};
+
+/* Start instructions FIRST to LAST - 1: part += their products; or, without `adds`, = theirs. */
+template <typename S, int FIRST, int LAST>
+static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS],
+                                                const fragments_t<S> &a,
+                                                const unsigned (&b)[S::PLANES][S::PLANE], bool adds)
+{
+    const int PARTS = instructions_t<S>::PARTS;
+    const int of_a[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
+    const int of_b[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
+    const uint64_t b0 =
+        wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
+#pragma unroll
+    for (int w = FIRST; w < LAST; w++) {
+        const int p = w / PARTS, i = w % PARTS;
+        wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
+                   wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES),
+                   w > FIRST || adds);
+    }
+}
+
+/* ---- barriers ------------------------------------------------------------------------------- */
+
+/* The number of the barrier of all multipliers; that of a warpgroup of theirs. */
+enum { ALL_MULTIPLIERS = 1 };
+
+[[maybe_unused]] static __device__ __forceinline__ unsigned warpgroup_barrier(void)
+{
+    return 2 + threadIdx.x / WARPGROUP;
+}
+
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+/* The state of a multiplier thread. */
+template <typename S>
+struct multiplier_t {
+    unsigned first; /* of its numbers in a stage of op(A) */
+    unsigned count; /* of steps of op(A) of which planes were made */
+    unsigned buffer, parity;
+    unsigned small; /* the window of the warp's next planes: SMALL or 0 */
+    /* Of the planes at hand: whether they are those of small numbers; whether some warp of the
+     * warpgroup met numbers beyond its window. */
+    unsigned are_small;
+    bool beyond;
+    unsigned item;
+    place_t place;
+    int k; /* of the next step */
+    float total[S::ACCUMULATORS], part[S::ACCUMULATORS];
+    unsigned scales; /* of `part` */
+};
+
+/* Powers of two by which the products of a step were multiplied: a byte, its logarithm + 64, for
+ * the columns of each warp of the converter. */
+enum { UNSCALED = 0x40404040, EVERY_BYTE = 0x01010101 };
+
+/* 2^-s, of the scale 2^s of columns of the converter's warp; with `sign` -1: 2^s. */
+static __device__ __forceinline__ float unscale(unsigned scales, int warp, int sign = 1)
+{
+    const int log2 = (int)(scales >> 8 * warp & 0xff) - 64;
+    return __int_as_float((127 - sign * log2) << 23);
+}
+
+/* The converter's warp whose columns accumulator i is of. */
+template <typename S>
+static __device__ constexpr int warp_of(int i)
+{
+    return i / (4 * S::LINES);
+}
+
+/* total += part. If `keeps`, part becomes what the addition lost (Dekker, "A floating-point
+ * technique for extending the available precision", 1971: exact where total is the larger). With
+ * `only_finite` a total that is not finite stays. */
+template <typename S>
+static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps,
+                                                bool only_finite = false)
+{
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++) {
+        const float sum = fmaf(at.part[i], unscale(at.scales, warp_of<S>(i)), at.total[i]);
+        if (keeps)
+            at.part[i] = fmaf(at.total[i] - sum, unscale(at.scales, warp_of<S>(i), -1), at.part[i]);
+        if (!only_finite || fabsf(at.total[i]) <= FLT_MAX)
+            at.total[i] = sum;
+    }
+}
+
+#endif

@@ -1,0 +1,125 @@
+/* fused_store_sm90.cuh - the epilogue of the fused SGEMM kernels: a finished tile to C, to the
+ * partial products, or to shared memory, where the blocks of a cluster add up.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_STORE_SM90_CUH
+#define TILEMM_KERNELS_SGEMM_CUDA_FUSED_STORE_SM90_CUH
+
+#include "fused_sm90.cuh"
+#include "kernels/cuda/cluster.cuh"
+
+/* Row i of a thread's ROWS in the tile, and its first column col: it has col + 8 i and the next. */
+template <typename S>
+static __device__ __forceinline__ unsigned row_of(int i)
+{
+    return threadIdx.x / 32 * 16 + tilemm__fused_line(threadIdx.x % 32, i, ROWS, S::A_K);
+}
+
+[[maybe_unused]] static __device__ __forceinline__ unsigned col_of(void)
+{
+    return threadIdx.x % 4 * 2;
+}
+
+template <typename S>
+static __device__ __forceinline__ void to_shared(const float (&total)[S::ACCUMULATORS], float alpha,
+                                                 float *tile)
+{
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i += 2)
+        *(float2 *)(tile +
+                    tilemm__fused_tile(row_of<S>(i / 2 % 2), col_of() + i / 4 * 8, S::LINES_B)) =
+            make_float2(alpha * total[i], alpha * total[i + 1]);
+}
+
+/* Store in C by the copy engine, each warp its 16 rows. */
+template <typename S>
+static __device__ __forceinline__ void store_bulk(const float (&total)[S::ACCUMULATORS],
+                                                  float alpha, const CUtensorMap *c,
+                                                  const place_t &place, float *tile)
+{
+    const int row = threadIdx.x / 32 * 16;
+    if (threadIdx.x % 32 == 0)
+        tensor_wait_read();
+    __syncwarp(); /* the tile before has gone */
+    to_shared<S>(total, alpha, tile);
+    fence_for_async();
+    __syncwarp();
+    if (threadIdx.x % 32 == 0)
+        for (int col = 0; col < S::BN; col += 32)
+            tensor_store(c, place.n + col, place.m + row, (int)place.matrix,
+                         tile + tilemm__fused_tile(row, col, S::LINES_B));
+}
+
+/* Store in C, or in the partial products. */
+template <typename S>
+static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATORS],
+                                             const fused_t &problem, const place_t &place)
+{
+    const tilemm__sgemm_args_t &args = problem.args;
+    float *const whole =
+        problem.partial
+            ? problem.partial + (place.split * args.batch_count + place.matrix) * args.m * args.n
+        : args.c_array ? args.c_array[place.matrix]
+                       : args.c + place.matrix * args.stride_c;
+    const int64_t ld = !problem.partial ? args.ldc : S::TRANSPOSED ? args.m : args.n;
+    const float alpha = problem.partial ? 1.0f : args.alpha;
+    const float beta = problem.partial ? 0.0f : args.beta;
+    const int64_t cols = args.n - place.n - col_of();
+#pragma unroll
+    for (int h = 0; h < ROWS; h++) {
+        const int64_t row = (int64_t)place.m + row_of<S>(h), col = (int64_t)place.n + col_of();
+        const int64_t next = S::TRANSPOSED ? ld : 1; /* column */
+        float *const to = whole + (S::TRANSPOSED ? col * ld + row : row * ld + col);
+        const bool pairs = !S::TRANSPOSED && ((uint64_t)to & 7) == 0;
+        if (row >= args.m)
+            continue;
+        if (pairs && cols > S::BN - 8 + 1 && beta == 0.0f) {
+#pragma unroll
+            for (int i = 0; i < S::ACCUMULATORS; i += 4)
+                *(float2 *)(to + i * 2) =
+                    make_float2(alpha * total[i + h * 2], alpha * total[i + h * 2 + 1]);
+        } else {
+#pragma unroll
+            for (int i = 0; i < S::ACCUMULATORS; i += 4)
+#pragma unroll
+                for (int j = 0; j < 2; j++) {
+                    const float v = alpha * total[i + h * 2 + j];
+                    float *const at = to + (i * 2 + j) * next;
+                    if (i * 2 + j < cols)
+                        *at = beta != 0.0f ? fmaf(beta, *at, v) : v;
+                }
+        }
+    }
+}
+
+/* The blocks of a cluster have one tile, each a split of its k: add up, each some rows. */
+template <typename S>
+static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t &problem)
+{
+    const tilemm__sgemm_args_t &args = problem.args;
+    const place_t place = locate<S>(problem, blockIdx.x);
+    const int blocks = (int)problem.splits, rank = (int)place.split;
+    const int rows = (int)min((int64_t)S::BM, args.m - place.m);
+    const int cols = (int)min((int64_t)S::BN, args.n - place.n);
+    const int share = (rows + blocks - 1) / blocks, last = min(rows, (rank + 1) * share);
+    const float *const tile = tile_of(shared);
+    float *const c =
+        args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
+    cluster_sync();
+    for (int at = rank * share * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::THREADS) {
+        const int i = at / S::BN, j = at % S::BN;
+        if (j < cols) {
+            const int64_t row = (int64_t)place.m + i, col = (int64_t)place.n + j;
+            float *const to = c + (S::TRANSPOSED ? col * args.ldc + row : row * args.ldc + col);
+            float sum = 0.0f;
+#pragma unroll 4
+            for (int block = 0; block < blocks; block++)
+                sum += cluster_read(tile + tilemm__fused_tile(i, j, S::LINES_B), block);
+            sum *= args.alpha;
+            *to = args.beta != 0.0f ? fmaf(args.beta, *to, sum) : sum;
+        }
+    }
+    cluster_sync(); /* nobody leaves while another may still read from it */
+}
+
+#endif
