@@ -8,11 +8,9 @@
  *
  * Multipliers: each of BM / 64 warpgroups has 64 rows. It makes the planes of its rows of op(A) a
  * step ahead, between the instructions for the tensor cores. The tensor core truncates as it adds.
- * So `part` has first the product of the large planes, then those of the others, and is added to
- * `total` in FP32 after each (promotion). Where planes cannot carry a number of a step (Inf, NaN,
- * next to overflow, below 2^-100), the warps concerned multiply that step in FP32. In a ROUTED
- * kernel there is no such number; two more products are added, and what the addition of the first
- * loses.
+ * So `part` has the smaller products of a step, then that of the large planes of the next, and is
+ * added to `total` in FP32 (promotion). Steps with numbers that the planes' windows do not have:
+ * fused_parts_sm90.cuh. In a ROUTED kernel two more products are added, and what promotion loses.
  *
  * Epilogue: to C, or to C by the copy engine while multipliers go on with the next tile; with
  * split-K to the partial products, or in a cluster to shared memory, where each block adds up some
@@ -109,13 +107,26 @@ static __device__ __forceinline__ void leave_stage(multiplier_t<S> &at, shared_t
     at.count++;
 }
 
-/* Multiply a step, and make the planes of the next one. */
+/* Wait until all products have been added to `part`, and give back the planes of the step before. */
+template <typename S>
+static __device__ __forceinline__ void finish_products(multiplier_t<S> &at, shared_t<S> &shared,
+                                                       fragments_t<S> &before)
+{
+    wgmma_wait<0>();
+    pin(before);
+    wgmma_pin(at.part);
+    if (threadIdx.x % 32 == 0 && at.used < S::BUFFERS)
+        mbarrier_arrive(&shared.empty[at.used]);
+    at.used = S::BUFFERS;
+}
+
+/* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
+ * products of the step are left in `part`, for the next one. */
 template <typename S>
 static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &shared,
                                             fragments_t<S> &a, fragments_t<S> &next_a)
 {
     typedef instructions_t<S> INSTRUCTIONS;
-    const unsigned now = at.count - 1;
     window_t window = window_of(at.small);
     mbarrier_wait(&shared.full[at.buffer], at.parity);
 
@@ -125,47 +136,41 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     /* Votes, so that the compiler knows that warps do not diverge: wgmma is slow where they may. */
     const bool beyond_a = __any_sync(~0u, at.beyond),
                beyond_b = __any_sync(~0u, windows & BEYOND_ANY);
-    const bool by_parts = beyond_a || beyond_b;
 
-    at.scales = UNSCALED + scales_a + scales_b; /* new ones come after parts, with no loss kept */
-    pin(a);
-    wgmma_pin(at.part);
-    mbarrier_wait(&shared.a.full[at.count % S::STAGES], at.count / S::STAGES % 2);
+    if (beyond_a || beyond_b) {
+        finish_products(at, shared, next_a);
+        add_part(at, false);
+        multiply_parts(at, shared, a, {beyond_a, scales_a}, {beyond_b, scales_b});
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++)
+            at.part[i] = 0.0f;
+#pragma unroll
+        for (int p = 0; p < S::PLANES; p++)
+#pragma unroll
+            for (int i = 0; i < ROWS * S::WORDS; i++)
+                a[p][i] = 0; /* nothing is left of the step */
+    }
+    at.scales = UNSCALED + scales_a + scales_b; /* others than before after parts alone */
     wgmma_fence();
-    multiply<S, 0, 1>(at.part, a, shared.planes[at.buffer], S::ROUTED);
-    make_planes(at, shared, 0, next_a, window);
-    multiply<S, 1, INSTRUCTIONS::LARGE>(at.part, a, shared.planes[at.buffer], true);
+    multiply<S, 0, INSTRUCTIONS::LARGE>(at.part, a, shared.planes[at.buffer], true);
     wgmma_commit();
-    wgmma_wait<0>();
-    wgmma_pin(at.part);
-    if (!by_parts)
-        add_part(at, S::ROUTED);
+    mbarrier_wait(&shared.a.full[at.count % S::STAGES], at.count / S::STAGES % 2);
+    finish_products(at, shared, next_a);
+    add_part(at, S::ROUTED);
+    pin(a);
     wgmma_pin(at.part);
     wgmma_fence();
     multiply<S, INSTRUCTIONS::SMALLER, INSTRUCTIONS::MIDDLE>(at.part, a, shared.planes[at.buffer],
                                                              S::ROUTED);
-    make_planes(at, shared, 1, next_a, window);
+    make_planes(at, shared, 0, next_a, window);
     multiply<S, INSTRUCTIONS::MIDDLE, INSTRUCTIONS::END>(at.part, a, shared.planes[at.buffer],
                                                          true);
     wgmma_commit();
+    make_planes(at, shared, 1, next_a, window);
     note_window(at, window);
-    if (!by_parts)
-        leave_stage(at, shared);
-    wgmma_wait<0>();
-    pin(a);
-    wgmma_pin(at.part);
-    if (by_parts) {
-        multiply_parts(at, shared, a, now, {beyond_a, scales_a}, {beyond_b, scales_b});
-        make_planes(at, shared, 0, next_a, window); /* again: parts need the registers */
-        make_planes(at, shared, 1, next_a, window);
-        leave_stage(at, shared);
-    } else {
-        add_part(at, S::ROUTED);
-    }
-    __syncwarp(); /* all have read the windows */
-    if (threadIdx.x % 32 == 0)
-        mbarrier_arrive(&shared.empty[at.buffer]);
+    leave_stage(at, shared);
     at.k += BK;
+    at.used = at.buffer;
     advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
 
@@ -180,14 +185,11 @@ static __device__ __forceinline__ void begin_item(multiplier_t<S> &at, const fus
     at.scales = UNSCALED;
 }
 
-/* After a step: if it was an item's last, store the tile and go to the next item. Returns whether
- * there is more to do. */
+/* Store an item's tile, and go to the next item. Returns whether there is one. */
 template <typename S>
-static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &shared,
+static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, shared_t<S> &shared,
                                              const fused_t &problem, const maps_t &maps)
 {
-    if (at.k < at.place.end)
-        return true;
     if (problem.splits > 1 && !problem.partial) { /* for add_up() */
         named_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS);
         to_shared<S>(at.total, 1.0f, tile_of(shared));
@@ -203,6 +205,20 @@ static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &s
     return true;
 }
 
+/* After a step with the planes `a`: if it was an item's last, end the item. Returns whether there is
+ * more to do. */
+template <typename S>
+static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &shared,
+                                             fragments_t<S> &a, const fused_t &problem,
+                                             const maps_t &maps)
+{
+    if (at.k < at.place.end)
+        return true;
+    finish_products(at, shared, a);
+    add_part(at, false);
+    return next_item(at, shared, problem, maps);
+}
+
 template <typename S>
 static __device__ __forceinline__ void multiply_items(const fused_t &problem, const maps_t &maps,
                                                       shared_t<S> &shared)
@@ -212,6 +228,7 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     window_t window = window_of(0);
     at.item = own_item<S>(problem, blockIdx.x);
     at.buffer = at.parity = at.count = at.small = 0;
+    at.used = S::BUFFERS;
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);
@@ -222,10 +239,10 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
 #pragma unroll 1
     do {
         step(at, shared, a[0], a[1]);
-        if (!go_on(at, shared, problem, maps))
+        if (!go_on(at, shared, a[0], problem, maps))
             break;
         step(at, shared, a[1], a[0]);
-    } while (go_on(at, shared, problem, maps));
+    } while (go_on(at, shared, a[1], problem, maps));
     if (S::BULK && problem.bulk)
         tensor_wait_read(); /* before the shared memory goes */
 }

@@ -171,14 +171,15 @@ static __device__ __forceinline__ void add_products(multiplier_t<S> &at, shared_
              !S::ROUTED); /* after an overflow the smaller products may be of either sign */
 }
 
-/* Multiply step `count` by parts. All multipliers come here if op(B) is beyond its windows, else
+/* Multiply a step by parts. All multipliers come here if op(B) is beyond its windows, else
  * the warpgroups whose op(A) is. Planes of both are there, if only in their windows; those of an
  * operand that is beyond are made again for each part, and its stage is given back. */
 template <typename S>
 static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, shared_t<S> &shared,
-                                                      fragments_t<S> &a, unsigned count,
-                                                      const operand_t &of_a, const operand_t &of_b)
+                                                      fragments_t<S> &a, const operand_t &of_a,
+                                                      const operand_t &of_b)
 {
+    const unsigned count = at.count - 1;
     const int MULTIPLIERS = S::MULTIPLIERS * WARPGROUP;
     const unsigned stage = count % S::STAGES, line0 = threadIdx.x / 32 * 8 * S::LINES;
     const unsigned first_b = first_of<S::LINES, S::B_K>(line0);
@@ -223,9 +224,6 @@ static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, share
             add_products(at, shared, a, kind_a == SIGNS);
         }
     }
-#pragma unroll
-    for (int i = 0; i < S::ACCUMULATORS; i++)
-        at.part[i] = 0.0f;
     __syncwarp(); /* all have read */
     if (of_a.beyond && threadIdx.x % 32 == 0)
         mbarrier_arrive(&shared.a.empty[stage]);

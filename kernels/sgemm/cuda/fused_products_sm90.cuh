@@ -119,7 +119,8 @@ template <typename S>
 struct multiplier_t {
     unsigned first; /* of its numbers in a stage of op(A) */
     unsigned count; /* of steps of op(A) of which planes were made */
-    unsigned buffer, parity;
+    unsigned buffer, parity; /* of planes of op(B) */
+    unsigned used;           /* the buffer before, if products of it may not have ended */
     unsigned small; /* the window of the warp's next planes: SMALL or 0 */
     /* Of the planes at hand: whether they are those of small numbers; whether some warp of the
      * warpgroup met numbers beyond its window. */

@@ -238,7 +238,7 @@ static __device__ __forceinline__ void multiply_tf32(const fused_t &problem, con
         if (threadIdx.x % 32 == 0)
             mbarrier_arrive(&shared.empty[at.buffer]);
         advance<S::BUFFERS>(&at.buffer, &at.parity);
-    } while (go_on(at, shared, problem, maps));
+    } while (next_item(at, shared, problem, maps));
     if (S::BULK && problem.bulk)
         tensor_wait_read(); /* before the shared memory goes */
 }
