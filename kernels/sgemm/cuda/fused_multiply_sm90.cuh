@@ -7,7 +7,8 @@
  * op(B) ahead of their use.
  *
  * Multipliers: each of BM / 64 warpgroups has 64 rows. It makes the planes of its rows of op(A) a
- * step ahead, between the instructions for the tensor cores. The tensor core truncates as it adds.
+ * step ahead, in the registers of those that the tensor cores have used. The tensor core truncates
+ * as it adds.
  * So `part` has the smaller products of a step, then that of the large planes of the next, and is
  * added to `total` in FP32 (promotion). Steps with numbers that the planes' windows do not have:
  * fused_parts_sm90.cuh. In a ROUTED kernel two more products are added, and what promotion loses.
@@ -34,7 +35,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 {
     const unsigned thread = threadIdx.x % WARPGROUP, warp = thread / 32, lane = thread % 32;
     const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
-    unsigned buffer = 0, parity = 1, count = 0, small = 0;
+    unsigned buffer = 0, parity = 1, count = 0, large = 0;
     const unsigned first_item = own_item<S>(problem, blockIdx.x);
     feed_t feed = {first_item, 0, 0, 0, 0, 0};
     for (int i = 0; i < S::STAGES - 1; i++) {
@@ -49,7 +50,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 #pragma unroll 1
         for (int k = place.k; k < place.end; k += BK, count++) {
             const unsigned stage = count % S::STAGES;
-            window_t window = window_of(small);
+            window_t window = {large, 0, false};
             if (thread == 0)
                 feed_step<S, false>(feed, shared.b, problem, maps);
             else if (thread == 32)
@@ -58,16 +59,16 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
             mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
             mbarrier_wait(&shared.empty[buffer], parity);
             convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], window);
-            const bool beyond = __any_sync(~0u, is_beyond<S>(window));
-
+            if (line0 < S::BN)
+                look_beyond<S::LINES, S::B_K>(shared.b.at[stage], first, window);
             __syncwarp(); /* all have read */
             if (lane == 0) {
-                ((unsigned char *)&shared.windows[buffer])[warp] = small | (beyond ? BEYOND : 0);
-                if (!beyond) /* else multiply_parts() reads it too */
+                ((unsigned char *)&shared.windows[buffer])[warp] =
+                    large | (window.beyond ? BEYOND : 0);
+                if (!window.beyond) /* else multiply_parts() reads it too */
                     mbarrier_arrive(&shared.b.empty[stage]);
             }
-            if (beyond)
-                small = next_window<S>(window);
+            large = window.large;
             fence_for_async();
             mbarrier_arrive(&shared.full[buffer]);
             advance<S::BUFFERS>(&buffer, &parity);
@@ -83,62 +84,43 @@ static __device__ __forceinline__ void make_planes(const multiplier_t<S> &at,
                                                    const shared_t<S> &shared, int half,
                                                    fragments_t<S> &a, window_t &window)
 {
-    convert_a<S>(shared.a.at[at.count % S::STAGES], at.first, half, a, window);
+    const float *const stage = shared.a.at[at.count % S::STAGES];
+    convert_a<S>(stage, at.first, half, a, window);
+    pin(a, half); /* not later, when the tensor cores may be idle */
+    look_beyond<ROWS, S::A_K>(stage, at.first, window);
 }
 
-/* Note the window in which the planes of the next step were made. */
+/* Note the window in which the planes of the next step of op(A) were made, and leave its stage. */
 template <typename S>
-static __device__ __forceinline__ void note_window(multiplier_t<S> &at, const window_t &window)
+static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<S> &shared,
+                                                  const window_t &window)
 {
-    const bool beyond = is_beyond<S>(window);
-    at.are_small = at.small;
-    at.beyond = named_barrier_any<WARPGROUP>(warpgroup_barrier(), beyond);
-    if (__any_sync(~0u, beyond))
-        at.small = next_window<S>(window);
-}
-
-/* All planes of the next step of op(A) have been made. */
-template <typename S>
-static __device__ __forceinline__ void leave_stage(multiplier_t<S> &at, shared_t<S> &shared)
-{
-    __syncwarp();
+    at.are_large = at.large;
+    at.large = window.large;
+    at.beyond = named_barrier_any<WARPGROUP>(warpgroup_barrier(), window.beyond);
+    __syncwarp();                            /* all have read */
     if (threadIdx.x % 32 == 0 && !at.beyond) /* else multiply_parts() reads it too */
         mbarrier_arrive(&shared.a.empty[at.count % S::STAGES]);
     at.count++;
-}
-
-/* Wait until all products have been added to `part`, and give back the planes of the step before. */
-template <typename S>
-static __device__ __forceinline__ void finish_products(multiplier_t<S> &at, shared_t<S> &shared,
-                                                       fragments_t<S> &before)
-{
-    wgmma_wait<0>();
-    pin(before);
-    wgmma_pin(at.part);
-    if (threadIdx.x % 32 == 0 && at.used < S::BUFFERS)
-        mbarrier_arrive(&shared.empty[at.used]);
-    at.used = S::BUFFERS;
 }
 
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
  * products of the step are left in `part`, for the next one. */
 template <typename S>
 static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &shared,
-                                            fragments_t<S> &a, fragments_t<S> &next_a)
+                                            fragments_t<S> &a)
 {
-    typedef instructions_t<S> INSTRUCTIONS;
-    window_t window = window_of(at.small);
+    window_t window = {at.large, 0, false};
     mbarrier_wait(&shared.full[at.buffer], at.parity);
 
     const unsigned windows = shared.windows[at.buffer];
-    const unsigned scales_a = at.are_small / SMALL * EVERY_BYTE * SMALL_LOG2;
-    const unsigned scales_b = (windows / SMALL & EVERY_BYTE) * SMALL_LOG2;
+    const unsigned scales_a = at.are_large ? 0 : EVERY_BYTE * WINDOW_LOG2;
+    const unsigned scales_b = (~windows / LARGE & EVERY_BYTE) * WINDOW_LOG2;
     /* Votes, so that the compiler knows that warps do not diverge: wgmma is slow where they may. */
     const bool beyond_a = __any_sync(~0u, at.beyond),
-               beyond_b = __any_sync(~0u, windows & BEYOND_ANY);
+               beyond_b = __any_sync(~0u, windows & EVERY_BYTE * BEYOND);
 
     if (beyond_a || beyond_b) {
-        finish_products(at, shared, next_a);
         add_part(at, false);
         multiply_parts(at, shared, a, {beyond_a, scales_a}, {beyond_b, scales_b});
 #pragma unroll
@@ -151,26 +133,28 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
                 a[p][i] = 0; /* nothing is left of the step */
     }
     at.scales = UNSCALED + scales_a + scales_b; /* others than before after parts alone */
-    wgmma_fence();
-    multiply<S, 0, INSTRUCTIONS::LARGE>(at.part, a, shared.planes[at.buffer], true);
-    wgmma_commit();
+    multiply<S, LARGE_PRODUCT>(at.part, a, shared.planes[at.buffer], 0);
+    multiply<S, LARGE_PRODUCT>(at.part, a, shared.planes[at.buffer], 1);
     mbarrier_wait(&shared.a.full[at.count % S::STAGES], at.count / S::STAGES % 2);
-    finish_products(at, shared, next_a);
-    add_part(at, S::ROUTED);
-    pin(a);
+    wgmma_wait<0>();
     wgmma_pin(at.part);
-    wgmma_fence();
-    multiply<S, INSTRUCTIONS::SMALLER, INSTRUCTIONS::MIDDLE>(at.part, a, shared.planes[at.buffer],
-                                                             S::ROUTED);
-    make_planes(at, shared, 0, next_a, window);
-    multiply<S, INSTRUCTIONS::MIDDLE, INSTRUCTIONS::END>(at.part, a, shared.planes[at.buffer],
-                                                         true);
-    wgmma_commit();
-    make_planes(at, shared, 1, next_a, window);
-    note_window(at, window);
-    leave_stage(at, shared);
+    add_part(at, S::ROUTED);
+    pin(a, 0);
+    pin(a, 1);
+    wgmma_pin(at.part);
+    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, S::ROUTED);
+    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1);
+    wgmma_wait<1>();
+    pin(a, 0);
+    make_planes(at, shared, 0, a, window);
+    wgmma_wait<0>();
+    pin(a, 1);
+    wgmma_pin(at.part);
+    if (threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared.empty[at.buffer]);
+    make_planes(at, shared, 1, a, window);
+    end_planes(at, shared, window);
     at.k += BK;
-    at.used = at.buffer;
     advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
 
@@ -188,7 +172,7 @@ static __device__ __forceinline__ void begin_item(multiplier_t<S> &at, const fus
 /* Store an item's tile, and go to the next item. Returns whether there is one. */
 template <typename S>
 static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, shared_t<S> &shared,
-                                             const fused_t &problem, const maps_t &maps)
+                                                 const fused_t &problem, const maps_t &maps)
 {
     if (problem.splits > 1 && !problem.partial) { /* for add_up() */
         named_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS);
@@ -205,16 +189,13 @@ static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, shared_t<S
     return true;
 }
 
-/* After a step with the planes `a`: if it was an item's last, end the item. Returns whether there is
- * more to do. */
+/* After a step: if it was an item's last, end the item. Returns whether there is more to do. */
 template <typename S>
 static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &shared,
-                                             fragments_t<S> &a, const fused_t &problem,
-                                             const maps_t &maps)
+                                             const fused_t &problem, const maps_t &maps)
 {
     if (at.k < at.place.end)
         return true;
-    finish_products(at, shared, a);
     add_part(at, false);
     return next_item(at, shared, problem, maps);
 }
@@ -223,26 +204,21 @@ template <typename S>
 static __device__ __forceinline__ void multiply_items(const fused_t &problem, const maps_t &maps,
                                                       shared_t<S> &shared)
 {
-    fragments_t<S> a[2]; /* of one step, and of the next */
+    fragments_t<S> a; /* of a step, and then of the next */
     multiplier_t<S> at;
-    window_t window = window_of(0);
+    window_t window = {0, 0, false};
     at.item = own_item<S>(problem, blockIdx.x);
-    at.buffer = at.parity = at.count = at.small = 0;
-    at.used = S::BUFFERS;
+    at.buffer = at.parity = at.count = at.large = 0;
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);
-    make_planes(at, shared, 0, a[0], window);
-    make_planes(at, shared, 1, a[0], window);
-    note_window(at, window);
-    leave_stage(at, shared);
+    make_planes(at, shared, 0, a, window);
+    make_planes(at, shared, 1, a, window);
+    end_planes(at, shared, window);
 #pragma unroll 1
-    do {
-        step(at, shared, a[0], a[1]);
-        if (!go_on(at, shared, a[0], problem, maps))
-            break;
-        step(at, shared, a[1], a[0]);
-    } while (go_on(at, shared, a[1], problem, maps));
+    do
+        step(at, shared, a);
+    while (go_on(at, shared, problem, maps));
     if (S::BULK && problem.bulk)
         tensor_wait_read(); /* before the shared memory goes */
 }

@@ -40,11 +40,11 @@ static __device__ __forceinline__ float taken(float x, const part_t &part)
     if (part.kind == SIGNS)
         return size > 0.0f && size <= FLT_MAX ? copysignf(1.0f, x) : x;
     if (part.kind == BELOW)
-        return size < part.split ? x * (float)(1 << SMALL_LOG2) : 0.0f;
+        return size < part.split ? x * (float)(1 << WINDOW_LOG2) : 0.0f;
     return size >= part.split && size <= FLT_MAX ? x * (1.0f / (1 << -FROM_LOG2)) : 0.0f;
 }
 
-static __device__ __forceinline__ void note_large_plane(unsigned, const part_t &)
+static __device__ __forceinline__ void note_h(unsigned, const part_t &)
 {
 }
 
@@ -103,7 +103,7 @@ typedef struct {
 static __device__ __forceinline__ unsigned scales_of(const operand_t &operand, part_kind_t kind)
 {
     return kind == WINDOW  ? operand.scales
-           : kind == BELOW ? SMALL_LOG2 * EVERY_BYTE
+           : kind == BELOW ? WINDOW_LOG2 * EVERY_BYTE
                            : (unsigned)FROM_LOG2 * EVERY_BYTE;
 }
 
@@ -137,38 +137,38 @@ static __device__ __forceinline__ unsigned look_at_b(shared_t<S> &shared, unsign
     return or_at_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS, seen);
 }
 
+/* Start products of a step, and wait for them. */
+template <typename S, products_t WHICH>
+static __device__ __forceinline__ void multiply_now(multiplier_t<S> &at, shared_t<S> &shared,
+                                                    fragments_t<S> &a, bool adds)
+{
+    pin(a, 0);
+    pin(a, 1);
+    wgmma_pin(at.part);
+    multiply<S, WHICH>(at.part, a, shared.planes[at.buffer], 0, adds);
+    multiply<S, WHICH>(at.part, a, shared.planes[at.buffer], 1);
+    wgmma_wait<0>();
+    pin(a, 0);
+    pin(a, 1);
+    wgmma_pin(at.part);
+}
+
 /* Add the products of one part of op(A) and one of op(B), whose planes are there. */
 template <typename S>
 static __device__ __forceinline__ void add_products(multiplier_t<S> &at, shared_t<S> &shared,
                                                     fragments_t<S> &a, bool signs)
 {
-    typedef instructions_t<S> INSTRUCTIONS;
-    pin(a);
-    wgmma_pin(at.part);
-    wgmma_fence();
-    multiply<S, 0, INSTRUCTIONS::LARGE>(at.part, a, shared.planes[at.buffer], false);
-    wgmma_commit();
-    wgmma_wait<0>();
-    wgmma_pin(at.part);
+    multiply_now<S, LARGE_PRODUCT>(at, shared, a, false);
     if (signs) {
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++)
             if (!(fabsf(at.part[i]) <= FLT_MAX))
                 at.total[i] += at.part[i];
-        pin(a);
         return;
     }
     add_part(at, S::ROUTED);
-    wgmma_pin(at.part);
-    wgmma_fence();
-    multiply<S, INSTRUCTIONS::SMALLER, INSTRUCTIONS::END>(at.part, a, shared.planes[at.buffer],
-                                                          S::ROUTED);
-    wgmma_commit();
-    wgmma_wait<0>();
-    pin(a);
-    wgmma_pin(at.part);
-    add_part(at, false,
-             !S::ROUTED); /* after an overflow the smaller products may be of either sign */
+    multiply_now<S, SMALLER_PRODUCTS>(at, shared, a, S::ROUTED);
+    add_part(at, false, !S::ROUTED); /* after an overflow these may be of either sign */
 }
 
 /* Multiply a step by parts. All multipliers come here if op(B) is beyond its windows, else
@@ -228,7 +228,8 @@ static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, share
     if (of_a.beyond && threadIdx.x % 32 == 0)
         mbarrier_arrive(&shared.a.empty[stage]);
     if (threadIdx.x == 0) /* for each warp of the converter that did not */
-        for (unsigned left = shared.windows[at.buffer] & BEYOND_ANY; left; left &= left - 1)
+        for (unsigned left = shared.windows[at.buffer] & EVERY_BYTE * BEYOND; left;
+             left &= left - 1)
             mbarrier_arrive(&shared.b.empty[stage]);
 }
 

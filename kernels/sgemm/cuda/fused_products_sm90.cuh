@@ -46,15 +46,15 @@ enum { FRAGMENT = 4, ALL_PRODUCTS = 8, CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4
 template <typename S>
 using fragments_t = unsigned[S::PLANES][ROWS * S::WORDS];
 
-/* Between two of these the tensor cores use the fragments. */
+/* The fragments of half a step stay where they are until here: the tensor cores may use them. */
 template <int PLANES, int WORDS>
-static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][WORDS])
+static __device__ __forceinline__ void pin(unsigned (&a)[PLANES][WORDS], int half)
 {
 #pragma unroll
     for (int p = 0; p < PLANES; p++)
 #pragma unroll
-        for (int i = 0; i < WORDS; i++)
-            asm volatile("" : "+r"(a[p][i])::"memory");
+        for (int i = 0; i < WORDS / 2; i++)
+            asm volatile("" : "+r"(a[p][half * WORDS / 2 + i])::"memory");
 }
 
 /* Make the planes of half a step of op(A): word i is of row i % 2. */
@@ -74,32 +74,29 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
     }
 }
 
-/* The instructions of a step for the tensor cores, in order: of a product of planes, then of 16 of
- * k. After those of h h, which are the first LARGE, those that a kernel takes from SMALLER on. */
-template <typename S>
-struct instructions_t {
-    static const int PARTS = BK / 16, LARGE = PARTS, END = ALL_PRODUCTS * PARTS;
-    static const int SMALLER = END - (S::PRODUCTS - 1) * PARTS, MIDDLE = (SMALLER + END) / 2;
-};
+/* Products of planes: h h; and the smaller ones that a kernel takes. */
+enum products_t { LARGE_PRODUCT, SMALLER_PRODUCTS };
 
-/* Start instructions FIRST to LAST - 1: part += their products; or, without `adds`, = theirs. */
-template <typename S, int FIRST, int LAST>
-static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS],
-                                                const fragments_t<S> &a,
-                                                const unsigned (&b)[S::PLANES][S::PLANE], bool adds)
+/* Start part += products of half a step, as one group. */
+template <typename S, products_t WHICH>
+static __device__ __forceinline__ void
+multiply(float (&part)[S::ACCUMULATORS], const fragments_t<S> &a,
+         const unsigned (&b)[S::PLANES][S::PLANE], int half, bool adds = true)
 {
-    const int PARTS = instructions_t<S>::PARTS;
+    const int FIRST = WHICH == LARGE_PRODUCT ? 0 : 1 + ALL_PRODUCTS - S::PRODUCTS;
+    const int LAST = WHICH == LARGE_PRODUCT ? 1 : ALL_PRODUCTS;
     const int of_a[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
     const int of_b[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
     const uint64_t b0 =
         wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
+    static_assert(BK == 32 && FRAGMENT * 2 == ROWS * S::WORDS, "an instruction has half a step");
+    wgmma_fence();
 #pragma unroll
-    for (int w = FIRST; w < LAST; w++) {
-        const int p = w / PARTS, i = w % PARTS;
-        wgmma_bf16(part, a[of_a[p]] + i * FRAGMENT,
-                   wgmma_operand_at(b0, of_b[p] * sizeof b[0] + i * 2 * CORE_BYTES),
-                   w > FIRST || adds);
-    }
+    for (int i = FIRST; i < LAST; i++)
+        wgmma_bf16(part, a[of_a[i]] + half * FRAGMENT,
+                   wgmma_operand_at(b0, of_b[i] * sizeof b[0] + half * 2 * CORE_BYTES),
+                   i > FIRST || adds);
+    wgmma_commit();
 }
 
 /* ---- barriers ------------------------------------------------------------------------------- */
@@ -117,14 +114,13 @@ enum { ALL_MULTIPLIERS = 1 };
 /* The state of a multiplier thread. */
 template <typename S>
 struct multiplier_t {
-    unsigned first; /* of its numbers in a stage of op(A) */
-    unsigned count; /* of steps of op(A) of which planes were made */
+    unsigned first;          /* of its numbers in a stage of op(A) */
+    unsigned count;          /* of steps of op(A) of which planes were made */
     unsigned buffer, parity; /* of planes of op(B) */
-    unsigned used;           /* the buffer before, if products of it may not have ended */
-    unsigned small; /* the window of the warp's next planes: SMALL or 0 */
-    /* Of the planes at hand: whether they are those of small numbers; whether some warp of the
-     * warpgroup met numbers beyond its window. */
-    unsigned are_small;
+    unsigned large;          /* the window of the warp's next planes: LARGE or 0 */
+    /* Of the planes at hand: their window; whether some warp of the warpgroup met numbers beyond
+     * its own. */
+    unsigned are_large;
     bool beyond;
     unsigned item;
     place_t place;
@@ -135,7 +131,7 @@ struct multiplier_t {
 
 /* Powers of two by which the products of a step were multiplied: a byte, its logarithm + 64, for
  * the columns of each warp of the converter. */
-enum { UNSCALED = 0x40404040, EVERY_BYTE = 0x01010101 };
+enum { UNSCALED = 0x40404040 };
 
 /* 2^-s, of the scale 2^s of columns of the converter's warp; with `sign` -1: 2^s. */
 static __device__ __forceinline__ float unscale(unsigned scales, int warp, int sign = 1)

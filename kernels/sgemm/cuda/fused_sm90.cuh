@@ -41,11 +41,10 @@ struct shape_t {
     static const bool ROUTED = KIND == REST_KIND;
     static const bool TF32 = KIND == TF32_KIND;
     static const int PLANES = TF32 ? 1 : 3;
-    static const int WORDS = TF32 ? OCTET : OCTET / 2;            /* of an octet in a plane */
-    static const unsigned MOST = (127 + (ROUTED ? 50 : 61)) << 7; /* h in a window, as BF16 */
-    static const int PRODUCTS = ROUTED ? 8 : 6;                   /* of planes, that are added */
-    static const bool NARROW = BN < 64;                           /* bound by reading op(A) */
-    static const int MULTIPLIERS = BM / 64;                       /* warpgroups */
+    static const int WORDS = TF32 ? OCTET : OCTET / 2; /* of an octet in a plane */
+    static const int PRODUCTS = ROUTED ? 8 : 6;        /* of planes, that are added */
+    static const bool NARROW = BN < 64;                /* bound by reading op(A) */
+    static const int MULTIPLIERS = BM / 64;            /* warpgroups */
     static const int REGISTERS_CONVERTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
     static const int REGISTERS_MULTIPLIER = NARROW ? 104 : MULTIPLIERS == 1 ? 168 : 216;
     static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
@@ -251,62 +250,43 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
 
 /* ---- planes --------------------------------------------------------------------------------- */
 
-/* A warp makes planes of numbers as they are, or, in the window of small numbers, of 2^24 times
- * them. Planes then have all 24 bits of numbers from 2^-110 on (the last bit of l is a BF16 number
- * down to 2^-133), or of all small ones; below MOST no sum of a step overflows (in a ROUTED kernel
- * none of a tile). A warp that meets other numbers in a step says so, and takes the window that has
- * them for the steps that follow. */
+/* Windows. A warp makes planes of 2^24 times its numbers: these have all bits of any number, since
+ * the last bit of the last subnormal number is 2^-149 and a BF16 number goes down to 2^-133; and no
+ * product or sum of a step overflows while they are below 2^61. Where a step has numbers from 2^37
+ * on, the warp takes the window of large numbers for the steps that follow: it makes planes of the
+ * numbers as they are, with all bits from 2^-110 on. Of each step it says which window its planes
+ * have, and whether it met numbers beyond it (fused_parts_sm90.cuh). */
 enum {
-    BEYOND = 1, /* of a byte of shared_t.windows, or of its like for op(A): other numbers */
-    SMALL = 2,  /* the planes are those of small numbers */
-    BEYOND_ANY = 0x01010101,
-    SMALL_LOG2 = 24,
-    LEAST_BITS = (127 - 110) << 23 /* of the least number as it is */
+    BEYOND = 1, /* bits of a byte of shared_t.windows */
+    LARGE = 2,
+    EVERY_BYTE = 0x01010101,
+    WINDOW_LOG2 = 24,
+    MOST_BF16 = (127 + 61) << 7, /* of planes, as BF16 */
+    FINITE_BF16 = 0x7f80
 };
 
-/* A warp's window, and what a thread met of a step: the bits of the least magnitude that is not
- * zero, less 1 (of none: ~0u); and the largest magnitude of h, in either half of a word. */
+/* A warp's window, and what it met of a step. */
 typedef struct {
-    float scale;
-    unsigned least, most;
+    unsigned large; /* LARGE or 0 */
+    unsigned
+        most;    /* a thread's largest magnitude of h, in either half of a word, but for the sign */
+    bool beyond; /* the warp met numbers beyond the window */
 } window_t;
 
-static __device__ __forceinline__ window_t window_of(unsigned small)
+/* A number as planes are made of it. */
+static __device__ __forceinline__ float taken(float x, const window_t &window)
 {
-    return {small ? (float)(1 << SMALL_LOG2) : 1.0f, ~0u, 0};
+    return x * (window.large ? 1.0f : (float)(1 << WINDOW_LOG2));
+}
+
+static __device__ __forceinline__ void note_h(unsigned h, window_t &window)
+{
+    asm("max.NaN.xorsign.abs.bf16x2 %0, %0, %1;" : "+r"(window.most) : "r"(h));
 }
 
 static __device__ __forceinline__ unsigned window_most(const window_t &window)
 {
-    return max(window.most & 0xffff, window.most >> 16);
-}
-
-/* Whether a thread met numbers beyond its window. */
-template <typename S>
-static __device__ __forceinline__ bool is_beyond(const window_t &window)
-{
-    return (window.scale == 1.0f && window.least < LEAST_BITS - 1) ||
-           window_most(window) >= S::MOST;
-}
-
-/* The window of a warp after a step with numbers beyond the one it had: SMALL or 0. */
-template <typename S>
-static __device__ __forceinline__ unsigned next_window(const window_t &window)
-{
-    const unsigned most = __reduce_max_sync(~0u, window_most(window));
-    return most < S::MOST - (window.scale == 1.0f ? SMALL_LOG2 << 7 : 0) ? SMALL : 0;
-}
-
-/* A number as planes are made of it. */
-static __device__ __forceinline__ float taken(float x, window_t &window)
-{
-    window.least = __viaddmin_u32(__float_as_uint(x) & 0x7fffffff, ~0u, window.least);
-    return x * window.scale;
-}
-
-static __device__ __forceinline__ void note_large_plane(unsigned h, window_t &window)
-{
-    window.most = __vmaxu2(h & 0x7fff7fff, window.most);
+    return max(window.most & 0x7fff, window.most >> 16 & 0x7fff);
 }
 
 static __device__ __forceinline__ unsigned bf16_pair(float low, float high)
@@ -329,7 +309,42 @@ static __device__ __forceinline__ void convert(const float (&half)[OCTET / 2], i
         x -= __uint_as_float(planes[p] << 16);
         y -= __uint_as_float(planes[p] & 0xffff0000);
     }
-    note_large_plane(planes[0], choice);
+    note_h(planes[0], choice);
+}
+
+/* Whether a lane has numbers below 2^-110 in LINES lines of a stage. */
+template <int LINES, bool K_MAJOR>
+static __device__ __forceinline__ bool has_little(const float *stage, unsigned first)
+{
+    unsigned least = ~0u;
+#pragma unroll 1
+    for (int half = 0; half < 2; half++) {
+        float x[LINES][OCTET / 2];
+        take<LINES, K_MAJOR>(stage, first, half, x);
+#pragma unroll
+        for (int j = 0; j < LINES; j++)
+#pragma unroll
+            for (int i = 0; i < OCTET / 2; i++)
+                least = min(least, (__float_as_uint(x[j][i]) & 0x7fffffff) - 1); /* not of 0 */
+    }
+    return least < ((127 - 110) << 23) - 1;
+}
+
+/* Note whether a warp met numbers beyond its window. If so, take the one for the steps that follow.
+ */
+template <int LINES, bool K_MAJOR>
+static __device__ __forceinline__ void look_beyond(const float *stage, unsigned first,
+                                                   window_t &window)
+{
+    const unsigned mine = window_most(window);
+    const bool beyond =
+        mine >= MOST_BF16 || (window.large && has_little<LINES, K_MAJOR>(stage, first));
+    if (!__any_sync(~0u, beyond))
+        return;
+    const unsigned most = __reduce_max_sync(~0u, mine);
+    window.beyond = true;
+    if (most < FINITE_BF16)
+        window.large = most >= MOST_BF16 - (window.large ? WINDOW_LOG2 << 7 : 0) ? LARGE : 0;
 }
 
 #endif
