@@ -246,8 +246,16 @@ static __device__ __forceinline__ void skewed(const tilemm__transpose_skewed_t s
     }
 }
 
+/* Blocks that a multiprocessor should hold; compute capability 7.5 holds 1024 threads. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+enum { BLOCKS_OF_BYTES = 4 };
+#else
+enum { BLOCKS_OF_BYTES = 5 };
+#endif
+
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    TRANSPOSE_KERNEL(method, tag, (threads, ROOM_FOR(facet || bytes == 2 ? 4 : 5)),                \
+    TRANSPOSE_KERNEL(method, tag,                                                                  \
+                     (threads, ROOM_FOR(facet || bytes == 2 ? 4 : (int)BLOCKS_OF_BYTES)),          \
                      tilemm__transpose_skewed_t, skewed<bytes, facet>)
 TILEMM__TRANSPOSE_SKEWED_ROWS(KERNEL)
 
