@@ -410,9 +410,10 @@ tilemm_status_t tilemm_transpose_strided_batched(tilemm_t ctx, int64_t rows, int
  * cols x rows with leading dimension ld_out >= rows after. The memory must hold both. Elements
  * of a that belong to neither layout keep their value; those of the old layout alone hold
  * anything afterwards. Needs workspace of a few percent of the matrix, or of up to 4 MiB if that
- * is more; with less it is slower. On a GPU there must be enough for the matrix; or 64 KiB, 128
- * bytes for each element of its shorter side, and 1/64 of the matrix: with less it may return
- * TILEMM_OUT_OF_MEMORY, a being as it was. Asynchronous if a is on the device. */
+ * is more, on a GPU of up to 1/256 of its memory; with less it is slower. On a GPU there must be
+ * enough for the matrix; or 64 KiB, 128 bytes for each element of its shorter side, and 1/64 of the
+ * matrix: with less it may return TILEMM_OUT_OF_MEMORY, a being as it was. Asynchronous if a is on
+ * the device. */
 tilemm_status_t tilemm_transpose_inplace(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
                                          void *a, int64_t ld_in, int64_t ld_out);
 

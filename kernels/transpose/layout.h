@@ -57,6 +57,21 @@ TILEMM__LAYOUT int tilemm__slab_below(int index, int rows, int elem_size)
     return elem_size < 4 ? index ^ step : index + step;
 }
 
+/* Skewed tiles: rows lie `pitch` bytes apart, which agrees with memory modulo 16 bytes, and those
+ * of 16 bytes of a column have `pad` bytes behind them. Where row `row` begins: */
+TILEMM__LAYOUT int tilemm__skewed_row(int row, int pitch, int pad, int elem_size)
+{
+    return row * pitch + (int)((unsigned)row / (16u / (unsigned)elem_size)) * pad;
+}
+
+/* The column of a skewed tile that a lane of group `group` takes as its number `set`, where a warp
+ * has 2^log_groups groups of lanes, 2^log_apart columns apart. */
+TILEMM__LAYOUT int tilemm__skewed_column(int set, int group, int log_groups, int log_apart)
+{
+    const int apart = 1 << log_apart;
+    return (set >> log_apart << (log_groups + log_apart)) + group * apart + (set & (apart - 1));
+}
+
 /* Strips: a tile that lies as in packed memory, written along its rows by 16 bytes, and read down
  * its columns. Groups of 16 bytes are permuted within each 128, another way in each of 8 such
  * lines. The position of element f, in elements: */

@@ -10,7 +10,8 @@
  *   access   bytes that the rows of the operands are aligned to at least
  *   threads  of a block
  *   facet    tile: data need not stay in the L2 cache; gather: 1 for that, 2 for 64-bit indices;
- *            strip_bytes: the buffers are swizzled; save, chains, cycles: long runs
+ *            strip_bytes: the buffers are swizzled; skewed: the result is flat; few: rows of
+ *            it are aligned to an element; save, chains, cycles: long runs
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_VARIANTS_H
@@ -51,8 +52,6 @@
     TILEMM__TRANSPOSE_TILE_PAIR(X, 16x16x16_aligned, 16, 16, 16, 16, 64)
 
 #define TILEMM__TRANSPOSE_SHIFTED_ROWS(X)                                                          \
-    X(shifted, 128x128x1, 1, 128, 128, 8, 1, 256, 0)                                               \
-    X(shifted, 256x64x2, 2, 256, 64, 16, 2, 256, 0)                                                \
     X(shifted, 128x64x4, 4, 128, 64, 16, 4, 256, 0)                                                \
     X(shifted, 64x32x8, 8, 64, 32, 16, 8, 256, 0)
 
@@ -91,18 +90,42 @@
     X(packed, x1, 1, 0, 0, 16, 1, 256, 0)                                                          \
     X(packed, x2, 2, 0, 0, 16, 2, 256, 0)
 
+#define TILEMM__TRANSPOSE_FEW_PAIR(X, rows, cols, bytes)                                           \
+    X(few, rows##x##cols##x##bytes, bytes, rows, cols, 16, 16, 256, 0)                             \
+    X(few, rows##x##cols##x##bytes##_shifted, bytes, rows, cols, 16, bytes, 256, 1)
+
 #define TILEMM__TRANSPOSE_FEW_SIZE(X, rows, bytes)                                                 \
-    X(few, rows##x2x##bytes, bytes, rows, 2, 16, 16, 256, 0)                                       \
-    X(few, rows##x3x##bytes, bytes, rows, 3, 16, 16, 256, 0)                                       \
-    X(few, rows##x4x##bytes, bytes, rows, 4, 16, 16, 256, 0)                                       \
-    X(few, rows##x5x##bytes, bytes, rows, 5, 16, 16, 256, 0)                                       \
-    X(few, rows##x6x##bytes, bytes, rows, 6, 16, 16, 256, 0)                                       \
-    X(few, rows##x7x##bytes, bytes, rows, 7, 16, 16, 256, 0)                                       \
-    X(few, rows##x8x##bytes, bytes, rows, 8, 16, 16, 256, 0)
+    TILEMM__TRANSPOSE_FEW_PAIR(X, rows, 2, bytes)                                                  \
+    TILEMM__TRANSPOSE_FEW_PAIR(X, rows, 3, bytes)                                                  \
+    TILEMM__TRANSPOSE_FEW_PAIR(X, rows, 4, bytes)                                                  \
+    TILEMM__TRANSPOSE_FEW_PAIR(X, rows, 5, bytes)                                                  \
+    TILEMM__TRANSPOSE_FEW_PAIR(X, rows, 6, bytes)                                                  \
+    TILEMM__TRANSPOSE_FEW_PAIR(X, rows, 7, bytes)                                                  \
+    TILEMM__TRANSPOSE_FEW_PAIR(X, rows, 8, bytes)
 
 #define TILEMM__TRANSPOSE_FEW_ROWS(X)                                                              \
     TILEMM__TRANSPOSE_FEW_SIZE(X, 16, 1)                                                           \
-    TILEMM__TRANSPOSE_FEW_SIZE(X, 8, 2)
+    TILEMM__TRANSPOSE_FEW_SIZE(X, 8, 2)                                                            \
+    TILEMM__TRANSPOSE_FEW_SIZE(X, 4, 4)
+
+#define TILEMM__TRANSPOSE_ZIP_ROWS(X)                                                              \
+    X(zip, 3x16x1, 1, 3, 16, 16, 1, 256, 0)                                                        \
+    X(zip, 4x16x1, 1, 4, 16, 16, 1, 256, 0)                                                        \
+    X(zip, 5x16x1, 1, 5, 16, 16, 1, 256, 0)
+
+/* For results of tall columns, and for flat ones. */
+#define TILEMM__TRANSPOSE_SKEWED_ROWS(X)                                                           \
+    X(skewed, x1, 1, 0, 0, 16, 1, 256, 0)                                                          \
+    X(skewed, x1_flat, 1, 0, 0, 16, 1, 256, 1)                                                     \
+    X(skewed, x2, 2, 0, 0, 16, 2, 256, 0)                                                          \
+    X(skewed, x2_flat, 2, 0, 0, 16, 2, 256, 1)
+
+#define TILEMM__TRANSPOSE_DIRECT_ROWS(X)                                                           \
+    X(direct, 64x64x1, 1, 64, 64, 8, 8, 64, 0)                                                     \
+    X(direct, 64x64x2, 2, 64, 64, 16, 16, 64, 0)                                                   \
+    X(direct, 32x32x4, 4, 32, 32, 16, 16, 64, 0)                                                   \
+    X(direct, 16x16x8, 8, 16, 16, 16, 16, 64, 0)                                                   \
+    X(direct, 8x8x16, 16, 8, 8, 16, 16, 64, 0)
 
 /* ---- in place ------------------------------------------------------------------------------- */
 
@@ -162,6 +185,9 @@
     TILEMM__TRANSPOSE_GATHER_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_FEW_ROWS(X)                                                                  \
+    TILEMM__TRANSPOSE_ZIP_ROWS(X)                                                                  \
+    TILEMM__TRANSPOSE_SKEWED_ROWS(X)                                                               \
+    TILEMM__TRANSPOSE_DIRECT_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_SWAP_ROWS(X)                                                                 \
     TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(X)                                                        \
     TILEMM__TRANSPOSE_SLABS_ROWS(X)                                                                \

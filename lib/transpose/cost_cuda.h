@@ -20,23 +20,35 @@ typedef struct {
                                 1- and 2-byte elements */
     int gather_cols;         /* likewise, of elements up to gather_elem_size bytes */
     int gather_elem_size;    /* bytes */
-    int tile_side[3];     /* elements of 2, 4, 8 bytes: tiles suit an aligned matrix from there */
-    int small_tiles;      /* tiles for each multiprocessor up to which smaller tiles are better */
-    int full_thirds;      /* of the larger tiles' area: smaller ones that need less are better */
-    int half_strips;      /* strips for each multiprocessor up to which strips of 1- and 2-byte
-                             elements are halved */
-    int64_t odd_bytes[2]; /* of a matrix of a batch that is gathered at most where no tile is full
-                             or aligned; [1] of 2-byte elements */
+    int tile_side[2];        /* elements of 4, 8 bytes: tiles suit an aligned matrix from there */
+    int small_tiles;   /* tiles for each multiprocessor up to which smaller tiles are better */
+    int full_thirds;   /* of the larger tiles' area: smaller ones that need less are better */
+    int half_strips;   /* strips for each multiprocessor up to which strips of 1- and 2-byte
+                          elements are halved */
+    int64_t odd_bytes; /* of a matrix of a batch that is gathered at most where no tile is full or
+                          aligned, of elements from 4 bytes on */
     int64_t odd_elements[2]; /* in all that are gathered then; [1] of 1 or 2 bytes */
     int64_t narrow_bytes;    /* of a matrix that narrow tiles take then, of 4- or 8-byte elements */
     int64_t packed_bytes;    /* of a matrix of a batch that goes through shared memory whole */
-    int few_cols;            /* of 1- and 2-byte elements that a thread transposes in registers */
-    int early_blocks;        /* for each multiprocessor, up to which the next kernel starts early */
-    double streaming_share;  /* of the L2 cache: more data than that should not stay in it */
+    int skewed_whole;        /* bytes of rows that a skewed tile has whole */
+    int skewed_wide;         /* bytes of rows of a skewed tile, of data that does not stay in L2 */
+    int64_t skewed_bytes;    /* of a skewed tile at most; */
+    int skewed_tiles;        /* but there should be so many for each multiprocessor */
+    int flat_bytes;          /* of the columns of a flat one, at most */
+    int64_t direct_bytes[3]; /* in all that pass through registers alone; [1] and [2]: elements of 8
+                                and 16 bytes */
+    int few_cols;     /* of 1-, 2- or 4-byte elements that a thread transposes in registers, */
+    int few_rows;     /* if there are so many rows */
+    int few_batch;    /* matrices at most, */
+    int zip_rows;     /* likewise rows, of 1-byte elements */
+    int early_blocks; /* for each multiprocessor, up to which the next kernel starts early; */
+    int early_direct; /* of direct tiles: for so many multiprocessors one */
+    double streaming_share; /* of the L2 cache: more data than that should not stay in it */
 
     /* In place. */
     int64_t workspace_bytes; /* worth having whatever the size of the matrix */
-    int workspace_share;     /* 1 / this of the matrix is worth having */
+    int workspace_share;     /* 1 / this of the matrix is worth having; */
+    int memory_share;        /* all of the matrix, if it has up to 1 / this of the memory */
     int slabs_least;         /* slabs, so that the fringe is small beside them */
     int slab_cols_least;     /* columns of slabs, which have a tile for every 64 */
     int stride_of_few;       /* runs, of which one is saved, where there are few runs: up to */

@@ -71,6 +71,13 @@ static int64_t product(int64_t x, int64_t y)
     return x != 0 && y > INT64_MAX / x ? INT64_MAX : x * y;
 }
 
+static uint64_t tiles_of(const tilemm__transpose_args_t *args, int64_t tile_rows, int64_t tile_cols)
+{
+    return (uint64_t)product(
+        product(tilemm__div_up(args->rows, tile_rows), tilemm__div_up(args->cols, tile_cols)),
+        args->batch_count);
+}
+
 static problem_t problem_of(const tilemm__transpose_args_t *args,
                             const tilemm__cuda_traits_t *traits)
 {
@@ -108,12 +115,44 @@ static int is_packed(const problem_t *p)
            p->each * p->size <= p->packed_bytes;
 }
 
-/* The kernel for few columns has a row for each number of them. */
+/* The kernel for few columns has rows for each number of them. */
 static int is_few(const problem_t *p)
 {
     const tilemm__transpose_args_t *args = p->args;
-    return args->batch_count == 1 && args->ld_src == args->cols && p->aligned_dst == 16 &&
-           tilemm__transpose_alignment(args->src, 0, 0, 1, args->elem_size) == 16;
+    return p->size <= 4 && args->cols >= 2 && args->cols <= cost.few_cols &&
+           args->ld_src == args->cols && args->batch_count <= cost.few_batch &&
+           tilemm__transpose_alignment(args->src, 0, args->stride_src, args->batch_count,
+                                       args->elem_size) == 16;
+}
+
+/* Likewise the one for few rows. */
+static int is_zip(const problem_t *p)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    return p->size == 1 && args->rows >= 3 && args->rows <= cost.zip_rows &&
+           args->ld_dst == args->rows && args->batch_count <= cost.few_batch &&
+           tilemm__transpose_alignment(args->dst, 0, args->stride_dst, args->batch_count, 1) == 16;
+}
+
+/* Their first row for the problem. */
+static int few_row(const problem_t *p)
+{
+    return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_few, p->size, 16, 0) +
+           ((int)p->args->cols - 2) * 2 + (p->aligned_dst < 16);
+}
+
+static int zip_row(const problem_t *p)
+{
+    return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_zip, 1, 1, 0) + (int)p->args->rows - 3;
+}
+
+/* Skewed tiles have whole rows or columns up to this many bytes; flat ones a result without gaps.
+ */
+static int is_skewed(const problem_t *p, int is_flat)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    return p->size <= 2 &&
+           (!is_flat || (args->rows * p->size <= cost.flat_bytes && args->ld_dst == args->rows));
 }
 
 /* Whether an index of 32 bits holds every element of source and result, and the ones that the last
@@ -179,196 +218,7 @@ static void fill_copy(const problem_t *p, const tilemm__transpose_row_t *row,
     copy->tiles = copy->tiles_down * copy->tiles_across * (uint64_t)copy->of.batch;
 }
 
-/* ---- strips --------------------------------------------------------------------------------- */
-
-/* The bytes of an access that suits every line of a strip's tile, on one side: 16 or an element. A
- * line is `width` elements, of full_width; or a matrix, or the tile, where nothing lies between. */
-static int strip_unit(const tilemm__transpose_args_t *args, int tile_batch, const void *pointer,
-                      int64_t ld, int64_t stride, int64_t width, int64_t full_width, int64_t height,
-                      int64_t full_height)
-{
-    const int64_t size = (int64_t)args->elem_size;
-    uint64_t all = (uint64_t)(uintptr_t)pointer | 16;
-    int64_t length = width, lines = height * tile_batch;
-    if (args->batch_count > 1)
-        all |= (uint64_t)(stride * size);
-    if (width == full_width && ld == full_width) {
-        length = width * height;
-        lines = tile_batch;
-        if (height < full_height)
-            all |= (uint64_t)(length * size);
-        else if (lines > 1 && stride == length) {
-            length *= lines;
-            lines = 1;
-            all = (uint64_t)(uintptr_t)pointer | 16 | (uint64_t)(length * size);
-        }
-    } else {
-        all |= (uint64_t)(ld * size);
-        if (width < full_width)
-            all |= (uint64_t)(width * size);
-    }
-    if (lines > 1)
-        all |= (uint64_t)(length * size);
-    return (all & -all) == 16 && size < 16 ? 16 : (int)size;
-}
-
-/* How many lanes of a warp are busy, on average, where each transposes `together` of the lines. */
-static int busy_lanes(int lines, int together)
-{
-    const int wanted = (lines - 1) / together + 1;
-    return wanted / ((wanted - 1) / 32 + 1);
-}
-
-/* What lanes transpose: columns or rows of a matrix; or whole matrices, if that keeps as many lanes
- * busy: then lanes' lines at a time, if there are that many. */
-static void plan_lines(tilemm__transpose_tiles_t *tiles, tilemm__strip_lines_t *lines)
-{
-    enum { LANES = 32 };
-    const int size = tiles->elem_size, rows = tiles->tile_rows, cols = tiles->tile_cols;
-    const int area = rows * cols, batch = tiles->tile_batch;
-    const int matrix = tilemm__strip_together(area * size);
-    lines->groups = batch;
-    lines->lines = cols >= rows ? cols : rows;
-    lines->in_line = cols >= rows ? 1 : cols;
-    lines->out_line = cols >= rows ? rows : 1;
-    lines->across = cols >= rows ? 1 : cols;
-    lines->down = cols >= rows ? rows : 1;
-    lines->together = tilemm__strip_together(lines->in_line * lines->out_line * size);
-    if (batch > 1 && busy_lanes(batch, matrix) >= busy_lanes(lines->lines, lines->together)) {
-        if (batch >= LANES * matrix)
-            tiles->tile_batch -= batch % (LANES * matrix);
-        lines->groups = 1;
-        lines->lines = tiles->tile_batch;
-        lines->in_line = lines->out_line = area;
-        lines->across = cols;
-        lines->down = rows;
-        lines->together = matrix;
-    }
-    lines->sets = (lines->lines - 1) / (LANES * lines->together) + 1;
-    const int warps = TILEMM__TRANSPOSE_THREADS / LANES / (lines->groups * lines->sets);
-    lines->parts = warps > 1 ? warps : 1;
-    lines->elements = ((lines->across * lines->down - 1) / lines->parts + 4) / 4 * 4;
-}
-
-/* A tile as narrow as the matrix, with as much of its other side as there is room for, and as many
- * matrices; in multiples of 16 bytes, so that these may be accessed at once. */
-static void plan_strip_tile(const problem_t *p, tilemm__transpose_tiles_t *tiles,
-                            tilemm__strip_lines_t *lines)
-{
-    const tilemm__transpose_args_t *args = p->args;
-    const int64_t unit = 16 / p->size;
-    const int halved =
-        lines && p->bytes / TILEMM__TRANSPOSE_STRIP_BYTES < cost.half_strips * (int64_t)p->sm_count;
-    const int64_t room = TILEMM__TRANSPOSE_STRIP_BYTES / (halved ? 2 : 1) / p->size;
-    int64_t rows = args->rows, cols = args->cols;
-    if (cols <= rows)
-        rows = tilemm__min(rows, room / cols / unit * unit);
-    else
-        cols = tilemm__min(cols, room / rows / unit * unit);
-    tiles->tile_rows = (int)rows;
-    tiles->tile_cols = (int)cols;
-    if (rows == args->rows && cols == args->cols && args->batch_count > 1) {
-        tiles->tile_batch = (int)tilemm__min(room / (rows * cols), args->batch_count);
-        if (tiles->tile_batch > unit)
-            tiles->tile_batch -= tiles->tile_batch % (int)unit;
-    }
-    if (lines)
-        plan_lines(tiles, lines);
-    tiles->unit_in = strip_unit(args, tiles->tile_batch, args->src, args->ld_src, args->stride_src,
-                                cols, args->cols, rows, args->rows);
-    tiles->unit_out = strip_unit(args, tiles->tile_batch, args->dst, args->ld_dst, args->stride_dst,
-                                 rows, args->rows, cols, args->cols);
-}
-
-/* The lines of one side of a strip: `length` consecutive elements, `each` times a matrix, of
- * full_length and ld and stride in memory. */
-static tilemm__strip_side_t side_of(const tilemm__transpose_tiles_t *tiles, int length, int each,
-                                    int64_t full_length, int64_t ld, int64_t stride, int unit_bytes)
-{
-    const int area = length * each;
-    const int whole = tiles->tile_rows == tiles->rows && tiles->tile_cols == tiles->cols;
-    const int packed = length == full_length && ld == full_length;
-    const int together = packed && whole && stride == tiles->rows * tiles->cols;
-    tilemm__strip_side_t side = {.unit = (int)tilemm__max(unit_bytes / tiles->elem_size, 1)};
-    side.length = together ? area * tiles->tile_batch : packed ? area : length;
-    side.each = together ? 0 : packed ? 1 : each;
-    side.lines = together ? 1 : side.each * tiles->tile_batch;
-    side.by_each = tilemm__division_by(side.each ? (uint32_t)side.each : 1);
-    while (side.log_lanes < 8 && side.unit << side.log_lanes < side.length)
-        side.log_lanes++;
-    return side;
-}
-
-static tilemm__strip_side_t side_in(const tilemm__transpose_tiles_t *tiles)
-{
-    return side_of(tiles, tiles->tile_cols, tiles->tile_rows, tiles->cols, tiles->ld_src,
-                   tiles->stride_src, tiles->unit_in);
-}
-
-static tilemm__strip_side_t side_out(const tilemm__transpose_tiles_t *tiles)
-{
-    return side_of(tiles, tiles->tile_rows, tiles->tile_cols, tiles->rows, tiles->ld_dst,
-                   tiles->stride_dst, tiles->unit_out);
-}
-
-/* Tiles in a row of them, in a matrix, in all. */
-static void count_tiles(const tilemm__transpose_tiles_t *tiles, uint64_t *across, uint64_t *each,
-                        uint64_t *all)
-{
-    *across = (uint64_t)tilemm__div_up(tiles->cols, tiles->tile_cols);
-    *each = (uint64_t)tilemm__div_up(tiles->rows, tiles->tile_rows) * *across;
-    *all = *each * (uint64_t)tilemm__div_up(tiles->batch, tiles->tile_batch);
-}
-
-static void fill_strip(tilemm__transpose_strip_t *strip)
-{
-    const tilemm__transpose_tiles_t *tiles = &strip->of;
-    strip->in = side_in(tiles);
-    strip->out = side_out(tiles);
-    strip->by_rows = tilemm__division_by((uint32_t)tiles->tile_rows);
-    strip->by_cols = tilemm__division_by((uint32_t)tiles->tile_cols);
-    count_tiles(tiles, &strip->tile_cols_count, &strip->each, &strip->tiles);
-}
-
-/* Lanes transpose lines that are lanes_apart bytes from each other in the side's buffer. */
-static tilemm__strip_buffer_t buffer_of(tilemm__strip_side_t side, int64_t ld, int64_t stride,
-                                        int lanes_apart)
-{
-    tilemm__strip_buffer_t buffer = {.ld = ld, .stride = stride};
-    buffer.length = side.length;
-    buffer.lines = side.lines;
-    buffer.each = side.each;
-    buffer.by_each = side.by_each;
-    buffer.log_lanes = side.log_lanes;
-    buffer.unit = side.unit;
-    buffer.period = tilemm__strip_period(lanes_apart);
-    buffer.mask = tilemm__strip_mask(lanes_apart);
-    buffer.by_period = tilemm__division_by((uint32_t)buffer.period);
-    return buffer;
-}
-
-static void fill_strip_bytes(tilemm__transpose_strip_bytes_t *strip)
-{
-    const tilemm__transpose_tiles_t *tiles = &strip->of;
-    const tilemm__strip_lines_t *lines = &strip->lines;
-    strip->in = buffer_of(side_in(tiles), tiles->ld_src, tiles->stride_src,
-                          lines->in_line * lines->together * tiles->elem_size);
-    strip->out = buffer_of(side_out(tiles), tiles->ld_dst, tiles->stride_dst,
-                           lines->out_line * lines->together * tiles->elem_size);
-    strip->by_parts = tilemm__division_by((uint32_t)lines->parts);
-    strip->by_sets = tilemm__division_by((uint32_t)lines->sets);
-    strip->by_down = tilemm__division_by((uint32_t)lines->down);
-    count_tiles(tiles, &strip->tile_cols_count, &strip->each, &strip->tiles);
-}
-
 /* ---- the choice ----------------------------------------------------------------------------- */
-
-static uint64_t tiles_of(const tilemm__transpose_args_t *args, int64_t tile_rows, int64_t tile_cols)
-{
-    return (uint64_t)product(
-        product(tilemm__div_up(args->rows, tile_rows), tilemm__div_up(args->cols, tile_cols)),
-        args->batch_count);
-}
 
 /* Square tiles: small ones where there are few, or where more of them is full. */
 static int choose_tile(const problem_t *p)
@@ -391,6 +241,26 @@ static int choose_tile(const problem_t *p)
     return is_few || is_empty ? small : large;
 }
 
+/* Elements of 1 and 2 bytes where tiles are not aligned, or not full. */
+static int choose_short(const problem_t *p)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    const int64_t bytes = product(p->each, p->size);
+    const int is_gathered = (args->batch_count > 1 && bytes <= cost.gather_bytes[0]) ||
+                            (args->rows <= cost.gather_rows[1] && args->rows < args->cols) ||
+                            product(p->each, args->batch_count) <= cost.odd_elements[1];
+    if (is_gapless(args, p->each) && is_gathered)
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
+                                     p->streaming | (has_short_index(args) ? 0 : 2));
+    /* Skewed tiles of many small matrices, or of short rows of the result, would be nearly empty.
+     */
+    const int is_flat = args->rows < args->cols && is_skewed(p, 1);
+    if ((args->rows < cost.strip_side && !is_flat) ||
+        (args->batch_count > 1 && bytes <= TILEMM__TRANSPOSE_STRIP_BYTES / 2))
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_strip_bytes, p->size, 16, 1);
+    return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_skewed, p->size, 16, is_flat);
+}
+
 /* The row for the problem by what was measured. */
 static int choose(const problem_t *p)
 {
@@ -400,24 +270,31 @@ static int choose(const problem_t *p)
     const int is_aligned = p->aligned == 16 || p->size == 16 || (p->size == 1 && p->aligned == 8);
     if (p->zero || !args->trans)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_copy, p->size, p->aligned, 0);
-    if (is_few(p) && p->size <= 2 && args->cols >= 2 && args->cols <= cost.few_cols)
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_few, p->size, 16, 0) + (int)args->cols -
-               2;
-    if (is_packed(p) && !is_aligned && bytes > cost.gather_bytes[p->streaming])
+    if (is_few(p) && args->rows >= cost.few_rows)
+        return few_row(p);
+    if (is_zip(p) && args->cols >= cost.few_rows)
+        return zip_row(p);
+    if (p->aligned >= (p->size == 1 ? 8 : 16) && p->bytes <= cost.direct_bytes[p->size / 8] &&
+        p->shorter * p->size >= 64)
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_direct, p->size, p->aligned, 0);
+    /* With other numbers of columns the packed kernel's lanes meet in banks. */
+    if (is_packed(p) && !is_aligned && args->cols % 8 && bytes > cost.gather_bytes[p->streaming])
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_packed, p->size, 16, 0);
+    if (p->size <= 2 && (!is_aligned || p->shorter < cost.strip_side))
+        return choose_short(p);
     if (is_gapless(args, p->each) &&
         ((batched && bytes <= cost.gather_bytes[0]) ||
-         (args->rows <= cost.gather_rows[p->size < 4] && args->rows < args->cols) ||
+         (args->rows <= cost.gather_rows[0] && args->rows < args->cols) ||
          (args->cols <= cost.gather_cols && p->size <= cost.gather_elem_size)))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
                                      p->streaming | (has_short_index(args) ? 0 : 2));
     if (is_gapless(args, p->each) && (!is_aligned || p->shorter < cost.strip_side) &&
-        ((batched && bytes <= cost.odd_bytes[p->size == 2]) ||
-         product(p->each, args->batch_count) <= cost.odd_elements[p->size < 4]))
+        ((batched && bytes <= cost.odd_bytes) ||
+         product(p->each, args->batch_count) <= cost.odd_elements[0]))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
                                      p->streaming | (has_short_index(args) ? 0 : 2));
-    if (is_aligned && !batched && (p->size == 2 || p->size == 4 || p->size == 8) &&
-        p->shorter >= cost.tile_side[p->size / 4])
+    if (is_aligned && !batched && (p->size == 4 || p->size == 8) &&
+        p->shorter >= cost.tile_side[p->size / 8])
         return choose_tile(p);
     if (p->shorter < cost.strip_side && p->shorter >= cost.narrow_side && !batched &&
         (p->size == 4 ||
@@ -442,7 +319,7 @@ static int choose(const problem_t *p)
 static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
 {
     const int transposes = p->args->trans && !p->zero;
-    if (row->bytes != p->size || row->method > TILEMM__TRANSPOSE_BY_few)
+    if (row->bytes != p->size || row->method > TILEMM__TRANSPOSE_BY_direct)
         return 0;
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_copy: return !transposes && row->access <= p->aligned;
@@ -452,7 +329,13 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
         return transposes && row->access <= p->aligned &&
                p->shorter <= TILEMM__TRANSPOSE_STRIP_BYTES / 2 / 16;
     case TILEMM__TRANSPOSE_BY_packed: return transposes && is_packed(p);
-    case TILEMM__TRANSPOSE_BY_few: return transposes && p->args->cols == row->cols && is_few(p);
+    case TILEMM__TRANSPOSE_BY_few:
+        return transposes && p->args->cols == row->cols && is_few(p) &&
+               (row->facet || p->aligned_dst == 16);
+    case TILEMM__TRANSPOSE_BY_zip: return transposes && p->args->rows == row->rows && is_zip(p);
+    case TILEMM__TRANSPOSE_BY_skewed: return transposes && is_skewed(p, row->facet);
+    case TILEMM__TRANSPOSE_BY_direct:
+        return transposes && row->access <= p->aligned && p->bytes <= cost.direct_bytes[0];
     case TILEMM__TRANSPOSE_BY_gather:
         return transposes && is_gapless(p->args, p->each) &&
                (row->facet & 2 || has_short_index(p->args));
@@ -470,7 +353,6 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
     tilemm__transpose_tiles_t *tiles = &plan->arm.tiles;
     if (row->method == TILEMM__TRANSPOSE_BY_copy) {
         fill_copy(p, row, plan);
-        plan->launch.concurrent = 0;
         plan->launch.blocks = (unsigned)tilemm__min((int64_t)plan->arm.copy.tiles, INT32_MAX);
         return;
     }
@@ -502,17 +384,27 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
                 (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
         break;
     case TILEMM__TRANSPOSE_BY_strip:
-        plan_strip_tile(p, tiles, NULL);
-        fill_strip(&plan->arm.strip);
+        tilemm__plan_transpose_strip(args, p->bytes, p->sm_count, &plan->arm.strip);
         count = plan->arm.strip.tiles;
         break;
     case TILEMM__TRANSPOSE_BY_strip_bytes:
-        plan_strip_tile(p, tiles, &plan->arm.strip_bytes.lines);
-        fill_strip_bytes(&plan->arm.strip_bytes);
+        tilemm__plan_transpose_strip_bytes(args, p->bytes, p->sm_count, &plan->arm.strip_bytes);
         count = plan->arm.strip_bytes.tiles;
         break;
-    case TILEMM__TRANSPOSE_BY_few:
-        count = (uint64_t)tilemm__div_up(args->rows, (int64_t)row->threads * row->rows);
+    case TILEMM__TRANSPOSE_BY_skewed:
+        tilemm__plan_transpose_skewed(args, p->bytes, p->sm_count, row->facet, &plan->arm.skewed);
+        count = plan->arm.skewed.tiles;
+        break;
+    case TILEMM__TRANSPOSE_BY_few: /* shifted, a lane of 32 lends */
+        count = (uint64_t)tilemm__div_up(
+                    args->rows + (row->facet ? row->rows - 1 : 0),
+                    (int64_t)(row->threads - (row->facet ? row->threads / 32 : 0)) * row->rows) *
+                (uint64_t)args->batch_count;
+        break;
+    case TILEMM__TRANSPOSE_BY_zip:
+        count = (uint64_t)tilemm__div_up(args->cols,
+                                         (int64_t)(row->threads - row->threads / 32) * row->cols) *
+                (uint64_t)args->batch_count;
         break;
     case TILEMM__TRANSPOSE_BY_packed:
         tiles->tile_rows = (int)args->rows;
@@ -537,7 +429,9 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
     }
     plan->launch.blocks = (unsigned)(count < INT32_MAX ? count : INT32_MAX);
     /* Later the next kernel's blocks would be spread unevenly. */
-    tiles->early = count <= (uint64_t)(cost.early_blocks * p->sm_count);
+    tiles->early = row->method == TILEMM__TRANSPOSE_BY_direct
+                       ? count * (uint64_t)cost.early_direct <= (uint64_t)p->sm_count
+                       : count <= (uint64_t)(cost.early_blocks * p->sm_count);
 }
 
 int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,

@@ -22,6 +22,9 @@ typedef enum {
     TILEMM__TRANSPOSE_BY_gather,
     TILEMM__TRANSPOSE_BY_packed,
     TILEMM__TRANSPOSE_BY_few,
+    TILEMM__TRANSPOSE_BY_zip,
+    TILEMM__TRANSPOSE_BY_skewed,
+    TILEMM__TRANSPOSE_BY_direct,
     TILEMM__TRANSPOSE_BY_swap, /* from here on in place */
     TILEMM__TRANSPOSE_BY_swap_elements,
     TILEMM__TRANSPOSE_BY_slabs,
@@ -62,11 +65,12 @@ typedef struct {
     union {
         tilemm__transpose_copy_t copy;
         tilemm__transpose_tiles_t
-            tiles; /* tile, shifted, narrow, few; and the head of the next four */
+            tiles; /* tile, shifted, narrow, few, direct; and the head of the next five */
         tilemm__transpose_strip_t strip;
         tilemm__transpose_strip_bytes_t strip_bytes;
         tilemm__transpose_gather_t gather;
         tilemm__transpose_packed_t packed;
+        tilemm__transpose_skewed_t skewed;
     } arm;
 } tilemm__transpose_cuda_plan_t;
 
@@ -74,6 +78,14 @@ typedef struct {
 int tilemm__plan_transpose_cuda(const tilemm__transpose_args_t *args,
                                 const tilemm__limits_t *limits,
                                 tilemm__transpose_cuda_plan_t *plan);
+
+/* The rest of strips and of skewed tiles whose head is filled in, for `bytes` bytes in all. */
+void tilemm__plan_transpose_strip(const tilemm__transpose_args_t *args, int64_t bytes, int sm_count,
+                                  tilemm__transpose_strip_t *strip);
+void tilemm__plan_transpose_strip_bytes(const tilemm__transpose_args_t *args, int64_t bytes,
+                                        int sm_count, tilemm__transpose_strip_bytes_t *strip);
+void tilemm__plan_transpose_skewed(const tilemm__transpose_args_t *args, int64_t bytes,
+                                   int sm_count, int is_flat, tilemm__transpose_skewed_t *skewed);
 
 /* ---- in place ------------------------------------------------------------------------------- */
 

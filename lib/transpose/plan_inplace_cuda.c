@@ -410,8 +410,10 @@ size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
     const problem_t p = problem_of(args, &limits);
     const int agree =
         tilemm__slots_agree(p.m * p.n, args->cols, args->ld_src, p.cols, args->ld_dst);
+    const int64_t ample = (int64_t)(traits->memory_bytes / (size_t)cost.memory_share);
     int64_t want =
-        tilemm__max(p.bytes / cost.workspace_share, tilemm__min(p.bytes, cost.workspace_bytes));
+        tilemm__max(p.bytes / cost.workspace_share,
+                    p.bytes <= ample ? p.bytes : tilemm__min(p.bytes, cost.workspace_bytes));
     if ((args->scaled && args->alpha == 0.0f) || (agree && !p.permutes))
         return 0;
     if (p.permutes && has_slab_kernel(&p)) {

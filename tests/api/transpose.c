@@ -151,13 +151,22 @@ static void batches(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* Elements of 1 and 2 bytes: few columns, rows of the result aligned; batches without gaps. */
-static void short_elements(tilemm_t ctx, int rounds, rng_t *rng)
+/* Few columns or rows, where rows of the result are aligned and where not; of batches, too. Batches
+ * without gaps, and long strips, of elements of 1 and 2 bytes. */
+static void narrow(tilemm_t ctx, int rounds, rng_t *rng)
 {
     for (int round = 0; round < rounds; round++) {
-        transposes_t t = {.size = sizes[round % 2]};
-        t.rows = rng_range(rng, 1, 9000);
-        one(ctx, t.rows, 2 + round % 7, t.size, 0, -t.rows & 15, rng);
+        transposes_t t = {.size = sizes[round % 3], .batch = rng_range(rng, 1, 3)};
+        const int64_t longer = rng_range(rng, 1, 9000), shorter = 2 + round / 3 % 7;
+        const int is_wide = rng_range(rng, 0, 1), is_aligned = rng_range(rng, 0, 1);
+        t.rows = is_wide ? shorter : longer;
+        t.cols = is_wide ? longer : shorter;
+        t.ld_src = t.cols + (is_wide ? rng_range(rng, 0, 3) : 0);
+        t.ld_dst = t.rows + (is_aligned ? -t.rows & 15 : 0);
+        t.stride_src = (t.rows * t.ld_src + 15) & -16;
+        t.stride_dst = (t.cols * t.ld_dst + 15) & -16;
+        run(ctx, &t, 1, rng);
+        t.size = sizes[round % 2];
         t.rows = rng_range(rng, 8, 150);
         t.cols = rng_range(rng, 1, 150);
         t.batch = rng_range(rng, 2, 12);
@@ -165,6 +174,8 @@ static void short_elements(tilemm_t ctx, int rounds, rng_t *rng)
         t.ld_dst = t.rows;
         t.stride_src = t.stride_dst = t.rows * t.cols;
         run(ctx, &t, 1, rng);
+        one(ctx, is_wide ? rng_range(rng, 9, 70) : longer, is_wide ? longer : rng_range(rng, 9, 70),
+            t.size, rng_range(rng, 0, 1) * rng_range(rng, 0, 40), rng_range(rng, 0, 3), rng);
     }
 }
 
@@ -176,10 +187,12 @@ static void scaled(tilemm_t ctx, int rounds, rng_t *rng)
         tilemm_layout_t layout = round & 1 ? TILEMM_ROW_MAJOR : TILEMM_COL_MAJOR;
         tilemm_op_t trans = round & 2 ? TILEMM_TRANS : TILEMM_NO_TRANS;
         float alpha = alphas[round / 4 % 5];
-        int64_t rows = rng_size(rng, 200), cols = rng_size(rng, 200), wrong = 0;
+        const int is_long = round % 5 == 4; /* few columns, or rows */
+        int64_t rows = rng_size(rng, is_long ? 9000 : 200), wrong = 0;
+        int64_t cols = is_long ? rng_range(rng, 2, 8) : rng_size(rng, 200);
         int64_t out_rows = trans == TILEMM_TRANS ? cols : rows;
         int64_t out_cols = trans == TILEMM_TRANS ? rows : cols;
-        int64_t lda = matrix_ld(layout, rows, cols) + rng_range(rng, 0, 4);
+        int64_t lda = matrix_ld(layout, rows, cols) + !is_long * rng_range(rng, 0, 4);
         int64_t ldb = matrix_ld(layout, out_rows, out_cols) + rng_range(rng, 0, 4);
         place_anywhere(&source, 4, matrix_span(layout, rows, cols, lda), rng);
         place_anywhere(&result, 4, matrix_span(layout, out_rows, out_cols, ldb), rng);
@@ -255,7 +268,7 @@ int main(void)
         if (TEST_BACKEND == TILEMM_BACKEND_CPU && !test_quick())
             large(ctx, &rng);
         batches(ctx, test_quick() ? 20 : 100, &rng);
-        short_elements(ctx, test_quick() ? 14 : 70, &rng);
+        narrow(ctx, test_quick() ? 21 : 105, &rng);
         scaled(ctx, test_quick() ? 20 : 80, &rng);
         far_apart(ctx);
     }

@@ -253,6 +253,73 @@ static void test_strips(int size)
     }
 }
 
+/* ---- skewed tiles --------------------------------------------------------------------------- */
+
+/* Each column of the tile is taken once; lanes that take elements of it meet no bank, `ways` ways
+ * at most; rows leave each other the 16 bytes that they touch. */
+static void check_skewed(const tilemm__transpose_skewed_t *s, int ways, const char *name)
+{
+    const int size = s->of.elem_size, v = 16 / size, cols = s->of.tile_cols;
+    const int log_groups = 5 - s->log_lanes, width = (cols + s->before) * size;
+    const int ld = (int)(s->of.ld_dst % 16);
+    static unsigned char seen[4096];
+    memset(seen, 0, sizeof seen);
+    CHECK((s->pitch - s->of.ld_src * size) % 16 == 0 &&
+              (s->together ? s->pitch == s->of.ld_src * size : s->pitch >= width + 30) &&
+              tilemm__skewed_row(s->of.tile_rows, s->pitch, s->pad, size) + 31 <= s->shared,
+          "%s: pitch %d for %d bytes", name, s->pitch, width);
+    for (int set = 0; set < s->sets; set++)
+        for (int e = 0; e < v; e++) {
+            int address[LANES];
+            for (int lane = 0; lane < LANES; lane++) {
+                const int j =
+                    tilemm__skewed_column(set, lane >> s->log_lanes, log_groups, s->log_apart);
+                const int back = s->of.halo ? j * ld * size % 16 / size : 0;
+                /* Without a padding, groups of 8 lanes begin with another word each. */
+                const int turn = s->pad ? e : (e + lane / 8 * (4 / size)) % v;
+                const int i = s->of.halo + (lane & ((1 << s->log_lanes) - 1)) * v - back + turn;
+                address[lane] =
+                    j < cols ? tilemm__skewed_row(i, s->pitch, s->pad, size) + j * size : -1;
+                if (e == 0 && j < cols && (lane & ((1 << s->log_lanes) - 1)) == 0)
+                    CHECK(!seen[j]++, "%s: column %d twice", name, j);
+            }
+            const int conflicts = conflicts_of(address, size, 1);
+            CHECK(conflicts < ways, "%s, set %d, element %d: %d conflicts", name, set, e,
+                  conflicts);
+        }
+    for (int j = 0; j < cols; j++)
+        CHECK(seen[j] == 1, "%s: column %d", name, j);
+}
+
+static void test_skewed(int size)
+{
+    static const int shapes[][3] = {
+        {4095, 4097, 1}, {9999, 7777, 1}, {5001, 5003, 1}, {4000, 6000, 1}, {4001, 6000, 1},
+        {4001, 6006, 2}, {99999, 31, 1},  {99999, 17, 1},  {99999, 33, 1},  {99999, 24, 2},
+        {99999, 12, 3},  {1001, 999, 1},  {300, 300, 2},   {197, 64, 1},    {99999, 9, 1}};
+    const char *const name = size == 1 ? "transpose_skewed_sm75_x1" : "transpose_skewed_sm75_x2";
+    const tilemm__limits_t limits = {.cuda = &gpus[GPUS - 1], .variant = name};
+    for (int i = 0; i < (int)(sizeof shapes / sizeof shapes[0]); i++) {
+        const int64_t rows = shapes[i][0], cols = shapes[i][1];
+        const tilemm__transpose_args_t args = {.rows = rows,
+                                               .cols = cols,
+                                               .elem_size = (size_t)size,
+                                               .trans = 1,
+                                               .src = (void *)256,
+                                               .dst = (void *)(256 + (size_t)size),
+                                               .ld_src = cols,
+                                               .ld_dst = rows,
+                                               .stride_src = rows * cols,
+                                               .stride_dst = rows * cols,
+                                               .batch_count = 1};
+        tilemm__transpose_cuda_plan_t plan;
+        tilemm__plan_transpose_cuda(&args, &limits, &plan);
+        CHECK(plan.method == TILEMM__TRANSPOSE_BY_skewed, "%s", plan.name);
+        if (plan.arm.skewed.down > 0 && !strstr(plan.name, "flat"))
+            check_skewed(&plan.arm.skewed, shapes[i][2], plan.name);
+    }
+}
+
 int main(void)
 {
     for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++) {
@@ -276,5 +343,7 @@ int main(void)
         test_strip_tile(size);
     test_strips(1);
     test_strips(2);
+    test_skewed(1);
+    test_skewed(2);
     return check_exit();
 }

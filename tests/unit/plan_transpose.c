@@ -65,7 +65,15 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
                                              (int64_t)args.elem_size,
                                          row->threads * row->chunk);
     else if (plan.method == TILEMM__TRANSPOSE_BY_few)
-        count = (uint64_t)tilemm__div_up(args.rows, (int64_t)row->threads * row->rows);
+        count =
+            (uint64_t)(args.batch_count *
+                       (row->facet ? tilemm__div_up(args.rows + row->rows - 1,
+                                                    (row->threads - row->threads / 32) * row->rows)
+                                   : tilemm__div_up(args.rows, row->threads * row->rows)));
+    else if (plan.method == TILEMM__TRANSPOSE_BY_zip)
+        count =
+            (uint64_t)(args.batch_count *
+                       tilemm__div_up(args.cols, (row->threads - row->threads / 32) * row->cols));
     else /* the tiles cover the matrix, and no tile is beyond it */
         count = (uint64_t)(tilemm__div_up(args.rows + (tiles->halo ? tiles->halo - 1 : 0),
                                           tiles->tile_rows - tiles->halo) *
@@ -78,6 +86,8 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
                   (plan.method == TILEMM__TRANSPOSE_BY_packed
                        ? tilemm__max((int64_t)limits->cuda->shared_per_block - 32,
                                      TILEMM__TRANSPOSE_STRIP_BYTES)
+                   : plan.method == TILEMM__TRANSPOSE_BY_skewed
+                       ? (int64_t)limits->cuda->shared_per_block
                        : TILEMM__TRANSPOSE_STRIP_BYTES),
           "%s: the tile", plan.name);
     CHECK(row->method != TILEMM__TRANSPOSE_BY_tile ||
@@ -131,7 +141,7 @@ static void check_rows(void)
         snprintf(tile, sizeof tile, row->rows ? "_sm75_%dx%dx%d" : "_sm75_x%d",
                  row->rows ? row->rows : row->bytes, row->cols, row->bytes);
         CHECK(strstr(row->name, tile) != NULL, "%s: not %s", row->name, tile);
-        if (row->method > TILEMM__TRANSPOSE_BY_few)
+        if (row->method > TILEMM__TRANSPOSE_BY_direct)
             continue;
         for (int j = 0; j < 100000 && !reached[i]; j++)
             check_out_of_place(&limits, reached);

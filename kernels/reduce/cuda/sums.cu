@@ -67,6 +67,16 @@ DEVICE void sum_tiles(args_t args, int tiles, int warps, int64_t items, partials
               (args_t args, int tiles, int warps, int64_t items, partials_t to),                   \
               sum_tiles<dot, unit, rows>(args, tiles, warps, items, to))
 
+/* Blocks that a multiprocessor should hold. Of dot products 5 million elements are a wave of blocks
+ * and a few with 4. Compute capability 7.5 holds 1024 threads, and for Blackwell the compiler would
+ * spill. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ == 750 || __CUDA_ARCH__ >= 1000)
+enum { DOT_BLOCKS = 4 };
+#else
+enum { DOT_BLOCKS = 6 };
+#endif
+#define SPLIT_ROOM(dot, unit, splits) (!(unit) ? (splits) / 2 : (dot) ? (int)DOT_BLOCKS : (splits))
+
 /* The 32 tiles of an item are divided among SPLITS blocks: warp w of split s has tile
  * s + SPLITS * w, and all loads of the block are in flight together. So shorter vectors keep more
  * of the device busy, and leave little to fold. Assumes a grid of the exact size. */
@@ -107,7 +117,7 @@ DEVICE void sum_split(args_t args, int64_t items, partials_t to)
 }
 
 #define KERNEL_SUM_SPLIT(name, dot, unit, splits, rows)                                            \
-    KERNEL_OF(name, (LANES / splits * LANES, unit ? splits : splits / 2),                          \
+    KERNEL_OF(name, (LANES / splits * LANES, SPLIT_ROOM(dot, unit, splits)),                       \
               (args_t args, int64_t items, partials_t to),                                         \
               sum_split<dot, unit, splits, rows>(args, items, to))
 

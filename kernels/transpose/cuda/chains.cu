@@ -196,5 +196,6 @@ int tilemm__launch_transpose_chains(const tilemm__transpose_launch_t *launch, co
     static const row_t<tilemm__transpose_chains_t> rows[] = {TILEMM__TRANSPOSE_SAVE_ROWS(
         ROW) TILEMM__TRANSPOSE_CHAINS_ROWS(ROW) TILEMM__TRANSPOSE_CYCLES_ROWS(ROW)};
     const tilemm__transpose_chains_t *c = (const tilemm__transpose_chains_t *)p;
-    return launch_row(rows, launch, c, stream, c->pieces < 65535 ? c->pieces : 65535);
+    return launch_row(rows, launch, c, stream,
+                      dim3(launch->blocks, c->pieces < 65535 ? c->pieces : 65535));
 }

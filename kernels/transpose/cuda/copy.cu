@@ -21,7 +21,7 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
     const auto &p = c.of;
     const int x = threadIdx.x % p.block_cols, y = threadIdx.x / p.block_cols;
     for (uint64_t t = blockIdx.x; t < c.tiles; t += gridDim.x) {
-        const uint64_t line = t / c.tiles_across, number = line / c.tiles_down;
+        const uint64_t line = quotient(t, c.tiles_across), number = quotient(line, c.tiles_down);
         const int64_t row = (int64_t)(line - number * c.tiles_down) * c.tile_rows + y;
         const int64_t col = (int64_t)(t - line * c.tiles_across) * c.tile_cols + x;
         const element *src = (const element *)p.src +
@@ -29,7 +29,9 @@ static __device__ __forceinline__ void copy(const tilemm__transpose_copy_t c)
         element *dst =
             (element *)p.dst + ((int64_t)number * p.stride_dst + row * p.ld_dst + col * PER_UNIT);
         unit v[TOGETHER];
-        /* How many elements of unit k there are. */
+        if (t == blockIdx.x)
+            wait_for_previous();
+            /* How many elements of unit k there are. */
 #define THERE(k)                                                                                   \
     (row + (k)*c.row_step < p.rows ? p.cols - (col + (k)*c.col_step) * PER_UNIT : (int64_t)0)
 

@@ -1,8 +1,13 @@
-/* few.cu - transpose out of place of matrices of 2 to 8 columns of 1- or 2-byte elements, without
- * gaps, in registers: a thread has as many rows as make 16 bytes of each row of the result.
+/* few.cu - transpose out of place of matrices of 2 to 8 columns of 1-, 2- or 4-byte elements,
+ * without gaps, in registers: a thread has as many rows, a unit, as make 16 bytes of each row of
+ * the result.
  *
- * Assumes: compute capability 7.5 or later; ld_src == cols; src, and the rows of dst, aligned to 16
- * bytes; operands that do not overlap; one matrix; a grid of the exact size.
+ * Where rows of the result are not aligned to 16 bytes (SHIFTED), a thread writes the aligned 16
+ * bytes that begin in the unit before: the lane before has that. A warp's first lane only lends.
+ *
+ * Assumes: compute capability 7.5 or later; ld_src == cols; src, of every matrix, aligned to 16
+ * bytes, and without SHIFTED the rows of dst, too; operands that do not overlap; a grid of the
+ * exact size, as many blocks for each matrix.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
@@ -10,53 +15,84 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-/* Two elements of what a thread has, side by side in a word, below two that have no meaning. */
-template <int BYTES, int WORDS>
-static __device__ __forceinline__ uint32_t two_elements(const uint32_t (&in)[WORDS], int first,
-                                                        int second)
+enum { LANES = 32 };
+
+/* Rows from `low` on, below `high`, of a column, one by one. */
+template <int BYTES>
+static __device__ __forceinline__ void
+rows_out(tilemm__element<BYTES> *dst, const tilemm__element<BYTES> *src, int cols, int64_t low,
+         int64_t high, const tilemm__transpose_tiles_t &p)
 {
-    enum { EACH = 4 / BYTES };
-    const int a = first % EACH * BYTES, b = second % EACH * BYTES + 4;
-    return __byte_perm(in[first / EACH], in[second / EACH],
-                       BYTES == 2 ? a | (a + 1) << 4 | b << 8 | (b + 1) << 12 : a | b << 4);
+    for (int64_t i = max(low, (int64_t)0); i < min(high, p.rows); i++)
+        dst[i] = p.scaled ? times(src[i * cols], p.alpha) : src[i * cols];
 }
 
-template <int BYTES, int COLS>
+template <int BYTES, int COLS, bool SHIFTED>
 static __device__ __forceinline__ void few(const tilemm__transpose_tiles_t p)
 {
     typedef tilemm__element<BYTES> element;
-    enum { UNIT = 16 / BYTES, EACH = 4 / BYTES };
-    const int64_t row = ((int64_t)blockIdx.x * THREADS + threadIdx.x) * UNIT;
-    const element *src = (const element *)p.src + row * COLS;
-    element *dst = (element *)p.dst + row;
+    enum { UNIT = 16 / BYTES, WARP_UNITS = SHIFTED ? LANES - 1 : LANES };
+    const unsigned each = gridDim.x / (unsigned)p.batch;
+    const unsigned number = p.batch == 1 ? 0 : blockIdx.x / each,
+                   block = blockIdx.x - number * each;
+    const int lane = threadIdx.x % LANES;
+    const int64_t unit =
+        ((int64_t)block * (THREADS / LANES) + threadIdx.x / LANES) * WARP_UNITS + lane - SHIFTED;
+    const int64_t row = unit * UNIT;
+    const bool whole = row >= 0 && row + UNIT <= p.rows;
+    const element *matrix = (const element *)p.src + number * p.stride_src;
+    element *dst = (element *)p.dst + number * p.stride_dst;
     uint32_t in[4 * COLS];
     begin(p);
-    if (row + UNIT <= p.rows) {
+#pragma unroll
+    for (int k = 0; k < 4 * COLS; k++)
+        in[k] = 0;
+    if (whole) {
 #pragma unroll
         for (int k = 0; k < COLS; k++)
-            get<16>(in + 4 * k, src + k * UNIT);
+            get<16>(in + 4 * k, matrix + row * COLS + k * UNIT);
+        if (BYTES == 4 && p.scaled) {
 #pragma unroll
-        for (int j = 0; j < COLS; j++) {
-            uint32_t w[4];
+            for (int k = 0; k < 4 * COLS; k++)
+                in[k] = times(in[k], p.alpha);
+        }
+    }
+#pragma unroll
+    for (int j = 0; j < COLS; j++) {
+        element *to = dst + j * p.ld_dst;
+        uint32_t w[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++)
+            w[k] = word_of_elements<BYTES, COLS>(in, k * (4 / BYTES) * COLS + j);
+        /* How far the row of the result begins behind a border, the same for all lanes. */
+        const int back = SHIFTED ? (int)((uintptr_t)to % 16) / BYTES : 0;
+        if (back) {
+            uint32_t two[8];
 #pragma unroll
             for (int k = 0; k < 4; k++) {
-                const int first = k * EACH * COLS + j;
-                w[k] = two_elements<BYTES>(in, first, first + COLS);
-                if (BYTES == 1)
-                    w[k] = __byte_perm(
-                        w[k], two_elements<BYTES>(in, first + 2 * COLS, first + 3 * COLS), 0x5410);
+                two[k] = __shfl_up_sync(0xffffffff, w[k], 1);
+                two[4 + k] = w[k];
             }
-            put<16, true>(dst + j * p.ld_dst, w);
+            funnel<BYTES, 16>(w, two, 16 - back * BYTES);
         }
-    } else {
-        for (int64_t i = 0; row + i < p.rows; i++)
-            for (int j = 0; j < COLS; j++)
-                dst[j * p.ld_dst + i] = src[i * COLS + j];
+        if (whole && row >= back && lane >= SHIFTED)
+            put<16, true>(to + (row - back), w);
+    }
+    /* What has no 16 bytes at the ends of rows. */
+    if ((whole && (row >= UNIT || !SHIFTED)) || lane < SHIFTED)
+        return;
+#pragma unroll 1
+    for (int j = 0; j < COLS; j++) {
+        element *to = dst + j * p.ld_dst;
+        const int64_t low = row - (SHIFTED ? (int)((uintptr_t)to % 16) / BYTES : 0);
+        if (!whole || low < 0)
+            rows_out<BYTES>(to, matrix + j, COLS, low, low + UNIT, p);
     }
 }
 
 #define KERNEL(method, tag, bytes, rows, cols, chunk, access, threads, facet)                      \
-    TRANSPOSE_KERNEL(method, tag, (threads), tilemm__transpose_tiles_t, few<bytes, cols>)
+    TRANSPOSE_KERNEL(method, tag, (threads, ROOM_FOR(bytes * cols < 32 ? 4 : 3)),                  \
+                     tilemm__transpose_tiles_t, few<bytes, cols, facet>)
 TILEMM__TRANSPOSE_FEW_ROWS(KERNEL)
 
 LAUNCHER(few, tilemm__transpose_tiles_t, TILEMM__TRANSPOSE_FEW_ROWS(ROW))

@@ -35,7 +35,7 @@ template <int BYTES>
 static __device__ __forceinline__ void packed(const tilemm__transpose_packed_t s)
 {
     typedef tilemm__element<BYTES> element;
-    enum { UNIT = 16 / BYTES, EACH = 4 / BYTES, TOGETHER = 4 };
+    enum { UNIT = 16 / BYTES, TOGETHER = 4 };
     extern __shared__ __align__(16) unsigned char storage[];
     const tilemm__transpose_tiles_t &p = s.of;
     const int rows = (int)p.rows, cols = (int)p.cols, area = rows * cols;
@@ -67,37 +67,14 @@ static __device__ __forceinline__ void packed(const tilemm__transpose_packed_t s
             *(element *)(storage + before + e) = *(const element *)(src + e);
     }
     __syncthreads();
-    const int behind = (int)((uintptr_t)dst % 16), group = threadIdx.x / 8 % 4;
+    const int behind = (int)((uintptr_t)dst % 16);
     for (int c = threadIdx.x; c * 16 < behind + bytes; c += THREADS) {
         const int number = (c * 16 - behind) / BYTES;
-        if (number >= 0 && number + UNIT <= count) {
-            const at_t start = at_element<BYTES>(s, number);
-            at_t at = group ? at_element<BYTES>(s, number + group * EACH) : start;
-            uint32_t v[4], w[4];
-#pragma unroll
-            for (int k = 0; k < 4; k++) {
-                if (k + group == 4) {
-                    at = start;
-                    at.left += k * EACH;
-                }
-                v[k] = 0;
-#pragma unroll
-                for (int e = 0; e < EACH; e++) {
-                    v[k] |= (uint32_t) * (const element *)(storage + before + at.from)
-                            << (e * BYTES * 8);
-                    at.from += cols * BYTES;
-                    if (at.left == k * EACH + e + 1)
-                        at.from += at.next;
-                }
-            }
-            /* v[k] is word k + group, modulo 4. */
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                w[k] = group & 1 ? v[(k + 3) & 3] : v[k];
-#pragma unroll
-            for (int k = 0; k < 4; k++)
-                v[k] = group & 2 ? w[(k + 2) & 3] : w[k];
-            put<16>(dst + number * BYTES, v);
+        if (number >= 0 && number + UNIT <= count) { /* one column ends at most */
+            const at_t at = at_element<BYTES>(s, number);
+            uint32_t w[4];
+            column_of<BYTES, true>(w, storage + before + at.from, cols * BYTES, at.left, at.next);
+            put<16>(dst + number * BYTES, w);
         } else {
             for (int e = max(number, 0); e < min(number + (int)UNIT, count); e++)
                 ((element *)dst)[e] =

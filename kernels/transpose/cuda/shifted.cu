@@ -14,27 +14,6 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
-/* CHUNK bytes out of two chunks, from byte `shift` on, a multiple of BYTES. */
-template <int BYTES, int CHUNK>
-static __device__ __forceinline__ void funnel(uint32_t (&out)[CHUNK / 4],
-                                              uint32_t (&two)[CHUNK / 2], int shift)
-{
-    enum { W = CHUNK / 4 };
-    if (W == 4) {
-#pragma unroll
-        for (int k = 0; k < 6; k++)
-            two[k] = shift & 8 ? two[k + 2] : two[k];
-    }
-    if (BYTES <= 4) {
-#pragma unroll
-        for (int k = 0; k < W + 1; k++)
-            two[k] = shift & 4 ? two[k + 1] : two[k];
-    }
-#pragma unroll
-    for (int k = 0; k < W; k++)
-        out[k] = BYTES < 4 ? __funnelshift_r(two[k], two[k + 1], shift % 4 * 8) : two[k];
-}
-
 /* One function, as the compiler allocates registers otherwise, and worse, where it is cut. */
 template <int BYTES, int CHUNK, int ROWS, int COLS>
 static __device__ __forceinline__ void shifted(const tilemm__transpose_tiles_t p)

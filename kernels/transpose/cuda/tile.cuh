@@ -121,6 +121,27 @@ static __device__ __forceinline__ void put_element(unsigned char *p, int e, cons
         put_chunk<BYTES, 8, false>(p + at, w + at / 4);
 }
 
+/* CHUNK bytes out of two chunks, from byte `shift` on, a multiple of BYTES. */
+template <int BYTES, int CHUNK>
+static __device__ __forceinline__ void funnel(uint32_t (&out)[CHUNK / 4],
+                                              uint32_t (&two)[CHUNK / 2], int shift)
+{
+    enum { W = CHUNK / 4 };
+    if (W == 4) {
+#pragma unroll
+        for (int k = 0; k < 6; k++)
+            two[k] = shift & 8 ? two[k + 2] : two[k];
+    }
+    if (BYTES <= 4) {
+#pragma unroll
+        for (int k = 0; k < W + 1; k++)
+            two[k] = shift & 4 ? two[k + 1] : two[k];
+    }
+#pragma unroll
+    for (int k = 0; k < W; k++)
+        out[k] = BYTES < 4 ? __funnelshift_r(two[k], two[k + 1], shift % 4 * 8) : two[k];
+}
+
 /* ---- elements between global and shared memory ----------------------------------------------- */
 
 /* One element into shared memory, not through registers where the hardware can. It is there after
@@ -209,6 +230,73 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<BYTES>, uin
         for (int k = 0; k < W; k++)
             out[j][k] = in[k / WORDS][WORDS * j + k % WORDS];
     }
+}
+
+/* Two elements, side by side in a word, below two that have no meaning. */
+template <int BYTES, int WORDS>
+static __device__ __forceinline__ uint32_t two_elements(const uint32_t (&in)[WORDS], int first,
+                                                        int second)
+{
+    enum { EACH = 4 / BYTES };
+    const int a = first % EACH * BYTES, b = second % EACH * BYTES + 4;
+    return __byte_perm(in[first / EACH], in[second / EACH],
+                       BYTES == 2 ? a | (a + 1) << 4 | b << 8 | (b + 1) << 12 : a | b << 4);
+}
+
+/* The word of elements first, first + APART, ... of what a thread has. */
+template <int BYTES, int APART, int WORDS>
+static __device__ __forceinline__ uint32_t word_of_elements(const uint32_t (&in)[WORDS], int first)
+{
+    if (BYTES == 4)
+        return in[first];
+    const uint32_t low = two_elements < BYTES == 4 ? 2 : BYTES > (in, first, first + APART);
+    if (BYTES == 2)
+        return low;
+    return __byte_perm(low, two_elements<1>(in, first + 2 * APART, first + 3 * APART), 0x5410);
+}
+
+/* ---- 16 bytes of elements of 1 or 2 bytes, gathered from shared memory ------------------------
+ */
+
+/* A word of elements that stand alone. */
+template <int BYTES>
+static __device__ __forceinline__ uint32_t word_of(const uint32_t (&e)[4 / BYTES])
+{
+    if (BYTES == 2)
+        return __byte_perm(e[0], e[1 % (4 / BYTES)], 0x5410);
+    return __byte_perm(__byte_perm(e[0], e[1], 0x0040),
+                       __byte_perm(e[2 % (4 / BYTES)], e[3 % (4 / BYTES)], 0x0040), 0x5410);
+}
+
+/* Elements one below the other, the first at `from`; those from number `before` on are `next` bytes
+ * further. ROTATED: each of the four groups of 8 lanes begins with another word. */
+template <int BYTES, bool ROTATED>
+static __device__ __forceinline__ void column_of(uint32_t (&w)[4], const unsigned char *from,
+                                                 int pitch, int before, int next)
+{
+    enum { EACH = 4 / BYTES };
+    const int group = ROTATED ? threadIdx.x / 8 % 4 : 0;
+    uint32_t v[4];
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+        const int word = ROTATED ? (k + group) % 4 : k, left = before - word * EACH;
+        const unsigned char *near = from + word * EACH * pitch, *far = near + next;
+        uint32_t e[EACH];
+#pragma unroll
+        for (int x = 0; x < EACH; x++)
+            e[x] = *(const tilemm__element<BYTES> *)((x < left ? near : far) + x * pitch);
+        v[k] = word_of<BYTES>(e);
+    }
+    /* v[k] is word k + group, modulo 4. */
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        w[k] = group & 1 ? v[(k + 3) & 3] : v[k];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        v[k] = group & 2 ? w[(k + 2) & 3] : w[k];
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+        w[k] = v[k];
 }
 
 /* t / d, by the short division where it will do. */

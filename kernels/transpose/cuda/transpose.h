@@ -126,6 +126,25 @@ typedef struct {
     tilemm__division_t by_rows, by_cols;
 } tilemm__transpose_packed_t;
 
+/* Tiles of 1- or 2-byte elements, V of which make 16 bytes. of.tile_rows includes of.halo, which is
+ * V or, where all rows of the destination are aligned to 16 bytes, or it is flat, 0. flat: ld_dst
+ * == rows, and tile_rows too; tile_cols is a multiple of V; `before` columns as a halo, of V - 1
+ * elements at least. else: a warp takes 2^log_lanes pieces of 16 bytes one below the other, in
+ * columns 2^log_apart apart; a tile has `parts` such groups of pieces in a column. */
+typedef struct {
+    tilemm__transpose_tiles_t of;
+    int pitch;     /* bytes of shared memory from row to row: modulo 16 bytes ld_src */
+    int pad;       /* 0 or 16 bytes more after every V rows */
+    int together;  /* a tile has whole rows, of pitch ld_src; with a pad, from aligned addresses */
+    int log_along; /* else: 2^log_along threads go along a row */
+    int before;
+    int log_lanes, log_apart;
+    int sets, log_across, parts; /* columns that a lane takes, 2^log_across warps side by side */
+    tilemm__division_t by_row, by_rows; /* ld_src, if together; rows */
+    int shared;                         /* bytes of shared memory */
+    uint64_t down, across, tiles;       /* tiles of a column of them, of a row, and in all */
+} tilemm__transpose_skewed_t;
+
 /* dst = alpha src, both rows x cols, by units of `unit` bytes, to which every row of both is
  * aligned; src == dst with equal strides is allowed. If zero, dst = +0 and src is not read. */
 typedef struct {
@@ -216,6 +235,7 @@ tilemm__transpose_launcher_t tilemm__launch_transpose_copy, tilemm__launch_trans
     tilemm__launch_transpose_shifted, tilemm__launch_transpose_narrow,
     tilemm__launch_transpose_strip, tilemm__launch_transpose_strip_bytes,
     tilemm__launch_transpose_gather, tilemm__launch_transpose_packed, tilemm__launch_transpose_few,
+    tilemm__launch_transpose_skewed, tilemm__launch_transpose_direct, tilemm__launch_transpose_zip,
     tilemm__launch_transpose_swap, tilemm__launch_transpose_slabs, tilemm__launch_transpose_chains,
     tilemm__launch_transpose_move;
 

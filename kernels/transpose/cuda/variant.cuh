@@ -47,15 +47,16 @@ static const row_t<PARAMETERS> *row_of(const row_t<PARAMETERS> (&rows)[COUNT], i
     return index >= 0 && index < (int)COUNT ? &rows[index] : NULL;
 }
 
+/* By launch->blocks blocks, or those of `grid`. */
 template <typename PARAMETERS, size_t COUNT>
 static int launch_row(const row_t<PARAMETERS> (&rows)[COUNT],
                       const tilemm__transpose_launch_t *launch, const PARAMETERS *p, void *stream,
-                      unsigned rows_of_blocks = 1)
+                      dim3 grid = dim3(0))
 {
     const row_t<PARAMETERS> *row = row_of(rows, launch->variant);
     if (!row)
         return (int)cudaErrorInvalidValue;
-    const launch_t how = {dim3(launch->blocks, rows_of_blocks), dim3(row->threads), row->shared, 0,
+    const launch_t how = {grid.x ? grid : dim3(launch->blocks), dim3(row->threads), row->shared, 0,
                           launch->concurrent != 0};
     return (int)launch_kernel(row->kernel, how, (cudaStream_t)stream, *p);
 }
