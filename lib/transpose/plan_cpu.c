@@ -124,9 +124,19 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
     const int64_t line = 64 / size;
     const int far = bytes_moved(args) > (double)limits->tuning->transpose_far_bytes;
+    /* Where both matrices lie in the last cache, tall blocks write long pieces of the result's rows
+     * straight from the source, unless its rows share few sets of the first cache: a tile of short
+     * elements reads many of them. */
+    enum { TALL = 256, ALIASED = 1024 };
+    const int near = !far && vector < 64 && bytes_moved(args) > (double)traits->l2_bytes;
+    const int tall = near && !(size <= 2 && b->ld_src * size % ALIASED == 0) && b->rows >= TALL &&
+                     b->cols >= 4 * line;
     /* A skinny matrix gets skinny blocks of the same size. */
     b->block_rows = b->block_cols = side;
-    if (b->cols < side)
+    if (tall) {
+        b->block_rows = TALL;
+        b->block_cols = (size <= 2 ? 2 : 4) * line;
+    } else if (b->cols < side)
         b->block_rows = side * (side / power_of_two(b->cols));
     else if (b->rows < side)
         b->block_cols = side * (side / power_of_two(b->rows));
@@ -173,7 +183,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     b->ahead = far && b->cols > b->block_cols;
     /* Where rows are longer than a block's, a copy of the block, made row by row, keeps its rows
      * from evicting each other, and reads one page at a time. */
-    b->buffered = !direct && b->cols > b->block_cols && b->block_rows >= 32 &&
+    b->buffered = !direct && !tall && b->cols > b->block_cols && b->block_rows >= 32 &&
                   bytes_moved(args) > (double)traits->l2_bytes;
     if (b->buffered) {
         const size_t scratch = block_bytes(b->block_rows, b->block_cols, args->elem_size);
