@@ -33,13 +33,13 @@ tilemm__cpu_tuning_t tilemm__default_tuning(const tilemm__cpu_traits_t *traits)
 {
     const int64_t l2 = (int64_t)traits->l2_bytes, l3 = (int64_t)traits->l3_bytes;
     tilemm__cpu_tuning_t tuning = {
-        /* 6 to 12 us of one thread's work; to start a team takes 1 us for each doubling of it, while
-         * its threads are awake. */
+        /* 6 to 12 us of one thread's work; to start a team takes 1 us for each doubling of it,
+         * while its threads are awake. */
         .sgemm_thread_work = 1 << 19,
         .sgemm_vector_work = 1 << 17,
         .sgemm_a_bytes = l2 / 4 * 3,
         .sgemm_parts = 8,
-        .sgemm_shared_work = 1 << 24,
+        .sgemm_shared_work = 1 << 26,
         .amx_percent = 100,
         .amx_thread_cycles = 16000,
         .transpose_thread_bytes = 512 << 10,

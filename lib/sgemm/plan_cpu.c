@@ -14,7 +14,7 @@ enum {
     SKINNY_KC = 2048, /* steps at a time in a skinny C: rows of A are read in long runs */
     STREAM_ROWS = 32, /* from this many rows of C on, packing B pays */
     FEW_STEPS = 32,   /* up to this, C is what takes time: it is written row by row */
-    PACK_WORK = 8     /* multiply-adds that take as long as to pack one element */
+    PACK_WORK = 24 /* multiply-adds that take as long as to pack an element that others read too */
 };
 
 /* The matrix engine, in cycles of one core. A product of two tiles takes 16, and a step of a 32 x
@@ -22,8 +22,8 @@ enum {
  * panel's sums to C 400; configuring the tiles and waking up the unit 12000. FP32 multiply-adds: 32
  * a cycle at most, three quarters of that in practice. */
 enum { LINES = TILEMM__PLANES_LINES, STEP = 32 };
-static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 1, SUM_CYCLES = 400,
-                    START_CYCLES = 12000, FMA_CYCLES = 1 / 24.0;
+static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 1, SUM_CYCLES = 400, START_CYCLES = 12000,
+                    FMA_CYCLES = 1 / 24.0;
 
 /* The problem after the swap, and what an engine makes of it. */
 typedef struct {
@@ -312,7 +312,7 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         .thread_work = (double)limits->tuning->amx_thread_cycles,
         .tile_work = (double)tilemm__div_up(args->k, STEP) * 4 * planes->products * TILE_CYCLES /
                      (LINES * LINES),
-        .line_work = (double)args->k * ELEMENT_CYCLES,
+        .line_work = (double)args->k * ELEMENT_CYCLES * 2, /* as others read it too */
         .ms_bytes = (int64_t)limits->cpu->l2_bytes / 2,
         .most_ns = 32 << 20,
     };

@@ -128,7 +128,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
      * straight from the source, unless its rows share few sets of the first cache: a tile of short
      * elements reads many of them. */
     enum { TALL = 256, ALIASED = 1024 };
-    const int near = !far && vector < 64 && bytes_moved(args) > (double)traits->l2_bytes;
+    const int near = !far && bytes_moved(args) > (double)traits->l2_bytes;
     const int tall = near && !(size <= 2 && b->ld_src * size % ALIASED == 0) && b->rows >= TALL &&
                      b->cols >= 4 * line;
     /* A skinny matrix gets skinny blocks of the same size. */
@@ -172,6 +172,9 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         b->along_rows = 1;
         b->block_rows = size == 2 ? 512 : 64;
         b->block_cols = size == 2 ? 64 : 4 * line;
+        /* Half a kilobyte of a row, unless such blocks' rows share too few sets of L2. */
+        if (size == 4 && b->ld_src * size % (32 << 10) != 0)
+            b->block_cols = 8 * line;
     }
     if (direct && b->stream && (uintptr_t)args->src % args->elem_size == 0 &&
         b->ld_src % line == 0 && (b->batch_count == 1 || args->stride_src % line == 0))
