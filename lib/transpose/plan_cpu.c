@@ -165,7 +165,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
                        size >= (b->stream ? 2 : 4);
     /* Where the result's rows are not aligned alike, or vectors are half a line, whole lines are
      * gathered in scratch, and written around the caches. */
-    if (far && vector >= 32 && (b->stream ? vector < 64 && size <= 8 : size <= 4) &&
+    if (far && vector >= 32 && size <= 8 && !(b->stream && vector == 64) &&
         plan_lines(args, limits, b->stream, plan))
         return;
     if (direct) {
