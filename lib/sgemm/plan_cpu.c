@@ -4,6 +4,8 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_cpu.h"
 
+#include <math.h>
+
 #include "lib/size.h"
 
 typedef tilemm__sgemm_cpu_plan_t plan_t;
@@ -97,30 +99,37 @@ static int threads_for(double work, double thread_work, int64_t most)
 /* A thread of a team is late by this part of a task: others want its processor. */
 static const double LATE = 0.25;
 
+/* Cut C into so many tasks, if none of those tried before costs less. */
+static void try_grid(const shape_t *x, int threads, int64_t down, int64_t across, double *least,
+                     plan_t *plan)
+{
+    const int64_t mr = plan->blocked.mr, nr = plan->blocked.nr, row = plan->blocked.planes ? mr : 1;
+    const int64_t m = tilemm__round_up(tilemm__div_up(x->m, down), row);
+    const int64_t n = tilemm__round_up(tilemm__div_up(x->n, across), nr);
+    const int64_t count = tilemm__div_up(x->m, m) * tilemm__div_up(x->n, n) * x->batch_count;
+    /* A panel that is not full takes longer than its share. */
+    const double rows = (double)(m + tilemm__round_up(m, mr)) / 2;
+    const double cost = ((double)tilemm__div_up(count, threads) + LATE) *
+                        (rows * (double)n * x->tile_work + (double)(m + n) * x->line_work);
+    if (cost < *least) {
+        *least = cost;
+        plan->m_task = m;
+        plan->n_task = n;
+    }
+}
+
 /* Tasks for threads that pack for themselves alone: so many of them that none waits long for the
  * last, in such a shape that least is packed more than once. */
 static void plan_grid(const shape_t *x, int threads, plan_t *plan)
 {
     enum { MOST_EACH = 4 };
-    const int64_t mr = plan->blocked.mr, nr = plan->blocked.nr, row = plan->blocked.planes ? mr : 1;
-    double least = 0;
+    double least = HUGE_VAL;
     for (int64_t tasks = threads; tasks <= (int64_t)MOST_EACH * threads; tasks *= 2)
-        for (int64_t down = 1; down <= tasks; down++) {
-            if (tasks % down)
-                continue;
-            const int64_t m = tilemm__round_up(tilemm__div_up(x->m, down), row);
-            const int64_t n = tilemm__round_up(tilemm__div_up(x->n, tasks / down), nr);
-            const int64_t count = tilemm__div_up(x->m, m) * tilemm__div_up(x->n, n);
-            /* A panel that is not full takes longer than its share. */
-            const double rows = (double)(m + tilemm__round_up(m, mr)) / 2;
-            const double cost = ((double)tilemm__div_up(count * x->batch_count, threads) + LATE) *
-                                (rows * (double)n * x->tile_work + (double)(m + n) * x->line_work);
-            if (least == 0 || cost < least) {
-                least = cost;
-                plan->m_task = m;
-                plan->n_task = n;
+        for (int64_t side = 1; side * side <= tasks; side++)
+            if (tasks % side == 0) {
+                try_grid(x, threads, side, tasks / side, &least, plan);
+                try_grid(x, threads, tasks / side, side, &least, plan);
             }
-        }
 }
 
 /* How many threads work, and on what. */
