@@ -123,7 +123,9 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     blocks_t *b = &plan->blocks;
     const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
     const int64_t line = 64 / size;
-    const int far = bytes_moved(args) > (double)limits->tuning->transpose_far_bytes;
+    /* Single bytes make many more accesses of a line, each of which may find it gone. */
+    const int far =
+        bytes_moved(args) > (double)limits->tuning->transpose_far_bytes * (size == 1 ? 0.75 : 1);
     /* Where both matrices lie in the last cache, tall blocks write long pieces of the result's rows
      * straight from the source, unless its rows share few sets of the first cache: a tile of short
      * elements reads many of them. */
