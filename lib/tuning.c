@@ -33,17 +33,19 @@ tilemm__cpu_tuning_t tilemm__default_tuning(const tilemm__cpu_traits_t *traits)
 {
     const int64_t l2 = (int64_t)traits->l2_bytes, l3 = (int64_t)traits->l3_bytes;
     tilemm__cpu_tuning_t tuning = {
-        /* To wake a thread takes 10 us. */
-        .sgemm_thread_work = 1 << 20,
-        .sgemm_vector_work = 1 << 18,
+        /* 6 to 12 us of one thread's work; to start a team takes 1 us for each doubling of it,
+         * while its threads are awake. */
+        .sgemm_thread_work = 1 << 19,
+        .sgemm_vector_work = 1 << 17,
         .sgemm_a_bytes = l2 / 4 * 3,
         .sgemm_parts = 8,
+        .sgemm_shared_work = 1 << 26,
         .amx_percent = 100,
-        .amx_thread_cycles = 40000,
+        .amx_thread_cycles = 16000,
         .transpose_thread_bytes = 512 << 10,
-        /* The last cache still holds half of its size, or less where many cores, or several virtual
-         * machines, share it. */
-        .transpose_far_bytes = tilemm__min(l3 / 2, 64 << 20),
+        /* Beyond this the last cache, which other cores and other virtual machines use as well, is
+         * no faster than memory. */
+        .transpose_far_bytes = tilemm__min(l3 / 4, 8000000),
         .transpose_block_bytes = tilemm__min(l2 / 4, 128 << 10),
         .reduce_thread_elements = 32768,
         .segments_thread_elements = 65536,

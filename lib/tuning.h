@@ -18,6 +18,7 @@
  * sgemm_vector_work         the same of a vector times a matrix, which waits for memory
  * sgemm_a_bytes             of the part of A, packed, that stays in L2 while B passes
  * sgemm_parts               parts of a product for each thread: the last to finish is less late
+ * sgemm_shared_work         multiply-adds for each thread from which threads pack for all of them
  * amx_percent               how long AMX takes, of what is estimated
  * amx_thread_cycles         cycles of AMX that pay for one more thread
  * transpose_thread_bytes    read and written, that pay for one more thread
@@ -30,6 +31,7 @@
     CONSTANT(sgemm_vector_work, 1 << 10, (int64_t)1 << 50)                                         \
     CONSTANT(sgemm_a_bytes, 1 << 12, 1 << 28)                                                      \
     CONSTANT(sgemm_parts, 1, 64)                                                                   \
+    CONSTANT(sgemm_shared_work, 1 << 10, (int64_t)1 << 50)                                         \
     CONSTANT(amx_percent, 1, 10000)                                                                \
     CONSTANT(amx_thread_cycles, 1 << 10, (int64_t)1 << 50)                                         \
     CONSTANT(transpose_thread_bytes, 1 << 12, (int64_t)1 << 50)                                    \

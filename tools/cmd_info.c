@@ -30,13 +30,16 @@ static void print_cpu(void)
     command_cpu_name(name, sizeof name);
     printf("CPU              %s%s%ld online\n", name, *name ? ", " : "",
            sysconf(_SC_NPROCESSORS_ONLN));
-#ifdef _SC_LEVEL1_DCACHE_SIZE
-    const long l1 = sysconf(_SC_LEVEL1_DCACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE),
-               l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
-    if (l1 > 0)
-        printf("  caches         L1d %ld KiB, L2 %ld KiB, L3 %ld KiB\n", l1 / 1024, l2 / 1024,
-               l3 / 1024);
-#endif
+    /* As plans see them: what the C library tells may count all caches of a kind as one. */
+    tilemm_t ctx = NULL;
+    if (tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS) {
+        const char *const line = strstr(tilemm_tuning(ctx), "\ncache-sizes ");
+        long l1, l2, l3;
+        if (line && sscanf(line, " cache-sizes %ld %ld %ld", &l1, &l2, &l3) == 3)
+            printf("  caches         L1d %ld KiB, L2 %ld KiB, L3 %ld KiB\n", l1 / 1024, l2 / 1024,
+                   l3 / 1024);
+    }
+    tilemm_destroy(ctx);
 }
 
 static void print_features(void)

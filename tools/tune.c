@@ -46,6 +46,8 @@ static const struct {
     [TUNE_sgemm_vector_work] = {VECTOR, WITH_THREADS, .step = 2, .most = 4, .per = 2},
     [TUNE_sgemm_a_bytes] = {PRODUCT, ALWAYS, .step = 4 / 3.0, .most = 2, .sizes = {512, 1000}},
     [TUNE_sgemm_parts] = {PRODUCT, WITH_THREADS, .step = 2, .most = 2, .sizes = {256, 384, 768}},
+    [TUNE_sgemm_shared_work] = {PRODUCT, WITH_THREADS, .step = 4, .most = 3,
+                                .sizes = {512, 1000, 1500}},
     [TUNE_amx_percent] = {PRODUCT, WITH_AMX, 1, 1.25, 4, .sizes = {48, 64, 96, 128}},
     [TUNE_amx_thread_cycles] = {PRODUCT, WITH_AMX_THREADS, 1, 2, 4, .sizes = {128, 192, 256}},
     [TUNE_transpose_thread_bytes] = {TRANSPOSE, WITH_THREADS, .step = 2, .most = 4, .per = 2},

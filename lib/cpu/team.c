@@ -32,7 +32,8 @@ enum {
     LINE = 64,               /* bytes of the caches' lines */
     IDLE_NS = 200000,        /* that a worker waits awake for work, */
     TEAM_NS = 1000000,       /* and a thread at work for the others of its team */
-    SPINS = 32,              /* looks between two looks at the clock */
+    SPINS = 32,              /* looks between two looks at the clock, */
+    QUIET = 4,               /* so often before the processor is offered to other threads */
     STACK_BYTES = 128 * 1024 /* of a worker; kernels need half of it */
 };
 
@@ -82,13 +83,15 @@ static int64_t now_ns(void)
 static int flag_spin(flag_t *flag, int value, int64_t ns)
 {
     const int64_t start = now_ns();
+    int rounds = 0;
     do {
         for (int i = 0; i < SPINS; i++) {
             if (atomic_load_explicit(&flag->value, memory_order_acquire) != value)
                 return 1;
             pause_processor();
         }
-        sched_yield(); /* to the thread that is waited for, if it is queued here */
+        if (++rounds > QUIET)
+            sched_yield(); /* to the thread that is waited for, if it is queued here */
     } while (now_ns() - start < ns);
     return 0;
 }
@@ -126,8 +129,9 @@ struct tilemm__team {
     int of;
     int64_t spin_ns;
     fenv_t environment;
-    atomic_int arrived; /* at the next meeting */
-    flag_t meetings;    /* how many there were */
+    /* Each in a line of its own: threads that arrive do not delay those that wait. */
+    _Alignas(LINE) atomic_int arrived; /* at the next meeting */
+    _Alignas(LINE) flag_t meetings;    /* how many there were */
 };
 
 static struct {

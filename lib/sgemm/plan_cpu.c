@@ -4,6 +4,8 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_cpu.h"
 
+#include <math.h>
+
 #include "lib/size.h"
 
 typedef tilemm__sgemm_cpu_plan_t plan_t;
@@ -13,16 +15,17 @@ enum {
     LONG_CHAIN = 128,
     SKINNY_KC = 2048, /* steps at a time in a skinny C: rows of A are read in long runs */
     STREAM_ROWS = 32, /* from this many rows of C on, packing B pays */
-    FEW_STEPS = 32    /* up to this, C is what takes time: it is written row by row */
+    FEW_STEPS = 32,   /* up to this, C is what takes time: it is written row by row */
+    PACK_WORK = 24 /* multiply-adds that take as long as to pack an element that others read too */
 };
 
 /* The matrix engine, in cycles of one core. A product of two tiles takes 16, and a step of a 32 x
- * 32 tile of C has four for each product of planes; splitting 16 elements takes 10; adding a
- * panel's sums to C 400; configuring the tiles and waking up the unit 4000. FP32 multiply-adds: 32
+ * 32 tile of C has four for each product of planes; splitting 16 elements takes 16; adding a
+ * panel's sums to C 400; configuring the tiles and waking up the unit 12000. FP32 multiply-adds: 32
  * a cycle at most, three quarters of that in practice. */
 enum { LINES = TILEMM__PLANES_LINES, STEP = 32 };
-static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 10.0 / 16, SUM_CYCLES = 400,
-                    START_CYCLES = 4000, FMA_CYCLES = 1 / 24.0;
+static const double TILE_CYCLES = 16, ELEMENT_CYCLES = 1, SUM_CYCLES = 400, START_CYCLES = 12000,
+                    FMA_CYCLES = 1 / 24.0;
 
 /* The problem after the swap, and what an engine makes of it. */
 typedef struct {
@@ -30,6 +33,8 @@ typedef struct {
     const tilemm__cpu_tuning_t *tuning;
     int64_t m, n, k, batch_count;
     double work, thread_work; /* of one matrix, and what pays for one more thread */
+    double tile_work;         /* of one element of C */
+    double line_work;         /* to pack a row or a column */
     int64_t ms_bytes;         /* of L2, for a part of Ms */
     int64_t most_ns;          /* bytes, for Ns, and half of that for Ms */
     int few_panels;           /* one way: what is packed for the other way is used little */
@@ -91,6 +96,42 @@ static int threads_for(double work, double thread_work, int64_t most)
     return (int)tilemm__clamp(work / thread_work, 1, most);
 }
 
+/* A thread of a team is late by this part of a task: others want its processor. */
+static const double LATE = 0.25;
+
+/* Cut C into so many tasks, if none of those tried before costs less. */
+static void try_grid(const shape_t *x, int threads, int64_t down, int64_t across, double *least,
+                     plan_t *plan)
+{
+    const int64_t mr = plan->blocked.mr, nr = plan->blocked.nr, row = plan->blocked.planes ? mr : 1;
+    const int64_t m = tilemm__round_up(tilemm__div_up(x->m, down), row);
+    const int64_t n = tilemm__round_up(tilemm__div_up(x->n, across), nr);
+    const int64_t count = tilemm__div_up(x->m, m) * tilemm__div_up(x->n, n) * x->batch_count;
+    /* A panel that is not full takes longer than its share. */
+    const double rows = (double)(m + tilemm__round_up(m, mr)) / 2;
+    const double cost = ((double)tilemm__div_up(count, threads) + LATE) *
+                        (rows * (double)n * x->tile_work + (double)(m + n) * x->line_work);
+    if (cost < *least) {
+        *least = cost;
+        plan->m_task = m;
+        plan->n_task = n;
+    }
+}
+
+/* Tasks for threads that pack for themselves alone: so many of them that none waits long for the
+ * last, in such a shape that least is packed more than once. */
+static void plan_grid(const shape_t *x, int threads, plan_t *plan)
+{
+    enum { MOST_EACH = 4 };
+    double least = HUGE_VAL;
+    for (int64_t tasks = threads; tasks <= (int64_t)MOST_EACH * threads; tasks *= 2)
+        for (int64_t side = 1; side * side <= tasks; side++)
+            if (tasks % side == 0) {
+                try_grid(x, threads, side, tasks / side, &least, plan);
+                try_grid(x, threads, tasks / side, side, &least, plan);
+            }
+}
+
 /* How many threads work, and on what. */
 static void plan_threads(const shape_t *x, int threads, plan_t *plan)
 {
@@ -104,9 +145,13 @@ static void plan_threads(const shape_t *x, int threads, plan_t *plan)
     if (over_batch > one || x->batch_count >= 4 * (int64_t)threads) {
         plan->threads = over_batch;
     } else if (one > 1) {
-        b->shared = !x->few_panels && !b->stream;
+        const int few = x->few_panels || b->stream;
+        const double each = (double)x->m * (double)x->n * (double)x->k / one;
+        b->shared = !few && each >= (double)x->tuning->sgemm_shared_work;
         /* With few panels one way the longer operand is best packed by the thread that uses it. */
-        if (x->m < x->n)
+        if (!few && !b->shared)
+            plan_grid(x, one, plan);
+        else if (x->m < x->n)
             plan->n_task = share_out(x, x->n, b->nr, one);
         else
             plan->m_task = share_out(x, x->m, b->mr, one);
@@ -274,6 +319,9 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         .batch_count = args->batch_count,
         .work = planes_cycles(args, planes),
         .thread_work = (double)limits->tuning->amx_thread_cycles,
+        .tile_work = (double)tilemm__div_up(args->k, STEP) * 4 * planes->products * TILE_CYCLES /
+                     (LINES * LINES),
+        .line_work = (double)args->k * ELEMENT_CYCLES * 2, /* as others read it too */
         .ms_bytes = (int64_t)limits->cpu->l2_bytes / 2,
         .most_ns = 32 << 20,
     };
@@ -337,6 +385,8 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .batch_count = args->batch_count,
         .work = (double)m * (double)n * (double)k,
         .thread_work = (double)limits->tuning->sgemm_thread_work,
+        .tile_work = (double)k,
+        .line_work = (double)k * PACK_WORK,
         .ms_bytes = limits->tuning->sgemm_a_bytes,
         .most_ns = 16 << 20,
         .few_panels = m <= 2 * mr || n <= 2 * nr,

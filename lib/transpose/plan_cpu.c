@@ -123,10 +123,22 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     blocks_t *b = &plan->blocks;
     const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
     const int64_t line = 64 / size;
-    const int far = bytes_moved(args) > (double)limits->tuning->transpose_far_bytes;
+    /* Single bytes make many more accesses of a line, each of which may find it gone. */
+    const int far =
+        bytes_moved(args) > (double)limits->tuning->transpose_far_bytes * (size == 1 ? 0.75 : 1);
+    /* Where both matrices lie in the last cache, tall blocks write long pieces of the result's rows
+     * straight from the source, unless its rows share few sets of the first cache: a tile of short
+     * elements reads many of them. */
+    enum { TALL = 256, ALIASED = 1024 };
+    const int near = !far && bytes_moved(args) > (double)traits->l2_bytes;
+    const int tall = near && !(size <= 2 && b->ld_src * size % ALIASED == 0) && b->rows >= TALL &&
+                     b->cols >= 4 * line;
     /* A skinny matrix gets skinny blocks of the same size. */
     b->block_rows = b->block_cols = side;
-    if (b->cols < side)
+    if (tall) {
+        b->block_rows = TALL;
+        b->block_cols = (size <= 2 ? 2 : 4) * line;
+    } else if (b->cols < side)
         b->block_rows = side * (side / power_of_two(b->cols));
     else if (b->rows < side)
         b->block_cols = side * (side / power_of_two(b->rows));
@@ -155,13 +167,16 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
                        size >= (b->stream ? 2 : 4);
     /* Where the result's rows are not aligned alike, or vectors are half a line, whole lines are
      * gathered in scratch, and written around the caches. */
-    if (far && vector >= 32 && (b->stream ? vector < 64 && size <= 8 : size <= 4) &&
+    if (far && vector >= 32 && size <= 8 && !(b->stream && vector == 64) &&
         plan_lines(args, limits, b->stream, plan))
         return;
     if (direct) {
         b->along_rows = 1;
         b->block_rows = size == 2 ? 512 : 64;
         b->block_cols = size == 2 ? 64 : 4 * line;
+        /* Half a kilobyte of a row, unless such blocks' rows share too few sets of L2. */
+        if (size == 4 && b->ld_src * size % (32 << 10) != 0)
+            b->block_cols = 8 * line;
     }
     if (direct && b->stream && (uintptr_t)args->src % args->elem_size == 0 &&
         b->ld_src % line == 0 && (b->batch_count == 1 || args->stride_src % line == 0))
@@ -173,7 +188,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     b->ahead = far && b->cols > b->block_cols;
     /* Where rows are longer than a block's, a copy of the block, made row by row, keeps its rows
      * from evicting each other, and reads one page at a time. */
-    b->buffered = !direct && b->cols > b->block_cols && b->block_rows >= 32 &&
+    b->buffered = !direct && !tall && b->cols > b->block_cols && b->block_rows >= 32 &&
                   bytes_moved(args) > (double)traits->l2_bytes;
     if (b->buffered) {
         const size_t scratch = block_bytes(b->block_rows, b->block_cols, args->elem_size);

@@ -158,14 +158,15 @@ static void unread(tilemm_t ctx, uint64_t seed)
 }
 
 /* The same bits from call to call, from context to context, and, on the CPU, for every number of
- * threads. */
+ * threads: of the last product two share their panels, where more pack for themselves. */
 static void same_bits(uint64_t seed)
 {
     static const int64_t shape[][3] = {{257, 129, 300}, {64, 64, 1500}, {3, 500, 700},
-                                       {500, 1, 333},   {1, 1, 5000},   {32, 300, 40}};
+                                       {500, 1, 333},   {1, 1, 5000},   {32, 300, 40},
+                                       {520, 515, 512}};
     static const int threads[] = {1, 2, 3, 8};
     rng_t rng = {seed};
-    for (int s = 0; s < 6; s++) {
+    for (int s = 0; s < 7; s++) {
         gemm_t g = gemm_by_bits((s & 3) + (s & 1) * 4, shape[s], 1.5f, s & 1 ? 0.5f : 0.0f);
         if (test_quick())
             g.k /= 4;

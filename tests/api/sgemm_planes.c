@@ -69,7 +69,11 @@ static int plans(const tilemm__sgemm_planes_t *planes, int64_t m, int64_t n, int
           "a set of %zu bytes", b->set_bytes);
     CHECK(plan->workspace == b->set_bytes * (size_t)(b->shared ? 1 : plan->threads), "%zu",
           plan->workspace);
-    CHECK(b->shared == (plan->threads > 1 && batch == 1) || batch > 1, "shared %d", b->shared);
+    const double each = (double)m * (double)n * (double)k / plan->threads;
+    CHECK(b->shared == (plan->threads > 1 && batch == 1 &&
+                        each >= (double)limits.tuning->sgemm_shared_work) ||
+              batch > 1,
+          "shared %d", b->shared);
     return 1;
 }
 

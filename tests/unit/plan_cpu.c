@@ -202,6 +202,10 @@ static void check_constants(void)
     PRODUCT(AVX512, sgemm_parts, 1, 64, strict, 2000, 2000, 2000);
     CHECK(p[0].blocked.m_part * p[0].blocked.n_part > p[1].blocked.m_part * p[1].blocked.n_part,
           "%lld", (long long)p[0].blocked.m_part);
+    PRODUCT(AVX512, sgemm_shared_work, 1 << 10, most, strict, 1000, 1000, 1000);
+    CHECK(p[0].blocked.shared && !p[1].blocked.shared, "who packs");
+    CHECK(p[1].tasks >= 16 && p[1].m_task > 100 && p[1].n_task > 100, "%lld tasks of %lld x %lld",
+          (long long)p[1].tasks, (long long)p[1].m_task, (long long)p[1].n_task);
     PRODUCT(AMX, amx_percent, 1, 10000, TILEMM_MATH_FP32, 256, 256, 256);
     CHECK(p[0].blocked.planes && !p[1].blocked.planes, "where AMX pays");
     PRODUCT(AMX, amx_percent, 1, 10000, strict, 256, 256, 256);
