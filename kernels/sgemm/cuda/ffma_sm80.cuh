@@ -25,8 +25,8 @@
  * tilemm__sgemm_ffma_t.
  *
  * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k, or with the
- * smallest tile, which has registers for it, the sum of one chain for each k-step. Groups' sums,
- * then a cluster's, are added first to last. */
+ * smallest tile and in rest_sm90.cu, which have registers for it, the sum of one chain for each
+ * k-step. Groups' sums, then a cluster's, are added first to last. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
 
@@ -212,9 +212,10 @@ static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float 
 
 /* ---- a block -------------------------------------------------------------------------------- */
 
-/* A variant's constants. */
+/* A variant's constants. With CHAINS the sums of each k-step are added to totals, which takes as many
+ * registers again. */
 template <int BM_, int BN_, int BK_, int QM_, int QN_, int GROUPS_, int STAGES_, bool TRANSPOSED_A_,
-          bool TRANSPOSED_B_>
+          bool TRANSPOSED_B_, bool CHAINS_ = QM_ * QN_ == 1>
 struct shape {
     static const int BM = BM_, BN = BN_, BK = BK_, QM = QM_, QN = QN_, GROUPS = GROUPS_,
                      STAGES = STAGES_;
@@ -226,7 +227,7 @@ struct shape {
     /* Parts of a k-step's copies, as measured. The compiler puts empty reads before each part. */
     static const unsigned PARTS = GROUP_WARPS == 8 ? 4 : 1;
     static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
-    static const bool CHAINS = QM * QN == 1; /* the sums of each k-step are added to totals */
+    static const bool CHAINS = CHAINS_;
     typedef producer<BM, BK, WARPS, TRANSPOSED_A> ms_producer;
     typedef producer<BN, BK, WARPS, TRANSPOSED_B> ns_producer;
     static_assert(BK % 16 == 0, "k-steps are counted in 32 bits");

@@ -16,10 +16,10 @@
 /* ---- parts ---------------------------------------------------------------------------------- */
 
 /* SIGNS: 1, 0, -1, Inf, NaN. WINDOW: all, in the windows that their planes have. BELOW, FROM: the
- * finite numbers of magnitudes below the split, times 2^24; and the others, times 2^-8. */
+ * finite numbers of magnitudes below the split, times 2^16; and the others, times 2^-24. */
 typedef enum { SIGNS, WINDOW, BELOW, FROM, KINDS } part_kind_t;
 
-enum { FROM_LOG2 = -8 };
+enum { FROM_LOG2 = -24 };
 
 typedef struct {
     part_kind_t kind;
@@ -28,7 +28,7 @@ typedef struct {
 
 /* What numbers of a step there are. */
 enum {
-    SEEN_LARGE = 1 /* from 2^37 on: not BELOW */,
+    SEEN_LARGE = 1 /* from 2^45 on: not BELOW */,
     SEEN_LITTLE = 2 /* below 2^-7: not FROM */,
     SEEN_SPECIAL = 4 /* Inf, NaN */
 };
@@ -58,7 +58,7 @@ static __device__ __forceinline__ unsigned look_at(const float (&x)[LINES][OCTET
         for (int i = 0; i < OCTET / 2; i++) {
             const float size = fabsf(x[j][i]);
             seen |= !(size <= FLT_MAX)              ? SEEN_SPECIAL
-                    : size >= 0x1p37f               ? SEEN_LARGE
+                    : size >= 0x1p45f               ? SEEN_LARGE
                     : size > 0.0f && size < 0x1p-7f ? SEEN_LITTLE
                                                     : 0;
         }
@@ -153,6 +153,26 @@ static __device__ __forceinline__ void multiply_now(multiplier_t<S> &at, shared_
     wgmma_pin(at.part);
 }
 
+/* total += part, the large planes' product; `part` becomes what the addition lost, in a ROUTED
+ * kernel, or 0. Planes h are rounded: where the sum overflows, but not the product, `part` waits
+ * for the smaller products. Where the product overflows, these may be of either sign, and do not
+ * count.
+ */
+template <typename S>
+static __device__ __forceinline__ void add_large(multiplier_t<S> &at)
+{
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++) {
+        const float part = at.part[i], sum = sum_of(at, i);
+        if (fabsf(sum) <= FLT_MAX)
+            at.part[i] = S::ROUTED ? lost_by(at, i, sum) : 0.0f;
+        else if (!(fabsf(part) <= FLT_MAX))
+            at.part[i] = 0.0f;
+        if (fabsf(sum) <= FLT_MAX || !(fabsf(part) <= FLT_MAX))
+            at.total[i] = sum;
+    }
+}
+
 /* Add the products of one part of op(A) and one of op(B), whose planes are there. */
 template <typename S>
 static __device__ __forceinline__ void add_products(multiplier_t<S> &at, shared_t<S> &shared,
@@ -166,9 +186,13 @@ static __device__ __forceinline__ void add_products(multiplier_t<S> &at, shared_
                 at.total[i] += at.part[i];
         return;
     }
-    add_part(at, S::ROUTED);
-    multiply_now<S, SMALLER_PRODUCTS>(at, shared, a, S::ROUTED);
-    add_part(at, false, !S::ROUTED); /* after an overflow these may be of either sign */
+    add_large(at);
+    multiply_now<S, SMALLER_PRODUCTS>(at, shared, a, true);
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++) {
+        const float sum = sum_of(at, i);
+        at.total[i] = fabsf(at.total[i]) <= FLT_MAX ? sum : at.total[i];
+    }
 }
 
 /* Multiply a step by parts. All multipliers come here if op(B) is beyond its windows, else

@@ -147,20 +147,31 @@ static __device__ constexpr int warp_of(int i)
     return i / (4 * S::LINES);
 }
 
-/* total += part. If `keeps`, part becomes what the addition lost (Dekker, "A floating-point
- * technique for extending the available precision", 1971: exact where total is the larger). With
- * `only_finite` a total that is not finite stays. */
+/* Total i and its part. */
 template <typename S>
-static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps,
-                                                bool only_finite = false)
+static __device__ __forceinline__ float sum_of(const multiplier_t<S> &at, int i)
+{
+    return fmaf(at.part[i], unscale(at.scales, warp_of<S>(i)), at.total[i]);
+}
+
+/* The part of total i that is not in their sum (Dekker, "A floating-point technique for extending
+ * the available precision", 1971: exact where the total is the larger). */
+template <typename S>
+static __device__ __forceinline__ float lost_by(const multiplier_t<S> &at, int i, float sum)
+{
+    return fmaf(at.total[i] - sum, unscale(at.scales, warp_of<S>(i), -1), at.part[i]);
+}
+
+/* total += part. If `keeps`, part becomes what the addition lost. */
+template <typename S>
+static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 {
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
-        const float sum = fmaf(at.part[i], unscale(at.scales, warp_of<S>(i)), at.total[i]);
+        const float sum = sum_of(at, i);
         if (keeps)
-            at.part[i] = fmaf(at.total[i] - sum, unscale(at.scales, warp_of<S>(i), -1), at.part[i]);
-        if (!only_finite || fabsf(at.total[i]) <= FLT_MAX)
-            at.total[i] = sum;
+            at.part[i] = lost_by(at, i, sum);
+        at.total[i] = sum;
     }
 }
 

@@ -250,17 +250,17 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
 
 /* ---- planes --------------------------------------------------------------------------------- */
 
-/* Windows. A warp makes planes of 2^24 times its numbers: these have all bits of any number, since
- * the last bit of the last subnormal number is 2^-149 and a BF16 number goes down to 2^-133; and no
- * product or sum of a step overflows while they are below 2^61. Where a step has numbers from 2^37
- * on, the warp takes the window of large numbers for the steps that follow: it makes planes of the
- * numbers as they are, with all bits from 2^-110 on. Of each step it says which window its planes
- * have, and whether it met numbers beyond it (fused_parts_sm90.cuh). */
+/* Windows. A warp makes planes of 2^16 times its numbers: these have all bits of any number, since
+ * the last bit of a subnormal number is 2^-149 and BF16 goes down to 2^-133; and no product or sum
+ * of a step overflows while they are below 2^61. Where a step has numbers from 2^45 on, the warp
+ * takes the window of large numbers for the steps that follow: it makes planes of the numbers as
+ * they are, with all bits from 2^-110 on. Of each step it says which window its planes have, and
+ * whether it met numbers beyond it (fused_parts_sm90.cuh). */
 enum {
     BEYOND = 1, /* bits of a byte of shared_t.windows */
     LARGE = 2,
     EVERY_BYTE = 0x01010101,
-    WINDOW_LOG2 = 24,
+    WINDOW_LOG2 = 16,
     MOST_BF16 = (127 + 61) << 7, /* of planes, as BF16 */
     FINITE_BF16 = 0x7f80
 };
@@ -268,9 +268,8 @@ enum {
 /* A warp's window, and what it met of a step. */
 typedef struct {
     unsigned large; /* LARGE or 0 */
-    unsigned
-        most;    /* a thread's largest magnitude of h, in either half of a word, but for the sign */
-    bool beyond; /* the warp met numbers beyond the window */
+    unsigned most;  /* a thread's largest |h|, in either half of a word; the signs are any */
+    bool beyond;    /* the warp met numbers beyond the window */
 } window_t;
 
 /* A number as planes are made of it. */
