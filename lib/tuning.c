@@ -36,7 +36,7 @@ tilemm__cpu_tuning_t tilemm__default_tuning(const tilemm__cpu_traits_t *traits)
         /* 6 to 12 us of one thread's work; to start a team takes 1 us for each doubling of it,
          * while its threads are awake. */
         .sgemm_thread_work = 1 << 19,
-        .sgemm_vector_work = 1 << 17,
+        .sgemm_vector_work = 1 << 18,
         .sgemm_a_bytes = l2 / 4 * 3,
         .sgemm_parts = 8,
         .sgemm_shared_work = 1 << 26,
@@ -47,7 +47,7 @@ tilemm__cpu_tuning_t tilemm__default_tuning(const tilemm__cpu_traits_t *traits)
          * no faster than memory. */
         .transpose_far_bytes = tilemm__min(l3 / 4, 8000000),
         .transpose_block_bytes = tilemm__min(l2 / 4, 128 << 10),
-        .reduce_thread_elements = 32768,
+        .reduce_thread_elements = 65536,
         .segments_thread_elements = 65536,
     };
     for (int i = 0; i < CONSTANTS; i++)

@@ -104,13 +104,6 @@ static uint64_t alone(void)
     return digest;
 }
 
-/* What runs the program: an emulator, say. */
-static int is_run_by_another(void)
-{
-    const char *const runner = getenv("RUN");
-    return runner && *runner;
-}
-
 /* Run a test in a child, which must end well in a minute, or in ten where a program runs it. */
 static void in_child(const char *what, void (*test)(void))
 {
@@ -118,7 +111,7 @@ static void in_child(const char *what, void (*test)(void))
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(is_run_by_another() ? 600 : 60);
+        alarm(test_is_run_by_another() ? 600 : 60);
         check_count = check_failures = 0;
         test();
         fflush(NULL);
@@ -319,7 +312,8 @@ static void environments(void)
     check_results(ctx, kept, "subnormal numbers");
     flush_to_zero();
     const uint64_t flushed = alone();
-    CHECK(flushed != kept || is_run_by_another(), "flushing makes no difference"); /* valgrind's */
+    CHECK(flushed != kept || test_is_run_by_another(),
+          "flushing makes no difference"); /* but under valgrind */
     check_results(ctx, flushed, "flushed to zero");
 #endif
     tilemm_destroy(ctx);
@@ -426,7 +420,7 @@ int main(void)
     if (!TEST_SANITIZED) /* whose stack frames are larger */
         in_child("small stacks", small_stacks);
     in_child("floating-point environment", environments);
-    if (!is_run_by_another()) { /* which has threads of its own, and may not fork with them */
+    if (!test_is_run_by_another()) { /* which has threads of its own, and may not fork with them */
         in_child("RLIMIT_NPROC", few_processes);
         if (!TEST_SANITIZED) /* which takes address space for itself */
             in_child("RLIMIT_AS", little_memory);

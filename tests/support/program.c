@@ -59,6 +59,12 @@ void test_begin(tilemm_backend_t backend)
     tilemm_destroy(ctx);
 }
 
+int test_is_run_by_another(void)
+{
+    const char *runner = getenv("RUN");
+    return runner && *runner;
+}
+
 int test_quick(void)
 {
     const char *quick = getenv("TILEMM_TEST_QUICK");

@@ -38,6 +38,9 @@ void *test_need(void *memory);
 /* Whether TILEMM_TEST_QUICK=1 asks for small sweeps. */
 int test_quick(void);
 
+/* Whether another program runs this one, an emulator say, which is slow: RUN names it. */
+int test_is_run_by_another(void);
+
 /* A context with TILEMM_ARCH = arch ("" for none); gives up if there is none. */
 tilemm_t test_context(tilemm_backend_t backend, const char *arch);
 

@@ -33,7 +33,7 @@ static void good(void)
                        "transpose_far_bytes 1125899906842624\nsgemm_thread_work 0001024\n";
     CHECK(read_bytes(all, strlen(all), &tuning) == TILEMM__TUNING_READ, "%s", why);
     CHECK(tuning.sgemm_parts == 16 && tuning.transpose_far_bytes == (int64_t)1 << 50 &&
-              tuning.sgemm_thread_work == 1024 && tuning.sgemm_vector_work == 1 << 17,
+              tuning.sgemm_thread_work == 1024 && tuning.sgemm_vector_work == 1 << 18,
           "other numbers");
 }
 
