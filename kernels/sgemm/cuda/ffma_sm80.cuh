@@ -212,10 +212,10 @@ static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float 
 
 /* ---- a block -------------------------------------------------------------------------------- */
 
-/* A variant's constants. With CHAINS the sums of each k-step are added to totals, which takes as many
- * registers again. */
+/* A variant's constants. With CHAINS the sums of each k-step are added to totals, which takes as
+ * many registers again. */
 template <int BM_, int BN_, int BK_, int QM_, int QN_, int GROUPS_, int STAGES_, bool TRANSPOSED_A_,
-          bool TRANSPOSED_B_, bool CHAINS_ = QM_ * QN_ == 1>
+          bool TRANSPOSED_B_, bool CHAINS_ = QM_ *QN_ == 1>
 struct shape {
     static const int BM = BM_, BN = BN_, BK = BK_, QM = QM_, QN = QN_, GROUPS = GROUPS_,
                      STAGES = STAGES_;

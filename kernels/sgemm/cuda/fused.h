@@ -1,12 +1,13 @@
 /* fused.h - SGEMM on tensor cores in one launch, planes made as operands are read: the
  * struct that the kernels take, and the launcher. Needs no CUDA header.
  *
- * Each element becomes three BF16 numbers, x = h + m + l, of 8 bits each: all of a float's 24, at
- * any exponent, so there is nothing to scale. Six products of the nine are added, m m + h l + l h +
- * h m + m h + h h; those left out are below 2^-23 |a b|, and hardly ever above 2^-26. For tiles
- * that FP16 planes leave over (rest_sm90.cu) m l + l m are added: what is left out is below 2^-31.
- * The kernels of TF32 mode (tf32_sm90.cu) multiply numbers rounded to TF32, of 11 bits, at any
- * exponent too.
+ * Each element, times a power of two, becomes three BF16 numbers, x = h + m + l, of 8 bits each:
+ * all of a float's 24. BF16 has a float's exponents; the power keeps l from becoming subnormal, and
+ * products from overflowing (fused_sm90.cuh, windows). Six products of the nine are added, m m + h
+ * l + l h + h m + m h + h h; those left out are below 2^-23 |a b|, and hardly ever above 2^-26. For
+ * tiles that FP16 planes leave over (rest_sm90.cu) m l + l m are added: what is left out is below
+ * 2^-31. The kernels of TF32 mode (tf32_sm90.cu) multiply numbers rounded to TF32, of 11 bits, at
+ * any exponent too.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_H
