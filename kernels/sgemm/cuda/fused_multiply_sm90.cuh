@@ -113,7 +113,9 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     window_t window = {at.large, 0, false};
     mbarrier_wait(&shared.full[at.buffer], at.parity);
 
-    const unsigned windows = shared.windows[at.buffer];
+    /* Lane 0 alone reads, since it alone reports that all has been read. */
+    const bool first_lane = threadIdx.x % 32 == 0;
+    const unsigned windows = __shfl_sync(~0u, first_lane ? shared.windows[at.buffer] : 0, 0);
     const unsigned scales_a = at.are_large ? 0 : EVERY_BYTE * WINDOW_LOG2;
     const unsigned scales_b = (~windows / LARGE & EVERY_BYTE) * WINDOW_LOG2;
     /* Votes, so that the compiler knows that warps do not diverge: wgmma is slow where they may. */
@@ -150,7 +152,7 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     wgmma_wait<0>();
     pin(a, 1);
     wgmma_pin(at.part);
-    if (threadIdx.x % 32 == 0)
+    if (first_lane)
         mbarrier_arrive(&shared.empty[at.buffer]);
     make_planes(at, shared, 1, a, window);
     end_planes(at, shared, window);
