@@ -20,6 +20,7 @@
 #include <cuda_runtime.h>
 
 #include "fused_kernel_sm90.cuh"
+#include "tf32_direct_sm90.cuh"
 
 static __device__ __forceinline__ unsigned tf32_of(float x)
 {
@@ -245,7 +246,30 @@ static __device__ __forceinline__ void multiply_tf32(const fused_t &problem, con
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-#define KERNEL(...) FUSED_KERNEL(TF32_KIND, convert_tf32, multiply_tf32, __VA_ARGS__)
+/* What the first and the other warpgroups do. */
+template <typename S>
+static __device__ __forceinline__ void feed(const fused_t &problem, const maps_t &maps,
+                                            shared_t<S> &shared)
+{
+    if constexpr (S::DIRECT)
+        bring_items(problem, maps, shared);
+    else
+        convert_tf32(problem, maps, shared);
+}
+
+template <typename S>
+static __device__ __forceinline__ void multiply(const fused_t &problem, const maps_t &maps,
+                                                shared_t<S> &shared)
+{
+    if constexpr (S::DIRECT)
+        multiply_direct(problem, maps, shared);
+    else
+        multiply_tf32(problem, maps, shared);
+}
+
+#define KERNEL(name, m, n, a_k, b_k, transposed, cluster)                                          \
+    typedef shape_t<m, n, a_k, b_k, transposed, false, TF32_KIND, cluster> name##_t;               \
+    FUSED_KERNEL_OF(name, feed, multiply)
 TILEMM__SGEMM_TF32_ROWS(KERNEL)
 
 extern "C" int tilemm__sgemm_tf32_launch(const fused_t *problem, void *stream)
