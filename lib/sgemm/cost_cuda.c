@@ -102,12 +102,12 @@ static const tile_cost_t tile_costs[] = {
     {"tf32_sm90_128x32x32",       1,    0, 200, 440,     300, 450},
     {"tf32_sm90_64x256x32",       1,    0, 1500, 780,    1500, 840},
     {"tf32_sm90_64x64x32",        2,    0, 200, 322,     500, 540},
-    {"tf32_sm90_128x256x32_tn",   1,    0, 12000, 1925,  12000, 1925},
-    {"tf32_sm90_128x128x32_tn",   1, 3000, 8000, 1120,   8000, 1120},
-    {"tf32_sm90_128x64x32_tn",    1,    0, 4000, 975,    4000, 975},
-    {"tf32_sm90_128x32x32_tn",    1,    0, 4000, 975,    4000, 975},
-    {"tf32_sm90_64x256x32_tn",    1,    0, 12000, 1925,  12000, 1925},
-    {"tf32_sm90_64x64x32_tn",     2,    0, 2000, 910,    2000, 1140},
+    {"tf32_sm90_128x256x32_tn",   1,    0, 11800, 2150,  12000, 2130},
+    {"tf32_sm90_128x128x32_tn",   1,    0, 6800, 1180,   7900, 1220},
+    {"tf32_sm90_128x64x32_tn",    1,    0, 3900, 1092,   6500, 1092},
+    {"tf32_sm90_128x32x32_tn",    1,    0, 3000, 982,    5600, 982},
+    {"tf32_sm90_64x256x32_tn",    1,    0, 5800, 1825,   6600, 1825},
+    {"tf32_sm90_64x64x32_tn",     2,    0, 2200, 994,    4900, 1253},
     {"rest_sm90_128x128x32",      1, 3000, 3700, 3100,   3700, 3100},
     {"rest_sm90_128x64x32",       1, 3000, 1930, 1950,   1930, 1950},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
@@ -154,6 +154,8 @@ static const double planes_batch = 1.5;
 static const double fused_store = 1500;
 /* How much longer a product in TF32 takes for the part of a tile's lines of op(B) that it lacks. */
 static const double tf32_lacking = 0.4;
+/* Cycles that a cluster takes to meet in TF32 beyond those of the other kernels. */
+static const double tf32_meeting = 5000;
 /* How much longer waves of clusters take, which leave some multiprocessors empty. */
 static const double fused_cluster_waves = 1.1;
 /* How much longer planes are made of an operand that does not run along k; for longer k planes are
@@ -418,7 +420,8 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
                   (trial->cluster && items > room && !tf32 ? fused_cluster_waves : 1);
     cycles = ((cycles > least ? cycles : least) + cycles / 100) * (1 + tf32_lacking * lacks);
     if (trial->cluster)
-        cycles += family->cluster + (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
+        cycles += family->cluster + (tf32 ? tf32_meeting : 0) +
+                  (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
     return cycles + second_kernel(family, trial, bytes, traits);
 }
 

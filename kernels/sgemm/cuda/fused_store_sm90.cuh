@@ -134,8 +134,11 @@ static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t
     float *const c =
         args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
     cluster_sync();
-    for (int at = rank * share * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::THREADS) {
-        const int i = at / S::BN, j = at % S::BN;
+    const int first = rank * share, own = last - first; /* rows */
+    /* Neighbouring threads store neighbours in memory. */
+    for (int at = (int)threadIdx.x; at < own * S::BN; at += S::THREADS) {
+        const int i = first + (S::TRANSPOSED ? at % own : at / S::BN);
+        const int j = S::TRANSPOSED ? at / own : at % S::BN;
         if (j < cols) {
             const int64_t row = (int64_t)place.m + i, col = (int64_t)place.n + j;
             float *const to = c + (S::TRANSPOSED ? col * args.ldc + row : row * args.ldc + col);
