@@ -21,9 +21,11 @@ typedef enum { SIGNS, WINDOW, BELOW, FROM, KINDS } part_kind_t;
 
 enum { FROM_LOG2 = -24 };
 
+/* The numbers of a part: of magnitudes from `from` on and below `below`, times `scale`; or all bits
+ * of `signs` are set. */
 typedef struct {
-    part_kind_t kind;
-    float split;
+    float from, below, scale;
+    unsigned signs;
 } part_t;
 
 /* What numbers of a step there are. */
@@ -33,42 +35,52 @@ enum {
     SEEN_SPECIAL = 4 /* Inf, NaN */
 };
 
-/* A number as planes of a part are made of it. */
+/* Where a step with large numbers is split: below all if there are no little ones. */
+static __device__ __forceinline__ float split_of(unsigned seen)
+{
+    return !(seen & SEEN_LARGE) ? INFINITY : seen & SEEN_LITTLE ? 1.0f : 0.0f;
+}
+
+static __device__ __forceinline__ part_t part_of(part_kind_t kind, unsigned seen)
+{
+    const float split = split_of(seen);
+    return kind == BELOW  ? part_t{0.0f, split, (float)(1 << WINDOW_LOG2), 0}
+           : kind == FROM ? part_t{split, INFINITY, 1.0f / (1 << -FROM_LOG2), 0}
+                          : part_t{0.0f, 0.0f, 0.0f, ~0u};
+}
+
+/* A number as planes of a part are made of it. Without branches: they would be many. */
 static __device__ __forceinline__ float taken(float x, const part_t &part)
 {
-    const float size = fabsf(x);
-    if (part.kind == SIGNS)
-        return size > 0.0f && size <= FLT_MAX ? copysignf(1.0f, x) : x;
-    if (part.kind == BELOW)
-        return size < part.split ? x * (float)(1 << WINDOW_LOG2) : 0.0f;
-    return size >= part.split && size <= FLT_MAX ? x * (1.0f / (1 << -FROM_LOG2)) : 0.0f;
+    const unsigned bits = __float_as_uint(x);
+    const float size = fabsf(x), one = __uint_as_float((bits & 0x80000000) | 0x3f800000);
+    const float sign = size > 0.0f && size < INFINITY ? one : x;
+    const float scaled = size >= part.from && size < part.below ? x * part.scale : 0.0f;
+    return __uint_as_float((__float_as_uint(sign) & part.signs) |
+                           (__float_as_uint(scaled) & ~part.signs));
 }
 
 static __device__ __forceinline__ void note_h(unsigned, const part_t &)
 {
 }
 
+/* What numbers a lane has in half a step. */
 template <int LINES>
 static __device__ __forceinline__ unsigned look_at(const float (&x)[LINES][OCTET / 2])
 {
-    unsigned seen = 0;
+    const unsigned SPECIAL = 0x7f800000, LARGE_FROM = (127 + 45) << 23, NO_LITTLE = (127 - 7) << 23;
+    unsigned most = 0, most_finite = 0, least = ~0u;
 #pragma unroll
     for (int j = 0; j < LINES; j++)
 #pragma unroll
         for (int i = 0; i < OCTET / 2; i++) {
-            const float size = fabsf(x[j][i]);
-            seen |= !(size <= FLT_MAX)              ? SEEN_SPECIAL
-                    : size >= 0x1p45f               ? SEEN_LARGE
-                    : size > 0.0f && size < 0x1p-7f ? SEEN_LITTLE
-                                                    : 0;
+            const unsigned size = __float_as_uint(x[j][i]) & 0x7fffffff;
+            most = max(most, size);
+            most_finite = max(most_finite, size < SPECIAL ? size : 0);
+            least = min(least, size - 1); /* not of 0 */
         }
-    return seen;
-}
-
-/* Where a step with large numbers is split: below all if there are no little ones. */
-static __device__ __forceinline__ float split_of(unsigned seen)
-{
-    return !(seen & SEEN_LARGE) ? INFINITY : seen & SEEN_LITTLE ? 1.0f : 0.0f;
+    return (most >= SPECIAL ? SEEN_SPECIAL : 0) | (most_finite >= LARGE_FROM ? SEEN_LARGE : 0) |
+           (least < NO_LITTLE - 1 ? SEEN_LITTLE : 0);
 }
 
 /* Whether an operand of which numbers were seen has a part of this kind. */
@@ -153,6 +165,11 @@ static __device__ __forceinline__ void multiply_now(multiplier_t<S> &at, shared_
     wgmma_pin(at.part);
 }
 
+static __device__ __forceinline__ bool is_finite(float x)
+{
+    return fabsf(x) <= FLT_MAX;
+}
+
 /* total += part, the large planes' product; `part` becomes what the addition lost, in a ROUTED
  * kernel, or 0. Planes h are rounded: where the sum overflows, but not the product, `part` waits
  * for the smaller products. Where the product overflows, these may be of either sign, and do not
@@ -164,12 +181,10 @@ static __device__ __forceinline__ void add_large(multiplier_t<S> &at)
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float part = at.part[i], sum = sum_of(at, i);
-        if (fabsf(sum) <= FLT_MAX)
-            at.part[i] = S::ROUTED ? lost_by(at, i, sum) : 0.0f;
-        else if (!(fabsf(part) <= FLT_MAX))
-            at.part[i] = 0.0f;
-        if (fabsf(sum) <= FLT_MAX || !(fabsf(part) <= FLT_MAX))
-            at.total[i] = sum;
+        const float lost = S::ROUTED ? lost_by(at, i, sum) : 0.0f;
+        const bool waits = !is_finite(sum) && is_finite(part);
+        at.part[i] = waits ? part : is_finite(sum) ? lost : 0.0f;
+        at.total[i] = waits ? at.total[i] : sum;
     }
 }
 
@@ -182,8 +197,7 @@ static __device__ __forceinline__ void add_products(multiplier_t<S> &at, shared_
     if (signs) {
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++)
-            if (!(fabsf(at.part[i]) <= FLT_MAX))
-                at.total[i] += at.part[i];
+            at.total[i] = is_finite(at.part[i]) ? at.total[i] : at.total[i] + at.part[i];
         return;
     }
     add_large(at);
@@ -191,7 +205,7 @@ static __device__ __forceinline__ void add_products(multiplier_t<S> &at, shared_
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float sum = sum_of(at, i);
-        at.total[i] = fabsf(at.total[i]) <= FLT_MAX ? sum : at.total[i];
+        at.total[i] = is_finite(at.total[i]) ? sum : at.total[i];
     }
 }
 
@@ -225,7 +239,7 @@ static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, share
         if (kind_b != SIGNS && !has_part(of_b.beyond, seen_b, kind_b))
             continue;
         if (of_b.beyond) {
-            const part_t part = {kind_b, split_of(seen_b)};
+            const part_t part = part_of(kind_b, seen_b);
             named_barrier<MULTIPLIERS>(ALL_MULTIPLIERS); /* the planes before are no longer read */
             if (threadIdx.x < WARPGROUP)
                 convert_b_lines<S>(shared.b.at[stage], first_b, line0, shared.planes[at.buffer],
@@ -240,7 +254,7 @@ static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, share
             if (kind_a != SIGNS && !has_part(of_a.beyond, seen_a, kind_a))
                 continue;
             if (of_a.beyond) {
-                const part_t part = {kind_a, split_of(seen_a)};
+                const part_t part = part_of(kind_a, seen_a);
                 convert_a<S>(shared.a.at[stage], at.first, 0, a, part);
                 convert_a<S>(shared.a.at[stage], at.first, 1, a, part);
             }
