@@ -10,8 +10,8 @@
  *   access   bytes that the rows of the operands are aligned to at least
  *   threads  of a block
  *   facet    tile: data need not stay in the L2 cache; gather: 1 for that, 2 for 64-bit indices;
- *            strip_bytes: the buffers are swizzled; skewed: the result is flat; packed: rows are padded; few: rows of
- *            it are aligned to an element; save, chains, cycles: long runs
+ *            strip_bytes: the buffers are swizzled; packed: rows are padded; skewed: the result is
+ *            flat; few: rows of it are aligned to an element; save, chains, cycles: long runs
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_VARIANTS_H
