@@ -10,8 +10,8 @@
  *   access   bytes that the rows of the operands are aligned to at least
  *   threads  of a block
  *   facet    tile: data need not stay in the L2 cache; gather: 1 for that, 2 for 64-bit indices;
- *            strip_bytes: the buffers are swizzled; skewed: the result is flat; few: rows of
- *            it are aligned to an element; save, chains, cycles: long runs
+ *            strip_bytes: the buffers are swizzled; packed: rows are padded; skewed: the result is
+ *            flat; few: rows of it are aligned to an element; save, chains, cycles: long runs
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_VARIANTS_H
@@ -88,7 +88,9 @@
 
 #define TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                           \
     X(packed, x1, 1, 0, 0, 16, 1, 256, 0)                                                          \
-    X(packed, x2, 2, 0, 0, 16, 2, 256, 0)
+    X(packed, x1_padded, 1, 0, 0, 16, 1, 256, 1)                                                   \
+    X(packed, x2, 2, 0, 0, 16, 2, 256, 0)                                                          \
+    X(packed, x2_padded, 2, 0, 0, 16, 2, 256, 1)
 
 #define TILEMM__TRANSPOSE_FEW_PAIR(X, rows, cols, bytes)                                           \
     X(few, rows##x##cols##x##bytes, bytes, rows, cols, 16, 16, 256, 0)                             \
@@ -111,7 +113,10 @@
 #define TILEMM__TRANSPOSE_ZIP_ROWS(X)                                                              \
     X(zip, 3x16x1, 1, 3, 16, 16, 1, 256, 0)                                                        \
     X(zip, 4x16x1, 1, 4, 16, 16, 1, 256, 0)                                                        \
-    X(zip, 5x16x1, 1, 5, 16, 16, 1, 256, 0)
+    X(zip, 5x16x1, 1, 5, 16, 16, 1, 256, 0)                                                        \
+    X(zip, 6x16x1, 1, 6, 16, 16, 1, 256, 0)                                                        \
+    X(zip, 7x16x1, 1, 7, 16, 16, 1, 256, 0)                                                        \
+    X(zip, 8x16x1, 1, 8, 16, 16, 1, 256, 0)
 
 /* For results of tall columns, and for flat ones. */
 #define TILEMM__TRANSPOSE_SKEWED_ROWS(X)                                                           \
@@ -142,6 +147,11 @@
     X(swap_elements, 64x64x2, 2, 64, 64, 2, 2, 256, 0)                                             \
     X(swap_elements, 64x64x4, 4, 64, 64, 4, 4, 256, 0)                                             \
     X(swap_elements, 32x32x8, 8, 32, 32, 8, 8, 256, 0)
+
+#define TILEMM__TRANSPOSE_WHOLE_ROWS(X)                                                            \
+    X(whole, 32x32x4, 4, 32, 32, 4, 4, 1024, 0)                                                    \
+    X(whole, 32x32x8, 8, 32, 32, 8, 8, 1024, 0)                                                    \
+    X(whole, 32x32x16, 16, 32, 32, 16, 8, 1024, 0)
 
 #define TILEMM__TRANSPOSE_SLABS_ROWS(X)                                                            \
     X(slabs, 256x64x1, 1, 256, 64, 16, 1, 128, 0)                                                  \
@@ -190,6 +200,7 @@
     TILEMM__TRANSPOSE_DIRECT_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_SWAP_ROWS(X)                                                                 \
     TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(X)                                                        \
+    TILEMM__TRANSPOSE_WHOLE_ROWS(X)                                                                \
     TILEMM__TRANSPOSE_SLABS_ROWS(X)                                                                \
     TILEMM__TRANSPOSE_SAVE_ROWS(X)                                                                 \
     TILEMM__TRANSPOSE_CHAINS_ROWS(X)                                                               \

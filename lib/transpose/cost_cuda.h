@@ -32,6 +32,9 @@ typedef struct {
     int64_t packed_bytes;    /* of a matrix of a batch that goes through shared memory whole */
     int skewed_whole;        /* bytes of rows that a skewed tile has whole */
     int skewed_wide;         /* bytes of rows of a skewed tile, of data that does not stay in L2 */
+    int skewed_least;        /* bytes of rows of a skewed tile at least; */
+    int skewed_waves;        /* waves of tiles up to which it has 128, from the second on */
+    int skewed_places[2];    /* blocks of such tiles on a multiprocessor, of 1 and 2 bytes */
     int64_t skewed_bytes;    /* of a skewed tile at most; */
     int skewed_tiles;        /* but there should be so many for each multiprocessor */
     int flat_bytes;          /* of the columns of a flat one, at most */
@@ -46,6 +49,7 @@ typedef struct {
     double streaming_share; /* of the L2 cache: more data than that should not stay in it */
 
     /* In place. */
+    int64_t whole_bytes;     /* of a rectangle above which shared memory takes it, if it holds it */
     int64_t workspace_bytes; /* worth having whatever the size of the matrix */
     int workspace_share;     /* 1 / this of the matrix is worth having; */
     int memory_share;        /* all of the matrix, if it has up to 1 / this of the memory */

@@ -93,7 +93,7 @@ static problem_t problem_of(const tilemm__transpose_args_t *args,
         p.aligned = (int)tilemm__min(
             p.aligned, tilemm__transpose_alignment(args->src, args->ld_src, args->stride_src,
                                                    args->batch_count, args->elem_size));
-    p.packed_bytes = tilemm__min(cost.packed_bytes, (int64_t)traits->shared_per_block - 32);
+    p.packed_bytes = tilemm__min(cost.packed_bytes, (int64_t)traits->shared_per_block - 64);
     p.streaming = p.bytes > (int64_t)((double)traits->l2_bytes * cost.streaming_share);
     return p;
 }
@@ -105,6 +105,13 @@ static int is_gapless(const tilemm__transpose_args_t *args, int64_t each)
            args->ld_dst == args->rows && (args->batch_count == 1 || args->stride_dst == each);
 }
 
+/* Whether the packed kernel pads the rows. With other numbers of columns its lanes meet in few
+ * banks or none, and the address of a padded element takes more instructions. */
+static int is_padded(const problem_t *p)
+{
+    return p->args->cols % 8 == 0;
+}
+
 /* The packed kernel takes a batch without gaps on either side. */
 static int is_packed(const problem_t *p)
 {
@@ -112,7 +119,7 @@ static int is_packed(const problem_t *p)
     return p->size <= 2 && args->batch_count > 1 && args->rows * p->size >= 16 &&
            args->ld_src == args->cols && args->ld_dst == args->rows &&
            args->stride_src == p->each && args->stride_dst == p->each &&
-           p->each * p->size <= p->packed_bytes;
+           (p->each + (is_padded(p) ? args->rows : 0)) * p->size <= p->packed_bytes;
 }
 
 /* The kernel for few columns has rows for each number of them. */
@@ -277,9 +284,8 @@ static int choose(const problem_t *p)
     if (p->aligned >= (p->size == 1 ? 8 : 16) && p->bytes <= cost.direct_bytes[p->size / 8] &&
         p->shorter * p->size >= 64)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_direct, p->size, p->aligned, 0);
-    /* With other numbers of columns the packed kernel's lanes meet in banks. */
-    if (is_packed(p) && !is_aligned && args->cols % 8 && bytes > cost.gather_bytes[p->streaming])
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_packed, p->size, 16, 0);
+    if (is_packed(p) && !is_aligned && bytes > cost.gather_bytes[p->streaming])
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_packed, p->size, 16, is_padded(p));
     if (p->size <= 2 && (!is_aligned || p->shorter < cost.strip_side))
         return choose_short(p);
     if (is_gapless(args, p->each) &&
@@ -328,7 +334,8 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
     case TILEMM__TRANSPOSE_BY_strip_bytes:
         return transposes && row->access <= p->aligned &&
                p->shorter <= TILEMM__TRANSPOSE_STRIP_BYTES / 2 / 16;
-    case TILEMM__TRANSPOSE_BY_packed: return transposes && is_packed(p);
+    case TILEMM__TRANSPOSE_BY_packed:
+        return transposes && is_packed(p) && (!row->facet || is_padded(p));
     case TILEMM__TRANSPOSE_BY_few:
         return transposes && p->args->cols == row->cols && is_few(p) &&
                (row->facet || p->aligned_dst == 16);
@@ -344,6 +351,47 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
 }
 
 /* ---- the plan ------------------------------------------------------------------------------- */
+
+/* Which pieces of the result the lanes of a warp take: those of the groups of lanes lie a word of
+ * columns apart from each other, or 4 words more, where the fewest lanes stay idle. */
+static void fill_padded(const problem_t *p, int64_t pieces, tilemm__transpose_packed_t *packed)
+{
+    enum { WARPS = TILEMM__TRANSPOSE_THREADS / 32 };
+    int64_t least = INT64_MAX;
+    for (int words = 1; words <= 9; words += 2) {
+        const int64_t apart = (words * 4 * p->args->rows + 8) / 16;
+        const int64_t turns = tilemm__div_up(apart, 8);
+        const int64_t all = tilemm__div_up(pieces, 4 * apart) * turns;
+        if (all >= least)
+            continue;
+        least = all;
+        packed->apart = (int)apart;
+        packed->turns = (int)turns;
+    }
+    packed->by_turns = tilemm__division_by((uint32_t)packed->turns);
+    packed->rounds = (int)tilemm__div_up(least, WARPS);
+}
+
+static void fill_packed(const problem_t *p, int padded, tilemm__transpose_packed_t *packed)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    tilemm__transpose_tiles_t *tiles = &packed->of;
+    const int64_t each = p->each * p->size;
+    const int64_t room = tilemm__min(p->bytes / (2 * p->sm_count), TILEMM__TRANSPOSE_STRIP_BYTES);
+    tiles->tile_rows = (int)args->rows;
+    tiles->tile_cols = (int)args->cols;
+    tiles->tile_batch = (int)tilemm__min(args->batch_count, tilemm__max(room / each, 1));
+    packed->by_rows = tilemm__division_by((uint32_t)args->rows);
+    packed->by_cols = tilemm__division_by((uint32_t)args->cols);
+    /* The first and the last piece may be there in part. */
+    const int64_t pieces = each * tiles->tile_batch / 16 + 2;
+    packed->rounds = (int)tilemm__div_up(pieces, TILEMM__TRANSPOSE_THREADS);
+    packed->shared = (int)pieces * 16;
+    if (padded) {
+        fill_padded(p, pieces, packed);
+        packed->shared += (int)(pieces / args->cols) * 16;
+    }
+}
 
 /* Fill in the arm, and the launch, of a row. */
 static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
@@ -407,15 +455,7 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
                 (uint64_t)args->batch_count;
         break;
     case TILEMM__TRANSPOSE_BY_packed:
-        tiles->tile_rows = (int)args->rows;
-        tiles->tile_cols = (int)args->cols;
-        tiles->tile_batch = (int)tilemm__min(
-            args->batch_count,
-            tilemm__max(tilemm__min(p->bytes / (2 * p->sm_count), TILEMM__TRANSPOSE_STRIP_BYTES) /
-                            (p->each * p->size),
-                        1));
-        plan->arm.packed.by_rows = tilemm__division_by((uint32_t)args->rows);
-        plan->arm.packed.by_cols = tilemm__division_by((uint32_t)args->cols);
+        fill_packed(p, row->facet, &plan->arm.packed);
         count = (uint64_t)tilemm__div_up(args->batch_count, tiles->tile_batch);
         break;
     case TILEMM__TRANSPOSE_BY_gather:

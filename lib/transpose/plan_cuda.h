@@ -27,6 +27,7 @@ typedef enum {
     TILEMM__TRANSPOSE_BY_direct,
     TILEMM__TRANSPOSE_BY_swap, /* from here on in place */
     TILEMM__TRANSPOSE_BY_swap_elements,
+    TILEMM__TRANSPOSE_BY_whole,
     TILEMM__TRANSPOSE_BY_slabs,
     TILEMM__TRANSPOSE_BY_save,
     TILEMM__TRANSPOSE_BY_chains,
@@ -92,6 +93,7 @@ void tilemm__plan_transpose_skewed(const tilemm__transpose_args_t *args, int64_t
 typedef enum {
     TILEMM__INPLACE_NONE,   /* no permutation: move, scale or fill at most */
     TILEMM__INPLACE_SWAP,   /* square: tiles change places */
+    TILEMM__INPLACE_WHOLE,  /* through shared memory all at once */
     TILEMM__INPLACE_STAGED, /* out of place to the workspace, and copied back */
     TILEMM__INPLACE_SLABS   /* slabs of rows are transposed, then runs change places */
 } tilemm__inplace_method_t;
@@ -135,6 +137,10 @@ typedef struct {
             tilemm__transpose_launch_t launch;
             tilemm__transpose_swap_t swap;
         } swap;
+        struct {
+            tilemm__transpose_launch_t launch;
+            tilemm__transpose_whole_t whole;
+        } whole;
         tilemm__transpose_cuda_plan_t staged[2]; /* there, and back */
         tilemm__transpose_slabs_plan_t slabs;
     } arm;

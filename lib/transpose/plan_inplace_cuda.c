@@ -136,6 +136,61 @@ static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
     set_name(plan, variant, "");
 }
 
+/* ---- rectangles that shared memory holds ---------------------------------------------------- */
+
+/* The row of the kernel that takes the problem, or TILEMM__TRANSPOSE_VARIANTS; and its tiles. */
+static tilemm__transpose_variant_t whole_row(const problem_t *p, int64_t *tiles)
+{
+    const tilemm__cuda_traits_t *traits = p->limits->cuda;
+    const tilemm__transpose_variant_t variant =
+        tilemm__transpose_row(TILEMM__TRANSPOSE_BY_whole, p->size, 16, 0);
+    if (!p->permutes || variant == TILEMM__TRANSPOSE_VARIANTS)
+        return TILEMM__TRANSPOSE_VARIANTS;
+    const int is_forced =
+        *p->limits->variant &&
+        tilemm__transpose_is_allowed(p->limits, tilemm__transpose_rows[variant].name);
+    if (p->bytes <= cost.whole_bytes && !is_forced)
+        return TILEMM__TRANSPOSE_VARIANTS;
+    const int edge = tilemm__transpose_rows[variant].rows;
+    const int64_t bytes = (int64_t)edge * tilemm__transpose_pitch(edge, p->size) * p->size;
+    const int64_t room = (int64_t)traits->shared_per_block / bytes * traits->sm_count;
+    const int64_t across = tilemm__div_up(p->args->cols, edge);
+    *tiles = 0;
+    if (across > room || tilemm__div_up(p->args->rows, edge) > room / across)
+        return TILEMM__TRANSPOSE_VARIANTS;
+    *tiles = across * tilemm__div_up(p->args->rows, edge);
+    return variant;
+}
+
+static int plan_whole(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    tilemm__transpose_whole_t *whole = &plan->arm.whole.whole;
+    int64_t tiles;
+    const tilemm__transpose_variant_t variant = whole_row(p, &tiles);
+    if (variant == TILEMM__TRANSPOSE_VARIANTS)
+        return -1;
+    const int edge = tilemm__transpose_rows[variant].rows;
+    const int64_t blocks = tilemm__min(tiles, p->limits->cuda->sm_count);
+    plan->method = TILEMM__INPLACE_WHOLE;
+    plan->scale = 0;
+    plan->arm.whole.launch = (tilemm__transpose_launch_t){variant, 0, (unsigned)blocks};
+    *whole = (tilemm__transpose_whole_t){.a = args->dst,
+                                         .rows = args->rows,
+                                         .cols = args->cols,
+                                         .ld_src = args->ld_src,
+                                         .ld_dst = args->ld_dst,
+                                         .scaled = args->scaled && args->alpha != 1.0f,
+                                         .alpha = args->alpha,
+                                         .tiles = (int)tiles};
+    whole->down = (int)tilemm__div_up(args->rows, edge);
+    whole->by_down = tilemm__division_by((uint32_t)whole->down);
+    whole->shared = (int)tilemm__div_up(tiles, blocks) * edge *
+                    tilemm__transpose_pitch(edge, p->size) * p->size;
+    set_name(plan, variant, "");
+    return 0;
+}
+
 /* ---- slabs ---------------------------------------------------------------------------------- */
 
 /* The second pass, of `slabs` n runs of run_bytes each. */
@@ -391,11 +446,12 @@ static int is_allowed(const problem_t *p, const tilemm__transpose_inplace_cuda_p
 /* The first way that limits->variant allows; or, if it allows none, that there is room for. */
 static int plan_way(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
-    static int (*const ways[2][3])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
-        {plan_staged, plan_moved, NULL}, {plan_staged, plan_slab_kernel, plan_slabs_through}};
+    static int (*const ways[2][4])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
+        {plan_staged, plan_moved, NULL},
+        {plan_whole, plan_staged, plan_slab_kernel, plan_slabs_through}};
     const tilemm__transpose_inplace_cuda_plan_t start = *plan;
     for (int any = 0; any < 2; any++)
-        for (int i = 0; i < 3 && ways[p->permutes][i]; i++) {
+        for (int i = 0; i < 4 && ways[p->permutes][i]; i++) {
             *plan = start;
             if (ways[p->permutes][i](p, plan) == 0 && (any || is_allowed(p, plan)))
                 return TILEMM_SUCCESS;
@@ -406,7 +462,7 @@ static int plan_way(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *p
 size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
                                            const tilemm__cuda_traits_t *traits)
 {
-    const tilemm__limits_t limits = {.cuda = traits};
+    const tilemm__limits_t limits = {.cuda = traits, .variant = ""};
     const problem_t p = problem_of(args, &limits);
     const int agree =
         tilemm__slots_agree(p.m * p.n, args->cols, args->ld_src, p.cols, args->ld_dst);
@@ -414,7 +470,9 @@ size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
     int64_t want =
         tilemm__max(p.bytes / cost.workspace_share,
                     p.bytes <= ample ? p.bytes : tilemm__min(p.bytes, cost.workspace_bytes));
-    if ((args->scaled && args->alpha == 0.0f) || (agree && !p.permutes))
+    int64_t tiles;
+    if ((args->scaled && args->alpha == 0.0f) || (agree && !p.permutes) ||
+        whole_row(&p, &tiles) != TILEMM__TRANSPOSE_VARIANTS)
         return 0;
     if (p.permutes && has_slab_kernel(&p)) {
         const int64_t runs = p.m * p.n / (TILEMM__RUN_BYTES / p.size);

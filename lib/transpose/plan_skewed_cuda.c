@@ -68,6 +68,35 @@ static void share(tilemm__transpose_skewed_t *skewed, int64_t needed, int64_t by
     }
 }
 
+/* Blocks of tiles `wide` bytes wide, of one part. */
+static int64_t blocks_of(const tilemm__transpose_args_t *args, int64_t wide)
+{
+    const int size = (int)args->elem_size, v = PIECE / size;
+    return tilemm__div_up(args->rows + v - 1, 8 * v) * tilemm__div_up(args->cols * size, wide) *
+           args->batch_count;
+}
+
+/* Bytes of a row of a tile, of data that stays in L2. Where tiles of 128 bytes are less than a wave
+ * of blocks, or many waves, what the slowest multiprocessor reads, with a sector more for each row,
+ * and gathers, by four groups of lanes 16 bytes apart, is to be least. */
+static int64_t width_of(const tilemm__transpose_args_t *args, int sm_count)
+{
+    const int64_t places = (int64_t)cost.skewed_places[args->elem_size - 1] * sm_count;
+    const int64_t usual = 128, waves_usual = tilemm__div_up(blocks_of(args, usual), places);
+    int64_t best = usual, least = INT64_MAX;
+    if (waves_usual > 1 && waves_usual <= cost.skewed_waves)
+        return usual;
+    for (int64_t wide = cost.skewed_least; wide <= cost.skewed_wide; wide += PIECE) {
+        const int64_t waves = tilemm__div_up(blocks_of(args, wide), places);
+        const int64_t time = waves * (wide + 32 + tilemm__round_up(wide, 4 * PIECE));
+        if (time < least) {
+            least = time;
+            best = wide;
+        }
+    }
+    return best;
+}
+
 static void plan_columns(const tilemm__transpose_args_t *args, int64_t bytes, int sm_count,
                          tilemm__transpose_skewed_t *skewed)
 {
@@ -81,7 +110,7 @@ static void plan_columns(const tilemm__transpose_args_t *args, int64_t bytes, in
                                                           args->batch_count, args->elem_size);
     const int is_small =
         bytes < (int64_t)sm_count * 8 * PIECE * 128; /* tiles of 128 bytes across */
-    const int64_t wide = is_small ? 64 : tiles->streaming ? cost.skewed_wide : 128;
+    const int64_t wide = tiles->streaming ? cost.skewed_wide : width_of(args, sm_count);
     const int64_t across =
         width <= cost.skewed_whole && !is_small ? 1 : tilemm__div_up(width, wide);
     tiles->halo = dst_alignment == PIECE ? 0 : v;

@@ -153,6 +153,9 @@ static int run_inplace(const inplace_t *in)
     int error = 0;
     if (plan->method == TILEMM__INPLACE_SLABS) {
         error = run_two_passes(in);
+    } else if (plan->method == TILEMM__INPLACE_WHOLE) {
+        error = tilemm__launch_transpose_whole(&plan->arm.whole.launch, &plan->arm.whole.whole,
+                                               in->stream);
     } else if (plan->method == TILEMM__INPLACE_STAGED) {
         error = run_step(in, &plan->arm.staged[0], in->a, in->workspace);
         if (!error)

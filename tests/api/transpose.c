@@ -174,6 +174,16 @@ static void narrow(tilemm_t ctx, int rounds, rng_t *rng)
         t.ld_dst = t.rows;
         t.stride_src = t.stride_dst = t.rows * t.cols;
         run(ctx, &t, 1, rng);
+        t.size = 1;
+        t.rows = 3 + round % 6;
+        t.cols = t.ld_src = 2048 + rng_range(rng, 0, 5000);
+        t.ld_src += rng_range(rng, 0, 1) * rng_range(rng, 0, 40);
+        t.ld_dst = t.rows;
+        t.batch = rng_range(rng, 1, 3);
+        t.stride_src = t.rows * t.ld_src + rng_range(rng, 0, 3);
+        t.stride_dst = (t.rows * t.cols + 15) & -16;
+        run(ctx, &t, 1, rng);
+        t.size = sizes[round % 2];
         one(ctx, is_wide ? rng_range(rng, 9, 70) : longer, is_wide ? longer : rng_range(rng, 9, 70),
             t.size, rng_range(rng, 0, 1) * rng_range(rng, 0, 40), rng_range(rng, 0, 3), rng);
     }

@@ -208,9 +208,17 @@ int main(void)
         little_workspace(ctx, test_quick() ? 2 : 6, &rng);
         two_passes(ctx, &rng);
     }
+    ctx = test_context(TEST_BACKEND, "");
+    arch = "";
+    for (int s = 2; s < 5; s++) { /* what GPUs hold in shared memory */
+        const int64_t area = ((int64_t)5 << 20) / (int64_t)sizes[s], rows = 700 + s;
+        plain(ctx, rows, area / rows, sizes[s], s % 2 * 3, 0, &rng);
+        plain(ctx, area / rows, rows, sizes[s], 0, s % 2 * 5, &rng);
+    }
+    one(ctx, TILEMM_COL_MAJOR, TILEMM_TRANS, 1031, 1201, 4, 1, 2.5f, 0, 3, &rng);
+    tilemm_destroy(ctx);
     if (!test_quick()) { /* larger than the caches */
         ctx = test_context(TEST_BACKEND, "");
-        arch = "";
         plain(ctx, 1500, 1100, 4, 0, 0, &rng);
         plain(ctx, 1100, 1500, 4, 8, 3, &rng);
         plain(ctx, 1536, 1536, 4, 0, 0, &rng);

@@ -36,6 +36,37 @@ static tilemm__transpose_args_t draw_problem(int in_place)
     return args;
 }
 
+/* The warps take every 16 bytes of a block's result once, and what the block holds has room. */
+static void check_packed(const tilemm__transpose_packed_t *packed, int is_padded, int shared,
+                         const char *name)
+{
+    enum { WARPS = TILEMM__TRANSPOSE_THREADS / 32 };
+    static unsigned char taken[1 << 16];
+    const tilemm__transpose_tiles_t *tiles = &packed->of;
+    const int bytes = tiles->tile_rows * tiles->tile_cols * tiles->tile_batch * tiles->elem_size;
+    const int pieces = bytes / 16 + 2;
+    int once = 1;
+    CHECK(packed->shared >= bytes + (is_padded ? bytes / tiles->tile_cols : 0) &&
+              packed->shared <= shared,
+          "%s: %d bytes of shared memory", name, packed->shared);
+    if (!is_padded) {
+        CHECK(packed->rounds * TILEMM__TRANSPOSE_THREADS >= pieces, "%s: %d rounds", name,
+              packed->rounds);
+        return;
+    }
+    memset(taken, 0, sizeof taken);
+    for (int turn = 0; turn < packed->rounds * WARPS; turn++) {
+        for (int lane = 0; lane < 32; lane++) {
+            const int below = turn % packed->turns * 8 + lane % 8;
+            const int piece = (turn / packed->turns * 4 + lane / 8) * packed->apart + below;
+            if (below < packed->apart && piece < pieces)
+                once = once && !taken[piece]++;
+        }
+    }
+    CHECK(once && !memchr(taken, 0, (size_t)pieces), "%s: %d rounds of %d turns", name,
+          packed->rounds, packed->turns);
+}
+
 static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
 {
     const tilemm__transpose_args_t args = draw_problem(0);
@@ -90,13 +121,15 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
                        ? (int64_t)limits->cuda->shared_per_block
                        : TILEMM__TRANSPOSE_STRIP_BYTES),
           "%s: the tile", plan.name);
+    if (plan.method == TILEMM__TRANSPOSE_BY_packed)
+        check_packed(&plan.arm.packed, row->facet, (int)limits->cuda->shared_per_block, plan.name);
     CHECK(row->method != TILEMM__TRANSPOSE_BY_tile ||
               (((uintptr_t)args.src | (uintptr_t)args.dst) % (unsigned)row->access == 0 &&
                (uint64_t)(args.ld_src | args.ld_dst) * args.elem_size % (unsigned)row->access == 0),
           "%s: not aligned", plan.name);
 }
 
-static void check_in_place(tilemm__limits_t limits)
+static void check_in_place(tilemm__limits_t limits, int *reached)
 {
     const tilemm__transpose_args_t args = draw_problem(1);
     const int64_t n = tilemm__min(args.rows, args.cols);
@@ -120,6 +153,18 @@ static void check_in_place(tilemm__limits_t limits)
     }
     CHECK(plan.workspace <= limits.workspace, "%s: %zu of %zu bytes", plan.name, plan.workspace,
           limits.workspace);
+    if (plan.method == TILEMM__INPLACE_WHOLE) {
+        const tilemm__transpose_whole_t *whole = &plan.arm.whole.whole;
+        const tilemm__transpose_row_t *row = &tilemm__transpose_rows[plan.arm.whole.launch.variant];
+        const int blocks = (int)plan.arm.whole.launch.blocks;
+        const int64_t each = (whole->tiles + blocks - 1) / blocks * row->rows * row->cols;
+        CHECK(blocks <= limits.cuda->sm_count && whole->down * row->rows >= args.rows &&
+                  whole->tiles / whole->down * row->cols >= args.cols &&
+                  whole->shared > each * (int64_t)args.elem_size &&
+                  (size_t)whole->shared <= limits.cuda->shared_per_block,
+              "%s: %d tiles, %d bytes of shared memory", plan.name, whole->tiles, whole->shared);
+        reached[plan.arm.whole.launch.variant]++;
+    }
     if (plan.method == TILEMM__INPLACE_SLABS) {
         const tilemm__transpose_chains_t *chains = &plan.arm.slabs.chains;
         CHECK(chains->slabs * chains->run_bytes * n + plan.arm.slabs.fringe_bytes == bytes &&
@@ -156,9 +201,12 @@ int main(void)
         const tilemm__limits_t limits = {.cuda = &gpus[d], .variant = ""};
         for (int i = 0; i < 4000; i++) {
             check_out_of_place(&limits, reached);
-            check_in_place(limits);
+            check_in_place(limits, reached);
         }
     }
+    for (int i = 0; i < TILEMM__TRANSPOSE_VARIANTS; i++)
+        CHECK(reached[i] || tilemm__transpose_rows[i].method != TILEMM__TRANSPOSE_BY_whole,
+              "%s is never chosen", tilemm__transpose_rows[i].name);
     check_rows();
     return check_exit();
 }

@@ -209,19 +209,6 @@ int tilemm__launch_transpose_slabs(const tilemm__transpose_launch_t *launch, con
                                    void *stream)
 {
     static const row_t<tilemm__transpose_slabs_t> rows[] = {TILEMM__TRANSPOSE_SLABS_ROWS(ROW)};
-    const row_t<tilemm__transpose_slabs_t> *row = row_of(rows, launch->variant);
-    tilemm__transpose_slabs_t parameters = *(const tilemm__transpose_slabs_t *)p;
-    void *arguments[] = {&parameters};
-    if (!row)
-        return (int)cudaErrorInvalidValue;
-    cudaError_t error = cudaFuncSetAttribute(
-        row->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILEMM__SLAB_SHARED);
-    if (!error)
-        error = cudaFuncSetAttribute(row->kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-                                     cudaSharedmemCarveoutMaxShared);
-    if (!error)
-        error = cudaLaunchCooperativeKernel((const void *)row->kernel, dim3(launch->blocks),
-                                            dim3(row->threads), arguments, TILEMM__SLAB_SHARED,
-                                            (cudaStream_t)stream);
-    return (int)error;
+    return launch_at_once(rows, launch, (const tilemm__transpose_slabs_t *)p, TILEMM__SLAB_SHARED,
+                          stream);
 }

@@ -120,10 +120,14 @@ typedef struct {
     tilemm__division_t by_each, by_rows; /* elements of a matrix, rows; for 32-bit indices */
 } tilemm__transpose_gather_t;
 
-/* tile_batch whole matrices a block. */
+/* tile_batch whole matrices a block. A thread gathers 16 bytes `rounds` times. Where rows are
+ * padded, a warp takes 4 groups of 8 pieces of 16 bytes, `apart` pieces from group to group, and in
+ * `turns` turns all between. */
 typedef struct {
     tilemm__transpose_tiles_t of;
-    tilemm__division_t by_rows, by_cols;
+    tilemm__division_t by_rows, by_cols, by_turns;
+    int apart, turns, rounds;
+    int shared; /* bytes of shared memory */
 } tilemm__transpose_packed_t;
 
 /* Tiles of 1- or 2-byte elements, V of which make 16 bytes. of.tile_rows includes of.halo, which is
@@ -175,6 +179,19 @@ typedef struct {
     int scaled;
     float alpha;
 } tilemm__transpose_swap_t;
+
+/* The rows x cols matrix at a becomes its transpose, with another leading dimension. A block has
+ * every so manyth tile, of `down` in a column of them, and `shared` bytes of shared memory for
+ * all that it has. */
+typedef struct {
+    void *a;
+    int64_t rows, cols, ld_src, ld_dst;
+    int scaled;
+    float alpha;
+    int down, tiles;
+    tilemm__division_t by_down;
+    int shared;
+} tilemm__transpose_whole_t;
 
 /* The first `slabs` slabs of the view at a, whose rows have n elements and follow each other; see
  * slabs.cu. wide: all runs are aligned to 16 bytes. counts has a number for each slab, 0 before.
@@ -236,8 +253,8 @@ tilemm__transpose_launcher_t tilemm__launch_transpose_copy, tilemm__launch_trans
     tilemm__launch_transpose_strip, tilemm__launch_transpose_strip_bytes,
     tilemm__launch_transpose_gather, tilemm__launch_transpose_packed, tilemm__launch_transpose_few,
     tilemm__launch_transpose_skewed, tilemm__launch_transpose_direct, tilemm__launch_transpose_zip,
-    tilemm__launch_transpose_swap, tilemm__launch_transpose_slabs, tilemm__launch_transpose_chains,
-    tilemm__launch_transpose_move;
+    tilemm__launch_transpose_swap, tilemm__launch_transpose_whole, tilemm__launch_transpose_slabs,
+    tilemm__launch_transpose_chains, tilemm__launch_transpose_move;
 
 #ifdef __cplusplus
 }

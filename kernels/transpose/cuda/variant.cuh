@@ -61,4 +61,27 @@ static int launch_row(const row_t<PARAMETERS> (&rows)[COUNT],
     return (int)launch_kernel(row->kernel, how, (cudaStream_t)stream, *p);
 }
 
+/* The same by blocks that all run at once, and wait for each other. */
+template <typename PARAMETERS, size_t COUNT>
+static int launch_at_once(const row_t<PARAMETERS> (&rows)[COUNT],
+                          const tilemm__transpose_launch_t *launch, const PARAMETERS *p,
+                          size_t shared, void *stream)
+{
+    const row_t<PARAMETERS> *row = row_of(rows, launch->variant);
+    PARAMETERS parameters = *p;
+    void *arguments[] = {&parameters};
+    if (!row)
+        return (int)cudaErrorInvalidValue;
+    cudaError_t error =
+        cudaFuncSetAttribute(row->kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    if (!error)
+        error = cudaFuncSetAttribute(row->kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                     cudaSharedmemCarveoutMaxShared);
+    if (!error)
+        error = cudaLaunchCooperativeKernel((const void *)row->kernel, dim3(launch->blocks),
+                                            dim3(row->threads), arguments, shared,
+                                            (cudaStream_t)stream);
+    return (int)error;
+}
+
 #endif

@@ -1,5 +1,6 @@
-/* zip.cu - transpose out of place of matrices of 3 to 5 long rows of 1-byte elements to a result
- * without gaps, in registers: a thread has 16 columns, a unit.
+/* zip.cu - transpose out of place of matrices of 3 to 8 long rows of 1-byte elements to a result
+ * without gaps, in registers: a thread has 16 columns, a unit. Its 16 bytes for each row of the
+ * matrix then pass through shared memory, so that the lanes of a warp write side by side.
  *
  * A row that is not aligned comes by the aligned 16 bytes of memory: a thread joins its own with
  * those of the lane behind, and a warp's last lane only lends.
@@ -18,6 +19,15 @@ enum { LANES = 32, UNIT = 16 };
 /* The byte of row n % ROWS, column n / ROWS, as the index of two_elements(). */
 #define BYTE(n) ((n) % ROWS * UNIT + (n) / ROWS)
 
+/* Where a lane's 16 bytes k lie among the warp's: 8 lanes meet 8 groups of 4 banks, as a lane has
+ * an odd number of them or they are exchanged. */
+template <int ROWS>
+static __device__ __forceinline__ int staged(int lane, int k)
+{
+    enum { TWOS = ROWS & -ROWS }; /* a power of two */
+    return lane * ROWS + (k / TWOS * TWOS | (k ^ lane * TWOS / 8) % TWOS);
+}
+
 template <int ROWS>
 static __device__ __forceinline__ void zip(const tilemm__transpose_tiles_t p)
 {
@@ -31,6 +41,8 @@ static __device__ __forceinline__ void zip(const tilemm__transpose_tiles_t p)
     const unsigned char *first = (const unsigned char *)p.src + number * p.stride_src;
     const unsigned char *end = first + (ROWS - 1) * p.ld_src + p.cols;
     unsigned char *dst = (unsigned char *)p.dst + number * p.stride_dst + column * ROWS;
+    __shared__ uint4 stage[THREADS * ROWS];
+    uint4 *const warp = stage + threadIdx.x / LANES * LANES * ROWS;
     uint32_t in[ROWS * 4];
     bool whole =
         column + UNIT <= p.cols; /* all aligned 16 bytes that the columns touch are there */
@@ -58,8 +70,7 @@ static __device__ __forceinline__ void zip(const tilemm__transpose_tiles_t p)
         for (int k = 0; k < 4; k++)
             in[4 * i + k] = w[k];
     }
-    if (lane == LANES - 1 || column >= p.cols)
-        return;
+    whole = whole && lane < LANES - 1;
     if (whole) {
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
@@ -70,12 +81,24 @@ static __device__ __forceinline__ void zip(const tilemm__transpose_tiles_t p)
                 w[m] = __byte_perm(two_elements<1>(in, BYTE(n), BYTE(n + 1)),
                                    two_elements<1>(in, BYTE(n + 2), BYTE(n + 3)), 0x5410);
             }
-            put<16>(dst + 16 * k, w);
+            put<16>(warp + staged<ROWS>(lane, k), w);
         }
-    } else {
+    } else if (lane < LANES - 1) {
         for (int j = 0; j < UNIT && column + j < p.cols; j++)
             for (int i = 0; i < ROWS; i++)
                 dst[j * ROWS + i] = first[i * p.ld_src + column + j];
+    }
+    const unsigned there = __ballot_sync(0xffffffff, whole);
+    __syncwarp();
+    dst -= lane * UNIT * ROWS; /* of the warp */
+#pragma unroll
+    for (int k = 0; k < ROWS; k++) {
+        const int n = k * LANES + lane, owner = n / ROWS;
+        uint32_t w[4];
+        if (!(there >> owner & 1))
+            continue;
+        get<16>(w, warp + staged<ROWS>(owner, n % ROWS));
+        put<16>(dst + n * 16, w);
     }
 }
 
