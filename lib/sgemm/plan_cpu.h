@@ -76,7 +76,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
 
 /* Small matrices: A is read where it lies, and B too if its columns are next to each other, else B
  * is packed on the stack. Few operations here: they take longer than the smallest products. */
-enum { TILEMM__SGEMM_SMALL_WORK = 1 << 21, TILEMM__SGEMM_SMALL_CHAIN = 32 };
+enum { TILEMM__SGEMM_SMALL_WORK = 1 << 21, TILEMM__SGEMM_SMALL_CHAIN = 64 };
 
 static inline int tilemm__sgemm_cpu_is_small_of(int64_t m, int64_t n, int64_t k, int64_t lda,
                                                 int nr, int threads)
