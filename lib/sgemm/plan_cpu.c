@@ -293,10 +293,15 @@ static double planes_cycles(const tilemm__sgemm_args_t *args, const tilemm__sgem
 
 int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
                                  const tilemm__cpu_tuning_t *tuning,
-                                 const tilemm__sgemm_planes_t *planes)
+                                 const tilemm__sgemm_planes_t *planes, int team)
 {
-    const double slower = (double)tuning->amx_percent / 100;
-    const double fma_cycles = (double)args->m * (double)args->n * (double)args->k * FMA_CYCLES;
+    /* Three threads, and work for them: no constant of tuning, which would change bits. */
+    enum { TEAM = 3, TEAM_WORK = TEAM << 19 };
+    const double work = (double)args->m * (double)args->n * (double)args->k;
+    const double fma_cycles = work * FMA_CYCLES;
+    double slower = (double)tuning->amx_percent / 100;
+    if (team >= TEAM && work * (double)args->batch_count >= TEAM_WORK)
+        slower *= (double)tuning->amx_team_percent / 100;
     /* Sums of less than a step would meet more roundings than they have products. */
     return args->k >= STEP &&
            (planes->always || slower * planes_cycles(args, planes) <= fma_cycles);
@@ -307,7 +312,7 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                        plan_t *plan)
 {
     const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(limits->kernels, limits->math);
-    if (!planes || !tilemm__sgemm_cpu_planes_pay(args, limits->tuning, planes))
+    if (!planes || !tilemm__sgemm_cpu_planes_pay(args, limits->tuning, planes, limits->team))
         return 0;
     const int64_t kc = tilemm__even_size(args->k, planes->depth, STEP);
     const shape_t x = {

@@ -117,9 +117,10 @@ tilemm__sgemm_cpu_planes(const tilemm__cpu_kernels_t *kernels, tilemm_math_t mat
                                       : NULL;
 }
 
-/* Whether it is faster than multiply-adds; args->k is not 0. */
+/* Whether it is faster than multiply-adds in a context that is set to `team` threads; args->k is
+ * not 0. How many of them a call has makes no difference, or what other calls do would. */
 int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
                                  const tilemm__cpu_tuning_t *tuning,
-                                 const tilemm__sgemm_planes_t *planes);
+                                 const tilemm__sgemm_planes_t *planes, int team);
 
 #endif

@@ -311,9 +311,10 @@ int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     const tilemm__cpu_kernels_t *kernels = tilemm__cpu_kernels(ctx);
     const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(kernels, ctx->math);
+    const int threads = tilemm__cpu_threads(ctx);
     if (tilemm__cpu_may_have_device(ctx) ||
-        !tilemm__sgemm_cpu_is_small(args, kernels->sgemm->nr, tilemm__cpu_threads(ctx)) ||
-        (planes && tilemm__sgemm_cpu_planes_pay(args, tilemm__cpu_tuning(ctx), planes)))
+        !tilemm__sgemm_cpu_is_small(args, kernels->sgemm->nr, threads) ||
+        (planes && tilemm__sgemm_cpu_planes_pay(args, tilemm__cpu_tuning(ctx), planes, threads)))
         return 0;
     const product_t x = product_of(args, kernels->sgemm, 0, 0);
     run_small(&x);
