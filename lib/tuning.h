@@ -11,8 +11,9 @@
 
 #include "lib/traits.h"
 
-/* CONSTANT(name, least, most). No constant changes a sum, and amx_percent and amx_team_percent alone
- * can change the last bits of a product, in the modes FP32 and TF32: they choose between two engines.
+/* CONSTANT(name, least, most). No constant changes a sum, and amx_percent and amx_team_percent
+ * alone can change the last bits of a product, in the modes FP32 and TF32: they choose between two
+ * engines.
  *
  * sgemm_thread_work         multiply-adds that pay for one more thread
  * sgemm_vector_work         the same of a vector times a matrix, which waits for memory

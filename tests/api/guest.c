@@ -22,6 +22,14 @@
 /* Enough for several threads, in every operation. */
 enum { SIDE = 300, LENGTH = 400000, ROWS = 5000, COLS = 64, THREADS = 6 };
 
+/* Strict products have the same bits on any number of threads. Those of FP32 mode have where AMX is
+ * not there; else on any number up to two. */
+#ifndef FP32_THREADS
+#define FP32_THREADS 2
+#endif
+static tilemm_math_t math = TILEMM_MATH_FP32_STRICT;
+static int most_threads = THREADS;
+
 static float *a, *b, *x, *y;
 
 static void make_operands(void)
@@ -86,11 +94,6 @@ static uint64_t results(tilemm_t ctx, float *to)
     }
     return failed ? 0 : digest;
 }
-
-/* Strict products have the same bits on any number of threads. Those of FP32 mode have where AMX is
- * not there; else on any number up to two. */
-static tilemm_math_t math = TILEMM_MATH_FP32_STRICT;
-static int most_threads = THREADS;
 
 static tilemm_t context(int threads)
 {
@@ -445,7 +448,7 @@ int main(void)
     all();
     if (!test_is_run_by_another()) { /* which has no AMX */
         math = TILEMM_MATH_FP32;
-        most_threads = 2;
+        most_threads = FP32_THREADS;
         all();
     }
     free(a);
