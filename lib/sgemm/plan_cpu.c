@@ -12,9 +12,7 @@ typedef tilemm__sgemm_cpu_plan_t plan_t;
 typedef tilemm__sgemm_cpu_blocks_t blocks_t;
 
 enum {
-    LONG_CHAIN = 128,
     SKINNY_KC = 2048, /* steps at a time in a skinny C: rows of A are read in long runs */
-    STREAM_ROWS = 32, /* from this many rows of C on, packing B pays */
     FEW_STEPS = 32,   /* up to this, C is what takes time: it is written row by row */
     PACK_WORK = 24 /* multiply-adds that take as long as to pack an element that others read too */
 };
@@ -412,7 +410,8 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
     /* B where it lies: if its elements are read by few tiles, packing is pure loss; if all of it
      * lies in L1, nearly so. What comes from memory does so along rows of B. */
     const int may_be_direct = !b_along_k && !skinny;
-    const int stream = may_be_direct && m <= STREAM_ROWS && b_span > (double)cpu->l2_bytes;
+    const int stream =
+        may_be_direct && m <= TILEMM__SGEMM_STREAM_ROWS && b_span > (double)cpu->l2_bytes;
     /* A panel of Ns is half as large again as L1, which costs little as what is read in order comes
      * soon enough from L2: the more steps, the more seldom is C loaded and stored. */
     const int64_t kc_limit = tilemm__max(
@@ -429,7 +428,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .mr = mr,
         .nr = nr,
         .kc = tilemm__even_size(k, kc, 4),
-        .chain = x.work <= TILEMM__SGEMM_SMALL_WORK ? TILEMM__SGEMM_SMALL_CHAIN : LONG_CHAIN,
+        .chain = tilemm__sgemm_cpu_chain(x.work),
     };
     (void)plan_blocks(&x, limits, plan);
     return TILEMM_SUCCESS;

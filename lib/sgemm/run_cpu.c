@@ -141,7 +141,7 @@ static inline void run_small(const product_t *x)
 {
     tilemm__sgemm_strip_t all = {
         .k = x->k,
-        .chain = TILEMM__SGEMM_SMALL_CHAIN,
+        .chain = tilemm__sgemm_cpu_chain((double)(x->m * x->n * x->k)),
         .ms = x->a,
         .row_ms = x->a_along_k ? x->lda : 1,
         .ld_ms = x->lda,

@@ -86,7 +86,12 @@ static void check_sgemm(const tilemm__limits_t *limits)
     CHECK(plan.workspace ==
               (b->on_stack ? 0 : b->set_bytes * (size_t)(b->shared ? 1 : plan.threads)),
           SGEMM);
-    if (!b->on_stack && b->planes == alone.blocked.planes)
+    if (alone.way == TILEMM__SGEMM_CPU_SMALL)
+        CHECK(b->on_stack || b->planes ||
+                  (b->kc >= args.k &&
+                   b->chain == tilemm__sgemm_cpu_chain((double)(args.m * args.n * args.k))),
+              SGEMM);
+    else if (!b->on_stack && b->planes == alone.blocked.planes)
         CHECK(b->kc == alone.blocked.kc && b->chain == alone.blocked.chain, SGEMM);
 }
 
