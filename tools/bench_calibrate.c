@@ -12,7 +12,7 @@
 
 #include "bench_forced.h"
 
-enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 24 };
+enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 31 };
 
 /* A tile, and the k that are measured. blocks fit a multiprocessor; `alone` of them are a warp for
  * each scheduler. */
@@ -28,9 +28,10 @@ typedef struct {
         TILEMM_MATH_FP32_STRICT
 #define FUSED(tile, name, m, n, blocks, k1, k2)                                                    \
     "fused_sm90_" tile, "sgemm_fused_sm90_" name, m, n, 32, blocks, 1, k1, k2, TILEMM_MATH_FP32
-#define TF32(tile, m, n, blocks)                                                                   \
-    "tf32_sm90_" tile, "sgemm_tf32_sm90_" tile "_nt", m, n, 32, blocks, 1, 512, 2048,              \
-        TILEMM_MATH_TF32
+#define TF32_OF(tile, name, m, n, blocks)                                                          \
+    "tf32_sm90_" tile, "sgemm_tf32_sm90_" name, m, n, 32, blocks, 1, 512, 2048, TILEMM_MATH_TF32
+#define TF32(tile, m, n, blocks) TF32_OF(tile, tile "_nt", m, n, blocks)
+#define TF32_TN(tile, m, n, blocks) TF32_OF(tile "_tn", tile "_tn", m, n, blocks)
 #define PLANES(tile, name, m, n, k1, k2, math)                                                     \
     "planes_" tile, "sgemm_planes_" name, m, n, 64, 1, 1, k1, k2, math
 #define PLANES90(tile, m, n, k1, k2, math) PLANES("sm90_" tile, "sm90_" tile, m, n, k1, k2, math)
@@ -57,8 +58,15 @@ static const tile_t tiles[] = {
     {TF32("128x256x32", 128, 256, 1)},
     {TF32("128x128x32", 128, 128, 1)},
     {TF32("128x64x32", 128, 64, 1)},
+    {TF32("128x32x32", 128, 32, 1)},
+    {TF32("64x256x32", 64, 256, 1)},
     {TF32("64x64x32", 64, 64, 2)},
-    {TF32("64x128x32", 64, 128, 1)},
+    {TF32_TN("128x256x32", 128, 256, 1)},
+    {TF32_TN("128x128x32", 128, 128, 1)},
+    {TF32_TN("128x64x32", 128, 64, 1)},
+    {TF32_TN("128x32x32", 128, 32, 1)},
+    {TF32_TN("64x256x32", 64, 256, 1)},
+    {TF32_TN("64x64x32", 64, 64, 2)},
     {PLANES("sm80_p1", "sm80_128x128x32_p1", 128, 128, 1024, 4096, TILEMM_MATH_TF32)},
     {PLANES("sm80_p3", "sm80_128x128x32_p3", 128, 128, 1024, 4096, TILEMM_MATH_FP32)},
     {PLANES("sm80_p4", "sm80_64x64x32_p4", 128, 128, 256, 512, TILEMM_MATH_FP32)},
@@ -171,6 +179,58 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
     return cost;
 }
 
+/* A batch of square matrices, each a tile of 16 x 16 threads of `side` x `side` elements. */
+typedef struct {
+    int64_t n, k, count;
+    float *a, *b, *c;
+} batch_t;
+
+static int run_batch(const machine_t *machine, void *data)
+{
+    const batch_t *p = data;
+    return check_ours(machine, tilemm_sgemm_strided_batched(
+                                   machine->ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_TRANS,
+                                   p->n, p->n, p->k, 1.0f, p->a, p->k, p->n * p->k, p->b, p->k,
+                                   p->n * p->k, 0.0f, p->c, p->n, p->n * p->n, p->count));
+}
+
+static double batch_cycles(calibration_t *at, const char *variant, int64_t n, int64_t k,
+                           int64_t count)
+{
+    batch_t batch = {.n = n, .k = k, .count = count};
+    batch.a = forced_operand(&at->on, (size_t)(n * k * count) * sizeof(float));
+    batch.b = forced_operand(&at->on, (size_t)(n * k * count) * sizeof(float));
+    batch.c = forced_operand(&at->on, (size_t)(n * n * count) * sizeof(float));
+    const double result =
+        batch.a && batch.b && batch.c
+            ? forced_cycles(&at->on, variant, TILEMM_MATH_FP32_STRICT, run_batch, &batch)
+            : -1;
+    gpu_free(batch.a);
+    gpu_free(batch.b);
+    gpu_free(batch.c);
+    return result;
+}
+
+/* Print a fitted tile: what a block and a warp's step of k take beside copies, of which cost_cuda.c
+ * has the cycles (fitted_copy), and beside C. */
+static void print_fitted(calibration_t *at, int side, int blocks)
+{
+    enum { LANES = 16, WARPS = LANES * LANES / 32, SHARE = 16, K1 = 64, K2 = 192, COPY = 480 };
+    char variant[64];
+    const int64_t n = LANES * side, count = (int64_t)SHARE * at->on.gpu.sm_count;
+    snprintf(variant, sizeof variant, "sgemm_fitted_sm80_%dx%d_nt", side, side);
+    const double first = batch_cycles(at, variant, n, K1, count);
+    const double second = first < 0 ? -1 : batch_cycles(at, variant, n, K2, count);
+    /* Copies of 4 numbers that a thread makes for each k, in the time of the resident warps. */
+    const double copies = 2.0 * LANES * side / 4 / (LANES * LANES) * COPY / blocks;
+    const double of_k = (second - first) / SHARE / (K2 - K1);
+    const double of_c = (double)(n * n) * sizeof(float) / (2 * at->bytes);
+    printf("    {\"fitted_sm80_%dx%d\", 1, 0, %.0f, %.3g, %.0f, %.3g},%s\n", side, side,
+           (first - at->launch) / SHARE - K1 * of_k - of_c, (of_k - copies) / WARPS,
+           (first - at->launch) / SHARE - K1 * of_k - of_c, (of_k - copies) / WARPS,
+           second < 0 ? " /* not on this device */" : "");
+}
+
 /* Tiles whose blocks fill the GPU once each is divided among eight. */
 static int few_tiles(const calibration_t *at)
 {
@@ -224,6 +284,10 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     printf("static const tile_cost_t tile_costs[] = {\n");
     for (int i = 0; i < TILES; i++) {
         const cost_t *c = &costs[i];
+        if (i == FIRST_FUSED) {
+            print_fitted(at, 4, 4);
+            print_fitted(at, 8, 2);
+        }
         if (i == FIRST_PLANES)
             printf("    /* {\"rest_sm90_128x128x32\", and {\"rest_sm90_128x64x32\",: as they are; "
                    "they multiply hard data only */\n");
@@ -242,6 +306,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
            bytes, at->bytes);
     printf("    [OF_SKINNY] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256), at->bytes);
+    printf("    [OF_FITTED] = {%.0f, 0, 0, 0, %.3g},\n", batch_cycles(at, "sgemm_fitted", 64, 4, 1),
+           at->bytes);
     measure_cluster(at, FUSED_128, FUSED_64, costs, &meeting, &bytes);
     printf("    [OF_FUSED]  = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);

@@ -57,6 +57,18 @@ static __device__ __forceinline__ void tensor_load_multicast(void *to, const CUt
                  : "memory");
 }
 
+static __device__ __forceinline__ void tensor_load_multicast(void *to, const CUtensorMap *map,
+                                                             int x, int y, int z, uint64_t *barrier,
+                                                             unsigned short blocks)
+{
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes"
+                 ".multicast::cluster [%0], [%1, {%2, %3, %4}], [%5], %6;"
+                 :
+                 : "r"(shared_address(to)), "l"((uint64_t)map), "r"(x), "r"(y), "r"(z),
+                   "r"(shared_address(barrier)), "h"(blocks)
+                 : "memory");
+}
+
 /* Copy a box from shared memory to (x, y, z). What lies outside the tensor is not written. */
 static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int x, int y, int z,
                                                     const void *from)

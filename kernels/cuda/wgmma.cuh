@@ -91,28 +91,34 @@ static __device__ __forceinline__ uint64_t wgmma_operand_at(uint64_t operand, un
 #define WGMMA_D128                                                                                 \
     WGMMA_D64, WGMMA_D16_FROM(64), WGMMA_D16_FROM(80), WGMMA_D16_FROM(96), WGMMA_D16_FROM(112)
 
-/* d (64 x N) = a b, or d += a b if `add`, for 16 of k. FP16 operands in shared memory, whose lines
- * run along k. WGMMA_FP16(accumulators of a thread, N, and the numbers of b and add). */
-#define WGMMA_FP16(COUNT, N, B, ADD)                                                               \
-    static __device__ __forceinline__ void wgmma(float(&d)[COUNT], uint64_t a, uint64_t b,         \
-                                                 int add)                                          \
+/* d (64 x N) = a b, or d += a b if `add`, for 32 bytes of k: 16 numbers in FP16, 8 in TF32.
+ * Operands in shared memory, whose lines run along k. WGMMA_SHARED(name, the instruction's shape
+ * and types, how operands may lie, accumulators of a thread, N, and the numbers of b and add). */
+#define WGMMA_SHARED(NAME, TYPES, LAYOUT, COUNT, N, B, ADD)                                        \
+    static __device__ __forceinline__ void NAME(float(&d)[COUNT], uint64_t a, uint64_t b, int add) \
     {                                                                                              \
         asm volatile("{\n"                                                                         \
                      ".reg .pred p;\n"                                                             \
                      "setp.ne.b32 p, %" #ADD ", 0;\n"                                              \
-                     "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.f16.f16 "                     \
-                     "{" WGMMA_LIST##COUNT "}, %" #COUNT ", %" #B ", p, 1, 1, 0, 0;\n"             \
-                                           "}"                                                     \
+                     "wgmma.mma_async.sync.aligned.m64n" #N TYPES " {" WGMMA_LIST##COUNT           \
+                     "}, %" #COUNT ", %" #B ", p, 1, 1" LAYOUT ";\n"                               \
+                     "}"                                                                           \
                      : WGMMA_D##COUNT                                                              \
                      : "l"(a), "l"(b), "r"(add));                                                  \
     }
+#define WGMMA_FP16(...) WGMMA_SHARED(wgmma, "k16.f32.f16.f16", ", 0, 0", __VA_ARGS__)
+#define WGMMA_TF32_SHARED(...) WGMMA_SHARED(wgmma_tf32, "k8.f32.tf32.tf32", "", __VA_ARGS__)
 WGMMA_FP16(32, 64, 33, 34)
 WGMMA_FP16(64, 128, 65, 66)
 WGMMA_FP16(128, 256, 129, 130)
+WGMMA_TF32_SHARED(16, 32, 17, 18)
+WGMMA_TF32_SHARED(32, 64, 33, 34)
+WGMMA_TF32_SHARED(64, 128, 65, 66)
+WGMMA_TF32_SHARED(128, 256, 129, 130)
 
-/* The same for 32 bytes of k, with a in four registers: 16 numbers in BF16, 8 in TF32.
- * WGMMA_REGISTERS(name, the instruction's shape and types, how operands may lie, accumulators of a
- * thread, N, and the numbers of a[1] to a[3], b and add). */
+/* The same with a in four registers: 16 numbers in BF16, 8 in TF32. WGMMA_REGISTERS(name, the
+ * instruction's shape and types, how operands may lie, accumulators of a thread, N, and the numbers
+ * of a[1] to a[3], b and add). */
 #define WGMMA_REGISTERS(NAME, TYPES, LAYOUT, COUNT, N, A1, A2, A3, B, ADD)                         \
     static __device__ __forceinline__ void NAME(float(&d)[COUNT], const unsigned *a, uint64_t b,   \
                                                 int add)                                           \

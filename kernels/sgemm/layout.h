@@ -240,6 +240,20 @@ enum {
     TILEMM__SGEMM_FUSED_NEXT = 32 + 4
 };
 
+/* Line j of a thread's two in a tile of op(A) in TF32, of which the tensor cores read op(B) as it
+ * comes: lane / 4 and 8 more of the warp's 16, if memory runs along k. Else neighbours, which are
+ * read together: two warps share 32 lines so that 16 lanes use all banks. From a lane's first
+ * number, at k = lane % 4, those of half a slice of 8 k further on are at + i * HALF_SLICE, xor
+ * NEXT_K if i is odd. */
+enum { TILEMM__SGEMM_TF32_NEXT_K = 16, TILEMM__SGEMM_TF32_HALF_SLICE = 4 * 32 };
+
+TILEMM__LAYOUT unsigned tilemm__tf32_line(unsigned thread, unsigned j, int k_major)
+{
+    const unsigned warp = thread / 32, i = thread % 32 / 4;
+    const unsigned four = warp % 2 * 2 + i / 4 + i / 2 % 2 * 4;
+    return k_major ? warp * 16 + j * 8 + i : warp / 2 * 32 + four * 4 + i % 2 * 2 + j;
+}
+
 /* Word i of a line's octet in a plane of op(B)'s step, of `words` for each octet: 4 pairs of BF16,
  * or 8 numbers in TF32. The plane is in cores of 8 lines by 4 words (128 bytes), which the tensor
  * cores read without conflicts. The cores along k and 16 bytes of padding follow each other, so

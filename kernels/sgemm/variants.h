@@ -132,13 +132,21 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 16x256, 256, 16)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x128, 128, 64)
 
-/* As FUSED_ROWS, of operands rounded to TF32. */
+/* As FUSED_ROWS, of operands rounded to TF32: ROW(name, m, n, a_k, b_k, transposed, cluster). The
+ * kernel is fastest where its B runs along k, and so is transposed where B does not but A does. The
+ * rows of tiles then lie in clusters of blocks that share B. */
+#define TILEMM__SGEMM_TF32_TILE(ROW, m, n, cluster)                                                \
+    ROW(sgemm_tf32_sm90_##n##x##m##x32_nn, m, n, 0, 1, 1, cluster)                                 \
+    ROW(sgemm_tf32_sm90_##m##x##n##x32_nt, m, n, 1, 1, 0, cluster)                                 \
+    ROW(sgemm_tf32_sm90_##m##x##n##x32_tn, m, n, 0, 0, 0, 1)                                       \
+    ROW(sgemm_tf32_sm90_##m##x##n##x32_tt, m, n, 0, 1, 0, cluster)
 #define TILEMM__SGEMM_TF32_ROWS(ROW)                                                               \
-    TILEMM__SGEMM_FUSED_TILE(ROW, tf32, 128x256, , 128, 256, 0)                                    \
-    TILEMM__SGEMM_FUSED_TILE(ROW, tf32, 128x128, , 128, 128, 0)                                    \
-    TILEMM__SGEMM_FUSED_TILE(ROW, tf32, 128x64, , 128, 64, 1)                                      \
-    TILEMM__SGEMM_FUSED_TILE(ROW, tf32, 64x64, , 64, 64, 1)                                        \
-    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, tf32, 64x128, 128, 64)
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 256, 2)                                                      \
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 128, 2)                                                      \
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 64, 1)                                                       \
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 32, 1)                                                       \
+    TILEMM__SGEMM_TF32_TILE(ROW, 64, 256, 1)                                                       \
+    TILEMM__SGEMM_TF32_TILE(ROW, 64, 64, 1)
 
 /* ---- what a product of FP16 planes leaves over ------------------------------------------------
  */

@@ -28,7 +28,9 @@
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
 #define FUSED(row, m, n, a_k, b_k, transposed, bulk)                                               \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
-        (m) == 64 ? 2 : 1, 0, 0, bulk)
+        (m) == 64 && (n) == 64 ? 2 : 1, 0, 0, bulk)
+#define TF32(row, m, n, a_k, b_k, transposed, cluster)                                             \
+    FUSED(row, m, n, a_k, b_k, transposed, cluster)
 #define REST(row, m, n, a_k, b_k) FUSED(row, m, n, a_k, b_k, 0, 0)
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
     ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
@@ -40,7 +42,7 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
         TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
             TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
                 TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FITTED_ROWS(FITTED)
-                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
+                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(TF32)
                         TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_ZERO_ROWS(HELPER)
                             TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                                 TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
@@ -94,11 +96,18 @@ static const tile_cost_t tile_costs[] = {
     {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   5000, 1800},
     {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 2200},
     {"fused_sm90_64x128x32",      1, 3000, 1930, 1480,   3500, 1750},
-    {"tf32_sm90_128x256x32",      1,    0, 12000, 1925,  12000, 1925},
-    {"tf32_sm90_128x128x32",      1, 3000, 8000, 1120,   8000, 1120},
-    {"tf32_sm90_128x64x32",       1,    0, 4000, 975,    4000, 975},
-    {"tf32_sm90_64x64x32",        2,    0, 2000, 910,    2000, 1140},
-    {"tf32_sm90_64x128x32",       1,    0, 4000, 975,    4000, 975},
+    {"tf32_sm90_128x256x32",      1,    0, 4000, 1200,   4000, 1370},
+    {"tf32_sm90_128x128x32",      1,    0, 3500, 640,    3000, 790},
+    {"tf32_sm90_128x64x32",       1,    0, 500, 478,     1000, 540},
+    {"tf32_sm90_128x32x32",       1,    0, 200, 440,     300, 450},
+    {"tf32_sm90_64x256x32",       1,    0, 1500, 780,    1500, 840},
+    {"tf32_sm90_64x64x32",        2,    0, 200, 322,     500, 540},
+    {"tf32_sm90_128x256x32_tn",   1,    0, 11800, 2150,  12000, 2130},
+    {"tf32_sm90_128x128x32_tn",   1,    0, 6800, 1180,   7900, 1220},
+    {"tf32_sm90_128x64x32_tn",    1,    0, 3900, 1092,   6500, 1092},
+    {"tf32_sm90_128x32x32_tn",    1,    0, 3000, 982,    5600, 982},
+    {"tf32_sm90_64x256x32_tn",    1,    0, 5800, 1825,   6600, 1825},
+    {"tf32_sm90_64x64x32_tn",     2,    0, 2200, 994,    4900, 1253},
     {"rest_sm90_128x128x32",      1, 3000, 3700, 3100,   3700, 3100},
     {"rest_sm90_128x64x32",       1, 3000, 1930, 1950,   1930, 1950},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
@@ -143,6 +152,10 @@ static const double skinny_line = 4;
 static const double planes_batch = 1.5;
 /* Cycles that threads take to store a tile instead of the copy engine. */
 static const double fused_store = 1500;
+/* How much longer a product in TF32 takes for the part of a tile's lines of op(B) that it lacks. */
+static const double tf32_lacking = 0.4;
+/* Cycles that a cluster takes to meet in TF32 beyond those of the other kernels. */
+static const double tf32_meeting = 5000;
 /* How much longer waves of clusters take, which leave some multiprocessors empty. */
 static const double fused_cluster_waves = 1.1;
 /* How much longer planes are made of an operand that does not run along k; for longer k planes are
@@ -170,21 +183,41 @@ enum {
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
+    FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
+    TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
+    REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
+    NN = 0,
+    TN = 2,
     FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
     FITTED_AND_FUSED_TILES = (TILEMM__sgemm_zero_sm75 - FITTED_FIRST) / ROWS_OF_TILE,
-    SM80_TILES = 3 /* by products: 1, 3, 4 */
+    TF32_TILES = (REST_FIRST - TF32_FIRST) / ROWS_OF_TILE, /* each has two costs */
+    SM80_TILES = 3                                         /* by products: 1, 3, 4 */
 };
+
+int tilemm__sgemm_is_tf32(int variant)
+{
+    return variant >= TF32_FIRST && variant < REST_FIRST;
+}
+
+/* Whether neither operand runs along k. */
+static int tf32_converts(int variant)
+{
+    return tilemm__sgemm_is_tf32(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == TN;
+}
 
 static const tile_cost_t *tile_cost(int variant)
 {
     const int products = tilemm__sgemm_rows[variant].products;
+    const tile_cost_t *const fitted = tile_costs + FFMA_TILES;
+    const tile_cost_t *const planes = fitted + FITTED_AND_FUSED_TILES + TF32_TILES;
     if (variant >= SM90_FIRST)
-        return &tile_costs[FFMA_TILES + FITTED_AND_FUSED_TILES + SM80_TILES + variant - SM90_FIRST];
+        return planes + SM80_TILES + variant - SM90_FIRST;
     if (variant >= SM80_FIRST)
-        return &tile_costs[FFMA_TILES + FITTED_AND_FUSED_TILES + (products > 1 ? products - 2 : 0)];
+        return planes + (products > 1 ? products - 2 : 0);
     if (variant >= FITTED_FIRST)
-        return &tile_costs[FFMA_TILES + (variant - FITTED_FIRST) / ROWS_OF_TILE];
+        return fitted + (variant - FITTED_FIRST) / ROWS_OF_TILE +
+               (variant >= REST_FIRST || tf32_converts(variant) ? TF32_TILES : 0);
     return &tile_costs[(variant - FFMA_FIRST) / ROWS_OF_TILE];
 }
 
@@ -328,6 +361,22 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */
 
+tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
+    const int tf32 = tilemm__sgemm_is_tf32(variant);
+    const int transposed = tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
+                                : variant >= FIRST_TRANSPOSED && variant < TF32_FIRST;
+    const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
+    const int cluster = tf32 ? row->facet : 1;
+    return (tilemm__sgemm_fused_walk_t){
+        .rows = tilemm__div_up(transposed ? cols : rows, cluster),
+        .cols = transposed ? rows : cols,
+        .cluster = cluster,
+        .transposed = transposed,
+    };
+}
+
 /* Blocks are persistent: whole waves, but for one of fewer items than multiprocessors. */
 static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                              const tilemm__cuda_traits_t *traits)
@@ -339,10 +388,15 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const double least =
         (bytes * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float)) /
         (family->bytes * traits->sm_count);
-    const int64_t items = (int64_t)tilemm__sgemm_tiles_of_c(row, args) * trial->splits;
+    const int tf32 = tilemm__sgemm_is_tf32(trial->variant);
+    const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
+    const int64_t items = walk.rows * walk.cluster * walk.cols * args->batch_count * trial->splits;
+    const int64_t lines = walk.transposed ? args->m : args->n;
+    const int64_t room_for = walk.cols * (walk.transposed ? row->m : row->n);
+    const double lacks =
+        tf32 && !tf32_converts(trial->variant) ? 1 - (double)lines / (double)room_for : 0;
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     /* Where the copy engine could store C but for its alignment, or beta. */
-    const int tf32 = trial->variant >= TILEMM__sgemm_tf32_sm90_128x256x32_nn;
     const double store =
         !tf32 && row->facet && (args->beta != 0.0f || !tilemm__sgemm_is_aligned_c(args))
             ? fused_store
@@ -364,9 +418,10 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     else
         cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step) *
                   (trial->cluster && items > room && !tf32 ? fused_cluster_waves : 1);
-    cycles = (cycles > least ? cycles : least) + cycles / 100;
+    cycles = ((cycles > least ? cycles : least) + cycles / 100) * (1 + tf32_lacking * lacks);
     if (trial->cluster)
-        cycles += family->cluster + (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
+        cycles += family->cluster + (tf32 ? tf32_meeting : 0) +
+                  (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
     return cycles + second_kernel(family, trial, bytes, traits);
 }
 

@@ -20,7 +20,8 @@ typedef struct {
     int blocks;   /* that the registers let fit a multiprocessor */
     int shared;   /* bytes of shared memory of a block */
     int products; /* of planes */
-    int facet;    /* FFMA: groups of threads; fused: bulk; skinny: aligned; sm90: cluster_m */
+    int facet;    /* FFMA: groups of threads; fused: bulk; TF32: cluster; skinny: aligned; sm90:
+                     cluster_m */
 } tilemm__sgemm_row_t;
 
 extern const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS];
@@ -75,6 +76,16 @@ static inline double tilemm__sgemm_tiles_of_c(const tilemm__sgemm_row_t *row,
     return (double)tilemm__div_up(args->m, row->m) * (double)tilemm__div_up(args->n, row->n) *
            (double)args->batch_count;
 }
+
+/* How a fused kernel walks C: rows of clusters of tiles, and columns; of C' if `transposed`. */
+typedef struct {
+    int64_t rows, cols;
+    int cluster; /* tiles below each other */
+    int transposed;
+} tilemm__sgemm_fused_walk_t;
+
+int tilemm__sgemm_is_tf32(int variant);
+tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args);
 
 /* Whether an operand can be moved 16 bytes at a time: its address, its leading dimension and, in a
  * batch, its stride are multiples of 16 bytes. Nothing is known of the addresses in an array. */

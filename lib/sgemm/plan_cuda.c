@@ -377,7 +377,7 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
         add_name(plan, "x", plan->as.fitted.lanes_n * tilemm__sgemm_rows[plan->variant].n);
     }
     if (plan->method == TILEMM__SGEMM_FUSED)
-        add_splits(plan, fused->splits, fused->cluster);
+        add_splits(plan, fused->splits, fused->partial_bytes ? 1 : fused->cluster);
     if (plan->method == TILEMM__SGEMM_PLANES && planes->k_part < args->k)
         add_name(plan, "+k", planes->k_part);
     if (plan->method == TILEMM__SGEMM_PLANES && planes->part[0][0].product.shared > 0)

@@ -8,9 +8,7 @@
 enum {
     FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     BULK_128X128 = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
-    FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
-    TF32_FIRST = TILEMM__sgemm_tf32_sm90_128x256x32_nn,
-    TF32_TRANSPOSED = TILEMM__sgemm_tf32_sm90_64x128x32_nn,
+    TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     END = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_FUSED_MOST_CLUSTER,
@@ -61,7 +59,9 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
         return;
     for (int v = first + tilemm__sgemm_transposes(args); v < end; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
-        const double count = tilemm__sgemm_tiles_of_c(row, args);
+        const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(v, args);
+        const double count =
+            (double)(walk.rows * walk.cluster) * (double)walk.cols * (double)args->batch_count;
         if (count > (double)most || !tilemm__sgemm_is_allowed(limits, v))
             continue;
         for (int i = 1; i <= MOST_CLUSTER + row->blocks; i++) {
@@ -70,8 +70,8 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
             if (wanted < 1 || (i > 1 && !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
-            now.cluster =
-                now.splits > 1 && i <= MOST_CLUSTER && row->m * row->n <= LARGEST_IN_CLUSTER;
+            now.cluster = now.splits > 1 && i <= MOST_CLUSTER &&
+                          row->m * row->n <= LARGEST_IN_CLUSTER && walk.cluster == 1;
             if (now.k_split <= longest_k && count * (double)now.splits <= (double)most &&
                 is_chosen_of_two(args, v, now.splits) &&
                 (now.splits == 1 || now.cluster ||
@@ -86,24 +86,22 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
                                              const tilemm__sgemm_trial_t *trial)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const int is_transposed = (trial->variant >= FIRST_TRANSPOSED && trial->variant < TF32_FIRST) ||
-                              (trial->variant >= TF32_TRANSPOSED && trial->variant < END);
-    const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
-    const int64_t count = rows * cols * args->batch_count * trial->splits;
+    const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
+    const int64_t count = walk.rows * walk.cols * args->batch_count * trial->splits;
+    const int64_t room = (int64_t)limits->cuda->sm_count * row->blocks / walk.cluster;
     return (tilemm__sgemm_fused_t){
-        .args = tilemm__sgemm_exchange(args, is_transposed),
+        .args = tilemm__sgemm_exchange(args, walk.transposed),
         .variant = trial->variant,
-        .cluster = trial->cluster ? (unsigned)trial->splits : 1,
-        .blocks = (uint64_t)(trial->cluster ? count
-                                            : tilemm__min(count, (int64_t)limits->cuda->sm_count *
-                                                                     row->blocks)),
+        .cluster = trial->cluster ? (unsigned)trial->splits : (unsigned)walk.cluster,
+        .blocks = (uint64_t)((trial->cluster ? count : tilemm__min(count, room)) * walk.cluster),
         .splits = trial->splits,
         .k_split = trial->k_split,
         .partial_bytes = tilemm__sgemm_partial_bytes(args, trial),
-        .rows = (unsigned)(is_transposed ? cols : rows),
-        .cols = (unsigned)(is_transposed ? rows : cols),
+        .rows = (unsigned)walk.rows,
+        .cols = (unsigned)walk.cols,
         .count = (unsigned)count,
-        .bulk = (unsigned char)(row->facet && is_bulk(args, trial->splits)),
+        .bulk = (unsigned char)(!tilemm__sgemm_is_tf32(trial->variant) && row->facet &&
+                                is_bulk(args, trial->splits)),
     };
 }
 

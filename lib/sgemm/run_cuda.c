@@ -43,7 +43,7 @@ static int run_fused(tilemm__sgemm_fused_plan_t *plan, void *workspace, cudaStre
 {
     if (plan->product.partial_bytes > 0)
         plan->product.partial = workspace;
-    const int error = plan->product.variant >= TILEMM__sgemm_tf32_sm90_128x256x32_nn
+    const int error = tilemm__sgemm_is_tf32(plan->product.variant)
                           ? tilemm__sgemm_tf32_launch(&plan->product, stream)
                           : tilemm__sgemm_fused_launch(&plan->product, stream);
     return error ? error : run_splitk(&plan->splitk, workspace, stream);

@@ -68,6 +68,37 @@ static void check_fused_layout(unsigned count, int k_major, unsigned words)
               written[x]);
 }
 
+/* A step of op(A) in TF32 as 8 warps read it, for products of 8 of k: a lane has its two lines at
+ * k = lane % 4 and 4 further on. Where memory runs along the lines each number is read once,
+ * without conflicts; else the tensor cores read, and each line is some thread's. */
+static void check_tf32_layout(void)
+{
+    enum { WARPS = 8, STEP = WARPS * 16 * 32 };
+    static int seen[STEP];
+    int lines[WARPS * 16] = {0};
+    unsigned index[32];
+    memset(seen, 0, sizeof seen);
+    for (unsigned warp = 0; warp < WARPS; warp++)
+        for (unsigned i = 0; i < 8; i++) {
+            for (unsigned lane = 0; lane < 32; lane++) {
+                const unsigned line = tilemm__tf32_line(warp * 32 + lane, 0, 0), k = lane % 4;
+                const unsigned first = tilemm__fused_staged(line, k, 0);
+                index[lane] = tilemm__fused_staged(line, k + i * 4, 0);
+                mark(seen, STEP, index[lane], 2);
+                CHECK(tilemm__tf32_line(warp * 32 + lane, 1, 0) == line + 1, "line %u", line);
+                CHECK(index[lane] == (i % 2 ? first ^ TILEMM__SGEMM_TF32_NEXT_K : first) +
+                                         i * TILEMM__SGEMM_TF32_HALF_SLICE,
+                      "number %u of lane %u", i, lane);
+                lines[tilemm__tf32_line(warp * 32 + lane, i % 2, 1)]++;
+            }
+            check_free(index, 2, "read of a step", "TF32, along lines");
+        }
+    for (unsigned x = 0; x < STEP; x++)
+        CHECK(seen[x] == 1, "number %u: %d", x, seen[x]);
+    for (unsigned line = 0; line < WARPS * 16; line++)
+        CHECK(lines[line] == 4 * 4, "line %u: %d", line, lines[line]);
+}
+
 /* A finished tile of C in shared memory: each element is written once, two at a time; rows are
  * read. Neither has conflicts. */
 static void check_fused_tile(unsigned rows, unsigned width, int k_major)
@@ -173,6 +204,7 @@ int main(void)
 {
     check_planes(128, 8);
     check_planes(64, 4);
+    check_tf32_layout();
     for (unsigned count = 1; count <= 4; count *= 2)
         for (int k_major = 0; k_major < 2; k_major++)
             for (unsigned words = 4; words <= 8; words += 4)

@@ -31,7 +31,9 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
         registers_grow<S::REGISTERS_MULTIPLIER>();
         MULTIPLY(problem, maps, shared);
     }
-    if (problem.splits > 1 && !problem.partial)
+    if (S::CLUSTER > 1)
+        cluster_sync(); /* nobody leaves while another may still send to it */
+    else if (problem.splits > 1 && !problem.partial)
         add_up<S>(shared, problem);
 #endif
 }
@@ -39,8 +41,9 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
 /* A row's kernel: 384 threads or more, one block to a multiprocessor; or 256, two of them. */
 #define FUSED_KERNEL(kind, convert, multiply, name, m, n, a_k, b_k, transposed, bulk)              \
     typedef shape_t<m, n, a_k, b_k, transposed, bulk, kind> name##_t;                              \
-    static __global__ void __launch_bounds__(name##_t::THREADS,                                    \
-                                             name##_t::MULTIPLIERS == 1 ? 2 : 1)                   \
+    FUSED_KERNEL_OF(name, convert, multiply)
+#define FUSED_KERNEL_OF(name, convert, multiply)                                                   \
+    static __global__ void __launch_bounds__(name##_t::THREADS, name##_t::BLOCKS)                  \
         name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \
     {                                                                                              \
         multiply_fused<name##_t, convert<name##_t>, multiply<name##_t>>(problem, maps);            \
@@ -48,17 +51,19 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
 
 /* ---- tensor maps ---------------------------------------------------------------------------- */
 
-/* Describe matrices of y lines of x numbers, for copies of box_y lines of 32. */
-static bool describe(CUtensorMap *map, const float *data, int64_t x, int64_t y, int64_t ld,
-                     int64_t stride, int64_t batch, int box_y)
+/* Describe matrices of y lines of x numbers, for copies of box_y lines of 32; `tf32`: rounded to
+ * TF32, to nearest. */
+static bool describe(CUtensorMap *map, bool tf32, const float *data, int64_t x, int64_t y,
+                     int64_t ld, int64_t stride, int64_t batch, int box_y)
 {
     const tensor_encode_t encode = tensor_encoder();
     const cuuint64_t size[3] = {(cuuint64_t)x, (cuuint64_t)y, (cuuint64_t)batch};
     const cuuint64_t pitch[2] = {(cuuint64_t)ld * sizeof(float),
                                  (cuuint64_t)(batch > 1 ? stride : ld) * sizeof(float)};
     const cuuint32_t box[3] = {32, (cuuint32_t)box_y, 1};
-    return encode &&
-           tensor_describe(encode, map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 3, data, size, pitch, box);
+    const CUtensorMapDataType type =
+        tf32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32 : CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
+    return encode && tensor_describe(encode, map, type, 3, data, size, pitch, box);
 }
 
 /* The operands of a problem for the copy engine. Returns false if they cannot be described. */
@@ -68,10 +73,12 @@ static bool describe_operands(const fused_t *problem, maps_t *maps)
     const tilemm__sgemm_args_t *const args = &problem->args;
     const int64_t batch = args->batch_count;
     static_assert(BK == 32, "a box's width");
-    return describe(&maps->a, args->a, S::A_K ? args->k : args->m, S::A_K ? args->m : args->k,
-                    args->lda, args->stride_a, batch, S::A_K ? S::BM : BK) &&
-           describe(&maps->b, args->b, S::B_K ? args->k : args->n, S::B_K ? args->n : args->k,
-                    args->ldb, args->stride_b, batch, S::B_K ? S::BN : BK);
+    return describe(&maps->a, S::TF32, args->a, S::A_K ? args->k : args->m,
+                    S::A_K ? args->m : args->k, args->lda, args->stride_a, batch,
+                    S::A_K ? S::BM : BK) &&
+           describe(&maps->b, S::TF32, args->b, S::B_K ? args->k : args->n,
+                    S::B_K ? args->n : args->k, args->ldb, args->stride_b, batch,
+                    S::B_K ? S::BN / S::CLUSTER : BK);
 }
 
 /* ---- launcher ------------------------------------------------------------------------------- */
@@ -82,8 +89,8 @@ static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaS
     const tilemm__sgemm_args_t *const args = &problem->args;
     maps_t maps;
     if (!describe_operands<S>(problem, &maps) ||
-        (problem->bulk && !describe(&maps.c, args->c, args->n, args->m, args->ldc, args->stride_c,
-                                    args->batch_count, 16)))
+        (problem->bulk && !describe(&maps.c, false, args->c, args->n, args->m, args->ldc,
+                                    args->stride_c, args->batch_count, 16)))
         return cudaErrorInvalidValue;
     return launch_kernel(
         kernel,

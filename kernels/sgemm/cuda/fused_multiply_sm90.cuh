@@ -184,7 +184,7 @@ static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, shared_t<S
     } else {
         store<S>(at.total, problem, at.place);
     }
-    at.item = own_item<S>(problem, at.item + gridDim.x);
+    at.item = own_item<S>(problem, at.item + next_items<S>());
     if (at.item >= problem.count)
         return false;
     begin_item(at, problem);
@@ -238,7 +238,7 @@ static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &
         }
         for (int i = 0; i < S::STAGES; i++) {
             mbarrier_init(&shared.a.full[i], 1);
-            mbarrier_init(&shared.a.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
+            mbarrier_init(&shared.a.empty[i], S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER);
             mbarrier_init(&shared.b.full[i], 1);
             mbarrier_init(&shared.b.empty[i], WARPGROUP / 32);
         }
@@ -246,7 +246,10 @@ static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &
         tensor_prefetch(&maps.a);
         tensor_prefetch(&maps.b);
     }
-    __syncthreads();
+    if (S::CLUSTER > 1)
+        cluster_sync();
+    else
+        __syncthreads();
 }
 
 #endif

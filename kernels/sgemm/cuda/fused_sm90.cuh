@@ -11,6 +11,7 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/mbarrier.cuh"
 #include "kernels/cuda/registers.cuh"
 #include "kernels/cuda/tile_walk.cuh"
@@ -33,39 +34,47 @@ static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND };
 
 /* A row of variants.h, and what follows from it. */
-template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, kind_t KIND>
+template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, kind_t KIND,
+          int CLUSTER_ = 1>
 struct shape_t {
-    static const int BM = BM_, BN = BN_;
+    static const int BM = BM_, BN = BN_, CLUSTER = CLUSTER_;
     static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
     /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
     static const bool ROUTED = KIND == REST_KIND;
     static const bool TF32 = KIND == TF32_KIND;
+    /* The tensor cores read op(B) as the copy engine writes it (tf32_direct_sm90.cuh). */
+    static const bool DIRECT = TF32 && B_K;
     static const int PLANES = TF32 ? 1 : 3;
-    static const int WORDS = TF32 ? OCTET : OCTET / 2; /* of an octet in a plane */
-    static const int PRODUCTS = ROUTED ? 8 : 6;        /* of planes, that are added */
-    static const bool NARROW = BN < 64;                /* bound by reading op(A) */
-    static const int MULTIPLIERS = BM / 64;            /* warpgroups */
-    static const int REGISTERS_CONVERTER = NARROW ? 64 : MULTIPLIERS == 1 ? 88 : 72;
-    static const int REGISTERS_MULTIPLIER = NARROW ? 104 : MULTIPLIERS == 1 ? 168 : 216;
+    static const int WORDS = TF32 ? OCTET : OCTET / 2;      /* of an octet in a plane */
+    static const int PRODUCTS = ROUTED ? 8 : 6;             /* of planes, that are added */
+    static const bool NARROW = BN < 64;                     /* bound by reading op(A) */
+    static const int MULTIPLIERS = BM / 64;                 /* warpgroups */
+    static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1; /* on a multiprocessor */
+    static const int REGISTERS_CONVERTER = NARROW ? 64 : BLOCKS == 2 ? 88 : 72;
+    static const int REGISTERS_MULTIPLIER = NARROW ? 104 : BLOCKS == 2 ? 168 : 216;
     static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
     static const int ACCUMULATORS = BN / 2; /* registers */
     /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
     static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / 32 : 1;
     static const int LINES_B = BN > 32 ? BN : 32;
     /* Steps that shared memory has room for: as planes in the ring; as numbers in the queues. */
-    static const int BUFFERS = BN == 16                           ? 12
+    static const int MOST_STAGES = (208 << 10) / BLOCKS / ((BM + LINES_B) * BK * 4);
+    static const int BUFFERS = DIRECT                             ? 1
+                               : BN == 16                         ? 12
                                : NARROW                           ? 8
                                : BN == 256 || (BULK && BN == 128) ? 2
                                : TF32 && (BN == 128 || !BULK)     ? 4
                                                                   : 3;
-    static const int STAGES = BN == 256                         ? 3
+    static const int STAGES = DIRECT                            ? MOST_STAGES
+                              : BN == 256                       ? 3
                               : TF32                            ? (BM == 64 || BN == 128 ? 4 : 5)
                               : BULK && (BM == 64 || BN == 128) ? 3
                                                                 : 4;
-    static const int PLANE = BN / 8 * TILEMM__SGEMM_FUSED_PITCH(WORDS); /* words */
-    static const int TILE = BM * LINES_B;                               /* floats, of C */
-    static_assert(BN == 256 || BULK || TILE <= BUFFERS * PLANES * PLANE,
-                  "the ring has room for it");
+    static const int PLANE = DIRECT ? 1 : BN / 8 * TILEMM__SGEMM_FUSED_PITCH(WORDS); /* words */
+    static const int TILE = BM * LINES_B; /* floats, of C */
+    static_assert(BN == 256 || BULK ||
+                      TILE <= (DIRECT ? STAGES * BN * BK : BUFFERS * PLANES * PLANE),
+                  "what holds op(B) has room for it");
     static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 256, "whole warpgroups, one instruction");
 
     /* Bytes of a step from the copy engine: parts of 32 lines where memory runs along these. */
@@ -97,7 +106,22 @@ static __device__ __forceinline__ place_t locate(const fused_t &problem, unsigne
     const unsigned matrix = tile / per_matrix, inside = tile - matrix * per_matrix;
     const tile_position_t<unsigned> at = tile_walk<GROUP>(inside, problem.rows, problem.cols);
     const int64_t k = split * problem.k_split, end = min(problem.args.k, k + problem.k_split);
-    return {(int)at.row * S::BM, (int)at.col * S::BN, (int)k, (int)end, matrix, split};
+    const unsigned row = S::CLUSTER == 1 ? at.row : at.row * S::CLUSTER + cluster_rank();
+    return {(int)row * S::BM, (int)at.col * S::BN, (int)k, (int)end, matrix, split};
+}
+
+/* A block's first item, and how far it is to its next one. Where CLUSTER is not 1 the blocks of a
+ * cluster share an item: its rows of tiles lie in CLUSTERs. */
+template <typename S>
+static __device__ __forceinline__ unsigned first_item(void)
+{
+    return blockIdx.x / S::CLUSTER;
+}
+
+template <typename S>
+static __device__ __forceinline__ unsigned next_items(void)
+{
+    return gridDim.x / S::CLUSTER;
 }
 
 /* The first of a block's items from `item` on that is the kernel's: problem.count or more if there
@@ -241,11 +265,11 @@ struct shared_t {
     unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
 };
 
-/* Where a finished tile of C lies: without BULK in the ring, which is no longer in use then. */
+/* Where a finished tile of C lies: without BULK where op(B) was, which is no longer in use then. */
 template <typename S>
 static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
 {
-    return S::BULK ? shared.bulk : (float *)shared.planes;
+    return S::BULK ? shared.bulk : S::DIRECT ? shared.b.at[0] : (float *)shared.planes;
 }
 
 /* ---- planes --------------------------------------------------------------------------------- */

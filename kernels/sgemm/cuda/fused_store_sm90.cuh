@@ -12,7 +12,9 @@
 template <typename S>
 static __device__ __forceinline__ unsigned row_of(int i)
 {
-    return threadIdx.x / 32 * 16 + tilemm__fused_line(threadIdx.x % 32, i, ROWS, S::A_K);
+    return S::DIRECT
+               ? tilemm__tf32_line(threadIdx.x, i, S::A_K)
+               : threadIdx.x / 32 * 16 + tilemm__fused_line(threadIdx.x % 32, i, ROWS, S::A_K);
 }
 
 [[maybe_unused]] static __device__ __forceinline__ unsigned col_of(void)
@@ -50,6 +52,26 @@ static __device__ __forceinline__ void store_bulk(const float (&total)[S::ACCUMU
                          tile + tilemm__fused_tile(row, col, S::LINES_B));
 }
 
+/* Store columns of C', which lie along memory, from a thread's first two on: its rows are
+ * neighbours, and `to` is aligned for pairs of them. */
+template <typename S>
+static __device__ __forceinline__ void store_columns(const float (&total)[S::ACCUMULATORS],
+                                                     float alpha, float beta, float *to, int64_t ld)
+{
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i += 4)
+#pragma unroll
+        for (int j = 0; j < 2; j++) {
+            float2 *const at = (float2 *)(to + (i * 2 + j) * ld);
+            float2 v = make_float2(alpha * total[i + j], alpha * total[i + 2 + j]);
+            if (beta != 0.0f) {
+                const float2 old = *at;
+                v = make_float2(fmaf(beta, old.x, v.x), fmaf(beta, old.y, v.y));
+            }
+            *at = v;
+        }
+}
+
 /* Store in C, or in the partial products. */
 template <typename S>
 static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATORS],
@@ -65,6 +87,12 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
     const float alpha = problem.partial ? 1.0f : args.alpha;
     const float beta = problem.partial ? 0.0f : args.beta;
     const int64_t cols = args.n - place.n - col_of();
+    if (S::TRANSPOSED && !S::A_K) {
+        const int64_t row = (int64_t)place.m + row_of<S>(0);
+        float *const to = whole + (place.n + col_of()) * ld + row;
+        if (row + ROWS <= args.m && cols > S::BN - 8 + 1 && ((uint64_t)to & 7) == 0 && ld % 2 == 0)
+            return store_columns<S>(total, alpha, beta, to, ld);
+    }
 #pragma unroll
     for (int h = 0; h < ROWS; h++) {
         const int64_t row = (int64_t)place.m + row_of<S>(h), col = (int64_t)place.n + col_of();
@@ -106,8 +134,11 @@ static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t
     float *const c =
         args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
     cluster_sync();
-    for (int at = rank * share * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::THREADS) {
-        const int i = at / S::BN, j = at % S::BN;
+    const int first = rank * share, own = last - first; /* rows */
+    /* Neighbouring threads store neighbours in memory. */
+    for (int at = (int)threadIdx.x; at < own * S::BN; at += S::THREADS) {
+        const int i = first + (S::TRANSPOSED ? at % own : at / S::BN);
+        const int j = S::TRANSPOSED ? at / own : at % S::BN;
         if (j < cols) {
             const int64_t row = (int64_t)place.m + i, col = (int64_t)place.n + j;
             float *const to = c + (S::TRANSPOSED ? col * args.ldc + row : row * args.ldc + col);

@@ -1,18 +1,18 @@
 /* tf32_sm90.cu - SGEMM in TF32 in one launch on the tensor cores of compute capability 9.0, as
- * fused_sm90.cu: numbers are rounded to TF32 (to nearest even) as they are read.
+ * fused_sm90.cu: the copy engine rounds numbers to TF32 (to nearest even) as it brings them.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * The tensor cores take TF32 operands from shared memory only along k, and truncate what is FP32.
- * So the converter writes op(B) along k and rounded, whatever its order in memory; op(A) comes from
- * registers.
+ * The tensor cores take TF32 operands from shared memory only along k. Where op(B) runs along k
+ * they read it as it comes (tf32_direct_sm90.cuh). Else, as in this file, the converter writes it
+ * again, along k, and op(A) comes from registers.
  *
  * The warps of the converter take turns in asking for the steps of op(B), those of the multipliers
  * in asking for op(A)'s: to ask takes a good part of a step's time. Whoever asks must not wait for
  * another role, nor for the slowest of its own: there is a step's room to spare.
  *
  * Multipliers: the tensor cores go on with one half of a step while the other half of op(A) is
- * rounded. Their sum is over all of an item's k.
+ * read. Their sum is over all of an item's k.
  *
  * Layout: fused_sm90.cu. Epilogue and tile scheduler: fused_multiply_sm90.cuh.
  *
@@ -20,13 +20,7 @@
 #include <cuda_runtime.h>
 
 #include "fused_kernel_sm90.cuh"
-
-static __device__ __forceinline__ unsigned tf32_of(float x)
-{
-    unsigned rounded;
-    asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
-    return rounded;
-}
+#include "tf32_direct_sm90.cuh"
 
 /* ---- feed ------------------------------------------------------------------------------------ */
 
@@ -93,9 +87,9 @@ struct turns_t {
 
 /* ---- converter ------------------------------------------------------------------------------- */
 
-/* Round a warp's 8 * LINES lines of a stage, from line0 on. */
+/* Write a warp's 8 * LINES lines of a stage, from line0 on, along k. */
 template <typename S>
-static __device__ __forceinline__ void round_lines(const float *stage, unsigned first,
+static __device__ __forceinline__ void write_lines(const float *stage, unsigned first,
                                                    unsigned line0, unsigned (&plane)[S::PLANE])
 {
     const unsigned lane = threadIdx.x % 32;
@@ -110,12 +104,12 @@ static __device__ __forceinline__ void round_lines(const float *stage, unsigned 
         for (int i = 0; i < OCTET; i++) {
             const unsigned line = line0 + tilemm__fused_line(lane, j, S::LINES, S::B_K);
             plane[tilemm__fused_word(line, lane % 4, i, S::WORDS)] =
-                tf32_of(x[i / (OCTET / 2)][j][i % (OCTET / 2)]);
+                __float_as_uint(x[i / (OCTET / 2)][j][i % (OCTET / 2)]);
         }
 }
 
 template <typename S>
-static __device__ __forceinline__ void convert_tf32(const fused_t &problem, const maps_t &maps,
+static __device__ __forceinline__ void rewrite_tf32(const fused_t &problem, const maps_t &maps,
                                                     shared_t<S> &shared)
 {
     const unsigned warp = threadIdx.x % WARPGROUP / 32, lane = threadIdx.x % 32;
@@ -132,7 +126,7 @@ static __device__ __forceinline__ void convert_tf32(const fused_t &problem, cons
             mbarrier_wait(&shared.empty[buffer], parity);
 #pragma unroll
             for (int pass = 0; pass < S::BN; pass += 32 * S::LINES)
-                round_lines<S>(shared.b.at[stage] + pass * BK, first, line0 + pass,
+                write_lines<S>(shared.b.at[stage] + pass * BK, first, line0 + pass,
                                shared.planes[buffer][0]);
             __syncwarp(); /* all have read */
             if (lane == 0)
@@ -148,16 +142,16 @@ static __device__ __forceinline__ void convert_tf32(const fused_t &problem, cons
 
 enum { HALF_WORDS = ROWS * OCTET / 2 };
 
-/* Round half of a step of op(A). */
+/* Read half of a step of op(A). */
 template <typename S>
-static __device__ __forceinline__ void round_half(const float *stage, unsigned first, int half,
-                                                  unsigned (&a)[HALF_WORDS])
+static __device__ __forceinline__ void read_half(const float *stage, unsigned first, int half,
+                                                 unsigned (&a)[HALF_WORDS])
 {
     float x[ROWS][OCTET / 2];
     take<ROWS, S::A_K>(stage, first, half, x);
 #pragma unroll
     for (int i = 0; i < HALF_WORDS; i++)
-        a[i] = tf32_of(x[i % 2][i / 2]);
+        a[i] = __float_as_uint(x[i % 2][i / 2]);
 }
 
 /* Start total += the products of half a step. */
@@ -175,7 +169,7 @@ static __device__ __forceinline__ void multiply_half(float (&total)[S::ACCUMULAT
     wgmma_commit();
 }
 
-/* Wait for the planes of op(B)'s step and for the numbers of op(A)'s; round and start its first
+/* Wait for op(B)'s step and for op(A)'s; read and start its first
  * half. */
 template <typename S>
 static __device__ __forceinline__ void start_step(multiplier_t<S> &at, shared_t<S> &shared,
@@ -183,18 +177,18 @@ static __device__ __forceinline__ void start_step(multiplier_t<S> &at, shared_t<
 {
     const unsigned stage = at.count % S::STAGES;
     mbarrier_wait(&shared.a.full[stage], at.count / S::STAGES % 2);
-    round_half<S>(shared.a.at[stage], at.first, 0, a);
+    read_half<S>(shared.a.at[stage], at.first, 0, a);
     mbarrier_wait(&shared.full[at.buffer], at.parity);
     multiply_half<S>(at.total, a, shared.planes[at.buffer][0], 0);
 }
 
-/* Round and start a step's second half. */
+/* Read and start a step's second half. */
 template <typename S>
 static __device__ __forceinline__ void finish_step(multiplier_t<S> &at, shared_t<S> &shared,
                                                    unsigned (&a)[HALF_WORDS])
 {
     const unsigned stage = at.count % S::STAGES;
-    round_half<S>(shared.a.at[stage], at.first, 1, a);
+    read_half<S>(shared.a.at[stage], at.first, 1, a);
     multiply_half<S>(at.total, a, shared.planes[at.buffer][0], 1);
     __syncwarp(); /* all have read */
     if (threadIdx.x % 32 == 0)
@@ -203,8 +197,8 @@ static __device__ __forceinline__ void finish_step(multiplier_t<S> &at, shared_t
 }
 
 template <typename S>
-static __device__ __forceinline__ void multiply_tf32(const fused_t &problem, const maps_t &maps,
-                                                     shared_t<S> &shared)
+static __device__ __forceinline__ void multiply_rewritten(const fused_t &problem,
+                                                          const maps_t &maps, shared_t<S> &shared)
 {
     unsigned a[2][HALF_WORDS];
     turns_t<S, true, S::MULTIPLIERS * WARPGROUP / 32> turns(shared.a, problem, maps,
@@ -245,7 +239,30 @@ static __device__ __forceinline__ void multiply_tf32(const fused_t &problem, con
 
 /* ---- kernels -------------------------------------------------------------------------------- */
 
-#define KERNEL(...) FUSED_KERNEL(TF32_KIND, convert_tf32, multiply_tf32, __VA_ARGS__)
+/* What the first and the other warpgroups do. */
+template <typename S>
+static __device__ __forceinline__ void feed(const fused_t &problem, const maps_t &maps,
+                                            shared_t<S> &shared)
+{
+    if constexpr (S::DIRECT)
+        bring_items(problem, maps, shared);
+    else
+        rewrite_tf32(problem, maps, shared);
+}
+
+template <typename S>
+static __device__ __forceinline__ void multiply(const fused_t &problem, const maps_t &maps,
+                                                shared_t<S> &shared)
+{
+    if constexpr (S::DIRECT)
+        multiply_direct(problem, maps, shared);
+    else
+        multiply_rewritten(problem, maps, shared);
+}
+
+#define KERNEL(name, m, n, a_k, b_k, transposed, cluster)                                          \
+    typedef shape_t<m, n, a_k, b_k, transposed, false, TF32_KIND, cluster> name##_t;               \
+    FUSED_KERNEL_OF(name, feed, multiply)
 TILEMM__SGEMM_TF32_ROWS(KERNEL)
 
 extern "C" int tilemm__sgemm_tf32_launch(const fused_t *problem, void *stream)

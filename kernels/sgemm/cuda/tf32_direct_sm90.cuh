@@ -1,0 +1,164 @@
+/* tf32_direct_sm90.cuh - a block of the TF32 kernels (tf32_sm90.cu) where op(B) runs along k: the
+ * tensor cores read it as the copy engine writes it.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Producer: one thread asks the copy engine for steps of both operands, rounded to TF32. In a
+ * cluster of CLUSTER blocks, whose tiles lie below each other, each brings its part of the lines of
+ * op(B) to all of them.
+ *
+ * Multipliers: each of BM / 64 warpgroups has 64 rows. op(A) comes from shared memory too if it
+ * runs along k, else from registers, which are filled for a step while the tensor cores work on the
+ * one before.
+ *
+ * Layout: steps as the copy engine writes them, with its 128-byte swizzle. */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_TF32_DIRECT_SM90_CUH
+#define TILEMM_KERNELS_SGEMM_CUDA_TF32_DIRECT_SM90_CUH
+
+#include "fused_multiply_sm90.cuh"
+
+/* ---- producer ------------------------------------------------------------------------------- */
+
+/* Ask for a step of op(A), and for the block's part of op(B)'s. */
+template <typename S>
+static __device__ __forceinline__ void bring_step(const maps_t &maps, const place_t &place, int k,
+                                                  shared_t<S> &shared, unsigned stage,
+                                                  unsigned rank)
+{
+    const int LINES_B = S::BN / S::CLUSTER;
+    const int matrix = (int)place.matrix;
+    uint64_t *const full = &shared.a.full[stage];
+    float *const b = shared.b.at[stage] + rank * LINES_B * BK;
+    mbarrier_expect(full, S::stage_bytes(S::BM, S::A_K) + S::stage_bytes(S::BN, true));
+    if (S::A_K) {
+        tensor_load(shared.a.at[stage], &maps.a, k, place.m, matrix, full);
+    } else {
+#pragma unroll
+        for (int i = 0; i < S::BM; i += 32)
+            tensor_load(shared.a.at[stage] + i * BK, &maps.a, place.m + i, k, matrix, full);
+    }
+    if (S::CLUSTER > 1)
+        tensor_load_multicast(b, &maps.b, k, place.n + (int)rank * LINES_B, matrix, full,
+                              (1 << S::CLUSTER) - 1);
+    else
+        tensor_load(b, &maps.b, k, place.n, matrix, full);
+}
+
+template <typename S>
+static __device__ __forceinline__ void bring_items(const fused_t &problem, const maps_t &maps,
+                                                   shared_t<S> &shared)
+{
+    const unsigned rank = S::CLUSTER > 1 ? cluster_rank() : 0;
+    unsigned stage = 0, parity = 1;
+    if (threadIdx.x % WARPGROUP != 0)
+        return;
+    for (unsigned item = first_item<S>(); item < problem.count; item += next_items<S>()) {
+        const place_t place = locate<S>(problem, item);
+        for (int k = place.k; k < place.end; k += BK) {
+            mbarrier_wait(&shared.a.empty[stage], parity);
+            bring_step(maps, place, k, shared, stage, rank);
+            advance<S::STAGES>(&stage, &parity);
+        }
+    }
+}
+
+/* ---- multipliers ---------------------------------------------------------------------------- */
+
+/* Products of 8 of k in a step, and registers of op(A) for each of them. */
+enum { SLICES = BK / 8, STEP_WORDS = SLICES * FRAGMENT };
+
+/* Read a step of op(A) from lines that memory runs along: of each slice the lane's two lines at its
+ * two places of k. */
+template <typename S>
+static __device__ __forceinline__ void read_a(const float *stage, unsigned first,
+                                              unsigned (&a)[STEP_WORDS])
+{
+#pragma unroll
+    for (int i = 0; i < (S::A_K ? 0 : SLICES * 2); i++) {
+        const uint2 lines =
+            *(const uint2 *)(stage + (i % 2 ? first ^ TILEMM__SGEMM_TF32_NEXT_K : first) +
+                             i * TILEMM__SGEMM_TF32_HALF_SLICE);
+        a[i * 2] = lines.x;
+        a[i * 2 + 1] = lines.y;
+    }
+}
+
+/* Start total += the products of a step. */
+template <typename S>
+static __device__ __forceinline__ void multiply_stage(multiplier_t<S> &at, shared_t<S> &shared,
+                                                      const unsigned (&a)[STEP_WORDS])
+{
+    const unsigned group = threadIdx.x / WARPGROUP;
+    const uint64_t b = wgmma_operand(shared.b.at[at.buffer]);
+    const uint64_t from_a = wgmma_operand(shared.a.at[at.buffer] + group * 64 * BK);
+    wgmma_fence();
+#pragma unroll
+    for (int i = 0; i < SLICES; i++) {
+        const unsigned bytes = i * 8 * sizeof(float);
+        if (S::A_K)
+            wgmma_tf32(at.total, wgmma_operand_at(from_a, bytes), wgmma_operand_at(b, bytes), 1);
+        else
+            wgmma_tf32(at.total, a + i * FRAGMENT, wgmma_operand_at(b, bytes), 1);
+    }
+    wgmma_commit();
+}
+
+/* Tell all blocks that bring parts of a stage that this warp has read it. */
+template <typename S>
+static __device__ __forceinline__ void leave_stage(shared_t<S> &shared, unsigned stage)
+{
+    const unsigned lane = threadIdx.x % 32;
+    __syncwarp();
+    if (S::CLUSTER > 1 && lane < S::CLUSTER)
+        mbarrier_arrive_cluster(&shared.a.empty[stage], lane);
+    else if (S::CLUSTER == 1 && lane == 0)
+        mbarrier_arrive(&shared.a.empty[stage]);
+}
+
+/* Start a step; wait for the one before, if it is of the same item. */
+template <typename S>
+static __device__ __forceinline__ void start_stage(multiplier_t<S> &at, shared_t<S> &shared,
+                                                   unsigned (&a)[STEP_WORDS], unsigned &previous)
+{
+    mbarrier_wait(&shared.a.full[at.buffer], at.parity);
+    read_a<S>(shared.a.at[at.buffer], at.first, a);
+    multiply_stage(at, shared, a);
+    wgmma_wait<1>();
+    if (at.k > at.place.k)
+        leave_stage(shared, previous);
+    previous = at.buffer;
+    advance<S::STAGES>(&at.buffer, &at.parity);
+    at.k += BK;
+}
+
+template <typename S>
+static __device__ __forceinline__ void multiply_direct(const fused_t &problem, const maps_t &maps,
+                                                       shared_t<S> &shared)
+{
+    unsigned a[2][STEP_WORDS], previous = 0;
+    multiplier_t<S> at;
+    at.item = first_item<S>();
+    at.buffer = at.parity = 0;
+    at.first = tilemm__fused_staged(row_of<S>(0), threadIdx.x % 4, false);
+    if (at.item >= problem.count)
+        return;
+    begin_item(at, problem);
+#pragma unroll 1
+    do {
+        wgmma_pin(at.total);
+#pragma unroll 1
+        for (;;) {
+            start_stage(at, shared, a[0], previous);
+            if (at.k >= at.place.end)
+                break;
+            start_stage(at, shared, a[1], previous);
+            if (at.k >= at.place.end)
+                break;
+        }
+        wgmma_wait<0>();
+        wgmma_pin(at.total);
+        leave_stage(shared, previous);
+    } while (next_item(at, shared, problem, maps));
+}
+
+#endif
