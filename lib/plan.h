@@ -17,8 +17,9 @@ typedef struct {
     const tilemm__cpu_tuning_t *tuning;        /* of the CPU */
     const struct tilemm__cpu_kernels *kernels; /* of the CPU: plans read their tiles' sizes */
     tilemm_math_t math;
-    int threads;         /* of the CPU, at most */
-    size_t workspace;    /* bytes, at most */
+    int threads;      /* of the CPU, at most */
+    int team;         /* how many the context is set to, of which other calls may have some now */
+    size_t workspace; /* bytes, at most */
     const char *variant; /* "", or: choose among the kernels whose names begin so, if any of them
                             can do the problem (TILEMM_VARIANT) */
 } tilemm__limits_t;

@@ -42,7 +42,7 @@ typedef struct {
  * they are, their bounds, the guesses, and the text in which `tilemm tune` writes them. */
 typedef struct {
     int64_t sgemm_thread_work, sgemm_vector_work, sgemm_a_bytes, sgemm_parts, sgemm_shared_work;
-    int64_t amx_percent, amx_thread_cycles;
+    int64_t amx_percent, amx_team_percent, amx_thread_cycles;
     int64_t transpose_thread_bytes, transpose_far_bytes, transpose_block_bytes;
     int64_t reduce_thread_elements, segments_thread_elements;
 } tilemm__cpu_tuning_t;

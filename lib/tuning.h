@@ -11,8 +11,9 @@
 
 #include "lib/traits.h"
 
-/* CONSTANT(name, least, most). No constant changes a sum, and amx_percent alone can change the last
- * bits of a product, in the modes FP32 and TF32: it chooses between two engines.
+/* CONSTANT(name, least, most). No constant changes a sum, and amx_percent and amx_team_percent
+ * alone can change the last bits of a product, in the modes FP32 and TF32: they choose between two
+ * engines.
  *
  * sgemm_thread_work         multiply-adds that pay for one more thread
  * sgemm_vector_work         the same of a vector times a matrix, which waits for memory
@@ -20,6 +21,7 @@
  * sgemm_parts               parts of a product for each thread: the last to finish is less late
  * sgemm_shared_work         multiply-adds for each thread from which threads pack for all of them
  * amx_percent               how long AMX takes, of what is estimated
+ * amx_team_percent          the same, of that, with three threads and more
  * amx_thread_cycles         cycles of AMX that pay for one more thread
  * transpose_thread_bytes    read and written, that pay for one more thread
  * transpose_far_bytes       read and written, from which results are written around the caches
@@ -33,6 +35,7 @@
     CONSTANT(sgemm_parts, 1, 64)                                                                   \
     CONSTANT(sgemm_shared_work, 1 << 10, (int64_t)1 << 50)                                         \
     CONSTANT(amx_percent, 1, 10000)                                                                \
+    CONSTANT(amx_team_percent, 1, 10000)                                                           \
     CONSTANT(amx_thread_cycles, 1 << 10, (int64_t)1 << 50)                                         \
     CONSTANT(transpose_thread_bytes, 1 << 12, (int64_t)1 << 50)                                    \
     CONSTANT(transpose_far_bytes, 1 << 12, (int64_t)1 << 50)                                       \

@@ -49,6 +49,7 @@ static const struct {
     [TUNE_sgemm_shared_work] = {PRODUCT, WITH_THREADS, .step = 4, .most = 3,
                                 .sizes = {512, 1000, 1500}},
     [TUNE_amx_percent] = {PRODUCT, WITH_AMX, 1, 1.25, 4, .sizes = {48, 64, 96, 128}},
+    [TUNE_amx_team_percent] = {PRODUCT, WITH_AMX_THREADS, 1, 1.25, 4, .sizes = {512, 1024, 1536}},
     [TUNE_amx_thread_cycles] = {PRODUCT, WITH_AMX_THREADS, 1, 2, 4, .sizes = {128, 192, 256}},
     [TUNE_transpose_thread_bytes] = {TRANSPOSE, WITH_THREADS, .step = 2, .most = 4, .per = 2},
     [TUNE_transpose_far_bytes] = {TRANSPOSE, ALWAYS, .step = 2, .most = 2, .per = 1},

@@ -82,6 +82,7 @@ tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx)
         .kernels = tilemm__cpu_kernels(ctx),
         .math = ctx->math,
         .threads = tilemm__claim_threads(ctx->threads ? threads : 0, threads),
+        .team = threads,
         .workspace = SIZE_MAX,
         .variant = ctx->variant,
     };
@@ -89,14 +90,15 @@ tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx)
 
 void *tilemm__cpu_workspace(tilemm_t ctx, size_t want, size_t *got)
 {
-    enum { ALIGNMENT = 64 };
+    enum { ALIGNMENT = 64, LEAST = 4096 };
     tilemm__cpu_state_t *state = ctx->state;
     if (ctx->workspace) {
         size_t skip = -(uintptr_t)ctx->workspace % ALIGNMENT;
         *got = ctx->workspace_bytes > skip ? ctx->workspace_bytes - skip : 0;
         return *got ? (char *)ctx->workspace + skip : NULL;
     }
-    if (want > state->buffer_bytes) {
+    /* Where there is no room for all of it half of it may do, and so on. */
+    for (; want > state->buffer_bytes && want >= LEAST; want /= 2) {
         void *larger;
         if (posix_memalign(&larger, ALIGNMENT, want) == 0) {
             free(state->buffer);

@@ -10,8 +10,8 @@ typedef tilemm__sgemm_product_t product_t;
 typedef tilemm__sgemm_block_t block_t;
 
 enum { LINES = TILEMM__PLANES_LINES };
-/* Products that the FP32 tile adds up one after the other, as for small matrices. */
-enum { CHAIN = TILEMM__SGEMM_SMALL_CHAIN };
+/* Products that the FP32 tile adds up one after the other. */
+enum { CHAIN = 32 };
 /* Steps that it does at a time. */
 enum { EXACT_STEPS = 128 };
 

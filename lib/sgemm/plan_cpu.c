@@ -12,9 +12,7 @@ typedef tilemm__sgemm_cpu_plan_t plan_t;
 typedef tilemm__sgemm_cpu_blocks_t blocks_t;
 
 enum {
-    LONG_CHAIN = 128,
     SKINNY_KC = 2048, /* steps at a time in a skinny C: rows of A are read in long runs */
-    STREAM_ROWS = 32, /* from this many rows of C on, packing B pays */
     FEW_STEPS = 32,   /* up to this, C is what takes time: it is written row by row */
     PACK_WORK = 24 /* multiply-adds that take as long as to pack an element that others read too */
 };
@@ -293,10 +291,15 @@ static double planes_cycles(const tilemm__sgemm_args_t *args, const tilemm__sgem
 
 int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
                                  const tilemm__cpu_tuning_t *tuning,
-                                 const tilemm__sgemm_planes_t *planes)
+                                 const tilemm__sgemm_planes_t *planes, int team)
 {
-    const double slower = (double)tuning->amx_percent / 100;
-    const double fma_cycles = (double)args->m * (double)args->n * (double)args->k * FMA_CYCLES;
+    /* Three threads, and work for them: no constant of tuning, which would change bits. */
+    enum { TEAM = 3, TEAM_WORK = TEAM << 19 };
+    const double work = (double)args->m * (double)args->n * (double)args->k;
+    const double fma_cycles = work * FMA_CYCLES;
+    double slower = (double)tuning->amx_percent / 100;
+    if (team >= TEAM && work * (double)args->batch_count >= TEAM_WORK)
+        slower *= (double)tuning->amx_team_percent / 100;
     /* Sums of less than a step would meet more roundings than they have products. */
     return args->k >= STEP &&
            (planes->always || slower * planes_cycles(args, planes) <= fma_cycles);
@@ -307,7 +310,7 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                        plan_t *plan)
 {
     const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(limits->kernels, limits->math);
-    if (!planes || !tilemm__sgemm_cpu_planes_pay(args, limits->tuning, planes))
+    if (!planes || !tilemm__sgemm_cpu_planes_pay(args, limits->tuning, planes, limits->team))
         return 0;
     const int64_t kc = tilemm__even_size(args->k, planes->depth, STEP);
     const shape_t x = {
@@ -407,7 +410,8 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
     /* B where it lies: if its elements are read by few tiles, packing is pure loss; if all of it
      * lies in L1, nearly so. What comes from memory does so along rows of B. */
     const int may_be_direct = !b_along_k && !skinny;
-    const int stream = may_be_direct && m <= STREAM_ROWS && b_span > (double)cpu->l2_bytes;
+    const int stream =
+        may_be_direct && m <= TILEMM__SGEMM_STREAM_ROWS && b_span > (double)cpu->l2_bytes;
     /* A panel of Ns is half as large again as L1, which costs little as what is read in order comes
      * soon enough from L2: the more steps, the more seldom is C loaded and stored. */
     const int64_t kc_limit = tilemm__max(
@@ -424,7 +428,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .mr = mr,
         .nr = nr,
         .kc = tilemm__even_size(k, kc, 4),
-        .chain = x.work <= TILEMM__SGEMM_SMALL_WORK ? TILEMM__SGEMM_SMALL_CHAIN : LONG_CHAIN,
+        .chain = tilemm__sgemm_cpu_chain(x.work),
     };
     (void)plan_blocks(&x, limits, plan);
     return TILEMM_SUCCESS;

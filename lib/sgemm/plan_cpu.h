@@ -76,7 +76,21 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
 
 /* Small matrices: A is read where it lies, and B too if its columns are next to each other, else B
  * is packed on the stack. Few operations here: they take longer than the smallest products. */
-enum { TILEMM__SGEMM_SMALL_WORK = 1 << 21, TILEMM__SGEMM_SMALL_CHAIN = 32 };
+enum { TILEMM__SGEMM_SMALL_WORK = 1 << 21 };
+/* One thread alone does larger ones so as well: packing takes longer than reading A and B from L2
+ * does. Up to so many steps, and with more rows than where B is streamed, panels are no shorter for
+ * several threads, and so sums are the same. */
+enum { TILEMM__SGEMM_ALONE_WORK = 1 << 23, TILEMM__SGEMM_ALONE_STEPS = 256 };
+/* From this many rows of C on, packing B pays. */
+enum { TILEMM__SGEMM_STREAM_ROWS = 32 };
+
+/* Products that a tile adds up one after the other. The less of them the smaller the error, which
+ * counts where a C has few elements: its largest error is one of few. */
+static inline int64_t tilemm__sgemm_cpu_chain(double work)
+{
+    enum { TINY_WORK = 1 << 17 };
+    return work <= TINY_WORK ? 32 : work <= TILEMM__SGEMM_SMALL_WORK ? 64 : 128;
+}
 
 static inline int tilemm__sgemm_cpu_is_small_of(int64_t m, int64_t n, int64_t k, int64_t lda,
                                                 int nr, int threads)
@@ -85,6 +99,8 @@ static inline int tilemm__sgemm_cpu_is_small_of(int64_t m, int64_t n, int64_t k,
     enum { MOST_LD = 512 };
     if ((m | n | k) >> 21 != 0 || k * nr > TILEMM__SGEMM_SMALL_FLOATS || lda > MOST_LD || m == 1)
         return 0;
+    if (threads == 1 && k <= TILEMM__SGEMM_ALONE_STEPS && m > TILEMM__SGEMM_STREAM_ROWS)
+        return m * n <= TILEMM__SGEMM_ALONE_WORK / k;
     return m * n <= TILEMM__SGEMM_SMALL_WORK / k - (threads > 1);
 }
 
@@ -117,9 +133,10 @@ tilemm__sgemm_cpu_planes(const tilemm__cpu_kernels_t *kernels, tilemm_math_t mat
                                       : NULL;
 }
 
-/* Whether it is faster than multiply-adds; args->k is not 0. */
+/* Whether it is faster than multiply-adds in a context that is set to `team` threads; args->k is
+ * not 0. How many of them a call has makes no difference, or what other calls do would. */
 int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
                                  const tilemm__cpu_tuning_t *tuning,
-                                 const tilemm__sgemm_planes_t *planes);
+                                 const tilemm__sgemm_planes_t *planes, int team);
 
 #endif

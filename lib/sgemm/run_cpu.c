@@ -141,7 +141,7 @@ static inline void run_small(const product_t *x)
 {
     tilemm__sgemm_strip_t all = {
         .k = x->k,
-        .chain = TILEMM__SGEMM_SMALL_CHAIN,
+        .chain = tilemm__sgemm_cpu_chain((double)(x->m * x->n * x->k)),
         .ms = x->a,
         .row_ms = x->a_along_k ? x->lda : 1,
         .ld_ms = x->lda,
@@ -311,9 +311,10 @@ int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     const tilemm__cpu_kernels_t *kernels = tilemm__cpu_kernels(ctx);
     const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(kernels, ctx->math);
+    const int threads = tilemm__cpu_threads(ctx);
     if (tilemm__cpu_may_have_device(ctx) ||
-        !tilemm__sgemm_cpu_is_small(args, kernels->sgemm->nr, tilemm__cpu_threads(ctx)) ||
-        (planes && tilemm__sgemm_cpu_planes_pay(args, tilemm__cpu_tuning(ctx), planes)))
+        !tilemm__sgemm_cpu_is_small(args, kernels->sgemm->nr, threads) ||
+        (planes && tilemm__sgemm_cpu_planes_pay(args, tilemm__cpu_tuning(ctx), planes, threads)))
         return 0;
     const product_t x = product_of(args, kernels->sgemm, 0, 0);
     run_small(&x);

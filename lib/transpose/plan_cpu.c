@@ -126,13 +126,14 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     /* Single bytes make many more accesses of a line, each of which may find it gone. */
     const int far =
         bytes_moved(args) > (double)limits->tuning->transpose_far_bytes * (size == 1 ? 0.75 : 1);
-    /* Where both matrices lie in the last cache, tall blocks write long pieces of the result's rows
-     * straight from the source, unless its rows share few sets of the first cache: a tile of short
-     * elements reads many of them. */
+    /* Tiles of short elements read a part of a line of 32 or 64 rows, and then the next part: not
+     * from the first cache, if those rows share few of its sets. */
     enum { TALL = 256, ALIASED = 1024 };
+    const int aliased = size <= 2 && b->ld_src % ALIASED == 0;
+    /* Where both matrices lie in the last cache, tall blocks write long pieces of the result's rows
+     * straight from the source. */
     const int near = !far && bytes_moved(args) > (double)traits->l2_bytes;
-    const int tall = near && !(size <= 2 && b->ld_src * size % ALIASED == 0) && b->rows >= TALL &&
-                     b->cols >= 4 * line;
+    const int tall = near && !aliased && b->rows >= TALL && b->cols >= 4 * line;
     /* A skinny matrix gets skinny blocks of the same size. */
     b->block_rows = b->block_cols = side;
     if (tall) {
@@ -164,7 +165,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     /* Vectors of 64 bytes write whole cache lines, and tiles side by side read whole lines: a block
      * of a large matrix that fits the nearest cache needs no copy. */
     const int direct = far && vector == 64 && b->block_cols == side && b->block_rows == side &&
-                       size >= (b->stream ? 2 : 4);
+                       !aliased && (b->stream || size >= 4);
     /* Where the result's rows are not aligned alike, or vectors are half a line, whole lines are
      * gathered in scratch, and written around the caches. */
     if (far && vector >= 32 && size <= 8 && !(b->stream && vector == 64) &&
@@ -172,7 +173,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         return;
     if (direct) {
         b->along_rows = 1;
-        b->block_rows = size == 2 ? 512 : 64;
+        b->block_rows = size <= 2 ? 512 : 64;
         b->block_cols = size == 2 ? 64 : 4 * line;
         /* Half a kilobyte of a row, unless such blocks' rows share too few sets of L2. */
         if (size == 4 && b->ld_src * size % (32 << 10) != 0)

@@ -114,7 +114,7 @@ for name in out.npy out.svg out.csv out.json; do
         ! grep -q '^old$' $name || fail "$name was not replaced"
     done
     chmod 444 $name
-    cp $name old
+    cp -f $name old
     case $name in
     *.npy) refused 'out.npy: exists and is read-only' transpose a.npy -o $name ;;
     *.svg) run_command 1 banks --stride 1 --svg $name ;;

@@ -36,6 +36,7 @@ tilemm__limits_t choices_cpu_limits(int machine, size_t workspace)
                               .tuning = &tuning,
                               .kernels = &kernels,
                               .threads = cpus[machine].threads,
+                              .team = cpus[machine].threads,
                               .workspace = workspace,
                               .variant = ""};
 }

@@ -86,7 +86,12 @@ static void check_sgemm(const tilemm__limits_t *limits)
     CHECK(plan.workspace ==
               (b->on_stack ? 0 : b->set_bytes * (size_t)(b->shared ? 1 : plan.threads)),
           SGEMM);
-    if (!b->on_stack && b->planes == alone.blocked.planes)
+    if (alone.way == TILEMM__SGEMM_CPU_SMALL)
+        CHECK(b->on_stack || b->planes ||
+                  (b->kc >= args.k &&
+                   b->chain == tilemm__sgemm_cpu_chain((double)(args.m * args.n * args.k))),
+              SGEMM);
+    else if (!b->on_stack && b->planes == alone.blocked.planes)
         CHECK(b->kc == alone.blocked.kc && b->chain == alone.blocked.chain, SGEMM);
 }
 
@@ -180,6 +185,20 @@ static tilemm__transpose_cpu_plan_t plan_square(tilemm__limits_t limits, int64_t
     return plan;
 }
 
+/* A context's team chooses the engine, not how many of it this call has. */
+static void check_team(tilemm__limits_t limits)
+{
+    for (limits.threads = 1; limits.threads <= 16; limits.threads++)
+        for (limits.team = limits.threads; limits.team <= 16; limits.team++) {
+            const tilemm__sgemm_cpu_plan_t fp32 =
+                plan_product(limits, TILEMM_MATH_FP32, 1000, 1000, 1000);
+            const tilemm__sgemm_cpu_plan_t tf32 =
+                plan_product(limits, TILEMM_MATH_TF32, 1000, 1000, 1000);
+            CHECK(!fp32.blocked.planes == (limits.team >= 3) && tf32.blocked.planes,
+                  "AMX for %d threads of %d", limits.threads, limits.team);
+        }
+}
+
 static void check_constants(void)
 {
     enum { AVX2 = 1, AVX512 = 2, AMX = 3 };
@@ -210,6 +229,7 @@ static void check_constants(void)
     CHECK(p[0].blocked.planes && !p[1].blocked.planes, "where AMX pays");
     PRODUCT(AMX, amx_percent, 1, 10000, strict, 256, 256, 256);
     CHECK(!p[0].blocked.planes && !p[1].blocked.planes, "AMX in strict mode");
+    WITH(AMX, amx_team_percent, 350, check_team(limits));
     PRODUCT(AMX, amx_thread_cycles, 1 << 10, most, TILEMM_MATH_FP32, 512, 512, 512);
     CHECK(p[0].threads > 8 && p[1].threads == 1, "%d, %d", p[0].threads, p[1].threads);
     SQUARE(AVX512, transpose_thread_bytes, 1 << 12, most, 512);

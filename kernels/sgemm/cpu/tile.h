@@ -218,7 +218,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
         const int64_t steps = TILE_LEAST(x->chain, k - done);
         /* C is met once in k steps, so it has left the near caches; it comes back meanwhile, not so
          * early that the panels drive it out again. */
-        if (cs_c == 1 && k >= 64 && done + steps == k) {
+        if (cs_c == 1 && k >= 96 && done + steps == k) {
             TILE_UNROLL
             for (int i = 0; i < rows; i++) {
                 __builtin_prefetch(c + i * rs_c, 1);
