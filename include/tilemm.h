@@ -242,9 +242,7 @@ tilemm_status_t tilemm_get_nan_policy(tilemm_t ctx, tilemm_nan_t *policy);
  * threads do; or 0, as at the start: TILEMM_NUM_THREADS, or else as many as OpenMP would use or one
  * for each processor, less those that other calls of the process have at that time; and one thread
  * in a parallel region of OpenMP. Where the system gives no more threads, a call uses fewer; no
- * result depends on it. On a CPU with AMX, in other modes than strict, products for three threads
- * and more may have other last bits than for one and two. Taken, without effect, on a CUDA context.
- */
+ * result depends on it. Taken, without effect, on a CUDA context. */
 tilemm_status_t tilemm_set_threads(tilemm_t ctx, int threads);
 
 /* Store in *threads the number in effect on a CPU context: never more than 64 or four times the

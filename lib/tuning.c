@@ -41,8 +41,9 @@ tilemm__cpu_tuning_t tilemm__default_tuning(const tilemm__cpu_traits_t *traits)
         .sgemm_parts = 8,
         .sgemm_shared_work = 1 << 26,
         .amx_percent = 100,
-        /* Processors are mostly halves of cores, which share the matrix engine and L2. */
-        .amx_team_percent = 350,
+        /* Above 100 it pays where processors are halves of cores, which share the matrix engine and
+         * L2; but then the number of threads would change the last bits of products. */
+        .amx_team_percent = 100,
         .amx_thread_cycles = 16000,
         .transpose_thread_bytes = 512 << 10,
         /* Beyond this the last cache, which other cores and other virtual machines use as well, is

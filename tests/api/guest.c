@@ -22,13 +22,7 @@
 /* Enough for several threads, in every operation. */
 enum { SIDE = 300, LENGTH = 400000, ROWS = 5000, COLS = 64, THREADS = 6 };
 
-/* Strict products have the same bits on any number of threads. Those of FP32 mode have where AMX is
- * not there; else on any number up to two. */
-#ifndef FP32_THREADS
-#define FP32_THREADS 2
-#endif
 static tilemm_math_t math = TILEMM_MATH_FP32_STRICT;
-static int most_threads = THREADS;
 
 static float *a, *b, *x, *y;
 
@@ -178,7 +172,7 @@ static void few_processes(void)
         pthread_join(thread, NULL);
         return;
     }
-    tilemm_t ctx = context(most_threads);
+    tilemm_t ctx = context(THREADS);
     check_results(ctx, right, "RLIMIT_NPROC");
     CHECK(count_threads() <= 1, "%d threads", count_threads());
     tilemm_destroy(ctx);
@@ -188,7 +182,7 @@ static void little_memory(void)
 {
     const uint64_t right = alone();
     long pages = 0;
-    tilemm_t ctx = context(most_threads);
+    tilemm_t ctx = context(THREADS);
     FILE *const file = fopen("/proc/self/statm", "r");
     if (!file || fscanf(file, "%ld", &pages) != 1)
         return;
@@ -208,7 +202,7 @@ static uint64_t expected;
 static void go_on(void)
 {
     check_results(old, expected, "a child");
-    tilemm_t fresh = context(most_threads);
+    tilemm_t fresh = context(THREADS);
     check_results(fresh, expected, "a child's own context");
     tilemm_destroy(fresh);
 }
@@ -230,7 +224,7 @@ static void *call_until_stop(void *unused)
     (void)unused;
     if (tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) != TILEMM_SUCCESS ||
         tilemm_set_math(ctx, math) != TILEMM_SUCCESS ||
-        tilemm_set_threads(ctx, most_threads / 2) != TILEMM_SUCCESS)
+        tilemm_set_threads(ctx, THREADS / 2) != TILEMM_SUCCESS)
         test_give_up("tilemm_create failed on a thread");
     while (!atomic_load(&stop))
         atomic_fetch_add(&wrong, results(ctx, to) != expected);
@@ -243,7 +237,7 @@ static void forks(void)
 {
     pthread_t thread;
     expected = alone();
-    old = context(most_threads);
+    old = context(THREADS);
     check_results(old, expected, "the parent");
     in_child("fork", fork_again);
     check_results(old, expected, "the parent, after fork");
@@ -272,7 +266,7 @@ static void small_stacks(void)
     const long least = sysconf(_SC_THREAD_STACK_MIN);
     const size_t stack = least > 65536 ? (size_t)least : 65536;
     expected = alone();
-    for (int threads = 1; threads <= most_threads; threads += most_threads - 1) {
+    for (int threads = 1; threads <= THREADS; threads += THREADS - 1) {
         pthread_attr_t attributes;
         pthread_t thread;
         pthread_attr_init(&attributes);
@@ -299,13 +293,13 @@ static void environments(void)
     enum { MODES = 4 };
     static const int modes[MODES] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     uint64_t right[MODES];
-    tilemm_t ctx = context(most_threads);
+    tilemm_t ctx = context(THREADS);
     check_results(ctx, alone(), "at first");
     for (int i = 0; i < MODES; i++) {
         CHECK(fesetround(modes[i]) == 0, "fesetround");
         right[i] = alone();
         CHECK(i == 0 || right[i] != right[0], "rounding makes no difference");
-        for (int threads = 2; threads <= most_threads; threads++) {
+        for (int threads = 2; threads <= THREADS; threads++) {
             CHECK_OK(ctx, tilemm_set_threads(ctx, threads));
             check_results(ctx, right[i], "another rounding");
         }
@@ -343,10 +337,10 @@ static void handle(int number)
 static void signals(void)
 {
     sigset_t set;
-    tilemm_t ctx = context(most_threads);
+    tilemm_t ctx = context(THREADS);
     CHECK(results(ctx, y) != 0, "%s", tilemm_last_error(ctx));
-    CHECK(count_threads() == most_threads || count_threads() == 0, "%d threads, not %d",
-          count_threads(), most_threads);
+    CHECK(count_threads() == THREADS || count_threads() == 0, "%d threads, not %d", count_threads(),
+          THREADS);
     signal(SIGUSR1, handle);
     sigemptyset(&set);
     sigaddset(&set, SIGUSR1);
@@ -366,7 +360,7 @@ static double processor_ms(void)
 
 static void idle_workers(void)
 {
-    tilemm_t ctx = context(most_threads);
+    tilemm_t ctx = context(THREADS);
     double least = 1e9;
     for (int i = 0; i < 5; i++) { /* the system may charge for other things once */
         CHECK(results(ctx, y) != 0, "%s", tilemm_last_error(ctx));
@@ -375,7 +369,7 @@ static void idle_workers(void)
         const double took = processor_ms() - start;
         least = took < least ? took : least;
     }
-    CHECK(least < 1.0 * most_threads, "idle threads took %.2f ms of 50", least);
+    CHECK(least < 1.0 * THREADS, "idle threads took %.2f ms of 50", least);
     tilemm_destroy(ctx);
 }
 
@@ -405,11 +399,10 @@ static void many_callers(void)
 {
     pthread_t thread[CALLERS];
     int share = 0;
-    const int wanted = most_threads > 4 ? 4 : most_threads;
-    setenv("TILEMM_NUM_THREADS", most_threads > 4 ? "4" : "2", 1);
+    setenv("TILEMM_NUM_THREADS", "4", 1);
     tilemm_t ctx = context(0);
     CHECK_OK(ctx, tilemm_get_threads(ctx, &share));
-    CHECK(share == wanted, "%d threads, not %d", share, wanted);
+    CHECK(share == 4, "%d threads, not 4", share);
     expected = alone();
     pthread_barrier_init(&start, NULL, CALLERS);
     for (int i = 0; i < CALLERS; i++)
@@ -448,7 +441,6 @@ int main(void)
     all();
     if (!test_is_run_by_another()) { /* which has no AMX */
         math = TILEMM_MATH_FP32;
-        most_threads = FP32_THREADS;
         all();
     }
     free(a);
