@@ -325,7 +325,7 @@ const char *tilemm_version(void);
  * elem_size   bytes of an element: 1, 2, 4, 8 or 16.
  * matrix, ld  receive the address, and the leading dimension, a multiple of 256 bytes (64 on a CPU
  *             context).
- * memory      host memory that the program has, of `bytes` bytes.
+ * memory, bytes  host memory that the program has, and its size.
  * src, dst    where the matrix is, and where it goes; they must not overlap.
  * ld_src      leading dimension of src: at least cols.
  * ld_dst      leading dimension of dst: at least cols.
@@ -351,8 +351,8 @@ tilemm_status_t tilemm_alloc_matrix(tilemm_t ctx, tilemm_memory_t where, int64_t
 tilemm_status_t tilemm_free_matrix(tilemm_t ctx, void *matrix);
 
 /* Pin host memory that is there, so that a GPU copies it at the speed of the link, asynchronously.
- * It must not be pinned yet. It stays so until tilemm_unregister_host, which waits for the context's
- * work and takes the same address, or the context's end: free it after that. */
+ * It must not be pinned yet. It stays so until tilemm_unregister_host, which waits for the
+ * context's work and takes the same address, or the context's end: free it after that. */
 tilemm_status_t tilemm_register_host(tilemm_t ctx, void *memory, size_t bytes);
 tilemm_status_t tilemm_unregister_host(tilemm_t ctx, void *memory);
 

@@ -68,8 +68,8 @@ tilemm_status_t tilemm_alloc_matrix(tilemm_t ctx, tilemm_memory_t where, int64_t
     static const char name[] = "alloc_matrix";
     /* A cache line of the CPU; what a GPU's copies and loads like. */
     const int64_t row_bytes = ctx && ctx->backend->id == TILEMM_BACKEND_CUDA ? 256 : 64;
-    if (!tilemm__check_context(ctx) || !tilemm__check_pointer(ctx, name, "matrix", matrix,
-                                                              _Alignof(void *)))
+    if (!tilemm__check_context(ctx) ||
+        !tilemm__check_pointer(ctx, name, "matrix", matrix, _Alignof(void *)))
         return TILEMM_INVALID_ARGUMENT;
     *matrix = NULL;
     if (!tilemm__check_pointer(ctx, name, "ld", ld, _Alignof(int64_t)) ||
@@ -103,8 +103,7 @@ tilemm_status_t tilemm_alloc_matrix(tilemm_t ctx, tilemm_memory_t where, int64_t
     if (!holding)
         return tilemm__fail(ctx, TILEMM_OUT_OF_MEMORY, "alloc_matrix: host memory ran out");
     holding->where = where;
-    const tilemm_status_t status =
-        allocate(ctx, holding, (size_t)(pitch * tilemm__max(rows, 1)));
+    const tilemm_status_t status = allocate(ctx, holding, (size_t)(pitch * tilemm__max(rows, 1)));
     if (status != TILEMM_SUCCESS) {
         free(holding);
         return status;

@@ -24,6 +24,8 @@ static void release(tilemm__cuda_state_t *state)
         free(state->captured);
         state->captured = next;
     }
+    cudaFreeHost(state->chunks[0]);
+    cudaFreeHost(state->chunks[1]);
     cudaFree(state->buffer);
     cudaFree(state->small);
     free(state);

@@ -24,6 +24,7 @@ typedef struct {
     void *buffer; /* workspace of the context's own, device memory */
     size_t buffer_bytes;
     void *small;                     /* TILEMM__STAGE_SMALL bytes for staging */
+    void *chunks[2];                 /* pinned, for pageable operands: up, and down */
     int in_graph;                    /* a capture has used the buffer */
     tilemm__cuda_buffer_t *captured; /* earlier ones that captures used: kept to the end */
 } tilemm__cuda_state_t;
@@ -132,6 +133,9 @@ tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage);
 
 /* ---- the operations ----------------------------------------------------------------------- */
 
+/* Do a product in strips if that pays, or nothing else can: 1, and its status; else 0. */
+int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                 tilemm_status_t *status);
 /* stage_cuda.c of each operation: operands anywhere. */
 tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 tilemm_status_t tilemm__cuda_staged_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);

@@ -6,9 +6,8 @@
 static tilemm_status_t leave(tilemm_t ctx, tilemm__cuda_thread_t before, const char *what,
                              cudaError_t error)
 {
-    return tilemm__cuda_leave(ctx, before,
-                              error == cudaSuccess ? TILEMM_SUCCESS
-                                                   : tilemm__cuda_fail(ctx, what, error));
+    return tilemm__cuda_leave(
+        ctx, before, error == cudaSuccess ? TILEMM_SUCCESS : tilemm__cuda_fail(ctx, what, error));
 }
 
 tilemm_status_t tilemm__cuda_allocate(tilemm_t ctx, tilemm_memory_t where, size_t bytes,
@@ -39,11 +38,10 @@ tilemm_status_t tilemm__cuda_pin(tilemm_t ctx, void *memory, size_t bytes)
     (void)cudaGetLastError(); /* the memory's fault, not the device's */
     return tilemm__cuda_leave(
         ctx, before,
-        tilemm__fail(ctx,
-                     error == cudaErrorNotSupported ? TILEMM_NOT_SUPPORTED
-                                                    : TILEMM_INVALID_ARGUMENT,
-                     "register_host: memory = %p, must be host memory that is not registered: %s",
-                     memory, cudaGetErrorString(error)));
+        tilemm__fail(
+            ctx, error == cudaErrorNotSupported ? TILEMM_NOT_SUPPORTED : TILEMM_INVALID_ARGUMENT,
+            "register_host: memory = %p, must be host memory that is not registered: %s", memory,
+            cudaGetErrorString(error)));
 }
 
 tilemm_status_t tilemm__cuda_unpin(tilemm_t ctx, void *memory)

@@ -9,7 +9,12 @@
 #include "tests/support/check.h"
 #include "tests/support/support.h"
 
-enum { MOST_ROWS = 70, MOST_COLS = 300, MOST_BATCH = 3, CUDA = TEST_BACKEND == TILEMM_BACKEND_CUDA };
+enum {
+    MOST_ROWS = 70,
+    MOST_COLS = 300,
+    MOST_BATCH = 3,
+    CUDA = TEST_BACKEND == TILEMM_BACKEND_CUDA
+};
 
 static const size_t sizes[] = {1, 2, 4, 8, 16};
 static unsigned char image[MOST_BATCH * (MOST_ROWS + 1) * 16 * (MOST_COLS + 9)];
