@@ -174,7 +174,7 @@ static void random_problems(void)
         const int places = 1 + (int)pick(7);
         for (int o = 0; o < 3; o++)
             p.places.on_host[o] = places >> o & 1;
-        p.places.memory = (size_t)1 << rng_range(&rng, i % 4 ? 24 : 16, 36);
+        p.places.memory = (size_t)1 << rng_range(&rng, i % 4 ? 24 : 14, 36);
         ways[1 + check_problem(&p)]++;
     }
     for (int way = 0; way < 4; way++)
