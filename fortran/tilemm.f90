@@ -50,6 +50,12 @@ module tilemm
         enumerator :: TILEMM_NAN_PROPAGATE = 0, TILEMM_NAN_IGNORE
     end enum
 
+    integer, parameter :: tilemm_memory_t = c_int
+    enum, bind(c)
+        enumerator :: TILEMM_MEMORY_HOST = 0, TILEMM_MEMORY_PINNED, TILEMM_MEMORY_DEVICE, &
+            TILEMM_MEMORY_MANAGED
+    end enum
+
     integer, parameter :: tilemm_axis_t = c_int
     enum, bind(c)
         enumerator :: TILEMM_AXIS_ROWS = 0, TILEMM_AXIS_COLS
@@ -195,10 +201,70 @@ module tilemm
             integer(c_size_t), intent(out) :: bytes
         end function
 
+        integer(tilemm_status_t) function tilemm_set_device_memory(ctx, bytes) bind(c)
+            import
+            type(c_ptr), value :: ctx
+            integer(c_size_t), value :: bytes
+        end function
+
+        integer(tilemm_status_t) function tilemm_get_device_memory(ctx, bytes) bind(c)
+            import
+            type(c_ptr), value :: ctx
+            integer(c_size_t), intent(out) :: bytes
+        end function
+
         integer(tilemm_status_t) function tilemm_set_log(ctx, function, user) bind(c)
             import
             type(c_ptr), value :: ctx, user
             type(c_funptr), value :: function
+        end function
+
+        integer(tilemm_status_t) function tilemm_alloc_matrix(ctx, where, rows, cols, elem_size, &
+            matrix, ld) bind(c)
+            import
+            type(c_ptr), value :: ctx
+            integer(tilemm_memory_t), value :: where
+            integer(c_int64_t), value :: rows, cols
+            integer(c_size_t), value :: elem_size
+            type(c_ptr), intent(out) :: matrix
+            integer(c_int64_t), intent(out) :: ld
+        end function
+
+        integer(tilemm_status_t) function tilemm_free_matrix(ctx, matrix) bind(c)
+            import
+            type(c_ptr), value :: ctx, matrix
+        end function
+
+        integer(tilemm_status_t) function tilemm_register_host(ctx, memory, bytes) bind(c)
+            import
+            type(c_ptr), value :: ctx, memory
+            integer(c_size_t), value :: bytes
+        end function
+
+        integer(tilemm_status_t) function tilemm_unregister_host(ctx, memory) bind(c)
+            import
+            type(c_ptr), value :: ctx, memory
+        end function
+
+        integer(tilemm_status_t) function tilemm_copy_matrix(ctx, rows, cols, elem_size, src, &
+            ld_src, dst, ld_dst) bind(c)
+            import
+            type(c_ptr), value :: ctx
+            integer(c_int64_t), value :: rows, cols, ld_src, ld_dst
+            integer(c_size_t), value :: elem_size
+            type(*), intent(in) :: src(*)
+            type(*), intent(inout) :: dst(*)
+        end function
+
+        integer(tilemm_status_t) function tilemm_copy_matrix_strided_batched(ctx, rows, cols, &
+            elem_size, src, ld_src, stride_src, dst, ld_dst, stride_dst, batch_count) bind(c)
+            import
+            type(c_ptr), value :: ctx
+            integer(c_int64_t), value :: rows, cols, ld_src, stride_src, ld_dst, stride_dst, &
+                batch_count
+            integer(c_size_t), value :: elem_size
+            type(*), intent(in) :: src(*)
+            type(*), intent(inout) :: dst(*)
         end function
 
         integer(tilemm_status_t) function tilemm_sgemm(ctx, layout, transa, transb, m, n, k, &

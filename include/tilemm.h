@@ -136,6 +136,14 @@ typedef enum {
  * leave NaN elements out, as if the vector did not have them. */
 typedef enum { TILEMM_NAN_PROPAGATE = 0, TILEMM_NAN_IGNORE } tilemm_nan_t;
 
+/* Where a matrix is allocated. */
+typedef enum {
+    TILEMM_MEMORY_HOST = 0, /* memory of the host, which may be paged out */
+    TILEMM_MEMORY_PINNED,   /* of the host, which stays: a GPU copies it at the speed of the link */
+    TILEMM_MEMORY_DEVICE,   /* of the context's device */
+    TILEMM_MEMORY_MANAGED   /* goes where it is used */
+} tilemm_memory_t;
+
 /* The axis along which a matrix is reduced. */
 typedef enum {
     TILEMM_AXIS_ROWS = 0, /* reduce down the rows: one result for each column */
@@ -261,6 +269,14 @@ tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes
 /* Store in *workspace and *bytes what was given: NULL and 0 while the context uses its own. */
 tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *bytes);
 
+/* Let sgemm of large operands on the host take at most so many bytes of the device's memory for
+ * them and what they become; 0, as at the start: what is free. Workspace is not counted. What does
+ * not fit goes through in tiles. Taken, without effect, on a CPU context. */
+tilemm_status_t tilemm_set_device_memory(tilemm_t ctx, size_t bytes);
+
+/* Store in *bytes what was set. */
+tilemm_status_t tilemm_get_device_memory(tilemm_t ctx, size_t *bytes);
+
 /* Takes a line of the log, without newline: "tilemm bench gemm --sizes 8x8x8 ... --backend cpu". It
  * is called in the thread that calls the operation, before the work begins; line is valid until it
  * returns. It must return (no exception, no longjmp), and must not use the same context. */
@@ -300,6 +316,58 @@ const char *tilemm_tuning(tilemm_t ctx);
 
 /* The library's version, "major.minor.patch". */
 const char *tilemm_version(void);
+
+/* ------------------------------------------------------------------------------------------
+ * Memory: matrices that need no CUDA header, and copies from any place to any place
+ *
+ * where       what kind of memory. A CPU context has TILEMM_MEMORY_HOST alone.
+ * rows, cols  of the matrix, row-major. A copy succeeds at once if one is 0.
+ * elem_size   bytes of an element: 1, 2, 4, 8 or 16.
+ * matrix, ld  receive the address, and the leading dimension, a multiple of 256 bytes (64 on a CPU
+ *             context).
+ * memory, bytes  host memory that the program has, and its size.
+ * src, dst    where the matrix is, and where it goes; they must not overlap.
+ * ld_src      leading dimension of src: at least cols.
+ * ld_dst      leading dimension of dst: at least cols.
+ * stride_src  elements from one matrix of src to the next; may be 0 or negative.
+ * stride_dst  elements from one matrix of dst to the next.
+ *
+ * batch_count  number of matrices. 0 succeeds at once.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT for a NULL or misaligned pointer that would be used, a negative
+ * size, another elem_size, a leading dimension that is too small, or a wrong enumerator;
+ * TILEMM_OUT_OF_MEMORY; TILEMM_NOT_SUPPORTED (on a CPU context: memory of another kind, and
+ * registering); TILEMM_DEVICE_FAILURE.
+ * ------------------------------------------------------------------------------------------ */
+
+/* Allocate a matrix whose rows are aligned. Its elements hold anything. With no rows or columns
+ * there is an address all the same. The context's end frees it, if tilemm_free_matrix does not
+ * before. When the call fails *matrix is NULL. */
+tilemm_status_t tilemm_alloc_matrix(tilemm_t ctx, tilemm_memory_t where, int64_t rows, int64_t cols,
+                                    size_t elem_size, void **matrix, int64_t *ld);
+
+/* Wait for the context's work, and free a matrix that tilemm_alloc_matrix has allocated on the same
+ * context. NULL is allowed. */
+tilemm_status_t tilemm_free_matrix(tilemm_t ctx, void *matrix);
+
+/* Pin host memory that is there, so that a GPU copies it at the speed of the link, asynchronously.
+ * It must not be pinned yet. It stays so until tilemm_unregister_host, which waits for the
+ * context's work and takes the same address, or the context's end: free it after that. */
+tilemm_status_t tilemm_register_host(tilemm_t ctx, void *memory, size_t bytes);
+tilemm_status_t tilemm_unregister_host(tilemm_t ctx, void *memory);
+
+/* Copy a matrix from any place to any place. Asynchronous if none of both is host memory that is
+ * not pinned; it can then be captured in a CUDA graph. */
+tilemm_status_t tilemm_copy_matrix(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
+                                   const void *src, int64_t ld_src, void *dst, int64_t ld_dst);
+
+/* tilemm_copy_matrix for batch_count matrices: number i from src + i * stride_src elements to
+ * dst + i * stride_dst elements. */
+tilemm_status_t tilemm_copy_matrix_strided_batched(tilemm_t ctx, int64_t rows, int64_t cols,
+                                                   size_t elem_size, const void *src,
+                                                   int64_t ld_src, int64_t stride_src, void *dst,
+                                                   int64_t ld_dst, int64_t stride_dst,
+                                                   int64_t batch_count);
 
 /* ------------------------------------------------------------------------------------------
  * SGEMM: single-precision matrix products, one or a batch

@@ -29,6 +29,13 @@ typedef struct tilemm__backend {
     tilemm_status_t (*transpose_inplace)(tilemm_t ctx, const tilemm__transpose_args_t *args);
     tilemm_status_t (*reduce)(tilemm_t ctx, const tilemm__reduce_args_t *args);
     tilemm_status_t (*reduce_segments)(tilemm_t ctx, const tilemm__segments_args_t *args);
+    /* Matrices that keep their layout: trans and scaled are 0. NULL: as a transpose. */
+    tilemm_status_t (*copy)(tilemm_t ctx, const tilemm__transpose_args_t *args);
+    /* Memory other than the host's own, and host memory pinned. NULL: there is none. */
+    tilemm_status_t (*allocate)(tilemm_t ctx, tilemm_memory_t where, size_t bytes, void **memory);
+    tilemm_status_t (*deallocate)(tilemm_t ctx, tilemm_memory_t where, void *memory);
+    tilemm_status_t (*pin)(tilemm_t ctx, void *memory, size_t bytes);
+    tilemm_status_t (*unpin)(tilemm_t ctx, void *memory);
     /* NULL, or: do a single product, transposition or reduction of a vector with increments of 1 if
      * it is small, and return 1; else 0. Where operands lie and reach is not checked (quick.h). */
     int (*sgemm_small)(tilemm_t ctx, const tilemm__sgemm_args_t *args);

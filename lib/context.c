@@ -195,6 +195,10 @@ tilemm_status_t tilemm_destroy(tilemm_t ctx)
 {
     if (!ctx)
         return TILEMM_SUCCESS;
+    /* Queued work may use what is released. Its failure is what close() reports. */
+    if (ctx->holdings)
+        (void)ctx->backend->synchronize(ctx);
+    tilemm__release_holdings(ctx);
     tilemm_status_t status = ctx->backend->close(ctx);
     free(ctx);
     return status;
@@ -223,6 +227,7 @@ GETTER(get_device, int, device, ctx->device)
 GETTER(get_stream, void *, cuda_stream, ctx->stream)
 GETTER(get_math, tilemm_math_t, math, ctx->math)
 GETTER(get_nan_policy, tilemm_nan_t, policy, ctx->nan_policy)
+GETTER(get_device_memory, size_t, bytes, ctx->device_memory)
 GETTER(get_threads, int, threads, ctx->backend->threads ? ctx->backend->threads(ctx) : ctx->threads)
 
 tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *bytes)

@@ -9,6 +9,14 @@
 
 #define TILEMM__PRINTF(string, first) __attribute__((format(printf, string, first)))
 
+/* Memory that a context has allocated (lib/memory.c), or pinned. */
+typedef struct tilemm__holding {
+    struct tilemm__holding *next;
+    void *memory;
+    tilemm_memory_t where;
+    int registered;
+} tilemm__holding_t;
+
 struct tilemm_context {
     const tilemm__backend_t *backend;
     void *state;  /* the backend's own */
@@ -26,6 +34,8 @@ struct tilemm_context {
     char variant[64]; /* TILEMM_VARIANT, or "": the kernels that plans may choose */
     void *workspace;  /* the user's, or NULL */
     size_t workspace_bytes;
+    size_t device_memory; /* tilemm_set_device_memory; 0: what is free */
+    tilemm__holding_t *holdings;
     const char *last_kernel; /* static, or kernel_text */
     char kernel_text[64];
     char last_error[256];
@@ -44,6 +54,14 @@ void tilemm__set_kernel_name(tilemm_t ctx, const char *name);
 
 /* Give one line to ctx->log, if there is one: "tilemm bench ... --backend cpu". */
 void tilemm__log(tilemm_t ctx, const char *format, ...) TILEMM__PRINTF(2, 3);
+
+/* lib/memory.c: release what the context holds. */
+void tilemm__release_holdings(tilemm_t ctx);
+
+static inline int tilemm__is_elem_size(size_t elem_size)
+{
+    return elem_size > 0 && elem_size <= 16 && (elem_size & (elem_size - 1)) == 0;
+}
 
 /* lib/check.c: checks of arguments. Each returns 1, or 0 once the message is stored. `where` is the
  * operation's name. */

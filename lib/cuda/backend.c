@@ -24,6 +24,8 @@ static void release(tilemm__cuda_state_t *state)
         free(state->captured);
         state->captured = next;
     }
+    cudaFreeHost(state->chunks[0]);
+    cudaFreeHost(state->chunks[1]);
     cudaFree(state->buffer);
     cudaFree(state->small);
     free(state);
@@ -134,6 +136,11 @@ const tilemm__backend_t tilemm__cuda_backend = {
     .sgemm_workspace = tilemm__cuda_sgemm_workspace,
     .transpose = tilemm__cuda_staged_transpose,
     .transpose_inplace = tilemm__cuda_staged_transpose_inplace,
+    .copy = tilemm__cuda_copy,
+    .allocate = tilemm__cuda_allocate,
+    .deallocate = tilemm__cuda_deallocate,
+    .pin = tilemm__cuda_pin,
+    .unpin = tilemm__cuda_unpin,
     .reduce = tilemm__cuda_staged_reduce,
     .reduce_segments = tilemm__cuda_staged_segments,
 };

@@ -24,6 +24,7 @@ typedef struct {
     void *buffer; /* workspace of the context's own, device memory */
     size_t buffer_bytes;
     void *small;                     /* TILEMM__STAGE_SMALL bytes for staging */
+    void *chunks[2];                 /* pinned, for pageable operands: up, and down */
     int in_graph;                    /* a capture has used the buffer */
     tilemm__cuda_buffer_t *captured; /* earlier ones that captures used: kept to the end */
 } tilemm__cuda_state_t;
@@ -73,6 +74,22 @@ void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got);
 /* Whether the stream is being captured in a graph. */
 int tilemm__cuda_is_capturing(cudaStream_t stream);
 
+/* ---- lib/cuda/memory.c -------------------------------------------------------------------- */
+
+tilemm_status_t tilemm__cuda_allocate(tilemm_t ctx, tilemm_memory_t where, size_t bytes,
+                                      void **memory);
+tilemm_status_t tilemm__cuda_deallocate(tilemm_t ctx, tilemm_memory_t where, void *memory);
+tilemm_status_t tilemm__cuda_pin(tilemm_t ctx, void *memory, size_t bytes);
+tilemm_status_t tilemm__cuda_unpin(tilemm_t ctx, void *memory);
+tilemm_status_t tilemm__cuda_copy(tilemm_t ctx, const tilemm__transpose_args_t *args);
+
+/* Whether it is host memory that is not pinned: copies of it wait, or run at half the speed. */
+int tilemm__cuda_is_pageable(const void *pointer);
+
+/* Queue a copy of rows of `width` bytes between any two places; pitches are bytes, >= width. */
+cudaError_t tilemm__cuda_copy_rows(void *to, int64_t pitch_to, const void *from, int64_t pitch_from,
+                                   int64_t width, int64_t rows, cudaStream_t stream);
+
 /* ---- lib/cuda/stage.c --------------------------------------------------------------------- */
 
 /* Copies on the device of operands that lie on the host. A stage begins with a call, and enters the
@@ -116,6 +133,9 @@ tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage);
 
 /* ---- the operations ----------------------------------------------------------------------- */
 
+/* Do a product in strips if that pays, or nothing else can: 1, and its status; else 0. */
+int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                 tilemm_status_t *status);
 /* stage_cuda.c of each operation: operands anywhere. */
 tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 tilemm_status_t tilemm__cuda_staged_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);

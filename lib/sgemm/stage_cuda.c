@@ -1,4 +1,5 @@
-/* stage_cuda.c - SGEMM on a GPU with operands anywhere: those on the host are staged.
+/* stage_cuda.c - SGEMM on a GPU with operands anywhere: those on the host are staged,
+ * or go through in strips.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/cuda/cuda.h"
@@ -9,6 +10,9 @@ tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args
     int flags_c = TILEMM__STAGE_OUT | (p.beta ? TILEMM__STAGE_IN : 0);
     int64_t rows_a = p.trans_a ? p.k : p.m, cols_a = p.trans_a ? p.m : p.k;
     int64_t rows_b = p.trans_b ? p.n : p.k, cols_b = p.trans_b ? p.k : p.n;
+    tilemm_status_t status;
+    if (tilemm__cuda_pipelined_sgemm(ctx, args, &status))
+        return status;
     tilemm__stage_t stage = tilemm__stage_begin(ctx, "sgemm");
     if (p.c_array) {
         p.c_array = (float *const *)tilemm__stage_array(&stage, (const void *const *)p.c_array,

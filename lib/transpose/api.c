@@ -16,13 +16,14 @@ typedef struct {
 typedef struct {
     names_t names;
     int in_place;
+    int copies;       /* nothing but that: asynchronous from and to pinned memory */
     int column_major; /* the user's rows are the columns of the row-major view */
     tilemm__transpose_args_t args;
 } call_t;
 
 TILEMM__QUICK int check_elem_size(tilemm_t ctx, const char *where, size_t elem_size)
 {
-    return (elem_size > 0 && elem_size <= 16 && (elem_size & (elem_size - 1)) == 0) ||
+    return tilemm__is_elem_size(elem_size) ||
            !tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
                          "%s: elem_size = %zu, must be 1, 2, 4, 8 or 16 bytes", where, elem_size);
 }
@@ -111,6 +112,8 @@ TILEMM__LONG tilemm_status_t run_long(tilemm_t ctx, call_t *call)
         return TILEMM_SUCCESS;
     if (p->scaled && p->alpha == 1.0f)
         p->scaled = 0;
+    if (call->copies && ctx->backend->copy)
+        return ctx->backend->copy(ctx, p);
     return call->in_place ? ctx->backend->transpose_inplace(ctx, p)
                           : ctx->backend->transpose(ctx, p);
 }
@@ -143,6 +146,7 @@ TILEMM__QUICK tilemm_status_t run_plain(tilemm_t ctx, names_t names, int64_t row
 {
     call_t call = {names,
                    in_place,
+                   /* copies */ 0,
                    /* column_major */ 0,
                    {rows, cols, elem_size, /* trans */ 1, /* scaled */ 0, /* alpha */ 1.0f, src,
                     dst, ld_src, ld_dst, stride_src, stride_dst, batch_count}};
@@ -182,6 +186,7 @@ TILEMM__QUICK tilemm_status_t run_scaled(tilemm_t ctx, names_t names, tilemm_lay
     const int row_major = layout == TILEMM_ROW_MAJOR;
     call_t call = {names,
                    in_place,
+                   /* copies */ 0,
                    !row_major,
                    {row_major ? rows : cols, row_major ? cols : rows, sizeof(float),
                     trans == TILEMM_TRANS, /* scaled */ 1, alpha, a, b, lda, ldb, /* strides */ 0,
@@ -208,4 +213,27 @@ tilemm_status_t tilemm_simatcopy(tilemm_t ctx, tilemm_layout_t layout, tilemm_op
 {
     return run_scaled(ctx, (names_t){"simatcopy", "a", "lda", "a", "ldb"}, layout, trans, rows,
                       cols, alpha, a, lda, a, ldb, 1);
+}
+
+tilemm_status_t tilemm_copy_matrix_strided_batched(tilemm_t ctx, int64_t rows, int64_t cols,
+                                                   size_t elem_size, const void *src,
+                                                   int64_t ld_src, int64_t stride_src, void *dst,
+                                                   int64_t ld_dst, int64_t stride_dst,
+                                                   int64_t batch_count)
+{
+    call_t call = {{batch_count == 1 ? "copy_matrix" : "copy_matrix_strided_batched", "src",
+                    "ld_src", "dst", "ld_dst"},
+                   /* in_place */ 0,
+                   /* copies */ 1,
+                   /* column_major */ 0,
+                   {rows, cols, elem_size, /* trans */ 0, /* scaled */ 0, /* alpha */ 1.0f, src,
+                    dst, ld_src, ld_dst, stride_src, stride_dst, batch_count}};
+    return run(ctx, &call);
+}
+
+tilemm_status_t tilemm_copy_matrix(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
+                                   const void *src, int64_t ld_src, void *dst, int64_t ld_dst)
+{
+    return tilemm_copy_matrix_strided_batched(ctx, rows, cols, elem_size, src, ld_src, 0, dst,
+                                              ld_dst, 0, 1);
 }

@@ -1,0 +1,169 @@
+/* transfer.c - rows between the host and the device on a stream of its own: pinned memory by the
+ * copy engine, pageable memory through pinned chunks that several threads fill or empty.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "transfer.h"
+
+enum { CHUNK = 4 << 20, MOST_THREADS = TILEMM__TRANSFER_THREADS };
+
+/* A transfer of a rectangle, cut into pieces of at most a chunk that threads take in turn. */
+typedef struct {
+    const tilemm__transfer_t *of;
+    tilemm__rectangle_t at;
+    int64_t piece_rows, piece_width, pieces_across, pieces;
+    atomic_llong next;
+    atomic_int thread, error;
+} job_t;
+
+typedef struct {
+    char *host, *device;
+    int64_t rows, width;
+} piece_t;
+
+static int take_piece(job_t *job, piece_t *piece)
+{
+    const int64_t i = atomic_fetch_add(&job->next, 1);
+    if (i >= job->pieces || atomic_load(&job->error))
+        return 0;
+    const tilemm__rectangle_t *at = &job->at;
+    const int64_t row = i / job->pieces_across * job->piece_rows;
+    const int64_t column = i % job->pieces_across * job->piece_width;
+    *piece = (piece_t){
+        at->host + row * at->host_pitch + column, at->device + row * at->device_pitch + column,
+        at->rows - row < job->piece_rows ? at->rows - row : job->piece_rows,
+        at->width - column < job->piece_width ? at->width - column : job->piece_width};
+    return 1;
+}
+
+/* Between the host's rows and a chunk. */
+static void pack(const job_t *job, const piece_t *piece, char *chunk)
+{
+    for (int64_t r = 0; r < piece->rows; r++) {
+        char *const dense = chunk + r * piece->width, *const row =
+                                                          piece->host + r * job->at.host_pitch;
+        if (job->of->out)
+            memcpy(row, dense, (size_t)piece->width);
+        else
+            memcpy(dense, row, (size_t)piece->width);
+    }
+}
+
+static cudaError_t queue(const job_t *job, const piece_t *piece, char *chunk, cudaEvent_t event)
+{
+    const int out = job->of->out;
+    const cudaError_t error = tilemm__cuda_copy_rows(
+        out ? chunk : piece->device, out ? piece->width : job->at.device_pitch,
+        out ? piece->device : chunk, out ? job->at.device_pitch : piece->width, piece->width,
+        piece->rows, job->of->stream);
+    return error == cudaSuccess ? cudaEventRecord(event, job->of->stream) : error;
+}
+
+/* Two chunks to a thread: one is copied while the other is filled or emptied. */
+static void *work(void *argument)
+{
+    job_t *const job = argument;
+    const int thread = atomic_fetch_add(&job->thread, 1);
+    const tilemm__transfer_t *of = job->of;
+    cudaError_t error = cudaSetDevice(of->device);
+    piece_t piece[2];
+    int under_way[2] = {0, 0};
+    for (int turn = 0; error == cudaSuccess; turn = !turn) {
+        char *const chunk = of->chunks + (size_t)(2 * thread + turn) * CHUNK;
+        const cudaEvent_t event = of->events[2 * thread + turn];
+        /* Up, the chunk may be on its way since the transfer before. */
+        if (under_way[turn] || !of->out) {
+            error = cudaEventSynchronize(event);
+            if (error == cudaSuccess && of->out)
+                pack(job, &piece[turn], chunk);
+        }
+        under_way[turn] = error == cudaSuccess && take_piece(job, &piece[turn]);
+        if (!under_way[turn]) {
+            if (!under_way[!turn])
+                break;
+            continue;
+        }
+        if (!of->out)
+            pack(job, &piece[turn], chunk);
+        error = queue(job, &piece[turn], chunk, event);
+    }
+    if (error != cudaSuccess)
+        atomic_store(&job->error, (int)error);
+    return NULL;
+}
+
+/* The job by several threads, the caller's among them; by fewer where the system gives no more. */
+static cudaError_t work_together(job_t *job)
+{
+    pthread_t threads[MOST_THREADS];
+    sigset_t all, before;
+    int others = 0;
+    const int wanted = job->pieces < job->of->threads ? (int)job->pieces : job->of->threads;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its threads */
+    while (others + 1 < wanted && pthread_create(&threads[others], NULL, work, job) == 0)
+        others++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    work(job);
+    for (int i = 0; i < others; i++)
+        pthread_join(threads[i], NULL);
+    return (cudaError_t)atomic_load(&job->error);
+}
+
+cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
+{
+    if (!of->chunks)
+        return tilemm__cuda_copy_rows(
+            of->out ? at->host : at->device, of->out ? at->host_pitch : at->device_pitch,
+            of->out ? at->device : at->host, of->out ? at->device_pitch : at->host_pitch, at->width,
+            at->rows, of->stream);
+    job_t job = {.of = of, .at = *at};
+    job.piece_width = at->width < CHUNK ? at->width : CHUNK;
+    job.piece_rows = CHUNK / job.piece_width;
+    job.pieces_across = (at->width + job.piece_width - 1) / job.piece_width;
+    job.pieces = (at->rows + job.piece_rows - 1) / job.piece_rows * job.pieces_across;
+    return work_together(&job);
+}
+
+cudaError_t tilemm__transfer_open(tilemm_t ctx, int out, int pageable, tilemm__transfer_t *of)
+{
+    tilemm__cuda_state_t *state = tilemm__cuda(ctx);
+    const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    *of = (tilemm__transfer_t){.device = state->device, .out = out, .threads = MOST_THREADS};
+    if (processors > 0 && processors / 2 < of->threads)
+        of->threads = processors < 2 ? 1 : (int)(processors / 2);
+    cudaError_t error = cudaStreamCreateWithFlags(&of->stream, cudaStreamNonBlocking);
+    if (error != cudaSuccess || !pageable)
+        return error;
+    /* They stay: to pin memory takes as long as to fill it many times. */
+    if (!state->chunks[out])
+        error = cudaHostAlloc(&state->chunks[out], 2 * (size_t)of->threads * CHUNK,
+                              cudaHostAllocPortable);
+    if (error == cudaErrorMemoryAllocation) { /* the driver has some of its own */
+        (void)cudaGetLastError();
+        return cudaSuccess;
+    }
+    for (int i = 0; i < 2 * of->threads && error == cudaSuccess; i++)
+        error = cudaEventCreateWithFlags(&of->events[i],
+                                         cudaEventDisableTiming | cudaEventBlockingSync);
+    of->chunks = state->chunks[out];
+    return error;
+}
+
+void tilemm__transfer_close(tilemm__transfer_t *of)
+{
+    for (int i = 0; i < 2 * MOST_THREADS; i++)
+        if (of->events[i])
+            cudaEventDestroy(of->events[i]);
+    if (of->stream)
+        cudaStreamDestroy(of->stream);
+}

@@ -1,0 +1,31 @@
+/* transfer.h - rows between the host and the device on a stream of their own.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_LIB_CUDA_TRANSFER_H
+#define TILEMM_LIB_CUDA_TRANSFER_H
+
+#include "cuda.h"
+
+enum { TILEMM__TRANSFER_THREADS = 8 };
+
+/* One direction. With chunks the host's memory is pageable, and a transfer returns once all is
+ * queued (or, out, done); without, at once. */
+typedef struct {
+    cudaStream_t stream;
+    int device, out, threads;
+    char *chunks;
+    cudaEvent_t events[2 * TILEMM__TRANSFER_THREADS];
+} tilemm__transfer_t;
+
+/* Rows of `width` bytes here and there; pitches are bytes. */
+typedef struct {
+    char *host, *device;
+    int64_t host_pitch, device_pitch, width, rows;
+} tilemm__rectangle_t;
+
+/* To be closed after a failure too. */
+cudaError_t tilemm__transfer_open(tilemm_t ctx, int out, int pageable, tilemm__transfer_t *of);
+void tilemm__transfer_close(tilemm__transfer_t *of);
+cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at);
+
+#endif

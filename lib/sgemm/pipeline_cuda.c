@@ -1,0 +1,424 @@
+/* pipeline_cuda.c - a product with operands on the host, as plan_pipeline.h says: strips go up,
+ * rectangles of C are multiplied and come down, on three streams at once.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/cuda/transfer.h"
+#include "plan_cuda.h"
+#include "plan_pipeline.h"
+
+enum { SLOTS = TILEMM__PIPELINE_C_SLOTS, FLOAT = sizeof(float) };
+
+/* A slot of C: multiplied, then on its way down. */
+typedef struct {
+    tilemm__rectangle_t at;
+    cudaEvent_t multiplied, down;
+    int under_way; /* the thread that empties has not done so yet */
+} slot_t;
+
+typedef struct {
+    tilemm_t ctx;
+    const tilemm__sgemm_args_t *args;
+    tilemm__pipeline_plan_t plan;
+    char *buffer;
+    float *side[2], *c;                  /* in the buffer, or the user's on the device */
+    tilemm__transfer_t up, from_c, down; /* pinned C comes up on a stream of its own */
+    cudaEvent_t is_up, used[2][TILEMM__PIPELINE_STRIPS];
+    slot_t slots[SLOTS];
+    /* Pageable C: a thread empties the slots in their order. */
+    int has_thread, ends;
+    pthread_t thread;
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    cudaError_t down_error;
+} pipeline_t;
+
+/* ---- down ----------------------------------------------------------------------------------- */
+
+static cudaError_t move_down(pipeline_t *x, slot_t *slot)
+{
+    cudaError_t error = cudaStreamWaitEvent(x->down.stream, slot->multiplied, 0);
+    if (error == cudaSuccess)
+        error = tilemm__transfer(&x->down, &slot->at);
+    return error == cudaSuccess ? cudaEventRecord(slot->down, x->down.stream) : error;
+}
+
+static void *empty_slots(void *argument)
+{
+    pipeline_t *const x = argument;
+    cudaError_t error = cudaSetDevice(x->down.device);
+    pthread_mutex_lock(&x->mutex);
+    for (int q = 0;; q = (q + 1) % SLOTS) {
+        slot_t *const slot = &x->slots[q];
+        while (!slot->under_way && !x->ends)
+            pthread_cond_wait(&x->changed, &x->mutex);
+        if (!slot->under_way)
+            break;
+        pthread_mutex_unlock(&x->mutex);
+        if (error == cudaSuccess)
+            error = move_down(x, slot);
+        pthread_mutex_lock(&x->mutex);
+        slot->under_way = 0;
+        x->down_error = error;
+        pthread_cond_signal(&x->changed);
+    }
+    pthread_mutex_unlock(&x->mutex);
+    return NULL;
+}
+
+static cudaError_t send_down(pipeline_t *x, slot_t *slot)
+{
+    if (!x->has_thread)
+        return move_down(x, slot);
+    pthread_mutex_lock(&x->mutex);
+    slot->under_way = 1;
+    pthread_cond_signal(&x->changed);
+    pthread_mutex_unlock(&x->mutex);
+    return cudaSuccess;
+}
+
+/* Until the thread has emptied the slot. */
+static cudaError_t wait_for(pipeline_t *x, const slot_t *slot)
+{
+    if (!x->has_thread)
+        return cudaSuccess;
+    pthread_mutex_lock(&x->mutex);
+    while (slot->under_way)
+        pthread_cond_wait(&x->changed, &x->mutex);
+    const cudaError_t error = x->down_error;
+    pthread_mutex_unlock(&x->mutex);
+    return error;
+}
+
+static void end_thread(pipeline_t *x)
+{
+    if (!x->has_thread)
+        return;
+    pthread_mutex_lock(&x->mutex);
+    x->ends = 1;
+    pthread_cond_signal(&x->changed);
+    pthread_mutex_unlock(&x->mutex);
+    pthread_join(x->thread, NULL);
+}
+
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+/* Where strip i of a side begins, from k0 on, in the user's matrix. */
+static const float *strip_of(const pipeline_t *x, int s, int64_t i, int64_t k0)
+{
+    const tilemm__pipeline_side_t *const side = &x->plan.side[s];
+    const float *const base = s ? x->args->b : x->args->a;
+    const int64_t ld = s ? x->args->ldb : x->args->lda, line = i * side->strip;
+    return side->rows ? base + line * ld + k0 : base + k0 * ld + line;
+}
+
+/* The same on the device. */
+static float *slot_of(const pipeline_t *x, int s, int64_t i, int64_t part)
+{
+    const tilemm__pipeline_side_t *const side = &x->plan.side[s];
+    if (!side->moves)
+        return (float *)(uintptr_t)strip_of(x, s, i, part * x->plan.k_part);
+    const int64_t line = (i * x->plan.parts + part) % side->slots * side->strip;
+    return x->side[s] + (side->rows ? line * side->ld : line);
+}
+
+static int64_t ld_of(const pipeline_t *x, int s)
+{
+    return x->plan.side[s].moves ? x->plan.side[s].ld : s ? x->args->ldb : x->args->lda;
+}
+
+/* ---- a step --------------------------------------------------------------------------------- */
+
+static cudaError_t move_up(pipeline_t *x, int s, int64_t what)
+{
+    const tilemm__pipeline_plan_t *const plan = &x->plan;
+    const tilemm__pipeline_side_t *const side = &plan->side[s];
+    const int64_t i = what / plan->parts, part = what % plan->parts;
+    const int64_t lines = tilemm__pipeline_lines(side, i, i + 1);
+    const int64_t depth = tilemm__pipeline_depth(plan, x->args->k, part);
+    const tilemm__rectangle_t at = {(char *)(uintptr_t)strip_of(x, s, i, part * plan->k_part),
+                                    (char *)slot_of(x, s, i, part),
+                                    (s ? x->args->ldb : x->args->lda) * FLOAT,
+                                    side->ld * FLOAT,
+                                    (side->rows ? depth : lines) * FLOAT,
+                                    side->rows ? lines : depth};
+    const cudaError_t error = cudaStreamWaitEvent(x->up.stream, x->used[s][what % side->slots], 0);
+    return error == cudaSuccess ? tilemm__transfer(&x->up, &at) : error;
+}
+
+/* The product of a step, with addresses on the device; its C begins at *c. */
+static tilemm__sgemm_args_t product_of(const pipeline_t *x, const tilemm__pipeline_step_t *step,
+                                       const slot_t *slot)
+{
+    const tilemm__pipeline_plan_t *const plan = &x->plan;
+    tilemm__sgemm_args_t p = *x->args;
+    p.m = tilemm__pipeline_lines(&plan->side[0], step->begin[0], step->end[0]);
+    p.n = tilemm__pipeline_lines(&plan->side[1], step->begin[1], step->end[1]);
+    p.k = tilemm__pipeline_depth(plan, x->args->k, step->part);
+    p.a = slot_of(x, 0, step->begin[0], step->part);
+    p.b = slot_of(x, 1, step->begin[1], step->part);
+    p.lda = ld_of(x, 0);
+    p.ldb = ld_of(x, 1);
+    p.c = x->args->c + step->begin[0] * plan->side[0].strip * x->args->ldc +
+          step->begin[1] * plan->side[1].strip;
+    if (step->part > 0)
+        p.beta = 1;
+    if (plan->c_elements > 0) {
+        p.ldc = (p.n + 63) / 64 * 64;
+        p.c = x->c + (slot - x->slots) * plan->c_elements;
+    }
+    return p;
+}
+
+static cudaError_t prepare_c(pipeline_t *x, const tilemm__sgemm_args_t *p,
+                             const tilemm__pipeline_step_t *step, slot_t *slot)
+{
+    cudaError_t error = wait_for(x, slot);
+    float *const host = x->args->c + step->begin[0] * x->plan.side[0].strip * x->args->ldc +
+                        step->begin[1] * x->plan.side[1].strip;
+    slot->at = (tilemm__rectangle_t){(char *)host,   (char *)p->c, x->args->ldc * FLOAT,
+                                     p->ldc * FLOAT, p->n * FLOAT, p->m};
+    const tilemm__transfer_t *const up = x->has_thread ? &x->up : &x->from_c;
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(p->beta != 0 ? up->stream : tilemm__cuda(x->ctx)->stream,
+                                    slot->down, 0);
+    if (error != cudaSuccess || p->beta == 0)
+        return error;
+    error = tilemm__transfer(up, &slot->at);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(slot->multiplied, up->stream);
+    return error == cudaSuccess
+               ? cudaStreamWaitEvent(tilemm__cuda(x->ctx)->stream, slot->multiplied, 0)
+               : error;
+}
+
+static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *step, slot_t *slot)
+{
+    const cudaStream_t stream = tilemm__cuda(x->ctx)->stream;
+    const tilemm__sgemm_args_t p = product_of(x, step, slot);
+    const int moves_c = x->plan.c_elements > 0;
+    cudaError_t error = cudaSuccess;
+    for (int s = 0; s < 2 && error == cudaSuccess; s++)
+        if (step->up[s] >= 0)
+            error = move_up(x, s, step->up[s]);
+    if (error == cudaSuccess)
+        error = cudaEventRecord(x->is_up, x->up.stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(stream, x->is_up, 0);
+    if (error == cudaSuccess && moves_c && step->part == 0)
+        error = prepare_c(x, &p, step, slot);
+    if (error != cudaSuccess)
+        return tilemm__cuda_fail(x->ctx, "sgemm", error);
+    const tilemm_status_t status = tilemm__cuda_sgemm(x->ctx, &p);
+    if (status != TILEMM_SUCCESS)
+        return status;
+    for (int s = 0; s < 2; s++)
+        for (int64_t i = step->begin[s]; i < step->end[s] && x->plan.side[s].moves; i++)
+            if (error == cudaSuccess)
+                error = cudaEventRecord(
+                    x->used[s][(i * x->plan.parts + step->part) % x->plan.side[s].slots], stream);
+    if (error == cudaSuccess && moves_c && step->part + 1 == x->plan.parts) {
+        error = cudaEventRecord(slot->multiplied, stream);
+        if (error == cudaSuccess)
+            error = send_down(x, slot);
+    }
+    return error == cudaSuccess ? TILEMM_SUCCESS : tilemm__cuda_fail(x->ctx, "sgemm", error);
+}
+
+static tilemm_status_t run_steps(pipeline_t *x)
+{
+    tilemm__pipeline_walk_t walk;
+    tilemm__pipeline_step_t step;
+    tilemm_status_t status = TILEMM_SUCCESS;
+    size_t most = 0, got;
+    /* All workspace at once: while it grows nothing runs. */
+    tilemm__pipeline_begin(&walk);
+    while (tilemm__pipeline_next(&x->plan, &walk, &step)) {
+        const tilemm__sgemm_args_t p = product_of(x, &step, x->slots);
+        const size_t bytes = tilemm__cuda_sgemm_workspace(x->ctx, &p);
+        most = bytes > most ? bytes : most;
+    }
+    (void)tilemm__cuda_workspace(x->ctx, most, &got);
+    int q = 0;
+    tilemm__pipeline_begin(&walk);
+    while (status == TILEMM_SUCCESS && tilemm__pipeline_next(&x->plan, &walk, &step)) {
+        status = run_step(x, &step, &x->slots[q]);
+        if (step.part + 1 == x->plan.parts)
+            q = (q + 1) % SLOTS;
+    }
+    return status;
+}
+
+/* ---- begin and end -------------------------------------------------------------------------- */
+
+/* The kernel of the whole product for all its parts, with k undivided: so they have its bits,
+ * unless it divides k itself. */
+static void choose_kernel(pipeline_t *x)
+{
+    const tilemm__limits_t limits = tilemm__cuda_limits(x->ctx, SIZE_MAX);
+    tilemm__sgemm_args_t p = *x->args;
+    tilemm__sgemm_cuda_plan_t plan;
+    if (*x->ctx->variant || x->plan.parts > 1)
+        return;
+    p.a = p.b = p.c = NULL;
+    p.lda = p.trans_a ? p.m : p.k;
+    p.ldb = p.trans_b ? p.k : p.n;
+    p.ldc = p.n;
+    if (tilemm__plan_sgemm_cuda(&p, &limits, &plan) == TILEMM_SUCCESS && plan.variant >= 0)
+        snprintf(x->ctx->variant, sizeof x->ctx->variant, "%s+",
+                 tilemm__sgemm_rows[plan.variant].name);
+}
+
+static cudaError_t open_pipeline(pipeline_t *x)
+{
+    const tilemm__pipeline_plan_t *const plan = &x->plan;
+    const unsigned flags = cudaEventDisableTiming;
+    const int pageable_c = plan->c_elements > 0 && tilemm__cuda_is_pageable(x->args->c);
+    const int pageable = (pageable_c && x->args->beta != 0) ||
+                         (plan->side[0].moves && tilemm__cuda_is_pageable(x->args->a)) ||
+                         (plan->side[1].moves && tilemm__cuda_is_pageable(x->args->b));
+    cudaError_t error = tilemm__transfer_open(x->ctx, 0, pageable, &x->up);
+    if (error == cudaSuccess)
+        error = tilemm__transfer_open(x->ctx, 0, 0, &x->from_c);
+    if (error == cudaSuccess)
+        error = tilemm__transfer_open(x->ctx, 1, pageable_c, &x->down);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&x->is_up, flags);
+    for (int s = 0; s < 2; s++)
+        for (int64_t i = 0; i < plan->side[s].slots && plan->side[s].moves; i++)
+            if (error == cudaSuccess)
+                error = cudaEventCreateWithFlags(&x->used[s][i], flags);
+    for (int q = 0; q < SLOTS; q++) {
+        if (error == cudaSuccess)
+            error = cudaEventCreateWithFlags(&x->slots[q].multiplied, flags);
+        if (error == cudaSuccess)
+            error = cudaEventCreateWithFlags(&x->slots[q].down, flags);
+    }
+    /* The copies come after what the stream has to do first: it may make the operands. */
+    if (error == cudaSuccess)
+        error = cudaEventRecord(x->is_up, tilemm__cuda(x->ctx)->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(x->up.stream, x->is_up, 0);
+    if (error == cudaSuccess)
+        error = cudaStreamWaitEvent(x->from_c.stream, x->is_up, 0);
+    pthread_mutex_init(&x->mutex, NULL);
+    pthread_cond_init(&x->changed, NULL);
+    if (error == cudaSuccess && pageable_c)
+        x->has_thread = pthread_create(&x->thread, NULL, empty_slots, x) == 0;
+    return error;
+}
+
+static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
+{
+    const cudaStream_t streams[] = {x->up.stream, x->from_c.stream, tilemm__cuda(x->ctx)->stream,
+                                    x->down.stream};
+    end_thread(x);
+    cudaError_t error = x->down_error;
+    for (int i = 0; i < 4; i++) {
+        const cudaError_t now = cudaStreamSynchronize(streams[i]);
+        error = error == cudaSuccess ? now : error;
+    }
+    if (status == TILEMM_SUCCESS && error != cudaSuccess)
+        status = tilemm__cuda_fail(x->ctx, "sgemm", error);
+    tilemm__transfer_close(&x->up);
+    tilemm__transfer_close(&x->from_c);
+    tilemm__transfer_close(&x->down);
+    if (x->is_up)
+        cudaEventDestroy(x->is_up);
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < TILEMM__PIPELINE_STRIPS; i++)
+            if (x->used[s][i])
+                cudaEventDestroy(x->used[s][i]);
+    for (int q = 0; q < SLOTS; q++) {
+        if (x->slots[q].multiplied)
+            cudaEventDestroy(x->slots[q].multiplied);
+        if (x->slots[q].down)
+            cudaEventDestroy(x->slots[q].down);
+    }
+    pthread_cond_destroy(&x->changed);
+    pthread_mutex_destroy(&x->mutex);
+    cudaFree(x->buffer);
+    return status;
+}
+
+/* The buffers; a plan for half the memory where there is less than it seemed. */
+static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
+{
+    for (;; places.memory /= 2) {
+        if (tilemm__plan_pipeline(x->args, &places, &x->plan) != TILEMM_SUCCESS)
+            return tilemm__fail(x->ctx, TILEMM_OUT_OF_MEMORY,
+                                "sgemm: %zu bytes of device memory are too few for tiles of the "
+                                "operands on the host",
+                                places.memory);
+        if (cudaMalloc((void **)&x->buffer, x->plan.bytes) == cudaSuccess)
+            break;
+        (void)cudaGetLastError();
+    }
+    char *at = x->buffer;
+    for (int s = 0; s < 2; s++) {
+        const tilemm__pipeline_side_t *side = &x->plan.side[s];
+        x->side[s] = (float *)(void *)at;
+        if (side->moves)
+            at += side->ld * (side->rows ? side->slots * side->strip : x->plan.k_part) * FLOAT;
+    }
+    x->c = (float *)(void *)at;
+    return TILEMM_SUCCESS;
+}
+
+static tilemm_status_t run(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                           const tilemm__pipeline_places_t *places)
+{
+    pipeline_t x = {.ctx = ctx, .args = args};
+    char variant[sizeof ctx->variant];
+    tilemm_status_t status = allocate(&x, *places);
+    if (status != TILEMM_SUCCESS)
+        return status;
+    memcpy(variant, ctx->variant, sizeof variant);
+    const cudaError_t error = open_pipeline(&x);
+    if (error != cudaSuccess)
+        status = tilemm__cuda_fail(ctx, "sgemm", error);
+    choose_kernel(&x);
+    if (status == TILEMM_SUCCESS)
+        status = run_steps(&x);
+    memcpy(ctx->variant, variant, sizeof variant);
+    return close_pipeline(&x, status);
+}
+
+int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                 tilemm_status_t *status)
+{
+    /* Operands that are smaller in all fit, unless the caller has set a limit. */
+    const double fits = ctx->device_memory ? (double)ctx->device_memory : 0x1p30;
+    const void *const operands[] = {args->a, args->b, args->c};
+    const double elements[] = {(double)args->m * (double)args->k, (double)args->k * (double)args->n,
+                               (double)args->m * (double)args->n};
+    tilemm__pipeline_places_t places = {.memory = ctx->device_memory};
+    double bytes = 0;
+    if (args->batch_count != 1 || args->a_array || args->b_array || args->c_array || args->k == 0 ||
+        (elements[0] + elements[1] + elements[2]) * FLOAT <= fits)
+        return 0;
+    const tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
+    for (int i = 0; i < 3; i++) {
+        const tilemm__place_t place = tilemm__cuda_locate(ctx, operands[i]);
+        places.on_host[i] = place == TILEMM__HOST;
+        bytes += places.on_host[i] ? elements[i] * FLOAT : 0;
+        if (place == TILEMM__ELSEWHERE)
+            bytes = -1e300; /* to be refused */
+    }
+    size_t free_bytes = 0, total;
+    if (bytes > 0 && !places.memory && cudaMemGetInfo(&free_bytes, &total) == cudaSuccess)
+        places.memory = free_bytes / 4 * 3;
+    const int runs = bytes > (double)places.memory && places.memory > 0 &&
+                     !tilemm__cuda_is_capturing(tilemm__cuda(ctx)->stream);
+    if (runs)
+        *status = run(ctx, args, &places);
+    (void)tilemm__cuda_leave(ctx, before, TILEMM_SUCCESS);
+    return runs;
+}

@@ -1,0 +1,304 @@
+/* plan_pipeline.c - see plan_pipeline.h.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "plan_pipeline.h"
+
+#include <string.h>
+
+#include "lib/size.h"
+
+/* Lines of a strip are a multiple of UNIT, so that rows and tiles are aligned. More strips would
+ * start the first product sooner, but kernels that prepare operands do so for each product. */
+enum { UNIT = 64, LEAST_STRIP = 512, FEW_STRIPS = 10, LONG_K = 1024, FLOAT = sizeof(float) };
+
+/* Of a GPU: bytes that its own memory moves, and multiply-adds, in the time of a byte of the link.
+ * They settle which of several ways takes the least time. */
+static const double memory_of_link = 40, work_of_link = 2000;
+
+static int64_t columns_ld(int64_t columns)
+{
+    return tilemm__round_up(columns, UNIT);
+}
+
+/* A side with strips of `strip` lines, of which `slots` stay. */
+static void cut(tilemm__pipeline_side_t *side, int64_t strip, int64_t slots, int64_t k)
+{
+    side->strip = strip;
+    side->strips = tilemm__div_up(side->lines, strip);
+    side->slots = tilemm__min(slots, side->strips);
+    side->ld = columns_ld(side->rows ? k : side->slots * strip);
+}
+
+static int64_t side_bytes(const tilemm__pipeline_side_t *side, int64_t k)
+{
+    return !side->moves ? 0 : side->ld * (side->rows ? side->slots * side->strip : k) * FLOAT;
+}
+
+/* Slots of C of rows x columns, or the other way round. */
+static int64_t c_elements(int64_t rows, int64_t columns)
+{
+    return rows * columns_ld(columns);
+}
+
+static void add_up(tilemm__pipeline_plan_t *plan, int64_t k, int64_t slot)
+{
+    plan->k_part = k;
+    plan->c_elements = slot;
+    plan->bytes = (size_t)(side_bytes(&plan->side[0], k) + side_bytes(&plan->side[1], k) +
+                           slot * TILEMM__PIPELINE_C_SLOTS * FLOAT);
+}
+
+/* ---- the three ways ------------------------------------------------------------------------- */
+
+static void try_whole(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pipeline_plan_t *plan)
+{
+    tilemm__pipeline_side_t *const a = &plan->side[0], *const b = &plan->side[1];
+    for (int s = 0; s < 2; s++) {
+        const int64_t strip =
+            tilemm__max(tilemm__div_up(plan->side[s].lines, FEW_STRIPS), LEAST_STRIP);
+        cut(&plan->side[s], tilemm__even_size(plan->side[s].lines, strip, UNIT), INT64_MAX,
+            args->k);
+    }
+    plan->way = TILEMM__PIPELINE_WHOLE;
+    add_up(plan, args->k,
+           c_moves ? tilemm__max(c_elements(a->strip, b->strips * b->strip),
+                                 c_elements(a->strips * a->strip, b->strip))
+                   : 0);
+}
+
+/* The elements of C that a product makes while `held` strips stay. */
+static int64_t held_c(const tilemm__pipeline_plan_t *plan, int64_t slots, int64_t passing)
+{
+    const int64_t lines = slots * plan->side[plan->held].strip;
+    return plan->held == 0 ? c_elements(lines, passing) : c_elements(passing, lines);
+}
+
+/* Hold as much of a side as there is room for, in groups of much the same size. Returns what it
+ * costs, in bytes of the link; 0 if it cannot be done. */
+static double try_held(const tilemm__sgemm_args_t *args, size_t memory, int c_moves, int held,
+                       int64_t strip, int64_t passing, tilemm__pipeline_plan_t *plan)
+{
+    tilemm__pipeline_side_t *const stays = &plan->side[held], *const passes = &plan->side[!held];
+    plan->way = TILEMM__PIPELINE_HELD;
+    plan->held = held;
+    strip = tilemm__min(strip, tilemm__round_up(stays->lines, UNIT));
+    passing = tilemm__min(passing, tilemm__round_up(passes->lines, UNIT));
+    cut(passes, passing, 2, args->k);
+    int64_t groups = 1, slots;
+    for (;; groups++) {
+        slots = tilemm__div_up(tilemm__div_up(stays->lines, strip), groups);
+        if (slots <= TILEMM__PIPELINE_STRIPS) {
+            cut(stays, strip, slots, args->k);
+            add_up(plan, args->k, c_moves ? held_c(plan, slots, passing) : 0);
+            if (plan->bytes <= memory)
+                break;
+        }
+        if (slots == 1)
+            return 0;
+    }
+    groups = tilemm__div_up(stays->strips, slots);
+    const double k = (double)args->k, of_k = k * FLOAT;
+    /* Groups are walked there and back: two strips of the passing side stay at a turn. */
+    const double again = (double)tilemm__max((passes->strips - passes->slots) * passing, 0);
+    const double up =
+        (stays->moves ? (double)stays->lines * of_k : 0) +
+        (passes->moves ? ((double)passes->lines + again * (double)(groups - 1)) * of_k : 0);
+    const double passed = (double)groups * (double)passes->strips * (double)(slots * strip) * of_k;
+    const double product =
+        (double)args->m * (double)args->n * k / work_of_link + 2 * passed / memory_of_link;
+    /* Nothing is multiplied before the first strips are up. */
+    return (up > product ? up : product) + (double)(strip + passing) * of_k + up / 8;
+}
+
+/* Squares of C as large as leaves room for parts of least_k: their side decides what is moved. */
+static int try_parts(const tilemm__sgemm_args_t *args, size_t memory, int c_moves, int64_t least_k,
+                     tilemm__pipeline_plan_t *plan)
+{
+    enum { MOST_SIDE = 8192 };
+    for (int64_t side = MOST_SIDE; side >= UNIT; side -= UNIT) {
+        for (int s = 0; s < 2; s++)
+            cut(&plan->side[s], tilemm__even_size(plan->side[s].lines, side, UNIT), 2, least_k);
+        plan->way = TILEMM__PIPELINE_K_PARTS;
+        const int64_t slot = c_moves ? c_elements(plan->side[0].strip, plan->side[1].strip) : 0;
+        int64_t k = tilemm__min(args->k, least_k);
+        for (int s = 0; s < 2; s++) {
+            plan->side[s].slots = 2;
+            plan->side[s].ld = columns_ld(plan->side[s].rows ? k : 2 * plan->side[s].strip);
+        }
+        add_up(plan, k, slot);
+        if (plan->bytes > memory / 4 * 3)
+            continue;
+        /* The longest parts for which there is room. */
+        const size_t fixed = (size_t)(slot * TILEMM__PIPELINE_C_SLOTS * FLOAT);
+        const int64_t of_k = 2 * (plan->side[0].strip + plan->side[1].strip) * FLOAT;
+        k = tilemm__min(tilemm__max((int64_t)((memory - fixed) / (size_t)of_k) / least_k - 1, 1) *
+                            least_k,
+                        args->k);
+        for (int s = 0; s < 2; s++)
+            if (plan->side[s].rows)
+                plan->side[s].ld = columns_ld(k);
+        add_up(plan, k, slot);
+        if (plan->bytes <= memory)
+            return 1;
+    }
+    return 0;
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+void tilemm__pipeline_begin(tilemm__pipeline_walk_t *walk)
+{
+    memset(walk->at, 0, sizeof walk->at);
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < TILEMM__PIPELINE_STRIPS; i++)
+            walk->inside[s][i] = -1;
+}
+
+static void rectangle(tilemm__pipeline_step_t *step, int64_t a0, int64_t a1, int64_t b0, int64_t b1)
+{
+    step->begin[0] = a0;
+    step->end[0] = a1;
+    step->begin[1] = b0;
+    step->end[1] = b1;
+}
+
+/* Strip s of A by what is there of B, then strip s of B by what is there of A. */
+static int next_whole(const tilemm__pipeline_plan_t *plan, int64_t *at,
+                      tilemm__pipeline_step_t *step)
+{
+    const int64_t strips_a = plan->side[0].strips, strips_b = plan->side[1].strips;
+    for (; at[0] < tilemm__max(strips_a, strips_b); at[0]++, at[1] = 0)
+        while (at[1] < 2) {
+            const int64_t s = at[0], of_b = at[1]++;
+            if (of_b ? s >= strips_b : s >= strips_a || s == 0)
+                continue;
+            if (of_b)
+                rectangle(step, 0, tilemm__min(s + 1, strips_a), s, s + 1);
+            else
+                rectangle(step, s, s + 1, 0, tilemm__min(s, strips_b));
+            return 1;
+        }
+    return 0;
+}
+
+/* at: the group, the passing strips so far, and the strips of the group that are done. Strips come
+ * one by one when a group comes, and when it goes and makes room. */
+static int next_held(const tilemm__pipeline_plan_t *plan, int64_t *at,
+                     tilemm__pipeline_step_t *step)
+{
+    const tilemm__pipeline_side_t *const stays = &plan->side[plan->held];
+    const tilemm__pipeline_side_t *const passes = &plan->side[!plan->held];
+    const int64_t first = at[0] * stays->slots;
+    const int64_t end = tilemm__min(first + stays->slots, stays->strips);
+    if (first >= stays->strips)
+        return 0;
+    const int64_t turn = at[0] % 2 ? passes->strips - 1 - at[1] : at[1];
+    const int one_by_one = at[1] == 0 || (at[1] == passes->strips - 1 && end < stays->strips);
+    const int64_t from = first + at[2], to = one_by_one ? from + 1 : end;
+    if (plan->held == 0)
+        rectangle(step, from, to, turn, turn + 1);
+    else
+        rectangle(step, turn, turn + 1, from, to);
+    at[2] += to - from;
+    if (to == end) {
+        at[2] = 0;
+        if (++at[1] == passes->strips) {
+            at[1] = 0;
+            at[0]++;
+        }
+    }
+    return 1;
+}
+
+static int next_part(const tilemm__pipeline_plan_t *plan, int64_t *at,
+                     tilemm__pipeline_step_t *step)
+{
+    if (at[0] == plan->side[0].strips)
+        return 0;
+    rectangle(step, at[0], at[0] + 1, at[1], at[1] + 1);
+    step->part = at[2];
+    if (++at[2] == plan->parts) {
+        at[2] = 0;
+        if (++at[1] == plan->side[1].strips) {
+            at[1] = 0;
+            at[0]++;
+        }
+    }
+    return 1;
+}
+
+int tilemm__pipeline_next(const tilemm__pipeline_plan_t *plan, tilemm__pipeline_walk_t *walk,
+                          tilemm__pipeline_step_t *step)
+{
+    step->part = 0;
+    if (!(plan->way == TILEMM__PIPELINE_WHOLE  ? next_whole(plan, walk->at, step)
+          : plan->way == TILEMM__PIPELINE_HELD ? next_held(plan, walk->at, step)
+                                               : next_part(plan, walk->at, step)))
+        return 0;
+    for (int s = 0; s < 2; s++) {
+        const tilemm__pipeline_side_t *side = &plan->side[s];
+        step->up[s] = -1;
+        for (int64_t i = step->begin[s]; i < step->end[s] && side->moves; i++) {
+            const int64_t what = i * plan->parts + step->part;
+            int64_t *const slot = &walk->inside[s][what % side->slots];
+            if (*slot != what)
+                *slot = step->up[s] = what;
+        }
+    }
+    return 1;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static void count_bytes(const tilemm__sgemm_args_t *args, int c_moves,
+                        tilemm__pipeline_plan_t *plan)
+{
+    tilemm__pipeline_walk_t walk;
+    tilemm__pipeline_step_t step;
+    tilemm__pipeline_begin(&walk);
+    const size_t c = c_moves ? (size_t)(args->m * args->n) * FLOAT : 0;
+    plan->up = args->beta != 0 ? c : 0;
+    plan->down = c;
+    while (tilemm__pipeline_next(plan, &walk, &step))
+        for (int s = 0; s < 2; s++) {
+            const int64_t strip = step.up[s] / plan->parts;
+            if (step.up[s] >= 0)
+                plan->up += (size_t)(tilemm__pipeline_lines(&plan->side[s], strip, strip + 1) *
+                                     tilemm__pipeline_depth(plan, args->k, step.part) * FLOAT);
+        }
+}
+
+int tilemm__plan_pipeline(const tilemm__sgemm_args_t *args, const tilemm__pipeline_places_t *places,
+                          tilemm__pipeline_plan_t *plan)
+{
+    const int c_moves = places->on_host[2];
+    memset(plan, 0, sizeof *plan);
+    plan->parts = 1;
+    plan->side[0] = (tilemm__pipeline_side_t){
+        .lines = args->m, .rows = !args->trans_a, .moves = places->on_host[0]};
+    plan->side[1] = (tilemm__pipeline_side_t){
+        .lines = args->n, .rows = args->trans_b, .moves = places->on_host[1]};
+    try_whole(args, c_moves, plan);
+    if (plan->bytes > places->memory) {
+        tilemm__pipeline_plan_t best = *plan;
+        double least = 0;
+        for (int held = 0; held < 2; held++)
+            for (int64_t strip = 4096; strip >= UNIT; strip /= 2)
+                for (int64_t passing = 8192; passing >= UNIT; passing /= 2) {
+                    const double cost =
+                        try_held(args, places->memory, c_moves, held, strip, passing, plan);
+                    if (cost > 0 && (least == 0 || cost < least)) {
+                        least = cost;
+                        best = *plan;
+                    }
+                }
+        if (least > 0)
+            *plan = best;
+        else if (!try_parts(args, places->memory, c_moves, LONG_K, plan) &&
+                 !try_parts(args, places->memory, c_moves, UNIT, plan))
+            return TILEMM_OUT_OF_MEMORY;
+    }
+    plan->parts = tilemm__div_up(args->k, plan->k_part);
+    count_bytes(args, c_moves, plan);
+    return TILEMM_SUCCESS;
+}
