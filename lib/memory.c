@@ -7,8 +7,7 @@
 #include "internal.h"
 #include "size.h"
 
-static const char *const kinds[] = {"TILEMM_MEMORY_HOST", "TILEMM_MEMORY_PINNED",
-                                    "TILEMM_MEMORY_DEVICE", "TILEMM_MEMORY_MANAGED"};
+static const char *const kinds[] = {"HOST", "PINNED", "DEVICE", "MANAGED"};
 
 /* The link that leads to the holding at this address; NULL if there is none. */
 static tilemm__holding_t **find(tilemm_t ctx, const void *memory, int registered)
@@ -93,10 +92,11 @@ tilemm_status_t tilemm_alloc_matrix(tilemm_t ctx, tilemm_memory_t where, int64_t
                                   (long long)cols, (long long)(INT64_MAX / 32))
                    : TILEMM_INVALID_ARGUMENT;
     if (where != TILEMM_MEMORY_HOST && !ctx->backend->allocate)
-        return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED,
-                            "alloc_matrix: where = %s (%d), must be TILEMM_MEMORY_HOST (0) on a "
-                            "CPU context",
-                            kinds[where], (int)where);
+        return tilemm__fail(
+            ctx, TILEMM_NOT_SUPPORTED,
+            "alloc_matrix: where = TILEMM_MEMORY_%s (%d), must be TILEMM_MEMORY_HOST "
+            "(0) on a CPU context",
+            kinds[where], (int)where);
     const int64_t size = (int64_t)elem_size;
     const int64_t pitch = tilemm__max(tilemm__round_up(cols * size, row_bytes), row_bytes);
     tilemm__holding_t *holding = calloc(1, sizeof *holding);

@@ -15,8 +15,8 @@ int main(void)
     tilemm_t ctx;
     if (tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) != TILEMM_SUCCESS)
         return 1;
-    if (tilemm_alloc_matrix(ctx, TILEMM_MEMORY_HOST, 3, 1, sizeof *a, &column,
-                            &ld) != TILEMM_SUCCESS ||
+    if (tilemm_alloc_matrix(ctx, TILEMM_MEMORY_HOST, 3, 1, sizeof *a,
+                            &column, &ld) != TILEMM_SUCCESS ||
         tilemm_copy_matrix(ctx, 3, 1, sizeof *a, a, 2, column, ld) !=
             TILEMM_SUCCESS ||
         tilemm_copy_matrix(ctx, 3, 1, sizeof *a, column, ld, back, 1) !=
