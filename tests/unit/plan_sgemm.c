@@ -62,6 +62,29 @@ static void check_stream_k(const char *name, const tilemm__sgemm_planes_product_
           (long long)clusters);
 }
 
+/* Tiles cover C, as the kernel sees it, without a row or column of them too many; clusters are
+ * whole. */
+static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_fused_t *p = &plan->as.fused.product;
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(plan->variant, args);
+    const int64_t high = (int64_t)(walk.transposed ? row->n : row->m) * walk.cluster;
+    const int64_t wide = walk.transposed ? row->m : row->n;
+    check_splits(plan->name, args->k, p->splits, p->k_split);
+    CHECK(p->args.m == (walk.transposed ? args->n : args->m) && p->rows * high >= p->args.m &&
+              (p->rows - 1) * high < p->args.m && p->cols * wide >= p->args.n &&
+              (p->cols - 1) * wide < p->args.n,
+          "%s: %u x %u tiles of %lld x %lld", plan->name, p->rows, p->cols, (long long)p->args.m,
+          (long long)p->args.n);
+    CHECK((int64_t)p->count == p->rows * p->cols * args->batch_count * p->splits &&
+              p->blocks % p->cluster == 0 && p->blocks <= (uint64_t)p->count * walk.cluster &&
+              (walk.cluster == 1 ||
+               (p->cluster == (unsigned)walk.cluster && (p->splits == 1 || p->partial_bytes > 0))),
+          "%s: %u items, %llu blocks in clusters of %u", plan->name, p->count,
+          (unsigned long long)p->blocks, p->cluster);
+}
+
 static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        const tilemm__sgemm_cuda_plan_t *plan)
 {
@@ -88,10 +111,7 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         check_splits(plan->name, args->k, plan->as.skinny.product.splits,
                      plan->as.skinny.product.k_split);
         break;
-    case TILEMM__SGEMM_FUSED:
-        check_splits(plan->name, args->k, plan->as.fused.product.splits,
-                     plan->as.fused.product.k_split);
-        break;
+    case TILEMM__SGEMM_FUSED: check_fused(args, plan); break;
     case TILEMM__SGEMM_PLANES:
         for (int i = 0; i < 4; i++) {
             const int64_t k = i % 2 ? args->k % planes->k_part : planes->k_part;
