@@ -43,6 +43,13 @@ static tilemm_status_t let_go(tilemm_t ctx, tilemm__holding_t **link)
     return status;
 }
 
+/* Work that is queued may use it. */
+static tilemm_status_t let_go_idle(tilemm_t ctx, tilemm__holding_t **link)
+{
+    const tilemm_status_t before = ctx->backend->synchronize(ctx), status = let_go(ctx, link);
+    return before != TILEMM_SUCCESS ? before : status;
+}
+
 void tilemm__release_holdings(tilemm_t ctx)
 {
     while (ctx->holdings)
@@ -125,9 +132,7 @@ tilemm_status_t tilemm_free_matrix(tilemm_t ctx, void *matrix)
         return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
                             "free_matrix: matrix = %p, must be from this context's alloc_matrix",
                             matrix);
-    /* Work that is queued may use it. */
-    const tilemm_status_t before = ctx->backend->synchronize(ctx), status = let_go(ctx, link);
-    return before != TILEMM_SUCCESS ? before : status;
+    return let_go_idle(ctx, link);
 }
 
 tilemm_status_t tilemm_register_host(tilemm_t ctx, void *memory, size_t bytes)
@@ -163,8 +168,7 @@ tilemm_status_t tilemm_unregister_host(tilemm_t ctx, void *memory)
                             "unregister_host: memory = %p, must be from this context's "
                             "register_host",
                             memory);
-    const tilemm_status_t before = ctx->backend->synchronize(ctx), status = let_go(ctx, link);
-    return before != TILEMM_SUCCESS ? before : status;
+    return let_go_idle(ctx, link);
 }
 
 tilemm_status_t tilemm_set_device_memory(tilemm_t ctx, size_t bytes)

@@ -84,11 +84,11 @@ typedef struct {
     double start, item_alone, step_alone, item, step;
 } cost_t;
 
-/* One product to measure, nt or tn so that operands need no transposition on the way; beta C where
- * k is 0. */
+/* A batch of `count` products to measure, nt or tn so that operands need no transposition on the
+ * way; beta C where k is 0. */
 typedef struct {
     int trans;
-    int64_t m, n, k;
+    int64_t m, n, k, count;
     float *a, *b, *c;
 } problem_t;
 
@@ -104,17 +104,20 @@ static int run(const machine_t *machine, void *data)
     const tilemm_op_t b = p->trans ? TILEMM_NO_TRANS : TILEMM_TRANS;
     const int64_t along = p->k > 0 ? p->k : 1; /* a leading dimension is never 0 */
     return check_ours(machine,
-                      tilemm_sgemm(machine->ctx, TILEMM_ROW_MAJOR, a, b, p->m, p->n, p->k, 1.0f,
-                                   p->a, p->trans ? p->m : along, p->b, p->trans ? p->n : along,
-                                   p->k ? 0.0f : 2.0f, p->c, p->n));
+                      tilemm_sgemm_strided_batched(
+                          machine->ctx, TILEMM_ROW_MAJOR, a, b, p->m, p->n, p->k, 1.0f, p->a,
+                          p->trans ? p->m : along, p->m * p->k, p->b, p->trans ? p->n : along,
+                          p->n * p->k, p->k ? 0.0f : 2.0f, p->c, p->n, p->m * p->n, p->count));
 }
 
-/* The cycles that a product takes, or -1: see forced_cycles. */
-static double cycles(calibration_t *at, const char *variant, tilemm_math_t math, int64_t m,
-                     int64_t n, int64_t k)
+/* The cycles that a batch takes, or -1: see forced_cycles. */
+static double batch_cycles(calibration_t *at, const char *variant, tilemm_math_t math, int64_t m,
+                           int64_t n, int64_t k, int64_t count)
 {
-    const size_t a = (size_t)(m * k), b = (size_t)(n * k), c = (size_t)(m * n);
-    problem_t problem = {.trans = strstr(variant, "_tn") != NULL, .m = m, .n = n, .k = k};
+    const size_t a = (size_t)(m * k * count), b = (size_t)(n * k * count),
+                 c = (size_t)(m * n * count);
+    problem_t problem = {
+        .trans = strstr(variant, "_tn") != NULL, .m = m, .n = n, .k = k, .count = count};
     problem.a = forced_operand(&at->on, a * sizeof(float));
     problem.b = forced_operand(&at->on, b * sizeof(float));
     problem.c = forced_operand(&at->on, c * sizeof(float));
@@ -125,6 +128,12 @@ static double cycles(calibration_t *at, const char *variant, tilemm_math_t math,
     gpu_free(problem.b);
     gpu_free(problem.c);
     return result;
+}
+
+static double cycles(calibration_t *at, const char *variant, tilemm_math_t math, int64_t m,
+                     int64_t n, int64_t k)
+{
+    return batch_cycles(at, variant, math, m, n, k, 1);
 }
 
 /* The rows of a grid of `count` tiles that is as square as it can be: its operands are small. */
@@ -179,56 +188,26 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
     return cost;
 }
 
-/* A batch of square matrices, each a tile of 16 x 16 threads of `side` x `side` elements. */
-typedef struct {
-    int64_t n, k, count;
-    float *a, *b, *c;
-} batch_t;
-
-static int run_batch(const machine_t *machine, void *data)
-{
-    const batch_t *p = data;
-    return check_ours(machine, tilemm_sgemm_strided_batched(
-                                   machine->ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_TRANS,
-                                   p->n, p->n, p->k, 1.0f, p->a, p->k, p->n * p->k, p->b, p->k,
-                                   p->n * p->k, 0.0f, p->c, p->n, p->n * p->n, p->count));
-}
-
-static double batch_cycles(calibration_t *at, const char *variant, int64_t n, int64_t k,
-                           int64_t count)
-{
-    batch_t batch = {.n = n, .k = k, .count = count};
-    batch.a = forced_operand(&at->on, (size_t)(n * k * count) * sizeof(float));
-    batch.b = forced_operand(&at->on, (size_t)(n * k * count) * sizeof(float));
-    batch.c = forced_operand(&at->on, (size_t)(n * n * count) * sizeof(float));
-    const double result =
-        batch.a && batch.b && batch.c
-            ? forced_cycles(&at->on, variant, TILEMM_MATH_FP32_STRICT, run_batch, &batch)
-            : -1;
-    gpu_free(batch.a);
-    gpu_free(batch.b);
-    gpu_free(batch.c);
-    return result;
-}
-
-/* Print a fitted tile: what a block and a warp's step of k take beside copies, of which cost_cuda.c
- * has the cycles (fitted_copy), and beside C. */
+/* Print a fitted tile, of matrices that are a tile of 16 x 16 threads each: what a block and a
+ * warp's step of k take beside copies, of which cost_cuda.c has the cycles (fitted_copy), and
+ * beside C. */
 static void print_fitted(calibration_t *at, int side, int blocks)
 {
     enum { LANES = 16, WARPS = LANES * LANES / 32, SHARE = 16, K1 = 64, K2 = 192, COPY = 480 };
     char variant[64];
     const int64_t n = LANES * side, count = (int64_t)SHARE * at->on.gpu.sm_count;
     snprintf(variant, sizeof variant, "sgemm_fitted_sm80_%dx%d_nt", side, side);
-    const double first = batch_cycles(at, variant, n, K1, count);
-    const double second = first < 0 ? -1 : batch_cycles(at, variant, n, K2, count);
+    const tilemm_math_t strict = TILEMM_MATH_FP32_STRICT;
+    const double first = batch_cycles(at, variant, strict, n, n, K1, count);
+    const double second = first < 0 ? -1 : batch_cycles(at, variant, strict, n, n, K2, count);
     /* Copies of 4 numbers that a thread makes for each k, in the time of the resident warps. */
     const double copies = 2.0 * LANES * side / 4 / (LANES * LANES) * COPY / blocks;
     const double of_k = (second - first) / SHARE / (K2 - K1);
     const double of_c = (double)(n * n) * sizeof(float) / (2 * at->bytes);
-    printf("    {\"fitted_sm80_%dx%d\", 1, 0, %.0f, %.3g, %.0f, %.3g},%s\n", side, side,
-           (first - at->launch) / SHARE - K1 * of_k - of_c, (of_k - copies) / WARPS,
-           (first - at->launch) / SHARE - K1 * of_k - of_c, (of_k - copies) / WARPS,
-           second < 0 ? " /* not on this device */" : "");
+    const double item = (first - at->launch) / SHARE - K1 * of_k - of_c;
+    const double step = (of_k - copies) / WARPS;
+    printf("    {\"fitted_sm80_%dx%d\", 1, 0, %.0f, %.3g, %.0f, %.3g},%s\n", side, side, item, step,
+           item, step, second < 0 ? " /* not on this device */" : "");
 }
 
 /* Tiles whose blocks fill the GPU once each is divided among eight. */
@@ -306,8 +285,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
            bytes, at->bytes);
     printf("    [OF_SKINNY] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256), at->bytes);
-    printf("    [OF_FITTED] = {%.0f, 0, 0, 0, %.3g},\n", batch_cycles(at, "sgemm_fitted", 64, 4, 1),
-           at->bytes);
+    printf("    [OF_FITTED] = {%.0f, 0, 0, 0, %.3g},\n",
+           cycles(at, "sgemm_fitted", TILEMM_MATH_FP32_STRICT, 64, 64, 4), at->bytes);
     measure_cluster(at, FUSED_128, FUSED_64, costs, &meeting, &bytes);
     printf("    [OF_FUSED]  = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);

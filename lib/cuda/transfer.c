@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/size.h"
 #include "transfer.h"
 
 enum { CHUNK = 4 << 20, MOST_THREADS = TILEMM__TRANSFER_THREADS };
@@ -38,10 +39,10 @@ static int take_piece(job_t *job, piece_t *piece)
     const tilemm__rectangle_t *at = &job->at;
     const int64_t row = i / job->pieces_across * job->piece_rows;
     const int64_t column = i % job->pieces_across * job->piece_width;
-    *piece = (piece_t){
-        at->host + row * at->host_pitch + column, at->device + row * at->device_pitch + column,
-        at->rows - row < job->piece_rows ? at->rows - row : job->piece_rows,
-        at->width - column < job->piece_width ? at->width - column : job->piece_width};
+    *piece = (piece_t){at->host + row * at->host_pitch + column,
+                       at->device + row * at->device_pitch + column,
+                       tilemm__min(at->rows - row, job->piece_rows),
+                       tilemm__min(at->width - column, job->piece_width)};
     return 1;
 }
 
@@ -107,7 +108,7 @@ static cudaError_t work_together(job_t *job)
     pthread_t threads[MOST_THREADS];
     sigset_t all, before;
     int others = 0;
-    const int wanted = job->pieces < job->of->threads ? (int)job->pieces : job->of->threads;
+    const int wanted = (int)tilemm__min(job->pieces, job->of->threads);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its threads */
     while (others + 1 < wanted && pthread_create(&threads[others], NULL, work, job) == 0)
@@ -127,10 +128,10 @@ cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectang
             of->out ? at->device : at->host, of->out ? at->device_pitch : at->host_pitch, at->width,
             at->rows, of->stream);
     job_t job = {.of = of, .at = *at};
-    job.piece_width = at->width < CHUNK ? at->width : CHUNK;
+    job.piece_width = tilemm__min(at->width, CHUNK);
     job.piece_rows = CHUNK / job.piece_width;
-    job.pieces_across = (at->width + job.piece_width - 1) / job.piece_width;
-    job.pieces = (at->rows + job.piece_rows - 1) / job.piece_rows * job.pieces_across;
+    job.pieces_across = tilemm__div_up(at->width, job.piece_width);
+    job.pieces = tilemm__div_up(at->rows, job.piece_rows) * job.pieces_across;
     return work_together(&job);
 }
 

@@ -26,11 +26,10 @@
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
-#define FUSED(row, m, n, a_k, b_k, transposed, bulk)                                               \
+/* facet: bulk; of TF32 rows the cluster. */
+#define FUSED(row, m, n, a_k, b_k, transposed, facet)                                              \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
-        (m) == 64 && (n) == 64 ? 2 : 1, 0, 0, bulk)
-#define TF32(row, m, n, a_k, b_k, transposed, cluster)                                             \
-    FUSED(row, m, n, a_k, b_k, transposed, cluster)
+        (m) == 64 && (n) == 64 ? 2 : 1, 0, 0, facet)
 #define REST(row, m, n, a_k, b_k) FUSED(row, m, n, a_k, b_k, 0, 0)
 #define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
     ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
@@ -42,7 +41,7 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
         TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
             TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
                 TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FITTED_ROWS(FITTED)
-                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(TF32)
+                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
                         TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_ZERO_ROWS(HELPER)
                             TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                                 TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)

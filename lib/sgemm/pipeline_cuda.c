@@ -171,7 +171,7 @@ static tilemm__sgemm_args_t product_of(const pipeline_t *x, const tilemm__pipeli
     if (step->part > 0)
         p.beta = 1;
     if (plan->c_elements > 0) {
-        p.ldc = (p.n + 63) / 64 * 64;
+        p.ldc = tilemm__round_up(p.n, 64);
         p.c = x->c + (slot - x->slots) * plan->c_elements;
     }
     return p;
