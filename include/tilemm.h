@@ -269,9 +269,10 @@ tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes
 /* Store in *workspace and *bytes what was given: NULL and 0 while the context uses its own. */
 tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *bytes);
 
-/* Let sgemm of large operands on the host take at most so many bytes of the device's memory for
- * them and what they become; 0, as at the start: what is free. Workspace is not counted. What does
- * not fit goes through in tiles. Taken, without effect, on a CPU context. */
+/* Limit to `bytes` the device memory that sgemm takes for operands that lie on the host, workspace
+ * not counted. 0, as at the start, means three quarters of the memory that is free. A product whose
+ * operands need more goes through that memory in strips; batches are not limited. Taken, without
+ * effect, on a CPU context. */
 tilemm_status_t tilemm_set_device_memory(tilemm_t ctx, size_t bytes);
 
 /* Store in *bytes what was set. */
@@ -356,8 +357,8 @@ tilemm_status_t tilemm_free_matrix(tilemm_t ctx, void *matrix);
 tilemm_status_t tilemm_register_host(tilemm_t ctx, void *memory, size_t bytes);
 tilemm_status_t tilemm_unregister_host(tilemm_t ctx, void *memory);
 
-/* Copy a matrix from any place to any place. Asynchronous if none of both is host memory that is
- * not pinned; it can then be captured in a CUDA graph. */
+/* Copy a matrix from any place to any place. Asynchronous if both places are pinned, device or
+ * managed memory; it can then be captured in a CUDA graph. */
 tilemm_status_t tilemm_copy_matrix(tilemm_t ctx, int64_t rows, int64_t cols, size_t elem_size,
                                    const void *src, int64_t ld_src, void *dst, int64_t ld_dst);
 

@@ -32,8 +32,8 @@ enum {
     LINE = 64,               /* bytes of the caches' lines */
     IDLE_NS = 200000,        /* that a worker waits awake for work, */
     TEAM_NS = 1000000,       /* and a thread at work for the others of its team */
-    SPINS = 32,              /* looks between two looks at the clock, */
-    QUIET = 4,               /* so often before the processor is offered to other threads */
+    SPINS = 32,              /* looks at the flag between two at the clock: a round */
+    QUIET = 4,               /* rounds before the processor is offered to other threads */
     STACK_BYTES = 128 * 1024 /* of a worker; kernels need half of it */
 };
 
@@ -129,7 +129,7 @@ struct tilemm__team {
     int of;
     int64_t spin_ns;
     fenv_t environment;
-    /* Each in a line of its own: threads that arrive do not delay those that wait. */
+    /* Each in a cache line of its own: an arriving thread does not delay the waiting ones. */
     _Alignas(LINE) atomic_int arrived; /* at the next meeting */
     _Alignas(LINE) flag_t meetings;    /* how many there were */
 };

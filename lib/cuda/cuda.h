@@ -133,7 +133,8 @@ tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage);
 
 /* ---- the operations ----------------------------------------------------------------------- */
 
-/* Do a product in strips if that pays, or nothing else can: 1, and its status; else 0. */
+/* Do a product in strips if its operands on the host need more device memory than the context may
+ * take: returns 1, and its status; else 0. */
 int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                  tilemm_status_t *status);
 /* stage_cuda.c of each operation: operands anywhere. */

@@ -97,7 +97,7 @@ static int threads_for(double work, double thread_work, int64_t most)
 /* A thread of a team is late by this part of a task: others want its processor. */
 static const double LATE = 0.25;
 
-/* Cut C into so many tasks, if none of those tried before costs less. */
+/* Cut C into `down` x `across` tasks, if that costs less than *least, the least so far. */
 static void try_grid(const shape_t *x, int threads, int64_t down, int64_t across, double *least,
                      plan_t *plan)
 {
@@ -116,8 +116,8 @@ static void try_grid(const shape_t *x, int threads, int64_t down, int64_t across
     }
 }
 
-/* Tasks for threads that pack for themselves alone: so many of them that none waits long for the
- * last, in such a shape that least is packed more than once. */
+/* Tasks for threads that pack for themselves alone: enough that none waits long for the last task,
+ * and of the shape in which the fewest elements are packed more than once. */
 static void plan_grid(const shape_t *x, int threads, plan_t *plan)
 {
     enum { MOST_EACH = 4 };

@@ -78,8 +78,8 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
  * is packed on the stack. Few operations here: they take longer than the smallest products. */
 enum { TILEMM__SGEMM_SMALL_WORK = 1 << 21 };
 /* One thread alone does larger ones so as well: packing takes longer than reading A and B from L2
- * does. Up to so many steps, and with more rows than where B is streamed, panels are no shorter for
- * several threads, and so sums are the same. */
+ * does. That is so up to ALONE_STEPS steps of k, and for more rows than where B is streamed: there
+ * several threads have panels of the same length, and so the same sums. */
 enum { TILEMM__SGEMM_ALONE_WORK = 1 << 23, TILEMM__SGEMM_ALONE_STEPS = 256 };
 /* From this many rows of C on, packing B pays. */
 enum { TILEMM__SGEMM_STREAM_ROWS = 32 };

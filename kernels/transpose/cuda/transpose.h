@@ -180,9 +180,9 @@ typedef struct {
     float alpha;
 } tilemm__transpose_swap_t;
 
-/* The rows x cols matrix at a becomes its transpose, with another leading dimension. A block has
- * every so manyth tile, of `down` in a column of them, and `shared` bytes of shared memory for
- * all that it has. */
+/* The rows x cols matrix at a becomes its transpose, with another leading dimension. Of
+ * g blocks, block b has the tiles b, b + g, b + 2g ..., counted down columns of `down` tiles, and
+ * `shared` bytes of shared memory for all of them. */
 typedef struct {
     void *a;
     int64_t rows, cols, ld_src, ld_dst;
