@@ -141,7 +141,6 @@ static tilemm_status_t product(tilemm_t ctx, const tilemm__sgemm_args_t *args)
     places_t together = {.device = TILEMM__ANYWHERE};
     int places[3];
     tilemm__multi_sgemm_plan_t plan;
-    tilemm__relay_t relay;
     char works[TILEMM__MOST_DEVICES] = {0};
     sgemm_t call = {.args = args, .plan = &plan};
     for (int i = 0; i < 3; i++) {
@@ -160,13 +159,12 @@ static tilemm_status_t product(tilemm_t ctx, const tilemm__sgemm_args_t *args)
         if (together.device < 0 || multi->devices.ordinal[number] == together.device)
             return tilemm__multi_run_one(ctx, number, whole_sgemm, &call);
     }
-    tilemm__relay_init(&relay, !plan.side);
-    for (int i = 0, index = 0; i < multi->devices.count; i++)
-        relay.index[i] = works[i] ? index++ : 0;
-    call.relay = plan.relay ? &relay : NULL;
+    call.relay = plan.relay ? tilemm__relay_create(!plan.side) : NULL;
+    for (int i = 0, index = 0; i < multi->devices.count && call.relay; i++)
+        call.relay->index[i] = works[i] ? index++ : 0;
     const tilemm_status_t status =
         tilemm__multi_run(ctx, works, together.host, part_of_product, &call, call.relay);
-    tilemm__relay_destroy(&relay);
+    tilemm__relay_destroy(call.relay);
     return status;
 }
 

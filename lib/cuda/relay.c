@@ -3,20 +3,26 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "relay.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-void tilemm__relay_init(tilemm__relay_t *relay, int side)
+tilemm__relay_t *tilemm__relay_create(int side)
 {
-    memset(relay, 0, sizeof *relay);
+    tilemm__relay_t *relay = calloc(1, sizeof *relay);
+    if (!relay)
+        return NULL;
     relay->side = side;
     pthread_mutex_init(&relay->mutex, NULL);
     pthread_cond_init(&relay->changed, NULL);
+    return relay;
 }
 
 void tilemm__relay_destroy(tilemm__relay_t *relay)
 {
+    if (!relay)
+        return;
     pthread_cond_destroy(&relay->changed);
     pthread_mutex_destroy(&relay->mutex);
+    free(relay);
 }
 
 int tilemm__relay_meet(tilemm__relay_t *relay, int yes)

@@ -30,7 +30,8 @@ typedef struct tilemm__relay {
     } member[TILEMM__MOST_DEVICES];
 } tilemm__relay_t;
 
-void tilemm__relay_init(tilemm__relay_t *relay, int side);
+/* NULL if there is no memory. */
+tilemm__relay_t *tilemm__relay_create(int side);
 void tilemm__relay_destroy(tilemm__relay_t *relay);
 
 /* All members meet here: returns whether all of them say yes. */
