@@ -91,6 +91,8 @@ tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t
         const tilemm__place_t place = tilemm__cuda_locate(ctx, operands[i]);
         call.places.on_host[i] = place == TILEMM__HOST || place == TILEMM__ELSEWHERE;
         far |= call.places.on_host[i];
+        if (i < 2)
+            call.on_gpu[i] = place == TILEMM__ELSEWHERE;
         call.waits |= place == TILEMM__HOST;
     }
     if (far) {

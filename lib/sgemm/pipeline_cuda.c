@@ -34,6 +34,7 @@ typedef struct {
     slot_t slots[SLOTS];
     tilemm__relay_t *relay; /* with other devices, or NULL; `me` of them; once all agree */
     int me, relays;
+    int on_gpu[2];
     cudaStream_t from_others;
     cudaEvent_t has_others;
     /* Pageable C: a thread empties the slots in their order. */
@@ -203,6 +204,9 @@ static cudaError_t move_up(pipeline_t *x, int s, int64_t what)
         return move_share(x, s, i);
     const tilemm__rectangle_t at = lines_of(x, s, i, part, 0, lines);
     const cudaError_t error = cudaStreamWaitEvent(x->up.stream, x->used[s][what % side->slots], 0);
+    if (error == cudaSuccess && x->on_gpu[s]) /* not by threads of the CPU */
+        return tilemm__cuda_copy_rows(at.device, at.device_pitch, at.host, at.host_pitch, at.width,
+                                      at.rows, x->up.stream);
     return error == cudaSuccess ? tilemm__transfer(&x->up, &at) : error;
 }
 
@@ -487,7 +491,8 @@ tilemm_status_t tilemm__cuda_run_pipeline(const tilemm__pipeline_call_t *call)
                            .args = call->args,
                            .waits = call->waits,
                            .relay = call->relay,
-                           .me = call->me};
+                           .me = call->me,
+                           .on_gpu = {call->on_gpu[0], call->on_gpu[1]}};
     pipeline_t *const x = &pipeline;
     const tilemm_t ctx = x->ctx;
     char variant[sizeof ctx->variant];

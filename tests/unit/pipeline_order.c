@@ -7,17 +7,6 @@
 #include "simulated_cuda.h"
 
 static tilemm__cuda_state_t state;
-static const float *on_device[3];
-
-tilemm__place_t tilemm__cuda_locate(tilemm_t ctx, const void *pointer)
-{
-    (void)ctx;
-    for (int i = 0; i < 3; i++)
-        if (pointer == on_device[i])
-            return TILEMM__DEVICE;
-    return TILEMM__HOST;
-}
-
 /* ---- products ------------------------------------------------------------------------------- */
 
 /* Apart from the order of streams, which depends on time: the products are the same in each run. */
@@ -54,15 +43,17 @@ static int product(int i)
     float *want = need(malloc(c_bytes));
     const int places = (int)rng_range(&problems, 1, 7), pinned = (int)rng_range(&problems, 0, 7);
     const float *const operands[] = {a, b, c};
+    const size_t spans[] = {(size_t)(rows_a * p.lda), (size_t)(rows_b * p.ldb),
+                            (size_t)(p.m * p.ldc)};
+    const int64_t elements[] = {p.m * p.k, p.k * p.n, p.m * p.n};
     size_t host = 0;
+    area_count = 0;
     for (int o = 0; o < 3; o++) {
-        on_device[o] = places >> o & 1 ? NULL : operands[o];
-        is_pinned[o] = pinned >> o & 1 ? operands[o] : NULL;
-        host += places >> o & 1 ? (size_t)(o == 0   ? p.m * p.k
-                                           : o == 1 ? p.k * p.n
-                                                    : p.m * p.n) *
-                                      sizeof(float)
-                                : 0;
+        add_area(operands[o], spans[o] * sizeof(float),
+                 !(places >> o & 1) ? state.device
+                 : pinned >> o & 1  ? PINNED
+                                    : PAGEABLE);
+        host += places >> o & 1 ? (size_t)elements[o] * sizeof(float) : 0;
     }
     memcpy(want, c, c_bytes);
     p.a = a;
