@@ -34,6 +34,7 @@ typedef struct work {
 struct CUstream_st {
     struct CUstream_st *next;
     work_t *first, *last;
+    int destroyed; /* goes once its work has run */
 };
 
 struct CUevent_st {
@@ -98,9 +99,23 @@ static int run_one(struct CUstream_st *stream)
     return 1;
 }
 
+static void remove_streams(void)
+{
+    for (struct CUstream_st **link = &streams; *link;) {
+        struct CUstream_st *const stream = *link;
+        if (!stream->destroyed || stream->first) {
+            link = &stream->next;
+            continue;
+        }
+        *link = stream->next;
+        free(stream);
+    }
+}
+
 static void run_some(void)
 {
     int count = 0;
+    remove_streams();
     for (struct CUstream_st *s = streams; s; s = s->next)
         count++;
     struct CUstream_st *s = streams;
@@ -140,17 +155,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    pthread_mutex_lock(&lock);
-    while (stream->first) /* the real one lets it run out */
-        run_some();
-    struct CUstream_st **link = &streams;
-    while (*link != stream)
-        link = &(*link)->next;
-    *link = stream->next;
-    allocations--;
-    pthread_mutex_unlock(&lock);
-    free(stream);
-    return cudaSuccess;
+    LOCKED(stream->destroyed = 1; allocations--; remove_streams());
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
