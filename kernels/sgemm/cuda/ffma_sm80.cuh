@@ -291,10 +291,10 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
                                                          next);
             multiply<4 * S::QM, 4 * S::QN>(sum, am[k & 1], bn[k & 1]);
         }
-        if (S::CHAIN > 1) {
+        if constexpr (S::CHAIN > 1) {
             if (steps % S::CHAIN == 0)
                 end_chain(total, sum);
-        } else if (S::CHAIN) {
+        } else if constexpr (S::CHAIN == 1) {
 #pragma unroll
             for (int i = 0; i < 4 * S::QM; i++)
 #pragma unroll
