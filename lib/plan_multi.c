@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "kernels/reduce/layout.h"
 #include "lib/size.h"
 
 /* Bytes and multiply-adds a second of a GPU of compute capability 9.0 on PCIe 5 with NVLink, and of
@@ -163,17 +162,4 @@ void tilemm__plan_multi_sgemm(const tilemm__sgemm_args_t *args,
         if (trial.used > 1 && trial.seconds < plan->seconds)
             *plan = trial;
     }
-}
-
-/* ---- sums ----------------------------------------------------------------------------------- */
-
-int64_t tilemm__multi_sum_unit(int64_t n, int64_t pieces)
-{
-    int64_t unit = TILEMM__TILE_ELEMS;
-    if (n / unit < pieces)
-        return 0;
-    while (unit <= INT64_MAX / TILEMM__TILE_LANES / pieces &&
-           n / (unit * TILEMM__TILE_LANES) >= pieces)
-        unit *= TILEMM__TILE_LANES;
-    return unit;
 }

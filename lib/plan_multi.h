@@ -70,8 +70,4 @@ static inline tilemm__sgemm_args_t tilemm__multi_sgemm_part(const tilemm__sgemm_
     return part;
 }
 
-/* The place of a vector's sums that devices divide: the most elements, a power of 32 of canonical
- * tiles (kernels/reduce/layout.h), of which n has at least `pieces`; 0 if it has too few. */
-int64_t tilemm__multi_sum_unit(int64_t n, int64_t pieces);
-
 #endif

@@ -7,8 +7,10 @@
 #include <config.h>
 #endif
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "lib/reduce/divide_cuda.h"
 #include "lib/sgemm/pipeline_cuda.h"
 #include "lib/size.h"
 #include "multi.h"
@@ -365,6 +367,7 @@ typedef struct {
     const tilemm__reduce_args_t *args;
     const tilemm__segments_args_t *segments;
     const int64_t *begin;
+    tilemm__piece_t *pieces;
 } reduce_t;
 
 static tilemm_status_t whole_reduce(tilemm_t member, int number, void *data)
@@ -387,6 +390,57 @@ static tilemm_status_t part_of_vectors(tilemm_t member, int number, void *data)
     return tilemm__cuda_staged_reduce(member, &part);
 }
 
+static tilemm_status_t units_of_vector(tilemm_t member, int number, void *data)
+{
+    const reduce_t *const call = data;
+    const int64_t *const begin = &call->begin[number];
+    return tilemm__cuda_reduce_units(member, call->args, begin[0], begin[1],
+                                     call->pieces + begin[0]);
+}
+
+/* The result to wherever it is wanted. */
+static tilemm_status_t store_result(tilemm_t ctx, void *to, const void *result, size_t bytes)
+{
+    const tilemm_t first = tilemm__multi(ctx)->member[0].ctx;
+    const cudaStream_t stream = tilemm__cuda(first)->stream;
+    const tilemm__cuda_thread_t before = tilemm__cuda_enter(first);
+    cudaError_t error = cudaMemcpyAsync(to, result, bytes, cudaMemcpyDefault, stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(stream);
+    return tilemm__cuda_leave(first, before,
+                              error == cudaSuccess ? TILEMM_SUCCESS
+                                                   : tilemm__cuda_fail(ctx, "reduce", error));
+}
+
+/* One vector on the host, divided. Returns 0 where that is not worth while or has no memory. */
+static int divide_vector(tilemm_t ctx, const tilemm__reduce_args_t *args, tilemm_status_t *status)
+{
+    const tilemm__multi_t *multi = tilemm__multi(ctx);
+    const int is_dot = args->op == TILEMM__DOT;
+    const double bytes = (double)args->n * (double)sizeof(float) * (is_dot ? 2 : 1);
+    const int64_t units = tilemm__div_up(args->n, TILEMM__REDUCE_UNIT);
+    int64_t begin[TILEMM__MOST_DEVICES + 1], index = 0;
+    char works[TILEMM__MOST_DEVICES] = {0};
+    reduce_t call = {.args = args, .begin = begin};
+    float value = 0;
+    if (args->count != 1 || args->istride != 1 || (is_dot && args->y_istride != 1) || units < 2 ||
+        tilemm__plan_multi_host(&multi->devices, units, 1, bytes, begin) == 1)
+        return 0;
+    call.pieces = malloc((size_t)units * sizeof *call.pieces);
+    if (!call.pieces)
+        return 0;
+    who_works(&multi->devices, begin, works);
+    *status = tilemm__multi_run(ctx, works, 1, units_of_vector, &call, NULL);
+    if (*status == TILEMM_SUCCESS)
+        tilemm__join_pieces(args, units, call.pieces, &value, &index);
+    free(call.pieces);
+    if (*status == TILEMM_SUCCESS && args->out)
+        *status = store_result(ctx, args->out, &value, sizeof value);
+    if (*status == TILEMM_SUCCESS && args->index_out)
+        *status = store_result(ctx, args->index_out, &index, sizeof index);
+    return 1;
+}
+
 tilemm_status_t tilemm__multi_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
     const tilemm__multi_t *multi = tilemm__multi(ctx);
@@ -395,7 +449,7 @@ tilemm_status_t tilemm__multi_reduce(tilemm_t ctx, const tilemm__reduce_args_t *
     int64_t begin[TILEMM__MOST_DEVICES + 1];
     char works[TILEMM__MOST_DEVICES] = {0};
     reduce_t call = {.args = args, .begin = begin};
-    const tilemm_status_t status = tilemm__multi_begin(ctx);
+    tilemm_status_t status = tilemm__multi_begin(ctx);
     if (status != TILEMM_SUCCESS)
         return status;
     /* x is first: it says where a reduction is done. */
@@ -406,6 +460,8 @@ tilemm_status_t tilemm__multi_reduce(tilemm_t ctx, const tilemm__reduce_args_t *
     if (!add_place(ctx, "reduce", args->out, &places) ||
         !add_place(ctx, "reduce", args->index_out, &places))
         return TILEMM_INVALID_ARGUMENT;
+    if (on_host && !is_capturing(ctx) && divide_vector(ctx, args, &status))
+        return status;
     if (!on_host || args->count == 1 || is_capturing(ctx) ||
         tilemm__plan_multi_host(&multi->devices, args->count, args->vstride == 1 ? 64 : 1, bytes,
                                 begin) == 1)

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "lib/cuda/multi.h"
+#include "lib/reduce/divide_cuda.h"
 #include "simulated_cuda.h"
 
 enum { DEVICES = 4, SLOW = 3 /* a device of another model, of half the rate */ };
@@ -145,6 +146,98 @@ tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_ar
         args->out[v * args->out_stride] = (float)sum;
     }
     return TILEMM_SUCCESS;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                            cudaStream_t stream)
+{
+    (void)kind;
+    LOCKED(
+        queue(stream, (work_t){.kind = COPY, .to = to, .from = from, .width = bytes, .rows = 1}));
+}
+
+/* The sum of a vector in the canonical order (kernels/reduce/layout.h). */
+static tilemm__sum_t canonical_sum(const tilemm__reduce_args_t *p, int64_t vector, int64_t *count)
+{
+    int64_t m = tilemm__tile_count(p->n);
+    tilemm__sum_t *sums = need(calloc((size_t)m, sizeof(*sums))), lanes[TILEMM__TILE_LANES];
+    *count = 0;
+    for (int64_t t = 0; t < m; t++) {
+        memset(lanes, 0, sizeof(lanes));
+        for (int64_t e = 0; e < TILEMM__TILE_ELEMS && t * TILEMM__TILE_ELEMS + e < p->n; e++) {
+            const int64_t i = t * TILEMM__TILE_ELEMS + e;
+            const float x = p->x[vector * p->vstride + i * p->istride];
+            const float y = p->op == TILEMM__DOT ? p->y[i * p->y_istride] : 0;
+            lanes[e % 32] =
+                tilemm__sum_add(lanes[e % 32], tilemm__sum_term(p->op, p->nan_ignore, x, y));
+            *count += x == x;
+        }
+        sums[t] = tilemm__fold_lanes(lanes, TILEMM__TILE_LANES);
+    }
+    for (; m > 1; m = tilemm__fold_count(m))
+        for (int64_t i = 0; i < m; i += TILEMM__TILE_LANES)
+            sums[i / 32] = tilemm__fold_lanes(sums + i, m - i < 32 ? (int)(m - i) : 32);
+    const tilemm__sum_t sum = sums[0];
+    free(sums);
+    return sum;
+}
+
+static void canonical_key(const tilemm__reduce_args_t *p, int64_t vector, int32_t *key,
+                          int64_t *index)
+{
+    const tilemm__order_t order = tilemm__order_of(p->op, p->nan_ignore);
+    *key = TILEMM__KEY_NONE;
+    *index = 0;
+    for (int64_t i = 0; i < p->n; i++) {
+        const float x = p->x[vector * p->vstride + i * p->istride];
+        const int32_t now = tilemm__key_of(order, tilemm__float_bits(x));
+        if (tilemm__key_wins(now, i, *key, *index)) {
+            *key = now;
+            *index = i;
+        }
+    }
+}
+
+typedef struct {
+    tilemm__reduce_args_t args;
+    tilemm__partials_t to;
+} reduction_t;
+
+static void reduce_now(void *data)
+{
+    const reduction_t *const r = data;
+    const tilemm__reduce_args_t *const p = &r->args;
+    for (int64_t v = 0; v < p->count; v++)
+        if (tilemm__op_is_order(p->op)) {
+            int32_t key;
+            int64_t index;
+            canonical_key(p, v, &key, &index);
+            p->out[v * p->out_stride] = tilemm__key_result(p->op, key);
+            p->index_out[v * p->out_stride] = tilemm__index_result(key, index);
+        } else {
+            int64_t count;
+            r->to.sums[v] = canonical_sum(p, v, &count);
+            if (tilemm__sum_is_counted(p->op, p->nan_ignore))
+                r->to.counts[v] = count;
+        }
+}
+
+tilemm_status_t tilemm__cuda_partial_sums(tilemm_t ctx, const tilemm__reduce_args_t *args,
+                                          const tilemm__partials_t *sums)
+{
+    reduction_t *const r = need(malloc(sizeof(*r)));
+    *r = (reduction_t){*args, *sums};
+    note(ctx);
+    pthread_mutex_lock(&lock);
+    queue(tilemm__cuda(ctx)->stream, (work_t){.kind = CALL, .call = reduce_now, .data = r});
+    pthread_mutex_unlock(&lock);
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
+{
+    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
+    return tilemm__cuda_partial_sums(ctx, args, &none);
 }
 
 tilemm_status_t tilemm__cuda_staged_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
@@ -390,7 +483,7 @@ static int product(struct tilemm_context *ctx, int i, const int *devices, int co
 
 static void products(void)
 {
-    enum { PRODUCTS = 360 };
+    enum { PRODUCTS = 180 };
     int divided = 0, relayed = 0;
     for (int i = 0; i < PRODUCTS; i++) {
         struct tilemm_context ctx;
@@ -640,6 +733,60 @@ static void reductions(void)
     free(out);
 }
 
+/* One vector among several devices: the bits that it has in one piece. */
+static void vectors(void)
+{
+    static const int devices[] = {0, 1, 0};
+    enum { MOST = 5 * TILEMM__REDUCE_UNIT / 2 };
+    float *x = need(malloc(MOST * sizeof(*x))), *y = need(malloc(MOST * sizeof(*y)));
+    for (int64_t i = 0; i < MOST; i++) {
+        x[i] = rng_float(&problems, FAMILY_WIDE);
+        y[i] = rng_float(&problems, FAMILY_NORMAL);
+    }
+    for (int op = TILEMM__SUM; op <= TILEMM__DOT; op++)
+        for (int nan = op % 2; nan < 2; nan += 2) {
+            struct tilemm_context ctx;
+            float value = 0, want;
+            int64_t index = 7, want_index, count;
+            int32_t key;
+            const int is_order = tilemm__op_is_order(op);
+            tilemm__reduce_args_t p = {.op = op,
+                                       .nan_ignore = nan,
+                                       .count = 1,
+                                       .n = MOST - rng_range(&problems, 0, TILEMM__REDUCE_UNIT),
+                                       .x = x,
+                                       .istride = 1,
+                                       .y = op == TILEMM__DOT ? y : NULL,
+                                       .y_istride = 1,
+                                       .out = &value,
+                                       .index_out = is_order ? &index : NULL,
+                                       .out_stride = 1};
+            x[p.n / 2] = x[p.n - 5] = nan ? NAN : 1e10f;
+            area_count = 0;
+            add_area(x, MOST * sizeof(*x), op % 2 ? PINNED : PAGEABLE);
+            if (is_order) {
+                canonical_key(&p, 0, &key, &want_index);
+                want = tilemm__key_result(op, key);
+            } else {
+                const tilemm__sum_t sum = canonical_sum(&p, 0, &count);
+                want = tilemm__sum_result(op, sum, tilemm__sum_is_counted(op, nan) ? count : p.n);
+            }
+            memset(ran_on, 0, sizeof(ran_on));
+            open_context(&ctx, 3, devices);
+            ctx.device_memory = op % 3 ? 0 : 16 << 20;
+            CHECK(ctx.backend->reduce(&ctx, &p) == TILEMM_SUCCESS, "%s", ctx.last_error);
+            CHECK(memcmp(&value, &want, sizeof(want)) == 0, "op %d, %lld elements: %a, must be %a",
+                  op, (long long)p.n, (double)value, (double)want);
+            CHECK(!is_order || index == want_index, "op %d: index %lld, must be %lld", op,
+                  (long long)index, (long long)want_index);
+            CHECK(ran_on[0] > 1 && ran_on[1] > 0, "%d on device 0, %d on 1", ran_on[0], ran_on[1]);
+            close_context(&ctx);
+            x[p.n / 2] = x[p.n - 5] = 0.5f;
+        }
+    free(x);
+    free(y);
+}
+
 /* Rates; and devices that cannot be opened. */
 static void contexts(void)
 {
@@ -682,5 +829,6 @@ int main(void)
     batches();
     moves();
     reductions();
+    vectors();
     return check_exit();
 }

@@ -209,26 +209,6 @@ static void choices(void)
           (long long)plan.begin[1]);
 }
 
-/* A power of 32 tiles, the largest of which there are enough. */
-static void sum_units(void)
-{
-    for (int64_t pieces = 1; pieces < 40; pieces++)
-        for (int shift = 0; shift < 50; shift++) {
-            const int64_t n = (INT64_C(1) << shift) + 12345,
-                          unit = tilemm__multi_sum_unit(n, pieces);
-            int64_t power = 1024;
-            if (unit == 0) {
-                CHECK(n / 1024 < pieces, "%lld in %lld", (long long)n, (long long)pieces);
-                continue;
-            }
-            while (power < unit)
-                power *= 32;
-            CHECK(power == unit && n / unit >= pieces && n / unit / 32 < pieces,
-                  "%lld in %lld: %lld", (long long)n, (long long)pieces, (long long)unit);
-        }
-    CHECK(tilemm__multi_sum_unit(INT64_C(1) << 32, 8) == INT64_C(1) << 25, "2^32");
-}
-
 int main(void)
 {
     rng_t rng = {19};
@@ -237,6 +217,5 @@ int main(void)
     host();
     products(&rng);
     choices();
-    sum_units();
     return check_exit();
 }

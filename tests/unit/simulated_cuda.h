@@ -18,7 +18,7 @@
 
 /* ---- a runtime ------------------------------------------------------------------------------ */
 
-typedef enum { COPY, PRODUCT, RECORD, WAIT } kind_t;
+typedef enum { COPY, PRODUCT, CALL, RECORD, WAIT } kind_t;
 
 typedef struct work {
     struct work *next;
@@ -29,6 +29,8 @@ typedef struct work {
     const char *from;
     size_t pitch_to, pitch_from, width, rows;
     tilemm__sgemm_args_t product;
+    void (*call)(void *data); /* CALL: data is freed after it */
+    void *data;
 } work_t;
 
 struct CUstream_st {
@@ -92,6 +94,10 @@ static int run_one(struct CUstream_st *stream)
         memcpy(work->to + r * work->pitch_to, work->from + r * work->pitch_from, work->width);
     if (work->kind == PRODUCT)
         multiply(&work->product);
+    if (work->kind == CALL) {
+        work->call(work->data);
+        free(work->data);
+    }
     work->done = 1;
     stream->first = work->next;
     work->next = finished;
