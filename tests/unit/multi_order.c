@@ -423,7 +423,7 @@ static int product(struct tilemm_context *ctx, int i, const int *devices, int co
     const int64_t most = i % 3 ? 400 : 90;
     tilemm__sgemm_args_t p = {.m = rng_range(&problems, 1, most),
                               .n = rng_range(&problems, 1, most),
-                              .k = rng_range(&problems, 1, i % 7 ? 60 : 3000),
+                              .k = rng_range(&problems, 1, i % 7 ? 60 : 700),
                               .trans_a = (int)rng_range(&problems, 0, 1),
                               .trans_b = (int)rng_range(&problems, 0, 1),
                               .alpha = 2,
@@ -736,7 +736,7 @@ static void reductions(void)
 /* One vector among several devices: the bits that it has in one piece. */
 static void vectors(void)
 {
-    static const int devices[] = {0, 1, 0};
+    static const int devices[] = {0, 1};
     enum { MOST = 5 * TILEMM__REDUCE_UNIT / 2 };
     float *x = need(malloc(MOST * sizeof(*x))), *y = need(malloc(MOST * sizeof(*y)));
     for (int64_t i = 0; i < MOST; i++) {
@@ -772,14 +772,14 @@ static void vectors(void)
                 want = tilemm__sum_result(op, sum, tilemm__sum_is_counted(op, nan) ? count : p.n);
             }
             memset(ran_on, 0, sizeof(ran_on));
-            open_context(&ctx, 3, devices);
+            open_context(&ctx, 2, devices);
             ctx.device_memory = op % 3 ? 0 : 16 << 20;
             CHECK(ctx.backend->reduce(&ctx, &p) == TILEMM_SUCCESS, "%s", ctx.last_error);
             CHECK(memcmp(&value, &want, sizeof(want)) == 0, "op %d, %lld elements: %a, must be %a",
                   op, (long long)p.n, (double)value, (double)want);
             CHECK(!is_order || index == want_index, "op %d: index %lld, must be %lld", op,
                   (long long)index, (long long)want_index);
-            CHECK(ran_on[0] > 1 && ran_on[1] > 0, "%d on device 0, %d on 1", ran_on[0], ran_on[1]);
+            CHECK(ran_on[0] > 0 && ran_on[1] > 0, "%d on device 0, %d on 1", ran_on[0], ran_on[1]);
             close_context(&ctx);
             x[p.n / 2] = x[p.n - 5] = 0.5f;
         }
