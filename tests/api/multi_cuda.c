@@ -15,6 +15,7 @@ enum { MOST_MEMBERS = 8, PLACES = 3 /* host, pinned, managed; then the members' 
 static tilemm_t one, all, owner[MOST_MEMBERS], cpu;
 static int members;
 static rng_t rng = {19};
+static int brief; /* TEST_BRIEF=1: little of all, for tools that slow it down */
 
 /* ---- matrices -------------------------------------------------------------------------------- */
 
@@ -149,10 +150,10 @@ static int product(int64_t m, int64_t n, int64_t k, const int place[3], int flag
 
 static void products(void)
 {
-    const int problems = test_quick() ? 12 : 60;
+    const int problems = brief ? 5 : test_quick() ? 12 : 60;
     int same = 0;
     for (int i = 0; i < problems; i++) {
-        const int64_t most = i % 4 ? 3000 : 300;
+        const int64_t most = brief ? 900 : i % 4 ? 3000 : 300;
         const int64_t m = rng_range(&rng, 1, most), n = rng_range(&rng, 1, most);
         const int64_t k = rng_range(&rng, 1, most);
         const int place[] = {some_place(), some_place(), some_place()};
@@ -161,11 +162,11 @@ static void products(void)
     }
     /* Where it is worth while: what lies on one device, and on the host. */
     const int64_t side = test_quick() ? 4096 : 8192;
-    for (int where = 0; where < PLACES + members; where++) {
+    for (int where = 0; where < PLACES + members && !brief; where++) {
         const int place[] = {where, where, where};
         same += product(side, side, side, place, 8, 0);
     }
-    CHECK(same > problems / 10, "only %d products have bits to compare", same);
+    CHECK(same > problems / 10 || brief, "only %d products have bits to compare", same);
 }
 
 static void batches(void)
@@ -361,12 +362,66 @@ static void errors(void)
     free(x);
 }
 
+/* Little memory on the last device, and then again enough: a status that names a device, or the
+ * right result; no more. */
+static void full_device(void)
+{
+    enum { SIDE = 2000, MOST_BLOCKS = 64 };
+    const tilemm_t last = owner[members - 1];
+    void *block[MOST_BLOCKS];
+    int blocks = 0;
+    int64_t ld, rows = (int64_t)1 << 24; /* of 256 bytes */
+    matrix_t a = make(SIDE, SIDE, 0), b = make(SIDE, SIDE, 1), c = make(SIDE, SIDE, 0);
+    CHECK_OK(all, multiply(all, 0, 0, SIDE, 0, &a, &b, &c));
+    float *want = fetch(&c);
+    while (rows > 1 << 14 && blocks < MOST_BLOCKS)
+        if (tilemm_alloc_matrix(last, TILEMM_MEMORY_DEVICE, rows, 64, sizeof(float), &block[blocks],
+                                &ld) == TILEMM_SUCCESS)
+            blocks++;
+        else
+            rows /= 2;
+    const tilemm_status_t status = multiply(all, 0, 0, SIDE, 0, &a, &b, &c);
+    CHECK(status == TILEMM_SUCCESS ||
+              (status == TILEMM_OUT_OF_MEMORY && strstr(tilemm_last_error(all), "device")),
+          "status %d: %s", (int)status, tilemm_last_error(all));
+    if (status == TILEMM_SUCCESS) {
+        float *got = fetch(&c);
+        CHECK(differences(got, want, SIDE * SIDE, 0, SIDE) == 0, "little memory");
+        free(got);
+    }
+    while (blocks > 0)
+        CHECK_OK(last, tilemm_free_matrix(last, block[--blocks]));
+    CHECK_OK(all, multiply(all, 0, 0, SIDE, 0, &a, &b, &c));
+    float *got = fetch(&c);
+    CHECK(differences(got, want, SIDE * SIDE, 1, 0) == 0, "after it");
+    free(got);
+    free(want);
+    discard(&a);
+    discard(&b);
+    discard(&c);
+}
+
+/* The last device has other work: the call takes longer, and is right. */
+static void busy_device(void)
+{
+    const int64_t side = brief ? 500 : 6000;
+    const int last = PLACES + members - 1;
+    const int place[] = {1, 1, 1};
+    matrix_t a = make(side, side, last), c = make(side, side, last);
+    for (int i = 0; i < 10; i++)
+        CHECK_OK(a.ctx, multiply(a.ctx, 0, 0, side, 0, &a, &a, &c));
+    product(1500, 1500, 1500, place, 0, 0);
+    CHECK_OK(a.ctx, tilemm_synchronize(a.ctx));
+    discard(&a);
+    discard(&c);
+}
+
 /* A call again and again leaves no memory behind. */
 static void leaks(void)
 {
     const int place[] = {0, 1, 0};
     size_t before = 0, after = 0, total;
-    for (int i = 0; i < (test_quick() ? 6 : 40); i++) {
+    for (int i = 0; i < (brief ? 3 : test_quick() ? 6 : 40); i++) {
         product(1500, 1500, 1500, place, 0, 0);
         if (i == 2)
             CHECK(gpu_memory(&before, &total) == 0, "gpu_memory");
@@ -393,6 +448,8 @@ static void try_devices(int count, const int *devices)
     reductions();
     streams(devices);
     errors();
+    full_device();
+    busy_device();
     leaks();
     CHECK(tilemm_destroy(all) == TILEMM_SUCCESS, "tilemm_destroy");
     tilemm_destroy(one);
@@ -405,6 +462,7 @@ int main(void)
     const char *list = getenv("TEST_DEVICES");
     int devices[MOST_MEMBERS] = {0, 0, 0}, count = 0;
     test_begin(TILEMM_BACKEND_CUDA);
+    brief = getenv("TEST_BRIEF") != NULL;
     CHECK(tilemm_create(&cpu, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS, "CPU");
     while (list && *list && count < MOST_MEMBERS) {
         devices[count++] = atoi(list);
