@@ -68,7 +68,7 @@ static results_t place_results(char *memory, int64_t units)
 {
     results_t r = {.sums = (tilemm__sum_t *)(void *)memory};
     r.counts = (int64_t *)(r.sums + units);
-    r.values = (float *)(r.counts + units);
+    r.values = (float *)(void *)(r.counts + units);
     return r;
 }
 
