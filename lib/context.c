@@ -111,6 +111,8 @@ static tilemm_status_t read_environment(tilemm_t ctx)
         return refuse_variable("TILEMM_ARCH", "generic, neon, avx2, avx512, amx, or like sm80");
     if (!read_text("TILEMM_VARIANT", sizeof ctx->variant, ctx->variant))
         return refuse_variable("TILEMM_VARIANT", "the beginning of a kernel's name");
+    if (!read_text("TILEMM_TIMELINE", sizeof ctx->timeline, ctx->timeline))
+        return refuse_variable("TILEMM_TIMELINE", "a file's name of at most 1023 characters");
     return TILEMM_SUCCESS;
 }
 

@@ -19,13 +19,13 @@ static int run_ours(const machine_t *machine, void *problem)
     const bench_problem_t *p = problem;
     const bench_options_t *o = p->options;
     const buffer_t *x = &p->buffers[A], *y = &p->buffers[B], *z = &p->buffers[C];
-    const float *a = buffer_use(machine, x), *b = buffer_use(machine, y);
-    float *c = buffer_use(machine, z);
+    const float *a = buffer_use(x), *b = buffer_use(y);
+    float *c = buffer_use(z);
     const tilemm_layout_t layout = (tilemm_layout_t)o->layout;
     const tilemm_op_t transa = op_of(o->trans & 2), transb = op_of(o->trans & 1);
     tilemm_status_t status;
     if (p->by_pointers) {
-        void **arrays = buffer_use(machine, &p->buffers[POINTERS]);
+        void **arrays = buffer_use(&p->buffers[POINTERS]);
         status = tilemm_sgemm_batched(machine->ctx, layout, transa, transb, p->m, p->n, p->k,
                                       o->alpha, (const float *const *)arrays, x->ld,
                                       (const float *const *)(arrays + o->batch), y->ld, o->beta,
@@ -66,8 +66,8 @@ static int run_cublas(const machine_t *machine, void *problem)
     const int trans_x = (o->trans & (swap ? 1 : 2)) != 0;
     const int trans_y = (o->trans & (swap ? 2 : 1)) != 0;
     const int m = (int)(swap ? p->n : p->m), n = (int)(swap ? p->m : p->n), k = (int)p->k;
-    const float *a = buffer_use(machine, x), *b = buffer_use(machine, y);
-    float *c = buffer_use(machine, z);
+    const float *a = buffer_use(x), *b = buffer_use(y);
+    float *c = buffer_use(z);
     return check_peer(cublas->name,
                       o->batch == 1
                           ? cublas->sgemm(tf32, trans_x, trans_y, m, n, k, o->alpha, a, (int)x->ld,
@@ -271,7 +271,7 @@ static int fill(const machine_t *machine, bench_problem_t *p)
     for (int which = A; p->by_pointers && which <= C; which++)
         for (int64_t i = 0; i < batch; i++)
             arrays[which * batch + i] =
-                (float *)buffer_use(machine, &p->buffers[which]) + i * p->buffers[which].stride;
+                (float *)buffer_use(&p->buffers[which]) + i * p->buffers[which].stride;
     return buffer_send(machine, &p->buffers[POINTERS]) != 0 ? -1 : sample_open(p);
 }
 

@@ -20,14 +20,14 @@ static int run_ours(const machine_t *machine, void *problem)
     const tilemm_reduce_t op = reduce_value_op(o->op);
     const tilemm_axis_t axis = (tilemm_axis_t)o->axis;
     const tilemm_layout_t layout = (tilemm_layout_t)o->layout;
-    const float *x = buffer_use(machine, &p->buffers[X]), *y = buffer_use(machine, &p->buffers[Y]);
-    float *out = buffer_use(machine, &p->buffers[OUT]);
-    int64_t *positions = buffer_use(machine, &p->buffers[POSITIONS]);
+    const float *x = buffer_use(&p->buffers[X]), *y = buffer_use(&p->buffers[Y]);
+    float *out = buffer_use(&p->buffers[OUT]);
+    int64_t *positions = buffer_use(&p->buffers[POSITIONS]);
     const int64_t n = p->n, inc = o->inc, lda = p->buffers[X].ld;
     tilemm_status_t status;
     if (o->segments >= 0)
         status = tilemm_sreduce_segments(ctx, op, o->segments, x,
-                                         buffer_use(machine, &p->buffers[OFFSETS]), out);
+                                         buffer_use(&p->buffers[OFFSETS]), out);
     else if (p->arg)
         status = tilemm_sargreduce(ctx, op, axis, layout, p->m, n, x, lda, out, 1, positions);
     else if (o->axis >= 0)
@@ -117,8 +117,8 @@ static int run_full_sum(const machine_t *machine, void *problem)
 {
     const bench_problem_t *p = problem;
     return check_ours(machine,
-                      tilemm_ssum(machine->ctx, p->elements, buffer_use(machine, &p->buffers[X]), 1,
-                                  buffer_use(machine, &p->buffers[SCRATCH])));
+                      tilemm_ssum(machine->ctx, p->elements, buffer_use(&p->buffers[X]), 1,
+                                  buffer_use(&p->buffers[SCRATCH])));
 }
 
 /* The peers that do the same, or the like of it (`by`): for a vector that is walked forwards. */

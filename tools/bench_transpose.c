@@ -16,8 +16,8 @@ static int run_ours(const machine_t *machine, void *problem)
     const bench_options_t *o = p->options;
     const tilemm_op_t op = o->no_trans ? TILEMM_NO_TRANS : TILEMM_TRANS;
     const buffer_t *from = &p->buffers[SRC], *to = &p->buffers[DST];
-    const void *src = buffer_use(machine, from);
-    void *dst = buffer_use(machine, to);
+    const void *src = buffer_use(from);
+    void *dst = buffer_use(to);
     const tilemm_t ctx = machine->ctx;
     const size_t bytes = from->elem_size;
     tilemm_status_t status;
@@ -58,8 +58,8 @@ static int run_cublas(const machine_t *machine, void *problem)
 {
     const bench_problem_t *p = problem;
     const buffer_t *from = &p->buffers[SRC], *to = &p->buffers[DST];
-    const float *src = buffer_use(machine, from);
-    float *dst = buffer_use(machine, to);
+    const float *src = buffer_use(from);
+    float *dst = buffer_use(to);
     int status = 0;
     for (int64_t i = 0; status == 0 && i < p->options->batch; i++)
         status = machine->cublas->transpose((int)p->m, (int)p->n, p->options->alpha,
