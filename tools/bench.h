@@ -41,8 +41,8 @@ typedef struct {
     const char *csv, *json, *plot, *timeline;
     int memory;            /* MEMORY_PINNED ... */
     int64_t device_memory; /* at most so many bytes for operands on the host; 0: what is free */
-    const char *suite; /* or NULL */
-    int log;           /* each case, on standard error */
+    const char *suite;     /* or NULL */
+    int log;               /* each case, on standard error */
     int markdown;
     int calibrate; /* measure a cost model, and nothing else */
     context_options_t context;
@@ -65,10 +65,10 @@ typedef struct {
     double goal, bytes_goal;
 } bench_options_t;
 
-extern const word_t trans_words[]; /* nn nt tn tt */
-extern const word_t data_words[];  /* families of data */
+extern const word_t trans_words[];  /* nn nt tn tt */
+extern const word_t data_words[];   /* families of data */
 extern const word_t memory_words[]; /* device pinned pageable managed */
-extern const word_t suite_words[]; /* the names of all suites */
+extern const word_t suite_words[];  /* the names of all suites */
 
 /* ---- the machine -------------------------------------------------------------------------- */
 
@@ -112,9 +112,9 @@ typedef struct {
 int buffer_shape(buffer_t *buffer, int64_t lines, int64_t length, int64_t ld, int64_t stride,
                  int64_t batch, size_t elem_size);
 
-/* Open the buffers of a problem in that kind of memory. Operands that the last problem left are taken again where all of
- * them have the same sizes and seeds. 0, or -1 with a message, also where the buffers together do
- * not fit in the memory that is free. */
+/* Open the buffers of a problem in that kind of memory. Operands that the last problem left are
+ * taken again where all of them have the same sizes and seeds. 0, or -1 with a message, also where
+ * the buffers together do not fit in the memory that is free. */
 int buffers_open(const machine_t *machine, buffer_t *buffers, int count, int memory);
 void buffers_close(buffer_t *buffers); /* operands are kept */
 int buffer_open(const machine_t *machine, buffer_t *buffer);
@@ -239,7 +239,7 @@ typedef struct {
     int scaled;
     size_t copy_bytes;
     /* reduce */
-    int arg; /* by axis: positions and values */
+    int arg;                   /* by axis: positions and values */
     int64_t results, elements; /* elements of x that are read */
     size_t workspace_bytes;    /* CUB's */
     int blas_op;               /* what OpenBLAS computes */
@@ -285,6 +285,9 @@ contender_t *add_contender(bench_problem_t *p, const char *name,
 /* Append ", against OpenBLAS 0.3.21", if there is a peer. */
 void append_peer(const machine_t *machine, char *text, size_t size);
 
+/* Append ", pinned, at most 4 GiB of the device's", where the options say so. */
+void append_memory(const bench_options_t *options, char *text, size_t size);
+
 /* Measure all sizes or the suite of a verb. 0, or EXIT_FAILED with a message. */
 int bench_run(bench_verb_t verb, const machine_t *machine, const bench_options_t *options,
               report_t *report);
@@ -307,7 +310,8 @@ typedef struct {
     int op, axis /* -1: a vector */, arg;
     int64_t segments; /* 0: none */
     double goal, bytes_goal;
-    int memory; /* MEMORY_PINNED ...: sizes are halved until the operands fit in the host's memory */
+    int memory; /* MEMORY_PINNED ...: sizes are halved until the operands fit in the host's memory
+                 */
     int64_t device_memory;
 } bench_row_t;
 
