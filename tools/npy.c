@@ -348,7 +348,7 @@ static int map_output(npy_output_t *npy)
     npy->map_bytes = (size_t)header + npy->data_bytes;
     /* A write to a mapping that finds the file system full would be a signal. */
     const int error = posix_fallocate(fd, 0, (off_t)npy->map_bytes);
-    if (error && error != EINVAL && error != EOPNOTSUPP && error != EBADF && error != ENODEV)
+    if (error && error != EINVAL && error != EOPNOTSUPP && error != ENODEV)
         return error;
     void *map =
         error ? MAP_FAILED : mmap(NULL, npy->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

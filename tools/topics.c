@@ -92,6 +92,9 @@ static void print_files(void)
          "             reduce take float32 in this machine's byte order; transpose any type of 1, "
          "2,\n"
          "             4, 8 or 16 bytes, in either\n"
+         "             Files are mapped: they, and results of gemm and transpose, may be larger "
+         "than\n"
+         "             memory\n"
          "  written    version 1.0, C order: to a temporary name in the same folder, which is "
          "renamed\n"
          "             when all is written. A failure leaves the older file as it was");
