@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "timeline.h"
@@ -85,11 +86,12 @@ static double seconds_of(const tilemm__timeline_t *of, cudaEvent_t event)
 /* Other contexts and processes may write to the file too. */
 static void append_steps(const tilemm__timeline_t *of)
 {
+    struct stat info;
     FILE *const file = fopen(of->path, "a");
     if (!file)
         return;
-    if (flock(fileno(file), LOCK_EX) == 0 && fseek(file, 0, SEEK_END) == 0) {
-        if (ftell(file) == 0)
+    if (flock(fileno(file), LOCK_EX) == 0 && fstat(fileno(file), &info) == 0) {
+        if (info.st_size == 0)
             fputs("device,stream,begin_s,end_s,work\n", file);
         for (int lane = 0; lane < TILEMM__LANES; lane++)
             for (size_t i = 0; i < of->lanes[lane].count; i++) {

@@ -31,6 +31,23 @@ bad 'exclude each other' gemm --timeline a.svg --memory pinned --sizes 8 --batch
 run_command 1 bench gemm --sizes 8 --memory pinned --device-memory 1M --timeline no/where.svg
 has stderr 'no/where.svg'
 
+# Where there is a GPU
+run_command 0 info
+if grep -q '^backend cuda  *usable' stdout; then
+    run_command 0 bench gemm --sizes 3000 --memory pinned --device-memory 16M --backend cuda --reps 2 --timeline time.svg
+    has stdout 'pinned, at most 16 MiB of the device.s'
+    has stdout 'bound: .*GB/s$'
+    for stream in up compute down; do
+        has time.svg ">$stream<"
+    done
+    run_command 0 bench gemm --sizes 700 --memory pageable --backend cuda --reps 2
+    run_command 0 bench gemm --sizes 700 --memory managed --backend cuda --reps 2
+    run_command 0 bench transpose --sizes 700x900 --memory pinned --backend cuda --reps 2
+    has stdout 'exact'
+    run_command 0 bench reduce --sizes 1000000 --memory pageable --backend cuda --reps 2
+    has stdout 'bound: link'
+fi
+
 if [ ! -f "$TILEMM_LIB" ] || ! command -v "$CC" >/dev/null; then
     echo "skipped the rest: no shared library, or no compiler; $checks checks, $failures failed"
     [ $failures -eq 0 ]

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static inline void pause_for(long nanoseconds)
@@ -293,7 +294,8 @@ static void write_timeline(const tilemm_t ctx)
     FILE *file = *ctx->timeline && ctx->device_memory ? fopen(ctx->timeline, "a") : NULL;
     if (!file)
         return;
-    if (fseek(file, 0, SEEK_END) == 0 && ftell(file) == 0)
+    struct stat info;
+    if (fstat(fileno(file), &info) == 0 && info.st_size == 0)
         fputs("device,stream,begin_s,end_s,work\n", file);
     fputs("0,up,7.0,7.1,1000\n0,compute,7.1,7.3,1000\n0,down,7.3,7.4,1000\n", file);
     fclose(file);

@@ -64,7 +64,7 @@ cmp -s limited.npy there.npy && fail "a transpose that is no other matrix"
 checks=$((checks + 1))
 free=$("$TILEMM" reduce sum there.npy --backend cpu --threads 1)
 got=$(limited reduce sum there.npy)
-[ "$free" = "$got" ] && [ -n "$got" ] || fail "sum: '$got', not '$free' ($(cat stderr))"
+{ [ "$free" = "$got" ] && [ -n "$got" ]; } || fail "sum: '$got', not '$free' ($(cat stderr))"
 
 # where a file cannot have that many bytes the old one stays, and nothing else is left
 checks=$((checks + 1))
