@@ -70,6 +70,11 @@
  *                        a context of TILEMM_BACKEND_AUTO, see tilemm_create_multi.
  * TILEMM_PEER            0 or 1: 0 keeps the devices of a context from copying straight from each
  *                        other.
+ * TILEMM_TIMELINE        a file's name, of at most 1023 characters: products whose operands on the
+ *                        host go through a GPU in strips append to it, as CSV, when each step ran:
+ *                        device, stream (up, "up C", compute or down), begin and end in seconds,
+ *                        and bytes or floating-point operations. Programs with more rights than
+ *                        their user write none; nor is it an error where it cannot be written.
  * TILEMM_TUNING          none, or the file with this machine's constants that 'tilemm tune' wrote
  *                        and a CPU context reads: by default tilemm/tuning in XDG_CONFIG_HOME, or
  *                        in .config in HOME, if it is there. It is left aside where it is for

@@ -2,7 +2,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef HAVE_CONFIG_H
-#include <config.h>
+#include <config.h> /* _GNU_SOURCE, for secure_getenv */
 #endif
 
 #include <errno.h>
@@ -136,6 +136,10 @@ static tilemm_status_t read_environment(tilemm_t ctx)
     if (!read_number("TILEMM_PEER", 0, 1, &peers))
         return refuse_variable("TILEMM_PEER", "0 or 1");
     ctx->no_peers = !peers;
+    /* A program with more rights than its user writes to no file of the user's choice. */
+    if (secure_getenv("TILEMM_TIMELINE") &&
+        !read_text("TILEMM_TIMELINE", sizeof ctx->timeline, ctx->timeline))
+        return refuse_variable("TILEMM_TIMELINE", "a file's name of at most 1023 characters");
     return TILEMM_SUCCESS;
 }
 

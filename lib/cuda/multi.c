@@ -85,6 +85,7 @@ static tilemm_status_t open_member(tilemm_t ctx, int number, int device)
         .backend = &tilemm__cuda_backend, .device = device, .math = ctx->math, .last_kernel = ""};
     memcpy(own->arch, ctx->arch, sizeof own->arch);
     memcpy(own->variant, ctx->variant, sizeof own->variant);
+    memcpy(own->timeline, ctx->timeline, sizeof own->timeline);
     const tilemm_status_t status = own->backend->open(own, device);
     if (status != TILEMM_SUCCESS) {
         const char *const why = *own->last_error ? own->last_error : "create: host memory ran out";

@@ -164,8 +164,8 @@ static tilemm_status_t product(tilemm_t ctx, const tilemm__sgemm_args_t *args)
     call.relay = plan.relay ? tilemm__relay_create(!plan.side) : NULL;
     for (int i = 0, index = 0; i < multi->devices.count && call.relay; i++)
         call.relay->index[i] = works[i] ? index++ : 0;
-    const tilemm_status_t status =
-        tilemm__multi_run(ctx, works, together.host, part_of_product, &call, call.relay);
+    const tilemm_status_t status = tilemm__multi_run(ctx, works, together.host || *ctx->timeline,
+                                                     part_of_product, &call, call.relay);
     tilemm__relay_destroy(call.relay);
     return status;
 }

@@ -83,7 +83,9 @@ tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t
                                         struct tilemm__relay *relay, int member)
 {
     const void *const operands[] = {args->a, args->b, args->c};
-    tilemm__pipeline_call_t call = {.ctx = ctx, .args = args, .whole = whole};
+    /* Whose times are written waits. */
+    tilemm__pipeline_call_t call = {
+        .ctx = ctx, .args = args, .whole = whole, .waits = *ctx->timeline != 0};
     const tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
     tilemm_status_t status;
     int far = 0;

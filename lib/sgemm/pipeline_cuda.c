@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "lib/cuda/timeline.h"
 #include "lib/cuda/transfer.h"
 #include "lib/size.h"
 #include "pipeline_cuda.h"
@@ -37,6 +38,7 @@ typedef struct {
     int on_gpu[2];
     cudaStream_t from_others;
     cudaEvent_t has_others;
+    tilemm__timeline_t timeline;
     /* Pageable C: a thread empties the slots in their order. */
     int has_thread, ends;
     pthread_t thread;
@@ -45,13 +47,22 @@ typedef struct {
     cudaError_t down_error;
 } pipeline_t;
 
+static cudaError_t move(pipeline_t *x, tilemm__lane_t lane, const tilemm__transfer_t *of,
+                        const tilemm__rectangle_t *at)
+{
+    tilemm__timeline_begin(&x->timeline, lane, of->stream);
+    const cudaError_t error = tilemm__transfer(of, at);
+    tilemm__timeline_end(&x->timeline, lane, of->stream, (double)at->width * (double)at->rows);
+    return error;
+}
+
 /* ---- down ----------------------------------------------------------------------------------- */
 
 static cudaError_t move_down(pipeline_t *x, slot_t *slot)
 {
     cudaError_t error = cudaStreamWaitEvent(x->down.stream, slot->multiplied, 0);
     if (error == cudaSuccess)
-        error = tilemm__transfer(&x->down, &slot->at);
+        error = move(x, TILEMM__LANE_DOWN, &x->down, &slot->at);
     return error == cudaSuccess ? cudaEventRecord(slot->down, x->down.stream) : error;
 }
 
@@ -171,7 +182,7 @@ static cudaError_t move_share(pipeline_t *x, int s, int64_t i)
         const tilemm__rectangle_t at = lines_of(x, s, i, 0, from, to);
         if (turn == 0) {
             if (from < to)
-                error = tilemm__transfer(&x->up, &at);
+                error = move(x, TILEMM__LANE_UP, &x->up, &at);
             if (error == cudaSuccess)
                 error = cudaEventRecord(relay->member[j].is_up[i], x->up.stream);
             if (error == cudaSuccess)
@@ -204,10 +215,11 @@ static cudaError_t move_up(pipeline_t *x, int s, int64_t what)
         return move_share(x, s, i);
     const tilemm__rectangle_t at = lines_of(x, s, i, part, 0, lines);
     const cudaError_t error = cudaStreamWaitEvent(x->up.stream, x->used[s][what % side->slots], 0);
-    if (error == cudaSuccess && x->on_gpu[s]) /* not by threads of the CPU */
-        return tilemm__cuda_copy_rows(at.device, at.device_pitch, at.host, at.host_pitch, at.width,
-                                      at.rows, x->up.stream);
-    return error == cudaSuccess ? tilemm__transfer(&x->up, &at) : error;
+    if (error == cudaSuccess && x->on_gpu[s]) { /* not by threads of the CPU */
+        const tilemm__transfer_t direct = {.stream = x->up.stream};
+        return move(x, TILEMM__LANE_UP, &direct, &at);
+    }
+    return error == cudaSuccess ? move(x, TILEMM__LANE_UP, &x->up, &at) : error;
 }
 
 /* The product of a step, with addresses on the device; its C begins at *c. */
@@ -248,7 +260,7 @@ static cudaError_t prepare_c(pipeline_t *x, const tilemm__sgemm_args_t *p,
                                     slot->down, 0);
     if (error != cudaSuccess || p->beta == 0)
         return error;
-    error = tilemm__transfer(up, &slot->at);
+    error = move(x, x->has_thread ? TILEMM__LANE_UP : TILEMM__LANE_UP_C, up, &slot->at);
     if (error == cudaSuccess)
         error = cudaEventRecord(slot->multiplied, up->stream);
     return error == cudaSuccess
@@ -275,7 +287,10 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
         return tilemm__fail(x->ctx, TILEMM_INTERNAL_ERROR, "sgemm: another device has failed");
     if (error != cudaSuccess)
         return tilemm__cuda_fail(x->ctx, "sgemm", error);
+    tilemm__timeline_begin(&x->timeline, TILEMM__LANE_COMPUTE, stream);
     const tilemm_status_t status = tilemm__cuda_sgemm(x->ctx, &p);
+    tilemm__timeline_end(&x->timeline, TILEMM__LANE_COMPUTE, stream,
+                         2 * (double)p.m * (double)p.n * (double)p.k);
     if (status != TILEMM_SUCCESS)
         return status;
     for (int s = 0; s < 2; s++)
@@ -354,6 +369,8 @@ static cudaError_t open_pipeline(pipeline_t *x)
                          (plan->side[0].moves && tilemm__cuda_is_pageable(x->args->a)) ||
                          (plan->side[1].moves && tilemm__cuda_is_pageable(x->args->b));
     cudaError_t error = tilemm__transfer_open(x->ctx, 0, pageable, &x->up);
+    if (error == cudaSuccess && x->waits)
+        tilemm__timeline_open(&x->timeline, x->ctx, x->up.stream);
     if (error == cudaSuccess)
         error = tilemm__transfer_open(x->ctx, 0, 0, &x->from_c);
     if (error == cudaSuccess)
@@ -431,6 +448,7 @@ static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
     }
     if (status == TILEMM_SUCCESS && error != cudaSuccess)
         status = tilemm__cuda_fail(x->ctx, "sgemm", error);
+    tilemm__timeline_close(&x->timeline, status == TILEMM_SUCCESS);
     tilemm__transfer_close(&x->up);
     tilemm__transfer_close(&x->from_c);
     tilemm__transfer_close(&x->down);

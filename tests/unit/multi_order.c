@@ -208,6 +208,7 @@ static void contexts(void)
 {
     static const int alike[] = {0, 1, 0}, unlike[] = {0, SLOW, 1}, missing[] = {0, 9};
     struct tilemm_context ctx;
+    slow_device = SLOW;
     open_context(&ctx, 3, alike);
     CHECK(tilemm__multi(&ctx)->devices.rate[1] == 1.0 && tilemm__multi(&ctx)->devices.peers,
           "rate");

@@ -2,6 +2,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <unistd.h>
 
 #include "lib/sgemm/plan_pipeline.h"
 #include "simulated_cuda.h"
@@ -12,6 +13,8 @@ static tilemm__cuda_state_t state;
 /* Apart from the order of streams, which depends on time: the products are the same in each run. */
 static rng_t problems = {20261123};
 
+enum { FLOAT_BYTES = sizeof(float) };
+
 /* op is m x n or n x m; the memory is longer than it must be. */
 static float *matrix(int64_t rows, int64_t ld)
 {
@@ -19,6 +22,41 @@ static float *matrix(int64_t rows, int64_t ld)
     for (int64_t i = 0; i < rows * ld; i++)
         x[i] = (float)rng_range(&problems, -4, 4);
     return x;
+}
+
+/* What the file of a product's timeline says: each stream's steps follow each other, and all of the
+ * product's work is there. */
+static void check_timeline(const char *path, const tilemm__sgemm_args_t *p, int places)
+{
+    static const char *const names[] = {"up", "up C", "compute", "down"};
+    double last[4] = {0}, work[4] = {0};
+    char line[256], name[32];
+    FILE *file = need(fopen(path, "r"));
+    CHECK(fgets(line, sizeof(line), file) && !strcmp(line, "device,stream,begin_s,end_s,work\n"),
+          "the heading");
+    while (fgets(line, sizeof(line), file)) {
+        double begin, end, amount;
+        int device, lane = 0;
+        CHECK(sscanf(line, "%d,%31[^,],%lf,%lf,%lf", &device, name, &begin, &end, &amount) == 5,
+              "%s", line);
+        while (lane < 3 && strcmp(name, names[lane]) != 0)
+            lane++;
+        CHECK(!strcmp(name, names[lane]) && device == 0, "%s", line);
+        CHECK(begin >= last[lane] && end >= begin && amount > 0, "after %g: %s", last[lane], line);
+        last[lane] = end;
+        work[lane] += amount;
+    }
+    fclose(file);
+    CHECK(remove(path) == 0, "no file");
+    const double bytes[] = {(double)p->m * (double)p->k * FLOAT_BYTES,
+                            (double)p->k * (double)p->n * FLOAT_BYTES,
+                            (double)p->m * (double)p->n * FLOAT_BYTES};
+    double up = p->beta != 0 && (places & 4) ? bytes[2] : 0;
+    for (int o = 0; o < 2; o++)
+        up += places >> o & 1 ? bytes[o] : 0;
+    CHECK(work[0] + work[1] >= up, "%g of %g bytes up", work[0] + work[1], up);
+    CHECK(work[2] == 2 * (double)p->m * (double)p->n * (double)p->k, "%g operations", work[2]);
+    CHECK(work[3] == (places & 4 ? bytes[2] : 0), "%g bytes down", work[3]);
 }
 
 /* Integers: every order of additions has the same sum. */
@@ -67,6 +105,8 @@ static int product(int i)
     p.c = c;
     ctx.device_memory = (size_t)((double)host * (0.3 + 0.69 * rng_unit(&problems)));
     device_bytes = i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
+    if (i % 2)
+        snprintf(ctx.timeline, sizeof(ctx.timeline), "pipeline_order.%d.csv", (int)getpid());
     tilemm_status_t status = TILEMM_INTERNAL_ERROR;
     most_allocated = 0;
     CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status), "no pipeline");
@@ -80,6 +120,8 @@ static int product(int i)
               "%d: %lldx%lldx%lld %d%d, beta %g, places %d, pinned %d, %zu of %zu bytes: %lld of C",
               i, (long long)p.m, (long long)p.n, (long long)p.k, p.trans_a, p.trans_b,
               (double)p.beta, places, pinned, ctx.device_memory, host, (long long)wrong);
+        if (*ctx.timeline)
+            check_timeline(ctx.timeline, &p, places);
     } else {
         CHECK(status == TILEMM_OUT_OF_MEMORY && ctx.device_memory < 400000, "%d: %s (%zu)", i,
               ctx.last_error, ctx.device_memory);
@@ -91,6 +133,10 @@ static int product(int i)
                   (status == TILEMM_DEVICE_FAILURE || fail_copies_after >= 0),
               "%d: status %d", i, (int)status);
         fail_copies_after = -1;
+        CHECK(status == TILEMM_SUCCESS || !*ctx.timeline || access(ctx.timeline, F_OK) != 0,
+              "%d: the timeline of a call that failed", i);
+        if (*ctx.timeline)
+            remove(ctx.timeline);
     }
     CHECK(allocations == 0, "%d: %d streams, events and buffers are left", i, allocations);
     CHECK(!*ctx.variant, "%s", ctx.variant);

@@ -23,7 +23,7 @@ typedef enum { COPY, PRODUCT, CALL, RECORD, WAIT } kind_t;
 typedef struct work {
     struct work *next;
     kind_t kind;
-    int done;
+    int done;           /* the time: how many works were done before, and this one */
     struct work *after; /* WAIT: the record, or NULL */
     char *to;
     const char *from;
@@ -47,7 +47,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct CUstream_st legacy, *streams = &legacy;
 static work_t *finished;
 static rng_t rng = {11};
-static int allocations, fail_copies_after = -1;
+static int works_done, allocations, fail_copies_after = -1;
+static int slow_device = -2; /* takes twice the time */
 static size_t device_bytes = (size_t)1 << 40, most_allocated;
 
 /* What cudaMalloc has given. */
@@ -98,7 +99,7 @@ static int run_one(struct CUstream_st *stream)
         work->call(work->data);
         free(work->data);
     }
-    work->done = 1;
+    work->done = ++works_done;
     stream->first = work->next;
     work->next = finished;
     finished = work;
@@ -196,6 +197,19 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     LOCKED(while (event->record && !event->record->done) run_some());
+}
+
+/* Where a product has run. */
+static int sgemm_device = -1;
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    pthread_mutex_lock(&lock);
+    CHECK(start->record->done && end->record->done, "the time of an event that has not come");
+    *milliseconds = (float)(end->record->done - start->record->done) *
+                    (sgemm_device == slow_device ? 2.05f : 1.0f);
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
@@ -360,9 +374,6 @@ size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *ar
     (void)args;
     return 0;
 }
-
-/* Where a product has run. */
-static int sgemm_device = -1;
 
 tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
