@@ -268,9 +268,14 @@ static struct {
     CUBLASXT_FUNCTIONS(MEMBER)
 } cublasxt;
 
+/* A handle takes its devices once. */
 static int cublasxt_select(int count, const int *devices)
 {
-    return cublasxt.select(cublasxt.handle, count, devices);
+    static int is_done, status;
+    if (!is_done)
+        status = cublasxt.select(cublasxt.handle, count, devices);
+    is_done = 1;
+    return status;
 }
 
 static int cublasxt_set_block(int size)

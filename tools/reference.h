@@ -56,8 +56,8 @@ const reference_cublas_t *reference_cublas(void);
 
 /* cublasXt, cuBLAS's product of matrices on the host, of any size; likewise. FP32 alone. */
 typedef struct {
-    int (*select)(int count, const int *devices);
-    int (*set_block)(int size); /* of the square tiles that go up */
+    int (*select)(int count, const int *devices); /* the first call counts */
+    int (*set_block)(int size);                   /* of the square tiles that go up */
     int (*sgemm)(int transa, int transb, size_t m, size_t n, size_t k, float alpha, const float *a,
                  size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
 } reference_cublasxt_t;

@@ -13,9 +13,10 @@
 #include <tilemm.h>
 
 enum { M = 3000, N = 1000, K = 500, STRIP = 256, STRIPS = (M + STRIP - 1) / STRIP };
-enum { UP, MULTIPLY, DOWN, STAGES };
-static float *a, *c, *b_there, *a_slot[2], *c_slot[2]; /* A and C are pinned, the others there */
-static int64_t lda, ldc, ldb, lda_slot, ldc_slot;
+enum { UP, MULTIPLY, DOWN, STAGES, BYTES = sizeof(float) };
+static float *a, *b, *c, *b_there, *a_slot[2],
+    *c_slot[2]; /* A, B, C are pinned, the others there */
+static int64_t lda, ldb, ldc, ldb_there, lda_slot, ldc_slot;
 static pthread_barrier_t step_ends;
 
 static void check(tilemm_t ctx, tilemm_status_t status)
@@ -26,13 +27,6 @@ static void check(tilemm_t ctx, tilemm_status_t status)
     exit(1);
 }
 
-static float *allocate(tilemm_t ctx, tilemm_memory_t where, int64_t rows, int64_t cols, int64_t *ld)
-{
-    void *matrix;
-    check(ctx, tilemm_alloc_matrix(ctx, where, rows, cols, sizeof(float), &matrix, ld));
-    return matrix;
-}
-
 static void *run_stage(void *argument)
 {
     const int stage = *(const int *)argument;
@@ -41,18 +35,16 @@ static void *run_stage(void *argument)
     tilemm_set_stream(ctx,
                       (void *)2); /* cudaStreamPerThread, without CUDA's header; not on a CPU */
     for (int step = 0; step < STRIPS + STAGES - 1; step++) {
-        const int64_t strip = step - stage, row = strip * STRIP, slot = strip & 1;
+        const int64_t strip = step - stage, row = strip * STRIP;
         const int64_t rows = strip < 0 || row > M ? 0 : M - row < STRIP ? M - row : STRIP;
+        float *const as = a_slot[strip & 1], *const cs = c_slot[strip & 1];
         if (stage == UP && rows > 0)
-            check(ctx, tilemm_copy_matrix(ctx, rows, K, sizeof(float), a + row * lda, lda,
-                                          a_slot[slot], lda_slot));
-        else if (stage == MULTIPLY && rows > 0)
-            check(ctx,
-                  tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, rows, N, K,
-                               1, a_slot[slot], lda_slot, b_there, ldb, 0, c_slot[slot], ldc_slot));
-        else if (rows > 0)
-            check(ctx, tilemm_copy_matrix(ctx, rows, N, sizeof(float), c_slot[slot], ldc_slot,
-                                          c + row * ldc, ldc));
+            check(ctx, tilemm_copy_matrix(ctx, rows, K, BYTES, a + row * lda, lda, as, lda_slot));
+        if (stage == MULTIPLY && rows > 0)
+            check(ctx, tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, rows,
+                                    N, K, 1, as, lda_slot, b_there, ldb_there, 0, cs, ldc_slot));
+        if (stage == DOWN && rows > 0)
+            check(ctx, tilemm_copy_matrix(ctx, rows, N, BYTES, cs, ldc_slot, c + row * ldc, ldc));
         check(ctx, tilemm_synchronize(ctx));
         pthread_barrier_wait(&step_ends);
     }
@@ -60,9 +52,15 @@ static void *run_stage(void *argument)
     return NULL;
 }
 
+static float *allocate(tilemm_t ctx, tilemm_memory_t where, int64_t rows, int64_t cols, int64_t *ld)
+{
+    void *matrix;
+    check(ctx, tilemm_alloc_matrix(ctx, where, rows, cols, BYTES, &matrix, ld));
+    return matrix;
+}
+
 int main(void)
 {
-    static float b[K][N];
     int device, wrong = 0, stages[STAGES] = {UP, MULTIPLY, DOWN};
     pthread_t threads[STAGES];
     tilemm_t ctx = NULL;
@@ -71,8 +69,9 @@ int main(void)
     const tilemm_memory_t here = device < 0 ? TILEMM_MEMORY_HOST : TILEMM_MEMORY_PINNED;
     const tilemm_memory_t there = device < 0 ? TILEMM_MEMORY_HOST : TILEMM_MEMORY_DEVICE;
     a = allocate(ctx, here, M, K, &lda);
+    b = allocate(ctx, here, K, N, &ldb);
     c = allocate(ctx, here, M, N, &ldc);
-    b_there = allocate(ctx, there, K, N, &ldb);
+    b_there = allocate(ctx, there, K, N, &ldb_there);
     for (int i = 0; i < 2; i++) {
         a_slot[i] = allocate(ctx, there, STRIP, K, &lda_slot);
         c_slot[i] = allocate(ctx, there, STRIP, N, &ldc_slot);
@@ -80,8 +79,9 @@ int main(void)
     for (int i = 0; i < M * K; i++) /* A[i, l] = i % 7 if l is even, else 1 */
         a[i / K * lda + i % K] = (float)(i % K % 2 ? 1 : i / K % 7);
     for (int i = 0; i < K * N; i++) /* B[l, j] = j % 11 - 5 */
-        b[i / N][i % N] = (float)(i % N % 11 - 5);
-    check(ctx, tilemm_copy_matrix(ctx, K, N, sizeof(float), b, N, b_there, ldb));
+        b[i / N * ldb + i % N] = (float)(i % N % 11 - 5);
+    check(ctx, tilemm_copy_matrix(ctx, K, N, BYTES, b, ldb, b_there, ldb_there));
+    check(ctx, tilemm_synchronize(ctx));
     pthread_barrier_init(&step_ends, NULL, STAGES);
     for (int i = 0; i < STAGES; i++)
         if (pthread_create(&threads[i], NULL, run_stage, &stages[i]) != 0)
