@@ -86,7 +86,7 @@ tilemm_status_t tilemm__cuda_copy(tilemm_t ctx, const tilemm__transpose_args_t *
 /* Whether it is host memory that is not pinned: copies of it wait, or run at half the speed. */
 int tilemm__cuda_is_pageable(const void *pointer);
 
-/* Queue a copy of rows of `width` bytes between any two places; pitches are bytes, >= width. */
+/* Queue a copy of rows of `width` bytes between any two places; pitches are bytes of any sign. */
 cudaError_t tilemm__cuda_copy_rows(void *to, int64_t pitch_to, const void *from, int64_t pitch_from,
                                    int64_t width, int64_t rows, cudaStream_t stream);
 

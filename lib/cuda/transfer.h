@@ -4,6 +4,8 @@
 #ifndef TILEMM_LIB_CUDA_TRANSFER_H
 #define TILEMM_LIB_CUDA_TRANSFER_H
 
+#include <pthread.h>
+
 #include "cuda.h"
 
 enum { TILEMM__TRANSFER_THREADS = 8 };
@@ -17,15 +19,24 @@ typedef struct {
     cudaEvent_t events[2 * TILEMM__TRANSFER_THREADS];
 } tilemm__transfer_t;
 
-/* Rows of `width` bytes here and there; pitches are bytes. */
+/* Rows of `width` bytes here and there, and `more` rectangles like it, each so many bytes from the
+ * one before. Pitches are bytes; the host's may be negative. */
 typedef struct {
     char *host, *device;
     int64_t host_pitch, device_pitch, width, rows;
+    int64_t more, host_step, device_step;
 } tilemm__rectangle_t;
+
+/* Rows narrower than this had better go through chunks, as from pageable memory: the copy engine
+ * takes them one by one. */
+enum { TILEMM__NARROW_BYTES = 64 };
 
 /* To be closed after a failure too. */
 cudaError_t tilemm__transfer_open(tilemm_t ctx, int out, int pageable, tilemm__transfer_t *of);
 void tilemm__transfer_close(tilemm__transfer_t *of);
 cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at);
+
+/* pthread_create, but for the program's signals, which are for its own threads. */
+int tilemm__start_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 
 #endif

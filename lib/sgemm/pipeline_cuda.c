@@ -6,106 +6,30 @@
 #include <config.h>
 #endif
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/cuda/transfer.h"
+#include "lib/cuda/flow.h"
 #include "plan_cuda.h"
 #include "plan_pipeline.h"
 
 enum { SLOTS = TILEMM__PIPELINE_C_SLOTS, FLOAT = sizeof(float) };
-
-/* A slot of C: multiplied, then on its way down. */
-typedef struct {
-    tilemm__rectangle_t at;
-    cudaEvent_t multiplied, down;
-    int under_way; /* the thread that empties has not done so yet */
-} slot_t;
 
 typedef struct {
     tilemm_t ctx;
     const tilemm__sgemm_args_t *args;
     tilemm__pipeline_plan_t plan;
     char *buffer;
-    float *side[2], *c;                  /* in the buffer, or the user's on the device */
-    tilemm__transfer_t up, from_c, down; /* pinned C comes up on a stream of its own */
-    cudaEvent_t is_up, used[2][TILEMM__PIPELINE_STRIPS];
-    slot_t slots[SLOTS];
-    /* Pageable C: a thread empties the slots in their order. */
-    int has_thread, ends;
-    pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    cudaError_t down_error;
+    float *side[2], *c; /* in the buffer, or the user's on the device */
+    tilemm__feed_t feed;
+    tilemm__transfer_t from_c; /* pinned C comes up on a stream of its own */
+    tilemm__drain_t drain;
 } pipeline_t;
 
-/* ---- down ----------------------------------------------------------------------------------- */
-
-static cudaError_t move_down(pipeline_t *x, slot_t *slot)
+/* The feed's slot in which a side's strip lies. */
+static int feed_slot(const pipeline_t *x, int s, int64_t what)
 {
-    cudaError_t error = cudaStreamWaitEvent(x->down.stream, slot->multiplied, 0);
-    if (error == cudaSuccess)
-        error = tilemm__transfer(&x->down, &slot->at);
-    return error == cudaSuccess ? cudaEventRecord(slot->down, x->down.stream) : error;
-}
-
-static void *empty_slots(void *argument)
-{
-    pipeline_t *const x = argument;
-    cudaError_t error = cudaSetDevice(x->down.device);
-    pthread_mutex_lock(&x->mutex);
-    for (int q = 0;; q = (q + 1) % SLOTS) {
-        slot_t *const slot = &x->slots[q];
-        while (!slot->under_way && !x->ends)
-            pthread_cond_wait(&x->changed, &x->mutex);
-        if (!slot->under_way)
-            break;
-        pthread_mutex_unlock(&x->mutex);
-        if (error == cudaSuccess)
-            error = move_down(x, slot);
-        pthread_mutex_lock(&x->mutex);
-        slot->under_way = 0;
-        x->down_error = error;
-        pthread_cond_signal(&x->changed);
-    }
-    pthread_mutex_unlock(&x->mutex);
-    return NULL;
-}
-
-static cudaError_t send_down(pipeline_t *x, slot_t *slot)
-{
-    if (!x->has_thread)
-        return move_down(x, slot);
-    pthread_mutex_lock(&x->mutex);
-    slot->under_way = 1;
-    pthread_cond_signal(&x->changed);
-    pthread_mutex_unlock(&x->mutex);
-    return cudaSuccess;
-}
-
-/* Until the thread has emptied the slot. */
-static cudaError_t wait_for(pipeline_t *x, const slot_t *slot)
-{
-    if (!x->has_thread)
-        return cudaSuccess;
-    pthread_mutex_lock(&x->mutex);
-    while (slot->under_way)
-        pthread_cond_wait(&x->changed, &x->mutex);
-    const cudaError_t error = x->down_error;
-    pthread_mutex_unlock(&x->mutex);
-    return error;
-}
-
-static void end_thread(pipeline_t *x)
-{
-    if (!x->has_thread)
-        return;
-    pthread_mutex_lock(&x->mutex);
-    x->ends = 1;
-    pthread_cond_signal(&x->changed);
-    pthread_mutex_unlock(&x->mutex);
-    pthread_join(x->thread, NULL);
+    return s * TILEMM__PIPELINE_STRIPS + (int)(what % x->plan.side[s].slots);
 }
 
 /* ---- addresses ------------------------------------------------------------------------------ */
@@ -148,14 +72,16 @@ static cudaError_t move_up(pipeline_t *x, int s, int64_t what)
                                     (s ? x->args->ldb : x->args->lda) * FLOAT,
                                     side->ld * FLOAT,
                                     (side->rows ? depth : lines) * FLOAT,
-                                    side->rows ? lines : depth};
-    const cudaError_t error = cudaStreamWaitEvent(x->up.stream, x->used[s][what % side->slots], 0);
-    return error == cudaSuccess ? tilemm__transfer(&x->up, &at) : error;
+                                    side->rows ? lines : depth,
+                                    0,
+                                    0,
+                                    0};
+    return tilemm__feed(&x->feed, feed_slot(x, s, what), &at);
 }
 
 /* The product of a step, with addresses on the device; its C begins at *c. */
 static tilemm__sgemm_args_t product_of(const pipeline_t *x, const tilemm__pipeline_step_t *step,
-                                       const slot_t *slot)
+                                       int slot)
 {
     const tilemm__pipeline_plan_t *const plan = &x->plan;
     tilemm__sgemm_args_t p = *x->args;
@@ -172,34 +98,35 @@ static tilemm__sgemm_args_t product_of(const pipeline_t *x, const tilemm__pipeli
         p.beta = 1;
     if (plan->c_elements > 0) {
         p.ldc = tilemm__round_up(p.n, 64);
-        p.c = x->c + (slot - x->slots) * plan->c_elements;
+        p.c = x->c + slot * plan->c_elements;
     }
     return p;
 }
 
 static cudaError_t prepare_c(pipeline_t *x, const tilemm__sgemm_args_t *p,
-                             const tilemm__pipeline_step_t *step, slot_t *slot)
+                             const tilemm__pipeline_step_t *step, int slot)
 {
-    cudaError_t error = wait_for(x, slot);
+    tilemm__drain_slot_t *const of = &x->drain.slot[slot];
     float *const host = x->args->c + step->begin[0] * x->plan.side[0].strip * x->args->ldc +
                         step->begin[1] * x->plan.side[1].strip;
-    slot->at = (tilemm__rectangle_t){(char *)host,   (char *)p->c, x->args->ldc * FLOAT,
-                                     p->ldc * FLOAT, p->n * FLOAT, p->m};
-    const tilemm__transfer_t *const up = x->has_thread ? &x->up : &x->from_c;
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(p->beta != 0 ? up->stream : tilemm__cuda(x->ctx)->stream,
-                                    slot->down, 0);
+    const cudaStream_t stream = tilemm__cuda(x->ctx)->stream;
+    const tilemm__transfer_t *const up = x->drain.has_thread ? &x->feed.up : &x->from_c;
+    cudaError_t error = tilemm__drain_await(&x->drain, slot, p->beta != 0 ? up->stream : stream);
+    of->at = (tilemm__rectangle_t){.host = (char *)host,
+                                   .device = (char *)p->c,
+                                   .host_pitch = x->args->ldc * FLOAT,
+                                   .device_pitch = p->ldc * FLOAT,
+                                   .width = p->n * FLOAT,
+                                   .rows = p->m};
     if (error != cudaSuccess || p->beta == 0)
         return error;
-    error = tilemm__transfer(up, &slot->at);
+    error = tilemm__transfer(up, &of->at);
     if (error == cudaSuccess)
-        error = cudaEventRecord(slot->multiplied, up->stream);
-    return error == cudaSuccess
-               ? cudaStreamWaitEvent(tilemm__cuda(x->ctx)->stream, slot->multiplied, 0)
-               : error;
+        error = cudaEventRecord(of->ready, up->stream);
+    return error == cudaSuccess ? cudaStreamWaitEvent(stream, of->ready, 0) : error;
 }
 
-static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *step, slot_t *slot)
+static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *step, int slot)
 {
     const cudaStream_t stream = tilemm__cuda(x->ctx)->stream;
     const tilemm__sgemm_args_t p = product_of(x, step, slot);
@@ -209,9 +136,7 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
         if (step->up[s] >= 0)
             error = move_up(x, s, step->up[s]);
     if (error == cudaSuccess)
-        error = cudaEventRecord(x->is_up, x->up.stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(stream, x->is_up, 0);
+        error = tilemm__feed_await(&x->feed, stream);
     if (error == cudaSuccess && moves_c && step->part == 0)
         error = prepare_c(x, &p, step, slot);
     if (error != cudaSuccess)
@@ -222,13 +147,10 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
     for (int s = 0; s < 2; s++)
         for (int64_t i = step->begin[s]; i < step->end[s] && x->plan.side[s].moves; i++)
             if (error == cudaSuccess)
-                error = cudaEventRecord(
-                    x->used[s][(i * x->plan.parts + step->part) % x->plan.side[s].slots], stream);
-    if (error == cudaSuccess && moves_c && step->part + 1 == x->plan.parts) {
-        error = cudaEventRecord(slot->multiplied, stream);
-        if (error == cudaSuccess)
-            error = send_down(x, slot);
-    }
+                error = tilemm__feed_release(
+                    &x->feed, feed_slot(x, s, i * x->plan.parts + step->part), stream);
+    if (error == cudaSuccess && moves_c && step->part + 1 == x->plan.parts)
+        error = tilemm__drain(&x->drain, slot, stream);
     return error == cudaSuccess ? TILEMM_SUCCESS : tilemm__cuda_fail(x->ctx, "sgemm", error);
 }
 
@@ -241,7 +163,7 @@ static tilemm_status_t run_steps(pipeline_t *x)
     /* All workspace at once: while it grows nothing runs. */
     tilemm__pipeline_begin(&walk);
     while (tilemm__pipeline_next(&x->plan, &walk, &step)) {
-        const tilemm__sgemm_args_t p = product_of(x, &step, x->slots);
+        const tilemm__sgemm_args_t p = product_of(x, &step, 0);
         const size_t bytes = tilemm__cuda_sgemm_workspace(x->ctx, &p);
         most = bytes > most ? bytes : most;
     }
@@ -249,7 +171,7 @@ static tilemm_status_t run_steps(pipeline_t *x)
     int q = 0;
     tilemm__pipeline_begin(&walk);
     while (status == TILEMM_SUCCESS && tilemm__pipeline_next(&x->plan, &walk, &step)) {
-        status = run_step(x, &step, &x->slots[q]);
+        status = run_step(x, &step, q);
         if (step.part + 1 == x->plan.parts)
             q = (q + 1) % SLOTS;
     }
@@ -279,71 +201,31 @@ static void choose_kernel(pipeline_t *x)
 static cudaError_t open_pipeline(pipeline_t *x)
 {
     const tilemm__pipeline_plan_t *const plan = &x->plan;
-    const unsigned flags = cudaEventDisableTiming;
     const int pageable_c = plan->c_elements > 0 && tilemm__cuda_is_pageable(x->args->c);
     const int pageable = (pageable_c && x->args->beta != 0) ||
                          (plan->side[0].moves && tilemm__cuda_is_pageable(x->args->a)) ||
                          (plan->side[1].moves && tilemm__cuda_is_pageable(x->args->b));
-    cudaError_t error = tilemm__transfer_open(x->ctx, 0, pageable, &x->up);
+    cudaError_t error = tilemm__feed_open(x->ctx, pageable, &x->feed);
     if (error == cudaSuccess)
         error = tilemm__transfer_open(x->ctx, 0, 0, &x->from_c);
     if (error == cudaSuccess)
-        error = tilemm__transfer_open(x->ctx, 1, pageable_c, &x->down);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&x->is_up, flags);
-    for (int s = 0; s < 2; s++)
-        for (int64_t i = 0; i < plan->side[s].slots && plan->side[s].moves; i++)
-            if (error == cudaSuccess)
-                error = cudaEventCreateWithFlags(&x->used[s][i], flags);
-    for (int q = 0; q < SLOTS; q++) {
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&x->slots[q].multiplied, flags);
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&x->slots[q].down, flags);
-    }
-    /* The copies come after what the stream has to do first: it may make the operands. */
-    if (error == cudaSuccess)
-        error = cudaEventRecord(x->is_up, tilemm__cuda(x->ctx)->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(x->up.stream, x->is_up, 0);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(x->from_c.stream, x->is_up, 0);
-    pthread_mutex_init(&x->mutex, NULL);
-    pthread_cond_init(&x->changed, NULL);
-    if (error == cudaSuccess && pageable_c)
-        x->has_thread = pthread_create(&x->thread, NULL, empty_slots, x) == 0;
-    return error;
+        error = cudaStreamWaitEvent(x->from_c.stream, x->feed.is_up, 0);
+    return error == cudaSuccess ? tilemm__drain_open(x->ctx, SLOTS, pageable_c, &x->drain) : error;
 }
 
 static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
 {
-    const cudaStream_t streams[] = {x->up.stream, x->from_c.stream, tilemm__cuda(x->ctx)->stream,
-                                    x->down.stream};
-    end_thread(x);
-    cudaError_t error = x->down_error;
-    for (int i = 0; i < 4; i++) {
+    const cudaStream_t streams[] = {x->feed.up.stream, x->from_c.stream,
+                                    tilemm__cuda(x->ctx)->stream};
+    cudaError_t error = tilemm__drain_close(&x->drain);
+    for (int i = 0; i < 3; i++) {
         const cudaError_t now = cudaStreamSynchronize(streams[i]);
         error = error == cudaSuccess ? now : error;
     }
     if (status == TILEMM_SUCCESS && error != cudaSuccess)
         status = tilemm__cuda_fail(x->ctx, "sgemm", error);
-    tilemm__transfer_close(&x->up);
     tilemm__transfer_close(&x->from_c);
-    tilemm__transfer_close(&x->down);
-    if (x->is_up)
-        cudaEventDestroy(x->is_up);
-    for (int s = 0; s < 2; s++)
-        for (int i = 0; i < TILEMM__PIPELINE_STRIPS; i++)
-            if (x->used[s][i])
-                cudaEventDestroy(x->used[s][i]);
-    for (int q = 0; q < SLOTS; q++) {
-        if (x->slots[q].multiplied)
-            cudaEventDestroy(x->slots[q].multiplied);
-        if (x->slots[q].down)
-            cudaEventDestroy(x->slots[q].down);
-    }
-    pthread_cond_destroy(&x->changed);
-    pthread_mutex_destroy(&x->mutex);
+    tilemm__feed_close(&x->feed);
     cudaFree(x->buffer);
     return status;
 }
