@@ -9,6 +9,22 @@
 
 static const unsigned event_flags = cudaEventDisableTiming;
 
+/* ---- how much -------------------------------------------------------------------------------- */
+
+size_t tilemm__cuda_memory_limit(tilemm_t ctx)
+{
+    size_t free_bytes = 0, total;
+    if (!ctx->device_memory && cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
+        (void)cudaGetLastError();
+    return ctx->device_memory ? ctx->device_memory : free_bytes / 4 * 3;
+}
+
+int tilemm__cuda_is_large(tilemm_t ctx, double bytes)
+{
+    enum { PAYS = 16 << 20 };
+    return bytes > PAYS || (ctx->device_memory && bytes > (double)ctx->device_memory);
+}
+
 /* ---- up ------------------------------------------------------------------------------------- */
 
 cudaError_t tilemm__feed_open(tilemm_t ctx, int pageable, tilemm__feed_t *feed)

@@ -11,6 +11,14 @@
 
 enum { TILEMM__FEED_SLOTS = 128, TILEMM__DRAIN_SLOTS = 4 };
 
+/* The device memory that operands on the host may take: tilemm_set_device_memory, or of what is
+ * free three quarters; 0 where nobody knows. */
+size_t tilemm__cuda_memory_limit(tilemm_t ctx);
+
+/* Whether operands on the host, of so many bytes, go through in pieces: more than the context may
+ * take at once, or enough to pay for the streams. */
+int tilemm__cuda_is_large(tilemm_t ctx, double bytes);
+
 /* Both are zeros before they are opened, and closed after a failure too. */
 
 typedef struct {

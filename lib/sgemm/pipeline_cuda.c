@@ -294,9 +294,8 @@ int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
         if (place == TILEMM__ELSEWHERE)
             bytes = -1e300; /* to be refused */
     }
-    size_t free_bytes = 0, total;
-    if (bytes > 0 && !places.memory && cudaMemGetInfo(&free_bytes, &total) == cudaSuccess)
-        places.memory = free_bytes / 4 * 3;
+    if (bytes > 0)
+        places.memory = tilemm__cuda_memory_limit(ctx);
     const int runs = bytes > (double)places.memory && places.memory > 0 &&
                      !tilemm__cuda_is_capturing(tilemm__cuda(ctx)->stream);
     if (runs)

@@ -1,65 +1,15 @@
-/* pipeline_order.c - the pipeline of SGEMM on a CUDA runtime of the test's own: what is queued on a
- * stream runs late, and streams run in random order but for the events between them. A copy or
- * product that is not ordered after what it needs makes a wrong C.
+/* pipeline_order.c - the pipeline of SGEMM on a CUDA runtime of the test's own (cuda_model.h).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
-#include <pthread.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cuda/transfer.h"
-#include "lib/sgemm/plan_cuda.h"
-#include "lib/sgemm/plan_pipeline.h"
+#include "cuda_model.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
 
-/* ---- a runtime ------------------------------------------------------------------------------ */
-
-typedef enum { COPY, PRODUCT, RECORD, WAIT } kind_t;
-
-typedef struct work {
-    struct work *next;
-    kind_t kind;
-    int done;
-    struct work *after; /* WAIT: the record, or NULL */
-    char *to;
-    const char *from;
-    size_t pitch_to, pitch_from, width, rows;
-    tilemm__sgemm_args_t product;
-} work_t;
-
-struct CUstream_st {
-    struct CUstream_st *next;
-    work_t *first, *last;
-};
-
-struct CUevent_st {
-    work_t *record;
-};
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct CUstream_st legacy, *streams = &legacy;
-static work_t *finished;
-static rng_t rng = {11};
-static char *device_memory, *device_end;
-static int allocations, fail_copies_after = -1;
-static size_t device_bytes = (size_t)1 << 40, most_allocated;
-
-static void *need(void *memory)
-{
-    if (!memory) {
-        fprintf(stderr, "no memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
-static struct CUstream_st *stream_of(cudaStream_t stream)
-{
-    return stream ? stream : &legacy;
-}
+/* ---- products on the "device" --------------------------------------------------------------- */
 
 static void multiply(const tilemm__sgemm_args_t *p)
 {
@@ -74,229 +24,6 @@ static void multiply(const tilemm__sgemm_args_t *p)
         }
 }
 
-/* Run the first work of a stream; 0 if there is none, or it waits. */
-static int run_one(struct CUstream_st *stream)
-{
-    work_t *work = stream->first;
-    if (!work || (work->kind == WAIT && work->after && !work->after->done))
-        return 0;
-    for (size_t r = 0; work->kind == COPY && r < work->rows; r++)
-        memcpy(work->to + r * work->pitch_to, work->from + r * work->pitch_from, work->width);
-    if (work->kind == PRODUCT)
-        multiply(&work->product);
-    work->done = 1;
-    stream->first = work->next;
-    work->next = finished;
-    finished = work;
-    return 1;
-}
-
-static void run_some(void)
-{
-    int count = 0;
-    for (struct CUstream_st *s = streams; s; s = s->next)
-        count++;
-    struct CUstream_st *s = streams;
-    for (int64_t skip = rng_range(&rng, 0, count - 1); skip > 0; skip--)
-        s = s->next;
-    for (int64_t left = rng_range(&rng, 1, 4); left > 0 && run_one(s); left--)
-        ;
-}
-
-static cudaError_t queue(cudaStream_t stream, work_t what)
-{
-    work_t *work = need(malloc(sizeof(*work)));
-    struct CUstream_st *s = stream_of(stream);
-    *work = what;
-    if (s->first)
-        s->last->next = work;
-    else
-        s->first = work;
-    s->last = work;
-    return cudaSuccess;
-}
-
-#define LOCKED(statement)                                                                          \
-    do {                                                                                           \
-        pthread_mutex_lock(&lock);                                                                 \
-        statement;                                                                                 \
-        pthread_mutex_unlock(&lock);                                                               \
-        return cudaSuccess;                                                                        \
-    } while (0)
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
-{
-    (void)flags;
-    *stream = need(calloc(1, sizeof(**stream)));
-    allocations++;
-    LOCKED((*stream)->next = legacy.next; legacy.next = *stream);
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-    pthread_mutex_lock(&lock);
-    CHECK(!stream->first, "a stream with work is destroyed");
-    struct CUstream_st **link = &streams;
-    while (*link != stream)
-        link = &(*link)->next;
-    *link = stream->next;
-    allocations--;
-    pthread_mutex_unlock(&lock);
-    free(stream);
-    return cudaSuccess;
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-    LOCKED(while (stream_of(stream)->first) run_some());
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
-{
-    (void)flags;
-    LOCKED(queue(stream, (work_t){.kind = WAIT, .after = event->record}));
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
-{
-    (void)flags;
-    allocations++;
-    *event = need(calloc(1, sizeof(**event)));
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-    allocations--;
-    free(event);
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-    LOCKED(queue(stream, (work_t){.kind = RECORD}); event->record = stream_of(stream)->last);
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-    LOCKED(while (event->record && !event->record->done) run_some());
-}
-
-cudaError_t cudaMalloc(void **memory, size_t bytes)
-{
-    if (bytes > device_bytes)
-        return cudaErrorMemoryAllocation;
-    *memory = need(aligned_alloc(256, (bytes + 255) / 256 * 256));
-    memset(*memory, 0xff, bytes);
-    device_memory = *memory;
-    device_end = device_memory + bytes;
-    most_allocated = bytes > most_allocated ? bytes : most_allocated;
-    allocations++;
-    return cudaSuccess;
-}
-
-cudaError_t cudaFree(void *memory)
-{
-    allocations -= memory != NULL;
-    free(memory);
-    return cudaSuccess;
-}
-
-cudaError_t cudaHostAlloc(void **memory, size_t bytes, unsigned flags)
-{
-    (void)flags;
-    *memory = need(malloc(bytes));
-    return cudaSuccess;
-}
-
-cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total)
-{
-    *free_bytes = *total = device_bytes;
-    return cudaSuccess;
-}
-
-cudaError_t cudaSetDevice(int device)
-{
-    (void)device;
-    return cudaSuccess;
-}
-
-cudaError_t cudaGetLastError(void)
-{
-    return cudaSuccess;
-}
-
-/* ---- what of the library is not under test -------------------------------------------------- */
-
-static tilemm__cuda_state_t state;
-static const float *on_device[3];
-static const void *is_pinned[3];
-
-tilemm_status_t tilemm__fail(tilemm_t ctx, tilemm_status_t status, const char *format, ...)
-{
-    va_list list;
-    va_start(list, format);
-    vsnprintf(ctx->last_error, sizeof(ctx->last_error), format, list);
-    va_end(list);
-    return status;
-}
-
-tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error)
-{
-    return tilemm__fail(ctx, TILEMM_DEVICE_FAILURE, "%s: %d", what, cuda_error);
-}
-
-tilemm__cuda_thread_t tilemm__cuda_enter(tilemm_t ctx)
-{
-    (void)ctx;
-    return (tilemm__cuda_thread_t){0, cudaStreamCaptureModeRelaxed};
-}
-
-tilemm_status_t tilemm__cuda_leave(tilemm_t ctx, tilemm__cuda_thread_t before,
-                                   tilemm_status_t status)
-{
-    (void)ctx;
-    (void)before;
-    return status;
-}
-
-tilemm__place_t tilemm__cuda_locate(tilemm_t ctx, const void *pointer)
-{
-    (void)ctx;
-    for (int i = 0; i < 3; i++)
-        if (pointer == on_device[i])
-            return TILEMM__DEVICE;
-    return TILEMM__HOST;
-}
-
-int tilemm__cuda_is_pageable(const void *pointer)
-{
-    for (int i = 0; i < 3; i++)
-        if (pointer == is_pinned[i])
-            return 0;
-    return 1;
-}
-
-int tilemm__cuda_is_capturing(cudaStream_t stream)
-{
-    (void)stream;
-    return 0;
-}
-
-tilemm__limits_t tilemm__cuda_limits(tilemm_t ctx, size_t workspace)
-{
-    return (tilemm__limits_t){
-        .cuda = &state.traits, .math = ctx->math, .workspace = workspace, .variant = ctx->variant};
-}
-
-void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got)
-{
-    (void)ctx;
-    (void)want;
-    *got = 0;
-    return NULL;
-}
-
 size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     (void)ctx;
@@ -304,33 +31,16 @@ size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *ar
     return 0;
 }
 
+static void run_product(const void *args)
+{
+    multiply(args);
+}
+
 tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     (void)ctx;
-    pthread_mutex_lock(&lock);
-    queue(NULL, (work_t){.kind = PRODUCT, .product = *args});
-    pthread_mutex_unlock(&lock);
+    model_call(run_product, args, sizeof(*args));
     return TILEMM_SUCCESS;
-}
-
-cudaError_t tilemm__cuda_copy_rows(void *to, int64_t pitch_to, const void *from, int64_t pitch_from,
-                                   int64_t width, int64_t rows, cudaStream_t stream)
-{
-    const char *const on_gpu = (char *)to >= device_memory && (char *)to < device_end ? to : from;
-    const int64_t pitch = on_gpu == to ? pitch_to : pitch_from;
-    if (fail_copies_after == 0)
-        return cudaErrorUnknown;
-    fail_copies_after--;
-    CHECK(on_gpu >= device_memory && on_gpu + (rows - 1) * pitch + width <= device_end,
-          "a copy outside the buffer");
-    CHECK(width <= pitch_to && width <= pitch_from, "rows of %lld bytes overlap", (long long)width);
-    LOCKED(queue(stream, (work_t){.kind = COPY,
-                                  .to = to,
-                                  .from = from,
-                                  .pitch_to = (size_t)pitch_to,
-                                  .pitch_from = (size_t)pitch_from,
-                                  .width = (size_t)width,
-                                  .rows = (size_t)rows}));
 }
 
 /* ---- products ------------------------------------------------------------------------------- */
@@ -341,7 +51,7 @@ static rng_t problems = {20261123};
 /* op is m x n or n x m; the memory is longer than it must be. */
 static float *matrix(int64_t rows, int64_t ld)
 {
-    float *x = need(malloc((size_t)(rows * ld) * sizeof(*x)));
+    float *x = model_need(malloc((size_t)(rows * ld) * sizeof(*x)));
     for (int64_t i = 0; i < rows * ld; i++)
         x[i] = (float)rng_range(&problems, -4, 4);
     return x;
@@ -351,7 +61,7 @@ static float *matrix(int64_t rows, int64_t ld)
 static int product(int i)
 {
     enum { MOST = 500 };
-    struct tilemm_context ctx = {.state = &state, .math = TILEMM_MATH_FP32_STRICT};
+    struct tilemm_context ctx = {.state = &model.state, .math = TILEMM_MATH_FP32_STRICT};
     tilemm__sgemm_args_t p = {.m = rng_range(&problems, 1, i % 5 ? MOST : 40),
                               .n = rng_range(&problems, 1, MOST),
                               .k = rng_range(&problems, 1, i % 7 ? 60 : 4000),
@@ -366,13 +76,14 @@ static int product(int i)
     p.ldc = p.n + rng_range(&problems, 0, 3);
     float *a = matrix(rows_a, p.lda), *b = matrix(rows_b, p.ldb), *c = matrix(p.m, p.ldc);
     const size_t c_bytes = (size_t)(p.m * p.ldc) * sizeof(*c);
-    float *want = need(malloc(c_bytes));
+    float *want = model_need(malloc(c_bytes));
     const int places = (int)rng_range(&problems, 1, 7), pinned = (int)rng_range(&problems, 0, 7);
     const float *const operands[] = {a, b, c};
     size_t host = 0;
     for (int o = 0; o < 3; o++) {
-        on_device[o] = places >> o & 1 ? NULL : operands[o];
-        is_pinned[o] = pinned >> o & 1 ? operands[o] : NULL;
+        model.on_device[o] =
+            (model_operand_t){places >> o & 1 ? NULL : (const char *)operands[o], 1};
+        model.pinned[o] = pinned >> o & 1 ? operands[o] : NULL;
         host += places >> o & 1 ? (size_t)(o == 0   ? p.m * p.k
                                            : o == 1 ? p.k * p.n
                                                     : p.m * p.n) *
@@ -390,11 +101,11 @@ static int product(int i)
                 c[r * p.ldc + j] = NAN;
     p.c = c;
     ctx.device_memory = (size_t)((double)host * (0.3 + 0.69 * rng_unit(&problems)));
-    device_bytes = i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
+    model.device_bytes = i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
     tilemm_status_t status = TILEMM_INTERNAL_ERROR;
-    most_allocated = 0;
+    model.most_allocated = 0;
     CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status), "no pipeline");
-    CHECK(most_allocated <= ctx.device_memory, "%zu bytes of %zu", most_allocated,
+    CHECK(model.most_allocated <= ctx.device_memory, "%zu bytes of %zu", model.most_allocated,
           ctx.device_memory);
     if (status == TILEMM_SUCCESS) {
         int64_t wrong = 0;
@@ -410,19 +121,14 @@ static int product(int i)
     }
     /* A copy that fails is a status, and nothing is left behind. */
     if (i % 3 == 0 && status == TILEMM_SUCCESS) {
-        fail_copies_after = (int)rng_range(&problems, 0, 3);
+        model.fail_copies_after = (int)rng_range(&problems, 0, 3);
         CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status) &&
-                  (status == TILEMM_DEVICE_FAILURE || fail_copies_after >= 0),
+                  (status == TILEMM_DEVICE_FAILURE || model.fail_copies_after >= 0),
               "%d: status %d", i, (int)status);
-        fail_copies_after = -1;
+        model.fail_copies_after = -1;
     }
-    CHECK(allocations == 0, "%d: %d streams, events and buffers are left", i, allocations);
+    model_check_left("product", i);
     CHECK(!*ctx.variant, "%s", ctx.variant);
-    while (finished) {
-        work_t *next = finished->next;
-        free(finished);
-        finished = next;
-    }
     free(a);
     free(b);
     free(c);
@@ -434,17 +140,11 @@ int main(void)
 {
     enum { PRODUCTS = 300 };
     int done = 0;
-    state.traits = (tilemm__cuda_traits_t){.cc = 90,
-                                           .sm_count = 132,
-                                           .max_threads_per_sm = 2048,
-                                           .shared_per_block = 232448,
-                                           .shared_per_sm = 233472,
-                                           .l2_bytes = 50 << 20,
-                                           .memory_bytes = (size_t)80 << 30};
+    model_start();
     for (int i = 0; i < PRODUCTS; i++)
         done += product(i);
     CHECK(done > PRODUCTS / 3, "only %d products were done", done);
-    free(state.chunks[0]);
-    free(state.chunks[1]);
+    CHECK(model.faults == 0, "%d faults", model.faults);
+    model_end();
     return check_exit();
 }
