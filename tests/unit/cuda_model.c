@@ -343,13 +343,13 @@ cudaError_t tilemm__cuda_copy_rows(void *to, int64_t pitch_to, const void *from,
     check_range(to, pitch_to, width, rows);
     check_range(from, pitch_from, width, rows);
     EXPECT(rows == 1 || width <= llabs(pitch_to), "rows of %lld bytes overlap", (long long)width);
-    LOCKED(queue(stream, (work_t){.kind = COPY,
-                                  .to = to,
-                                  .from = from,
-                                  .pitch_to = pitch_to,
-                                  .pitch_from = pitch_from,
-                                  .width = (size_t)width,
-                                  .rows = rows}));
+    LOCKED(model.moved += (size_t)(width * rows); queue(stream, (work_t){.kind = COPY,
+                                                                         .to = to,
+                                                                         .from = from,
+                                                                         .pitch_to = pitch_to,
+                                                                         .pitch_from = pitch_from,
+                                                                         .width = (size_t)width,
+                                                                         .rows = rows}));
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,

@@ -17,13 +17,13 @@ typedef struct {
 
 typedef struct {
     tilemm__cuda_state_t state;
-    int allocations;       /* streams, events and device memory that are there */
-    int pinned_blocks;     /* likewise */
-    int fail_pinned;       /* there is no pinned memory */
-    int fail_copies_after; /* so many copies; -1: never */
-    size_t device_bytes;   /* that one allocation may have */
-    size_t most_allocated;
-    int faults; /* found here: for the test to check */
+    int allocations;              /* streams, events and device memory that are there */
+    int pinned_blocks;            /* likewise */
+    int fail_pinned;              /* there is no pinned memory */
+    int fail_copies_after;        /* so many copies; -1: never */
+    size_t device_bytes;          /* that one allocation may have */
+    size_t most_allocated, moved; /* bytes; of copies */
+    int faults;                   /* found here: for the test to check */
     model_operand_t on_device[MODEL_OPERANDS]; /* what counts as the device's */
     const void *pinned[MODEL_OPERANDS];
 } model_t;

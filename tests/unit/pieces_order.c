@@ -9,6 +9,7 @@
 #include "cuda_model.h"
 #include "kernels/reduce/ops.h"
 #include "lib/reduce/plan_pieces_cuda.h"
+#include "lib/transpose/plan_pieces_cuda.h"
 #include "tests/support/check.h"
 #include "tests/support/random.h"
 
@@ -72,6 +73,17 @@ static void set_operand(int i, const void *at, size_t bytes, int on_device, int 
     model.pinned[i] = pinned ? at : NULL;
 }
 
+/* What moved is what the plan says: with a matrix that a batch shares, each piece once. */
+static void check_moved(tilemm_t ctx, const tilemm__transpose_args_t *p, int places, int number)
+{
+    const tilemm__transpose_args_t normal = tilemm__transpose_normal(p);
+    const tilemm__transpose_places_t at = {ctx->device_memory, places & 1, places >> 1};
+    tilemm__transpose_pieces_t plan;
+    CHECK(tilemm__plan_transpose_pieces(&normal, &at, &plan) == TILEMM_SUCCESS &&
+              model.moved == plan.up + plan.down,
+          "%d: %zu bytes moved, planned %zu + %zu", number, model.moved, plan.up, plan.down);
+}
+
 /* Returns 1 if it went through in pieces. */
 static int transpose(int number)
 {
@@ -117,16 +129,18 @@ static int transpose(int number)
     const size_t host = all * (size_t)((places & 1) + (places >> 1));
     ctx.device_memory = (size_t)((double)host * (0.1 + 0.89 * rng_unit(&problems))) + 1;
     model.device_bytes = number % 7 ? (size_t)1 << 40 : ctx.device_memory / 2;
-    model.most_allocated = 0;
+    model.most_allocated = model.moved = 0;
     tilemm_status_t status = TILEMM_INTERNAL_ERROR;
     const int ran = tilemm__cuda_transpose_pieces(&ctx, &p, &status);
     if (!ran || status != TILEMM_SUCCESS) {
-        CHECK(!ran ? p.scaled && p.alpha == 0
+        CHECK(!ran ? host <= ctx.device_memory || (p.scaled && p.alpha == 0)
                    : ctx.device_memory < 400000 && (in_place ? status == TILEMM__LEFT_TO_CPU
                                                              : status == TILEMM_OUT_OF_MEMORY),
               "%d: ran %d, status %d, %zu bytes", number, ran, (int)status, ctx.device_memory);
         CHECK(memcmp(dst, first, dst_bytes) == 0, "%d: dst was written", number);
     } else {
+        if (number % 7)
+            check_moved(&ctx, &p, places, number);
         CHECK(model.most_allocated <= ctx.device_memory, "%d: %zu bytes of %zu", number,
               model.most_allocated, ctx.device_memory);
         CHECK(memcmp(dst, want, dst_bytes) == 0,
