@@ -14,7 +14,7 @@
 typedef struct {
     size_t bytes;
     int pinned;
-    char *host, *device; /* the device has what the host has at first */
+    void *host, *device; /* the device has what the host has at first */
 } array_t;
 
 /* Floats, some of them NaN; or the bytes of such. */
@@ -27,7 +27,7 @@ static array_t make(size_t bytes, int nans, rng_t *rng)
         float value = (float)ldexp(rng_unit(rng) - 0.5, (int)rng_range(rng, -20, 20));
         if (nans && rng_range(rng, 0, 100000) == 0)
             value = NAN;
-        memcpy(x.host + i, &value, sizeof(value));
+        memcpy((char *)x.host + i, &value, sizeof(value));
     }
     CHECK(gpu_to_device(x.device, x.host, bytes) == 0, "copy");
     return x;
@@ -107,10 +107,9 @@ static void scaled(tilemm_t ctx, rng_t *rng, int i)
     array_t a = make((size_t)(rows * lda) * 4, 0, rng);
     array_t b = make((size_t)((i % 2 ? cols : rows) * ldb) * 4, 0, rng);
     BOTH(ctx, limit_of(2 * a.bytes, rng),
-         tilemm_somatcopy(ctx, TILEMM_ROW_MAJOR, op, rows, cols, alpha, (float *)a.device, lda,
-                          (float *)b.device, ldb),
-         tilemm_somatcopy(ctx, TILEMM_ROW_MAJOR, op, rows, cols, alpha, (float *)a.host, lda,
-                          (float *)b.host, ldb));
+         tilemm_somatcopy(ctx, TILEMM_ROW_MAJOR, op, rows, cols, alpha, a.device, lda, b.device,
+                          ldb),
+         tilemm_somatcopy(ctx, TILEMM_ROW_MAJOR, op, rows, cols, alpha, a.host, lda, b.host, ldb));
     compare("somatcopy", i, ctx, &b);
     discard(&a);
     discard(&b);
@@ -134,8 +133,8 @@ static void in_place(tilemm_t ctx, rng_t *rng, int i)
     CHECK(gpu_to_host(want, a.device, a.bytes) == 0, "copy");
     int64_t wrong = 0;
     for (int64_t r = 0; r < cols; r++)
-        wrong += memcmp(want + (size_t)(r * ld_out) * size, a.host + (size_t)(r * ld_out) * size,
-                        (size_t)rows * size) != 0;
+        wrong += memcmp(want + (size_t)(r * ld_out) * size,
+                        (char *)a.host + (size_t)(r * ld_out) * size, (size_t)rows * size) != 0;
     CHECK(wrong == 0, "in place %d: %lldx%lld of %zu, %s: %lld rows", i, (long long)rows,
           (long long)cols, size, tilemm_last_kernel(ctx), (long long)wrong);
     free(want);
@@ -147,12 +146,12 @@ static void whole_vectors(tilemm_t ctx, rng_t *rng, int i)
     const int64_t n = rng_range(rng, 1, 6000000), inc = i % 3 ? 1 : rng_range(rng, 0, 1) ? 3 : -2;
     array_t x = make((size_t)(n * llabs(inc)) * 4, i % 4 == 0, rng);
     array_t y = make((size_t)(n * llabs(inc)) * 4, 0, rng);
-    float got[7], want[7];
-    int64_t index[2], want_index[2];
+    float got[7] = {0}, want[7] = {0};
+    int64_t index[2] = {0}, want_index[2] = {0};
     CHECK_OK(ctx, tilemm_set_nan_policy(ctx, i % 2 ? TILEMM_NAN_IGNORE : TILEMM_NAN_PROPAGATE));
     for (int host = 0; host < 2; host++) {
-        const float *const v = (float *)(host ? x.host : x.device);
-        const float *const w = (float *)(host ? y.host : y.device);
+        const float *const v = host ? x.host : x.device;
+        const float *const w = host ? y.host : y.device;
         float *const to = host ? got : want;
         int64_t *const at = host ? index : want_index;
         CHECK_OK(ctx, tilemm_set_device_memory(ctx, host ? limit_of(x.bytes, rng) : 0));
@@ -162,7 +161,7 @@ static void whole_vectors(tilemm_t ctx, rng_t *rng, int i)
         CHECK_OK(ctx, tilemm_sdot(ctx, n, v, inc, w, inc, &to[3]));
         CHECK_OK(ctx, tilemm_smax(ctx, n, v, inc, &to[4]));
         CHECK_OK(ctx, tilemm_smin(ctx, n, v, inc, &to[5]));
-        CHECK_OK(ctx, tilemm_sdot(ctx, n, (float *)x.device, inc, w, inc, &to[6]));
+        CHECK_OK(ctx, tilemm_sdot(ctx, n, x.device, inc, w, inc, &to[6]));
         CHECK_OK(ctx, tilemm_isamax(ctx, n, v, inc, &at[0]));
         CHECK_OK(ctx, tilemm_ismin(ctx, n, v, inc, &at[1]));
     }
@@ -185,24 +184,23 @@ static void by_axis(tilemm_t ctx, rng_t *rng, int i)
     array_t out = make((size_t)(count * inc) * 4, 0, rng),
             index = make((size_t)(count * inc) * 8, 0, rng);
     CHECK_OK(ctx, tilemm_set_nan_policy(ctx, i % 3 ? TILEMM_NAN_IGNORE : TILEMM_NAN_PROPAGATE));
-    BOTH(ctx, limit_of(a.bytes, rng),
-         tilemm_sreduce(ctx, op, axis, TILEMM_ROW_MAJOR, rows, cols, (float *)a.device, lda,
-                        (float *)out.device, inc),
-         tilemm_sreduce(ctx, op, axis, TILEMM_ROW_MAJOR, rows, cols, (float *)a.host, lda,
-                        (float *)out.host, inc));
+    BOTH(
+        ctx, limit_of(a.bytes, rng),
+        tilemm_sreduce(ctx, op, axis, TILEMM_ROW_MAJOR, rows, cols, a.device, lda, out.device, inc),
+        tilemm_sreduce(ctx, op, axis, TILEMM_ROW_MAJOR, rows, cols, a.host, lda, out.host, inc));
     compare("by axis", i, ctx, &out);
     BOTH(ctx, limit_of(a.bytes, rng),
-         tilemm_sargreduce(ctx, TILEMM_AMAX, axis, TILEMM_ROW_MAJOR, rows, cols, (float *)a.device,
-                           lda, (float *)out.device, inc, (int64_t *)(void *)index.device),
-         tilemm_sargreduce(ctx, TILEMM_AMAX, axis, TILEMM_ROW_MAJOR, rows, cols, (float *)a.host,
-                           lda, (float *)out.host, inc, (int64_t *)(void *)index.host));
+         tilemm_sargreduce(ctx, TILEMM_AMAX, axis, TILEMM_ROW_MAJOR, rows, cols, a.device, lda,
+                           out.device, inc, index.device),
+         tilemm_sargreduce(ctx, TILEMM_AMAX, axis, TILEMM_ROW_MAJOR, rows, cols, a.host, lda,
+                           out.host, inc, index.host));
     compare("arg by axis", i, ctx, &out);
     compare("index by axis", i, ctx, &index);
     /* Results on the device, the matrix on the host. */
-    CHECK_OK(ctx, tilemm_sreduce(ctx, op, axis, TILEMM_ROW_MAJOR, rows, cols, (float *)a.host, lda,
-                                 (float *)out.host, inc));
-    CHECK_OK(ctx, tilemm_sreduce(ctx, op, axis, TILEMM_ROW_MAJOR, rows, cols, (float *)a.host, lda,
-                                 (float *)out.device, inc));
+    CHECK_OK(ctx, tilemm_sreduce(ctx, op, axis, TILEMM_ROW_MAJOR, rows, cols, a.host, lda, out.host,
+                                 inc));
+    CHECK_OK(ctx, tilemm_sreduce(ctx, op, axis, TILEMM_ROW_MAJOR, rows, cols, a.host, lda,
+                                 out.device, inc));
     compare("by axis to the device", i, ctx, &out);
     discard(&a);
     discard(&out);
@@ -213,7 +211,7 @@ static void by_segment(tilemm_t ctx, rng_t *rng, int i)
 {
     const int64_t segments = rng_range(rng, 1, 3000);
     array_t offsets = make((size_t)(segments + 1) * 8, 0, rng);
-    int64_t *const at = (int64_t *)(void *)offsets.host;
+    int64_t *const at = offsets.host;
     at[0] = 5;
     for (int64_t s = 0; s < segments; s++)
         at[s + 1] =
@@ -223,11 +221,8 @@ static void by_segment(tilemm_t ctx, rng_t *rng, int i)
     array_t out = make((size_t)segments * 4, 0, rng);
     const tilemm_reduce_t op = (tilemm_reduce_t)rng_range(rng, TILEMM_SUM, TILEMM_AMIN);
     BOTH(ctx, limit_of(x.bytes, rng),
-         tilemm_sreduce_segments(ctx, op, segments, (float *)x.device,
-                                 (int64_t *)(void *)offsets.device, (float *)out.device),
-         tilemm_sreduce_segments(ctx, op, segments, (float *)x.host,
-                                 i % 2 ? at : (int64_t *)(void *)offsets.device,
-                                 (float *)out.host));
+         tilemm_sreduce_segments(ctx, op, segments, x.device, offsets.device, out.device),
+         tilemm_sreduce_segments(ctx, op, segments, x.host, i % 2 ? at : offsets.device, out.host));
     compare("by segment", i, ctx, &out);
     discard(&x);
     discard(&offsets);
