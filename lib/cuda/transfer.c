@@ -156,7 +156,7 @@ static cudaError_t queue_all(const tilemm__transfer_t *of, const tilemm__rectang
     return error;
 }
 
-cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
+static cudaError_t transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
 {
     if (!of->chunks)
         return queue_all(of, at);
@@ -167,6 +167,17 @@ cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectang
     job.pieces_each = tilemm__div_up(at->rows, job.piece_rows) * job.pieces_across;
     job.pieces = job.pieces_each * (at->more + 1);
     return work_together(&job);
+}
+
+cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
+{
+    const double bytes = (double)at->width * (double)at->rows * (double)(at->more + 1);
+    if (!of->timeline)
+        return transfer(of, at);
+    tilemm__timeline_begin(of->timeline, of->lane, of->stream);
+    const cudaError_t error = transfer(of, at);
+    tilemm__timeline_end(of->timeline, of->lane, of->stream, bytes);
+    return error;
 }
 
 cudaError_t tilemm__transfer_open(tilemm_t ctx, int out, int pageable, tilemm__transfer_t *of)

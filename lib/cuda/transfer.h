@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "cuda.h"
+#include "timeline.h"
 
 enum { TILEMM__TRANSFER_THREADS = 8 };
 
@@ -17,6 +18,8 @@ typedef struct {
     int device, out, threads;
     char *chunks;
     cudaEvent_t events[2 * TILEMM__TRANSFER_THREADS];
+    tilemm__timeline_t *timeline; /* NULL: nobody records */
+    tilemm__lane_t lane;
 } tilemm__transfer_t;
 
 /* Rows of `width` bytes here and there, and `more` rectangles like it, each so many bytes from the

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/cuda/flow.h"
+#include "lib/cuda/timeline.h"
 #include "plan_cuda.h"
 #include "plan_pipeline.h"
 
@@ -24,6 +25,7 @@ typedef struct {
     tilemm__feed_t feed;
     tilemm__transfer_t from_c; /* pinned C comes up on a stream of its own */
     tilemm__drain_t drain;
+    tilemm__timeline_t timeline;
 } pipeline_t;
 
 /* The feed's slot in which a side's strip lies. */
@@ -141,7 +143,10 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
         error = prepare_c(x, &p, step, slot);
     if (error != cudaSuccess)
         return tilemm__cuda_fail(x->ctx, "sgemm", error);
+    tilemm__timeline_begin(&x->timeline, TILEMM__LANE_COMPUTE, stream);
     const tilemm_status_t status = tilemm__cuda_sgemm(x->ctx, &p);
+    tilemm__timeline_end(&x->timeline, TILEMM__LANE_COMPUTE, stream,
+                         2 * (double)p.m * (double)p.n * (double)p.k);
     if (status != TILEMM_SUCCESS)
         return status;
     for (int s = 0; s < 2; s++)
@@ -209,8 +214,16 @@ static cudaError_t open_pipeline(pipeline_t *x)
     if (error == cudaSuccess)
         error = tilemm__transfer_open(x->ctx, 0, 0, &x->from_c);
     if (error == cudaSuccess)
+        tilemm__timeline_open(&x->timeline, x->ctx, x->from_c.stream);
+    if (error == cudaSuccess)
         error = cudaStreamWaitEvent(x->from_c.stream, x->feed.is_up, 0);
-    return error == cudaSuccess ? tilemm__drain_open(x->ctx, SLOTS, pageable_c, &x->drain) : error;
+    if (error == cudaSuccess)
+        error = tilemm__drain_open(x->ctx, SLOTS, pageable_c, &x->drain);
+    x->feed.up.timeline = x->from_c.timeline = x->drain.down.timeline = &x->timeline;
+    x->feed.up.lane = TILEMM__LANE_UP;
+    x->from_c.lane = TILEMM__LANE_UP_C;
+    x->drain.down.lane = TILEMM__LANE_DOWN;
+    return error;
 }
 
 static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
@@ -224,6 +237,7 @@ static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
     }
     if (status == TILEMM_SUCCESS && error != cudaSuccess)
         status = tilemm__cuda_fail(x->ctx, "sgemm", error);
+    tilemm__timeline_close(&x->timeline, status == TILEMM_SUCCESS);
     tilemm__transfer_close(&x->from_c);
     tilemm__feed_close(&x->feed);
     cudaFree(x->buffer);

@@ -61,5 +61,8 @@ tilemm_status_t tilemm__cuda_staged_transpose_inplace(tilemm_t ctx,
                                p.elem_size, args->ld_dst);
     const int on_host = stage.active;
     status = tilemm__stage_end(&stage);
-    return status == TILEMM_OUT_OF_MEMORY && on_host && !is_changed ? TILEMM__LEFT_TO_CPU : status;
+    /* A workspace that the user gave too little of is an error, whatever else there is. */
+    return status == TILEMM_OUT_OF_MEMORY && on_host && !is_changed && !ctx->workspace
+               ? TILEMM__LEFT_TO_CPU
+               : status;
 }

@@ -18,7 +18,7 @@ typedef enum { COPY, CALL, RECORD, WAIT } kind_t;
 typedef struct work {
     struct work *next;
     kind_t kind;
-    int done;
+    int done;           /* the time: how many works were done before, and this one */
     struct work *after; /* WAIT: the record, or NULL */
     char *to;
     const char *from;
@@ -40,6 +40,7 @@ struct CUevent_st {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct CUstream_st legacy, *streams = &legacy;
 static work_t *finished;
+static int works_done;
 static rng_t rng = {11};
 static char *device_memory, *device_end;
 
@@ -79,7 +80,7 @@ static int run_one(struct CUstream_st *stream)
         memcpy(work->to + r * work->pitch_to, work->from + r * work->pitch_from, work->width);
     if (work->kind == CALL)
         work->run(work->args);
-    work->done = 1;
+    work->done = ++works_done;
     stream->first = work->next;
     work->next = finished;
     finished = work;
@@ -175,6 +176,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     LOCKED(while (event->record && !event->record->done) run_some());
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    pthread_mutex_lock(&lock);
+    EXPECT(start->record->done && end->record->done, "the time of an event that has not come");
+    *milliseconds = (float)(end->record->done - start->record->done);
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)

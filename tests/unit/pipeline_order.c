@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cuda_model.h"
 #include "tests/support/check.h"
@@ -48,6 +49,8 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
 /* Apart from the order of streams, which depends on time: the products are the same in each run. */
 static rng_t problems = {20261123};
 
+enum { FLOAT_BYTES = sizeof(float) };
+
 /* op is m x n or n x m; the memory is longer than it must be. */
 static float *matrix(int64_t rows, int64_t ld)
 {
@@ -55,6 +58,41 @@ static float *matrix(int64_t rows, int64_t ld)
     for (int64_t i = 0; i < rows * ld; i++)
         x[i] = (float)rng_range(&problems, -4, 4);
     return x;
+}
+
+/* What the file of a product's timeline says: each stream's steps follow each other, and all of the
+ * product's work is there. */
+static void check_timeline(const char *path, const tilemm__sgemm_args_t *p)
+{
+    static const char *const names[] = {"up", "up C", "compute", "down"};
+    double last[4] = {0}, work[4] = {0};
+    char line[256], name[32];
+    FILE *file = model_need(fopen(path, "r"));
+    CHECK(fgets(line, sizeof(line), file) && !strcmp(line, "device,stream,begin_s,end_s,work\n"),
+          "the heading");
+    while (fgets(line, sizeof(line), file)) {
+        double begin, end, amount;
+        int device, lane = 0;
+        CHECK(sscanf(line, "%d,%31[^,],%lf,%lf,%lf", &device, name, &begin, &end, &amount) == 5,
+              "%s", line);
+        while (lane < 3 && strcmp(name, names[lane]) != 0)
+            lane++;
+        CHECK(!strcmp(name, names[lane]) && device == 0, "%s", line);
+        CHECK(begin >= last[lane] && end >= begin && amount > 0, "after %g: %s", last[lane], line);
+        last[lane] = end;
+        work[lane] += amount;
+    }
+    fclose(file);
+    CHECK(remove(path) == 0, "no file");
+    const double bytes[] = {(double)p->m * (double)p->k * FLOAT_BYTES,
+                            (double)p->k * (double)p->n * FLOAT_BYTES,
+                            (double)p->m * (double)p->n * FLOAT_BYTES};
+    double up = p->beta != 0 && !model.on_device[2].at ? bytes[2] : 0;
+    for (int o = 0; o < 2; o++)
+        up += model.on_device[o].at ? 0 : bytes[o];
+    CHECK(work[0] + work[1] >= up, "%g of %g bytes up", work[0] + work[1], up);
+    CHECK(work[2] == 2 * (double)p->m * (double)p->n * (double)p->k, "%g operations", work[2]);
+    CHECK(work[3] == (model.on_device[2].at ? 0 : bytes[2]), "%g bytes down", work[3]);
 }
 
 /* Integers: every order of additions has the same sum. */
@@ -102,6 +140,8 @@ static int product(int i)
     p.c = c;
     ctx.device_memory = (size_t)((double)host * (0.3 + 0.69 * rng_unit(&problems)));
     model.device_bytes = i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
+    if (i % 2)
+        snprintf(ctx.timeline, sizeof(ctx.timeline), "pipeline_order.%d.csv", (int)getpid());
     tilemm_status_t status = TILEMM_INTERNAL_ERROR;
     model.most_allocated = 0;
     CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status), "no pipeline");
@@ -115,6 +155,8 @@ static int product(int i)
               "%d: %lldx%lldx%lld %d%d, beta %g, places %d, pinned %d, %zu of %zu bytes: %lld of C",
               i, (long long)p.m, (long long)p.n, (long long)p.k, p.trans_a, p.trans_b,
               (double)p.beta, places, pinned, ctx.device_memory, host, (long long)wrong);
+        if (*ctx.timeline)
+            check_timeline(ctx.timeline, &p);
     } else {
         CHECK(status == TILEMM_OUT_OF_MEMORY && ctx.device_memory < 400000, "%d: %s (%zu)", i,
               ctx.last_error, ctx.device_memory);
@@ -126,6 +168,10 @@ static int product(int i)
                   (status == TILEMM_DEVICE_FAILURE || model.fail_copies_after >= 0),
               "%d: status %d", i, (int)status);
         model.fail_copies_after = -1;
+        CHECK(status == TILEMM_SUCCESS || !*ctx.timeline || access(ctx.timeline, F_OK) != 0,
+              "%d: the timeline of a call that failed", i);
+        if (*ctx.timeline)
+            remove(ctx.timeline);
     }
     model_check_left("product", i);
     CHECK(!*ctx.variant, "%s", ctx.variant);
