@@ -215,9 +215,15 @@ static void segments(rng_t *rng)
             offsets[s + 1] =
                 offsets[s] +
                 rng_range(rng, 0, (int64_t)1 << rng_range(rng, 0, rng_range(rng, 0, 22)));
+        if (i % 10 == 0) { /* whole parts: 2^16 elements, where there are few */
+            p.segments = 3;
+            for (int64_t s = 0; s < p.segments; s++)
+                offsets[s + 1] = offsets[s] + ((int64_t)1 << (16 + s));
+        }
         const tilemm__reduce_places_t places = {
-            (size_t)rng_range(rng, 200 << 10, (int64_t)1 << rng_range(rng, 20, 30)), 1,
-            (int)rng_range(rng, 0, 1), (int)rng_range(rng, 0, 1)};
+            (size_t)rng_range(rng, 200 << 10, (int64_t)1 << rng_range(rng, 20, 30)) +
+                (i % 10 ? 0 : (size_t)8 << 20),
+            1, (int)rng_range(rng, 0, 1), (int)rng_range(rng, 0, 1)};
         tilemm__reduce_pieces_t plan;
         tilemm__reduce_walk_t walk = {0};
         tilemm__reduce_piece_t piece;
