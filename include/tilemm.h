@@ -325,10 +325,14 @@ tilemm_status_t tilemm_set_workspace(tilemm_t ctx, void *workspace, size_t bytes
 /* Store in *workspace and *bytes what was given: NULL and 0 while the context uses its own. */
 tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *bytes);
 
-/* Limit to `bytes` the device memory that sgemm takes for operands that lie on the host, workspace
- * not counted. 0, as at the start, means three quarters of the memory that is free. A product whose
- * operands need more goes through that memory in strips; batches are not limited. Taken, without
- * effect, on a CPU context. */
+/* Limit to `bytes` the device memory that sgemm, transposes and reductions take for operands that
+ * lie on the host, workspace not counted. 0, as at the start, means three quarters of the memory
+ * that is free. A product whose operands need more goes through that memory in strips, a transpose
+ * or reduction in pieces; products in batches are not limited. A transpose in place of a matrix
+ * that is not square, or whose leading dimension changes, is done by the CPU where the limit is
+ * less than the matrix. Where the limit is too little for the smallest pieces (300 KB are enough
+ * for transposes and reductions) the call returns TILEMM_OUT_OF_MEMORY. Taken, without effect, on a
+ * CPU context. */
 tilemm_status_t tilemm_set_device_memory(tilemm_t ctx, size_t bytes);
 
 /* Store in *bytes what was set. */

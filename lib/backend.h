@@ -10,6 +10,10 @@
 /* Where memory is; ELSEWHERE is another GPU than the context's. */
 typedef enum { TILEMM__HOST, TILEMM__DEVICE, TILEMM__MANAGED, TILEMM__ELSEWHERE } tilemm__place_t;
 
+/* What the CUDA backend's transpose_inplace returns, with no message, for a matrix on the host,
+ * which is as it was, where the device has too little memory: the entry point has the CPU do it. */
+#define TILEMM__LEFT_TO_CPU ((tilemm_status_t)99)
+
 /* Entry points check arguments and bring problems to the form of kernels/args.h; the backend finds
  * out where pointers lie, plans, stages and runs. A function that does not return TILEMM_SUCCESS
  * has set the context's message (tilemm__fail). */

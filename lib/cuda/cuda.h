@@ -97,7 +97,7 @@ tilemm_status_t tilemm__cuda_copy(tilemm_t ctx, const tilemm__transpose_args_t *
 /* Whether it is host memory that is not pinned: copies of it wait, or run at half the speed. */
 int tilemm__cuda_is_pageable(const void *pointer);
 
-/* Queue a copy of rows of `width` bytes between any two places; pitches are bytes, >= width. */
+/* Queue a copy of rows of `width` bytes between any two places; pitches are bytes of any sign. */
 cudaError_t tilemm__cuda_copy_rows(void *to, int64_t pitch_to, const void *from, int64_t pitch_from,
                                    int64_t width, int64_t rows, cudaStream_t stream);
 
@@ -154,6 +154,15 @@ struct tilemm__relay;
 tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                         const tilemm__sgemm_args_t *whole,
                                         struct tilemm__relay *relay, int member);
+/* The same of transposes and reductions in pieces (pieces_cuda.c); in place, of those that can be
+ * done so. */
+int tilemm__cuda_transpose_pieces(tilemm_t ctx, const tilemm__transpose_args_t *args,
+                                  tilemm_status_t *status);
+int tilemm__cuda_reduce_pieces(tilemm_t ctx, const tilemm__reduce_args_t *args,
+                               tilemm_status_t *status);
+/* x lies on the host; offsets are those of args, where the host can read them. */
+int tilemm__cuda_segments_pieces(tilemm_t ctx, const tilemm__segments_args_t *args,
+                                 const int64_t *offsets, tilemm_status_t *status);
 /* stage_cuda.c of each operation: operands anywhere. */
 tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 tilemm_status_t tilemm__cuda_staged_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
@@ -169,6 +178,10 @@ size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *ar
 tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);
+/* Partial results of a part of each vector: see tilemm__plan_reduce_part_cuda and tilemm__part_of.
+ */
+tilemm_status_t tilemm__cuda_reduce_part(tilemm_t ctx, const tilemm__reduce_args_t *args,
+                                         int64_t unit, int64_t first_index, void *partials);
 tilemm_status_t tilemm__cuda_reduce_segments(tilemm_t ctx, const tilemm__segments_args_t *args);
 
 #endif

@@ -64,7 +64,9 @@ cudaError_t tilemm__cuda_copy_rows(void *to, int64_t pitch_to, const void *from,
     cudaError_t error = cudaSuccess;
     if (rows == 1 || (pitch_to == width && pitch_from == width))
         return cudaMemcpyAsync(to, from, (size_t)(width * rows), cudaMemcpyDefault, stream);
-    if (pitch_to <= INT32_MAX && pitch_from <= INT32_MAX) /* the copy engine's largest */
+    /* The copy engine's largest pitch, and what it takes for one at all. */
+    if (pitch_to >= width && pitch_from >= width && pitch_to <= INT32_MAX &&
+        pitch_from <= INT32_MAX)
         return cudaMemcpy2DAsync(to, (size_t)pitch_to, from, (size_t)pitch_from, (size_t)width,
                                  (size_t)rows, cudaMemcpyDefault, stream);
     for (int64_t r = 0; r < rows && error == cudaSuccess; r++)

@@ -6,7 +6,6 @@
 #include <config.h>
 #endif
 
-#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -21,7 +20,7 @@ enum { CHUNK = 4 << 20, MOST_THREADS = TILEMM__TRANSFER_THREADS };
 typedef struct {
     const tilemm__transfer_t *of;
     tilemm__rectangle_t at;
-    int64_t piece_rows, piece_width, pieces_across, pieces;
+    int64_t piece_rows, piece_width, pieces_across, pieces_each, pieces;
     atomic_llong next;
     atomic_int thread, error;
 } job_t;
@@ -33,22 +32,38 @@ typedef struct {
 
 static int take_piece(job_t *job, piece_t *piece)
 {
-    const int64_t i = atomic_fetch_add(&job->next, 1);
-    if (i >= job->pieces || atomic_load(&job->error))
+    const int64_t number = atomic_fetch_add(&job->next, 1);
+    if (number >= job->pieces || atomic_load(&job->error))
         return 0;
     const tilemm__rectangle_t *at = &job->at;
+    const int64_t which = number / job->pieces_each, i = number % job->pieces_each;
     const int64_t row = i / job->pieces_across * job->piece_rows;
     const int64_t column = i % job->pieces_across * job->piece_width;
-    *piece = (piece_t){at->host + row * at->host_pitch + column,
-                       at->device + row * at->device_pitch + column,
+    *piece = (piece_t){at->host + which * at->host_step + row * at->host_pitch + column,
+                       at->device + which * at->device_step + row * at->device_pitch + column,
                        tilemm__min(at->rows - row, job->piece_rows),
                        tilemm__min(at->width - column, job->piece_width)};
     return 1;
 }
 
+/* Between the host's numbers of four bytes, `pitch` bytes apart, and a chunk. */
+static void pack_words(char *host, int64_t pitch, char *chunk, int64_t count, int out)
+{
+    for (int64_t i = 0; i < count; i++) {
+        if (out)
+            memcpy(host + i * pitch, chunk + 4 * i, 4);
+        else
+            memcpy(chunk + 4 * i, host + i * pitch, 4);
+    }
+}
+
 /* Between the host's rows and a chunk. */
 static void pack(const job_t *job, const piece_t *piece, char *chunk)
 {
+    if (piece->width == 4) {
+        pack_words(piece->host, job->at.host_pitch, chunk, piece->rows, job->of->out);
+        return;
+    }
     for (int64_t r = 0; r < piece->rows; r++) {
         char *const dense = chunk + r * piece->width, *const row =
                                                           piece->host + r * job->at.host_pitch;
@@ -102,37 +117,67 @@ static void *work(void *argument)
     return NULL;
 }
 
+int tilemm__start_thread(pthread_t *thread, void *(*run)(void *), void *argument)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const int error = pthread_create(thread, NULL, run, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
 /* The job by several threads, the caller's among them; by fewer where the system gives no more. */
 static cudaError_t work_together(job_t *job)
 {
     pthread_t threads[MOST_THREADS];
-    sigset_t all, before;
     int others = 0;
     const int wanted = (int)tilemm__min(job->pieces, job->of->threads);
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the program's signals are for its threads */
-    while (others + 1 < wanted && pthread_create(&threads[others], NULL, work, job) == 0)
+    while (others + 1 < wanted && tilemm__start_thread(&threads[others], work, job) == 0)
         others++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
     work(job);
     for (int i = 0; i < others; i++)
         pthread_join(threads[i], NULL);
     return (cudaError_t)atomic_load(&job->error);
 }
 
-cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
+/* Queue the rectangles one after the other. */
+static cudaError_t queue_all(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
+{
+    cudaError_t error = cudaSuccess;
+    for (int64_t i = 0; i <= at->more && error == cudaSuccess; i++) {
+        char *const host = at->host + i * at->host_step;
+        char *const device = at->device + i * at->device_step;
+        error = of->out ? tilemm__cuda_copy_rows(host, at->host_pitch, device, at->device_pitch,
+                                                 at->width, at->rows, of->stream)
+                        : tilemm__cuda_copy_rows(device, at->device_pitch, host, at->host_pitch,
+                                                 at->width, at->rows, of->stream);
+    }
+    return error;
+}
+
+static cudaError_t transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
 {
     if (!of->chunks)
-        return tilemm__cuda_copy_rows(
-            of->out ? at->host : at->device, of->out ? at->host_pitch : at->device_pitch,
-            of->out ? at->device : at->host, of->out ? at->device_pitch : at->host_pitch, at->width,
-            at->rows, of->stream);
+        return queue_all(of, at);
     job_t job = {.of = of, .at = *at};
     job.piece_width = tilemm__min(at->width, CHUNK);
     job.piece_rows = CHUNK / job.piece_width;
     job.pieces_across = tilemm__div_up(at->width, job.piece_width);
-    job.pieces = tilemm__div_up(at->rows, job.piece_rows) * job.pieces_across;
+    job.pieces_each = tilemm__div_up(at->rows, job.piece_rows) * job.pieces_across;
+    job.pieces = job.pieces_each * (at->more + 1);
     return work_together(&job);
+}
+
+cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
+{
+    const double bytes = (double)at->width * (double)at->rows * (double)(at->more + 1);
+    if (!of->timeline)
+        return transfer(of, at);
+    tilemm__timeline_begin(of->timeline, of->lane, of->stream);
+    const cudaError_t error = transfer(of, at);
+    tilemm__timeline_end(of->timeline, of->lane, of->stream, bytes);
+    return error;
 }
 
 cudaError_t tilemm__transfer_open(tilemm_t ctx, int out, int pageable, tilemm__transfer_t *of)

@@ -4,7 +4,10 @@
 #ifndef TILEMM_LIB_CUDA_TRANSFER_H
 #define TILEMM_LIB_CUDA_TRANSFER_H
 
+#include <pthread.h>
+
 #include "cuda.h"
+#include "timeline.h"
 
 enum { TILEMM__TRANSFER_THREADS = 8 };
 
@@ -15,17 +18,28 @@ typedef struct {
     int device, out, threads;
     char *chunks;
     cudaEvent_t events[2 * TILEMM__TRANSFER_THREADS];
+    tilemm__timeline_t *timeline; /* NULL: nobody records */
+    tilemm__lane_t lane;
 } tilemm__transfer_t;
 
-/* Rows of `width` bytes here and there; pitches are bytes. */
+/* Rows of `width` bytes here and there, and `more` rectangles like it, each so many bytes from the
+ * one before. Pitches are bytes; the host's may be negative. */
 typedef struct {
     char *host, *device;
     int64_t host_pitch, device_pitch, width, rows;
+    int64_t more, host_step, device_step;
 } tilemm__rectangle_t;
+
+/* Rows narrower than this had better go through chunks, as from pageable memory: the copy engine
+ * takes them one by one. */
+enum { TILEMM__NARROW_BYTES = 64 };
 
 /* To be closed after a failure too. */
 cudaError_t tilemm__transfer_open(tilemm_t ctx, int out, int pageable, tilemm__transfer_t *of);
 void tilemm__transfer_close(tilemm__transfer_t *of);
 cudaError_t tilemm__transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at);
+
+/* pthread_create, but for the program's signals, which are for its own threads. */
+int tilemm__start_thread(pthread_t *thread, void *(*run)(void *), void *argument);
 
 #endif

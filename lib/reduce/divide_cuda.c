@@ -106,8 +106,12 @@ static cudaError_t fill_slot(stream_t *s, int slot, int64_t start, int64_t eleme
     cudaError_t error = cudaStreamWaitEvent(s->up.stream, s->used[slot], 0);
     for (int i = 0; i < (s->args->op == TILEMM__DOT ? 2 : 1) && error == cudaSuccess; i++) {
         const int64_t bytes = elements * (int64_t)sizeof(float);
-        const tilemm__rectangle_t at = {
-            (char *)(uintptr_t)from[i], (char *)s->slot[slot][i], bytes, bytes, bytes, 1};
+        const tilemm__rectangle_t at = {.host = (char *)(uintptr_t)from[i],
+                                        .device = (char *)s->slot[slot][i],
+                                        .host_pitch = bytes,
+                                        .device_pitch = bytes,
+                                        .width = bytes,
+                                        .rows = 1};
         error = tilemm__transfer(&s->up, &at);
     }
     if (error == cudaSuccess)

@@ -518,6 +518,35 @@ int tilemm__plan_partial_sums_cuda(const tilemm__reduce_args_t *args,
     return plan->step[0].launch.kernel == TILEMM__SUM_TILES ? error : (int)TILEMM_OUT_OF_MEMORY;
 }
 
+void tilemm__plan_reduce_part_cuda(const tilemm__reduce_args_t *args, int64_t unit,
+                                   int64_t first_index, const tilemm__limits_t *limits,
+                                   tilemm__reduce_launch_t *launch)
+{
+    const int is_search = tilemm__op_is_order(args->op), is_dot = args->op == TILEMM__DOT;
+    const int ignore = !!args->nan_ignore;
+    const int is_unit = args->istride == 1 && (!is_dot || args->y_istride == 1);
+    memset(launch, 0, sizeof *launch);
+    if (args->count > 1)
+        set_row(launch,
+                is_search ? find_row(TILEMM__SEARCH_COLUMNS, 4, ANY, ignore)
+                          : find_row(TILEMM__SUM_COLUMNS, 8, 4, ANY),
+                limits->cuda);
+    else
+        set_row(launch,
+                is_search ? find_row(TILEMM__SEARCH_TILES, ignore, ANY, ANY)
+                          : find_row(TILEMM__SUM_TILES, is_dot, is_unit, ANY),
+                limits->cuda);
+    launch->threads = args->count > 1 ? rows[launch->variant].facets[1] * LANES : THREADS;
+    launch->concurrent = 0; /* copies and kernels of other pieces come before */
+    launch->args = *args;
+    launch->first_index = first_index;
+    launch->transposed = 1;
+    launch->item_tiles = (int)(unit / TILEMM__TILE_ELEMS);
+    launch->warps = tilemm__min(launch->item_tiles, WARPS);
+    launch->items = tilemm__div_up(args->n, unit);
+    tilemm__size_reduce_launch(launch, args->count, args->n);
+}
+
 /* ---- segments --------------------------------------------------------------------------- */
 
 static size_t lists_bytes(int64_t room, int64_t span_room)

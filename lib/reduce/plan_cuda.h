@@ -68,6 +68,13 @@ int tilemm__plan_partial_sums_cuda(const tilemm__reduce_args_t *args,
 int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm__limits_t *limits,
                                tilemm__segments_cuda_plan_t *plan);
 
+/* The launch that leaves partial results of a part of each vector, one for each `unit` elements:
+ * 1024, or 2^15 if the vectors' elements are not columns of a matrix. They are transposed. The part
+ * begins at a multiple of unit: first_index. */
+void tilemm__plan_reduce_part_cuda(const tilemm__reduce_args_t *args, int64_t unit,
+                                   int64_t first_index, const tilemm__limits_t *limits,
+                                   tilemm__reduce_launch_t *launch);
+
 /* Size a launch for `vectors` vectors, of each of which it reads `length` elements or partial
  * results: all that the plan says, or less for the last vectors and the last range. */
 void tilemm__size_reduce_launch(tilemm__reduce_launch_t *launch, int64_t vectors, int64_t length);

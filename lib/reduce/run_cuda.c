@@ -5,6 +5,7 @@
 #include "lib/size.h"
 #include "divide_cuda.h"
 #include "plan_cuda.h"
+#include "plan_pieces_cuda.h"
 
 /* ---- vectors ---------------------------------------------------------------------------- */
 
@@ -116,6 +117,18 @@ tilemm_status_t tilemm__cuda_partial_sums(tilemm_t ctx, const tilemm__reduce_arg
                                           const tilemm__partials_t *sums)
 {
     return reduce(ctx, args, sums);
+}
+
+tilemm_status_t tilemm__cuda_reduce_part(tilemm_t ctx, const tilemm__reduce_args_t *args,
+                                         int64_t unit, int64_t first_index, void *partials)
+{
+    const tilemm__limits_t limits = tilemm__cuda_limits(ctx, 0);
+    tilemm__reduce_launch_t launch;
+    tilemm__plan_reduce_part_cuda(args, unit, first_index, &limits, &launch);
+    launch.to = tilemm__part_of(args, tilemm__div_up(args->n, unit) * args->count, partials);
+    tilemm__set_kernel_name(ctx, tilemm__reduce_rows[launch.variant].name);
+    const int error = tilemm__reduce_launch(&launch, tilemm__cuda(ctx)->stream);
+    return error ? tilemm__cuda_fail(ctx, "reduce", error) : TILEMM_SUCCESS;
 }
 
 /* ---- segments --------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* stage_cuda.c - reductions on a GPU with operands anywhere: those on the host are staged.
+/* stage_cuda.c - reductions on a GPU with operands anywhere: those on the host are staged,
+ * or go through in pieces.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -18,6 +19,9 @@ tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_ar
         p.out = NULL;
         return status == TILEMM_SUCCESS ? tilemm__cuda_staged_reduce(ctx, &p) : status;
     }
+    tilemm_status_t in_pieces;
+    if (tilemm__cuda_reduce_pieces(ctx, args, &in_pieces))
+        return in_pieces;
     tilemm__stage_t stage = tilemm__stage_begin(ctx, "reduce");
     if (p.n > 0 && p.count > 1 && p.vstride != 1)
         p.x = tilemm__stage(&stage, p.x, 1, p.count, p.n, sizeof(float), &p.vstride, &no_stride,
@@ -41,58 +45,67 @@ tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_ar
     return tilemm__stage_end(&stage);
 }
 
-/* x on the host: its extent stands in the offsets, which may lie on the device. */
-static const float *stage_segments(tilemm__stage_t *stage, const tilemm__segments_args_t *p)
+/* The offsets, where the host can read them; *copy is to be freed. NULL after a failure. */
+static const int64_t *read_offsets(tilemm__stage_t *stage, const tilemm__segments_args_t *p,
+                                   int64_t **copy)
 {
     tilemm_t ctx = stage->ctx;
-    const int64_t *offsets = p->offsets;
-    int64_t *copy = NULL;
-    if (!tilemm__cuda_is_on_host(ctx, p->x)) { /* as it is, or refused */
-        int64_t ld = 1, stride = 0;
-        return tilemm__stage(stage, p->x, 1, 1, 1, sizeof(float), &ld, &stride, 0);
+    const size_t bytes = ((size_t)p->segments + 1) * sizeof **copy;
+    *copy = NULL;
+    if (tilemm__cuda_is_on_host(ctx, p->offsets))
+        return p->offsets;
+    if (!(*copy = malloc(bytes))) {
+        stage->status = tilemm__fail(ctx, TILEMM_OUT_OF_MEMORY, "reduce: host memory ran out");
+        return NULL;
     }
-    if (!tilemm__cuda_is_on_host(ctx, offsets)) {
-        size_t bytes = ((size_t)p->segments + 1) * sizeof *copy;
-        if (!(copy = malloc(bytes))) {
-            stage->status = tilemm__fail(ctx, TILEMM_OUT_OF_MEMORY, "reduce: host memory ran out");
-            return NULL;
-        }
-        cudaError_t error = cudaMemcpyAsync(copy, offsets, bytes, cudaMemcpyDeviceToHost,
-                                            tilemm__cuda(ctx)->stream);
-        if (error == cudaSuccess)
-            error = cudaStreamSynchronize(tilemm__cuda(ctx)->stream);
-        if (error != cudaSuccess)
-            stage->status = tilemm__cuda_fail(ctx, "reduce", error);
-        offsets = copy;
+    cudaError_t error = cudaMemcpyAsync(*copy, p->offsets, bytes, cudaMemcpyDeviceToHost,
+                                        tilemm__cuda(ctx)->stream);
+    if (error == cudaSuccess)
+        error = cudaStreamSynchronize(tilemm__cuda(ctx)->stream);
+    if (error != cudaSuccess)
+        stage->status = tilemm__cuda_fail(ctx, "reduce", error);
+    return error == cudaSuccess ? *copy : NULL;
+}
+
+/* x on the host: its extent stands in the offsets, which are here where the host can read them. */
+static const float *stage_elements(tilemm__stage_t *stage, const tilemm__segments_args_t *p,
+                                   const int64_t *offsets)
+{
+    int64_t first = INT64_MAX, last = 0;
+    for (int64_t s = 0; s < p->segments; s++) { /* offsets on the device may decrease */
+        if (offsets[s] < 0 || offsets[s] >= offsets[s + 1])
+            continue;
+        first = offsets[s] < first ? offsets[s] : first;
+        last = offsets[s + 1] > last ? offsets[s + 1] : last;
     }
-    const float *x = p->x;
-    if (stage->status == TILEMM_SUCCESS) {
-        int64_t first = INT64_MAX, last = 0;
-        for (int64_t s = 0; s < p->segments; s++) { /* offsets on the device may decrease */
-            if (offsets[s] < 0 || offsets[s] >= offsets[s + 1])
-                continue;
-            first = offsets[s] < first ? offsets[s] : first;
-            last = offsets[s + 1] > last ? offsets[s + 1] : last;
-        }
-        int64_t n = last - first, ld = n, stride = 0;
-        if (last > 0) {
-            const float *staged = tilemm__stage(stage, x + first, 1, 1, n, sizeof(float), &ld,
-                                                &stride, TILEMM__STAGE_IN);
-            /* Offsets count from x, which has no place on the device if first is not 0. */
-            x = (const float *)((uintptr_t)staged - (uintptr_t)first * sizeof(float));
-        }
-    }
-    free(copy);
-    return x;
+    if (last == 0)
+        return p->x;
+    int64_t n = last - first, ld = n, stride = 0;
+    const float *staged =
+        tilemm__stage(stage, p->x + first, 1, 1, n, sizeof(float), &ld, &stride, TILEMM__STAGE_IN);
+    /* Offsets count from x, which has no place on the device if first is not 0. */
+    return (const float *)((uintptr_t)staged - (uintptr_t)first * sizeof(float));
 }
 
 tilemm_status_t tilemm__cuda_staged_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
 {
     tilemm__segments_args_t p = *args;
-    int64_t ld = p.segments + 1, no_stride = 0;
+    int64_t ld = p.segments + 1, no_stride = 0, one = 1, *copy = NULL;
     tilemm__stage_t stage = tilemm__stage_begin(ctx, "reduce");
-    if (p.x)
-        p.x = stage_segments(&stage, &p);
+    if (p.x && tilemm__cuda_is_on_host(ctx, p.x)) {
+        const int64_t *const offsets = read_offsets(&stage, &p, &copy);
+        tilemm_status_t in_pieces;
+        if (offsets && tilemm__cuda_segments_pieces(ctx, args, offsets, &in_pieces)) {
+            stage.status = in_pieces;
+            free(copy);
+            return tilemm__stage_end(&stage);
+        }
+        if (offsets)
+            p.x = stage_elements(&stage, &p, offsets);
+        free(copy);
+    } else if (p.x) { /* as it is, or refused */
+        p.x = tilemm__stage(&stage, p.x, 1, 1, 1, sizeof(float), &one, &no_stride, 0);
+    }
     p.offsets = tilemm__stage(&stage, p.offsets, 1, 1, p.segments + 1, sizeof(int64_t), &ld,
                               &no_stride, TILEMM__STAGE_IN);
     ld = p.segments;

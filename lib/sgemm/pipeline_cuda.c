@@ -161,12 +161,12 @@ static tilemm__rectangle_t lines_of(const pipeline_t *x, int s, int64_t i, int64
     const int64_t depth = tilemm__pipeline_depth(&x->plan, x->args->k, part);
     const float *const host = strip_of(x, s, i, part * x->plan.k_part);
     return (tilemm__rectangle_t){
-        (char *)(uintptr_t)(host + from * (side->rows ? ld : 1)),
-        (char *)(slot_of(x, s, i, part) + from * (side->rows ? side->ld : 1)),
-        ld * FLOAT,
-        side->ld * FLOAT,
-        (side->rows ? depth : to - from) * FLOAT,
-        side->rows ? to - from : depth};
+        .host = (char *)(uintptr_t)(host + from * (side->rows ? ld : 1)),
+        .device = (char *)(slot_of(x, s, i, part) + from * (side->rows ? side->ld : 1)),
+        .host_pitch = ld * FLOAT,
+        .device_pitch = side->ld * FLOAT,
+        .width = (side->rows ? depth : to - from) * FLOAT,
+        .rows = side->rows ? to - from : depth};
 }
 
 /* This device's share of a strip goes up; the others' come from their devices, by streams and links
@@ -252,8 +252,12 @@ static cudaError_t prepare_c(pipeline_t *x, const tilemm__sgemm_args_t *p,
     cudaError_t error = wait_for(x, slot);
     float *const host = x->args->c + step->begin[0] * x->plan.side[0].strip * x->args->ldc +
                         step->begin[1] * x->plan.side[1].strip;
-    slot->at = (tilemm__rectangle_t){(char *)host,   (char *)p->c, x->args->ldc * FLOAT,
-                                     p->ldc * FLOAT, p->n * FLOAT, p->m};
+    slot->at = (tilemm__rectangle_t){.host = (char *)host,
+                                     .device = (char *)p->c,
+                                     .host_pitch = x->args->ldc * FLOAT,
+                                     .device_pitch = p->ldc * FLOAT,
+                                     .width = p->n * FLOAT,
+                                     .rows = p->m};
     const tilemm__transfer_t *const up = x->has_thread ? &x->up : &x->from_c;
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(p->beta != 0 ? up->stream : tilemm__cuda(x->ctx)->stream,

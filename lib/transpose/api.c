@@ -95,6 +95,25 @@ static void log_call(tilemm_t ctx, const call_t *call)
                 p->trans ? "" : " --no-trans");
 }
 
+/* In place, of a matrix on the host for which the GPU has too little memory. */
+static tilemm_status_t run_on_cpu(tilemm_t ctx, const call_t *call)
+{
+    tilemm_t cpu = NULL;
+    tilemm_status_t status = tilemm_create(&cpu, TILEMM_BACKEND_CPU, 0);
+    if (status != TILEMM_SUCCESS)
+        return tilemm__fail(ctx, status,
+                            "%s: there is no room on the GPU, nor a context for the CPU",
+                            call->names.where);
+    cpu->threads = ctx->threads;
+    status = cpu->backend->transpose_inplace(cpu, &call->args);
+    if (status == TILEMM_SUCCESS)
+        tilemm__set_kernel(ctx, cpu->last_kernel);
+    else
+        tilemm__fail(ctx, status, "%s", cpu->last_error);
+    (void)tilemm_destroy(cpu);
+    return status;
+}
+
 /* The call whose arguments are right but for its operands, which nobody has looked at. */
 TILEMM__LONG tilemm_status_t run_long(tilemm_t ctx, call_t *call)
 {
@@ -114,8 +133,10 @@ TILEMM__LONG tilemm_status_t run_long(tilemm_t ctx, call_t *call)
         p->scaled = 0;
     if (call->copies && ctx->backend->copy)
         return ctx->backend->copy(ctx, p);
-    return call->in_place ? ctx->backend->transpose_inplace(ctx, p)
-                          : ctx->backend->transpose(ctx, p);
+    if (!call->in_place)
+        return ctx->backend->transpose(ctx, p);
+    const tilemm_status_t status = ctx->backend->transpose_inplace(ctx, p);
+    return status == TILEMM__LEFT_TO_CPU ? run_on_cpu(ctx, call) : status;
 }
 
 /* Step 2 of quick.h. */

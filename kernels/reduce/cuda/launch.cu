@@ -33,7 +33,6 @@ static cudaError_t start(const tilemm__reduce_launch_t *launch, void *stream,
 
 extern "C" int tilemm__reduce_launch(const tilemm__reduce_launch_t *l, void *stream)
 {
-    const int64_t first_index = 0; /* of the vectors' first element */
     switch (l->kernel) {
     case TILEMM__SUM_CLUSTER:
     case TILEMM__SEARCH_CLUSTER:
@@ -46,14 +45,15 @@ extern "C" int tilemm__reduce_launch(const tilemm__reduce_launch_t *l, void *str
     case TILEMM__SEARCH_HELD: return start(l, stream, l->args, l->items, l->to);
     case TILEMM__SUM_SHORT: return start(l, stream, l->args, l->to);
     case TILEMM__SEARCH_TILES:
-        return start(l, stream, l->args, l->warps, l->items, first_index, l->to);
-    case TILEMM__SEARCH_SHORT: return start(l, stream, l->args, first_index, l->to);
+        return start(l, stream, l->args, l->warps, l->items, l->first_index, l->to);
+    case TILEMM__SEARCH_SHORT: return start(l, stream, l->args, l->first_index, l->to);
     case TILEMM__SUM_COLUMNS:
         return start(l, stream, l->args, l->tiles, l->columns, l->transposed, l->to);
     case TILEMM__SUM_NARROW: return start(l, stream, l->args, l->tiles, l->to);
     case TILEMM__SUM_LOW_COLUMNS: return start(l, stream, l->args, l->columns);
     case TILEMM__SEARCH_COLUMNS:
-        return start(l, stream, l->args, l->tiles, l->columns, l->transposed, first_index, l->to);
+        return start(l, stream, l->args, l->tiles, l->columns, l->transposed, l->first_index,
+                     l->to);
     case TILEMM__PARTIALS_TILES:
         return start(l, stream, l->args, l->length, l->tiles, l->from, l->to);
     case TILEMM__PARTIALS_SHORT:

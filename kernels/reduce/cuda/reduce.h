@@ -107,14 +107,15 @@ typedef struct {
             /* Kernels that read partial results use op, nan_ignore, count, n, and where results
              * go. */
             tilemm__reduce_args_t args;
-            int64_t length;  /* elements or partial results of a vector */
-            int64_t tiles;   /* of 1024 of them: of a vector */
-            int64_t columns; /* of blocks: count / 32, rounded up */
-            int64_t items;   /* of a vector */
-            int item_tiles;  /* 1, or 32 */
-            int warps;       /* of a block that take an item: 1, 2, 4 or 8 */
-            int group;       /* a power of two up to 32 */
-            int transposed;  /* the partial results `to` */
+            int64_t length;      /* elements or partial results of a vector */
+            int64_t tiles;       /* of 1024 of them: of a vector */
+            int64_t columns;     /* of blocks: count / 32, rounded up */
+            int64_t items;       /* of a vector */
+            int item_tiles;      /* 1, or 32 */
+            int warps;           /* of a block that take an item: 1, 2, 4 or 8 */
+            int group;           /* a power of two up to 32 */
+            int transposed;      /* the partial results `to` */
+            int64_t first_index; /* of element 0, in searches of parts of vectors */
             tilemm__partials_t from, to;
         };
         struct { /* of segments: TILEMM__SEGMENTS_... */
