@@ -91,6 +91,9 @@ void tilemm__blas_count_none(kind_t kind);
 /* Do the call on a context, and wait for it. */
 tilemm_status_t tilemm__blas_call_tilemm(tilemm_t ctx, tilemm__blas_call_t *call);
 
+/* Whether TILEMM_LOG shows what the context does. */
+void tilemm__blas_set_quiet(tilemm_t ctx, int quiet);
+
 /* Do the call by the BLAS behind. */
 void tilemm__blas_call_behind(const tilemm__blas_entry_t *entry, tilemm__blas_call_t *call);
 

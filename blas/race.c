@@ -10,10 +10,10 @@
 /* An entry's `faster`. While one thread measures, others let libtilemm compute. */
 enum { UNKNOWN, CPU_FASTER, BEHIND_FASTER, MEASURING };
 
-/* A product is measured at growing sizes, until one takes so long or is the largest. The BLAS
- * behind must be faster by this factor, for times vary. */
-static const double long_enough = 0.4e-3, by_factor = 1.1;
-enum { LEAST_SIZE = 160, MOST_SIZE = 1600, MOST_ELEMENTS = 1 << 18, RUNS = 3 };
+/* A product is measured at growing sizes, until one takes long enough, or all of them together. The
+ * BLAS behind must be faster by a factor, for times vary. */
+static const double long_enough = 0.4e-3, budget = 3e-3, by_factor = 1.1;
+enum { LEAST_SIZE = 256, MOST_SIZE = 1600, MOST_ELEMENTS = 1 << 18, RUNS = 3 };
 
 double tilemm__blas_work(const tilemm__blas_call_t *p)
 {
@@ -24,12 +24,6 @@ double tilemm__blas_work(const tilemm__blas_call_t *p)
     case SIMATCOPY: return (double)p->m * (double)p->n;
     default: return (double)p->n;
     }
-}
-
-static void say_nothing(const char *line, void *user)
-{
-    (void)line;
-    (void)user;
 }
 
 /* The shortest of RUNS times of each, in turns. Returns 0 if libtilemm refuses the call. */
@@ -44,10 +38,9 @@ static int measure(tilemm__blas_entry_t *entry, tilemm__blas_call_t *call, tilem
         const double middle = tilemm__blas_now();
         if (entry->behind)
             tilemm__blas_call_behind(entry, call);
-        const double end = tilemm__blas_now();
         seconds[0] = fmin(seconds[0], middle - start);
         if (entry->behind)
-            seconds[1] = fmin(seconds[1], end - middle);
+            seconds[1] = fmin(seconds[1], tilemm__blas_now() - middle);
     }
     return 1;
 }
@@ -64,6 +57,7 @@ static float *numbers(int64_t count)
 static int measure_product(tilemm__blas_entry_t *entry, const tilemm__blas_call_t *call,
                            tilemm_t cpu, double seconds[2], double *work)
 {
+    const double end = tilemm__blas_now() + budget;
     int measured = 0;
     for (int64_t size = LEAST_SIZE; size <= MOST_SIZE; size = size * 3 / 2) {
         float *memory = numbers(3 * size * size);
@@ -78,7 +72,7 @@ static int measure_product(tilemm__blas_entry_t *entry, const tilemm__blas_call_
         *work = tilemm__blas_work(&product);
         measured = measure(entry, &product, cpu, seconds);
         free(memory);
-        if (!measured || fmin(seconds[0], seconds[1]) > long_enough)
+        if (!measured || fmin(seconds[0], seconds[1]) > long_enough || tilemm__blas_now() > end)
             break;
     }
     return measured;
@@ -113,10 +107,10 @@ int tilemm__blas_behind_is_faster(tilemm__blas_entry_t *entry, const tilemm__bla
     if (atomic_compare_exchange_strong(&entry->faster, &known, MEASURING)) {
         const int product = call->kind == SGEMM || call->kind == SGEMM_BATCH;
         double seconds[2] = {0, 0}, work = 0;
-        tilemm_set_log(cpu, say_nothing, NULL);
+        tilemm__blas_set_quiet(cpu, 1);
         const int measured =
             (product ? measure_product : measure_elements)(entry, call, cpu, seconds, &work);
-        tilemm_set_log(cpu, NULL, NULL);
+        tilemm__blas_set_quiet(cpu, 0);
         known = measured && seconds[1] * by_factor < seconds[0] ? BEHIND_FASTER : CPU_FASTER;
         if (measured)
             entry->rate = work / seconds[known == BEHIND_FASTER];
@@ -165,7 +159,7 @@ int tilemm__blas_measure_gpu(tilemm_t cuda)
     void *device = NULL;
     int64_t ld;
     double to = HUGE_VAL, from = HUGE_VAL, product = HUGE_VAL;
-    tilemm_set_log(cuda, say_nothing, NULL);
+    tilemm__blas_set_quiet(cuda, 1);
     if (host && tilemm_alloc_matrix(cuda, TILEMM_MEMORY_DEVICE, 1, count, sizeof(float), &device,
                                     &ld) == TILEMM_SUCCESS) {
         to = time_copy(cuda, host, device, count);
@@ -173,7 +167,7 @@ int tilemm__blas_measure_gpu(tilemm_t cuda)
         from = time_copy(cuda, device, host, count);
         tilemm_free_matrix(cuda, device);
     }
-    tilemm_set_log(cuda, NULL, NULL);
+    tilemm__blas_set_quiet(cuda, 0);
     free(host);
     gpu.to = (double)count * sizeof(float) / to;
     gpu.from = (double)count * sizeof(float) / from;

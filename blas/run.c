@@ -151,6 +151,27 @@ static tilemm_t open_cuda(void)
     return NULL;
 }
 
+static void say_nothing(const char *line, void *user)
+{
+    (void)line;
+    (void)user;
+}
+
+void tilemm__blas_set_quiet(tilemm_t ctx, int quiet)
+{
+    tilemm_set_log(ctx, quiet ? say_nothing : NULL, NULL);
+}
+
+/* A copy that TILEMM_LOG does not show. */
+static tilemm_status_t copy_quietly(tilemm_t ctx, const void *from, size_t bytes, void *to)
+{
+    tilemm__blas_set_quiet(ctx, 1);
+    const tilemm_status_t status =
+        tilemm_copy_matrix(ctx, 1, (int64_t)bytes, 1, from, (int64_t)bytes, to, (int64_t)bytes);
+    tilemm__blas_set_quiet(ctx, 0);
+    return status;
+}
+
 /* The reference compares each element with the largest before it: NaN is found if it is the first,
  * and left out otherwise. */
 static tilemm_status_t call_isamax(tilemm_t ctx, tilemm__blas_call_t *p)
@@ -163,10 +184,9 @@ static tilemm_status_t call_isamax(tilemm_t ctx, tilemm__blas_call_t *p)
         return status;
     if (ctx == thread.cpu)
         first = *p->a;
-    else if ((status = tilemm_copy_matrix(ctx, 1, 1, sizeof first, p->a, 1, &first, 1)) !=
-             TILEMM_SUCCESS)
-        return status;
-    if (isnan(first))
+    else
+        status = copy_quietly(ctx, p->a, sizeof first, &first);
+    if (status == TILEMM_SUCCESS && isnan(first))
         p->index = 0;
     return status;
 }
@@ -201,7 +221,7 @@ static int is_on_device(const void *pointer)
 {
     char byte;
     return pointer && open_cpu() &&
-           tilemm_copy_matrix(thread.cpu, 1, 1, 1, pointer, 1, &byte, 1) == TILEMM_INVALID_ARGUMENT;
+           copy_quietly(thread.cpu, pointer, 1, &byte) == TILEMM_INVALID_ARGUMENT;
 }
 
 static int has_device_operand(const tilemm__blas_call_t *p)

@@ -120,6 +120,7 @@ int main(void)
         fflush(stdout);
         const pid_t child = fork();
         if (child == 0) {
+            check_count = check_failures = 0;
             setenv("TILEMM_BLAS", cases[i].mode, 1);
             cases[i].run();
             exit(check_exit());

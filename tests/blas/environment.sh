@@ -67,6 +67,7 @@ if [ ! -e /dev/nvidiactl ]; then
 fi
 
 # Each call that libtilemm gets is a line: 4 + 1 products, 5 of vectors, 2 copies.
+run 12 TILEMM_BLAS=auto TILEMM_LOG=1 --
 run 12 TILEMM_BLAS=cpu TILEMM_LOG=1 --
 has '^tilemm bench gemm --sizes 4x4x4 --layout col .* --backend cpu' 4
 has '^tilemm bench gemm --sizes 500x500x500 --layout row --trans nt .* --backend cpu' 1

@@ -62,8 +62,8 @@ static inline integer_t integer(const names_t *set, int64_t value)
 }
 
 ROUTINE void call_sgemm(const names_t *set, const char *transa, const char *transb,
-                              const sizes_t *s, float alpha, const float *a, const float *b,
-                              float beta, float *c)
+                        const sizes_t *s, float alpha, const float *a, const float *b, float beta,
+                        float *c)
 {
     void (*f)(const char *, const char *, const void *, const void *, const void *, const float *,
               const float *, const void *, const float *, const void *, const float *, float *,
@@ -78,8 +78,8 @@ ROUTINE void call_sgemm(const names_t *set, const char *transa, const char *tran
 #define INTEGERS(type) (type) s->m, (type)s->n, (type)s->k
 
 ROUTINE void call_cblas_sgemm(const names_t *set, int layout, int transa, int transb,
-                                    const sizes_t *s, float alpha, const float *a, const float *b,
-                                    float beta, float *c)
+                              const sizes_t *s, float alpha, const float *a, const float *b,
+                              float beta, float *c)
 {
     void (*narrow)(int, int, int, int, int, int, float, const float *, int, const float *, int,
                    float, float *, int);
@@ -94,10 +94,9 @@ ROUTINE void call_cblas_sgemm(const names_t *set, int layout, int transa, int tr
                c, (int)s->ldc);
 }
 
-ROUTINE void call_batch(const names_t *set, int layout, int transa, int transb,
-                              const sizes_t *s, const float *a, int64_t stride_a, const float *b,
-                              int64_t stride_b, float beta, float *c, int64_t stride_c,
-                              int64_t batch)
+ROUTINE void call_batch(const names_t *set, int layout, int transa, int transb, const sizes_t *s,
+                        const float *a, int64_t stride_a, const float *b, int64_t stride_b,
+                        float beta, float *c, int64_t stride_c, int64_t batch)
 {
     void (*narrow)(int, int, int, int, int, int, float, const float *, int, int, const float *, int,
                    int, float, float *, int, int, int);
@@ -113,8 +112,8 @@ ROUTINE void call_batch(const names_t *set, int layout, int transa, int transb,
 }
 
 /* sasum and snrm2, in Fortran or in C. */
-ROUTINE float call_norm(const names_t *set, int c, const char *stem, int64_t n,
-                              const float *x, int64_t incx)
+ROUTINE float call_norm(const names_t *set, int c, const char *stem, int64_t n, const float *x,
+                        int64_t incx)
 {
     float (*fortran)(const void *, const float *, const void *);
     float (*narrow)(int, const float *, int), (*wide)(int64_t, const float *, int64_t);
@@ -126,7 +125,7 @@ ROUTINE float call_norm(const names_t *set, int c, const char *stem, int64_t n,
 }
 
 ROUTINE float call_sdot(const names_t *set, int c, int64_t n, const float *x, int64_t incx,
-                              const float *y, int64_t incy)
+                        const float *y, int64_t incy)
 {
     float (*fortran)(const void *, const float *, const void *, const float *, const void *);
     float (*narrow)(int, const float *, int, const float *, int);
@@ -139,8 +138,7 @@ ROUTINE float call_sdot(const names_t *set, int c, int64_t n, const float *x, in
 }
 
 /* As the routine counts: from 1 in Fortran, where 0 is none, and from 0 in C. */
-ROUTINE int64_t call_isamax(const names_t *set, int c, int64_t n, const float *x,
-                                  int64_t incx)
+ROUTINE int64_t call_isamax(const names_t *set, int c, int64_t n, const float *x, int64_t incx)
 {
     int32_t (*fortran)(const void *, const float *, const void *);
     int64_t (*fortran_64)(const void *, const float *, const void *);
@@ -154,7 +152,7 @@ ROUTINE int64_t call_isamax(const names_t *set, int c, int64_t n, const float *x
 
 /* In place if b is NULL. */
 ROUTINE void call_copy(const names_t *set, int layout, int trans, int64_t rows, int64_t cols,
-                             float alpha, float *a, int64_t lda, float *b, int64_t ldb)
+                       float alpha, float *a, int64_t lda, float *b, int64_t ldb)
 {
     void (*narrow)(int, int, int, int, float, const float *, int, float *, int);
     void (*wide)(int, int, int64_t, int64_t, float, const float *, int64_t, float *, int64_t);
