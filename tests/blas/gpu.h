@@ -5,6 +5,7 @@
 #ifndef TILEMM_TESTS_BLAS_GPU_H
 #define TILEMM_TESTS_BLAS_GPU_H
 
+#define clock_gettime gpu_clock_gettime
 #define tilemm_create gpu_create
 #define tilemm_destroy gpu_destroy
 #define tilemm_get_backend gpu_get_backend
