@@ -22,8 +22,9 @@ typedef void (*cblas_xerbla_64_t)(int64_t number, const char *routine, const cha
     DO(xerbla_64_)                                                                                 \
     DO(xerbla_64)                                                                                  \
     DO(scipy_xerbla_)                                                                              \
-    DO(scipy_xerbla_64_) DO(cblas_xerbla) DO(cblas_xerbla64_) DO(cblas_xerbla_64)                  \
-        DO(scipy_cblas_xerbla) DO(scipy_cblas_xerbla64_) DO(CBLAS_CallFromC) DO(RowMajorStrg)
+    DO(scipy_xerbla_64_)                                                                           \
+    DO(cblas_xerbla) DO(cblas_xerbla64_) DO(cblas_xerbla_64) DO(scipy_cblas_xerbla)                \
+        DO(scipy_cblas_xerbla64_) DO(CBLAS_CallFromC) DO(RowMajorStrg)
 SYMBOLS(WEAK)
 const void *const tilemm__blas_symbols[] = {SYMBOLS(ADDRESS)};
 

@@ -18,7 +18,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
 # The reference, in the same folder: xscblat3 needs its names.
-LD_LIBRARY_PATH=$testers${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+LD_LIBRARY_PATH=$testers:$(dirname "$TILEMM_BLAS_LIB")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
 # tester NAME PASSES PATTERN [INPUT]: so many lines of its output say that something passed, none that

@@ -18,6 +18,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1 # a module of NumPy's name lies beside numpy.py
 cp "$here/numpy.py" program.py
+LD_LIBRARY_PATH=$(dirname "$TILEMM_BLAS_LIB")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
 for mode in auto cpu off; do
     LD_PRELOAD=$TILEMM_BLAS_LIB TILEMM_BLAS=$mode TILEMM_BLAS_REPORT=1 \
         "$python" program.py "${SECONDS_EACH:-1}" >out 2>err || { cat out err && exit 1; }

@@ -9,10 +9,10 @@
 # By default those of /usr/bin/python3 and of Octave. A wheel's: python3 -m venv DIR,
 # DIR/bin/pip install numpy scipy pytest hypothesis, and DIR/bin/python:numpy.
 set -u
-[ $# -ge 1 ] && [ -f "$1" ] || {
+if [ $# = 0 ] || [ ! -f "$1" ]; then
     sed -n 's/^# \(Usage.*\)/\1/p' "$0"
     exit 2
-}
+fi
 library=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 shift
 [ $# -gt 0 ] || set -- /usr/bin/python3:numpy /usr/bin/python3:scipy octave
