@@ -172,6 +172,9 @@ static const bench_row_t gemm_everyday[] = {
     EVERY_WAY(FP32, 4096, 4.7),
     EVERY_WAY(FP32, 8192, 4.7),
     CUBE(FP32, 509, 1.0),
+    CUBE(FP32, 1023, 2.0),
+    CUBE(TF32, 509, 1.0),
+    CUBE(TF32, 2047, 1.0),
     ONE(FP32, 997, 1009, 1013, 1.4),
     CUBE(FP32, 2039, 2.8),
     CUBE(FP32, 4093, 3.9),
@@ -236,9 +239,11 @@ static const bench_row_t gemm_everyday[] = {
     COLUMN_MAJOR(STRICT, TN, 500, 500, 100000, 1.0),
 };
 
-/* Every family of data: at least the peer's speed, and 1.8 times it from 2048 on. */
+/* Every family of data: at least the peer's speed, and 1.8 times it from 2048 on where rows are
+ * aligned. */
 #define SIZES_OF(data, name, text)                                                                 \
     PRODUCT_OF(FP32, COL, NN, data, 768, 768, 768, 1, 0, 1.0),                                     \
+        PRODUCT_OF(FP32, COL, NN, data, 2047, 2047, 2047, 1, 0, 1.0),                              \
         PRODUCT_OF(FP32, COL, NN, data, 2048, 2048, 2048, 1, 0, 1.8),                              \
         PRODUCT_OF(FP32, COL, NN, data, 5000, 5000, 5000, 1, 0, 1.8),
 
