@@ -27,7 +27,7 @@ enum { GPU_UNKNOWN, GPU_OPENING, GPU_USABLE, GPU_NONE };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
-static int mode;
+static int mode, has_key;
 static atomic_int gpu_state, gpu_touched, has_said;
 static _Atomic double candidates_seconds;
 
@@ -108,7 +108,7 @@ static void open_process(void)
         fprintf(stderr,
                 "tilemm-blas: TILEMM_BLAS = %s, must be auto, cpu, cuda or off: taken as auto\n",
                 value);
-    pthread_key_create(&key, end_thread);
+    has_key = pthread_key_create(&key, end_thread) == 0;
     pthread_atfork(NULL, NULL, begin_child);
 }
 
@@ -117,7 +117,8 @@ static void open_thread(void)
 {
     pthread_once(&once, open_process);
     thread.opened = 1;
-    pthread_setspecific(key, &thread);
+    if (has_key) /* or the contexts last as long as the process */
+        pthread_setspecific(key, &thread);
 }
 
 /* The thread's context on the CPU, or NULL. */
