@@ -15,18 +15,21 @@ typedef void (*cblas_xerbla_64_t)(int64_t number, const char *routine, const cha
 /* So that the linker exports those of a program that is linked with this library. The flags are
  * the reference's: the first says that a call came through CBLAS, the second that it was row-major,
  * so that cblas_xerbla exchanges numbers back. */
-#define WEAK(name) extern char name __attribute__((weak));
-#define ADDRESS(name) &name,
-#define SYMBOLS(DO)                                                                                \
-    DO(xerbla_)                                                                                    \
-    DO(xerbla_64_)                                                                                 \
-    DO(xerbla_64)                                                                                  \
-    DO(scipy_xerbla_)                                                                              \
-    DO(scipy_xerbla_64_)                                                                           \
-    DO(cblas_xerbla) DO(cblas_xerbla64_) DO(cblas_xerbla_64) DO(scipy_cblas_xerbla)                \
-        DO(scipy_cblas_xerbla64_) DO(CBLAS_CallFromC) DO(RowMajorStrg)
-SYMBOLS(WEAK)
-const void *const tilemm__blas_symbols[] = {SYMBOLS(ADDRESS)};
+extern __attribute__((weak)) char xerbla_, xerbla_64_, xerbla_64, scipy_xerbla_, scipy_xerbla_64_,
+    cblas_xerbla, cblas_xerbla64_, cblas_xerbla_64, scipy_cblas_xerbla, scipy_cblas_xerbla64_,
+    CBLAS_CallFromC, RowMajorStrg;
+const void *const tilemm__blas_symbols[] = {&xerbla_,
+                                            &xerbla_64_,
+                                            &xerbla_64,
+                                            &scipy_xerbla_,
+                                            &scipy_xerbla_64_,
+                                            &cblas_xerbla,
+                                            &cblas_xerbla64_,
+                                            &cblas_xerbla_64,
+                                            &scipy_cblas_xerbla,
+                                            &scipy_cblas_xerbla64_,
+                                            &CBLAS_CallFromC,
+                                            &RowMajorStrg};
 
 static void set_flag(const char *name, const void *caller, int value)
 {
