@@ -97,8 +97,15 @@ static void explain_cpu(tilemm_t ctx, int device)
 tilemm_t command_context(const context_options_t *options)
 {
     tilemm_t ctx = NULL;
-    const tilemm_status_t status =
-        tilemm_create(&ctx, (tilemm_backend_t)options->backend, options->device);
+    const char *devices = getenv("TILEMM_DEVICES");
+    int backend = options->backend;
+    if (options->device_given) { /* that one alone */
+        unsetenv("TILEMM_DEVICES");
+    } else if (backend == TILEMM_BACKEND_CUDA && devices && *devices) {
+        setenv("TILEMM_BACKEND", "cuda", 1);
+        backend = TILEMM_BACKEND_AUTO; /* which takes the list */
+    }
+    const tilemm_status_t status = tilemm_create(&ctx, (tilemm_backend_t)backend, options->device);
     if (status != TILEMM_SUCCESS) {
         const int why = status == TILEMM_NO_DEVICE && gpu_count() == 0 && *gpu_error();
         command_error("%s%s%s%s", tilemm_create_error(), why ? " (" : "", why ? gpu_error() : "",
