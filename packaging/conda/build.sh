@@ -13,4 +13,4 @@ cuda=(--without-cuda)
 make -j"$CPU_COUNT"
 [[ ${CONDA_BUILD_CROSS_COMPILATION:-0} == 1 ]] || make -j"$CPU_COUNT" check TILEMM_TEST_QUICK=1
 make install
-rm "$PREFIX"/lib/libtilemm.la
+rm "$PREFIX"/lib/libtilemm.la "$PREFIX"/lib/libtilemm-blas.la

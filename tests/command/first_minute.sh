@@ -35,7 +35,8 @@ for topic in $topics; do
     has help.all "^  $topic  "
 done
 run_command 0 help environment
-for variable in $(grep -o '^| `TILEMM_[A-Z_]*' "$source/README.md" | tr -d '|` ') TILEMM_MODULE_DIR; do
+for variable in $(grep -o '^| `TILEMM_[A-Z_]*' "$source/README.md" | tr -d '|` ') TILEMM_MODULE_DIR \
+    TILEMM_BLAS TILEMM_BLAS_REPORT; do
     has stdout "^  $variable\$"
     has "$source/doc/tilemm.1" "$variable"
 done
