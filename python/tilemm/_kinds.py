@@ -97,6 +97,10 @@ class Kind:
         """A result that empty() has made, filled, as the caller gets it."""
         return x
 
+    def scalar(self, x: Any) -> Any:
+        """A result that may be of no dimensions, as the library's own functions return it."""
+        return x
+
 
 _kinds: dict[type, Kind] = {}
 # The module that has a kind, by the first part of the name of its class's module.

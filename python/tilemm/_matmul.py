@@ -269,7 +269,7 @@ def matmul(
         call.prepare(math)
         _run(context, plan, alpha, at_a.address, at_b.address, beta, at_c.address)
     if out is None:
-        return call.result(target)
+        return call.kind.scalar(call.result(target))
     if target is not out:
         call.kind.assign(out, target)
     return out

@@ -45,7 +45,7 @@ class NumpyKind(Kind):
     def is_writable(self, x: Any) -> bool:
         return bool(x.flags.writeable)
 
-    def result(self, x: Any, context: Any, stream: Stream, operands: tuple[Operand, ...]) -> Any:
+    def scalar(self, x: Any) -> Any:
         return x if x.ndim else x[()]
 
 

@@ -86,7 +86,8 @@ def _plan(
         return _Plan(True, order)
     n, step = runs[0] if runs else (1, 1)
     out_steps = c_strides(kept_shape, 1)
-    dims: list[Any] = [(shape[i], steps[i], out) for i, out in zip(kept, out_steps)]
+    # Where nothing is read, steps may be anything.
+    dims: list[Any] = [(shape[i], steps[i] if n else out, out) for i, out in zip(kept, out_steps)]
     dims.sort(key=lambda dim: -dim[2])
     dims = merged(dims)
     plan = _Plan(False, order, result, rows=1, cols=n, lda=max(n, 1), start=start)
@@ -189,7 +190,7 @@ def reduce_all(operation: str, a: Any, axis: Axis, keepdims: bool, nan: str) -> 
     with call.context.lock:
         call.prepare(nan=nan)
         _run(call.context, operation, plan, operand.address, target.address)
-    return call.result(result)
+    return call.kind.scalar(call.result(result))
 
 
 def search(operation: str, a: Any, axis: Optional[int], keepdims: bool, nan: str) -> Any:
@@ -253,4 +254,4 @@ def dot_all(a: Any, b: Any, axis: Axis, keepdims: bool, nan: str) -> Any:
                 x, y = x + 4 * i * dim[1], y + 4 * i * dim[2]
             call.context.check(lib.tilemm_sdot(call.context.handle, n, x, step_a, y, step_b, target))
             target += 4
-    return call.result(result)
+    return call.kind.scalar(call.result(result))

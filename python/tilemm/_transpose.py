@@ -68,7 +68,7 @@ def _plan(
     block = runs.pop()[0] if runs and runs[-1][1:] == (1, 1) else 1
     size = _low_bit([block, *(step for dim in runs for step in dim[1:])])
     # Elements of 16 bytes need be aligned to 8 alone.
-    while size > 1 and address_bits % min(size, 8):
+    while size > 1 and (address_bits | start_src | start_dst) % min(size, 8):
         size //= 2
     dims = [(n, step_src // size, step_dst // size) for n, step_src, step_dst in runs]
     if block > size:

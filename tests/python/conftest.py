@@ -30,7 +30,7 @@ class Arrays:
 
     def dense(self, shape):
         """floats in C order"""
-        return self.random.standard_normal(shape).astype(np.float32)
+        return np.asarray(self.random.standard_normal(shape), np.float32)
 
     def view(self, shape):
         """floats with steps of 1 to 3 or negative, in any order of axes, some of them broadcast"""
@@ -47,7 +47,8 @@ class Arrays:
                 slices.append(slice(1, 1 + step * n, step))
             else:
                 slices.append(slice(1 - step * (n - 1), 1 + step if 1 + step >= 0 else None, step))
-        return np.broadcast_to(base[tuple(slices)], shape)
+        part = base[(..., *slices)]
+        return part if part.shape == tuple(shape) else np.broadcast_to(part, shape)
 
     def out(self, shape):
         """A writable view of any strides."""
