@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from ._context import Context, for_device
-from ._kinds import NO_STREAM, Kind, Operand, Stream, common, need_float32, need_out
+from ._kinds import NO_STREAM, Kind, Operand, Stream, common, need_float32, need_out, plain_kind
 
 
 class Call:
@@ -16,15 +16,30 @@ class Call:
 
     __slots__ = ("kind", "context", "streams", "stream", "operands")
 
-    def __init__(self, arrays: dict[str, Any], arithmetic: bool) -> None:
-        kind, device = common(arrays)
-        if arithmetic:
-            need_float32(kind, arrays)
-        self.kind: Kind = kind
-        self.context: Context = for_device(device)
-        self.streams = [NO_STREAM] if device is None else kind.streams(device, tuple(arrays.values()))
-        self.stream: Stream = self.streams[-1]
+    def __init__(self, names: tuple[str, ...], arrays: tuple[Any, ...], arithmetic: bool) -> None:
         self.operands: list[Operand] = []
+        self.stream: Stream = NO_STREAM
+        self.streams: list[Stream] = [NO_STREAM]
+        type_ = type(arrays[0])
+        kind = plain_kind(type_)
+        if kind is not None:
+            # NumPy's arrays, quickly: all are of the type, and need no check but for their elements.
+            for x in arrays:
+                if type(x) is not type_ or arithmetic and x.dtype is not kind.float32:
+                    break
+            else:
+                self.kind: Kind = kind
+                self.context: Context = for_device(None)
+                return
+        named = dict(zip(names, arrays))
+        kind, device = common(named)
+        if arithmetic:
+            need_float32(kind, named)
+        self.kind = kind
+        self.context = for_device(device)
+        if device is not None:
+            self.streams = kind.streams(device, arrays)
+            self.stream = self.streams[-1]
 
     def operand(self, x: Any) -> Operand:
         """An array as an operand."""
@@ -33,9 +48,10 @@ class Call:
         return made
 
     def floats(self, x: Any) -> tuple[Any, Operand]:
-        """An array of floats as an operand, copied if its elements are not aligned as C's are."""
+        """An array of floats as an operand, copied if its address is not aligned as C's floats are. Plans find out
+        about the strides."""
         made = self.operand(x)
-        if not made.is_float_aligned():
+        if made.address & 3:
             x = self.dense(x)
             made = self.operand(x)
         return x, made

@@ -24,7 +24,7 @@ class _Buffer:
         self.shape = shape
         self.dtype = dtype
         # Without jax_enable_x64 there is no int64 to allocate: two words.
-        self.words = dtype == _INT64 and not jax.config.jax_enable_x64
+        self.words = dtype == _INT64 and not jax.config.read("jax_enable_x64")
         with jax.default_device(device):
             self.array = jnp.empty((*shape, 2), jnp.uint32) if self.words else jnp.empty(shape, dtype)
 

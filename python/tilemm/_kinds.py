@@ -57,6 +57,9 @@ class Kind:
     """An array library. Each has a class of its own."""
 
     name = ""
+    # The type of array that lies on the host and needs no check, and its dtype for float32; or None.
+    plain: Optional[type] = None
+    float32: Any = None
 
     def device(self, x: Any) -> Optional[int]:
         """The CUDA device that an array lies on; None is the host."""
@@ -125,6 +128,12 @@ def _make(type_: type, x: Any, name: str) -> Kind:
         _MADE[module] = importlib.import_module(f".{module}", __package__).KIND
     kind = _kinds[type_] = _MADE[module]
     return kind
+
+
+def plain_kind(type_: type) -> Optional[Kind]:
+    """The kind of a type of array that needs no check; None for all others."""
+    kind = _kinds.get(type_)
+    return kind if kind is not None and kind.plain is type_ else None
 
 
 def kind_of(x: Any, name: str) -> Kind:

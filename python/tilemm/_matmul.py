@@ -26,6 +26,13 @@ class _Plan(NamedTuple):
     outer: tuple[_Steps, ...] = ()
 
 
+def in_floats(strides: tuple[int, ...], unit: int) -> Optional[list[int]]:
+    """Strides that count `unit` bytes in floats; None if they are not whole ones."""
+    if any(stride * unit % 4 for stride in strides):
+        return None
+    return [stride * unit // 4 for stride in strides]
+
+
 def _stored(rows: int, cols: int, step_row: int, step_col: int) -> Optional[tuple[int, int]]:
     """How BLAS takes a matrix with these steps: as rows (NO_TRANS) or columns (TRANS), and the leading
     dimension. None if not at all."""
@@ -87,11 +94,12 @@ def _plan(
 ) -> tuple[tuple[int, ...], _Plan]:
     """The product's shape and the calls that make it; strides_c None is a new array in C order."""
     shape = result_shape(shape_a, shape_b)
-    steps_a, steps_b = (
-        [stride * unit // 4 for stride in strides] for strides, unit in zip((strides_a, strides_b), units)
-    )
+    steps_a, steps_b = in_floats(strides_a, units[0]), in_floats(strides_b, units[1])
+    if steps_a is None or steps_b is None:
+        return shape, _Plan((steps_a is None, steps_b is None, False))
     if strides_c is None:
-        steps_c, step = [], 1
+        steps_c: list[int] = []
+        step = 1
         for n in reversed(shape):
             steps_c.insert(0, step)
             step *= max(n, 1)
@@ -155,7 +163,7 @@ def _dims(
     ]
     if 0 in batch:
         return [(0, 0, 0, 1)]
-    return merged(sorted(dims, key=lambda dim: -dim[3]))  # type: ignore[return-value, arg-type]
+    return merged(sorted(dims, key=lambda dim: -dim[3]))  # type: ignore[return-value]
 
 
 def _run(context: Context, plan: _Plan, alpha: float, a: int, b: int, beta: float, c: int) -> None:
@@ -236,9 +244,9 @@ def matmul(
     if out is None:
         if beta:
             raise ValueError(f"beta = {beta}, must be 0 without out")
-        call = Call({"a": a, "b": b}, True)
+        call = Call(("a", "b"), (a, b), True)
     else:
-        call = Call({"a": a, "b": b, "out": out}, True)
+        call = Call(("a", "b", "out"), (a, b, out), True)
     a, at_a = call.floats(a)
     b, at_b = call.floats(b)
     target = at_c = None

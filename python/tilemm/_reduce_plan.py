@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Optional, Sequence, Union
 from ._call import Call
 from ._context import Context
 from ._library import AXIS_COLS, AXIS_ROWS, REDUCE, ROW_MAJOR, lib
-from ._matmul import merged
+from ._matmul import in_floats, merged
 from ._transpose import c_strides
 
 Axis = Union[None, int, Sequence[int]]
@@ -66,7 +66,9 @@ def _plan(
     kept = [i for i in range(len(shape)) if i not in axes]
     order = (*kept, *axes)
     result = reduced_shape(shape, axes, keepdims)
-    steps = [stride * unit // 4 for stride in strides]
+    steps = in_floats(strides, unit)
+    if steps is None:
+        return _Plan(True, order)
     kept_shape = [shape[i] for i in kept]
     if 0 in kept_shape:
         return _Plan(False, order, result, outer=((0, 0, 0),))
@@ -89,7 +91,7 @@ def _plan(
     # Where nothing is read, steps may be anything.
     dims: list[Any] = [(shape[i], steps[i] if n else out, out) for i, out in zip(kept, out_steps)]
     dims.sort(key=lambda dim: -dim[2])
-    dims = merged(dims)
+    dims = list[Any](merged(dims))
     plan = _Plan(False, order, result, rows=1, cols=n, lda=max(n, 1), start=start)
     if not dims:
         return _vector(plan, step, mean)
@@ -170,7 +172,7 @@ def _run(context: Context, operation: str, plan: _Plan, a: int, out: int) -> Non
 
 
 def reduce_all(operation: str, a: Any, axis: Axis, keepdims: bool, nan: str) -> Any:
-    call = Call({"a": a}, True)
+    call = Call(("a",), (a,), True)
     original, operand = call.floats(a)
     positions = operation.startswith("arg")
     key = tuple(axis) if isinstance(axis, list) else axis
@@ -212,8 +214,9 @@ def _dot_plan(
     vectors start, and the axes in the order for a copy."""
     axes = normal_axis(axis, len(shape_a))
     kept = [i for i in range(len(shape_a)) if i not in axes]
-    steps_a = [stride * unit_a // 4 for stride in strides_a]
-    steps_b = [stride * unit_b // 4 for stride in strides_b]
+    steps_a, steps_b = in_floats(strides_a, unit_a), in_floats(strides_b, unit_b)
+    if steps_a is None or steps_b is None:
+        return True, (0, 1, 1), (), (0, 0), (*kept, *axes)
     runs: list[Any] = [(shape_a[i], steps_a[i], steps_b[i]) for i in axes]
     runs = [(0, 1, 1)] if 0 in shape_a else merged(runs)
     dims = tuple((shape_a[i], steps_a[i], steps_b[i]) for i in kept)
@@ -227,7 +230,7 @@ def _dot_plan(
 
 def dot_all(a: Any, b: Any, axis: Axis, keepdims: bool, nan: str) -> Any:
     """The dot products of two arrays along axes."""
-    call = Call({"a": a, "b": b}, True)
+    call = Call(("a", "b"), (a, b), True)
     a, at_a = call.floats(a)
     b, at_b = call.floats(b)
     if at_a.shape != at_b.shape:

@@ -155,7 +155,7 @@ def transpose(a: Any, axes: Optional[Sequence[int]] = None, out: Any = None) -> 
     >>> tilemm.transpose(np.zeros((2, 3, 4), complex), (1, -1, 0)).shape
     (3, 4, 2)
     """
-    call = Call({"a": a} if out is None else {"a": a, "out": out}, False)
+    call = Call(("a",), (a,), False) if out is None else Call(("a", "out"), (a, out), False)
     source = call.operand(a)
     if source.itemsize < 1 or source.itemsize > 16:
         raise TypeError(f"a has elements of {source.itemsize} bytes, must be of 1 to 16")
