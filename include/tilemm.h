@@ -66,6 +66,11 @@
  * TILEMM_MATH            fp32, strict or tf32: the math mode that a context starts with.
  * TILEMM_VARIANT         the beginning of a kernel's name, for measurements on a GPU: only kernels
  *                        whose names begin so are chosen, unless none of them can do the problem.
+ * TILEMM_TIMELINE        a file's name, of at most 1023 characters: products whose operands on the
+ *                        host go through a GPU in strips append to it, as CSV, when each step ran:
+ *                        device, stream (up, "up C", compute or down), begin and end in seconds,
+ *                        and bytes or floating-point operations. Programs with more rights than
+ *                        their user write none; nor is it an error where it cannot be written.
  * TILEMM_TUNING          none, or the file with this machine's constants that 'tilemm tune' wrote
  *                        and a CPU context reads: by default tilemm/tuning in XDG_CONFIG_HOME, or
  *                        in .config in HOME, if it is there. It is left aside where it is for

@@ -2,7 +2,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef HAVE_CONFIG_H
-#include <config.h>
+#include <config.h> /* _GNU_SOURCE, for secure_getenv */
 #endif
 
 #include <errno.h>
@@ -111,6 +111,10 @@ static tilemm_status_t read_environment(tilemm_t ctx)
         return refuse_variable("TILEMM_ARCH", "generic, neon, avx2, avx512, amx, or like sm80");
     if (!read_text("TILEMM_VARIANT", sizeof ctx->variant, ctx->variant))
         return refuse_variable("TILEMM_VARIANT", "the beginning of a kernel's name");
+    /* A program with more rights than its user writes to no file of the user's choice. */
+    if (secure_getenv("TILEMM_TIMELINE") &&
+        !read_text("TILEMM_TIMELINE", sizeof ctx->timeline, ctx->timeline))
+        return refuse_variable("TILEMM_TIMELINE", "a file's name of at most 1023 characters");
     return TILEMM_SUCCESS;
 }
 

@@ -29,10 +29,11 @@ struct tilemm_context {
     int env_log;      /* TILEMM_LOG */
     tilemm_log_t log; /* takes each call's line; NULL: nobody does */
     void *log_user;
-    int looked;       /* the CPU backend: for the GPU's driver, in this operation */
-    char arch[16];    /* TILEMM_ARCH, or "" */
-    char variant[64]; /* TILEMM_VARIANT, or "": the kernels that plans may choose */
-    void *workspace;  /* the user's, or NULL */
+    int looked;          /* the CPU backend: for the GPU's driver, in this operation */
+    char arch[16];       /* TILEMM_ARCH, or "" */
+    char timeline[1024]; /* TILEMM_TIMELINE: a file's name, or "" */
+    char variant[64];    /* TILEMM_VARIANT, or "": the kernels that plans may choose */
+    void *workspace;     /* the user's, or NULL */
     size_t workspace_bytes;
     size_t device_memory; /* tilemm_set_device_memory; 0: what is free */
     tilemm__holding_t *holdings;

@@ -16,6 +16,14 @@
 typedef enum { BENCH_ALL = 0, BENCH_GEMM, BENCH_TRANSPOSE, BENCH_REDUCE } bench_verb_t;
 enum { VS_DEFAULT = 0, VS_OPENBLAS, VS_CUBLAS, VS_NONE };
 
+/* Where operands lie. On a GPU the usual place is the device. */
+enum { MEMORY_USUAL = 0, MEMORY_DEVICE, MEMORY_PINNED, MEMORY_PAGEABLE, MEMORY_MANAGED };
+
+static inline int is_on_host(int memory)
+{
+    return memory == MEMORY_PINNED || memory == MEMORY_PAGEABLE;
+}
+
 typedef struct {
     int dims; /* given; where it is 1, dim[1] and dim[2] repeat dim[0] */
     int64_t dim[3];
@@ -30,9 +38,11 @@ typedef struct {
     bench_size_t sizes[MAX_SIZES];
     int vs;
     int64_t reps; /* 0: by the time that one takes */
-    const char *csv, *json, *plot;
-    const char *suite; /* or NULL */
-    int log;           /* each case, on standard error */
+    const char *csv, *json, *plot, *timeline;
+    int memory;            /* MEMORY_PINNED ... */
+    int64_t device_memory; /* at most so many bytes for operands on the host; 0: what is free */
+    const char *suite;     /* or NULL */
+    int log;               /* each case, on standard error */
     int markdown;
     int calibrate; /* measure a cost model, and nothing else */
     context_options_t context;
@@ -55,9 +65,10 @@ typedef struct {
     double goal, bytes_goal;
 } bench_options_t;
 
-extern const word_t trans_words[]; /* nn nt tn tt */
-extern const word_t data_words[];  /* families of data */
-extern const word_t suite_words[]; /* the names of all suites */
+extern const word_t trans_words[];  /* nn nt tn tt */
+extern const word_t data_words[];   /* families of data */
+extern const word_t memory_words[]; /* device pinned pageable managed */
+extern const word_t suite_words[];  /* the names of all suites */
 
 /* ---- the machine -------------------------------------------------------------------------- */
 
@@ -80,7 +91,8 @@ typedef struct {
 int machine_open(machine_t *machine, const bench_options_t *options);
 void machine_close(machine_t *machine);
 
-/* Memory on the host and, on a GPU, the same amount on the device. It may hold a batch of matrices:
+/* Memory on the host and, on a GPU where it is not to lie on the host alone, the same amount on the
+ * device; managed memory is both. It may hold a batch of matrices:
  * `lines` rows or columns of `length` elements, ld apart. */
 typedef struct {
     size_t bytes;
@@ -91,7 +103,8 @@ typedef struct {
     size_t elem_size;
     int64_t lines, length, ld, stride, batch; /* stride: from matrix to matrix */
     int64_t first;                            /* the element at which matrix 0 starts */
-    void *host, *device;
+    int memory;                               /* MEMORY_PINNED ... */
+    void *host, *device;                      /* device: NULL where the work is on the host's */
 } buffer_t;
 
 /* Set what a buffer holds, and its bytes. ld and stride may be NOT_GIVEN: as small as possible. 0,
@@ -99,10 +112,10 @@ typedef struct {
 int buffer_shape(buffer_t *buffer, int64_t lines, int64_t length, int64_t ld, int64_t stride,
                  int64_t batch, size_t elem_size);
 
-/* Open the buffers of a problem. Operands that the last problem left are taken again where all of
- * them have the same sizes and seeds. 0, or -1 with a message, also where the buffers together do
- * not fit in the memory that is free. */
-int buffers_open(const machine_t *machine, buffer_t *buffers, int count);
+/* Open the buffers of a problem in that kind of memory. Operands that the last problem left are
+ * taken again where all of them have the same sizes and seeds. 0, or -1 with a message, also where
+ * the buffers together do not fit in the memory that is free. */
+int buffers_open(const machine_t *machine, buffer_t *buffers, int count, int memory);
 void buffers_close(buffer_t *buffers); /* operands are kept */
 int buffer_open(const machine_t *machine, buffer_t *buffer);
 int buffer_send(const machine_t *machine, const buffer_t *buffer); /* host to device */
@@ -111,9 +124,9 @@ int buffer_fetch(const machine_t *machine, const buffer_t *buffer);
 int buffer_poison(const machine_t *machine, const buffer_t *buffer); /* NaN everywhere */
 
 /* Matrix 0 where the work happens, and matrix i on the host. */
-static inline void *buffer_use(const machine_t *machine, const buffer_t *buffer)
+static inline void *buffer_use(const buffer_t *buffer)
 {
-    return (char *)(machine->on_gpu ? buffer->device : buffer->host) +
+    return (char *)(buffer->device ? buffer->device : buffer->host) +
            buffer->first * (int64_t)buffer->elem_size;
 }
 
@@ -136,19 +149,28 @@ typedef struct {
     double norm_error; /* of a product: relative, by the Frobenius norm; NaN: not measured */
     double goal;       /* the ratio to this peer that is aimed at; 0: none */
     int tag;           /* for the verb's own use */
-    char kernel[64];   /* of a peer with a goal: whether it was met */
+    int waits;         /* on a GPU: the work is done when `run` returns, and cannot be captured */
+    double bound;      /* no run, but a time that was measured before */
+    char kernel[96];   /* of a peer: a remark, and with a goal whether it was met */
     int reps;
     double median, q1, q3; /* seconds a run */
 } contender_t;
 
-enum { MAX_CONTENDERS = 4 };
+enum { MAX_CONTENDERS = 5 };
 
 /* Seconds since some moment in the past. */
 double seconds_now(void);
 
-/* Measure all in turns, reps times (0: by the time that one takes). 0, or -1 with a message. */
+/* Told from time to time what share of the measurements is done. */
+typedef struct {
+    void (*tell)(void *user, double share);
+    void *user;
+} progress_t;
+
+/* Measure all in turns, reps times (0: by the time that one takes). progress may be NULL. 0, or -1
+ * with a message. */
 int measure(const machine_t *machine, contender_t *contenders, int count, void *problem,
-            int64_t reps);
+            int64_t reps, const progress_t *progress);
 
 /* Run once, logged, wait, and keep the kernel's name of ours. */
 int run_once(const machine_t *machine, contender_t *contender, void *problem);
@@ -208,6 +230,7 @@ typedef struct {
     /* gemm */
     int by_pointers; /* tilemm_sgemm_batched */
     float *c_before; /* with beta */
+    int block;       /* of cublasXt */
     /* The exact results in FP64 of `rows` rows by `cols` columns of `matrices` matrices, spread
      * over all of them, and behind these |alpha| (|A||B|) + |beta C|. */
     int64_t matrices, rows, cols;
@@ -221,6 +244,19 @@ typedef struct {
     size_t workspace_bytes;    /* CUB's */
     int blas_op;               /* what OpenBLAS computes */
 } bench_problem_t;
+
+typedef struct {
+    double up, down, resident; /* bytes, bytes, seconds */
+} bench_bound_t;
+
+/* Add as a contender the time that operands on the host cannot beat: that of the link, measured by
+ * copies of pinned memory up and down at once, or that of the work on the device, whichever is
+ * longer. 0, or -1 with a message. */
+int bench_add_bound(const machine_t *machine, bench_problem_t *p, const bench_bound_t *bound);
+
+/* Run the product once more, and draw when its steps ran on the device's streams (--timeline). 0,
+ * or -1 with a message. */
+int bench_timeline(const machine_t *machine, bench_problem_t *p);
 
 /* A verb. Functions that return int return 0, or -1 with a message (shape: without one). */
 typedef struct {
@@ -236,6 +272,9 @@ typedef struct {
     void (*add_contenders)(const machine_t *machine, bench_problem_t *p);
     int (*check)(const machine_t *machine, contender_t *contender, void *problem);
     void (*adjust_goals)(const machine_t *machine, bench_problem_t *p); /* by the times; or NULL */
+    /* Of operands on the host: the bytes that must go up and down, and the time with operands on
+     * the device (0: not looked at). */
+    int (*bound)(const machine_t *machine, const bench_problem_t *p, bench_bound_t *bound);
 } bench_work_t;
 
 extern const bench_work_t bench_gemm, bench_transpose, bench_reduce;
@@ -245,6 +284,9 @@ contender_t *add_contender(bench_problem_t *p, const char *name,
 
 /* Append ", against OpenBLAS 0.3.21", if there is a peer. */
 void append_peer(const machine_t *machine, char *text, size_t size);
+
+/* Append ", pinned, at most 4 GiB of the device's", where the options say so. */
+void append_memory(const bench_options_t *options, char *text, size_t size);
 
 /* Measure all sizes or the suite of a verb. 0, or EXIT_FAILED with a message. */
 int bench_run(bench_verb_t verb, const machine_t *machine, const bench_options_t *options,
@@ -268,6 +310,9 @@ typedef struct {
     int op, axis /* -1: a vector */, arg;
     int64_t segments; /* 0: none */
     double goal, bytes_goal;
+    int memory; /* MEMORY_PINNED ...: sizes are halved until the operands fit in the host's memory
+                 */
+    int64_t device_memory;
 } bench_row_t;
 
 /* The suite of that name of a verb, or NULL and *count 0. */

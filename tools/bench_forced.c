@@ -43,7 +43,7 @@ double forced_cycles(forced_t *at, const char *variant, tilemm_math_t math,
         tilemm_set_math(machine.ctx, math);
         if (run_once(&machine, &ours, problem) == 0 &&
             strncmp(ours.kernel, variant, strcspn(variant, "+")) == 0 &&
-            measure(&machine, &ours, 1, problem, REPS) == 0)
+            measure(&machine, &ours, 1, problem, REPS, NULL) == 0)
             cycles = ours.median * at->hertz;
         snprintf(at->kernel, sizeof at->kernel, "%s", ours.kernel);
         tilemm_destroy(machine.ctx);

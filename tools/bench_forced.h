@@ -13,7 +13,7 @@ typedef struct {
     gpu_traits_t gpu;
     int device;
     double hertz;
-    char kernel[64]; /* of the last measurement, as tilemm_last_kernel says */
+    char kernel[96]; /* of the last measurement, as tilemm_last_kernel says */
 } forced_t;
 
 /* Open the GPU that the options name; machine_close(&at->machine) ends it. 0, or the status to exit

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "gpu.h"
 
 enum { A, B, C, POINTERS, BUFFERS };
 
@@ -19,13 +20,13 @@ static int run_ours(const machine_t *machine, void *problem)
     const bench_problem_t *p = problem;
     const bench_options_t *o = p->options;
     const buffer_t *x = &p->buffers[A], *y = &p->buffers[B], *z = &p->buffers[C];
-    const float *a = buffer_use(machine, x), *b = buffer_use(machine, y);
-    float *c = buffer_use(machine, z);
+    const float *a = buffer_use(x), *b = buffer_use(y);
+    float *c = buffer_use(z);
     const tilemm_layout_t layout = (tilemm_layout_t)o->layout;
     const tilemm_op_t transa = op_of(o->trans & 2), transb = op_of(o->trans & 1);
     tilemm_status_t status;
     if (p->by_pointers) {
-        void **arrays = buffer_use(machine, &p->buffers[POINTERS]);
+        void **arrays = buffer_use(&p->buffers[POINTERS]);
         status = tilemm_sgemm_batched(machine->ctx, layout, transa, transb, p->m, p->n, p->k,
                                       o->alpha, (const float *const *)arrays, x->ld,
                                       (const float *const *)(arrays + o->batch), y->ld, o->beta,
@@ -66,8 +67,8 @@ static int run_cublas(const machine_t *machine, void *problem)
     const int trans_x = (o->trans & (swap ? 1 : 2)) != 0;
     const int trans_y = (o->trans & (swap ? 2 : 1)) != 0;
     const int m = (int)(swap ? p->n : p->m), n = (int)(swap ? p->m : p->n), k = (int)p->k;
-    const float *a = buffer_use(machine, x), *b = buffer_use(machine, y);
-    float *c = buffer_use(machine, z);
+    const float *a = buffer_use(x), *b = buffer_use(y);
+    float *c = buffer_use(z);
     return check_peer(cublas->name,
                       o->batch == 1
                           ? cublas->sgemm(tf32, trans_x, trans_y, m, n, k, o->alpha, a, (int)x->ld,
@@ -76,6 +77,26 @@ static int run_cublas(const machine_t *machine, void *problem)
                                                           a, (int)x->ld, x->stride, b, (int)y->ld,
                                                           y->stride, o->beta, c, (int)z->ld,
                                                           z->stride, (int)o->batch));
+}
+
+/* cublasXt, likewise, but by its own streams from and to the host. */
+static int run_cublasxt(const machine_t *machine, void *problem)
+{
+    const bench_problem_t *p = problem;
+    const bench_options_t *o = p->options;
+    const reference_cublasxt_t *xt = reference_cublasxt();
+    const int swap = o->layout == TILEMM_ROW_MAJOR;
+    const buffer_t *x = &p->buffers[swap ? B : A], *y = &p->buffers[swap ? A : B];
+    const buffer_t *z = &p->buffers[C];
+    const size_t m = (size_t)(swap ? p->n : p->m), n = (size_t)(swap ? p->m : p->n);
+    int status = xt->set_block(p->block);
+    (void)machine;
+    for (int64_t i = 0; !status && i < o->batch; i++)
+        status = xt->sgemm((o->trans & (swap ? 1 : 2)) != 0, (o->trans & (swap ? 2 : 1)) != 0, m, n,
+                           (size_t)p->k, o->alpha, buffer_matrix(x, i), (size_t)x->ld,
+                           buffer_matrix(y, i), (size_t)y->ld, o->beta, buffer_matrix(z, i),
+                           (size_t)z->ld);
+    return check_peer("cublasXt", status) != 0 ? -1 : check_peer("the device", gpu_synchronize());
 }
 
 /* All results are checked where that is quick, otherwise a sample of them. */
@@ -203,10 +224,38 @@ static void find_errors(const bench_problem_t *p, contender_t *contender)
     contender->norm_error = results > 0 ? sqrt(errors / results) : 0;
 }
 
+/* Leave in p->block the size of block with which cublasXt is fastest. */
+static int choose_block(const machine_t *machine, bench_problem_t *p)
+{
+    static const int blocks[] = {8192, 4096, 2048};
+    const double long_enough = 2; /* seconds, which need no run that warms up */
+    double best = HUGE_VAL;
+    int fastest = blocks[0];
+    for (int i = 0; i < COUNT_OF(blocks); i++) {
+        double seconds = HUGE_VAL;
+        p->block = blocks[i];
+        for (int run = 0; run < 2 && (run == 0 || seconds < long_enough); run++) {
+            const double begin = seconds_now();
+            if (run_cublasxt(machine, p) != 0)
+                return -1;
+            seconds = seconds_now() - begin;
+        }
+        if (seconds < best) {
+            best = seconds;
+            fastest = blocks[i];
+        }
+    }
+    p->block = fastest;
+    return 0;
+}
+
 static int check(const machine_t *machine, contender_t *contender, void *problem)
 {
-    const bench_problem_t *p = problem;
+    bench_problem_t *p = problem;
     const buffer_t *c = &p->buffers[C];
+    const int is_xt = contender->run == run_cublasxt;
+    if (is_xt && choose_block(machine, p) != 0)
+        return -1;
     if (buffer_poison(machine, c) != 0)
         return -1;
     if (p->c_before)
@@ -215,7 +264,80 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
         run_once(machine, contender, problem) != 0 || buffer_fetch(machine, c) != 0)
         return -1;
     find_errors(p, contender);
+    if (is_xt)
+        append(contender->kernel, sizeof contender->kernel, "blocks of %d", p->block);
     return 0;
+}
+
+/* The time of m x n x k of the product with operands on the device, or -1. */
+static double time_resident(const machine_t *machine, const bench_problem_t *p, const int64_t *size)
+{
+    const bench_options_t *o = p->options;
+    const int by_rows = o->layout == TILEMM_ROW_MAJOR;
+    const int64_t m = size[0], n = size[1], k = size[2];
+    const int64_t elements[] = {m * k, k * n, m * n};
+    const int64_t ld[] = {by_rows == !(o->trans & 2) ? k : m, by_rows == !(o->trans & 1) ? n : k,
+                          by_rows ? n : m};
+    void *operand[] = {NULL, NULL, NULL};
+    double best = HUGE_VAL;
+    int status = 0;
+    for (int i = A; i <= C; i++) {
+        operand[i] = gpu_malloc((size_t)elements[i] * sizeof(float));
+        status = status || !operand[i] ? -1
+                 : i < C               ? gpu_to_device(operand[i], p->buffers[i].host,
+                                                       (size_t)elements[i] * sizeof(float))
+                         : gpu_fill_async(operand[C], 0, (size_t)elements[C] * sizeof(float),
+                                          machine->stream);
+    }
+    if (check_peer("device memory for the resident product", status) != 0)
+        best = -1;
+    for (int i = 0; best > 0 && i < 4; i++) { /* the first warms up */
+        float milliseconds = 0;
+        status = gpu_event_record(machine->start, machine->stream);
+        if (check_ours(machine,
+                       tilemm_sgemm(machine->ctx, (tilemm_layout_t)o->layout, op_of(o->trans & 2),
+                                    op_of(o->trans & 1), m, n, k, o->alpha, operand[A],
+                                    tilemm__max(ld[A], 1), operand[B], tilemm__max(ld[B], 1),
+                                    o->beta, operand[C], tilemm__max(ld[C], 1))) != 0)
+            best = -1;
+        status = status ? status : gpu_event_record(machine->end, machine->stream);
+        status = status ? status : gpu_event_synchronize(machine->end);
+        status = status ? status : gpu_event_elapsed(&milliseconds, machine->start, machine->end);
+        if (check_peer("the device", status) != 0)
+            best = -1;
+        else if (i && best > 0)
+            best = fmin(best, 1e-3 * (double)milliseconds);
+    }
+    for (int i = A; i <= C; i++)
+        gpu_free(operand[i]);
+    return best;
+}
+
+/* A, B and, with beta, C go up, C comes down. Of a product that does not fit in half of the
+ * device's free memory a part is timed, whose largest sizes are halved. */
+static int find_bound(const machine_t *machine, const bench_problem_t *p, bench_bound_t *bound)
+{
+    const double m = (double)p->m, n = (double)p->n, k = (double)p->k;
+    const double batch = (double)p->options->batch, element = sizeof(float) * batch;
+    int64_t size[] = {p->m, p->n, p->k};
+    size_t free_bytes = 0, total;
+    bound->up = ((m * k + k * n) + (p->options->beta != 0 ? m * n : 0)) * element;
+    bound->down = m * n * element;
+    if (m * n * k * batch == 0)
+        return 0;
+    if (check_peer("the device", gpu_memory(&free_bytes, &total)) != 0)
+        return -1;
+    for (;;) {
+        const double x = (double)size[0], y = (double)size[1], z = (double)size[2];
+        const int64_t largest = tilemm__max(tilemm__max(size[0], size[1]), size[2]);
+        if ((x * z + z * y + x * y) * sizeof(float) <= 0.5 * (double)free_bytes || largest < 2) {
+            const double seconds = time_resident(machine, p, size);
+            bound->resident = seconds * (m / x) * (n / y) * (k / z) * batch;
+            return seconds < 0 ? -1 : 0;
+        }
+        for (int i = 0; i < 3; i++)
+            size[i] = size[i] == largest ? largest / 2 : size[i];
+    }
 }
 
 static int shape(bench_problem_t *p, const bench_size_t *size)
@@ -237,6 +359,8 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
         append(text, room, " x %lld", (long long)o->batch);
     if (o->suite && o->data != DATA_NORMAL)
         append(text, room, " %s", data_name((data_t)o->data));
+    if (o->suite)
+        append_memory(o, text, room);
     p->which.work = 2 * (double)p->m * (double)p->n * (double)p->k * (double)o->batch;
     p->which.extent = cbrt((double)p->m * (double)p->n * (double)p->k);
 
@@ -271,7 +395,7 @@ static int fill(const machine_t *machine, bench_problem_t *p)
     for (int which = A; p->by_pointers && which <= C; which++)
         for (int64_t i = 0; i < batch; i++)
             arrays[which * batch + i] =
-                (float *)buffer_use(machine, &p->buffers[which]) + i * p->buffers[which].stride;
+                (float *)buffer_use(&p->buffers[which]) + i * p->buffers[which].stride;
     return buffer_send(machine, &p->buffers[POINTERS]) != 0 ? -1 : sample_open(p);
 }
 
@@ -280,6 +404,12 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     const buffer_t *x = p->buffers;
     const int64_t sizes[] = {p->m, p->n, p->k, x[A].ld, x[B].ld, x[C].ld, p->options->batch};
     add_contender(p, "tilemm", run_ours);
+    if (is_on_host(p->options->memory)) {
+        if (machine->cublas && p->m > 0 && p->n > 0 && p->k > 0 && reference_cublasxt() &&
+            reference_cublasxt()->select(1, &p->options->context.device) == 0)
+            add_contender(p, "cublasXt", run_cublasxt)->goal = p->options->goal;
+        return;
+    }
     if ((machine->blas || machine->cublas) && fit_int(sizes, COUNT_OF(sizes)))
         add_contender(p, machine->on_gpu ? "cuBLAS" : "OpenBLAS",
                       machine->on_gpu ? run_cublas : run_openblas)
@@ -297,6 +427,7 @@ static void title(const machine_t *machine, const bench_options_t *options, char
         append(text, size, ", batch of %lld", (long long)options->batch);
     if (options->data != DATA_NORMAL)
         append(text, size, ", %s", data_text((data_t)options->data));
+    append_memory(options, text, size);
     append_peer(machine, text, size);
 }
 
@@ -309,4 +440,5 @@ const bench_work_t bench_gemm = {.which = {"gemm", "GFLOP/s", "max |error| / (|A
                                  fill,
                                  add_contenders,
                                  check,
-                                 NULL};
+                                 NULL,
+                                 find_bound};

@@ -13,7 +13,10 @@ static buffer_t kept[MAX_BUFFERS]; /* the last problem's operands */
 
 static void buffer_close(buffer_t *buffer)
 {
-    free(buffer->host);
+    if (buffer->host && buffer->memory == MEMORY_PINNED)
+        gpu_free_host(buffer->host);
+    else if (buffer->host != buffer->device) /* managed memory is one */
+        free(buffer->host);
     gpu_free(buffer->device);
     buffer->host = buffer->device = NULL;
 }
@@ -71,6 +74,11 @@ int machine_open(machine_t *machine, const bench_options_t *options)
     machine->threads = options->context.threads ? options->context.threads : host_threads();
     snprintf(machine->device, sizeof machine->device, "cpu, %d thread%s", machine->threads,
              machine->threads == 1 ? "" : "s");
+    if (!machine->on_gpu && options->memory) {
+        machine_close(machine);
+        return command_error("--memory %s is for a GPU, and there is none to compute on",
+                             word_of(memory_words, options->memory));
+    }
     tilemm_set_threads(machine->ctx, machine->threads);
     if (options->math >= 0)
         tilemm_set_math(machine->ctx, (tilemm_math_t)options->math);
@@ -109,8 +117,9 @@ int check_peer(const char *name, int status)
     return status == 0 ? 0 : -command_error("%s failed with status %d", name, status);
 }
 
-static int has_room(const machine_t *machine, const buffer_t *buffers, int count)
+static int has_room(const machine_t *machine, const buffer_t *buffers, int count, int memory)
 {
+    const int on_device = machine->on_gpu && !is_on_host(memory) && memory != MEMORY_MANAGED;
     const double gib = 1024.0 * 1024.0 * 1024.0;
     double needed = 0, room = (double)host_free_memory("");
     size_t device_free, device_total;
@@ -118,7 +127,7 @@ static int has_room(const machine_t *machine, const buffer_t *buffers, int count
     for (int i = 0; i < count; i++)
         needed += (double)buffers[i].bytes;
     if (needed <= room) {
-        if (!machine->on_gpu || gpu_memory(&device_free, &device_total) != 0 ||
+        if (!on_device || gpu_memory(&device_free, &device_total) != 0 ||
             needed <= (double)device_free)
             return 1;
         where = "device ";
@@ -132,25 +141,32 @@ static int has_room(const machine_t *machine, const buffer_t *buffers, int count
 int buffer_open(const machine_t *machine, buffer_t *buffer)
 {
     const size_t bytes = (buffer->bytes + 63) / 64 * 64 + 64;
+    const int memory = machine->on_gpu ? buffer->memory : MEMORY_PAGEABLE;
+    buffer->memory = memory;
     buffer->device = NULL;
-    buffer->host = aligned_alloc(64, bytes);
-    if (buffer->host && machine->on_gpu)
-        buffer->device = gpu_malloc(bytes);
-    if (buffer->host && (buffer->device || !machine->on_gpu))
+    buffer->host = memory == MEMORY_PINNED    ? gpu_malloc_host(bytes)
+                   : memory == MEMORY_MANAGED ? gpu_malloc_managed(bytes)
+                                              : aligned_alloc(64, bytes);
+    if (buffer->host && !is_on_host(memory))
+        buffer->device = memory == MEMORY_MANAGED ? buffer->host : gpu_malloc(bytes);
+    if (buffer->host && (buffer->device || is_on_host(memory)))
         return 0;
-    return -command_error("no %smemory for %zu bytes", buffer->host ? "device " : "",
+    return -command_error("no %s memory for %zu bytes",
+                          buffer->host      ? "device"
+                          : machine->on_gpu ? word_of(memory_words, memory)
+                                            : "host",
                           buffer->bytes);
 }
 
 /* Whether all operands among the buffers, at least one, are what the last problem left: normal
  * numbers, which do not depend on the shape. */
-static int can_reuse(const buffer_t *buffers, int count)
+static int can_reuse(const machine_t *machine, const buffer_t *buffers, int count, int memory)
 {
     int operands = 0;
     for (int i = 0; i < count; i++) {
-        if (buffers[i].seed &&
-            (!kept[i].host || kept[i].bytes != buffers[i].bytes ||
-             kept[i].seed != buffers[i].seed || kept[i].family || buffers[i].family))
+        if (buffers[i].seed && (!kept[i].host || kept[i].bytes != buffers[i].bytes ||
+                                kept[i].seed != buffers[i].seed || kept[i].family ||
+                                buffers[i].family || (machine->on_gpu && kept[i].memory != memory)))
             return 0;
         operands += buffers[i].seed != 0;
     }
@@ -172,17 +188,19 @@ static void fill_operand(const buffer_t *buffer)
                   buffer_matrix(buffer, i), across ? 1 : buffer->ld, across ? buffer->ld : 1);
 }
 
-int buffers_open(const machine_t *machine, buffer_t *buffers, int count)
+int buffers_open(const machine_t *machine, buffer_t *buffers, int count, int memory)
 {
-    const int reuse = can_reuse(buffers, count);
+    const int reuse = can_reuse(machine, buffers, count, memory);
     for (int i = 0; !reuse && i < MAX_BUFFERS; i++)
         buffer_close(&kept[i]);
-    if (!reuse && !has_room(machine, buffers, count))
+    if (!reuse && !has_room(machine, buffers, count, memory))
         return -1;
     for (int i = 0; i < count; i++) {
+        buffers[i].memory = memory;
         if (reuse && buffers[i].seed) {
             buffers[i].host = kept[i].host;
             buffers[i].device = kept[i].device;
+            buffers[i].memory = kept[i].memory;
             kept[i].host = kept[i].device = NULL;
         } else if (buffer_open(machine, &buffers[i]) != 0) {
             return -1;
@@ -207,9 +225,16 @@ void buffers_close(buffer_t *buffers)
     }
 }
 
+/* Whether the device's copy is another one than the host's. */
+static int has_copy(const buffer_t *buffer)
+{
+    return buffer->device && buffer->device != buffer->host;
+}
+
 int buffer_send(const machine_t *machine, const buffer_t *buffer)
 {
-    if (!machine->on_gpu)
+    (void)machine;
+    if (!has_copy(buffer))
         return 0;
     /* The stream does not wait for the copy, nor the copy for the stream. */
     if (check_peer("the device", gpu_synchronize()) != 0 ||
@@ -225,6 +250,8 @@ int buffer_fetch(const machine_t *machine, const buffer_t *buffer)
         return 0;
     if (check_peer("the device", gpu_stream_synchronize(machine->stream)) != 0)
         return -1;
+    if (!has_copy(buffer))
+        return 0;
     return check_peer("a copy from the device",
                       gpu_to_host(buffer->host, buffer->device, buffer->bytes));
 }
@@ -232,7 +259,7 @@ int buffer_fetch(const machine_t *machine, const buffer_t *buffer)
 int buffer_poison(const machine_t *machine, const buffer_t *buffer)
 {
     memset(buffer->host, 0xff, buffer->bytes);
-    if (!machine->on_gpu)
+    if (!has_copy(buffer))
         return 0;
     return check_peer("filling device memory",
                       gpu_fill_async(buffer->device, 0xff, buffer->bytes, machine->stream));

@@ -18,6 +18,7 @@
 static const double cpu_sample_seconds = 5e-3, gpu_sample_seconds = 2e-3;
 static const double warm_up_seconds = 1e-3, gpu_warm_up_seconds = 50e-3;
 static const double graph_below_seconds = 200e-6, graph_seconds = 500e-6;
+static const double progress_seconds = 0.2;
 static const double seconds_each = 0.4; /* for all samples of a contender, unless reps says more */
 enum { MIN_REPS = 5, MIN_REPS_LONG = 3, MAX_REPS = 31, MAX_GRAPH_RUNS = 64, MAX_RUNS = 1 << 20 };
 
@@ -27,6 +28,7 @@ typedef struct {
     int64_t runs_in_graph;
     int64_t times;   /* calls, or launches of the graph, in a sample */
     int64_t warm_up; /* calls before it, on the CPU */
+    double seconds;  /* a sample, about */
     double *samples;
 } plan_t;
 
@@ -55,9 +57,10 @@ static double sample(const machine_t *machine, const contender_t *contender, voi
     float milliseconds;
     if (contender->restore && contender->restore(machine, problem) != 0)
         return -1;
-    if (!machine->on_gpu) {
+    if (!machine->on_gpu || contender->waits) {
         /* Idle threads, of OpenBLAS too as reference.c sets it, stop spinning sooner. */
-        nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
+        if (!machine->on_gpu)
+            nanosleep(&(struct timespec){.tv_nsec = 3000000}, NULL);
         if (repeat(machine, contender, problem, plan, plan->warm_up) != 0)
             return -1;
         const double begin = seconds_now();
@@ -106,7 +109,7 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
     }
     if (contender->restore)
         return seconds;
-    if (machine->on_gpu && seconds < graph_below_seconds) {
+    if (machine->on_gpu && !contender->waits && seconds < graph_below_seconds) {
         plan->runs_in_graph = tilemm__clamp(graph_seconds / seconds, 1, MAX_GRAPH_RUNS);
         plan->graph = capture(machine, contender, problem, plan->runs_in_graph);
         if (!plan->graph)
@@ -135,15 +138,29 @@ static double quantile(const double *sorted, int count, double fraction)
 }
 
 static int take_samples(const machine_t *machine, contender_t *contenders, int count, void *problem,
-                        plan_t *plans, int reps)
+                        plan_t *plans, int reps, const progress_t *progress)
 {
+    double told = seconds_now(), once = 0, done = 0;
+    for (int i = 0; i < count; i++)
+        once += plans[i].seconds;
     for (int r = 0; r < reps; r++)
         for (int i = 0; i < count; i++) {
+            if (contenders[i].bound > 0)
+                continue;
+            /* Seldom enough to disturb nothing. */
+            if (progress && seconds_now() - told >= progress_seconds) {
+                progress->tell(progress->user, done / (once * reps));
+                told = seconds_now();
+            }
             plans[i].samples[r] = sample(machine, &contenders[i], problem, &plans[i]);
             if (plans[i].samples[r] < 0)
                 return -1;
+            done += plans[i].seconds;
         }
     for (int i = 0; i < count; i++) {
+        contenders[i].q1 = contenders[i].median = contenders[i].q3 = contenders[i].bound;
+        if (contenders[i].bound > 0)
+            continue;
         qsort(plans[i].samples, (size_t)reps, sizeof(double), compare_doubles);
         contenders[i].reps = reps;
         contenders[i].median = quantile(plans[i].samples, reps, 0.5);
@@ -154,15 +171,17 @@ static int take_samples(const machine_t *machine, contender_t *contenders, int c
 }
 
 int measure(const machine_t *machine, contender_t *contenders, int count, void *problem,
-            int64_t reps)
+            int64_t reps, const progress_t *progress)
 {
     plan_t plans[MAX_CONTENDERS] = {{0}};
     double longest = 0;
     int result = 0;
     for (int i = 0; !result && i < count; i++) {
-        const double seconds = make_plan(machine, &contenders[i], problem, &plans[i]);
-        longest = fmax(longest, seconds);
-        result = seconds < 0 ? -1 : 0;
+        if (contenders[i].bound > 0)
+            continue;
+        plans[i].seconds = make_plan(machine, &contenders[i], problem, &plans[i]);
+        longest = fmax(longest, plans[i].seconds);
+        result = plans[i].seconds < 0 ? -1 : 0;
     }
     if (!reps)
         reps = tilemm__clamp(seconds_each / longest, longest > 0.5 ? MIN_REPS_LONG : MIN_REPS,
@@ -177,7 +196,7 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
              !result && seconds_now() < end;)
             result = sample(machine, &contenders[0], problem, &plans[0]) < 0 ? -1 : 0;
     if (!result)
-        result = take_samples(machine, contenders, count, problem, plans, (int)reps);
+        result = take_samples(machine, contenders, count, problem, plans, (int)reps, progress);
     for (int i = 0; i < count; i++) {
         free(plans[i].samples);
         gpu_graph_destroy(plans[i].graph);

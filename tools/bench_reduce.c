@@ -20,14 +20,14 @@ static int run_ours(const machine_t *machine, void *problem)
     const tilemm_reduce_t op = reduce_value_op(o->op);
     const tilemm_axis_t axis = (tilemm_axis_t)o->axis;
     const tilemm_layout_t layout = (tilemm_layout_t)o->layout;
-    const float *x = buffer_use(machine, &p->buffers[X]), *y = buffer_use(machine, &p->buffers[Y]);
-    float *out = buffer_use(machine, &p->buffers[OUT]);
-    int64_t *positions = buffer_use(machine, &p->buffers[POSITIONS]);
+    const float *x = buffer_use(&p->buffers[X]), *y = buffer_use(&p->buffers[Y]);
+    float *out = buffer_use(&p->buffers[OUT]);
+    int64_t *positions = buffer_use(&p->buffers[POSITIONS]);
     const int64_t n = p->n, inc = o->inc, lda = p->buffers[X].ld;
     tilemm_status_t status;
     if (o->segments >= 0)
-        status = tilemm_sreduce_segments(ctx, op, o->segments, x,
-                                         buffer_use(machine, &p->buffers[OFFSETS]), out);
+        status =
+            tilemm_sreduce_segments(ctx, op, o->segments, x, buffer_use(&p->buffers[OFFSETS]), out);
     else if (p->arg)
         status = tilemm_sargreduce(ctx, op, axis, layout, p->m, n, x, lda, out, 1, positions);
     else if (o->axis >= 0)
@@ -116,9 +116,8 @@ static int run_cub(const machine_t *machine, void *problem)
 static int run_full_sum(const machine_t *machine, void *problem)
 {
     const bench_problem_t *p = problem;
-    return check_ours(machine,
-                      tilemm_ssum(machine->ctx, p->elements, buffer_use(machine, &p->buffers[X]), 1,
-                                  buffer_use(machine, &p->buffers[SCRATCH])));
+    return check_ours(machine, tilemm_ssum(machine->ctx, p->elements, buffer_use(&p->buffers[X]), 1,
+                                           buffer_use(&p->buffers[SCRATCH])));
 }
 
 /* The peers that do the same, or the like of it (`by`): for a vector that is walked forwards. */
@@ -301,6 +300,8 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
     append(text, room, "%s%lld", o->suite ? " " : "", (long long)p->m);
     if (by_axis)
         append(text, room, "x%lld", (long long)p->n);
+    if (o->suite)
+        append_memory(o, text, room);
     p->which.work = (double)p->elements * sizeof(float) * (o->op == REDUCE_DOT ? 2 : 1) +
                     (is_index ? 0 : (double)p->results * sizeof(float)) +
                     (is_index || p->arg ? (double)p->results * sizeof(int64_t) : 0);
@@ -340,7 +341,7 @@ static int fill(const machine_t *machine, bench_problem_t *p)
         ones[i] = 1;
     if (p->options->axis >= 0 && buffer_send(machine, &p->buffers[ONES]) != 0)
         return -1;
-    if (!machine->cub)
+    if (!machine->cub || is_on_host(p->options->memory))
         return 0;
     if ((p->options->op == TILEMM_SUM || p->options->op == TILEMM_MAX ||
          p->options->op == TILEMM_MIN) &&
@@ -356,6 +357,8 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     const int of_vector = o->axis < 0;
     add_contender(p, "tilemm", run_ours)->tag =
         (reduce_is_index(o->op) && of_vector ? TAG_POSITIONS : TAG_FLOATS) | o->op;
+    if (is_on_host(o->memory))
+        return;
     add_peers(machine, p);
     if (machine->cublas && o->axis >= 0 && o->op == TILEMM_SUM &&
         fit_int((const int64_t[]){p->m, p->n, p->buffers[X].ld}, 3))
@@ -367,6 +370,15 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
         all->tag = TAG_UNCHECKED;
         all->goal = o->bytes_goal;
     }
+}
+
+/* The elements go up, the results come down. */
+static int find_bound(const machine_t *machine, const bench_problem_t *p, bench_bound_t *bound)
+{
+    (void)machine;
+    bound->up = (double)p->elements * sizeof(float) * (p->options->op == REDUCE_DOT ? 2 : 1);
+    bound->down = p->which.work - bound->up;
+    return 0;
 }
 
 static void title(const machine_t *machine, const bench_options_t *options, char *text, size_t size)
@@ -389,7 +401,9 @@ static void title(const machine_t *machine, const bench_options_t *options, char
         append(text, size, "of vectors");
     if (options->nan == TILEMM_NAN_IGNORE)
         append(text, size, ", NaN ignored");
-    for (int i = 0; options->axis < 0 && options->segments < 0 && i < 2; i++)
+    append_memory(options, text, size);
+    for (int i = 0;
+         options->axis < 0 && options->segments < 0 && !is_on_host(options->memory) && i < 2; i++)
         if (names[i]) {
             append(text, size, "%s%s", between, names[i]);
             between = " and ";
@@ -405,4 +419,5 @@ const bench_work_t bench_reduce = {
     fill,
     add_contenders,
     check,
-    NULL};
+    NULL,
+    find_bound};

@@ -186,8 +186,8 @@ void report_case(report_t *report, const bench_case_t *which, const contender_t 
         record_t *record = &ours[i];
         *record = (record_t){.table = report->table_count - 1, .of = *which, .got = *got};
         if (got->goal > 0)
-            snprintf(record->got.kernel, sizeof record->got.kernel, "goal %.2f: %s", got->goal,
-                     verdict(contenders, got));
+            append(record->got.kernel, sizeof record->got.kernel, "%sgoal %.2f: %s",
+                   *got->kernel ? ", " : "", got->goal, verdict(contenders, got));
         record->rate = got->median > 0 ? work / got->median / 1e9 : 0;
         record->ratio = i && record->rate > 0 ? ours->rate / record->rate : (double)NAN;
         if (report->table_stream && !report->options->markdown)
@@ -290,7 +290,8 @@ static void print_error_ratio(const report_t *report, int table, int by_norm, do
         const double error = by_norm ? ours->norm_error : ours->error;
         const double ratio = error / fmax(by_norm ? peer->norm_error : peer->error, least);
         if (report->records[i].table == table && isnan(report->records[i].ratio) &&
-            !isnan(report->records[i + 1].ratio) && !isnan(ours->norm_error) && ratio >= largest) {
+            !isnan(report->records[i + 1].ratio) && !isnan(ours->norm_error) &&
+            !isnan(peer->norm_error) && ratio >= largest) {
             largest = ratio;
             worst = &report->records[i];
         }

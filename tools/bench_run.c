@@ -7,12 +7,29 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "gpu.h"
+#include "host.h"
 
 void append_peer(const machine_t *machine, char *text, size_t size)
 {
     if (machine->blas || machine->cublas)
         append(text, size, ", against %s",
                machine->blas ? machine->blas->name : machine->cublas->name);
+}
+
+void append_memory(const bench_options_t *options, char *text, size_t size)
+{
+    static const char *const units[] = {"", " KiB", " MiB", " GiB", " TiB"};
+    int64_t amount = options->device_memory;
+    int unit = 0;
+    if (options->memory)
+        append(text, size, ", %s", word_of(memory_words, options->memory));
+    while (amount && amount % 1024 == 0 && unit < 4) {
+        amount /= 1024;
+        unit++;
+    }
+    if (amount)
+        append(text, size, ", at most %lld%s of the device's", (long long)amount, units[unit]);
 }
 
 contender_t *add_contender(bench_problem_t *p, const char *name,
@@ -31,26 +48,54 @@ int fit_int(const int64_t *values, int count)
     return 1;
 }
 
+typedef struct {
+    report_t *report;
+    const bench_case_t *which;
+} told_t;
+
+static void tell_share(void *user, double share)
+{
+    const told_t *told = user;
+    report_progress(told->report, "%s %s: times, %.0f %%", told->which->verb, told->which->size,
+                    100 * share);
+}
+
+static int add_contenders(const bench_work_t *work, const machine_t *machine, bench_problem_t *p,
+                          report_t *report)
+{
+    bench_bound_t bound = {0};
+    work->add_contenders(machine, p);
+    if (!is_on_host(p->options->memory))
+        return 0;
+    for (int i = 0; i < p->count; i++)
+        p->contenders[i].waits = 1;
+    report_progress(report, "%s %s: bound", p->which.verb, p->which.size);
+    return work->bound(machine, p, &bound) != 0 || bench_add_bound(machine, p, &bound) != 0 ? -1
+                                                                                            : 0;
+}
+
 /* Check each contender's result, then measure all. */
 static int run_problem(const bench_work_t *work, const machine_t *machine, bench_problem_t *p,
                        report_t *report)
 {
     const bench_case_t *which = &p->which;
+    const told_t told = {report, which};
+    const progress_t progress = {tell_share, (void *)(uintptr_t)&told};
     int failed = 0;
     report_progress(report, "%s %s: data", which->verb, which->size);
-    if (buffers_open(machine, p->buffers, work->buffers) != 0 || work->fill(machine, p) != 0)
+    if (buffers_open(machine, p->buffers, work->buffers, p->options->memory) != 0 ||
+        work->fill(machine, p) != 0 || add_contenders(work, machine, p, report) != 0)
         return EXIT_FAILED;
-    work->add_contenders(machine, p);
     report_progress(report, "%s %s: errors", which->verb, which->size);
     for (int i = 0; !failed && i < p->count; i++)
-        failed = work->check(machine, &p->contenders[i], p);
+        failed = p->contenders[i].bound <= 0 && work->check(machine, &p->contenders[i], p) != 0;
     report_progress(report, "%s %s: times", which->verb, which->size);
-    if (failed || measure(machine, p->contenders, p->count, p, p->options->reps) != 0)
+    if (failed || measure(machine, p->contenders, p->count, p, p->options->reps, &progress) != 0)
         return EXIT_FAILED;
     if (work->adjust_goals)
         work->adjust_goals(machine, p);
     report_case(report, which, p->contenders, p->count);
-    return EXIT_OK;
+    return p->options->timeline && bench_timeline(machine, p) != 0 ? EXIT_FAILED : EXIT_OK;
 }
 
 static int run_case(const bench_work_t *work, const machine_t *machine,
@@ -86,7 +131,35 @@ static bench_options_t apply_row(const bench_options_t *options, const bench_row
     one.segments = row->segments ? row->segments : -1;
     one.goal = row->goal;
     one.bytes_goal = row->bytes_goal;
+    if (row->memory) {
+        one.memory = row->memory;
+        one.device_memory = row->device_memory;
+    }
     return one;
+}
+
+/* A row's size with the largest sizes halved until its operands fit in the host's memory, and its
+ * limit of device memory, which is at most half of what is free. */
+static bench_size_t fit_row(const bench_work_t *work, const bench_row_t *row, bench_options_t *one)
+{
+    bench_size_t size = row->size;
+    size_t free_bytes, total;
+    if (gpu_memory(&free_bytes, &total) == 0)
+        one->device_memory = tilemm__min(one->device_memory, (int64_t)(free_bytes / 2));
+    for (;;) {
+        bench_problem_t p = {.options = one, .which = work->which};
+        const int too_large = work->shape(&p, &size) != 0;
+        double bytes = 0;
+        int64_t largest = 0;
+        for (int i = 0; i < work->buffers; i++)
+            bytes += (double)p.buffers[i].bytes;
+        for (int i = 0; i < size.dims; i++)
+            largest = tilemm__max(largest, size.dim[i]);
+        if ((!too_large && bytes <= 0.8 * (double)host_free_memory("")) || largest < 2)
+            return size;
+        for (int i = 0; i < 3; i++)
+            size.dim[i] = size.dim[i] == largest ? largest / 2 : size.dim[i];
+    }
 }
 
 int bench_run(bench_verb_t verb, const machine_t *machine, const bench_options_t *options,
@@ -101,6 +174,9 @@ int bench_run(bench_verb_t verb, const machine_t *machine, const bench_options_t
     char title[320] = "";
     if (options->suite) {
         rows = bench_suite(verb, options->suite, &count);
+        if (count && rows->memory && !machine->on_gpu)
+            return command_error("the suite %s is for a GPU, and there is none to compute on",
+                                 options->suite);
         append(title, sizeof title, "%s, suite %s", work->suite_title, options->suite);
         if (verb != BENCH_REDUCE) /* which has a peer for each operation */
             append_peer(machine, title, sizeof title);
@@ -109,11 +185,17 @@ int bench_run(bench_verb_t verb, const machine_t *machine, const bench_options_t
     }
     report_table(report, machine, title);
     for (int i = 0; status == EXIT_OK && i < count; i++) {
-        const bench_options_t one = rows ? apply_row(options, &rows[i]) : *options;
+        bench_options_t one = rows ? apply_row(options, &rows[i]) : *options;
+        bench_size_t size = rows ? rows[i].size : options->sizes[i];
+        if (rows && rows[i].memory)
+            size = fit_row(work, &rows[i], &one);
+        if (check_ours(machine,
+                       tilemm_set_device_memory(machine->ctx, (size_t)one.device_memory)) != 0)
+            return EXIT_FAILED;
         if (rows && verb == BENCH_GEMM &&
             check_ours(machine, tilemm_set_math(machine->ctx, (tilemm_math_t)one.math)) != 0)
             return EXIT_FAILED;
-        status = run_case(work, machine, &one, rows ? &rows[i].size : &options->sizes[i], report);
+        status = run_case(work, machine, &one, &size, report);
     }
     return status;
 }

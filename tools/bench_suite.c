@@ -10,11 +10,13 @@ enum { NN = 0, NT, TN, TT };
 enum { ROW = TILEMM_ROW_MAJOR, COL = TILEMM_COL_MAJOR };
 enum { FP32 = TILEMM_MATH_FP32, STRICT = TILEMM_MATH_FP32_STRICT, TF32 = TILEMM_MATH_TF32 };
 
-#define PRODUCT_OF(math, layout, trans, data, m, n, k, batch, arrays, goal)                        \
+#define PRODUCT_IN(memory, limit, math, layout, trans, data, m, n, k, batch, arrays, goal, bound)  \
     {                                                                                              \
         {3, {m, n, k}}, math, layout, trans, data, batch, arrays, 4, 0, TILEMM_SUM, 0, 0, 0, goal, \
-            0                                                                                      \
+            bound, memory, limit                                                                   \
     }
+#define PRODUCT_OF(math, layout, trans, data, m, n, k, batch, arrays, goal)                        \
+    PRODUCT_IN(0, 0, math, layout, trans, data, m, n, k, batch, arrays, goal, 0)
 #define PRODUCT(math, layout, trans, m, n, k, batch, arrays, goal)                                 \
     PRODUCT_OF(math, layout, trans, DATA_NORMAL, m, n, k, batch, arrays, goal)
 #define ONE(math, m, n, k, goal) PRODUCT(math, COL, NN, m, n, k, 1, 0, goal)
@@ -172,6 +174,9 @@ static const bench_row_t gemm_everyday[] = {
     EVERY_WAY(FP32, 4096, 4.7),
     EVERY_WAY(FP32, 8192, 4.7),
     CUBE(FP32, 509, 1.0),
+    CUBE(FP32, 1023, 2.0),
+    CUBE(TF32, 509, 1.0),
+    CUBE(TF32, 2047, 1.0),
     ONE(FP32, 997, 1009, 1013, 1.4),
     CUBE(FP32, 2039, 2.8),
     CUBE(FP32, 4093, 3.9),
@@ -236,20 +241,24 @@ static const bench_row_t gemm_everyday[] = {
     COLUMN_MAJOR(STRICT, TN, 500, 500, 100000, 1.0),
 };
 
-/* Every family of data: at least the peer's speed, and 1.8 times it from 2048 on. */
+/* Every family of data: at least the peer's speed, and 1.8 times it from 2048 on where rows are
+ * aligned. */
 #define SIZES_OF(data, name, text)                                                                 \
     PRODUCT_OF(FP32, COL, NN, data, 768, 768, 768, 1, 0, 1.0),                                     \
+        PRODUCT_OF(FP32, COL, NN, data, 2047, 2047, 2047, 1, 0, 1.0),                              \
         PRODUCT_OF(FP32, COL, NN, data, 2048, 2048, 2048, 1, 0, 1.8),                              \
         PRODUCT_OF(FP32, COL, NN, data, 5000, 5000, 5000, 1, 0, 1.8),
 
 static const bench_row_t gemm_data[] = {DATA_SUITE(SIZES_OF)};
 
 /* The goals: the ratio to a copy of the same bytes, and to the peer. */
-#define TRANSPOSE(rows, cols, elem_size, batch, in_place, bytes_goal, goal)                        \
+#define TRANSPOSE_IN(memory, rows, cols, elem_size, batch, in_place, bytes_goal, goal)             \
     {                                                                                              \
         {2, {rows, cols}}, 0, 0, 0, 0, batch, 0, elem_size, in_place, TILEMM_SUM, 0, 0, 0, goal,   \
-            bytes_goal                                                                             \
+            bytes_goal, memory, 0                                                                  \
     }
+#define TRANSPOSE(rows, cols, elem_size, batch, in_place, bytes_goal, goal)                        \
+    TRANSPOSE_IN(0, rows, cols, elem_size, batch, in_place, bytes_goal, goal)
 
 static const bench_row_t transpose_h200[] = {
     TRANSPOSE(4096, 4096, 4, 1, 0, 0.95, 1.05),   TRANSPOSE(8192, 8192, 4, 1, 0, 1.0, 1.05),
@@ -361,10 +370,13 @@ static const bench_row_t transpose_everyday[] = {
 enum { VECTOR = -1, ROWS = TILEMM_AXIS_ROWS, COLS = TILEMM_AXIS_COLS };
 
 /* The goals: the ratio to the peer, and of axes to the sum of all elements. */
-#define REDUCE(op, axis, arg, dims, rows, cols, segments, goal, bytes_goal)                        \
+#define REDUCE_IN(memory, op, axis, arg, dims, rows, cols, segments, goal, bytes_goal)             \
     {                                                                                              \
-        {dims, {rows, cols}}, 0, 0, 0, 0, 1, 0, 4, 0, op, axis, arg, segments, goal, bytes_goal    \
+        {dims, {rows, cols}}, 0, 0, 0, 0, 1, 0, 4, 0, op, axis, arg, segments, goal, bytes_goal,   \
+            memory, 0                                                                              \
     }
+#define REDUCE(op, axis, arg, dims, rows, cols, segments, goal, bytes_goal)                        \
+    REDUCE_IN(0, op, axis, arg, dims, rows, cols, segments, goal, bytes_goal)
 #define WHOLE(op, n, goal) REDUCE(op, VECTOR, 0, 1, n, 0, 0, goal, 0)
 #define SEGMENTED(n, segments) REDUCE(TILEMM_SUM, VECTOR, 0, 1, n, 0, segments, 0, 0)
 #define AXES(op, arg, rows, cols, goal)                                                            \
@@ -479,14 +491,32 @@ static const bench_row_t reduce_everyday[] = {
     SEGMENTED(10000000, 1000),
 };
 
-enum { H200, EVERYDAY, DATA, CPU, CPU_AVX2, CPU_AMX };
-const word_t suite_words[] = {{"h200", H200},
-                              {"everyday", EVERYDAY},
-                              {"data", DATA},
-                              {"cpu", CPU},
-                              {"cpu-avx2", CPU_AVX2},
-                              {"cpu-amx", CPU_AMX},
-                              {0}};
+/* Operands on the host of a GPU: the goals are ratios to cublasXt, and to the bound. Sizes shrink
+ * to what the host's memory holds. */
+#define HOST_PRODUCT(m, n, k, memory, limit, goal, bound)                                          \
+    PRODUCT_IN(memory, limit, FP32, COL, NN, DATA_NORMAL, m, n, k, 1, 0, goal, bound)
+#define HOST_CUBE(n, memory, limit, goal, bound) HOST_PRODUCT(n, n, n, memory, limit, goal, bound)
+#define HOST_SUM(n, memory, bound) REDUCE_IN(memory, TILEMM_SUM, VECTOR, 0, 1, n, 0, 0, 0, bound)
+
+static const bench_row_t gemm_host[] = {
+    HOST_CUBE(32768, MEMORY_PINNED, 0, 3.6, 0),
+    HOST_CUBE(32768, MEMORY_PAGEABLE, 0, 18, 0),
+    HOST_CUBE(32768, MEMORY_PINNED, (int64_t)4 << 30, 0, 0),
+    HOST_CUBE(8192, MEMORY_PINNED, 0, 0, 0.9),
+    HOST_CUBE(4096, MEMORY_PINNED, 0, 0, 0.9),
+    HOST_PRODUCT(65536, 65536, 1024, MEMORY_PINNED, 0, 0, 0.9),
+};
+static const bench_row_t transpose_host[] = {
+    TRANSPOSE_IN(MEMORY_PINNED, 65536, 32768, 4, 1, 0, 0.82, 0)};
+static const bench_row_t reduce_host[] = {
+    HOST_SUM((int64_t)1 << 32, MEMORY_PINNED, 0.95),
+    HOST_SUM((int64_t)1 << 32, MEMORY_PAGEABLE, 0),
+};
+
+enum { H200, EVERYDAY, DATA, HOST, CPU, CPU_AVX2, CPU_AMX };
+const word_t suite_words[] = {
+    {"h200", H200}, {"everyday", EVERYDAY}, {"data", DATA},       {"host", HOST},
+    {"cpu", CPU},   {"cpu-avx2", CPU_AVX2}, {"cpu-amx", CPU_AMX}, {0}};
 
 const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
 {
@@ -505,6 +535,9 @@ const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
                       [BENCH_TRANSPOSE] = ROWS_OF(transpose_everyday),
                       [BENCH_REDUCE] = ROWS_OF(reduce_everyday)},
         [DATA] = {[BENCH_GEMM] = ROWS_OF(gemm_data)},
+        [HOST] = {[BENCH_GEMM] = ROWS_OF(gemm_host),
+                  [BENCH_TRANSPOSE] = ROWS_OF(transpose_host),
+                  [BENCH_REDUCE] = ROWS_OF(reduce_host)},
         [CPU] = {[BENCH_GEMM] = ROWS_OF(gemm_cpu),
                  [BENCH_TRANSPOSE] = ROWS_OF(transpose_cpu),
                  [BENCH_REDUCE] = ROWS_OF(reduce_cpu)},

@@ -16,8 +16,8 @@ static int run_ours(const machine_t *machine, void *problem)
     const bench_options_t *o = p->options;
     const tilemm_op_t op = o->no_trans ? TILEMM_NO_TRANS : TILEMM_TRANS;
     const buffer_t *from = &p->buffers[SRC], *to = &p->buffers[DST];
-    const void *src = buffer_use(machine, from);
-    void *dst = buffer_use(machine, to);
+    const void *src = buffer_use(from);
+    void *dst = buffer_use(to);
     const tilemm_t ctx = machine->ctx;
     const size_t bytes = from->elem_size;
     tilemm_status_t status;
@@ -58,8 +58,8 @@ static int run_cublas(const machine_t *machine, void *problem)
 {
     const bench_problem_t *p = problem;
     const buffer_t *from = &p->buffers[SRC], *to = &p->buffers[DST];
-    const float *src = buffer_use(machine, from);
-    float *dst = buffer_use(machine, to);
+    const float *src = buffer_use(from);
+    float *dst = buffer_use(to);
     int status = 0;
     for (int64_t i = 0; status == 0 && i < p->options->batch; i++)
         status = machine->cublas->transpose((int)p->m, (int)p->n, p->options->alpha,
@@ -71,7 +71,7 @@ static int run_cublas(const machine_t *machine, void *problem)
 static int copy(const machine_t *machine, const bench_problem_t *p, size_t bytes)
 {
     const buffer_t *src = &p->buffers[SRC], *dst = &p->buffers[DST];
-    if (machine->on_gpu)
+    if (dst->device)
         return check_peer("a copy on the device",
                           gpu_copy_async(dst->device, src->device, bytes, machine->stream));
     memcpy(dst->host, src->host, bytes);
@@ -168,6 +168,8 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
         append(p->which.size, room, " of %d bytes%s", o->elem_size, o->in_place ? " in place" : "");
     if (o->suite && o->batch != 1)
         append(p->which.size, room, " x %lld", (long long)o->batch);
+    if (o->suite)
+        append_memory(o, p->which.size, room);
     p->which.work = 2 * (double)rows * (double)cols * (double)o->batch * (double)elem_size;
     p->which.extent = sqrt((double)rows * (double)cols);
     p->m = rows;
@@ -207,7 +209,8 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     const int64_t sizes[] = {p->m, p->n, ld, ld_dst};
     const int fits = fit_int(sizes, 4) && o->elem_size == sizeof(float);
     add_contender(p, "tilemm", run_ours);
-    if (machine->cublas && fits && !o->in_place && !o->no_trans && !(o->suite && o->batch != 1))
+    if (machine->cublas && !is_on_host(o->memory) && fits && !o->in_place && !o->no_trans &&
+        !(o->suite && o->batch != 1))
         add_contender(p, "cublasSgeam", run_cublas)->goal = o->goal;
     /* OpenBLAS's simatcopy runs over the end of its buffer where it moves lines apart or together
      * without a transpose (seen in 0.3.21). */
@@ -220,7 +223,7 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     for (int i = 0; i < p->count; i++)
         if (o->in_place && p->scaled && fabsf(o->alpha) != 1)
             p->contenders[i].restore = restore;
-    if (o->vs != VS_NONE && p->copy_bytes) {
+    if (o->vs != VS_NONE && p->copy_bytes && !is_on_host(o->memory)) {
         contender_t *copies =
             add_contender(p, machine->on_gpu ? "device copy" : "memcpy", run_copy);
         copies->tag = TAG_COPIES;
@@ -228,6 +231,14 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
         copies->work = 2 * (double)p->copy_bytes;
         copies->goal = o->bytes_goal;
     }
+}
+
+/* All of it goes up, and comes down. */
+static int find_bound(const machine_t *machine, const bench_problem_t *p, bench_bound_t *bound)
+{
+    (void)machine;
+    bound->up = bound->down = p->which.work / 2;
+    return 0;
 }
 
 /* On the CPU, out of place, the goal beside OpenBLAS holds only where OpenBLAS falls below a third
@@ -250,7 +261,8 @@ static void title(const machine_t *machine, const bench_options_t *options, char
                (double)options->alpha);
     if (options->batch != 1)
         append(text, size, ", batch of %lld", (long long)options->batch);
-    if (options->elem_size == sizeof(float))
+    append_memory(options, text, size);
+    if (options->elem_size == sizeof(float) && !is_on_host(options->memory))
         append_peer(machine, text, size);
 }
 
@@ -263,4 +275,5 @@ const bench_work_t bench_transpose = {.which = {"transpose", "GB/s", "elements t
                                       fill,
                                       add_contenders,
                                       check,
-                                      adjust_goals};
+                                      adjust_goals,
+                                      find_bound};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "output.h"
 
 static const word_t verb_words[] = {
     {"gemm", BENCH_GEMM}, {"transpose", BENCH_TRANSPOSE}, {"reduce", BENCH_REDUCE}, {0}};
@@ -31,12 +32,17 @@ static const char help[] =
     "      --csv FILE             the figures as CSV; - is standard output\n"
     "      --json FILE            the figures as JSON; - is standard output\n"
     "      --markdown             the tables in Markdown\n"
+    "      --memory device|pinned|pageable|managed  on a GPU: where operands and results lie\n"
+    "                             (device); the host's are compared with cublasXt, and with\n"
+    "                             the bound: the link, or the work on the device\n"
+    "      --device-memory SIZE   at most so many bytes of the device's memory for operands on\n"
+    "                             the host: 4G, 512M (what is free)\n"
     "      --calibrate            instead: the constants that plans choose by, on this GPU\n"
     "      --plot FILE            rate against size, .svg, .png, .pdf or .eps\n" CONTEXT_HELP
     "  -h, --help                 this help\n\n"
     "gemm:\n"
-    "      --suite h200|everyday|data|cpu|cpu-avx2|cpu-amx  a fixed list of products, each\n"
-    "                             with the ratio aimed at, in place of --sizes\n"
+    "      --suite h200|everyday|data|host|cpu|cpu-avx2|cpu-amx  a fixed list of products,\n"
+    "                             each with the ratio aimed at, in place of --sizes\n"
     "      --layout row|col       storage order (row)\n"
     "      --trans nn|nt|tn|tt    which of A and B is transposed (nn)\n"
     "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"
@@ -46,16 +52,18 @@ static const char help[] =
     "      --lda N, --ldb N, --ldc N   leading dimensions (no gaps)\n"
     "      --batch N              matrices of one shape at once (1)\n"
     "      --stride-a N, --stride-b N, --stride-c N   from one to the next (no gaps);\n"
-    "                             --stride-c 0: matrices given by arrays of pointers\n\n"
+    "                             --stride-c 0: matrices given by arrays of pointers\n"
+    "      --timeline FILE        of one size with operands on the host: when the device copied\n"
+    "                             and multiplied, drawn as .svg\n\n"
     "transpose:\n"
-    "      --suite h200|everyday|cpu  a fixed list of shapes, each with the ratios aimed at\n"
+    "      --suite h200|everyday|host|cpu  a fixed list of shapes, each with the ratios aimed at\n"
     "      --elem-size 1|2|4|8|16  bytes (4)\n"
     "      --in-place             in place\n"
     "      --alpha X              scaled, of floats\n"
     "      --no-trans             with or without --alpha: a scaled copy, not transposed\n"
     "      --ld-src N, --ld-dst N, --batch N, --stride-src N, --stride-dst N   as for gemm\n\n"
     "reduce:\n"
-    "      --suite h200|everyday|cpu  a fixed list, each with the ratio aimed at\n"
+    "      --suite h200|everyday|host|cpu  a fixed list, each with the ratio aimed at\n"
     "      --op OPERATION         sum asum sumsq nrm2 mean max min amax amin dot,\n"
     "                             or a position: imax imin iamax iamin (sum)\n"
     "      --axis rows|cols       of matrices: down the rows, or along the columns\n"
@@ -89,6 +97,27 @@ static int parse_sizes(const char *text, void *value)
             size->dim[1] = size->dim[2] = size->dim[0];
     } while (*end == ',');
     return *end ? -1 : 0;
+}
+
+/* "4G": bytes, or K, M, G or T of them, of 1024 each; at least 1. 0, or -1. */
+static int parse_bytes(const char *text, void *value)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    int64_t bytes = isdigit((unsigned char)*text) ? strtoll(text, &end, 10) : 0;
+    const char *unit = bytes > 0 && *end ? strchr(units, *end) : NULL;
+    if (errno || bytes < 1 || (*end && (!unit || end[1])) ||
+        (unit && __builtin_mul_overflow(bytes, (int64_t)1 << 10 * (unit - units + 1), &bytes)))
+        return -1;
+    *(int64_t *)value = bytes;
+    return 0;
+}
+
+static int ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text), rest = strlen(end);
+    return length > rest && strcmp(text + length - rest, end) == 0;
 }
 
 /* What the parser of single options cannot see. Returns a status. */
@@ -135,6 +164,15 @@ static int check_options(bench_options_t *o)
          "cuBLAS does not run on the cpu backend"},
         {o->plot && !report_can_plot(o->plot),
          "--plot takes a file's name that ends with .svg, .png, .pdf or .eps"},
+        {o->memory && o->context.backend == TILEMM_BACKEND_CPU, "--memory is for the cuda backend"},
+        {o->device_memory && !is_on_host(o->memory),
+         "--device-memory is for operands on the host: --memory pinned or pageable"},
+        {o->timeline && !is_on_host(o->memory),
+         "--timeline is for operands on the host: --memory pinned or pageable"},
+        {o->timeline && o->size_count != 1, "--timeline is of one size: --sizes N"},
+        {o->timeline && o->batch != 1, "--timeline and --batch exclude each other"},
+        {o->timeline && !ends_with(o->timeline, ".svg"),
+         "--timeline takes a file's name that ends with .svg"},
         {o->csv && o->json && strcmp(o->csv, "-") == 0 && strcmp(o->json, "-") == 0,
          "--csv and --json cannot both have standard output"},
     };
@@ -177,6 +215,11 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         {ALL, {"json", OPTION_FILE, .value = &o->json}},
         {ALL, {"plot", OPTION_FILE, .value = &o->plot}},
         {ALL, {"markdown", OPTION_FLAG, .value = &o->markdown}},
+        {EACH, {"memory", OPTION_WORD, &o->memory, .words = memory_words}},
+        {EACH,
+         {"device-memory", OPTION_PARSED, &o->device_memory, .parse = parse_bytes,
+          .takes = "a number of bytes from 1, or of K, M, G or T of them"}},
+        {GEMM, {"timeline", OPTION_FILE, .value = &o->timeline}},
         {1, {"calibrate", OPTION_FLAG, .value = &o->calibrate}},
         {GEMM, {"beta", OPTION_FLOAT, .value = &o->beta}},
         {GEMM | REDUCE, {"lda", SIZE(ld[0])}},
@@ -320,6 +363,8 @@ int command_bench(int argc, char **argv)
         options.math = TILEMM_MATH_FP32;
     if (options.calibrate)
         return bench_calibrate(&options);
+    if (options.timeline && output_check(options.timeline) != 0)
+        return EXIT_FAILED;
     report_t *report = report_open(&options);
     if (!report)
         return EXIT_FAILED;

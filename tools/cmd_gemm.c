@@ -1,8 +1,6 @@
 /* cmd_gemm.c - `tilemm gemm`: the matrix product of two .npy files.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "command.h"
 #include "lib/size.h"
 #include "npy.h"
@@ -53,6 +51,7 @@ static int multiply(tilemm_t ctx, const npy_t *a, const npy_t *b, const int tran
     const int64_t m = a->shape[trans[0]], k = a->shape[!trans[0]];
     const int64_t n = b->shape[!trans[1]], k_b = b->shape[trans[1]];
     const int64_t lda = a->shape[!a->fortran_order], ldb = b->shape[!b->fortran_order];
+    npy_output_t c;
     int status = EXIT_FAILED;
     if (k != k_b)
         return command_error("op(A) is %lld x %lld and op(B) is %lld x %lld: their inner sizes "
@@ -60,21 +59,17 @@ static int multiply(tilemm_t ctx, const npy_t *a, const npy_t *b, const int tran
                              (long long)m, (long long)k, (long long)k_b, (long long)n);
     if (npy_check_result(a, b, m, n, sizeof(float), force || beta != 0) != 0)
         return EXIT_FAILED;
-    const size_t bytes = (size_t)m * (size_t)n * sizeof(float);
-    float *c = malloc(bytes ? bytes : 1);
-    if (!c)
-        return command_error("no memory for a result of %lld x %lld (%zu bytes)", (long long)m,
-                             (long long)n, bytes);
-    if (beta == 0 || read_c(output, m, n, c) == 0) {
+    if (npy_create(&c, output, NPY_NATIVE "f4", sizeof(float), 2, (int64_t[]){m, n}) != 0)
+        return EXIT_FAILED;
+    if (beta == 0 || read_c(output, m, n, c.data) == 0) {
         if (tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, transa, transb, m, n, k, alpha, a->data,
-                         tilemm__max(lda, 1), b->data, tilemm__max(ldb, 1), beta, c,
+                         tilemm__max(lda, 1), b->data, tilemm__max(ldb, 1), beta, c.data,
                          tilemm__max(n, 1)) != TILEMM_SUCCESS)
             command_error("%s", tilemm_last_error(ctx));
         else
-            status = npy_write(output, NPY_NATIVE "f4", sizeof(float), 2, (int64_t[]){m, n}, c);
+            status = EXIT_OK;
     }
-    free(c);
-    return status;
+    return npy_finish(&c, status);
 }
 
 int command_gemm(int argc, char **argv)

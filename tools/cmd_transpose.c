@@ -1,8 +1,6 @@
 /* cmd_transpose.c - `tilemm transpose`: the transpose of a .npy file.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#include <stdlib.h>
-
 #include "command.h"
 #include "lib/size.h"
 #include "npy.h"
@@ -20,23 +18,20 @@ static const char help[] =
 static int transpose(const context_options_t *options, const npy_t *a, const char *output)
 {
     const int64_t rows = a->shape[0], cols = a->shape[1], shape[2] = {cols, rows};
-    const size_t bytes = a->count * a->item_size;
+    npy_output_t b;
     int status = EXIT_FAILED;
     if (a->fortran_order) /* the transpose in C order is what the file holds */
         return npy_write(output, a->descr, a->item_size, 2, shape, a->data);
-    void *b = malloc(bytes ? bytes : 1);
-    if (!b)
-        return command_error("no memory for a result of %lld x %lld (%zu bytes)", (long long)cols,
-                             (long long)rows, bytes);
+    if (npy_create(&b, output, a->descr, a->item_size, 2, shape) != 0)
+        return EXIT_FAILED;
     tilemm_t ctx = command_context(options);
-    if (ctx && tilemm_transpose(ctx, rows, cols, a->item_size, a->data, tilemm__max(cols, 1), b,
-                                tilemm__max(rows, 1)) != TILEMM_SUCCESS)
+    if (ctx && tilemm_transpose(ctx, rows, cols, a->item_size, a->data, tilemm__max(cols, 1),
+                                b.data, tilemm__max(rows, 1)) != TILEMM_SUCCESS)
         command_error("%s", tilemm_last_error(ctx));
     else if (ctx)
-        status = npy_write(output, a->descr, a->item_size, 2, shape, b);
+        status = EXIT_OK;
     tilemm_destroy(ctx);
-    free(b);
-    return status;
+    return npy_finish(&b, status);
 }
 
 int command_transpose(int argc, char **argv)

@@ -33,6 +33,10 @@ typedef unsigned long long device_address; /* CUdeviceptr */
     X(memory_info, "cuMemGetInfo_v2", (size_t * free_bytes, size_t * total_bytes))                 \
     X(to_device, "cuMemcpyHtoD_v2", (device_address to, const void *from, size_t bytes))           \
     X(to_host, "cuMemcpyDtoH_v2", (void *to, device_address from, size_t bytes))                   \
+    X(to_device_async, "cuMemcpyHtoDAsync_v2",                                                     \
+      (device_address to, const void *from, size_t bytes, void *stream))                           \
+    X(to_host_async, "cuMemcpyDtoHAsync_v2",                                                       \
+      (void *to, device_address from, size_t bytes, void *stream))                                 \
     X(copy_async, "cuMemcpyDtoDAsync_v2",                                                          \
       (device_address to, device_address from, size_t bytes, void *stream))                        \
     X(fill_async, "cuMemsetD8Async",                                                               \
@@ -219,6 +223,10 @@ CREATE(gpu_event_create, void *, (void), driver.event_create(&made, 0))
     }
 CALL(gpu_to_host, (void *host, const void *device, size_t bytes),
      bytes ? driver.to_host(host, address_of(device), bytes) : 0)
+CALL(gpu_to_device_async, (void *device, const void *host, size_t bytes, void *stream),
+     bytes ? driver.to_device_async(address_of(device), host, bytes, stream) : 0)
+CALL(gpu_to_host_async, (void *host, const void *device, size_t bytes, void *stream),
+     bytes ? driver.to_host_async(host, address_of(device), bytes, stream) : 0)
 CALL(gpu_copy_async, (void *to, const void *from, size_t bytes, void *stream),
      bytes ? driver.copy_async(address_of(to), address_of(from), bytes, stream) : 0)
 CALL(gpu_fill_async, (void *device, unsigned char byte, size_t bytes, void *stream),

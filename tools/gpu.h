@@ -38,6 +38,8 @@ int gpu_free_host(void *host);
 int gpu_memory(size_t *free_bytes, size_t *total_bytes);
 int gpu_to_device(void *device, const void *host, size_t bytes);
 int gpu_to_host(void *host, const void *device, size_t bytes);
+int gpu_to_device_async(void *device, const void *host, size_t bytes, void *stream);
+int gpu_to_host_async(void *host, const void *device, size_t bytes, void *stream);
 int gpu_copy_async(void *to, const void *from, size_t bytes, void *stream); /* device to device */
 int gpu_fill_async(void *device, unsigned char byte, size_t bytes, void *stream);
 int gpu_synchronize(void);

@@ -9,6 +9,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -21,7 +22,6 @@
 #include "command.h"
 #include "input.h"
 #include "lib/size.h"
-#include "output.h"
 
 static const char magic[] = "\x93NUMPY";
 
@@ -249,7 +249,8 @@ static int map_file(npy_t *npy)
 
 static void on_bus_error(int number)
 {
-    static const char text[] = "tilemm: an input file became shorter while it was read\n";
+    static const char text[] = "tilemm: an input file became shorter while it was read, or "
+                               "there is no room for the result\n";
     ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
     (void)ignored;
     (void)number;
@@ -327,16 +328,78 @@ static void write_header(FILE *file, const char *descr, int ndim, const int64_t 
     fprintf(file, "%s%c%c%c%c%-*s\n", magic, 1, 0, length & 0xff, length >> 8, length - 1, text);
 }
 
-int npy_write(const char *path, const char *descr, size_t item_size, int ndim, const int64_t *shape,
-              const void *data)
+static size_t bytes_of(size_t item_size, int ndim, const int64_t *shape)
 {
     size_t bytes = item_size;
     for (int i = 0; i < ndim; i++)
         bytes *= (size_t)shape[i];
+    return bytes;
+}
+
+/* Map the file, whose header is written, with room for its elements. An errno value; 0 without a
+ * map where the file system cannot. */
+static int map_output(npy_output_t *npy)
+{
+    FILE *const file = npy->output.file;
+    const int fd = fileno(file);
+    long header;
+    if (fflush(file) != 0 || (header = ftell(file)) < 0)
+        return errno;
+    npy->map_bytes = (size_t)header + npy->data_bytes;
+    /* A write to a mapping that finds the file system full would be a signal. */
+    const int error = posix_fallocate(fd, 0, (off_t)npy->map_bytes);
+    if (error && error != EINVAL && error != EOPNOTSUPP && error != ENODEV)
+        return error;
+    void *map =
+        error ? MAP_FAILED : mmap(NULL, npy->map_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    npy->map = map == MAP_FAILED ? NULL : map;
+    npy->data = map == MAP_FAILED ? NULL : (char *)map + header;
+    return 0;
+}
+
+int npy_create(npy_output_t *npy, const char *path, const char *descr, size_t item_size, int ndim,
+               const int64_t *shape)
+{
+    *npy = (npy_output_t){.data_bytes = bytes_of(item_size, ndim, shape)};
+    if (output_open(&npy->output, path) != 0)
+        return -1;
+    write_header(npy->output.file, descr, ndim, shape);
+    signal(SIGBUS, on_bus_error);
+    const int error = npy->data_bytes ? map_output(npy) : 0;
+    if (error) {
+        command_error("%s: cannot be written: %s", path, strerror(error));
+    } else {
+        if (!npy->map)
+            npy->data = calloc(npy->data_bytes ? npy->data_bytes : 1, 1);
+        if (npy->data)
+            return 0;
+        command_error("no memory for a result of %zu bytes", npy->data_bytes);
+    }
+    npy_finish(npy, EXIT_FAILED);
+    return -1;
+}
+
+int npy_finish(npy_output_t *npy, int status)
+{
+    if (npy->map) {
+        if (status == EXIT_OK && msync(npy->map, npy->map_bytes, MS_SYNC) != 0)
+            status = command_error("%s: cannot be written: %s", npy->output.path, strerror(errno));
+        munmap(npy->map, npy->map_bytes);
+    } else {
+        if (status == EXIT_OK)
+            fwrite(npy->data, 1, npy->data_bytes, npy->output.file);
+        free(npy->data);
+    }
+    return output_close(&npy->output, status);
+}
+
+int npy_write(const char *path, const char *descr, size_t item_size, int ndim, const int64_t *shape,
+              const void *data)
+{
     output_t output;
     if (output_open(&output, path) != 0)
         return EXIT_FAILED;
     write_header(output.file, descr, ndim, shape);
-    fwrite(data, 1, bytes, output.file);
+    fwrite(data, 1, bytes_of(item_size, ndim, shape), output.file);
     return output_close(&output, EXIT_OK);
 }

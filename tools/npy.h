@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "output.h"
+
 enum { NPY_MAX_DIMS = 32, NPY_MAX_DESCR = 64 };
 
 typedef struct {
@@ -47,6 +49,24 @@ int npy_check_result(const npy_t *a, const npy_t *b, int64_t rows, int64_t cols,
  * it was. Returns a status. */
 int npy_write(const char *path, const char *descr, size_t item_size, int ndim, const int64_t *shape,
               const void *data);
+
+/* A file that is being made: its elements are a mapping of it, so that they may be more than memory
+ * holds; or memory, which is written at the end, where the file cannot be mapped. */
+typedef struct {
+    output_t output;
+    void *data;
+    void *map; /* or NULL */
+    size_t map_bytes, data_bytes;
+} npy_output_t;
+
+/* Begin an array as npy_write makes it, with room on its file system for all elements, which are
+ * zeros. 0, or -1 with a message. */
+int npy_create(npy_output_t *npy, const char *path, const char *descr, size_t item_size, int ndim,
+               const int64_t *shape);
+
+/* End it. Without EXIT_OK the file is removed, and any older file of that name stays. Returns a
+ * status. */
+int npy_finish(npy_output_t *npy, int status);
 
 /* The native byte order in a descr. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

@@ -163,7 +163,7 @@ static int open_unnamed(const output_t *output)
 #ifdef O_TMPFILE
     char folder[PATH_MAX], path[32];
     folder_of(output, folder);
-    const int fd = open(folder, O_TMPFILE | O_WRONLY, first_mode(output));
+    const int fd = open(folder, O_TMPFILE | O_RDWR, first_mode(output));
     descriptor_path(fd, path);
     if (fd < 0 || access(path, F_OK) == 0) /* without /proc it could never get a name */
         return fd;
@@ -184,7 +184,7 @@ static int make_temporary(output_t *output, const char *from)
                  output->target,
                  ((unsigned)now.tv_nsec * 2654435761u ^ (unsigned)getpid() * 40503u) & 0xffffff);
         result = from ? linkat(AT_FDCWD, from, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW)
-                      : open(output->temporary, O_CREAT | O_EXCL | O_WRONLY, first_mode(output));
+                      : open(output->temporary, O_CREAT | O_EXCL | O_RDWR, first_mode(output));
         if (result < 0 && errno != EEXIST)
             break;
     }

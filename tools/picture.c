@@ -10,6 +10,7 @@
 #include "access.h"
 #include "command.h"
 #include "output.h"
+#include "svg.h"
 
 enum { LANES = 32, LABEL = 14 /* characters */, FULL_CELL = 3, NARROW_CELL = 2 };
 
@@ -111,19 +112,6 @@ enum { LINE = 17, GAP = 7 /* above a row that starts a group */ };
 /* The widest letters on average of a common sans-serif font, in points. */
 enum { LETTER = 7, TITLE_LETTER = 9 };
 
-static void put_text(FILE *file, int x, int y, const char *attributes, const char *text, int length)
-{
-    fprintf(file, "<text x=\"%d\" y=\"%d\"%s>", x, y, attributes);
-    for (int i = 0; i < length && text[i]; i++)
-        switch (text[i]) {
-        case '<': fputs("&lt;", file); break;
-        case '>': fputs("&gt;", file); break;
-        case '&': fputs("&amp;", file); break;
-        default: putc(text[i] >= ' ' && text[i] < 0x7f ? text[i] : '?', file);
-        }
-    fputs("</text>\n", file);
-}
-
 static void put_cell(FILE *file, const picture_cell_t *cell, int x, int y)
 {
     const char mark[2] = {mark_of(cell), '\0'};
@@ -147,7 +135,7 @@ static void put_cell(FILE *file, const picture_cell_t *cell, int x, int y)
 /* A row's empty cells: one strip, and white lines between them. */
 static void put_row(FILE *file, const picture_row_t *row, int columns, int y)
 {
-    put_text(file, MARGIN, y + 13, "", row->label, INT_MAX);
+    svg_text(file, MARGIN, y + 13, "", row->label, INT_MAX);
     fprintf(file,
             "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#f2f2f2\" stroke=\"none\"/>"
             "<path stroke=\"#fff\" d=\"",
@@ -172,7 +160,7 @@ static int put_lines(FILE *file, int y, const char *attributes, const char *text
             length = text[length] == ' ' ? length : most;
         }
         if (file)
-            put_text(file, MARGIN, y, attributes, text, length);
+            svg_text(file, MARGIN, y, attributes, text, length);
         y += LINE;
     }
     return y;
@@ -197,8 +185,8 @@ static void write_svg(FILE *file, const picture_t *p)
             "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
             width, height, width, height, width, height);
     put_lines(file, 20, bold, p->title, title_letters);
-    put_text(file, LEFT, top - 8 - LINE, " fill=\"#666\"", p->columns_heading, INT_MAX);
-    put_text(file, MARGIN, top - 8, " fill=\"#666\"", p->heading, INT_MAX);
+    svg_text(file, LEFT, top - 8 - LINE, " fill=\"#666\"", p->columns_heading, INT_MAX);
+    svg_text(file, MARGIN, top - 8, " fill=\"#666\"", p->heading, INT_MAX);
     for (int column = 0; column < p->columns; column += p->step)
         fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" fill=\"#666\">%d</text>\n",
                 LEFT + column * CELL_X + CELL_X / 2, top - 8, column);

@@ -132,7 +132,6 @@ static struct {
     void *handle;
 #define MEMBER(name, symbol, parameters) int(*name) parameters;
     CUBLAS_FUNCTIONS(MEMBER)
-#undef MEMBER
 } cublas;
 
 /* name.so.13 to name.so.11, or name.so. */
@@ -156,6 +155,17 @@ static void *open_cuda_library(const char *name)
         for (size_t d = 0; d < sizeof below / sizeof below[0]; d++)
             for (int i = 0; !library && i < 4; i++)
                 library = open_in(roots[r], below[d], files[i]);
+    return library;
+}
+
+static void *open_cublas(void)
+{
+    void *library = open_cuda_library("libcublas");
+    if (!library) {
+        /* Outside the linker's path cuBLAS finds libcublasLt only if it is loaded already. */
+        open_cuda_library("libcublasLt");
+        library = open_cuda_library("libcublas");
+    }
     return library;
 }
 
@@ -219,12 +229,7 @@ static void load_cublas(void)
                                                  cublas_isamin,
                                                  cublas_sgemv};
     int version[3] = {0, 0, 0};
-    void *library = open_cuda_library("libcublas");
-    if (!library) {
-        /* Outside the linker's path cuBLAS finds libcublasLt only if it is loaded already. */
-        open_cuda_library("libcublasLt");
-        library = open_cuda_library("libcublas");
-    }
+    void *library = open_cublas();
     if (!library)
         return;
 #define LOAD_MEMBER(name, symbol, parameters)                                                      \
@@ -246,6 +251,70 @@ const reference_cublas_t *reference_cublas(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, load_cublas);
     return found_cublas;
+}
+
+/* The functions of cublasXt in use. */
+#define CUBLASXT_FUNCTIONS(X)                                                                      \
+    X(create, "cublasXtCreate", (void **handle))                                                   \
+    X(select, "cublasXtDeviceSelect", (void *handle, int count, const int *devices))               \
+    X(set_block, "cublasXtSetBlockDim", (void *handle, int size))                                  \
+    X(sgemm, "cublasXtSgemm",                                                                      \
+      (void *handle, int transa, int transb, size_t m, size_t n, size_t k, const float *alpha,     \
+       const float *a, size_t lda, const float *b, size_t ldb, const float *beta, float *c,        \
+       size_t ldc))
+
+static struct {
+    void *handle;
+    CUBLASXT_FUNCTIONS(MEMBER)
+} cublasxt;
+
+/* A handle takes its devices once. */
+static int cublasxt_select(int count, const int *devices)
+{
+    static int is_done, status;
+    if (!is_done)
+        status = cublasxt.select(cublasxt.handle, count, devices);
+    is_done = 1;
+    return status;
+}
+
+static int cublasxt_set_block(int size)
+{
+    return cublasxt.set_block(cublasxt.handle, size);
+}
+
+static int cublasxt_sgemm(int transa, int transb, size_t m, size_t n, size_t k, float alpha,
+                          const float *a, size_t lda, const float *b, size_t ldb, float beta,
+                          float *c, size_t ldc)
+{
+    return cublasxt.sgemm(cublasxt.handle, transa != 0, transb != 0, m, n, k, &alpha, a, lda, b,
+                          ldb, &beta, c, ldc);
+}
+
+static const reference_cublasxt_t *found_cublasxt;
+
+static void load_cublasxt(void)
+{
+    static const reference_cublasxt_t functions = {cublasxt_select, cublasxt_set_block,
+                                                   cublasxt_sgemm};
+    void *library = open_cublas();
+    if (!library)
+        return;
+#define LOAD_MEMBER(name, symbol, parameters)                                                      \
+    if (!LOAD(cublasxt.name, library, symbol))                                                     \
+        return;
+    CUBLASXT_FUNCTIONS(LOAD_MEMBER)
+#undef LOAD_MEMBER
+    if (cublasxt.create(&cublasxt.handle) == 0)
+        found_cublasxt = &functions;
+}
+#undef MEMBER
+
+const reference_cublasxt_t *reference_cublasxt(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_cublasxt);
+    return found_cublasxt;
 }
 
 static reference_cub_t cub; /* likewise */

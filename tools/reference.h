@@ -54,6 +54,17 @@ typedef struct {
 /* The loaded library with a handle on the current device (after gpu_open), or NULL. */
 const reference_cublas_t *reference_cublas(void);
 
+/* cublasXt, cuBLAS's product of matrices on the host, of any size; likewise. FP32 alone. */
+typedef struct {
+    int (*select)(int count, const int *devices); /* the first call counts */
+    int (*set_block)(int size);                   /* of the square tiles that go up */
+    int (*sgemm)(int transa, int transb, size_t m, size_t n, size_t k, float alpha, const float *a,
+                 size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
+} reference_cublasxt_t;
+
+/* The loaded library with a handle, or NULL. Memory is pinned by nobody but the caller. */
+const reference_cublasxt_t *reference_cublasxt(void);
+
 /* CUB's DeviceReduce, in a module of our own that is built where nvcc is. */
 typedef struct {
     const char *name; /* "CUB 3.0.0" */

@@ -15,6 +15,7 @@ const variable_t variables[VARIABLES] = {
      "threads on the CPU (OMP_NUM_THREADS, or one a processor)"},
     {"TILEMM_MATH", "fp32, strict, tf32", "how to compute, if a program leaves that open"},
     {"TILEMM_VARIANT", "the beginning of a kernel's name", "which GPU kernels to choose from"},
+    {"TILEMM_TIMELINE", "a file", "CSV of when each step of a product from host memory ran"},
     {"TILEMM_TUNING", "a file, none",
      "what 'tilemm tune' found (tilemm/tuning in XDG_CONFIG_HOME or ~/.config)"},
     {"TILEMM_LOG", "0, 1", "1: print each call as a 'tilemm bench' command line"},
@@ -56,7 +57,9 @@ static void print_suites(void)
         putchar('\n');
     }
     puts(
-        "\nh200 is for that GPU, everyday and data for any GPU; cpu for any CPU in strict mode,\n"
+        "\nh200 is for that GPU, everyday and data for any GPU, host for any GPU with operands in "
+        "the\n"
+        "host's memory, whose sizes shrink to what it holds; cpu for any CPU in strict mode,\n"
         "cpu-avx2 for one without AVX-512; cpu-amx for the modes fp32 and tf32 on a CPU with AMX.\n"
         "A suite chooses no instruction set: TILEMM_ARCH does for libtilemm, OPENBLAS_CORETYPE\n"
         "for OpenBLAS.\n\n"
@@ -89,6 +92,9 @@ static void print_files(void)
          "             reduce take float32 in this machine's byte order; transpose any type of 1, "
          "2,\n"
          "             4, 8 or 16 bytes, in either\n"
+         "             Files are mapped: they, and results of gemm and transpose, may be larger "
+         "than\n"
+         "             memory\n"
          "  written    version 1.0, C order: to a temporary name in the same folder, which is "
          "renamed\n"
          "             when all is written. A failure leaves the older file as it was");

@@ -17,7 +17,7 @@ typedef struct {
     const char *name, *values, *text;
 } variable_t;
 
-enum { VARIABLES_OF_LIBRARY = 7, VARIABLES = 13 };
+enum { VARIABLES_OF_LIBRARY = 8, VARIABLES = 14 };
 extern const variable_t variables[VARIABLES];
 
 #endif

@@ -262,7 +262,7 @@ static double ratio_of(tune_t *at, int which, const int64_t values[2], int64_t n
     if (p.ctx[0] && p.ctx[1] && open_problem(&p) == 0)
         ratio = has_time(at, &machine, &p);
     if (ratio > 0)
-        ratio = measure(&machine, contenders, 2, &p, REPS) == 0
+        ratio = measure(&machine, contenders, 2, &p, REPS, NULL) == 0
                     ? fmin(contenders[0].median / contenders[1].median,
                            contenders[0].q1 / contenders[1].q1)
                     : -1;

@@ -17,7 +17,8 @@
 /* The most blocks of a cluster that divides k: what every device with clusters can run. */
 enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
-/* ---- helpers: C = beta C; the sum of split-K's partial products ------------------------------ */
+/* ---- helpers: C = beta C; the sum of split-K's partial products; aligned copies ----------------
+ */
 
 /* ROW(name, threads) */
 #define TILEMM__SGEMM_SCALE_ROWS(ROW) ROW(sgemm_scale_sm75, 256)
@@ -26,6 +27,9 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 #define TILEMM__SGEMM_SPLITK_ROWS(ROW)                                                             \
     ROW(sgemm_splitk_sm75_256x1, 256, 1)                                                           \
     ROW(sgemm_splitk_sm75_32x8, 32, 8)
+
+/* Copies that the copy engine can read: ROW(name, threads). */
+#define TILEMM__SGEMM_ALIGN_ROWS(ROW) ROW(sgemm_align_sm90, 256)
 
 /* ---- FP32 multiply-adds --------------------------------------------------------------------- */
 
@@ -197,6 +201,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 #define TILEMM__SGEMM_CUDA_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SCALE_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_SPLITK_ROWS(ROW)                                                                 \
+    TILEMM__SGEMM_ALIGN_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_FFMA_SM75_ROWS(ROW)                                                              \
     TILEMM__SGEMM_FFMA_SM80_ROWS(ROW)                                                              \
     TILEMM__SGEMM_SKINNY_K_ROWS(ROW)                                                               \

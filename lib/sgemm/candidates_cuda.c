@@ -73,3 +73,20 @@ void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__l
         .concurrent = limits->cuda->cc >= 90,
     };
 }
+
+tilemm__sgemm_row_walk_t tilemm__sgemm_walk_rows(int64_t rows, int64_t cols, int64_t most)
+{
+    unsigned across = 1;
+    while (across < TILEMM__SGEMM_ROW_WALK_THREADS &&
+           (int64_t)across * TILEMM__SGEMM_ROW_WALK_COLUMNS < cols)
+        across *= 2;
+    const int64_t tiles = tilemm__div_up(cols, (int64_t)across * TILEMM__SGEMM_ROW_WALK_COLUMNS);
+    const int64_t groups = tilemm__div_up(rows, TILEMM__SGEMM_ROW_WALK_THREADS / across);
+    return (tilemm__sgemm_row_walk_t){
+        .rows = rows,
+        .tiles = tiles,
+        .groups = groups,
+        .across = across,
+        .blocks = (unsigned)tilemm__min(tiles * groups, most),
+    };
+}

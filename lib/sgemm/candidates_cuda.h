@@ -45,6 +45,19 @@ void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__l
 size_t tilemm__sgemm_partial_bytes(const tilemm__sgemm_args_t *args,
                                    const tilemm__sgemm_trial_t *trial);
 
+/* How at most `most` blocks walk the rows, of `cols` numbers, of a batch of matrices. */
+tilemm__sgemm_row_walk_t tilemm__sgemm_walk_rows(int64_t rows, int64_t cols, int64_t most);
+
+/* Copies of operands for the fused kernels (plan_align.c). The problem as these see it: what they
+ * cannot read has no address yet, and lies as its copy will. */
+tilemm__sgemm_args_t tilemm__sgemm_aligned(const tilemm__sgemm_args_t *args);
+/* At most so many bytes of workspace the copies take. */
+double tilemm__sgemm_copies_bytes(const tilemm__sgemm_args_t *args);
+/* The pass that makes the copies, from *bytes of the workspace on, which grows by what they take.
+ */
+tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *args,
+                                                 const tilemm__limits_t *limits, size_t *bytes);
+
 /* FP32 multiply-adds (plan_ffma.c), BF16 planes or TF32 that are made in the kernel (plan_fused.c),
  * and FP16 planes that a pass makes (plan_planes_cuda.c). try: keep the family's best, where
  * device, mode and problem are for it, if that is better than the best so far. fill: the plan's
@@ -67,7 +80,7 @@ void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__li
 tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
                                              const tilemm__limits_t *limits,
                                              const tilemm__sgemm_trial_t *trial);
-/* Whether the fused kernels can read the operands. */
+/* Whether the fused kernels can do the problem, from copies of operands if need be. */
 int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits);
 void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               tilemm__sgemm_trial_t *best);

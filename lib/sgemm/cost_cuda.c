@@ -38,12 +38,12 @@
 
 const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK)
-        TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
-            TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
-                TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_FITTED_ROWS(FITTED)
-                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
-                        TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_ZERO_ROWS(HELPER)
-                            TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+        TILEMM__SGEMM_ALIGN_ROWS(HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA)
+            TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA) TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY)
+                TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
+                    TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_FUSED_ROWS(FUSED)
+                        TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
+                            TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                                 TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
                                     TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
                                         TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
@@ -149,6 +149,8 @@ static const double fitted_copy = 480;
 static const double skinny_line = 4;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
+/* Cycles of the pass that copies operands to aligned rows, beside the bytes it moves. */
+static const double fused_copies = 3000;
 /* Cycles that threads take to store a tile instead of the copy engine. */
 static const double fused_store = 1500;
 /* How much longer a product in TF32 takes for the part of a tile's lines of op(B) that it lacks. */
@@ -376,6 +378,16 @@ tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__s
     };
 }
 
+/* Reading operands, and writing them where the copy engine can read them. */
+static double copies_estimate(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+{
+    const double lines = (tilemm__sgemm_is_aligned_a(args) ? 0 : (double)args->m) +
+                         (tilemm__sgemm_is_aligned_b(args) ? 0 : (double)args->n);
+    const double bytes = lines * (double)args->k * (double)args->batch_count * sizeof(float);
+    return bytes > 0 ? fused_copies + 2 * bytes / (family_costs[OF_FUSED].bytes * traits->sm_count)
+                     : 0;
+}
+
 /* Blocks are persistent: whole waves, but for one of fewer items than multiprocessors. */
 static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                              const tilemm__cuda_traits_t *traits)
@@ -402,6 +414,7 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
             : 0;
     int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch + cost->start;
+    const double copies = copies_estimate(args, traits);
     /* A cluster lies in one of several groups of multiprocessors: some of each stay empty. */
     if (trial->cluster && trial->splits > 2) {
         const int64_t slots = (int64_t)CLUSTER_SMS * row->blocks;
@@ -421,7 +434,7 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     if (trial->cluster)
         cycles += family->cluster + (tf32 ? tf32_meeting : 0) +
                   (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
-    return cycles + second_kernel(family, trial, bytes, traits);
+    return cycles + copies + second_kernel(family, trial, bytes, traits);
 }
 
 /* A cost of 3 was measured for each piece that a tail's cluster has beside its own steps. */
@@ -492,9 +505,7 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
         groups * panels *
             (family->launch + (row->products == 1 ? planes_of_one : 0) +
              product * (row->products > 1 && trial->batch_group > 1 ? planes_batch : 1));
-    const int any_data = traits->cc == 90 && row->products > 1 &&
-                         tilemm__sgemm_is_aligned_a(args) && tilemm__sgemm_is_aligned_b(args);
-    return cycles * (any_data ? planes_hard_data : 1);
+    return cycles * (traits->cc == 90 && row->products > 1 ? planes_hard_data : 1);
 }
 
 double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/cuda/timeline.h"
 #include "lib/cuda/transfer.h"
 #include "plan_cuda.h"
 #include "plan_pipeline.h"
@@ -32,6 +33,7 @@ typedef struct {
     tilemm__transfer_t up, from_c, down; /* pinned C comes up on a stream of its own */
     cudaEvent_t is_up, used[2][TILEMM__PIPELINE_STRIPS];
     slot_t slots[SLOTS];
+    tilemm__timeline_t timeline;
     /* Pageable C: a thread empties the slots in their order. */
     int has_thread, ends;
     pthread_t thread;
@@ -40,13 +42,22 @@ typedef struct {
     cudaError_t down_error;
 } pipeline_t;
 
+static cudaError_t move(pipeline_t *x, tilemm__lane_t lane, const tilemm__transfer_t *of,
+                        const tilemm__rectangle_t *at)
+{
+    tilemm__timeline_begin(&x->timeline, lane, of->stream);
+    const cudaError_t error = tilemm__transfer(of, at);
+    tilemm__timeline_end(&x->timeline, lane, of->stream, (double)at->width * (double)at->rows);
+    return error;
+}
+
 /* ---- down ----------------------------------------------------------------------------------- */
 
 static cudaError_t move_down(pipeline_t *x, slot_t *slot)
 {
     cudaError_t error = cudaStreamWaitEvent(x->down.stream, slot->multiplied, 0);
     if (error == cudaSuccess)
-        error = tilemm__transfer(&x->down, &slot->at);
+        error = move(x, TILEMM__LANE_DOWN, &x->down, &slot->at);
     return error == cudaSuccess ? cudaEventRecord(slot->down, x->down.stream) : error;
 }
 
@@ -150,7 +161,7 @@ static cudaError_t move_up(pipeline_t *x, int s, int64_t what)
                                     (side->rows ? depth : lines) * FLOAT,
                                     side->rows ? lines : depth};
     const cudaError_t error = cudaStreamWaitEvent(x->up.stream, x->used[s][what % side->slots], 0);
-    return error == cudaSuccess ? tilemm__transfer(&x->up, &at) : error;
+    return error == cudaSuccess ? move(x, TILEMM__LANE_UP, &x->up, &at) : error;
 }
 
 /* The product of a step, with addresses on the device; its C begins at *c. */
@@ -191,7 +202,7 @@ static cudaError_t prepare_c(pipeline_t *x, const tilemm__sgemm_args_t *p,
                                     slot->down, 0);
     if (error != cudaSuccess || p->beta == 0)
         return error;
-    error = tilemm__transfer(up, &slot->at);
+    error = move(x, x->has_thread ? TILEMM__LANE_UP : TILEMM__LANE_UP_C, up, &slot->at);
     if (error == cudaSuccess)
         error = cudaEventRecord(slot->multiplied, up->stream);
     return error == cudaSuccess
@@ -216,7 +227,10 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
         error = prepare_c(x, &p, step, slot);
     if (error != cudaSuccess)
         return tilemm__cuda_fail(x->ctx, "sgemm", error);
+    tilemm__timeline_begin(&x->timeline, TILEMM__LANE_COMPUTE, stream);
     const tilemm_status_t status = tilemm__cuda_sgemm(x->ctx, &p);
+    tilemm__timeline_end(&x->timeline, TILEMM__LANE_COMPUTE, stream,
+                         2 * (double)p.m * (double)p.n * (double)p.k);
     if (status != TILEMM_SUCCESS)
         return status;
     for (int s = 0; s < 2; s++)
@@ -286,6 +300,8 @@ static cudaError_t open_pipeline(pipeline_t *x)
                          (plan->side[1].moves && tilemm__cuda_is_pageable(x->args->b));
     cudaError_t error = tilemm__transfer_open(x->ctx, 0, pageable, &x->up);
     if (error == cudaSuccess)
+        tilemm__timeline_open(&x->timeline, x->ctx, x->up.stream);
+    if (error == cudaSuccess)
         error = tilemm__transfer_open(x->ctx, 0, 0, &x->from_c);
     if (error == cudaSuccess)
         error = tilemm__transfer_open(x->ctx, 1, pageable_c, &x->down);
@@ -327,6 +343,7 @@ static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
     }
     if (status == TILEMM_SUCCESS && error != cudaSuccess)
         status = tilemm__cuda_fail(x->ctx, "sgemm", error);
+    tilemm__timeline_close(&x->timeline, status == TILEMM_SUCCESS);
     tilemm__transfer_close(&x->up);
     tilemm__transfer_close(&x->from_c);
     tilemm__transfer_close(&x->down);

@@ -23,21 +23,12 @@ enum {
 
 static void fill_scale(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t *plan)
 {
-    enum { THREADS = 256 };
-    unsigned across = 1;
-    while (across < THREADS && (int64_t)across * TILEMM__SGEMM_SCALE_COLUMNS < args->n)
-        across *= 2;
-    const int64_t tiles = tilemm__div_up(args->n, (int64_t)across * TILEMM__SGEMM_SCALE_COLUMNS);
-    const int64_t groups = tilemm__div_up(args->batch_count * args->m, THREADS / across);
     plan->method = TILEMM__SGEMM_SCALE;
     plan->as.scale = (tilemm__sgemm_scale_t){
         .args = *args,
-        .tiles = tiles,
-        .groups = groups,
+        .walk = tilemm__sgemm_walk_rows(args->batch_count * args->m, args->n,
+                                        TILEMM__SGEMM_MOST_BLOCKS),
         .variant = TILEMM__sgemm_scale_sm75,
-        .blocks = (unsigned)tilemm__min(tiles * groups, TILEMM__SGEMM_MOST_BLOCKS),
-        .across = across,
-        .down = THREADS / across,
     };
 }
 
@@ -344,6 +335,11 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
 
 /* ---- the name -------------------------------------------------------------------------------- */
 
+static void add_text(tilemm__sgemm_cuda_plan_t *plan, const char *what)
+{
+    strncat(plan->name, what, sizeof plan->name - strlen(plan->name) - 1);
+}
+
 static void add_name(tilemm__sgemm_cuda_plan_t *plan, const char *what, int64_t number)
 {
     const size_t length = strlen(plan->name);
@@ -376,12 +372,14 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
         add_name(plan, "+", plan->as.fitted.lanes_m * tilemm__sgemm_rows[plan->variant].m);
         add_name(plan, "x", plan->as.fitted.lanes_n * tilemm__sgemm_rows[plan->variant].n);
     }
+    if (plan->method == TILEMM__SGEMM_FUSED && plan->as.fused.copies.pass.blocks > 0)
+        add_text(plan, "+aligned");
     if (plan->method == TILEMM__SGEMM_FUSED)
         add_splits(plan, fused->splits, fused->partial_bytes ? 1 : fused->cluster);
     if (plan->method == TILEMM__SGEMM_PLANES && planes->k_part < args->k)
         add_name(plan, "+k", planes->k_part);
     if (plan->method == TILEMM__SGEMM_PLANES && planes->part[0][0].product.shared > 0)
-        strncat(plan->name, "+streamk", sizeof plan->name - strlen(plan->name) - 1);
+        add_text(plan, "+streamk");
 }
 
 int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

@@ -18,6 +18,8 @@ enum {
     LEAST_K_OF_TF32 = 16,
     /* Up to this k, what the tensor cores truncate in one sum is far below TF32's rounding. */
     LONGEST_K_OF_TF32 = 16384,
+    /* Bytes of the largest copies of operands that pay with their memory. */
+    MOST_COPIES = 1 << 30,
     /* The largest tile for which shared memory has room beside the operands: in a cluster. */
     LARGEST_IN_CLUSTER = 128 * 128
 };
@@ -42,8 +44,7 @@ static int is_chosen_of_two(const tilemm__sgemm_args_t *args, int variant, int64
 
 int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
-    return limits->cuda->cc == 90 && args->m <= most && args->n <= most && args->k <= most &&
-           tilemm__sgemm_is_aligned_a(args) && tilemm__sgemm_is_aligned_b(args);
+    return limits->cuda->cc == 90 && args->m <= most && args->n <= most && args->k <= most;
 }
 
 void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -51,11 +52,12 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
+    const double copies = tilemm__sgemm_copies_bytes(args);
     const int tf32 = limits->math == TILEMM_MATH_TF32;
     const int first = tf32 ? TF32_FIRST : FIRST, end = tf32 ? END : TF32_FIRST;
     const int64_t longest_k = tf32 ? LONGEST_K_OF_TF32 : most;
     if (limits->math == TILEMM_MATH_FP32_STRICT || args->k < (tf32 ? LEAST_K_OF_TF32 : LEAST_K) ||
-        !tilemm__sgemm_can_be_fused(args, limits))
+        copies > MOST_COPIES || !tilemm__sgemm_can_be_fused(args, limits))
         return;
     for (int v = first + tilemm__sgemm_transposes(args); v < end; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
@@ -74,8 +76,8 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
                           row->m * row->n <= LARGEST_IN_CLUSTER && walk.cluster == 1;
             if (now.k_split <= longest_k && count * (double)now.splits <= (double)most &&
                 is_chosen_of_two(args, v, now.splits) &&
-                (now.splits == 1 || now.cluster ||
-                 bytes * (double)now.splits <= (double)limits->workspace))
+                (now.splits == 1 || now.cluster ? 0 : bytes * (double)now.splits) + copies <=
+                    (double)limits->workspace)
                 tilemm__sgemm_keep_better(args, limits, now, best);
         }
     }
@@ -89,8 +91,9 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
     const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
     const int64_t count = walk.rows * walk.cols * args->batch_count * trial->splits;
     const int64_t room = (int64_t)limits->cuda->sm_count * row->blocks / walk.cluster;
+    const tilemm__sgemm_args_t aligned = tilemm__sgemm_aligned(args);
     return (tilemm__sgemm_fused_t){
-        .args = tilemm__sgemm_exchange(args, walk.transposed),
+        .args = tilemm__sgemm_exchange(&aligned, walk.transposed),
         .variant = trial->variant,
         .cluster = trial->cluster ? (unsigned)trial->splits : (unsigned)walk.cluster,
         .blocks = (uint64_t)((trial->cluster ? count : tilemm__min(count, room)) * walk.cluster),
@@ -108,8 +111,11 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
 void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
+    const int transposed = tilemm__sgemm_fused_walk(trial->variant, args).transposed;
+    const tilemm__sgemm_args_t exchanged = tilemm__sgemm_exchange(args, transposed);
     plan->method = TILEMM__SGEMM_FUSED;
     plan->as.fused.product = tilemm__sgemm_fused_of(args, limits, trial);
     plan->workspace = plan->as.fused.product.partial_bytes;
+    plan->as.fused.copies = tilemm__sgemm_plan_copies(&exchanged, limits, &plan->workspace);
     tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.fused.splitk);
 }

@@ -339,8 +339,7 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
     exact->teams = (int)tilemm__min(groups * args->batch_count, exact->blocks);
 }
 
-/* What planes leave over. With bf16 one kernel computes all of it, from operands that its copies
- * can read in every part. */
+/* What planes leave over. With bf16 one kernel computes all of it. */
 static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int bf16,
                       tilemm__sgemm_planes_part_t *part)
 {
@@ -401,15 +400,18 @@ static void fill_stream_k(const tilemm__sgemm_row_t *row, int sm_count,
     product->blocks = (uint64_t)clusters * TILEMM__SGEMM_STREAM_K_PAIR;
 }
 
-/* args are those of the part. */
+/* args are those of the part. With bf16 operands may be copied to copies_at of the workspace. */
 static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                      const tilemm__sgemm_trial_t *trial, int products, int bf16,
+                      const tilemm__sgemm_trial_t *trial, int products, int bf16, size_t copies_at,
                       tilemm__sgemm_planes_part_t *part)
 {
     tilemm__sgemm_planes_product_t *const product = &part->product;
     fill_make(args, &part->make);
     fill_judge(args, limits->cuda, &part->judge);
     fill_rest(args, limits, bf16, part);
+    part->copies.pass.blocks = 0;
+    if (bf16)
+        part->copies = tilemm__sgemm_plan_copies(args, limits, &copies_at);
     *product = (tilemm__sgemm_planes_product_t){
         .m = args->m,
         .n = args->n,
@@ -449,13 +451,21 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
     size_t bytes = lay_out(args, row->products, trial->k_split, trial->batch_group, planes);
     planes->counters = take(&bytes, counter_bytes_of(trial->shared));
     /* Of all the batch, whose parts begin at every matrix. */
-    const int bf16 = trial->variant >= SM90_FIRST && tilemm__sgemm_can_be_fused(args, limits);
+    int bf16 = trial->variant >= SM90_FIRST && tilemm__sgemm_can_be_fused(args, limits);
     const unsigned zeros = (unsigned)((bytes - planes->density) / sizeof(unsigned));
     planes->partial =
         take(&bytes, (int64_t)partial_bytes_of(
                          row, trial->shared, limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR));
     plan->method = TILEMM__SGEMM_PLANES;
+    /* k is not divided to make room for copies. */
+    tilemm__sgemm_args_t largest = *args;
+    largest.k = trial->k_split;
+    largest.batch_count = trial->batch_group;
+    bf16 =
+        bf16 && (double)bytes + tilemm__sgemm_copies_bytes(&largest) <= (double)limits->workspace;
     plan->workspace = bytes;
+    if (bf16)
+        tilemm__sgemm_plan_copies(&largest, limits, &plan->workspace);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             tilemm__sgemm_args_t part = *args;
@@ -463,7 +473,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
                 continue;
             part.k = j ? last_k : trial->k_split;
             part.batch_count = i ? last_group : trial->batch_group;
-            fill_part(&part, limits, trial, row->products, bf16, &planes->part[i][j]);
+            fill_part(&part, limits, trial, row->products, bf16, bytes, &planes->part[i][j]);
             planes->part[i][j].make.zeros = zeros;
             planes->part[i][j].make.a.wide = tilemm__sgemm_is_aligned_a(args);
             planes->part[i][j].make.b.wide = tilemm__sgemm_is_aligned_b(args);

@@ -6,6 +6,7 @@
 
 #include "cost_cuda.h"
 #include "kernels/args.h"
+#include "kernels/sgemm/cuda/align.h"
 #include "kernels/sgemm/cuda/ffma.h"
 #include "kernels/sgemm/cuda/fitted.h"
 #include "kernels/sgemm/cuda/fused.h"
@@ -39,7 +40,16 @@ typedef struct {
     tilemm__sgemm_skinny_t fringe; /* likewise */
 } tilemm__sgemm_ffma_plan_t;
 
+/* Copies of the operands that the copy engine cannot read. `at`: bytes from the workspace's begin.
+ */
 typedef struct {
+    tilemm__sgemm_align_t pass; /* if blocks is not 0 */
+    size_t at[2];
+} tilemm__sgemm_copies_t;
+
+/* The workspace has the partial products, then the copies. */
+typedef struct {
+    tilemm__sgemm_copies_t copies;
     tilemm__sgemm_fused_t product;
     tilemm__sgemm_splitk_t splitk; /* if blocks is not 0 */
 } tilemm__sgemm_fused_plan_t;
@@ -49,6 +59,7 @@ typedef struct {
     tilemm__sgemm_make_planes_t make;
     tilemm__sgemm_judge_lines_t judge;
     tilemm__sgemm_planes_product_t product;
+    tilemm__sgemm_copies_t copies; /* of the rest's BF16 kernel, if it has anything to do */
     tilemm__sgemm_rest_t rest; /* if blocks is 0, `fp32` and `exact` are launches of their own */
 } tilemm__sgemm_planes_part_t;
 

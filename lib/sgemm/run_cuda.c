@@ -39,13 +39,31 @@ static int run_ffma(tilemm__sgemm_ffma_plan_t *plan, void *workspace, cudaStream
     return error;
 }
 
-static int run_fused(tilemm__sgemm_fused_plan_t *plan, void *workspace, cudaStream_t stream)
+/* Copy what the copy engine cannot read, for a product that is then given the copies. */
+static int run_copies(tilemm__sgemm_copies_t *copies, tilemm__sgemm_args_t *args, char *workspace,
+                      cudaStream_t stream)
+{
+    tilemm__sgemm_align_operand_t *const operand = copies->pass.operand;
+    if (copies->pass.blocks == 0)
+        return 0;
+    for (int i = 0; i < 2; i++)
+        operand[i].to = (void *)(workspace + copies->at[i]);
+    if (operand[0].walk.blocks > 0)
+        args->a = operand[0].to;
+    if (operand[1].walk.blocks > 0)
+        args->b = operand[1].to;
+    return tilemm__sgemm_align_launch(&copies->pass, stream);
+}
+
+static int run_fused(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStream_t stream)
 {
     if (plan->product.partial_bytes > 0)
-        plan->product.partial = workspace;
-    const int error = tilemm__sgemm_is_tf32(plan->product.variant)
-                          ? tilemm__sgemm_tf32_launch(&plan->product, stream)
-                          : tilemm__sgemm_fused_launch(&plan->product, stream);
+        plan->product.partial = (void *)workspace;
+    int error = run_copies(&plan->copies, &plan->product.args, workspace, stream);
+    if (!error)
+        error = tilemm__sgemm_is_tf32(plan->product.variant)
+                    ? tilemm__sgemm_tf32_launch(&plan->product, stream)
+                    : tilemm__sgemm_fused_launch(&plan->product, stream);
     return error ? error : run_splitk(&plan->splitk, workspace, stream);
 }
 
@@ -68,6 +86,13 @@ static void place_lines(const tilemm__sgemm_make_operand_t *from,
     lines->exact = from->to.exact;
     lines->groups = from->to.groups;
     lines->density = from->to.density;
+}
+
+static void place_copied(const tilemm__sgemm_make_operand_t *from,
+                         tilemm__sgemm_align_operand_t *operand)
+{
+    operand->from = from->from;
+    operand->array = from->array;
 }
 
 /* Where a part begins: k0 along k, in matrix `first`. Later parts of k are added. */
@@ -140,8 +165,13 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
                       : tilemm__sgemm_planes_sm80_launch)(product, stream);
     if (error)
         return error;
-    if (rest->blocks > 0)
-        return tilemm__sgemm_rest_launch(rest, stream);
+    if (rest->blocks > 0) {
+        part.copies.pass.left = product->routes.left;
+        place_copied(a, &part.copies.pass.operand[0]);
+        place_copied(b, &part.copies.pass.operand[1]);
+        error = run_copies(&part.copies, &rest->bf16.args, workspace, stream);
+        return error ? error : tilemm__sgemm_rest_launch(rest, stream);
+    }
     error = tilemm__sgemm_ffma_sm80_launch(&rest->fp32, stream);
     return error ? error : tilemm__sgemm_exact_lines_launch(&rest->exact, stream);
 }

@@ -50,6 +50,12 @@ static void environment(void)
     memset(long_name, 'x', sizeof(long_name) - 1);
     CHECK(create_with("TILEMM_VARIANT", long_name, TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,
           "TILEMM_VARIANT of 99 characters");
+    char long_file[1025] = "";
+    memset(long_file, 'x', sizeof(long_file) - 1);
+    CHECK(create_with("TILEMM_TIMELINE", long_file, TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,
+          "TILEMM_TIMELINE of 1024 characters");
+    CHECK(create_with("TILEMM_TIMELINE", long_file + 1, TILEMM_BACKEND_CPU) == TILEMM_SUCCESS,
+          "TILEMM_TIMELINE of 1023 characters");
     CHECK(create_with("TILEMM_BACKEND", "x", TILEMM_BACKEND_AUTO) == TILEMM_INVALID_ARGUMENT,
           "TILEMM_BACKEND=x");
     /* the variable decides for AUTO only, even where there is a GPU */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tools/gpu.h"
 #include "tests/support/check.h"
@@ -130,6 +131,63 @@ static void too_little(tilemm_t ctx)
     free(x);
 }
 
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A file that cannot be written is no failure. In one that can stand all steps, in the time of the
+ * call. */
+static void timeline(void)
+{
+    enum { SIDE = 2000, UP, COMPUTE, DOWN, LANES };
+    static const char *const lanes[LANES] = {[UP] = "up", [COMPUTE] = "compute", [DOWN] = "down"};
+    static const char *const files[] = {"no/such/folder.csv", "pipeline.csv"};
+    const double slack = 2e-3; /* seconds, of the device's clock beside the host's */
+    rng_t rng = {6};
+    matrix_t a = make(SIDE, SIDE, 1, &rng), b = make(SIDE, SIDE, 0, &rng);
+    matrix_t c = make(SIDE, SIDE, 1, &rng);
+    double begin = 0, end = 0, work[LANES] = {0};
+    char line[256];
+    for (int i = 0; i < 2; i++) {
+        setenv("TILEMM_TIMELINE", files[i], 1);
+        tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
+        CHECK_OK(ctx, tilemm_set_device_memory(ctx, (size_t)16 << 20));
+        begin = now();
+        CHECK_OK(ctx, tilemm_sgemm(ctx, TILEMM_ROW_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, SIDE,
+                                   SIDE, SIDE, 1, a.host, a.ld, b.host, b.ld, 0, c.host, c.ld));
+        end = now();
+        CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    }
+    unsetenv("TILEMM_TIMELINE");
+    FILE *file = fopen(files[1], "r");
+    CHECK(file && fgets(line, sizeof line, file), "no timeline");
+    while (file && fgets(line, sizeof line, file)) {
+        double first, last, amount;
+        char name[16];
+        int device, lane = UP;
+        CHECK(sscanf(line, "%d,%15[^,],%lf,%lf,%lf", &device, name, &first, &last, &amount) == 5,
+              "%s", line);
+        while (lane < DOWN && strcmp(name, lanes[lane]) != 0)
+            lane++;
+        CHECK(strcmp(name, lanes[lane]) == 0, "%s", line);
+        CHECK(first >= begin - slack && last <= end + slack && first <= last, "%f to %f: %s", begin,
+              end, line);
+        work[lane] += amount;
+    }
+    CHECK(work[COMPUTE] == 2.0 * SIDE * SIDE * SIDE, "%g operations", work[COMPUTE]);
+    CHECK(work[DOWN] == 4.0 * SIDE * SIDE && work[UP] >= 8.0 * SIDE * SIDE, "%g bytes up, %g down",
+          work[UP], work[DOWN]);
+    if (file)
+        fclose(file);
+    remove(files[1]);
+    discard(&a);
+    discard(&b);
+    discard(&c);
+}
+
 int main(void)
 {
     const int problems = test_quick() ? 40 : 200;
@@ -149,5 +207,6 @@ int main(void)
     CHECK(gpu_memory(&after, &total) == 0, "gpu_memory");
     CHECK(after + ((size_t)64 << 20) >= before, "%zu bytes free, then %zu", before, after);
     CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
+    timeline();
     return check_exit();
 }

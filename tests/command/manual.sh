@@ -81,11 +81,11 @@ fi
 
 library=$TILEMM_LIB
 [ -f "$library" ] || library=${library%.so}.a
-for example in "$source"/examples/api/*.c; do
+for example in "$source"/examples/api/*.c "$source"/examples/memory/*.c; do
     checks=$((checks + 1))
     sed -n '/^#include/q; s/^ \*     //p' "$example" >wanted
     # shellcheck disable=SC2086 # flags and the emulator are words
-    $CC -Wall -Wextra -Werror -I"$source/include" "$example" "$library" $STATIC_LIBS \
+    $CC -Wall -Wextra -Werror -pthread -I"$source/include" "$example" "$library" $STATIC_LIBS \
         -Wl,-rpath,"$(dirname "$library")" -o example || fail "$example cannot be built"
     # shellcheck disable=SC2086
     $RUN ./example >printed || fail "$example: status $?"

@@ -17,7 +17,7 @@ fi
 export PYTHONDONTWRITEBYTECODE=1
 # Debian's python3-numpy belongs to /usr/bin/python3, which may not be the first in PATH.
 python=
-for candidate in "$PYTHON" python3 /usr/bin/python3; do
+for candidate in "${PYTHON-}" python3 /usr/bin/python3; do
     if "$candidate" -c 'import sys, numpy, pytest; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then
         python=$candidate
         break

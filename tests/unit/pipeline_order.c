@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/cuda/transfer.h"
 #include "lib/sgemm/plan_cuda.h"
@@ -22,7 +23,7 @@ typedef enum { COPY, PRODUCT, RECORD, WAIT } kind_t;
 typedef struct work {
     struct work *next;
     kind_t kind;
-    int done;
+    int done;           /* the time: how many works were done before, and this one */
     struct work *after; /* WAIT: the record, or NULL */
     char *to;
     const char *from;
@@ -44,7 +45,7 @@ static struct CUstream_st legacy, *streams = &legacy;
 static work_t *finished;
 static rng_t rng = {11};
 static char *device_memory, *device_end;
-static int allocations, fail_copies_after = -1;
+static int works_done, allocations, fail_copies_after = -1;
 static size_t device_bytes = (size_t)1 << 40, most_allocated;
 
 static void *need(void *memory)
@@ -84,7 +85,7 @@ static int run_one(struct CUstream_st *stream)
         memcpy(work->to + r * work->pitch_to, work->from + r * work->pitch_from, work->width);
     if (work->kind == PRODUCT)
         multiply(&work->product);
-    work->done = 1;
+    work->done = ++works_done;
     stream->first = work->next;
     work->next = finished;
     finished = work;
@@ -180,6 +181,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     LOCKED(while (event->record && !event->record->done) run_some());
+}
+
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
+{
+    pthread_mutex_lock(&lock);
+    CHECK(start->record->done && end->record->done, "the time of an event that has not come");
+    *milliseconds = (float)(end->record->done - start->record->done);
+    pthread_mutex_unlock(&lock);
+    return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)
@@ -338,6 +348,8 @@ cudaError_t tilemm__cuda_copy_rows(void *to, int64_t pitch_to, const void *from,
 /* Apart from the order of streams, which depends on time: the products are the same in each run. */
 static rng_t problems = {20261123};
 
+enum { FLOAT_BYTES = sizeof(float) };
+
 /* op is m x n or n x m; the memory is longer than it must be. */
 static float *matrix(int64_t rows, int64_t ld)
 {
@@ -345,6 +357,41 @@ static float *matrix(int64_t rows, int64_t ld)
     for (int64_t i = 0; i < rows * ld; i++)
         x[i] = (float)rng_range(&problems, -4, 4);
     return x;
+}
+
+/* What the file of a product's timeline says: each stream's steps follow each other, and all of the
+ * product's work is there. */
+static void check_timeline(const char *path, const tilemm__sgemm_args_t *p)
+{
+    static const char *const names[] = {"up", "up C", "compute", "down"};
+    double last[4] = {0}, work[4] = {0};
+    char line[256], name[32];
+    FILE *file = need(fopen(path, "r"));
+    CHECK(fgets(line, sizeof(line), file) && !strcmp(line, "device,stream,begin_s,end_s,work\n"),
+          "the heading");
+    while (fgets(line, sizeof(line), file)) {
+        double begin, end, amount;
+        int device, lane = 0;
+        CHECK(sscanf(line, "%d,%31[^,],%lf,%lf,%lf", &device, name, &begin, &end, &amount) == 5,
+              "%s", line);
+        while (lane < 3 && strcmp(name, names[lane]) != 0)
+            lane++;
+        CHECK(!strcmp(name, names[lane]) && device == 0, "%s", line);
+        CHECK(begin >= last[lane] && end >= begin && amount > 0, "after %g: %s", last[lane], line);
+        last[lane] = end;
+        work[lane] += amount;
+    }
+    fclose(file);
+    CHECK(remove(path) == 0, "no file");
+    const double bytes[] = {(double)p->m * (double)p->k * FLOAT_BYTES,
+                            (double)p->k * (double)p->n * FLOAT_BYTES,
+                            (double)p->m * (double)p->n * FLOAT_BYTES};
+    double up = p->beta != 0 && !on_device[2] ? bytes[2] : 0;
+    for (int o = 0; o < 2; o++)
+        up += on_device[o] ? 0 : bytes[o];
+    CHECK(work[0] + work[1] >= up, "%g of %g bytes up", work[0] + work[1], up);
+    CHECK(work[2] == 2 * (double)p->m * (double)p->n * (double)p->k, "%g operations", work[2]);
+    CHECK(work[3] == (on_device[2] ? 0 : bytes[2]), "%g bytes down", work[3]);
 }
 
 /* Integers: every order of additions has the same sum. */
@@ -391,6 +438,8 @@ static int product(int i)
     p.c = c;
     ctx.device_memory = (size_t)((double)host * (0.3 + 0.69 * rng_unit(&problems)));
     device_bytes = i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
+    if (i % 2)
+        snprintf(ctx.timeline, sizeof(ctx.timeline), "pipeline_order.%d.csv", (int)getpid());
     tilemm_status_t status = TILEMM_INTERNAL_ERROR;
     most_allocated = 0;
     CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status), "no pipeline");
@@ -404,6 +453,8 @@ static int product(int i)
               "%d: %lldx%lldx%lld %d%d, beta %g, places %d, pinned %d, %zu of %zu bytes: %lld of C",
               i, (long long)p.m, (long long)p.n, (long long)p.k, p.trans_a, p.trans_b,
               (double)p.beta, places, pinned, ctx.device_memory, host, (long long)wrong);
+        if (*ctx.timeline)
+            check_timeline(ctx.timeline, &p);
     } else {
         CHECK(status == TILEMM_OUT_OF_MEMORY && ctx.device_memory < 400000, "%d: %s (%zu)", i,
               ctx.last_error, ctx.device_memory);
@@ -415,6 +466,10 @@ static int product(int i)
                   (status == TILEMM_DEVICE_FAILURE || fail_copies_after >= 0),
               "%d: status %d", i, (int)status);
         fail_copies_after = -1;
+        CHECK(status == TILEMM_SUCCESS || !*ctx.timeline || access(ctx.timeline, F_OK) != 0,
+              "%d: the timeline of a call that failed", i);
+        if (*ctx.timeline)
+            remove(ctx.timeline);
     }
     CHECK(allocations == 0, "%d: %d streams, events and buffers are left", i, allocations);
     CHECK(!*ctx.variant, "%s", ctx.variant);

@@ -5,6 +5,8 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "lib/sgemm/candidates_cuda.h"
+#include "lib/sgemm/exchange.h"
 #include "lib/sgemm/plan_cuda.h"
 #include "lib/size.h"
 #include "machines.h"
@@ -62,6 +64,40 @@ static void check_stream_k(const char *name, const tilemm__sgemm_planes_product_
           (long long)clusters);
 }
 
+/* An operand is copied if the copy engine cannot read it, all of it, to where nothing else is. */
+static void check_copies(const tilemm__sgemm_args_t *args, const tilemm__sgemm_copies_t *copies,
+                         size_t begin, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const int aligned[2] = {tilemm__sgemm_is_aligned_a(args), tilemm__sgemm_is_aligned_b(args)};
+    const int64_t numbers[2] = {args->m * args->k, args->n * args->k};
+    unsigned blocks = 0;
+    for (int i = 0; i < 2; i++) {
+        const tilemm__sgemm_align_operand_t *operand = &copies->pass.operand[i];
+        const tilemm__sgemm_row_walk_t *walk = &operand->walk;
+        const int64_t rows = operand->rows * args->batch_count;
+        CHECK(aligned[i] == (walk->blocks == 0), "%s: operand %d: %u blocks", plan->name, i,
+              walk->blocks);
+        blocks += walk->blocks;
+        if (walk->blocks == 0)
+            continue;
+        CHECK(operand->rows * operand->cols == numbers[i] && operand->ld_to % 4 == 0 &&
+                  operand->ld_to >= operand->cols,
+              "%s: operand %d: %lld x %lld, rows at %lld", plan->name, i, (long long)operand->rows,
+              (long long)operand->cols, (long long)operand->ld_to);
+        CHECK(walk->rows == rows &&
+                  walk->groups * (TILEMM__SGEMM_ROW_WALK_THREADS / walk->across) >= rows &&
+                  walk->tiles * walk->across * TILEMM__SGEMM_ROW_WALK_COLUMNS >= operand->ld_to,
+              "%s: operand %d: %lld x %lld items", plan->name, i, (long long)walk->groups,
+              (long long)walk->tiles);
+        CHECK(copies->at[i] % 16 == 0 && copies->at[i] >= begin, "%s: operand %d at %zu",
+              plan->name, i, copies->at[i]);
+        begin = copies->at[i] + (size_t)(rows * operand->ld_to) * sizeof(float);
+        CHECK(begin <= plan->workspace, "%s: operand %d ends at %zu of %zu", plan->name, i, begin,
+              plan->workspace);
+    }
+    CHECK(copies->pass.blocks == blocks, "%s: %u blocks", plan->name, copies->pass.blocks);
+}
+
 /* Tiles cover C, as the kernel sees it, without a row or column of them too many; clusters are
  * whole. */
 static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
@@ -71,7 +107,11 @@ static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
     const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(plan->variant, args);
     const int64_t high = (int64_t)(walk.transposed ? row->n : row->m) * walk.cluster;
     const int64_t wide = walk.transposed ? row->m : row->n;
+    const tilemm__sgemm_args_t seen = tilemm__sgemm_exchange(args, walk.transposed);
     check_splits(plan->name, args->k, p->splits, p->k_split);
+    check_copies(&seen, &plan->as.fused.copies, p->partial_bytes, plan);
+    CHECK(tilemm__sgemm_is_aligned_a(&p->args) && tilemm__sgemm_is_aligned_b(&p->args),
+          "%s: the copy engine cannot read an operand", plan->name);
     CHECK(p->args.m == (walk.transposed ? args->n : args->m) && p->rows * high >= p->args.m &&
               (p->rows - 1) * high < p->args.m && p->cols * wide >= p->args.n &&
               (p->cols - 1) * wide < p->args.n,
@@ -83,6 +123,24 @@ static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
                (p->cluster == (unsigned)walk.cluster && (p->splits == 1 || p->partial_bytes > 0))),
           "%s: %u items, %llu blocks in clusters of %u", plan->name, p->count,
           (unsigned long long)p->blocks, p->cluster);
+}
+
+/* What planes leave over in BF16 is read from copies behind the planes. */
+static void check_rest(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan,
+                       const tilemm__sgemm_planes_part_t *part)
+{
+    const tilemm__sgemm_planes_cuda_plan_t *planes = &plan->as.planes;
+    const tilemm__sgemm_args_t *read = &part->rest.bf16.args;
+    tilemm__sgemm_args_t seen = *args;
+    seen.k = part->product.k;
+    seen.batch_count = part->product.batch_count;
+    if (part->rest.blocks == 0)
+        CHECK(part->copies.pass.blocks == 0, "%s: copies that nobody reads", plan->name);
+    else {
+        check_copies(&seen, &part->copies, planes->partial, plan);
+        CHECK(read->lda % 4 == 0 && read->ldb % 4 == 0, "%s: ld %lld, %lld", plan->name,
+              (long long)read->lda, (long long)read->ldb);
+    }
 }
 
 static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -125,6 +183,7 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                   "%s: part %d", plan->name, i);
             if (limits->cuda->cc == 90)
                 check_stream_k(plan->name, product);
+            check_rest(args, plan, &planes->part[i / 2][i % 2]);
         }
         break;
     default: break;

@@ -37,5 +37,6 @@ typedef __m256i mask_t;
 #define TILE_METHOD "fma"
 #define TILE_LANES 0
 #define TILE_STEPS 4
+#define TILE_STEPS_IN_PLACE 2
 
 #include "tile.h"

@@ -37,6 +37,7 @@ static inline __m512 load_lanes(const float *const *row, int64_t p)
 #define TILE_ISA avx512
 #define TILE_METHOD "fma"
 #define TILE_LANES 0
-#define TILE_STEPS 4
+#define TILE_STEPS 1
+#define TILE_STEPS_IN_PLACE 2
 
 #include "tile.h"

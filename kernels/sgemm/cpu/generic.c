@@ -12,5 +12,6 @@
 #define TILE_METHOD "mul"
 #define TILE_LANES 0
 #define TILE_STEPS 1
+#define TILE_STEPS_IN_PLACE 1
 
 #include "tile.h"

@@ -11,5 +11,6 @@
 #define TILE_METHOD "fma"
 #define TILE_LANES 1
 #define TILE_STEPS 1
+#define TILE_STEPS_IN_PLACE 1
 
 #include "tile.h"

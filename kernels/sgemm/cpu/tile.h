@@ -12,8 +12,11 @@
  *     TILE_METHOD   "fma" or "mul"
  *     TILE_LANES    1 if multiplying by a lane of a register is free (then 4 divides TILE_MR);
  *                   0 if broadcasting a float from memory is
- *     TILE_STEPS    steps at a time where both panels are packed and whole: more than 1 where loop
- *                   counters and prefetches take what multiply-adds need
+ *     TILE_STEPS    steps at a time where both panels are packed and whole, for which whole vectors
+ *                   must have functions of their own: more than 1 where loop counters and
+ *                   prefetches take what multiply-adds need
+ *     TILE_STEPS_IN_PLACE  the same where op(A) is read in place along k: 1 or 2; with four, gcc
+ *                   has too few registers for pointers
  *
  * Assumptions: the whole tile of accumulators fits in registers, with room for the TILE_NR columns
  * of Ns and one broadcast; the compiler may contract a * b + c. User memory and panels have the
@@ -130,9 +133,6 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
 /* The rows of op(A) that are next to each other along k are reached from one pointer for every
  * five, by the strides that an address can have: 14 pointers would not fit in registers. */
 enum { REACH = 5 };
-/* Steps at a time where op(A) is read in place: with four, gcc has too few registers for pointers.
- */
-enum { FEW_STEPS = 2 };
 
 /* Step `later` after the one that at, or ms, stands for, with the Ns of that step; apart is how far
  * rows are apart, in bytes. */
@@ -249,10 +249,10 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 ns += TILE_STEPS * TILE_NR;
             }
         }
-        if (TILE_STEPS > 1 && along_k && vectors > 1) {
-            for (; p + FEW_STEPS <= steps; p += FEW_STEPS) {
+        if (TILE_STEPS_IN_PLACE > 1 && along_k && vectors > 1) {
+            for (; p + TILE_STEPS_IN_PLACE <= steps; p += TILE_STEPS_IN_PLACE) {
                 TILE_UNROLL
-                for (int q = 0; q < FEW_STEPS; q++) {
+                for (int q = 0; q < TILE_STEPS_IN_PLACE; q++) {
                     add_step(rows, vectors, 1, masked, mask, q, at, apart, NULL, ns, sum);
                     TILE_UNROLL
                     for (int j = 0; j < vectors * VECTOR; j += LINE)
@@ -261,7 +261,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                     /* Else the compiler makes a pointer for each step. */
                     __asm__("" : "+r"(ns));
                 }
-                step_on(rows, FEW_STEPS, at);
+                step_on(rows, TILE_STEPS_IN_PLACE, at);
             }
         }
         for (; p < steps; p++) {

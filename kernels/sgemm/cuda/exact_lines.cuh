@@ -20,6 +20,7 @@
 #include <cuda_runtime.h>
 
 #include "planes.h"
+#include "tile.cuh"
 
 namespace exact_lines
 {
@@ -167,21 +168,6 @@ static __device__ __forceinline__ void put(float (&to)[BK * tilemm__exact_pitch(
         place_of<WIDTH, BK>(i, k_step, &line, &k);
         to[tilemm__exact_index(k, line, WIDTH)] = x[i];
     }
-}
-
-/* End a chain: total += sum, and sum = what the addition lost, unless that is not finite. */
-template <int M, int N>
-static __device__ __forceinline__ void end_chain(float (&total)[M][N], float (&sum)[M][N])
-{
-#pragma unroll
-    for (int i = 0; i < M; i++)
-#pragma unroll
-        for (int j = 0; j < N; j++) {
-            const float next = total[i][j] + sum[i][j], added = next - total[i][j];
-            const float lost = (total[i][j] - (next - added)) + (sum[i][j] - added);
-            total[i][j] = next;
-            sum[i][j] = isfinite(lost) ? lost : 0.0f;
-        }
 }
 
 /* Store a tile: the gathered lines from number `first` of `count` on, by others from other0 on. */

@@ -7,6 +7,7 @@
 
 #include "kernels/args.h"
 #include "kernels/sgemm/cuda/route.h"
+#include "kernels/sgemm/cuda/row_walk.h"
 #include "kernels/sgemm/layout.h"
 #include "kernels/sgemm/variants.h"
 
@@ -61,15 +62,11 @@ typedef struct {
 
 /* ---- C = beta C ----------------------------------------------------------------------------- */
 
-enum { TILEMM__SGEMM_SCALE_COLUMNS = 4 /* of a thread */ };
-
-/* beta = 0 stores zeros. Blocks of `across` x `down` threads; items are `tiles` tiles of columns by
- * `groups` groups of `down` rows of all the batch. */
+/* beta = 0 stores zeros. */
 typedef struct {
     tilemm__sgemm_args_t args;
-    int64_t tiles, groups;
+    tilemm__sgemm_row_walk_t walk; /* of C's rows */
     int variant;
-    unsigned blocks, across, down;
 } tilemm__sgemm_scale_t;
 
 /* ---- launchers ------------------------------------------------------------------------------ */

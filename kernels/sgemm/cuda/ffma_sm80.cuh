@@ -24,9 +24,10 @@
  * Assumes: compute capability 8.0 or more, 9.0 for clusters; what the host promises in
  * tilemm__sgemm_ffma_t.
  *
- * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k, or with the
- * smallest tile and in rest_sm90.cu, which have registers for it, the sum of one chain for each
- * k-step. Groups' sums, then a cluster's, are added first to last. */
+ * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k; with the
+ * smallest tile, which has registers for it, the sum of one chain for each k-step; in rest_sm90.cu
+ * the sum of chains of 64 of k, each of which starts with what the addition before it lost. Groups'
+ * sums, then a cluster's, are added first to last. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
 
@@ -212,10 +213,10 @@ static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float 
 
 /* ---- a block -------------------------------------------------------------------------------- */
 
-/* A variant's constants. With CHAINS the sums of each k-step are added to totals, which takes as
- * many registers again. */
+/* A variant's constants. With CHAIN, the steps of a chain, sums are added to totals, which takes as
+ * many registers again; a chain of several steps is compensated. */
 template <int BM_, int BN_, int BK_, int QM_, int QN_, int GROUPS_, int STAGES_, bool TRANSPOSED_A_,
-          bool TRANSPOSED_B_, bool CHAINS_ = QM_ *QN_ == 1>
+          bool TRANSPOSED_B_, unsigned CHAIN_ = QM_ *QN_ == 1>
 struct shape {
     static const int BM = BM_, BN = BN_, BK = BK_, QM = QM_, QN = QN_, GROUPS = GROUPS_,
                      STAGES = STAGES_;
@@ -227,7 +228,7 @@ struct shape {
     /* Parts of a k-step's copies, as measured. The compiler puts empty reads before each part. */
     static const unsigned PARTS = GROUP_WARPS == 8 ? 4 : 1;
     static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
-    static const bool CHAINS = CHAINS_;
+    static const unsigned CHAIN = CHAIN_;
     typedef producer<BM, BK, WARPS, TRANSPOSED_A> ms_producer;
     typedef producer<BN, BK, WARPS, TRANSPOSED_B> ns_producer;
     static_assert(BK % 16 == 0, "k-steps are counted in 32 bits");
@@ -238,7 +239,7 @@ struct shape {
 };
 
 /* Consumer. Between its multiply-adds the producers fill the stages. The result is in `sum`, or
- * with CHAINS in `total`. A thread's squares begin at at_m and at_n of each stage; `steps` k-steps
+ * with CHAIN in `total`. A thread's squares begin at at_m and at_n of each stage; `steps` k-steps
  * follow the first. */
 template <class S, bool WIDEST>
 static __device__ __forceinline__ void
@@ -290,7 +291,10 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
                                                          next);
             multiply<4 * S::QM, 4 * S::QN>(sum, am[k & 1], bn[k & 1]);
         }
-        if (S::CHAINS) {
+        if constexpr (S::CHAIN > 1) {
+            if (steps % S::CHAIN == 0)
+                end_chain(total, sum);
+        } else if constexpr (S::CHAIN == 1) {
 #pragma unroll
             for (int i = 0; i < 4 * S::QM; i++)
 #pragma unroll
@@ -459,9 +463,9 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem,
         multiply_steps<S, true>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
     else
         multiply_steps<S, false>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
-    if (S::CHAINS && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
+    if (S::CHAIN && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
         let_next_start();
-    store_tile<S>(S::CHAINS ? total : sum, problem, place, ring, group, m, n);
+    store_tile<S>(S::CHAIN ? total : sum, problem, place, ring, group, m, n);
 #endif
 }
 

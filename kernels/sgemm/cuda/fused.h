@@ -36,7 +36,7 @@ enum {
  * part of the product, alpha and beta left out, goes to partial + s * batch_count * m * n, dense
  * and row-major like C. */
 typedef struct {
-    tilemm__sgemm_args_t args; /* no arrays of A or B; A and B aligned for 16-byte copies */
+    tilemm__sgemm_args_t args; /* no arrays of A or B; A and B aligned, or copies (align.h) */
     int variant;
     unsigned cluster; /* blocks; 1: none */
     uint64_t blocks;  /* of the grid: each takes every blocks-th item */

@@ -1,16 +1,23 @@
-/* no_sm90.c - in place of fused_sm90.cu, planes_sm90.cu, rest_sm90.cu and tf32_sm90.cu where the
- * toolkit cannot compile them: plans are then given a compute capability of 8.0 at most, and choose
+/* no_sm90.c - in place of the files of SGEMM for compute capability 9.0 where the toolkit
+ * cannot compile them: plans are then given a compute capability of 8.0 at most, and choose
  * none of their kernels.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime_api.h>
 
-#include "rest.h"
+#include "align.h"
 #include "planes.h"
+#include "rest.h"
 
 int tilemm__sgemm_planes_sm90_is_built(void)
 {
     return 0;
+}
+
+int tilemm__sgemm_align_launch(const tilemm__sgemm_align_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
 }
 
 int tilemm__sgemm_planes_sm90_launch(const tilemm__sgemm_planes_product_t *problem, void *stream)

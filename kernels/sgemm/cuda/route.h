@@ -51,7 +51,7 @@ typedef struct {
     const tilemm__sgemm_density_t *density; /* A's, B's */
     unsigned *left; /* bits of the routes other than PLANES that some tile or line takes */
     unsigned rows, cols;
-    int no_bf16; /* operands that the BF16 kernel cannot read */
+    int no_bf16; /* there is no BF16 kernel */
 } tilemm__sgemm_routes_t;
 
 typedef enum {

@@ -2,7 +2,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads lie along the rows of C; where these are short a block takes several.
+ * Threads lie along the rows of C.
  *
  * Assumes: compute capability 7.5 or more. */
 #include <cuda_runtime.h>
@@ -20,27 +20,18 @@
 static __device__ __forceinline__ void body(const tilemm__sgemm_scale_t &problem)
 {
     const tilemm__sgemm_args_t &args = problem.args;
-    const int64_t tiles = problem.tiles, groups = problem.groups;
-    const int64_t rows = args.batch_count * args.m;
-    for (uint64_t block = blockIdx.x; block < (uint64_t)(tiles * groups); block += gridDim.x) {
-        const uint64_t group = block / (uint64_t)tiles;
-        const uint64_t row = group * blockDim.y + threadIdx.y;
-        const int64_t col =
-            (block - group * tiles) * blockDim.x * TILEMM__SGEMM_SCALE_COLUMNS + threadIdx.x;
-        if (row >= (uint64_t)rows)
-            continue;
-
-        const uint64_t matrix = row / (uint64_t)args.m;
+    walk_rows(problem.walk, blockIdx.x, [&](int64_t row, int64_t column) {
+        const uint64_t matrix = (uint64_t)row / (uint64_t)args.m;
         float *c = args.c_array ? args.c_array[matrix] : args.c + (int64_t)matrix * args.stride_c;
 
-        c += (int64_t)(row - matrix * args.m) * args.ldc;
+        c += (row - (int64_t)matrix * args.m) * args.ldc;
 #pragma unroll
-        for (int i = 0; i < TILEMM__SGEMM_SCALE_COLUMNS; i++) {
-            const int64_t j = col + i * (int64_t)blockDim.x;
+        for (int i = 0; i < TILEMM__SGEMM_ROW_WALK_COLUMNS; i++) {
+            const int64_t j = column + i * (int64_t)problem.walk.across;
             if (j < args.n)
                 c[j] = args.beta == 0.0f ? 0.0f : args.beta * c[j];
         }
-    }
+    });
 }
 
 TILEMM__SGEMM_SCALE_ROWS(KERNEL)
@@ -48,6 +39,6 @@ TILEMM__SGEMM_SCALE_ROWS(KERNEL)
 extern "C" int tilemm__sgemm_scale_launch(const tilemm__sgemm_scale_t *problem, void *stream)
 {
     return launch_kernel(sgemm_scale_sm75,
-                         {problem->blocks, dim3(problem->across, problem->down), 0, 1, false},
+                         {problem->walk.blocks, TILEMM__SGEMM_ROW_WALK_THREADS, 0, 1, false},
                          (cudaStream_t)stream, *problem);
 }

@@ -1,4 +1,5 @@
-/* tile.cuh - shared by the FFMA kernels: a block's tile, and stores of four neighbours in C.
+/* tile.cuh - shared by the FFMA kernels: a block's tile, sums of chains of multiply-adds, and
+ * stores of four neighbours in C.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_TILE_CUH
@@ -48,6 +49,21 @@ static __device__ __forceinline__ tile_place_t tile_place(const tilemm__sgemm_ff
     p.k0 = (int64_t)p.split * problem.k_split;
     p.depth = min(problem.k_split, args.k - p.k0);
     return p;
+}
+
+/* End a chain: total += sum, and sum = what the addition lost, unless that is not finite. */
+template <int M, int N>
+static __device__ __forceinline__ void end_chain(float (&total)[M][N], float (&sum)[M][N])
+{
+#pragma unroll
+    for (int i = 0; i < M; i++)
+#pragma unroll
+        for (int j = 0; j < N; j++) {
+            const float next = total[i][j] + sum[i][j], added = next - total[i][j];
+            const float lost = (total[i][j] - (next - added)) + (sum[i][j] - added);
+            total[i][j] = next;
+            sum[i][j] = isfinite(lost) ? lost : 0.0f;
+        }
 }
 
 /* Store those of four neighbours in C whose numbers, 0 to 3, are in [begin, end): all or none if

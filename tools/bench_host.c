@@ -1,0 +1,95 @@
+/* bench_host.c - what operands on the host cannot beat: the link, and the work on the device.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <string.h>
+
+#include "bench.h"
+#include "gpu.h"
+
+const word_t memory_words[] = {{"device", MEMORY_DEVICE},
+                               {"pinned", MEMORY_PINNED},
+                               {"pageable", MEMORY_PAGEABLE},
+                               {"managed", MEMORY_MANAGED},
+                               {0}};
+
+enum { UP, DOWN, WAYS, REPS = 3, PIECE = 64 << 20 };
+
+typedef struct {
+    void *host[WAYS], *device[WAYS], *stream[WAYS];
+    double bytes[WAYS];
+} link_t;
+
+/* Queue a way's bytes, piece by piece from and to the same memory. */
+static int queue_copies(const link_t *link, int way)
+{
+    int status = 0;
+    for (double left = link->bytes[way]; !status && left > 0; left -= PIECE) {
+        const size_t bytes = left < PIECE ? (size_t)left : PIECE;
+        status = way == UP ? gpu_to_device_async(link->device[UP], link->host[UP], bytes,
+                                                 link->stream[UP])
+                           : gpu_to_host_async(link->host[DOWN], link->device[DOWN], bytes,
+                                               link->stream[DOWN]);
+    }
+    return status;
+}
+
+/* The least time of several, both ways at once; or -1. */
+static double time_link(const link_t *link)
+{
+    double best = HUGE_VAL;
+    for (int i = 0; i <= REPS; i++) { /* the first warms up */
+        const double begin = seconds_now();
+        int status = 0;
+        for (int way = UP; way < WAYS; way++)
+            status = status ? status : queue_copies(link, way);
+        for (int way = UP; way < WAYS; way++)
+            status = status ? status : gpu_stream_synchronize(link->stream[way]);
+        if (check_peer("a copy of pinned memory", status) != 0)
+            return -1;
+        best = i ? fmin(best, seconds_now() - begin) : best;
+    }
+    return best;
+}
+
+static double measure_link(const bench_bound_t *bound)
+{
+    link_t link = {.bytes = {bound->up, bound->down}};
+    double seconds = -1;
+    int opened = 1;
+    for (int way = UP; way < WAYS; way++) {
+        link.host[way] = gpu_malloc_host(PIECE);
+        link.device[way] = gpu_malloc(PIECE);
+        link.stream[way] = gpu_stream_create();
+        opened = opened && link.host[way] && link.device[way] && link.stream[way];
+        if (link.host[way])
+            memset(link.host[way], 0, PIECE);
+    }
+    if (opened)
+        seconds = time_link(&link);
+    else
+        command_error("no pinned memory to measure the link with (%d bytes)", WAYS * PIECE);
+    for (int way = UP; way < WAYS; way++) {
+        gpu_stream_destroy(link.stream[way]);
+        gpu_free(link.device[way]);
+        gpu_free_host(link.host[way]);
+    }
+    return seconds;
+}
+
+int bench_add_bound(const machine_t *machine, bench_problem_t *p, const bench_bound_t *bound)
+{
+    const double seconds = measure_link(bound);
+    (void)machine;
+    if (seconds < 0)
+        return -1;
+    contender_t *const added =
+        add_contender(p, bound->resident > seconds ? "bound: resident" : "bound: link", NULL);
+    added->bound = fmax(fmax(seconds, bound->resident), 1e-9);
+    added->error = (double)NAN;
+    added->goal = p->options->bytes_goal;
+    append(added->kernel, sizeof added->kernel, "%.2f GB up, %.2f GB down: %.1f GB/s",
+           bound->up / 1e9, bound->down / 1e9,
+           seconds > 0 ? (bound->up + bound->down) / seconds / 1e9 : 0);
+    return 0;
+}
