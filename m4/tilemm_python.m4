@@ -16,7 +16,7 @@ AC_DEFUN([TILEMM_PYTHON], [
   AS_IF([test "x$PYTHON" != x: && test -z "$tilemm_pythondir_given"],
     [AS_CASE([$prefix], [NONE], [tilemm_prefix=$ac_default_prefix], [tilemm_prefix=$prefix])
      tilemm_below=`"$PYTHON" -c 'import sys; p = sys.argv@<:@1@:>@
-print(next((x@<:@len(p):@:>@ for x in sys.path if x.startswith(p + "/lib/") and x.endswith("-packages")), ""))' "$tilemm_prefix"`
+print(next((x.removeprefix(p) for x in sys.path if x.startswith(p + "/lib/") and x.endswith("-packages")), ""))' "$tilemm_prefix"`
      AS_IF([test -n "$tilemm_below"], [pythondir="\${PYTHON_PREFIX}$tilemm_below"])])
   AM_CONDITIONAL([HAVE_PYTHON], [test "x$PYTHON" != x:])
   AS_IF([test "x$PYTHON" = x:], [tilemm_python=none], [tilemm_python="$PYTHON, package in $pythondir"])
