@@ -119,6 +119,13 @@ module tilemm
             integer(c_int), value :: device
         end function
 
+        integer(tilemm_status_t) function tilemm_create_multi(ctx, count, devices) bind(c)
+            import
+            type(c_ptr), intent(out) :: ctx
+            integer(c_int), value :: count
+            integer(c_int), intent(in) :: devices(*)
+        end function
+
         integer(tilemm_status_t) function tilemm_destroy(ctx) bind(c)
             import
             type(c_ptr), value :: ctx

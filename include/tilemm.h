@@ -66,6 +66,10 @@
  * TILEMM_MATH            fp32, strict or tf32: the math mode that a context starts with.
  * TILEMM_VARIANT         the beginning of a kernel's name, for measurements on a GPU: only kernels
  *                        whose names begin so are chosen, unless none of them can do the problem.
+ * TILEMM_DEVICES         numbers of CUDA devices, separated by commas, such as 0,1: the devices of
+ *                        a context of TILEMM_BACKEND_AUTO, see tilemm_create_multi.
+ * TILEMM_PEER            0 or 1: 0 keeps the devices of a context from copying straight from each
+ *                        other.
  * TILEMM_TIMELINE        a file's name, of at most 1023 characters: products whose operands on the
  *                        host go through a GPU in strips append to it, as CSV, when each step ran:
  *                        device, stream (up, "up C", compute or down), begin and end in seconds,
@@ -183,7 +187,8 @@ typedef enum {
  *
  * ctx      receives the context; NULL when the call fails.
  * backend  which backend. TILEMM_BACKEND_AUTO takes the environment variable TILEMM_BACKEND if it
- *          is set, else CUDA if device `device` is usable, else the CPU.
+ *          is set, else CUDA if device `device` is usable, else the CPU. With TILEMM_DEVICES set it
+ *          takes those devices, as tilemm_create_multi does, in place of `device`.
  * device   the CUDA device's ordinal; not looked at for the CPU.
  *
  * Environment variables, see tilemm-environment(7), are read here, once for the context.
@@ -197,9 +202,55 @@ typedef enum {
  * tilemm_create_error says why. */
 tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int device);
 
-/* Why this thread's last call of tilemm_create failed, in words: "create: TILEMM_MATH = fp31, must
- * be fp32, strict or tf32". "" if it succeeded, or was never called. The text stays until this
- * thread's next call of tilemm_create. */
+/* Create a CUDA context over several devices, whose operations may use them all.
+ *
+ * ctx      receives the context; NULL when the call fails.
+ * count    how many devices, 1 to 64. With one, the call is tilemm_create(ctx, TILEMM_BACKEND_CUDA,
+ *          devices[0]).
+ * devices  their ordinals. A device that stands in the list more than once counts as so many.
+ *
+ * The first device is the one that tilemm_get_device names, to which the context's stream
+ * belongs, and where tilemm_alloc_matrix allocates. Operands may lie on the host and on any of
+ * the devices.
+ *
+ * What lies on the host is divided: products by rows or columns of C, batches by matrices,
+ * transposes by rows or columns, reductions by vectors or segments, among the devices as their
+ * rates say, which are taken to be equal for devices of one model, and else are measured here,
+ * once, by a product. An operand that all need goes up once in all: each device sends a share
+ * up, and has the others' shares from them. Of what lies on one device a large product is
+ * divided too: the others copy the operands through strips while it computes. Everything else is
+ * done on the device where the first of its operands on a device lies. Small calls are done on
+ * one device.
+ *
+ * A call with all operands on devices is asynchronous on the context's stream; the work of the
+ * other devices is ordered after what is queued there, and before what follows. Transposes,
+ * copies to other layouts and reductions whose operands lie on several devices wait. In a stream
+ * that is being captured calls use the first device alone, and return TILEMM_NOT_SUPPORTED if
+ * their operands are on another.
+ *
+ * Sums have the bits that they always have. A product has those of one device, but where that
+ * would divide k, or takes part of the rows or columns by another kernel. The same list of
+ * devices computes the same bits each time.
+ *
+ * Devices copy straight from each other where all have peer access, which the call enables
+ * unless TILEMM_PEER is 0; else by way of the host. tilemm_set_device_memory limits what is
+ * taken of each device; a workspace given by tilemm_set_workspace is used on its device alone,
+ * by one entry of the list.
+ *
+ * When a device fails, tilemm_last_error says which. What the call writes is then undefined, and
+ * after TILEMM_DEVICE_FAILURE all calls on the context return that.
+ *
+ * Returns TILEMM_INVALID_ARGUMENT if ctx or devices is NULL, count is out of bounds, a number is
+ * negative, or an environment variable has a value that it does not take; TILEMM_NO_DEVICE if
+ * the backend is not built or a device is not there; TILEMM_OUT_OF_MEMORY;
+ * TILEMM_DEVICE_FAILURE.
+ *
+ * tilemm_create_error says why. */
+tilemm_status_t tilemm_create_multi(tilemm_t *ctx, int count, const int *devices);
+
+/* Why this thread's last call of tilemm_create or tilemm_create_multi failed, in words: "create:
+ * TILEMM_MATH = fp31, must be fp32, strict or tf32". "" if it succeeded, or was never called. The
+ * text stays until this thread's next call of either. */
 const char *tilemm_create_error(void);
 
 /* Wait for the context's work and release all that it holds (not the user's stream or
@@ -230,7 +281,7 @@ tilemm_status_t tilemm_get_device(tilemm_t ctx, int *device);
  * ------------------------------------------------------------------------------------------ */
 
 /* Queue work on this cudaStream_t from now on; NULL, as at the start, is the legacy default
- * stream. The stream must belong to the context's device and live until the next
+ * stream. The stream must belong to the context's (first) device and live until the next
  * tilemm_set_stream; new work is ordered after the work queued on it, unless either stream is being
  * captured. Returns TILEMM_NOT_SUPPORTED on a CPU context, where only NULL is taken;
  * TILEMM_DEVICE_FAILURE. */

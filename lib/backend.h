@@ -17,6 +17,8 @@ typedef struct tilemm__backend {
     tilemm_backend_t id;
     tilemm__place_t (*locate)(tilemm_t ctx, const void *pointer);
     tilemm_status_t (*open)(tilemm_t ctx, int device); /* fills ctx->state */
+    /* The same over several devices; sets ctx->backend too. NULL: there are none. */
+    tilemm_status_t (*open_multi)(tilemm_t ctx, int count, const int *devices);
     tilemm_status_t (*close)(tilemm_t ctx);
     tilemm_status_t (*synchronize)(tilemm_t ctx);
     tilemm_status_t (*set_stream)(tilemm_t ctx, void *stream);

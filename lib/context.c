@@ -6,6 +6,7 @@
 #endif
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 
 #include "internal.h"
 #include "load_cuda.h"
+#include "plan_multi.h"
 
 #define STRINGIZE_(x) #x
 #define STRINGIZE(x) STRINGIZE_(x)
@@ -78,6 +80,25 @@ static int read_math(tilemm_math_t *math)
     return !value;
 }
 
+/* The devices of TILEMM_DEVICES, numbers separated by commas; 0 if it is not set, -1 if its value
+ * means nothing. */
+static int read_devices(int devices[TILEMM__MOST_DEVICES])
+{
+    const char *at = variable("TILEMM_DEVICES");
+    int count = 0;
+    while (at) {
+        char *end;
+        errno = 0;
+        const long number = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : -1;
+        if (number < 0 || number > INT_MAX || errno || count == TILEMM__MOST_DEVICES ||
+            (*end && *end != ','))
+            return -1;
+        devices[count++] = (int)number;
+        at = *end ? end + 1 : NULL;
+    }
+    return count;
+}
+
 /* Why this thread's last tilemm_create failed. */
 static _Thread_local char create_error[1024];
 
@@ -111,6 +132,10 @@ static tilemm_status_t read_environment(tilemm_t ctx)
         return refuse_variable("TILEMM_ARCH", "generic, neon, avx2, avx512, amx, or like sm80");
     if (!read_text("TILEMM_VARIANT", sizeof ctx->variant, ctx->variant))
         return refuse_variable("TILEMM_VARIANT", "the beginning of a kernel's name");
+    int peers = 1;
+    if (!read_number("TILEMM_PEER", 0, 1, &peers))
+        return refuse_variable("TILEMM_PEER", "0 or 1");
+    ctx->no_peers = !peers;
     /* A program with more rights than its user writes to no file of the user's choice. */
     if (secure_getenv("TILEMM_TIMELINE") &&
         !read_text("TILEMM_TIMELINE", sizeof ctx->timeline, ctx->timeline))
@@ -118,22 +143,39 @@ static tilemm_status_t read_environment(tilemm_t ctx)
     return TILEMM_SUCCESS;
 }
 
-static tilemm_status_t open_backend(tilemm_t ctx, const tilemm__backend_t *backend, int device)
+/* On one device, or on several. */
+static tilemm_status_t open_backend(tilemm_t ctx, const tilemm__backend_t *backend, int count,
+                                    const int *devices)
 {
     ctx->backend = backend;
-    ctx->device = backend->id == TILEMM_BACKEND_CUDA ? device : -1;
-    tilemm_status_t status = backend->open(ctx, device);
+    ctx->device = backend->id == TILEMM_BACKEND_CUDA ? devices[0] : -1;
+    tilemm_status_t status =
+        count > 1 ? backend->open_multi(ctx, count, devices) : backend->open(ctx, devices[0]);
     if (status != TILEMM_SUCCESS)
         refuse(status, "%s", *ctx->last_error ? ctx->last_error : tilemm_status_string(status));
     ctx->last_error[0] = '\0';
     return status;
 }
 
-static tilemm_status_t open_cuda(tilemm_t ctx, int device)
+static tilemm_status_t open_cuda(tilemm_t ctx, int count, const int *devices)
 {
     const char *why;
     const tilemm__backend_t *cuda = tilemm__load_cuda(&why);
-    return cuda ? open_backend(ctx, cuda, device) : refuse(TILEMM_NO_DEVICE, "create: %s", why);
+    return cuda ? open_backend(ctx, cuda, count, devices)
+                : refuse(TILEMM_NO_DEVICE, "create: %s", why);
+}
+
+/* Whether CUDA works, and the list of devices is what is wrong. */
+static int is_cuda_usable(tilemm_t ctx)
+{
+    const int first = 0;
+    char why[sizeof create_error];
+    memcpy(why, create_error, sizeof why);
+    const int usable = open_cuda(ctx, 1, &first) == TILEMM_SUCCESS;
+    if (usable)
+        (void)ctx->backend->close(ctx);
+    memcpy(create_error, why, sizeof why);
+    return usable;
 }
 
 /* The backend that the caller and TILEMM_BACKEND ask for. */
@@ -156,29 +198,30 @@ static tilemm_status_t choose_backend(tilemm_backend_t *backend)
     return TILEMM_SUCCESS;
 }
 
-tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int device)
+/* devices are not looked at for the CPU; `listed`: they are those of TILEMM_DEVICES. */
+static tilemm_status_t create(tilemm_t *out, tilemm_backend_t backend, int count,
+                              const int *devices, int listed)
 {
-    create_error[0] = '\0';
-    if (!out)
-        return refuse(TILEMM_INVALID_ARGUMENT, "create: ctx = NULL, must be a valid pointer");
-    *out = NULL;
-    tilemm_status_t status = choose_backend(&backend);
-    if (status != TILEMM_SUCCESS)
-        return status;
-    if (backend != TILEMM_BACKEND_CPU && device < 0)
-        return refuse(TILEMM_INVALID_ARGUMENT, "create: device = %d, must be at least 0", device);
-
+    for (int i = 0; i < count && backend != TILEMM_BACKEND_CPU; i++)
+        if (devices[i] < 0) {
+            char index[16] = "";
+            if (count > 1)
+                snprintf(index, sizeof index, "s[%d]", i);
+            return refuse(TILEMM_INVALID_ARGUMENT, "create: device%s = %d, must be at least 0",
+                          index, devices[i]);
+        }
     tilemm_t ctx = calloc(1, sizeof *ctx);
     if (!ctx)
         return refuse(TILEMM_OUT_OF_MEMORY, "create: out of memory");
     ctx->last_kernel = "";
-    status = read_environment(ctx);
+    tilemm_status_t status = read_environment(ctx);
     if (status == TILEMM_SUCCESS) {
         if (backend != TILEMM_BACKEND_CPU)
-            status = open_cuda(ctx, device);
+            status = open_cuda(ctx, count, devices);
         if (backend == TILEMM_BACKEND_CPU ||
-            (backend == TILEMM_BACKEND_AUTO && status != TILEMM_SUCCESS))
-            status = open_backend(ctx, &tilemm__cpu_backend, device);
+            (backend == TILEMM_BACKEND_AUTO && status != TILEMM_SUCCESS &&
+             !(listed && is_cuda_usable(ctx))))
+            status = open_backend(ctx, &tilemm__cpu_backend, 1, devices);
     }
     if (status != TILEMM_SUCCESS) {
         free(ctx);
@@ -188,6 +231,38 @@ tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int devic
     tilemm_set_log(ctx, NULL, NULL);
     *out = ctx;
     return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm_create(tilemm_t *out, tilemm_backend_t backend, int device)
+{
+    int devices[TILEMM__MOST_DEVICES], count = 0;
+    const int automatic = backend == TILEMM_BACKEND_AUTO;
+    create_error[0] = '\0';
+    if (!out)
+        return refuse(TILEMM_INVALID_ARGUMENT, "create: ctx = NULL, must be a valid pointer");
+    *out = NULL;
+    tilemm_status_t status = choose_backend(&backend);
+    if (status != TILEMM_SUCCESS)
+        return status;
+    if (automatic && (count = read_devices(devices)) < 0)
+        return refuse_variable("TILEMM_DEVICES",
+                               "at most 64 numbers of devices, separated by commas");
+    return count > 0 ? create(out, backend, count, devices, 1)
+                     : create(out, backend, 1, &device, 0);
+}
+
+tilemm_status_t tilemm_create_multi(tilemm_t *out, int count, const int *devices)
+{
+    create_error[0] = '\0';
+    if (!out)
+        return refuse(TILEMM_INVALID_ARGUMENT, "create: ctx = NULL, must be a valid pointer");
+    *out = NULL;
+    if (count < 1 || count > TILEMM__MOST_DEVICES)
+        return refuse(TILEMM_INVALID_ARGUMENT, "create: count = %d, must be from 1 to %d", count,
+                      (int)TILEMM__MOST_DEVICES);
+    if (!devices)
+        return refuse(TILEMM_INVALID_ARGUMENT, "create: devices = NULL, must be a valid pointer");
+    return create(out, TILEMM_BACKEND_CUDA, count, devices, 0);
 }
 
 const char *tilemm_create_error(void)

@@ -27,6 +27,7 @@ struct tilemm_context {
     int threads;      /* tilemm_set_threads; 0: the default */
     int env_threads;  /* TILEMM_NUM_THREADS; 0 if unset */
     int env_log;      /* TILEMM_LOG */
+    int no_peers;     /* TILEMM_PEER=0 */
     tilemm_log_t log; /* takes each call's line; NULL: nobody does */
     void *log_user;
     int looked;          /* the CPU backend: for the GPU's driver, in this operation */

@@ -87,6 +87,9 @@ typedef struct {
     const reference_cub_t *cub;
 } machine_t;
 
+/* The devices that --devices names, each once, or the one of --device. Returns their number. */
+int bench_devices(const bench_options_t *options, int devices[MAX_DEVICES]);
+
 /* 0, or the status to exit with, after a message. */
 int machine_open(machine_t *machine, const bench_options_t *options);
 void machine_close(machine_t *machine);

@@ -405,8 +405,10 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
     const int64_t sizes[] = {p->m, p->n, p->k, x[A].ld, x[B].ld, x[C].ld, p->options->batch};
     add_contender(p, "tilemm", run_ours);
     if (is_on_host(p->options->memory)) {
+        int devices[MAX_DEVICES];
+        const int count = bench_devices(p->options, devices);
         if (machine->cublas && p->m > 0 && p->n > 0 && p->k > 0 && reference_cublasxt() &&
-            reference_cublasxt()->select(1, &p->options->context.device) == 0)
+            reference_cublasxt()->select(count, devices) == 0)
             add_contender(p, "cublasXt", run_cublasxt)->goal = p->options->goal;
         return;
     }

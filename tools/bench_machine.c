@@ -21,8 +21,24 @@ static void buffer_close(buffer_t *buffer)
     buffer->host = buffer->device = NULL;
 }
 
-static int open_gpu(machine_t *machine, int device)
+int bench_devices(const bench_options_t *options, int devices[MAX_DEVICES])
 {
+    const context_options_t *context = &options->context;
+    int count = 0;
+    devices[count++] = context->device;
+    for (int i = 1; i < context->device_count; i++) {
+        int j = 0;
+        while (j < count && devices[j] != context->devices[i])
+            j++;
+        if (j == count)
+            devices[count++] = context->devices[i];
+    }
+    return count;
+}
+
+static int open_gpu(machine_t *machine, const context_options_t *context)
+{
+    const int device = context->device;
     gpu_traits_t traits;
     if (gpu_open(device) != 0)
         return command_error("%s", gpu_error());
@@ -35,6 +51,9 @@ static int open_gpu(machine_t *machine, int device)
         return EXIT_FAILED;
     if (gpu_count() > 0 && gpu_describe(device, &traits) == 0)
         snprintf(machine->device, sizeof machine->device, "cuda, %s", traits.name);
+    for (int i = 0; i < context->device_count; i++)
+        append(machine->device, sizeof machine->device, "%s%d", i ? "," : ", devices ",
+               context->devices[i]);
     return EXIT_OK;
 }
 
@@ -84,7 +103,7 @@ int machine_open(machine_t *machine, const bench_options_t *options)
         tilemm_set_math(machine->ctx, (tilemm_math_t)options->math);
     tilemm_set_nan_policy(machine->ctx, (tilemm_nan_t)options->nan);
     if (machine->on_gpu)
-        status = open_gpu(machine, options->context.device);
+        status = open_gpu(machine, &options->context);
     if (status == EXIT_OK)
         status = find_peers(machine, options->vs);
     if (status != EXIT_OK)

@@ -35,6 +35,9 @@ static const char help[] =
     "      --memory device|pinned|pageable|managed  on a GPU: where operands and results lie\n"
     "                             (device); the host's are compared with cublasXt, and with\n"
     "                             the bound: the link, or the work on the device\n"
+    "      --devices LIST         these CUDA devices together, as in 0,1; one may stand there "
+    "more\n"
+    "                             than once\n"
     "      --device-memory SIZE   at most so many bytes of the device's memory for operands on\n"
     "                             the host: 4G, 512M (what is free)\n"
     "      --calibrate            instead: the constants that plans choose by, on this GPU\n"
@@ -158,12 +161,17 @@ static int check_options(bench_options_t *o)
         {segments && reduce_is_index(o->op), "--segments has no positions"},
         {o->arg && (!by_axis || !is_extreme), "--arg is for max, min, amax and amin by --axis"},
         {o->inc == 0 || o->inc_y == 0, "an increment must not be 0"},
+        {of_cpu && o->context.device_count, "OpenBLAS does not run on CUDA devices"},
         {of_cpu && o->context.backend == TILEMM_BACKEND_CUDA,
          "OpenBLAS does not run on the cuda backend"},
         {of_gpu && o->context.backend == TILEMM_BACKEND_CPU,
          "cuBLAS does not run on the cpu backend"},
         {o->plot && !report_can_plot(o->plot),
          "--plot takes a file's name that ends with .svg, .png, .pdf or .eps"},
+        {o->context.device_count && o->context.device_given,
+         "--devices and --device exclude each other"},
+        {o->context.device_count && o->context.backend == TILEMM_BACKEND_CPU,
+         "--devices is for the cuda backend"},
         {o->memory && o->context.backend == TILEMM_BACKEND_CPU, "--memory is for the cuda backend"},
         {o->device_memory && !is_on_host(o->memory),
          "--device-memory is for operands on the host: --memory pinned or pageable"},
@@ -179,6 +187,8 @@ static int check_options(bench_options_t *o)
     for (int i = 0; i < COUNT_OF(rules); i++)
         if (rules[i].is_wrong)
             return command_usage_error("bench", "%s", rules[i].message);
+    if (o->context.device_count)
+        o->context.backend = TILEMM_BACKEND_CUDA;
     if (of_cpu || of_gpu) /* a peer says which backend is meant */
         o->context.backend = of_cpu ? TILEMM_BACKEND_CPU : TILEMM_BACKEND_CUDA;
     return EXIT_OK;
@@ -219,6 +229,9 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         {EACH,
          {"device-memory", OPTION_PARSED, &o->device_memory, .parse = parse_bytes,
           .takes = "a number of bytes from 1, or of K, M, G or T of them"}},
+        {EACH,
+         {"devices", OPTION_PARSED, &o->context, .parse = parse_devices,
+          .takes = "numbers from 0 with commas between them"}},
         {GEMM, {"timeline", OPTION_FILE, .value = &o->timeline}},
         {1, {"calibrate", OPTION_FLAG, .value = &o->calibrate}},
         {GEMM, {"beta", OPTION_FLOAT, .value = &o->beta}},

@@ -68,6 +68,27 @@ int parse_device(const char *text, void *context_options)
     return 0;
 }
 
+int parse_devices(const char *text, void *context_options)
+{
+    context_options_t *context = context_options;
+    char number[16];
+    int64_t device;
+    context->device_count = 0;
+    for (;; text++) {
+        const size_t length = strcspn(text, ",");
+        if (context->device_count == MAX_DEVICES ||
+            (size_t)snprintf(number, sizeof number, "%.*s", (int)length, text) >= sizeof number ||
+            parse_int64(number, 0, INT_MAX, &device) != 0)
+            return -1;
+        context->devices[context->device_count++] = (int)device;
+        text += length;
+        if (!*text)
+            break;
+    }
+    context->device = context->devices[0];
+    return 0;
+}
+
 tilemm_reduce_t reduce_value_op(int op)
 {
     static const tilemm_reduce_t of_index[] = {TILEMM_MAX, TILEMM_MIN, TILEMM_AMAX, TILEMM_AMIN};
@@ -97,8 +118,17 @@ static void explain_cpu(tilemm_t ctx, int device)
 tilemm_t command_context(const context_options_t *options)
 {
     tilemm_t ctx = NULL;
+    const char *devices = getenv("TILEMM_DEVICES");
+    int backend = options->backend;
+    if (options->device_given || options->device_count) { /* those alone */
+        unsetenv("TILEMM_DEVICES");
+    } else if (backend == TILEMM_BACKEND_CUDA && devices && *devices) {
+        setenv("TILEMM_BACKEND", "cuda", 1);
+        backend = TILEMM_BACKEND_AUTO; /* which takes the list */
+    }
     const tilemm_status_t status =
-        tilemm_create(&ctx, (tilemm_backend_t)options->backend, options->device);
+        options->device_count ? tilemm_create_multi(&ctx, options->device_count, options->devices)
+                              : tilemm_create(&ctx, (tilemm_backend_t)backend, options->device);
     if (status != TILEMM_SUCCESS) {
         const int why = status == TILEMM_NO_DEVICE && gpu_count() == 0 && *gpu_error();
         command_error("%s%s%s%s", tilemm_create_error(), why ? " (" : "", why ? gpu_error() : "",

@@ -46,17 +46,21 @@ extern const word_t reduce_words[]; /* dot first: the others take one vector */
 tilemm_reduce_t reduce_value_op(int op);
 int reduce_is_index(int op);
 
+enum { MAX_DEVICES = 64 };
+
 /* Options that every verb with a context takes. */
 typedef struct {
     int backend; /* tilemm_backend_t */
     int device, device_given;
-    int threads; /* 0: the library's default */
+    int threads;                            /* 0: the library's default */
+    int device_count, devices[MAX_DEVICES]; /* --devices; 0: it was not given */
 } context_options_t;
 
 /* Create a context as the options say, or print why not and return NULL. Prints, too, why a device
  * that was asked for is not used. */
 tilemm_t command_context(const context_options_t *options);
 int parse_device(const char *text, void *context_options);
+int parse_devices(const char *text, void *context_options); /* "0,1": also one more than once */
 
 /* One option of a verb: its name, what kind of value it takes, and where that goes. */
 typedef enum {

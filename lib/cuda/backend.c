@@ -10,6 +10,7 @@
 
 #include "cuda.h"
 #include "kernels/cuda/probe.h"
+#include "multi.h"
 
 /* The workspace that a context starts with, so that a first call can be captured in a graph. */
 enum { FIRST_WORKSPACE = 32 << 20 };
@@ -28,6 +29,7 @@ static void release(tilemm__cuda_state_t *state)
     cudaFreeHost(state->chunks[1]);
     cudaFree(state->buffer);
     cudaFree(state->small);
+    cudaFree(state->strips);
     free(state);
 }
 
@@ -74,6 +76,7 @@ static tilemm_status_t cuda_open(tilemm_t ctx, int device)
         return TILEMM_OUT_OF_MEMORY;
     tilemm__cuda_thread_t before = tilemm__cuda_enter_device(device);
     state->device = device;
+    state->sharers = 1;
     tilemm_status_t status = open_device(ctx, state);
     if (status == TILEMM_SUCCESS)
         ctx->state = state;
@@ -129,6 +132,7 @@ const tilemm__backend_t tilemm__cuda_backend = {
     .id = TILEMM_BACKEND_CUDA,
     .locate = tilemm__cuda_locate,
     .open = cuda_open,
+    .open_multi = tilemm__multi_open,
     .close = cuda_close,
     .synchronize = cuda_synchronize,
     .set_stream = cuda_set_stream,

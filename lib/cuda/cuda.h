@@ -23,8 +23,12 @@ typedef struct {
     tilemm__cuda_traits_t traits;
     void *buffer; /* workspace of the context's own, device memory */
     size_t buffer_bytes;
-    void *small;                     /* TILEMM__STAGE_SMALL bytes for staging */
-    void *chunks[2];                 /* pinned, for pageable operands: up, and down */
+    void *small;     /* TILEMM__STAGE_SMALL bytes for staging */
+    void *chunks[2]; /* pinned, for pageable operands: up, and down */
+    void *strips;    /* of operands on other GPUs, for products that do not wait */
+    size_t strips_bytes;
+    int of_several;                  /* a member of a context over several devices (multi.h), */
+    int sharers;                     /* so many of which are on this device */
     int in_graph;                    /* a capture has used the buffer */
     tilemm__cuda_buffer_t *captured; /* earlier ones that captures used: kept to the end */
 } tilemm__cuda_state_t;
@@ -55,6 +59,8 @@ tilemm_status_t tilemm__cuda_leave(tilemm_t ctx, tilemm__cuda_thread_t before,
 
 tilemm__place_t tilemm__cuda_locate(tilemm_t ctx, const void *pointer);
 int tilemm__cuda_is_on_host(tilemm_t ctx, const void *pointer);
+/* Whether it must be staged: it lies on the host, or on another GPU. */
+int tilemm__cuda_is_far(tilemm_t ctx, const void *pointer);
 
 /* The device's traits, capped by TILEMM_ARCH (`arch`) and by the compute capability that this build
  * has code for. */
@@ -70,6 +76,11 @@ tilemm__limits_t tilemm__cuda_limits(tilemm_t ctx, size_t workspace);
  * may grow (and wait for the stream). *got is less, or 0 (and NULL returned), where the user gave
  * less, memory ran out, or a capture forbids to grow. Valid until the next call. */
 void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got);
+
+/* A buffer of so many bytes that the context keeps, for strips: NULL if there is no memory. Calls
+ * use it in the order of the stream. */
+void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes);
+void tilemm__cuda_release_strips(tilemm_t ctx);
 
 /* Whether the stream is being captured in a graph. */
 int tilemm__cuda_is_capturing(cudaStream_t stream);
@@ -137,6 +148,12 @@ tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage);
  * take: returns 1, and its status; else 0. */
 int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                  tilemm_status_t *status);
+/* A member's part of the product `whole`, k not 0, with operands anywhere, on other GPUs too: those
+ * go through in strips. It waits if any lies on the host. relay, or NULL: see relay.h. */
+struct tilemm__relay;
+tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                        const tilemm__sgemm_args_t *whole,
+                                        struct tilemm__relay *relay, int member);
 /* stage_cuda.c of each operation: operands anywhere. */
 tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 tilemm_status_t tilemm__cuda_staged_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);

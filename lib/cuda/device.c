@@ -74,6 +74,12 @@ int tilemm__cuda_is_on_host(tilemm_t ctx, const void *pointer)
     return tilemm__cuda_locate(ctx, pointer) == TILEMM__HOST;
 }
 
+int tilemm__cuda_is_far(tilemm_t ctx, const void *pointer)
+{
+    const tilemm__place_t place = tilemm__cuda_locate(ctx, pointer);
+    return place == TILEMM__HOST || place == TILEMM__ELSEWHERE;
+}
+
 static int attribute(enum cudaDeviceAttr which, int device)
 {
     int value = 0;

@@ -178,16 +178,23 @@ static int activate(tilemm__stage_t *stage)
     return stage->status == TILEMM_SUCCESS;
 }
 
-/* Whether the GPU can use the pointer as it is. */
-static int is_usable(tilemm__stage_t *stage, const void *pointer)
+/* Where the pointer lies; ELSEWHERE only if it may lie there. */
+static tilemm__place_t place_of(tilemm__stage_t *stage, const void *pointer)
 {
     tilemm__place_t place = tilemm__cuda_locate(stage->ctx, pointer);
-    if (place == TILEMM__ELSEWHERE && stage->status == TILEMM_SUCCESS)
+    if (place == TILEMM__ELSEWHERE && !tilemm__cuda(stage->ctx)->of_several &&
+        stage->status == TILEMM_SUCCESS)
         stage->status = tilemm__fail(stage->ctx, TILEMM_INVALID_ARGUMENT,
                                      "%s: %p is in the memory of another GPU, must be in that of "
                                      "the context's or in host memory",
                                      stage->what, pointer);
-    return place != TILEMM__HOST;
+    return place;
+}
+
+/* Whether the GPU can use it as it is. */
+static int is_usable(tilemm__place_t place)
+{
+    return place == TILEMM__DEVICE || place == TILEMM__MANAGED;
 }
 
 static void *stage_matrix(tilemm__stage_t *stage, const matrix_t *matrix, int flags)
@@ -212,12 +219,14 @@ void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, 
 {
     if (!pointer || stage->status != TILEMM_SUCCESS)
         return NULL;
-    if (is_usable(stage, pointer))
-        return stage->status == TILEMM_SUCCESS ? (void *)(uintptr_t)pointer : NULL;
+    const tilemm__place_t place = place_of(stage, pointer);
+    if (is_usable(place))
+        return (void *)(uintptr_t)pointer;
     if (!activate(stage))
         return NULL;
     const int once = *stride == 0; /* the same matrix for the whole batch */
     matrix_t matrix = matrix_of(pointer, rows, cols, elem_size, *ld);
+    matrix.on_device = place == TILEMM__ELSEWHERE;
     if (batch > 1 && !once) {
         matrix.batch = batch;
         matrix.stride = *stride * (int64_t)elem_size;
@@ -230,8 +239,10 @@ void *tilemm__stage(tilemm__stage_t *stage, const void *pointer, int64_t batch, 
 void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int64_t batch,
                           int64_t rows, int64_t cols, size_t elem_size, int64_t *ld, int flags)
 {
-    if (stage->status != TILEMM_SUCCESS || is_usable(stage, array))
-        return stage->status == TILEMM_SUCCESS ? (void *)(uintptr_t)array : NULL;
+    if (stage->status != TILEMM_SUCCESS)
+        return NULL;
+    if (is_usable(place_of(stage, array)))
+        return (void *)(uintptr_t)array;
     if (!activate(stage))
         return NULL;
     const size_t bytes = (size_t)batch * sizeof *array;
@@ -243,8 +254,9 @@ void *tilemm__stage_array(tilemm__stage_t *stage, const void *const *array, int6
     int any_on_host = 0;
     for (int64_t i = 0; i < batch; i++) {
         addresses[i] = array[i];
-        on_device[i] = (unsigned char)is_usable(stage, array[i]);
-        any_on_host |= !on_device[i];
+        const tilemm__place_t place = place_of(stage, array[i]);
+        on_device[i] = place != TILEMM__HOST;
+        any_on_host |= !is_usable(place);
     }
     if (stage->status != TILEMM_SUCCESS)
         return NULL;

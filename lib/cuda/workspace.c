@@ -1,4 +1,5 @@
-/* workspace.c - device workspace: the user's, or a buffer of the context that grows.
+/* workspace.c - device workspace: the user's, or a buffer of the context that grows; and its buffer
+ * for strips.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -52,4 +53,27 @@ void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got)
     state->in_graph |= capturing;
     *got = state->buffer_bytes;
     return state->buffer;
+}
+
+void tilemm__cuda_release_strips(tilemm_t ctx)
+{
+    tilemm__cuda_state_t *state = tilemm__cuda(ctx);
+    cudaFree(state->strips); /* waits until nothing uses it */
+    state->strips = NULL;
+    state->strips_bytes = 0;
+}
+
+void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes)
+{
+    tilemm__cuda_state_t *state = tilemm__cuda(ctx);
+    if (bytes > state->strips_bytes) {
+        tilemm__cuda_release_strips(ctx);
+        if (cudaMalloc(&state->strips, bytes) == cudaSuccess) {
+            state->strips_bytes = bytes;
+        } else {
+            (void)cudaGetLastError();
+            state->strips = NULL;
+        }
+    }
+    return bytes <= state->strips_bytes ? state->strips : NULL;
 }

@@ -10,7 +10,7 @@ tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_ar
     tilemm__reduce_args_t p = *args;
     int64_t no_stride = 0, out_stride = p.out_stride;
     if (p.out && p.index_out &&
-        tilemm__cuda_is_on_host(ctx, p.out) != tilemm__cuda_is_on_host(ctx, p.index_out)) {
+        tilemm__cuda_is_far(ctx, p.out) != tilemm__cuda_is_far(ctx, p.index_out)) {
         /* Both results share a stride, which staging changes: one after the other. */
         p.index_out = NULL;
         tilemm_status_t status = tilemm__cuda_staged_reduce(ctx, &p);

@@ -7,13 +7,12 @@
 #endif
 
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "lib/cuda/timeline.h"
 #include "lib/cuda/transfer.h"
-#include "plan_cuda.h"
-#include "plan_pipeline.h"
+#include "lib/size.h"
+#include "pipeline_cuda.h"
 
 enum { SLOTS = TILEMM__PIPELINE_C_SLOTS, FLOAT = sizeof(float) };
 
@@ -28,11 +27,17 @@ typedef struct {
     tilemm_t ctx;
     const tilemm__sgemm_args_t *args;
     tilemm__pipeline_plan_t plan;
+    int waits; /* operands lie on the host; else all is queued, and the buffer is the context's */
     char *buffer;
     float *side[2], *c;                  /* in the buffer, or the user's on the device */
     tilemm__transfer_t up, from_c, down; /* pinned C comes up on a stream of its own */
     cudaEvent_t is_up, used[2][TILEMM__PIPELINE_STRIPS];
     slot_t slots[SLOTS];
+    tilemm__relay_t *relay; /* with other devices, or NULL; `me` of them; once all agree */
+    int me, relays;
+    int on_gpu[2];
+    cudaStream_t from_others;
+    cudaEvent_t has_others;
     tilemm__timeline_t timeline;
     /* Pageable C: a thread empties the slots in their order. */
     int has_thread, ends;
@@ -147,20 +152,73 @@ static int64_t ld_of(const pipeline_t *x, int s)
 
 /* ---- a step --------------------------------------------------------------------------------- */
 
+/* Lines [from, to) of strip i of a side: on the host, and in this device's slot. */
+static tilemm__rectangle_t lines_of(const pipeline_t *x, int s, int64_t i, int64_t part,
+                                    int64_t from, int64_t to)
+{
+    const tilemm__pipeline_side_t *const side = &x->plan.side[s];
+    const int64_t ld = s ? x->args->ldb : x->args->lda;
+    const int64_t depth = tilemm__pipeline_depth(&x->plan, x->args->k, part);
+    const float *const host = strip_of(x, s, i, part * x->plan.k_part);
+    return (tilemm__rectangle_t){
+        (char *)(uintptr_t)(host + from * (side->rows ? ld : 1)),
+        (char *)(slot_of(x, s, i, part) + from * (side->rows ? side->ld : 1)),
+        ld * FLOAT,
+        side->ld * FLOAT,
+        (side->rows ? depth : to - from) * FLOAT,
+        side->rows ? to - from : depth};
+}
+
+/* This device's share of a strip goes up; the others' come from their devices, by streams and links
+ * of their own. */
+static cudaError_t move_share(pipeline_t *x, int s, int64_t i)
+{
+    tilemm__relay_t *const relay = x->relay;
+    const int64_t lines = tilemm__pipeline_lines(&x->plan.side[s], i, i + 1);
+    cudaError_t error = cudaSuccess;
+    for (int turn = 0; turn < relay->members && error == cudaSuccess; turn++) {
+        const int j = (x->me + turn) % relay->members;
+        const int64_t from = lines * j / relay->members, to = lines * (j + 1) / relay->members;
+        const tilemm__rectangle_t at = lines_of(x, s, i, 0, from, to);
+        if (turn == 0) {
+            if (from < to)
+                error = move(x, TILEMM__LANE_UP, &x->up, &at);
+            if (error == cudaSuccess)
+                error = cudaEventRecord(relay->member[j].is_up[i], x->up.stream);
+            if (error == cudaSuccess)
+                tilemm__relay_announce(relay, j);
+            continue;
+        }
+        if (!tilemm__relay_wait(relay, j, i))
+            return cudaErrorNotReady;
+        error = cudaStreamWaitEvent(x->from_others, relay->member[j].is_up[i], 0);
+        if (error == cudaSuccess && from < to)
+            error =
+                tilemm__cuda_copy_rows(at.device, at.device_pitch,
+                                       relay->member[j].slots + (at.device - (char *)x->side[s]),
+                                       at.device_pitch, at.width, at.rows, x->from_others);
+    }
+    if (error == cudaSuccess)
+        error = cudaEventRecord(x->has_others, x->from_others);
+    return error == cudaSuccess
+               ? cudaStreamWaitEvent(tilemm__cuda(x->ctx)->stream, x->has_others, 0)
+               : error;
+}
+
 static cudaError_t move_up(pipeline_t *x, int s, int64_t what)
 {
     const tilemm__pipeline_plan_t *const plan = &x->plan;
     const tilemm__pipeline_side_t *const side = &plan->side[s];
     const int64_t i = what / plan->parts, part = what % plan->parts;
     const int64_t lines = tilemm__pipeline_lines(side, i, i + 1);
-    const int64_t depth = tilemm__pipeline_depth(plan, x->args->k, part);
-    const tilemm__rectangle_t at = {(char *)(uintptr_t)strip_of(x, s, i, part * plan->k_part),
-                                    (char *)slot_of(x, s, i, part),
-                                    (s ? x->args->ldb : x->args->lda) * FLOAT,
-                                    side->ld * FLOAT,
-                                    (side->rows ? depth : lines) * FLOAT,
-                                    side->rows ? lines : depth};
+    if (x->relays && s == x->relay->side)
+        return move_share(x, s, i);
+    const tilemm__rectangle_t at = lines_of(x, s, i, part, 0, lines);
     const cudaError_t error = cudaStreamWaitEvent(x->up.stream, x->used[s][what % side->slots], 0);
+    if (error == cudaSuccess && x->on_gpu[s]) { /* not by threads of the CPU */
+        const tilemm__transfer_t direct = {.stream = x->up.stream};
+        return move(x, TILEMM__LANE_UP, &direct, &at);
+    }
     return error == cudaSuccess ? move(x, TILEMM__LANE_UP, &x->up, &at) : error;
 }
 
@@ -225,6 +283,8 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
         error = cudaStreamWaitEvent(stream, x->is_up, 0);
     if (error == cudaSuccess && moves_c && step->part == 0)
         error = prepare_c(x, &p, step, slot);
+    if (error == cudaErrorNotReady)
+        return tilemm__fail(x->ctx, TILEMM_INTERNAL_ERROR, "sgemm: another device has failed");
     if (error != cudaSuccess)
         return tilemm__cuda_fail(x->ctx, "sgemm", error);
     tilemm__timeline_begin(&x->timeline, TILEMM__LANE_COMPUTE, stream);
@@ -272,22 +332,32 @@ static tilemm_status_t run_steps(pipeline_t *x)
 
 /* ---- begin and end -------------------------------------------------------------------------- */
 
-/* The kernel of the whole product for all its parts, with k undivided: so they have its bits,
- * unless it divides k itself. */
-static void choose_kernel(pipeline_t *x)
+static cudaError_t open_relay(pipeline_t *x)
 {
-    const tilemm__limits_t limits = tilemm__cuda_limits(x->ctx, SIZE_MAX);
-    tilemm__sgemm_args_t p = *x->args;
-    tilemm__sgemm_cuda_plan_t plan;
-    if (*x->ctx->variant || x->plan.parts > 1)
-        return;
-    p.a = p.b = p.c = NULL;
-    p.lda = p.trans_a ? p.m : p.k;
-    p.ldb = p.trans_b ? p.k : p.n;
-    p.ldc = p.n;
-    if (tilemm__plan_sgemm_cuda(&p, &limits, &plan) == TILEMM_SUCCESS && plan.variant >= 0)
-        snprintf(x->ctx->variant, sizeof x->ctx->variant, "%s+",
-                 tilemm__sgemm_rows[plan.variant].name);
+    const unsigned flags = cudaEventDisableTiming;
+    cudaError_t error = cudaStreamCreateWithFlags(&x->from_others, cudaStreamNonBlocking);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&x->has_others, flags);
+    for (int64_t i = 0; i < x->plan.side[x->relay->side].strips && i < TILEMM__PIPELINE_STRIPS; i++)
+        if (error == cudaSuccess)
+            error = cudaEventCreateWithFlags(&x->relay->member[x->me].is_up[i], flags);
+    return error;
+}
+
+/* Whether all devices hold the shared strips in the same places to the end. */
+static int agree(pipeline_t *x, int is_open)
+{
+    tilemm__relay_t *const relay = x->relay;
+    const tilemm__pipeline_side_t *const side = &x->plan.side[relay->side];
+    relay->member[x->me].slots = (char *)x->side[relay->side];
+    relay->member[x->me].strip = side->strip;
+    relay->member[x->me].ld = side->ld;
+    int same =
+        tilemm__relay_meet(relay, is_open && x->plan.way == TILEMM__PIPELINE_WHOLE && side->moves &&
+                                      side->strips <= TILEMM__PIPELINE_STRIPS);
+    for (int j = 0; j < relay->members; j++)
+        same &= relay->member[j].strip == side->strip && relay->member[j].ld == side->ld;
+    return same && relay->members > 1;
 }
 
 static cudaError_t open_pipeline(pipeline_t *x)
@@ -299,7 +369,7 @@ static cudaError_t open_pipeline(pipeline_t *x)
                          (plan->side[0].moves && tilemm__cuda_is_pageable(x->args->a)) ||
                          (plan->side[1].moves && tilemm__cuda_is_pageable(x->args->b));
     cudaError_t error = tilemm__transfer_open(x->ctx, 0, pageable, &x->up);
-    if (error == cudaSuccess)
+    if (error == cudaSuccess && x->waits)
         tilemm__timeline_open(&x->timeline, x->ctx, x->up.stream);
     if (error == cudaSuccess)
         error = tilemm__transfer_open(x->ctx, 0, 0, &x->from_c);
@@ -307,6 +377,8 @@ static cudaError_t open_pipeline(pipeline_t *x)
         error = tilemm__transfer_open(x->ctx, 1, pageable_c, &x->down);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&x->is_up, flags);
+    if (x->relay && error == cudaSuccess)
+        error = open_relay(x);
     for (int s = 0; s < 2; s++)
         for (int64_t i = 0; i < plan->side[s].slots && plan->side[s].moves; i++)
             if (error == cudaSuccess)
@@ -324,21 +396,54 @@ static cudaError_t open_pipeline(pipeline_t *x)
         error = cudaStreamWaitEvent(x->up.stream, x->is_up, 0);
     if (error == cudaSuccess)
         error = cudaStreamWaitEvent(x->from_c.stream, x->is_up, 0);
-    pthread_mutex_init(&x->mutex, NULL);
-    pthread_cond_init(&x->changed, NULL);
     if (error == cudaSuccess && pageable_c)
         x->has_thread = pthread_create(&x->thread, NULL, empty_slots, x) == 0;
     return error;
 }
 
+static void destroy_event(cudaEvent_t event)
+{
+    if (event)
+        cudaEventDestroy(event);
+}
+
+/* The streams that were opened, in the order of what they do. */
+static cudaError_t wait_for_streams(const pipeline_t *x)
+{
+    const cudaStream_t streams[] = {x->up.stream, x->from_c.stream, x->from_others,
+                                    tilemm__cuda(x->ctx)->stream, x->down.stream};
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < 5; i++) {
+        const cudaError_t now =
+            streams[i] || i == 3 ? cudaStreamSynchronize(streams[i]) : cudaSuccess;
+        error = error == cudaSuccess ? now : error;
+    }
+    return error;
+}
+
+/* What was queued goes on without its streams and events; the context's stream waits for it. */
+static cudaError_t follow(const pipeline_t *x)
+{
+    const cudaStream_t streams[] = {x->up.stream, x->down.stream};
+    cudaError_t error = cudaSuccess;
+    for (int i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = cudaEventRecord(x->is_up, streams[i]);
+        if (error == cudaSuccess)
+            error = cudaStreamWaitEvent(tilemm__cuda(x->ctx)->stream, x->is_up, 0);
+    }
+    return error;
+}
+
 static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
 {
-    const cudaStream_t streams[] = {x->up.stream, x->from_c.stream, tilemm__cuda(x->ctx)->stream,
-                                    x->down.stream};
+    if (x->relay && status != TILEMM_SUCCESS)
+        tilemm__relay_fail(x->relay);
     end_thread(x);
     cudaError_t error = x->down_error;
-    for (int i = 0; i < 4; i++) {
-        const cudaError_t now = cudaStreamSynchronize(streams[i]);
+    if (error == cudaSuccess && !x->waits && status == TILEMM_SUCCESS)
+        error = follow(x);
+    if (x->waits || error != cudaSuccess || status != TILEMM_SUCCESS) {
+        const cudaError_t now = wait_for_streams(x);
         error = error == cudaSuccess ? now : error;
     }
     if (status == TILEMM_SUCCESS && error != cudaSuccess)
@@ -347,21 +452,26 @@ static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
     tilemm__transfer_close(&x->up);
     tilemm__transfer_close(&x->from_c);
     tilemm__transfer_close(&x->down);
-    if (x->is_up)
-        cudaEventDestroy(x->is_up);
+    destroy_event(x->is_up);
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < TILEMM__PIPELINE_STRIPS; i++)
-            if (x->used[s][i])
-                cudaEventDestroy(x->used[s][i]);
+            destroy_event(x->used[s][i]);
     for (int q = 0; q < SLOTS; q++) {
-        if (x->slots[q].multiplied)
-            cudaEventDestroy(x->slots[q].multiplied);
-        if (x->slots[q].down)
-            cudaEventDestroy(x->slots[q].down);
+        destroy_event(x->slots[q].multiplied);
+        destroy_event(x->slots[q].down);
     }
     pthread_cond_destroy(&x->changed);
     pthread_mutex_destroy(&x->mutex);
-    cudaFree(x->buffer);
+    if (x->relay) { /* the others may still copy from here */
+        (void)tilemm__relay_meet(x->relay, 1);
+        for (int i = 0; i < TILEMM__PIPELINE_STRIPS; i++)
+            destroy_event(x->relay->member[x->me].is_up[i]);
+        destroy_event(x->has_others);
+        if (x->from_others)
+            cudaStreamDestroy(x->from_others);
+    }
+    if (x->waits)
+        cudaFree(x->buffer);
     return status;
 }
 
@@ -374,7 +484,11 @@ static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
                                 "sgemm: %zu bytes of device memory are too few for tiles of the "
                                 "operands on the host",
                                 places.memory);
-        if (cudaMalloc((void **)&x->buffer, x->plan.bytes) == cudaSuccess)
+        if (!x->waits)
+            x->buffer = tilemm__cuda_strips(x->ctx, x->plan.bytes);
+        else if (cudaMalloc((void **)&x->buffer, x->plan.bytes) != cudaSuccess)
+            x->buffer = NULL;
+        if (x->buffer)
             break;
         (void)cudaGetLastError();
     }
@@ -389,53 +503,30 @@ static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
     return TILEMM_SUCCESS;
 }
 
-static tilemm_status_t run(tilemm_t ctx, const tilemm__sgemm_args_t *args,
-                           const tilemm__pipeline_places_t *places)
+tilemm_status_t tilemm__cuda_run_pipeline(const tilemm__pipeline_call_t *call)
 {
-    pipeline_t x = {.ctx = ctx, .args = args};
+    pipeline_t pipeline = {.ctx = call->ctx,
+                           .args = call->args,
+                           .waits = call->waits,
+                           .relay = call->relay,
+                           .me = call->me,
+                           .on_gpu = {call->on_gpu[0], call->on_gpu[1]}};
+    pipeline_t *const x = &pipeline;
+    const tilemm_t ctx = x->ctx;
     char variant[sizeof ctx->variant];
-    tilemm_status_t status = allocate(&x, *places);
-    if (status != TILEMM_SUCCESS)
-        return status;
-    memcpy(variant, ctx->variant, sizeof variant);
-    const cudaError_t error = open_pipeline(&x);
+    pthread_mutex_init(&x->mutex, NULL);
+    pthread_cond_init(&x->changed, NULL);
+    tilemm_status_t status = allocate(x, call->places);
+    const cudaError_t error = status == TILEMM_SUCCESS ? open_pipeline(x) : cudaSuccess;
     if (error != cudaSuccess)
         status = tilemm__cuda_fail(ctx, "sgemm", error);
-    choose_kernel(&x);
+    if (x->relay)
+        x->relays = agree(x, status == TILEMM_SUCCESS);
+    memcpy(variant, ctx->variant, sizeof variant);
+    if (x->plan.parts == 1)
+        tilemm__cuda_choose_kernel(ctx, call->whole);
     if (status == TILEMM_SUCCESS)
-        status = run_steps(&x);
+        status = run_steps(x);
     memcpy(ctx->variant, variant, sizeof variant);
-    return close_pipeline(&x, status);
-}
-
-int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
-                                 tilemm_status_t *status)
-{
-    /* Operands that are smaller in all fit, unless the caller has set a limit. */
-    const double fits = ctx->device_memory ? (double)ctx->device_memory : 0x1p30;
-    const void *const operands[] = {args->a, args->b, args->c};
-    const double elements[] = {(double)args->m * (double)args->k, (double)args->k * (double)args->n,
-                               (double)args->m * (double)args->n};
-    tilemm__pipeline_places_t places = {.memory = ctx->device_memory};
-    double bytes = 0;
-    if (args->batch_count != 1 || args->a_array || args->b_array || args->c_array || args->k == 0 ||
-        (elements[0] + elements[1] + elements[2]) * FLOAT <= fits)
-        return 0;
-    const tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
-    for (int i = 0; i < 3; i++) {
-        const tilemm__place_t place = tilemm__cuda_locate(ctx, operands[i]);
-        places.on_host[i] = place == TILEMM__HOST;
-        bytes += places.on_host[i] ? elements[i] * FLOAT : 0;
-        if (place == TILEMM__ELSEWHERE)
-            bytes = -1e300; /* to be refused */
-    }
-    size_t free_bytes = 0, total;
-    if (bytes > 0 && !places.memory && cudaMemGetInfo(&free_bytes, &total) == cudaSuccess)
-        places.memory = free_bytes / 4 * 3;
-    const int runs = bytes > (double)places.memory && places.memory > 0 &&
-                     !tilemm__cuda_is_capturing(tilemm__cuda(ctx)->stream);
-    if (runs)
-        *status = run(ctx, args, &places);
-    (void)tilemm__cuda_leave(ctx, before, TILEMM_SUCCESS);
-    return runs;
+    return close_pipeline(x, status);
 }

@@ -32,14 +32,18 @@ static void environment(void)
         {"TILEMM_ARCH", "foo"},       {"TILEMM_ARCH", "sm"},
         {"TILEMM_NUM_THREADS", "-1"}, {"TILEMM_NUM_THREADS", "two"},
         {"TILEMM_NUM_THREADS", "2x"}, {"TILEMM_MATH", "x"},
-        {"TILEMM_MATH", "FP64"},      {"TILEMM_NUM_THREADS", "99999999999999999999"}};
+        {"TILEMM_MATH", "FP64"},      {"TILEMM_NUM_THREADS", "99999999999999999999"},
+        {"TILEMM_PEER", "2"},         {"TILEMM_PEER", "yes"}};
+    static const char *const lists[] = {
+        "x", "0,", ",0", "0,,1", "-1", "0 1", "0;1", "0,1x", "99999999999999999999"};
     static const char *const good[][2] = {
         {"TILEMM_ARCH", "generic"}, {"TILEMM_ARCH", "avx2"},     {"TILEMM_ARCH", "avx512"},
         {"TILEMM_ARCH", "neon"},    {"TILEMM_ARCH", "amx"},      {"TILEMM_ARCH", "sm80"},
         {"TILEMM_ARCH", "sm90"},    {"TILEMM_NUM_THREADS", "1"}, {"TILEMM_NUM_THREADS", "3"},
         {"TILEMM_MATH", "fp32"},    {"TILEMM_MATH", "strict"},   {"TILEMM_MATH", "tf32"},
         {"TILEMM_BACKEND", "cpu"},  {"TILEMM_LOG", "0"},         {"TILEMM_ARCH", ""},
-        {"TILEMM_NUM_THREADS", ""}, {"TILEMM_VARIANT", "sgemm"}};
+        {"TILEMM_NUM_THREADS", ""}, {"TILEMM_VARIANT", "sgemm"}, {"TILEMM_PEER", "0"},
+        {"TILEMM_PEER", "1"},       {"TILEMM_DEVICES", "none"} /* of AUTO alone */};
     char long_name[100] = "";
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         CHECK(create_with(bad[i][0], bad[i][1], TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,
@@ -47,6 +51,17 @@ static void environment(void)
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         CHECK(create_with(good[i][0], good[i][1], TILEMM_BACKEND_CPU) == TILEMM_SUCCESS, "%s=%s",
               good[i][0], good[i][1]);
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        CHECK(create_with("TILEMM_DEVICES", lists[i], TILEMM_BACKEND_AUTO) ==
+                  TILEMM_INVALID_ARGUMENT,
+              "TILEMM_DEVICES=%s", lists[i]);
+        CHECK(strstr(tilemm_create_error(), "numbers of devices, separated by commas"), "%s",
+              tilemm_create_error());
+    }
+    CHECK(create_with("TILEMM_DEVICES", "", TILEMM_BACKEND_AUTO) == TILEMM_SUCCESS, "empty list");
+    setenv("TILEMM_BACKEND", "cpu", 1);
+    CHECK(create_with("TILEMM_DEVICES", "0,1", TILEMM_BACKEND_AUTO) == TILEMM_SUCCESS, "the CPU");
+    unsetenv("TILEMM_BACKEND");
     memset(long_name, 'x', sizeof(long_name) - 1);
     CHECK(create_with("TILEMM_VARIANT", long_name, TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,
           "TILEMM_VARIANT of 99 characters");
@@ -305,10 +320,44 @@ static void settings(void)
     CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
 }
 
+/* Arguments of tilemm_create_multi, and machines without a GPU. */
+static void several_devices(void)
+{
+    static const int devices[65] = {0}, negative[] = {0, -3};
+    static const struct {
+        int count;
+        const int *devices;
+        const char *words;
+    } bad[] = {{0, devices, "count = 0, must be from 1 to 64"},
+               {-1, devices, "count = -1"},
+               {65, devices, "count = 65"},
+               {2, NULL, "devices = NULL"},
+               {2, negative, "devices[1] = -3, must be at least 0"},
+               {1, negative + 1, "device = -3, must be at least 0"}};
+    tilemm_t ctx;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        ctx = (tilemm_t)&ctx;
+        CHECK(tilemm_create_multi(&ctx, bad[i].count, bad[i].devices) == TILEMM_INVALID_ARGUMENT &&
+                  !ctx,
+              "%s", bad[i].words);
+        CHECK(strstr(tilemm_create_error(), bad[i].words), "%s", tilemm_create_error());
+    }
+    CHECK(tilemm_create_multi(NULL, 1, devices) == TILEMM_INVALID_ARGUMENT, "ctx = NULL");
+    for (int count = 1; count <= 2; count++) {
+        const tilemm_status_t status = tilemm_create_multi(&ctx, count, devices);
+        CHECK(status == TILEMM_SUCCESS || status == TILEMM_NO_DEVICE, "%s",
+              tilemm_status_string(status));
+        CHECK((status == TILEMM_SUCCESS) == (ctx != NULL), "the context");
+        CHECK((status == TILEMM_SUCCESS) == !*tilemm_create_error(), "%s", tilemm_create_error());
+        tilemm_destroy(ctx);
+    }
+}
+
 int main(void)
 {
     test_begin(TILEMM_BACKEND_CPU);
     environment();
+    several_devices();
     backends();
     create_errors();
     texts();

@@ -10,7 +10,9 @@
 int main(void)
 {
     test_begin(TILEMM_BACKEND_CUDA);
-    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
+    static const int twice[] = {0, 0};
+    tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, ""), several = NULL;
+    CHECK(tilemm_create_multi(&several, 2, twice) == TILEMM_SUCCESS, "%s", tilemm_create_error());
     float *few = gpu_malloc(1024), *result = gpu_malloc(sizeof *result), host[4] = {1, 2, 3, 4};
     int64_t *offsets = gpu_malloc(2 * sizeof *offsets);
     if (!few || !result || !offsets) {
@@ -38,6 +40,13 @@ int main(void)
                                (float *const *)few, 2, 1) == TILEMM_DEVICE_FAILURE,
           "arrays of pointers on the device");
     CHECK(tilemm_destroy(ctx) == TILEMM_DEVICE_FAILURE, "destroy");
+
+    /* A context over several devices says which, and stays lost. */
+    CHECK(tilemm_synchronize(several) == TILEMM_DEVICE_FAILURE, "synchronize");
+    CHECK(strstr(tilemm_last_error(several), "device 0"), "%s", tilemm_last_error(several));
+    CHECK(tilemm_ssum(several, 4, host, 1, &host[3]) == TILEMM_DEVICE_FAILURE, "host operands");
+    CHECK(strstr(tilemm_last_error(several), "lost"), "%s", tilemm_last_error(several));
+    CHECK(tilemm_destroy(several) == TILEMM_DEVICE_FAILURE, "destroy");
 
     /* A CPU context still works. */
     CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS, "CPU context");

@@ -38,6 +38,7 @@ void test_begin(tilemm_backend_t backend)
     unsetenv("TILEMM_LOG");
     setenv("TILEMM_TUNING", "none", 1); /* not the user's file */
     unsetenv("TILEMM_VARIANT");
+    unsetenv("TILEMM_DEVICES");
     unsetenv("TILEMM_TIMELINE");
     if (backend != TILEMM_BACKEND_CUDA)
         return;

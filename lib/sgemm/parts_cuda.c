@@ -1,0 +1,115 @@
+/* parts_cuda.c - products that go through a GPU's memory in strips: those whose operands on the
+ * host are too large for it, and a GPU's part of a product that several share.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifdef HAVE_CONFIG_H
+#include <config.h>
+#endif
+
+#include <stdio.h>
+#include <string.h>
+
+#include "pipeline_cuda.h"
+#include "plan_cuda.h"
+
+enum { FLOAT = sizeof(float) };
+
+void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole)
+{
+    const tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
+    tilemm__sgemm_args_t p = *whole;
+    tilemm__sgemm_cuda_plan_t plan;
+    if (*ctx->variant)
+        return;
+    p.a = p.b = p.c = NULL;
+    p.lda = p.trans_a ? p.m : p.k;
+    p.ldb = p.trans_b ? p.k : p.n;
+    p.ldc = p.n;
+    if (tilemm__plan_sgemm_cuda(&p, &limits, &plan) == TILEMM_SUCCESS && plan.variant >= 0)
+        snprintf(ctx->variant, sizeof ctx->variant, "%s+", tilemm__sgemm_rows[plan.variant].name);
+}
+
+int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                 tilemm_status_t *status)
+{
+    /* Operands that are smaller in all fit, unless the caller has set a limit. */
+    const double fits = ctx->device_memory ? (double)ctx->device_memory : 0x1p30;
+    const void *const operands[] = {args->a, args->b, args->c};
+    const double elements[] = {(double)args->m * (double)args->k, (double)args->k * (double)args->n,
+                               (double)args->m * (double)args->n};
+    tilemm__pipeline_places_t places = {.memory = ctx->device_memory};
+    double bytes = 0;
+    if (args->batch_count != 1 || args->a_array || args->b_array || args->c_array || args->k == 0 ||
+        (elements[0] + elements[1] + elements[2]) * FLOAT <= fits)
+        return 0;
+    const tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
+    for (int i = 0; i < 3; i++) {
+        const tilemm__place_t place = tilemm__cuda_locate(ctx, operands[i]);
+        places.on_host[i] = place == TILEMM__HOST;
+        bytes += places.on_host[i] ? elements[i] * FLOAT : 0;
+        if (place == TILEMM__ELSEWHERE)
+            bytes = -1e300; /* to be refused */
+    }
+    size_t free_bytes = 0, total;
+    if (bytes > 0 && !places.memory && cudaMemGetInfo(&free_bytes, &total) == cudaSuccess)
+        places.memory = free_bytes / 4 * 3;
+    const int runs = bytes > (double)places.memory && places.memory > 0 &&
+                     !tilemm__cuda_is_capturing(tilemm__cuda(ctx)->stream);
+    if (runs) {
+        const tilemm__pipeline_call_t call = {
+            .ctx = ctx, .args = args, .whole = args, .places = places, .waits = 1};
+        *status = tilemm__cuda_run_pipeline(&call);
+    }
+    (void)tilemm__cuda_leave(ctx, before, TILEMM_SUCCESS);
+    return runs;
+}
+
+/* Bytes of the device for strips, of which this member has its share. */
+static size_t memory_for_strips(tilemm_t ctx)
+{
+    const tilemm__cuda_state_t *state = tilemm__cuda(ctx);
+    size_t free_bytes = 0, total;
+    if (ctx->device_memory)
+        return ctx->device_memory;
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return state->strips_bytes;
+    }
+    return free_bytes / 4 * 3 / (size_t)state->sharers + state->strips_bytes;
+}
+
+tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                        const tilemm__sgemm_args_t *whole,
+                                        struct tilemm__relay *relay, int member)
+{
+    const void *const operands[] = {args->a, args->b, args->c};
+    /* Whose times are written waits. */
+    tilemm__pipeline_call_t call = {
+        .ctx = ctx, .args = args, .whole = whole, .waits = *ctx->timeline != 0};
+    const tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
+    tilemm_status_t status;
+    int far = 0;
+    for (int i = 0; i < 3; i++) {
+        const tilemm__place_t place = tilemm__cuda_locate(ctx, operands[i]);
+        call.places.on_host[i] = place == TILEMM__HOST || place == TILEMM__ELSEWHERE;
+        far |= call.places.on_host[i];
+        if (i < 2)
+            call.on_gpu[i] = place == TILEMM__ELSEWHERE;
+        call.waits |= place == TILEMM__HOST;
+    }
+    if (far) {
+        if (call.waits) /* which waits for everything: what is kept for other calls can go */
+            tilemm__cuda_release_strips(ctx);
+        call.places.memory = memory_for_strips(ctx);
+        call.relay = relay && relay->members ? relay : NULL;
+        call.me = call.relay ? relay->index[member] : 0;
+        status = tilemm__cuda_run_pipeline(&call);
+    } else {
+        char variant[sizeof ctx->variant];
+        memcpy(variant, ctx->variant, sizeof variant);
+        tilemm__cuda_choose_kernel(ctx, whole);
+        status = tilemm__cuda_sgemm(ctx, args);
+        memcpy(ctx->variant, variant, sizeof variant);
+    }
+    return tilemm__cuda_leave(ctx, before, status);
+}

@@ -1,0 +1,54 @@
+#!/bin/sh
+# two_gpus.sh - what needs two GPUs of one host, in one call of at most eight minutes: correctness with and
+# without peer access, speed beside cublasXt, faults, compute-sanitizer. Builds nothing: run it in the
+# build folder after `make check`, or `make check TESTS=`. Exits 77 where there are fewer GPUs.
+#
+# Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
+set -u
+program=tests/api/multi_cuda
+speed=tests/api/multi_speed
+TEST_DEVICES=0,1
+TILEMM_MODULE_DIR=${TILEMM_MODULE_DIR-$(pwd)/.libs}
+export TEST_DEVICES TILEMM_MODULE_DIR
+begun=$(date +%s)
+failed=0
+
+for file in "$program" "$speed"; do
+    if [ ! -x "$file" ]; then
+        echo "two_gpus.sh: $file is not built; 'make check TESTS=' builds it" >&2
+        exit 1
+    fi
+done
+
+# part NAME SECONDS COMMAND...: a heading, what the command says, and whether it passed.
+part() {
+    name=$1 most=$2
+    shift 2
+    echo "== $name"
+    timeout -k 10 "$most" "$@"
+    status=$?
+    case $status in
+    0) result=passed ;;
+    77) result=skipped ;;
+    124 | 137) result="FAILED: more than $most s" failed=1 ;;
+    *) result="FAILED: status $status" failed=1 ;;
+    esac
+    echo "== $name: $result, $(($(date +%s) - begun)) s so far"
+    return $status
+}
+
+# A product of 64 on each side tells whether there are two GPUs, and that they compute.
+part "two GPUs" 60 "$speed" 64
+if [ $? -eq 77 ]; then
+    exit 77
+fi
+part "results, peer access" 90 env TILEMM_TEST_QUICK=1 "$program"
+part "results, TILEMM_PEER=0" 90 env TILEMM_TEST_QUICK=1 TILEMM_PEER=0 "$program"
+part "speed" 160 "$speed" "${1-32768}"
+sanitizer=$(command -v compute-sanitizer || echo "${CUDA_HOME-/usr/local/cuda}/bin/compute-sanitizer")
+if [ -x "$sanitizer" ]; then
+    part "memcheck" 70 env TILEMM_TEST_QUICK=1 TEST_BRIEF=1 "$sanitizer" --tool memcheck --error-exitcode 99 "$program"
+else
+    echo "== memcheck: skipped, no compute-sanitizer"
+fi
+exit $failed
