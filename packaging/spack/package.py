@@ -41,7 +41,7 @@ class Libtilemm(AutotoolsPackage, CudaPackage):
         conflicts(f"cuda_arch={_arch}", when="+cuda", msg="compute capability 7.5 or more")
 
     def configure_args(self):
-        args = ["--with-reference-blas=no"]
+        args = ["--with-reference-blas=no", "--without-python"]
         args += self.enable_or_disable("libs")
         args += self.enable_or_disable("fortran")
         if not self.spec.satisfies("+cuda"):

@@ -20,7 +20,7 @@ fail() {
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 # Folders that configure was told by whole names, as packages do, move with the prefix too.
 configured=$(sed -n 's/^prefix = //p' "$build/Makefile")
-folders=$(sed -n "s,^\(\(bin\|data\|dataroot\|doc\|include\|lib\|man\)dir\) = $configured/,\1=\${prefix}/,p" \
+folders=$(sed -n "s,^\(\(bin\|data\|dataroot\|doc\|include\|lib\|man\|python\)dir\) = $configured/,\1=\${prefix}/,p" \
     "$build/Makefile")
 run_make() { # TARGET VARIABLE=VALUE...
     # shellcheck disable=SC2086 # words
