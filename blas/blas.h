@@ -94,7 +94,17 @@ tilemm_status_t tilemm__blas_call_tilemm(tilemm_t ctx, tilemm__blas_call_t *call
 /* Whether TILEMM_LOG shows what the context does. */
 void tilemm__blas_set_quiet(tilemm_t ctx, int quiet);
 
-/* Do the call by the BLAS behind. */
+/* Copy bytes so that TILEMM_LOG does not show it. */
+tilemm_status_t tilemm__blas_copy_quietly(tilemm_t ctx, const void *from, size_t bytes, void *to);
+
+/* Keep the program's floating-point environment, and compute without traps; go back to it. */
+void tilemm__blas_enter(void);
+void tilemm__blas_leave(void);
+
+/* Whether the thread is in a call of the BLAS behind. */
+int tilemm__blas_is_behind(void);
+
+/* Do the call by the BLAS behind, in the program's environment. */
 void tilemm__blas_call_behind(const tilemm__blas_entry_t *entry, tilemm__blas_call_t *call);
 
 /* Do the call in plain C. */

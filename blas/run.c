@@ -2,15 +2,10 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <errno.h>
-#include <fenv.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __SSE__
-#include <xmmintrin.h>
-#endif
 
 #include "blas.h"
 
@@ -31,40 +26,10 @@ static int mode, has_key;
 static atomic_int gpu_state, gpu_touched, has_said;
 static _Atomic double candidates_seconds;
 
-/* The floating-point environment of the program. While libtilemm computes, no exception traps; its
- * flags are not the program's. */
-#ifdef __SSE__
-typedef unsigned int modes_t;
-
-static void enter(modes_t *modes)
-{
-    *modes = _mm_getcsr();
-    _mm_setcsr((*modes | _MM_MASK_MASK) & ~(unsigned int)_MM_EXCEPT_MASK);
-}
-
-static void leave(const modes_t *modes)
-{
-    _mm_setcsr(*modes);
-}
-#else
-typedef fenv_t modes_t;
-
-static void enter(modes_t *modes)
-{
-    feholdexcept(modes);
-}
-
-static void leave(const modes_t *modes)
-{
-    fesetenv(modes);
-}
-#endif
-
-/* What a thread has. `inside`: the BLAS behind is computing, and may call this library. */
+/* What a thread has. */
 static _Thread_local struct {
     tilemm_t cpu, cuda;
-    int opened, has_tried_cpu, inside;
-    modes_t modes;
+    int opened, has_tried_cpu;
 } thread;
 
 /* A line for the first thing that goes wrong. */
@@ -152,77 +117,12 @@ static tilemm_t open_cuda(void)
     return NULL;
 }
 
-static void say_nothing(const char *line, void *user)
-{
-    (void)line;
-    (void)user;
-}
-
-void tilemm__blas_set_quiet(tilemm_t ctx, int quiet)
-{
-    tilemm_set_log(ctx, quiet ? say_nothing : NULL, NULL);
-}
-
-/* A copy that TILEMM_LOG does not show. */
-static tilemm_status_t copy_quietly(tilemm_t ctx, const void *from, size_t bytes, void *to)
-{
-    tilemm__blas_set_quiet(ctx, 1);
-    const tilemm_status_t status =
-        tilemm_copy_matrix(ctx, 1, (int64_t)bytes, 1, from, (int64_t)bytes, to, (int64_t)bytes);
-    tilemm__blas_set_quiet(ctx, 0);
-    return status;
-}
-
-/* The reference compares each element with the largest before it: NaN is found if it is the first,
- * and left out otherwise. */
-static tilemm_status_t call_isamax(tilemm_t ctx, tilemm__blas_call_t *p)
-{
-    float first;
-    tilemm_set_nan_policy(ctx, TILEMM_NAN_IGNORE);
-    tilemm_status_t status = tilemm_isamax(ctx, p->n, p->a, p->lda, &p->index);
-    tilemm_set_nan_policy(ctx, TILEMM_NAN_PROPAGATE);
-    if (status != TILEMM_SUCCESS)
-        return status;
-    if (ctx == thread.cpu)
-        first = *p->a;
-    else
-        status = copy_quietly(ctx, p->a, sizeof first, &first);
-    if (status == TILEMM_SUCCESS && isnan(first))
-        p->index = 0;
-    return status;
-}
-
-tilemm_status_t tilemm__blas_call_tilemm(tilemm_t ctx, tilemm__blas_call_t *p)
-{
-    switch (p->kind) {
-    case SGEMM:
-        return tilemm_sgemm(ctx, p->layout, p->transa, p->transb, p->m, p->n, p->k, p->alpha, p->a,
-                            p->lda, p->b, p->ldb, p->beta, p->c, p->ldc);
-    case SGEMM_BATCH:
-        return tilemm_sgemm_strided_batched(
-            ctx, p->layout, p->transa, p->transb, p->m, p->n, p->k, p->alpha, p->a, p->lda,
-            p->stride_a, p->b, p->ldb, p->stride_b, p->beta, p->c, p->ldc, p->stride_c, p->batch);
-    case SASUM: return tilemm_sasum(ctx, p->n, p->a, p->lda, &p->value);
-    case SNRM2: return tilemm_snrm2(ctx, p->n, p->a, p->lda, &p->value);
-    case SDOT: return tilemm_sdot(ctx, p->n, p->a, p->lda, p->b, p->ldb, &p->value);
-    case ISAMAX: return call_isamax(ctx, p);
-    case SOMATCOPY:
-        return tilemm_somatcopy(ctx, p->layout, p->transa, p->m, p->n, p->alpha, p->a, p->lda, p->c,
-                                p->ldc);
-    case SIMATCOPY:
-        return tilemm_simatcopy(ctx, p->layout, p->transa, p->m, p->n, p->alpha, p->c, p->lda,
-                                p->ldc);
-    case KINDS: break;
-    }
-    return TILEMM_INTERNAL_ERROR;
-}
-
 /* Whether an operand lies where only a GPU reads it: the CPU's context refuses to. */
 static int is_on_device(const void *pointer)
 {
     char byte;
     return pointer && open_cpu() &&
-           copy_quietly(thread.cpu, pointer, 1, &byte) == TILEMM_INVALID_ARGUMENT;
+           tilemm__blas_copy_quietly(thread.cpu, pointer, 1, &byte) == TILEMM_INVALID_ARGUMENT;
 }
 
 static int has_device_operand(const tilemm__blas_call_t *p)
@@ -320,15 +220,6 @@ static int run_cuda(tilemm__blas_call_t *call)
     return 0;
 }
 
-void tilemm__blas_call_behind(const tilemm__blas_entry_t *entry, tilemm__blas_call_t *call)
-{
-    thread.inside++;
-    leave(&thread.modes);
-    entry->call_behind(entry, call);
-    enter(&thread.modes);
-    thread.inside--;
-}
-
 static route_t run(tilemm__blas_entry_t *entry, tilemm__blas_call_t *call, const void *caller)
 {
     const int vector = !is_product(call) && call->kind != SOMATCOPY && call->kind != SIMATCOPY;
@@ -359,12 +250,12 @@ static route_t run(tilemm__blas_entry_t *entry, tilemm__blas_call_t *call, const
 
 void tilemm__blas_run(tilemm__blas_entry_t *entry, tilemm__blas_call_t *call, const void *caller)
 {
-    if (thread.inside && tilemm__blas_find_behind(entry, caller)) {
+    if (tilemm__blas_is_behind() && tilemm__blas_find_behind(entry, caller)) {
         entry->call_behind(entry, call);
         return;
     }
     const int error = errno;
-    enter(&thread.modes);
+    tilemm__blas_enter();
     if (!thread.opened)
         open_thread();
     if (!tilemm__blas_reports)
@@ -374,6 +265,6 @@ void tilemm__blas_run(tilemm__blas_entry_t *entry, tilemm__blas_call_t *call, co
         const route_t route = run(entry, call, caller);
         tilemm__blas_report_count(call->kind, route, tilemm__blas_now() - start);
     }
-    leave(&thread.modes);
+    tilemm__blas_leave();
     errno = error;
 }

@@ -28,4 +28,15 @@ static inline int tilemm__is_multiple(uintptr_t addresses, size_t alignment)
     return (addresses & (alignment - 1)) == 0;
 }
 
+/* The largest power of two up to 16 that the address of every row of an operand is a multiple of.
+ */
+static inline int tilemm__alignment(const void *pointer, int64_t ld, int64_t stride, int64_t batch,
+                                    size_t elem_size)
+{
+    uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * elem_size | 16;
+    if (batch > 1)
+        all |= (uint64_t)stride * elem_size;
+    return (int)(all & -all);
+}
+
 #endif

@@ -7,12 +7,6 @@
 #include "bench.h"
 #include "gpu.h"
 
-const word_t memory_words[] = {{"device", MEMORY_DEVICE},
-                               {"pinned", MEMORY_PINNED},
-                               {"pageable", MEMORY_PAGEABLE},
-                               {"managed", MEMORY_MANAGED},
-                               {0}};
-
 enum { UP, DOWN, WAYS, REPS = 3, PIECE = 64 << 20 };
 
 typedef struct {

@@ -42,15 +42,6 @@ int tilemm__transpose_is_allowed(const tilemm__limits_t *limits, const char *nam
     return strncmp(name, limits->variant, strlen(limits->variant)) == 0;
 }
 
-int tilemm__transpose_alignment(const void *pointer, int64_t ld, int64_t stride, int64_t batch,
-                                size_t elem_size)
-{
-    uint64_t all = (uint64_t)(uintptr_t)pointer | (uint64_t)ld * elem_size | 16;
-    if (batch > 1)
-        all |= (uint64_t)stride * elem_size;
-    return (int)(all & -all);
-}
-
 /* ---- the problem ---------------------------------------------------------------------------- */
 
 /* What choices depend on. */
@@ -86,13 +77,13 @@ static problem_t problem_of(const tilemm__transpose_args_t *args,
     p.shorter = tilemm__min(args->rows, args->cols);
     p.each = product(args->rows, args->cols);
     p.bytes = product(product(p.each, p.size), args->batch_count);
-    p.aligned_dst = tilemm__transpose_alignment(args->dst, args->ld_dst, args->stride_dst,
-                                                args->batch_count, args->elem_size);
+    p.aligned_dst = tilemm__alignment(args->dst, args->ld_dst, args->stride_dst, args->batch_count,
+                                      args->elem_size);
     p.aligned = p.aligned_dst;
     if (!p.zero)
-        p.aligned = (int)tilemm__min(
-            p.aligned, tilemm__transpose_alignment(args->src, args->ld_src, args->stride_src,
-                                                   args->batch_count, args->elem_size));
+        p.aligned =
+            (int)tilemm__min(p.aligned, tilemm__alignment(args->src, args->ld_src, args->stride_src,
+                                                          args->batch_count, args->elem_size));
     p.packed_bytes = tilemm__min(cost.packed_bytes, (int64_t)traits->shared_per_block - 64);
     p.streaming = p.bytes > (int64_t)((double)traits->l2_bytes * cost.streaming_share);
     return p;
@@ -101,7 +92,7 @@ static problem_t problem_of(const tilemm__transpose_args_t *args,
 /* The gathering kernel takes results without gaps. */
 static int is_gapless(const tilemm__transpose_args_t *args, int64_t each)
 {
-    return tilemm__transpose_alignment(args->dst, 0, 0, 1, args->elem_size) == 16 &&
+    return tilemm__alignment(args->dst, 0, 0, 1, args->elem_size) == 16 &&
            args->ld_dst == args->rows && (args->batch_count == 1 || args->stride_dst == each);
 }
 
@@ -128,8 +119,8 @@ static int is_few(const problem_t *p)
     const tilemm__transpose_args_t *args = p->args;
     return p->size <= 4 && args->cols >= 2 && args->cols <= cost.few_cols &&
            args->ld_src == args->cols && args->batch_count <= cost.few_batch &&
-           tilemm__transpose_alignment(args->src, 0, args->stride_src, args->batch_count,
-                                       args->elem_size) == 16;
+           tilemm__alignment(args->src, 0, args->stride_src, args->batch_count, args->elem_size) ==
+               16;
 }
 
 /* Likewise the one for few rows. */
@@ -138,7 +129,7 @@ static int is_zip(const problem_t *p)
     const tilemm__transpose_args_t *args = p->args;
     return p->size == 1 && args->rows >= 3 && args->rows <= cost.zip_rows &&
            args->ld_dst == args->rows && args->batch_count <= cost.few_batch &&
-           tilemm__transpose_alignment(args->dst, 0, args->stride_dst, args->batch_count, 1) == 16;
+           tilemm__alignment(args->dst, 0, args->stride_dst, args->batch_count, 1) == 16;
 }
 
 /* Their first row for the problem. */

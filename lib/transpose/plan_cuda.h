@@ -52,11 +52,6 @@ tilemm__transpose_variant_t tilemm__transpose_row(tilemm__transpose_by_t method,
 /* Whether limits->variant allows a kernel of that name. */
 int tilemm__transpose_is_allowed(const tilemm__limits_t *limits, const char *name);
 
-/* The largest power of two up to 16 that the address of every row of an operand is a multiple of.
- */
-int tilemm__transpose_alignment(const void *pointer, int64_t ld, int64_t stride, int64_t batch,
-                                size_t elem_size);
-
 /* ---- out of place --------------------------------------------------------------------------- */
 
 typedef struct {

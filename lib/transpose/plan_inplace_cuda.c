@@ -115,7 +115,7 @@ static void plan_step(const problem_t *p, int trans, int64_t rows, int64_t cols,
 static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     const tilemm__transpose_args_t *args = p->args;
-    const int aligned = tilemm__transpose_alignment(args->dst, args->ld_src, 0, 1, args->elem_size);
+    const int aligned = tilemm__alignment(args->dst, args->ld_src, 0, 1, args->elem_size);
     tilemm__transpose_variant_t variant =
         tilemm__transpose_row(TILEMM__TRANSPOSE_BY_swap, p->size, aligned, 0);
     const tilemm__transpose_variant_t elements =
@@ -381,8 +381,7 @@ static int plan_slabs_through(const problem_t *p, tilemm__transpose_inplace_cuda
     arm->count = slabs;
     arm->slab_bytes = height * p->ld_rows * p->size;
     /* For the plan, a slab with no more alignment than any. */
-    const int rows_at =
-        tilemm__transpose_alignment(args->dst, height * p->ld_rows, 0, 1, args->elem_size);
+    const int rows_at = tilemm__alignment(args->dst, height * p->ld_rows, 0, 1, args->elem_size);
     void *slab = (void *)(uintptr_t)(256 + rows_at % 16);
     if (p->forward) {
         plan_step(p, 1, height, p->n, slab, p->ld_rows, WORKSPACE, height, 0, &arm->steps[0]);

@@ -104,10 +104,10 @@ static void plan_columns(const tilemm__transpose_args_t *args, int64_t bytes, in
     const int size = tiles->elem_size, v = PIECE / size;
     const int64_t whole = args->ld_src * size, width = args->cols * size;
     /* The source as one piece of memory. */
-    const int src_alignment = tilemm__transpose_alignment(args->src, 0, args->stride_src,
-                                                          args->batch_count, args->elem_size);
-    const int dst_alignment = tilemm__transpose_alignment(args->dst, args->ld_dst, args->stride_dst,
-                                                          args->batch_count, args->elem_size);
+    const int src_alignment =
+        tilemm__alignment(args->src, 0, args->stride_src, args->batch_count, args->elem_size);
+    const int dst_alignment = tilemm__alignment(args->dst, args->ld_dst, args->stride_dst,
+                                                args->batch_count, args->elem_size);
     const int is_small =
         bytes < (int64_t)sm_count * 8 * PIECE * 128; /* tiles of 128 bytes across */
     const int64_t wide = tiles->streaming ? cost.skewed_wide : width_of(args, sm_count);
@@ -139,8 +139,8 @@ static void plan_flat(const tilemm__transpose_args_t *args, int64_t bytes, int s
     const int size = tiles->elem_size, v = PIECE / size;
     const int64_t most = tile_bytes(bytes, sm_count, cost.skewed_bytes / 2), unit = 64 / size;
     const int64_t cols = tilemm__max(most / (args->rows * size) / unit, 1) * unit;
-    const int is_aligned = tilemm__transpose_alignment(args->dst, 0, args->stride_dst,
-                                                       args->batch_count, args->elem_size) == PIECE;
+    const int is_aligned = tilemm__alignment(args->dst, 0, args->stride_dst, args->batch_count,
+                                             args->elem_size) == PIECE;
     tiles->tile_rows = (int)args->rows;
     tiles->tile_cols = (int)tilemm__min(cols, tilemm__round_up(args->cols, v));
     skewed->before = is_aligned ? 0 : (int)tilemm__div_up(v - 1, args->rows);

@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from . import _dlpack
 from ._kinds import NO_STREAM, Kind, Operand, Stream
+from ._transpose import transpose
 
 
 def _interface(x: Any) -> dict[str, Any]:
@@ -42,7 +43,17 @@ def interface_streams(arrays: tuple[Any, ...]) -> list[Stream]:
     return streams or [NO_STREAM]
 
 
-class ForeignKind(Kind):
+class InterfaceKind(Kind):
+    """Arrays that libtilemm copies, since their library has no such function for all of them."""
+
+    def dense(self, x: Any, axes: tuple[int, ...]) -> Any:
+        return transpose(x, axes)
+
+    def assign(self, out: Any, x: Any) -> None:
+        transpose(x, tuple(range(len(x.shape))), out)
+
+
+class ForeignKind(InterfaceKind):
     """Whatever has __dlpack__ or __cuda_array_interface__."""
 
     name = "another library"

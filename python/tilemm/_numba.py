@@ -10,11 +10,11 @@ from typing import Any, Optional
 import numpy as np  # which Numba has imported
 from numba import cuda
 
-from ._foreign import interface_operand, interface_streams
-from ._kinds import Kind, Operand, Stream
+from ._foreign import InterfaceKind, interface_operand, interface_streams
+from ._kinds import Operand, Stream
 
 
-class NumbaKind(Kind):
+class NumbaKind(InterfaceKind):
     """numba.cuda's device arrays."""
 
     name = "Numba"
