@@ -14,8 +14,8 @@
 
 enum { M = 3000, N = 1000, K = 500, STRIP = 256, STRIPS = (M + STRIP - 1) / STRIP };
 enum { UP, MULTIPLY, DOWN, STAGES, BYTES = sizeof(float) };
-static float *a, *b, *c, *b_there, *a_slot[2],
-    *c_slot[2]; /* A, B, C are pinned, the others there */
+static float *a, *b, *c;                       /* pinned */
+static float *b_there, *a_slot[2], *c_slot[2]; /* on the device */
 static int64_t lda, ldb, ldc, ldb_there, lda_slot, ldc_slot;
 static pthread_barrier_t step_ends;
 
@@ -32,8 +32,7 @@ static void *run_stage(void *argument)
     const int stage = *(const int *)argument;
     tilemm_t ctx = NULL;
     check(ctx, tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0));
-    tilemm_set_stream(ctx,
-                      (void *)2); /* cudaStreamPerThread, without CUDA's header; not on a CPU */
+    tilemm_set_stream(ctx, (void *)2); /* cudaStreamPerThread; a CPU has no streams */
     for (int step = 0; step < STRIPS + STAGES - 1; step++) {
         const int64_t strip = step - stage, row = strip * STRIP;
         const int64_t rows = strip < 0 || row > M ? 0 : M - row < STRIP ? M - row : STRIP;
