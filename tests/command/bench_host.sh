@@ -22,7 +22,7 @@ for bytes in 0 -1 4X 4GB G 1.5G 99999999999999999999 9999999999T ''; do
 done
 bad 'is for operands on the host' gemm --device-memory 4G
 bad 'is for operands on the host' transpose --device-memory 4G --memory managed
-for devices in '' x 0, ,0 0,,1 0,-1 '0 1' 0,1,x 99999999999; do
+for devices in '' x '0,' ,0 0,,1 0,-1 '0 1' 0,1,x 99999999999; do
     bad 'takes numbers from 0 with commas' gemm --devices "$devices"
 done
 bad 'exclude each other' gemm --devices 0,1 --device 1
