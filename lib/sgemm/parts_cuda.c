@@ -6,28 +6,11 @@
 #include <config.h>
 #endif
 
-#include <stdio.h>
 #include <string.h>
 
 #include "pipeline_cuda.h"
-#include "plan_cuda.h"
 
 enum { FLOAT = sizeof(float) };
-
-void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole)
-{
-    const tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
-    tilemm__sgemm_args_t p = *whole;
-    tilemm__sgemm_cuda_plan_t plan;
-    if (*ctx->variant)
-        return;
-    p.a = p.b = p.c = NULL;
-    p.lda = p.trans_a ? p.m : p.k;
-    p.ldb = p.trans_b ? p.k : p.n;
-    p.ldc = p.n;
-    if (tilemm__plan_sgemm_cuda(&p, &limits, &plan) == TILEMM_SUCCESS && plan.variant >= 0)
-        snprintf(ctx->variant, sizeof ctx->variant, "%s+", tilemm__sgemm_rows[plan.variant].name);
-}
 
 int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                  tilemm_status_t *status)

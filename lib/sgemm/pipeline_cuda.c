@@ -7,12 +7,14 @@
 #endif
 
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/cuda/timeline.h"
 #include "lib/cuda/transfer.h"
 #include "lib/size.h"
 #include "pipeline_cuda.h"
+#include "plan_cuda.h"
 
 enum { SLOTS = TILEMM__PIPELINE_C_SLOTS, FLOAT = sizeof(float) };
 
@@ -505,6 +507,21 @@ static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
     }
     x->c = (float *)(void *)at;
     return TILEMM_SUCCESS;
+}
+
+void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole)
+{
+    const tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
+    tilemm__sgemm_args_t p = *whole;
+    tilemm__sgemm_cuda_plan_t plan;
+    if (*ctx->variant)
+        return;
+    p.a = p.b = p.c = NULL;
+    p.lda = p.trans_a ? p.m : p.k;
+    p.ldb = p.trans_b ? p.k : p.n;
+    p.ldc = p.n;
+    if (tilemm__plan_sgemm_cuda(&p, &limits, &plan) == TILEMM_SUCCESS && plan.variant >= 0)
+        snprintf(ctx->variant, sizeof ctx->variant, "%s+", tilemm__sgemm_rows[plan.variant].name);
 }
 
 tilemm_status_t tilemm__cuda_run_pipeline(const tilemm__pipeline_call_t *call)
