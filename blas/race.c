@@ -27,8 +27,8 @@ double tilemm__blas_work(const tilemm__blas_call_t *p)
 }
 
 /* The shortest of RUNS times of each, in turns. Returns 0 if libtilemm refuses the call. */
-static int measure(tilemm__blas_entry_t *entry, tilemm__blas_call_t *call, tilemm_t cpu,
-                   double seconds[2])
+static int time_both(tilemm__blas_entry_t *entry, tilemm__blas_call_t *call, tilemm_t cpu,
+                     double seconds[2])
 {
     seconds[0] = seconds[1] = HUGE_VAL;
     for (int run = 0; run < RUNS; run++) {
@@ -70,7 +70,7 @@ static int measure_product(tilemm__blas_entry_t *entry, const tilemm__blas_call_
         product.c = memory + 2 * size * size;
         product.alpha = 1, product.beta = 0, product.batch = 1;
         *work = tilemm__blas_work(&product);
-        measured = measure(entry, &product, cpu, seconds);
+        measured = time_both(entry, &product, cpu, seconds);
         free(memory);
         if (!measured || fmin(seconds[0], seconds[1]) > long_enough || tilemm__blas_now() > end)
             break;
@@ -95,7 +95,7 @@ static int measure_elements(tilemm__blas_entry_t *entry, const tilemm__blas_call
     } else if (sample.n > MOST_ELEMENTS)
         sample.n = MOST_ELEMENTS;
     *work = tilemm__blas_work(&sample);
-    const int measured = measure(entry, &sample, cpu, seconds);
+    const int measured = time_both(entry, &sample, cpu, seconds);
     free(memory);
     return measured;
 }

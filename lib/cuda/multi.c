@@ -138,7 +138,7 @@ static int open_peers(const tilemm__multi_devices_t *devices)
 }
 
 /* Milliseconds of a product of MEASURED on each side, the best of three; 0 if it cannot be done. */
-static float measure(tilemm_t member)
+static float measure_product(tilemm_t member)
 {
     enum { MEASURED = 2048, TRIES = 4 };
     const size_t elements = (size_t)MEASURED * MEASURED;
@@ -203,7 +203,7 @@ static void set_rates(tilemm__multi_t *multi)
                  strcmp(traits->name, first->name) == 0;
     }
     for (int i = 0; i < devices->count && !alike; i++) {
-        const float time = measure(multi->member[i].ctx);
+        const float time = measure_product(multi->member[i].ctx);
         devices->rate[i] = time > 0 ? 1 / (double)time : 0;
         fastest = devices->rate[i] > fastest ? devices->rate[i] : fastest;
     }
