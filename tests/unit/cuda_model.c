@@ -400,6 +400,8 @@ void model_check_left(const char *what, int number)
            model.allocations);
     EXPECT(model.pinned_blocks == !!model.state.chunks[0] + !!model.state.chunks[1],
            "%s %d: pinned memory is left", what, number);
+    memset(model.on_device, 0, sizeof(model.on_device)); /* others may get these addresses */
+    memset(model.pinned, 0, sizeof(model.pinned));
     while (finished) {
         work_t *next = finished->next;
         free(finished);

@@ -182,7 +182,7 @@ static result_t reduce(const tilemm__reduce_args_t *p, const float *x, const flo
     const tilemm__order_t order = tilemm__order_of(p->op, p->nan_ignore);
     result_t r = {.key = TILEMM__KEY_NONE};
     int64_t numbers = 0;
-    tilemm__sum_t *sum = model_need(malloc((size_t)((end - begin) / 1024 + 1) * sizeof(*sum)));
+    tilemm__sum_t *sum = model_need(calloc((size_t)((end - begin) / 1024 + 1), sizeof(*sum)));
     for (int64_t tile = begin; tile < end; tile += 1024) {
         tilemm__sum_t lane[32] = {{0, 0}};
         for (int64_t i = tile; i < tile + 1024 && i < end; i++) {
