@@ -115,6 +115,8 @@ cudaError_t tilemm__drain_open(tilemm_t ctx, int slots, int pageable, tilemm__ti
     cudaError_t error = tilemm__transfer_open(ctx, 1, pageable, &drain->down);
     drain->down.timeline = timeline;
     drain->down.lane = TILEMM__LANE_DOWN;
+    if (error == cudaSuccess && timeline && !timeline->start)
+        tilemm__timeline_open(timeline, ctx, drain->down.stream);
     for (int q = 0; q < slots; q++) {
         if (error == cudaSuccess)
             error = cudaEventCreateWithFlags(&drain->slot[q].ready, event_flags);

@@ -20,7 +20,7 @@ size_t tilemm__cuda_memory_limit(tilemm_t ctx);
 int tilemm__cuda_is_large(tilemm_t ctx, double bytes);
 
 /* Both are zeros before they are opened, and closed after a failure too. A timeline may be NULL;
- * the feed opens it. */
+ * what is opened first opens it. */
 
 typedef struct {
     tilemm__transfer_t up;

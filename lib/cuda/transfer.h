@@ -23,8 +23,8 @@ typedef struct {
 } tilemm__transfer_t;
 
 /* Rows of `width` bytes here and there, and `more` rectangles like it, each so many bytes from the
- * one before. Pitches are bytes; the host's may be negative. With on_gpu `host` lies on another GPU:
- * no thread touches it. */
+ * one before. Pitches are bytes; the host's may be negative. With on_gpu `host` lies on another
+ * GPU: no thread touches it. */
 typedef struct {
     char *host, *device;
     int64_t host_pitch, device_pitch, width, rows;

@@ -486,8 +486,7 @@ int tilemm__cuda_reduce_pieces(tilemm_t ctx, const tilemm__reduce_args_t *args,
 }
 
 tilemm_status_t tilemm__cuda_reduce_range(tilemm_t ctx, const tilemm__reduce_args_t *args,
-                                          int64_t begin, int64_t end,
-                                          void *partials)
+                                          int64_t begin, int64_t end, void *partials)
 {
     const int64_t entries = tilemm__div_up(args->n, TILEMM__KEPT_ELEMENTS);
     pieces_t x = {.ctx = ctx,
