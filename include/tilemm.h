@@ -64,14 +64,16 @@
  *                        would (OMP_NUM_THREADS), else one for each processor. At most 64 are
  *                        used, or four times the processors if that is more.
  * TILEMM_MATH            fp32, strict or tf32: the math mode that a context starts with.
+ * TILEMM_INVARIANCE      none, batch or across: tilemm_set_invariance. With another than none
+ *                        TILEMM_BACKEND_AUTO takes the CPU.
  * TILEMM_VARIANT         the beginning of a kernel's name, for measurements on a GPU: only kernels
  *                        whose names begin so are chosen, unless none of them can do the problem.
  * TILEMM_DEVICES         numbers of CUDA devices, separated by commas, such as 0,1: the devices of
  *                        a context of TILEMM_BACKEND_AUTO, see tilemm_create_multi.
  * TILEMM_PEER            0 or 1: 0 keeps the devices of a context from copying straight from each
  *                        other.
- * TILEMM_TIMELINE        a file's name, of at most 1023 characters: products whose operands on the
- *                        host go through a GPU in strips append to it, as CSV, when each step ran:
+ * TILEMM_TIMELINE        a file's name, of at most 1023 characters: calls whose operands on the
+ *                        host go through a GPU in pieces append to it, as CSV, when each step ran:
  *                        device, stream (up, "up C", compute or down), begin and end in seconds,
  *                        and bytes or floating-point operations. Programs with more rights than
  *                        their user write none; nor is it an error where it cannot be written.

@@ -52,9 +52,10 @@ typedef struct {
     int64_t batch;
     int64_t ld[3], stride[3]; /* of A, B, C; of source and destination; of a matrix to reduce */
     /* gemm */
-    int trans; /* 0 to 3: nn nt tn tt */
-    int math;  /* -1: the library's default */
-    int data;  /* a family: data_t */
+    int trans;      /* 0 to 3: nn nt tn tt */
+    int math;       /* -1: the library's default */
+    int invariance; /* likewise */
+    int data;       /* a family: data_t */
     /* transpose */
     int elem_size, in_place, no_trans;
     /* reduce */

@@ -42,6 +42,17 @@ static int run_ours(const machine_t *machine, void *problem)
     return check_ours(machine, status);
 }
 
+/* The same without invariance. */
+static int run_default(const machine_t *machine, void *problem)
+{
+    tilemm_invariance_t invariance;
+    tilemm_get_invariance(machine->ctx, &invariance);
+    tilemm_set_invariance(machine->ctx, TILEMM_INVARIANCE_NONE);
+    const int status = run_ours(machine, problem);
+    tilemm_set_invariance(machine->ctx, invariance);
+    return status;
+}
+
 static int run_openblas(const machine_t *machine, void *problem)
 {
     const bench_problem_t *p = problem;
@@ -403,7 +414,11 @@ static void add_contenders(const machine_t *machine, bench_problem_t *p)
 {
     const buffer_t *x = p->buffers;
     const int64_t sizes[] = {p->m, p->n, p->k, x[A].ld, x[B].ld, x[C].ld, p->options->batch};
+    tilemm_invariance_t invariance;
     add_contender(p, "tilemm", run_ours);
+    if (tilemm_get_invariance(machine->ctx, &invariance) == TILEMM_SUCCESS &&
+        invariance != TILEMM_INVARIANCE_NONE)
+        add_contender(p, "default", run_default);
     if (is_on_host(p->options->memory)) {
         int devices[MAX_DEVICES];
         const int count = bench_devices(p->options, devices);

@@ -101,6 +101,13 @@ int machine_open(machine_t *machine, const bench_options_t *options)
     tilemm_set_threads(machine->ctx, machine->threads);
     if (options->math >= 0)
         tilemm_set_math(machine->ctx, (tilemm_math_t)options->math);
+    if (options->invariance >= 0 &&
+        tilemm_set_invariance(machine->ctx, (tilemm_invariance_t)options->invariance) !=
+            TILEMM_SUCCESS) {
+        status = command_error("%s", tilemm_last_error(machine->ctx));
+        machine_close(machine);
+        return status;
+    }
     tilemm_set_nan_policy(machine->ctx, (tilemm_nan_t)options->nan);
     if (machine->on_gpu)
         status = open_gpu(machine, &options->context);

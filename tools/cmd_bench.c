@@ -49,6 +49,8 @@ static const char help[] =
     "      --layout row|col       storage order (row)\n"
     "      --trans nn|nt|tn|tt    which of A and B is transposed (nn)\n"
     "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"
+    "      --invariance none|batch|across  what bits may depend on, beside the default mode\n"
+    "                             (TILEMM_INVARIANCE, or none)\n"
     "      --data NAME            a family of data: normal, wide, sparse-1 ... (normal);\n"
     "                             'tilemm help suites' has all\n"
     "      --alpha X, --beta X    factors (1 and 0)\n"
@@ -215,6 +217,7 @@ static int read_options(int argc, char **argv, bench_options_t *o)
         {GEMM | REDUCE, {"layout", OPTION_WORD, &o->layout, .words = layout_words}},
         {GEMM, {"trans", OPTION_WORD, &o->trans, .words = trans_words}},
         {1 | GEMM, {"math", OPTION_WORD, &o->math, .words = math_words}},
+        {GEMM, {"invariance", OPTION_WORD, &o->invariance, .words = invariance_words}},
         {GEMM, {"data", OPTION_WORD, &o->data, .words = data_words}},
         {TRANSPOSE, {"elem-size", OPTION_WORD, &o->elem_size, .words = size_words}},
         {REDUCE, {"op", OPTION_WORD, &o->op, .words = reduce_words}},
@@ -356,6 +359,7 @@ int command_bench(int argc, char **argv)
         .alpha = 1,
         .batch = 1,
         .math = -1,
+        .invariance = -1,
         .ld = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
         .stride = {NOT_GIVEN, NOT_GIVEN, NOT_GIVEN},
         .elem_size = sizeof(float),

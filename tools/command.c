@@ -20,6 +20,10 @@ const word_t math_words[] = {{"fp32", TILEMM_MATH_FP32},
                              {"strict", TILEMM_MATH_FP32_STRICT},
                              {"tf32", TILEMM_MATH_TF32},
                              {0}};
+const word_t invariance_words[] = {{"none", TILEMM_INVARIANCE_NONE},
+                                   {"batch", TILEMM_INVARIANT},
+                                   {"across", TILEMM_INVARIANT_ACROSS},
+                                   {0}};
 const word_t nan_words[] = {
     {"propagate", TILEMM_NAN_PROPAGATE}, {"ignore", TILEMM_NAN_IGNORE}, {0}};
 const word_t axis_words[] = {{"rows", TILEMM_AXIS_ROWS}, {"cols", TILEMM_AXIS_COLS}, {0}};

@@ -28,12 +28,13 @@ int command_coalescing(int argc, char **argv);
 /* Parsers of option values: 0, or -1 where text is not such a value (nothing is printed). */
 int parse_int64(const char *text, int64_t low, int64_t high, int64_t *value);
 
-extern const word_t backend_words[]; /* auto cpu cuda */
-extern const word_t math_words[];    /* fp32 strict tf32 */
-extern const word_t nan_words[];     /* propagate ignore */
-extern const word_t axis_words[];    /* rows cols */
-extern const word_t layout_words[];  /* row col */
-extern const word_t size_words[];    /* 1 2 4 8 16 */
+extern const word_t backend_words[];    /* auto cpu cuda */
+extern const word_t math_words[];       /* fp32 strict tf32 */
+extern const word_t invariance_words[]; /* none batch across */
+extern const word_t nan_words[];        /* propagate ignore */
+extern const word_t axis_words[];       /* rows cols */
+extern const word_t layout_words[];     /* row col */
+extern const word_t size_words[];       /* 1 2 4 8 16 */
 
 /* The reductions that the command names: tilemm_reduce_t, and these. The last four return
  * positions.

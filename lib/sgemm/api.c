@@ -104,6 +104,7 @@ static int check_memory(tilemm_t ctx, const call_t *call, const char *name, cons
 static void log_call(tilemm_t ctx, const call_t *call)
 {
     static const char *const math[] = {"fp32", "strict", "tf32"};
+    static const char *const invariance[] = {"", " --invariance batch", " --invariance across"};
     const tilemm__sgemm_args_t *p = &call->args;
     char batch[128] = "";
     if (p->batch_count != 1 || call->pointers)
@@ -113,12 +114,13 @@ static void log_call(tilemm_t ctx, const call_t *call)
                  (long long)p->stride_c);
     tilemm__log(ctx,
                 "gemm --sizes %lldx%lldx%lld --layout %s --trans %c%c --alpha %.9g --beta %.9g "
-                "--lda %lld --ldb %lld --ldc %lld%s --math %s",
+                "--lda %lld --ldb %lld --ldc %lld%s --math %s%s",
                 (long long)p->m, (long long)p->n, (long long)p->k,
                 call->layout == TILEMM_ROW_MAJOR ? "row" : "col",
                 call->transa == TILEMM_NO_TRANS ? 'n' : 't',
                 call->transb == TILEMM_NO_TRANS ? 'n' : 't', (double)p->alpha, (double)p->beta,
-                (long long)p->lda, (long long)p->ldb, (long long)p->ldc, batch, math[ctx->math]);
+                (long long)p->lda, (long long)p->ldb, (long long)p->ldc, batch, math[ctx->math],
+                invariance[ctx->invariance]);
 }
 
 /* A column-major product is the row-major product of the transposes, C' = op(B)' op(A)'; and so the

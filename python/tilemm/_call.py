@@ -5,7 +5,7 @@ Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from ._context import Context, for_device
 from ._kinds import NO_STREAM, Kind, Operand, Stream, common, need_float32, need_out, plain_kind
@@ -66,10 +66,12 @@ class Call:
         need_out(self.kind, out, made, shape)
         return made
 
-    def prepare(self, math: Optional[str] = None, nan: Optional[str] = None) -> None:
+    def prepare(
+        self, math: Optional[str] = None, nan: Optional[str] = None, invariant: Union[bool, str, None] = None
+    ) -> None:
         """Set the context to this call's stream and modes, under its lock."""
         for stream in self.streams:
-            self.context.prepare(stream, math, nan)
+            self.context.prepare(stream, math, nan, invariant)
 
     def result(self, x: Any) -> Any:
         """A result as the caller gets it."""

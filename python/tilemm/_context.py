@@ -9,9 +9,9 @@ import contextvars
 import ctypes
 import os
 import threading
-from typing import Any, Optional, Union
+from typing import Any, Mapping, Optional, Union
 
-from ._library import BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA, DEVICE_FAILURE, MATH, NAN, fail, lib, text
+from ._library import BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA, DEVICE_FAILURE, INVARIANT, MATH, NAN, fail, lib, text
 
 # How often the process has forked: a context of a parent is made again in the child.
 _forks = 0
@@ -27,7 +27,7 @@ def _after_fork() -> None:
     _local = _Local()
 
 
-def _number(name: str, values: dict[str, int], value: Any) -> int:
+def _number(name: str, values: Mapping[Any, int], value: Any) -> int:
     try:
         return values[value]
     except (KeyError, TypeError):
@@ -52,6 +52,8 @@ class Context:
              "cuda:1", or the number of a CUDA device
     threads  how many threads each call on the CPU uses; 0 leaves it to the library
     math     "fp32", "strict" or "tf32": for products that do not say; None leaves it to TILEMM_MATH
+    invariant  whether a row's bits depend on that row alone, as matmul() says: False, True or "across", for
+             products that do not say; None leaves it to TILEMM_INVARIANCE
 
     Without a Context each thread has one of its own for each device that its arrays lie on, and NumPy
     arrays are computed on the CPU. In a `with Context("cuda")` NumPy arrays go to the GPU and back.
@@ -65,11 +67,16 @@ class Context:
     """
 
     def __init__(
-        self, device: Union[str, int] = "auto", threads: int = 0, math: Optional[str] = None
+        self,
+        device: Union[str, int] = "auto",
+        threads: int = 0,
+        math: Optional[str] = None,
+        invariant: Union[bool, str, None] = None,
     ) -> None:
         self._wanted = _device_number(device)
         self._threads = threads
         self._math_wanted = None if math is None else _number("math", MATH, math)
+        self._invariant_wanted = None if invariant is None else _number("invariant", INVARIANT, invariant)
         self._make()
 
     def _make(self) -> None:
@@ -86,8 +93,11 @@ class Context:
             self.check(lib.tilemm_set_threads(self.handle, self._threads))
         if self._math_wanted is not None:
             self.check(lib.tilemm_set_math(self.handle, self._math_wanted))
+        if self._invariant_wanted is not None:
+            self.check(lib.tilemm_set_invariance(self.handle, self._invariant_wanted))
         # What the library's context is set to.
         self.own_math = self._math_set = self._ask(lib.tilemm_get_math)
+        self.own_invariance = self._invariance_set = self._ask(lib.tilemm_get_invariance)
         self._nan_set = 0
         self._stream_set = 0
         self._stream_owner: Any = None
@@ -106,13 +116,23 @@ class Context:
                 _drop(self)
             fail(lib, status, words)
 
-    def prepare(self, stream: tuple[int, Any], math: Optional[str] = None, nan: Optional[str] = None) -> None:
-        """Set the stream, the math mode and the NaN policy of the call that follows, under the lock."""
+    def prepare(
+        self,
+        stream: tuple[int, Any],
+        math: Optional[str] = None,
+        nan: Optional[str] = None,
+        invariant: Union[bool, str, None] = None,
+    ) -> None:
+        """Set the stream and the modes of the call that follows, under the lock."""
         if nan is None:
             wanted = self.own_math if math is None else _number("math", MATH, math)
             if wanted != self._math_set:
                 self.check(lib.tilemm_set_math(self.handle, wanted))
                 self._math_set = wanted
+            wanted = self.own_invariance if invariant is None else _number("invariant", INVARIANT, invariant)
+            if wanted != self._invariance_set:
+                self.check(lib.tilemm_set_invariance(self.handle, wanted))
+                self._invariance_set = wanted
         else:
             wanted = _number("nan", NAN, nan)
             if wanted != self._nan_set:

@@ -176,5 +176,5 @@ def need_out(kind: Kind, out: Any, operand: Operand, shape: tuple[int, ...]) -> 
         raise ValueError(f"out has shape {operand.shape}, must be {shape}")
     if not kind.is_writable(out):
         raise ValueError("out is read-only")
-    if any(s == 0 and n > 1 for n, s in zip(operand.shape, operand.strides)):
+    if 0 not in shape and any(s == 0 and n > 1 for n, s in zip(operand.shape, operand.strides)):
         raise ValueError(f"out has strides {operand.strides}: its elements share memory")

@@ -6,7 +6,7 @@ Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 from __future__ import annotations
 
 import ctypes
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Union
 
 # The values of tilemm.h's enumerators.
 BACKEND_AUTO, BACKEND_CPU, BACKEND_CUDA = 0, 1, 2
@@ -14,6 +14,7 @@ ROW_MAJOR, COL_MAJOR = 101, 102
 NO_TRANS, TRANS = 111, 112
 AXIS_ROWS, AXIS_COLS = 0, 1
 MATH = {"fp32": 0, "strict": 1, "tf32": 2}
+INVARIANT: dict[Union[bool, str], int] = {False: 0, True: 1, "across": 2}
 NAN = {"propagate": 0, "ignore": 1}
 REDUCE = {"sum": 0, "asum": 1, "nrm2": 3, "mean": 4, "max": 5, "min": 6}
 INVALID_ARGUMENT, OUT_OF_MEMORY, DEVICE_FAILURE = 1, 2, 5
@@ -31,6 +32,8 @@ _SIGNATURES = {
     "tilemm_synchronize": "p",
     "tilemm_set_math": "pi",
     "tilemm_get_math": "pp",
+    "tilemm_set_invariance": "pi",
+    "tilemm_get_invariance": "pp",
     "tilemm_set_nan_policy": "pi",
     "tilemm_set_threads": "pi",
     "tilemm_get_threads": "pp",

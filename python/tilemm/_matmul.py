@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-from typing import Any, NamedTuple, Optional
+from typing import Any, NamedTuple, Optional, Union
 
 from ._call import Call
 from ._context import Context
@@ -83,6 +83,21 @@ def merged(dims: list[tuple[int, ...]]) -> list[tuple[int, ...]]:
     return done
 
 
+def _dense(shape: tuple[int, ...]) -> list[int]:
+    """The steps of an array in C order."""
+    steps: list[int] = []
+    step = 1
+    for n in reversed(shape):
+        steps.insert(0, step)
+        step *= max(n, 1)
+    return steps
+
+
+def _steps(shape: tuple[int, ...], strides: tuple[int, ...], unit: int) -> Optional[list[int]]:
+    """The steps in floats; None if they are no whole floats. Those of an array without elements may be any."""
+    return _dense(shape) if 0 in shape else in_floats(strides, unit)
+
+
 @functools.lru_cache(maxsize=4096)
 def _plan(
     shape_a: tuple[int, ...],
@@ -94,15 +109,11 @@ def _plan(
 ) -> tuple[tuple[int, ...], _Plan]:
     """The product's shape and the calls that make it; strides_c None is a new array in C order."""
     shape = result_shape(shape_a, shape_b)
-    steps_a, steps_b = in_floats(strides_a, units[0]), in_floats(strides_b, units[1])
+    steps_a, steps_b = _steps(shape_a, strides_a, units[0]), _steps(shape_b, strides_b, units[1])
     if steps_a is None or steps_b is None:
         return shape, _Plan((steps_a is None, steps_b is None, False))
-    if strides_c is None:
-        steps_c: list[int] = []
-        step = 1
-        for n in reversed(shape):
-            steps_c.insert(0, step)
-            step *= max(n, 1)
+    if strides_c is None or 0 in shape:
+        steps_c = _dense(shape)
     else:
         steps_c = [stride * units[2] // 4 for stride in strides_c]
     # Vectors are matrices of one row or column, which the result does not have.
@@ -218,7 +229,13 @@ def _count(outer: tuple[_Steps, ...]) -> int:
 
 
 def matmul(
-    a: Any, b: Any, out: Any = None, math: Optional[str] = None, alpha: float = 1, beta: float = 0
+    a: Any,
+    b: Any,
+    out: Any = None,
+    math: Optional[str] = None,
+    alpha: float = 1,
+    beta: float = 0,
+    invariant: Union[bool, str, None] = None,
 ) -> Any:
     """alpha a @ b + beta out, for matrices, batches of them, and vectors, as numpy.matmul.
 
@@ -229,6 +246,9 @@ def matmul(
            accurate as TF32); None is the Context's, "fp32" if nothing else is set
     alpha  factor of the product
     beta   factor of the old out, which is not read if it is 0
+    invariant  True: each element's bits depend on its row of a, its column of b, math and the kind of device
+           alone, not on the batch that the row is in; "across": nor on the CPU's instruction set. None is
+           the Context's, False if nothing else is set
 
     The dimensions before the last two broadcast. All arrays are float32, of one library, on one device.
     Returns (..., m, n) as the caller's kind of array.
@@ -274,7 +294,7 @@ def matmul(
         at_c = call.operand(target)
     context = call.context
     with context.lock:
-        call.prepare(math)
+        call.prepare(math, invariant=invariant)
         _run(context, plan, alpha, at_a.address, at_b.address, beta, at_c.address)
     if out is None:
         return call.kind.scalar(call.result(target))

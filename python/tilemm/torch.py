@@ -13,7 +13,7 @@ Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 import torch
 
@@ -41,32 +41,39 @@ class _Matmul(torch.autograd.Function):
     """a @ b for matrices and batches of them."""
 
     @staticmethod
-    def forward(ctx: Any, a: torch.Tensor, b: torch.Tensor, math: Optional[str]) -> torch.Tensor:  # type: ignore[override]
+    def forward(  # type: ignore[override]
+        ctx: Any, a: torch.Tensor, b: torch.Tensor, math: Optional[str], invariant: Union[bool, str, None]
+    ) -> torch.Tensor:
         ctx.save_for_backward(a, b)
-        ctx.math = math
-        product: torch.Tensor = _product(a.detach(), b.detach(), math=math)
+        ctx.modes = math, invariant
+        product: torch.Tensor = _product(a.detach(), b.detach(), math=math, invariant=invariant)
         return product
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[Optional[torch.Tensor], Optional[torch.Tensor], None]:  # type: ignore[override]
+    def backward(  # type: ignore[override]
+        ctx: Any, gradient: torch.Tensor
+    ) -> tuple[Optional[torch.Tensor], Optional[torch.Tensor], None, None]:
         a, b = ctx.saved_tensors
         grad_a = grad_b = None
         if ctx.needs_input_grad[0]:
-            grad_a = _unbroadcast(_Matmul.apply(gradient, b.mT, ctx.math), a.shape)
+            grad_a = _unbroadcast(_Matmul.apply(gradient, b.mT, *ctx.modes), a.shape)
         if ctx.needs_input_grad[1]:
             if b.dim() == 2 and a.dim() > 2:
                 # One matrix for a batch: one product over all rows, instead of a batch and its sum.
                 a, gradient = a.reshape(-1, a.shape[-1]), gradient.reshape(-1, gradient.shape[-1])
-            grad_b = _unbroadcast(_Matmul.apply(a.mT, gradient, ctx.math), b.shape)
-        return grad_a, grad_b, None
+            grad_b = _unbroadcast(_Matmul.apply(a.mT, gradient, *ctx.modes), b.shape)
+        return grad_a, grad_b, None, None
 
 
-def matmul(a: torch.Tensor, b: torch.Tensor, math: Optional[str] = None) -> torch.Tensor:
+def matmul(
+    a: torch.Tensor, b: torch.Tensor, math: Optional[str] = None, invariant: Union[bool, str, None] = None
+) -> torch.Tensor:
     """a @ b, which PyTorch differentiates, any number of times.
 
     a     (..., m, k), or (k) as one row that the result does not have
     b     (..., k, n), or (k) as one column that the result does not have
     math  of this product and its gradients: "fp32", "strict", "tf32"; None is the Context's
+    invariant  likewise, as tilemm.matmul() has it
 
     Both are float32, on one device. The dimensions before the last two broadcast. Returns (..., m, n).
 
@@ -78,7 +85,7 @@ def matmul(a: torch.Tensor, b: torch.Tensor, math: Optional[str] = None) -> torc
     if a.dim() == 0 or b.dim() == 0:
         raise ValueError("matmul takes tensors of one dimension and more")
     product: torch.Tensor = _Matmul.apply(
-        a.unsqueeze(0) if a.dim() == 1 else a, b.unsqueeze(1) if b.dim() == 1 else b, math
+        a.unsqueeze(0) if a.dim() == 1 else a, b.unsqueeze(1) if b.dim() == 1 else b, math, invariant
     )
     if b.dim() == 1:
         product = product.squeeze(-1)

@@ -33,17 +33,22 @@ static void environment(void)
         {"TILEMM_NUM_THREADS", "-1"}, {"TILEMM_NUM_THREADS", "two"},
         {"TILEMM_NUM_THREADS", "2x"}, {"TILEMM_MATH", "x"},
         {"TILEMM_MATH", "FP64"},      {"TILEMM_NUM_THREADS", "99999999999999999999"},
-        {"TILEMM_PEER", "2"},         {"TILEMM_PEER", "yes"}};
+        {"TILEMM_PEER", "2"},         {"TILEMM_PEER", "yes"},
+        {"TILEMM_INVARIANCE", "x"}};
     static const char *const lists[] = {
         "x", "0,", ",0", "0,,1", "-1", "0 1", "0;1", "0,1x", "99999999999999999999"};
     static const char *const good[][2] = {
-        {"TILEMM_ARCH", "generic"}, {"TILEMM_ARCH", "avx2"},     {"TILEMM_ARCH", "avx512"},
-        {"TILEMM_ARCH", "neon"},    {"TILEMM_ARCH", "amx"},      {"TILEMM_ARCH", "sm80"},
-        {"TILEMM_ARCH", "sm90"},    {"TILEMM_NUM_THREADS", "1"}, {"TILEMM_NUM_THREADS", "3"},
-        {"TILEMM_MATH", "fp32"},    {"TILEMM_MATH", "strict"},   {"TILEMM_MATH", "tf32"},
-        {"TILEMM_BACKEND", "cpu"},  {"TILEMM_LOG", "0"},         {"TILEMM_ARCH", ""},
-        {"TILEMM_NUM_THREADS", ""}, {"TILEMM_VARIANT", "sgemm"}, {"TILEMM_PEER", "0"},
-        {"TILEMM_PEER", "1"},       {"TILEMM_DEVICES", "none"} /* of AUTO alone */};
+        {"TILEMM_ARCH", "generic"},  {"TILEMM_ARCH", "avx2"},
+        {"TILEMM_ARCH", "avx512"},   {"TILEMM_ARCH", "neon"},
+        {"TILEMM_ARCH", "amx"},      {"TILEMM_ARCH", "sm80"},
+        {"TILEMM_ARCH", "sm90"},     {"TILEMM_NUM_THREADS", "1"},
+        {"TILEMM_NUM_THREADS", "3"}, {"TILEMM_MATH", "fp32"},
+        {"TILEMM_MATH", "strict"},   {"TILEMM_MATH", "tf32"},
+        {"TILEMM_BACKEND", "cpu"},   {"TILEMM_LOG", "0"},
+        {"TILEMM_ARCH", ""},         {"TILEMM_NUM_THREADS", ""},
+        {"TILEMM_VARIANT", "sgemm"}, {"TILEMM_PEER", "0"},
+        {"TILEMM_PEER", "1"},        {"TILEMM_INVARIANCE", "batch"},
+        {"TILEMM_DEVICES", "none"} /* of AUTO alone */};
     char long_name[100] = "";
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         CHECK(create_with(bad[i][0], bad[i][1], TILEMM_BACKEND_CPU) == TILEMM_INVALID_ARGUMENT,

@@ -141,3 +141,36 @@ def test_wrong_out():
         tilemm.matmul(a, a, out=shared)
     with pytest.raises(ValueError, match="math = 'fp64', must be one of 'fp32', 'strict', 'tf32'"):
         tilemm.matmul(a, a, math="fp64")
+
+
+@pytest.mark.parametrize("invariant", [True, "across"])
+def test_invariant(arrays, invariant):
+    """A row has the same bits alone, in any batch and at any place."""
+    for _ in runs(60):
+        m, n, k = (arrays.integer(1, 150) for _ in range(3))
+        a, b = arrays.view((m, k)), arrays.view((k, n))
+        c = tilemm.matmul(a, b, invariant=invariant)
+        assert_product(c, a, b)
+        first, end = sorted(arrays.integer(0, m + 1) for _ in range(2))
+        assert np.array_equal(tilemm.matmul(a[first:end], b, invariant=invariant), c[first:end])
+        assert np.array_equal(tilemm.matmul(a[first:end, None], b, invariant=invariant)[:, 0], c[first:end])
+        assert np.array_equal(tilemm.matmul(a[0], b[:, -1], invariant=invariant), c[0, -1])
+        others = np.concatenate([np.full((3, k), np.nan, np.float32), a[::-1], np.full((40, k), 1e30, np.float32)])
+        with np.errstate(all="ignore"):
+            assert np.array_equal(tilemm.matmul(others, b, invariant=invariant)[3 : 3 + m][::-1], c)
+    with tilemm.Context("cpu", threads=2, invariant=invariant):
+        assert np.array_equal(tilemm.matmul(a, b), c)
+    with pytest.raises(ValueError, match="invariant = 'batch', must be one of False, True, 'across'"):
+        tilemm.matmul(a, b, invariant="batch")
+
+
+def test_no_elements_of_any_strides():
+    """Nothing is read or written, however the arrays lie."""
+    lines = np.broadcast_to(np.float32(1), (5, 7))
+    b = np.ones((7, 3), np.float32)
+    assert tilemm.matmul(lines[:0, None], b).shape == (0, 1, 3)
+    assert tilemm.matmul(lines[:0], b).shape == (0, 3)
+    assert np.array_equal(tilemm.matmul(lines[:, :0], b[:0]), np.zeros((5, 3)))
+    assert tilemm.matmul(b.T, lines.T[:, :0]).shape == (3, 0)
+    out = np.empty((0, 3), np.float32)
+    assert tilemm.matmul(lines[:0], b, out=out) is out

@@ -99,3 +99,31 @@ def test_only_wanted_gradients(arrays):
     a, b = torch.from_numpy(arrays.dense((3, 4))), torch.from_numpy(arrays.dense((4, 5))).requires_grad_()
     tilemm.torch.matmul(a, b, math="strict").sum().backward()
     assert a.grad is None and torch.allclose(b.grad, a.sum(0)[:, None].expand(4, 5), atol=1e-5)
+
+
+def block(x, w, heads, matmul):
+    """The forward pass of a transformer's block: attention and two layers, each with a residual."""
+    batch, length, width = x.shape
+    y = torch.nn.functional.layer_norm(x, (width,))
+    q, k, v = (matmul(y, w[i]).reshape(batch, length, heads, -1).transpose(1, 2) for i in range(3))
+    weights = torch.softmax(matmul(q, k.mT) / (width // heads) ** 0.5, -1)
+    x = x + matmul(matmul(weights, v).transpose(1, 2).reshape(batch, length, width), w[3])
+    y = torch.nn.functional.layer_norm(x, (width,))
+    return x + matmul(torch.nn.functional.gelu(matmul(y, w[4])), w[5])
+
+
+def test_transformer_block(arrays):
+    """A sequence's outputs have the same bits in batches of 1, 7 and 64."""
+    width, length, heads = 96, 37, 4
+    sizes = 4 * [(width, width)] + [(width, 4 * width), (4 * width, width)]
+    w = [torch.from_numpy(arrays.dense(size)) / size[0] ** 0.5 for size in sizes]
+    x = torch.from_numpy(arrays.dense((64, length, width)))
+    for invariant in (True, "across"):
+
+        def matmul(a, b):
+            return tilemm.torch.matmul(a, b, invariant=invariant)
+
+        alone = block(x[5:6], w, heads, matmul)
+        assert torch.allclose(alone, block(x[5:6], w, heads, torch.matmul), atol=1e-4)
+        assert torch.equal(alone[0], block(x[1:8], w, heads, matmul)[4])
+        assert torch.equal(alone[0], block(x, w, heads, matmul)[5])
