@@ -1,0 +1,54 @@
+/* grid.h - the grid, its processes' messages, and how they agree on a status.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_MPI_GRID_H
+#define TILEMM_MPI_GRID_H
+
+#include "tilemm_mpi.h"
+
+#define TILEMM__PRINTF(string, first) __attribute__((format(printf, string, first)))
+
+enum { TILEMM__MESSAGE_BYTES = 256 };
+
+struct tilemm_grid {
+    tilemm_t ctx;
+    int rows, cols;
+    int row, col;       /* -1: this process is left over */
+    int rank;           /* row * cols + col */
+    MPI_Comm all;       /* the processes of the grid; MPI_COMM_NULL if left over */
+    MPI_Comm across[2]; /* [0]: along this process's column, ranks are rows; [1]: along its row */
+    int cuda;           /* the context is CUDA's */
+    int check;          /* TILEMM_MPI_CHECK=1 */
+    int device_mpi;     /* MPI takes device memory */
+    tilemm_grid_step_t step;
+    void *user;
+    char message[TILEMM__MESSAGE_BYTES]; /* what this process found wrong in this call */
+};
+
+/* libtilemm.so's own, under the version TILEMM_PRIVATE: store tilemm_last_error's text. */
+tilemm_status_t tilemm__fail(tilemm_t ctx, tilemm_status_t status, const char *format, ...)
+    TILEMM__PRINTF(3, 4);
+
+/* Store the message of this process for tilemm__agree, and return status. */
+tilemm_status_t tilemm__found(tilemm_grid_t grid, tilemm_status_t status, const char *format, ...)
+    TILEMM__PRINTF(3, 4);
+
+/* The same for what a call of libtilemm returned, with its message; TILEMM_SUCCESS stays. */
+tilemm_status_t tilemm__passed(tilemm_grid_t grid, tilemm_status_t status);
+
+/* An argument that all processes must have alike; of a float its bits. */
+typedef struct {
+    const char *name;
+    int64_t value;
+} tilemm__argument_t;
+
+/* Collective: the status of the process with the lowest number that has one other than
+ * TILEMM_SUCCESS, and its message, on all. With arguments, the first of which is the function, they
+ * must be the same on all. */
+tilemm_status_t tilemm__agree(tilemm_grid_t grid, const char *where, tilemm_status_t status,
+                              const tilemm__argument_t *arguments, int count);
+
+/* Tell the grid's step function, if there is one. */
+void tilemm__step(tilemm_grid_t grid, const char *name, double begin, double work);
+
+#endif
