@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scalapack.h"
+#include "mpi/distribution.h"
+#include "mpi/scalapack.h"
 
 typedef void (*psgemm_t)(const char *transa, const char *transb, const int *m, const int *n,
                          const int *k, const float *alpha, const float *a, const int *ia,
@@ -91,28 +92,14 @@ typedef struct {
     size_t bytes;
 } kept_t;
 
-/* Elements of a dimension of n elements, whose first block has `first`, that process p of `count`
- * has if that of number `source` has the first. */
-static int64_t part(int n, int first, int block, int p, int source, int count)
-{
-    const int64_t distance = (p - source + count) % count;
-    const int64_t rest = (int64_t)n - first; /* what follows the first block */
-    if (rest <= 0)
-        return distance == 0 ? n : 0;
-    /* Block q >= 1 begins at first + (q - 1) block, and is that of process q % count. */
-    const int64_t blocks = (rest + block - 1) / block, last = rest - (blocks - 1) * block;
-    const int64_t mine =
-        distance == 0 ? blocks / count : (blocks >= distance ? (blocks - distance) / count + 1 : 0);
-    return (distance == 0 ? first : 0) + mine * block -
-           (blocks % count == distance && mine ? block - last : 0);
-}
-
 /* What the reference reads again if the GPU fails. */
 static int keep(const tilemm__blacs_t *blacs, const matrix_t *x, const float *c, float beta,
                 kept_t *kept)
 {
-    const int64_t rows = part(x->m, x->imb, x->mb, blacs->row, x->rsrc, blacs->rows);
-    const int64_t cols = part(x->n, x->inb, x->nb, blacs->col, x->csrc, blacs->cols);
+    const tilemm__dist_t down = {x->m, x->imb, x->mb, blacs->rows, x->rsrc};
+    const tilemm__dist_t across = {x->n, x->inb, x->nb, blacs->cols, x->csrc};
+    const int64_t rows = tilemm__dist_count(&down, blacs->row);
+    const int64_t cols = tilemm__dist_count(&across, blacs->col);
     *kept = (kept_t){0};
     if (beta == 0 || !rows || !cols || x->lld < rows)
         return 1;

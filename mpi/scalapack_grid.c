@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "scalapack.h"
-#include "share.h"
+#include "mpi/scalapack.h"
+#include "mpi/share.h"
 
 /* A GPU is opened for a product of so much work a process: below it, opening takes longer. */
 static const double least_gpu_work = 2e10;

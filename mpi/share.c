@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "share.h"
+#include "mpi/share.h"
 
 /* Processors are counted up to this number. */
 enum { PROCESSORS = 4096 };
