@@ -38,6 +38,11 @@
  * process has no elements of the sub-matrix is not looked at, and may be NULL. The calls have
  * finished when they return, for what this process reads and writes.
  *
+ * Environment. They are read when a grid is created, besides those of the process's context.
+ *
+ * TILEMM_MPI_CHECK  1: a call whose arguments differ among the processes says which argument differs.
+ * TILEMM_SCALAPACK  auto, cpu, cuda or off: where libtilemm-scalapack.so computes.
+ *
  * Threads. MPI must be initialised; MPI_THREAD_FUNNELED is enough if the thread that initialised it
  * makes the calls.
  */
@@ -78,12 +83,19 @@ tilemm_status_t tilemm_grid_create(tilemm_grid_t *grid, MPI_Comm comm, int rows,
 tilemm_status_t tilemm_grid_destroy(tilemm_grid_t grid);
 
 /* Store the grid's rows and columns, and this process's row and column, -1 if it is left over. Any
- * of the pointers may be NULL. */
+ * of the pointers may be NULL.
+ *
+ * row, col  receive this process's place in the grid. */
 tilemm_status_t tilemm_grid_get(tilemm_grid_t grid, int *rows, int *cols, int *row, int *col);
 
 /* Make the descriptor of an m x n matrix in blocks of mb x nb, whose first block is in row 0 and
  * column 0 of the grid, with the least leading dimension; store the rows and columns of this
- * process's part in *local_rows and *local_cols, either of which may be NULL. Not collective. */
+ * process's part in *local_rows and *local_cols, either of which may be NULL. Not collective.
+ *
+ * m, n                    rows and columns of the matrix.
+ * mb, nb                  rows and columns of a block, at least 1.
+ * desc                    receives the descriptor, of type 1.
+ * local_rows, local_cols  receive this process's rows and columns. */
 tilemm_status_t tilemm_grid_descriptor(tilemm_grid_t grid, int64_t m, int64_t n, int mb, int nb,
                                        int desc[9], int64_t *local_rows, int64_t *local_cols);
 
@@ -94,7 +106,10 @@ typedef void (*tilemm_grid_step_t)(const char *name, double begin, double end, d
                                    void *user);
 
 /* Have step(..., user) called in this process for each step of a product; NULL, as at the start:
- * nobody. Not collective. */
+ * nobody. Not collective.
+ *
+ * step  is called by the thread that calls the operation.
+ * user  is handed to it. */
 tilemm_status_t tilemm_grid_set_step(tilemm_grid_t grid, tilemm_grid_step_t step, void *user);
 
 /* ------------------------------------------------------------------------------------------
@@ -146,6 +161,17 @@ tilemm_status_t tilemm_psreduce(tilemm_grid_t grid, tilemm_reduce_t op, int64_t 
 
 /* ------------------------------------------------------------------------------------------
  * Plan: what a distributed product moves
+ *
+ * rows, cols       of the grid.
+ * transa, transb   whether A and B are transposed.
+ * m, n, k          sizes of the product.
+ * ia, ja           row and column, counted from 1, where the sub-matrix of A begins.
+ * ib, jb           of B.
+ * ic, jc           of C.
+ * desca            A's descriptor.
+ * descb            B's descriptor.
+ * descc            C's descriptor.
+ * plan             receives the plan.
  * ------------------------------------------------------------------------------------------ */
 
 /* The matrix that does not travel. */

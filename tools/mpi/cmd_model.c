@@ -55,18 +55,18 @@ static int parse(int argc, char **argv, options_t *o)
         {"gpus-per-node", OPTION_INT, &o->per_node, .low = 1, .high = 1024},
         {"sizes", OPTION_PARSED, &o->sizes, .parse = parse_sizes, .takes = "N or MxNxK, ..."},
         {"block", OPTION_PARSED, o->block, .parse = parse_pair_or_one, .takes = "N or MxN"},
-        {"link", OPTION_FLOAT, &o->link},
-        {"nvlink", OPTION_FLOAT, &o->nvlink},
-        {"rate", OPTION_FLOAT, &o->rate},
-        {"latency", OPTION_FLOAT, &o->latency},
-        {"overhead", OPTION_FLOAT, &o->overhead},
+        {"link", OPTION_FLOAT, .value = &o->link},
+        {"nvlink", OPTION_FLOAT, .value = &o->nvlink},
+        {"rate", OPTION_FLOAT, .value = &o->rate},
+        {"latency", OPTION_FLOAT, .value = &o->latency},
+        {"overhead", OPTION_FLOAT, .value = &o->overhead},
         {"check-sizes", OPTION_PARSED, &o->check_sizes, .parse = parse_sizes,
          .takes = "N or MxNxK, ..."},
         {"check-block", OPTION_PARSED, o->check_block, .parse = parse_pair_or_one,
          .takes = "N or MxN"},
-        {"no-check", OPTION_FLAG, &o->no_check},
-        {"csv", OPTION_FILE, &o->csv},
-        {"markdown", OPTION_FLAG, &o->markdown},
+        {"no-check", OPTION_FLAG, .value = &o->no_check},
+        {"csv", OPTION_FILE, .value = &o->csv},
+        {"markdown", OPTION_FLAG, .value = &o->markdown},
     };
     const int status = command_options(argc, argv, help, table, COUNT_OF(table), &first);
     if (status)
@@ -341,9 +341,9 @@ static int put_table(const options_t *o, double worst, int checked, FILE *csv)
     for (int i = 0; i < o->sizes.count; i++)
         for (int j = 0; j < o->nodes.count; j++) {
             const problem_t p = problem_of(&o->sizes.at[i], o->block);
-            tilemm_psgemm_plan_t plan;
-            estimate_t e;
-            int grid[2];
+            tilemm_psgemm_plan_t plan = {0};
+            estimate_t e = {0};
+            int grid[2] = {0};
             if ((int64_t)o->nodes.at[j] * o->per_node > INT_MAX ||
                 best_grid(&machine, &p, o->nodes.at[j] * o->per_node, grid, &plan, &e) != 0)
                 return -command_error("no plan for %d nodes", o->nodes.at[j]);
