@@ -6,6 +6,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +34,16 @@ static int split(tilemm_grid_t grid, MPI_Comm comm, int rank)
     int error = MPI_Comm_split(comm, inside ? 0 : MPI_UNDEFINED, rank, &grid->all);
     if (error || !inside)
         return error;
+    const char *const check = getenv("TILEMM_MPI_CHECK");
+    grid->check = check && !strcmp(check, "1");
     grid->rank = rank;
     grid->row = rank / grid->cols;
     grid->col = rank % grid->cols;
     /* Errors come back as statuses. */
     error = MPI_Comm_set_errhandler(grid->all, MPI_ERRORS_RETURN);
+    /* All processes compare, or none. */
+    if (!error)
+        error = MPI_Allreduce(MPI_IN_PLACE, &grid->check, 1, MPI_INT, MPI_MAX, grid->all);
     if (!error)
         error = MPI_Comm_split(grid->all, grid->col, grid->row, &grid->across[0]);
     if (!error)
@@ -130,8 +136,6 @@ tilemm_status_t tilemm_grid_create(tilemm_grid_t *out, MPI_Comm comm, int rows, 
     (void)tilemm_get_backend(ctx, &backend);
     grid->cuda = backend == TILEMM_BACKEND_CUDA;
     grid->device_mpi = grid->cuda && takes_device_memory();
-    const char *const check = getenv("TILEMM_MPI_CHECK");
-    grid->check = check && !strcmp(check, "1");
     if (split(grid, comm, rank)) {
         (void)release(grid);
         return tilemm__fail(ctx, TILEMM_INTERNAL_ERROR, "grid_create: MPI failed");

@@ -36,17 +36,30 @@ tilemm_status_t tilemm__found(tilemm_grid_t grid, tilemm_status_t status, const 
 /* The same for what a call of libtilemm returned, with its message; TILEMM_SUCCESS stays. */
 tilemm_status_t tilemm__passed(tilemm_grid_t grid, tilemm_status_t status);
 
-/* An argument that all processes must have alike; of a float its bits. */
+/* An argument that all processes must have alike. */
 typedef struct {
     const char *name;
-    int64_t value;
+    int64_t value; /* of a float its bits */
+    int is_float;
+    int entry; /* of a descriptor; -1 if it is none */
 } tilemm__argument_t;
 
+/* Arguments of a call, as many as psgemm has at most. */
+enum { TILEMM__MOST_ARGUMENTS = 48 };
+typedef struct {
+    tilemm__argument_t list[TILEMM__MOST_ARGUMENTS];
+    int count;
+} tilemm__arguments_t;
+void tilemm__add_argument(tilemm__arguments_t *arguments, const char *name, int64_t value);
+void tilemm__add_float(tilemm__arguments_t *arguments, const char *name, float value);
+/* All of a descriptor but the leading dimension, if it can be read. */
+void tilemm__add_descriptor(tilemm__arguments_t *arguments, const char *name, const int *desc);
+
 /* Collective: the status of the process with the lowest number that has one other than
- * TILEMM_SUCCESS, and its message, on all. With arguments, the first of which is the function, they
- * must be the same on all. */
+ * TILEMM_SUCCESS, and its message, on all. Arguments, which may be NULL, must
+ * be the same on all, and so must `where`, the function. */
 tilemm_status_t tilemm__agree(tilemm_grid_t grid, const char *where, tilemm_status_t status,
-                              const tilemm__argument_t *arguments, int count);
+                              const tilemm__arguments_t *arguments);
 
 /* Tell the grid's step function, if there is one. */
 void tilemm__step(tilemm_grid_t grid, const char *name, double begin, double work);
