@@ -21,7 +21,7 @@ static const char help[] =
     "Usage: mpirun -n N tilemm-mpi bench [OPTION]...\n"
     "Measure distributed products: on CPUs beside ScaLAPACK's PSGEMM over OpenBLAS, where they\n"
     "are found, on GPUs beside the same product on one GPU. Contenders run in turns on random\n"
-    "operands; a time is that of the slowest process, and the median is printed.\n\n"
+    "operands; a time is until the last process has ended, and the median is printed.\n\n"
     "      --sizes LIST           sizes, separated by commas: N or MxNxK (1024,2048)\n"
     "      --grid PxQ             rows and columns of processes (as square as it can be)\n"
     "      --block N|MxN          rows and columns of a block (64)\n"
@@ -137,7 +137,7 @@ static void put_heading(const bench_t *o, const char *text)
         puts("\n| processes | m x n x k | version | median | GFLOP/s | MB received a process, of "
              "the bound | error | ratio |\n|---|---|---|---|---|---|---|---|");
     else
-        printf("%-12s %-20s %-34s %11s %10s %9s %9s %9s %7s\n", "processes", "m x n x k", "version",
+        printf("%-12s %-20s %-40s %11s %10s %9s %9s %9s %7s\n", "processes", "m x n x k", "version",
                "seconds", "GFLOP/s", "MB", "of bound", "error", "ratio");
 }
 
@@ -157,7 +157,7 @@ static void put_row(const bench_t *o, const record_t *r, double ratio)
     if (!isnan(ratio))
         snprintf(text, sizeof text, "%.3f", ratio);
     printf(o->markdown ? "| %s | %s | %s | %.6f s | %.2f | %s, %s | %s | %s |\n"
-                       : "%-12s %-20s %-34s %11.6f %10.2f %9s %9s %9s %7s\n",
+                       : "%-12s %-20s %-40s %11.6f %10.2f %9s %9s %9s %7s\n",
            where, size, r->name, r->median, r->gflops, bytes, bound, error, text);
     fflush(stdout);
 }

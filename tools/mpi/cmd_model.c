@@ -39,6 +39,9 @@ static const char help[] =
     "      --markdown             the tables in Markdown\n"
     "  -h, --help                 this help\n";
 
+/* Seconds that each rate is measured. */
+static const double seconds_each = 0.25;
+
 typedef struct {
     counts_t nodes;
     int per_node, block[2], check_block[2], no_check, markdown;
@@ -89,12 +92,12 @@ static problem_t problem_of(const size3_t *size, const int block[2])
 
 /* ---- the check -------------------------------------------------------------------------- */
 
-/* Seconds of a product of panels on this process: the least of some. */
+/* Seconds of a product of panels on this process: the least of many. */
 static double time_product(tilemm_t ctx, int64_t n, int64_t k, float *memory)
 {
-    double least = HUGE_VAL;
-    for (int i = 0; i < 7; i++) {
-        const double begin = MPI_Wtime();
+    const double end = MPI_Wtime() + seconds_each;
+    double least = HUGE_VAL, begin;
+    while ((begin = MPI_Wtime()) < end) {
         tilemm_sgemm(ctx, TILEMM_COL_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS, n, n, k, 1, memory, n,
                      memory + n * k, k, 1, memory + 2 * n * k, n);
         tilemm_synchronize(ctx);
@@ -103,13 +106,14 @@ static double time_product(tilemm_t ctx, int64_t n, int64_t k, float *memory)
     return least;
 }
 
-/* Seconds of a broadcast, which each process of comm begins in turn. */
+/* Seconds of a broadcast, which each process of comm begins in turn: the least of many. */
 static double time_broadcast(MPI_Comm comm, int bytes, char *memory)
 {
-    int size;
+    int size, more = 1;
     double least = HUGE_VAL;
+    const double end = MPI_Wtime() + seconds_each;
     MPI_Comm_size(comm, &size);
-    for (int i = 0; i < 9; i++) {
+    while (more) {
         MPI_Barrier(comm);
         const double begin = MPI_Wtime();
         for (int root = 0; root < size; root++) {
@@ -117,54 +121,73 @@ static double time_broadcast(MPI_Comm comm, int bytes, char *memory)
             MPI_Ibcast(memory, bytes, MPI_CHAR, root, comm, &request);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
         }
+        MPI_Barrier(comm);
         least = fmin(least, (MPI_Wtime() - begin) / size);
+        more = MPI_Wtime() < end;
+        MPI_Bcast(&more, 1, MPI_INT, 0, comm);
     }
     return least;
 }
 
-/* Rates of this machine, by two processes at once. A process receives what another sends: with
- * no machine that copies for them, both are busy meanwhile. Collective. 0, or -1. */
+enum { SMALL = 256, LARGE = 1024, DEPTH = 256, BYTES = 1 << 21 };
+typedef struct {
+    double small, large;          /* seconds of products of panels */
+    double message, bytes;        /* of broadcasts between two processes */
+    double message_all, byte_all; /* between all */
+} times_t;
+
+/* Two processes multiply at once, and send each other. */
+static void time_pair(tilemm_t ctx, MPI_Comm comm, float *memory, times_t *t)
+{
+    time_product(ctx, LARGE, DEPTH, memory);
+    MPI_Barrier(comm);
+    t->small = time_product(ctx, SMALL, DEPTH, memory);
+    MPI_Barrier(comm);
+    t->large = time_product(ctx, LARGE, DEPTH, memory);
+    t->message = time_broadcast(comm, 64, (char *)memory);
+    t->bytes = time_broadcast(comm, BYTES, (char *)memory);
+}
+
+/* Rates of this machine. A process receives what another sends: nothing copies for them, and both
+ * are busy meanwhile. Collective. 0, or -1. */
 static int calibrate(tilemm_t ctx, int processes, int processors, machine_t *machine)
 {
-    enum { SMALL = 256, LARGE = 1024, DEPTH = 256, BYTES = 1 << 21 };
-    const int pair = 2;
-    MPI_Comm comm;
-    int rank, failed = 0, any;
-    double got[4] = {0};
+    const size_t elements = 2 * LARGE * DEPTH + LARGE * LARGE;
+    float *memory = calloc(elements, sizeof *memory);
+    MPI_Comm pair;
+    times_t t = {0};
+    int rank, failed = !memory, any;
+    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (MPI_Comm_split(MPI_COMM_WORLD, rank < pair ? 0 : MPI_UNDEFINED, rank, &comm))
-        return -1;
-    if (rank < pair) {
-        const size_t elements = 2 * LARGE * DEPTH + LARGE * LARGE;
-        float *memory = calloc(elements, sizeof *memory);
-        failed = !memory;
-        if (!failed) {
-            for (size_t i = 0; i < elements; i++)
-                memory[i] = (float)(i % 1023) / 512 - 1;
-            time_product(ctx, LARGE, DEPTH, memory);
-            MPI_Barrier(comm);
-            got[0] = time_product(ctx, SMALL, DEPTH, memory);
-            MPI_Barrier(comm);
-            got[1] = time_product(ctx, LARGE, DEPTH, memory);
-            got[2] = time_broadcast(comm, 64, (char *)memory);
-            got[3] = time_broadcast(comm, BYTES, (char *)memory);
-        }
+    if (any || MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, rank, &pair)) {
         free(memory);
-        MPI_Comm_free(&comm);
+        return -command_error("no memory to measure rates with");
+    }
+    for (size_t i = 0; i < elements; i++)
+        memory[i] = (float)(i % 1023) / 512 - 1;
+    if (rank < 2) {
+        time_pair(ctx, pair, memory, &t);
+        MPI_Comm_free(&pair);
     }
     wait_quietly(MPI_COMM_WORLD);
-    MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Bcast(got, 4, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    if (any)
-        return -command_error("no memory to measure rates with");
+    t.message_all = time_broadcast(MPI_COMM_WORLD, 64, (char *)memory);
+    t.byte_all = time_broadcast(MPI_COMM_WORLD, BYTES, (char *)memory);
+    free(memory);
+    MPI_Bcast(&t, sizeof t / sizeof(double), MPI_DOUBLE, 0, MPI_COMM_WORLD);
     const double small = 2.0 * SMALL * SMALL * DEPTH, large = 2.0 * LARGE * LARGE * DEPTH;
-    machine->rate = (large - small) / fmax(got[1] - got[0], 1e-9);
-    machine->overhead = fmax(0, got[0] - small / machine->rate);
-    machine->latency = got[2];
-    machine->link = machine->within = BYTES / fmax(got[3] - got[2], 1e-9);
-    machine->per_node = processes;
-    machine->processors = processors;
-    machine->overlaps = 0;
+    const double without = processes > processors ? processes - processors : HUGE_VAL;
+    const double byte = fmax(t.bytes - t.message, 1e-9) / BYTES;
+    *machine = (machine_t){
+        .rate = (large - small) / fmax(t.large - t.small, 1e-9),
+        .latency = t.message,
+        .message_turn = fmax(0, t.message_all - t.message) / without,
+        .link = 1 / byte,
+        .within = 1 / byte,
+        .byte_turn = fmax(0, (t.byte_all - t.message_all) / BYTES - byte) / without,
+        .per_node = processes,
+        .processors = processors,
+    };
+    machine->overhead = fmax(0, t.small - small / machine->rate);
     return 0;
 }
 
@@ -180,13 +203,13 @@ static int check_one(const options_t *o, const machine_t *machine, const place_t
     const int failed = measure(&p, &contender, 1, 0) != 0;
     if (!failed) {
         model_estimate(machine, size, place->rows, place->cols, &p.plan, &e);
-        const double error = e.seconds / contender.median - 1;
+        const double error = e.seconds / contender.least - 1;
         *worst = fmax(*worst, fabs(error));
         snprintf(text, sizeof text, "%lldx%lldx%lld", (long long)size->m, (long long)size->n,
                  (long long)size->k);
         printf(o->markdown ? "| %d (%dx%d) | %s | %.5f | %.5f | %+.0f %% |\n"
                            : "%4d (%dx%d)  %-18s %10.5f %10.5f %+6.0f %%\n",
-               place->size, place->rows, place->cols, text, contender.median, e.seconds,
+               place->size, place->rows, place->cols, text, contender.least, e.seconds,
                100 * error);
         fflush(stdout);
     }
@@ -246,10 +269,14 @@ static int check(const options_t *o, int processes, double *worst)
     int failed = calibrate(ctx, processes, all, &machine) != 0;
     if (!failed) {
         command_cpu_name(cpu, sizeof cpu);
-        printf("%sThe model on %d processes of %s (%d processors), by rates measured on two:\n"
-               "%.1f GFLOP/s and %.1f us a product, %.2f GB/s and %.1f us a message\n",
-               o->markdown ? "\n" : "", processes, cpu, all, machine.rate * 1e-9,
-               machine.overhead * 1e6, machine.within * 1e-9, machine.latency * 1e6);
+        printf(
+            "%sThe model on %d processes of %s (%d processors), by rates measured on two:\n"
+            "%.1f GFLOP/s and %.1f us a product, %.2f GB/s and %.1f us a message; %.1f us more for "
+            "each "
+            "process\nwithout a processor of its own. Measured: the least time of each product.\n",
+            o->markdown ? "\n" : "", processes, cpu, all, machine.rate * 1e-9,
+            machine.overhead * 1e6, machine.within * 1e-9, machine.latency * 1e6,
+            machine.message_turn * 1e6);
         if (o->markdown)
             puts("\n| processes | m x n x k | measured, s | model, s | error "
                  "|\n|---|---|---|---|---|");

@@ -10,7 +10,7 @@
 static const double seconds_each = 2;
 enum { MIN_REPS = 3, MAX_REPS = 21, MAX_K = 4096 };
 
-/* Seconds of a run on the slowest process, or -1 on all. */
+/* Seconds from when the first process begins until the last has ended, or -1 on all. */
 static double sample(problem_t *p, contender_t *contender)
 {
     int failed = !contender->keeps_c && problem_poison(p) != 0;
@@ -19,6 +19,7 @@ static double sample(problem_t *p, contender_t *contender)
     MPI_Barrier(p->place->comm);
     const double begin = MPI_Wtime();
     failed = contender->run(p, contender->user) != 0;
+    MPI_Barrier(p->place->comm); /* processes that share a processor run one after the other */
     const double seconds = MPI_Wtime() - begin;
     return any_failed(p->place, failed) ? -1 : largest(p->place, seconds);
 }
@@ -60,6 +61,7 @@ int measure(problem_t *p, contender_t *contenders, int count, int reps)
     for (int i = 0; i < count; i++) {
         contender_t *contender = &contenders[i];
         qsort(samples[i], (size_t)contender->reps, sizeof samples[i][0], compare);
+        contender->least = samples[i][0];
         contender->median = at(samples[i], contender->reps, 0.5);
         contender->q1 = at(samples[i], contender->reps, 0.25);
         contender->q3 = at(samples[i], contender->reps, 0.75);

@@ -40,8 +40,9 @@ void model_estimate(const machine_t *machine, const size3_t *s, int rows, int co
     const double processes = (double)rows * cols;
     const double flops = 2.0 * (double)s->m * (double)s->n * (double)s->k;
     const double panels = fmax((double)plan->panels, 1);
-    /* Processes that share processors take turns, with products and with messages. */
+    /* Processes that share processors take turns. */
     const double turns = machine->processors ? fmax(1, processes / machine->processors) : 1;
+    const double without = machine->processors ? fmax(0, processes - machine->processors) : 0;
     int row_spans = 0;
     for (int r = 0; r < rows && !row_spans; r++)
         row_spans = spans(machine, (int64_t)r * cols, 1, cols);
@@ -51,14 +52,17 @@ void model_estimate(const machine_t *machine, const size3_t *s, int rows, int co
     const double share = row_share(s, rows, cols, plan->stationary);
     const double moved = plan->bytes - plan->bytes_redistributed;
     const double before =
-        plan->bytes_redistributed / (any_spans ? machine->link : machine->within) * turns;
+        plan->bytes_redistributed / (any_spans ? machine->link : machine->within) +
+        plan->bytes_redistributed * without * machine->byte_turn;
     /* A broadcast's last process hears of it after as many messages as its tree has levels. */
     const double levels = fmax(1, ceil(log2(fmax(rows, cols))));
     e->compute = (flops / processes / machine->rate + panels * machine->overhead) * turns;
-    e->travel = processes > 1 ? (moved * share / by_row + moved * (1 - share) / by_col +
-                                 (double)plan->messages * levels * machine->latency) *
-                                    turns
-                              : 0;
+    e->travel =
+        processes > 1
+            ? moved * (share / by_row + (1 - share) / by_col + without * machine->byte_turn) +
+                  (double)plan->messages *
+                      (levels * machine->latency + without * machine->message_turn)
+            : 0;
     if (machine->overlaps) /* the first panels' way, then the longer of both, the last product */
         e->seconds = before + e->travel / panels + e->compute / panels +
                      fmax(e->travel, e->compute) * (panels - 1) / panels;

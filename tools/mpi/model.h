@@ -9,9 +9,11 @@
 
 /* A machine. Ranks go by rows of the grid, and node by node. */
 typedef struct {
-    double rate;         /* floating-point operations a second of a process in products */
-    double overhead;     /* seconds that a product of panels takes beyond that */
-    double latency;      /* seconds of a message */
+    double rate;     /* floating-point operations a second of a process in products */
+    double overhead; /* seconds that a product of panels takes beyond that */
+    double latency;  /* seconds of a message */
+    /* More seconds of a message, and of a byte, for each process without a processor of its own. */
+    double message_turn, byte_turn;
     double link, within; /* bytes a second that a process receives: from other nodes, in its own */
     int per_node;        /* processes of a node */
     int processors;      /* of the machine for all of them; 0: a process has its own */

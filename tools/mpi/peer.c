@@ -68,7 +68,7 @@ static int load(int threads)
         return 0;
     if (blas->set_threads)
         blas->set_threads(threads);
-    snprintf(scalapack.name, sizeof scalapack.name, "ScaLAPACK over %s", blas->name);
+    snprintf(scalapack.name, sizeof scalapack.name, "ScaLAPACK, %s", blas->name);
     return 1;
 }
 

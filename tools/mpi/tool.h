@@ -106,11 +106,11 @@ typedef struct {
     int keeps_c; /* its result is not in the problem's C */
     /* what was measured */
     int reps;
-    double median, q1, q3, error;
+    double least, median, q1, q3, error;
 } contender_t;
 
 /* Run them in turns, `reps` times each or, if that is 0, as often as their time allows. The time of
- * a run is that of the slowest process. Collective. 0, or -1. */
+ * a run is from when the first process begins until the last has ended. Collective. 0, or -1. */
 int measure(problem_t *problem, contender_t *contenders, int count, int reps);
 
 int run_tilemm(problem_t *problem, void *unused);
