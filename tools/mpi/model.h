@@ -28,4 +28,20 @@ typedef struct {
 void model_estimate(const machine_t *machine, const size3_t *size, int rows, int cols,
                     const tilemm_psgemm_plan_t *plan, estimate_t *estimate);
 
+/* The verb's options. */
+typedef struct {
+    counts_t nodes;
+    int per_node, block[2], check_block[2], no_check, markdown;
+    sizes_t sizes, check_sizes;
+    float link, nvlink, rate, latency, overhead;
+    const char *csv;
+} model_options_t;
+
+/* A product of these sizes and blocks. */
+problem_t model_problem(const size3_t *size, const int block[2]);
+
+/* Measure products on 2, 4, 8 ... of the processes, and print the estimates beside them. The
+ * largest error is *worst. Collective. 0, or -1. */
+int model_check(const model_options_t *options, double *worst);
+
 #endif
