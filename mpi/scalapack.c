@@ -76,9 +76,11 @@ static int is_trans(char letter, tilemm_op_t *op)
 
 /* ---- the ScaLAPACK behind --------------------------------------------------------------- */
 
-static void *find_behind(const char *name)
+static void *find_behind(const char *name, const void *caller)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
+    if (!symbol)
+        symbol = tilemm__scalapack_find_from(name, caller);
     if (!symbol)
         fprintf(stderr, "tilemm-scalapack: no %s is behind this library: nothing was computed\n",
                 name);
@@ -239,7 +241,7 @@ psgemm_(const char *transa, const char *transb, const int *m, const int *n, cons
             is_taken(&blacs, descc, *m, *n, *ic, *jc, &p.of_c) && run(&blacs, &p))
             return;
     }
-    *(void **)&behind = find_behind("psgemm_");
+    *(void **)&behind = find_behind("psgemm_", __builtin_return_address(0));
     if (behind)
         behind(transa, transb, m, n, k, alpha, a, ia, ja, desca, b, ib, jb, descb, beta, c, ic, jc,
                descc);
@@ -268,7 +270,7 @@ __attribute__((visibility("default"))) void pstran_(const int *m, const int *n, 
         is_taken(&blacs, desca, *n, *m, *ia, *ja, &p.of_a) &&
         is_taken(&blacs, descc, *m, *n, *ic, *jc, &p.of_c) && run(&blacs, &p))
         return;
-    *(void **)&behind = find_behind("pstran_");
+    *(void **)&behind = find_behind("pstran_", __builtin_return_address(0));
     if (behind)
         behind(m, n, alpha, a, ia, ja, desca, beta, c, ic, jc, descc);
 }

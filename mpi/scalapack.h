@@ -34,8 +34,8 @@ void tilemm__scalapack_lose_gpu(const tilemm__blacs_t *blacs);
 /* Why the last call of the context's grid failed, in words. */
 const char *tilemm__scalapack_error(const tilemm__blacs_t *blacs);
 
-/* A symbol that the program has, or else the library that the caller belongs to. */
-void *tilemm__scalapack_find(const char *name, const void *caller);
+/* A symbol of the library that the caller belongs to, or of those that it needs. */
+void *tilemm__scalapack_find_from(const char *name, const void *caller);
 
 /* Whether TILEMM_LOG=1. */
 int tilemm__scalapack_logs(void);

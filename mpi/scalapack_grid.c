@@ -46,18 +46,26 @@ static void say(const char *what, const char *why)
     has_said = 1;
 }
 
-void *tilemm__scalapack_find(const char *name, const void *caller)
+void *tilemm__scalapack_find_from(const char *name, const void *caller)
 {
-    Dl_info info;
-    void *symbol = dlsym(RTLD_DEFAULT, name);
-    if (symbol || !dladdr(caller, &info))
-        return symbol;
+    Dl_info info, found;
+    if (!dladdr(caller, &info))
+        return NULL;
     /* Python loads modules so that others do not see what they need. */
     void *library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    symbol = library ? dlsym(library, name) : NULL;
+    void *symbol = library ? dlsym(library, name) : NULL;
+    if (symbol && dladdr(symbol, &found) && dladdr(&all, &info) &&
+        found.dli_fbase == info.dli_fbase)
+        symbol = NULL; /* this library's own */
     if (library && !symbol)
         dlclose(library);
     return symbol;
+}
+
+static void *find(const char *name, const void *caller)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    return symbol ? symbol : tilemm__scalapack_find_from(name, caller);
 }
 
 int tilemm__scalapack_logs(void)
@@ -74,9 +82,9 @@ static get_t get;
 int tilemm__blacs_ask(int handle, const void *caller, tilemm__blacs_t *blacs)
 {
     if (!gridinfo)
-        *(void **)&gridinfo = tilemm__scalapack_find("blacs_gridinfo_", caller);
+        *(void **)&gridinfo = find("blacs_gridinfo_", caller);
     if (!get)
-        *(void **)&get = tilemm__scalapack_find("blacs_get_", caller);
+        *(void **)&get = find("blacs_get_", caller);
     if (!gridinfo || !get)
         return 0;
     *blacs = (tilemm__blacs_t){.handle = handle};
