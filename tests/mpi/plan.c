@@ -1,1 +1,4 @@
-int main(void){return 1;}
+int main(void)
+{
+    return 1;
+}
