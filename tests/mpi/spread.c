@@ -1,5 +1,5 @@
-/* spread.c - see spread.h. Which process has what is found here by walking blocks one by one, another
- * way than the library does.
+/* spread.c - see spread.h. Which process has what is found here by walking blocks one by one,
+ * another way than the library does.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "spread.h"
@@ -36,18 +36,17 @@ static side_t side_of(const spread_t *x, int side)
                      : (side_t){d[2 + side], d[4 + side], d[6 + side], d[8 + side]};
 }
 
-/* Local line `local` of process `me` in the whole; -1 if it has fewer. */
-static int64_t global_of(side_t s, int procs, int me, int64_t local)
+/* Which lines of the whole process `me` has. */
+static int64_t *lines_of(side_t s, int procs, int me, int64_t count)
 {
+    int64_t *const lines = test_need(malloc((size_t)(count + 1) * sizeof *lines));
+    int64_t local = 0;
     int owner = s.source;
     for (int64_t at = 0, size = least(s.first, s.n); at < s.n;
          at += size, size = least(s.block, s.n - at), owner = (owner + 1) % procs)
-        if (owner == me) {
-            if (local < size)
-                return at + local;
-            local -= size;
-        }
-    return -1;
+        for (int64_t i = at; owner == me && i < at + size; i++)
+            lines[local++] = i;
+    return lines;
 }
 
 static int64_t count_of(side_t s, int procs, int me)
@@ -58,16 +57,6 @@ static int64_t count_of(side_t s, int procs, int me)
          at += size, size = least(s.block, s.n - at), owner = (owner + 1) % procs)
         count += owner == me ? size : 0;
     return count;
-}
-
-int64_t spread_row(const spread_t *x, const place_t *place, int64_t local)
-{
-    return global_of(side_of(x, 0), place->rows, place->row, local);
-}
-
-int64_t spread_col(const spread_t *x, const place_t *place, int64_t local)
-{
-    return global_of(side_of(x, 1), place->cols, place->col, local);
 }
 
 int spread_inside(const spread_t *x, int64_t i, int64_t j)
@@ -137,28 +126,32 @@ spread_t spread_plain(const place_t *place, int64_t rows, int64_t cols, int mb, 
 void spread_fill(spread_t *x, const place_t *place)
 {
     x->part = test_need(malloc((size_t)(x->ld * x->local_cols + 1) * sizeof *x->part));
+    x->row_of = lines_of(side_of(x, 0), place->rows, place->row, x->local_rows);
+    x->col_of = lines_of(side_of(x, 1), place->cols, place->col, x->local_cols);
     for (int64_t c = 0; c < x->local_cols; c++) {
-        const int64_t j = spread_col(x, place, c);
+        const int64_t j = x->col_of[c];
         for (int64_t r = 0; r < x->ld; r++)
-            x->part[r + c * x->ld] = r < x->local_rows
-                                         ? spread_value(x, spread_row(x, place, r), j)
-                                         : filler(r + c * x->ld);
+            x->part[r + c * x->ld] =
+                r < x->local_rows ? spread_value(x, x->row_of[r], j) : filler(r + c * x->ld);
     }
 }
 
 void spread_free(spread_t *x)
 {
     free(x->part);
+    free(x->row_of);
+    free(x->col_of);
     x->part = NULL;
+    x->row_of = x->col_of = NULL;
 }
 
-int spread_untouched(const spread_t *x, const place_t *place)
+int spread_untouched(const spread_t *x)
 {
     for (int64_t c = 0; c < x->local_cols; c++) {
-        const int64_t j = spread_col(x, place, c);
+        const int64_t j = x->col_of[c];
         for (int64_t r = 0; r < x->ld; r++) {
             const float is = x->part[r + c * x->ld];
-            const int64_t i = r < x->local_rows ? spread_row(x, place, r) : -1;
+            const int64_t i = r < x->local_rows ? x->row_of[r] : -1;
             if (i < 0 ? is != filler(r + c * x->ld)
                       : !spread_inside(x, i, j) && is != spread_value(x, i, j))
                 return 0;
@@ -167,13 +160,13 @@ int spread_untouched(const spread_t *x, const place_t *place)
     return 1;
 }
 
-uint64_t spread_digest(const spread_t *x, const place_t *place)
+uint64_t spread_digest(const spread_t *x)
 {
     uint64_t sum = 0;
     for (int64_t c = 0; c < x->local_cols; c++) {
-        const int64_t j = spread_col(x, place, c);
+        const int64_t j = x->col_of[c];
         for (int64_t r = 0; r < x->local_rows; r++) {
-            const int64_t i = spread_row(x, place, r);
+            const int64_t i = x->row_of[r];
             uint32_t bits;
             memcpy(&bits, &x->part[r + c * x->ld], sizeof bits);
             if (spread_inside(x, i, j))
