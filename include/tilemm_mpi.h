@@ -40,7 +40,7 @@
  *
  * Environment. They are read when a grid is created, besides those of the process's context.
  *
- * TILEMM_MPI_CHECK  1: a call whose arguments differ among the processes says which argument differs.
+ * TILEMM_MPI_CHECK  1: a call whose arguments differ among the processes says which one differs.
  * TILEMM_SCALAPACK  auto, cpu, cuda or off: where libtilemm-scalapack.so computes.
  *
  * Threads. MPI must be initialised; MPI_THREAD_FUNNELED is enough if the thread that initialised it

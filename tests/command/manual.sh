@@ -22,7 +22,7 @@ documented() { # NAME.SECTION...
 # ---- every name has a page --------------------------------------------------------------
 
 # shellcheck disable=SC2046 # words
-documented libtilemm.3 $(sed -n 's/^ *\(tilemm_[a-z0-9_]*\);$/\1.3/p' "$source/lib/libtilemm.map" \
+documented libtilemm.3 $(sed -n 's/^ *\(tilemm_[a-z0-9][a-z0-9_]*\);$/\1.3/p' "$source/lib/libtilemm.map" \
     "$source/mpi/libtilemm-mpi.map")
 # shellcheck disable=SC2046
 documented $(sed -n 's/^\(} \|typedef .*[ *(]\)\(tilemm_[a-z0-9_]*_t\|tilemm_t\)\()(.*\)\?;$/\2.3/p' \

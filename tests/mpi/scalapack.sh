@@ -53,17 +53,17 @@ else
     sed 's/^F\(.*to test error exits\)/T\1/' "$tests/PSBLAS3TST.dat" >PSBLAS3TST.dat
     cp "$tests/TIMING/PSBLAS3TIM.dat" .
     for preload in "" "$library"; do
-        timeout 300 "$mpirun" -n 4 env LD_PRELOAD="$preload" TILEMM_LOG=1 "$tests/spb3tst" >test 2>log
-        grep -q 'PSGEMM *16 *16 *0 *0' test || fail "spb3tst, preload '$preload': $(grep -A 12 'Summary' test)"
-        grep -q 'Test for error exits flag : *T' test || fail "error exits are not tested"
-        grep -q 'Error-exit tests completed' test || fail "error exits, preload '$preload'"
+        timeout 300 "$mpirun" -n 4 env LD_PRELOAD="$preload" TILEMM_LOG=1 "$tests/spb3tst" >tested 2>log
+        grep -q 'PSGEMM *16 *16 *0 *0' tested || fail "spb3tst, preload '$preload': $(grep -A 12 'Summary' tested)"
+        grep -q 'Test for error exits flag : *T' tested || fail "error exits are not tested"
+        grep -q 'Error-exit tests completed' tested || fail "error exits, preload '$preload'"
         # Before the tests of results begin, an exit that is not as it must be prints lines.
-        sed -n '/Tests started/,/Error-exit tests completed/p' test | grep -v '^ *$' >exits
+        sed -n '/Tests started/,/Error-exit tests completed/p' tested | grep -v '^ *$' >exits
         [ "$(wc -l <exits)" = 2 ] || fail "error exits, preload '$preload': $(cat exits)"
-        echo "spb3tst${preload:+ with the drop-in}: $(grep 'PSGEMM  *16' test)"
-        timeout 300 "$mpirun" -n 4 env LD_PRELOAD="$preload" TILEMM_LOG=1 "$tests/TIMING/spb3tim" >time 2>>log
-        grep -q 'End of Tests' time || fail "spb3tim, preload '$preload': $(tail -n 5 time)"
-        grep -q 'PSGEMM' time || fail "spb3tim timed no PSGEMM"
+        echo "spb3tst${preload:+ with the drop-in}: $(grep 'PSGEMM  *16' tested)"
+        timeout 300 "$mpirun" -n 4 env LD_PRELOAD="$preload" TILEMM_LOG=1 "$tests/TIMING/spb3tim" >timed 2>>log
+        grep -q 'End of Tests' timed || fail "spb3tim, preload '$preload': $(tail -n 5 timed)"
+        grep -q 'PSGEMM' timed || fail "spb3tim timed no PSGEMM"
     done
     [ "$(grep -c 'psgemm_ by libtilemm' log)" -ge 16 ] || fail "the tester's products are not libtilemm's"
 fi
