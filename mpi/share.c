@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "mpi/share.h"
 
@@ -25,10 +24,9 @@ static int is_set(const char *name)
  * processes that may run on it. */
 static int threads_of(MPI_Comm machine)
 {
-    static unsigned short mine[PROCESSORS], sums[PROCESSORS];
+    unsigned short mine[PROCESSORS] = {0}, sums[PROCESSORS];
     double share = 0;
     cpu_set_t *set = CPU_ALLOC(PROCESSORS);
-    memset(mine, 0, sizeof mine);
     if (set && sched_getaffinity(0, CPU_ALLOC_SIZE(PROCESSORS), set) == 0)
         for (int i = 0; i < PROCESSORS; i++)
             mine[i] = CPU_ISSET_S(i, CPU_ALLOC_SIZE(PROCESSORS), set) != 0;

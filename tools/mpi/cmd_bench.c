@@ -134,8 +134,9 @@ static void put_heading(const bench_t *o, const char *text)
     printf("%s%s; %s, %d %s a process\n", o->markdown ? "\n" : "", text, cpu, o->threads,
            o->threads == 1 ? "thread" : "threads");
     if (o->markdown)
-        puts("\n| processes | m x n x k | version | median | GFLOP/s | MB received a process, of "
-             "the bound | error | ratio |\n|---|---|---|---|---|---|---|---|");
+        puts("\n| processes | m x n x k | version | median | GFLOP/s | MB received a process | of "
+             "the "
+             "bound | error | ratio |\n|---|---|---|---|---|---|---|---|---|");
     else
         printf("%-12s %-20s %-40s %11s %10s %9s %9s %9s %7s\n", "processes", "m x n x k", "version",
                "seconds", "GFLOP/s", "MB", "of bound", "error", "ratio");
@@ -156,7 +157,7 @@ static void put_row(const bench_t *o, const record_t *r, double ratio)
         snprintf(error, sizeof error, "%.1e", r->error);
     if (!isnan(ratio))
         snprintf(text, sizeof text, "%.3f", ratio);
-    printf(o->markdown ? "| %s | %s | %s | %.6f s | %.2f | %s, %s | %s | %s |\n"
+    printf(o->markdown ? "| %s | %s | %s | %.6f s | %.2f | %s | %s | %s | %s |\n"
                        : "%-12s %-20s %-40s %11.6f %10.2f %9s %9s %9s %7s\n",
            where, size, r->name, r->median, r->gflops, bytes, bound, error, text);
     fflush(stdout);
