@@ -247,11 +247,18 @@ static tilemm_grid_t open_place(const tilemm__blacs_t *blacs, kept_t *kept, int 
     tilemm__share_t share;
     tilemm__share(kept->comm, &share);
     const int is_gpu = place == GPU;
-    tilemm_status_t status =
-        is_gpu && share.devices == 0
-            ? TILEMM_NO_DEVICE
-            : tilemm_create(&kept->on[place].ctx, is_gpu ? TILEMM_BACKEND_CUDA : TILEMM_BACKEND_CPU,
-                            share.device);
+    /* TILEMM_BACKEND=cpu keeps the mode auto from GPUs. */
+    const tilemm_backend_t wanted = !is_gpu                   ? TILEMM_BACKEND_CPU
+                                    : kept->mode == MODE_CUDA ? TILEMM_BACKEND_CUDA
+                                                              : TILEMM_BACKEND_AUTO;
+    tilemm_backend_t backend;
+    tilemm_status_t status = is_gpu && share.devices == 0
+                                 ? TILEMM_NO_DEVICE
+                                 : tilemm_create(&kept->on[place].ctx, wanted, share.device);
+    if (status == TILEMM_SUCCESS && is_gpu &&
+        (tilemm_get_backend(kept->on[place].ctx, &backend) != TILEMM_SUCCESS ||
+         backend != TILEMM_BACKEND_CUDA))
+        status = TILEMM_NO_DEVICE;
     if (status == TILEMM_SUCCESS && !is_gpu && share.threads)
         status = tilemm_set_threads(kept->on[place].ctx, share.threads);
     if (status != TILEMM_SUCCESS && (!is_gpu || kept->mode == MODE_CUDA))
