@@ -38,6 +38,11 @@
  * process has no elements of the sub-matrix is not looked at, and may be NULL. The calls have
  * finished when they return, for what this process reads and writes.
  *
+ * Transport. Panels of a product travel by NCCL where all contexts are CUDA's, each process has a
+ * GPU of its own and libnccl.so.2 is found; TILEMM_MPI_NCCL=0, read when a grid is created, leaves
+ * it out. All else travels by MPI: from device memory where MPI takes it, else by way of pinned
+ * memory.
+ *
  * Threads. MPI must be initialised; MPI_THREAD_FUNNELED is enough if the thread that initialised it
  * makes the calls.
  */
