@@ -160,6 +160,11 @@ int tilemm__cuda_transpose_pieces(tilemm_t ctx, const tilemm__transpose_args_t *
                                   tilemm_status_t *status);
 int tilemm__cuda_reduce_pieces(tilemm_t ctx, const tilemm__reduce_args_t *args,
                                tilemm_status_t *status);
+/* Partial results of elements [begin, end) of the only vector of args, which lies on the host: one
+ * for each TILEMM__KEPT_ELEMENTS, at their places among those of all the vector (tilemm__part_of).
+ * begin is a multiple of that. */
+tilemm_status_t tilemm__cuda_reduce_range(tilemm_t ctx, const tilemm__reduce_args_t *args,
+                                          int64_t begin, int64_t end, void *partials);
 /* x lies on the host; offsets are those of args, where the host can read them. */
 int tilemm__cuda_segments_pieces(tilemm_t ctx, const tilemm__segments_args_t *args,
                                  const int64_t *offsets, tilemm_status_t *status);

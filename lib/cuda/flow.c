@@ -27,9 +27,14 @@ int tilemm__cuda_is_large(tilemm_t ctx, double bytes)
 
 /* ---- up ------------------------------------------------------------------------------------- */
 
-cudaError_t tilemm__feed_open(tilemm_t ctx, int pageable, tilemm__feed_t *feed)
+cudaError_t tilemm__feed_open(tilemm_t ctx, int pageable, tilemm__timeline_t *timeline,
+                              tilemm__feed_t *feed)
 {
     cudaError_t error = tilemm__transfer_open(ctx, 0, pageable, &feed->up);
+    feed->up.timeline = timeline;
+    feed->up.lane = TILEMM__LANE_UP;
+    if (error == cudaSuccess && timeline)
+        tilemm__timeline_open(timeline, ctx, feed->up.stream);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&feed->is_up, event_flags);
     if (error == cudaSuccess)
@@ -100,13 +105,18 @@ static void *empty_slots(void *argument)
     return NULL;
 }
 
-cudaError_t tilemm__drain_open(tilemm_t ctx, int slots, int pageable, tilemm__drain_t *drain)
+cudaError_t tilemm__drain_open(tilemm_t ctx, int slots, int pageable, tilemm__timeline_t *timeline,
+                               tilemm__drain_t *drain)
 {
     pthread_mutex_init(&drain->mutex, NULL);
     pthread_cond_init(&drain->changed, NULL);
     drain->slots = slots;
     drain->is_open = 1;
     cudaError_t error = tilemm__transfer_open(ctx, 1, pageable, &drain->down);
+    drain->down.timeline = timeline;
+    drain->down.lane = TILEMM__LANE_DOWN;
+    if (error == cudaSuccess && timeline && !timeline->start)
+        tilemm__timeline_open(timeline, ctx, drain->down.stream);
     for (int q = 0; q < slots; q++) {
         if (error == cudaSuccess)
             error = cudaEventCreateWithFlags(&drain->slot[q].ready, event_flags);
@@ -143,22 +153,24 @@ cudaError_t tilemm__drain(tilemm__drain_t *drain, int slot, cudaStream_t stream)
     return cudaSuccess;
 }
 
-cudaError_t tilemm__drain_close(tilemm__drain_t *drain)
+cudaError_t tilemm__drain_end(tilemm__drain_t *drain)
 {
-    if (!drain->is_open)
-        return cudaSuccess;
     if (drain->has_thread) {
         pthread_mutex_lock(&drain->mutex);
         drain->ends = 1;
         pthread_cond_signal(&drain->changed);
         pthread_mutex_unlock(&drain->mutex);
         pthread_join(drain->thread, NULL);
+        drain->has_thread = 0;
     }
-    cudaError_t error = drain->error;
-    if (drain->down.stream) {
-        const cudaError_t now = cudaStreamSynchronize(drain->down.stream);
-        error = error == cudaSuccess ? now : error;
-    }
+    return drain->error;
+}
+
+void tilemm__drain_close(tilemm__drain_t *drain)
+{
+    if (!drain->is_open)
+        return;
+    (void)tilemm__drain_end(drain);
     tilemm__transfer_close(&drain->down);
     for (int q = 0; q < drain->slots; q++) {
         if (drain->slot[q].ready)
@@ -168,5 +180,29 @@ cudaError_t tilemm__drain_close(tilemm__drain_t *drain)
     }
     pthread_cond_destroy(&drain->changed);
     pthread_mutex_destroy(&drain->mutex);
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+cudaError_t tilemm__flow_wait(tilemm_t ctx, const tilemm__feed_t *feed, tilemm__drain_t *drain)
+{
+    const cudaStream_t streams[] = {feed->up.stream, drain->down.stream};
+    cudaError_t error = tilemm__drain_end(drain), now;
+    for (int i = 0; i < 2; i++)
+        if (streams[i] && (now = cudaStreamSynchronize(streams[i])) != cudaSuccess)
+            error = error == cudaSuccess ? now : error;
+    now = cudaStreamSynchronize(tilemm__cuda(ctx)->stream);
+    return error == cudaSuccess ? now : error;
+}
+
+cudaError_t tilemm__flow_follow(tilemm_t ctx, const tilemm__feed_t *feed, tilemm__drain_t *drain)
+{
+    const cudaStream_t streams[] = {feed->up.stream, drain->down.stream};
+    cudaError_t error = tilemm__drain_end(drain);
+    for (int i = 0; i < 2 && error == cudaSuccess; i++) {
+        error = cudaEventRecord(feed->is_up, streams[i]);
+        if (error == cudaSuccess)
+            error = cudaStreamWaitEvent(tilemm__cuda(ctx)->stream, feed->is_up, 0);
+    }
     return error;
 }

@@ -19,7 +19,8 @@ size_t tilemm__cuda_memory_limit(tilemm_t ctx);
  * take at once, or enough to pay for the streams. */
 int tilemm__cuda_is_large(tilemm_t ctx, double bytes);
 
-/* Both are zeros before they are opened, and closed after a failure too. */
+/* Both are zeros before they are opened, and closed after a failure too. A timeline may be NULL;
+ * what is opened first opens it. */
 
 typedef struct {
     tilemm__transfer_t up;
@@ -27,13 +28,15 @@ typedef struct {
 } tilemm__feed_t;
 
 /* What goes up comes after the work that the context's stream has now: it may make the operands. */
-cudaError_t tilemm__feed_open(tilemm_t ctx, int pageable, tilemm__feed_t *feed);
+cudaError_t tilemm__feed_open(tilemm_t ctx, int pageable, tilemm__timeline_t *timeline,
+                              tilemm__feed_t *feed);
 /* Copy up into a slot, once its last use has ended. */
 cudaError_t tilemm__feed(tilemm__feed_t *feed, int slot, const tilemm__rectangle_t *at);
 /* Have the stream wait for all that goes up by now. */
 cudaError_t tilemm__feed_await(tilemm__feed_t *feed, cudaStream_t stream);
 /* What the stream has now is the slot's last use. */
 cudaError_t tilemm__feed_release(tilemm__feed_t *feed, int slot, cudaStream_t stream);
+/* Once all is done, or other streams wait for it. */
 void tilemm__feed_close(tilemm__feed_t *feed);
 
 typedef struct {
@@ -53,12 +56,19 @@ typedef struct {
     cudaError_t error;
 } tilemm__drain_t;
 
-cudaError_t tilemm__drain_open(tilemm_t ctx, int slots, int pageable, tilemm__drain_t *drain);
+cudaError_t tilemm__drain_open(tilemm_t ctx, int slots, int pageable, tilemm__timeline_t *timeline,
+                               tilemm__drain_t *drain);
 /* Have the stream wait until the slot is empty; the calling thread may wait too. */
 cudaError_t tilemm__drain_await(tilemm__drain_t *drain, int slot, cudaStream_t stream);
 /* Copy down slot->at, once the stream has done what it has now. */
 cudaError_t tilemm__drain(tilemm__drain_t *drain, int slot, cudaStream_t stream);
-/* Wait for all copies. Returns the first error. */
-cudaError_t tilemm__drain_close(tilemm__drain_t *drain);
+/* The last slot has been sent: end the thread. Returns its first error. */
+cudaError_t tilemm__drain_end(tilemm__drain_t *drain);
+void tilemm__drain_close(tilemm__drain_t *drain);
+
+/* Wait until all has gone up, been computed and gone down. Returns the first error. */
+cudaError_t tilemm__flow_wait(tilemm_t ctx, const tilemm__feed_t *feed, tilemm__drain_t *drain);
+/* Have the context's stream wait for that. */
+cudaError_t tilemm__flow_follow(tilemm_t ctx, const tilemm__feed_t *feed, tilemm__drain_t *drain);
 
 #endif

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/reduce/divide_cuda.h"
+#include "lib/reduce/join.h"
+#include "lib/reduce/plan_pieces_cuda.h"
 #include "lib/sgemm/pipeline_cuda.h"
 #include "lib/size.h"
 #include "multi.h"
@@ -367,8 +368,11 @@ typedef struct {
     const tilemm__reduce_args_t *args;
     const tilemm__segments_args_t *segments;
     const int64_t *begin;
-    tilemm__piece_t *pieces;
+    void *partials; /* of a vector that is divided */
 } reduce_t;
+
+/* A vector is divided between so many elements and the next. */
+enum { UNIT = 32 * TILEMM__KEPT_ELEMENTS };
 
 static tilemm_status_t whole_reduce(tilemm_t member, int number, void *data)
 {
@@ -394,8 +398,8 @@ static tilemm_status_t units_of_vector(tilemm_t member, int number, void *data)
 {
     const reduce_t *const call = data;
     const int64_t *const begin = &call->begin[number];
-    return tilemm__cuda_reduce_units(member, call->args, begin[0], begin[1],
-                                     call->pieces + begin[0]);
+    return tilemm__cuda_reduce_range(member, call->args, begin[0] * UNIT,
+                                     tilemm__min(begin[1] * UNIT, call->args->n), call->partials);
 }
 
 /* The result to wherever it is wanted. */
@@ -412,13 +416,29 @@ static tilemm_status_t store_result(tilemm_t ctx, void *to, const void *result, 
                                                    : tilemm__cuda_fail(ctx, "reduce", error));
 }
 
+/* The result of a vector's partial results: 0, or -1 if host memory ran out. */
+static int join(const reduce_t *call, int64_t entries, float *value, int64_t *index)
+{
+    const tilemm__reduce_args_t *const p = call->args;
+    const tilemm__partials_t partials = tilemm__part_of(p, entries, call->partials);
+    tilemm__join_t all = {0};
+    int error = tilemm__join_begin(&all, p->op, p->nan_ignore, p->index_out != NULL, 1);
+    if (!error)
+        error = tilemm__join_add(&all, &partials, entries);
+    if (!error)
+        tilemm__join_finish(&all, p->n, value, p->index_out ? index : NULL, 1);
+    tilemm__join_end(&all);
+    return error;
+}
+
 /* One vector on the host, divided. Returns 0 where that is not worth while or has no memory. */
 static int divide_vector(tilemm_t ctx, const tilemm__reduce_args_t *args, tilemm_status_t *status)
 {
     const tilemm__multi_t *multi = tilemm__multi(ctx);
     const int is_dot = args->op == TILEMM__DOT;
     const double bytes = (double)args->n * (double)sizeof(float) * (is_dot ? 2 : 1);
-    const int64_t units = tilemm__div_up(args->n, TILEMM__REDUCE_UNIT);
+    const int64_t units = tilemm__div_up(args->n, UNIT);
+    const int64_t entries = tilemm__div_up(args->n, TILEMM__KEPT_ELEMENTS);
     int64_t begin[TILEMM__MOST_DEVICES + 1], index = 0;
     char works[TILEMM__MOST_DEVICES] = {0};
     reduce_t call = {.args = args, .begin = begin};
@@ -426,14 +446,14 @@ static int divide_vector(tilemm_t ctx, const tilemm__reduce_args_t *args, tilemm
     if (args->count != 1 || args->istride != 1 || (is_dot && args->y_istride != 1) || units < 2 ||
         tilemm__plan_multi_host(&multi->devices, units, 1, bytes, begin) == 1)
         return 0;
-    call.pieces = malloc((size_t)units * sizeof *call.pieces);
-    if (!call.pieces)
+    call.partials = malloc(tilemm__part_bytes(args, entries));
+    if (!call.partials)
         return 0;
     who_works(&multi->devices, begin, works);
     *status = tilemm__multi_run(ctx, works, 1, units_of_vector, &call, NULL);
-    if (*status == TILEMM_SUCCESS)
-        tilemm__join_pieces(args, units, call.pieces, &value, &index);
-    free(call.pieces);
+    if (*status == TILEMM_SUCCESS && join(&call, entries, &value, &index))
+        *status = tilemm__fail(ctx, TILEMM_OUT_OF_MEMORY, "reduce: host memory ran out");
+    free(call.partials);
     if (*status == TILEMM_SUCCESS && args->out)
         *status = store_result(ctx, args->out, &value, sizeof value);
     if (*status == TILEMM_SUCCESS && args->index_out)

@@ -158,7 +158,7 @@ static cudaError_t queue_all(const tilemm__transfer_t *of, const tilemm__rectang
 
 static cudaError_t transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
 {
-    if (!of->chunks)
+    if (!of->chunks || at->on_gpu)
         return queue_all(of, at);
     job_t job = {.of = of, .at = *at};
     job.piece_width = tilemm__min(at->width, CHUNK);

@@ -23,11 +23,13 @@ typedef struct {
 } tilemm__transfer_t;
 
 /* Rows of `width` bytes here and there, and `more` rectangles like it, each so many bytes from the
- * one before. Pitches are bytes; the host's may be negative. */
+ * one before. Pitches are bytes; the host's may be negative. With on_gpu `host` lies on another
+ * GPU: no thread touches it. */
 typedef struct {
     char *host, *device;
     int64_t host_pitch, device_pitch, width, rows;
     int64_t more, host_step, device_step;
+    int on_gpu;
 } tilemm__rectangle_t;
 
 /* Rows narrower than this had better go through chunks, as from pageable memory: the copy engine

@@ -4,6 +4,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
+#include <string.h>
 
 #include "join.h"
 #include "lib/cuda/flow.h"
@@ -27,6 +28,7 @@ typedef struct {
     tilemm__reduce_places_t places;
     tilemm__reduce_pieces_t plan;
     char *buffer;
+    tilemm__timeline_t timeline;
     tilemm__feed_t feed;
     tilemm__drain_t drain;
     int in, out;  /* the next slots */
@@ -34,6 +36,8 @@ typedef struct {
     int is_pinned, next_landing;
     landing_t landing[SLOTS];
     tilemm__join_t join;
+    tilemm__partials_t kept; /* of all of a vector, which begins so many elements before: instead */
+    int64_t before;
     float *values; /* of divided vectors, for results on the device */
     int64_t *indices;
 } pieces_t;
@@ -46,6 +50,19 @@ static tilemm_status_t fail(const pieces_t *x, cudaError_t error)
 static tilemm_status_t no_memory(const pieces_t *x)
 {
     return tilemm__fail(x->ctx, TILEMM_OUT_OF_MEMORY, "reduce: host memory ran out");
+}
+
+static void begin_compute(pieces_t *x)
+{
+    tilemm__timeline_begin(&x->timeline, TILEMM__LANE_COMPUTE, tilemm__cuda(x->ctx)->stream);
+}
+
+/* An operation an element. */
+static void end_compute(pieces_t *x, const tilemm__reduce_piece_t *piece)
+{
+    const int64_t vectors = x->offsets ? 1 : piece->vectors;
+    tilemm__timeline_end(&x->timeline, TILEMM__LANE_COMPUTE, tilemm__cuda(x->ctx)->stream,
+                         (double)vectors * (double)(piece->end - piece->begin));
 }
 
 /* ---- up ------------------------------------------------------------------------------------- */
@@ -113,6 +130,19 @@ static cudaError_t bring_up(pieces_t *x, const tilemm__reduce_piece_t *piece, in
 
 /* ---- partial results ------------------------------------------------------------------------ */
 
+/* Partial results to their places among those of all the vector. */
+static void keep(const pieces_t *x, const tilemm__partials_t *from, int64_t at, size_t items)
+{
+    if (from->sums)
+        memcpy(x->kept.sums + at, from->sums, items * sizeof *from->sums);
+    if (from->counts)
+        memcpy(x->kept.counts + at, from->counts, items * sizeof *from->counts);
+    if (from->keys)
+        memcpy(x->kept.keys + at, from->keys, items * sizeof *from->keys);
+    if (from->indices)
+        memcpy(x->kept.indices + at, from->indices, items * sizeof *from->indices);
+}
+
 /* Join what has landed, once it has; the last of a vector makes its result. */
 static tilemm_status_t take_landed(pieces_t *x, int slot)
 {
@@ -129,6 +159,10 @@ static tilemm_status_t take_landed(pieces_t *x, int slot)
     const int64_t items = tilemm__div_up(piece->end - piece->begin, x->plan.unit);
     const tilemm__partials_t partials =
         tilemm__part_of(p, items * piece->vectors, x->landed + (size_t)slot * x->plan.part_bytes);
+    if (x->places.keeps_parts) {
+        keep(x, &partials, (x->before + piece->begin) / x->plan.unit, (size_t)items);
+        return TILEMM_SUCCESS;
+    }
     if ((piece->begin == start && tilemm__join_begin(&x->join, p->op, p->nan_ignore,
                                                      p->index_out != NULL, piece->vectors)) ||
         tilemm__join_add(&x->join, &partials, items))
@@ -158,7 +192,10 @@ static tilemm_status_t run_part(pieces_t *x, const tilemm__reduce_piece_t *piece
     tilemm_status_t status = take_landed(x, slot);
     if (status == TILEMM_SUCCESS) {
         const int64_t start = x->offsets ? x->offsets[piece->vector] : 0;
-        status = tilemm__cuda_reduce_part(x->ctx, p, plan->unit, piece->begin - start, partials);
+        begin_compute(x);
+        status = tilemm__cuda_reduce_part(x->ctx, p, plan->unit, x->before + piece->begin - start,
+                                          partials);
+        end_compute(x, piece);
     }
     if (status != TILEMM_SUCCESS)
         return status;
@@ -214,7 +251,6 @@ static cudaError_t result_room(pieces_t *x, void *host, int64_t stride, int64_t 
 static tilemm_status_t run_whole(pieces_t *x, const tilemm__reduce_piece_t *piece,
                                  tilemm__reduce_args_t *p)
 {
-    const cudaStream_t stream = tilemm__cuda(x->ctx)->stream;
     const int64_t stride = p->out_stride;
     int slot[2] = {-1, -1};
     void *room;
@@ -235,10 +271,12 @@ static tilemm_status_t run_whole(pieces_t *x, const tilemm__reduce_piece_t *piec
     }
     if (error != cudaSuccess)
         return fail(x, error);
+    begin_compute(x);
     const tilemm_status_t status = tilemm__cuda_reduce(x->ctx, p);
+    end_compute(x, piece);
     for (int i = 0; i < 2 && status == TILEMM_SUCCESS; i++)
         if (slot[i] >= 0 && error == cudaSuccess)
-            error = tilemm__drain(&x->drain, slot[i], stream);
+            error = tilemm__drain(&x->drain, slot[i], tilemm__cuda(x->ctx)->stream);
     return status != TILEMM_SUCCESS ? status : fail(x, error);
 }
 
@@ -273,7 +311,9 @@ static tilemm_status_t run_segments(pieces_t *x, const tilemm__reduce_piece_t *p
     }
     if (error != cudaSuccess)
         return fail(x, error);
+    begin_compute(x);
     const tilemm_status_t status = tilemm__cuda_reduce_segments(x->ctx, &p);
+    end_compute(x, piece);
     if (status == TILEMM_SUCCESS && slot >= 0)
         error = tilemm__drain(&x->drain, slot, stream);
     return status != TILEMM_SUCCESS ? status : fail(x, error);
@@ -358,25 +398,23 @@ static tilemm_status_t open_pieces(pieces_t *x)
     const int pageable = x->plan.is_narrow ||
                          (x->places.x_on_host && tilemm__cuda_is_pageable(p->x)) ||
                          (x->places.y_on_host && tilemm__cuda_is_pageable(y));
-    tilemm_status_t status = fail(x, tilemm__feed_open(x->ctx, pageable, &x->feed));
+    tilemm_status_t status = fail(x, tilemm__feed_open(x->ctx, pageable, &x->timeline, &x->feed));
     if (status == TILEMM_SUCCESS && x->plan.out_bytes) {
         const int pageable_out = spread_out || (p->out && tilemm__cuda_is_pageable(p->out)) ||
                                  (p->index_out && tilemm__cuda_is_pageable(p->index_out));
-        status = fail(x, tilemm__drain_open(x->ctx, SLOTS, pageable_out, &x->drain));
+        status = fail(x, tilemm__drain_open(x->ctx, SLOTS, pageable_out, &x->timeline, &x->drain));
     }
     return status == TILEMM_SUCCESS && x->plan.part_bytes ? make_landing(x) : status;
 }
 
 static tilemm_status_t close_pieces(pieces_t *x, tilemm_status_t status)
 {
-    cudaError_t error = tilemm__drain_close(&x->drain);
-    cudaError_t now = x->feed.up.stream ? cudaStreamSynchronize(x->feed.up.stream) : cudaSuccess;
-    error = error == cudaSuccess ? now : error;
-    now = cudaStreamSynchronize(tilemm__cuda(x->ctx)->stream);
-    error = error == cudaSuccess ? now : error;
+    const cudaError_t error = tilemm__flow_wait(x->ctx, &x->feed, &x->drain);
     if (status == TILEMM_SUCCESS)
         status = fail(x, error);
+    tilemm__timeline_close(&x->timeline, status == TILEMM_SUCCESS);
     tilemm__feed_close(&x->feed);
+    tilemm__drain_close(&x->drain);
     for (int i = 0; i < SLOTS; i++)
         if (x->landing[i].down)
             cudaEventDestroy(x->landing[i].down);
@@ -445,6 +483,25 @@ int tilemm__cuda_reduce_pieces(tilemm_t ctx, const tilemm__reduce_args_t *args,
                       place_x == TILEMM__ELSEWHERE || place_y == TILEMM__ELSEWHERE ||
                           out == TILEMM__ELSEWHERE,
                       status);
+}
+
+tilemm_status_t tilemm__cuda_reduce_range(tilemm_t ctx, const tilemm__reduce_args_t *args,
+                                          int64_t begin, int64_t end, void *partials)
+{
+    const int64_t entries = tilemm__div_up(args->n, TILEMM__KEPT_ELEMENTS);
+    pieces_t x = {.ctx = ctx,
+                  .args = *args,
+                  .kept = tilemm__part_of(args, entries, partials),
+                  .before = begin};
+    x.args.n = end - begin;
+    x.args.x += begin * args->istride;
+    if (args->op == TILEMM__DOT)
+        x.args.y += begin * args->y_istride;
+    x.places = (tilemm__reduce_places_t){
+        .x_on_host = 1, .y_on_host = args->op == TILEMM__DOT, .out_on_host = 1, .keeps_parts = 1};
+    const tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
+    x.places.memory = tilemm__cuda_memory_limit(ctx);
+    return tilemm__cuda_leave(ctx, before, run(&x));
 }
 
 int tilemm__cuda_segments_pieces(tilemm_t ctx, const tilemm__segments_args_t *args,

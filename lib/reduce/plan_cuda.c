@@ -111,7 +111,6 @@ typedef struct {
     const tilemm__reduce_args_t *args;
     const tilemm__cuda_traits_t *traits;
     int is_search, is_dot, is_unit, is_columns;
-    int partial;      /* sums are left as they are: by kernels that can */
     int64_t tiles;    /* of a vector */
     int64_t warps;    /* that keep the device's memory busy */
     int64_t partials; /* that the workspace holds */
@@ -358,7 +357,8 @@ static int64_t left_by(const tilemm__reduce_step_t *step)
 }
 
 /* Steps above the last one, until there is one result. */
-static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count, const problem_t *p)
+static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count,
+                       const tilemm__cuda_traits_t *traits)
 {
     while (left_by(&plan->step[plan->steps - 1]) > 1) {
         const tilemm__reduce_step_t *before = &plan->step[plan->steps - 1];
@@ -366,14 +366,11 @@ static void add_levels(tilemm__reduce_cuda_plan_t *plan, int64_t count, const pr
                                before->launch.kernel == TILEMM__SEARCH_COLUMNS;
         const int64_t length = before->items;
         tilemm__reduce_step_t *step = add_step(plan, length, 1);
-        if (p->partial) {
-            step->launch.kernel = TILEMM__PARTIALS_TILES;
-            step->items = tilemm__tile_count(length);
-        } else if (is_columns && before->splits == 1 && length <= LANES) {
+        if (is_columns && before->splits == 1 && length <= LANES) {
             step->launch.kernel = TILEMM__PARTIALS_TRANSPOSED;
         } else if (before->splits > 1 ||
                    (length > LANES && length <= TILEMM__REDUCE_BLOCK_PARTIALS &&
-                    count <= p->traits->sm_count)) {
+                    count <= traits->sm_count)) {
             step->launch.kernel = TILEMM__PARTIALS_BLOCK; /* saves a launch */
         } else {
             step->launch.kernel = TILEMM__PARTIALS_TILES;
@@ -403,7 +400,7 @@ static void set_level(tilemm__reduce_cuda_plan_t *plan, int number, const proble
                      : length > 1024                      ? 2
                                                           : 1;
     int row;
-    if (step->launch.kernel == TILEMM__PARTIALS_TILES && length <= LANES && !p->partial)
+    if (step->launch.kernel == TILEMM__PARTIALS_TILES && length <= LANES)
         row = find_row(TILEMM__PARTIALS_SHORT, p->is_search, ANY, ANY);
     else if (step->launch.kernel == TILEMM__PARTIALS_BLOCK && !p->is_search &&
              length <= TILEMM__REDUCE_LAST_PARTIALS)
@@ -432,7 +429,7 @@ static void fit_workspace(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, 
         plan->vectors = 1;
         plan->steps = 1;
         add_step(plan, items, tilemm__tile_count(items))->launch.kernel = TILEMM__PARTIALS_TILES;
-        add_levels(plan, 1, p);
+        add_levels(plan, 1, p->traits);
         plan->range = tilemm__max(available - partials_from(plan, 1), 0);
         plan->range = plan->range / TILEMM__TILE_ELEMS * TILEMM__TILE_ELEMS;
     }
@@ -446,8 +443,8 @@ static void fit_workspace(tilemm__reduce_cuda_plan_t *plan, const problem_t *p, 
     }
 }
 
-static int plan_reduce(const tilemm__reduce_args_t *args, const tilemm__limits_t *limits,
-                       int partial, tilemm__reduce_cuda_plan_t *plan)
+int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__limits_t *limits,
+                             tilemm__reduce_cuda_plan_t *plan)
 {
     const int extras = tilemm__sum_is_counted(args->op, args->nan_ignore) || args->index_out;
     const size_t value = tilemm__op_is_order(args->op) ? sizeof(int32_t) : sizeof(tilemm__sum_t);
@@ -463,7 +460,6 @@ static int plan_reduce(const tilemm__reduce_args_t *args, const tilemm__limits_t
                    .is_unit = args->istride == 1 && (!is_dot || args->y_istride == 1),
                    .is_columns = args->count > 1 && args->vstride == 1 && args->istride != 1 &&
                                  args->n > 1 && !is_dot,
-                   .partial = partial,
                    .tiles = tilemm__tile_count(args->n),
                    .warps = (int64_t)traits->sm_count *
                             (traits->max_threads_per_sm / cost->busy_threads),
@@ -473,10 +469,8 @@ static int plan_reduce(const tilemm__reduce_args_t *args, const tilemm__limits_t
     plan->value_bytes = value;
     plan->has_extras = extras;
     plan->vectors = args->count;
-    add_first(plan, &p,
-              partial ? find_row(TILEMM__SUM_TILES, is_dot, p.is_unit, ANY)
-                      : force_row(&p, limits->variant, choose_row(&p)));
-    add_levels(plan, args->count, &p);
+    add_first(plan, &p, force_row(&p, limits->variant, choose_row(&p)));
+    add_levels(plan, args->count, traits);
     plan->range = plan->step[0].items;
     if (plan->steps > 1)
         fit_workspace(plan, &p, available);
@@ -502,20 +496,6 @@ static int plan_reduce(const tilemm__reduce_args_t *args, const tilemm__limits_t
         plan->range_elements = tilemm__max(args->n, 1);
     plan->name = rows[first->variant].name;
     return TILEMM_SUCCESS;
-}
-
-int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__limits_t *limits,
-                             tilemm__reduce_cuda_plan_t *plan)
-{
-    return plan_reduce(args, limits, 0, plan);
-}
-
-int tilemm__plan_partial_sums_cuda(const tilemm__reduce_args_t *args,
-                                   const tilemm__limits_t *limits, tilemm__reduce_cuda_plan_t *plan)
-{
-    const int error = plan_reduce(args, limits, 1, plan);
-    /* With no workspace blocks take whole vectors, and finish what they add. */
-    return plan->step[0].launch.kernel == TILEMM__SUM_TILES ? error : (int)TILEMM_OUT_OF_MEMORY;
 }
 
 void tilemm__plan_reduce_part_cuda(const tilemm__reduce_args_t *args, int64_t unit,

@@ -60,11 +60,6 @@ typedef struct {
 
 int tilemm__plan_reduce_cuda(const tilemm__reduce_args_t *args, const tilemm__limits_t *limits,
                              tilemm__reduce_cuda_plan_t *plan);
-/* The same of sums (DOT among them) whose last step leaves a partial result of each vector.
- * TILEMM_OUT_OF_MEMORY if the workspace is too small. */
-int tilemm__plan_partial_sums_cuda(const tilemm__reduce_args_t *args,
-                                   const tilemm__limits_t *limits,
-                                   tilemm__reduce_cuda_plan_t *plan);
 int tilemm__plan_segments_cuda(const tilemm__segments_args_t *args, const tilemm__limits_t *limits,
                                tilemm__segments_cuda_plan_t *plan);
 

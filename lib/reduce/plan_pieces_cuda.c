@@ -19,7 +19,7 @@ enum {
     NARROW = 64,      /* bytes of a row for which the copy engine is no slower */
     GOOD_COLS = 1024, /* of a piece of columns: rows of 4 KB */
     TILE = TILEMM__TILE_ELEMS,
-    FOLD = TILE * TILEMM__REDUCE_FOLD_TILES,
+    FOLD = TILEMM__KEPT_ELEMENTS,
     FLOAT = sizeof(float)
 };
 
@@ -42,14 +42,15 @@ static tilemm__pieces_kind_t kind_of(const tilemm__reduce_args_t *args)
 }
 
 /* Pieces of about `most` bytes: of x and y together. */
-static void cut(const tilemm__reduce_args_t *p, int64_t most, tilemm__reduce_pieces_t *plan)
+static void cut(const tilemm__reduce_args_t *p, int64_t most, int keeps_parts,
+                tilemm__reduce_pieces_t *plan)
 {
     const int64_t operands = p->op == TILEMM__DOT ? 2 : 1, fits = most / FLOAT / operands;
     plan->kind = kind_of(p);
     plan->unit = TILE;
     plan->elements = p->n;
     if (plan->kind != TILEMM__PIECES_COLUMNS) {
-        plan->in_parts = p->n > fits;
+        plan->in_parts = p->n > fits || keeps_parts;
         plan->vectors = plan->in_parts ? 1 : tilemm__min(p->count, fits / p->n);
         if (plan->in_parts) {
             plan->unit = fits >= FOLD ? FOLD : TILE;
@@ -122,8 +123,10 @@ int tilemm__plan_reduce_pieces(const tilemm__reduce_args_t *args,
     int64_t most = tilemm__clamp(all / FEWEST_PIECES, LEAST_BYTES, MOST_BYTES);
     for (;; most = most * 3 / 4) {
         memset(plan, 0, sizeof *plan);
-        cut(args, most, plan);
+        cut(args, most, places->keeps_parts, plan);
         add_up(args, places, plan);
+        if (places->keeps_parts && plan->unit < FOLD)
+            return TILEMM_OUT_OF_MEMORY;
         if (plan->bytes <= places->memory)
             break;
         if (most * 3 / 4 < SMALLEST_BYTES)

@@ -20,7 +20,11 @@ typedef struct {
     size_t memory;            /* bytes of the device, at most */
     int x_on_host, y_on_host; /* y of DOT */
     int out_on_host;
+    int keeps_parts; /* the partial results of the only vector are wanted */
 } tilemm__reduce_places_t;
+
+/* Elements of a partial result that is kept: 32 tiles. */
+enum { TILEMM__KEPT_ELEMENTS = TILEMM__TILE_ELEMS * TILEMM__REDUCE_FOLD_TILES };
 
 enum { TILEMM__PIECES_SLOTS = 4 };
 

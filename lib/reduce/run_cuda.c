@@ -3,7 +3,6 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "lib/cuda/cuda.h"
 #include "lib/size.h"
-#include "divide_cuda.h"
 #include "plan_cuda.h"
 #include "plan_pieces_cuda.h"
 
@@ -22,11 +21,9 @@ static tilemm__partials_t partials_of(const tilemm__reduce_cuda_plan_t *plan, vo
 }
 
 /* One step for args->count vectors, of each of which it reads `length` elements or partial results;
- * its partial results begin at number `at` of its own. Those of the last step, if `last` has any,
- * are not finished. */
+ * its partial results begin at number `at` of its own. */
 static int run_step(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
-                    const tilemm__partials_t *last, void *workspace, int number, int64_t length,
-                    int64_t at, void *stream)
+                    void *workspace, int number, int64_t length, int64_t at, void *stream)
 {
     tilemm__reduce_launch_t launch = plan->step[number].launch;
     launch.args = *args;
@@ -35,14 +32,12 @@ static int run_step(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce
         launch.from = partials_of(plan, workspace, number - 1, 0);
     if (number < plan->steps - 1)
         launch.to = partials_of(plan, workspace, number, at);
-    else
-        launch.to = *last;
     return tilemm__reduce_launch(&launch, stream);
 }
 
 /* All steps for these vectors. */
 static int run_vectors(const tilemm__reduce_cuda_plan_t *plan, const tilemm__reduce_args_t *args,
-                       const tilemm__partials_t *last, void *workspace, void *stream)
+                       void *workspace, void *stream)
 {
     const int64_t items = plan->step[0].items;
     const int in_ranges = plan->range < items;
@@ -55,41 +50,32 @@ static int run_vectors(const tilemm__reduce_cuda_plan_t *plan, const tilemm__red
             if (args->op == TILEMM__DOT)
                 part.y += start * args->y_istride;
         }
-        error = run_step(plan, &part, last, workspace, 0,
+        error = run_step(plan, &part, workspace, 0,
                          tilemm__min(args->n - start, plan->range_elements), 0, stream);
         if (in_ranges && !error)
-            error =
-                run_step(plan, args, last, workspace, 1, tilemm__min(items - first, plan->range),
-                         first / TILEMM__TILE_ELEMS, stream);
+            error = run_step(plan, args, workspace, 1, tilemm__min(items - first, plan->range),
+                             first / TILEMM__TILE_ELEMS, stream);
         start += plan->range_elements;
     }
     for (int i = in_ranges ? 2 : 1; i < plan->steps && !error; i++)
-        error = run_step(plan, args, last, workspace, i, plan->step[i].length, 0, stream);
+        error = run_step(plan, args, workspace, i, plan->step[i].length, 0, stream);
     return error;
 }
 
-/* `last`: the vectors' sums that are not finished, or none. */
-static tilemm_status_t reduce(tilemm_t ctx, const tilemm__reduce_args_t *args,
-                              const tilemm__partials_t *last)
+tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
     tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__reduce_cuda_plan_t plan;
     void *workspace = NULL;
-    int (*const make_plan)(const tilemm__reduce_args_t *, const tilemm__limits_t *,
-                           tilemm__reduce_cuda_plan_t *) =
-        last->sums ? tilemm__plan_partial_sums_cuda : tilemm__plan_reduce_cuda;
-    int error = make_plan(args, &limits, &plan);
+    int error = tilemm__plan_reduce_cuda(args, &limits, &plan);
     if (plan.workspace > 0) {
         workspace = tilemm__cuda_workspace(ctx, plan.workspace, &limits.workspace);
         if (limits.workspace < plan.workspace)
-            error = make_plan(args, &limits, &plan);
+            error = tilemm__plan_reduce_cuda(args, &limits, &plan);
     }
-    if (error)
-        return tilemm__fail(ctx, (tilemm_status_t)error, "reduce: the workspace is too small");
     tilemm__set_kernel_name(ctx, plan.name);
     for (int64_t v = 0; v < args->count && !error; v += plan.vectors) {
         tilemm__reduce_args_t part = *args;
-        tilemm__partials_t to = *last;
         part.count = tilemm__min(args->count - v, plan.vectors);
         if (v > 0) {
             part.x += v * args->vstride;
@@ -97,26 +83,10 @@ static tilemm_status_t reduce(tilemm_t ctx, const tilemm__reduce_args_t *args,
                 part.out += v * args->out_stride;
             if (args->index_out)
                 part.index_out += v * args->out_stride;
-            if (to.sums)
-                to.sums += v;
-            if (to.counts)
-                to.counts += v;
         }
-        error = run_vectors(&plan, &part, &to, workspace, tilemm__cuda(ctx)->stream);
+        error = run_vectors(&plan, &part, workspace, tilemm__cuda(ctx)->stream);
     }
     return error ? tilemm__cuda_fail(ctx, "reduce", error) : TILEMM_SUCCESS;
-}
-
-tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
-{
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    return reduce(ctx, args, &none);
-}
-
-tilemm_status_t tilemm__cuda_partial_sums(tilemm_t ctx, const tilemm__reduce_args_t *args,
-                                          const tilemm__partials_t *sums)
-{
-    return reduce(ctx, args, sums);
 }
 
 tilemm_status_t tilemm__cuda_reduce_part(tilemm_t ctx, const tilemm__reduce_args_t *args,

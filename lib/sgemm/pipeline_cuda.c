@@ -2,28 +2,20 @@
  * rectangles of C are multiplied and come down, on three streams at once.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifdef HAVE_CONFIG_H
-#include <config.h>
-#endif
+#include "pipeline_cuda.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/cuda/timeline.h"
-#include "lib/cuda/transfer.h"
+#include "lib/cuda/flow.h"
 #include "lib/size.h"
-#include "pipeline_cuda.h"
 #include "plan_cuda.h"
 
-enum { SLOTS = TILEMM__PIPELINE_C_SLOTS, FLOAT = sizeof(float) };
-
-/* A slot of C: multiplied, then on its way down. */
-typedef struct {
-    tilemm__rectangle_t at;
-    cudaEvent_t multiplied, down;
-    int under_way; /* the thread that empties has not done so yet */
-} slot_t;
+enum {
+    SLOTS = TILEMM__PIPELINE_C_SLOTS,
+    STRIPS = TILEMM__PIPELINE_STRIPS, /* slots of the feed for each side */
+    FLOAT = sizeof(float)
+};
 
 typedef struct {
     tilemm_t ctx;
@@ -31,100 +23,17 @@ typedef struct {
     tilemm__pipeline_plan_t plan;
     int waits; /* operands lie on the host; else all is queued, and the buffer is the context's */
     char *buffer;
-    float *side[2], *c;                  /* in the buffer, or the user's on the device */
-    tilemm__transfer_t up, from_c, down; /* pinned C comes up on a stream of its own */
-    cudaEvent_t is_up, used[2][TILEMM__PIPELINE_STRIPS];
-    slot_t slots[SLOTS];
-    tilemm__relay_t *relay; /* with other devices, or NULL; `me` of them; once all agree */
+    float *side[2], *c; /* in the buffer, or the user's on the device */
+    tilemm__timeline_t timeline;
+    tilemm__feed_t feed;
+    tilemm__drain_t drain;     /* of C */
+    tilemm__transfer_t from_c; /* pinned C comes up on a stream of its own */
+    tilemm__relay_t *relay;    /* with other devices, or NULL; `me` of them; once all agree */
     int me, relays;
     int on_gpu[2];
     cudaStream_t from_others;
     cudaEvent_t has_others;
-    tilemm__timeline_t timeline;
-    /* Pageable C: a thread empties the slots in their order. */
-    int has_thread, ends;
-    pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    cudaError_t down_error;
 } pipeline_t;
-
-static cudaError_t move(pipeline_t *x, tilemm__lane_t lane, const tilemm__transfer_t *of,
-                        const tilemm__rectangle_t *at)
-{
-    tilemm__timeline_begin(&x->timeline, lane, of->stream);
-    const cudaError_t error = tilemm__transfer(of, at);
-    tilemm__timeline_end(&x->timeline, lane, of->stream, (double)at->width * (double)at->rows);
-    return error;
-}
-
-/* ---- down ----------------------------------------------------------------------------------- */
-
-static cudaError_t move_down(pipeline_t *x, slot_t *slot)
-{
-    cudaError_t error = cudaStreamWaitEvent(x->down.stream, slot->multiplied, 0);
-    if (error == cudaSuccess)
-        error = move(x, TILEMM__LANE_DOWN, &x->down, &slot->at);
-    return error == cudaSuccess ? cudaEventRecord(slot->down, x->down.stream) : error;
-}
-
-static void *empty_slots(void *argument)
-{
-    pipeline_t *const x = argument;
-    cudaError_t error = cudaSetDevice(x->down.device);
-    pthread_mutex_lock(&x->mutex);
-    for (int q = 0;; q = (q + 1) % SLOTS) {
-        slot_t *const slot = &x->slots[q];
-        while (!slot->under_way && !x->ends)
-            pthread_cond_wait(&x->changed, &x->mutex);
-        if (!slot->under_way)
-            break;
-        pthread_mutex_unlock(&x->mutex);
-        if (error == cudaSuccess)
-            error = move_down(x, slot);
-        pthread_mutex_lock(&x->mutex);
-        slot->under_way = 0;
-        x->down_error = error;
-        pthread_cond_signal(&x->changed);
-    }
-    pthread_mutex_unlock(&x->mutex);
-    return NULL;
-}
-
-static cudaError_t send_down(pipeline_t *x, slot_t *slot)
-{
-    if (!x->has_thread)
-        return move_down(x, slot);
-    pthread_mutex_lock(&x->mutex);
-    slot->under_way = 1;
-    pthread_cond_signal(&x->changed);
-    pthread_mutex_unlock(&x->mutex);
-    return cudaSuccess;
-}
-
-/* Until the thread has emptied the slot. */
-static cudaError_t wait_for(pipeline_t *x, const slot_t *slot)
-{
-    if (!x->has_thread)
-        return cudaSuccess;
-    pthread_mutex_lock(&x->mutex);
-    while (slot->under_way)
-        pthread_cond_wait(&x->changed, &x->mutex);
-    const cudaError_t error = x->down_error;
-    pthread_mutex_unlock(&x->mutex);
-    return error;
-}
-
-static void end_thread(pipeline_t *x)
-{
-    if (!x->has_thread)
-        return;
-    pthread_mutex_lock(&x->mutex);
-    x->ends = 1;
-    pthread_cond_signal(&x->changed);
-    pthread_mutex_unlock(&x->mutex);
-    pthread_join(x->thread, NULL);
-}
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
@@ -168,7 +77,8 @@ static tilemm__rectangle_t lines_of(const pipeline_t *x, int s, int64_t i, int64
         .host_pitch = ld * FLOAT,
         .device_pitch = side->ld * FLOAT,
         .width = (side->rows ? depth : to - from) * FLOAT,
-        .rows = side->rows ? to - from : depth};
+        .rows = side->rows ? to - from : depth,
+        .on_gpu = x->on_gpu[s]};
 }
 
 /* This device's share of a strip goes up; the others' come from their devices, by streams and links
@@ -184,9 +94,9 @@ static cudaError_t move_share(pipeline_t *x, int s, int64_t i)
         const tilemm__rectangle_t at = lines_of(x, s, i, 0, from, to);
         if (turn == 0) {
             if (from < to)
-                error = move(x, TILEMM__LANE_UP, &x->up, &at);
+                error = tilemm__transfer(&x->feed.up, &at);
             if (error == cudaSuccess)
-                error = cudaEventRecord(relay->member[j].is_up[i], x->up.stream);
+                error = cudaEventRecord(relay->member[j].is_up[i], x->feed.up.stream);
             if (error == cudaSuccess)
                 tilemm__relay_announce(relay, j);
             continue;
@@ -216,17 +126,12 @@ static cudaError_t move_up(pipeline_t *x, int s, int64_t what)
     if (x->relays && s == x->relay->side)
         return move_share(x, s, i);
     const tilemm__rectangle_t at = lines_of(x, s, i, part, 0, lines);
-    const cudaError_t error = cudaStreamWaitEvent(x->up.stream, x->used[s][what % side->slots], 0);
-    if (error == cudaSuccess && x->on_gpu[s]) { /* not by threads of the CPU */
-        const tilemm__transfer_t direct = {.stream = x->up.stream};
-        return move(x, TILEMM__LANE_UP, &direct, &at);
-    }
-    return error == cudaSuccess ? move(x, TILEMM__LANE_UP, &x->up, &at) : error;
+    return tilemm__feed(&x->feed, s * STRIPS + (int)(what % side->slots), &at);
 }
 
-/* The product of a step, with addresses on the device; its C begins at *c. */
+/* The product of a step, with addresses on the device, its C in this slot. */
 static tilemm__sgemm_args_t product_of(const pipeline_t *x, const tilemm__pipeline_step_t *step,
-                                       const slot_t *slot)
+                                       int slot)
 {
     const tilemm__pipeline_plan_t *const plan = &x->plan;
     tilemm__sgemm_args_t p = *x->args;
@@ -243,38 +148,36 @@ static tilemm__sgemm_args_t product_of(const pipeline_t *x, const tilemm__pipeli
         p.beta = 1;
     if (plan->c_elements > 0) {
         p.ldc = tilemm__round_up(p.n, 64);
-        p.c = x->c + (slot - x->slots) * plan->c_elements;
+        p.c = x->c + slot * plan->c_elements;
     }
     return p;
 }
 
+/* Empty the slot, and bring its part of C up if the product adds to it. */
 static cudaError_t prepare_c(pipeline_t *x, const tilemm__sgemm_args_t *p,
-                             const tilemm__pipeline_step_t *step, slot_t *slot)
+                             const tilemm__pipeline_step_t *step, int slot)
 {
-    cudaError_t error = wait_for(x, slot);
+    const cudaStream_t stream = tilemm__cuda(x->ctx)->stream;
+    const tilemm__transfer_t *const up = x->drain.has_thread ? &x->feed.up : &x->from_c;
+    tilemm__drain_slot_t *const to = &x->drain.slot[slot];
     float *const host = x->args->c + step->begin[0] * x->plan.side[0].strip * x->args->ldc +
                         step->begin[1] * x->plan.side[1].strip;
-    slot->at = (tilemm__rectangle_t){.host = (char *)host,
-                                     .device = (char *)p->c,
-                                     .host_pitch = x->args->ldc * FLOAT,
-                                     .device_pitch = p->ldc * FLOAT,
-                                     .width = p->n * FLOAT,
-                                     .rows = p->m};
-    const tilemm__transfer_t *const up = x->has_thread ? &x->up : &x->from_c;
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(p->beta != 0 ? up->stream : tilemm__cuda(x->ctx)->stream,
-                                    slot->down, 0);
+    cudaError_t error = tilemm__drain_await(&x->drain, slot, p->beta != 0 ? up->stream : stream);
+    to->at = (tilemm__rectangle_t){.host = (char *)host,
+                                   .device = (char *)p->c,
+                                   .host_pitch = x->args->ldc * FLOAT,
+                                   .device_pitch = p->ldc * FLOAT,
+                                   .width = p->n * FLOAT,
+                                   .rows = p->m};
     if (error != cudaSuccess || p->beta == 0)
         return error;
-    error = move(x, x->has_thread ? TILEMM__LANE_UP : TILEMM__LANE_UP_C, up, &slot->at);
+    error = tilemm__transfer(up, &to->at);
     if (error == cudaSuccess)
-        error = cudaEventRecord(slot->multiplied, up->stream);
-    return error == cudaSuccess
-               ? cudaStreamWaitEvent(tilemm__cuda(x->ctx)->stream, slot->multiplied, 0)
-               : error;
+        error = cudaEventRecord(to->ready, up->stream);
+    return error == cudaSuccess ? cudaStreamWaitEvent(stream, to->ready, 0) : error;
 }
 
-static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *step, slot_t *slot)
+static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *step, int slot)
 {
     const cudaStream_t stream = tilemm__cuda(x->ctx)->stream;
     const tilemm__sgemm_args_t p = product_of(x, step, slot);
@@ -284,9 +187,7 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
         if (step->up[s] >= 0)
             error = move_up(x, s, step->up[s]);
     if (error == cudaSuccess)
-        error = cudaEventRecord(x->is_up, x->up.stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(stream, x->is_up, 0);
+        error = tilemm__feed_await(&x->feed, stream);
     if (error == cudaSuccess && moves_c && step->part == 0)
         error = prepare_c(x, &p, step, slot);
     if (error == cudaErrorNotReady)
@@ -302,13 +203,12 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
     for (int s = 0; s < 2; s++)
         for (int64_t i = step->begin[s]; i < step->end[s] && x->plan.side[s].moves; i++)
             if (error == cudaSuccess)
-                error = cudaEventRecord(
-                    x->used[s][(i * x->plan.parts + step->part) % x->plan.side[s].slots], stream);
-    if (error == cudaSuccess && moves_c && step->part + 1 == x->plan.parts) {
-        error = cudaEventRecord(slot->multiplied, stream);
-        if (error == cudaSuccess)
-            error = send_down(x, slot);
-    }
+                error = tilemm__feed_release(
+                    &x->feed,
+                    s * STRIPS + (int)((i * x->plan.parts + step->part) % x->plan.side[s].slots),
+                    stream);
+    if (error == cudaSuccess && moves_c && step->part + 1 == x->plan.parts)
+        error = tilemm__drain(&x->drain, slot, stream);
     return error == cudaSuccess ? TILEMM_SUCCESS : tilemm__cuda_fail(x->ctx, "sgemm", error);
 }
 
@@ -321,7 +221,7 @@ static tilemm_status_t run_steps(pipeline_t *x)
     /* All workspace at once: while it grows nothing runs. */
     tilemm__pipeline_begin(&walk);
     while (tilemm__pipeline_next(&x->plan, &walk, &step)) {
-        const tilemm__sgemm_args_t p = product_of(x, &step, x->slots);
+        const tilemm__sgemm_args_t p = product_of(x, &step, 0);
         const size_t bytes = tilemm__cuda_sgemm_workspace(x->ctx, &p);
         most = bytes > most ? bytes : most;
     }
@@ -329,7 +229,7 @@ static tilemm_status_t run_steps(pipeline_t *x)
     int q = 0;
     tilemm__pipeline_begin(&walk);
     while (status == TILEMM_SUCCESS && tilemm__pipeline_next(&x->plan, &walk, &step)) {
-        status = run_step(x, &step, &x->slots[q]);
+        status = run_step(x, &step, q);
         if (step.part + 1 == x->plan.parts)
             q = (q + 1) % SLOTS;
     }
@@ -369,110 +269,57 @@ static int agree(pipeline_t *x, int is_open)
 static cudaError_t open_pipeline(pipeline_t *x)
 {
     const tilemm__pipeline_plan_t *const plan = &x->plan;
-    const unsigned flags = cudaEventDisableTiming;
     const int pageable_c = plan->c_elements > 0 && tilemm__cuda_is_pageable(x->args->c);
     const int pageable = (pageable_c && x->args->beta != 0) ||
                          (plan->side[0].moves && tilemm__cuda_is_pageable(x->args->a)) ||
                          (plan->side[1].moves && tilemm__cuda_is_pageable(x->args->b));
-    cudaError_t error = tilemm__transfer_open(x->ctx, 0, pageable, &x->up);
-    if (error == cudaSuccess && x->waits)
-        tilemm__timeline_open(&x->timeline, x->ctx, x->up.stream);
+    tilemm__timeline_t *const timeline = x->waits ? &x->timeline : NULL;
+    cudaError_t error = tilemm__feed_open(x->ctx, pageable, timeline, &x->feed);
+    if (error == cudaSuccess)
+        error = tilemm__drain_open(x->ctx, SLOTS, pageable_c, timeline, &x->drain);
     if (error == cudaSuccess)
         error = tilemm__transfer_open(x->ctx, 0, 0, &x->from_c);
+    x->from_c.timeline = timeline;
+    x->from_c.lane = TILEMM__LANE_UP_C;
     if (error == cudaSuccess)
-        error = tilemm__transfer_open(x->ctx, 1, pageable_c, &x->down);
-    if (error == cudaSuccess)
-        error = cudaEventCreateWithFlags(&x->is_up, flags);
-    if (x->relay && error == cudaSuccess)
-        error = open_relay(x);
-    for (int s = 0; s < 2; s++)
-        for (int64_t i = 0; i < plan->side[s].slots && plan->side[s].moves; i++)
-            if (error == cudaSuccess)
-                error = cudaEventCreateWithFlags(&x->used[s][i], flags);
-    for (int q = 0; q < SLOTS; q++) {
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&x->slots[q].multiplied, flags);
-        if (error == cudaSuccess)
-            error = cudaEventCreateWithFlags(&x->slots[q].down, flags);
-    }
-    /* The copies come after what the stream has to do first: it may make the operands. */
-    if (error == cudaSuccess)
-        error = cudaEventRecord(x->is_up, tilemm__cuda(x->ctx)->stream);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(x->up.stream, x->is_up, 0);
-    if (error == cudaSuccess)
-        error = cudaStreamWaitEvent(x->from_c.stream, x->is_up, 0);
-    if (error == cudaSuccess && pageable_c)
-        x->has_thread = pthread_create(&x->thread, NULL, empty_slots, x) == 0;
-    return error;
+        error = cudaStreamWaitEvent(x->from_c.stream, x->feed.is_up, 0);
+    return x->relay && error == cudaSuccess ? open_relay(x) : error;
 }
 
-static void destroy_event(cudaEvent_t event)
+/* Until all is done; or the context's stream waits for it, and it goes on without its streams. */
+static cudaError_t end_flow(pipeline_t *x, int waits)
 {
-    if (event)
-        cudaEventDestroy(event);
-}
-
-/* The streams that were opened, in the order of what they do. */
-static cudaError_t wait_for_streams(const pipeline_t *x)
-{
-    const cudaStream_t streams[] = {x->up.stream, x->from_c.stream, x->from_others,
-                                    tilemm__cuda(x->ctx)->stream, x->down.stream};
-    cudaError_t error = cudaSuccess;
-    for (int i = 0; i < 5; i++) {
-        const cudaError_t now =
-            streams[i] || i == 3 ? cudaStreamSynchronize(streams[i]) : cudaSuccess;
-        error = error == cudaSuccess ? now : error;
-    }
-    return error;
-}
-
-/* What was queued goes on without its streams and events; the context's stream waits for it. */
-static cudaError_t follow(const pipeline_t *x)
-{
-    const cudaStream_t streams[] = {x->up.stream, x->down.stream};
-    cudaError_t error = cudaSuccess;
-    for (int i = 0; i < 2 && error == cudaSuccess; i++) {
-        error = cudaEventRecord(x->is_up, streams[i]);
-        if (error == cudaSuccess)
-            error = cudaStreamWaitEvent(tilemm__cuda(x->ctx)->stream, x->is_up, 0);
-    }
-    return error;
+    const cudaStream_t others[] = {x->from_c.stream, x->from_others};
+    cudaError_t error = tilemm__drain_end(&x->drain), now;
+    if (error == cudaSuccess && !waits)
+        error = tilemm__flow_follow(x->ctx, &x->feed, &x->drain);
+    if (error == cudaSuccess && !waits)
+        return error;
+    for (int i = 0; i < 2; i++)
+        if (others[i] && (now = cudaStreamSynchronize(others[i])) != cudaSuccess)
+            error = error == cudaSuccess ? now : error;
+    now = tilemm__flow_wait(x->ctx, &x->feed, &x->drain);
+    return error == cudaSuccess ? now : error;
 }
 
 static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
 {
     if (x->relay && status != TILEMM_SUCCESS)
         tilemm__relay_fail(x->relay);
-    end_thread(x);
-    cudaError_t error = x->down_error;
-    if (error == cudaSuccess && !x->waits && status == TILEMM_SUCCESS)
-        error = follow(x);
-    if (x->waits || error != cudaSuccess || status != TILEMM_SUCCESS) {
-        const cudaError_t now = wait_for_streams(x);
-        error = error == cudaSuccess ? now : error;
-    }
+    const cudaError_t error = end_flow(x, x->waits || status != TILEMM_SUCCESS);
     if (status == TILEMM_SUCCESS && error != cudaSuccess)
         status = tilemm__cuda_fail(x->ctx, "sgemm", error);
     tilemm__timeline_close(&x->timeline, status == TILEMM_SUCCESS);
-    tilemm__transfer_close(&x->up);
+    tilemm__feed_close(&x->feed);
+    tilemm__drain_close(&x->drain);
     tilemm__transfer_close(&x->from_c);
-    tilemm__transfer_close(&x->down);
-    destroy_event(x->is_up);
-    for (int s = 0; s < 2; s++)
-        for (int i = 0; i < TILEMM__PIPELINE_STRIPS; i++)
-            destroy_event(x->used[s][i]);
-    for (int q = 0; q < SLOTS; q++) {
-        destroy_event(x->slots[q].multiplied);
-        destroy_event(x->slots[q].down);
-    }
-    pthread_cond_destroy(&x->changed);
-    pthread_mutex_destroy(&x->mutex);
     if (x->relay) { /* the others may still copy from here */
         (void)tilemm__relay_meet(x->relay, 1);
         for (int i = 0; i < TILEMM__PIPELINE_STRIPS; i++)
-            destroy_event(x->relay->member[x->me].is_up[i]);
-        destroy_event(x->has_others);
+            if (x->relay->member[x->me].is_up[i])
+                cudaEventDestroy(x->relay->member[x->me].is_up[i]);
+        if (x->has_others)
+            cudaEventDestroy(x->has_others);
         if (x->from_others)
             cudaStreamDestroy(x->from_others);
     }
@@ -535,8 +382,6 @@ tilemm_status_t tilemm__cuda_run_pipeline(const tilemm__pipeline_call_t *call)
     pipeline_t *const x = &pipeline;
     const tilemm_t ctx = x->ctx;
     char variant[sizeof ctx->variant];
-    pthread_mutex_init(&x->mutex, NULL);
-    pthread_cond_init(&x->changed, NULL);
     tilemm_status_t status = allocate(x, call->places);
     const cudaError_t error = status == TILEMM_SUCCESS ? open_pipeline(x) : cudaSuccess;
     if (error != cudaSuccess)

@@ -13,6 +13,7 @@ typedef struct {
     const tilemm__transpose_args_t *args;
     tilemm__transpose_pieces_t plan;
     char *buffer;
+    tilemm__timeline_t timeline;
     tilemm__feed_t feed;
     tilemm__drain_t drain;
     int in, out; /* the next slots */
@@ -121,7 +122,9 @@ static tilemm_status_t run_pieces(pieces_t *x, const tilemm__transpose_piece_t *
         p[i].rows = piece[i].rows;
         p[i].cols = piece[i].cols;
         p[i].batch_count = piece[i].items;
+        tilemm__timeline_begin(&x->timeline, TILEMM__LANE_COMPUTE, stream);
         const tilemm_status_t status = tilemm__cuda_transpose(x->ctx, &p[i]);
+        tilemm__timeline_end(&x->timeline, TILEMM__LANE_COMPUTE, stream, 0);
         if (status != TILEMM_SUCCESS)
             return status;
         if (x->plan.in_slots)
@@ -158,24 +161,23 @@ static cudaError_t open_pieces(pieces_t *x)
     const int narrow = plan->is_narrow;
     cudaError_t error = cudaSuccess;
     if (plan->in_slots)
-        error =
-            tilemm__feed_open(x->ctx, narrow || tilemm__cuda_is_pageable(x->args->src), &x->feed);
+        error = tilemm__feed_open(x->ctx, narrow || tilemm__cuda_is_pageable(x->args->src),
+                                  &x->timeline, &x->feed);
     if (error == cudaSuccess && plan->out_slots)
         error = tilemm__drain_open(x->ctx, plan->out_slots,
-                                   narrow || tilemm__cuda_is_pageable(x->args->dst), &x->drain);
+                                   narrow || tilemm__cuda_is_pageable(x->args->dst), &x->timeline,
+                                   &x->drain);
     return error;
 }
 
 static tilemm_status_t close_pieces(pieces_t *x, tilemm_status_t status)
 {
-    cudaError_t error = tilemm__drain_close(&x->drain);
-    cudaError_t now = x->feed.up.stream ? cudaStreamSynchronize(x->feed.up.stream) : cudaSuccess;
-    error = error == cudaSuccess ? now : error;
-    now = cudaStreamSynchronize(tilemm__cuda(x->ctx)->stream);
-    error = error == cudaSuccess ? now : error;
+    const cudaError_t error = tilemm__flow_wait(x->ctx, &x->feed, &x->drain);
     if (status == TILEMM_SUCCESS && error != cudaSuccess)
         status = tilemm__cuda_fail(x->ctx, "transpose", error);
+    tilemm__timeline_close(&x->timeline, status == TILEMM_SUCCESS);
     tilemm__feed_close(&x->feed);
+    tilemm__drain_close(&x->drain);
     cudaFree(x->buffer);
     return status;
 }

@@ -130,6 +130,20 @@ static void open_and_close(const char *path)
     names_library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
+/* What a forwarder such as libblastrampoline asks a library that it has opened: how wide are its
+ * integers? n is 3 as 32 bits, and negative as 64. */
+static void widths(void)
+{
+    const float three[] = {1, 2, 1};
+    const int64_t n = (int64_t)0xffffffff00000003, one = 1;
+    int64_t (*wide)(const int64_t *, const float *, const int64_t *);
+    int32_t (*narrow)(const int64_t *, const float *, const int64_t *);
+    *(void **)&wide = dlsym(names_library, "isamax_64_");
+    *(void **)&narrow = dlsym(names_library, "isamax_");
+    CHECK(wide && wide(&n, three, &one) == 0, "isamax_64_");
+    CHECK(narrow && narrow(&n, three, &one) == 2, "isamax_");
+}
+
 int main(void)
 {
     const char *path = getenv("TILEMM_BLAS_LIB");
@@ -142,6 +156,7 @@ int main(void)
     for (int i = 0; i < LENGTH; i++)
         x[i] = 1;
     open_and_close(path);
+    widths();
     run_threads(THREADS, ROUNDS);
     contexts_end();
     parallel_region();

@@ -368,7 +368,8 @@ static void signals(void)
     struct sigaction action;
     for (int i = 1; i < 32; i++)
         if (sigaction(i, NULL, &action) == 0)
-            CHECK(action.sa_handler == SIG_DFL, "signal %d has a handler", i);
+            CHECK(action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN,
+                  "signal %d has a handler", i);
 }
 
 int main(void)

@@ -5,7 +5,9 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 
+#include "kernels/reduce/ops.h"
 #include "simulated_multi.h"
+#include "simulated_reduce.h"
 
 /* ---- batches, transposes, reductions -------------------------------------------------------- */
 
@@ -43,12 +45,12 @@ static void batches(void)
             one.c = want + i * COUNT;
             multiply(&one);
         }
-        area_count = 0;
+        forget_places();
         if (kind == 1)
-            add_area(x, 3 * BATCH * COUNT * sizeof(*x), 1);
+            set_place(x, 3 * BATCH * COUNT * sizeof(*x), 1);
         if (kind == 2)
-            add_area(x, BATCH * COUNT * sizeof(*x), 0),
-                add_area(x + BATCH * COUNT, 2 * BATCH * COUNT * sizeof(*x), 1);
+            set_place(x, BATCH * COUNT * sizeof(*x), 0),
+                set_place(x + BATCH * COUNT, 2 * BATCH * COUNT * sizeof(*x), 1);
         if (arrays) {
             p.a = p.b = p.c = NULL;
             p.stride_a = p.stride_b = p.stride_c = 0;
@@ -56,18 +58,19 @@ static void batches(void)
             p.b_array = b;
             p.c_array = c;
         }
-        memset(ran_on, 0, sizeof(ran_on));
+        memset(simulated.ran_on, 0, sizeof(simulated.ran_on));
         open_context(&ctx, 3, devices);
         CHECK(ctx.backend->sgemm(&ctx, &p) == TILEMM_SUCCESS, "%s", ctx.last_error);
         cudaStreamSynchronize(NULL);
         const int64_t wrong = differences(x + 2 * BATCH * COUNT, want, BATCH * COUNT);
         CHECK(wrong == 0, "kind %d: %lld of C", kind, (long long)wrong);
         if (kind == 0 || arrays)
-            CHECK(ran_on[0] == 2 && ran_on[1] == 1, "kind %d: %d on device 0, %d on 1", kind,
-                  ran_on[0], ran_on[1]);
+            CHECK(simulated.ran_on[0] == 2 && simulated.ran_on[1] == 1,
+                  "kind %d: %d on device 0, %d on 1", kind, simulated.ran_on[0],
+                  simulated.ran_on[1]);
         if (kind == 1)
-            CHECK(ran_on[0] == 0 && ran_on[1] == 1, "%d on device 0, %d on 1", ran_on[0],
-                  ran_on[1]);
+            CHECK(simulated.ran_on[0] == 0 && simulated.ran_on[1] == 1, "%d on device 0, %d on 1",
+                  simulated.ran_on[0], simulated.ran_on[1]);
         close_context(&ctx);
     }
     free(x);
@@ -97,8 +100,8 @@ static void moves(void)
                                             .stride_dst = rows * cols,
                                             .batch_count = batch};
         int64_t wrong = 0;
-        area_count = 0;
-        memset(ran_on, 0, sizeof(ran_on));
+        forget_places();
+        memset(simulated.ran_on, 0, sizeof(simulated.ran_on));
         memset(dst, 0xff, ROWS * COLS * sizeof(*dst));
         open_context(&ctx, 2, devices);
         CHECK(ctx.backend->transpose(&ctx, &p) == TILEMM_SUCCESS, "%s", ctx.last_error);
@@ -108,15 +111,17 @@ static void moves(void)
                     wrong +=
                         dst[b * p.stride_dst + (trans ? j * p.ld_dst + i : i * p.ld_dst + j)] !=
                         src[b * p.stride_src + i * p.ld_src + j];
-        CHECK(wrong == 0 && ran_on[0] == 1 && ran_on[2] == 1, "way %d: %lld wrong, %d and %d", way,
-              (long long)wrong, ran_on[0], ran_on[2]);
+        CHECK(wrong == 0 && simulated.ran_on[0] == 1 && simulated.ran_on[2] == 1,
+              "way %d: %lld wrong, %d and %d", way, (long long)wrong, simulated.ran_on[0],
+              simulated.ran_on[2]);
         /* What lies on a device is done there. */
-        add_area(dst, ROWS * COLS * sizeof(*dst), 2);
+        set_place(dst, ROWS * COLS * sizeof(*dst), 2);
         CHECK(ctx.backend->transpose(&ctx, &p) == TILEMM_SUCCESS, "%s", ctx.last_error);
         CHECK(ctx.backend->copy(&ctx, &p) == TILEMM_SUCCESS, "%s", ctx.last_error);
-        CHECK(ran_on[0] == 1 && ran_on[2] == 3, "%d and %d", ran_on[0], ran_on[2]);
+        CHECK(simulated.ran_on[0] == 1 && simulated.ran_on[2] == 3, "%d and %d",
+              simulated.ran_on[0], simulated.ran_on[2]);
         /* Device 1 is not the context's. */
-        add_area(src, ROWS * COLS * sizeof(*src), 1);
+        set_place(src, ROWS * COLS * sizeof(*src), 1);
         CHECK(ctx.backend->transpose(&ctx, &p) == TILEMM_INVALID_ARGUMENT &&
                   strstr(ctx.last_error, "device 1"),
               "%s", ctx.last_error);
@@ -133,7 +138,7 @@ static void reductions(void)
     float *x = need(malloc(ROWS * COLS * sizeof(*x))), *out = need(malloc(ROWS * sizeof(*out)));
     struct tilemm_context ctx;
     fill(x, ROWS * COLS);
-    area_count = 0;
+    forget_places();
     open_context(&ctx, 3, devices);
     for (int down = 0; down < 2; down++) {
         const int64_t count = down ? COLS : ROWS, n = down ? ROWS : COLS;
@@ -146,7 +151,7 @@ static void reductions(void)
                                          .out = out + count - 1,
                                          .out_stride = -1};
         int64_t wrong = 0;
-        memset(ran_on, 0, sizeof(ran_on));
+        memset(simulated.ran_on, 0, sizeof(simulated.ran_on));
         CHECK(ctx.backend->reduce(&ctx, &p) == TILEMM_SUCCESS, "%s", ctx.last_error);
         for (int64_t v = 0; v < count; v++) {
             double sum = 0;
@@ -154,8 +159,9 @@ static void reductions(void)
                 sum += (double)x[v * p.vstride + i * p.istride];
             wrong += out[count - 1 - v] != (float)sum;
         }
-        CHECK(wrong == 0 && ran_on[1] == 1 && ran_on[2] == 2, "down %d: %lld wrong, %d and %d",
-              down, (long long)wrong, ran_on[1], ran_on[2]);
+        CHECK(wrong == 0 && simulated.ran_on[1] == 1 && simulated.ran_on[2] == 2,
+              "down %d: %lld wrong, %d and %d", down, (long long)wrong, simulated.ran_on[1],
+              simulated.ran_on[2]);
     }
     int64_t offsets[SEGMENTS + 1] = {5}, wrong = 0;
     for (int s = 1; s <= SEGMENTS; s++)
@@ -164,7 +170,7 @@ static void reductions(void)
                                    : offsets[s - 1];
     const tilemm__segments_args_t p = {
         .op = TILEMM__SUM, .segments = SEGMENTS, .x = x, .offsets = offsets, .out = out};
-    memset(ran_on, 0, sizeof(ran_on));
+    memset(simulated.ran_on, 0, sizeof(simulated.ran_on));
     CHECK(ctx.backend->reduce_segments(&ctx, &p) == TILEMM_SUCCESS, "%s", ctx.last_error);
     for (int s = 0; s < SEGMENTS; s++) {
         double sum = 0;
@@ -172,8 +178,9 @@ static void reductions(void)
             sum += (double)x[i];
         wrong += out[s] != (float)sum;
     }
-    CHECK(wrong == 0 && ran_on[1] + ran_on[2] == 3, "%lld segments are wrong, %d and %d parts",
-          (long long)wrong, ran_on[1], ran_on[2]);
+    CHECK(wrong == 0 && simulated.ran_on[1] + simulated.ran_on[2] == 3,
+          "%lld segments are wrong, %d and %d parts", (long long)wrong, simulated.ran_on[1],
+          simulated.ran_on[2]);
     close_context(&ctx);
     free(x);
     free(out);
@@ -183,7 +190,7 @@ static void reductions(void)
 static void vectors(void)
 {
     static const int devices[] = {0, 1};
-    enum { MOST = 5 * TILEMM__REDUCE_UNIT / 2 };
+    enum { UNIT = 1 << 20, MOST = 5 * UNIT / 2 }; /* a vector is divided at such a place */
     float *x = need(malloc(MOST * sizeof(*x))), *y = need(malloc(MOST * sizeof(*y)));
     for (int64_t i = 0; i < MOST; i++) {
         x[i] = rng_float(&problems, FAMILY_WIDE);
@@ -192,14 +199,13 @@ static void vectors(void)
     for (int op = TILEMM__SUM; op <= TILEMM__DOT; op++)
         for (int nan = op % 2; nan < 2; nan += 2) {
             struct tilemm_context ctx;
-            float value = 0, want;
-            int64_t index = 7, want_index, count;
-            int32_t key;
+            float value = 0, want = 1;
+            int64_t index = 7, want_index = 8;
             const int is_order = tilemm__op_is_order(op);
             tilemm__reduce_args_t p = {.op = op,
                                        .nan_ignore = nan,
                                        .count = 1,
-                                       .n = MOST - rng_range(&problems, 0, TILEMM__REDUCE_UNIT),
+                                       .n = MOST - rng_range(&problems, 0, UNIT),
                                        .x = x,
                                        .istride = 1,
                                        .y = op == TILEMM__DOT ? y : NULL,
@@ -208,16 +214,13 @@ static void vectors(void)
                                        .index_out = is_order ? &index : NULL,
                                        .out_stride = 1};
             x[p.n / 2] = x[p.n - 5] = nan ? NAN : 1e10f;
-            area_count = 0;
-            add_area(x, MOST * sizeof(*x), op % 2 ? PINNED : PAGEABLE);
-            if (is_order) {
-                canonical_key(&p, 0, &key, &want_index);
-                want = tilemm__key_result(op, key);
-            } else {
-                const tilemm__sum_t sum = canonical_sum(&p, 0, &count);
-                want = tilemm__sum_result(op, sum, tilemm__sum_is_counted(op, nan) ? count : p.n);
-            }
-            memset(ran_on, 0, sizeof(ran_on));
+            forget_places();
+            set_place(x, MOST * sizeof(*x), op % 2 ? PINNED : PAGEABLE);
+            tilemm__reduce_args_t at_once = p;
+            at_once.out = &want;
+            at_once.index_out = is_order ? &want_index : NULL;
+            reduce_vectors(&at_once);
+            memset(simulated.ran_on, 0, sizeof(simulated.ran_on));
             open_context(&ctx, 2, devices);
             ctx.device_memory = op % 3 ? 0 : 16 << 20;
             CHECK(ctx.backend->reduce(&ctx, &p) == TILEMM_SUCCESS, "%s", ctx.last_error);
@@ -225,7 +228,8 @@ static void vectors(void)
                   op, (long long)p.n, (double)value, (double)want);
             CHECK(!is_order || index == want_index, "op %d: index %lld, must be %lld", op,
                   (long long)index, (long long)want_index);
-            CHECK(ran_on[0] > 0 && ran_on[1] > 0, "%d on device 0, %d on 1", ran_on[0], ran_on[1]);
+            CHECK(simulated.ran_on[0] > 0 && simulated.ran_on[1] > 0, "%d on device 0, %d on 1",
+                  simulated.ran_on[0], simulated.ran_on[1]);
             close_context(&ctx);
             x[p.n / 2] = x[p.n - 5] = 0.5f;
         }
@@ -239,5 +243,6 @@ int main(void)
     moves();
     reductions();
     vectors();
+    CHECK(simulated.faults == 0, "%d faults", simulated.faults);
     return check_exit();
 }

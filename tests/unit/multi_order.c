@@ -21,7 +21,7 @@ static operand_t operand(int64_t rows, int64_t cols, int place)
     x.values = need(malloc((size_t)x.count * sizeof(float)));
     x.memory = need(malloc((size_t)x.count * sizeof(float)));
     fill(x.values, x.count);
-    add_area(x.memory, (size_t)x.count * sizeof(float), place);
+    set_place(x.memory, (size_t)x.count * sizeof(float), place);
     return x;
 }
 
@@ -34,13 +34,7 @@ static void send(const operand_t *x)
         return;
     }
     memset(x->memory, 0xff, bytes);
-    pthread_mutex_lock(&lock);
-    queue(NULL, (work_t){.kind = COPY,
-                         .to = (char *)x->memory,
-                         .from = (const char *)x->values,
-                         .width = bytes,
-                         .rows = 1});
-    pthread_mutex_unlock(&lock);
+    simulated_copy(NULL, x->memory, x->values, bytes);
 }
 
 static void discard(operand_t *x)
@@ -80,7 +74,7 @@ static int product(struct tilemm_context *ctx, int i, const int *devices, int co
             on_devices && one && (o != 0 || i % 4 == 1)
                 ? home
                 : some_place(on_devices ? 3 : (int)rng_range(&problems, 0, 3), devices, count);
-    area_count = 0;
+    forget_places();
     x[0] = operand(p.trans_a ? p.k : p.m, p.trans_a ? p.m : p.k, place[0]);
     x[1] = operand(p.trans_b ? p.n : p.k, p.trans_b ? p.k : p.n, place[1]);
     x[2] = operand(p.m, p.n, place[2]);
@@ -154,11 +148,11 @@ static void failures(void)
     int failed = 0;
     for (int i = 0; i < 24; i++) {
         struct tilemm_context ctx;
-        area_count = 0;
-        add_area(x, 3 * COUNT * sizeof(float), i % 3 == 0 ? PAGEABLE : i % 3 == 1 ? PINNED : 1);
+        forget_places();
+        set_place(x, 3 * COUNT * sizeof(float), i % 3 == 0 ? PAGEABLE : i % 3 == 1 ? PINNED : 1);
         if (i % 3 == 2) /* from device 1 to device 2, and back */
-            area_count = 0, add_area(x, COUNT * sizeof(float), 1),
-            add_area(x + COUNT, 2 * COUNT * sizeof(float), 2);
+            forget_places(), set_place(x, COUNT * sizeof(float), 1),
+                set_place(x + COUNT, 2 * COUNT * sizeof(float), 2);
         open_context(&ctx, 2, devices);
         const tilemm__sgemm_args_t p = {.m = SIDE,
                                         .n = SIDE,
@@ -171,9 +165,9 @@ static void failures(void)
                                         .ldb = SIDE,
                                         .ldc = SIDE,
                                         .batch_count = 1};
-        fail_copies_after = i / 3;
+        simulated.fail_copies_after = i / 3;
         const tilemm_status_t status = ctx.backend->sgemm(&ctx, &p);
-        fail_copies_after = -1;
+        simulated.fail_copies_after = -1;
         failed += status != TILEMM_SUCCESS;
         if (status != TILEMM_SUCCESS) {
             CHECK(status == TILEMM_DEVICE_FAILURE && (strstr(ctx.last_error, "sgemm: device 1: ") ||
@@ -191,7 +185,7 @@ static void failures(void)
     tilemm__sgemm_args_t p = {.m = SIDE, .n = SIDE, .k = SIDE, .alpha = 1, .batch_count = 1};
     p.a = p.b = p.c = x;
     p.lda = p.ldb = p.ldc = SIDE;
-    area_count = 0;
+    forget_places();
     open_context(&ctx, 2, devices);
     ctx.device_memory = 1000;
     CHECK(ctx.backend->sgemm(&ctx, &p) == TILEMM_OUT_OF_MEMORY &&
@@ -208,7 +202,7 @@ static void contexts(void)
 {
     static const int alike[] = {0, 1, 0}, unlike[] = {0, SLOW, 1}, missing[] = {0, 9};
     struct tilemm_context ctx;
-    slow_device = SLOW;
+    simulated.slow_device = SLOW;
     open_context(&ctx, 3, alike);
     CHECK(tilemm__multi(&ctx)->devices.rate[1] == 1.0 && tilemm__multi(&ctx)->devices.peers,
           "rate");
@@ -235,7 +229,8 @@ static void contexts(void)
     CHECK(tilemm__multi_open(&ctx, 2, missing) == TILEMM_NO_DEVICE && !ctx.state &&
               strstr(ctx.last_error, "device = 9"),
           "%s", ctx.last_error);
-    CHECK(allocations == 0, "%d streams, events and buffers are left", allocations);
+    CHECK(simulated.allocations == 0, "%d streams, events and buffers are left",
+          simulated.allocations);
 }
 
 int main(void)
@@ -243,5 +238,6 @@ int main(void)
     contexts();
     products();
     failures();
+    CHECK(simulated.faults == 0, "%d faults", simulated.faults);
     return check_exit();
 }

@@ -2,12 +2,17 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/sgemm/plan_pipeline.h"
 #include "simulated_cuda.h"
+#include "tests/support/check.h"
+#include "tests/support/random.h"
 
 static tilemm__cuda_state_t state;
+
 /* ---- products ------------------------------------------------------------------------------- */
 
 /* Apart from the order of streams, which depends on time: the products are the same in each run. */
@@ -24,30 +29,11 @@ static float *matrix(int64_t rows, int64_t ld)
     return x;
 }
 
-/* What the file of a product's timeline says: each stream's steps follow each other, and all of the
- * product's work is there. */
+/* All of the product's work is in its timeline. */
 static void check_timeline(const char *path, const tilemm__sgemm_args_t *p, int places)
 {
-    static const char *const names[] = {"up", "up C", "compute", "down"};
-    double last[4] = {0}, work[4] = {0};
-    char line[256], name[32];
-    FILE *file = need(fopen(path, "r"));
-    CHECK(fgets(line, sizeof(line), file) && !strcmp(line, "device,stream,begin_s,end_s,work\n"),
-          "the heading");
-    while (fgets(line, sizeof(line), file)) {
-        double begin, end, amount;
-        int device, lane = 0;
-        CHECK(sscanf(line, "%d,%31[^,],%lf,%lf,%lf", &device, name, &begin, &end, &amount) == 5,
-              "%s", line);
-        while (lane < 3 && strcmp(name, names[lane]) != 0)
-            lane++;
-        CHECK(!strcmp(name, names[lane]) && device == 0, "%s", line);
-        CHECK(begin >= last[lane] && end >= begin && amount > 0, "after %g: %s", last[lane], line);
-        last[lane] = end;
-        work[lane] += amount;
-    }
-    fclose(file);
-    CHECK(remove(path) == 0, "no file");
+    double work[4];
+    read_timeline(path, work);
     const double bytes[] = {(double)p->m * (double)p->k * FLOAT_BYTES,
                             (double)p->k * (double)p->n * FLOAT_BYTES,
                             (double)p->m * (double)p->n * FLOAT_BYTES};
@@ -85,12 +71,11 @@ static int product(int i)
                             (size_t)(p.m * p.ldc)};
     const int64_t elements[] = {p.m * p.k, p.k * p.n, p.m * p.n};
     size_t host = 0;
-    area_count = 0;
     for (int o = 0; o < 3; o++) {
-        add_area(operands[o], spans[o] * sizeof(float),
-                 !(places >> o & 1) ? state.device
-                 : pinned >> o & 1  ? PINNED
-                                    : PAGEABLE);
+        set_place(operands[o], spans[o] * sizeof(float),
+                  !(places >> o & 1) ? state.device
+                  : pinned >> o & 1  ? PINNED
+                                     : PAGEABLE);
         host += places >> o & 1 ? (size_t)elements[o] * sizeof(float) : 0;
     }
     memcpy(want, c, c_bytes);
@@ -104,14 +89,15 @@ static int product(int i)
                 c[r * p.ldc + j] = NAN;
     p.c = c;
     ctx.device_memory = (size_t)((double)host * (0.3 + 0.69 * rng_unit(&problems)));
-    device_bytes = i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
+    simulated.device_bytes =
+        i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
     if (i % 2)
         snprintf(ctx.timeline, sizeof(ctx.timeline), "pipeline_order.%d.csv", (int)getpid());
     tilemm_status_t status = TILEMM_INTERNAL_ERROR;
-    most_allocated = 0;
+    simulated.most_allocated = 0;
     CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status), "no pipeline");
-    CHECK(most_allocated <= ctx.device_memory, "%zu bytes of %zu", most_allocated,
-          ctx.device_memory);
+    CHECK(simulated.most_allocated <= ctx.device_memory, "%zu bytes of %zu",
+          simulated.most_allocated, ctx.device_memory);
     if (status == TILEMM_SUCCESS) {
         int64_t wrong = 0;
         for (int64_t at = 0; at < p.m * p.ldc; at++)
@@ -128,19 +114,18 @@ static int product(int i)
     }
     /* A copy that fails is a status, and nothing is left behind. */
     if (i % 3 == 0 && status == TILEMM_SUCCESS) {
-        fail_copies_after = (int)rng_range(&problems, 0, 3);
+        simulated.fail_copies_after = (int)rng_range(&problems, 0, 3);
         CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status) &&
-                  (status == TILEMM_DEVICE_FAILURE || fail_copies_after >= 0),
+                  (status == TILEMM_DEVICE_FAILURE || simulated.fail_copies_after >= 0),
               "%d: status %d", i, (int)status);
-        fail_copies_after = -1;
+        simulated.fail_copies_after = -1;
         CHECK(status == TILEMM_SUCCESS || !*ctx.timeline || access(ctx.timeline, F_OK) != 0,
               "%d: the timeline of a call that failed", i);
         if (*ctx.timeline)
             remove(ctx.timeline);
     }
-    CHECK(allocations == 0, "%d: %d streams, events and buffers are left", i, allocations);
     CHECK(!*ctx.variant, "%s", ctx.variant);
-    forget();
+    check_left("product", i);
     free(a);
     free(b);
     free(c);
@@ -156,6 +141,7 @@ int main(void)
     for (int i = 0; i < PRODUCTS; i++)
         done += product(i);
     CHECK(done > PRODUCTS / 3, "only %d products were done", done);
+    CHECK(simulated.faults == 0, "%d faults", simulated.faults);
     free(state.chunks[0]);
     free(state.chunks[1]);
     return check_exit();

@@ -82,25 +82,6 @@ static void check_cuda(const tilemm__reduce_args_t *args, const tilemm__cuda_tra
     reached[plan.step[0].launch.variant] += begins_with(plan.name, variant);
 }
 
-/* Sums that are left as they are: every step is of a kernel that can leave them. */
-static void check_partial(const tilemm__reduce_args_t *args, const tilemm__cuda_traits_t *traits)
-{
-    const tilemm__limits_t limits = {.cuda = traits, .workspace = pick_workspace(), .variant = ""};
-    tilemm__reduce_cuda_plan_t plan;
-    if (args->op >= TILEMM__MAX && args->op <= TILEMM__AMIN)
-        return;
-    if (tilemm__plan_partial_sums_cuda(args, &limits, &plan) != TILEMM_SUCCESS) {
-        CHECK(limits.workspace < (size_t)4 << 20, "%zu bytes are too few", limits.workspace);
-        return;
-    }
-    check_steps(args, &plan);
-    CHECK(plan.workspace <= limits.workspace, "%zu of %zu bytes", plan.workspace, limits.workspace);
-    CHECK(tilemm__reduce_rows[plan.step[0].launch.variant].kernel == TILEMM__SUM_TILES, "%s",
-          plan.name);
-    for (int i = 1; i < plan.steps; i++)
-        CHECK(plan.step[i].launch.kernel == TILEMM__PARTIALS_TILES, "step %d", i);
-}
-
 static void check_segments(const tilemm__cuda_traits_t *traits, const char *variant, int *reached)
 {
     const tilemm__segments_args_t args = {.op = (int)pick(TILEMM__DOT), .segments = pick_size(24)};
@@ -186,7 +167,6 @@ int main(void)
         const int row = (int)pick(TILEMM__REDUCE_ROW_COUNT);
         const char *variant = pick(2) ? tilemm__reduce_rows[row].name : "";
         check_cuda(&args, gpu, variant, reached);
-        check_partial(&args, gpu);
         check_segments(gpu, variant, reached);
         check_cpu(&args, &cpus[pick(CPUS)]);
     }

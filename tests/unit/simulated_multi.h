@@ -5,15 +5,17 @@
 #ifndef TILEMM_TESTS_UNIT_SIMULATED_MULTI_H
 #define TILEMM_TESTS_UNIT_SIMULATED_MULTI_H
 
-#include "lib/cuda/multi.h"
-#include "lib/reduce/divide_cuda.h"
-#include "simulated_cuda.h"
+#include <stdlib.h>
+#include <string.h>
 
-enum { DEVICES = 4, SLOW = 3 /* a device of another model, of half the rate */ };
+#include "lib/cuda/multi.h"
+#include "simulated_cuda.h"
+#include "tests/support/check.h"
+#include "tests/support/random.h"
+
+enum { SLOW = 3 /* a device of another model, of half the rate */ };
 
 /* ---- what else multi.c calls ---------------------------------------------------------------- */
-
-static int ran_on[DEVICES];
 
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
 {
@@ -67,19 +69,6 @@ void tilemm__cuda_leave_device(int device, tilemm__cuda_thread_t before)
     (void)before;
 }
 
-void tilemm__set_kernel(tilemm_t ctx, const char *name)
-{
-    snprintf(ctx->kernel_text, sizeof(ctx->kernel_text), "%s", name);
-    ctx->last_kernel = ctx->kernel_text;
-}
-
-static void note(tilemm_t ctx)
-{
-    pthread_mutex_lock(&lock);
-    ran_on[tilemm__cuda(ctx)->device]++;
-    pthread_mutex_unlock(&lock);
-}
-
 static int is_on_host(const void *pointer)
 {
     return place_at(pointer) == PAGEABLE || place_at(pointer) == PINNED;
@@ -88,7 +77,7 @@ static int is_on_host(const void *pointer)
 /* Matrices of a batch on the device are queued; those on the host are done at once. */
 tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
-    note(ctx);
+    simulated_note(ctx);
     for (int64_t i = 0; i < args->batch_count; i++) {
         tilemm__sgemm_args_t one = *args;
         one.a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
@@ -103,7 +92,7 @@ tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args
 
 tilemm_status_t tilemm__cuda_staged_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args)
 {
-    note(ctx);
+    simulated_note(ctx);
     for (int64_t b = 0; b < args->batch_count; b++)
         for (int64_t i = 0; i < args->rows; i++)
             for (int64_t j = 0; j < args->cols; j++)
@@ -117,20 +106,20 @@ tilemm_status_t tilemm__cuda_staged_transpose_inplace(tilemm_t ctx,
                                                       const tilemm__transpose_args_t *args)
 {
     (void)args;
-    note(ctx);
+    simulated_note(ctx);
     return TILEMM_SUCCESS;
 }
 
 tilemm_status_t tilemm__cuda_copy(tilemm_t ctx, const tilemm__transpose_args_t *args)
 {
     (void)args;
-    note(ctx);
+    simulated_note(ctx);
     return TILEMM_SUCCESS;
 }
 
 tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
 {
-    note(ctx);
+    simulated_note(ctx);
     for (int64_t v = 0; v < args->count; v++) {
         double sum = 0;
         for (int64_t i = 0; i < args->n; i++)
@@ -140,101 +129,9 @@ tilemm_status_t tilemm__cuda_staged_reduce(tilemm_t ctx, const tilemm__reduce_ar
     return TILEMM_SUCCESS;
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
-                            cudaStream_t stream)
-{
-    (void)kind;
-    LOCKED(
-        queue(stream, (work_t){.kind = COPY, .to = to, .from = from, .width = bytes, .rows = 1}));
-}
-
-/* The sum of a vector in the canonical order (kernels/reduce/layout.h). */
-static tilemm__sum_t canonical_sum(const tilemm__reduce_args_t *p, int64_t vector, int64_t *count)
-{
-    int64_t m = tilemm__tile_count(p->n);
-    tilemm__sum_t *sums = need(calloc((size_t)m, sizeof(*sums))), lanes[TILEMM__TILE_LANES];
-    *count = 0;
-    for (int64_t t = 0; t < m; t++) {
-        memset(lanes, 0, sizeof(lanes));
-        for (int64_t e = 0; e < TILEMM__TILE_ELEMS && t * TILEMM__TILE_ELEMS + e < p->n; e++) {
-            const int64_t i = t * TILEMM__TILE_ELEMS + e;
-            const float x = p->x[vector * p->vstride + i * p->istride];
-            const float y = p->op == TILEMM__DOT ? p->y[i * p->y_istride] : 0;
-            lanes[e % 32] =
-                tilemm__sum_add(lanes[e % 32], tilemm__sum_term(p->op, p->nan_ignore, x, y));
-            *count += x == x;
-        }
-        sums[t] = tilemm__fold_lanes(lanes, TILEMM__TILE_LANES);
-    }
-    for (; m > 1; m = tilemm__fold_count(m))
-        for (int64_t i = 0; i < m; i += TILEMM__TILE_LANES)
-            sums[i / 32] = tilemm__fold_lanes(sums + i, m - i < 32 ? (int)(m - i) : 32);
-    const tilemm__sum_t sum = sums[0];
-    free(sums);
-    return sum;
-}
-
-static void canonical_key(const tilemm__reduce_args_t *p, int64_t vector, int32_t *key,
-                          int64_t *index)
-{
-    const tilemm__order_t order = tilemm__order_of(p->op, p->nan_ignore);
-    *key = TILEMM__KEY_NONE;
-    *index = 0;
-    for (int64_t i = 0; i < p->n; i++) {
-        const float x = p->x[vector * p->vstride + i * p->istride];
-        const int32_t now = tilemm__key_of(order, tilemm__float_bits(x));
-        if (tilemm__key_wins(now, i, *key, *index)) {
-            *key = now;
-            *index = i;
-        }
-    }
-}
-
-typedef struct {
-    tilemm__reduce_args_t args;
-    tilemm__partials_t to;
-} reduction_t;
-
-static void reduce_now(void *data)
-{
-    const reduction_t *const r = data;
-    const tilemm__reduce_args_t *const p = &r->args;
-    for (int64_t v = 0; v < p->count; v++)
-        if (tilemm__op_is_order(p->op)) {
-            int32_t key;
-            int64_t index;
-            canonical_key(p, v, &key, &index);
-            p->out[v * p->out_stride] = tilemm__key_result(p->op, key);
-            p->index_out[v * p->out_stride] = tilemm__index_result(key, index);
-        } else {
-            int64_t count;
-            r->to.sums[v] = canonical_sum(p, v, &count);
-            if (tilemm__sum_is_counted(p->op, p->nan_ignore))
-                r->to.counts[v] = count;
-        }
-}
-
-tilemm_status_t tilemm__cuda_partial_sums(tilemm_t ctx, const tilemm__reduce_args_t *args,
-                                          const tilemm__partials_t *sums)
-{
-    reduction_t *const r = need(malloc(sizeof(*r)));
-    *r = (reduction_t){*args, *sums};
-    note(ctx);
-    pthread_mutex_lock(&lock);
-    queue(tilemm__cuda(ctx)->stream, (work_t){.kind = CALL, .call = reduce_now, .data = r});
-    pthread_mutex_unlock(&lock);
-    return TILEMM_SUCCESS;
-}
-
-tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args)
-{
-    const tilemm__partials_t none = {NULL, NULL, NULL, NULL};
-    return tilemm__cuda_partial_sums(ctx, args, &none);
-}
-
 tilemm_status_t tilemm__cuda_staged_segments(tilemm_t ctx, const tilemm__segments_args_t *args)
 {
-    note(ctx);
+    simulated_note(ctx);
     for (int64_t s = 0; s < args->segments; s++) {
         double sum = 0;
         for (int64_t i = args->offsets[s]; i < args->offsets[s + 1]; i++)
@@ -278,9 +175,9 @@ tilemm_status_t tilemm__cuda_unpin(tilemm_t ctx, void *memory)
 
 static tilemm_status_t open_device(tilemm_t ctx, int device)
 {
-    if (device >= DEVICES)
+    if (device >= SIMULATED_DEVICES)
         return tilemm__fail(ctx, TILEMM_NO_DEVICE, "create: device = %d, must be less than %d",
-                            device, (int)DEVICES);
+                            device, (int)SIMULATED_DEVICES);
     tilemm__cuda_state_t *state = need(calloc(1, sizeof(*state)));
     state->device = device;
     state->sharers = 1;
@@ -336,7 +233,8 @@ static void close_context(struct tilemm_context *ctx)
 {
     CHECK(ctx->backend->synchronize(ctx) == TILEMM_SUCCESS, "%s", ctx->last_error);
     CHECK(ctx->backend->close(ctx) == TILEMM_SUCCESS, "close");
-    CHECK(allocations == 0, "%d streams, events and buffers are left", allocations);
+    CHECK(simulated.allocations == 0, "%d streams, events and buffers are left",
+          simulated.allocations);
     forget();
 }
 
