@@ -45,6 +45,11 @@ module tilemm
         enumerator :: TILEMM_MATH_FP32 = 0, TILEMM_MATH_FP32_STRICT, TILEMM_MATH_TF32
     end enum
 
+    integer, parameter :: tilemm_invariance_t = c_int
+    enum, bind(c)
+        enumerator :: TILEMM_INVARIANCE_NONE = 0, TILEMM_INVARIANT, TILEMM_INVARIANT_ACROSS
+    end enum
+
     integer, parameter :: tilemm_nan_t = c_int
     enum, bind(c)
         enumerator :: TILEMM_NAN_PROPAGATE = 0, TILEMM_NAN_IGNORE
@@ -169,6 +174,18 @@ module tilemm
             import
             type(c_ptr), value :: ctx
             integer(tilemm_math_t), intent(out) :: math
+        end function
+
+        integer(tilemm_status_t) function tilemm_set_invariance(ctx, invariance) bind(c)
+            import
+            type(c_ptr), value :: ctx
+            integer(tilemm_invariance_t), value :: invariance
+        end function
+
+        integer(tilemm_status_t) function tilemm_get_invariance(ctx, invariance) bind(c)
+            import
+            type(c_ptr), value :: ctx
+            integer(tilemm_invariance_t), intent(out) :: invariance
         end function
 
         integer(tilemm_status_t) function tilemm_set_nan_policy(ctx, policy) bind(c)

@@ -64,6 +64,8 @@
  *                        would (OMP_NUM_THREADS), else one for each processor. At most 64 are
  *                        used, or four times the processors if that is more.
  * TILEMM_MATH            fp32, strict or tf32: the math mode that a context starts with.
+ * TILEMM_INVARIANCE      none, batch or across: what a product's bits may depend on, as a context
+ *                        starts (tilemm_set_invariance).
  * TILEMM_VARIANT         the beginning of a kernel's name, for measurements on a GPU: only kernels
  *                        whose names begin so are chosen, unless none of them can do the problem.
  * TILEMM_DEVICES         numbers of CUDA devices, separated by commas, such as 0,1: the devices of
@@ -141,6 +143,19 @@ typedef enum {
     TILEMM_MATH_FP32_STRICT, /* IEEE FP32 multiply-adds only */
     TILEMM_MATH_TF32         /* at least as accurate as TF32 */
 } tilemm_math_t;
+
+/* What the bits of an element (i, j) of op(A) op(B) may depend on. NONE: all that the call is given
+ * (but never on time or chance). INVARIANT: row i of op(A), column j of op(B), k, the math mode and
+ * the instruction set (the last kernel's name has it), and nothing else: not the other rows and
+ * columns, their number, the batch, layout, transposes, leading dimensions, alignment, workspace or
+ * threads. INVARIANT_ACROSS: nor the instruction set. alpha and beta are applied to the element's
+ * sum: first alpha * sum, then, unless beta is 0, beta * C, then their sum, each rounded. What bits
+ * a NaN has is left open. */
+typedef enum {
+    TILEMM_INVARIANCE_NONE = 0,
+    TILEMM_INVARIANT,
+    TILEMM_INVARIANT_ACROSS
+} tilemm_invariance_t;
 
 /* What reductions do with NaN: return NaN (for arg-reductions, the index of the first NaN), or
  * leave NaN elements out, as if the vector did not have them. */
@@ -270,6 +285,7 @@ tilemm_status_t tilemm_get_device(tilemm_t ctx, int *device);
  *
  * cuda_stream       a cudaStream_t of the context's device, or NULL.
  * math              how SGEMM computes.
+ * invariance        what the bits of a product's element may depend on.
  * policy            what reductions do with NaN.
  * threads           how many threads a CPU context uses, or 0.
  * workspace, bytes  memory to work in and its size, or NULL and 0.
@@ -298,6 +314,12 @@ tilemm_status_t tilemm_synchronize(tilemm_t ctx);
  * TILEMM_MATH=fp32|strict|tf32). */
 tilemm_status_t tilemm_set_math(tilemm_t ctx, tilemm_math_t math);
 tilemm_status_t tilemm_get_math(tilemm_t ctx, tilemm_math_t *math);
+
+/* Set, or store in *invariance, what the bits of a product's element may depend on (at the start
+ * TILEMM_INVARIANCE_NONE, or TILEMM_INVARIANCE=none|batch|across). Returns TILEMM_NOT_SUPPORTED on
+ * a CUDA context for another than TILEMM_INVARIANCE_NONE. */
+tilemm_status_t tilemm_set_invariance(tilemm_t ctx, tilemm_invariance_t invariance);
+tilemm_status_t tilemm_get_invariance(tilemm_t ctx, tilemm_invariance_t *invariance);
 
 /* Set, or store in *policy, what reductions do with NaN (at the start TILEMM_NAN_PROPAGATE). */
 tilemm_status_t tilemm_set_nan_policy(tilemm_t ctx, tilemm_nan_t policy);

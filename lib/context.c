@@ -68,13 +68,13 @@ static int read_text(const char *name, size_t size, char *text)
     return !value || (size_t)snprintf(text, size, "%s", value) < size;
 }
 
-static int read_math(tilemm_math_t *math)
+/* One of three words: its number. */
+static int read_word(const char *name, const char *const words[3], int *number)
 {
-    static const char *const names[] = {"fp32", "strict", "tf32"}; /* in tilemm_math_t's order */
-    const char *value = variable("TILEMM_MATH");
+    const char *value = variable(name);
     for (int i = 0; value && i < 3; i++)
-        if (!strcmp(value, names[i])) {
-            *math = (tilemm_math_t)i;
+        if (!strcmp(value, words[i])) {
+            *number = i;
             return 1;
         }
     return !value;
@@ -125,8 +125,16 @@ static tilemm_status_t read_environment(tilemm_t ctx)
         return refuse_variable("TILEMM_LOG", "0 or 1");
     if (!read_number("TILEMM_NUM_THREADS", 1, 65536, &ctx->env_threads))
         return refuse_variable("TILEMM_NUM_THREADS", "from 1 to 65536");
-    if (!read_math(&ctx->math))
+    /* In the order of tilemm_math_t and tilemm_invariance_t. */
+    static const char *const maths[] = {"fp32", "strict", "tf32"};
+    static const char *const invariances[] = {"none", "batch", "across"};
+    int math = 0, invariance = 0;
+    if (!read_word("TILEMM_MATH", maths, &math))
         return refuse_variable("TILEMM_MATH", "fp32, strict or tf32");
+    if (!read_word("TILEMM_INVARIANCE", invariances, &invariance))
+        return refuse_variable("TILEMM_INVARIANCE", "none, batch or across");
+    ctx->math = (tilemm_math_t)math;
+    ctx->invariance = (tilemm_invariance_t)invariance;
     if (!read_text("TILEMM_ARCH", sizeof ctx->arch, ctx->arch) ||
         (*ctx->arch && !arch_is_known(ctx->arch)))
         return refuse_variable("TILEMM_ARCH", "generic, neon, avx2, avx512, amx, or like sm80");
@@ -160,6 +168,10 @@ static tilemm_status_t open_backend(tilemm_t ctx, const tilemm__backend_t *backe
 static tilemm_status_t open_cuda(tilemm_t ctx, int count, const int *devices)
 {
     const char *why;
+    if (ctx->invariance != TILEMM_INVARIANCE_NONE)
+        return refuse(TILEMM_NOT_SUPPORTED,
+                      "create: TILEMM_INVARIANCE = %s, must be none on a CUDA context",
+                      getenv("TILEMM_INVARIANCE"));
     const tilemm__backend_t *cuda = tilemm__load_cuda(&why);
     return cuda ? open_backend(ctx, cuda, count, devices)
                 : refuse(TILEMM_NO_DEVICE, "create: %s", why);
@@ -305,6 +317,7 @@ GETTER(get_backend, tilemm_backend_t, backend, ctx->backend->id)
 GETTER(get_device, int, device, ctx->device)
 GETTER(get_stream, void *, cuda_stream, ctx->stream)
 GETTER(get_math, tilemm_math_t, math, ctx->math)
+GETTER(get_invariance, tilemm_invariance_t, invariance, ctx->invariance)
 GETTER(get_nan_policy, tilemm_nan_t, policy, ctx->nan_policy)
 GETTER(get_device_memory, size_t, bytes, ctx->device_memory)
 GETTER(get_threads, int, threads, ctx->backend->threads ? ctx->backend->threads(ctx) : ctx->threads)
@@ -345,6 +358,25 @@ tilemm_status_t tilemm_set_math(tilemm_t ctx, tilemm_math_t math)
                             "TILEMM_MATH_FP32_STRICT (1) or TILEMM_MATH_TF32 (2)",
                             (int)math);
     ctx->math = math;
+    return TILEMM_SUCCESS;
+}
+
+tilemm_status_t tilemm_set_invariance(tilemm_t ctx, tilemm_invariance_t invariance)
+{
+    if (!ctx)
+        return TILEMM_INVALID_ARGUMENT;
+    if (invariance != TILEMM_INVARIANCE_NONE && invariance != TILEMM_INVARIANT &&
+        invariance != TILEMM_INVARIANT_ACROSS)
+        return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                            "set_invariance: invariance = %d, must be TILEMM_INVARIANCE_NONE (0), "
+                            "TILEMM_INVARIANT (1) or TILEMM_INVARIANT_ACROSS (2)",
+                            (int)invariance);
+    if (invariance != TILEMM_INVARIANCE_NONE && ctx->backend->id == TILEMM_BACKEND_CUDA)
+        return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED,
+                            "set_invariance: invariance = %d, must be TILEMM_INVARIANCE_NONE (0) "
+                            "on a CUDA context",
+                            (int)invariance);
+    ctx->invariance = invariance;
     return TILEMM_SUCCESS;
 }
 

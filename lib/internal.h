@@ -23,6 +23,7 @@ struct tilemm_context {
     int device;   /* the CUDA device's ordinal; -1 on a CPU context */
     void *stream; /* tilemm_set_stream */
     tilemm_math_t math;
+    tilemm_invariance_t invariance;
     tilemm_nan_t nan_policy;
     int threads;      /* tilemm_set_threads; 0: the default */
     int env_threads;  /* TILEMM_NUM_THREADS; 0 if unset */

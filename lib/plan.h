@@ -17,6 +17,7 @@ typedef struct {
     const tilemm__cpu_tuning_t *tuning;        /* of the CPU */
     const struct tilemm__cpu_kernels *kernels; /* of the CPU: plans read their tiles' sizes */
     tilemm_math_t math;
+    tilemm_invariance_t invariance;
     int threads;      /* of the CPU, at most */
     int team;         /* how many the context is set to, of which other calls may have some now */
     size_t workspace; /* bytes, at most */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "distribution.h"
+#include "nccl.h"
 
 void tilemm__step(tilemm_grid_t grid, const char *name, double begin, double work)
 {
@@ -48,12 +49,19 @@ static int split(tilemm_grid_t grid, MPI_Comm comm, int rank)
         error = MPI_Comm_split(grid->all, grid->col, grid->row, &grid->across[0]);
     if (!error)
         error = MPI_Comm_split(grid->all, grid->row, grid->col, &grid->across[1]);
+    /* Contexts may differ: all try, or none. */
+    int cuda = grid->cuda;
+    if (!error)
+        error = MPI_Allreduce(MPI_IN_PLACE, &cuda, 1, MPI_INT, MPI_MIN, grid->all);
+    if (!error && cuda)
+        grid->nccl = tilemm__nccl_open(grid);
     return error;
 }
 
 static int release(tilemm_grid_t grid)
 {
     int error = 0;
+    tilemm__nccl_close(grid->nccl);
     MPI_Comm *const comms[] = {&grid->across[0], &grid->across[1], &grid->all};
     for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
         if (*comms[i] != MPI_COMM_NULL)

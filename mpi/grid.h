@@ -10,16 +10,19 @@
 
 enum { TILEMM__MESSAGE_BYTES = 256 };
 
+typedef struct tilemm__nccl tilemm__nccl_t;
+
 struct tilemm_grid {
     tilemm_t ctx;
     int rows, cols;
-    int row, col;       /* -1: this process is left over */
-    int rank;           /* row * cols + col */
-    MPI_Comm all;       /* the processes of the grid; MPI_COMM_NULL if left over */
-    MPI_Comm across[2]; /* [0]: along this process's column, ranks are rows; [1]: along its row */
-    int cuda;           /* the context is CUDA's */
-    int check;          /* TILEMM_MPI_CHECK=1 */
-    int device_mpi;     /* MPI takes device memory */
+    int row, col;         /* -1: this process is left over */
+    int rank;             /* row * cols + col */
+    MPI_Comm all;         /* the processes of the grid; MPI_COMM_NULL if left over */
+    MPI_Comm across[2];   /* [0]: along this process's column, ranks are rows; [1]: along its row */
+    int cuda;             /* the context is CUDA's */
+    int check;            /* TILEMM_MPI_CHECK=1 */
+    int device_mpi;       /* MPI takes device memory */
+    tilemm__nccl_t *nccl; /* panels go by NCCL; or NULL */
     tilemm_grid_step_t step;
     void *user;
     char message[TILEMM__MESSAGE_BYTES]; /* what this process found wrong in this call */

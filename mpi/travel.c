@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nccl.h"
 #include "redistribute.h"
 
 int tilemm__owner_type(const tilemm__dist_t *d, int owner, int64_t begin, int64_t end,
@@ -58,7 +59,7 @@ tilemm_status_t tilemm__travel_begin(tilemm_grid_t grid, const tilemm__view_t *v
                                  .column = MPI_DATATYPE_NULL};
     if (travel->alone || travel->rows == 0)
         return TILEMM_SUCCESS;
-    const int separate = grid->cuda && !grid->device_mpi;
+    const int separate = grid->cuda && !grid->device_mpi && !grid->nccl;
     tilemm_status_t status = TILEMM_SUCCESS;
     for (int i = 0; i < TILEMM__SLOTS && status == TILEMM_SUCCESS; i++) {
         const int64_t floats = travel->rows * travel->panel;
@@ -104,10 +105,52 @@ static tilemm_status_t pack(tilemm__travel_t *travel, int64_t begin, int64_t end
                                        x->at + run.local * x->cs, x->rs, x->cs,
                                        panel + (at - begin) * travel->rows, 1, travel->rows);
     }
-    /* MPI reads memory that a queued copy may still write. */
-    if (travel->grid->cuda && status == TILEMM_SUCCESS)
+    /* MPI reads memory that a queued copy may still write. NCCL's stream waits for it. */
+    if (travel->grid->cuda && !travel->grid->nccl && status == TILEMM_SUCCESS)
         status = tilemm__passed(travel->grid, tilemm_synchronize(travel->grid->ctx));
     return status;
+}
+
+/* The event of a slot. */
+static int event_of(const tilemm__travel_t *travel, int s)
+{
+    return travel->side * TILEMM__SLOTS + s;
+}
+
+/* Run after run, all at once. */
+static int post_nccl(tilemm__travel_t *travel, int64_t begin, int64_t end, int s)
+{
+    tilemm__nccl_t *const nccl = travel->grid->nccl;
+    int error = tilemm__nccl_begin(nccl);
+    for (int64_t at = begin, next; at < end && !error; at = next) {
+        const tilemm__run_t run = tilemm__dist_run(&travel->view.cols, at, end);
+        next = run.end;
+        error = tilemm__nccl_broadcast(nccl, travel->side,
+                                       travel->slots[s].panel + (at - begin) * travel->rows,
+                                       (run.end - at) * travel->rows, run.owner);
+    }
+    return error | tilemm__nccl_end(nccl, event_of(travel, s));
+}
+
+/* Owner after owner. */
+static int post_mpi(tilemm__travel_t *travel, int64_t begin, int64_t end, int s)
+{
+    const tilemm__dist_t *const cols = &travel->view.cols;
+    int error = 0;
+    for (int owner = 0; owner < cols->procs; owner++) {
+        MPI_Datatype type;
+        int first, count, made;
+        int failed = tilemm__owner_type(cols, owner, begin, end, travel->column, &type, &first,
+                                        &count, &made);
+        if (!failed && count > 0)
+            failed = MPI_Ibcast(travel->slots[s].panel + first * travel->rows, count, type, owner,
+                                travel->grid->across[travel->side],
+                                &travel->slots[s].requests[travel->slots[s].count++]);
+        if (made)
+            failed |= MPI_Type_free(&type);
+        error |= failed;
+    }
+    return error;
 }
 
 tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i)
@@ -115,32 +158,20 @@ tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i)
     const tilemm__dist_t *const cols = &travel->view.cols;
     const int64_t begin = i * travel->panel;
     const int64_t end = tilemm__min(begin + travel->panel, cols->n);
+    const int s = (int)(i % TILEMM__SLOTS);
     if (travel->alone || travel->rows == 0 || begin >= end)
         return TILEMM_SUCCESS;
-    float *const panel = travel->slots[i % TILEMM__SLOTS].panel;
-    tilemm_status_t status = pack(travel, begin, end, panel);
+    const tilemm_status_t status = pack(travel, begin, end, travel->slots[s].panel);
     const int64_t mine =
         tilemm__dist_before(cols, travel->me, end) - tilemm__dist_before(cols, travel->me, begin);
-    travel->slots[i % TILEMM__SLOTS].count = 0;
-    travel->slots[i % TILEMM__SLOTS].posted = MPI_Wtime();
-    travel->slots[i % TILEMM__SLOTS].bytes =
-        (double)(end - begin - mine) * (double)travel->rows * sizeof(float);
-    for (int owner = 0; owner < cols->procs; owner++) {
-        MPI_Datatype type;
-        int first, count, made;
-        int error = tilemm__owner_type(cols, owner, begin, end, travel->column, &type, &first,
-                                       &count, &made);
-        if (!error && count > 0)
-            error = MPI_Ibcast(panel + first * travel->rows, count, type, owner,
-                               travel->grid->across[travel->side],
-                               &travel->slots[i % TILEMM__SLOTS]
-                                    .requests[travel->slots[i % TILEMM__SLOTS].count++]);
-        if (made)
-            error |= MPI_Type_free(&type);
-        if (error)
-            status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: MPI failed");
-    }
-    return status;
+    travel->slots[s].count = 0;
+    travel->slots[s].posted = MPI_Wtime();
+    travel->slots[s].bytes = (double)(end - begin - mine) * (double)travel->rows * sizeof(float);
+    const int error =
+        travel->grid->nccl ? post_nccl(travel, begin, end, s) : post_mpi(travel, begin, end, s);
+    return error ? tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: %s failed",
+                                 travel->grid->nccl ? "NCCL" : "MPI")
+                 : status;
 }
 
 void tilemm__travel_poll(tilemm__travel_t *travel)
@@ -173,6 +204,8 @@ tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm_
         travel->slots[s].count = 0;
         tilemm__step(travel->grid, travel->name, travel->slots[s].posted, travel->slots[s].bytes);
     }
+    if (travel->grid->nccl && tilemm__nccl_wait(travel->grid->nccl, event_of(travel, s)))
+        status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: NCCL failed");
     *panel = (tilemm__panel_t){travel->slots[s].panel, 1, travel->rows};
     if (travel->slots[s].device) {
         const int64_t cols = tilemm__min(travel->panel, x->cols.n - i * travel->panel);

@@ -81,6 +81,7 @@ tilemm__limits_t tilemm__cpu_limits(tilemm_t ctx)
         .tuning = tilemm__cpu_tuning(ctx),
         .kernels = tilemm__cpu_kernels(ctx),
         .math = ctx->math,
+        .invariance = ctx->invariance,
         .threads = tilemm__claim_threads(ctx->threads ? threads : 0, threads),
         .team = threads,
         .workspace = SIZE_MAX,

@@ -36,6 +36,7 @@ typedef struct {
     int64_t ms_bytes;         /* of L2, for a part of Ms */
     int64_t most_ns;          /* bytes, for Ns, and half of that for Ms */
     int few_panels;           /* one way: what is packed for the other way is used little */
+    int invariant;
 } shape_t;
 
 /* ---- one set of panels -------------------------------------------------------------------- */
@@ -223,8 +224,10 @@ static void plan_for_stack(const shape_t *x, plan_t *plan)
     if (b->shared)
         unshare(x, plan);
     b->on_stack = 1;
-    b->in_place = b->stream = b->direct = 0;
-    b->kc = tilemm__even_size(x->k, tilemm__min(b->kc, floats / (b->mr + b->nr)), 4);
+    b->stream = b->direct = 0;
+    b->in_place = x->invariant; /* a panel of Ns alone fits: kc stays */
+    if (!x->invariant)
+        b->kc = tilemm__even_size(x->k, tilemm__min(b->kc, floats / (b->mr + b->nr)), 4);
     b->m_panel = b->mr;
     b->n_panel = b->nr;
     size_set(b);
@@ -357,16 +360,29 @@ static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
 }
 
 /* Small matrices: all that is shared out is the batch. */
-static void plan_small(const shape_t *x, int threads, plan_t *plan)
+static void plan_small(const shape_t *x, int threads, int64_t chain, plan_t *plan)
 {
     /* What is prefetched: a line of memory takes 100 ns to come. */
     enum { AHEAD_BYTES = 12 << 10, MOST_AHEAD = 16 };
     const int64_t bytes = (x->m * x->k + x->k * x->n + x->m * x->n) * (int64_t)sizeof(float);
     plan->way = TILEMM__SGEMM_CPU_SMALL;
+    plan->small.chain = chain;
     plan->small.ahead = tilemm__min(tilemm__div_up(AHEAD_BYTES, bytes), MOST_AHEAD);
     plan->tasks = x->batch_count;
     plan->threads = threads_for(x->work * (double)x->batch_count, x->thread_work,
                                 tilemm__min(x->batch_count, threads));
+}
+
+/* Without a fused multiply-add in hardware, in the order that all instruction sets have. */
+static void plan_plain(const shape_t *x, int threads, plan_t *plan)
+{
+    enum { ROWS = 8, COLUMNS = 64 };
+    plan->name = "sgemm_fmaf_plain";
+    plan->way = TILEMM__SGEMM_CPU_PLAIN;
+    plan->m_task = ROWS;
+    plan->n_task = COLUMNS;
+    plan->threads = threads;
+    count_tasks(x, plan);
 }
 
 int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -379,6 +395,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
     const int64_t m = swap ? args->n : args->m, n = swap ? args->m : args->n, k = args->k;
     const int64_t lda = swap ? args->ldb : args->lda, ldb = swap ? args->lda : args->ldb;
     const int b_along_k = swap ? !args->trans_a : args->trans_b;
+    const int invariant = limits->invariance != TILEMM_INVARIANCE_NONE;
     const shape_t x = {
         .cpu = cpu,
         .tuning = limits->tuning,
@@ -393,16 +410,24 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .ms_bytes = limits->tuning->sgemm_a_bytes,
         .most_ns = 16 << 20,
         .few_panels = m <= 2 * mr || n <= 2 * nr,
+        .invariant = invariant,
     };
-    if (plan_planes(args, limits, plan))
+    const int64_t chain =
+        invariant ? TILEMM__SGEMM_INVARIANT_CHAIN : tilemm__sgemm_cpu_chain(x.work);
+    if (!invariant && plan_planes(args, limits, plan))
         return TILEMM_SUCCESS;
     *plan = (plan_t){.name = tile->name, .swap = swap};
-    if (m == 1) {
+    if (limits->invariance == TILEMM_INVARIANT_ACROSS && !tilemm__sgemm_cpu_is_fused(tile)) {
+        plan_plain(&x, threads, plan);
+        return TILEMM_SUCCESS;
+    }
+    if (m == 1 && !invariant) {
         plan_vector(&x, nr, threads, plan);
         return TILEMM_SUCCESS;
     }
-    if (tilemm__sgemm_cpu_is_small_of(m, n, k, lda, nr, threads)) {
-        plan_small(&x, threads, plan);
+    if (tilemm__sgemm_cpu_is_small_of(m, n, k, lda, nr, threads) &&
+        (!invariant || k <= TILEMM__SGEMM_INVARIANT_BLOCK)) {
+        plan_small(&x, threads, chain, plan);
         return TILEMM_SUCCESS;
     }
     const double b_span = (double)k * (double)ldb * sizeof(float);
@@ -419,7 +444,10 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
     /* Where B is read once, from memory: few enough steps for most of those rows to stay in L1,
      * some panels wide; enough for few sums to be added up in C one after the other. */
     const int64_t stream_kc = tilemm__max(24, tilemm__min(kc_limit, k / 170));
-    const int64_t kc = skinny ? SKINNY_KC : stream ? stream_kc : kc_limit;
+    const int64_t kc_best = skinny ? SKINNY_KC : stream ? stream_kc : kc_limit;
+    const int64_t kc = invariant
+                           ? tilemm__min(tilemm__round_up(k, 4), TILEMM__SGEMM_INVARIANT_BLOCK)
+                           : tilemm__even_size(k, kc_best, 4);
     plan->blocked = (blocks_t){
         .stream = stream,
         .direct = stream ||
@@ -427,8 +455,8 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .in_place = skinny || stream,
         .mr = mr,
         .nr = nr,
-        .kc = tilemm__even_size(k, kc, 4),
-        .chain = tilemm__sgemm_cpu_chain(x.work),
+        .kc = kc,
+        .chain = chain,
     };
     (void)plan_blocks(&x, limits, plan);
     return TILEMM_SUCCESS;

@@ -5,6 +5,8 @@
 #ifndef TILEMM_LIB_SGEMM_PLAN_CPU_H
 #define TILEMM_LIB_SGEMM_PLAN_CPU_H
 
+#include <string.h>
+
 #include "kernels/args.h"
 #include "kernels/cpu.h"
 #include "lib/plan.h"
@@ -17,10 +19,15 @@ enum { TILEMM__SGEMM_STREAM_AHEAD = 64 };
 enum { TILEMM__SGEMM_VECTOR_PIECE = 3072 };
 
 typedef enum {
-    TILEMM__SGEMM_CPU_SMALL,  /* one call for each matrix, operands where they lie */
-    TILEMM__SGEMM_CPU_VECTOR, /* one row: B is read once, where it lies, kc x n_panel at a time */
-    TILEMM__SGEMM_CPU_BLOCKED /* packed panels */
+    TILEMM__SGEMM_CPU_SMALL,   /* one call for each matrix, operands where they lie */
+    TILEMM__SGEMM_CPU_VECTOR,  /* one row: B is read once, where it lies, kc x n_panel at a time */
+    TILEMM__SGEMM_CPU_BLOCKED, /* packed panels */
+    TILEMM__SGEMM_CPU_PLAIN    /* fmaf() for each product: tilemm__sgemm_plain */
 } tilemm__sgemm_cpu_way_t;
+
+/* The order in which an invariant product adds up along k, in every way: blocks of so many steps,
+ * each of chains of so many, which begin at 0. doc/numerics.md has it in words. */
+enum { TILEMM__SGEMM_INVARIANT_BLOCK = 256, TILEMM__SGEMM_INVARIANT_CHAIN = 128 };
 
 /* BLOCKED. The loops, from the outside: n by n_panel, k by kc, pack Ns; m by m_panel, pack Ms; the
  * product of the two by parts of m_part x n_part.
@@ -29,7 +36,7 @@ typedef enum {
  * planes. kc and chain depend on the problem, the engine and the caches, and on nothing else: so
  * results have the same bits with any number of threads and any workspace. The exception is a
  * workspace too small for one panel of each kind: multiply-adds then shrink kc to what the stack
- * can hold, and planes leave the product to multiply-adds. */
+ * can hold (not where the product is invariant), and planes leave the product to multiply-adds. */
 typedef struct {
     const tilemm__sgemm_planes_t *planes; /* the matrix engine; NULL: multiply-adds */
     int direct;   /* Ns is read from B where it lies; a last panel of part vectors is packed */
@@ -59,6 +66,7 @@ typedef struct {
     size_t workspace;       /* that the plan needs: a set for each thread, or a shared one */
     union {
         struct {
+            int64_t chain; /* as blocked.chain */
             int64_t ahead; /* how much further in the batch the matrix is that is prefetched */
         } small;
         struct {
@@ -122,6 +130,12 @@ static inline int tilemm__sgemm_cpu_is_small(const tilemm__sgemm_args_t *args, i
     /* No index of B or C overflows. */
     return (args->ldb | args->ldc) >> 21 == 0 && !tilemm__sgemm_cpu_swaps(args, nr) &&
            tilemm__sgemm_cpu_is_small_of(args->m, args->n, args->k, args->lda, nr, threads);
+}
+
+/* Whether the tile multiplies and adds with one rounding. */
+static inline int tilemm__sgemm_cpu_is_fused(const tilemm__sgemm_cpu_t *tile)
+{
+    return strncmp(tile->name, "sgemm_fma_", 10) == 0;
 }
 
 /* The matrix engine that a mode may use, or NULL. */

@@ -2,7 +2,10 @@
  * matrix, or blocks of packed panels. The last is one driver for both engines (engine.h).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
 #include "engine.h"
+#include "invariant.h"
 #include "lib/cpu/cpu.h"
 #include "lib/cpu/team.h"
 #include "lib/size.h"
@@ -137,11 +140,11 @@ static __attribute__((noinline)) void run_vector(const product_t *x, const plan_
 /* ---- small products ------------------------------------------------------------------------ */
 
 /* The whole of one. */
-static inline void run_small(const product_t *x)
+static inline void run_small(const product_t *x, int64_t chain)
 {
     tilemm__sgemm_strip_t all = {
         .k = x->k,
-        .chain = tilemm__sgemm_cpu_chain((double)(x->m * x->n * x->k)),
+        .chain = chain,
         .ms = x->a,
         .row_ms = x->a_along_k ? x->lda : 1,
         .ld_ms = x->lda,
@@ -166,6 +169,17 @@ static inline void prefetch(const float *x, int64_t lines, int64_t ld)
         __builtin_prefetch(x + i);
 }
 
+/* ---- plain sums ---------------------------------------------------------------------------- */
+
+static void run_plain(const product_t *x)
+{
+    for (int64_t i = 0; i < x->m; i++)
+        for (int64_t j = 0; j < x->n; j++)
+            x->c[i * x->rs_c + j * x->cs_c] =
+                tilemm__sgemm_plain(x->k, tilemm__sgemm_a_at(x, i, 0), x->a_along_k ? 1 : x->lda,
+                                    tilemm__sgemm_b_at(x, 0, j), x->b_along_k ? 1 : x->ldb);
+}
+
 /* ---- tasks --------------------------------------------------------------------------------- */
 
 /* Task number `task`: a small matrix of the batch, or a part of the C of one matrix. */
@@ -180,7 +194,7 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
             prefetch(later.b, args->trans_b ? args->n : args->k, args->ldb);
             prefetch(later.c, args->m, args->ldc);
         }
-        run_small(&x);
+        run_small(&x, plan->small.chain);
         return;
     }
     const int64_t across = tilemm__div_up(plan->swap ? args->m : args->n, plan->n_task);
@@ -195,6 +209,10 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
     x.c += i * x.rs_c + j * x.cs_c;
     if (plan->way == TILEMM__SGEMM_CPU_VECTOR) {
         run_vector(&x, plan);
+        return;
+    }
+    if (plan->way == TILEMM__SGEMM_CPU_PLAIN) {
+        run_plain(&x);
         return;
     }
     x.plan = &plan->blocked;
@@ -257,6 +275,8 @@ static void run_shared(job_t *job)
     }
 }
 
+enum { PAYS = 65536 }; /* elements that are read and written, for threads */
+
 /* C = beta C, which no kernel is needed for. */
 static void scale(void *data, thread_t me)
 {
@@ -274,11 +294,133 @@ static void scale(void *data, thread_t me)
     }
 }
 
+/* ---- invariant products -------------------------------------------------------------------- */
+
+/* C = alpha * sums + beta * C; the sums lie in C where sums is NULL. */
+typedef struct {
+    const tilemm__sgemm_args_t *args; /* of so many rows, columns and matrices */
+    const float *sums;                /* dense */
+} epilogue_t;
+
+static void run_epilogue(void *data, thread_t me)
+{
+    const epilogue_t *const x = data;
+    const tilemm__sgemm_args_t *const p = x->args;
+    int64_t row, end;
+    my_share(me, p->m * p->batch_count, &row, &end);
+    for (; row < end; row++) {
+        float *const c = c_of(p, row / p->m) + row % p->m * p->ldc;
+        tilemm__sgemm_epilogue(p->n, p->alpha, x->sums ? x->sums + row * p->n : c, p->beta, c);
+    }
+}
+
+static void finish(tilemm_t ctx, const tilemm__sgemm_args_t *args, const float *sums)
+{
+    const double elements = (double)args->m * (double)args->n * (double)args->batch_count;
+    const int threads = tilemm__cpu_limits(ctx).threads;
+    epilogue_t epilogue = {args, sums};
+    tilemm__run_team(elements > PAYS ? threads : 1, run_epilogue, &epilogue);
+    tilemm__release_threads(threads);
+}
+
+/* A part of a batch: so many matrices, rows and columns. */
+static tilemm__sgemm_args_t part_of(const tilemm__sgemm_args_t *all, int64_t matrix, int64_t i,
+                                    int64_t j)
+{
+    tilemm__sgemm_args_t p = *all;
+    if (p.a_array)
+        p.a_array += matrix;
+    else
+        p.a += matrix * p.stride_a + (p.trans_a ? i : i * p.lda);
+    if (p.b_array)
+        p.b_array += matrix;
+    else
+        p.b += matrix * p.stride_b + (p.trans_b ? j * p.ldb : j);
+    if (p.c_array)
+        p.c_array += matrix;
+    else
+        p.c += matrix * p.stride_c + i * p.ldc + j;
+    return p;
+}
+
+/* An array of one matrix is that matrix, of which a part can be taken. */
+static tilemm__sgemm_args_t one_of(const tilemm__sgemm_args_t *all, int64_t matrix)
+{
+    tilemm__sgemm_args_t p = part_of(all, matrix, 0, 0);
+    p.a = p.a_array ? p.a_array[0] : p.a;
+    p.b = p.b_array ? p.b_array[0] : p.b;
+    p.c = p.c_array ? p.c_array[0] : p.c;
+    p.a_array = p.b_array = NULL;
+    p.c_array = NULL;
+    p.batch_count = 1;
+    return p;
+}
+
+/* The sums of some part, and then its epilogue. */
+static void run_sums(tilemm_t ctx, const tilemm__sgemm_args_t *part, float *sums)
+{
+    tilemm__sgemm_args_t p = *part;
+    p.alpha = 1;
+    p.beta = 0;
+    p.c = sums;
+    p.c_array = NULL;
+    p.ldc = p.n;
+    p.stride_c = p.m * p.n;
+    (void)tilemm__cpu_sgemm(ctx, &p);
+    finish(ctx, part, sums);
+}
+
+/* alpha and beta after all sums, which need memory of their own if C is read: of several matrices,
+ * or of a part of one. */
+static void run_invariant(tilemm_t ctx, const tilemm__sgemm_args_t *args)
+{
+    enum { MOST = 4 << 20, FEW = 32 };
+    float few[FEW * FEW];
+    if (args->beta == 0) {
+        tilemm__sgemm_args_t sums = *args;
+        sums.alpha = 1;
+        (void)tilemm__cpu_sgemm(ctx, &sums);
+        finish(ctx, args, NULL);
+        return;
+    }
+    const int64_t most_columns = tilemm__min(args->n, MOST);
+    const int64_t most_rows = tilemm__min(args->m, MOST / most_columns);
+    const int64_t matrices =
+        most_rows < args->m || most_columns < args->n
+            ? 1
+            : tilemm__min(args->batch_count, tilemm__max(MOST / (args->m * args->n), 1));
+    float *const sums = malloc((size_t)(matrices * most_rows * most_columns) * sizeof *sums);
+    const int64_t rows = sums ? most_rows : tilemm__min(args->m, FEW);
+    const int64_t columns = sums ? most_columns : tilemm__min(args->n, FEW);
+    const int64_t group = sums ? matrices : 1;
+    for (int64_t first = 0; first < args->batch_count; first += group) {
+        if (rows == args->m && columns == args->n) {
+            tilemm__sgemm_args_t part = part_of(args, first, 0, 0);
+            part.batch_count = tilemm__min(group, args->batch_count - first);
+            run_sums(ctx, &part, sums ? sums : few);
+            continue;
+        }
+        const tilemm__sgemm_args_t one = one_of(args, first);
+        for (int64_t i = 0; i < args->m; i += rows)
+            for (int64_t j = 0; j < args->n; j += columns) {
+                tilemm__sgemm_args_t part = part_of(&one, 0, i, j);
+                part.m = tilemm__min(rows, args->m - i);
+                part.n = tilemm__min(columns, args->n - j);
+                run_sums(ctx, &part, sums ? sums : few);
+            }
+    }
+    free(sums);
+}
+
 /* ---- the backend's functions --------------------------------------------------------------- */
 
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
-    enum { SCALED = 65536 }; /* elements that pay for threads */
+    if (ctx->invariance != TILEMM_INVARIANCE_NONE && args->k > 0 && args->alpha != 0.0f &&
+        (args->alpha != 1.0f || args->beta != 0.0f)) {
+        run_invariant(ctx, args);
+        return TILEMM_SUCCESS;
+    }
     tilemm__limits_t limits = tilemm__cpu_limits(ctx);
     plan_t plan;
     job_t job = {.args = args, .tile = tilemm__cpu_kernels(ctx)->sgemm, .plan = &plan};
@@ -286,7 +428,7 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
         const double elements = (double)args->m * (double)args->n * (double)args->batch_count;
         tilemm__set_kernel_name(ctx, "");
         if (args->beta != 1.0f)
-            tilemm__run_team(elements > SCALED ? limits.threads : 1, scale, &job);
+            tilemm__run_team(elements > PAYS ? limits.threads : 1, scale, &job);
         tilemm__release_threads(limits.threads);
         return TILEMM_SUCCESS;
     }
@@ -310,14 +452,20 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
 int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     const tilemm__cpu_kernels_t *kernels = tilemm__cpu_kernels(ctx);
-    const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(kernels, ctx->math);
+    const int invariant = ctx->invariance != TILEMM_INVARIANCE_NONE;
+    const tilemm__sgemm_planes_t *planes =
+        invariant ? NULL : tilemm__sgemm_cpu_planes(kernels, ctx->math);
     const int threads = tilemm__cpu_threads(ctx);
+    if (invariant && (args->k > TILEMM__SGEMM_INVARIANT_BLOCK || args->alpha != 1.0f ||
+                      args->beta != 0.0f || !tilemm__sgemm_cpu_is_fused(kernels->sgemm)))
+        return 0;
     if (tilemm__cpu_may_have_device(ctx) ||
         !tilemm__sgemm_cpu_is_small(args, kernels->sgemm->nr, threads) ||
         (planes && tilemm__sgemm_cpu_planes_pay(args, tilemm__cpu_tuning(ctx), planes, threads)))
         return 0;
     const product_t x = product_of(args, kernels->sgemm, 0, 0);
-    run_small(&x);
+    run_small(&x, invariant ? TILEMM__SGEMM_INVARIANT_CHAIN
+                            : tilemm__sgemm_cpu_chain((double)(x.m * x.n * x.k)));
     tilemm__set_kernel_name(ctx, kernels->sgemm->name);
     return 1;
 }

@@ -2,6 +2,7 @@
 # bits.sh - the same bits for every number of processes.
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 set -u
+# shellcheck source=tests/mpi/mpi.sh
 . "$(dirname "$0")/mpi.sh"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -2,6 +2,7 @@
 # random.sh - random products and transposes on 1, 2, 3, 4, 6 and 9 processes.
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 set -u
+# shellcheck source=tests/mpi/mpi.sh
 . "$(dirname "$0")/mpi.sh"
 failed=0
 products=300

@@ -1,0 +1,353 @@
+/* invariance.c - invariant products on the CPU: bits of an element against the order of sums that
+ * doc/numerics.md states, computed here on its own; and the same rows and columns once more in
+ * another batch, layout, place and alignment, among others that hold Inf, NaN and outliers.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/check.h"
+#include "tests/support/gemm.h"
+#include "tests/support/support.h"
+
+enum { CONTEXTS = 3, MOST_BATCH = 4, WORKSPACE = 1 << 20 };
+
+static const char *const archs[] = {"generic", "avx2", "avx512", "amx", "neon"};
+enum { ARCHS = 5 };
+
+static tilemm_t contexts[ARCHS][CONTEXTS];
+static char workspace[WORKSPACE];
+
+/* ---- the rule ------------------------------------------------------------------------------- */
+
+enum { BLOCK = 256, CHAIN = 128 };
+
+/* Products and additions, each rounded; or together, once. */
+static float add_product(int fused, float sum, float a, float b)
+{
+    volatile float product = a * b;
+    return fused ? fmaf(a, b, sum) : sum + product;
+}
+
+/* Of element (i, j): chains of CHAIN steps in blocks of BLOCK. */
+static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
+{
+    float sum = 0;
+    for (int64_t block = 0; block < k; block += BLOCK) {
+        float block_sum = 0;
+        for (int64_t chain = block; chain < k && chain < block + BLOCK; chain += CHAIN) {
+            float chain_sum = 0;
+            for (int64_t p = chain; p < k && p < chain + CHAIN; p++)
+                chain_sum = add_product(fused, chain_sum, a[p], b[p * ldb]);
+            block_sum = chain == block ? chain_sum : block_sum + chain_sum;
+        }
+        sum = block == 0 ? block_sum : sum + block_sum;
+    }
+    return sum;
+}
+
+static float element_of(int fused, int64_t k, float alpha, float beta, const float *a,
+                        const float *b, int64_t ldb, float c)
+{
+    volatile float scaled = alpha * sum_of(fused, k, a, b, ldb), added = beta * c;
+    return beta == 0 ? scaled : scaled + added;
+}
+
+static int same(float x, float y)
+{
+    return (isnan(x) && isnan(y)) || memcmp(&x, &y, sizeof(x)) == 0;
+}
+
+/* ---- a product, stored in some way ---------------------------------------------------------- */
+
+/* Row-major and dense: A m x k, B k x n, C m x n, and the results. */
+typedef struct {
+    int64_t m, n, k;
+    float alpha, beta;
+    float *a, *b, *c, *out;
+} problem_t;
+
+static float *numbers(int64_t count)
+{
+    float *x = calloc((size_t)count + 1, sizeof(*x));
+    if (!x)
+        exit(1);
+    return x;
+}
+
+/* A number that spoils what it meets. */
+static float poison(rng_t *rng)
+{
+    const float values[] = {NAN, INFINITY, -INFINITY, 1e38f, -3e38f, 1e-44f, 1e20f};
+    return values[rng_range(rng, 0, 6)];
+}
+
+/* Copies of the logical matrix into storage of the call's kind, and where matrix `at` of a batch is
+ * it; the others are poison. */
+static void store(rng_t *rng, tilemm_layout_t layout, int64_t rows, int64_t cols, int64_t ld,
+                  const float *from, float *to)
+{
+    const int64_t lines = layout == TILEMM_ROW_MAJOR ? rows : cols;
+    for (int64_t i = 0; i < lines * ld; i++)
+        to[i] = poison(rng);
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t j = 0; j < cols; j++)
+            to[matrix_at(layout, i, j, ld)] = from[i * cols + j];
+}
+
+static void run(tilemm_t ctx, rng_t *rng, const problem_t *p)
+{
+    gemm_t g = gemm_make(rng_range(rng, 0, 1) ? TILEMM_ROW_MAJOR : TILEMM_COL_MAJOR,
+                         rng_range(rng, 0, 1) ? TILEMM_TRANS : TILEMM_NO_TRANS,
+                         rng_range(rng, 0, 1) ? TILEMM_TRANS : TILEMM_NO_TRANS, p->m, p->n, p->k,
+                         p->alpha, p->beta);
+    const int64_t batch = rng_range(rng, 0, 3) ? 1 : rng_range(rng, 2, MOST_BATCH);
+    const int64_t at = rng_range(rng, 0, batch - 1);
+    const int pointers = batch > 1 && rng_range(rng, 0, 1);
+    const tilemm_layout_t layout_a = gemm_layout(&g, g.transa),
+                          layout_b = gemm_layout(&g, g.transb);
+    if (rng_range(rng, 0, 1))
+        gemm_set_ld(&g, rng_range(rng, 0, 9), rng_range(rng, 0, 9), rng_range(rng, 0, 9));
+    const int64_t lines_a = layout_a == TILEMM_ROW_MAJOR ? p->m : p->k,
+                  lines_b = layout_b == TILEMM_ROW_MAJOR ? p->k : p->n,
+                  lines_c = g.layout == TILEMM_ROW_MAJOR ? p->m : p->n;
+    const int64_t step_a = lines_a * g.lda + rng_range(rng, 0, 3),
+                  step_b = lines_b * g.ldb + rng_range(rng, 0, 3),
+                  step_c = lines_c * g.ldc + rng_range(rng, 0, 3);
+    const int64_t skip = rng_range(rng, 0, 16);
+    float *const a = numbers(batch * step_a + skip), *const b = numbers(batch * step_b + skip),
+                 *const c = numbers(batch * step_c + skip);
+    const float *as[MOST_BATCH], *bs[MOST_BATCH];
+    float *cs[MOST_BATCH];
+    for (int64_t i = 0; i < batch; i++) {
+        as[i] = a + skip + i * step_a;
+        bs[i] = b + skip + i * step_b;
+        cs[i] = c + skip + i * step_c;
+    }
+    for (int64_t i = 0; i < batch * step_a; i++)
+        a[skip + i] = poison(rng);
+    for (int64_t i = 0; i < batch * step_b; i++)
+        b[skip + i] = poison(rng);
+    store(rng, layout_a, p->m, p->k, g.lda, p->a, a + skip + at * step_a);
+    store(rng, layout_b, p->k, p->n, g.ldb, p->b, b + skip + at * step_b);
+    store(rng, g.layout, p->m, p->n, g.ldc, p->c, cs[at]);
+    if (p->beta == 0)
+        for (int64_t i = 0; i < lines_c * g.ldc; i++)
+            cs[at][i] = NAN;
+    tilemm_set_workspace(ctx, NULL, 0);
+    if (rng_range(rng, 0, 3) == 0)
+        CHECK_OK(ctx, tilemm_set_workspace(ctx, workspace, (size_t)1 << rng_range(rng, 6, 20)));
+    CHECK_OK(ctx, tilemm_set_math(ctx, (tilemm_math_t)rng_range(rng, 0, 2)));
+    if (pointers)
+        CHECK_OK(ctx, gemm_call_batched(ctx, &g, as, bs, cs, batch));
+    else if (batch > 1)
+        CHECK_OK(ctx,
+                 gemm_call_strided(ctx, &g, as[0], step_a, bs[0], step_b, cs[0], step_c, batch));
+    else
+        CHECK_OK(ctx, gemm_call(ctx, &g, as[0], bs[0], cs[0]));
+    for (int64_t i = 0; i < p->m; i++)
+        for (int64_t j = 0; j < p->n; j++)
+            p->out[i * p->n + j] = cs[at][matrix_at(g.layout, i, j, g.ldc)];
+    free(a);
+    free(b);
+    free(c);
+}
+
+static problem_t problem(int64_t m, int64_t n, int64_t k, float alpha, float beta)
+{
+    return (problem_t){
+        m, n, k, alpha, beta, numbers(m * k), numbers(k * n), numbers(m * n), numbers(m * n)};
+}
+
+static void discard(problem_t *p)
+{
+    free(p->a);
+    free(p->b);
+    free(p->c);
+    free(p->out);
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+/* Whether the context's kernel multiplies and adds at once; -1: its compiler has decided. */
+static int is_fused(tilemm_t ctx)
+{
+    if (strstr(tilemm_last_kernel(ctx), "_fma"))
+        return 1;
+#if defined __x86_64__
+    return 0;
+#else
+    return -1;
+#endif
+}
+
+static void check_rule(tilemm_t ctx, const problem_t *p, int number, const char *arch)
+{
+    const int fused = is_fused(ctx);
+    int64_t wrong = 0, first = -1;
+    for (int64_t x = 0; x < p->m * p->n && fused >= 0; x++) {
+        const float want = element_of(fused, p->k, p->alpha, p->beta, p->a + x / p->n * p->k,
+                                      p->b + x % p->n, p->n, p->c[x]);
+        if (!same(p->out[x], want) && !wrong++)
+            first = x;
+    }
+    CHECK(wrong == 0,
+          "%d: %s %s, %lldx%lldx%lld, %g %g: %lld elements are not by the rule, the first %lld",
+          number, arch, tilemm_last_kernel(ctx), (long long)p->m, (long long)p->n, (long long)p->k,
+          (double)p->alpha, (double)p->beta, (long long)wrong, (long long)first);
+}
+
+/* Some rows and columns again, in other places among poisoned ones. */
+static void check_again(tilemm_t ctx, rng_t *rng, const problem_t *p, int number, const char *arch)
+{
+    const int64_t rows = rng_range(rng, 0, 2) ? rng_size(rng, 60) + 1 : 1;
+    const int64_t columns = rng_range(rng, 0, 2) ? rng_size(rng, 60) + 1 : 1;
+    problem_t again = problem(rows, columns, p->k, p->alpha, p->beta);
+    int64_t *const row = malloc((size_t)rows * sizeof(*row));
+    int64_t *const column = malloc((size_t)columns * sizeof(*column));
+    int64_t wrong = 0;
+    if (!row || !column)
+        exit(1);
+    for (int64_t i = 0; i < rows; i++) {
+        row[i] = i > 0 && rng_range(rng, 0, 1) ? -1 : rng_range(rng, 0, p->m - 1);
+        for (int64_t l = 0; l < p->k; l++)
+            again.a[i * p->k + l] = row[i] < 0 ? poison(rng) : p->a[row[i] * p->k + l];
+    }
+    for (int64_t j = 0; j < columns; j++) {
+        column[j] = j > 0 && rng_range(rng, 0, 1) ? -1 : rng_range(rng, 0, p->n - 1);
+        for (int64_t l = 0; l < p->k; l++)
+            again.b[l * columns + j] = column[j] < 0 ? poison(rng) : p->b[l * p->n + column[j]];
+    }
+    for (int64_t x = 0; x < rows * columns; x++) {
+        const int64_t i = row[x / columns], j = column[x % columns];
+        again.c[x] = i < 0 || j < 0 ? poison(rng) : p->c[i * p->n + j];
+    }
+    run(ctx, rng, &again);
+    for (int64_t x = 0; x < rows * columns; x++) {
+        const int64_t i = row[x / columns], j = column[x % columns];
+        wrong += i >= 0 && j >= 0 && !same(again.out[x], p->out[i * p->n + j]);
+    }
+    CHECK(wrong == 0, "%d: %s, %lldx%lldx%lld in %lldx%lld: %lld elements have other bits", number,
+          arch, (long long)p->m, (long long)p->n, (long long)p->k, (long long)rows,
+          (long long)columns, (long long)wrong);
+    discard(&again);
+    free(row);
+    free(column);
+}
+
+static void try(rng_t *rng, int number, int across)
+{
+    static const float scales[][2] = {{1, 0}, {1, 0}, {0.75f, 0}, {1, 1}, {-1.5f, 2}, {3, -0.1f}};
+    const float *const scale = scales[rng_range(rng, 0, 5)];
+    const int is_large = number % 50 == 0;
+    problem_t p =
+        problem(rng_size(rng, is_large ? 400 : 50) + 1, rng_size(rng, is_large ? 400 : 70) + 1,
+                rng_size(rng, number % 4 ? 140 : 900) + 1, scale[0], scale[1]);
+    const family_t family = (family_t)rng_range(rng, 0, FAMILY_COUNT - 1);
+    for (int64_t i = 0; i < p.m * p.k; i++)
+        p.a[i] = rng_float(rng, family);
+    for (int64_t i = 0; i < p.k * p.n; i++)
+        p.b[i] = rng_float(rng, family);
+    for (int64_t i = 0; i < p.m * p.n; i++)
+        p.c[i] = rng_float(rng, family);
+    float *first = NULL;
+    for (int arch = 0; arch < ARCHS; arch++) {
+        if (!contexts[arch][0] || (!across && arch != number % ARCHS))
+            continue;
+        const tilemm_t ctx = contexts[arch][rng_range(rng, 0, CONTEXTS - 1)];
+        const tilemm_t other = contexts[arch][rng_range(rng, 0, CONTEXTS - 1)];
+        run(ctx, rng, &p);
+        check_rule(ctx, &p, number, archs[arch]);
+        check_again(other, rng, &p, number, archs[arch]);
+        if (across && first) {
+            int64_t wrong = 0;
+            for (int64_t x = 0; x < p.m * p.n; x++)
+                wrong += !same(first[x], p.out[x]);
+            CHECK(wrong == 0, "%d: %lld elements are others with %s", number, (long long)wrong,
+                  archs[arch]);
+        } else if (across) {
+            first = p.out;
+            p.out = numbers(p.m * p.n);
+        }
+    }
+    free(first);
+    discard(&p);
+}
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+static void open_contexts(tilemm_invariance_t invariance)
+{
+    static const int threads[CONTEXTS] = {1, 2, 5};
+    for (int arch = 0; arch < ARCHS; arch++)
+        for (int i = 0; i < CONTEXTS; i++) {
+            tilemm_t *const ctx = &contexts[arch][i];
+            setenv("TILEMM_ARCH", archs[arch], 1);
+            if (tilemm_create(ctx, TILEMM_BACKEND_CPU, 0) != TILEMM_SUCCESS) {
+                CHECK(0, "%s", tilemm_create_error());
+                continue;
+            }
+            CHECK_OK(*ctx, tilemm_set_invariance(*ctx, invariance));
+            CHECK_OK(*ctx, tilemm_set_threads(*ctx, threads[i]));
+        }
+    unsetenv("TILEMM_ARCH");
+}
+
+static void close_contexts(void)
+{
+    for (int arch = 0; arch < ARCHS; arch++)
+        for (int i = 0; i < CONTEXTS; i++)
+            CHECK(tilemm_destroy(contexts[arch][i]) == TILEMM_SUCCESS, "destroy");
+}
+
+static void settings(void)
+{
+    static const char *const words[] = {"none", "batch", "across"};
+    tilemm_t ctx;
+    tilemm_invariance_t now;
+    for (int i = 0; i < 3; i++) {
+        setenv("TILEMM_INVARIANCE", words[i], 1);
+        CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS, "%s",
+              tilemm_create_error());
+        CHECK(tilemm_get_invariance(ctx, &now) == TILEMM_SUCCESS && (int)now == i, "%s: %d",
+              words[i], (int)now);
+        CHECK(tilemm_get_invariance(ctx, NULL) == TILEMM_INVALID_ARGUMENT, "NULL");
+        CHECK(tilemm_set_invariance(ctx, (tilemm_invariance_t)3) == TILEMM_INVALID_ARGUMENT &&
+                  strstr(tilemm_last_error(ctx), "invariance = 3"),
+              "%s", tilemm_last_error(ctx));
+        CHECK(tilemm_get_invariance(ctx, &now) == TILEMM_SUCCESS && (int)now == i, "it stays");
+        tilemm_destroy(ctx);
+    }
+    setenv("TILEMM_INVARIANCE", "rows", 1);
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_INVALID_ARGUMENT &&
+              strstr(tilemm_create_error(), "TILEMM_INVARIANCE = rows, must be"),
+          "%s", tilemm_create_error());
+    /* A GPU has none yet: AUTO takes the CPU. */
+    setenv("TILEMM_INVARIANCE", "batch", 1);
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CUDA, 0) == TILEMM_NOT_SUPPORTED &&
+              strstr(tilemm_create_error(), "TILEMM_INVARIANCE = batch"),
+          "%s", tilemm_create_error());
+    CHECK(tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0) == TILEMM_SUCCESS, "%s",
+          tilemm_create_error());
+    tilemm_destroy(ctx);
+    unsetenv("TILEMM_INVARIANCE");
+    CHECK(tilemm_set_invariance(NULL, TILEMM_INVARIANT) == TILEMM_INVALID_ARGUMENT, "NULL");
+}
+
+int main(void)
+{
+    const int problems = test_quick() ? 400 : 10000;
+    rng_t rng = {22};
+    unsetenv("TILEMM_INVARIANCE");
+    settings();
+    open_contexts(TILEMM_INVARIANT);
+    for (int i = 0; i < problems; i++)
+        try(&rng, i, 0);
+    close_contexts();
+    open_contexts(TILEMM_INVARIANT_ACROSS);
+    for (int i = 0; i < problems / 10; i++)
+        try(&rng, i, 1);
+    close_contexts();
+    return check_exit();
+}
