@@ -42,8 +42,8 @@ tilemm_status_t tilemm__travel_begin(tilemm_grid_t grid, const tilemm__view_t *v
                                      const char *name, tilemm__travel_t *travel);
 void tilemm__travel_end(tilemm__travel_t *travel);
 
-/* Panel number i sets out. All along the side must call it, in the same order. With `status` not
- * TILEMM_SUCCESS on this process it sends whatever there is. */
+/* Panel number i sets out; past the last one nothing does. All along the side must call it, in the
+ * same order, whatever it returned before. */
 tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i);
 
 /* Let messages go on. */
