@@ -17,6 +17,7 @@ const variable_t variables[VARIABLES] = {
     {"TILEMM_NUM_THREADS", "1 to 65536",
      "threads on the CPU (OMP_NUM_THREADS, or one a processor)"},
     {"TILEMM_MATH", "fp32, strict, tf32", "how to compute, if a program leaves that open"},
+    {"TILEMM_INVARIANCE", "none, batch, across", "what the bits of a product may depend on"},
     {"TILEMM_VARIANT", "the beginning of a kernel's name", "which GPU kernels to choose from"},
     {"TILEMM_TIMELINE", "a file", "CSV of when each step of a product from host memory ran"},
     {"TILEMM_TUNING", "a file, none",
