@@ -1,14 +1,15 @@
 #!/usr/bin/env perl
-# manual.pl - the man pages, in mdoc(7), from the comments of include/tilemm.h.
+# manual.pl - the man pages, in mdoc(7), from the comments of include/tilemm.h and include/tilemm_mpi.h.
 #
 #     perl doc/manual.pl SOURCE_FOLDER OUTPUT_FOLDER
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 #
-# The header's first comment becomes libtilemm.3, but for its paragraphs "Environment", which become
-# tilemm-environment.7. A ruler comment, "Title: what is there", opens a page of the functions up to
-# the next ruler; the page has the name of the first of them, and the example examples/api/title.c. A
-# type stands on the page of the first function that takes it. In a comment
+# The header's first comment becomes libtilemm.3 or libtilemm-mpi.3, but for its paragraphs "Environment", which
+# become tilemm-environment.7. A ruler comment, "Title: what is there", opens a page of the functions up to
+# the next ruler; the page has the name of the first of them, and the example examples/api/title.c,
+# or of tilemm_mpi.h examples/mpi/title.c where there is one. A type stands on the page of the first
+# function that takes it, or takes a struct with it. In a comment
 #   - lines "name, name  text" are a table: of the ruler's page, arguments of all its functions;
 #   - a sentence "Returns TILEMM_A if ...; TILEMM_B." lists errors;
 #   - lines that are indented by four blanks are code.
@@ -18,7 +19,7 @@ use strict;
 use warnings;
 
 my ($source, $output) = @ARGV;
-my (@pages, %page_of, %type, %constant, %variable, @macros);
+my (@pages, $header_now, %page_of, %type, %constant, %variable, @macros);
 
 sub slurp {
     my ($name) = @_;
@@ -92,12 +93,13 @@ sub declare {
         push @{$page->{entries}}, $entry if @{$entry->{functions}} == 1;
         $page_of{$name} = $page;
     } else {
-        die "tilemm.h: what is this? $declaration\n";
+        die "$header_now: what is this? $declaration\n";
     }
 }
 
 sub read_header {
-    my ($header) = @_;
+    ($header_now) = @_;
+    my $header = slurp("include/$header_now");
     my ($introduction, $rest) = $header =~ m{^(/\*.*?\*/)(.*)}s;
     my ($entry, $page) = ({}, {});
     $rest =~ s/^#ifdef __cplusplus.*?^#endif\n//msg;
@@ -110,7 +112,7 @@ sub read_header {
             next if $2 !~ /-{20}/;
             my $heading = (shift @$blocks)->[2];
             my ($title, $what) = $heading =~ /^([\w ]+): (.*)/ or next;
-            $page = {%$entry, title => $title, what => $what};
+            $page = {%$entry, title => $title, what => $what, header => $header_now};
             push @pages, $page;
         } elsif (defined $3) {
             push @macros, $1 if $3 =~ /^#define (\w+ \S.*)/;
@@ -129,8 +131,12 @@ sub place_types {
             $_->{page} //= $page for map { $type{$_} // () } map { /(\w+)/g } @{$function->{arguments}};
         }
     }
+    for my $struct (grep { $_->{page} && ($_->{kind} // '') eq 'struct' } values %type) {
+        $_->{page} //= $struct->{page}
+            for map { $type{$_} // () } map { /(\w+)/g } map { $_->[0] } @{$struct->{members}};
+    }
     for (sort keys %type) {
-        $type{$_}{page} or die "tilemm.h: no function takes a $_\n";
+        $type{$_}{page} or die "$header_now: no function takes a $_\n";
     }
 }
 
@@ -153,7 +159,7 @@ sub macro_of {
     return "Ev $word" if $variable{$word};
     return "Dv $word" if exists $constant{$word};
     return "Xr $1 $2" if $word =~ /^(\S+)\((\d)\)$/;
-    my $page = $page_of{$word} || ($type{$word} && $type{$word}{page}) or die "tilemm.h: there is no $word\n";
+    my $page = $page_of{$word} || ($type{$word} && $type{$word}{page}) or die "$header_now: there is no $word\n";
     return $page != $page_now ? "Xr $word 3" : $type{$word} ? "Vt $word" : "Fn $word";
 }
 
@@ -233,7 +239,7 @@ sub write_page {
         October November December))[$month - 1], $day, $year;
     my $version = join '.', map { /^TILEMM_VERSION_\w+ (\d+)/ ? $1 : () } @macros;
     open my $page, '>', "$output/$file" or die "$output/$file: $!\n";
-    print $page ".\\\" Made by doc/manual.pl from include/tilemm.h: edit that.\n",
+    print $page ".\\\" Made by doc/manual.pl from include/$page_now->{header}: edit that.\n",
         ".\\\" Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause\n",
         ".Dd $date\n.Dt \U$title\E $section\n.Os libtilemm $version\n.Sh NAME\n",
         comma_list('Nm', @$names), ".Nd $what\n", $body;
@@ -253,7 +259,7 @@ sub names_of { # an entry's functions
 
 sub synopsis {
     my ($page) = @_;
-    my $out = ".Sh SYNOPSIS\n.In tilemm.h\n";
+    my $out = ".Sh SYNOPSIS\n.In $page->{header}\n";
     $out .= ".Bd -literal\n$_;\n.Ed\n" for @{$page->{constants} // []};
     for my $function (map { @{$_->{functions}} } @{$page->{entries}}) {
         my $arguments = join '', map { ".Fa \"$_\"\n" } @{$function->{arguments}};
@@ -276,12 +282,12 @@ sub shared_arguments {
         my $said = join ' ', map { $_->[1] eq 'text' ? $_->[2] : () } @{$entry->{blocks}};
         for my $function (@{$entry->{functions}}) {
             for (@{$function->{arguments}}) {
-                my ($name) = /\(\*(\w+)\)|(\w+)$/ ? $1 // $2 : '';
+                my ($name) = /\(\*(\w+)\)|(\w+)(?:\[\d*\])?$/ ? $1 // $2 : '';
                 next if $own{$name} || $name eq 'void';
                 $used{$name} = 1;
                 next if grep { grep { $_ eq $name } split /, /, $_->[0] } @shared, @general;
                 length $name > 1 && $said =~ /\b$name\b/
-                    or die "tilemm.h: nothing is said of argument $name of $function->{name}\n";
+                    or die "$header_now: nothing is said of argument $name of $function->{name}\n";
             }
         }
     }
@@ -331,14 +337,26 @@ sub error_section {
 
 sub example {
     my ($page) = @_;
-    my $name = 'examples/api/' . lc($page->{title}) =~ tr/ /_/r . '.c';
+    my $folder = $page->{header} eq 'tilemm.h' ? 'api' : 'mpi';
+    my $name = "examples/$folder/" . lc($page->{title}) =~ tr/ /_/r . '.c';
+    return '' if $folder eq 'mpi' && !-f "$source/$name";
     my ($comment, $program) = slurp($name) =~ m{^(/\*.*?\*/)\n(.*?)\n*$}s or die "$name: no comment\n";
     return ".Sh EXAMPLES\n" . blocks(\&arguments, @{(blocks_of($comment))[0]}) . code($program);
+}
+
+# Pages that those of a header name.
+my %beside = ('tilemm.h' => ['tilemm.1', 'libtilemm.3', 'tilemm-environment.7'],
+    'tilemm_mpi.h' => ['tilemm-mpi.1', 'libtilemm-mpi.3', 'libtilemm-scalapack.7', 'tilemm-environment.7']);
+
+sub pages_of {
+    my ($header) = @_;
+    return grep { $_->{header} eq $header } @pages;
 }
 
 sub function_page {
     my ($page, @general) = @_;
     $page_now = $page;
+    $header_now = $page->{header};
     my $items = '';
     for my $entry (@{$page->{entries}}) {
         my @names = names_of($entry);
@@ -352,52 +370,67 @@ sub function_page {
         . blocks(sub { '' }, @{$page->{blocks}}) . ".Bl -tag -width Ds\n$items.El\n"
         . (@arguments ? ".Sh ARGUMENTS\n" . arguments(@arguments) : '') . types($page)
         . return_values($page) . example($page) . error_section($page)
-        . see_also('tilemm.1', 'libtilemm.3', 'tilemm-environment.7', map { "$_->{name}.3" } @pages));
+        . see_also(@{$beside{$page->{header}}}, map { "$_->{name}.3" } pages_of($page->{header})));
     return map { $_ eq $page->{name} ? () : "$_.3 $page->{name}.3" } @names;
 }
 
 # ---- the introduction, the environment and the links ------------------------------------------
 
+# The page of a header: its name, its pkg-config module, and what stands below SYNOPSIS.
 sub introduction_page {
-    my ($what, @blocks) = @_;
-    $page_now = {name => 'libtilemm'};
+    my ($name, $header, $module, $define, $what, @blocks) = @_;
+    $page_now = {name => $name, header => $header};
     my $index = join '', map { ".It $_->{title}: $_->{what}\n" . comma_list('Xr', map { "$_ 3" }
-        (map { names_of($_) } @{$_->{entries}}), map { $_->{name} } types_of($_)) } @pages;
-    write_page('libtilemm.3', ['libtilemm'], $what,
-        ".Sh SYNOPSIS\n.In tilemm.h\n" . join('', map { ".Fd \"#define $_\"\n" } @macros)
-        . ".Pp\ncc program.c \$(pkg\\-config \\-\\-cflags \\-\\-libs tilemm)\n"
+        (map { names_of($_) } @{$_->{entries}}), map { $_->{name} } types_of($_)) } pages_of($header);
+    write_page("$name.3", [$name], $what,
+        ".Sh SYNOPSIS\n.In $header\n" . join('', map { ".Fd \"#define $_\"\n" } @$define)
+        . ".Pp\ncc program.c \$(pkg\\-config \\-\\-cflags \\-\\-libs $module)\n"
         . ".Sh DESCRIPTION\n" . blocks(\&arguments, @blocks)
         . ".Sh FUNCTIONS AND TYPES\n.Bl -tag -width Ds\n$index.El\n"
         . ".Sh ENVIRONMENT\n" . prose('See tilemm-environment(7).')
-        . see_also('tilemm.1', 'tilemm-environment.7', map { "$_->{name}.3" } @pages));
+        . see_also((grep { $_ ne "$name.3" } @{$beside{$header}}), map { "$_->{name}.3" } pages_of($header)));
 }
 
 sub environment_page {
-    $page_now = {name => ''};
+    $page_now = {name => '', header => 'tilemm.h'};
     write_page('tilemm-environment.7', ['tilemm-environment'], 'environment variables of libtilemm',
         ".Sh DESCRIPTION\n" . blocks(sub { table(map { ["Ev $_->[0]", $_->[1]] } @_) }, @_)
         . see_also('tilemm.1', 'libtilemm.3'));
     return map { "$_.7 tilemm-environment.7" } sort keys %variable;
 }
 
-my ($blocks) = read_header(slurp('include/tilemm.h'));
-place_types();
-my ($what) = (shift @$blocks)->[2] =~ /- (.*)\.$/ or die "tilemm.h: the first line\n";
-shift @$blocks while $blocks->[0][2] ne 'INTRODUCTION';
-shift @$blocks;
-my ($title, %chapter) = ('');
-for (@$blocks) {
-    $title = $_->[0] || $title;
-    push @{$chapter{$title}}, $_;
+# A header's introduction: what it is in a line, its chapters, and its blocks without "Environment".
+sub introduction {
+    my ($blocks) = @_;
+    my ($what) = (shift @$blocks)->[2] =~ /- (.*)\.$/ or die "$header_now: the first line\n";
+    shift @$blocks while $blocks->[0][2] ne 'INTRODUCTION';
+    shift @$blocks;
+    my ($title, %chapter) = ('');
+    for (@$blocks) {
+        $title = $_->[0] || $title;
+        push @{$chapter{$title}}, $_;
+    }
+    my @environment = @{$chapter{Environment} // []};
+    $variable{$_->[0]} = 1 for rows_of(@environment);
+    $environment[0] = ['', @{$environment[0]}[1, 2]] if @environment;
+    my @rest = grep { my $block = $_; !grep { $_ == $block } @{$chapter{Environment} // []} } @$blocks;
+    return {what => $what, chapter => \%chapter, environment => \@environment, rest => \@rest};
 }
-my @environment = @{$chapter{Environment}};
-$variable{$_->[0]} = 1 for rows_of(@environment);
-$environment[0] = ['', @{$environment[0]}[1, 2]];
-my @general = rows_of(@{$chapter{Arguments}});
+
+my %intro;
+for my $header (grep { -f "$source/include/$_" } 'tilemm.h', 'tilemm_mpi.h') {
+    my ($blocks) = read_header($header);
+    $intro{$header} = introduction($blocks);
+}
+place_types();
+my @general = rows_of(@{$intro{'tilemm.h'}{chapter}{Arguments}});
 
 my @links = map { function_page($_, @general) } @pages;
-introduction_page($what, grep { my $block = $_; !grep { $_ == $block } @{$chapter{Environment}} } @$blocks);
-push @links, environment_page(@environment);
+introduction_page('libtilemm', 'tilemm.h', 'tilemm', \@macros, $intro{'tilemm.h'}{what},
+    @{$intro{'tilemm.h'}{rest}});
+introduction_page('libtilemm-mpi', 'tilemm_mpi.h', 'tilemm_mpi', [], $intro{'tilemm_mpi.h'}{what},
+    @{$intro{'tilemm_mpi.h'}{rest}}) if $intro{'tilemm_mpi.h'};
+push @links, environment_page(map { @{$_->{environment}} } map { $intro{$_} } sort keys %intro);
 open my $file, '>', "$output/links" or die "$output/links: $!\n";
 print $file map { "$_\n" } @links;
 close $file or die "$output/links: $!\n";

@@ -89,7 +89,8 @@
  * TILEMM_MODULE_DIR      the folder where the modules libtilemm-cuda.so, the CUDA backend, and
  *                        tilemm-cub.so, for benchmarks, are looked for first.
  * TILEMM_REFERENCE_BLAS  the library with the CBLAS that benchmarks and tests compare with, in
- *                        place of OpenBLAS, or none for no comparison. Only the command reads it.
+ *                        place of OpenBLAS, or none for no comparison. Only the commands read it.
+ * TILEMM_REFERENCE_SCALAPACK  the ScaLAPACK that tilemm-mpi(1) compares with, or none.
  */
 #ifndef TILEMM_H
 #define TILEMM_H

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *command_name = "tilemm";
+
 void append(char *text, size_t size, const char *format, ...)
 {
     const size_t used = strlen(text);
@@ -49,7 +51,7 @@ static void print_message(const char *format, va_list arguments)
     vsnprintf(raw, sizeof raw, format, arguments);
     append_escaped(text, sizeof text, raw);
     fflush(stdout);
-    fprintf(stderr, "tilemm: %s\n", text);
+    fprintf(stderr, "%s: %s\n", command_name, text);
 }
 
 int command_error(const char *format, ...)
@@ -67,6 +69,6 @@ int command_usage_error(const char *verb, const char *format, ...)
     va_start(arguments, format);
     print_message(format, arguments);
     va_end(arguments);
-    fprintf(stderr, "Try 'tilemm%s%s --help'.\n", *verb ? " " : "", verb);
+    fprintf(stderr, "Try '%s%s%s --help'.\n", command_name, *verb ? " " : "", verb);
     return EXIT_USAGE;
 }

@@ -9,6 +9,8 @@
 /* The statuses of the command; the last is doctor's. */
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_FINDINGS = 3 };
 
+extern const char *command_name; /* "tilemm", or what the program sets */
+
 /* Print "tilemm: ..." on standard error, escaped as by append_escaped(). Returns EXIT_FAILED. */
 int command_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

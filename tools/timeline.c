@@ -11,15 +11,20 @@
 #include "command.h"
 #include "svg.h"
 
-enum { UP, COMPUTE, DOWN, KINDS };
+enum { UP, COMPUTE, DOWN, ROW_PANELS, COLUMN_PANELS, REDUCE, REDISTRIBUTE, KINDS };
 enum { MAX_ROWS = 256 };
 enum { WIDTH = 1000, LEFT = 130, RIGHT = 190, TOP = 60, ROW = 26, BAR = 18, GAP = 10, MARGIN = 12 };
 
 /* The colours differ in brightness too. */
 static const struct {
     const char *name, *color;
-} kinds[KINDS] = {
-    [UP] = {"up", "#4a86c8"}, [COMPUTE] = {"compute", "#2e7d4f"}, [DOWN] = {"down", "#e39a35"}};
+} kinds[KINDS] = {[UP] = {"up", "#4a86c8"},
+                  [COMPUTE] = {"compute", "#2e7d4f"},
+                  [DOWN] = {"down", "#e39a35"},
+                  [ROW_PANELS] = {"row", "#4a86c8"},
+                  [COLUMN_PANELS] = {"column", "#e39a35"},
+                  [REDUCE] = {"reduce", "#a04080"},
+                  [REDISTRIBUTE] = {"redistribute", "#777777"}};
 
 typedef struct {
     int device, row;
@@ -44,7 +49,10 @@ typedef struct {
 
 static int kind_of(const char *stream)
 {
-    return strncmp(stream, "up", 2) == 0 ? UP : strcmp(stream, "down") == 0 ? DOWN : COMPUTE;
+    for (int kind = 0; kind < KINDS; kind++)
+        if (strncmp(stream, kinds[kind].name, strlen(kinds[kind].name)) == 0)
+            return kind;
+    return COMPUTE;
 }
 
 static int add_step(timeline_t *t, const step_t *step)
@@ -178,12 +186,12 @@ static void put_axis(FILE *svg, const timeline_t *t, int bottom)
              is_short ? "microseconds" : "milliseconds", INT_MAX);
 }
 
-static void put_row(FILE *svg, const timeline_t *t, const row_t *row, int y, int devices)
+static void put_row(FILE *svg, const timeline_t *t, const row_t *row, int y, const char *device)
 {
     const double span = t->end - t->begin;
     char text[96] = "";
-    if (devices > 1)
-        append(text, sizeof text, "GPU %d ", row->device);
+    if (*device)
+        append(text, sizeof text, "%s %d ", device, row->device);
     append(text, sizeof text, "%s", row->stream);
     svg_text(svg, MARGIN, y + 13, "", text, INT_MAX);
     snprintf(text, sizeof text, "busy %.0f %%, %.1f %s", span > 0 ? 100 * row->busy / span : 0,
@@ -211,6 +219,16 @@ static void put_step(FILE *svg, const timeline_t *t, const step_t *step, int y)
 
 int timeline_draw(FILE *trace, const char *title, FILE *svg)
 {
+    return timeline_draw_of(
+        trace, title,
+        "A bar is a step on its stream: operands on their way up to the device, products, "
+        "results on their way down.",
+        "GPU", svg);
+}
+
+int timeline_draw_of(FILE *trace, const char *title, const char *explanation, const char *device,
+                     FILE *svg)
+{
     timeline_t t = {0};
     int y[MAX_ROWS], bottom, failed = read_steps(&t, trace) != 0 || find_rows(&t) != 0;
     if (!failed) {
@@ -221,13 +239,10 @@ int timeline_draw(FILE *trace, const char *title, FILE *svg)
                 "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>\n",
                 WIDTH, height, WIDTH, height, WIDTH, height);
         svg_text(svg, MARGIN, 20, " font-size=\"14\" font-weight=\"bold\"", title, INT_MAX);
-        svg_text(svg, MARGIN, 40, " fill=\"#666\"",
-                 "A bar is a step on its stream: operands on their way up to the device, products, "
-                 "results on their way down.",
-                 INT_MAX);
+        svg_text(svg, MARGIN, 40, " fill=\"#666\"", explanation, INT_MAX);
         put_axis(svg, &t, bottom);
         for (int r = 0; r < t.row_count; r++)
-            put_row(svg, &t, &t.rows[r], y[r], devices);
+            put_row(svg, &t, &t.rows[r], y[r], devices > 1 ? device : "");
         for (size_t i = 0; i < t.count; i++)
             put_step(svg, &t, &t.steps[i], y[t.steps[i].row]);
         fputs("</svg>\n", svg);

@@ -11,4 +11,8 @@
  * step. */
 int timeline_draw(FILE *trace, const char *title, FILE *svg);
 
+/* The same with a line of explanation, and another word for device. */
+int timeline_draw_of(FILE *trace, const char *title, const char *explanation, const char *device,
+                     FILE *svg);
+
 #endif

@@ -23,7 +23,8 @@
     (arguments
      (list
       #:configure-flags
-      #~(list "--disable-static" "--with-reference-blas=no" "--without-cuda")
+      #~(list "--disable-static" "--with-reference-blas=no" "--without-cuda"
+              "--without-mpi")
       #:phases
       #~(modify-phases %standard-phases
           (add-before 'check 'shorten-tests

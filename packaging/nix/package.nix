@@ -45,6 +45,7 @@ effectiveStdenv.mkDerivation (finalAttrs: {
   configureFlags = [
     "--disable-static"
     "--with-reference-blas=no"
+    "--without-mpi"
     (lib.enableFeature fortranSupport "fortran")
   ]
   ++ (

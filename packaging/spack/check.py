@@ -23,8 +23,8 @@ class Spec:
         return self.variants[text[1:]].value == {"+": True, "~": False}[text[0]]
 
     def __getitem__(self, name):
-        assert name == "cuda"
-        return types.SimpleNamespace(prefix="/nowhere")
+        assert name in ("cuda", "mpi")
+        return types.SimpleNamespace(prefix="/nowhere", mpicc="/nowhere/bin/mpicc")
 
 
 class AutotoolsPackage:
@@ -58,10 +58,10 @@ def main(recipe, source):
     package = members["Libtilemm"]()
     missing = set(DIRECTIVES) - {name for name, _, _ in called}
     assert not missing, f"no {missing}"
-    common = {"libs": ("shared",), "fortran": False, "cuda_arch": ("none",)}
+    common = {"libs": ("shared",), "fortran": False, "mpi": False, "cuda_arch": ("none",)}
     given = []
     for changes in ({"cuda": False}, {"cuda": True}, {"cuda": True, "cuda_arch": ("80", "90")},
-                    {"cuda": False, "libs": ("shared", "static")}):
+                    {"cuda": False, "libs": ("shared", "static")}, {"cuda": False, "mpi": True}):
         package.spec = Spec(**{**common, **changes})
         args = package.configure_args()
         print(" ".join(args))

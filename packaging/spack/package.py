@@ -27,11 +27,13 @@ class Libtilemm(AutotoolsPackage, CudaPackage):
         description="Which libraries to build",
     )
     variant("fortran", default=False, description="Compile the Fortran module")
+    variant("mpi", default=False, description="Build libtilemm-mpi, for distributed matrices")
 
     depends_on("c", type="build")
     depends_on("cxx", type="build", when="+cuda")
     depends_on("fortran", type="build", when="+fortran")
     depends_on("gmake", type="build")
+    depends_on("mpi@3:", when="+mpi")
     depends_on("cuda@11.8:", when="+cuda")
 
     requires("%fortran=gcc", when="+fortran", msg="gfortran compiles the module")
@@ -44,6 +46,8 @@ class Libtilemm(AutotoolsPackage, CudaPackage):
         args = ["--with-reference-blas=no", "--without-python"]
         args += self.enable_or_disable("libs")
         args += self.enable_or_disable("fortran")
+        has_mpi = self.spec.satisfies("+mpi")
+        args += [f"--with-mpi={self.spec['mpi'].mpicc}" if has_mpi else "--without-mpi"]
         if not self.spec.satisfies("+cuda"):
             return args + ["--without-cuda"]
         args += [f"--with-cuda={self.spec['cuda'].prefix}", "--with-cudart=shared"]

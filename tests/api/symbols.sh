@@ -27,9 +27,12 @@ fail()
     failed=1
 }
 
-# Versioned names are name@@VERSION; the version itself is an absolute symbol.
-defined=$("$nm" -D --defined-only "$lib" | awk '$2 != "A" { sub(/@.*/, "", $NF); print $NF }' |
-          sort -u)
+# Versioned names are name@@VERSION; the version itself is an absolute symbol. Those of TILEMM_PRIVATE are for
+# the libraries that are built with this one.
+all=$("$nm" -D --defined-only "$lib" | awk '$2 != "A" { print $NF }')
+private=$(echo "$all" | sed -n 's/@@TILEMM_PRIVATE$//p')
+defined=$(echo "$all" | grep -v '@@TILEMM_PRIVATE$' | sed 's/@.*//' | sort -u)
+[ "$private" = tilemm__fail ] || fail "private are: $private"
 [ -n "$defined" ] || fail "$lib defines nothing"
 for symbol in $defined; do
     case $symbol in

@@ -275,7 +275,7 @@ fi
 
 # ---- documents and examples ---------------------------------------------------------------
 
-grep -o 'tilemm_[a-z0-9_]*' "$source/include/tilemm.h" | sort -u >names
+grep -o -h 'tilemm_[a-z0-9_]*' "$source/include/tilemm.h" "$source/include/tilemm_mpi.h" | sort -u >names
 grep -o -h '`tilemm_[a-z0-9_]*' "$source"/doc/*.md "$source"/doc/notes/*.md "$source/README.md" | tr -d '`' | grep -v tilemm__ | sort -u >named
 while read -r name; do
     has names "^$name\$"

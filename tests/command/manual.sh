@@ -22,11 +22,12 @@ documented() { # NAME.SECTION...
 # ---- every name has a page --------------------------------------------------------------
 
 # shellcheck disable=SC2046 # words
-documented libtilemm.3 $(sed -n 's/^ *\(tilemm_[a-z0-9_]*\);$/\1.3/p' "$source/lib/libtilemm.map")
+documented libtilemm.3 $(sed -n 's/^ *\(tilemm_[a-z0-9][a-z0-9_]*\);$/\1.3/p' "$source/lib/libtilemm.map" \
+    "$source/mpi/libtilemm-mpi.map")
 # shellcheck disable=SC2046
 documented $(sed -n 's/^\(} \|typedef .*[ *(]\)\(tilemm_[a-z0-9_]*_t\|tilemm_t\)\()(.*\)\?;$/\2.3/p' \
-    "$source/include/tilemm.h")
-variables=$(cd "$source" && grep -rhoE --include='*.[ch]' '(getenv\(|"TILEMM_)[^)]*"' lib tools | grep -oE '"[A-Z_]+"' |
+    "$source/include/tilemm.h" "$source/include/tilemm_mpi.h")
+variables=$(cd "$source" && grep -rhoE --include='*.[ch]' '(getenv\(|"TILEMM_)[^)]*"' lib mpi tools | grep -oE '"[A-Z_]+"' |
     tr -d '"' | sort -u)
 for variable in $variables; do
     case $variable in

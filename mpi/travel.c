@@ -1,0 +1,218 @@
+/* travel.c - see travel.h.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "travel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "nccl.h"
+#include "redistribute.h"
+
+int tilemm__owner_type(const tilemm__dist_t *d, int owner, int64_t begin, int64_t end,
+                       MPI_Datatype column, MPI_Datatype *type, int *first, int *count, int *made)
+{
+    /* Runs of one owner: as many as blocks, at most. */
+    const int64_t most = tilemm__div_up(end - begin, tilemm__min(d->block, end - begin)) + 1;
+    int *const lengths = malloc((size_t)(2 * most) * sizeof *lengths);
+    int *const places = lengths ? lengths + most : NULL;
+    int runs = 0, error = 0;
+    *type = MPI_DATATYPE_NULL;
+    *first = *count = *made = 0;
+    if (!lengths)
+        return MPI_ERR_NO_MEM;
+    for (int64_t at = begin, next; at < end; at = next) {
+        const tilemm__run_t run = tilemm__dist_run(d, at, end);
+        next = run.end;
+        if (run.owner != owner)
+            continue;
+        lengths[runs] = (int)(run.end - at);
+        places[runs++] = (int)(at - begin);
+    }
+    if (runs == 1) {
+        *type = column;
+        *first = places[0];
+        *count = lengths[0];
+    } else if (runs > 1) {
+        error = MPI_Type_indexed(runs, lengths, places, column, type);
+        if (!error) {
+            *made = *count = 1;
+            error = MPI_Type_commit(type);
+        }
+    }
+    free(lengths);
+    return error;
+}
+
+tilemm_status_t tilemm__travel_begin(tilemm_grid_t grid, const tilemm__view_t *view, int64_t panel,
+                                     const char *name, tilemm__travel_t *travel)
+{
+    const int me[2] = {grid->row, grid->col};
+    *travel = (tilemm__travel_t){.grid = grid,
+                                 .view = *view,
+                                 .name = name,
+                                 .side = !view->side,
+                                 .me = me[!view->side],
+                                 .alone = view->cols.procs == 1,
+                                 .rows = tilemm__view_rows(view, me),
+                                 .panel = tilemm__max(1, tilemm__min(panel, view->cols.n)),
+                                 .column = MPI_DATATYPE_NULL};
+    if (travel->alone || travel->rows == 0)
+        return TILEMM_SUCCESS;
+    const int separate = grid->cuda && !grid->device_mpi && !grid->nccl;
+    tilemm_status_t status = TILEMM_SUCCESS;
+    for (int i = 0; i < TILEMM__SLOTS && status == TILEMM_SUCCESS; i++) {
+        const int64_t floats = travel->rows * travel->panel;
+        status = tilemm__alloc(grid, separate ? TILEMM_MEMORY_PINNED : TILEMM_MEMORY_DEVICE, floats,
+                               &travel->slots[i].panel);
+        if (separate && status == TILEMM_SUCCESS)
+            status = tilemm__alloc(grid, TILEMM_MEMORY_DEVICE, floats, &travel->slots[i].device);
+        travel->slots[i].requests =
+            malloc((size_t)view->cols.procs * sizeof *travel->slots[i].requests);
+        if (!travel->slots[i].requests)
+            status = tilemm__found(grid, TILEMM_OUT_OF_MEMORY, "psgemm: no memory for panels");
+    }
+    /* A descriptor's rows are an int. */
+    if (status == TILEMM_SUCCESS &&
+        (MPI_Type_contiguous((int)travel->rows, MPI_FLOAT, &travel->column) ||
+         MPI_Type_commit(&travel->column)))
+        status = tilemm__found(grid, TILEMM_INTERNAL_ERROR, "psgemm: MPI failed");
+    return status;
+}
+
+void tilemm__travel_end(tilemm__travel_t *travel)
+{
+    for (int i = 0; i < TILEMM__SLOTS && travel->grid; i++) {
+        (void)tilemm_free_matrix(travel->grid->ctx, travel->slots[i].panel);
+        (void)tilemm_free_matrix(travel->grid->ctx, travel->slots[i].device);
+        free(travel->slots[i].requests);
+    }
+    if (travel->grid && travel->column != MPI_DATATYPE_NULL)
+        (void)MPI_Type_free(&travel->column);
+    memset(travel, 0, sizeof *travel);
+}
+
+/* This process's columns of a panel, into it. */
+static tilemm_status_t pack(tilemm__travel_t *travel, int64_t begin, int64_t end, float *panel)
+{
+    const tilemm__view_t *const x = &travel->view;
+    tilemm_status_t status = TILEMM_SUCCESS;
+    for (int64_t at = begin, next; at < end && status == TILEMM_SUCCESS; at = next) {
+        const tilemm__run_t run = tilemm__dist_run(&x->cols, at, end);
+        next = run.end;
+        if (run.owner == travel->me)
+            status = tilemm__copy_part(travel->grid, travel->rows, run.end - at,
+                                       x->at + run.local * x->cs, x->rs, x->cs,
+                                       panel + (at - begin) * travel->rows, 1, travel->rows);
+    }
+    /* MPI reads memory that a queued copy may still write. NCCL's stream waits for it. */
+    if (travel->grid->cuda && !travel->grid->nccl && status == TILEMM_SUCCESS)
+        status = tilemm__passed(travel->grid, tilemm_synchronize(travel->grid->ctx));
+    return status;
+}
+
+/* The event of a slot. */
+static int event_of(const tilemm__travel_t *travel, int s)
+{
+    return travel->side * TILEMM__SLOTS + s;
+}
+
+/* Run after run, all at once. */
+static int post_nccl(tilemm__travel_t *travel, int64_t begin, int64_t end, int s)
+{
+    tilemm__nccl_t *const nccl = travel->grid->nccl;
+    int error = tilemm__nccl_begin(nccl);
+    for (int64_t at = begin, next; at < end && !error; at = next) {
+        const tilemm__run_t run = tilemm__dist_run(&travel->view.cols, at, end);
+        next = run.end;
+        error = tilemm__nccl_broadcast(nccl, travel->side,
+                                       travel->slots[s].panel + (at - begin) * travel->rows,
+                                       (run.end - at) * travel->rows, run.owner);
+    }
+    return error | tilemm__nccl_end(nccl, event_of(travel, s));
+}
+
+/* Owner after owner. */
+static int post_mpi(tilemm__travel_t *travel, int64_t begin, int64_t end, int s)
+{
+    const tilemm__dist_t *const cols = &travel->view.cols;
+    int error = 0;
+    for (int owner = 0; owner < cols->procs; owner++) {
+        MPI_Datatype type;
+        int first, count, made;
+        int failed = tilemm__owner_type(cols, owner, begin, end, travel->column, &type, &first,
+                                        &count, &made);
+        if (!failed && count > 0)
+            failed = MPI_Ibcast(travel->slots[s].panel + first * travel->rows, count, type, owner,
+                                travel->grid->across[travel->side],
+                                &travel->slots[s].requests[travel->slots[s].count++]);
+        if (made)
+            failed |= MPI_Type_free(&type);
+        error |= failed;
+    }
+    return error;
+}
+
+tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i)
+{
+    const tilemm__dist_t *const cols = &travel->view.cols;
+    const int64_t begin = i * travel->panel;
+    const int64_t end = tilemm__min(begin + travel->panel, cols->n);
+    const int s = (int)(i % TILEMM__SLOTS);
+    if (travel->alone || travel->rows == 0 || begin >= end)
+        return TILEMM_SUCCESS;
+    const tilemm_status_t status = pack(travel, begin, end, travel->slots[s].panel);
+    const int64_t mine =
+        tilemm__dist_before(cols, travel->me, end) - tilemm__dist_before(cols, travel->me, begin);
+    travel->slots[s].count = 0;
+    travel->slots[s].posted = MPI_Wtime();
+    travel->slots[s].bytes = (double)(end - begin - mine) * (double)travel->rows * sizeof(float);
+    const int error =
+        travel->grid->nccl ? post_nccl(travel, begin, end, s) : post_mpi(travel, begin, end, s);
+    return error ? tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: %s failed",
+                                 travel->grid->nccl ? "NCCL" : "MPI")
+                 : status;
+}
+
+void tilemm__travel_poll(tilemm__travel_t *travel)
+{
+    for (int s = 0; s < TILEMM__SLOTS; s++) {
+        int done = 0;
+        if (travel->slots[s].count > 0 &&
+            !MPI_Testall(travel->slots[s].count, travel->slots[s].requests, &done,
+                         MPI_STATUSES_IGNORE) &&
+            done) {
+            travel->slots[s].count = 0;
+            tilemm__step(travel->grid, travel->name, travel->slots[s].posted,
+                         travel->slots[s].bytes);
+        }
+    }
+}
+
+tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm__panel_t *panel)
+{
+    const int s = (int)(i % TILEMM__SLOTS);
+    const tilemm__view_t *const x = &travel->view;
+    tilemm_status_t status = TILEMM_SUCCESS;
+    if (travel->alone || travel->rows == 0) {
+        *panel = (tilemm__panel_t){x->at ? x->at + i * travel->panel * x->cs : NULL, x->rs, x->cs};
+        return status;
+    }
+    if (travel->slots[s].count > 0) {
+        if (MPI_Waitall(travel->slots[s].count, travel->slots[s].requests, MPI_STATUSES_IGNORE))
+            status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: MPI failed");
+        travel->slots[s].count = 0;
+        tilemm__step(travel->grid, travel->name, travel->slots[s].posted, travel->slots[s].bytes);
+    }
+    if (travel->grid->nccl && tilemm__nccl_wait(travel->grid->nccl, event_of(travel, s)))
+        status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: NCCL failed");
+    *panel = (tilemm__panel_t){travel->slots[s].panel, 1, travel->rows};
+    if (travel->slots[s].device) {
+        const int64_t cols = tilemm__min(travel->panel, x->cols.n - i * travel->panel);
+        if (status == TILEMM_SUCCESS)
+            status = tilemm__copy_part(travel->grid, travel->rows, cols, panel->at, 1, travel->rows,
+                                       travel->slots[s].device, 1, travel->rows);
+        panel->at = travel->slots[s].device;
+    }
+    return status;
+}

@@ -1,0 +1,61 @@
+/* travel.h - panels of an operand on their way along one side of the grid, some of them ahead.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_MPI_TRAVEL_H
+#define TILEMM_MPI_TRAVEL_H
+
+#include "descriptor.h"
+#include "grid.h"
+
+/* Panels that are on their way or in use at a time. */
+enum { TILEMM__SLOTS = 3 };
+
+/* The columns of a view travel: those of a panel come from the processes that have them to all that
+ * have the same rows. */
+typedef struct {
+    tilemm_grid_t grid;
+    tilemm__view_t view;
+    const char *name; /* of the step */
+    int side;         /* along which it travels */
+    int me;           /* this process's place there */
+    int alone;        /* nobody else is there: panels are used where they lie */
+    int64_t rows;     /* of this process */
+    int64_t panel;    /* columns of a panel */
+    MPI_Datatype column;
+    struct {
+        float *panel;  /* where MPI puts it: rows next to each other, ld = rows */
+        float *device; /* a copy for the GPU, where MPI cannot reach its memory; or NULL */
+        MPI_Request *requests;
+        int count;
+        double posted, bytes;
+    } slots[TILEMM__SLOTS];
+} tilemm__travel_t;
+
+/* A panel as an operand. */
+typedef struct {
+    float *at;
+    int64_t rs, cs;
+} tilemm__panel_t;
+
+/* Memory for panels. tilemm__travel_end releases what there is, also after a failure. */
+tilemm_status_t tilemm__travel_begin(tilemm_grid_t grid, const tilemm__view_t *view, int64_t panel,
+                                     const char *name, tilemm__travel_t *travel);
+void tilemm__travel_end(tilemm__travel_t *travel);
+
+/* Panel number i sets out; past the last one nothing does. All along the side must call it, in the
+ * same order, whatever it returned before. */
+tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i);
+
+/* Let messages go on. */
+void tilemm__travel_poll(tilemm__travel_t *travel);
+
+/* Wait until panel number i is here. */
+tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm__panel_t *panel);
+
+/* The runs of one owner among columns begin to end, as one of MPI's types over a buffer of whole
+ * columns; MPI_DATATYPE_NULL if it has none, and the number of columns. *made: free it. 0 or an
+ * error of MPI. */
+int tilemm__owner_type(const tilemm__dist_t *d, int owner, int64_t begin, int64_t end,
+                       MPI_Datatype column, MPI_Datatype *type, int *first, int *count, int *made);
+
+#endif
