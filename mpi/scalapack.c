@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "mpi/distribution.h"
-#include "mpi/scalapack.h"
+#include "mpi/scalapack_grid.h"
 
 typedef void (*psgemm_t)(const char *transa, const char *transb, const int *m, const int *n,
                          const int *k, const float *alpha, const float *a, const int *ia,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/scalapack.h"
+#include "mpi/scalapack_grid.h"
 #include "mpi/share.h"
 
 /* A GPU is opened for a product of so much work a process: below it, opening takes longer. */

@@ -6,7 +6,8 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
-#include "psgemm.h"
+#include "multiply.h"
+#include "stationary.h"
 #include "redistribute.h"
 
 static const char where[] = "psgemm";

@@ -8,7 +8,8 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "psgemm.h"
+#include "multiply.h"
+#include "stationary.h"
 #include "redistribute.h"
 
 static const char where[] = "psgemm";

@@ -14,6 +14,7 @@
 
 #include "bench.h"
 #include "gpu.h"
+#include "quantile.h"
 
 static const double cpu_sample_seconds = 5e-3, gpu_sample_seconds = 2e-3;
 static const double warm_up_seconds = 1e-3, gpu_warm_up_seconds = 50e-3;
@@ -95,8 +96,8 @@ static void *capture(const machine_t *machine, const contender_t *contender, voi
 }
 
 /* Decide on runs for a sample. Returns seconds a sample, or -1. */
-static double make_plan(const machine_t *machine, const contender_t *contender, void *problem,
-                        plan_t *plan)
+static double plan_times(const machine_t *machine, const contender_t *contender, void *problem,
+                         plan_t *plan)
 {
     const double wanted = machine->on_gpu ? gpu_sample_seconds : cpu_sample_seconds;
     double seconds = HUGE_VAL;
@@ -123,20 +124,6 @@ static double make_plan(const machine_t *machine, const contender_t *contender, 
     return once * (double)plan->times;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* The value below which this fraction of the samples lies, interpolated between two samples. */
-static double quantile(const double *sorted, int count, double fraction)
-{
-    const double at = fraction * (count - 1);
-    const int low = (int)at, high = low + 1 < count ? low + 1 : low;
-    return sorted[low] + (at - low) * (sorted[high] - sorted[low]);
-}
-
 static int take_samples(const machine_t *machine, contender_t *contenders, int count, void *problem,
                         plan_t *plans, int reps, const progress_t *progress)
 {
@@ -161,7 +148,7 @@ static int take_samples(const machine_t *machine, contender_t *contenders, int c
         contenders[i].q1 = contenders[i].median = contenders[i].q3 = contenders[i].bound;
         if (contenders[i].bound > 0)
             continue;
-        qsort(plans[i].samples, (size_t)reps, sizeof(double), compare_doubles);
+        sort_samples(plans[i].samples, reps);
         contenders[i].reps = reps;
         contenders[i].median = quantile(plans[i].samples, reps, 0.5);
         contenders[i].q1 = quantile(plans[i].samples, reps, 0.25);
@@ -179,7 +166,7 @@ int measure(const machine_t *machine, contender_t *contenders, int count, void *
     for (int i = 0; !result && i < count; i++) {
         if (contenders[i].bound > 0)
             continue;
-        plans[i].seconds = make_plan(machine, &contenders[i], problem, &plans[i]);
+        plans[i].seconds = plan_times(machine, &contenders[i], problem, &plans[i]);
         longest = fmax(longest, plans[i].seconds);
         result = plans[i].seconds < 0 ? -1 : 0;
     }

@@ -200,8 +200,8 @@ static int open_contenders(const bench_t *o, problem_t *p, contenders_t *c)
     if (o->share) {
         if (share_open(p, &c->share) != 0)
             return -1;
-        c->list[c->count++] =
-            (contender_t){.name = "share alone", .run = run_share, .user = &c->share, .keeps_c = 1};
+        c->list[c->count++] = (contender_t){
+            .name = "share alone", .run = multiply_share, .user = &c->share, .keeps_c = 1};
     }
     return 0;
 }
@@ -216,7 +216,8 @@ static void close_contenders(contenders_t *c)
 /* What a process takes of the whole k, where less was run. */
 static void scale(contender_t *contender)
 {
-    const double by = contender->run == run_share ? ((share_product_t *)contender->user)->scale : 1;
+    const double by =
+        contender->run == multiply_share ? ((share_product_t *)contender->user)->scale : 1;
     contender->median *= by;
     contender->q1 *= by;
     contender->q3 *= by;

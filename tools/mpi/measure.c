@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tool.h"
+#include "tools/quantile.h"
 
 /* Seconds that all samples of a contender may take, unless their number is given. */
 static const double seconds_each = 2;
@@ -22,19 +23,6 @@ static double sample(problem_t *p, contender_t *contender)
     MPI_Barrier(p->place->comm); /* processes that share a processor run one after the other */
     const double seconds = MPI_Wtime() - begin;
     return any_failed(p->place, failed) ? -1 : largest(p->place, seconds);
-}
-
-static int compare(const void *x, const void *y)
-{
-    const double a = *(const double *)x, b = *(const double *)y;
-    return a < b ? -1 : a > b;
-}
-
-static double at(const double *sorted, int count, double share)
-{
-    const double place = share * (count - 1);
-    const int below = (int)place, above = below + 1 < count ? below + 1 : below;
-    return sorted[below] + (place - below) * (sorted[above] - sorted[below]);
 }
 
 int measure(problem_t *p, contender_t *contenders, int count, int reps)
@@ -60,11 +48,11 @@ int measure(problem_t *p, contender_t *contenders, int count, int reps)
                 return -1;
     for (int i = 0; i < count; i++) {
         contender_t *contender = &contenders[i];
-        qsort(samples[i], (size_t)contender->reps, sizeof samples[i][0], compare);
+        sort_samples(samples[i], contender->reps);
         contender->least = samples[i][0];
-        contender->median = at(samples[i], contender->reps, 0.5);
-        contender->q1 = at(samples[i], contender->reps, 0.25);
-        contender->q3 = at(samples[i], contender->reps, 0.75);
+        contender->median = quantile(samples[i], contender->reps, 0.5);
+        contender->q1 = quantile(samples[i], contender->reps, 0.25);
+        contender->q3 = quantile(samples[i], contender->reps, 0.75);
     }
     return 0;
 }
@@ -160,7 +148,7 @@ void share_close(share_product_t *share)
     *share = (share_product_t){0};
 }
 
-int run_share(problem_t *p, void *user)
+int multiply_share(problem_t *p, void *user)
 {
     const share_product_t *s = user;
     const tilemm_status_t status = tilemm_sgemm(
@@ -173,7 +161,7 @@ int run_share(problem_t *p, void *user)
 
 int run_one(problem_t *p, void *user)
 {
-    const int failed = p->place->rank == 0 && run_share(p, user) != 0;
+    const int failed = p->place->rank == 0 && multiply_share(p, user) != 0;
     wait_quietly(p->place->comm);
     return failed ? -1 : 0;
 }

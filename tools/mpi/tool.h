@@ -130,7 +130,7 @@ typedef struct {
     tilemm_t ctx;
 } share_product_t;
 int share_open(problem_t *problem, share_product_t *share);
-int run_share(problem_t *problem, void *share);
+int multiply_share(problem_t *problem, void *share);
 void share_close(share_product_t *share);
 
 /* The whole product on the first process alone. */

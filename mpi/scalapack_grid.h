@@ -1,4 +1,4 @@
-/* scalapack.h - what the ScaLAPACK drop-in's files share.
+/* scalapack_grid.h - grids of libtilemm on the grids of BLACS contexts, for the ScaLAPACK drop-in.
  *
  * psgemm_ and pstran_ (scalapack.c) look at those arguments that are the same on all processes. A
  * call that libtilemm-mpi can take goes to it, on a grid kept for the BLACS context
@@ -6,8 +6,8 @@
  * behind: the routine that the program would call if this library were not there.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
-#ifndef TILEMM_MPI_SCALAPACK_H
-#define TILEMM_MPI_SCALAPACK_H
+#ifndef TILEMM_MPI_SCALAPACK_GRID_H
+#define TILEMM_MPI_SCALAPACK_GRID_H
 
 #include "tilemm_mpi.h"
 
