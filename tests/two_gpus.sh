@@ -12,6 +12,7 @@ TILEMM_MODULE_DIR=${TILEMM_MODULE_DIR-$(pwd)/.libs}
 export TEST_DEVICES TILEMM_MODULE_DIR
 begun=$(date +%s)
 failed=0
+random=tests/mpi/random
 
 for file in "$program" "$speed"; do
     if [ ! -x "$file" ]; then
@@ -45,6 +46,23 @@ fi
 part "results, peer access" 90 env TILEMM_TEST_QUICK=1 "$program"
 part "results, TILEMM_PEER=0" 90 env TILEMM_TEST_QUICK=1 TILEMM_PEER=0 "$program"
 part "speed" 160 "$speed" "${1-32768}"
+# pair nccl|mpi: two processes, each with a GPU of its own.
+pair() {
+    timeout -k 10 90 mpirun --allow-run-as-root -n 1 -x CUDA_VISIBLE_DEVICES=0 "$random" 60 device "$1" : \
+        -n 1 -x CUDA_VISIBLE_DEVICES=1 "$random" 60 device "$1"
+}
+if [ -x "$random" ] && command -v mpirun >/dev/null; then
+    echo "== psgemm, two processes"
+    for way in nccl mpi; do
+        if pair $way; then
+            echo "== psgemm, $way: passed, $(($(date +%s) - begun)) s so far"
+        else
+            echo "== psgemm, $way: FAILED" && failed=1
+        fi
+    done
+else
+    echo "== psgemm: skipped, no libtilemm-mpi or no mpirun"
+fi
 sanitizer=$(command -v compute-sanitizer || echo "${CUDA_HOME-/usr/local/cuda}/bin/compute-sanitizer")
 if [ -x "$sanitizer" ]; then
     part "memcheck" 70 env TILEMM_TEST_QUICK=1 TEST_BRIEF=1 "$sanitizer" --tool memcheck --error-exitcode 99 "$program"

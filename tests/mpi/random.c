@@ -1,10 +1,14 @@
 /* random.c - random products and transposes of distributed matrices, beside FP64, by element.
  *
- *     mpirun -n PROCESSES random COUNT
+ *     mpirun -n PROCESSES random COUNT [cpu | cuda | device [mpi]]
+ *
+ * cuda computes on a GPU what lies on the host, device what lies on the GPU; with mpi its panels do
+ * not travel by NCCL. Exits 77 without a GPU.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "spread.h"
 #include "tests/support/check.h"
@@ -13,6 +17,7 @@
 enum { MOST_PLACES = 16 };
 
 static tilemm_t ctx;
+static int on_device; /* operands lie on the GPU */
 static place_t places[MOST_PLACES];
 static int place_count;
 static int variants[3], moved; /* plans that were seen */
@@ -125,11 +130,53 @@ static void check_result(const problem_t *p, int number)
     CHECK(spread_untouched(&p->c), "problem %d: C's surroundings", number);
 }
 
-static tilemm_status_t call(const place_t *place, problem_t *p)
+/* A part where the call is to find it. */
+static float *send(const spread_t *x)
 {
-    return tilemm_psgemm(place->grid, p->transa, p->transb, p->m, p->n, p->k, p->alpha, p->a.part,
-                         p->a.i + 1, p->a.j + 1, p->a.desc, p->b.part, p->b.i + 1, p->b.j + 1,
-                         p->b.desc, p->beta, p->c.part, p->c.i + 1, p->c.j + 1, p->c.desc);
+    int64_t ld = 0;
+    void *there = NULL;
+    if (!on_device || x->local_cols == 0)
+        return x->part;
+    CHECK_OK(ctx, tilemm_alloc_matrix(ctx, TILEMM_MEMORY_DEVICE, 1, x->ld * x->local_cols,
+                                      sizeof(float), &there, &ld));
+    CHECK_OK(ctx, tilemm_copy_matrix(ctx, x->local_cols, x->ld, sizeof(float), x->part, x->ld,
+                                     there, x->ld));
+    return there;
+}
+
+static void take_back(const spread_t *x, float *there, int changed)
+{
+    if (there == x->part)
+        return;
+    if (changed)
+        CHECK_OK(ctx, tilemm_copy_matrix(ctx, x->local_cols, x->ld, sizeof(float), there, x->ld,
+                                         x->part, x->ld));
+    CHECK_OK(ctx, tilemm_synchronize(ctx));
+    CHECK_OK(ctx, tilemm_free_matrix(ctx, there));
+}
+
+static tilemm_status_t multiply(const place_t *place, problem_t *p)
+{
+    float *const a = send(&p->a), *const b = send(&p->b), *const c = send(&p->c);
+    const tilemm_status_t status =
+        tilemm_psgemm(place->grid, p->transa, p->transb, p->m, p->n, p->k, p->alpha, a, p->a.i + 1,
+                      p->a.j + 1, p->a.desc, b, p->b.i + 1, p->b.j + 1, p->b.desc, p->beta, c,
+                      p->c.i + 1, p->c.j + 1, p->c.desc);
+    take_back(&p->a, a, 0);
+    take_back(&p->b, b, 0);
+    take_back(&p->c, c, 1);
+    return status;
+}
+
+static tilemm_status_t transpose(const place_t *place, problem_t *p)
+{
+    float *const a = send(&p->a), *const c = send(&p->c);
+    const tilemm_status_t status =
+        tilemm_pstran(place->grid, p->m, p->n, p->alpha, a, p->a.i + 1, p->a.j + 1, p->a.desc,
+                      p->beta, c, p->c.i + 1, p->c.j + 1, p->c.desc);
+    take_back(&p->a, a, 0);
+    take_back(&p->c, c, 1);
+    return status;
 }
 
 static void try_product(rng_t *rng, int number)
@@ -147,14 +194,14 @@ static void try_product(rng_t *rng, int number)
     spread_fill(&p.b, place);
     spread_fill(&p.c, place);
     poison(&p);
-    CHECK_OK(ctx, call(place, &p));
+    CHECK_OK(ctx, multiply(place, &p));
     check_result(&p, number);
     /* Again, from the same C: the same bits. */
     const uint64_t once = spread_digest(&p.c);
     spread_free(&p.c);
     spread_fill(&p.c, place);
     poison(&p);
-    CHECK_OK(ctx, call(place, &p));
+    CHECK_OK(ctx, multiply(place, &p));
     CHECK(spread_digest(&p.c) == once, "problem %d: other bits the second time", number);
     spread_free(&p.a);
     spread_free(&p.b);
@@ -172,8 +219,7 @@ static void try_transpose(rng_t *rng, int number)
     spread_fill(&p.a, place);
     spread_fill(&p.c, place);
     poison(&p);
-    CHECK_OK(ctx, tilemm_pstran(place->grid, m, n, p.alpha, p.a.part, p.a.i + 1, p.a.j + 1,
-                                p.a.desc, p.beta, p.c.part, p.c.i + 1, p.c.j + 1, p.c.desc));
+    CHECK_OK(ctx, transpose(place, &p));
     for (int64_t c = 0; c < p.c.local_cols; c++)
         for (int64_t r = 0; r < p.c.local_rows; r++) {
             const int64_t i = p.c.row_of[r], j = p.c.col_of[c];
@@ -202,8 +248,14 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &procs);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    test_begin(TILEMM_BACKEND_CPU);
-    ctx = test_context(TILEMM_BACKEND_CPU, "");
+    const char *const where = argc > 2 ? argv[2] : "cpu";
+    const tilemm_backend_t backend =
+        strcmp(where, "cpu") ? TILEMM_BACKEND_CUDA : TILEMM_BACKEND_CPU;
+    on_device = !strcmp(where, "device");
+    test_begin(backend);
+    if (argc > 3 && !strcmp(argv[3], "mpi"))
+        setenv("TILEMM_MPI_NCCL", "0", 1);
+    ctx = test_context(backend, "");
     tilemm_set_threads(ctx, 1);
     make_places(procs);
     for (int i = 0; i < count; i++)
