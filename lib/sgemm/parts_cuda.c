@@ -13,24 +13,48 @@
 
 enum { FLOAT = sizeof(float) };
 
+/* A batch in pieces; or, where its products are large or memory is short, one product after the
+ * other. */
+static tilemm_status_t run(tilemm__pipeline_call_t *call, double bytes)
+{
+    enum { LARGE = 256 << 20 };
+    const tilemm__sgemm_args_t *const args = call->args;
+    tilemm__sgemm_args_t p = *args;
+    tilemm_status_t status = TILEMM_SUCCESS;
+    if (args->batch_count > 1 && bytes <= LARGE && tilemm__cuda_run_batch(call, &status))
+        return status;
+    p.batch_count = 1;
+    call->args = call->whole = &p;
+    for (int64_t i = 0; i < args->batch_count && status == TILEMM_SUCCESS; i++) {
+        p.a = args->a + i * args->stride_a;
+        p.b = args->b + i * args->stride_b;
+        p.c = args->c + i * args->stride_c;
+        status = tilemm__cuda_run_pipeline(call);
+    }
+    return status;
+}
+
 int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                  tilemm_status_t *status)
 {
     const void *const operands[] = {args->a, args->b, args->c};
+    const int64_t strides[] = {args->stride_a, args->stride_b, args->stride_c};
     const double bytes[] = {(double)args->m * (double)args->k * FLOAT,
                             (double)args->k * (double)args->n * FLOAT,
                             (double)args->m * (double)args->n * FLOAT};
+    const double product = bytes[0] + bytes[1] + bytes[2];
     tilemm__pipeline_call_t call = {.ctx = ctx, .args = args, .whole = args, .waits = 1};
     double on_host = 0;
     int refused = 0;
-    if (args->batch_count != 1 || args->a_array || args->b_array || args->c_array || args->k == 0 ||
-        !tilemm__cuda_is_large(ctx, bytes[0] + bytes[1] + bytes[2]))
+    if (args->a_array || args->b_array || args->c_array || args->k == 0 ||
+        !tilemm__cuda_is_large(ctx, product * (double)args->batch_count))
         return 0;
     const tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
     for (int i = 0; i < 3; i++) {
         const tilemm__place_t place = tilemm__cuda_locate(ctx, operands[i]);
         call.places.on_host[i] = place == TILEMM__HOST;
-        on_host += call.places.on_host[i] ? bytes[i] : 0;
+        if (call.places.on_host[i])
+            on_host += bytes[i] * (double)(strides[i] ? args->batch_count : 1);
         refused |= place == TILEMM__ELSEWHERE;
     }
     int runs = !refused && tilemm__cuda_is_large(ctx, on_host) &&
@@ -40,7 +64,7 @@ int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
         runs = call.places.memory > 0;
     }
     if (runs)
-        *status = tilemm__cuda_run_pipeline(&call);
+        *status = run(&call, product);
     (void)tilemm__cuda_leave(ctx, before, TILEMM_SUCCESS);
     return runs;
 }
