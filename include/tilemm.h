@@ -64,7 +64,7 @@
  *                        would (OMP_NUM_THREADS), else one for each processor. At most 64 are
  *                        used, or four times the processors if that is more.
  * TILEMM_MATH            fp32, strict or tf32: the math mode that a context starts with.
- * TILEMM_INVARIANCE      none, batch or across: tilemm_set_invariance. With another than none
+ * TILEMM_INVARIANCE      none, batch or across: tilemm_set_invariance. With across
  *                        TILEMM_BACKEND_AUTO takes the CPU.
  * TILEMM_VARIANT         the beginning of a kernel's name, for measurements on a GPU: only kernels
  *                        whose names begin so are chosen, unless none of them can do the problem.
@@ -146,11 +146,12 @@ typedef enum {
 
 /* What the bits of an element (i, j) of op(A) op(B) may depend on. NONE: all that the call is given
  * (but never on time or chance). INVARIANT: row i of op(A), column j of op(B), k, the math mode and
- * the instruction set (the last kernel's name has it), and nothing else: not the other rows and
- * columns, their number, the batch, layout, transposes, leading dimensions, alignment, workspace or
- * threads. INVARIANT_ACROSS: nor the instruction set. alpha and beta are applied to the element's
- * sum: first alpha * sum, then, unless beta is 0, beta * C, then their sum, each rounded. What bits
- * a NaN has is left open. */
+ * the instruction set (the last kernel's name has it; on CUDA: whether the compute capability
+ * is 8.0 or more), and nothing else: not the other rows and columns, their number, the batch,
+ * layout, transposes, leading dimensions, alignment, workspace or threads. INVARIANT_ACROSS: nor
+ * the instruction set. alpha and beta are applied to the element's sum: first alpha * sum, then,
+ * unless beta is 0, beta * C, then their sum, each rounded; on CUDA beta * C is added with one
+ * rounding. What bits a NaN has is left open. */
 typedef enum {
     TILEMM_INVARIANCE_NONE = 0,
     TILEMM_INVARIANT,
@@ -317,7 +318,7 @@ tilemm_status_t tilemm_get_math(tilemm_t ctx, tilemm_math_t *math);
 
 /* Set, or store in *invariance, what the bits of a product's element may depend on (at the start
  * TILEMM_INVARIANCE_NONE, or TILEMM_INVARIANCE=none|batch|across). Returns TILEMM_NOT_SUPPORTED on
- * a CUDA context for another than TILEMM_INVARIANCE_NONE. */
+ * a CUDA context for TILEMM_INVARIANT_ACROSS. */
 tilemm_status_t tilemm_set_invariance(tilemm_t ctx, tilemm_invariance_t invariance);
 tilemm_status_t tilemm_get_invariance(tilemm_t ctx, tilemm_invariance_t *invariance);
 

@@ -168,10 +168,10 @@ static tilemm_status_t open_backend(tilemm_t ctx, const tilemm__backend_t *backe
 static tilemm_status_t open_cuda(tilemm_t ctx, int count, const int *devices)
 {
     const char *why;
-    if (ctx->invariance != TILEMM_INVARIANCE_NONE)
-        return refuse(TILEMM_NOT_SUPPORTED,
-                      "create: TILEMM_INVARIANCE = %s, must be none on a CUDA context",
-                      getenv("TILEMM_INVARIANCE"));
+    if (ctx->invariance == TILEMM_INVARIANT_ACROSS)
+        return refuse(
+            TILEMM_NOT_SUPPORTED,
+            "create: TILEMM_INVARIANCE = across, must be none or batch on a CUDA context");
     const tilemm__backend_t *cuda = tilemm__load_cuda(&why);
     return cuda ? open_backend(ctx, cuda, count, devices)
                 : refuse(TILEMM_NO_DEVICE, "create: %s", why);
@@ -371,10 +371,10 @@ tilemm_status_t tilemm_set_invariance(tilemm_t ctx, tilemm_invariance_t invarian
                             "set_invariance: invariance = %d, must be TILEMM_INVARIANCE_NONE (0), "
                             "TILEMM_INVARIANT (1) or TILEMM_INVARIANT_ACROSS (2)",
                             (int)invariance);
-    if (invariance != TILEMM_INVARIANCE_NONE && ctx->backend->id == TILEMM_BACKEND_CUDA)
+    if (invariance == TILEMM_INVARIANT_ACROSS && ctx->backend->id == TILEMM_BACKEND_CUDA)
         return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED,
                             "set_invariance: invariance = %d, must be TILEMM_INVARIANCE_NONE (0) "
-                            "on a CUDA context",
+                            "or TILEMM_INVARIANT (1) on a CUDA context",
                             (int)invariance);
     ctx->invariance = invariance;
     return TILEMM_SUCCESS;

@@ -120,6 +120,7 @@ tilemm__limits_t tilemm__cuda_limits(tilemm_t ctx, size_t workspace)
 {
     return (tilemm__limits_t){.cuda = &tilemm__cuda(ctx)->traits,
                               .math = ctx->math,
+                              .invariance = ctx->invariance,
                               .workspace = workspace,
                               .variant = ctx->variant};
 }

@@ -52,6 +52,7 @@ static void copy_settings(tilemm_t ctx)
         tilemm_t member = multi->member[i].ctx;
         const size_t sharers = (size_t)tilemm__cuda(member)->sharers;
         member->math = ctx->math;
+        member->invariance = ctx->invariance;
         member->nan_policy = ctx->nan_policy;
         member->device_memory = ctx->device_memory / sharers;
         if (ctx->device_memory && !member->device_memory)
@@ -476,6 +477,7 @@ static size_t multi_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *ar
 {
     const tilemm_t first = tilemm__multi(ctx)->member[0].ctx;
     first->math = ctx->math;
+    first->invariance = ctx->invariance;
     return tilemm__cuda_sgemm_workspace(first, args);
 }
 

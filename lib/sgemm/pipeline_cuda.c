@@ -337,6 +337,11 @@ static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
                                 "sgemm: %zu bytes of device memory are too few for tiles of the "
                                 "operands on the host",
                                 places.memory);
+        if (x->plan.parts > 1 && x->ctx->invariance != TILEMM_INVARIANCE_NONE)
+            return tilemm__fail(x->ctx, TILEMM_OUT_OF_MEMORY,
+                                "sgemm: %zu bytes of device memory are too few for tiles of the "
+                                "operands on the host with all of k, as an invariant product needs",
+                                places.memory);
         if (!x->waits)
             x->buffer = tilemm__cuda_strips(x->ctx, x->plan.bytes);
         else if (cudaMalloc((void **)&x->buffer, x->plan.bytes) != cudaSuccess)

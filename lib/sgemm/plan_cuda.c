@@ -299,9 +299,17 @@ static int is_beyond_memory(const tilemm__sgemm_args_t *args)
 static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                   tilemm__sgemm_cuda_plan_t *plan)
 {
-    const int small_batch = small_batch_variant(args, limits);
     tilemm__sgemm_trial_t best = {.variant = -1};
     int filled = 0;
+    if (limits->invariance != TILEMM_INVARIANCE_NONE) { /* plan_ffma.c has those in one order */
+        tilemm__sgemm_try_ffma(args, limits, &best);
+        if (best.variant < 0)
+            return TILEMM_NOT_SUPPORTED;
+        tilemm__sgemm_fill_ffma(args, limits, &best, plan);
+        plan->variant = best.variant;
+        return TILEMM_SUCCESS;
+    }
+    const int small_batch = small_batch_variant(args, limits);
     if (small_batch >= 0) {
         fill_small_batch(args, small_batch, plan);
         return TILEMM_SUCCESS;

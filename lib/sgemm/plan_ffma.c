@@ -12,11 +12,20 @@ enum {
     MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
 };
 
+/* Whether a row's sum is one chain of multiply-adds in the order of k, however C is cut. All such
+ * rows for a device put the zeros that fill a k-step up in the same place. */
+static int adds_in_one_chain(int variant)
+{
+    enum { STEP = 16 }; /* rows of longer steps add up chains */
+    return tilemm__sgemm_rows[variant].k == STEP;
+}
+
 void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                             tilemm__sgemm_trial_t *best)
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
+    const int invariant = limits->invariance != TILEMM_INVARIANCE_NONE;
     for (int v = SM75_FIRST + tilemm__sgemm_transposes(args); v < SKINNY_FIRST; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const double count = tilemm__sgemm_tiles_of_c(row, args);
@@ -25,10 +34,12 @@ void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limi
         /* From 8.0 on only narrow tiles are left to sm75's kernel. */
         if ((traits->cc >= 80 ? !sm80 && !narrow : sm80) || !tilemm__sgemm_is_allowed(limits, v))
             continue;
+        if (invariant && !(adds_in_one_chain(v) && sm80 == (traits->cc >= 80)))
+            continue;
         for (int i = 1; i <= tries; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
             tilemm__sgemm_trial_t now = {.variant = v};
-            if (i > 1 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
+            if (i > 1 && (wanted < 2 || invariant || !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
             now.cluster = sm80 && traits->cc >= 90 && now.splits > 1 && now.splits <= MOST_CLUSTER;

@@ -190,6 +190,23 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     }
 }
 
+/* One kernel's order of sums: chains over all of k, of tiles with k-steps of 16 that the device's
+ * architecture has, whatever else the problem is, and whatever variant is asked for. */
+static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                            const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const char *const family = limits->cuda->cc >= 80 ? "sgemm_ffma_sm80_" : "sgemm_ffma_sm75_";
+    const tilemm__sgemm_ffma_plan_t *const ffma = &plan->as.ffma;
+    if (args->k == 0)
+        return;
+    CHECK(plan->method == TILEMM__SGEMM_FFMA && !strncmp(plan->name, family, strlen(family)) &&
+              !strchr(plan->name, '+') && tilemm__sgemm_rows[plan->variant].k == 16 &&
+              ffma->tiles.splits == 1 && ffma->tiles.cluster == 1 && ffma->fringe.blocks == 0 &&
+              plan->workspace == 0,
+          "%s, invariant: %s, %lld splits", limits->cuda->name, plan->name,
+          (long long)ffma->tiles.splits);
+}
+
 int main(void)
 {
     for (int i = 0; i < 30000; i++) {
@@ -197,6 +214,7 @@ int main(void)
         const tilemm__limits_t limits = {
             .cuda = &gpus[pick(GPUS)],
             .math = (tilemm_math_t)pick(3),
+            .invariance = i % 4 ? TILEMM_INVARIANCE_NONE : TILEMM_INVARIANT,
             .workspace = pick(3)   ? (size_t)1 << pick(36)
                          : pick(2) ? SIZE_MAX
                                    : 0,
@@ -204,6 +222,8 @@ int main(void)
         static tilemm__sgemm_cuda_plan_t plan, again;
         CHECK(tilemm__plan_sgemm_cuda(&args, &limits, &plan) == TILEMM_SUCCESS, "no plan");
         check_plan(&args, &limits, &plan);
+        if (limits.invariance != TILEMM_INVARIANCE_NONE)
+            check_invariant(&args, &limits, &plan);
         tilemm__plan_sgemm_cuda(&args, &limits, &again);
         CHECK(!strcmp(plan.name, again.name) && plan.workspace == again.workspace, "%s, then %s",
               plan.name, again.name);
