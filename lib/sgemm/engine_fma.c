@@ -66,6 +66,7 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
         .rows = (int)mr,
         .alpha = x->alpha,
         .beta = tilemm__sgemm_beta(x, at),
+        .in_order = x->plan->in_order,
         .rs_c = x->rs_c,
         .cs_c = x->cs_c,
     };

@@ -216,6 +216,13 @@ static void unshare(const shape_t *x, plan_t *plan)
     count_tasks(x, plan);
 }
 
+/* About `best` steps, of which each chain is in one piece. */
+static int64_t whole_chains(int64_t k, int64_t best)
+{
+    enum { CHAIN = TILEMM__SGEMM_INVARIANT_CHAIN };
+    return tilemm__min(tilemm__round_up(k, 4), tilemm__max(best / CHAIN, 1) * CHAIN);
+}
+
 /* With one panel of each kind on the stack of each thread. */
 static void plan_for_stack(const shape_t *x, plan_t *plan)
 {
@@ -225,9 +232,9 @@ static void plan_for_stack(const shape_t *x, plan_t *plan)
         unshare(x, plan);
     b->on_stack = 1;
     b->stream = b->direct = 0;
-    b->in_place = x->invariant; /* a panel of Ns alone fits: kc stays */
-    if (!x->invariant)
-        b->kc = tilemm__even_size(x->k, tilemm__min(b->kc, floats / (b->mr + b->nr)), 4);
+    b->in_place = 0;
+    b->kc = tilemm__min(b->kc, floats / (b->mr + b->nr));
+    b->kc = x->invariant ? whole_chains(x->k, b->kc) : tilemm__even_size(x->k, b->kc, 4);
     b->m_panel = b->mr;
     b->n_panel = b->nr;
     size_set(b);
@@ -354,7 +361,9 @@ static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
     plan->n_task = tilemm__round_up(x->n, nr);
     if (plan->threads > 1 && x->batch_count < 4 * (int64_t)plan->threads)
         plan->n_task = share_out(x, x->n, nr, plan->threads);
-    plan->vector.kc = tilemm__even_size(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
+    plan->vector.in_order = x->invariant;
+    plan->vector.kc = x->invariant ? tilemm__min(x->k, TILEMM__SGEMM_VECTOR_PIECE)
+                                   : tilemm__even_size(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
     plan->vector.n_panel = tilemm__min(plan->n_task, TILEMM__SGEMM_VECTOR_PIECE);
     count_tasks(x, plan);
 }
@@ -421,12 +430,11 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         plan_plain(&x, threads, plan);
         return TILEMM_SUCCESS;
     }
-    if (m == 1 && !invariant) {
+    if (m == 1) {
         plan_vector(&x, nr, threads, plan);
         return TILEMM_SUCCESS;
     }
-    if (tilemm__sgemm_cpu_is_small_of(m, n, k, lda, nr, threads) &&
-        (!invariant || k <= TILEMM__SGEMM_INVARIANT_BLOCK)) {
+    if (tilemm__sgemm_cpu_is_small_of(m, n, k, lda, nr, threads)) {
         plan_small(&x, threads, chain, plan);
         return TILEMM_SUCCESS;
     }
@@ -445,9 +453,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
      * some panels wide; enough for few sums to be added up in C one after the other. */
     const int64_t stream_kc = tilemm__max(24, tilemm__min(kc_limit, k / 170));
     const int64_t kc_best = skinny ? SKINNY_KC : stream ? stream_kc : kc_limit;
-    const int64_t kc = invariant
-                           ? tilemm__min(tilemm__round_up(k, 4), TILEMM__SGEMM_INVARIANT_BLOCK)
-                           : tilemm__even_size(k, kc_best, 4);
+    const int64_t kc = invariant ? whole_chains(k, kc_best) : tilemm__even_size(k, kc_best, 4);
     plan->blocked = (blocks_t){
         .stream = stream,
         .direct = stream ||
@@ -457,6 +463,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .nr = nr,
         .kc = kc,
         .chain = chain,
+        .in_order = invariant,
     };
     (void)plan_blocks(&x, limits, plan);
     return TILEMM_SUCCESS;

@@ -25,9 +25,9 @@ typedef enum {
     TILEMM__SGEMM_CPU_PLAIN    /* fmaf() for each product: tilemm__sgemm_plain */
 } tilemm__sgemm_cpu_way_t;
 
-/* The order in which an invariant product adds up along k, in every way: blocks of so many steps,
- * each of chains of so many, which begin at 0. doc/numerics.md has it in words. */
-enum { TILEMM__SGEMM_INVARIANT_BLOCK = 256, TILEMM__SGEMM_INVARIANT_CHAIN = 128 };
+/* The order in which an invariant product adds up along k, in every way: chains of so many steps,
+ * which begin at 0, and are added up one after the other. doc/numerics.md has it in words. */
+enum { TILEMM__SGEMM_INVARIANT_CHAIN = 128 };
 
 /* BLOCKED. The loops, from the outside: n by n_panel, k by kc, pack Ns; m by m_panel, pack Ms; the
  * product of the two by parts of m_part x n_part.
@@ -47,7 +47,8 @@ typedef struct {
     int on_stack; /* panels lie on the stack */
     int mr, nr;   /* rows or columns in a panel of Ms and of Ns */
     int64_t kc;
-    int64_t chain;            /* multiply-adds: products added up one after the other, in a tile */
+    int64_t chain; /* multiply-adds: products added up one after the other, in a tile */
+    int in_order;  /* invariant: chains are added to C one after the other; kc is of whole ones */
     int64_t m_panel, n_panel; /* rows and columns packed at a time, multiples of mr and nr */
     int64_t m_part, n_part;   /* likewise */
     size_t panel_bytes;       /* planes: of one panel */
@@ -70,6 +71,7 @@ typedef struct {
             int64_t ahead; /* how much further in the batch the matrix is that is prefetched */
         } small;
         struct {
+            int in_order; /* invariant */
             int64_t kc, n_panel;
         } vector;
         tilemm__sgemm_cpu_blocks_t blocked;

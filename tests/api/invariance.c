@@ -21,7 +21,7 @@ static char workspace[WORKSPACE];
 
 /* ---- the rule ------------------------------------------------------------------------------- */
 
-enum { BLOCK = 256, CHAIN = 128 };
+enum { CHAIN = 128 };
 
 /* Products and additions, each rounded; or together, once. */
 static float add_product(int fused, float sum, float a, float b)
@@ -30,19 +30,15 @@ static float add_product(int fused, float sum, float a, float b)
     return fused ? fmaf(a, b, sum) : sum + product;
 }
 
-/* Of element (i, j): chains of CHAIN steps in blocks of BLOCK. */
+/* Of element (i, j): chains of CHAIN steps, added up. */
 static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
 {
     float sum = 0;
-    for (int64_t block = 0; block < k; block += BLOCK) {
-        float block_sum = 0;
-        for (int64_t chain = block; chain < k && chain < block + BLOCK; chain += CHAIN) {
-            float chain_sum = 0;
-            for (int64_t p = chain; p < k && p < chain + CHAIN; p++)
-                chain_sum = add_product(fused, chain_sum, a[p], b[p * ldb]);
-            block_sum = chain == block ? chain_sum : block_sum + chain_sum;
-        }
-        sum = block == 0 ? block_sum : sum + block_sum;
+    for (int64_t chain = 0; chain < k; chain += CHAIN) {
+        float chain_sum = 0;
+        for (int64_t p = chain; p < k && p < chain + CHAIN; p++)
+            chain_sum = add_product(fused, chain_sum, a[p], b[p * ldb]);
+        sum = chain == 0 ? chain_sum : sum + chain_sum;
     }
     return sum;
 }
