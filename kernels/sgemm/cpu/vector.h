@@ -173,73 +173,109 @@ static void rows_in_order(int64_t k, int64_t n, const float *a, const float *b, 
 }
 
 /* Vectors of columns whose chains run at once: each addition waits for the one before. */
-enum { GROUPS = VECTOR < 16 ? 32 / VECTOR / 2 : 1 };
+enum { GROUPS = VECTOR < 16 ? 2 : 1 };
 
-/* Columns that lie along k, in lanes: squares of VECTOR steps are transposed in registers. */
-TILE_INLINE void chain_columns(int64_t k, int64_t chain, int count, const float *a, const float *b,
-                               int64_t ldb, int is_first, float *y)
+/* A chain of `count` columns that lie along k goes on, VECTOR at most, by way of a packed panel. */
+static __attribute__((noinline)) vec_t chain_few(int64_t k, int count, const float *a,
+                                                 const float *b, int64_t ldb, vec_t sum)
 {
-    const float *row[GROUPS][VECTOR];
-    vec_t all[GROUPS];
-    float lanes[GROUPS * VECTOR];
-    for (int i = 0; i < GROUPS * VECTOR; i++) {
-        row[i / VECTOR][i % VECTOR] = b + TILE_LEAST(i, count - 1) * ldb;
-        lanes[i] = is_first || i >= count ? 0.0f : y[i];
+    enum { STEPS = 64 };
+    float panel[STEPS * VECTOR] __attribute__((aligned(64)));
+    for (int64_t p = 0; p < k; p += STEPS) {
+        const int64_t steps = TILE_LEAST(STEPS, k - p);
+        pack_rows(VECTOR, VECTOR, steps, count, b + p, ldb, panel);
+        for (int64_t q = 0; q < steps; q++) {
+            const vec_t from = *(const vec_mem_t *)(panel + q * VECTOR);
+            ADD_PRODUCT(sum, a[p + q], from);
+        }
     }
+    return sum;
+}
+
+/* The same of `groups` times VECTOR columns, over a multiple of LINE steps: squares are transposed
+ * in registers, a whole line of each column at once, as columns far apart may all be of one set of
+ * L1. Four columns are reached from one pointer. */
+TILE_INLINE void chain_squares(const int groups, int64_t k, const float *a, const float *b,
+                               int64_t ldb, vec_t sum[GROUPS])
+{
+    const char *at[GROUPS * VECTOR / 4];
+    const int64_t apart = ldb * (int64_t)sizeof(float), apart3 = 3 * apart;
     TILE_UNROLL
-    for (int g = 0; g < GROUPS; g++)
-        all[g] = *(const vec_mem_t *)(lanes + g * VECTOR);
-    for (int64_t p = 0; p < k;) {
-        const int64_t end = TILE_LEAST(p + chain, k);
-        const int is_copy = is_first && p == 0;
-        vec_t sum[GROUPS];
+    for (int i = 0; i < groups * VECTOR / 4; i++)
+        at[i] = (const char *)(b + 4 * i * ldb);
+    for (int64_t p = 0; p < k; p += LINE) {
         TILE_UNROLL
-        for (int g = 0; g < GROUPS; g++)
-            sum[g] = (vec_t){0};
-        for (; p + VECTOR <= end; p += VECTOR) {
+        for (int g = 0; g < groups; g++) {
+            const float *row[VECTOR];
             TILE_UNROLL
-            for (int g = 0; g < GROUPS; g++) {
+            for (int i = 0; i < VECTOR; i++) {
+                const char *const four = at[(g * VECTOR + i) / 4];
+                row[i] = (const float *)(const void *)(i % 4 == 3 ? four + apart3
+                                                                  : four + i % 4 * apart);
+            }
+            TILE_UNROLL
+            for (int first = 0; first < LINE; first += VECTOR) {
                 vec_t r[VECTOR / 4][4], out[4];
                 TILE_UNROLL
                 for (int q = 0; q < 4; q++) {
                     TILE_UNROLL
                     for (int s = 0; s < VECTOR / 4; s++)
-                        r[s][q] = LOAD_LANES(row[g], q, p + 4 * s);
+                        r[s][q] = LOAD_LANES(row, q, first + 4 * s);
                 }
                 TILE_UNROLL
                 for (int s = 0; s < VECTOR / 4; s++) {
                     transpose_lanes(r[s], out);
                     TILE_UNROLL
                     for (int q = 0; q < 4; q++)
-                        ADD_PRODUCT(sum[g], a[p + 4 * s + q], out[q]);
+                        ADD_PRODUCT(sum[g], a[p + first + 4 * s + q], out[q]);
                 }
             }
         }
-        for (; p < end; p++) {
-            TILE_UNROLL
-            for (int g = 0; g < GROUPS; g++) {
-                vec_t from;
-                for (int i = 0; i < VECTOR; i++)
-                    lanes[i] = row[g][i][p];
-                memcpy(&from, lanes, sizeof from);
-                ADD_PRODUCT(sum[g], a[p], from);
-            }
-        }
         TILE_UNROLL
-        for (int g = 0; g < GROUPS; g++)
-            all[g] = is_copy ? sum[g] : all[g] + sum[g];
+        for (int i = 0; i < groups * VECTOR / 4; i++) {
+            at[i] += LINE * sizeof(float);
+            /* Else the compiler makes a pointer for each column. */
+            __asm__("" : "+r"(at[i]));
+        }
     }
-    TILE_UNROLL
-    for (int g = 0; g < GROUPS; g++)
-        *(vec_mem_t *)(lanes + g * VECTOR) = all[g];
-    for (int i = 0; i < count; i++)
-        y[i] = lanes[i];
+}
+
+/* The sums of chains of `groups` times VECTOR columns, or, where count is less than VECTOR, of so
+ * many: y = those, or y += each. */
+TILE_INLINE void chain_columns(const int groups, int64_t k, int64_t chain, int count,
+                               const float *a, const float *b, int64_t ldb, int is_first, float *y)
+{
+    const int lanes = TILE_LEAST(count, VECTOR);
+    vec_t all[GROUPS] = {0};
+    for (int g = 0; g < groups && !is_first; g++)
+        memcpy(&all[g], y + g * VECTOR, sizeof(float) * (size_t)lanes);
+    for (int64_t p = 0; p < k; p += chain) {
+        const int64_t steps = TILE_LEAST(chain, k - p);
+        const int64_t squares = count < VECTOR ? 0 : steps & -LINE;
+        vec_t sum[GROUPS];
+        TILE_UNROLL
+        for (int g = 0; g < groups; g++)
+            sum[g] = (vec_t){0};
+        if (squares > 0)
+            chain_squares(groups, squares, a + p, b + p, ldb, sum);
+        for (int g = 0; g < groups && squares < steps; g++)
+            sum[g] = chain_few(steps - squares, lanes, a + p + squares,
+                               b + g * VECTOR * ldb + p + squares, ldb, sum[g]);
+        TILE_UNROLL
+        for (int g = 0; g < groups; g++)
+            all[g] = is_first && p == 0 ? sum[g] : all[g] + sum[g];
+    }
+    for (int g = 0; g < groups; g++)
+        memcpy(y + g * VECTOR, &all[g], sizeof(float) * (size_t)lanes);
 }
 
 static void dots_in_order(int64_t k, int64_t chain, int64_t n, const float *a, const float *b,
                           int64_t ldb, int is_first, float *y)
 {
-    for (int64_t j = 0; j < n; j += GROUPS * VECTOR)
-        chain_columns(k, chain, (int)TILE_LEAST(GROUPS * VECTOR, n - j), a, b + j * ldb, ldb,
-                      is_first, y + j);
+    int64_t j = 0;
+    for (; j + GROUPS * VECTOR <= n; j += GROUPS * VECTOR)
+        chain_columns(GROUPS, k, chain, VECTOR, a, b + j * ldb, ldb, is_first, y + j);
+    for (; j < n; j += VECTOR)
+        chain_columns(1, k, chain, (int)TILE_LEAST(VECTOR, n - j), a, b + j * ldb, ldb, is_first,
+                      y + j);
 }
