@@ -13,6 +13,8 @@
 
 /* A set of panels of at most this size lies on the stack of the thread that uses it. */
 enum { TILEMM__SGEMM_STACK_BYTES = 32768 };
+/* There an invariant product of few rows takes so many steps at a time, a part of a chain. */
+enum { TILEMM__SGEMM_STREAM_STEPS = 16, TILEMM__SGEMM_STREAM_FEW_ROWS = 16 };
 /* Where B comes from memory, it is prefetched along its rows by this many floats. */
 enum { TILEMM__SGEMM_STREAM_AHEAD = 64 };
 /* Floats, at most, of a vector that is multiplied by a matrix, and of its sums, at a time. */
@@ -48,7 +50,8 @@ typedef struct {
     int mr, nr;   /* rows or columns in a panel of Ms and of Ns */
     int64_t kc;
     int64_t chain; /* multiply-adds: products added up one after the other, in a tile */
-    int in_order;  /* invariant: chains are added to C one after the other; kc is of whole ones */
+    int in_order;  /* invariant: chains are added to C one after the other; kc is of whole ones,
+                      or less than one, with the chains that go on lying where Ms would */
     int64_t m_panel, n_panel; /* rows and columns packed at a time, multiples of mr and nr */
     int64_t m_part, n_part;   /* likewise */
     size_t panel_bytes;       /* planes: of one panel */
@@ -77,6 +80,12 @@ typedef struct {
         tilemm__sgemm_cpu_blocks_t blocked;
     };
 } tilemm__sgemm_cpu_plan_t;
+
+/* Whether chains lie in the workspace, as a block of k may be less than one. */
+static inline int tilemm__sgemm_cpu_keeps_chains(const tilemm__sgemm_cpu_blocks_t *b)
+{
+    return b->in_order && b->kc < TILEMM__SGEMM_INVARIANT_CHAIN && b->stream;
+}
 
 /* Plan for limits->kernels; args->k is not 0. With any workspace there is a plan. */
 int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

@@ -236,11 +236,20 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
             }
         }
-        TILE_UNROLL
-        for (int i = 0; i < rows; i++) {
+        if (x->goes_on) {
             TILE_UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[i][v] = (vec_t){0};
+            for (int i = 0; i < rows; i++) {
+                TILE_UNROLL
+                for (int v = 0; v < vectors; v++)
+                    sum[i][v] = load(masked && v == vectors - 1, mask, c + i * rs_c + v * VECTOR);
+            }
+        } else {
+            TILE_UNROLL
+            for (int i = 0; i < rows; i++) {
+                TILE_UNROLL
+                for (int v = 0; v < vectors; v++)
+                    sum[i][v] = (vec_t){0};
+            }
         }
 
         int64_t p = 0;
