@@ -14,7 +14,7 @@
 /* A set of panels of at most this size lies on the stack of the thread that uses it. */
 enum { TILEMM__SGEMM_STACK_BYTES = 32768 };
 /* There an invariant product of few rows takes so many steps at a time, a part of a chain. */
-enum { TILEMM__SGEMM_STREAM_STEPS = 16, TILEMM__SGEMM_STREAM_FEW_ROWS = 16 };
+enum { TILEMM__SGEMM_STREAM_STEPS = 16, TILEMM__SGEMM_STREAM_FEW_ROWS = 12 };
 /* Where B comes from memory, it is prefetched along its rows by this many floats. */
 enum { TILEMM__SGEMM_STREAM_AHEAD = 64 };
 /* Floats, at most, of a vector that is multiplied by a matrix, and of its sums, at a time. */
