@@ -236,7 +236,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
             }
         }
-        if (x->goes_on) {
+        if (__builtin_expect(x->goes_on, 0)) {
             TILE_UNROLL
             for (int i = 0; i < rows; i++) {
                 TILE_UNROLL

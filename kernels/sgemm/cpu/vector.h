@@ -8,7 +8,7 @@
 
 /* Rows, or columns, of B that are read at once; and vectors of those rows, as what is read in
  * pieces of half a kilobyte comes faster from L2. */
-enum { STREAMS = 4, PIECE = 8, DOTS = 4, LONG_LINE = 512 };
+enum { STREAMS = 4, MORE_STREAMS = 8, PIECE = 8, DOTS = 4, LONG_LINE = 512 };
 
 /* y += a B of some rows and vectors of B. */
 TILE_INLINE void add_piece(const int rows, const int vectors, const float *a, const float *b,
@@ -166,14 +166,15 @@ static void rows_in_order(int64_t k, int64_t n, const float *a, const float *b, 
                           float *y)
 {
     int64_t p = 0;
-    for (; p + STREAMS <= k; p += STREAMS)
-        chain_rows(STREAMS, n, a + p, b + p * ldb, ldb, y);
+    for (; p + MORE_STREAMS <= k; p += MORE_STREAMS)
+        chain_rows(MORE_STREAMS, n, a + p, b + p * ldb, ldb, y);
     for (; p < k; p++)
         chain_rows(1, n, a + p, b + p * ldb, ldb, y);
 }
 
-/* Vectors of columns whose chains run at once: each addition waits for the one before. */
-enum { GROUPS = VECTOR < 16 ? 2 : 1 };
+/* Vectors of columns whose chains run at once, as each addition waits for the one before. More
+ * than these are faster from L2, and slower from memory. */
+enum { GROUPS = VECTOR < 8 ? 2 : 1 };
 
 /* A chain of `count` columns that lie along k goes on, VECTOR at most, by way of a packed panel. */
 static __attribute__((noinline)) vec_t chain_few(int64_t k, int count, const float *a,
