@@ -91,7 +91,6 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
         .rows = (int)mr,
         .alpha = x->alpha,
         .beta = tilemm__sgemm_beta(x, at),
-        .in_order = x->plan->in_order,
         .rs_c = x->rs_c,
         .cs_c = x->cs_c,
     };
@@ -105,6 +104,10 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
         strip.rows = (int)tilemm__div_up(strip.m, tilemm__div_up(strip.m, most));
     }
     const int chains = tilemm__sgemm_cpu_keeps_chains(x->plan);
+    if (x->plan->in_order && at->p > 0 && at->k > strip.chain) {
+        strip.c_first = 1;
+        strip.beta = 0;
+    }
     if (chains) {
         strip.goes_on = at->p % x->plan->chain != 0;
         strip.beta = 0;

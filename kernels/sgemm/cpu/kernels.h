@@ -30,7 +30,7 @@ typedef struct {
     int rows; /* of a tile, at most mr, or tall */
     int n;
     float alpha, beta; /* if beta is 0, C is not read */
-    int in_order;      /* alpha is 1, and beta 0 or 1: C is added to the first sum, not to all */
+    int c_first;       /* alpha is 1, beta 0, and k more than chain: the first sum is added to C */
     int goes_on;       /* alpha is 1, beta 0, cs_c 1, and k at most chain: the sum begins at C */
     float *c;
     int64_t rs_c, cs_c; /* how far apart C's rows and columns are */
