@@ -350,8 +350,8 @@ tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *byt
 
 /* Limit to `bytes` the device memory that sgemm, transposes and reductions take for operands that
  * lie on the host, workspace not counted. 0, as at the start, means three quarters of the memory
- * that is free. A product whose operands need more goes through that memory in strips, a transpose
- * or reduction in pieces; products in batches are not limited. A transpose in place of a matrix
+ * that is free. Large products go through that memory in strips, transposes and reductions in
+ * pieces; batches given by arrays of pointers are not limited. A transpose in place of a matrix
  * that is not square, or whose leading dimension changes, is done by the CPU where the limit is
  * less than the matrix. Where the limit is too little for the smallest pieces (300 KB are enough
  * for transposes and reductions) the call returns TILEMM_OUT_OF_MEMORY. Taken, without effect, on a

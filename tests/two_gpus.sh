@@ -65,7 +65,8 @@ else
 fi
 sanitizer=$(command -v compute-sanitizer || echo "${CUDA_HOME-/usr/local/cuda}/bin/compute-sanitizer")
 if [ -x "$sanitizer" ]; then
-    part "memcheck" 70 env TILEMM_TEST_QUICK=1 TEST_BRIEF=1 "$sanitizer" --tool memcheck --error-exitcode 99 "$program"
+    part "memcheck" 70 env TILEMM_TEST_QUICK=1 TEST_BRIEF=1 "$sanitizer" --tool memcheck \
+        --report-api-errors no --error-exitcode 99 "$program"
 else
     echo "== memcheck: skipped, no compute-sanitizer"
 fi

@@ -61,7 +61,7 @@ int bench_timeline(const machine_t *machine, bench_problem_t *p)
     if (status == EXIT_OK && run_recorded(machine, p, path, fd) != 0)
         status = EXIT_FAILED;
     if (status == EXIT_OK && lseek(fd, 0, SEEK_END) == 0)
-        status = command_error("--timeline: the product went up whole, in no steps; "
+        status = command_error("--timeline: a product so small goes up whole, in no steps; "
                                "--device-memory with less than its operands divides it");
     rewind(trace);
     if (status == EXIT_OK)

@@ -144,8 +144,8 @@ tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage);
 
 /* ---- the operations ----------------------------------------------------------------------- */
 
-/* Do a product in strips if its operands on the host need more device memory than the context may
- * take: returns 1, and its status; else 0. */
+/* Do a product in strips, or a batch in pieces, if its operands on the host are large, or need more
+ * device memory than the context may take: returns 1, and its status; else 0. */
 int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                  tilemm_status_t *status);
 /* A member's part of the product `whole`, k not 0, with operands anywhere, on other GPUs too: those

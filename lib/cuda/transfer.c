@@ -16,6 +16,33 @@
 
 enum { CHUNK = 4 << 20, MOST_THREADS = TILEMM__TRANSFER_THREADS };
 
+tilemm__rectangle_t tilemm__rectangle_of(const tilemm__matrices_t *x, char *host, char *device)
+{
+    const int64_t size = x->elem_size;
+    tilemm__rectangle_t at = {.host = host,
+                              .device = device,
+                              .host_pitch = x->ld * size,
+                              .device_pitch = x->device_ld * size,
+                              .width = x->cols * size,
+                              .rows = x->rows};
+    if (x->count == 1)
+        return at;
+    if (x->stride == x->rows * x->ld) { /* one rhythm throughout */
+        at.rows = x->rows * x->count;
+    } else if (x->ld == x->cols && x->device_ld == x->cols &&
+               x->stride > x->rows * x->cols) { /* each is a row */
+        at.width *= x->rows;
+        at.rows = x->count;
+        at.host_pitch = x->stride * size;
+        at.device_pitch = at.width;
+    } else {
+        at.more = x->count - 1;
+        at.host_step = x->stride * size;
+        at.device_step = x->rows * x->device_ld * size;
+    }
+    return at;
+}
+
 /* A transfer of a rectangle, cut into pieces of at most a chunk that threads take in turn. */
 typedef struct {
     const tilemm__transfer_t *of;

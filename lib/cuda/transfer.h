@@ -32,6 +32,16 @@ typedef struct {
     int on_gpu;
 } tilemm__rectangle_t;
 
+/* Matrices of rows x cols elements: on the host ld and stride elements apart; on the device each
+ * begins at the end of the one before. */
+typedef struct {
+    int64_t rows, cols, count, elem_size;
+    int64_t ld, stride, device_ld;
+} tilemm__matrices_t;
+
+tilemm__rectangle_t tilemm__rectangle_of(const tilemm__matrices_t *matrices, char *host,
+                                         char *device);
+
 /* Rows narrower than this had better go through chunks, as from pageable memory: the copy engine
  * takes them one by one. */
 enum { TILEMM__NARROW_BYTES = 64 };

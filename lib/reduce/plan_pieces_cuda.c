@@ -7,13 +7,13 @@
 
 #include "lib/size.h"
 
-/* A piece has a 16th of the elements, so that little time goes by before the first is up, but no
- * less than what a copy and a launch are worth. */
+/* A piece has an eighth of the elements, since a GPU reads the last one in little time, but no less
+ * than what a copy and a launch are worth. */
 enum {
     SMALLEST_BYTES = 16 << 10, /* where memory is short: a tile of two vectors or more */
     LEAST_BYTES = 256 << 10,
-    MOST_BYTES = 32 << 20,
-    FEWEST_PIECES = 16,
+    MOST_BYTES = 256 << 20,
+    FEWEST_PIECES = 8,
     SLOTS = TILEMM__PIECES_SLOTS,
     ALIGNMENT = 256,
     NARROW = 64,      /* bytes of a row for which the copy engine is no slower */

@@ -1,5 +1,5 @@
-/* parts_cuda.c - products that go through a GPU's memory in strips: those whose operands on the
- * host are too large for it, and a GPU's part of a product that several share.
+/* parts_cuda.c - products that go through a GPU's memory in strips: those of large operands on the
+ * host, and a GPU's part of a product that several share.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifdef HAVE_CONFIG_H
@@ -8,41 +8,63 @@
 
 #include <string.h>
 
+#include "lib/cuda/flow.h"
 #include "pipeline_cuda.h"
 
 enum { FLOAT = sizeof(float) };
 
+/* A batch in pieces; or, where its products are large or memory is short, one product after the
+ * other. */
+static tilemm_status_t run(tilemm__pipeline_call_t *call, double bytes)
+{
+    enum { LARGE = 256 << 20 };
+    const tilemm__sgemm_args_t *const args = call->args;
+    tilemm__sgemm_args_t p = *args;
+    tilemm_status_t status = TILEMM_SUCCESS;
+    if (args->batch_count > 1 && bytes <= LARGE && tilemm__cuda_run_batch(call, &status))
+        return status;
+    p.batch_count = 1;
+    call->args = call->whole = &p;
+    for (int64_t i = 0; i < args->batch_count && status == TILEMM_SUCCESS; i++) {
+        p.a = args->a + i * args->stride_a;
+        p.b = args->b + i * args->stride_b;
+        p.c = args->c + i * args->stride_c;
+        status = tilemm__cuda_run_pipeline(call);
+    }
+    return status;
+}
+
 int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                  tilemm_status_t *status)
 {
-    /* Operands that are smaller in all fit, unless the caller has set a limit. */
-    const double fits = ctx->device_memory ? (double)ctx->device_memory : 0x1p30;
     const void *const operands[] = {args->a, args->b, args->c};
-    const double elements[] = {(double)args->m * (double)args->k, (double)args->k * (double)args->n,
-                               (double)args->m * (double)args->n};
-    tilemm__pipeline_places_t places = {.memory = ctx->device_memory};
-    double bytes = 0;
-    if (args->batch_count != 1 || args->a_array || args->b_array || args->c_array || args->k == 0 ||
-        (elements[0] + elements[1] + elements[2]) * FLOAT <= fits)
+    const int64_t strides[] = {args->stride_a, args->stride_b, args->stride_c};
+    const double bytes[] = {(double)args->m * (double)args->k * FLOAT,
+                            (double)args->k * (double)args->n * FLOAT,
+                            (double)args->m * (double)args->n * FLOAT};
+    const double product = bytes[0] + bytes[1] + bytes[2];
+    tilemm__pipeline_call_t call = {.ctx = ctx, .args = args, .whole = args, .waits = 1};
+    double on_host = 0;
+    int refused = 0;
+    if (args->a_array || args->b_array || args->c_array || args->k == 0 ||
+        !tilemm__cuda_is_large(ctx, product * (double)args->batch_count))
         return 0;
     const tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
     for (int i = 0; i < 3; i++) {
         const tilemm__place_t place = tilemm__cuda_locate(ctx, operands[i]);
-        places.on_host[i] = place == TILEMM__HOST;
-        bytes += places.on_host[i] ? elements[i] * FLOAT : 0;
-        if (place == TILEMM__ELSEWHERE)
-            bytes = -1e300; /* to be refused */
+        call.places.on_host[i] = place == TILEMM__HOST;
+        if (call.places.on_host[i])
+            on_host += bytes[i] * (double)(strides[i] ? args->batch_count : 1);
+        refused |= place == TILEMM__ELSEWHERE;
     }
-    size_t free_bytes = 0, total;
-    if (bytes > 0 && !places.memory && cudaMemGetInfo(&free_bytes, &total) == cudaSuccess)
-        places.memory = free_bytes / 4 * 3;
-    const int runs = bytes > (double)places.memory && places.memory > 0 &&
-                     !tilemm__cuda_is_capturing(tilemm__cuda(ctx)->stream);
+    int runs = !refused && tilemm__cuda_is_large(ctx, on_host) &&
+               !tilemm__cuda_is_capturing(tilemm__cuda(ctx)->stream);
     if (runs) {
-        const tilemm__pipeline_call_t call = {
-            .ctx = ctx, .args = args, .whole = args, .places = places, .waits = 1};
-        *status = tilemm__cuda_run_pipeline(&call);
+        call.places.memory = tilemm__cuda_memory_limit(ctx);
+        runs = call.places.memory > 0;
     }
+    if (runs)
+        *status = run(&call, product);
     (void)tilemm__cuda_leave(ctx, before, TILEMM_SUCCESS);
     return runs;
 }

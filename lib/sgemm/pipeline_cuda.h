@@ -22,6 +22,10 @@ typedef struct {
 
 tilemm_status_t tilemm__cuda_run_pipeline(const tilemm__pipeline_call_t *call);
 
+/* A batch with operands on the host, k not 0, in pieces: returns 1, and its status; 0 if memory is
+ * too little for one product. It waits. (batch_cuda.c) */
+int tilemm__cuda_run_batch(const tilemm__pipeline_call_t *call, tilemm_status_t *status);
+
 /* Have all parts of a product take the kernel of the whole, with k undivided: so they have its
  * bits, unless it divides k itself. Sets ctx->variant, which the caller restores. */
 void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole);

@@ -7,13 +7,19 @@
 
 #include "lib/size.h"
 
-/* Lines of a strip are a multiple of UNIT, so that rows and tiles are aligned. More strips would
- * start the first product sooner, but kernels that prepare operands do so for each product. */
-enum { UNIT = 64, LEAST_STRIP = 512, FEW_STRIPS = 10, LONG_K = 1024, FLOAT = sizeof(float) };
+/* Lines of a strip are a multiple of UNIT, so that rows and tiles are aligned. */
+enum { UNIT = 64, LONG_K = 1024, FLOAT = sizeof(float) };
 
 /* Of a GPU: bytes that its own memory moves, and multiply-adds, in the time of a byte of the link.
  * They settle which of several ways takes the least time. */
-static const double memory_of_link = 40, work_of_link = 2000;
+static const double memory_of_link = 40, work_of_link = 2048;
+
+/* The link's time for rows of so many bytes, which lie apart: shorter ones take longer. */
+static double link_time(double bytes, double row_bytes)
+{
+    const double as_long_again = 8192;
+    return bytes * (1 + as_long_again / row_bytes);
+}
 
 static int64_t columns_ld(int64_t columns)
 {
@@ -48,22 +54,56 @@ static void add_up(tilemm__pipeline_plan_t *plan, int64_t k, int64_t slot)
                            slot * TILEMM__PIPELINE_C_SLOTS * FLOAT);
 }
 
+/* The strips of op(A)'s rows by which a slice is multiplied at once, where both stay: one, while
+ * the rows come up; then many, since kernels that prepare operands do so for each product, but
+ * fewer of the last slice, whose C is still to come down. */
+static int64_t strips_at_once(const tilemm__pipeline_plan_t *plan, int64_t slice)
+{
+    const int64_t steps = slice + 1 < plan->side[1].strips ? 2 : 4;
+    return slice == 0 && plan->side[0].moves ? 1 : tilemm__div_up(plan->side[0].strips, steps);
+}
+
+static int64_t most_strips(const tilemm__pipeline_plan_t *plan)
+{
+    const int64_t last = plan->side[1].strips - 1;
+    return tilemm__max(strips_at_once(plan, 0),
+                       tilemm__max(strips_at_once(plan, last / 2), strips_at_once(plan, last)));
+}
+
 /* ---- the three ways ------------------------------------------------------------------------- */
 
+/* One slice of op(B) is best where C has most of the bytes. */
+static int c_is_most(const tilemm__sgemm_args_t *args)
+{
+    return args->k <= args->m / 16;
+}
+
+/* How wide slices of op(B)'s columns are. While the first is multiplied by strips of op(A)'s rows,
+ * these come up: that takes as long as the products, so that the link and the multiprocessors are
+ * both busy. */
+static int64_t slice_of(const tilemm__sgemm_args_t *args, const tilemm__pipeline_side_t *a,
+                        const tilemm__pipeline_side_t *b)
+{
+    const int64_t balanced = (int64_t)work_of_link * FLOAT;
+    const int64_t least = tilemm__div_up(b->lines, TILEMM__PIPELINE_STRIPS);
+    if (!b->moves || c_is_most(args))
+        return b->lines;
+    return tilemm__max(a->moves ? balanced : balanced / 2, tilemm__round_up(least, UNIT));
+}
+
+/* Slices of op(B) stay, and strips of op(A): more of these where they are multiplied again. Rows of
+ * C and of a slice are long, which the link likes. */
 static void try_whole(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pipeline_plan_t *plan)
 {
+    enum { STRIPS = 8, LEAST_ROWS = 512, LEAST_COLUMNS = 1024 };
     tilemm__pipeline_side_t *const a = &plan->side[0], *const b = &plan->side[1];
-    for (int s = 0; s < 2; s++) {
-        const int64_t strip =
-            tilemm__max(tilemm__div_up(plan->side[s].lines, FEW_STRIPS), LEAST_STRIP);
-        cut(&plan->side[s], tilemm__even_size(plan->side[s].lines, strip, UNIT), INT64_MAX,
-            args->k);
-    }
+    cut(b, tilemm__even_size(b->lines, slice_of(args, a, b), UNIT), INT64_MAX, args->k);
+    const int64_t strips = b->strips > 1 || c_is_most(args) ? 2 * STRIPS : STRIPS;
+    const int64_t strip = tilemm__max(tilemm__div_up(a->lines, strips),
+                                      a->rows || !a->moves ? LEAST_ROWS : LEAST_COLUMNS);
+    cut(a, tilemm__even_size(a->lines, strip, UNIT), INT64_MAX, args->k);
     plan->way = TILEMM__PIPELINE_WHOLE;
-    add_up(plan, args->k,
-           c_moves ? tilemm__max(c_elements(a->strip, b->strips * b->strip),
-                                 c_elements(a->strips * a->strip, b->strip))
-                   : 0);
+    add_up(plan, args->k, c_moves ? c_elements(most_strips(plan) * a->strip, b->strip) : 0);
 }
 
 /* The elements of C that a product makes while `held` strips stay. */
@@ -100,14 +140,33 @@ static double try_held(const tilemm__sgemm_args_t *args, size_t memory, int c_mo
     const double k = (double)args->k, of_k = k * FLOAT;
     /* Groups are walked there and back: two strips of the passing side stay at a turn. */
     const double again = (double)tilemm__max((passes->strips - passes->slots) * passing, 0);
+    /* One strip of a side goes up at a time, and one rectangle of C comes down. */
+    const double row_stays = stays->rows ? of_k : (double)strip * FLOAT;
+    const double row_passes = passes->rows ? of_k : (double)passing * FLOAT;
     const double up =
-        (stays->moves ? (double)stays->lines * of_k : 0) +
-        (passes->moves ? ((double)passes->lines + again * (double)(groups - 1)) * of_k : 0);
-    const double passed = (double)groups * (double)passes->strips * (double)(slots * strip) * of_k;
+        (stays->moves ? link_time((double)stays->lines * of_k, row_stays) : 0) +
+        (passes->moves
+             ? link_time(((double)passes->lines + again * (double)(groups - 1)) * of_k, row_passes)
+             : 0);
+    const double down = c_moves ? link_time((double)args->m * (double)args->n * FLOAT,
+                                            (double)(held ? slots * strip : passing) * FLOAT)
+                                : 0;
+    /* Lines that kernels prepare: of both sides in each step, where two turns of a group have a
+     * step for each of its strips. */
+    const double turns = (double)groups * (double)passes->strips;
+    const double lines = turns * (double)(slots * strip) +
+                         (turns + 2 * (double)groups * (double)(slots - 1)) * (double)passing;
     const double product =
-        (double)args->m * (double)args->n * k / work_of_link + 2 * passed / memory_of_link;
-    /* Nothing is multiplied before the first strips are up. */
-    return (up > product ? up : product) + (double)(strip + passing) * of_k + up / 8;
+        (double)args->m * (double)args->n * k / work_of_link + 2 * lines * of_k / memory_of_link;
+    const double link = up > down ? up : down;
+    /* Nothing is multiplied before the first strips are up; and while a group's strips come, each
+     * of them meets one strip of the other side alone. */
+    const double strip_up = stays->moves ? link_time((double)strip * of_k, row_stays) : 0;
+    const double first_up =
+        strip_up + (passes->moves ? link_time((double)passing * of_k, row_passes) : 0);
+    const double waits = strip_up - (double)strip * (double)passing * k / work_of_link;
+    return (link > product ? link : product) + first_up + up / 8 +
+           (waits > 0 ? waits * (double)(groups * (slots - 1)) : 0);
 }
 
 /* Squares of C as large as leaves room for parts of least_k: their side decides what is moved. */
@@ -162,23 +221,21 @@ static void rectangle(tilemm__pipeline_step_t *step, int64_t a0, int64_t a1, int
     step->end[1] = b1;
 }
 
-/* Strip s of A by what is there of B, then strip s of B by what is there of A. */
+/* at: the slice, and the strips of op(A)'s rows by which it has been multiplied. */
 static int next_whole(const tilemm__pipeline_plan_t *plan, int64_t *at,
                       tilemm__pipeline_step_t *step)
 {
-    const int64_t strips_a = plan->side[0].strips, strips_b = plan->side[1].strips;
-    for (; at[0] < tilemm__max(strips_a, strips_b); at[0]++, at[1] = 0)
-        while (at[1] < 2) {
-            const int64_t s = at[0], of_b = at[1]++;
-            if (of_b ? s >= strips_b : s >= strips_a || s == 0)
-                continue;
-            if (of_b)
-                rectangle(step, 0, tilemm__min(s + 1, strips_a), s, s + 1);
-            else
-                rectangle(step, s, s + 1, 0, tilemm__min(s, strips_b));
-            return 1;
-        }
-    return 0;
+    const int64_t strips = plan->side[0].strips;
+    if (at[0] == plan->side[1].strips)
+        return 0;
+    const int64_t end = tilemm__min(at[1] + strips_at_once(plan, at[0]), strips);
+    rectangle(step, at[1], end, at[0], at[0] + 1);
+    at[1] = end;
+    if (end == strips) {
+        at[1] = 0;
+        at[0]++;
+    }
+    return 1;
 }
 
 /* at: the group, the passing strips so far, and the strips of the group that are done. Strips come

@@ -17,7 +17,7 @@ typedef struct {
 } tilemm__pipeline_places_t;
 
 typedef enum {
-    TILEMM__PIPELINE_WHOLE,  /* A and B stay once they are up; C grows by rows and columns */
+    TILEMM__PIPELINE_WHOLE,  /* A and B stay once they are up; C grows by slices of its columns */
     TILEMM__PIPELINE_HELD,   /* a group of one side's strips stays while the other side passes */
     TILEMM__PIPELINE_K_PARTS /* k is divided: its parts go up, and are added to C in their order */
 } tilemm__pipeline_way_t;

@@ -21,35 +21,6 @@ typedef struct {
 
 /* ---- a piece -------------------------------------------------------------------------------- */
 
-/* `items` matrices of rows x cols elements, on the host ld and stride elements apart. On the device
- * each begins at the end of the one before. */
-static tilemm__rectangle_t rectangle_of(char *host, int64_t ld, int64_t stride, char *device,
-                                        int64_t device_ld, int64_t rows, int64_t cols,
-                                        int64_t items, int64_t size)
-{
-    tilemm__rectangle_t at = {.host = host,
-                              .device = device,
-                              .host_pitch = ld * size,
-                              .device_pitch = device_ld * size,
-                              .width = cols * size,
-                              .rows = rows};
-    if (items == 1)
-        return at;
-    if (stride == rows * ld) { /* one rhythm throughout */
-        at.rows = rows * items;
-    } else if (ld == cols && device_ld == cols && stride > rows * cols) { /* each is a row */
-        at.width *= rows;
-        at.rows = items;
-        at.host_pitch = stride * size;
-        at.device_pitch = at.width;
-    } else {
-        at.more = items - 1;
-        at.host_step = stride * size;
-        at.device_step = rows * device_ld * size;
-    }
-    return at;
-}
-
 /* Bring a piece up, if src moves: p gets its place on the device. */
 static cudaError_t bring_up(pieces_t *x, const tilemm__transpose_piece_t *piece, int slot,
                             tilemm__transpose_args_t *p)
@@ -64,9 +35,14 @@ static cudaError_t bring_up(pieces_t *x, const tilemm__transpose_piece_t *piece,
         return cudaSuccess;
     char *const device = x->buffer + (size_t)slot * x->plan.in_bytes;
     const int is_shared = args->stride_src == 0; /* one matrix for the whole batch */
-    const tilemm__rectangle_t at =
-        rectangle_of(host, args->ld_src, args->stride_src, device, x->plan.ld_in, piece->rows,
-                     piece->cols, is_shared ? 1 : piece->items, size);
+    const tilemm__matrices_t matrices = {.rows = piece->rows,
+                                         .cols = piece->cols,
+                                         .count = is_shared ? 1 : piece->items,
+                                         .elem_size = size,
+                                         .ld = args->ld_src,
+                                         .stride = args->stride_src,
+                                         .device_ld = x->plan.ld_in};
+    const tilemm__rectangle_t at = tilemm__rectangle_of(&matrices, host, device);
     p->src = device;
     p->ld_src = x->plan.ld_in;
     p->stride_src = is_shared ? 0 : piece->rows * x->plan.ld_in;
@@ -91,8 +67,14 @@ static cudaError_t make_room(pieces_t *x, const tilemm__transpose_piece_t *piece
     char *const device =
         x->buffer + (size_t)x->plan.in_slots * x->plan.in_bytes + (size_t)slot * x->plan.out_bytes;
     const cudaError_t error = tilemm__drain_await(&x->drain, slot, tilemm__cuda(x->ctx)->stream);
-    x->drain.slot[slot].at = rectangle_of(host, args->ld_dst, args->stride_dst, device,
-                                          x->plan.ld_out, rows, cols, piece->items, size);
+    const tilemm__matrices_t matrices = {.rows = rows,
+                                         .cols = cols,
+                                         .count = piece->items,
+                                         .elem_size = size,
+                                         .ld = args->ld_dst,
+                                         .stride = args->stride_dst,
+                                         .device_ld = x->plan.ld_out};
+    x->drain.slot[slot].at = tilemm__rectangle_of(&matrices, host, device);
     p->dst = device;
     p->ld_dst = x->plan.ld_out;
     p->stride_dst = rows * x->plan.ld_out;

@@ -9,12 +9,13 @@
 #include "lib/size.h"
 
 /* A piece has a 16th of the matrix, so that little time goes by before the first is up and after
- * the last is transposed, but no less than what a copy and a launch are worth. SLOTS of each side:
- * one is on its way, one is transposed, one waits. */
+ * the last is transposed, but no less than what a copy and a launch are worth; and no more than
+ * MOST_BYTES, whose rows are as long as the link likes. SLOTS of each side: one is on its way, one
+ * is transposed, one waits. */
 enum {
     SMALLEST_BYTES = 4 << 10, /* where memory is short */
     LEAST_BYTES = 256 << 10,
-    MOST_BYTES = 32 << 20,
+    MOST_BYTES = 256 << 20,
     FEWEST_PIECES = 16,
     SLOTS = 3,
     ALIGNMENT = 256,

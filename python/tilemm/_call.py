@@ -52,7 +52,12 @@ class Call:
         about the strides."""
         made = self.operand(x)
         if made.address & 3:
-            x = self.dense(x)
+            if not self.kind.has_copies(x):
+                raise ValueError(
+                    f"an array's address {made.address:#x} is not aligned to 4 bytes, and tilemm cannot copy a "
+                    f"{type(x).__qualname__}"
+                )
+            x = self.dense(x, tuple(range(len(made.shape))))
             made = self.operand(x)
         return x, made
 

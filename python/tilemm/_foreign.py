@@ -90,6 +90,9 @@ class ForeignKind(InterfaceKind):
             shape, dtype=getattr(namespace, dtype) if dtype else like.dtype, device=like.device
         )
 
+    def has_copies(self, x: Any) -> bool:
+        return hasattr(x, "__array_namespace__")
+
     def is_writable(self, x: Any) -> bool:
         return hasattr(x, "__dlpack__") or not _interface(x)["data"][1]
 

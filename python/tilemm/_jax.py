@@ -102,7 +102,7 @@ class JaxKind(Kind):
         if isinstance(x, np.ndarray):
             return jnp.asarray(x)
         # The result keeps the operands: JAX would give their memory to work on its own stream.
-        capsule = _dlpack.capsule_of(x.array, -1)
+        capsule = _dlpack.capsule_of(x.array, stream[0])
         device = _dlpack.device_of(x.array)
         export = _Export(_dlpack.wrap(capsule, *(o.owner for o in operands)), device or 0, context, stream)
         array = jax.dlpack.from_dlpack(export)

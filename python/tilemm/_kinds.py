@@ -89,6 +89,10 @@ class Kind:
         """Copy x into out, on the caller's stream."""
         raise NotImplementedError
 
+    def has_copies(self, x: Any) -> bool:
+        """Whether x's library has a function that makes the array of a copy."""
+        return True
+
     def is_writable(self, x: Any) -> bool:
         """Whether x may be an `out`."""
         return True

@@ -179,7 +179,7 @@ int main(void)
 {
     rng_t rng = {19};
     const int kinds = CUDA ? TILEMM_MEMORY_MANAGED + 1 : 1;
-    test_begin(TEST_BACKEND);
+    test_begin_alone(TEST_BACKEND);
     tilemm_t ctx = test_context(TEST_BACKEND, "");
     int64_t ld;
     errors(ctx);

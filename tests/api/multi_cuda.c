@@ -461,7 +461,7 @@ int main(void)
 {
     const char *list = getenv("TEST_DEVICES");
     int devices[MOST_MEMBERS] = {0, 0, 0}, count = 0;
-    test_begin(TILEMM_BACKEND_CUDA);
+    test_begin_alone(TILEMM_BACKEND_CUDA);
     brief = getenv("TEST_BRIEF") != NULL;
     CHECK(tilemm_create(&cpu, TILEMM_BACKEND_CPU, 0) == TILEMM_SUCCESS, "CPU");
     while (list && *list && count < MOST_MEMBERS) {

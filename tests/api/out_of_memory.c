@@ -150,7 +150,7 @@ static void device_memory(tilemm_t ctx)
 int main(void)
 {
     rng_t rng = {8000};
-    test_begin(TEST_BACKEND);
+    test_begin_alone(TEST_BACKEND);
     matrix_fill(a, TILEMM_ROW_MAJOR, M, K, K, FAMILY_NORMAL, &rng);
     matrix_fill(b, TILEMM_ROW_MAJOR, K, N, N, FAMILY_NORMAL, &rng);
     matrix_fill(x, TILEMM_ROW_MAJOR, 1, 5000, 5000, FAMILY_NORMAL, &rng);

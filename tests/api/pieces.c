@@ -260,7 +260,7 @@ int main(void)
     const int problems = test_quick() ? 12 : 60;
     rng_t rng = {5};
     size_t before = 0, after = 0, total;
-    test_begin(TILEMM_BACKEND_CUDA);
+    test_begin_alone(TILEMM_BACKEND_CUDA);
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
     for (int i = 0; i < problems; i++) {
         transpose(ctx, &rng, i);

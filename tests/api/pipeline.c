@@ -194,7 +194,7 @@ int main(void)
     rng_t rng = {5};
     size_t before = 0, after = 0, total;
     int same = 0;
-    test_begin(TILEMM_BACKEND_CUDA);
+    test_begin_alone(TILEMM_BACKEND_CUDA);
     tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
     for (int i = 0; i < problems; i++) {
         same += product(ctx, &rng, i);

@@ -57,7 +57,7 @@ for options in "--grid 2x2 --trans tn --block 16x32 --beta 2" "--grid 1x4 --tran
 done
 runs 3 0 bench --sizes 100 --reps 1 --csv bench.csv --vs one
 small_errors
-lines 1 '"one process",3,1,3,' bench.csv
+lines 1 '"one \(process\|GPU\)",3,1,3,' bench.csv
 runs 2 0 bench --sizes 64 --reps 1 --vs none --markdown
 has stdout '^| 2 (1x2) | nn 64x64x64 | libtilemm | '
 lines 1 '^PSGEMM on 2 processes' stdout # the first process alone prints

@@ -5,4 +5,6 @@
 
 # shellcheck source=tests/python/python.sh
 . "$(dirname "$0")/python.sh"
+# shellcheck source=tests/support/share_gpus.sh
+. "$(dirname "$0")/../support/share_gpus.sh"
 cd "$(dirname "$0")" && exec "$python" -m pytest -q -p no:cacheprovider -W error::RuntimeWarning -rs .

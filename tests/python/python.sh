@@ -14,7 +14,8 @@ if [ -z "${TILEMM_INSTALLED-}" ]; then
     LD_LIBRARY_PATH=$(dirname "$TILEMM_LIB")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
     export LD_LIBRARY_PATH PYTHONPATH
 fi
-export PYTHONDONTWRITEBYTECODE=1
+# JAX would take three quarters of a GPU's memory, of which other tests need some.
+export PYTHONDONTWRITEBYTECODE=1 XLA_PYTHON_CLIENT_PREALLOCATE=false
 # Debian's python3-numpy belongs to /usr/bin/python3, which may not be the first in PATH.
 python=
 for candidate in "${PYTHON-}" python3 /usr/bin/python3; do

@@ -9,6 +9,8 @@ build=$(pwd)
 step=${1##*examples/}
 step=${step%.cu}
 
+# shellcheck source=tests/support/share_gpus.sh
+. "$(dirname "$0")/share_gpus.sh"
 if ! "$TILEMM" info | grep -q '^backend cuda  *usable'; then
     echo "skipped: the library has no GPU to run on"
     exit 77

@@ -8,9 +8,12 @@
 
 #include "program.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
 
 #include "tools/gpu.h"
@@ -28,7 +31,15 @@ void *test_need(void *memory)
     return memory;
 }
 
-void test_begin(tilemm_backend_t backend)
+/* Tests share the GPUs, or have them alone: LOCK_SH or LOCK_EX, until the program ends. */
+static void take_gpus(int how)
+{
+    const int fd = open("gpu.lock", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    while (fd >= 0 && flock(fd, how) != 0 && errno == EINTR)
+        continue;
+}
+
+static void begin(tilemm_backend_t backend, int how)
 {
     tilemm_t ctx;
     unsetenv("TILEMM_BACKEND");
@@ -42,6 +53,7 @@ void test_begin(tilemm_backend_t backend)
     unsetenv("TILEMM_TIMELINE");
     if (backend != TILEMM_BACKEND_CUDA)
         return;
+    take_gpus(how);
     if (gpu_open(0)) {
         printf("skipped: %s\n", gpu_error());
         exit(77);
@@ -59,6 +71,16 @@ void test_begin(tilemm_backend_t backend)
         exit(1);
     }
     tilemm_destroy(ctx);
+}
+
+void test_begin(tilemm_backend_t backend)
+{
+    begin(backend, LOCK_SH);
+}
+
+void test_begin_alone(tilemm_backend_t backend)
+{
+    begin(backend, LOCK_EX);
 }
 
 int test_is_run_by_another(void)

@@ -35,6 +35,10 @@ void test_give_up(const char *what);
 /* `memory`; gives up if it is NULL. */
 void *test_need(void *memory);
 
+/* test_begin for a program that needs the whole of a GPU: it fills the memory, or compares how much
+ * is free before and after. No other test of this build uses a GPU until it ends. */
+void test_begin_alone(tilemm_backend_t backend);
+
 /* Whether TILEMM_TEST_QUICK=1 asks for small sweeps. */
 int test_quick(void);
 

@@ -15,6 +15,9 @@ fi
 unset TILEMM_BACKEND TILEMM_ARCH TILEMM_NUM_THREADS TILEMM_MATH TILEMM_LOG TILEMM_REFERENCE_BLAS TILEMM_VARIANT
 unset TILEMM_TUNING TILEMM_TIMELINE
 
+# shellcheck source=tests/support/share_gpus.sh
+. "$(dirname "$0")/../support/share_gpus.sh"
+
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 trap 'exit 1' HUP INT TERM

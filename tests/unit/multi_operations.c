@@ -39,6 +39,7 @@ static void batches(void)
         fill(x, 3 * BATCH * COUNT);
         for (int i = 0; i < BATCH; i++) {
             tilemm__sgemm_args_t one = p;
+            one.batch_count = 1;
             a[i] = one.a += i * COUNT;
             b[i] = one.b += i * COUNT;
             c[i] = p.c + i * COUNT;

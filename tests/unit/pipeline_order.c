@@ -133,6 +133,93 @@ static int product(int i)
     return status == TILEMM_SUCCESS;
 }
 
+/* A batch under a limit: in pieces, and product by product where not even one fits. */
+static int batch(int i)
+{
+    struct tilemm_context ctx = {.state = &state, .math = TILEMM_MATH_FP32_STRICT};
+    tilemm__sgemm_args_t p = {.m = rng_range(&problems, 1, i % 3 ? 60 : 8),
+                              .n = rng_range(&problems, 1, i % 3 ? 60 : 8),
+                              .k = rng_range(&problems, 1, 40),
+                              .trans_a = (int)rng_range(&problems, 0, 1),
+                              .trans_b = (int)rng_range(&problems, 0, 1),
+                              .alpha = 2,
+                              .beta = (float)rng_range(&problems, 0, 1),
+                              .batch_count = rng_range(&problems, 2, 60)};
+    const int64_t rows_a = p.trans_a ? p.k : p.m, rows_b = p.trans_b ? p.n : p.k;
+    const int gaps = i % 2 ? 3 : 0;
+    p.lda = (p.trans_a ? p.m : p.k) + rng_range(&problems, 0, gaps);
+    p.ldb = (p.trans_b ? p.k : p.n) + rng_range(&problems, 0, gaps);
+    p.ldc = p.n + rng_range(&problems, 0, gaps);
+    p.stride_a = pick(4) ? rows_a * p.lda + rng_range(&problems, 0, gaps) : 0;
+    p.stride_b = pick(4) ? rows_b * p.ldb + rng_range(&problems, 0, gaps) : 0;
+    p.stride_c = p.m * p.ldc + rng_range(&problems, 0, gaps);
+    const int64_t spans[] = {rows_a * p.lda + (p.batch_count - 1) * p.stride_a,
+                             rows_b * p.ldb + (p.batch_count - 1) * p.stride_b,
+                             p.batch_count * p.stride_c};
+    float *const a = matrix(1, spans[0]), *const b = matrix(1, spans[1]);
+    float *const c = matrix(1, spans[2]), *const want = matrix(1, spans[2]);
+    const float *const operands[] = {a, b, c};
+    const int64_t item[] = {p.m * p.k, p.k * p.n, p.m * p.n};
+    const int64_t count[] = {p.stride_a ? p.batch_count : 1, p.stride_b ? p.batch_count : 1,
+                             p.batch_count};
+    const int places = (int)rng_range(&problems, 1, 7), pinned = (int)rng_range(&problems, 0, 7);
+    size_t host = 0;
+    int done = 0;
+    for (int o = 0; o < 3; o++) {
+        set_place(operands[o], (size_t)spans[o] * sizeof(float),
+                  !(places >> o & 1) ? state.device
+                  : pinned >> o & 1  ? PINNED
+                                     : PAGEABLE);
+        host += places >> o & 1 ? (size_t)(item[o] * count[o]) * sizeof(float) : 0;
+    }
+    memcpy(want, c, (size_t)spans[2] * sizeof(*c));
+    p.a = a;
+    p.b = b;
+    p.c = want;
+    multiply(&p);
+    p.c = c;
+    ctx.device_memory = (size_t)((double)host * (0.02 + 0.97 * rng_unit(&problems)));
+    simulated.device_bytes =
+        i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
+    simulated.most_allocated = 0;
+    for (int run = 0; run < 2; run++) {
+        tilemm_status_t status = TILEMM_INTERNAL_ERROR;
+        /* The second: a copy that fails is a status, and nothing is left behind. */
+        simulated.fail_copies_after = run ? (int)rng_range(&problems, 0, 3) : -1;
+        CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status), "no pieces");
+        CHECK(simulated.most_allocated <= ctx.device_memory, "%zu bytes of %zu",
+              simulated.most_allocated, ctx.device_memory);
+        if (run) {
+            CHECK(status == TILEMM_DEVICE_FAILURE || status == TILEMM_OUT_OF_MEMORY ||
+                      simulated.fail_copies_after >= 0,
+                  "%d: status %d", i, (int)status);
+        } else if (status == TILEMM_SUCCESS) {
+            int64_t wrong = 0;
+            done = 1;
+            for (int64_t at = 0; at < spans[2]; at++)
+                wrong += memcmp(&c[at], &want[at], sizeof(*c)) != 0;
+            CHECK(wrong == 0,
+                  "%d: %lld of %lldx%lldx%lld, beta %g, places %d, pinned %d, %zu of %zu bytes: "
+                  "%lld of C",
+                  i, (long long)p.batch_count, (long long)p.m, (long long)p.n, (long long)p.k,
+                  (double)p.beta, places, pinned, ctx.device_memory, host, (long long)wrong);
+        } else {
+            CHECK(status == TILEMM_OUT_OF_MEMORY && ctx.device_memory < 200000, "%d: %s (%zu)", i,
+                  ctx.last_error, ctx.device_memory);
+        }
+        simulated.fail_copies_after = -1;
+        CHECK(!*ctx.variant, "%s", ctx.variant);
+        check_left("batch", i);
+        if (status != TILEMM_SUCCESS && !run)
+            break;
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(want);
+    return done;
+}
+
 int main(void)
 {
     enum { PRODUCTS = 300 };
@@ -141,6 +228,10 @@ int main(void)
     for (int i = 0; i < PRODUCTS; i++)
         done += product(i);
     CHECK(done > PRODUCTS / 3, "only %d products were done", done);
+    done = 0;
+    for (int i = 0; i < PRODUCTS; i++)
+        done += batch(i);
+    CHECK(done > PRODUCTS / 3, "only %d batches were done", done);
     CHECK(simulated.faults == 0, "%d faults", simulated.faults);
     free(state.chunks[0]);
     free(state.chunks[1]);

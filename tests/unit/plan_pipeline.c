@@ -193,6 +193,12 @@ static void large(void)
           "%zu go up", plan.up);
     p.places.memory = (size_t)100 << 30;
     CHECK(check_problem(&p) == TILEMM__PIPELINE_WHOLE, "32768 in 100 GiB");
+    for (int columns = 0; columns < 2; columns++) {
+        p.args.m = columns ? 100 : 10000000;
+        p.args.n = columns ? 10000000 : 100;
+        p.args.k = 100;
+        CHECK(check_problem(&p) == TILEMM__PIPELINE_WHOLE, "a long side");
+    }
 }
 
 int main(void)

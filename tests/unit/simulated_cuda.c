@@ -371,7 +371,7 @@ size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *ar
     return 0;
 }
 
-void multiply(const tilemm__sgemm_args_t *p)
+static void multiply_one(const tilemm__sgemm_args_t *p)
 {
     for (int64_t i = 0; i < p->m; i++)
         for (int64_t j = 0; j < p->n; j++) {
@@ -382,6 +382,17 @@ void multiply(const tilemm__sgemm_args_t *p)
             float *const c = &p->c[i * p->ldc + j];
             *c = p->alpha * (float)sum + (p->beta != 0 ? p->beta * *c : 0);
         }
+}
+
+void multiply(const tilemm__sgemm_args_t *p)
+{
+    tilemm__sgemm_args_t one = *p;
+    for (int64_t i = 0; i < p->batch_count; i++) {
+        one.a = p->a + i * p->stride_a;
+        one.b = p->b + i * p->stride_b;
+        one.c = p->c + i * p->stride_c;
+        multiply_one(&one);
+    }
 }
 
 static void multiply_late(const void *args)

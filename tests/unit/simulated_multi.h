@@ -80,6 +80,7 @@ tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args
     simulated_note(ctx);
     for (int64_t i = 0; i < args->batch_count; i++) {
         tilemm__sgemm_args_t one = *args;
+        one.batch_count = 1;
         one.a = args->a_array ? args->a_array[i] : args->a + i * args->stride_a;
         one.b = args->b_array ? args->b_array[i] : args->b + i * args->stride_b;
         one.c = args->c_array ? args->c_array[i] : args->c + i * args->stride_c;
