@@ -155,7 +155,7 @@ static __attribute__((noinline)) void run_vector_in_order(const product_t *x, co
         for (int64_t p = 0; p < x->k; p += kc) {
             const int64_t k = tilemm__min(kc, x->k - p);
             const float *const from = vector_at(x, p, k, a), *const b = tilemm__sgemm_b_at(x, p, j);
-            float *const to = p == 0 ? y : chain;
+            float *const to = p == 0 ? y : chain; /* the first chain becomes the sum */
             if (x->b_along_k) {
                 x->tile->dots_in_order(k, CHAIN, n, from, b, x->ldb, p == 0, y);
                 continue;
@@ -163,8 +163,8 @@ static __attribute__((noinline)) void run_vector_in_order(const product_t *x, co
             for (int64_t i = 0; i < n; i++)
                 to[i] = 0.0f;
             x->tile->rows_in_order(k, n, from, b, x->ldb, to);
-            for (int64_t i = 0; i < n && p > 0; i++)
-                y[i] += chain[i];
+            for (int64_t i = 0; i < n && to == chain; i++)
+                y[i] += to[i];
         }
         for (int64_t i = 0; i < n; i++)
             x->c[(j + i) * x->cs_c] = y[i];
