@@ -51,6 +51,31 @@ static void pack_ns(const product_t *x, const block_t *at, int64_t first, int64_
                          ns_at(x, x->plan->direct ? 0 : q, at->k));
 }
 
+/* Where a block of k is a part of a chain: the sum of row i and column j of a block. */
+static float *chain_at(const product_t *x, const block_t *at, int64_t i, int64_t j)
+{
+    return (float *)(void *)x->ms + (at->i + i) * x->plan->n_panel + j;
+}
+
+/* Chains that are done are added to C, or become C. */
+static void add_chains(const product_t *x, const block_t *at, int64_t i0, int64_t m, int64_t j0,
+                       int64_t n)
+{
+    const float one = 1;
+    for (int64_t i = i0; i < i0 + m; i++) {
+        const float *const from = chain_at(x, at, i, j0);
+        float *const c = x->c + (at->i + i) * x->rs_c + (at->j + j0) * x->cs_c;
+        if (at->p < x->plan->chain)
+            for (int64_t j = 0; j < n; j++)
+                c[j * x->cs_c] = from[j];
+        else if (x->cs_c == 1)
+            x->tile->times_vector(1, n, &one, from, n, 0, c);
+        else
+            for (int64_t j = 0; j < n; j++)
+                c[j * x->cs_c] += from[j];
+    }
+}
+
 /* Ns panels, and for each of them Ms panels, a tile each. */
 static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t j0)
 {
@@ -78,20 +103,36 @@ static void multiply(const product_t *x, const block_t *at, int64_t i0, int64_t 
         strip.along_k = x->a_along_k;
         strip.rows = (int)tilemm__div_up(strip.m, tilemm__div_up(strip.m, most));
     }
+    const int chains = tilemm__sgemm_cpu_keeps_chains(x->plan);
+    if (x->plan->in_order && at->p > 0 && at->k > strip.chain) {
+        strip.c_first = 1;
+        strip.beta = 0;
+    }
+    if (chains) {
+        strip.goes_on = at->p % x->plan->chain != 0;
+        strip.beta = 0;
+        strip.rs_c = x->plan->n_panel;
+        strip.cs_c = 1;
+    }
     for (int64_t j = j0; j < j1; j += nr) {
         strip.n = (int)tilemm__min(nr, at->n - j);
         strip.ns = ns_at(x, x->plan->direct ? 0 : j / nr, at->k);
         strip.ld_ns = nr;
         strip.ahead = 64 * nr; /* Ns comes from L3 */
-        strip.c = x->c + (at->i + i0) * x->rs_c + (at->j + j) * x->cs_c;
+        strip.c =
+            chains ? chain_at(x, at, i0, j) : x->c + (at->i + i0) * x->rs_c + (at->j + j) * x->cs_c;
         if (is_direct(x, strip.n)) {
             strip.ns = x->b + at->p * x->ldb + at->j + j;
             strip.ld_ns = x->ldb;
             /* A stream goes along the rows of B, whose pages the tile is in already. */
             strip.ahead = x->plan->stream ? TILEMM__SGEMM_STREAM_AHEAD : 8 * x->ldb;
+        } else if (chains) {
+            strip.n = (int)nr; /* packed, and so are its chains */
         }
         x->tile->strip(&strip);
     }
+    if (chains && ((at->p + at->k) % x->plan->chain == 0 || at->p + at->k == x->k))
+        add_chains(x, at, i0, strip.m, j0, j1 - j0);
 }
 
 const tilemm__sgemm_engine_t tilemm__sgemm_engine_fma = {pack_ms, pack_ns, multiply};

@@ -48,9 +48,17 @@ static size_t packed_bytes(const blocks_t *b, int64_t lines)
     return (size_t)tilemm__round_up(b->kc * lines * (int64_t)sizeof(float), 64);
 }
 
+/* Of Ms; or of the chains of all rows, where these are in its place. */
+static size_t ms_bytes(const blocks_t *b, int64_t m, int64_t n)
+{
+    if (tilemm__sgemm_cpu_keeps_chains(b))
+        return (size_t)(b->m_panel * n) * sizeof(float);
+    return b->in_place ? 0 : packed_bytes(b, m);
+}
+
 static void size_set(blocks_t *b)
 {
-    b->ms_bytes = b->in_place ? 0 : packed_bytes(b, b->m_panel);
+    b->ms_bytes = ms_bytes(b, b->m_panel, b->n_panel);
     b->set_bytes = b->ms_bytes + packed_bytes(b, b->direct ? b->nr : b->n_panel);
 }
 
@@ -58,10 +66,12 @@ static void size_set(blocks_t *b)
  * is that Ms is packed again for each of its parts. Returns 0 if that cannot be. */
 static int shrink_set(blocks_t *b, size_t limit)
 {
+    const int chains = tilemm__sgemm_cpu_keeps_chains(b);
     for (size_set(b); b->set_bytes > limit; size_set(b))
-        if (!b->direct && b->n_panel > b->nr && (b->n_panel >= b->m_panel || b->m_panel == b->mr))
+        if (b->n_panel > b->nr &&
+            (chains || (!b->direct && (b->n_panel >= b->m_panel || b->m_panel == b->mr))))
             b->n_panel = tilemm__round_up(b->n_panel / 2, b->nr);
-        else if (b->m_panel > b->mr)
+        else if (b->m_panel > b->mr && !chains)
             b->m_panel = tilemm__round_up(b->m_panel / 2, b->mr);
         else
             return 0;
@@ -193,6 +203,8 @@ static void plan_panels(const shape_t *x, plan_t *plan)
     } else if (b->direct) {
         b->m_panel = tilemm__even_size(plan->m_task, m_limit, b->mr);
         b->n_panel = plan->n_task;
+        if (tilemm__sgemm_cpu_keeps_chains(b))
+            b->m_panel = plan->m_task;
         /* C, met every kc steps, stays in L2. */
         if (b->stream)
             b->n_panel = tilemm__even_size(plan->n_task,
@@ -216,6 +228,13 @@ static void unshare(const shape_t *x, plan_t *plan)
     count_tasks(x, plan);
 }
 
+/* About `best` steps, of which each chain is in one piece. */
+static int64_t whole_chains(int64_t k, int64_t best)
+{
+    enum { CHAIN = TILEMM__SGEMM_INVARIANT_CHAIN };
+    return tilemm__min(tilemm__round_up(k, 4), tilemm__max(best / CHAIN, 1) * CHAIN);
+}
+
 /* With one panel of each kind on the stack of each thread. */
 static void plan_for_stack(const shape_t *x, plan_t *plan)
 {
@@ -225,9 +244,9 @@ static void plan_for_stack(const shape_t *x, plan_t *plan)
         unshare(x, plan);
     b->on_stack = 1;
     b->stream = b->direct = 0;
-    b->in_place = x->invariant; /* a panel of Ns alone fits: kc stays */
-    if (!x->invariant)
-        b->kc = tilemm__even_size(x->k, tilemm__min(b->kc, floats / (b->mr + b->nr)), 4);
+    b->in_place = 0;
+    b->kc = tilemm__min(b->kc, floats / (b->mr + b->nr));
+    b->kc = x->invariant ? whole_chains(x->k, b->kc) : tilemm__even_size(x->k, b->kc, 4);
     b->m_panel = b->mr;
     b->n_panel = b->nr;
     size_set(b);
@@ -247,7 +266,7 @@ static int fit_workspace(const shape_t *x, size_t workspace, plan_t *plan)
     b->on_stack = !b->planes && !b->shared && b->set_bytes <= TILEMM__SGEMM_STACK_BYTES;
 
     /* Fewer threads before shorter panels, which would change the sums. */
-    const size_t least_set = (b->in_place ? 0 : packed_bytes(b, b->mr)) + packed_bytes(b, b->nr);
+    const size_t least_set = ms_bytes(b, b->mr, b->nr) + packed_bytes(b, b->nr);
     if (!b->shared && !b->on_stack && least_set <= workspace)
         plan->threads = threads_for((double)(workspace / least_set), 1, plan->threads);
     const size_t sets = b->shared ? 1 : (size_t)plan->threads;
@@ -354,7 +373,9 @@ static void plan_vector(const shape_t *x, int nr, int threads, plan_t *plan)
     plan->n_task = tilemm__round_up(x->n, nr);
     if (plan->threads > 1 && x->batch_count < 4 * (int64_t)plan->threads)
         plan->n_task = share_out(x, x->n, nr, plan->threads);
-    plan->vector.kc = tilemm__even_size(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
+    plan->vector.in_order = x->invariant;
+    plan->vector.kc = x->invariant ? tilemm__min(x->k, TILEMM__SGEMM_VECTOR_PIECE)
+                                   : tilemm__even_size(x->k, TILEMM__SGEMM_VECTOR_PIECE, 4);
     plan->vector.n_panel = tilemm__min(plan->n_task, TILEMM__SGEMM_VECTOR_PIECE);
     count_tasks(x, plan);
 }
@@ -421,12 +442,11 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         plan_plain(&x, threads, plan);
         return TILEMM_SUCCESS;
     }
-    if (m == 1 && !invariant) {
+    if (m == 1) {
         plan_vector(&x, nr, threads, plan);
         return TILEMM_SUCCESS;
     }
-    if (tilemm__sgemm_cpu_is_small_of(m, n, k, lda, nr, threads) &&
-        (!invariant || k <= TILEMM__SGEMM_INVARIANT_BLOCK)) {
+    if (tilemm__sgemm_cpu_is_small_of(m, n, k, lda, nr, threads)) {
         plan_small(&x, threads, chain, plan);
         return TILEMM_SUCCESS;
     }
@@ -445,9 +465,9 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
      * some panels wide; enough for few sums to be added up in C one after the other. */
     const int64_t stream_kc = tilemm__max(24, tilemm__min(kc_limit, k / 170));
     const int64_t kc_best = skinny ? SKINNY_KC : stream ? stream_kc : kc_limit;
-    const int64_t kc = invariant
-                           ? tilemm__min(tilemm__round_up(k, 4), TILEMM__SGEMM_INVARIANT_BLOCK)
-                           : tilemm__even_size(k, kc_best, 4);
+    const int64_t kc = !invariant ? tilemm__even_size(k, kc_best, 4)
+                       : stream && m <= TILEMM__SGEMM_STREAM_FEW_ROWS ? TILEMM__SGEMM_STREAM_STEPS
+                                                                      : whole_chains(k, kc_best);
     plan->blocked = (blocks_t){
         .stream = stream,
         .direct = stream ||
@@ -457,6 +477,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .nr = nr,
         .kc = kc,
         .chain = chain,
+        .in_order = invariant,
     };
     (void)plan_blocks(&x, limits, plan);
     return TILEMM_SUCCESS;

@@ -13,6 +13,8 @@
 
 /* A set of panels of at most this size lies on the stack of the thread that uses it. */
 enum { TILEMM__SGEMM_STACK_BYTES = 32768 };
+/* There an invariant product of few rows takes so many steps at a time, a part of a chain. */
+enum { TILEMM__SGEMM_STREAM_STEPS = 16, TILEMM__SGEMM_STREAM_FEW_ROWS = 12 };
 /* Where B comes from memory, it is prefetched along its rows by this many floats. */
 enum { TILEMM__SGEMM_STREAM_AHEAD = 64 };
 /* Floats, at most, of a vector that is multiplied by a matrix, and of its sums, at a time. */
@@ -25,9 +27,9 @@ typedef enum {
     TILEMM__SGEMM_CPU_PLAIN    /* fmaf() for each product: tilemm__sgemm_plain */
 } tilemm__sgemm_cpu_way_t;
 
-/* The order in which an invariant product adds up along k, in every way: blocks of so many steps,
- * each of chains of so many, which begin at 0. doc/numerics.md has it in words. */
-enum { TILEMM__SGEMM_INVARIANT_BLOCK = 256, TILEMM__SGEMM_INVARIANT_CHAIN = 128 };
+/* The order in which an invariant product adds up along k, in every way: chains of so many steps,
+ * which begin at 0, and are added up one after the other. doc/numerics.md has it in words. */
+enum { TILEMM__SGEMM_INVARIANT_CHAIN = 128 };
 
 /* BLOCKED. The loops, from the outside: n by n_panel, k by kc, pack Ns; m by m_panel, pack Ms; the
  * product of the two by parts of m_part x n_part.
@@ -47,7 +49,9 @@ typedef struct {
     int on_stack; /* panels lie on the stack */
     int mr, nr;   /* rows or columns in a panel of Ms and of Ns */
     int64_t kc;
-    int64_t chain;            /* multiply-adds: products added up one after the other, in a tile */
+    int64_t chain; /* multiply-adds: products added up one after the other, in a tile */
+    int in_order;  /* invariant: chains are added to C one after the other; kc is of whole ones,
+                      or less than one, with the chains that go on lying where Ms would */
     int64_t m_panel, n_panel; /* rows and columns packed at a time, multiples of mr and nr */
     int64_t m_part, n_part;   /* likewise */
     size_t panel_bytes;       /* planes: of one panel */
@@ -70,11 +74,18 @@ typedef struct {
             int64_t ahead; /* how much further in the batch the matrix is that is prefetched */
         } small;
         struct {
+            int in_order; /* invariant */
             int64_t kc, n_panel;
         } vector;
         tilemm__sgemm_cpu_blocks_t blocked;
     };
 } tilemm__sgemm_cpu_plan_t;
+
+/* Whether chains lie in the workspace, as a block of k may be less than one. */
+static inline int tilemm__sgemm_cpu_keeps_chains(const tilemm__sgemm_cpu_blocks_t *b)
+{
+    return b->in_order && b->kc < TILEMM__SGEMM_INVARIANT_CHAIN && b->stream;
+}
 
 /* Plan for limits->kernels; args->k is not 0. With any workspace there is a plan. */
 int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,

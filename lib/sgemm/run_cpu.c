@@ -99,6 +99,17 @@ static __attribute__((noinline)) void run_on_stack(product_t *x)
 
 /* ---- a vector times a matrix --------------------------------------------------------------- */
 
+/* The vector's elements of k steps from p on; a has room for them. */
+static const float *vector_at(const product_t *x, int64_t p, int64_t k, float *a)
+{
+    const float *const from = tilemm__sgemm_a_at(x, 0, p);
+    if (x->a_along_k || x->lda == 1)
+        return from;
+    for (int64_t i = 0; i < k; i++)
+        a[i] = from[i * x->lda];
+    return a;
+}
+
 /* One row of C. Where rows of B are added up, sums of some of them are added up apart, as chains of
  * additions lose more the longer they are. */
 static __attribute__((noinline)) void run_vector(const product_t *x, const plan_t *plan)
@@ -115,16 +126,10 @@ static __attribute__((noinline)) void run_vector(const product_t *x, const plan_
             y[i] = 0.0f;
         for (int64_t p = 0; p < x->k; p += kc) {
             const int64_t k = tilemm__min(kc, x->k - p);
-            const float *from = tilemm__sgemm_a_at(x, 0, p);
-            if (!x->a_along_k && x->lda != 1) {
-                for (int64_t i = 0; i < k; i++)
-                    a[i] = from[i * x->lda];
-                from = a;
-            }
             for (int64_t i = 0; i < n; i++)
                 part[i] = 0.0f;
-            x->tile->times_vector(k, n, from, tilemm__sgemm_b_at(x, p, j), x->ldb, x->b_along_k,
-                                  part);
+            x->tile->times_vector(k, n, vector_at(x, p, k, a), tilemm__sgemm_b_at(x, p, j), x->ldb,
+                                  x->b_along_k, part);
             for (int64_t i = 0; i < n; i++)
                 y[i] += part[i];
         }
@@ -134,6 +139,35 @@ static __attribute__((noinline)) void run_vector(const product_t *x, const plan_
         else
             for (int64_t i = 0; i < n; i++)
                 c[i * x->cs_c] = x->alpha * y[i] + x->beta * c[i * x->cs_c];
+    }
+}
+
+/* The same of an invariant product: alpha is 1, and beta 0. */
+static __attribute__((noinline)) void run_vector_in_order(const product_t *x, const plan_t *plan)
+{
+    enum { CHAIN = TILEMM__SGEMM_INVARIANT_CHAIN };
+    float a[TILEMM__SGEMM_VECTOR_PIECE], y[TILEMM__SGEMM_VECTOR_PIECE];
+    float chain[TILEMM__SGEMM_VECTOR_PIECE];
+    const int64_t n_panel = plan->vector.n_panel;
+    const int64_t kc = x->b_along_k ? plan->vector.kc : CHAIN;
+    for (int64_t j = 0; j < x->n; j += n_panel) {
+        const int64_t n = tilemm__min(n_panel, x->n - j);
+        for (int64_t p = 0; p < x->k; p += kc) {
+            const int64_t k = tilemm__min(kc, x->k - p);
+            const float *const from = vector_at(x, p, k, a), *const b = tilemm__sgemm_b_at(x, p, j);
+            float *const to = p == 0 ? y : chain; /* the first chain becomes the sum */
+            if (x->b_along_k) {
+                x->tile->dots_in_order(k, CHAIN, n, from, b, x->ldb, p == 0, y);
+                continue;
+            }
+            for (int64_t i = 0; i < n; i++)
+                to[i] = 0.0f;
+            x->tile->rows_in_order(k, n, from, b, x->ldb, to);
+            for (int64_t i = 0; i < n && to == chain; i++)
+                y[i] += to[i];
+        }
+        for (int64_t i = 0; i < n; i++)
+            x->c[(j + i) * x->cs_c] = y[i];
     }
 }
 
@@ -208,7 +242,7 @@ static void run_task(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t
     x.b += x.b_along_k ? j * x.ldb : j;
     x.c += i * x.rs_c + j * x.cs_c;
     if (plan->way == TILEMM__SGEMM_CPU_VECTOR) {
-        run_vector(&x, plan);
+        (plan->vector.in_order ? run_vector_in_order : run_vector)(&x, plan);
         return;
     }
     if (plan->way == TILEMM__SGEMM_CPU_PLAIN) {
@@ -456,8 +490,8 @@ int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
     const tilemm__sgemm_planes_t *planes =
         invariant ? NULL : tilemm__sgemm_cpu_planes(kernels, ctx->math);
     const int threads = tilemm__cpu_threads(ctx);
-    if (invariant && (args->k > TILEMM__SGEMM_INVARIANT_BLOCK || args->alpha != 1.0f ||
-                      args->beta != 0.0f || !tilemm__sgemm_cpu_is_fused(kernels->sgemm)))
+    if (invariant &&
+        (args->alpha != 1.0f || args->beta != 0.0f || !tilemm__sgemm_cpu_is_fused(kernels->sgemm)))
         return 0;
     if (tilemm__cpu_may_have_device(ctx) ||
         !tilemm__sgemm_cpu_is_small(args, kernels->sgemm->nr, threads) ||

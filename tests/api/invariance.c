@@ -21,7 +21,7 @@ static char workspace[WORKSPACE];
 
 /* ---- the rule ------------------------------------------------------------------------------- */
 
-enum { BLOCK = 256, CHAIN = 128 };
+enum { CHAIN = 128 };
 
 /* Products and additions, each rounded; or together, once. */
 static float add_product(int fused, float sum, float a, float b)
@@ -30,19 +30,15 @@ static float add_product(int fused, float sum, float a, float b)
     return fused ? fmaf(a, b, sum) : sum + product;
 }
 
-/* Of element (i, j): chains of CHAIN steps in blocks of BLOCK. */
+/* Of element (i, j): chains of CHAIN steps, added up. */
 static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
 {
     float sum = 0;
-    for (int64_t block = 0; block < k; block += BLOCK) {
-        float block_sum = 0;
-        for (int64_t chain = block; chain < k && chain < block + BLOCK; chain += CHAIN) {
-            float chain_sum = 0;
-            for (int64_t p = chain; p < k && p < chain + CHAIN; p++)
-                chain_sum = add_product(fused, chain_sum, a[p], b[p * ldb]);
-            block_sum = chain == block ? chain_sum : block_sum + chain_sum;
-        }
-        sum = block == 0 ? block_sum : sum + block_sum;
+    for (int64_t chain = 0; chain < k; chain += CHAIN) {
+        float chain_sum = 0;
+        for (int64_t p = chain; p < k && p < chain + CHAIN; p++)
+            chain_sum = add_product(fused, chain_sum, a[p], b[p * ldb]);
+        sum = chain == 0 ? chain_sum : sum + chain_sum;
     }
     return sum;
 }
@@ -240,10 +236,20 @@ static void try(rng_t *rng, int number, int across)
 {
     static const float scales[][2] = {{1, 0}, {1, 0}, {0.75f, 0}, {1, 1}, {-1.5f, 2}, {3, -0.1f}};
     const float *const scale = scales[rng_range(rng, 0, 5)];
-    const int is_large = number % 50 == 0;
-    problem_t p =
-        problem(rng_size(rng, is_large ? 400 : 50) + 1, rng_size(rng, is_large ? 400 : 70) + 1,
-                rng_size(rng, number % 4 ? 140 : 900) + 1, scale[0], scale[1]);
+    const int is_large = number % 49 == 0;
+    /* A vector, or a few rows or columns, with a matrix that L2 may not hold. */
+    const int is_wide = number % 17 == 1;
+    int64_t m = rng_size(rng, is_large ? 400 : 50) + 1, n = rng_size(rng, is_large ? 400 : 70) + 1,
+            k = rng_size(rng, number % 4 ? 140 : 900) + 1;
+    if (is_wide) {
+        const int64_t few = rng_range(rng, 0, 2) ? rng_range(rng, 2, 40) : 1,
+                      many = rng_range(rng, 1, 900);
+        const int rows_are_few = rng_range(rng, 0, 1);
+        m = rows_are_few ? few : many;
+        n = rows_are_few ? many : few;
+        k = rng_range(rng, 1, 7200 / few + 500);
+    }
+    problem_t p = problem(m, n, k, scale[0], scale[1]);
     const family_t family = (family_t)rng_range(rng, 0, FAMILY_COUNT - 1);
     for (int64_t i = 0; i < p.m * p.k; i++)
         p.a[i] = rng_float(rng, family);

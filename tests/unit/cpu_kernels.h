@@ -10,9 +10,11 @@
 static inline tilemm__cpu_kernels_t cpu_kernels_of(tilemm__isa_t isa)
 {
     static const tilemm__sgemm_cpu_t tiles[] = {
-        [TILEMM__ISA_GENERIC] = {.mr = 4, .nr = 8}, [TILEMM__ISA_NEON] = {.mr = 8, .nr = 12},
-        [TILEMM__ISA_AVX2] = {.mr = 6, .nr = 16},   [TILEMM__ISA_AVX512] = {.mr = 14, .nr = 32},
-        [TILEMM__ISA_AMX] = {.mr = 14, .nr = 32},
+        [TILEMM__ISA_GENERIC] = {.name = "sgemm_mul_generic_4x8", .mr = 4, .nr = 8},
+        [TILEMM__ISA_NEON] = {.name = "sgemm_fma_neon_8x12", .mr = 8, .nr = 12},
+        [TILEMM__ISA_AVX2] = {.name = "sgemm_fma_avx2_6x16", .mr = 6, .nr = 16},
+        [TILEMM__ISA_AVX512] = {.name = "sgemm_fma_avx512_14x32", .mr = 14, .nr = 32},
+        [TILEMM__ISA_AMX] = {.name = "sgemm_fma_avx512_14x32", .mr = 14, .nr = 32},
     };
     static const tilemm__sgemm_planes_t fp32 = {.planes = 3, .products = 6, .depth = 512};
     static const tilemm__sgemm_planes_t tf32 = {.planes = 2, .products = 3, .depth = 768};

@@ -24,8 +24,17 @@ static tilemm__cpu_tuning_t pick_tuning(const tilemm__cpu_traits_t *cpu)
     return tuning;
 }
 
-static void check_sgemm(const tilemm__limits_t *limits)
+static int is_of_chains(int64_t steps)
 {
+    return steps > 0 && steps % TILEMM__SGEMM_INVARIANT_CHAIN == 0;
+}
+
+static void check_sgemm(const tilemm__limits_t *of_machine)
+{
+    tilemm__limits_t own_limits = *of_machine;
+    own_limits.invariance = (tilemm_invariance_t)(pick(2) ? 0 : pick(3));
+    const tilemm__limits_t *const limits = &own_limits;
+    const int invariant = limits->invariance != TILEMM_INVARIANCE_NONE;
     const tilemm__sgemm_args_t args = {
         .m = pick_size(32),
         .n = pick_size(32),
@@ -50,10 +59,10 @@ static void check_sgemm(const tilemm__limits_t *limits)
     const int64_t m = plan.swap ? args.n : args.m, n = plan.swap ? args.m : args.n;
     const tilemm__sgemm_cpu_blocks_t *b = &plan.blocked;
 #define SGEMM                                                                                      \
-    "%s, %lld x %lld x %lld, batch %lld, %d threads of %d, %zu bytes of %zu, way %d",              \
+    "%s, %lld x %lld x %lld, batch %lld, %d threads of %d, %zu bytes of %zu, way %d, %d",          \
         limits->cpu->name, (long long)args.m, (long long)args.n, (long long)args.k,                \
         (long long)args.batch_count, plan.threads, limits->threads, plan.workspace,                \
-        limits->workspace, (int)plan.way
+        limits->workspace, (int)plan.way, (int)limits->invariance
 
     CHECK(plan.threads >= 1 && plan.threads <= limits->threads, SGEMM);
     CHECK(plan.workspace <= limits->workspace, SGEMM);
@@ -62,6 +71,7 @@ static void check_sgemm(const tilemm__limits_t *limits)
           SGEMM);
     if (plan.way == TILEMM__SGEMM_CPU_SMALL) {
         CHECK(plan.tasks == args.batch_count && plan.threads <= plan.tasks, SGEMM);
+        CHECK(!invariant || plan.small.chain == TILEMM__SGEMM_INVARIANT_CHAIN, SGEMM);
         return;
     }
     if (plan.way == TILEMM__SGEMM_CPU_BLOCKED && b->shared)
@@ -75,7 +85,23 @@ static void check_sgemm(const tilemm__limits_t *limits)
         CHECK(m == 1 && plan.vector.kc <= TILEMM__SGEMM_VECTOR_PIECE &&
                   plan.vector.n_panel <= TILEMM__SGEMM_VECTOR_PIECE,
               SGEMM);
+        CHECK(!invariant || (plan.vector.in_order &&
+                             (plan.vector.kc == args.k || is_of_chains(plan.vector.kc))),
+              SGEMM);
         return;
+    }
+    if (plan.way == TILEMM__SGEMM_CPU_PLAIN) {
+        CHECK(limits->invariance == TILEMM_INVARIANT_ACROSS, SGEMM);
+        return;
+    }
+    if (invariant) {
+        /* Whole chains, or all of k, or else parts of chains that have memory. */
+        const size_t chains = (size_t)(tilemm__min(m, plan.m_task) * b->n_panel) * sizeof(float);
+        CHECK(b->in_order && !b->planes && b->chain == TILEMM__SGEMM_INVARIANT_CHAIN, SGEMM);
+        CHECK(b->kc >= args.k || is_of_chains(b->kc) ||
+                  (tilemm__sgemm_cpu_keeps_chains(b) && b->chain % b->kc == 0 &&
+                   b->ms_bytes >= chains),
+              SGEMM);
     }
     CHECK(b->m_panel % b->mr == 0 && b->n_panel % b->nr == 0 && b->m_part % b->mr == 0 &&
               b->n_part % b->nr == 0 && b->m_part > 0 && b->m_part <= b->m_panel && b->n_part > 0 &&
@@ -86,6 +112,8 @@ static void check_sgemm(const tilemm__limits_t *limits)
     CHECK(plan.workspace ==
               (b->on_stack ? 0 : b->set_bytes * (size_t)(b->shared ? 1 : plan.threads)),
           SGEMM);
+    if (invariant)
+        return;
     if (alone.way == TILEMM__SGEMM_CPU_SMALL)
         CHECK(b->on_stack || b->planes ||
                   (b->kc >= args.k &&

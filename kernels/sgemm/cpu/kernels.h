@@ -30,6 +30,8 @@ typedef struct {
     int rows; /* of a tile, at most mr, or tall */
     int n;
     float alpha, beta; /* if beta is 0, C is not read */
+    int c_first;       /* alpha is 1, beta 0, and k more than chain: the first sum is added to C */
+    int goes_on;       /* alpha is 1, beta 0, cs_c 1, and k at most chain: the sum begins at C */
     float *c;
     int64_t rs_c, cs_c; /* how far apart C's rows and columns are */
 } tilemm__sgemm_strip_t;
@@ -52,6 +54,14 @@ typedef struct {
      * b[p * ldb + j]. Reads B once, in order. Columns are independent but the last n % vector. */
     void (*times_vector)(int64_t k, int64_t n, const float *a, const float *b, int64_t ldb,
                          int along_k, float *y);
+
+    /* The same in the order of k. Where rows of B lie together, y goes on, product by product;
+     * where columns do, chains of so many products begin at 0, and are added to y, or the first of
+     * them becomes y. Multiples of VECTOR steps are best. */
+    void (*rows_in_order)(int64_t k, int64_t n, const float *a, const float *b, int64_t ldb,
+                          float *y);
+    void (*dots_in_order)(int64_t k, int64_t chain, int64_t n, const float *a, const float *b,
+                          int64_t ldb, int is_first, float *y);
 
     /* Pack one panel of k steps from `count` rows (at most mr) or columns (at most nr); the others
      * may be anything. If along_k, element i of step p is src[i * ld + p], else src[p * ld + i]. */

@@ -77,6 +77,22 @@ static __attribute__((noinline)) void store_part(const float *restrict part, int
     }
 }
 
+/* C on top of the sums of a first chain. Out of line: inlined, it costs the smallest products,
+ * which never have it, a hundredth. */
+static __attribute__((noinline)) void
+add_to_part(float *restrict part, int m, int n, const float *restrict c, int64_t rs_c, int64_t cs_c)
+{
+    for (int i = 0; i < m; i++) {
+        float *const to = part + i * TILE_NR;
+        const float *const from = c + i * rs_c;
+        int j = 0;
+        for (; cs_c == 1 && j + VECTOR <= n; j += VECTOR)
+            *(vec_mem_t *)(to + j) += *(const vec_mem_t *)(from + j);
+        for (; j < n; j++)
+            to[j] += from[j * cs_c];
+    }
+}
+
 /* The sums of one tile on their way to C, at c: rows, vectors and masked as tile() has them. part
  * is room for the tile. */
 TILE_INLINE void store_tile(const int rows, const int vectors, const int masked, const mask_t mask,
@@ -218,18 +234,27 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
         const int64_t steps = TILE_LEAST(x->chain, k - done);
         /* C is met once in k steps, so it has left the near caches; it comes back meanwhile, not so
          * early that the panels drive it out again. */
-        if (cs_c == 1 && k >= 96 && done + steps == k) {
+        if (cs_c == 1 && k >= 96 && (done + steps == k || (x->c_first && done == 0))) {
             TILE_UNROLL
             for (int i = 0; i < rows; i++) {
                 __builtin_prefetch(c + i * rs_c, 1);
                 __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
             }
         }
-        TILE_UNROLL
-        for (int i = 0; i < rows; i++) {
+        if (__builtin_expect(x->goes_on, 0)) {
             TILE_UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[i][v] = (vec_t){0};
+            for (int i = 0; i < rows; i++) {
+                TILE_UNROLL
+                for (int v = 0; v < vectors; v++)
+                    sum[i][v] = load(masked && v == vectors - 1, mask, c + i * rs_c + v * VECTOR);
+            }
+        } else {
+            TILE_UNROLL
+            for (int i = 0; i < rows; i++) {
+                TILE_UNROLL
+                for (int v = 0; v < vectors; v++)
+                    sum[i][v] = (vec_t){0};
+            }
         }
 
         int64_t p = 0;
@@ -298,6 +323,8 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
             for (int v = 0; v < vectors; v++)
                 *(vec_mem_t *)(part + i * TILE_NR + v * VECTOR) = sum[i][v];
         }
+        if (x->c_first && done == steps)
+            add_to_part(part, rows, x->n, c, rs_c, cs_c);
     }
 
     store_tile(rows, vectors, masked, mask, x, sum, part, c);
@@ -357,124 +384,7 @@ static void strip(const tilemm__sgemm_strip_t *x)
 }
 
 #include "pack.h"
-
-/* ---- a vector times a matrix ------------------------------------------------------------- */
-
-/* Rows, or columns, of B that are read at once; and vectors of those rows, as what is read in
- * pieces of half a kilobyte comes faster from L2. */
-enum { STREAMS = 4, PIECE = 8, DOTS = 4, LONG_LINE = 512 };
-
-/* y += a B of some rows and vectors of B. */
-TILE_INLINE void add_piece(const int rows, const int vectors, const float *a, const float *b,
-                           int64_t ldb, float *restrict y)
-{
-    vec_t sum[PIECE];
-    TILE_UNROLL
-    for (int v = 0; v < vectors; v++)
-        sum[v] = a[0] * *(const vec_mem_t *)(b + v * VECTOR);
-    TILE_UNROLL
-    for (int p = 1; p < rows; p++) {
-        TILE_UNROLL
-        for (int v = 0; v < vectors; v++)
-            sum[v] += a[p] * *(const vec_mem_t *)(b + p * ldb + v * VECTOR);
-    }
-    TILE_UNROLL
-    for (int v = 0; v < vectors; v++)
-        *(vec_mem_t *)(y + v * VECTOR) += sum[v];
-}
-
-/* y += a B by rows of B, some at a time, so that y is seldom loaded and stored. */
-TILE_INLINE void add_rows(const int rows, int64_t n, const float *a, const float *b, int64_t ldb,
-                          float *restrict y)
-{
-    int64_t j = 0;
-    for (; j + PIECE * VECTOR <= n; j += PIECE * VECTOR)
-        add_piece(rows, PIECE, a, b + j, ldb, y + j);
-    for (; j + VECTOR <= n; j += VECTOR)
-        add_piece(rows, 1, a, b + j, ldb, y + j);
-    for (; j < n; j++) {
-        float sum = a[0] * b[j];
-        TILE_UNROLL
-        for (int p = 1; p < rows; p++)
-            sum += a[p] * b[p * ldb + j];
-        y[j] += sum;
-    }
-}
-
-/* Sums of products of a with pieces of some columns of B. */
-TILE_INLINE void dot_piece(const int columns, const int vectors, const float *a, const float *b,
-                           int64_t ldb, vec_t even[DOTS], vec_t odd[DOTS])
-{
-    TILE_UNROLL
-    for (int j = 0; j < columns; j++) {
-        TILE_UNROLL
-        for (int v = 0; v < vectors; v += 2) {
-            const float *from = b + j * ldb + v * VECTOR;
-            even[j] += *(const vec_mem_t *)(a + v * VECTOR) * *(const vec_mem_t *)from;
-            odd[j] +=
-                *(const vec_mem_t *)(a + (v + 1) * VECTOR) * *(const vec_mem_t *)(from + VECTOR);
-        }
-    }
-}
-
-/* y[j] += the product of a with each of some columns of B, which lie along k. */
-TILE_INLINE void add_dots(const int columns, int64_t k, const float *a, const float *b, int64_t ldb,
-                          float *restrict y)
-{
-    vec_t even[DOTS], odd[DOTS];
-    int64_t p = 0;
-    TILE_UNROLL
-    for (int j = 0; j < columns; j++)
-        even[j] = odd[j] = (vec_t){0};
-    /* Long lines the hardware fetches early all the same, four at a time. */
-    for (; k < LONG_LINE && p + PIECE * VECTOR <= k; p += PIECE * VECTOR)
-        dot_piece(columns, PIECE, a + p, b + p, ldb, even, odd);
-    for (; p + 2 * VECTOR <= k; p += 2 * VECTOR)
-        dot_piece(columns, 2, a + p, b + p, ldb, even, odd);
-
-    /* The sums over the lanes of four vectors at once. */
-    TILE_UNROLL
-    for (int first = 0; first < columns; first += 4) {
-        const int count = TILE_LEAST(4, columns - first);
-        vec_t sum[4] = {0}, lanes_of[4];
-        float lane[VECTOR];
-        TILE_UNROLL
-        for (int j = 0; j < count; j++)
-            sum[j] = even[first + j] + odd[first + j];
-        transpose_lanes(sum, lanes_of);
-        sum[0] = (lanes_of[0] + lanes_of[1]) + (lanes_of[2] + lanes_of[3]);
-        memcpy(lane, &sum[0], sizeof lane);
-        four_t total = *(const four_mem_t *)lane;
-        TILE_UNROLL
-        for (int l = 4; l < VECTOR; l += 4)
-            total += *(const four_mem_t *)(lane + l);
-        TILE_UNROLL
-        for (int j = 0; j < count; j++) {
-            float fringe = 0.0f;
-            for (int64_t q = p; q < k; q++)
-                fringe += a[q] * b[(first + j) * ldb + q];
-            y[first + j] += total[j] + fringe;
-        }
-    }
-}
-
-static void times_vector(int64_t k, int64_t n, const float *a, const float *b, int64_t ldb,
-                         int along_k, float *y)
-{
-    if (along_k) {
-        int64_t j = 0;
-        for (; j + DOTS <= n; j += DOTS)
-            add_dots(DOTS, k, a, b + j * ldb, ldb, y + j);
-        for (; j < n; j++)
-            add_dots(1, k, a, b + j * ldb, ldb, y + j);
-    } else {
-        int64_t p = 0;
-        for (; p + STREAMS <= k; p += STREAMS)
-            add_rows(STREAMS, n, a + p, b + p * ldb, ldb, y);
-        for (; p < k; p++)
-            add_rows(1, n, a + p, b + p * ldb, ldb, y);
-    }
-}
+#include "vector.h"
 
 /* ---- small products ---------------------------------------------------------------------- */
 
@@ -513,6 +423,6 @@ static void small(tilemm__sgemm_strip_t *x, int64_t n, int b_along_k)
 #define TILE_TABLE_(isa) tilemm__sgemm_cpu_##isa
 #define TILE_TABLE(isa) TILE_TABLE_(isa)
 
-const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {TILE_NAME,    TILE_MR,   TILE_NR, TILE_TALL,
-                                                  VECTOR,       TILE_MASK, strip,   small,
-                                                  times_vector, pack_ms,   pack_ns};
+const tilemm__sgemm_cpu_t TILE_TABLE(TILE_ISA) = {
+    TILE_NAME, TILE_MR,      TILE_NR,       TILE_TALL,     VECTOR,  TILE_MASK, strip,
+    small,     times_vector, rows_in_order, dots_in_order, pack_ms, pack_ns};
