@@ -1,6 +1,7 @@
-/* invariance.c - invariant products on the CPU: bits of an element against the order of sums that
- * doc/numerics.md states, computed here on its own; and the same rows and columns once more in
- * another batch, layout, place and alignment, among others that hold Inf, NaN and outliers.
+/* invariance.c - invariant products, on the CPU or (TEST_CUDA) a GPU: bits of an element against
+ * the order of sums that doc/numerics.md states, computed here on its own; and the same rows and
+ * columns once more in another batch, layout, place and alignment, among others that hold Inf, NaN
+ * and outliers.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
@@ -13,13 +14,44 @@
 
 enum { CONTEXTS = 3, MOST_BATCH = 4, WORKSPACE = 1 << 20 };
 
+#ifdef TEST_CUDA /* in the order of tilemm_math_t */
+static const char *const archs[] = {"fp32", "strict", "tf32"};
+enum { ARCHS = 3 };
+#else
 static const char *const archs[] = {"generic", "avx2", "avx512", "amx", "neon"};
 enum { ARCHS = 5 };
+#endif
 
 static tilemm_t contexts[ARCHS][CONTEXTS];
 static char workspace[WORKSPACE];
 
 /* ---- the rule ------------------------------------------------------------------------------- */
+
+#ifdef TEST_CUDA
+
+enum { STEP = 16 };
+
+/* Of element (i, j): one chain over all of k. Zeros fill the first step up. */
+static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
+{
+    float sum = 0;
+    (void)fused;
+    for (int64_t p = 0; p < k; p++) {
+        sum = fmaf(a[p], b[p * ldb], sum);
+        if (p + 1 == k % STEP)
+            sum += 0.0f;
+    }
+    return sum;
+}
+
+static float element_of(int fused, int64_t k, float alpha, float beta, const float *a,
+                        const float *b, int64_t ldb, float c)
+{
+    volatile float scaled = alpha * sum_of(fused, k, a, b, ldb);
+    return beta == 0 ? scaled : fmaf(beta, c, scaled);
+}
+
+#else
 
 enum { CHAIN = 128 };
 
@@ -49,6 +81,8 @@ static float element_of(int fused, int64_t k, float alpha, float beta, const flo
     volatile float scaled = alpha * sum_of(fused, k, a, b, ldb), added = beta * c;
     return beta == 0 ? scaled : scaled + added;
 }
+
+#endif
 
 static int same(float x, float y)
 {
@@ -132,7 +166,7 @@ static void run(tilemm_t ctx, rng_t *rng, const problem_t *p)
         for (int64_t i = 0; i < lines_c * g.ldc; i++)
             cs[at][i] = NAN;
     tilemm_set_workspace(ctx, NULL, 0);
-    if (rng_range(rng, 0, 3) == 0)
+    if (TEST_BACKEND == TILEMM_BACKEND_CPU && rng_range(rng, 0, 3) == 0)
         CHECK_OK(ctx, tilemm_set_workspace(ctx, workspace, (size_t)1 << rng_range(rng, 6, 20)));
     CHECK_OK(ctx, tilemm_set_math(ctx, (tilemm_math_t)rng_range(rng, 0, 2)));
     if (pointers)
@@ -169,7 +203,7 @@ static void discard(problem_t *p)
 /* Whether the context's kernel multiplies and adds at once; -1: its compiler has decided. */
 static int is_fused(tilemm_t ctx)
 {
-    if (strstr(tilemm_last_kernel(ctx), "_fma"))
+    if (strstr(tilemm_last_kernel(ctx), "_fma") || strstr(tilemm_last_kernel(ctx), "_ffma"))
         return 1;
 #if defined __x86_64__
     return 0;
@@ -283,6 +317,24 @@ static void try(rng_t *rng, int number, int across)
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
+#ifdef TEST_CUDA
+
+/* The last of each takes so little memory that wide problems go through it in strips. */
+static void open_contexts(tilemm_invariance_t invariance)
+{
+    enum { LITTLE = 9 << 20 };
+    for (int math = 0; math < ARCHS; math++)
+        for (int i = 0; i < CONTEXTS; i++) {
+            tilemm_t *const ctx = &contexts[math][i];
+            *ctx = test_context(TILEMM_BACKEND_CUDA, "");
+            CHECK_OK(*ctx, tilemm_set_invariance(*ctx, invariance));
+            CHECK_OK(*ctx, tilemm_set_math(*ctx, (tilemm_math_t)math));
+            CHECK_OK(*ctx, tilemm_set_device_memory(*ctx, i + 1 < CONTEXTS ? 0 : LITTLE));
+        }
+}
+
+#else
+
 static void open_contexts(tilemm_invariance_t invariance)
 {
     static const int threads[CONTEXTS] = {1, 2, 5};
@@ -299,6 +351,8 @@ static void open_contexts(tilemm_invariance_t invariance)
         }
     unsetenv("TILEMM_ARCH");
 }
+
+#endif
 
 static void close_contexts(void)
 {
@@ -329,10 +383,10 @@ static void settings(void)
     CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CPU, 0) == TILEMM_INVALID_ARGUMENT &&
               strstr(tilemm_create_error(), "TILEMM_INVARIANCE = rows, must be"),
           "%s", tilemm_create_error());
-    /* A GPU has none yet: AUTO takes the CPU. */
-    setenv("TILEMM_INVARIANCE", "batch", 1);
+    /* A GPU has no order of other devices: AUTO takes the CPU. */
+    setenv("TILEMM_INVARIANCE", "across", 1);
     CHECK(tilemm_create(&ctx, TILEMM_BACKEND_CUDA, 0) == TILEMM_NOT_SUPPORTED &&
-              strstr(tilemm_create_error(), "TILEMM_INVARIANCE = batch"),
+              strstr(tilemm_create_error(), "TILEMM_INVARIANCE = across"),
           "%s", tilemm_create_error());
     CHECK(tilemm_create(&ctx, TILEMM_BACKEND_AUTO, 0) == TILEMM_SUCCESS, "%s",
           tilemm_create_error());
@@ -346,11 +400,19 @@ int main(void)
     const int problems = test_quick() ? 400 : 10000;
     rng_t rng = {22};
     unsetenv("TILEMM_INVARIANCE");
+    test_begin(TEST_BACKEND);
     settings();
     open_contexts(TILEMM_INVARIANT);
     for (int i = 0; i < problems; i++)
         try(&rng, i, 0);
+#ifdef TEST_CUDA
+    CHECK(tilemm_set_invariance(contexts[0][0], TILEMM_INVARIANT_ACROSS) == TILEMM_NOT_SUPPORTED &&
+              strstr(tilemm_last_error(contexts[0][0]), "CUDA"),
+          "%s", tilemm_last_error(contexts[0][0]));
+#endif
     close_contexts();
+    if (TEST_BACKEND == TILEMM_BACKEND_CUDA)
+        return check_exit();
     open_contexts(TILEMM_INVARIANT_ACROSS);
     for (int i = 0; i < problems / 10; i++)
         try(&rng, i, 1);

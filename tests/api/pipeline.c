@@ -116,6 +116,58 @@ static int product(tilemm_t ctx, rng_t *rng, int i)
     return !strchr(resident, '+');
 }
 
+/* A batch under a limit, beside the same on the device. */
+static void batch(tilemm_t ctx, rng_t *rng, int i)
+{
+    enum { SIDE = 150 };
+    const int64_t m = rng_range(rng, 1, SIDE), n = rng_range(rng, 1, SIDE);
+    const int64_t k = rng_range(rng, 1, SIDE), count = rng_range(rng, 2, 300);
+    const int ta = (int)rng_range(rng, 0, 1), tb = (int)rng_range(rng, 0, 1);
+    const int shared = i % 5 == 0, places = (int)rng_range(rng, 1, 7);
+    const int pinned = (int)rng_range(rng, 0, 7);
+    const float beta = i % 3 ? 0 : 0.5f;
+    const int64_t rows_a = ta ? k : m, rows_b = tb ? n : k;
+    matrix_t a = make(count * rows_a, ta ? m : k, pinned & 1, rng);
+    matrix_t b = make((shared ? 1 : count) * rows_b, tb ? k : n, pinned >> 1 & 1, rng);
+    matrix_t c = make(count * m, n, pinned >> 2 & 1, rng);
+    const int64_t stride_a = rows_a * a.ld, stride_b = shared ? 0 : rows_b * b.ld;
+    const tilemm_op_t op_a = ta ? TILEMM_TRANS : TILEMM_NO_TRANS;
+    const tilemm_op_t op_b = tb ? TILEMM_TRANS : TILEMM_NO_TRANS;
+    float *want = test_need(malloc(c.bytes)), *first = test_need(malloc(c.bytes));
+    memcpy(first, c.host, c.bytes);
+    CHECK_OK(ctx, tilemm_set_math(ctx, i % 2 ? TILEMM_MATH_FP32 : TILEMM_MATH_FP32_STRICT));
+    CHECK_OK(ctx, tilemm_set_device_memory(ctx, 0));
+    CHECK_OK(ctx, tilemm_sgemm_strided_batched(ctx, TILEMM_ROW_MAJOR, op_a, op_b, m, n, k, 1.25f,
+                                               a.device, a.ld, stride_a, b.device, b.ld, stride_b,
+                                               beta, c.device, c.ld, m * c.ld, count));
+    char resident[64];
+    snprintf(resident, sizeof(resident), "%s", tilemm_last_kernel(ctx));
+    CHECK(gpu_to_host(want, c.device, c.bytes) == 0, "copy");
+    CHECK(gpu_to_device(c.device, first, c.bytes) == 0, "copy");
+    const size_t limit = (a.bytes + b.bytes + c.bytes) / (size_t)rng_range(rng, 2, 12) + 400000;
+    CHECK_OK(ctx, tilemm_set_device_memory(ctx, limit));
+    const int on_host = places & 4;
+    CHECK_OK(ctx, tilemm_sgemm_strided_batched(ctx, TILEMM_ROW_MAJOR, op_a, op_b, m, n, k, 1.25f,
+                                               places & 1 ? a.host : a.device, a.ld, stride_a,
+                                               places & 2 ? b.host : b.device, b.ld, stride_b, beta,
+                                               on_host ? c.host : c.device, c.ld, m * c.ld, count));
+    if (!on_host)
+        CHECK(gpu_to_host(c.host, c.device, c.bytes) == 0, "copy");
+    /* Tiles that fit the matrices, and those of several to a block, are for whole batches. */
+    const int same = !strchr(resident, '+') && !strcmp(resident, tilemm_last_kernel(ctx));
+    const int64_t wrong = differences(&c, c.host, want, same, k);
+    CHECK(wrong == 0,
+          "%d: %lld of %lldx%lldx%lld %d%d, places %d, pinned %d, limit %zu: %s, resident %s: %lld "
+          "elements",
+          i, (long long)count, (long long)m, (long long)n, (long long)k, ta, tb, places, pinned,
+          limit, tilemm_last_kernel(ctx), resident, (long long)wrong);
+    free(want);
+    free(first);
+    discard(&a);
+    discard(&b);
+    discard(&c);
+}
+
 /* Too little memory for any tile is a status, and C as it was. */
 static void too_little(tilemm_t ctx)
 {
@@ -203,6 +255,8 @@ int main(void)
     }
     CHECK(same >= problems / 10, "only %d of %d products have bits to compare", same, problems);
     printf("%d of %d products have the resident product's bits\n", same, problems);
+    for (int i = 0; i < problems; i++)
+        batch(ctx, &rng, i);
     too_little(ctx);
     CHECK(gpu_memory(&after, &total) == 0, "gpu_memory");
     CHECK(after + ((size_t)64 << 20) >= before, "%zu bytes free, then %zu", before, after);

@@ -85,7 +85,7 @@ static void large(tilemm_t ctx)
 int main(void)
 {
     tilemm_t ctx = NULL;
-    test_begin(TEST_BACKEND);
+    test_begin_alone(TEST_BACKEND); /* it takes several GB */
     while ((ctx = next_arch(ctx, TEST_BACKEND, 2)) != NULL) {
         far_apart(ctx);
         if (TEST_BACKEND == TILEMM_BACKEND_CUDA && !*arch && !test_quick())

@@ -86,6 +86,19 @@ def test_results(arrays, to):
 
 
 @KINDS
+def test_invariant(arrays, to):
+    """The bits of rows that are multiplied alone, or in a batch."""
+    for _ in range(5):
+        m, n, k = (arrays.integer(1, 300) for _ in range(3))
+        a, b = arrays.dense((3, m, k)), arrays.dense((k, n))
+        c = back(tilemm.matmul(to(a), to(b), invariant=True))
+        first, last = sorted(arrays.integer(0, m) for _ in range(2))
+        assert np.array_equal(back(tilemm.matmul(to(a[1, first : last + 1]), to(b), invariant=True)), c[1, first : last + 1])
+    with pytest.raises(tilemm.Error, match="CUDA"):
+        tilemm.matmul(to(a), to(b), invariant="across")
+
+
+@KINDS
 def test_device_and_host_are_not_mixed(arrays, to):
     x = to(arrays.dense((3, 3)))
     with pytest.raises(TypeError, match="of one library"):
