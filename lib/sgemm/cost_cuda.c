@@ -413,9 +413,7 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     /* Where the copy engine could store C but for its alignment, or beta. */
     const double store =
-        !tf32 && row->facet && (args->beta != 0.0f || !tilemm__sgemm_is_aligned_c(args))
-            ? fused_store
-            : 0;
+        !tf32 && row->facet && !tilemm__sgemm_is_stored_in_bulk(args) ? fused_store : 0;
     int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch + cost->start;
     const double copies = copies_estimate(args, traits, tf32);

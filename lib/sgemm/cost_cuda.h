@@ -111,4 +111,11 @@ static inline int tilemm__sgemm_is_aligned_c(const tilemm__sgemm_args_t *p)
     return tilemm__is_aligned(p->c, p->c_array, p->ldc, p->stride_c, p->batch_count);
 }
 
+/* Whether the copy engine can store C: it cannot add to it, and writes whole pieces of 16 bytes,
+ * past the end of a row that is none. */
+static inline int tilemm__sgemm_is_stored_in_bulk(const tilemm__sgemm_args_t *p)
+{
+    return p->beta == 0.0f && p->n % 4 == 0 && tilemm__sgemm_is_aligned_c(p);
+}
+
 #endif

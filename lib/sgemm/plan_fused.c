@@ -27,10 +27,9 @@ enum {
 /* Coordinates of the copy engine, and items, with a tile and a grid beyond. */
 static const int64_t most = INT32_MAX - 65536;
 
-/* Whether the copy engine can store C: it cannot add to it. */
 static int is_bulk(const tilemm__sgemm_args_t *args, int64_t splits)
 {
-    return splits == 1 && args->beta == 0.0f && tilemm__sgemm_is_aligned_c(args);
+    return splits == 1 && tilemm__sgemm_is_stored_in_bulk(args);
 }
 
 /* The largest tile has two rows: whether this is the one for that number of splits. */

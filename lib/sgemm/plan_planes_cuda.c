@@ -441,6 +441,21 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     }
 }
 
+/* A part of a batch, of so many matrices and so long a k. Where it begins is known only when it
+ * runs: an operand that is not aligned in the whole batch has an address here that is not. */
+static tilemm__sgemm_args_t part_of(const tilemm__sgemm_args_t *args, int64_t matrices, int64_t k)
+{
+    const float *const unaligned = (const float *)(uintptr_t)sizeof(float);
+    tilemm__sgemm_args_t part = *args;
+    part.k = k;
+    part.batch_count = matrices;
+    if (!tilemm__sgemm_is_aligned_a(args))
+        part.a = unaligned;
+    if (!tilemm__sgemm_is_aligned_b(args))
+        part.b = unaligned;
+    return part;
+}
+
 void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
@@ -458,9 +473,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
                          row, trial->shared, limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR));
     plan->method = TILEMM__SGEMM_PLANES;
     /* k is not divided to make room for copies. */
-    tilemm__sgemm_args_t largest = *args;
-    largest.k = trial->k_split;
-    largest.batch_count = trial->batch_group;
+    const tilemm__sgemm_args_t largest = part_of(args, trial->batch_group, trial->k_split);
     bf16 =
         bf16 && (double)bytes + tilemm__sgemm_copies_bytes(&largest) <= (double)limits->workspace;
     plan->workspace = bytes;
@@ -468,11 +481,10 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
         tilemm__sgemm_plan_copies(&largest, limits, &plan->workspace);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
-            tilemm__sgemm_args_t part = *args;
             if ((i && last_group == 0) || (j && last_k == 0))
                 continue;
-            part.k = j ? last_k : trial->k_split;
-            part.batch_count = i ? last_group : trial->batch_group;
+            const tilemm__sgemm_args_t part =
+                part_of(args, i ? last_group : trial->batch_group, j ? last_k : trial->k_split);
             fill_part(&part, limits, trial, row->products, bf16, bytes, &planes->part[i][j]);
             planes->part[i][j].make.zeros = zeros;
             planes->part[i][j].make.a.wide = tilemm__sgemm_is_aligned_a(args);

@@ -217,6 +217,21 @@ static void shapes(tilemm_t ctx, uint64_t seed)
     }
 }
 
+/* Rows of C that begin at multiples of 16 bytes and do not end there: what follows them stays. */
+static void padded_rows(tilemm_t ctx, uint64_t seed)
+{
+    enum { PIECE = 4 };
+    static const int64_t sides[] = {2, 3, 33, 62, 63, 130, 131, 255};
+    rng_t rng = {seed};
+    for (int s = 0; s < 8; s++)
+        for (int bits = 0; bits < 8; bits++) {
+            gemm_t g = gemm_by_bits(bits, (const int64_t[]){sides[s], sides[7 - s], 96}, 1.25f, 0);
+            gemm_set_ld(&g, -g.lda & (PIECE - 1), -g.ldb & (PIECE - 1), -g.ldc & (PIECE - 1));
+            prepare(&g, FAMILY_NORMAL, TEST_BACKEND == TILEMM_BACKEND_CUDA ? 0 : ANYWHERE, &rng);
+            run(ctx, &g, FAMILY_NORMAL, TILEMM_MATH_FP32);
+        }
+}
+
 int main(void)
 {
     uint64_t seed = 1;
@@ -233,6 +248,7 @@ int main(void)
         same_bits(seed + 5, TILEMM_MATH_FP32);
         same_bits(seed + 5, TILEMM_MATH_FP32_STRICT);
         shapes(ctx, seed + 6);
+        padded_rows(ctx, seed + 7);
         seed += 100;
     }
     free_operands();

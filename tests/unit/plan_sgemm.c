@@ -30,8 +30,8 @@ static tilemm__sgemm_args_t random_problem(void)
     args.lda = tilemm__round_up(args.trans_a ? args.m : args.k, 1 + 3 * pick(2));
     args.ldb = tilemm__round_up(args.trans_b ? args.k : args.n, 1 + 3 * pick(2));
     args.ldc = args.n;
-    args.stride_a = args.lda * (args.trans_a ? args.k : args.m);
-    args.stride_b = args.ldb * (args.trans_b ? args.n : args.k);
+    args.stride_a = args.lda * (args.trans_a ? args.k : args.m) + (pick(4) == 0);
+    args.stride_b = args.ldb * (args.trans_b ? args.n : args.k) + (pick(4) == 0);
     args.stride_c = args.ldc * args.m;
     return args;
 }
@@ -64,11 +64,13 @@ static void check_stream_k(const char *name, const tilemm__sgemm_planes_product_
           (long long)clusters);
 }
 
-/* An operand is copied if the copy engine cannot read it, all of it, to where nothing else is. */
-static void check_copies(const tilemm__sgemm_args_t *args, const tilemm__sgemm_copies_t *copies,
-                         size_t begin, const tilemm__sgemm_cuda_plan_t *plan)
+/* An operand of a part is copied if the copy engine cannot read it somewhere in the whole batch,
+ * all of it, to where nothing else is. */
+static void check_copies(const tilemm__sgemm_args_t *whole, const tilemm__sgemm_args_t *args,
+                         const tilemm__sgemm_copies_t *copies, size_t begin,
+                         const tilemm__sgemm_cuda_plan_t *plan)
 {
-    const int aligned[2] = {tilemm__sgemm_is_aligned_a(args), tilemm__sgemm_is_aligned_b(args)};
+    const int aligned[2] = {tilemm__sgemm_is_aligned_a(whole), tilemm__sgemm_is_aligned_b(whole)};
     const int64_t numbers[2] = {args->m * args->k, args->n * args->k};
     unsigned blocks = 0;
     for (int i = 0; i < 2; i++) {
@@ -108,8 +110,10 @@ static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
     const int64_t high = (int64_t)(walk.transposed ? row->n : row->m) * walk.cluster;
     const int64_t wide = walk.transposed ? row->m : row->n;
     const tilemm__sgemm_args_t seen = tilemm__sgemm_exchange(args, walk.transposed);
+    CHECK(!p->bulk || (args->n % 4 == 0 && args->beta == 0), "%s: writes past rows of C",
+          plan->name);
     check_splits(plan->name, args->k, p->splits, p->k_split);
-    check_copies(&seen, &plan->as.fused.copies, p->partial_bytes, plan);
+    check_copies(&seen, &seen, &plan->as.fused.copies, p->partial_bytes, plan);
     CHECK(tilemm__sgemm_is_aligned_a(&p->args) && tilemm__sgemm_is_aligned_b(&p->args),
           "%s: the copy engine cannot read an operand", plan->name);
     CHECK(p->args.m == (walk.transposed ? args->n : args->m) && p->rows * high >= p->args.m &&
@@ -137,7 +141,7 @@ static void check_rest(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cud
     if (part->rest.blocks == 0)
         CHECK(part->copies.pass.blocks == 0, "%s: copies that nobody reads", plan->name);
     else {
-        check_copies(&seen, &part->copies, planes->partial, plan);
+        check_copies(args, &seen, &part->copies, planes->partial, plan);
         CHECK(read->lda % 4 == 0 && read->ldb % 4 == 0, "%s: ld %lld, %lld", plan->name,
               (long long)read->lda, (long long)read->ldb);
     }
