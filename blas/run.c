@@ -135,6 +135,14 @@ static int is_product(const tilemm__blas_call_t *p)
     return p->kind == SGEMM || p->kind == SGEMM_BATCH;
 }
 
+/* Whether the bits of products are not to depend on what is faster. */
+static int is_invariant(void)
+{
+    tilemm_invariance_t invariance = TILEMM_INVARIANCE_NONE;
+    return tilemm_get_invariance(thread.cpu, &invariance) == TILEMM_SUCCESS &&
+           invariance != TILEMM_INVARIANCE_NONE;
+}
+
 /* Whether the GPU is estimated to take less time than the host. */
 static int is_for_gpu(const tilemm__blas_call_t *call, double host_seconds)
 {
@@ -160,6 +168,8 @@ static route_t choose(tilemm__blas_entry_t *entry, tilemm__blas_call_t *call, co
         return ROUTE_CPU;
     if (has_device_operand(call))
         return ROUTE_CUDA;
+    if (is_product(call) && is_invariant())
+        return ROUTE_CPU;
     const int has_behind = tilemm__blas_find_behind(entry, caller) != NULL;
     if (!has_behind && (!is_product(call) || gpu_state == GPU_NONE))
         return ROUTE_CPU;

@@ -47,6 +47,17 @@ static void nothing_goes_behind(void)
     CHECK(other_calls == 0, "%d calls", other_calls);
 }
 
+/* Products that are to be invariant are computed in one place, however fast the other is. */
+static void invariant_stays(void)
+{
+    setenv("TILEMM_INVARIANCE", "batch", 1);
+    call_sgemm(plain, "N", "N", &large, 1, a, a, 0, c);
+    check_ones("sgemm_", SIZE);
+    call_cblas_sgemm(plain, ROW, NO_TRANS, TRANS, &large, 1, a, a, 0, c);
+    check_ones("cblas_sgemm", SIZE);
+    CHECK(other_calls == 0, "%d calls", other_calls);
+}
+
 /* It returns at once: what is large goes there, what is small does not. */
 static void faster_is_taken(void)
 {
@@ -109,8 +120,9 @@ int main(void)
     static const struct {
         const char *mode;
         void (*run)(void);
-    } cases[] = {{"off", all_go_behind},   {"cpu", nothing_goes_behind}, {"auto", faster_is_taken},
-                 {"auto", slower_is_left}, {"cpu", width_of_other},      {"off", width_handed_on}};
+    } cases[] = {{"off", all_go_behind},    {"cpu", nothing_goes_behind}, {"auto", faster_is_taken},
+                 {"auto", invariant_stays}, {"auto", slower_is_left},     {"cpu", width_of_other},
+                 {"off", width_handed_on}};
     for (int i = 0; i < SIZE * SIZE; i++)
         a[i] = 1;
     for (int i = 0; i < LENGTH; i++)
