@@ -160,7 +160,7 @@ checks=$((checks + 1))
 [ "$(grep -c '<title>' time.svg)" -eq 3 ] || fail "not the last product alone: $(cat time.svg)"
 echo old >time.svg
 run_command 1 bench gemm --sizes 30 --memory pinned --timeline time.svg --vs none --backend cuda
-has stderr 'timeline: the product went up whole'
+has stderr 'timeline: a product so small goes up whole'
 has time.svg '^old$'
 
 # ---- progress: the share of the times that is done, on a terminal ----------------------
