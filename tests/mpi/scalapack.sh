@@ -7,6 +7,9 @@
 . "$(dirname "$0")/mpi.sh"
 unset TILEMM_SCALAPACK TILEMM_BACKEND TILEMM_MATH TILEMM_LOG
 library=$(dirname "$TILEMM_LIB")/libtilemm-scalapack.so
+# In a build without rpath it would not find libtilemm-mpi.so.
+LD_LIBRARY_PATH=$(dirname "$library")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 failures=0
