@@ -7,17 +7,27 @@
 enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SM80_FIRST = TILEMM__sgemm_ffma_sm80_128x128x16_nn,
+    SMALL_FIRST = TILEMM__sgemm_ffma_sm80_32x32x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
 };
 
-/* Whether a row's sum is one chain of multiply-adds in the order of k, however C is cut. All such
- * rows for a device put the zeros that fill a k-step up in the same place. */
+/* Whether the sum of a split is one chain of multiply-adds in the order of k, however C is cut. All
+ * such rows for a device put the zeros that fill a k-step up in the same place, and divide k
+ * alike. */
 static int adds_in_one_chain(int variant)
 {
     enum { STEP = 16 }; /* rows of longer steps add up chains */
     return tilemm__sgemm_rows[variant].k == STEP;
+}
+
+/* The splits of an invariant product: a cluster, which needs no workspace. With fewer, products
+ * with few tiles leave multiprocessors idle; with shorter ones, the cluster's sum is what costs. */
+static int64_t invariant_splits(int64_t k, int cc)
+{
+    enum { LEAST = 128 };
+    return cc >= 90 ? tilemm__max(tilemm__min(k / LEAST, MOST_CLUSTER), 1) : 1;
 }
 
 void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -36,10 +46,14 @@ void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limi
             continue;
         if (invariant && !(adds_in_one_chain(v) && sm80 == (traits->cc >= 80)))
             continue;
+        /* Others are faster with two groups of threads. */
+        if (v >= SMALL_FIRST && v < SMALL_FIRST + ROWS_OF_TILE && !invariant && !*limits->variant)
+            continue;
         for (int i = 1; i <= tries; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
             tilemm__sgemm_trial_t now = {.variant = v};
-            if (i > 1 && (wanted < 2 || invariant || !tilemm__sgemm_may_divide_k(limits)))
+            if (invariant ? i != invariant_splits(args->k, traits->cc)
+                          : i > 1 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
             now.cluster = sm80 && traits->cc >= 90 && now.splits > 1 && now.splits <= MOST_CLUSTER;

@@ -25,9 +25,9 @@
  * tilemm__sgemm_ffma_t.
  *
  * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k; with the
- * smallest tile, which has registers for it, the sum of one chain for each k-step; in rest_sm90.cu
- * the sum of chains of 64 of k, each of which starts with what the addition before it lost. Groups'
- * sums, then a cluster's, are added first to last. */
+ * smallest tile of two groups, which has registers for it, the sum of one chain for each k-step; in
+ * rest_sm90.cu the sum of chains of 64 of k, each of which starts with what the addition before it
+ * lost. Groups' sums, then a cluster's, are added first to last. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
 
@@ -216,7 +216,7 @@ static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float 
 /* A variant's constants. With CHAIN, the steps of a chain, sums are added to totals, which takes as
  * many registers again; a chain of several steps is compensated. */
 template <int BM_, int BN_, int BK_, int QM_, int QN_, int GROUPS_, int STAGES_, bool TRANSPOSED_A_,
-          bool TRANSPOSED_B_, unsigned CHAIN_ = QM_ *QN_ == 1>
+          bool TRANSPOSED_B_, unsigned CHAIN_ = QM_ *QN_ == 1 && GROUPS_ != 1>
 struct shape {
     static const int BM = BM_, BN = BN_, BK = BK_, QM = QM_, QN = QN_, GROUPS = GROUPS_,
                      STAGES = STAGES_;
@@ -463,7 +463,7 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem,
         multiply_steps<S, true>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
     else
         multiply_steps<S, false>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
-    if (S::CHAIN && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
+    if ((S::CHAIN || S::BM == 32) && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
         let_next_start();
     store_tile<S>(S::CHAIN ? total : sum, problem, place, ring, group, m, n);
 #endif
