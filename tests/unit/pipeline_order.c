@@ -29,6 +29,14 @@ static float *matrix(int64_t rows, int64_t ld)
     return x;
 }
 
+/* A workspace of the user's, which may be too small for what could stay in it. */
+static void give_workspace(tilemm_t ctx, int i)
+{
+    static _Alignas(256) char workspace[48 << 20];
+    ctx->workspace = workspace;
+    ctx->workspace_bytes = i % 6 ? sizeof(workspace) : (size_t)rng_range(&problems, 0, 300000);
+}
+
 /* All of the product's work is in its timeline. */
 static void check_timeline(const char *path, const tilemm__sgemm_args_t *p, int places)
 {
@@ -98,6 +106,7 @@ static int product(int i)
     if (i % 2)
         snprintf(ctx.timeline, sizeof(ctx.timeline), "pipeline_order.%d.csv", (int)getpid());
     tilemm_status_t status = TILEMM_INTERNAL_ERROR;
+    give_workspace(&ctx, i);
     simulated.most_allocated = 0;
     CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status), "no pipeline");
     CHECK(simulated.most_allocated <= ctx.device_memory, "%zu bytes of %zu",
@@ -190,6 +199,7 @@ static int batch(int i)
     ctx.device_memory = (size_t)((double)host * (0.02 + 0.97 * rng_unit(&problems)));
     simulated.device_bytes =
         i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
+    give_workspace(&ctx, i);
     simulated.most_allocated = 0;
     for (int run = 0; run < 2; run++) {
         tilemm_status_t status = TILEMM_INTERNAL_ERROR;
@@ -238,6 +248,7 @@ int main(void)
         done += product(i);
     CHECK(done > PRODUCTS / 3, "only %d products were done", done);
     CHECK(refused > 0, "no invariant product was refused");
+    CHECK(simulated.kept > PRODUCTS * 64, "only %d lines stayed prepared", simulated.kept);
     done = 0;
     for (int i = 0; i < PRODUCTS; i++)
         done += batch(i);
