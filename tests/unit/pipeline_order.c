@@ -151,6 +151,44 @@ static int product(int i)
     return status == TILEMM_SUCCESS;
 }
 
+/* op(A) lies on the device, and op(B) comes in slices: op(A) is prepared once. */
+static void slices(void)
+{
+    struct tilemm_context ctx = {.state = &state, .math = TILEMM_MATH_FP32_STRICT};
+    tilemm__sgemm_args_t p = {.m = 700,
+                              .n = 8200,
+                              .k = 48,
+                              .trans_b = 1,
+                              .alpha = 2,
+                              .lda = 48,
+                              .ldb = 48,
+                              .ldc = 8200,
+                              .batch_count = 1};
+    float *const a = matrix(p.m, p.lda), *const b = matrix(p.n, p.ldb);
+    float *const c = matrix(p.m, p.ldc), *const want = matrix(p.m, p.ldc);
+    tilemm_status_t status = TILEMM_INTERNAL_ERROR;
+    const int kept = simulated.kept;
+    int64_t wrong = 0;
+    p.a = a;
+    p.b = b;
+    p.c = want;
+    multiply(&p);
+    p.c = c;
+    set_place(a, (size_t)(p.m * p.lda) * sizeof(*a), state.device);
+    give_workspace(&ctx, 1);
+    CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status) && status == TILEMM_SUCCESS, "%s",
+          ctx.last_error);
+    for (int64_t at = 0; at < p.m * p.ldc; at++)
+        wrong += c[at] != want[at];
+    CHECK(wrong == 0, "%lld of C", (long long)wrong);
+    CHECK(simulated.kept - kept >= 2 * p.m, "%d lines stayed prepared", simulated.kept - kept);
+    check_left("slices", 0);
+    free(a);
+    free(b);
+    free(c);
+    free(want);
+}
+
 /* A batch under a limit: in pieces, and product by product where not even one fits. */
 static int batch(int i)
 {
@@ -248,6 +286,7 @@ int main(void)
         done += product(i);
     CHECK(done > PRODUCTS / 3, "only %d products were done", done);
     CHECK(refused > 0, "no invariant product was refused");
+    slices();
     CHECK(simulated.kept > PRODUCTS * 64, "only %d lines stayed prepared", simulated.kept);
     done = 0;
     for (int i = 0; i < PRODUCTS; i++)
