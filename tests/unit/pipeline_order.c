@@ -155,13 +155,13 @@ static int product(int i)
 static void slices(void)
 {
     struct tilemm_context ctx = {.state = &state, .math = TILEMM_MATH_FP32_STRICT};
-    tilemm__sgemm_args_t p = {.m = 700,
+    tilemm__sgemm_args_t p = {.m = 513,
                               .n = 8200,
-                              .k = 48,
+                              .k = 33,
                               .trans_b = 1,
                               .alpha = 2,
-                              .lda = 48,
-                              .ldb = 48,
+                              .lda = 33,
+                              .ldb = 33,
                               .ldc = 8200,
                               .batch_count = 1};
     float *const a = matrix(p.m, p.lda), *const b = matrix(p.n, p.ldb);
