@@ -20,11 +20,14 @@ enum {
 /* Of a GPU: bytes that its own memory moves, and multiply-adds, in the time of a byte of the link.
  * They settle which of several ways takes the least time. */
 static const double memory_of_link = 40, work_of_link = 2048;
+/* Elements of C that its multiprocessors could compute while they wait for a step's last tiles: half
+ * of a tile of 128 x 128 each. */
+static const double idle_of_step = 1 << 20;
 
 /* The link's time for rows of so many bytes, which lie apart: shorter ones take longer. */
 static double link_time(double bytes, double row_bytes)
 {
-    const double as_long_again = 8192;
+    const double as_long_again = 2048;
     return bytes * (1 + as_long_again / row_bytes);
 }
 
@@ -158,13 +161,14 @@ static double try_held(const tilemm__sgemm_args_t *args, size_t memory, int c_mo
     const double down = c_moves ? link_time((double)args->m * (double)args->n * FLOAT,
                                             (double)(held ? slots * strip : passing) * FLOAT)
                                 : 0;
-    /* Lines that kernels prepare: of both sides in each step, where two turns of a group have a
-     * step for each of its strips. */
+    /* Two turns of a group have a step for each of its strips. Kernels prepare a group's lines once,
+     * and the passing ones each time that they come. */
     const double turns = (double)groups * (double)passes->strips;
-    const double lines = turns * (double)(slots * strip) +
-                         (turns + 2 * (double)groups * (double)(slots - 1)) * (double)passing;
+    const double steps = turns + 2 * (double)groups * (double)(slots - 1);
+    const double lines = (double)stays->lines + turns * (double)passing;
     const double product =
-        (double)args->m * (double)args->n * k / work_of_link + 2 * lines * of_k / memory_of_link;
+        ((double)args->m * (double)args->n + steps * idle_of_step) * k / work_of_link +
+        2 * lines * of_k / memory_of_link;
     const double link = up > down ? up : down;
     /* Nothing is multiplied before the first strips are up; and while a group's strips come, each
      * of them meets one strip of the other side alone. */
