@@ -11,6 +11,14 @@
 #include "lib/traits.h"
 #include "tilemm.h"
 
+/* An operand of SGEMM on a GPU whose planes (kernels/sgemm/cuda/planes.h) stay at the begin of the
+ * workspace from one product to the next. Lines are counted from the product's first. */
+typedef struct {
+    int64_t room;       /* lines that stay, of this product and others; 0: the planes do not stay */
+    int64_t place;      /* of the product's first line among these */
+    int64_t begin, end; /* the lines whose planes are to be made; the others' are there */
+} tilemm__sgemm_kept_t;
+
 typedef struct {
     const tilemm__cuda_traits_t *cuda;         /* of the device that the plan is for, */
     const tilemm__cpu_traits_t *cpu;           /* or of the CPU; the other is NULL */
@@ -23,6 +31,8 @@ typedef struct {
     size_t workspace; /* bytes, at most */
     const char *variant; /* "", or: choose among the kernels whose names begin so, if any of them
                             can do the problem (TILEMM_VARIANT) */
+    const tilemm__sgemm_kept_t *kept; /* of SGEMM on a GPU, one product without arrays: NULL, or
+                                         for op(A) and op(B) */
 } tilemm__limits_t;
 
 #endif

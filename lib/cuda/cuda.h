@@ -180,6 +180,12 @@ tilemm_status_t tilemm__cuda_staged_segments(tilemm_t ctx, const tilemm__segment
  * nor allocate but through tilemm__cuda_workspace(). */
 tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args);
 size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args);
+/* One product of several whose operands' planes stay in the workspace, if `kept` is not NULL; and
+ * the workspace that it must have to keep them, 0 if its kernel has no planes that can stay. */
+tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                        const tilemm__sgemm_kept_t *kept);
+size_t tilemm__cuda_sgemm_kept_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                         const tilemm__sgemm_kept_t *kept);
 tilemm_status_t tilemm__cuda_transpose(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cuda_transpose_inplace(tilemm_t ctx, const tilemm__transpose_args_t *args);
 tilemm_status_t tilemm__cuda_reduce(tilemm_t ctx, const tilemm__reduce_args_t *args);

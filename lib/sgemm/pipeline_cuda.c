@@ -153,6 +153,15 @@ static tilemm__sgemm_args_t product_of(const pipeline_t *x, const tilemm__pipeli
     return p;
 }
 
+/* What stays in the workspace from one step to the next: returns whether anything does. */
+static int kept_of(const pipeline_t *x, const tilemm__pipeline_step_t *step,
+                   tilemm__sgemm_kept_t *kept)
+{
+    for (int s = 0; s < 2; s++)
+        kept[s] = tilemm__pipeline_kept(&x->plan.side[s], step, s);
+    return kept[0].room > 0 || kept[1].room > 0;
+}
+
 /* Empty the slot, and bring its part of C up if the product adds to it. */
 static cudaError_t prepare_c(pipeline_t *x, const tilemm__sgemm_args_t *p,
                              const tilemm__pipeline_step_t *step, int slot)
@@ -195,7 +204,9 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
     if (error != cudaSuccess)
         return tilemm__cuda_fail(x->ctx, "sgemm", error);
     tilemm__timeline_begin(&x->timeline, TILEMM__LANE_COMPUTE, stream);
-    const tilemm_status_t status = tilemm__cuda_sgemm(x->ctx, &p);
+    tilemm__sgemm_kept_t kept[2];
+    const tilemm_status_t status =
+        tilemm__cuda_sgemm_kept(x->ctx, &p, kept_of(x, step, kept) ? kept : NULL);
     tilemm__timeline_end(&x->timeline, TILEMM__LANE_COMPUTE, stream,
                          2 * (double)p.m * (double)p.n * (double)p.k);
     if (status != TILEMM_SUCCESS)
@@ -212,21 +223,62 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
     return error == cudaSuccess ? TILEMM_SUCCESS : tilemm__cuda_fail(x->ctx, "sgemm", error);
 }
 
+/* The workspace of all steps; 0 if planes are to stay, and those of some step cannot. */
+static size_t most_workspace(const pipeline_t *x)
+{
+    tilemm__pipeline_walk_t walk;
+    tilemm__pipeline_step_t step;
+    tilemm__sgemm_args_t last = {0};
+    size_t most = 0;
+    tilemm__pipeline_begin(&walk);
+    while (tilemm__pipeline_next(&x->plan, &walk, &step)) {
+        const tilemm__sgemm_args_t p = product_of(x, &step, 0);
+        tilemm__sgemm_kept_t kept[2];
+        if (p.m == last.m && p.n == last.n && p.k == last.k) /* takes the same */
+            continue;
+        last = p;
+        const int keeps = kept_of(x, &step, kept);
+        const size_t bytes = keeps ? tilemm__cuda_sgemm_kept_workspace(x->ctx, &p, kept)
+                                   : tilemm__cuda_sgemm_workspace(x->ctx, &p);
+        if (keeps && bytes == 0)
+            return 0;
+        most = bytes > most ? bytes : most;
+    }
+    return most;
+}
+
+/* All workspace at once, since nothing runs while it grows; and as many planes as it has room for
+ * stay in it. They take no more of a memory that the user limits than strips leave over, or than
+ * steps take that keep nothing. */
+static void take_workspace(pipeline_t *x)
+{
+    const size_t limit = x->ctx->device_memory;
+    const size_t left = limit > x->plan.bytes ? limit - x->plan.bytes : 0;
+    size_t got;
+    tilemm__pipeline_keep(&x->plan, TILEMM__PIPELINE_KEEP_NONE);
+    const size_t most = most_workspace(x);
+    const size_t room = !limit ? SIZE_MAX : left > most ? left : most;
+    for (int keep = TILEMM__PIPELINE_KEEP_MANY; keep > TILEMM__PIPELINE_KEEP_NONE; keep--) {
+        if (!tilemm__pipeline_keep(&x->plan, (tilemm__pipeline_keep_t)keep))
+            continue;
+        const size_t bytes = most_workspace(x);
+        if (bytes == 0 || bytes > room)
+            continue;
+        (void)tilemm__cuda_workspace(x->ctx, bytes, &got);
+        if (got >= bytes)
+            return;
+    }
+    tilemm__pipeline_keep(&x->plan, TILEMM__PIPELINE_KEEP_NONE);
+    (void)tilemm__cuda_workspace(x->ctx, most, &got);
+}
+
 static tilemm_status_t run_steps(pipeline_t *x)
 {
     tilemm__pipeline_walk_t walk;
     tilemm__pipeline_step_t step;
     tilemm_status_t status = TILEMM_SUCCESS;
-    size_t most = 0, got;
-    /* All workspace at once: while it grows nothing runs. */
-    tilemm__pipeline_begin(&walk);
-    while (tilemm__pipeline_next(&x->plan, &walk, &step)) {
-        const tilemm__sgemm_args_t p = product_of(x, &step, 0);
-        const size_t bytes = tilemm__cuda_sgemm_workspace(x->ctx, &p);
-        most = bytes > most ? bytes : most;
-    }
-    (void)tilemm__cuda_workspace(x->ctx, most, &got);
     int q = 0;
+    take_workspace(x);
     tilemm__pipeline_begin(&walk);
     while (status == TILEMM_SUCCESS && tilemm__pipeline_next(&x->plan, &walk, &step)) {
         status = run_step(x, &step, q);

@@ -398,6 +398,7 @@ int tilemm__plan_sgemm_cuda(const tilemm__sgemm_args_t *args, const tilemm__limi
     plan->method = TILEMM__SGEMM_NOTHING;
     plan->variant = -1;
     plan->workspace = 0;
+    plan->keeps = 0;
     if (args->k > TILEMM__SGEMM_MOST_K)
         return TILEMM_NOT_SUPPORTED;
     if (args->k == 0 && args->beta != 1.0f) {

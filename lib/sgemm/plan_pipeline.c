@@ -5,19 +5,29 @@
 
 #include <string.h>
 
+#include "kernels/sgemm/cuda/planes.h"
 #include "lib/size.h"
 
-/* Lines of a strip are a multiple of UNIT, so that rows and tiles are aligned. */
-enum { UNIT = 64, LONG_K = 1024, FLOAT = sizeof(float) };
+/* Lines of a strip are a multiple of UNIT, so that rows and tiles are aligned; better of
+ * PLANES_UNIT, as lines of planes are. */
+enum {
+    UNIT = 64,
+    PLANES_UNIT = TILEMM__SGEMM_PLANES_ALIGN_MN,
+    LONG_K = 1024,
+    FLOAT = sizeof(float)
+};
 
 /* Of a GPU: bytes that its own memory moves, and multiply-adds, in the time of a byte of the link.
  * They settle which of several ways takes the least time. */
 static const double memory_of_link = 40, work_of_link = 2048;
+/* Elements of C that its multiprocessors could compute while they wait for a step's last tiles: half
+ * of a tile of 128 x 128 each. */
+static const double idle_of_step = 1 << 20;
 
 /* The link's time for rows of so many bytes, which lie apart: shorter ones take longer. */
 static double link_time(double bytes, double row_bytes)
 {
-    const double as_long_again = 8192;
+    const double as_long_again = 2048;
     return bytes * (1 + as_long_again / row_bytes);
 }
 
@@ -88,7 +98,7 @@ static int64_t slice_of(const tilemm__sgemm_args_t *args, const tilemm__pipeline
     const int64_t least = tilemm__div_up(b->lines, TILEMM__PIPELINE_STRIPS);
     if (!b->moves || c_is_most(args))
         return b->lines;
-    return tilemm__max(a->moves ? balanced : balanced / 2, tilemm__round_up(least, UNIT));
+    return tilemm__max(a->moves ? balanced : balanced / 2, tilemm__round_up(least, PLANES_UNIT));
 }
 
 /* Slices of op(B) stay, and strips of op(A): more of these where they are multiplied again. Rows of
@@ -97,11 +107,11 @@ static void try_whole(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pip
 {
     enum { STRIPS = 8, LEAST_ROWS = 512, LEAST_COLUMNS = 1024 };
     tilemm__pipeline_side_t *const a = &plan->side[0], *const b = &plan->side[1];
-    cut(b, tilemm__even_size(b->lines, slice_of(args, a, b), UNIT), INT64_MAX, args->k);
+    cut(b, tilemm__even_size(b->lines, slice_of(args, a, b), PLANES_UNIT), INT64_MAX, args->k);
     const int64_t strips = b->strips > 1 || c_is_most(args) ? 2 * STRIPS : STRIPS;
     const int64_t strip = tilemm__max(tilemm__div_up(a->lines, strips),
                                       a->rows || !a->moves ? LEAST_ROWS : LEAST_COLUMNS);
-    cut(a, tilemm__even_size(a->lines, strip, UNIT), INT64_MAX, args->k);
+    cut(a, tilemm__even_size(a->lines, strip, PLANES_UNIT), INT64_MAX, args->k);
     plan->way = TILEMM__PIPELINE_WHOLE;
     add_up(plan, args->k, c_moves ? c_elements(most_strips(plan) * a->strip, b->strip) : 0);
 }
@@ -151,13 +161,14 @@ static double try_held(const tilemm__sgemm_args_t *args, size_t memory, int c_mo
     const double down = c_moves ? link_time((double)args->m * (double)args->n * FLOAT,
                                             (double)(held ? slots * strip : passing) * FLOAT)
                                 : 0;
-    /* Lines that kernels prepare: of both sides in each step, where two turns of a group have a
-     * step for each of its strips. */
+    /* Two turns of a group have a step for each of its strips. Kernels prepare a group's lines once,
+     * and the passing ones each time that they come. */
     const double turns = (double)groups * (double)passes->strips;
-    const double lines = turns * (double)(slots * strip) +
-                         (turns + 2 * (double)groups * (double)(slots - 1)) * (double)passing;
+    const double steps = turns + 2 * (double)groups * (double)(slots - 1);
+    const double lines = (double)stays->lines + turns * (double)passing;
     const double product =
-        (double)args->m * (double)args->n * k / work_of_link + 2 * lines * of_k / memory_of_link;
+        ((double)args->m * (double)args->n + steps * idle_of_step) * k / work_of_link +
+        2 * lines * of_k / memory_of_link;
     const double link = up > down ? up : down;
     /* Nothing is multiplied before the first strips are up; and while a group's strips come, each
      * of them meets one strip of the other side alone. */
@@ -203,6 +214,39 @@ static int try_parts(const tilemm__sgemm_args_t *args, size_t memory, int c_move
     return 0;
 }
 
+/* ---- planes that stay ----------------------------------------------------------------------- */
+
+/* Whether the strips of a side, `kept` of which stay, begin where planes may begin. */
+static int64_t may_keep(const tilemm__pipeline_side_t *side, int64_t kept)
+{
+    return side->strip % PLANES_UNIT == 0 || side->strips == 1 ? kept : 0;
+}
+
+int tilemm__pipeline_keep(tilemm__pipeline_plan_t *plan, tilemm__pipeline_keep_t keep)
+{
+    const int stays = plan->way == TILEMM__PIPELINE_HELD ? plan->held : 0;
+    tilemm__pipeline_side_t *const many = &plan->side[stays], *const one = &plan->side[!stays];
+    if (plan->way == TILEMM__PIPELINE_K_PARTS)
+        keep = TILEMM__PIPELINE_KEEP_NONE;
+    /* With one strip of the other side none of `many` is multiplied again. */
+    many->kept =
+        keep == TILEMM__PIPELINE_KEEP_MANY && one->strips > 1 ? may_keep(many, many->slots) : 0;
+    one->kept = keep != TILEMM__PIPELINE_KEEP_NONE ? may_keep(one, 1) : 0;
+    return many->kept > 0 || one->kept > 0;
+}
+
+tilemm__sgemm_kept_t tilemm__pipeline_kept(const tilemm__pipeline_side_t *side,
+                                           const tilemm__pipeline_step_t *step, int s)
+{
+    if (side->kept == 0)
+        return (tilemm__sgemm_kept_t){0};
+    return (tilemm__sgemm_kept_t){.room = tilemm__round_up(side->kept * side->strip, PLANES_UNIT),
+                                  .place = step->begin[s] % side->kept * side->strip,
+                                  .begin = (step->fresh[s] - step->begin[s]) * side->strip,
+                                  .end =
+                                      tilemm__pipeline_lines(side, step->begin[s], step->made[s])};
+}
+
 /* ---- the walk ------------------------------------------------------------------------------- */
 
 void tilemm__pipeline_begin(tilemm__pipeline_walk_t *walk)
@@ -210,7 +254,7 @@ void tilemm__pipeline_begin(tilemm__pipeline_walk_t *walk)
     memset(walk->at, 0, sizeof walk->at);
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < TILEMM__PIPELINE_STRIPS; i++)
-            walk->inside[s][i] = -1;
+            walk->inside[s][i] = walk->prepared[s][i] = -1;
 }
 
 static void rectangle(tilemm__pipeline_step_t *step, int64_t a0, int64_t a1, int64_t b0, int64_t b1)
@@ -284,6 +328,23 @@ static int next_part(const tilemm__pipeline_plan_t *plan, int64_t *at,
     return 1;
 }
 
+/* Which strips' planes are made, so that those of all strips of the step are there. */
+static void find_fresh(const tilemm__pipeline_side_t *side, int s, int64_t *prepared,
+                       tilemm__pipeline_step_t *step)
+{
+    step->fresh[s] = step->begin[s];
+    step->made[s] = side->kept > 0 ? step->begin[s] : step->end[s];
+    for (int64_t i = step->begin[s]; i < step->end[s] && side->kept > 0; i++) {
+        int64_t *const place = &prepared[i % side->kept];
+        if (*place == i)
+            continue;
+        if (step->made[s] == step->begin[s])
+            step->fresh[s] = i;
+        *place = i;
+        step->made[s] = i + 1;
+    }
+}
+
 int tilemm__pipeline_next(const tilemm__pipeline_plan_t *plan, tilemm__pipeline_walk_t *walk,
                           tilemm__pipeline_step_t *step)
 {
@@ -301,6 +362,7 @@ int tilemm__pipeline_next(const tilemm__pipeline_plan_t *plan, tilemm__pipeline_
             if (*slot != what)
                 *slot = step->up[s] = what;
         }
+        find_fresh(side, s, walk->prepared[s], step);
     }
     return 1;
 }

@@ -26,9 +26,10 @@ typedef enum {
 typedef struct {
     int64_t lines, strip; /* lines in all, and of a strip; the last strip may have fewer */
     int64_t strips, slots;
-    int64_t ld; /* of the slots on the device, elements */
-    int rows;   /* lines are rows there; else columns */
-    int moves;  /* it lies on the host */
+    int64_t kept; /* strips whose planes stay in the workspace, s in place s % kept; or 0 */
+    int64_t ld;   /* of the slots on the device, elements */
+    int rows;     /* lines are rows there; else columns */
+    int moves;    /* it lies on the host */
 } tilemm__pipeline_side_t;
 
 typedef struct {
@@ -42,22 +43,41 @@ typedef struct {
 } tilemm__pipeline_plan_t;
 
 /* A product: strips [begin, end) of both sides, part `part` of k; before it strip up[side] goes up,
- * unless that is -1. */
+ * unless that is -1. Planes are made of strips [fresh, made); the others' are there, if they stay.
+ */
 typedef struct {
     int64_t begin[2], end[2], part;
     int64_t up[2];
+    int64_t fresh[2], made[2];
 } tilemm__pipeline_step_t;
 
-/* Where the walk is, and what the slots hold; zeros at the start but for `inside`. */
+/* Where the walk is, and what is in the slots and in the places of planes; zeros at the start but
+ * for these. */
 typedef struct {
     int64_t at[3];
-    int64_t inside[2][TILEMM__PIPELINE_STRIPS];
+    int64_t inside[2][TILEMM__PIPELINE_STRIPS], prepared[2][TILEMM__PIPELINE_STRIPS];
 } tilemm__pipeline_walk_t;
 
 /* args is one product; k is not 0. TILEMM_OUT_OF_MEMORY if places->memory is too little for the
  * smallest tiles. */
 int tilemm__plan_pipeline(const tilemm__sgemm_args_t *args, const tilemm__pipeline_places_t *places,
                           tilemm__pipeline_plan_t *plan);
+
+/* Which strips' planes stay between steps. MANY: of the side that is multiplied again, all that
+ * stay on the device, and one strip of the other side, which is multiplied by them; ONE: that strip
+ * alone, for which there is room where a step has room for what it multiplies. A side whose strips
+ * do not begin where planes may begin keeps none. */
+typedef enum {
+    TILEMM__PIPELINE_KEEP_NONE,
+    TILEMM__PIPELINE_KEEP_ONE,
+    TILEMM__PIPELINE_KEEP_MANY
+} tilemm__pipeline_keep_t;
+/* Returns whether any stay. */
+int tilemm__pipeline_keep(tilemm__pipeline_plan_t *plan, tilemm__pipeline_keep_t keep);
+
+/* The planes of a side that stay, as the kernels of a step see them. */
+tilemm__sgemm_kept_t tilemm__pipeline_kept(const tilemm__pipeline_side_t *side,
+                                           const tilemm__pipeline_step_t *step, int s);
 
 void tilemm__pipeline_begin(tilemm__pipeline_walk_t *walk);
 /* The next product; 0 after the last. */

@@ -40,25 +40,39 @@ static int64_t groups_of(int64_t lines)
     return tilemm__div_up(lines, TILEMM__SGEMM_ROUTE_LINES);
 }
 
-/* Lay out the planes of a part of k of a group of matrices. Returns the bytes. */
-static size_t lay_out(const tilemm__sgemm_args_t *args, int products, int64_t k_part,
-                      int64_t batch_group, tilemm__sgemm_planes_cuda_plan_t *plan)
+/* Planes of `depth` along k and their notes, of `lines` lines or of those that stay. */
+static void lay_out_planes(int64_t lines, const tilemm__sgemm_kept_t *kept, int products,
+                           int64_t depth, size_t *at, tilemm__sgemm_planes_places_t *places)
+{
+    const int64_t blocks = tilemm__div_up(depth, BLOCK), word = sizeof(unsigned);
+    const int stays = kept && kept->room > 0;
+    const int64_t room = stays ? kept->room : lines, first = stays ? kept->place : 0;
+    const size_t begin = (size_t)(first * depth * 2);
+    places->hi = take(at, room * depth * 2) + begin;
+    places->lo = take(at, products > 1 ? room * depth * 2 : 0) + begin;
+    places->notes = take(at, room * blocks * word) + (size_t)(first * word);
+    places->made = stays ? kept->begin : 0;
+}
+
+/* Lay out the planes of a part of k of a group of matrices: first those that stay, whose places do
+ * not depend on what does not. Returns the bytes. */
+static size_t lay_out(const tilemm__sgemm_args_t *args, const tilemm__sgemm_kept_t *kept,
+                      int products, int64_t k_part, int64_t batch_group,
+                      tilemm__sgemm_planes_cuda_plan_t *plan)
 {
     const int64_t lines_a = tilemm__round_up(args->m, ALIGN_MN) * batch_group;
     const int64_t lines_b = tilemm__round_up(args->n, ALIGN_MN) * batch_group;
     const int64_t depth = tilemm__round_up(k_part, ALIGN_K);
-    const int64_t blocks = tilemm__div_up(k_part, BLOCK);
-    const int64_t both = products > 1, word = sizeof(unsigned);
-    const int64_t group_bytes = sizeof(tilemm__sgemm_group_t);
+    const int64_t word = sizeof(unsigned), group_bytes = sizeof(tilemm__sgemm_group_t);
+    const int b_first = kept && kept[0].room == 0;
     size_t at = 0;
     plan->k_part = k_part;
     plan->batch_group = batch_group;
-    plan->a.hi = take(&at, lines_a * depth * 2);
-    plan->a.lo = take(&at, lines_a * depth * 2 * both);
-    plan->b.hi = take(&at, lines_b * depth * 2);
-    plan->b.lo = take(&at, lines_b * depth * 2 * both);
-    plan->a.notes = take(&at, lines_a * blocks * word);
-    plan->b.notes = take(&at, lines_b * blocks * word);
+    for (int i = 0; i < 2; i++) {
+        const int of_b = i != b_first;
+        lay_out_planes(of_b ? lines_b : lines_a, kept ? &kept[of_b] : NULL, products, depth, &at,
+                       of_b ? &plan->b : &plan->a);
+    }
     plan->a.exact = take(&at, lines_a * word);
     plan->b.exact = take(&at, lines_b * word);
     plan->a.groups = take(&at, groups_of(args->m) * batch_group * group_bytes);
@@ -75,8 +89,8 @@ static int64_t most_that_fit(const tilemm__sgemm_args_t *args, int products, int
     int64_t low = 0;
     while (low < high) { /* low fits, and what is above high does not */
         const int64_t middle = high - (high - low) / 2;
-        if (lay_out(args, products, of_k ? middle * BLOCK : args->k, of_k ? 1 : middle, plan) <=
-            room)
+        if (lay_out(args, NULL, products, of_k ? middle * BLOCK : args->k, of_k ? 1 : middle,
+                    plan) <= room)
             low = middle;
         else
             high = middle - 1;
@@ -85,29 +99,32 @@ static int64_t most_that_fit(const tilemm__sgemm_args_t *args, int products, int
 }
 
 /* The largest parts that fit: whole problems, then groups of matrices, then parts of k of one
- * matrix, much the same in size. Returns their bytes, or 0 if not even the smallest part fits. */
-static size_t fit(const tilemm__sgemm_args_t *args, int products, size_t room,
-                  tilemm__sgemm_planes_cuda_plan_t *plan)
+ * matrix, much the same in size. Returns their bytes, or 0 if not even the smallest part fits.
+ * Planes that stay are of whole problems. */
+static size_t fit(const tilemm__sgemm_args_t *args, const tilemm__sgemm_kept_t *kept, int products,
+                  size_t room, tilemm__sgemm_planes_cuda_plan_t *plan)
 {
-    size_t bytes = lay_out(args, products, args->k, args->batch_count, plan);
+    size_t bytes = lay_out(args, kept, products, args->k, args->batch_count, plan);
+    if (kept)
+        return bytes <= room ? bytes : 0;
     if (bytes > room) {
         int64_t count = most_that_fit(args, products, 0, args->batch_count - 1, room, plan);
         if (count > 0) {
-            bytes = lay_out(args, products, args->k, count, plan);
+            bytes = lay_out(args, NULL, products, args->k, count, plan);
         } else {
             if (args->a_array || args->b_array) /* addresses to which nothing can be added */
                 return 0;
             count = most_that_fit(args, products, 1, (args->k - 1) / BLOCK, room, plan);
             if (count == 0)
                 return 0;
-            bytes =
-                lay_out(args, products, tilemm__even_size(args->k, count * BLOCK, BLOCK), 1, plan);
+            bytes = lay_out(args, NULL, products, tilemm__even_size(args->k, count * BLOCK, BLOCK),
+                            1, plan);
         }
     }
     const int64_t side = tilemm__max(tilemm__round_up(tilemm__max(args->m, args->n), ALIGN_MN),
                                      tilemm__round_up(plan->k_part, ALIGN_K));
     while (plan->batch_group > 1 && (double)plan->batch_group * (double)side > (double)most)
-        bytes = lay_out(args, products, plan->k_part, plan->batch_group / 2, plan);
+        bytes = lay_out(args, NULL, products, plan->k_part, plan->batch_group / 2, plan);
     return bytes;
 }
 
@@ -216,7 +233,7 @@ void tilemm__sgemm_try_planes(const tilemm__sgemm_args_t *args, const tilemm__li
         args->k < (products == 1 ? LEAST_K_OF_ONE : LEAST_K) || args->k > most || args->m > most ||
         args->n > most || tilemm__sgemm_elements_of_c(args) > 1e15)
         return;
-    const size_t bytes = fit(args, products, room, &plan);
+    const size_t bytes = fit(args, limits->kept, products, room, &plan);
     if (bytes == 0)
         return;
     tilemm__sgemm_trial_t now = {
@@ -249,7 +266,9 @@ static tilemm__sgemm_make_operand_t make_operand(const float *from, const float 
         .mn_planes = tilemm__round_up(mn, ALIGN_MN),
         .k_planes = tilemm__round_up(k, ALIGN_K),
         .k_major = k_major,
-        .to = {.mn = mn, .pitch = tilemm__round_up(k, ALIGN_K)},
+        .to = {.mn = mn,
+               .pitch = tilemm__round_up(k, ALIGN_K),
+               .notes_pitch = tilemm__round_up(mn, ALIGN_MN)},
     };
 }
 
@@ -278,17 +297,33 @@ static unsigned few_of(const tilemm__sgemm_args_t *args, int sm_count)
                                  args->k / PART_OF_K);
 }
 
+static void count_make(int64_t batch_count, tilemm__sgemm_make_planes_t *make)
+{
+    const int64_t blocks = tilemm__div_up(make->a.k, BLOCK) * batch_count;
+    make->blocks_a = (unsigned)(blocks * (make->a.mn_planes / TILEMM__SGEMM_PLANES_LINES));
+    make->blocks =
+        make->blocks_a + (unsigned)(blocks * (make->b.mn_planes / TILEMM__SGEMM_PLANES_LINES));
+}
+
 static void fill_make(const tilemm__sgemm_args_t *args, tilemm__sgemm_make_planes_t *make)
 {
-    const int64_t blocks = tilemm__div_up(args->k, BLOCK) * args->batch_count;
     make->a = make_operand(args->a, args->a_array, args->m, args->k, args->lda, !args->trans_a,
                            args->stride_a, args->batch_count);
     make->b = make_operand(args->b, args->b_array, args->n, args->k, args->ldb, args->trans_b,
                            args->stride_b, args->batch_count);
-    make->blocks_a = (unsigned)(blocks * (make->a.mn_planes / TILEMM__SGEMM_PLANES_LINES));
-    make->blocks =
-        make->blocks_a + (unsigned)(blocks * (make->b.mn_planes / TILEMM__SGEMM_PLANES_LINES));
+    count_make(args->batch_count, make);
     make->variant = TILEMM__sgemm_make_planes_sm80;
+}
+
+/* Of an operand whose planes stay, `all` of the product: make those that are not there. */
+static void keep_planes(const tilemm__sgemm_kept_t *kept, tilemm__sgemm_make_operand_t *make,
+                        tilemm__sgemm_planes_operand_t *all)
+{
+    if (kept->room == 0)
+        return;
+    make->mn = kept->end - kept->begin;
+    make->mn_planes = tilemm__round_up(make->mn, ALIGN_MN);
+    make->to.notes_pitch = all->notes_pitch = kept->room;
 }
 
 static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
@@ -406,9 +441,17 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
                       tilemm__sgemm_planes_part_t *part)
 {
     tilemm__sgemm_planes_product_t *const product = &part->product;
+    const tilemm__sgemm_kept_t *const kept = limits->kept;
     fill_make(args, &part->make);
     fill_judge(args, limits->cuda, &part->judge);
     fill_rest(args, limits, bf16, part);
+    part->judge.a.of = part->make.a.to;
+    part->judge.b.of = part->make.b.to;
+    if (kept) {
+        keep_planes(&kept[0], &part->make.a, &part->judge.a.of);
+        keep_planes(&kept[1], &part->make.b, &part->judge.b.of);
+        count_make(args->batch_count, &part->make);
+    }
     part->copies.pass.blocks = 0;
     if (bf16)
         part->copies = tilemm__sgemm_plan_copies(args, limits, &copies_at);
@@ -463,11 +506,15 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
     tilemm__sgemm_planes_cuda_plan_t *const planes = &plan->as.planes;
     const int64_t last_k = args->k % trial->k_split,
                   last_group = args->batch_count % trial->batch_group;
-    size_t bytes = lay_out(args, row->products, trial->k_split, trial->batch_group, planes);
+    size_t bytes =
+        lay_out(args, limits->kept, row->products, trial->k_split, trial->batch_group, planes);
     planes->counters = take(&bytes, counter_bytes_of(trial->shared));
     /* Of all the batch, whose parts begin at every matrix. */
     int bf16 = trial->variant >= SM90_FIRST && tilemm__sgemm_can_be_fused(args, limits);
-    const unsigned zeros = (unsigned)((bytes - planes->density) / sizeof(unsigned));
+    const unsigned zeros =
+        limits->kept ? 0 : (unsigned)((bytes - planes->density) / sizeof(unsigned));
+    planes->zero = tilemm__sgemm_zero_of(limits->kept ? bytes - planes->a.groups : 0);
+    plan->keeps = limits->kept != NULL;
     planes->partial =
         take(&bytes, (int64_t)partial_bytes_of(
                          row, trial->shared, limits->cuda->sm_count / TILEMM__SGEMM_STREAM_K_PAIR));

@@ -67,6 +67,7 @@ typedef struct {
  */
 typedef struct {
     size_t hi, lo, notes, exact, groups;
+    int64_t made; /* lines whose planes are there, before those whose planes are made */
 } tilemm__sgemm_planes_places_t;
 
 /* k is taken in parts of k_part (a multiple of TILEMM__SGEMM_PLANES_BLOCK, or all of k), and the
@@ -76,8 +77,10 @@ typedef struct {
     int64_t k_part, batch_group;
     tilemm__sgemm_planes_places_t a, b;
     /* Likewise. `density` has A's, B's, and the word that tells what is left; counters follow, and
-     * the pass that makes planes makes zeros of both. */
+     * the pass that makes planes makes zeros of both; or, where planes stay, a kernel before it,
+     * and of both operands' groups. */
     size_t density, counters, partial;
+    tilemm__sgemm_zero_t zero; /* if blocks is not 0: from a.groups on */
     tilemm__sgemm_planes_part_t part[2][2];
 } tilemm__sgemm_planes_cuda_plan_t;
 
@@ -85,6 +88,7 @@ typedef struct {
     tilemm__sgemm_method_t method;
     int variant;      /* of the main kernel; -1 for NOTHING */
     size_t workspace; /* bytes */
+    int keeps;        /* planes stay, as limits->kept says */
     char name[64];    /* "sgemm_ffma_sm80_64x64x16_nt+splitk4"; "" for NOTHING */
     union {
         tilemm__sgemm_scale_t scale;

@@ -79,13 +79,43 @@ static void place_planes(const tilemm__sgemm_planes_places_t *places, char *work
 }
 
 static void place_lines(const tilemm__sgemm_make_operand_t *from,
+                        const tilemm__sgemm_planes_operand_t *planes,
                         tilemm__sgemm_exact_operand_t *lines)
 {
     lines->from = from->from;
     lines->array = from->array;
-    lines->exact = from->to.exact;
-    lines->groups = from->to.groups;
-    lines->density = from->to.density;
+    lines->exact = planes->exact;
+    lines->groups = planes->groups;
+    lines->density = planes->density;
+}
+
+/* Make planes from line `made` on. */
+static void skip_made(int64_t made, const tilemm__sgemm_planes_operand_t *planes,
+                      tilemm__sgemm_make_operand_t *operand)
+{
+    operand->to.hi = planes->hi + made * planes->pitch;
+    operand->to.lo = planes->lo ? planes->lo + made * planes->pitch : NULL;
+    operand->to.notes = planes->notes + made;
+    operand->to.groups = planes->groups;
+    if (made > 0)
+        operand->from += made * (operand->k_major ? operand->ld : 1);
+}
+
+/* Planes that are not there yet. */
+static int make_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,
+                       const tilemm__sgemm_planes_part_t *part, char *workspace,
+                       cudaStream_t stream)
+{
+    tilemm__sgemm_make_planes_t make = part->make;
+    tilemm__sgemm_zero_t zero = plan->zero;
+    int error = 0;
+    skip_made(plan->a.made, &part->judge.a.of, &make.a);
+    skip_made(plan->b.made, &part->judge.b.of, &make.b);
+    make.zero = (void *)(workspace + plan->density);
+    zero.begin = workspace + plan->a.groups;
+    if (zero.blocks > 0)
+        error = tilemm__sgemm_zero_launch(&zero, stream);
+    return error || make.blocks == 0 ? error : tilemm__sgemm_make_planes_launch(&make, stream);
 }
 
 static void place_copied(const tilemm__sgemm_make_operand_t *from,
@@ -134,15 +164,14 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     product->c = at->c;
     product->c_array = at->c_array;
     product->beta = at->beta;
-    place_planes(&plan->a, workspace, product->products, &a->to);
-    place_planes(&plan->b, workspace, product->products, &b->to);
-    a->to.density = &density[0];
-    b->to.density = &density[1];
-    part.make.zero = (void *)density;
-    part.judge.a.of = product->a = a->to;
-    part.judge.b.of = product->b = b->to;
-    product->routes.a = a->to.groups;
-    product->routes.b = b->to.groups;
+    place_planes(&plan->a, workspace, product->products, &part.judge.a.of);
+    place_planes(&plan->b, workspace, product->products, &part.judge.b.of);
+    part.judge.a.of.density = &density[0];
+    part.judge.b.of.density = &density[1];
+    product->a = part.judge.a.of;
+    product->b = part.judge.b.of;
+    product->routes.a = product->a.groups;
+    product->routes.b = product->b.groups;
     product->routes.density = density;
     product->routes.left = (unsigned *)(density + 2);
     rest->bf16.routes = rest->fp32.routes = product->routes;
@@ -151,13 +180,13 @@ static int run_part(const tilemm__sgemm_planes_cuda_plan_t *plan, const tilemm__
     product->partial = (void *)(workspace + plan->partial);
     for (int columns = 0; columns < 2; columns++) {
         tilemm__sgemm_exact_pass_t *const pass = &rest->exact.pass[columns];
-        place_lines(columns ? b : a, &pass->lines);
-        place_lines(columns ? a : b, &pass->others);
+        place_lines(columns ? b : a, columns ? &product->b : &product->a, &pass->lines);
+        place_lines(columns ? a : b, columns ? &product->a : &product->b, &pass->others);
         pass->beta = at->beta;
         pass->c = at->c;
         pass->c_array = at->c_array;
     }
-    int error = tilemm__sgemm_make_planes_launch(&part.make, stream);
+    int error = make_planes(plan, &part, workspace, stream);
     if (!error)
         error = tilemm__sgemm_judge_lines_launch(&part.judge, stream);
     if (!error)
@@ -192,11 +221,18 @@ static int run_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,
 
 tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
+    return tilemm__cuda_sgemm_kept(ctx, args, NULL);
+}
+
+tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                        const tilemm__sgemm_kept_t *kept)
+{
     const tilemm__cuda_state_t *state = tilemm__cuda(ctx);
     tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__sgemm_cuda_plan_t plan;
     char *workspace = NULL;
     int error = 0;
+    limits.kept = kept;
     if (tilemm__plan_sgemm_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
         return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED, "sgemm: k = %lld, must be at most %lld",
                             (long long)args->k, (long long)TILEMM__SGEMM_MOST_K);
@@ -233,4 +269,15 @@ size_t tilemm__cuda_sgemm_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *ar
     tilemm__sgemm_cuda_plan_t plan;
     /* A call that cannot be done is refused, and needs none. */
     return tilemm__plan_sgemm_cuda(args, &limits, &plan) == TILEMM_SUCCESS ? plan.workspace : 0;
+}
+
+size_t tilemm__cuda_sgemm_kept_workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args,
+                                         const tilemm__sgemm_kept_t *kept)
+{
+    tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
+    tilemm__sgemm_cuda_plan_t plan;
+    limits.kept = kept;
+    return tilemm__plan_sgemm_cuda(args, &limits, &plan) == TILEMM_SUCCESS && plan.keeps
+               ? plan.workspace
+               : 0;
 }

@@ -135,6 +135,7 @@ static void products(void)
         relayed += used >= 100;
         close_context(&ctx);
     }
+    CHECK(simulated.kept > 0, "nothing stayed prepared");
     CHECK(divided > PRODUCTS / 3 && relayed > PRODUCTS / 10, "%d divided, %d relayed", divided,
           relayed);
 }

@@ -29,6 +29,14 @@ static float *matrix(int64_t rows, int64_t ld)
     return x;
 }
 
+/* A workspace of the user's, which may be too small for what could stay in it. */
+static void give_workspace(tilemm_t ctx, int i)
+{
+    static _Alignas(256) char workspace[48 << 20];
+    ctx->workspace = workspace;
+    ctx->workspace_bytes = i % 6 ? sizeof(workspace) : (size_t)rng_range(&problems, 0, 300000);
+}
+
 /* All of the product's work is in its timeline. */
 static void check_timeline(const char *path, const tilemm__sgemm_args_t *p, int places)
 {
@@ -98,6 +106,7 @@ static int product(int i)
     if (i % 2)
         snprintf(ctx.timeline, sizeof(ctx.timeline), "pipeline_order.%d.csv", (int)getpid());
     tilemm_status_t status = TILEMM_INTERNAL_ERROR;
+    give_workspace(&ctx, i);
     simulated.most_allocated = 0;
     CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status), "no pipeline");
     CHECK(simulated.most_allocated <= ctx.device_memory, "%zu bytes of %zu",
@@ -140,6 +149,44 @@ static int product(int i)
     free(c);
     free(want);
     return status == TILEMM_SUCCESS;
+}
+
+/* op(A) lies on the device, and op(B) comes in slices: op(A) is prepared once. */
+static void slices(void)
+{
+    struct tilemm_context ctx = {.state = &state, .math = TILEMM_MATH_FP32_STRICT};
+    tilemm__sgemm_args_t p = {.m = 513,
+                              .n = 8200,
+                              .k = 33,
+                              .trans_b = 1,
+                              .alpha = 2,
+                              .lda = 33,
+                              .ldb = 33,
+                              .ldc = 8200,
+                              .batch_count = 1};
+    float *const a = matrix(p.m, p.lda), *const b = matrix(p.n, p.ldb);
+    float *const c = matrix(p.m, p.ldc), *const want = matrix(p.m, p.ldc);
+    tilemm_status_t status = TILEMM_INTERNAL_ERROR;
+    const int kept = simulated.kept;
+    int64_t wrong = 0;
+    p.a = a;
+    p.b = b;
+    p.c = want;
+    multiply(&p);
+    p.c = c;
+    set_place(a, (size_t)(p.m * p.lda) * sizeof(*a), state.device);
+    give_workspace(&ctx, 1);
+    CHECK(tilemm__cuda_pipelined_sgemm(&ctx, &p, &status) && status == TILEMM_SUCCESS, "%s",
+          ctx.last_error);
+    for (int64_t at = 0; at < p.m * p.ldc; at++)
+        wrong += c[at] != want[at];
+    CHECK(wrong == 0, "%lld of C", (long long)wrong);
+    CHECK(simulated.kept - kept >= 2 * p.m, "%d lines stayed prepared", simulated.kept - kept);
+    check_left("slices", 0);
+    free(a);
+    free(b);
+    free(c);
+    free(want);
 }
 
 /* A batch under a limit: in pieces, and product by product where not even one fits. */
@@ -190,6 +237,7 @@ static int batch(int i)
     ctx.device_memory = (size_t)((double)host * (0.02 + 0.97 * rng_unit(&problems)));
     simulated.device_bytes =
         i % 4 ? (size_t)1 << 40 : ctx.device_memory / 2; /* less than it seemed */
+    give_workspace(&ctx, i);
     simulated.most_allocated = 0;
     for (int run = 0; run < 2; run++) {
         tilemm_status_t status = TILEMM_INTERNAL_ERROR;
@@ -238,6 +286,8 @@ int main(void)
         done += product(i);
     CHECK(done > PRODUCTS / 3, "only %d products were done", done);
     CHECK(refused > 0, "no invariant product was refused");
+    slices();
+    CHECK(simulated.kept > PRODUCTS * 64, "only %d lines stayed prepared", simulated.kept);
     done = 0;
     for (int i = 0; i < PRODUCTS; i++)
         done += batch(i);

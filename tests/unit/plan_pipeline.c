@@ -1,5 +1,6 @@
 /* plan_pipeline.c - products with operands on the host: their tiles cover C once, slots hold what
- * each product reads, memory stays within the limit, and few bytes move.
+ * each product reads, memory stays within the limit, few bytes move, and planes that stay are
+ * there.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
@@ -88,6 +89,72 @@ static size_t walk_plan(const problem_t *p, const tilemm__pipeline_plan_t *plan)
     return bytes;
 }
 
+/* Walk the plan with planes that stay, in places of our own: what a step reads is there, or is
+ * made. Returns the lines that are made. */
+static int64_t walk_planes(const problem_t *p, const tilemm__pipeline_plan_t *plan, int s)
+{
+    enum { UNIT = 128, MOST = 2000 };
+    const tilemm__pipeline_side_t *const side = &plan->side[s];
+    static int64_t there[MOST]; /* the first line of each UNIT of the room, or -1 */
+    tilemm__pipeline_walk_t walk;
+    tilemm__pipeline_step_t step;
+    int64_t made = 0, room = -1;
+    int missing = 0, outside = 0;
+    memset(there, -1, sizeof(there));
+    tilemm__pipeline_begin(&walk);
+    while (tilemm__pipeline_next(plan, &walk, &step)) {
+        const tilemm__sgemm_kept_t kept = tilemm__pipeline_kept(side, &step, s);
+        const int64_t lines = tilemm__pipeline_lines(side, step.begin[s], step.end[s]);
+        if (room < 0)
+            room = kept.room;
+        outside += kept.room != room || (room > 0) != (side->kept > 0);
+        if (room == 0) {
+            made += lines;
+            continue;
+        }
+        outside += kept.room % UNIT != 0 || kept.place % UNIT != 0 || kept.begin % UNIT != 0 ||
+                   kept.begin < 0 || kept.begin > kept.end || kept.end > lines ||
+                   (kept.end % UNIT != 0 && kept.end != lines) || kept.place < 0 ||
+                   kept.place + lines > room || room / UNIT > MOST;
+        if (outside)
+            break;
+        made += kept.end - kept.begin;
+        for (int64_t line = 0; line < lines; line += UNIT) {
+            int64_t *const at = &there[(kept.place + line) / UNIT];
+            if (line >= kept.begin && line < kept.end)
+                *at = step.begin[s] * side->strip + line;
+            missing += *at != step.begin[s] * side->strip + line;
+        }
+    }
+    CHECK(outside == 0, "%s: side %d: planes have no place", describe(p), s);
+    CHECK(missing == 0, "%s: side %d: planes of %d lines are not there", describe(p), s, missing);
+    return made;
+}
+
+/* What stays is made once, or each time that it comes. */
+static void check_planes(const problem_t *p, tilemm__pipeline_plan_t *plan)
+{
+    const int many = plan->way == TILEMM__PIPELINE_HELD ? plan->held : 0;
+    int64_t made[2][3];
+    for (int keep = TILEMM__PIPELINE_KEEP_NONE; keep <= TILEMM__PIPELINE_KEEP_MANY; keep++) {
+        const int any = tilemm__pipeline_keep(plan, (tilemm__pipeline_keep_t)keep);
+        CHECK(any == (plan->side[0].kept > 0 || plan->side[1].kept > 0) &&
+                  (!any || (keep != TILEMM__PIPELINE_KEEP_NONE && plan->parts == 1)),
+              "%s: keep %d: %d", describe(p), keep, any);
+        for (int s = 0; s < 2; s++)
+            made[s][keep] = walk_planes(p, plan, s);
+    }
+    if (plan->side[many].kept > 0)
+        CHECK(made[many][2] == plan->side[many].lines, "%s: planes of %lld lines, not %lld",
+              describe(p), (long long)made[many][2], (long long)plan->side[many].lines);
+    CHECK(made[many][2] <= made[many][1] && made[many][1] == made[many][0] &&
+              made[!many][2] == made[!many][1] && made[!many][1] <= made[!many][0],
+          "%s: more is made where more stays", describe(p));
+    if (plan->side[!many].kept > 0 && plan->way == TILEMM__PIPELINE_WHOLE)
+        CHECK(made[!many][1] == plan->side[!many].lines, "%s: planes of %lld lines, not %lld",
+              describe(p), (long long)made[!many][1], (long long)plan->side[!many].lines);
+}
+
 static void check_slots(const problem_t *p, const tilemm__pipeline_plan_t *plan)
 {
     int64_t bytes = plan->c_elements * TILEMM__PIPELINE_C_SLOTS * FLOAT;
@@ -148,6 +215,7 @@ static int check_problem(const problem_t *p)
     CHECK(memcmp(&plan, &again, sizeof(plan)) == 0, "%s: another plan", describe(p));
     check_slots(p, &plan);
     check_bytes(p, &plan, walk_plan(p, &plan));
+    check_planes(p, &plan);
     /* k stays whole where 64 lines of each side fit twice. */
     if (plan.parts > 1) {
         const int64_t k = (p->args.k + 63) / 64 * 64;
@@ -191,8 +259,16 @@ static void large(void)
     CHECK(tilemm__plan_pipeline(&p.args, &p.places, &plan) == TILEMM_SUCCESS &&
               plan.up <= (size_t)14 << 30,
           "%zu go up", plan.up);
+    CHECK(tilemm__pipeline_keep(&plan, TILEMM__PIPELINE_KEEP_MANY) &&
+              plan.side[plan.held].kept == plan.side[plan.held].slots &&
+              plan.side[!plan.held].kept == 1,
+          "32768 in 4 GiB keeps no planes");
     p.places.memory = (size_t)100 << 30;
     CHECK(check_problem(&p) == TILEMM__PIPELINE_WHOLE, "32768 in 100 GiB");
+    CHECK(tilemm__plan_pipeline(&p.args, &p.places, &plan) == TILEMM_SUCCESS &&
+              tilemm__pipeline_keep(&plan, TILEMM__PIPELINE_KEEP_MANY) &&
+              plan.side[0].kept == plan.side[0].strips && plan.side[1].kept == 1,
+          "32768 in 100 GiB keeps no planes");
     for (int columns = 0; columns < 2; columns++) {
         p.args.m = columns ? 100 : 10000000;
         p.args.n = columns ? 10000000 : 100;

@@ -218,8 +218,136 @@ static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
           (long long)tiles->splits, (long long)tiles->k_split, (long long)splits, (long long)part);
 }
 
+/* ---- planes that stay ------------------------------------------------------------------------ */
+
+typedef struct {
+    size_t begin, end;
+} area_t;
+
+static int overlap(area_t x, area_t y)
+{
+    return x.begin < y.end && y.begin < x.end;
+}
+
+/* The bytes of what stays of an operand: of all its room, hi, lo, notes. */
+static void areas_of(const tilemm__sgemm_planes_places_t *at, const tilemm__sgemm_kept_t *kept,
+                     const tilemm__sgemm_planes_operand_t *of, int64_t k, int products,
+                     area_t *areas)
+{
+    const size_t line = (size_t)of->pitch * 2, word = sizeof(unsigned);
+    const size_t blocks = (size_t)tilemm__div_up(k, TILEMM__SGEMM_PLANES_BLOCK);
+    const size_t room = (size_t)kept->room, place = (size_t)kept->place;
+    areas[0].begin = at->hi - place * line;
+    areas[0].end = areas[0].begin + room * line;
+    areas[1].begin = products > 1 ? at->lo - place * line : 0;
+    areas[1].end = products > 1 ? areas[1].begin + room * line : 0;
+    areas[2].begin = at->notes - place * word;
+    areas[2].end = areas[2].begin + room * blocks * word;
+}
+
+/* Lines of a side: the room is a few strips, the product some of them, of which some are made. */
+static tilemm__sgemm_kept_t random_kept(int64_t lines)
+{
+    enum { UNIT = TILEMM__SGEMM_PLANES_ALIGN_MN };
+    const int64_t units = tilemm__div_up(lines, UNIT), before = pick(4);
+    tilemm__sgemm_kept_t kept = {.room = (before + units + pick(4)) * UNIT, .place = before * UNIT};
+    kept.begin = pick(units + 1) * UNIT;
+    kept.end = tilemm__min(lines, kept.begin + pick(units + 1) * UNIT);
+    kept.begin = tilemm__min(kept.begin, kept.end);
+    return kept;
+}
+
+/* A product of several whose planes stay: they are at the same place whatever the other operand is,
+ * nothing else is there, and what is not there is made. Returns whether the plan keeps them. */
+static int check_kept(int i)
+{
+    tilemm__sgemm_args_t args = random_problem();
+    tilemm__sgemm_kept_t kept[2];
+    tilemm__limits_t limits = {.cuda = &gpus[pick(GPUS)],
+                               .math =
+                                   (tilemm_math_t)(pick(2) ? TILEMM_MATH_FP32 : TILEMM_MATH_TF32),
+                               .workspace = SIZE_MAX,
+                               .variant = "",
+                               .kept = kept};
+    static tilemm__sgemm_cuda_plan_t plan, other;
+    area_t stay[6], others[4];
+    int areas = 0, clash = 0;
+    args.batch_count = 1;
+    args.k = tilemm__max(args.k, 1);
+    kept[0] = i % 3 ? random_kept(args.m) : (tilemm__sgemm_kept_t){0};
+    kept[1] = i % 3 != 1 ? random_kept(args.n) : (tilemm__sgemm_kept_t){0};
+    CHECK(tilemm__plan_sgemm_cuda(&args, &limits, &plan) == TILEMM_SUCCESS, "no plan");
+    CHECK(!plan.keeps || plan.method == TILEMM__SGEMM_PLANES, "%s keeps planes", plan.name);
+    if (!plan.keeps)
+        return 0;
+    const tilemm__sgemm_planes_cuda_plan_t *planes = &plan.as.planes;
+    const tilemm__sgemm_planes_part_t *part = &planes->part[0][0];
+    const tilemm__sgemm_make_planes_t *make = &part->make;
+    const int products = part->product.products;
+    CHECK(planes->k_part == args.k && planes->batch_group == 1, "%s: in parts", plan.name);
+    unsigned blocks = 0;
+    for (int s = 0; s < 2; s++) {
+        const tilemm__sgemm_planes_places_t *at = s ? &planes->b : &planes->a;
+        const tilemm__sgemm_make_operand_t *made = s ? &make->b : &make->a;
+        const tilemm__sgemm_planes_operand_t *all = s ? &part->judge.b.of : &part->judge.a.of;
+        const int64_t lines = s ? args.n : args.m;
+        const int stays = kept[s].room > 0;
+        CHECK(all->mn == lines && made->to.notes_pitch == all->notes_pitch &&
+                  all->notes_pitch == (stays ? kept[s].room : made->mn_planes),
+              "%s: operand %d: notes of %lld lines", plan.name, s, (long long)all->notes_pitch);
+        CHECK(at->made == (stays ? kept[s].begin : 0) &&
+                  made->mn == (stays ? kept[s].end - kept[s].begin : lines) &&
+                  made->mn_planes >= made->mn && at->made + made->mn_planes <= all->notes_pitch,
+              "%s: operand %d: %lld lines from %lld on", plan.name, s, (long long)made->mn,
+              (long long)at->made);
+        blocks += (unsigned)(made->mn_planes / TILEMM__SGEMM_PLANES_LINES *
+                             tilemm__div_up(args.k, TILEMM__SGEMM_PLANES_BLOCK));
+        others[2 * s] = (area_t){at->exact, at->exact + (size_t)lines * sizeof(unsigned)};
+        if (!stays) {
+            others[2 * s + 1] = (area_t){at->hi, at->hi + (size_t)(all->pitch * lines) * 2};
+            continue;
+        }
+        others[2 * s + 1] = (area_t){planes->a.groups, plan.workspace};
+        areas_of(at, &kept[s], all, args.k, products, stay + areas);
+        CHECK(stay[areas].begin % 1024 == 0 && at->hi % 1024 == 0, "%s: operand %d: hi at %zu",
+              plan.name, s, at->hi);
+        areas += 3;
+    }
+    CHECK(make->blocks == blocks, "%s: %u blocks, not %u", plan.name, make->blocks, blocks);
+    for (int x = 0; x < areas; x++) {
+        for (int y = 0; y < x; y++)
+            clash += overlap(stay[x], stay[y]);
+        for (int y = 0; y < 4; y++)
+            clash += overlap(stay[x], others[y]);
+    }
+    CHECK(clash == 0, "%s: %d clashes with what stays", plan.name, clash);
+    /* Groups, densities and counters are zeros before they are added to. */
+    CHECK(make->zeros == 0 && planes->a.groups < planes->b.groups &&
+              planes->b.groups < planes->density && planes->density < planes->counters &&
+              planes->a.groups + (size_t)planes->zero.count * 16 == planes->partial,
+          "%s: zeros", plan.name);
+    /* The next product, with other lines of what does not stay. */
+    if (i % 3 == 0)
+        args.m = 1 + pick(2 * args.m);
+    if (i % 3 == 1)
+        args.n = 1 + pick(2 * args.n);
+    CHECK(tilemm__plan_sgemm_cuda(&args, &limits, &other) == TILEMM_SUCCESS, "no plan");
+    if (other.keeps)
+        for (int s = 0; s < 2; s++) {
+            const tilemm__sgemm_planes_places_t *x = s ? &planes->b : &planes->a;
+            const tilemm__sgemm_planes_places_t *y = s ? &other.as.planes.b : &other.as.planes.a;
+            CHECK(kept[s].room == 0 || (x->hi == y->hi && x->lo == y->lo && x->notes == y->notes),
+                  "%s: operand %d has moved", plan.name, s);
+        }
+    return 1;
+}
+
 int main(void)
 {
+    int keep = 0;
+    for (int i = 0; i < 20000; i++)
+        keep += check_kept(i);
+    CHECK(keep > 1000, "only %d plans keep planes", keep);
     for (int i = 0; i < 30000; i++) {
         const tilemm__sgemm_args_t args = random_problem();
         const tilemm__limits_t limits = {

@@ -193,6 +193,7 @@ static tilemm_status_t close_device(tilemm_t ctx)
 {
     tilemm__cuda_state_t *state = tilemm__cuda(ctx);
     cudaFree(state->strips);
+    cudaFree(state->buffer);
     free(state->chunks[0]);
     free(state->chunks[1]);
     free(state);

@@ -128,7 +128,7 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
     const int64_t at = first + threadIdx.x % lines, groups = (op.of.mn + GROUP - 1) / GROUP;
     const int64_t mn_planes = (op.of.mn + TILEMM__SGEMM_PLANES_ALIGN_MN - 1) /
                               TILEMM__SGEMM_PLANES_ALIGN_MN * TILEMM__SGEMM_PLANES_ALIGN_MN;
-    const unsigned *const notes = op.of.notes + (int64_t)matrix * blocks * mn_planes + at;
+    const unsigned *const notes = op.of.notes + (int64_t)matrix * blocks * op.of.notes_pitch + at;
     tilemm__sgemm_group_t *const group = &op.of.groups[matrix * groups + first / GROUP];
     line_t line = {0, ~0u, 0, 0};
     wait_for_previous();
@@ -136,7 +136,7 @@ static __device__ __forceinline__ void judge_lines(const operand_t &op, unsigned
     if (at < op.of.mn) {
 #pragma unroll 8
         for (unsigned block = slice; block < blocks; block += slices)
-            line = both(line, line_of(__ldg(notes + block * mn_planes)));
+            line = both(line, line_of(__ldg(notes + block * op.of.notes_pitch)));
     }
     if (slices > 1) {
         found[threadIdx.x] = line;

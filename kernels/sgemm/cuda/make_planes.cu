@@ -78,7 +78,7 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
         word |= TILEMM__SGEMM_NOTE_SPECIAL;
     if (largest >= TILEMM__SGEMM_BF16_MOST)
         word |= TILEMM__SGEMM_NOTE_WIDE;
-    op.to.notes[(matrix * blocks + block) * op.mn_planes + line] = word;
+    op.to.notes[(matrix * blocks + block) * op.to.notes_pitch + line] = word;
 }
 
 [[maybe_unused]] static __device__ __forceinline__ bool is_near(float x)

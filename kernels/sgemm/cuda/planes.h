@@ -48,11 +48,12 @@ enum {
 
 /* The planes of one operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up
  * to ALIGN_MN, however the operand lies in memory. The matrices' planes follow each other; so do
- * their notes, [block of k][mn rounded up], judged lines, [mn rounded up], and groups,
- * [mn / TILEMM__SGEMM_ROUTE_LINES, rounded up]. */
+ * their notes, [block of k][notes_pitch], judged lines, [mn rounded up], and groups,
+ * [mn / TILEMM__SGEMM_ROUTE_LINES, rounded up]. Planes and notes may be some lines of more. */
 typedef struct {
     int64_t mn;
     int64_t pitch;           /* k rounded up */
+    int64_t notes_pitch;     /* lines whose notes on a block follow each other */
     unsigned short *hi, *lo; /* FP16; 1024-byte aligned; lo is NULL where there is one plane */
     unsigned *notes;
     unsigned *exact; /* a bit for each case in which the line is exact */

@@ -58,10 +58,8 @@ line_note(const product_t &product, const place_t &at, unsigned line, unsigned b
     const int64_t blocks = (product.k + BLOCK - 1) / BLOCK;
     const int64_t of_matrix = at.matrix * blocks + block;
     return line < S::BM
-               ? product.a.notes + of_matrix * round_up(product.m, TILEMM__SGEMM_PLANES_ALIGN_MN) +
-                     at.m0 + line
-               : product.b.notes + of_matrix * round_up(product.n, TILEMM__SGEMM_PLANES_ALIGN_MN) +
-                     at.n0 + (line - S::BM);
+               ? product.a.notes + of_matrix * product.a.notes_pitch + at.m0 + line
+               : product.b.notes + of_matrix * product.b.notes_pitch + at.n0 + (line - S::BM);
 }
 
 /* Begin with the exponents of the first block. */

@@ -246,7 +246,7 @@ static __device__ __forceinline__ void change_units(keeper_t<S> &keeper, const p
         float ratio = 1.0f;
         if (keeper.unit[i] != NOT_STORED) {
             const int now = tilemm__sgemm_note_exponent(
-                op.notes[((int64_t)place.matrix * blocks + block) * planes_lines(op) +
+                op.notes[((int64_t)place.matrix * blocks + block) * op.notes_pitch +
                          (of_a ? place.m : place.n) + keeper.line(i)]);
             /* A block of zeros keeps the unit. */
             if (now != ZERO) {
