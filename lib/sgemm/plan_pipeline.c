@@ -141,7 +141,7 @@ static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pip
         for (int s = 0; s < 2; s++) {
             const tilemm__pipeline_side_t *const side = &plan.side[s];
             lines[s] = (double)tilemm__pipeline_lines(side, step.begin[s], step.end[s]);
-            made += (double)tilemm__pipeline_lines(side, step.fresh[s], step.made[s]);
+            made += step.are_there[s] ? 0 : lines[s];
             if (step.ups[s] == 0)
                 continue;
             const double come =
@@ -314,9 +314,10 @@ int tilemm__pipeline_keep(tilemm__pipeline_plan_t *plan, tilemm__pipeline_keep_t
     tilemm__pipeline_side_t *const many = &plan->side[stays], *const one = &plan->side[!stays];
     if (plan->way == TILEMM__PIPELINE_K_PARTS)
         keep = TILEMM__PIPELINE_KEEP_NONE;
-    /* With one strip of the other side none of `many` is multiplied again. */
-    many->kept =
-        keep == TILEMM__PIPELINE_KEEP_MANY && one->strips > 1 ? may_keep(many, many->slots) : 0;
+    /* With one slice of the other side none of `many` is multiplied again. */
+    many->kept = keep == TILEMM__PIPELINE_KEEP_MANY && one->strips > plan->first
+                     ? may_keep(many, many->slots)
+                     : 0;
     one->kept = keep != TILEMM__PIPELINE_KEEP_NONE ? may_keep(one, plan->first) : 0;
     return many->kept > 0 || one->kept > 0;
 }
@@ -328,9 +329,7 @@ tilemm__sgemm_kept_t tilemm__pipeline_kept(const tilemm__pipeline_side_t *side,
         return (tilemm__sgemm_kept_t){0};
     return (tilemm__sgemm_kept_t){.room = tilemm__round_up(side->kept * side->strip, PLANES_UNIT),
                                   .place = step->begin[s] % side->kept * side->strip,
-                                  .begin = (step->fresh[s] - step->begin[s]) * side->strip,
-                                  .end =
-                                      tilemm__pipeline_lines(side, step->begin[s], step->made[s])};
+                                  .is_there = step->are_there[s]};
 }
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -415,21 +414,17 @@ static int next_part(const tilemm__pipeline_plan_t *plan, int64_t *at,
     return 1;
 }
 
-/* Which strips' planes are made, so that those of all strips of the step are there. */
-static void find_fresh(const tilemm__pipeline_side_t *side, int s, int64_t *prepared,
-                       tilemm__pipeline_step_t *step)
+/* Whether the planes of all strips of a step are there; from now on they are. */
+static int find_planes(const tilemm__pipeline_side_t *side, int64_t begin, int64_t end,
+                       int64_t *prepared)
 {
-    step->fresh[s] = step->begin[s];
-    step->made[s] = side->kept > 0 ? step->begin[s] : step->end[s];
-    for (int64_t i = step->begin[s]; i < step->end[s] && side->kept > 0; i++) {
+    int are_there = side->kept > 0;
+    for (int64_t i = begin; i < end && side->kept > 0; i++) {
         int64_t *const place = &prepared[i % side->kept];
-        if (*place == i)
-            continue;
-        if (step->made[s] == step->begin[s])
-            step->fresh[s] = i;
+        are_there &= *place == i;
         *place = i;
-        step->made[s] = i + 1;
     }
+    return are_there;
 }
 
 int tilemm__pipeline_next(const tilemm__pipeline_plan_t *plan, tilemm__pipeline_walk_t *walk,
@@ -453,7 +448,7 @@ int tilemm__pipeline_next(const tilemm__pipeline_plan_t *plan, tilemm__pipeline_
                 step->up[s] = what;
             *slot = what;
         }
-        find_fresh(side, s, walk->prepared[s], step);
+        step->are_there[s] = find_planes(side, step->begin[s], step->end[s], walk->prepared[s]);
     }
     return 1;
 }

@@ -46,13 +46,12 @@ typedef struct {
 } tilemm__pipeline_plan_t;
 
 /* A product: strips [begin, end) of both sides, part `part` of k; before it the strips from
- * up[side] on go up, ups[side] of them. Planes are made of strips [fresh, made); the others' are
- * there, if they stay.
- */
+ * up[side] on go up, ups[side] of them. are_there: the
+ * side's planes have been made, and stay. */
 typedef struct {
     int64_t begin[2], end[2], part;
     int64_t up[2], ups[2];
-    int64_t fresh[2], made[2];
+    int are_there[2];
 } tilemm__pipeline_step_t;
 
 /* Where the walk is, and what is in the slots and in the places of planes; zeros at the start but

@@ -296,7 +296,7 @@ static int pipeline(int i)
                 continue;
             CHECK(tilemm__cuda_sgemm_kept(&ctx, &p, kept) == TILEMM_SUCCESS, "%d: a step", i);
             for (int s = 0; s < 2; s++)
-                needed += tilemm__pipeline_lines(&plan.side[s], step.fresh[s], step.made[s]);
+                needed += step.are_there[s] ? 0 : s ? p.n : p.m;
             steps++;
         }
     }

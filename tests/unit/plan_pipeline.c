@@ -114,16 +114,14 @@ static int64_t walk_planes(const problem_t *p, const tilemm__pipeline_plan_t *pl
             made += lines;
             continue;
         }
-        outside += kept.room % UNIT != 0 || kept.place % UNIT != 0 || kept.begin % UNIT != 0 ||
-                   kept.begin < 0 || kept.begin > kept.end || kept.end > lines ||
-                   (kept.end % UNIT != 0 && kept.end != lines) || kept.place < 0 ||
+        outside += kept.room % UNIT != 0 || kept.place % UNIT != 0 || kept.place < 0 ||
                    kept.place + lines > room || room / UNIT > MOST;
         if (outside)
             break;
-        made += kept.end - kept.begin;
+        made += kept.is_there ? 0 : lines;
         for (int64_t line = 0; line < lines; line += UNIT) {
             int64_t *const at = &there[(kept.place + line) / UNIT];
-            if (line >= kept.begin && line < kept.end)
+            if (!kept.is_there)
                 *at = step.begin[s] * side->strip + line;
             missing += *at != step.begin[s] * side->strip + line;
         }
