@@ -12,11 +12,11 @@
 #include "tilemm.h"
 
 /* An operand of SGEMM on a GPU whose planes (kernels/sgemm/cuda/planes.h) stay at the begin of the
- * workspace from one product to the next. Lines are counted from the product's first. */
+ * workspace from one product to the next. */
 typedef struct {
-    int64_t room;       /* lines that stay, of this product and others; 0: the planes do not stay */
-    int64_t place;      /* of the product's first line among these */
-    int64_t begin, end; /* the lines whose planes are to be made; the others' are there */
+    int64_t room;  /* lines that stay, of this product and others; 0: the planes do not stay */
+    int64_t place; /* of the product's first line among these */
+    int is_there;  /* all of the product's planes have been made */
 } tilemm__sgemm_kept_t;
 
 typedef struct {

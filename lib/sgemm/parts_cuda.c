@@ -107,6 +107,7 @@ tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t
             tilemm__cuda_release_strips(ctx);
         call.places.memory = memory_for_strips(ctx);
         call.relay = relay && relay->members ? relay : NULL;
+        call.places.is_shared = call.relay != NULL;
         call.me = call.relay ? relay->index[member] : 0;
         status = tilemm__cuda_run_pipeline(&call);
     } else {

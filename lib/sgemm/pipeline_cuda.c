@@ -117,14 +117,19 @@ static cudaError_t move_share(pipeline_t *x, int s, int64_t i)
                : error;
 }
 
-static cudaError_t move_up(pipeline_t *x, int s, int64_t what)
+/* `count` strips at once: more than one go where nothing has been. */
+static cudaError_t move_up(pipeline_t *x, int s, int64_t what, int64_t count)
 {
     const tilemm__pipeline_plan_t *const plan = &x->plan;
     const tilemm__pipeline_side_t *const side = &plan->side[s];
     const int64_t i = what / plan->parts, part = what % plan->parts;
-    const int64_t lines = tilemm__pipeline_lines(side, i, i + 1);
-    if (x->relays && s == x->relay->side)
-        return move_share(x, s, i);
+    const int64_t lines = tilemm__pipeline_lines(side, i, i + count);
+    cudaError_t error = cudaSuccess;
+    if (x->relays && s == x->relay->side) {
+        for (int64_t j = i; j < i + count && error == cudaSuccess; j++)
+            error = move_share(x, s, j);
+        return error;
+    }
     const tilemm__rectangle_t at = lines_of(x, s, i, part, 0, lines);
     return tilemm__feed(&x->feed, s * STRIPS + (int)(what % side->slots), &at);
 }
@@ -193,8 +198,8 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
     const int moves_c = x->plan.c_elements > 0;
     cudaError_t error = cudaSuccess;
     for (int s = 0; s < 2 && error == cudaSuccess; s++)
-        if (step->up[s] >= 0)
-            error = move_up(x, s, step->up[s]);
+        if (step->ups[s] > 0)
+            error = move_up(x, s, step->up[s], step->ups[s]);
     if (error == cudaSuccess)
         error = tilemm__feed_await(&x->feed, stream);
     if (error == cudaSuccess && moves_c && step->part == 0)

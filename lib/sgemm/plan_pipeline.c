@@ -3,6 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "plan_pipeline.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "kernels/sgemm/cuda/planes.h"
@@ -14,15 +15,23 @@ enum {
     UNIT = 64,
     PLANES_UNIT = TILEMM__SGEMM_PLANES_ALIGN_MN,
     LONG_K = 1024,
+    BALANCED = 8192, /* columns of op(B): work_of_link * FLOAT */
     FLOAT = sizeof(float)
 };
 
 /* Of a GPU: bytes that its own memory moves, and multiply-adds, in the time of a byte of the link.
  * They settle which of several ways takes the least time. */
 static const double memory_of_link = 40, work_of_link = 2048;
-/* Elements of C that its multiprocessors could compute while they wait for a step's last tiles: half
- * of a tile of 128 x 128 each. */
+/* Elements of C that its multiprocessors could compute while they wait for a step's last tiles:
+ * half of a tile of 128 x 128 each. */
 static const double idle_of_step = 1 << 20;
+/* Bytes of the link in the time of a step's launches, 10 us. */
+static const double launch_of_step = 1 << 19;
+
+static double larger(double x, double y)
+{
+    return x > y ? x : y;
+}
 
 /* The link's time for rows of so many bytes, which lie apart: shorter ones take longer. */
 static double link_time(double bytes, double row_bytes)
@@ -64,20 +73,38 @@ static void add_up(tilemm__pipeline_plan_t *plan, int64_t k, int64_t slot)
                            slot * TILEMM__PIPELINE_C_SLOTS * FLOAT);
 }
 
-/* The strips of op(A)'s rows by which a slice is multiplied at once, where both stay: one, while
- * the rows come up; then many, since kernels that prepare operands do so for each product, but
- * fewer of the last slice, whose C is still to come down. */
-static int64_t strips_at_once(const tilemm__pipeline_plan_t *plan, int64_t slice)
+/* ---- slices of op(B), where both sides stay ------------------------------------------------- */
+
+/* The strips of op(B) in the slice that begins with strip b. */
+static int64_t slice_strips(const tilemm__pipeline_plan_t *plan, int64_t b)
 {
-    const int64_t steps = slice + 1 < plan->side[1].strips ? 2 : 4;
-    return slice == 0 && plan->side[0].moves ? 1 : tilemm__div_up(plan->side[0].strips, steps);
+    return b == 0 ? plan->first : 1;
 }
 
-static int64_t most_strips(const tilemm__pipeline_plan_t *plan)
+/* The strips of op(A)'s rows by which a slice is multiplied at once, after `done` of them: one,
+ * while the rows come up, or where there is one slice; then all, but of wide slices; and fewer and
+ * fewer of the last slice, whose C is still to come down. */
+static int64_t strips_at_once(const tilemm__pipeline_plan_t *plan, int64_t b, int64_t done)
 {
-    const int64_t last = plan->side[1].strips - 1;
-    return tilemm__max(strips_at_once(plan, 0),
-                       tilemm__max(strips_at_once(plan, last / 2), strips_at_once(plan, last)));
+    const tilemm__pipeline_side_t *const side = plan->side;
+    const int64_t end = b + slice_strips(plan, b);
+    if (b == 0 && (side[0].moves || end == side[1].strips))
+        return 1;
+    const int64_t many =
+        tilemm__min(side[0].strips, tilemm__div_up(side[0].strips * BALANCED / 2, side[1].strip));
+    return end < side[1].strips ? many
+                                : tilemm__clamp((double)(side[0].strips - done) / 2, 1, many);
+}
+
+/* The elements of a slot of C. */
+static int64_t slice_elements(const tilemm__pipeline_plan_t *plan)
+{
+    const tilemm__pipeline_side_t *const a = &plan->side[0], *const b = &plan->side[1];
+    const int64_t first = c_elements(strips_at_once(plan, 0, 0) * a->strip, plan->first * b->strip);
+    return plan->first == b->strips
+               ? first
+               : tilemm__max(first,
+                             c_elements(strips_at_once(plan, plan->first, 0) * a->strip, b->strip));
 }
 
 /* ---- the three ways ------------------------------------------------------------------------- */
@@ -88,32 +115,91 @@ static int c_is_most(const tilemm__sgemm_args_t *args)
     return args->k <= args->m / 16;
 }
 
-/* How wide slices of op(B)'s columns are. While the first is multiplied by strips of op(A)'s rows,
+/* How wide op(B)'s first slice may be, about. While it is multiplied by strips of op(A)'s rows,
  * these come up: that takes as long as the products, so that the link and the multiprocessors are
  * both busy. */
 static int64_t slice_of(const tilemm__sgemm_args_t *args, const tilemm__pipeline_side_t *a,
                         const tilemm__pipeline_side_t *b)
 {
-    const int64_t balanced = (int64_t)work_of_link * FLOAT;
-    const int64_t least = tilemm__div_up(b->lines, TILEMM__PIPELINE_STRIPS);
-    if (!b->moves || c_is_most(args))
-        return b->lines;
-    return tilemm__max(a->moves ? balanced : balanced / 2, tilemm__round_up(least, PLANES_UNIT));
+    return !b->moves || c_is_most(args) ? b->lines : a->moves ? BALANCED : BALANCED / 2;
 }
 
-/* Slices of op(B) stay, and strips of op(A): more of these where they are multiplied again. Rows of
- * C and of a slice are long, which the link likes. */
-static void try_whole(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pipeline_plan_t *plan)
+/* The link's time until all is done: what goes up, the products and what comes down go on side by
+ * side, and each step waits for what it needs. */
+static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pipeline_plan_t plan)
 {
-    enum { STRIPS = 8, LEAST_ROWS = 512, LEAST_COLUMNS = 1024 };
+    enum { SLOTS = TILEMM__PIPELINE_C_SLOTS };
+    const double k = (double)args->k, of_k = k * FLOAT;
+    double up = 0, product = 0, down = 0, is_free[SLOTS] = {0};
+    tilemm__pipeline_walk_t walk;
+    tilemm__pipeline_step_t step;
+    int slot = 0;
+    tilemm__pipeline_keep(&plan, TILEMM__PIPELINE_KEEP_MANY);
+    tilemm__pipeline_begin(&walk);
+    while (tilemm__pipeline_next(&plan, &walk, &step)) {
+        double lines[2], made = 0;
+        for (int s = 0; s < 2; s++) {
+            const tilemm__pipeline_side_t *const side = &plan.side[s];
+            lines[s] = (double)tilemm__pipeline_lines(side, step.begin[s], step.end[s]);
+            made += step.are_there[s] ? 0 : lines[s];
+            if (step.ups[s] == 0)
+                continue;
+            const double come =
+                (double)tilemm__pipeline_lines(side, step.up[s], step.up[s] + step.ups[s]);
+            up += link_time(come * of_k, side->rows ? of_k : come * FLOAT);
+        }
+        const double c = c_moves ? link_time(lines[0] * lines[1] * FLOAT, lines[1] * FLOAT) : 0;
+        up += args->beta != 0 ? c : 0;
+        product = larger(larger(product, up), is_free[slot]);
+        product += launch_of_step + (lines[0] * lines[1] + idle_of_step) * k / work_of_link +
+                   2 * made * of_k / memory_of_link;
+        is_free[slot] = down = c_moves ? larger(down, product) + c : 0;
+        slot = (slot + 1) % SLOTS;
+    }
+    return larger(product, down);
+}
+
+/* Cut op(A) in about `strips` strips, and op(B) where a wide slice would have `parts` strips. */
+static void cut_whole(const tilemm__sgemm_args_t *args, int64_t strips, int64_t parts,
+                      tilemm__pipeline_plan_t *plan)
+{
+    enum { LEAST_ROWS = 512, LEAST_COLUMNS = 1024 };
     tilemm__pipeline_side_t *const a = &plan->side[0], *const b = &plan->side[1];
-    cut(b, tilemm__even_size(b->lines, slice_of(args, a, b), PLANES_UNIT), INT64_MAX, args->k);
-    const int64_t strips = b->strips > 1 || c_is_most(args) ? 2 * STRIPS : STRIPS;
     const int64_t strip = tilemm__max(tilemm__div_up(a->lines, strips),
                                       a->rows || !a->moves ? LEAST_ROWS : LEAST_COLUMNS);
+    const int64_t least =
+        tilemm__round_up(tilemm__div_up(b->lines, TILEMM__PIPELINE_STRIPS), PLANES_UNIT);
+    const int64_t width = tilemm__max(slice_of(args, a, b) / parts, least);
     cut(a, tilemm__even_size(a->lines, strip, PLANES_UNIT), INT64_MAX, args->k);
+    cut(b, tilemm__even_size(b->lines, width, PLANES_UNIT), INT64_MAX, args->k);
+}
+
+/* Slices of op(B) stay, and strips of op(A): those strips and that first slice for which all takes
+ * the least time. Rows of C and of a slice are long, which the link likes. */
+static void try_whole(const tilemm__sgemm_args_t *args, const tilemm__pipeline_places_t *places,
+                      tilemm__pipeline_plan_t *plan)
+{
+    enum { MOST_STRIPS = 16, LEAST_STRIPS = 8, MOST_PARTS = 8, SHARED_PARTS = 2 };
+    const int shared = places->is_shared, c_moves = places->on_host[2];
+    const int slices = plan->side[1].moves && !c_is_most(args), grows = plan->side[0].moves;
+    const int64_t most_parts = !slices ? 1 : shared ? SHARED_PARTS : MOST_PARTS;
+    tilemm__pipeline_plan_t best = *plan;
     plan->way = TILEMM__PIPELINE_WHOLE;
-    add_up(plan, args->k, c_moves ? c_elements(most_strips(plan) * a->strip, b->strip) : 0);
+    for (int strips = MOST_STRIPS; strips >= (shared ? MOST_STRIPS : LEAST_STRIPS); strips /= 2)
+        for (int64_t parts = shared ? most_parts : 1; parts <= most_parts; parts *= 2) {
+            cut_whole(args, strips, parts, plan);
+            /* From half a wide slice to one and a half. */
+            const int64_t most = tilemm__min(grows ? parts + parts / 2 : 1, plan->side[1].strips);
+            plan->first = tilemm__min(grows ? tilemm__div_up(parts, 2) : 1, most);
+            for (; plan->first <= most; plan->first++) {
+                add_up(plan, args->k, c_moves ? slice_elements(plan) : 0);
+                const int fits = plan->bytes <= places->memory;
+                plan->time = fits ? time_of(args, c_moves, *plan) : INFINITY;
+                if (best.time == 0 || plan->time < best.time)
+                    best = *plan;
+            }
+        }
+    *plan = best;
 }
 
 /* The elements of C that a product makes while `held` strips stay. */
@@ -161,8 +247,8 @@ static double try_held(const tilemm__sgemm_args_t *args, size_t memory, int c_mo
     const double down = c_moves ? link_time((double)args->m * (double)args->n * FLOAT,
                                             (double)(held ? slots * strip : passing) * FLOAT)
                                 : 0;
-    /* Two turns of a group have a step for each of its strips. Kernels prepare a group's lines once,
-     * and the passing ones each time that they come. */
+    /* Two turns of a group have a step for each of its strips. Kernels prepare a group's lines
+     * once, and the passing ones each time that they come. */
     const double turns = (double)groups * (double)passes->strips;
     const double steps = turns + 2 * (double)groups * (double)(slots - 1);
     const double lines = (double)stays->lines + turns * (double)passing;
@@ -228,10 +314,11 @@ int tilemm__pipeline_keep(tilemm__pipeline_plan_t *plan, tilemm__pipeline_keep_t
     tilemm__pipeline_side_t *const many = &plan->side[stays], *const one = &plan->side[!stays];
     if (plan->way == TILEMM__PIPELINE_K_PARTS)
         keep = TILEMM__PIPELINE_KEEP_NONE;
-    /* With one strip of the other side none of `many` is multiplied again. */
-    many->kept =
-        keep == TILEMM__PIPELINE_KEEP_MANY && one->strips > 1 ? may_keep(many, many->slots) : 0;
-    one->kept = keep != TILEMM__PIPELINE_KEEP_NONE ? may_keep(one, 1) : 0;
+    /* With one slice of the other side none of `many` is multiplied again. */
+    many->kept = keep == TILEMM__PIPELINE_KEEP_MANY && one->strips > plan->first
+                     ? may_keep(many, many->slots)
+                     : 0;
+    one->kept = keep != TILEMM__PIPELINE_KEEP_NONE ? may_keep(one, plan->first) : 0;
     return many->kept > 0 || one->kept > 0;
 }
 
@@ -242,9 +329,7 @@ tilemm__sgemm_kept_t tilemm__pipeline_kept(const tilemm__pipeline_side_t *side,
         return (tilemm__sgemm_kept_t){0};
     return (tilemm__sgemm_kept_t){.room = tilemm__round_up(side->kept * side->strip, PLANES_UNIT),
                                   .place = step->begin[s] % side->kept * side->strip,
-                                  .begin = (step->fresh[s] - step->begin[s]) * side->strip,
-                                  .end =
-                                      tilemm__pipeline_lines(side, step->begin[s], step->made[s])};
+                                  .is_there = step->are_there[s]};
 }
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -265,19 +350,20 @@ static void rectangle(tilemm__pipeline_step_t *step, int64_t a0, int64_t a1, int
     step->end[1] = b1;
 }
 
-/* at: the slice, and the strips of op(A)'s rows by which it has been multiplied. */
+/* at: the slice's first strip, and the strips of op(A)'s rows by which it has been multiplied. */
 static int next_whole(const tilemm__pipeline_plan_t *plan, int64_t *at,
                       tilemm__pipeline_step_t *step)
 {
     const int64_t strips = plan->side[0].strips;
     if (at[0] == plan->side[1].strips)
         return 0;
-    const int64_t end = tilemm__min(at[1] + strips_at_once(plan, at[0]), strips);
-    rectangle(step, at[1], end, at[0], at[0] + 1);
+    const int64_t end = tilemm__min(at[1] + strips_at_once(plan, at[0], at[1]), strips);
+    const int64_t slice_end = at[0] + slice_strips(plan, at[0]);
+    rectangle(step, at[1], end, at[0], slice_end);
     at[1] = end;
     if (end == strips) {
         at[1] = 0;
-        at[0]++;
+        at[0] = slice_end;
     }
     return 1;
 }
@@ -328,21 +414,17 @@ static int next_part(const tilemm__pipeline_plan_t *plan, int64_t *at,
     return 1;
 }
 
-/* Which strips' planes are made, so that those of all strips of the step are there. */
-static void find_fresh(const tilemm__pipeline_side_t *side, int s, int64_t *prepared,
-                       tilemm__pipeline_step_t *step)
+/* Whether the planes of all strips of a step are there; from now on they are. */
+static int find_planes(const tilemm__pipeline_side_t *side, int64_t begin, int64_t end,
+                       int64_t *prepared)
 {
-    step->fresh[s] = step->begin[s];
-    step->made[s] = side->kept > 0 ? step->begin[s] : step->end[s];
-    for (int64_t i = step->begin[s]; i < step->end[s] && side->kept > 0; i++) {
+    int are_there = side->kept > 0;
+    for (int64_t i = begin; i < end && side->kept > 0; i++) {
         int64_t *const place = &prepared[i % side->kept];
-        if (*place == i)
-            continue;
-        if (step->made[s] == step->begin[s])
-            step->fresh[s] = i;
+        are_there &= *place == i;
         *place = i;
-        step->made[s] = i + 1;
     }
+    return are_there;
 }
 
 int tilemm__pipeline_next(const tilemm__pipeline_plan_t *plan, tilemm__pipeline_walk_t *walk,
@@ -356,13 +438,17 @@ int tilemm__pipeline_next(const tilemm__pipeline_plan_t *plan, tilemm__pipeline_
     for (int s = 0; s < 2; s++) {
         const tilemm__pipeline_side_t *side = &plan->side[s];
         step->up[s] = -1;
+        step->ups[s] = 0;
         for (int64_t i = step->begin[s]; i < step->end[s] && side->moves; i++) {
             const int64_t what = i * plan->parts + step->part;
             int64_t *const slot = &walk->inside[s][what % side->slots];
-            if (*slot != what)
-                *slot = step->up[s] = what;
+            if (*slot == what)
+                continue;
+            if (step->ups[s]++ == 0)
+                step->up[s] = what;
+            *slot = what;
         }
-        find_fresh(side, s, walk->prepared[s], step);
+        step->are_there[s] = find_planes(side, step->begin[s], step->end[s], walk->prepared[s]);
     }
     return 1;
 }
@@ -381,9 +467,10 @@ static void count_bytes(const tilemm__sgemm_args_t *args, int c_moves,
     while (tilemm__pipeline_next(plan, &walk, &step))
         for (int s = 0; s < 2; s++) {
             const int64_t strip = step.up[s] / plan->parts;
-            if (step.up[s] >= 0)
-                plan->up += (size_t)(tilemm__pipeline_lines(&plan->side[s], strip, strip + 1) *
-                                     tilemm__pipeline_depth(plan, args->k, step.part) * FLOAT);
+            if (step.ups[s] > 0)
+                plan->up +=
+                    (size_t)(tilemm__pipeline_lines(&plan->side[s], strip, strip + step.ups[s]) *
+                             tilemm__pipeline_depth(plan, args->k, step.part) * FLOAT);
         }
 }
 
@@ -397,10 +484,12 @@ int tilemm__plan_pipeline(const tilemm__sgemm_args_t *args, const tilemm__pipeli
         .lines = args->m, .rows = !args->trans_a, .moves = places->on_host[0]};
     plan->side[1] = (tilemm__pipeline_side_t){
         .lines = args->n, .rows = args->trans_b, .moves = places->on_host[1]};
-    try_whole(args, c_moves, plan);
+    plan->first = 1;
+    try_whole(args, places, plan);
     if (plan->bytes > places->memory) {
         tilemm__pipeline_plan_t best = *plan;
         double least = 0;
+        plan->first = 1;
         for (int held = 0; held < 2; held++)
             for (int64_t strip = 4096; strip >= UNIT; strip /= 2)
                 for (int64_t passing = 8192; passing >= UNIT; passing /= 2) {

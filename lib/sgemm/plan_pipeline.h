@@ -14,6 +14,7 @@ enum { TILEMM__PIPELINE_STRIPS = 64, TILEMM__PIPELINE_C_SLOTS = 3 };
 typedef struct {
     size_t memory;  /* bytes of the device, at most, for what lies on the host */
     int on_host[3]; /* A, B, C */
+    int is_shared; /* other devices hand strips on: a side is cut alike whatever the other one is */
 } tilemm__pipeline_places_t;
 
 typedef enum {
@@ -34,21 +35,23 @@ typedef struct {
 
 typedef struct {
     tilemm__pipeline_way_t way;
-    int held; /* the side that stays */
+    int held;      /* the side that stays */
+    int64_t first; /* of WHOLE: strips of op(B)'s first slice; the others are of one strip */
     tilemm__pipeline_side_t side[2];
     int64_t k_part, parts;
     int64_t c_elements; /* of a slot of C; 0 where C lies on the device */
     size_t bytes;       /* of device memory */
     size_t up, down;    /* bytes moved */
+    double time;        /* of WHOLE, as estimated: bytes that the link moves in it */
 } tilemm__pipeline_plan_t;
 
-/* A product: strips [begin, end) of both sides, part `part` of k; before it strip up[side] goes up,
- * unless that is -1. Planes are made of strips [fresh, made); the others' are there, if they stay.
- */
+/* A product: strips [begin, end) of both sides, part `part` of k; before it the strips from
+ * up[side] on go up, ups[side] of them. are_there: the
+ * side's planes have been made, and stay. */
 typedef struct {
     int64_t begin[2], end[2], part;
-    int64_t up[2];
-    int64_t fresh[2], made[2];
+    int64_t up[2], ups[2];
+    int are_there[2];
 } tilemm__pipeline_step_t;
 
 /* Where the walk is, and what is in the slots and in the places of planes; zeros at the start but
@@ -64,7 +67,7 @@ int tilemm__plan_pipeline(const tilemm__sgemm_args_t *args, const tilemm__pipeli
                           tilemm__pipeline_plan_t *plan);
 
 /* Which strips' planes stay between steps. MANY: of the side that is multiplied again, all that
- * stay on the device, and one strip of the other side, which is multiplied by them; ONE: that strip
+ * stay on the device, and a strip, or a slice, of the other side, which they multiply; ONE: that
  * alone, for which there is room where a step has room for what it multiplies. A side whose strips
  * do not begin where planes may begin keeps none. */
 typedef enum {

@@ -51,7 +51,6 @@ static void lay_out_planes(int64_t lines, const tilemm__sgemm_kept_t *kept, int 
     places->hi = take(at, room * depth * 2) + begin;
     places->lo = take(at, products > 1 ? room * depth * 2 : 0) + begin;
     places->notes = take(at, room * blocks * word) + (size_t)(first * word);
-    places->made = stays ? kept->begin : 0;
 }
 
 /* Lay out the planes of a part of k of a group of matrices: first those that stay, whose places do
@@ -315,15 +314,15 @@ static void fill_make(const tilemm__sgemm_args_t *args, tilemm__sgemm_make_plane
     make->variant = TILEMM__sgemm_make_planes_sm80;
 }
 
-/* Of an operand whose planes stay, `all` of the product: make those that are not there. */
+/* Of an operand whose planes stay, `all` of the product: make them unless they are there. */
 static void keep_planes(const tilemm__sgemm_kept_t *kept, tilemm__sgemm_make_operand_t *make,
                         tilemm__sgemm_planes_operand_t *all)
 {
     if (kept->room == 0)
         return;
-    make->mn = kept->end - kept->begin;
-    make->mn_planes = tilemm__round_up(make->mn, ALIGN_MN);
-    make->to.notes_pitch = all->notes_pitch = kept->room;
+    if (kept->is_there)
+        make->mn = make->mn_planes = 0;
+    all->notes_pitch = kept->room;
 }
 
 static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,

@@ -67,7 +67,6 @@ typedef struct {
  */
 typedef struct {
     size_t hi, lo, notes, exact, groups;
-    int64_t made; /* lines whose planes are there, before those whose planes are made */
 } tilemm__sgemm_planes_places_t;
 
 /* k is taken in parts of k_part (a multiple of TILEMM__SGEMM_PLANES_BLOCK, or all of k), and the

@@ -89,18 +89,6 @@ static void place_lines(const tilemm__sgemm_make_operand_t *from,
     lines->density = planes->density;
 }
 
-/* Make planes from line `made` on. */
-static void skip_made(int64_t made, const tilemm__sgemm_planes_operand_t *planes,
-                      tilemm__sgemm_make_operand_t *operand)
-{
-    operand->to.hi = planes->hi + made * planes->pitch;
-    operand->to.lo = planes->lo ? planes->lo + made * planes->pitch : NULL;
-    operand->to.notes = planes->notes + made;
-    operand->to.groups = planes->groups;
-    if (made > 0)
-        operand->from += made * (operand->k_major ? operand->ld : 1);
-}
-
 /* Planes that are not there yet. */
 static int make_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,
                        const tilemm__sgemm_planes_part_t *part, char *workspace,
@@ -109,8 +97,8 @@ static int make_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,
     tilemm__sgemm_make_planes_t make = part->make;
     tilemm__sgemm_zero_t zero = plan->zero;
     int error = 0;
-    skip_made(plan->a.made, &part->judge.a.of, &make.a);
-    skip_made(plan->b.made, &part->judge.b.of, &make.b);
+    make.a.to = part->judge.a.of;
+    make.b.to = part->judge.b.of;
     make.zero = (void *)(workspace + plan->density);
     zero.begin = workspace + plan->a.groups;
     if (zero.blocks > 0)

@@ -46,16 +46,18 @@ static size_t walk_plan(const problem_t *p, const tilemm__pipeline_plan_t *plan)
             outside +=
                 step.begin[s] < 0 || step.end[s] > side->strips || step.begin[s] >= step.end[s];
             if (!side->moves) {
-                outside += step.up[s] >= 0;
+                outside += step.ups[s] > 0;
                 continue;
             }
-            if (step.up[s] >= 0) {
-                const int64_t strip = step.up[s] / plan->parts;
-                held[s][step.up[s] % side->slots] = step.up[s];
+            for (int64_t i = 0; i < step.ups[s]; i++) {
+                const int64_t what = step.up[s] + i, strip = what / plan->parts;
+                /* Several at once go where nothing has been. */
+                outside +=
+                    step.ups[s] > 1 && (plan->parts > 1 || held[s][what % side->slots] != -1);
+                held[s][what % side->slots] = what;
                 bytes +=
                     (size_t)(tilemm__pipeline_lines(side, strip, strip + 1) *
-                             tilemm__pipeline_depth(plan, p->args.k, step.up[s] % plan->parts) *
-                             FLOAT);
+                             tilemm__pipeline_depth(plan, p->args.k, what % plan->parts) * FLOAT);
             }
             for (int64_t i = step.begin[s]; i < step.end[s]; i++) {
                 const int64_t what = i * plan->parts + step.part;
@@ -112,16 +114,14 @@ static int64_t walk_planes(const problem_t *p, const tilemm__pipeline_plan_t *pl
             made += lines;
             continue;
         }
-        outside += kept.room % UNIT != 0 || kept.place % UNIT != 0 || kept.begin % UNIT != 0 ||
-                   kept.begin < 0 || kept.begin > kept.end || kept.end > lines ||
-                   (kept.end % UNIT != 0 && kept.end != lines) || kept.place < 0 ||
+        outside += kept.room % UNIT != 0 || kept.place % UNIT != 0 || kept.place < 0 ||
                    kept.place + lines > room || room / UNIT > MOST;
         if (outside)
             break;
-        made += kept.end - kept.begin;
+        made += kept.is_there ? 0 : lines;
         for (int64_t line = 0; line < lines; line += UNIT) {
             int64_t *const at = &there[(kept.place + line) / UNIT];
-            if (line >= kept.begin && line < kept.end)
+            if (!kept.is_there)
                 *at = step.begin[s] * side->strip + line;
             missing += *at != step.begin[s] * side->strip + line;
         }
@@ -267,7 +267,7 @@ static void large(void)
     CHECK(check_problem(&p) == TILEMM__PIPELINE_WHOLE, "32768 in 100 GiB");
     CHECK(tilemm__plan_pipeline(&p.args, &p.places, &plan) == TILEMM_SUCCESS &&
               tilemm__pipeline_keep(&plan, TILEMM__PIPELINE_KEEP_MANY) &&
-              plan.side[0].kept == plan.side[0].strips && plan.side[1].kept == 1,
+              plan.side[0].kept == plan.side[0].strips && plan.side[1].kept == plan.first,
           "32768 in 100 GiB keeps no planes");
     for (int columns = 0; columns < 2; columns++) {
         p.args.m = columns ? 100 : 10000000;
@@ -277,9 +277,40 @@ static void large(void)
     }
 }
 
+/* The estimate of cubes, beside what the link and the product (2048 multiply-adds in the time of a
+ * byte) take by themselves; and beside slices that are cut alike on all devices. */
+static void estimates(void)
+{
+    for (int64_t n = 2048; n <= 65536; n *= 2)
+        for (int places = 1; places < 8; places++) {
+            const problem_t p = {
+                .args = {.m = n, .n = n, .k = n, .alpha = 1, .batch_count = 1},
+                .places = {(size_t)200 << 30, {places & 1, places >> 1 & 1, places >> 2}}};
+            problem_t shared = p;
+            tilemm__pipeline_plan_t plan, alike;
+            CHECK(check_problem(&p) == TILEMM__PIPELINE_WHOLE, "%s: another way", describe(&p));
+            shared.places.is_shared = 1;
+            CHECK(check_problem(&shared) == TILEMM__PIPELINE_WHOLE, "%s: another way",
+                  describe(&p));
+            tilemm__plan_pipeline(&p.args, &p.places, &plan);
+            tilemm__plan_pipeline(&shared.args, &shared.places, &alike);
+            const double cube = (double)n * (double)n * (double)n, product = cube / 2048;
+            const double up = (double)plan.up, down = (double)plan.down;
+            CHECK(plan.time > product && plan.time > up && plan.time > down,
+                  "%s: %.3g, product %.3g, up %.3g, down %.3g", describe(&p), plan.time, product,
+                  up, down);
+            CHECK(plan.time < 2 * (product + up + down) && plan.time <= alike.time,
+                  "%s: %.3g, product %.3g, up %.3g, down %.3g; alike %.3g", describe(&p), plan.time,
+                  product, up, down, alike.time);
+            CHECK(n < 32768 || plan.time < 1.15 * product, "%s: %.3g, product %.3g", describe(&p),
+                  plan.time, product);
+        }
+}
+
 int main(void)
 {
     random_problems();
+    estimates();
     large();
     return check_exit();
 }

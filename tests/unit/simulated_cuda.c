@@ -429,18 +429,15 @@ static void multiply_kept(const void *args)
         float *const copy = x.copies[s] + kept->place * p.k;
         if (kept->room == 0)
             continue;
-        EXPECT(kept->begin >= 0 && kept->begin <= kept->end && kept->end <= lines &&
-                   kept->place >= 0 && kept->place + lines <= kept->room,
-               "lines %lld to %lld of %lld, at %lld of %lld", (long long)kept->begin,
-               (long long)kept->end, (long long)lines, (long long)kept->place,
-               (long long)kept->room);
+        EXPECT(kept->place >= 0 && kept->place + lines <= kept->room, "%lld lines at %lld of %lld",
+               (long long)lines, (long long)kept->place, (long long)kept->room);
         for (int64_t i = 0; i < lines; i++)
             for (int64_t l = 0; l < p.k; l++) {
-                if (i >= kept->begin && i < kept->end)
+                if (!kept->is_there)
                     copy[i * p.k + l] = *element_of(&x.args, s, i, l);
                 differ += copy[i * p.k + l] != *element_of(&x.args, s, i, l);
             }
-        simulated.kept += (int)(lines - (kept->end - kept->begin));
+        simulated.kept += kept->is_there ? (int)lines : 0;
         if (s) {
             p.b = copy;
             p.ldb = p.k;
