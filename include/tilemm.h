@@ -147,7 +147,7 @@ typedef enum {
 /* What the bits of an element (i, j) of op(A) op(B) may depend on. NONE: all that the call is given
  * (but never on time or chance). INVARIANT: row i of op(A), column j of op(B), k, the math mode and
  * the instruction set (the last kernel's name has it; on CUDA: whether the compute capability
- * is 8.0 or more), and nothing else: not the other rows and columns, their number, the batch,
+ * is 8.0, or 9.0, or more), and nothing else: not the other rows and columns, their number, the batch,
  * layout, transposes, leading dimensions, alignment, workspace or threads. INVARIANT_ACROSS: nor
  * the instruction set. alpha and beta are applied to the element's sum: first alpha * sum, then,
  * unless beta is 0, beta * C, then their sum, each rounded; on CUDA beta * C is added with one

@@ -429,7 +429,12 @@ void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole)
     p.lda = p.trans_a ? p.m : p.k;
     p.ldb = p.trans_b ? p.k : p.n;
     p.ldc = p.n;
-    if (tilemm__plan_sgemm_cuda(&p, &limits, &plan) == TILEMM_SUCCESS && plan.variant >= 0)
+    if (tilemm__plan_sgemm_cuda(&p, &limits, &plan) != TILEMM_SUCCESS || plan.variant < 0)
+        return;
+    /* Tensor cores truncate, which long sums show. */
+    const int divides_k = strchr(plan.name, '+') && (plan.method == TILEMM__SGEMM_FUSED ||
+                                                     plan.method == TILEMM__SGEMM_PLANES);
+    if (!divides_k)
         snprintf(ctx->variant, sizeof ctx->variant, "%s+", tilemm__sgemm_rows[plan.variant].name);
 }
 

@@ -27,7 +27,9 @@ tilemm_status_t tilemm__cuda_run_pipeline(const tilemm__pipeline_call_t *call);
 int tilemm__cuda_run_batch(const tilemm__pipeline_call_t *call, tilemm_status_t *status);
 
 /* Have all parts of a product take the kernel of the whole, with k undivided: so they have its
- * bits, unless it divides k itself. Sets ctx->variant, which the caller restores. */
+ * bits, unless it divides k itself. One of tensor cores that does leaves each part its own. Sets
+ * ctx->variant, which the caller restores.
+ */
 void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole);
 
 #endif

@@ -31,17 +31,27 @@ static char workspace[WORKSPACE];
 
 enum { STEP = 16 };
 
-/* Of element (i, j): one chain over all of k. Zeros fill the first step up. */
+static int parts_of_k = 1; /* at most: compute capability 9.0 has clusters, which divide k */
+
+/* Of element (i, j): a chain over each part of k, added up from 0 on. The first part has what is
+ * left over, and zeros fill its first step up. */
 static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
 {
-    float sum = 0;
+    enum { LEAST = 128 };
+    const int64_t parts = k / LEAST < 1 ? 1 : k / LEAST < parts_of_k ? k / LEAST : parts_of_k;
+    const int64_t part = (k + parts * STEP - 1) / (parts * STEP) * STEP;
+    float all = 0;
     (void)fused;
-    for (int64_t p = 0; p < k; p++) {
-        sum = fmaf(a[p], b[p * ldb], sum);
-        if (p + 1 == k % STEP)
-            sum += 0.0f;
+    for (int64_t p = 0, end = (k - 1) % part + 1; p < k; end += part) {
+        float sum = 0;
+        for (; p < end; p++) {
+            sum = fmaf(a[p], b[p * ldb], sum);
+            if (p + 1 == k % STEP)
+                sum += 0.0f;
+        }
+        all = part >= k ? sum : all + sum;
     }
-    return sum;
+    return all;
 }
 
 static float element_of(int fused, int64_t k, float alpha, float beta, const float *a,
@@ -331,6 +341,12 @@ static void open_contexts(tilemm_invariance_t invariance)
             CHECK_OK(*ctx, tilemm_set_math(*ctx, (tilemm_math_t)math));
             CHECK_OK(*ctx, tilemm_set_device_memory(*ctx, i + 1 < CONTEXTS ? 0 : LITTLE));
         }
+    rng_t rng = {1};
+    problem_t p = problem(1, 1, 1024, 1, 0);
+    run(contexts[0][0], &rng, &p);
+    parts_of_k = strstr(tilemm_last_kernel(contexts[0][0]), "+cluster8") ? 8 : 1;
+    printf("%d parts of k at most\n", parts_of_k);
+    discard(&p);
 }
 
 #else

@@ -194,21 +194,34 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     }
 }
 
-/* One kernel's order of sums: chains over all of k, of tiles with k-steps of 16 that the device's
- * architecture has, whatever else the problem is, and whatever variant is asked for. */
+/* One order of sums: chains over parts of k, which depend on k and the device alone, in a cluster;
+ * of tiles with k-steps of 16 that the device's architecture has, whatever else the problem is, and
+ * whatever variant is asked for. */
 static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                             const tilemm__sgemm_cuda_plan_t *plan)
 {
-    const char *const family = limits->cuda->cc >= 80 ? "sgemm_ffma_sm80_" : "sgemm_ffma_sm75_";
-    const tilemm__sgemm_ffma_plan_t *const ffma = &plan->as.ffma;
+    const int cc = limits->cuda->cc;
+    const char *const family = cc >= 80 ? "sgemm_ffma_sm80_" : "sgemm_ffma_sm75_";
+    const tilemm__sgemm_ffma_t *const tiles = &plan->as.ffma.tiles;
+    const int64_t most = cc < 90 || args->k < 256 ? 1 : args->k < 1024 ? args->k / 128 : 8;
+    const int64_t part = (args->k + 16 * most - 1) / (16 * most) * 16;
     if (args->k == 0)
         return;
+    const int64_t splits = (args->k + part - 1) / part;
     CHECK(plan->method == TILEMM__SGEMM_FFMA && !strncmp(plan->name, family, strlen(family)) &&
-              !strchr(plan->name, '+') && tilemm__sgemm_rows[plan->variant].k == 16 &&
-              ffma->tiles.splits == 1 && ffma->tiles.cluster == 1 && ffma->fringe.blocks == 0 &&
+              tilemm__sgemm_rows[plan->variant].k == 16 && plan->as.ffma.fringe.blocks == 0 &&
               plan->workspace == 0,
-          "%s, invariant: %s, %lld splits", limits->cuda->name, plan->name,
-          (long long)ffma->tiles.splits);
+          "%s, invariant: %s", limits->cuda->name, plan->name);
+    if (strstr(plan->name, "_parts_"))
+        CHECK(splits > 1 && tiles->splits == 1 && tiles->cluster == 1 && tiles->part * 16 == part,
+              "%s, k %lld: parts of %u steps, not %lld", plan->name, (long long)args->k,
+              tiles->part, (long long)part / 16);
+    else
+        CHECK(tiles->splits == splits && tiles->cluster == (unsigned)splits &&
+                  (splits == 1 || tiles->k_split == part),
+              "%s, k %lld: %lld splits of %lld, not %lld of %lld", plan->name, (long long)args->k,
+              (long long)tiles->splits, (long long)tiles->k_split, (long long)splits,
+              (long long)part);
 }
 
 /* ---- planes that stay ------------------------------------------------------------------------ */

@@ -11,6 +11,7 @@ typedef __mmask16 mask_t;
 #define MASK_OF(count) ((__mmask16)((1u << (count)) - 1))
 #define LOAD_MASKED(mask, from) _mm512_maskz_loadu_ps(mask, from)
 #define STORE_MASKED(mask, to, x) _mm512_mask_storeu_ps(to, mask, (__m512)(x))
+#define ADD_PRODUCT(sum, a, b) ((sum) = _mm512_fmadd_ps(_mm512_set1_ps(a), b, sum))
 
 /* Lane l is from row 4 l + q. */
 static inline __m512 load_lanes(const float *const *row, int64_t p)

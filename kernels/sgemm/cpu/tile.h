@@ -46,9 +46,16 @@ typedef int mask_t;
 #define STORE_MASKED(mask, to, x) ((void)(mask), *(vec_mem_t *)(to) = (x))
 #endif
 
-/* sum += a b, where the including file has no better way. */
+/* sum += a b, where the including file has no better way; and of single floats. Files of fused
+ * multiply-adds say so outright, as the bits of invariant products need it: a compiler may leave
+ * the two apart in some loops (gcc 13 does in chains of at most 256 bits). */
 #ifndef ADD_PRODUCT
 #define ADD_PRODUCT(sum, a, b) ((sum) += (a) * (b))
+#endif
+#ifdef __FP_FAST_FMAF
+#define ADD_ONE(sum, a, b) ((sum) = __builtin_fmaf(a, b, sum))
+#else
+#define ADD_ONE(sum, a, b) ((sum) += (a) * (b))
 #endif
 
 TILE_INLINE vec_t load(const int masked, mask_t mask, const float *from)
@@ -186,7 +193,7 @@ TILE_INLINE void add_step(const int rows, const int vectors, const int along_k, 
         for (int i = 0; i < left; i++) {
             TILE_UNROLL
             for (int v = 0; v < vectors; v++)
-                sum[q + i][v] += (left == 4 ? a[i] : ms[q + i]) * b[v];
+                ADD_PRODUCT(sum[q + i][v], left == 4 ? a[i] : ms[q + i], b[v]);
         }
     }
 #else

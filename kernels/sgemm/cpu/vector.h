@@ -157,7 +157,7 @@ TILE_INLINE void chain_rows(const int rows, int64_t n, const float *a, const flo
         float sum = y[j];
         TILE_UNROLL
         for (int p = 0; p < rows; p++)
-            sum += a[p] * b[p * ldb + j];
+            ADD_ONE(sum, a[p], b[p * ldb + j]);
         y[j] = sum;
     }
 }
