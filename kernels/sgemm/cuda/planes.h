@@ -49,7 +49,7 @@ enum {
 /* The planes of one operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up
  * to ALIGN_MN, however the operand lies in memory. The matrices' planes follow each other; so do
  * their notes, [block of k][notes_pitch], judged lines, [mn rounded up], and groups,
- * [mn / TILEMM__SGEMM_ROUTE_LINES, rounded up]. Planes and notes may be some lines of more. */
+ * [mn / TILEMM__SGEMM_ROUTE_LINES, rounded up]. Planes and notes may be part of more lines'. */
 typedef struct {
     int64_t mn;
     int64_t pitch;           /* k rounded up */
