@@ -55,10 +55,6 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 64, 64, 64, 2, 2, 4, 3, 2)                                  \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 32, 16, 1, 1, 1, 3, 10)                                 \
     TILEMM__SGEMM_FFMA_TILE(ROW, sm80, 32, 32, 32, 1, 1, 2, 3, 5)
-/* Whose blocks add up the sums of parts of k, which lie in shared memory too. */
-#define TILEMM__SGEMM_FFMA_PARTS_ROWS(ROW)                                                         \
-    TILEMM__SGEMM_FFMA_TILE(ROW, sm80_parts, 128, 128, 16, 2, 2, 1, 3, 2)                          \
-    TILEMM__SGEMM_FFMA_TILE(ROW, sm80_parts, 64, 64, 16, 2, 2, 1, 3, 5)
 
 /* Skinny products C = X Z, Z of at most n columns; _k: X's rows run along k in memory, _m: along m;
  * _aligned: X is read 16 bytes at a time. Of _k:
@@ -209,7 +205,6 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_ALIGN_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_FFMA_SM75_ROWS(ROW)                                                              \
     TILEMM__SGEMM_FFMA_SM80_ROWS(ROW)                                                              \
-    TILEMM__SGEMM_FFMA_PARTS_ROWS(ROW)                                                             \
     TILEMM__SGEMM_SKINNY_K_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                            \

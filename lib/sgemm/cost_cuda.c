@@ -23,9 +23,6 @@
 #define FFMA(row, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)             \
     ROW(#row, m, n, k, (m) / (quads_m) * ((n) / (quads_n)) / 16 * (groups), blocks,                \
         ((m) + (n)) * (k) * (stages)*4, 0, groups)
-#define PARTS(row, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)            \
-    ROW(#row, m, n, k, (m) / (quads_m) * ((n) / (quads_n)) / 16 * (groups), blocks,                \
-        (((m) + (n)) * (k) * (stages) + (m) * (n)) * 4, 0, groups)
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
@@ -42,7 +39,7 @@
 const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK)
         TILEMM__SGEMM_ALIGN_ROWS(HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA)
-            TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA) TILEMM__SGEMM_FFMA_PARTS_ROWS(PARTS) TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY)
+            TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA) TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY)
                 TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
                     TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_FUSED_ROWS(FUSED)
                         TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
@@ -88,8 +85,6 @@ static const tile_cost_t tile_costs[] = {
     {"ffma_sm80_64x64x64",        2,    0, 4667, 3180.169, 5928, 5583.925},
     {"ffma_sm80_32x32x16",        10,   0, 3000, 728,     3000, 2500},
     {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
-    {"ffma_sm80_parts_128x128x16",2,    0, 3500, 2850,    3500, 5250},
-    {"ffma_sm80_parts_64x64x16",  5,    0, 3000, 1700,    3000, 3350},
     {"fitted_sm80_4x4",           1,    0,  400, 7.5,     400, 7.5},
     {"fitted_sm80_8x8",           1,    0,  400, 27,      400, 27},
     {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,  10500, 2400},

@@ -8,7 +8,6 @@ enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SM80_FIRST = TILEMM__sgemm_ffma_sm80_128x128x16_nn,
     SMALL_FIRST = TILEMM__sgemm_ffma_sm80_32x32x16_nn,
-    PARTS_FIRST = TILEMM__sgemm_ffma_sm80_parts_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
@@ -23,32 +22,12 @@ static int adds_in_one_chain(int variant)
     return tilemm__sgemm_rows[variant].k == STEP;
 }
 
-/* The parts of k of an invariant product, which a cluster needs no workspace for. With fewer,
- * products with few tiles leave multiprocessors idle; with shorter ones, adding up is what costs.
- */
-static int64_t invariant_parts(int64_t k, int cc)
+/* The splits of an invariant product: a cluster, which needs no workspace. With fewer, products
+ * with few tiles leave multiprocessors idle; with shorter ones, the cluster's sum is what costs. */
+static int64_t invariant_splits(int64_t k, int cc)
 {
     enum { LEAST = 128 };
     return cc >= 90 ? tilemm__max(tilemm__min(k / LEAST, MOST_CLUSTER), 1) : 1;
-}
-
-/* Whether a row may run: of invariant products, one whose chains all rows for the device have; and
- * for others, one that is not there for those alone, unless it is asked for. */
-static int is_candidate(int variant, const tilemm__sgemm_args_t *args,
-                        const tilemm__limits_t *limits)
-{
-    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
-    const int cc = limits->cuda->cc;
-    const int sm80 = variant >= SM80_FIRST, narrow = (row->m == 32) != (row->n == 32);
-    /* From 8.0 on only narrow tiles are left to sm75's kernel. */
-    if ((cc >= 80 ? !sm80 && !narrow : sm80) || !tilemm__sgemm_is_allowed(limits, variant))
-        return 0;
-    if (limits->invariance != TILEMM_INVARIANCE_NONE)
-        return adds_in_one_chain(variant) && sm80 == (cc >= 80) &&
-               (variant < PARTS_FIRST || invariant_parts(args->k, cc) > 1);
-    return (variant < PARTS_FIRST &&
-            (variant < SMALL_FIRST || variant >= SMALL_FIRST + ROWS_OF_TILE)) ||
-           *limits->variant;
 }
 
 void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -61,14 +40,19 @@ void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limi
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const double count = tilemm__sgemm_tiles_of_c(row, args);
         const int tries = MOST_CLUSTER + tilemm__sgemm_resident_blocks(row, traits);
-        const int sm80 = v >= SM80_FIRST;
-        const int64_t splits = v >= PARTS_FIRST ? 1 : invariant_parts(args->k, traits->cc);
-        if (!is_candidate(v, args, limits))
+        const int sm80 = v >= SM80_FIRST, narrow = (row->m == 32) != (row->n == 32);
+        /* From 8.0 on only narrow tiles are left to sm75's kernel. */
+        if ((traits->cc >= 80 ? !sm80 && !narrow : sm80) || !tilemm__sgemm_is_allowed(limits, v))
+            continue;
+        if (invariant && !(adds_in_one_chain(v) && sm80 == (traits->cc >= 80)))
+            continue;
+        /* Others are faster with two groups of threads. */
+        if (v >= SMALL_FIRST && v < SMALL_FIRST + ROWS_OF_TILE && !invariant && !*limits->variant)
             continue;
         for (int i = 1; i <= tries; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
             tilemm__sgemm_trial_t now = {.variant = v};
-            if (invariant ? i != splits
+            if (invariant ? i != invariant_splits(args->k, traits->cc)
                           : i > 1 && (wanted < 2 || !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
@@ -93,9 +77,6 @@ tilemm__sgemm_ffma_t tilemm__sgemm_ffma_of(const tilemm__sgemm_args_t *args,
     const int sm80 = trial->variant >= SM80_FIRST;
     const int64_t tiles_m = tilemm__div_up(args->m, row->m);
     const int64_t tiles_n = tilemm__div_up(args->n, row->n);
-    int64_t part = 0;
-    if (trial->variant >= PARTS_FIRST && limits->invariance != TILEMM_INVARIANCE_NONE)
-        tilemm__sgemm_split(args->k, invariant_parts(args->k, limits->cuda->cc), row->k, &part);
     return (tilemm__sgemm_ffma_t){
         .args = *args,
         .variant = trial->variant,
@@ -107,7 +88,6 @@ tilemm__sgemm_ffma_t tilemm__sgemm_ffma_of(const tilemm__sgemm_args_t *args,
             !sm80 && args->n % 4 == 0 && (trial->splits > 1 || tilemm__sgemm_is_aligned_c(args)),
         .splits = trial->splits,
         .k_split = trial->k_split,
-        .part = (unsigned)(part / row->k),
         .cluster = trial->cluster ? (unsigned)trial->splits : 1,
         .tiles_m = (uint64_t)tiles_m,
         .tiles_n = (uint64_t)tiles_n,

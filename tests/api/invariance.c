@@ -33,8 +33,8 @@ enum { STEP = 16 };
 
 static int parts_of_k = 1; /* at most: compute capability 9.0 has clusters, which divide k */
 
-/* Of element (i, j): a chain over each part of k, added up from 0 on. The first part has what is
- * left over, and zeros fill its first step up. */
+/* Of element (i, j): a chain over each part of k, added up from 0 on. Zeros fill the first step
+ * of a part up. */
 static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
 {
     enum { LEAST = 128 };
@@ -42,14 +42,15 @@ static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_
     const int64_t part = (k + parts * STEP - 1) / (parts * STEP) * STEP;
     float all = 0;
     (void)fused;
-    for (int64_t p = 0, end = (k - 1) % part + 1; p < k; end += part) {
+    for (int64_t begin = 0; begin < k; begin += part) {
+        const int64_t depth = k - begin < part ? k - begin : part;
         float sum = 0;
-        for (; p < end; p++) {
-            sum = fmaf(a[p], b[p * ldb], sum);
-            if (p + 1 == k % STEP)
+        for (int64_t p = 0; p < depth; p++) {
+            sum = fmaf(a[begin + p], b[(begin + p) * ldb], sum);
+            if (p + 1 == depth % STEP)
                 sum += 0.0f;
         }
-        all = part >= k ? sum : all + sum;
+        all = depth == k ? sum : all + sum;
     }
     return all;
 }

@@ -212,16 +212,10 @@ static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
               tilemm__sgemm_rows[plan->variant].k == 16 && plan->as.ffma.fringe.blocks == 0 &&
               plan->workspace == 0,
           "%s, invariant: %s", limits->cuda->name, plan->name);
-    if (strstr(plan->name, "_parts_"))
-        CHECK(splits > 1 && tiles->splits == 1 && tiles->cluster == 1 && tiles->part * 16 == part,
-              "%s, k %lld: parts of %u steps, not %lld", plan->name, (long long)args->k,
-              tiles->part, (long long)part / 16);
-    else
-        CHECK(tiles->splits == splits && tiles->cluster == (unsigned)splits &&
-                  (splits == 1 || tiles->k_split == part),
-              "%s, k %lld: %lld splits of %lld, not %lld of %lld", plan->name, (long long)args->k,
-              (long long)tiles->splits, (long long)tiles->k_split, (long long)splits,
-              (long long)part);
+    CHECK(tiles->splits == splits && tiles->cluster == (unsigned)splits &&
+              (splits == 1 || tiles->k_split == part),
+          "%s, k %lld: %lld splits of %lld, not %lld of %lld", plan->name, (long long)args->k,
+          (long long)tiles->splits, (long long)tiles->k_split, (long long)splits, (long long)part);
 }
 
 /* ---- planes that stay ------------------------------------------------------------------------ */

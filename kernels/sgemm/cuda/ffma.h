@@ -22,8 +22,7 @@ extern "C" {
 enum { TILEMM__SGEMM_FEW_BLOCKS = 256 };
 
 /* One product, 0 < k <= TILEMM__SGEMM_MOST_K. Split s takes k from s * k_split on; k_split is a
- * multiple of the tile's k, and no split is empty; of sm80 the first split, and with one split the
- * first part, has what is left over. With splits > 1 either the splits of a tile are
+ * multiple of the tile's k, and no split is empty. With splits > 1 either the splits of a tile are
  * a cluster (sm80 on compute capability 9.0), which adds up their sums; or a split's product,
  * without alpha and beta, goes to the dense row-major matrices from partial + s * batch_count * m *
  * n on. With splits = 1, k_split is k or more. */
@@ -37,8 +36,6 @@ typedef struct {
     int aligned_a, aligned_b, aligned_c;
     int64_t splits, k_split;
     float *partial; /* NULL: a cluster, or one split */
-    unsigned part;  /* k-steps of a part whose sum is added to the others', but the first's; 0: all.
-                       Of sm80_parts, with one split */
     /* Of sm80: the next kernel computes other elements of C and waits for this one at its end. It
      * may start as soon as all blocks of this one have started. */
     int lets_start;

@@ -9,13 +9,8 @@
 #define THREADS(m, n, quads_m, quads_n, groups)                                                    \
     ((m) / (quads_m) * ((n) / (quads_n)) / 16 * (groups))
 #define KERNEL(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)          \
-    KERNEL_IN(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks, 0)
-#define PARTS_KERNEL(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)    \
-    KERNEL_IN(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks, 1)
-#define KERNEL_IN(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks,       \
-                  parts)                                                                           \
     typedef ffma_sm80::shape<m, n, k, quads_m, quads_n, groups, stages, !(trans_a),                \
-                             (trans_b) != 0, (parts) != 0>                                         \
+                             (trans_b) != 0>                                                       \
         name##_t;                                                                                  \
     static __global__ void __launch_bounds__(THREADS(m, n, quads_m, quads_n, groups), blocks)      \
         name(const __grid_constant__ tilemm__sgemm_ffma_t problem)                                 \
@@ -23,7 +18,6 @@
         ffma_sm80::body<name##_t>(problem, problem.first + blockIdx.x);                            \
     }
 TILEMM__SGEMM_FFMA_SM80_ROWS(KERNEL)
-TILEMM__SGEMM_FFMA_PARTS_ROWS(PARTS_KERNEL)
 
 typedef struct {
     void (*kernel)(tilemm__sgemm_ffma_t);
@@ -33,11 +27,7 @@ typedef struct {
 
 #define VARIANT(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)         \
     {name, THREADS(m, n, quads_m, quads_n, groups), (stages) * ((m) + (n)) * (k) * sizeof(float)},
-#define PARTS_VARIANT(name, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)   \
-    {name, THREADS(m, n, quads_m, quads_n, groups),                                                \
-     ((stages) * ((m) + (n)) * (k) + (m) * (n)) * sizeof(float)},
-static const variant_t variants[] = {TILEMM__SGEMM_FFMA_SM80_ROWS(VARIANT)
-                                         TILEMM__SGEMM_FFMA_PARTS_ROWS(PARTS_VARIANT)};
+static const variant_t variants[] = {TILEMM__SGEMM_FFMA_SM80_ROWS(VARIANT)};
 
 extern "C" int tilemm__sgemm_ffma_sm80_launch(const tilemm__sgemm_ffma_t *problem, void *stream)
 {

@@ -24,8 +24,7 @@
  * Assumes: compute capability 8.0 or more, 9.0 for clusters; what the host promises in
  * tilemm__sgemm_ffma_t.
  *
- * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k; of
- * sm80_parts, which add up parts of k first to last, over each part; with the
+ * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k; with the
  * smallest tile of two groups, which has registers for it, the sum of one chain for each k-step; in
  * rest_sm90.cu the sum of chains of 64 of k, each of which starts with what the addition before it
  * lost. Groups' sums, then a cluster's, are added first to last. */
@@ -215,10 +214,9 @@ static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float 
 /* ---- a block -------------------------------------------------------------------------------- */
 
 /* A variant's constants. With CHAIN, the steps of a chain, sums are added to totals, which takes as
- * many registers again; a chain of several steps is compensated. With PARTS the sums of parts of k
- * are added up in shared memory, behind the stages. */
+ * many registers again; a chain of several steps is compensated. */
 template <int BM_, int BN_, int BK_, int QM_, int QN_, int GROUPS_, int STAGES_, bool TRANSPOSED_A_,
-          bool TRANSPOSED_B_, bool PARTS_ = false, unsigned CHAIN_ = QM_ *QN_ == 1 && GROUPS_ != 1>
+          bool TRANSPOSED_B_, unsigned CHAIN_ = QM_ *QN_ == 1 && GROUPS_ != 1>
 struct shape {
     static const int BM = BM_, BN = BN_, BK = BK_, QM = QM_, QN = QN_, GROUPS = GROUPS_,
                      STAGES = STAGES_;
@@ -231,74 +229,24 @@ struct shape {
     static const unsigned PARTS = GROUP_WARPS == 8 ? 4 : 1;
     static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
     static const unsigned CHAIN = CHAIN_;
-    static const bool IN_PARTS = PARTS_;
     typedef producer<BM, BK, WARPS, TRANSPOSED_A> ms_producer;
     typedef producer<BN, BK, WARPS, TRANSPOSED_B> ns_producer;
     static_assert(BK % 16 == 0, "k-steps are counted in 32 bits");
     static_assert(BM / QM % (4 * LANES_M) == 0 && BN / QN % (4 * LANES_N) == 0, "whole warps");
     static_assert(GROUP_K * GROUPS == BK && GROUP_K % 8 == 0, "groups read rows permuted alike");
     static_assert(STAGES >= 2, "one is multiplied, one is filled");
-    static_assert(BM * BN * (GROUPS - PARTS_) <= STAGES * (BM + BN) * BK,
-                  "the sums fit the stages, and what lies behind them");
-};
-
-/* Where a thread's sums of the parts of k so far lie: fours of them, this many bytes apart. */
-template <class S>
-struct parts_sum {
-    static const unsigned FOURS = 4 * S::QM * S::QN, APART = 32 * S::WARPS * 16;
-
-    static __device__ __forceinline__ unsigned at(unsigned ring, unsigned four)
-    {
-        return ring + S::STAGES * S::STAGE_BYTES + four * APART + threadIdx.x * 16;
-    }
-
-    static __device__ __forceinline__ void begin(unsigned ring)
-    {
-#pragma unroll
-        for (unsigned four = 0; four < FOURS; four++)
-            shared_write(at(ring, four), make_float4(0.0f, 0.0f, 0.0f, 0.0f));
-    }
-
-    /* End a part, whose `sum` becomes 0. */
-    static __device__ __forceinline__ void end(unsigned ring, float (&sum)[4 * S::QM][4 * S::QN])
-    {
-#pragma unroll
-        for (unsigned four = 0; four < FOURS; four++) {
-            float v[4];
-            unpack(v, shared_read(at(ring, four)));
-#pragma unroll
-            for (unsigned j = 0; j < 4; j++) {
-                v[j] += sum[four / S::QN][four % S::QN * 4 + j];
-                sum[four / S::QN][four % S::QN * 4 + j] = 0.0f;
-            }
-            shared_write(at(ring, four), pack(v));
-        }
-    }
-
-    /* sum, of the last part, becomes that of all. */
-    static __device__ __forceinline__ void finish(unsigned ring, float (&sum)[4 * S::QM][4 * S::QN])
-    {
-#pragma unroll
-        for (unsigned four = 0; four < FOURS; four++) {
-            float v[4];
-            unpack(v, shared_read(at(ring, four)));
-#pragma unroll
-            for (unsigned j = 0; j < 4; j++)
-                sum[four / S::QN][four % S::QN * 4 + j] += v[j];
-        }
-    }
+    static_assert(BM * BN * GROUPS <= STAGES * (BM + BN) * BK, "the sums fit the stages");
 };
 
 /* Consumer. Between its multiply-adds the producers fill the stages. The result is in `sum`, or
  * with CHAIN in `total`. A thread's squares begin at at_m and at_n of each stage; `steps` k-steps
- * follow the first. With PARTS, a part ends wherever a multiple of `part` k-steps follow. */
+ * follow the first. */
 template <class S, bool WIDEST>
 static __device__ __forceinline__ void
 multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 * S::QN],
                typename S::ms_producer &to_ms, typename S::ns_producer &to_ns, unsigned steps,
-               unsigned ring, unsigned at_m, unsigned at_n, unsigned part)
+               unsigned ring, unsigned at_m, unsigned at_n)
 {
-    unsigned end_of_part = S::IN_PARTS && part ? steps / part * part : 0;
     const unsigned ring_end = ring + S::STAGES * S::STAGE_BYTES;
     unsigned ms = ring; /* the stage that is multiplied */
     unsigned filling = ring + S::STAGE_BYTES, to_copy = steps;
@@ -357,12 +305,6 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
         }
         if (!steps)
             break;
-        if constexpr (S::IN_PARTS) {
-            if (steps == end_of_part) {
-                parts_sum<S>::end(ring, sum);
-                end_of_part -= part;
-            }
-        }
         steps--;
     }
 }
@@ -475,12 +417,9 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem,
     const unsigned group = S::GROUPS > 1 ? threadIdx.x / 32 / S::GROUP_WARPS : 0;
     const unsigned warp = threadIdx.x / 32 - group * S::GROUP_WARPS, lane = threadIdx.x % 32;
     const tile_place_t place = tile_place<S::BM, S::BN>(problem, number);
-    const int64_t m0 = place.m0, n0 = place.n0;
-    const int64_t first_depth = args.k - (problem.splits - 1) * problem.k_split;
-    const int64_t depth = place.split ? problem.k_split : first_depth;
-    const int64_t k0 = place.split ? first_depth + (place.split - 1) * problem.k_split : 0;
-    const unsigned steps = (unsigned)((depth - 1) / S::BK); /* after the first */
-    const unsigned depth0 = (unsigned)(depth - (int64_t)steps * S::BK);
+    const int64_t m0 = place.m0, n0 = place.n0, k0 = place.k0;
+    const unsigned steps = (unsigned)((place.depth - 1) / S::BK); /* after the first */
+    const unsigned depth0 = (unsigned)(place.depth - (int64_t)steps * S::BK);
 
     /* Start the copies of the first stage. */
     wait_for_previous();
@@ -520,14 +459,10 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem,
 #pragma unroll
         for (int j = 0; j < 4 * S::QN; j++)
             sum[i][j] = total[i][j] = 0.0f;
-    if constexpr (S::IN_PARTS)
-        parts_sum<S>::begin(ring);
     if (is_widest)
-        multiply_steps<S, true>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n, problem.part);
+        multiply_steps<S, true>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
     else
-        multiply_steps<S, false>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n, problem.part);
-    if constexpr (S::IN_PARTS)
-        parts_sum<S>::finish(ring, sum);
+        multiply_steps<S, false>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
     if ((S::CHAIN || S::BM == 32) && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
         let_next_start();
     store_tile<S>(S::CHAIN ? total : sum, problem, place, ring, group, m, n);
