@@ -308,7 +308,8 @@ tilemm_status_t tilemm_set_stream(tilemm_t ctx, void *cuda_stream);
 /* Store in *cuda_stream the stream that was set; NULL at the start. */
 tilemm_status_t tilemm_get_stream(tilemm_t ctx, void **cuda_stream);
 
-/* Wait until all work of the context is done. Returns TILEMM_DEVICE_FAILURE if any of it failed. */
+/* Wait until all work of the context is done, and give back the device memory that it keeps for
+ * strips of operands on the host. Returns TILEMM_DEVICE_FAILURE if any of the work failed. */
 tilemm_status_t tilemm_synchronize(tilemm_t ctx);
 
 /* Set, or store in *math, how SGEMM computes (at the start TILEMM_MATH_FP32, or
@@ -352,7 +353,8 @@ tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *byt
 /* Limit to `bytes` the device memory that sgemm, transposes and reductions take for operands that
  * lie on the host, workspace not counted. 0, as at the start, means three quarters of the memory
  * that is free. Large products go through that memory in strips, transposes and reductions in
- * pieces; batches given by arrays of pointers are not limited. A transpose in place of a matrix
+ * pieces; a product's strips stay allocated for the next one, up to a quarter of the device's
+ * memory, until tilemm_synchronize; batches given by arrays of pointers are not limited. A transpose in place of a matrix
  * that is not square, or whose leading dimension changes, is done by the CPU where the limit is
  * less than the matrix. Where the limit is too little for the smallest pieces (300 KB are enough
  * for transposes and reductions) the call returns TILEMM_OUT_OF_MEMORY. Taken, without effect, on a

@@ -103,6 +103,8 @@ static tilemm_status_t cuda_synchronize(tilemm_t ctx)
 {
     tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
     cudaError_t error = cudaStreamSynchronize(tilemm__cuda(ctx)->stream);
+    if (error == cudaSuccess)
+        tilemm__cuda_release_strips(ctx);
     return tilemm__cuda_leave(ctx, before,
                               error == cudaSuccess ? TILEMM_SUCCESS
                                                    : tilemm__cuda_fail(ctx, "synchronize", error));

@@ -81,6 +81,9 @@ void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got);
  * use it in the order of the stream. */
 void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes);
 void tilemm__cuda_release_strips(tilemm_t ctx);
+/* Release it unless the next call may have it: if it is more than a quarter of the memory. The
+ * driver clears what is freed, and copies of a call that takes it again would wait for that. */
+void tilemm__cuda_trim_strips(tilemm_t ctx);
 
 /* Whether the stream is being captured in a graph. */
 int tilemm__cuda_is_capturing(cudaStream_t stream);

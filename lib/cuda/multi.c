@@ -458,11 +458,6 @@ static tilemm_status_t multi_synchronize(tilemm_t ctx)
         const tilemm_status_t now = member->backend->synchronize(member);
         if (status == TILEMM_SUCCESS)
             status = take_failure(ctx, i, now, 0);
-        if (now == TILEMM_SUCCESS && tilemm__cuda(member)->strips) {
-            const tilemm__cuda_thread_t before = tilemm__cuda_enter(member);
-            tilemm__cuda_release_strips(member);
-            (void)tilemm__cuda_leave(member, before, TILEMM_SUCCESS);
-        }
     }
     return status;
 }

@@ -58,9 +58,19 @@ void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got)
 void tilemm__cuda_release_strips(tilemm_t ctx)
 {
     tilemm__cuda_state_t *state = tilemm__cuda(ctx);
-    cudaFree(state->strips); /* waits until nothing uses it */
+    if (state->strips)
+        cudaFree(state->strips); /* waits until nothing uses it */
     state->strips = NULL;
     state->strips_bytes = 0;
+}
+
+void tilemm__cuda_trim_strips(tilemm_t ctx)
+{
+    enum { PART = 4 };
+    size_t free_bytes, total;
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess ||
+        tilemm__cuda(ctx)->strips_bytes > total / PART)
+        tilemm__cuda_release_strips(ctx);
 }
 
 void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes)

@@ -21,8 +21,8 @@ typedef struct {
     tilemm_t ctx;
     const tilemm__sgemm_args_t *args;
     tilemm__pipeline_plan_t plan;
-    int waits; /* operands lie on the host; else all is queued, and the buffer is the context's */
-    char *buffer;
+    int waits;          /* operands lie on the host; else all is queued */
+    char *buffer;       /* the context's */
     float *side[2], *c; /* in the buffer, or the user's on the device */
     tilemm__timeline_t timeline;
     tilemm__feed_t feed;
@@ -381,13 +381,15 @@ static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
             cudaStreamDestroy(x->from_others);
     }
     if (x->waits)
-        cudaFree(x->buffer);
+        tilemm__cuda_trim_strips(x->ctx);
     return status;
 }
 
 /* The buffers; a plan for half the memory where there is less than it seemed. */
 static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
 {
+    if (tilemm__cuda(x->ctx)->strips_bytes > places.memory)
+        tilemm__cuda_release_strips(x->ctx);
     for (;; places.memory /= 2) {
         if (tilemm__plan_pipeline(x->args, &places, &x->plan) != TILEMM_SUCCESS)
             return tilemm__fail(x->ctx, TILEMM_OUT_OF_MEMORY,
@@ -399,13 +401,9 @@ static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
                                 "sgemm: %zu bytes of device memory are too few for tiles of the "
                                 "operands on the host with all of k, as an invariant product needs",
                                 places.memory);
-        if (!x->waits)
-            x->buffer = tilemm__cuda_strips(x->ctx, x->plan.bytes);
-        else if (cudaMalloc((void **)&x->buffer, x->plan.bytes) != cudaSuccess)
-            x->buffer = NULL;
+        x->buffer = tilemm__cuda_strips(x->ctx, x->plan.bytes);
         if (x->buffer)
             break;
-        (void)cudaGetLastError();
     }
     char *at = x->buffer;
     for (int s = 0; s < 2; s++) {

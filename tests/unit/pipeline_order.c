@@ -53,7 +53,8 @@ static void check_timeline(const char *path, const tilemm__sgemm_args_t *p, int 
     CHECK(work[3] == (places & 4 ? bytes[2] : 0), "%g bytes down", work[3]);
 }
 
-static int refused; /* since k would have to be divided */
+static int refused;     /* since k would have to be divided */
+static int keep_strips; /* calls whose strips stay allocated */
 
 /* Integers: every order of additions has the same sum. */
 static int product(int i)
@@ -143,6 +144,8 @@ static int product(int i)
             remove(ctx.timeline);
     }
     CHECK(!*ctx.variant, "%s", ctx.variant);
+    keep_strips += state.strips_bytes > 0;
+    tilemm__cuda_release_strips(&ctx);
     check_left("product", i);
     free(a);
     free(b);
@@ -286,6 +289,7 @@ int main(void)
         done += product(i);
     CHECK(done > PRODUCTS / 3, "only %d products were done", done);
     CHECK(refused > 0, "no invariant product was refused");
+    CHECK(keep_strips > 0, "no strips stay allocated");
     slices();
     CHECK(simulated.kept > PRODUCTS * 64, "only %d lines stayed prepared", simulated.kept);
     done = 0;
