@@ -353,8 +353,8 @@ tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *byt
 /* Limit to `bytes` the device memory that sgemm, transposes and reductions take for operands that
  * lie on the host, workspace not counted. 0, as at the start, means three quarters of the memory
  * that is free. Large products go through that memory in strips, transposes and reductions in
- * pieces; a product's strips stay allocated for the next one, up to a quarter of the device's
- * memory, until tilemm_synchronize; batches given by arrays of pointers are not limited. A transpose in place of a matrix
+ * pieces; these stay allocated for the next call, up to a quarter of the device's memory, until
+ * tilemm_synchronize; batches given by arrays of pointers are not limited. A transpose in place of a matrix
  * that is not square, or whose leading dimension changes, is done by the CPU where the limit is
  * less than the matrix. Where the limit is too little for the smallest pieces (300 KB are enough
  * for transposes and reductions) the call returns TILEMM_OUT_OF_MEMORY. Taken, without effect, on a

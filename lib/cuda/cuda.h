@@ -77,9 +77,9 @@ tilemm__limits_t tilemm__cuda_limits(tilemm_t ctx, size_t workspace);
  * less, memory ran out, or a capture forbids to grow. Valid until the next call. */
 void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got);
 
-/* A buffer of so many bytes that the context keeps, for strips: NULL if there is no memory. Calls
- * use it in the order of the stream. */
-void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes);
+/* A buffer of so many bytes, of `most` at most, that the context keeps, for strips and pieces of
+ * what lies elsewhere: NULL if there is no memory. Calls use it in the order of the stream. */
+void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes, size_t most);
 void tilemm__cuda_release_strips(tilemm_t ctx);
 /* Release it unless the next call may have it: if it is more than a quarter of the memory. The
  * driver clears what is freed, and copies of a call that takes it again would wait for that. */

@@ -13,10 +13,12 @@ static const unsigned event_flags = cudaEventDisableTiming;
 
 size_t tilemm__cuda_memory_limit(tilemm_t ctx)
 {
+    const tilemm__cuda_state_t *state = tilemm__cuda(ctx);
     size_t free_bytes = 0, total;
     if (!ctx->device_memory && cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
         (void)cudaGetLastError();
-    return ctx->device_memory ? ctx->device_memory : free_bytes / 4 * 3;
+    return ctx->device_memory ? ctx->device_memory
+                              : (free_bytes / (size_t)state->sharers + state->strips_bytes) / 4 * 3;
 }
 
 int tilemm__cuda_is_large(tilemm_t ctx, double bytes)

@@ -11,8 +11,9 @@
 
 enum { TILEMM__FEED_SLOTS = 128, TILEMM__DRAIN_SLOTS = 4 };
 
-/* The device memory that operands on the host may take: tilemm_set_device_memory, or of what is
- * free three quarters; 0 where nobody knows. */
+/* The device memory that operands on the host may take: tilemm_set_device_memory, or three quarters
+ * of what is free or kept for them already, of which each context that shares the device has its
+ * part; 0 where nobody knows. */
 size_t tilemm__cuda_memory_limit(tilemm_t ctx);
 
 /* Whether operands on the host, of so many bytes, go through in pieces: more than the context may

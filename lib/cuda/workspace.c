@@ -73,10 +73,10 @@ void tilemm__cuda_trim_strips(tilemm_t ctx)
         tilemm__cuda_release_strips(ctx);
 }
 
-void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes)
+void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes, size_t most)
 {
     tilemm__cuda_state_t *state = tilemm__cuda(ctx);
-    if (bytes > state->strips_bytes) {
+    if (bytes > state->strips_bytes || most < state->strips_bytes) {
         tilemm__cuda_release_strips(ctx);
         if (cudaMalloc(&state->strips, bytes) == cudaSuccess) {
             state->strips_bytes = bytes;

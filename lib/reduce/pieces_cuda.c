@@ -359,9 +359,9 @@ static tilemm_status_t allocate(pieces_t *x)
                                 "reduce: %zu bytes of device memory are too few for pieces of the "
                                 "operands on the host",
                                 x->places.memory);
-        if (cudaMalloc((void **)&x->buffer, x->plan.bytes) == cudaSuccess)
+        x->buffer = tilemm__cuda_strips(x->ctx, x->plan.bytes, x->places.memory);
+        if (x->buffer)
             return TILEMM_SUCCESS;
-        (void)cudaGetLastError();
     }
 }
 
@@ -425,7 +425,7 @@ static tilemm_status_t close_pieces(pieces_t *x, tilemm_status_t status)
     free(x->values);
     free(x->indices);
     tilemm__join_end(&x->join);
-    cudaFree(x->buffer);
+    tilemm__cuda_trim_strips(x->ctx);
     return status;
 }
 

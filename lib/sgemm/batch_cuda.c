@@ -234,7 +234,7 @@ static tilemm_status_t close_batch(batch_t *x, tilemm_status_t status)
     tilemm__timeline_close(&x->timeline, status == TILEMM_SUCCESS);
     tilemm__feed_close(&x->feed);
     tilemm__drain_close(&x->drain);
-    cudaFree(x->buffer);
+    tilemm__cuda_trim_strips(x->ctx);
     return status;
 }
 
@@ -242,12 +242,11 @@ static tilemm_status_t close_batch(batch_t *x, tilemm_status_t status)
 static int allocate(batch_t *x, size_t memory)
 {
     for (; plan(x, memory); memory /= 2) {
-        if (cudaMalloc((void **)&x->buffer, x->bytes) == cudaSuccess) {
+        x->buffer = tilemm__cuda_strips(x->ctx, x->bytes, memory);
+        if (x->buffer) {
             (void)lay_out(x, x->items);
             return 1;
         }
-        x->buffer = NULL;
-        (void)cudaGetLastError();
     }
     return 0;
 }

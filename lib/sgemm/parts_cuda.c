@@ -34,21 +34,6 @@ static tilemm_status_t run(tilemm__pipeline_call_t *call, double bytes)
     return status;
 }
 
-/* Bytes of the device for strips: three quarters of what is free or has strips already, of which
- * each context that shares the device has its part. So the next call is given the same. */
-static size_t memory_for_strips(tilemm_t ctx)
-{
-    const tilemm__cuda_state_t *state = tilemm__cuda(ctx);
-    size_t free_bytes = 0, total;
-    if (ctx->device_memory)
-        return ctx->device_memory;
-    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return state->strips_bytes;
-    }
-    return (free_bytes / (size_t)state->sharers + state->strips_bytes) / 4 * 3;
-}
-
 int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                  tilemm_status_t *status)
 {
@@ -75,7 +60,7 @@ int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
     int runs = !refused && tilemm__cuda_is_large(ctx, on_host) &&
                !tilemm__cuda_is_capturing(tilemm__cuda(ctx)->stream);
     if (runs) {
-        call.places.memory = memory_for_strips(ctx);
+        call.places.memory = tilemm__cuda_memory_limit(ctx);
         runs = call.places.memory > 0;
     }
     if (runs)
@@ -104,7 +89,7 @@ tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t
         call.waits |= place == TILEMM__HOST;
     }
     if (far) {
-        call.places.memory = memory_for_strips(ctx);
+        call.places.memory = tilemm__cuda_memory_limit(ctx);
         call.relay = relay && relay->members ? relay : NULL;
         call.places.is_shared = call.relay != NULL;
         call.me = call.relay ? relay->index[member] : 0;

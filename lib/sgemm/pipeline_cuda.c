@@ -388,8 +388,6 @@ static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
 /* The buffers; a plan for half the memory where there is less than it seemed. */
 static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
 {
-    if (tilemm__cuda(x->ctx)->strips_bytes > places.memory)
-        tilemm__cuda_release_strips(x->ctx);
     for (;; places.memory /= 2) {
         if (tilemm__plan_pipeline(x->args, &places, &x->plan) != TILEMM_SUCCESS)
             return tilemm__fail(x->ctx, TILEMM_OUT_OF_MEMORY,
@@ -401,7 +399,7 @@ static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
                                 "sgemm: %zu bytes of device memory are too few for tiles of the "
                                 "operands on the host with all of k, as an invariant product needs",
                                 places.memory);
-        x->buffer = tilemm__cuda_strips(x->ctx, x->plan.bytes);
+        x->buffer = tilemm__cuda_strips(x->ctx, x->plan.bytes, places.memory);
         if (x->buffer)
             break;
     }

@@ -36,7 +36,7 @@ static double larger(double x, double y)
 /* The link's time for rows of so many bytes, which lie apart: shorter ones take longer. */
 static double link_time(double bytes, double row_bytes)
 {
-    const double as_long_again = 2048;
+    const double as_long_again = 4096;
     return bytes * (1 + as_long_again / row_bytes);
 }
 

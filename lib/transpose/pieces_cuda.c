@@ -131,9 +131,10 @@ static tilemm_status_t allocate(pieces_t *x, tilemm__transpose_places_t places)
                                 "transpose: %zu bytes of device memory are too few for pieces of "
                                 "the operands on the host",
                                 places.memory);
-        if (x->plan.bytes == 0 || cudaMalloc((void **)&x->buffer, x->plan.bytes) == cudaSuccess)
+        if (x->plan.bytes > 0)
+            x->buffer = tilemm__cuda_strips(x->ctx, x->plan.bytes, places.memory);
+        if (x->plan.bytes == 0 || x->buffer)
             return TILEMM_SUCCESS;
-        (void)cudaGetLastError();
     }
 }
 
@@ -160,7 +161,7 @@ static tilemm_status_t close_pieces(pieces_t *x, tilemm_status_t status)
     tilemm__timeline_close(&x->timeline, status == TILEMM_SUCCESS);
     tilemm__feed_close(&x->feed);
     tilemm__drain_close(&x->drain);
-    cudaFree(x->buffer);
+    tilemm__cuda_trim_strips(x->ctx);
     return status;
 }
 

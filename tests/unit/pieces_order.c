@@ -18,7 +18,7 @@
 /* Apart from the order of streams, which depends on time: the problems are the same in each run. */
 static rng_t problems = {20261124};
 
-static tilemm__cuda_state_t state;
+static tilemm__cuda_state_t state = {.sharers = 1};
 
 static int64_t any(int64_t low, int64_t high)
 {
@@ -169,7 +169,7 @@ static int transpose(int number)
             simulated.fail_copies_after = -1;
         }
     }
-    check_left("transpose", number);
+    check_left(&ctx, "transpose", number);
     free(before);
     free(want);
     free(first);
@@ -280,7 +280,7 @@ static int reduction(int number)
               "%d: status %d", number, (int)status);
         simulated.fail_copies_after = -1;
     }
-    check_left("reduction", number);
+    check_left(&ctx, "reduction", number);
     free(x);
     free(y);
     free(out);
@@ -316,7 +316,7 @@ static int segments(int number)
     const int ran = tilemm__cuda_segments_pieces(&ctx, &p, offsets, &status);
     if (ran)
         check_results(&ctx, "segments", number, status, out, want, MOST * sizeof(*out));
-    check_left("segments", number);
+    check_left(&ctx, "segments", number);
     free(offsets);
     free(x);
     free(out);

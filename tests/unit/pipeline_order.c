@@ -11,7 +11,7 @@
 #include "tests/support/check.h"
 #include "tests/support/random.h"
 
-static tilemm__cuda_state_t state;
+static tilemm__cuda_state_t state = {.sharers = 1};
 
 /* ---- products ------------------------------------------------------------------------------- */
 
@@ -145,8 +145,7 @@ static int product(int i)
     }
     CHECK(!*ctx.variant, "%s", ctx.variant);
     keep_strips += state.strips_bytes > 0;
-    tilemm__cuda_release_strips(&ctx);
-    check_left("product", i);
+    check_left(&ctx, "product", i);
     free(a);
     free(b);
     free(c);
@@ -185,7 +184,7 @@ static void slices(void)
         wrong += c[at] != want[at];
     CHECK(wrong == 0, "%lld of C", (long long)wrong);
     CHECK(simulated.kept - kept >= 2 * p.m, "%d lines stayed prepared", simulated.kept - kept);
-    check_left("slices", 0);
+    check_left(&ctx, "slices", 0);
     free(a);
     free(b);
     free(c);
@@ -269,7 +268,7 @@ static int batch(int i)
         }
         simulated.fail_copies_after = -1;
         CHECK(!*ctx.variant, "%s", ctx.variant);
-        check_left("batch", i);
+        check_left(&ctx, "batch", i);
         if (status != TILEMM_SUCCESS && !run)
             break;
     }

@@ -596,8 +596,9 @@ void forget(void)
     }
 }
 
-void check_left(const char *what, int number)
+void check_left(tilemm_t ctx, const char *what, int number)
 {
+    tilemm__cuda_release_strips(ctx);
     EXPECT(simulated.allocations == 0, "%s %d: %d streams, events and buffers are left", what,
            number, simulated.allocations);
     forget();

@@ -44,7 +44,7 @@ void simulated_note(tilemm_t ctx);
 /* Forget what has run. */
 void forget(void);
 /* Nothing is left of a call. Forgets what has run, and all places. */
-void check_left(const char *what, int number);
+void check_left(tilemm_t ctx, const char *what, int number);
 
 /* What the file of a call's timeline says was done on the streams up, up C, compute and down, in
  * bytes or operations; then the file is removed. Each stream's steps follow each other. */
