@@ -67,9 +67,10 @@ void tilemm__cuda_release_strips(tilemm_t ctx)
 void tilemm__cuda_trim_strips(tilemm_t ctx)
 {
     enum { PART = 4 };
-    size_t free_bytes, total;
-    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess ||
-        tilemm__cuda(ctx)->strips_bytes > total / PART)
+    size_t free_bytes, total = 0;
+    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
+        (void)cudaGetLastError();
+    if (tilemm__cuda(ctx)->strips_bytes > total / PART)
         tilemm__cuda_release_strips(ctx);
 }
 
