@@ -147,11 +147,11 @@ typedef enum {
 /* What the bits of an element (i, j) of op(A) op(B) may depend on. NONE: all that the call is given
  * (but never on time or chance). INVARIANT: row i of op(A), column j of op(B), k, the math mode and
  * the instruction set (the last kernel's name has it; on CUDA: whether the compute capability
- * is 8.0, or 9.0, or more), and nothing else: not the other rows and columns, their number, the batch,
- * layout, transposes, leading dimensions, alignment, workspace or threads. INVARIANT_ACROSS: nor
- * the instruction set. alpha and beta are applied to the element's sum: first alpha * sum, then,
- * unless beta is 0, beta * C, then their sum, each rounded; on CUDA beta * C is added with one
- * rounding. What bits a NaN has is left open. */
+ * is 8.0, or 9.0, or more), and nothing else: not the other rows and columns, their number, the
+ * batch, layout, transposes, leading dimensions, alignment, workspace or threads. INVARIANT_ACROSS:
+ * nor the instruction set. alpha and beta are applied to the element's sum: first alpha * sum,
+ * then, unless beta is 0, beta * C, then their sum, each rounded; on CUDA beta * C is added with
+ * one rounding. What bits a NaN has is left open. */
 typedef enum {
     TILEMM_INVARIANCE_NONE = 0,
     TILEMM_INVARIANT,
@@ -354,11 +354,11 @@ tilemm_status_t tilemm_get_workspace(tilemm_t ctx, void **workspace, size_t *byt
  * lie on the host, workspace not counted. 0, as at the start, means three quarters of the memory
  * that is free. Large products go through that memory in strips, transposes and reductions in
  * pieces; these stay allocated for the next call, up to a quarter of the device's memory, until
- * tilemm_synchronize; batches given by arrays of pointers are not limited. A transpose in place of a matrix
- * that is not square, or whose leading dimension changes, is done by the CPU where the limit is
- * less than the matrix. Where the limit is too little for the smallest pieces (300 KB are enough
- * for transposes and reductions) the call returns TILEMM_OUT_OF_MEMORY. Taken, without effect, on a
- * CPU context. */
+ * tilemm_synchronize; batches given by arrays of pointers are not limited. A transpose in place of
+ * a matrix that is not square, or whose leading dimension changes, is done by the CPU where the
+ * limit is less than the matrix. Where the limit is too little for the smallest pieces (300 KB are
+ * enough for transposes and reductions) the call returns TILEMM_OUT_OF_MEMORY. Taken, without
+ * effect, on a CPU context. */
 tilemm_status_t tilemm_set_device_memory(tilemm_t ctx, size_t bytes);
 
 /* Store in *bytes what was set. */
