@@ -26,8 +26,8 @@ int tilemm__blas_same_object(const void *x, const void *y)
     return object && object == object_of(y, NULL);
 }
 
-/* A symbol of the library that has the address, or of those that it needs: Python loads modules so
- * that their BLAS is not seen by others. A library in which the symbol is found stays loaded. */
+/* A symbol of the library that has the address, or of libraries that it needs: Python loads modules
+ * so that others do not see their BLAS. A library in which the symbol is found stays loaded. */
 static void *find_from(const void *address, const char *name)
 {
     const char *file;

@@ -224,7 +224,7 @@ tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int devic
  * ctx      receives the context; NULL when the call fails.
  * count    how many devices, 1 to 64. With one, the call is tilemm_create(ctx, TILEMM_BACKEND_CUDA,
  *          devices[0]).
- * devices  their ordinals. A device that stands in the list more than once counts as so many.
+ * devices  their ordinals. A device that stands in the list twice counts as two, and so on.
  *
  * The first device is the one that tilemm_get_device names, to which the context's stream
  * belongs, and where tilemm_alloc_matrix allocates. Operands may lie on the host and on any of
@@ -329,7 +329,7 @@ tilemm_status_t tilemm_get_nan_policy(tilemm_t ctx, tilemm_nan_t *policy);
 
 /* Set how many threads each call on a CPU context uses: 1 or more, whatever the program's other
  * threads do; or 0, as at the start: TILEMM_NUM_THREADS, or else as many as OpenMP would use or one
- * for each processor, less those that other calls of the process have at that time; and one thread
+ * for each processor, less the threads of the process's other calls at that time; and one thread
  * in a parallel region of OpenMP. Where the system gives no more threads, a call uses fewer; no
  * result depends on it. Taken, without effect, on a CUDA context. */
 tilemm_status_t tilemm_set_threads(tilemm_t ctx, int threads);

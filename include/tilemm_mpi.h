@@ -186,7 +186,7 @@ typedef enum {
     TILEMM_STATIONARY_B      /* panels of A travel, parts of C's panels are added up */
 } tilemm_stationary_t;
 
-/* What a product moves. Bytes and messages are those that a process receives: of all processes, the
+/* What a product moves. Bytes and messages are what one process receives: the process that receives
  * most. */
 typedef struct {
     tilemm_stationary_t stationary;

@@ -21,8 +21,8 @@ typedef struct {
     double start;                      /* seconds by which a divided problem begins later */
 } tilemm__multi_devices_t;
 
-/* Member i has [begin[i], begin[i + 1]): of `total` things, in pieces that begin at multiples of
- * `unit`, as many as its rate says; a piece more or less. */
+/* Member i has [begin[i], begin[i + 1]) of `total` things: its rate's share, rounded so that each
+ * share begins at a multiple of `unit`. */
 void tilemm__multi_shares(const tilemm__multi_devices_t *devices, int64_t total, int64_t unit,
                           int64_t begin[TILEMM__MOST_DEVICES + 1]);
 

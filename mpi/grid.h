@@ -47,7 +47,7 @@ typedef struct {
     int entry; /* of a descriptor; -1 if it is none */
 } tilemm__argument_t;
 
-/* Arguments of a call, as many as psgemm has at most. */
+/* Arguments of a call: room for psgemm's, which has most. */
 enum { TILEMM__MOST_ARGUMENTS = 48 };
 typedef struct {
     tilemm__argument_t list[TILEMM__MOST_ARGUMENTS];

@@ -41,7 +41,7 @@ void tilemm__traffic_end(tilemm__traffic_t *traffic)
     traffic->rows = traffic->cols = NULL;
 }
 
-/* Of one side: lines that come to `mine`, those that are there already, and from how many. */
+/* Of one side: all lines that come to `mine`, the lines that it has already, and their owners. */
 static void count_coming(const int64_t *lines, int from_procs, int to_procs, int before, int mine,
                          int64_t *all, int64_t *here, int64_t *owners)
 {

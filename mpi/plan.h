@@ -8,7 +8,7 @@
 #include "descriptor.h"
 #include "tilemm_mpi.h"
 
-/* Lines of a panel. On the CPU as many as one range of k of its kernels; on a GPU enough for its
+/* Lines of a panel. On the CPU the length of a range of k of its kernels; on a GPU enough for its
  * products to take longer than to begin. */
 enum { TILEMM__PANEL_CPU = 256, TILEMM__PANEL_CUDA = 2048 };
 

@@ -34,7 +34,7 @@ void tilemm__scalapack_lose_gpu(const tilemm__blacs_t *blacs);
 /* Why the last call of the context's grid failed, in words. */
 const char *tilemm__scalapack_error(const tilemm__blacs_t *blacs);
 
-/* A symbol of the library that the caller belongs to, or of those that it needs. */
+/* A symbol of the library that the caller belongs to, or of the libraries that it needs. */
 void *tilemm__scalapack_find_from(const char *name, const void *caller);
 
 /* Whether TILEMM_LOG=1. */

@@ -12,7 +12,7 @@
 int tilemm__owner_type(const tilemm__dist_t *d, int owner, int64_t begin, int64_t end,
                        MPI_Datatype column, MPI_Datatype *type, int *first, int *count, int *made)
 {
-    /* Runs of one owner: as many as blocks, at most. */
+    /* Runs of one owner: at most one for each block. */
     const int64_t most = tilemm__div_up(end - begin, tilemm__min(d->block, end - begin)) + 1;
     int *const lengths = malloc((size_t)(2 * most) * sizeof *lengths);
     int *const places = lengths ? lengths + most : NULL;

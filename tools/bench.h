@@ -40,7 +40,7 @@ typedef struct {
     int64_t reps; /* 0: by the time that one takes */
     const char *csv, *json, *plot, *timeline;
     int memory;            /* MEMORY_PINNED ... */
-    int64_t device_memory; /* at most so many bytes for operands on the host; 0: what is free */
+    int64_t device_memory; /* bytes, at most, for operands on the host; 0: what is free */
     const char *suite;     /* or NULL */
     int log;               /* each case, on standard error */
     int markdown;

@@ -38,7 +38,7 @@ static const char help[] =
     "      --devices LIST         these CUDA devices together, as in 0,1; one may stand there "
     "more\n"
     "                             than once\n"
-    "      --device-memory SIZE   at most so many bytes of the device's memory for operands on\n"
+    "      --device-memory SIZE   the most of the device's memory to take for operands on\n"
     "                             the host: 4G, 512M (what is free)\n"
     "      --calibrate            instead: the constants that plans choose by, on this GPU\n"
     "      --plot FILE            rate against size, .svg, .png, .pdf or .eps\n" CONTEXT_HELP

@@ -88,10 +88,10 @@ TILEMM__LAYOUT int tilemm__strip_together(int line_bytes)
     return line_bytes % 4 == 0 ? 1 : line_bytes % 2 == 0 ? 2 : 4;
 }
 
-/* Lanes that are 2^k q words apart, q odd, meet in one bank, 2^k of them (at most 32): those that
- * are a multiple of q times 128 bytes apart. So words change places within each 128 bytes, by
- * exclusive or with a number of k bits that changes every q times 128 bytes. Lanes less than a word
- * apart do not meet. 2^k - 1, for lanes `stride` bytes apart: */
+/* Lanes that are 2^k q words apart, q odd, meet in one bank, 2^k of them (at most 32): the lanes
+ * whose distance is a multiple of q times 128 bytes. So words change places within each 128 bytes,
+ * by exclusive or with a number of k bits that changes every q times 128 bytes. Lanes less than a
+ * word apart do not meet. 2^k - 1, for lanes `stride` bytes apart: */
 TILEMM__LAYOUT int tilemm__strip_mask(int stride)
 {
     const int apart = stride / 4 | 32;

@@ -28,14 +28,15 @@ int tilemm__default_threads(void);
 int tilemm__claim_threads(int asked, int share);
 void tilemm__release_threads(int threads);
 
-/* Do part(job, me) on `threads` threads at once, this one included, or on as many as can be had;
- * returns when all have done so. They have the rounding mode and the flush-to-zero of this one. */
+/* Do part(job, me) on `threads` threads at once, this one included, or on fewer if the system gives
+ * fewer; returns when all have done so. They have the rounding mode and the flush-to-zero of this
+ * one. */
 void tilemm__run_team(int threads, void (*part)(void *job, thread_t me), void *job);
 
 /* All of the team meet; what each has written before, all can read after. */
 void tilemm__meet(thread_t me);
 
-/* The next part to do, of those that threads take as they come, `count` at a time: *next is the
+/* The next parts to do, where threads take them as they come, `count` at a time: *next is the
  * first one left. */
 static inline int64_t take(int64_t *next, int64_t count)
 {

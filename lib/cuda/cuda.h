@@ -28,7 +28,7 @@ typedef struct {
     void *strips;    /* of operands on other GPUs, for products that do not wait */
     size_t strips_bytes;
     int of_several;                  /* a member of a context over several devices (multi.h), */
-    int sharers;                     /* so many of which are on this device */
+    int sharers;                     /* members on this device */
     int in_graph;                    /* a capture has used the buffer */
     tilemm__cuda_buffer_t *captured; /* earlier ones that captures used: kept to the end */
 } tilemm__cuda_state_t;
@@ -77,7 +77,7 @@ tilemm__limits_t tilemm__cuda_limits(tilemm_t ctx, size_t workspace);
  * less, memory ran out, or a capture forbids to grow. Valid until the next call. */
 void *tilemm__cuda_workspace(tilemm_t ctx, size_t want, size_t *got);
 
-/* A buffer of so many bytes, of `most` at most, that the context keeps, for strips and pieces of
+/* A buffer of `bytes`, at most `most`, that the context keeps, for strips and pieces of
  * what lies elsewhere: NULL if there is no memory. Calls use it in the order of the stream. */
 void *tilemm__cuda_strips(tilemm_t ctx, size_t bytes, size_t most);
 void tilemm__cuda_release_strips(tilemm_t ctx);
@@ -157,8 +157,8 @@ struct tilemm__relay;
 tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                         const tilemm__sgemm_args_t *whole,
                                         struct tilemm__relay *relay, int member);
-/* The same of transposes and reductions in pieces (pieces_cuda.c); in place, of those that can be
- * done so. */
+/* The same of transposes and reductions in pieces (pieces_cuda.c); in place where that is possible.
+ */
 int tilemm__cuda_transpose_pieces(tilemm_t ctx, const tilemm__transpose_args_t *args,
                                   tilemm_status_t *status);
 int tilemm__cuda_reduce_pieces(tilemm_t ctx, const tilemm__reduce_args_t *args,

@@ -16,7 +16,7 @@ enum { TILEMM__FEED_SLOTS = 128, TILEMM__DRAIN_SLOTS = 4 };
  * part; 0 where nobody knows. */
 size_t tilemm__cuda_memory_limit(tilemm_t ctx);
 
-/* Whether operands on the host, of so many bytes, go through in pieces: more than the context may
+/* Whether operands on the host, `bytes` in all, go through in pieces: more than the context may
  * take at once, or enough to pay for the streams. */
 int tilemm__cuda_is_large(tilemm_t ctx, double bytes);
 

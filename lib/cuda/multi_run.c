@@ -371,7 +371,7 @@ typedef struct {
     void *partials; /* of a vector that is divided */
 } reduce_t;
 
-/* A vector is divided between so many elements and the next. */
+/* A vector is divided at multiples of this number of elements. */
 enum { UNIT = 32 * TILEMM__KEPT_ELEMENTS };
 
 static tilemm_status_t whole_reduce(tilemm_t member, int number, void *data)

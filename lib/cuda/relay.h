@@ -16,7 +16,7 @@
 typedef struct tilemm__relay {
     int side;                        /* whose strips: op(A)'s rows or op(B)'s columns */
     int members;                     /* 0: nobody shares, each sends all of it up */
-    int index[TILEMM__MOST_DEVICES]; /* of a context's member, among those that share */
+    int index[TILEMM__MOST_DEVICES]; /* of a context's member, among the members that share */
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     int votes, against;    /* of the meeting that is under way, */
@@ -24,7 +24,7 @@ typedef struct tilemm__relay {
     int failed;
     struct {
         char *slots;       /* where its strips lie, */
-        int64_t strip, ld; /* of so many lines, so far apart */
+        int64_t strip, ld; /* lines of a strip, and their distance */
         int64_t announced;
         cudaEvent_t is_up[TILEMM__PIPELINE_STRIPS];
     } member[TILEMM__MOST_DEVICES];

@@ -22,8 +22,8 @@ typedef struct {
     tilemm__lane_t lane;
 } tilemm__transfer_t;
 
-/* Rows of `width` bytes here and there, and `more` rectangles like it, each so many bytes from the
- * one before. Pitches are bytes; the host's may be negative. With on_gpu `host` lies on another
+/* Rows of `width` bytes here and there, and `more` rectangles like it, each a step behind the one
+ * before. Pitches are bytes; the host's may be negative. With on_gpu `host` lies on another
  * GPU: no thread touches it. */
 typedef struct {
     char *host, *device;

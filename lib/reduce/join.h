@@ -12,7 +12,7 @@ enum { TILEMM__JOIN_LEVELS = 13 }; /* 32 numbers each: enough for any length of 
 /* Zeros before tilemm__join_begin, which may be called again for other vectors. */
 typedef struct {
     int op, nan_ignore, has_index;
-    int64_t vectors, room; /* room: for so many vectors */
+    int64_t vectors, room; /* room: vectors that the arrays can hold */
     /* Of each level up to 31 numbers that wait for others: number i of vector v at
      * [i * vectors + v]. */
     tilemm__sum_t *waiting[TILEMM__JOIN_LEVELS];

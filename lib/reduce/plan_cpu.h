@@ -30,7 +30,7 @@ typedef struct {
     size_t workspace; /* bytes */
     int64_t tiles;    /* TILES: whose sums the workspace holds, a multiple of 1024 */
     int64_t width;    /* COLUMNS, COLUMN_BLOCKS: columns of a block, whose lanes are */
-    size_t lanes;     /* so many bytes of workspace for each thread, or 0: lie on its stack */
+    size_t lanes;     /* bytes of workspace for each thread, or 0: they lie on its stack */
     int64_t rows;     /* COLUMN_BLOCKS: rows of a block; of a sum, one tile */
 } tilemm__reduce_cpu_plan_t;
 

@@ -65,7 +65,7 @@ int tilemm__plan_reduce_pieces(const tilemm__reduce_args_t *args,
 int tilemm__reduce_next(const tilemm__reduce_args_t *args, const tilemm__reduce_pieces_t *plan,
                         tilemm__reduce_walk_t *walk, tilemm__reduce_piece_t *piece);
 
-/* The same of segments, whose offsets the host can read and do not decrease. A piece has so many
+/* The same of segments, whose offsets the host can read and do not decrease. A piece has whole
  * segments, with all elements that lie between their offsets, or a part of one: begin and end count
  * from x. y_at is where the offsets begin in a slot. */
 int tilemm__plan_segments_pieces(const tilemm__segments_args_t *args, const int64_t *offsets,

@@ -66,7 +66,7 @@ static size_t item_bytes(const operand_t *x)
     return (size_t)(x->rows * x->device_ld) * FLOAT;
 }
 
-/* What the slots take, with so many matrices in each. */
+/* The bytes that the slots take, with `items` matrices in each. */
 static size_t lay_out(batch_t *x, int64_t items)
 {
     size_t bytes = 0;

@@ -51,7 +51,7 @@ tilemm__sgemm_row_walk_t tilemm__sgemm_walk_rows(int64_t rows, int64_t cols, int
 /* Copies of operands for the fused kernels (plan_align.c). The problem as these see it: what they
  * cannot read has no address yet, and lies as its copy will. */
 tilemm__sgemm_args_t tilemm__sgemm_aligned(const tilemm__sgemm_args_t *args);
-/* At most so many bytes of workspace the copies take. */
+/* The bytes of workspace that the copies take at most. */
 double tilemm__sgemm_copies_bytes(const tilemm__sgemm_args_t *args);
 /* The pass that makes the copies, from *bytes of the workspace on, which grows by what they take.
  */

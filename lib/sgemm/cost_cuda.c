@@ -269,8 +269,8 @@ static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row,
            steps * step * (FFMA_RATE / rate + narrow / per_block);
 }
 
-/* Of so many blocks of a multiprocessor, in clusters, those whose adding up is not hidden behind
- * other blocks' multiply-adds: measured with 2 and 8 resident. */
+/* Of a multiprocessor's `blocks`, in clusters, how many add up parts while no other block
+ * multiplies: measured with 2 and 8 resident. */
 static double exposed_sums(double blocks, double resident)
 {
     const double first = blocks < 2 ? blocks : 2;

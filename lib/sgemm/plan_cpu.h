@@ -13,7 +13,7 @@
 
 /* A set of panels of at most this size lies on the stack of the thread that uses it. */
 enum { TILEMM__SGEMM_STACK_BYTES = 32768 };
-/* There an invariant product of few rows takes so many steps at a time, a part of a chain. */
+/* There an invariant product of few rows takes 16 steps at a time, a part of a chain. */
 enum { TILEMM__SGEMM_STREAM_STEPS = 16, TILEMM__SGEMM_STREAM_FEW_ROWS = 12 };
 /* Where B comes from memory, it is prefetched along its rows by this many floats. */
 enum { TILEMM__SGEMM_STREAM_AHEAD = 64 };
@@ -27,7 +27,7 @@ typedef enum {
     TILEMM__SGEMM_CPU_PLAIN    /* fmaf() for each product: tilemm__sgemm_plain */
 } tilemm__sgemm_cpu_way_t;
 
-/* The order in which an invariant product adds up along k, in every way: chains of so many steps,
+/* The order in which an invariant product adds up along k, in every way: chains of 128 steps,
  * which begin at 0, and are added up one after the other. doc/numerics.md has it in words. */
 enum { TILEMM__SGEMM_INVARIANT_CHAIN = 128 };
 

@@ -33,7 +33,7 @@ static double larger(double x, double y)
     return x > y ? x : y;
 }
 
-/* The link's time for rows of so many bytes, which lie apart: shorter ones take longer. */
+/* The link's time for rows of `row_bytes`, which lie apart: shorter ones take longer. */
 static double link_time(double bytes, double row_bytes)
 {
     const double as_long_again = 4096;

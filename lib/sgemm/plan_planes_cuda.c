@@ -40,7 +40,7 @@ static int64_t groups_of(int64_t lines)
     return tilemm__div_up(lines, TILEMM__SGEMM_ROUTE_LINES);
 }
 
-/* Planes of `depth` along k and their notes, of `lines` lines or of those that stay. */
+/* Planes of `depth` along k and their notes, of `lines` lines or of the kept lines. */
 static void lay_out_planes(int64_t lines, const tilemm__sgemm_kept_t *kept, int products,
                            int64_t depth, size_t *at, tilemm__sgemm_planes_places_t *places)
 {
@@ -483,7 +483,7 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     }
 }
 
-/* A part of a batch, of so many matrices and so long a k. Where it begins is known only when it
+/* A part of a batch, of `matrices` and of k alone. Where it begins is known only when it
  * runs: an operand that is not aligned in the whole batch has an address here that is not. */
 static tilemm__sgemm_args_t part_of(const tilemm__sgemm_args_t *args, int64_t matrices, int64_t k)
 {

@@ -332,7 +332,7 @@ static void scale(void *data, thread_t me)
 
 /* C = alpha * sums + beta * C; the sums lie in C where sums is NULL. */
 typedef struct {
-    const tilemm__sgemm_args_t *args; /* of so many rows, columns and matrices */
+    const tilemm__sgemm_args_t *args; /* has the numbers of rows, columns and matrices */
     const float *sums;                /* dense */
 } epilogue_t;
 
@@ -357,7 +357,7 @@ static void finish(tilemm_t ctx, const tilemm__sgemm_args_t *args, const float *
     tilemm__release_threads(threads);
 }
 
-/* A part of a batch: so many matrices, rows and columns. */
+/* A part of a batch, from a matrix, a row and a column on. */
 static tilemm__sgemm_args_t part_of(const tilemm__sgemm_args_t *all, int64_t matrix, int64_t i,
                                     int64_t j)
 {

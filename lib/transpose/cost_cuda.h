@@ -36,16 +36,16 @@ typedef struct {
     int skewed_waves;        /* waves of tiles up to which it has 128, from the second on */
     int skewed_places[2];    /* blocks of such tiles on a multiprocessor, of 1 and 2 bytes */
     int64_t skewed_bytes;    /* of a skewed tile at most; */
-    int skewed_tiles;        /* but there should be so many for each multiprocessor */
+    int skewed_tiles;        /* but there should be this number for each multiprocessor */
     int flat_bytes;          /* of the columns of a flat one, at most */
     int64_t direct_bytes[3]; /* in all that pass through registers alone; [1] and [2]: elements of 8
                                 and 16 bytes */
     int few_cols;     /* of 1-, 2- or 4-byte elements that a thread transposes in registers, */
-    int few_rows;     /* if there are so many rows */
+    int few_rows;     /* if there are at least this number of rows */
     int few_batch;    /* matrices at most, */
     int zip_rows;     /* likewise rows, of 1-byte elements */
     int early_blocks; /* for each multiprocessor, up to which the next kernel starts early; */
-    int early_direct; /* of direct tiles: for so many multiprocessors one */
+    int early_direct; /* multiprocessors for each direct tile */
     double streaming_share; /* of the L2 cache: more data than that should not stay in it */
 
     /* In place. */
@@ -56,7 +56,7 @@ typedef struct {
     int slabs_least;         /* slabs, so that the fringe is small beside them */
     int slab_cols_least;     /* columns of slabs, which have a tile for every 64 */
     int stride_of_few;       /* runs, of which one is saved, where there are few runs: up to */
-    int stride_few_runs;     /* so many; chains must be short, since few run at a time */
+    int stride_few_runs;     /* this number; chains must be short, since few run at a time */
     int stride_least;        /* likewise in larger matrices */
     int stride_most;         /* likewise, beyond which chains are too few and too long */
     int run_bytes_least;     /* of a run that is moved: a sector */

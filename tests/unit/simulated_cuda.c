@@ -417,7 +417,7 @@ static const float *element_of(const tilemm__sgemm_args_t *p, int s, int64_t lin
     return (s ? p->b : p->a) + (along_k ? line * ld + l : l * ld + line);
 }
 
-/* From the copies; those that are not made anew must be what the operands still are. */
+/* From the copies; a copy that is not made anew must equal what the operand still is. */
 static void multiply_kept(const void *args)
 {
     kept_product_t x = *(const kept_product_t *)args;

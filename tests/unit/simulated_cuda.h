@@ -15,7 +15,7 @@ typedef struct {
     int allocations;               /* streams, events and device memory that are there */
     int pinned_blocks;             /* likewise, but for what is freed by free() */
     int fail_pinned;               /* there is no pinned memory */
-    int fail_copies_after;         /* so many copies; -1: never */
+    int fail_copies_after;         /* copies that succeed before; -1: never fail */
     int slow_device;               /* takes twice the time; -1: none */
     size_t device_bytes;           /* that one allocation may have */
     size_t most_allocated, moved;  /* bytes: of an allocation; of all copies */

@@ -277,7 +277,7 @@ static int bench_sizes(bench_t *o)
     return failed ? -1 : 0;
 }
 
-/* A size for so many processes: weak scaling keeps a process's elements of each matrix. */
+/* A size for a number of processes: weak scaling keeps a process's elements of each matrix. */
 static size3_t size_for(const bench_t *o, const size3_t *size, int processes)
 {
     const double by = o->scaling == SCALING_WEAK ? sqrt(processes) : 1;

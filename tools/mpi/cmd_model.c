@@ -67,7 +67,7 @@ static int parse(int argc, char **argv, model_options_t *o)
 
 /* ---- the table -------------------------------------------------------------------------- */
 
-/* The fastest grid of so many processes. 0, or -1 where no plan can be made. */
+/* The fastest grid of `processes`. 0, or -1 where no plan can be made. */
 static int best_grid(const machine_t *machine, const problem_t *p, int processes, int grid[2],
                      tilemm_psgemm_plan_t *best_plan, estimate_t *best)
 {

@@ -1,4 +1,4 @@
-/* measure.c - contenders in turns, and those that are libtilemm's.
+/* measure.c - contenders in turns, and libtilemm's contenders.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>

@@ -44,7 +44,7 @@ typedef struct {
     int on_gpu;
 } place_t;
 
-/* The most square grid of so many processes: rows <= cols. */
+/* The most square grid of `processes`: rows <= cols. */
 void square_grid(int processes, int *rows, int *cols);
 
 /* Make a grid of all processes of comm. Collective. 0, or -1 with a message. */

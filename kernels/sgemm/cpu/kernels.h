@@ -56,7 +56,7 @@ typedef struct {
                          int along_k, float *y);
 
     /* The same in the order of k. Where rows of B lie together, y goes on, product by product;
-     * where columns do, chains of so many products begin at 0, and are added to y, or the first of
+     * where columns do, chains of `chain` products begin at 0, and are added to y, or the first of
      * them becomes y. Multiples of VECTOR steps are best. */
     void (*rows_in_order)(int64_t k, int64_t n, const float *a, const float *b, int64_t ldb,
                           float *y);

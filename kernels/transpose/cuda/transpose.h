@@ -230,7 +230,8 @@ typedef struct {
 } tilemm__transpose_chains_t;
 
 /* The move of `total` slots from tilemm__slot(k, width_in, ld_in) to tilemm__slot(k, width_out,
- * ld_out), slots begin to end - 1 of it: those that fall (or, if rising, rise). */
+ * ld_out), slots begin to end - 1 of it: the slots that move to a lower place (if rising: higher).
+ */
 typedef struct {
     void *a;
     int64_t total;
