@@ -36,8 +36,7 @@ typedef struct {
     int is_pinned, next_landing;
     landing_t landing[SLOTS];
     tilemm__join_t join;
-    tilemm__partials_t
-        kept; /* instead: of all of a vector, which begins `before` elements before */
+    tilemm__partials_t kept; /* instead: of a whole vector, begun `before` elements earlier */
     int64_t before;
     float *values; /* of divided vectors, for results on the device */
     int64_t *indices;
