@@ -11,7 +11,7 @@
  * as it adds.
  * So `part` has the smaller products of a step, then that of the large planes of the next, and is
  * added to `total` in FP32 (promotion). Steps with numbers that the planes' windows do not have:
- * fused_parts_sm90.cuh. In a ROUTED kernel two more products are added, and what promotion loses.
+ * fused_parts_sm90.cuh. A ROUTED kernel goes on with what promotion loses.
  *
  * Epilogue: to C, or to C by the copy engine while multipliers go on with the next tile; with
  * split-K to the partial products, or in a cluster to shared memory, where each block adds up some

@@ -41,7 +41,7 @@ convert_b_lines(const float *stage, unsigned first, unsigned line0,
 }
 
 /* A thread's words of a plane are fragments for products of 32 bytes of k. */
-enum { FRAGMENT = 4, ALL_PRODUCTS = 8, CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4 };
+enum { FRAGMENT = 4, PRODUCTS = 6, CORE_BYTES = TILEMM__SGEMM_FUSED_CORE * 4 };
 
 template <typename S>
 using fragments_t = unsigned[S::PLANES][ROWS * S::WORDS];
@@ -74,7 +74,7 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
     }
 }
 
-/* Products of planes: h h; and the smaller ones that a kernel takes. */
+/* Products of planes: h h; and the smaller ones, down to 2^-16 of it. */
 enum products_t { LARGE_PRODUCT, SMALLER_PRODUCTS };
 
 /* Start part += products of half a step, as one group. */
@@ -83,10 +83,9 @@ static __device__ __forceinline__ void
 multiply(float (&part)[S::ACCUMULATORS], const fragments_t<S> &a,
          const unsigned (&b)[S::PLANES][S::PLANE], int half, bool adds = true)
 {
-    const int FIRST = WHICH == LARGE_PRODUCT ? 0 : 1 + ALL_PRODUCTS - S::PRODUCTS;
-    const int LAST = WHICH == LARGE_PRODUCT ? 1 : ALL_PRODUCTS;
-    const int of_a[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
-    const int of_b[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
+    const int FIRST = WHICH == LARGE_PRODUCT ? 0 : 1, LAST = WHICH == LARGE_PRODUCT ? 1 : PRODUCTS;
+    const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1};
+    const int of_b[PRODUCTS] = {0, 1, 2, 0, 1, 0};
     const uint64_t b0 =
         wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
     static_assert(BK == 32 && FRAGMENT * 2 == ROWS * S::WORDS, "an instruction has half a step");

@@ -46,7 +46,6 @@ struct shape_t {
     static const bool DIRECT = TF32 && B_K;
     static const int PLANES = TF32 ? 1 : 3;
     static const int WORDS = TF32 ? OCTET : OCTET / 2;      /* of an octet in a plane */
-    static const int PRODUCTS = ROUTED ? 8 : 6;             /* of planes, that are added */
     static const bool NARROW = BN < 64;                     /* bound by reading op(A) */
     static const int MULTIPLIERS = BM / 64;                 /* warpgroups */
     static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1; /* on a multiprocessor */

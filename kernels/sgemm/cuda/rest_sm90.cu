@@ -4,11 +4,10 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * First hard tiles from three BF16 planes, as fused_sm90.cu has them, with eight products; the
- * accumulated sum is compensated, since in such data few products decide a sum. Then the
- * multipliers go on, and the converter's threads end: hard tiles by FP32 multiply-adds
- * (ffma_sm80.cuh), and exact lines (exact_lines.cuh). A barrier of the block is then one of the
- * threads that are left.
+ * First hard tiles from three BF16 planes, as fused_sm90.cu has them; the accumulated sum is
+ * compensated, since in such data few products decide a sum. Then the multipliers go on, and the
+ * converter's threads end: hard tiles by FP32 multiply-adds (ffma_sm80.cuh), and exact lines
+ * (exact_lines.cuh). A barrier of the block is then one of the threads that are left.
  *
  * Assumes compute capability 9.0 (sm_90a), and blocks that are all resident. */
 #include "exact_lines.cuh"
