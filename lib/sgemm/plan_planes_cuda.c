@@ -9,7 +9,7 @@ enum {
     ALIGN_MN = TILEMM__SGEMM_PLANES_ALIGN_MN,
     ALIGN_K = TILEMM__SGEMM_PLANES_ALIGN_K,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
-    SM90_END = TILEMM__sgemm_exact_lines_sm75,
+    SM90_END = TILEMM__sgemm_exact_lines_sm80,
     SM90_K = 64, /* a k-step */
     /* The shortest k: below, the planes' last bit shows beside a plain FP32 sum. One plane has
      * TF32's bits whatever k is. */
@@ -354,9 +354,11 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
 {
     const tilemm__sgemm_exact_operand_t a = exact_operand(&make->a, args->stride_a);
     const tilemm__sgemm_exact_operand_t b = exact_operand(&make->b, args->stride_b);
-    const int64_t groups = tilemm__div_up(tilemm__max(args->m, args->n), TILEMM__SGEMM_EXACT_GROUP);
-    *exact = (tilemm__sgemm_exact_lines_t){.variant = TILEMM__sgemm_exact_lines_sm75,
-                                           .concurrent = traits->cc >= 90};
+    *exact = (tilemm__sgemm_exact_lines_t){
+        .blocks = (unsigned)(traits->sm_count * TILEMM__SGEMM_EXACT_BLOCKS),
+        .variant = TILEMM__sgemm_exact_lines_sm80,
+        .concurrent = traits->cc >= 90,
+    };
     for (int columns = 0; columns < 2; columns++)
         exact->pass[columns] = (tilemm__sgemm_exact_pass_t){
             .lines = columns ? b : a,
@@ -364,13 +366,15 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
             .k = args->k,
             .batch_count = args->batch_count,
             .skip_others = columns,
+            .teams = (int)tilemm__min(
+                tilemm__div_up(columns ? args->n : args->m, TILEMM__SGEMM_EXACT_GROUP) *
+                    args->batch_count,
+                exact->blocks),
             .alpha = args->alpha,
             .stride_c = args->stride_c,
             .line_step_c = columns ? 1 : args->ldc,
             .other_step_c = columns ? args->ldc : 1,
         };
-    exact->blocks = (unsigned)(traits->sm_count * TILEMM__SGEMM_EXACT_BLOCKS);
-    exact->teams = (int)tilemm__min(groups * args->batch_count, exact->blocks);
 }
 
 /* What planes leave over. With bf16 one kernel computes all of it. */

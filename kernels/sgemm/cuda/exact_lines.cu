@@ -10,17 +10,18 @@
         name(const __grid_constant__ tilemm__sgemm_exact_lines_t problem)                          \
     {                                                                                              \
         static_assert(threads == exact_lines::THREADS, "what the code is written for");            \
-        __shared__ exact_lines::shared_t shared;                                                   \
+        extern __shared__ __align__(16) unsigned char memory[];                                    \
         wait_for_previous();                                                                       \
         if (*problem.left & TILEMM__SGEMM_BY_LINES)                                                \
-            exact_lines::compute(problem, shared);                                                 \
+            exact_lines::compute(problem, *(exact_lines::shared_t *)memory);                       \
     }
 TILEMM__SGEMM_EXACT_LINES_ROWS(EXACT_LINES)
 
 extern "C" int tilemm__sgemm_exact_lines_launch(const tilemm__sgemm_exact_lines_t *problem,
                                                 void *stream)
 {
-    return launch_kernel(sgemm_exact_lines_sm75,
-                         {problem->blocks, exact_lines::THREADS, 0, 1, problem->concurrent != 0},
+    return launch_kernel(sgemm_exact_lines_sm80,
+                         {problem->blocks, exact_lines::THREADS, sizeof(exact_lines::shared_t), 1,
+                          problem->concurrent != 0},
                          (cudaStream_t)stream, *problem);
 }

@@ -189,6 +189,7 @@ typedef struct {
     tilemm__sgemm_exact_operand_t lines, others;
     int64_t k, batch_count;
     int skip_others; /* elements whose other line is exact too are not for this pass */
+    int teams;       /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
     float alpha, beta;
     float *c;
     float *const *c_array;
@@ -200,7 +201,6 @@ typedef struct {
 typedef struct {
     tilemm__sgemm_exact_pass_t pass[2];
     const unsigned *left;
-    int teams;       /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
     unsigned blocks; /* of the grid */
     int variant;
     int concurrent; /* as in tilemm__sgemm_judge_lines_t */
