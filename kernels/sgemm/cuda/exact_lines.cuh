@@ -206,7 +206,7 @@ static __device__ __forceinline__ void multiply(tile_t<LINES> &tile, const pass_
                                                 const unsigned short *exact, int count,
                                                 int64_t other0)
 {
-    const int M = LINES / 4, QUADS = M / 4, K_OF_WARP = BK / WARPS;
+    const int M = LINES / 4, QUADS = M / 4, K_OF_WARP = BK / WARPS, PARTS = 4;
     const unsigned MS_BYTES = LINES * BK * sizeof(float), STAGE_BYTES = sizeof(tile.stages[0]);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int my_line = tilemm__ffma_square_m(lane, 4) * 4;
@@ -266,10 +266,11 @@ static __device__ __forceinline__ void multiply(tile_t<LINES> &tile, const pass_
                 read_fragment<QUADS>(a[now ^ 1], from_m, at + row * LINES * sizeof(float), row);
                 read_fragment<1>(b[now ^ 1], from_n, at + row * OTHERS * sizeof(float), row);
             }
-            /* Fill the stage that was multiplied last, a few copies at a time: many delay reads. */
+            /* Fill the stage that was multiplied last, a few copies at a time: many delay reads, and
+             * the compiler puts empty reads before each few. */
 #pragma unroll
             for (int i = 0; i < COPIES; i++)
-                if (i * K_OF_WARP / COPIES == k)
+                if (i * PARTS / COPIES * (K_OF_WARP / PARTS) == k)
                     copy(i);
 #pragma unroll
             for (int i = 0; i < M; i++)

@@ -23,11 +23,12 @@ template <typename S, bool A_K, bool B_K>
 static __device__ __forceinline__ void compute_rest(const rest_t &problem, const maps_t &maps)
 {
 #if __CUDA_ARCH_FEAT_SM90_ALL
-    typedef ffma_sm80::shape<128, 128, 16, 2, 2, 1, 4, A_K, B_K, 4> ffma_t;
+    typedef ffma_sm80::shape<128, 128, 16, 2, 2, 1, 4, A_K, B_K, 16> ffma_t;
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
     static_assert(S::MULTIPLIERS * WARPGROUP == exact_lines::THREADS, "a thread for each");
     static_assert(S::MULTIPLIERS * WARPGROUP == ffma_t::WARPS * 32, "a thread for each");
+    static_assert(ffma_t::SHARED_BYTES <= sizeof(shared), "room for both");
     wait_for_previous();
     let_next_start();
 
