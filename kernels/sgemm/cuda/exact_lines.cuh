@@ -8,6 +8,11 @@
  * among them, and the team divides the tiles: 16 or 32 gathered lines (Ms) by OTHERS lines of the
  * other operand (Ns). The second pass begins with the blocks that the first one leaves idle.
  *
+ * Gathered lines that do not lie along k are first copied to where they do, once by all of the
+ * team: a tile that read them where they are would take a sector of memory for each number. A
+ * block takes a chunk of that copy while there are any, then waits for those that others have
+ * taken, which are running: so this needs no block to be resident.
+ *
  * Tiles are small, so that a few exact lines keep all multiprocessors busy. To have enough
  * multiply-adds for each read of Ms and Ns all the same, each warp computes the whole tile, for
  * one k in WARPS; in the end the warps' sums are added. Asynchronous copies of 4 bytes, which can
@@ -38,9 +43,9 @@ enum {
     WARPS = THREADS / 32,
     OTHERS = 32,
     BK = 64,
-    STAGES = 4,
     CHAIN = 64,
-    CHAIN_STEPS = CHAIN / (BK / WARPS)
+    CHAIN_STEPS = CHAIN / (BK / WARPS),
+    CHUNK = 1024 /* of k */
 };
 static_assert(THREADS * 32 == GROUP, "a thread for each 32 lines of a group");
 static_assert(WARPS == 8, "a warp's rows are permuted alike (tilemm__exact_index)");
@@ -50,13 +55,14 @@ struct gathered_t {
     unsigned short exact[GROUP]; /* their numbers in the group, ascending */
     unsigned votes[GROUP / 32];
     int counts[WARPS];
+    unsigned chunk;
 };
 
 typedef tilemm__sgemm_exact_operand_t operand_t;
 typedef tilemm__sgemm_exact_pass_t pass_t;
 
 /* A tile's shared memory: Ms and Ns of a stage follow each other; then the warps' sums. */
-template <int LINES>
+template <int LINES, int STAGES>
 union tile_t {
     __align__(16) float stages[STAGES][(LINES + OTHERS) * BK];
     float sums[WARPS][LINES * OTHERS];
@@ -139,6 +145,66 @@ static __device__ __forceinline__ void place_of(int i, int64_t k_step, int *line
     *k = k_step == 1 ? at % BK : at / WIDTH;
 }
 
+/* Lines in memory. */
+struct source_t {
+    const float *origin;
+    int64_t line_step, k_step;
+    bool is_compact; /* gathered lines that follow each other */
+};
+
+static __device__ __forceinline__ source_t source_of(const operand_t &of, int64_t matrix)
+{
+    return {of.array ? of.array[matrix] : of.from + matrix * of.stride, of.line_step, of.k_step,
+            false};
+}
+
+/* The `count` gathered lines of a group: where they lie along k they are read there, else all of
+ * the team copies them. */
+static __device__ source_t make_compact(const pass_t &p, int64_t matrix, int64_t line0, int count,
+                                        gathered_t &gathered)
+{
+    const operand_t &of = p.lines;
+    const source_t from = source_of(of, matrix);
+    const int64_t pitch = of.compact_pitch;
+    if (of.k_step == 1 || count > min((int64_t)GROUP, of.exact_stride - line0) / 2 * (pitch > 0))
+        return from;
+
+    float *const to = of.compact + (matrix * of.exact_stride + line0) / 2 * pitch;
+    tilemm__sgemm_group_t &group =
+        of.groups[matrix * of.groups_stride + line0 / TILEMM__SGEMM_ROUTE_LINES];
+    const unsigned of_line = (unsigned)((p.k + CHUNK - 1) / CHUNK), chunks = count * of_line;
+    for (;;) {
+        if (threadIdx.x == 0)
+            gathered.chunk = atomicAdd(&group.taken, 1);
+        __syncthreads();
+        const unsigned chunk = gathered.chunk, slot = chunk / of_line;
+        if (chunk >= chunks)
+            break;
+        const int64_t k0 = (int64_t)(chunk - slot * of_line) * CHUNK + threadIdx.x;
+        const float *const line = from.origin + (line0 + gathered.exact[slot]) * of.line_step;
+        float x[CHUNK / THREADS];
+#pragma unroll
+        for (int i = 0; i < CHUNK / THREADS; i++)
+            x[i] = __ldg(line + min(k0 + i * THREADS, p.k - 1) * of.k_step);
+#pragma unroll
+        for (int i = 0; i < CHUNK / THREADS; i++)
+            if (k0 + i * THREADS < p.k)
+                to[slot * pitch + k0 + i * THREADS] = x[i];
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            atomicAdd(&group.done, 1);
+        }
+    }
+    if (threadIdx.x == 0) {
+        while (*(volatile unsigned *)&group.done < chunks)
+            ;
+        __threadfence();
+    }
+    __syncthreads();
+    return {to, pitch, 1, true};
+}
+
 /* This thread's copies of an operand to tiles of WIDTH lines. */
 template <int WIDTH>
 struct copies_t {
@@ -149,9 +215,8 @@ struct copies_t {
 
     /* line_of(i) is the number of the tile's line i. */
     template <typename line_of_t>
-    __device__ __forceinline__ copies_t(const operand_t &of, int64_t matrix,
-                                        const line_of_t &line_of)
-        : origin(of.array ? of.array[matrix] : of.from + matrix * of.stride), k_step(of.k_step)
+    __device__ __forceinline__ copies_t(const source_t &of, const line_of_t &line_of)
+        : origin(of.origin), k_step(of.k_step)
     {
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
@@ -198,13 +263,12 @@ static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS],
     }
 }
 
-/* Compute this warp's sums of a tile, and leave them in tile.sums. `exact` are the tile's `count`
- * gathered lines. */
-template <int LINES>
-static __device__ __forceinline__ void multiply(tile_t<LINES> &tile, const pass_t &p,
-                                                int64_t matrix, int64_t line0,
-                                                const unsigned short *exact, int count,
-                                                int64_t other0)
+/* Compute this warp's sums of a tile, and leave them in tile.sums. line_of(i) is the number of the
+ * tile's line i in `from`. */
+template <int LINES, int STAGES, typename line_of_t>
+static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, const pass_t &p,
+                                                int64_t matrix, const source_t &from,
+                                                const line_of_t &line_of, int64_t other0)
 {
     const int M = LINES / 4, QUADS = M / 4, K_OF_WARP = BK / WARPS, PARTS = 4;
     const unsigned MS_BYTES = LINES * BK * sizeof(float), STAGE_BYTES = sizeof(tile.stages[0]);
@@ -212,9 +276,8 @@ static __device__ __forceinline__ void multiply(tile_t<LINES> &tile, const pass_
     const int my_line = tilemm__ffma_square_m(lane, 4) * 4;
     const int my_other = tilemm__ffma_square_n(lane, 4) * 4;
     const unsigned ring = shared_address(tile.stages), ring_end = ring + STAGES * STAGE_BYTES;
-    copies_t<LINES> lines(p.lines, matrix,
-                          [&](int line) { return line0 + exact[min(line, count - 1)]; });
-    copies_t<OTHERS> others(p.others, matrix,
+    copies_t<LINES> lines(from, line_of);
+    copies_t<OTHERS> others(source_of(p.others, matrix),
                             [&](int other) { return min(other0 + other, p.others.count - 1); });
     const int COPIES = lines.COUNT + others.COUNT;
     int64_t left = p.k; /* that no copies have been made of */
@@ -294,8 +357,8 @@ static __device__ __forceinline__ void multiply(tile_t<LINES> &tile, const pass_
 
 /* Add the warps' sums of a tile and store those of the tile's `count` lines, by the other line that
  * is this thread's if `wanted`. */
-template <int LINES>
-static __device__ __forceinline__ void store(const tile_t<LINES> &tile, const pass_t &p,
+template <int LINES, int STAGES>
+static __device__ __forceinline__ void store(const tile_t<LINES, STAGES> &tile, const pass_t &p,
                                              int64_t matrix, int64_t line0,
                                              const unsigned short *exact, int count, int64_t other,
                                              bool wanted)
@@ -319,12 +382,12 @@ static __device__ __forceinline__ void store(const tile_t<LINES> &tile, const pa
     }
 }
 
-/* Compute the tiles of a group, every members-th from number `first` on. Returns their number. */
-template <int LINES>
-static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES> &tile, const pass_t &p,
-                                                         int64_t matrix, int64_t line0,
-                                                         const unsigned short *exact, int count,
-                                                         int first, int members)
+/* Compute the tiles of a group's `count` exact lines, every members-th from number `first` on.
+ * Returns their number. */
+template <int LINES, int STAGES>
+static __device__ __forceinline__ int64_t
+multiply_group(tile_t<LINES, STAGES> &tile, const pass_t &p, int64_t matrix, int64_t line0,
+               const source_t &from, const unsigned short *exact, int count, int first, int members)
 {
     const int64_t tiles = (p.others.count + OTHERS - 1) / OTHERS;
     const int parts = (count + LINES - 1) / LINES;
@@ -339,9 +402,15 @@ static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES> &tile, co
 
         if (!__syncthreads_or(wanted))
             continue;
-        multiply<LINES>(tile, p, matrix, line0, exact + before, count - before, other0);
+        multiply(
+            tile, p, matrix, from,
+            [&](int line) {
+                const int number = min(before + line, count - 1);
+                return from.is_compact ? (int64_t)number : line0 + exact[number];
+            },
+            other0);
         __syncthreads();
-        store<LINES>(tile, p, matrix, line0, exact + before, count - before, other, wanted);
+        store(tile, p, matrix, line0, exact + before, count - before, other, wanted);
     }
     return parts * tiles;
 }
@@ -349,17 +418,19 @@ static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES> &tile, co
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 /* Shared memory. */
+template <int STAGES>
 struct shared_t {
     union {
-        tile_t<16> of_16;
-        tile_t<32> of_32;
+        tile_t<16, STAGES> of_16;
+        tile_t<32, STAGES> of_32;
     } tile;
     gathered_t gathered;
 };
 
 /* Compute the exact lines, by the first THREADS threads of the grid's blocks. */
+template <int STAGES>
 static __device__ __forceinline__ void compute(const tilemm__sgemm_exact_lines_t &problem,
-                                               shared_t &shared)
+                                               shared_t<STAGES> &shared)
 {
     const unsigned short *const exact = shared.gathered.exact;
     int64_t taken = 0; /* of the team's members: they take its tiles in turn, of both passes */
@@ -375,12 +446,15 @@ static __device__ __forceinline__ void compute(const tilemm__sgemm_exact_lines_t
             const int64_t matrix = group / groups, line0 = (group - matrix * groups) * GROUP;
             const int count = gather(p, matrix, line0, shared.gathered);
             const int first = (int)((member + members - taken % members) % members);
+            if (count == 0)
+                continue;
+            const source_t from = make_compact(p, matrix, line0, count, shared.gathered);
             if (count > 16)
-                taken += multiply_group(shared.tile.of_32, p, matrix, line0, exact, count, first,
-                                        members);
+                taken += multiply_group(shared.tile.of_32, p, matrix, line0, from, exact, count,
+                                        first, members);
             else
-                taken += multiply_group(shared.tile.of_16, p, matrix, line0, exact, count, first,
-                                        members);
+                taken += multiply_group(shared.tile.of_16, p, matrix, line0, from, exact, count,
+                                        first, members);
             __syncthreads(); /* `exact` is no longer read */
         }
     }

@@ -173,15 +173,19 @@ static inline size_t tilemm__sgemm_planes_sm80_shared(int products, int m, int n
 
 /* ---- exact lines ---------------------------------------------------------------------------- */
 
-/* Element (line, p) of an operand is from[line * line_step + p * k_step]: one of the steps is 1. */
+/* Element (line, p) of an operand is from[line * line_step + p * k_step]: one of the steps is 1. If
+ * compact_pitch is not 0, `compact` has room for half of the lines, as many numbers apart: these
+ * are the planes, which nobody needs any more. */
 typedef struct {
     const float *from;
     const float *const *array;
     int64_t stride, count, line_step, k_step;
     const unsigned *exact;
-    int64_t exact_stride;
-    const tilemm__sgemm_group_t *groups;
+    int64_t exact_stride; /* lines rounded up */
+    tilemm__sgemm_group_t *groups;
     int64_t groups_stride;
+    float *compact;
+    int64_t compact_pitch;
     const tilemm__sgemm_density_t *density; /* of this operand */
 } tilemm__sgemm_exact_operand_t;
 

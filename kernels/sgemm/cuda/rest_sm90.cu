@@ -17,6 +17,7 @@
 #include "rest.h"
 
 typedef tilemm__sgemm_rest_t rest_t;
+typedef exact_lines::shared_t<6> exact_shared_t;
 
 /* The multipliers of S are the threads that the other parts are written for. */
 template <typename S, bool A_K, bool B_K>
@@ -60,14 +61,14 @@ static __device__ __forceinline__ void compute_rest(const rest_t &problem, const
     }
     if (left & TILEMM__SGEMM_BY_LINES) {
         __syncthreads();
-        exact_lines::compute(problem.exact, *(exact_lines::shared_t *)memory);
+        exact_lines::compute(problem.exact, *(exact_shared_t *)memory);
     }
 #endif
 }
 
 #define REST(name, m, n, a_k, b_k)                                                                 \
     typedef shape_t<m, n, a_k, b_k, false, false, REST_KIND> name##_t;                             \
-    static_assert(sizeof(exact_lines::shared_t) <= sizeof(shared_t<name##_t>), "room for both");   \
+    static_assert(sizeof(exact_shared_t) <= sizeof(shared_t<name##_t>), "room for both");             \
     static __global__ void __launch_bounds__(name##_t::THREADS, 1)                                 \
         name(const __grid_constant__ rest_t problem, const __grid_constant__ maps_t maps)          \
     {                                                                                              \
