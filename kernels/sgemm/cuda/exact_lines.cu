@@ -17,15 +17,15 @@ static_assert(sizeof(shared_t) <= 99 << 10, "what a block may have");
         extern __shared__ __align__(16) unsigned char memory[];                                    \
         wait_for_previous();                                                                       \
         if (*problem.left & TILEMM__SGEMM_BY_LINES)                                                \
-            exact_lines::compute(problem, *(shared_t *)memory);                       \
+            exact_lines::compute(problem, *(shared_t *)memory);                                    \
     }
 TILEMM__SGEMM_EXACT_LINES_ROWS(EXACT_LINES)
 
 extern "C" int tilemm__sgemm_exact_lines_launch(const tilemm__sgemm_exact_lines_t *problem,
                                                 void *stream)
 {
-    return launch_kernel(sgemm_exact_lines_sm80,
-                         {problem->blocks, exact_lines::THREADS, sizeof(shared_t), 1,
-                          problem->concurrent != 0},
-                         (cudaStream_t)stream, *problem);
+    return launch_kernel(
+        sgemm_exact_lines_sm80,
+        {problem->blocks, exact_lines::THREADS, sizeof(shared_t), 1, problem->concurrent != 0},
+        (cudaStream_t)stream, *problem);
 }

@@ -249,9 +249,8 @@ struct copies_t {
 /* Read LINES / 4 of a lane's lines, or four of its others, in squares of 4 that are 16 lines apart.
  * Lines are permuted within a square as those of k are. */
 template <int QUADS>
-static __device__ __forceinline__ void read_fragment(float (&x)[4 * QUADS],
-                                                     const unsigned (&from)[QUADS], unsigned step,
-                                                     int k)
+static __device__ __forceinline__ void
+read_fragment(float (&x)[4 * QUADS], const unsigned (&from)[QUADS], unsigned step, int k)
 {
 #pragma unroll
     for (int q = 0; q < QUADS; q++) {
@@ -329,8 +328,8 @@ static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, con
                 read_fragment<QUADS>(a[now ^ 1], from_m, at + row * LINES * sizeof(float), row);
                 read_fragment<1>(b[now ^ 1], from_n, at + row * OTHERS * sizeof(float), row);
             }
-            /* Fill the stage that was multiplied last, a few copies at a time: many delay reads, and
-             * the compiler puts empty reads before each few. */
+            /* Fill the stage that was multiplied last, a few copies at a time: many delay reads,
+             * and the compiler puts empty reads before each few. */
 #pragma unroll
             for (int i = 0; i < COPIES; i++)
                 if (i * PARTS / COPIES * (K_OF_WARP / PARTS) == k)
@@ -358,10 +357,9 @@ static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, con
 /* Add the warps' sums of a tile and store those of the tile's `count` lines, by the other line that
  * is this thread's if `wanted`. */
 template <int LINES, int STAGES>
-static __device__ __forceinline__ void store(const tile_t<LINES, STAGES> &tile, const pass_t &p,
-                                             int64_t matrix, int64_t line0,
-                                             const unsigned short *exact, int count, int64_t other,
-                                             bool wanted)
+static __device__ __forceinline__ void
+store(const tile_t<LINES, STAGES> &tile, const pass_t &p, int64_t matrix, int64_t line0,
+      const unsigned short *exact, int count, int64_t other, bool wanted)
 {
     float *const c = p.c_array ? p.c_array[matrix] : p.c + matrix * p.stride_c;
 #pragma unroll
@@ -385,9 +383,11 @@ static __device__ __forceinline__ void store(const tile_t<LINES, STAGES> &tile, 
 /* Compute the tiles of a group's `count` exact lines, every members-th from number `first` on.
  * Returns their number. */
 template <int LINES, int STAGES>
-static __device__ __forceinline__ int64_t
-multiply_group(tile_t<LINES, STAGES> &tile, const pass_t &p, int64_t matrix, int64_t line0,
-               const source_t &from, const unsigned short *exact, int count, int first, int members)
+static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES, STAGES> &tile,
+                                                         const pass_t &p, int64_t matrix,
+                                                         int64_t line0, const source_t &from,
+                                                         const unsigned short *exact, int count,
+                                                         int first, int members)
 {
     const int64_t tiles = (p.others.count + OTHERS - 1) / OTHERS;
     const int parts = (count + LINES - 1) / LINES;

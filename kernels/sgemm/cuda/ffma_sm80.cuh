@@ -251,7 +251,8 @@ static __device__ __forceinline__ void end_chain_shared(float (&sum)[M][N], unsi
 #pragma unroll
         for (int j = 0; j < N; j += 4) {
             const unsigned at = totals + (i * N + j) / 4 * apart;
-            float total[1][4] = {}, four[1][4] = {sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
+            float total[1][4] = {},
+                  four[1][4] = {sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
             if (!first)
                 unpack(total[0], shared_read(at));
             end_chain(total, four);
@@ -273,7 +274,7 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
 {
     const unsigned ring_end = ring + S::RING_BYTES;
     [[maybe_unused]] bool is_first = true; /* of the chains */
-    unsigned ms = ring; /* the stage that is multiplied */
+    unsigned ms = ring;                    /* the stage that is multiplied */
     unsigned filling = ring + S::STAGE_BYTES, to_copy = steps;
     float am[2][4 * S::QM], bn[2][4 * S::QN];
 #pragma unroll 1

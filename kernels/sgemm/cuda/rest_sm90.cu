@@ -68,7 +68,7 @@ static __device__ __forceinline__ void compute_rest(const rest_t &problem, const
 
 #define REST(name, m, n, a_k, b_k)                                                                 \
     typedef shape_t<m, n, a_k, b_k, false, false, REST_KIND> name##_t;                             \
-    static_assert(sizeof(exact_shared_t) <= sizeof(shared_t<name##_t>), "room for both");             \
+    static_assert(sizeof(exact_shared_t) <= sizeof(shared_t<name##_t>), "room for both");          \
     static __global__ void __launch_bounds__(name##_t::THREADS, 1)                                 \
         name(const __grid_constant__ rest_t problem, const __grid_constant__ maps_t maps)          \
     {                                                                                              \
