@@ -168,17 +168,12 @@ TILEMM__LAYOUT int tilemm__skinny_index(int k, int column, int pitch, int lanes,
 
 /* ---- SGEMM by FFMA: gathered lines --------------------------------------------------------- */
 
-/* Words from row to row of Ms[k][line] and Ns[k][line]: `width` lines and 4 of padding. A warp's
- * stores along k take 4 wavefronts if the tile is 32 or more deep and one if it is 8 deep; its
- * stores along rows of 16 lines take two. */
-TILEMM__LAYOUT int tilemm__exact_pitch(int width)
-{
-    return width + 4;
-}
-
+/* The index of an element in Ms[k][line] or Ns[k][line], of 16 or 32 lines. A row's groups of 4
+ * lines are permuted by k % 8, and the 4 lines of each group by k / 8 % 4: so 32 k of a line lie in
+ * different banks, and reads of whole groups stay together. */
 TILEMM__LAYOUT int tilemm__exact_index(int k, int line, int width)
 {
-    return k * tilemm__exact_pitch(width) + line;
+    return k * width + (line ^ (k % 8 * width / 32 * 4) ^ (k / 8 % 4));
 }
 
 /* ---- SGEMM by tensor cores: planes of halves ----------------------------------------------- */

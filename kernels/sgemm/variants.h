@@ -173,7 +173,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 #define TILEMM__SGEMM_ZERO_ROWS(ROW) ROW(sgemm_zero_sm75, 256)
 #define TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW) ROW(sgemm_make_planes_sm80, 256)
 #define TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW) ROW(sgemm_judge_lines_sm80, 256)
-#define TILEMM__SGEMM_EXACT_LINES_ROWS(ROW) ROW(sgemm_exact_lines_sm75, 256)
+#define TILEMM__SGEMM_EXACT_LINES_ROWS(ROW) ROW(sgemm_exact_lines_sm80, 256)
 
 /* ROW(name, products, m, n, k, warp_m, warp_n, stages, blocks, promotes): `products` of planes are
  * added (_p3: 3); a warp has warp_m x warp_n of the tile; `blocks` fit a multiprocessor. With one

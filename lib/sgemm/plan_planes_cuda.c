@@ -9,7 +9,7 @@ enum {
     ALIGN_MN = TILEMM__SGEMM_PLANES_ALIGN_MN,
     ALIGN_K = TILEMM__SGEMM_PLANES_ALIGN_K,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
-    SM90_END = TILEMM__sgemm_exact_lines_sm75,
+    SM90_END = TILEMM__sgemm_exact_lines_sm80,
     SM90_K = 64, /* a k-step */
     /* The shortest k: below, the planes' last bit shows beside a plain FP32 sum. One plane has
      * TF32's bits whatever k is. */
@@ -272,7 +272,7 @@ static tilemm__sgemm_make_operand_t make_operand(const float *from, const float 
 }
 
 static tilemm__sgemm_exact_operand_t exact_operand(const tilemm__sgemm_make_operand_t *of,
-                                                   int64_t stride)
+                                                   int64_t stride, int stays)
 {
     return (tilemm__sgemm_exact_operand_t){
         .stride = stride,
@@ -281,6 +281,7 @@ static tilemm__sgemm_exact_operand_t exact_operand(const tilemm__sgemm_make_oper
         .k_step = of->k_major ? 1 : of->ld,
         .exact_stride = of->mn_planes,
         .groups_stride = groups_of(of->mn),
+        .compact_pitch = stays ? 0 : of->k_planes,
     };
 }
 
@@ -349,14 +350,18 @@ static void fill_judge(const tilemm__sgemm_args_t *args, const tilemm__cuda_trai
     judge->concurrent = traits->cc >= 90;
 }
 
-static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_make_planes_t *make,
-                       const tilemm__cuda_traits_t *traits, tilemm__sgemm_exact_lines_t *exact)
+static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                       const tilemm__sgemm_make_planes_t *make, tilemm__sgemm_exact_lines_t *exact)
 {
-    const tilemm__sgemm_exact_operand_t a = exact_operand(&make->a, args->stride_a);
-    const tilemm__sgemm_exact_operand_t b = exact_operand(&make->b, args->stride_b);
-    const int64_t groups = tilemm__div_up(tilemm__max(args->m, args->n), TILEMM__SGEMM_EXACT_GROUP);
-    *exact = (tilemm__sgemm_exact_lines_t){.variant = TILEMM__sgemm_exact_lines_sm75,
-                                           .concurrent = traits->cc >= 90};
+    const tilemm__cuda_traits_t *const traits = limits->cuda;
+    const int stay = limits->kept != NULL; /* the planes */
+    const tilemm__sgemm_exact_operand_t a = exact_operand(&make->a, args->stride_a, stay);
+    const tilemm__sgemm_exact_operand_t b = exact_operand(&make->b, args->stride_b, stay);
+    *exact = (tilemm__sgemm_exact_lines_t){
+        .blocks = (unsigned)(traits->sm_count * TILEMM__SGEMM_EXACT_BLOCKS),
+        .variant = TILEMM__sgemm_exact_lines_sm80,
+        .concurrent = traits->cc >= 90,
+    };
     for (int columns = 0; columns < 2; columns++)
         exact->pass[columns] = (tilemm__sgemm_exact_pass_t){
             .lines = columns ? b : a,
@@ -364,13 +369,15 @@ static void fill_exact(const tilemm__sgemm_args_t *args, const tilemm__sgemm_mak
             .k = args->k,
             .batch_count = args->batch_count,
             .skip_others = columns,
+            .teams = (int)tilemm__min(
+                tilemm__div_up(columns ? args->n : args->m, TILEMM__SGEMM_EXACT_GROUP) *
+                    args->batch_count,
+                exact->blocks),
             .alpha = args->alpha,
             .stride_c = args->stride_c,
             .line_step_c = columns ? 1 : args->ldc,
             .other_step_c = columns ? args->ldc : 1,
         };
-    exact->blocks = (unsigned)(traits->sm_count * TILEMM__SGEMM_EXACT_BLOCKS);
-    exact->teams = (int)tilemm__min(groups * args->batch_count, exact->blocks);
 }
 
 /* What planes leave over. With bf16 one kernel computes all of it. */
@@ -398,7 +405,7 @@ static void fill_rest(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     trial.variant = TILEMM__sgemm_ffma_sm80_128x128x16_nn + transposes;
     rest->fp32 = tilemm__sgemm_ffma_of(args, limits, &trial);
     rest->bf16.routes = rest->fp32.routes = routes;
-    fill_exact(args, &part->make, limits->cuda, &rest->exact);
+    fill_exact(args, limits, &part->make, &rest->exact);
 }
 
 /* The walk of sm90's clusters. */

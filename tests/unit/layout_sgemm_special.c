@@ -124,43 +124,44 @@ static void check_skinny(int n, int lanes, int wide, int along_m)
             }
 }
 
-/* Exact lines: tiles of `lines` and of `others` lines, `depth` k deep; each of 256 threads computes
- * m x n elements. They are stored along k or along the lines, and read without conflicts. */
-static void check_exact_lines(int lines, int others, int depth, int m, int n)
+/* Exact lines: tiles of `width` lines, 64 of k deep. They are stored along k or along the lines by
+ * 32 lanes at a time, and each warp reads every eighth k, all without conflicts. */
+static void check_exact_lines(int width)
 {
+    enum { DEPTH = 64 };
     const char *const tile = "exact lines";
-    const int quad = n < 4 ? n : 4, stores_along_k = depth < 32 ? 0 : 3;
+    static int stored[32 * DEPTH];
     unsigned index[32];
-    for (int side = 0; side < 2; side++) {
-        const int width = side ? others : lines;
-        for (int along_k = 0; along_k < 2; along_k++)
-            for (int first = 0; first < width * depth; first += 32) {
-                for (int lane = 0; lane < 32; lane++) {
-                    const int at = first + lane;
-                    index[lane] =
-                        (unsigned)tilemm__exact_index(along_k ? at % depth : at / width,
-                                                      along_k ? at / depth : at % width, width);
-                }
-                check_conflicts(index, 1, along_k ? stores_along_k : width < 32, "store of a tile",
-                                tile);
+    for (int along_k = 0; along_k < 2; along_k++) {
+        memset(stored, 0, sizeof stored);
+        for (int first = 0; first < width * DEPTH; first += 32) {
+            for (int lane = 0; lane < 32; lane++) {
+                const int at = first + lane;
+                index[lane] = (unsigned)tilemm__exact_index(
+                    along_k ? at % DEPTH : at / width, along_k ? at / DEPTH : at % width, width);
+                mark(stored, (unsigned)(width * DEPTH), index[lane], 1);
             }
-    }
-    for (int k = 0; k < depth; k++)
-        for (int warp = 0; warp < 8; warp++) {
-            for (int i = 0; i < m; i += 4) {
-                for (int lane = 0; lane < 32; lane++)
-                    index[lane] = (unsigned)tilemm__exact_index(
-                        k, (warp * 32 + lane) / (others / n) * m + i, lines);
-                check_free(index, m < 4 ? 1 : 4, "read of Ms", tile);
-            }
-            for (int q = 0; q < n / quad; q++) {
-                for (int lane = 0; lane < 32; lane++)
-                    index[lane] = (unsigned)tilemm__exact_index(
-                        k, (warp * 32 + lane) % (others / n) * quad + q * others / (n / quad),
-                        others);
-                check_free(index, quad, "read of Ns", tile);
-            }
+            check_free(index, 1, along_k ? "store along k" : "store along the lines", tile);
         }
+        for (int word = 0; word < width * DEPTH; word++)
+            CHECK(stored[word] == 1, "word %d: %d", word, stored[word]);
+    }
+    for (int k = 0; k < DEPTH; k++)
+        for (int square = 0; square < width / 16; square++)
+            for (int of_n = 0; of_n <= (width == 32 && square == 0); of_n++) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const int line = 4 * (int)(of_n ? tilemm__ffma_square_n(lane, 4)
+                                                    : tilemm__ffma_square_m(lane, 4)) +
+                                     16 * square;
+                    index[lane] = (unsigned)tilemm__exact_index(k % 8, line, width) +
+                                  (unsigned)(k / 8 * 8 * width);
+                    for (int i = 0; i < 4; i++)
+                        CHECK((unsigned)tilemm__exact_index(k, line + i, width) ==
+                                  index[lane] + (unsigned)(i ^ (k / 8 % 4)),
+                              "k %d, line %d", k, line + i);
+                }
+                check_halves(index, of_n ? "read of Ns" : "read of Ms", tile);
+            }
 }
 
 int main(void)
@@ -181,7 +182,7 @@ int main(void)
             check_fitted(lanes, depth, 0);
             check_fitted(lanes, depth, 1);
         }
-    check_exact_lines(16, 32, 64, 1, 2);
-    check_exact_lines(128, 128, 8, 8, 8);
+    check_exact_lines(16);
+    check_exact_lines(32);
     return check_exit();
 }

@@ -5,20 +5,32 @@
  *
  * Exact lines are rows of op(A) in the first pass and columns of op(B) in the second, which works
  * on the transposed problem. A team of blocks takes GROUP lines. Each block gathers the exact ones
- * among them, and the team divides the tiles: gathered lines (Ms, read by broadcast) by lines of
- * the other operand (Ns, read with stride one). The next k-step comes through registers meanwhile.
- * Tiles are narrow, so that many blocks share the usual few exact lines; for more than MANY lines
- * they are large, and a thread has 8 x 8 elements.
+ * among them, and the team divides the tiles: 16 or 32 gathered lines (Ms) by OTHERS lines of the
+ * other operand (Ns). The second pass begins with the blocks that the first one leaves idle.
+ *
+ * Gathered lines that do not lie along k are first copied to where they do, once by all of the
+ * team: a tile that read them where they are would take a sector of memory for each number. A
+ * block takes a chunk of that copy while there are any, then waits for those that others have
+ * taken, which are running: so this needs no block to be resident.
+ *
+ * Tiles are small, so that a few exact lines keep all multiprocessors busy. To have enough
+ * multiply-adds for each read of Ms and Ns all the same, each warp computes the whole tile, for
+ * one k in WARPS; in the end the warps' sums are added. Asynchronous copies of 4 bytes, which can
+ * transpose, fill STAGES k-steps in a ring.
  *
  * Accuracy: chains of CHAIN multiply-adds, whose sums are added with compensation: the next chain
- * starts with what the addition lost. So the error does not grow with k beyond that of a chain.
+ * starts with what the addition lost. So a warp's error does not grow with k beyond that of a
+ * chain.
  *
- * Assumes compute capability 7.5, and lines judged by tilemm__sgemm_judge_lines_launch(). */
+ * Assumes compute capability 8.0, and lines judged by tilemm__sgemm_judge_lines_launch(). */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_EXACT_LINES_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_EXACT_LINES_CUH
 
 #include <cuda_runtime.h>
 
+#include "kernels/cuda/copy_async.cuh"
+#include "kernels/cuda/registers.cuh"
+#include "kernels/cuda/shared.cuh"
 #include "planes.h"
 #include "tile.cuh"
 
@@ -29,40 +41,32 @@ enum {
     GROUP = TILEMM__SGEMM_EXACT_GROUP,
     THREADS = 256,
     WARPS = THREADS / 32,
+    OTHERS = 32,
+    BK = 64,
     CHAIN = 64,
-    MANY = 48
+    CHAIN_STEPS = CHAIN / (BK / WARPS),
+    CHUNK = 1024 /* of k */
 };
 static_assert(THREADS * 32 == GROUP, "a thread for each 32 lines of a group");
+static_assert(WARPS == 8, "a warp's rows are permuted alike (tilemm__exact_index)");
 
 /* The exact lines of a group. */
 struct gathered_t {
     unsigned short exact[GROUP]; /* their numbers in the group, ascending */
     unsigned votes[GROUP / 32];
     int counts[WARPS];
+    unsigned chunk;
 };
 
 typedef tilemm__sgemm_exact_operand_t operand_t;
 typedef tilemm__sgemm_exact_pass_t pass_t;
 
-/* A tile of LINES gathered lines by OTHERS. A thread has M x N of it: M neighbouring lines, and N
- * others in groups of QUAD neighbours, which lanes read with stride one. */
-template <int LINES_, int OTHERS_, int BK_, int M_, int N_>
-struct tile_t {
-    static const int LINES = LINES_, OTHERS = OTHERS_, BK = BK_, M = M_, N = N_;
-    static const int QUAD = N < 4 ? N : 4, QUADS = N / QUAD;
-    /* The distance of a thread's other number j from its first. */
-    static __device__ constexpr int other(int j)
-    {
-        return j / QUAD * (OTHERS / QUADS) + j % QUAD;
-    }
-    static const int PART_MS = LINES * BK / THREADS, PART_NS = OTHERS * BK / THREADS;
-    __align__(16) float ms[2][BK * tilemm__exact_pitch(LINES)];
-    __align__(16) float ns[2][BK * tilemm__exact_pitch(OTHERS)];
-    static_assert(LINES * OTHERS == THREADS * M * N, "a thread for each M x N");
-    static_assert(CHAIN % BK == 0, "a chain is whole steps");
+/* A tile's shared memory: Ms and Ns of a stage follow each other; then the warps' sums. */
+template <int LINES, int STAGES>
+union tile_t {
+    __align__(16) float stages[STAGES][(LINES + OTHERS) * BK];
+    float sums[WARPS][LINES * OTHERS];
 };
-typedef tile_t<16, 32, 64, 1, 2> few_t;
-typedef tile_t<128, 128, 8, 8, 8> many_t;
 
 /* Whether a line is exact. Reads even past the last line, without a branch, so that many reads are
  * under way at a time. */
@@ -131,9 +135,9 @@ static __device__ __forceinline__ int gather(const pass_t &p, int64_t matrix, in
     return all;
 }
 
-/* Line and k, within a step of a tile, of element i of this thread. Lanes lie along k where memory
+/* Line and k, within a step of a tile, of copy i of this thread. Lanes lie along k where memory
  * does, else along the lines. */
-template <int WIDTH, int BK>
+template <int WIDTH>
 static __device__ __forceinline__ void place_of(int i, int64_t k_step, int *line, int *k)
 {
     const int at = threadIdx.x + i * THREADS;
@@ -141,162 +145,316 @@ static __device__ __forceinline__ void place_of(int i, int64_t k_step, int *line
     *k = k_step == 1 ? at % BK : at / WIDTH;
 }
 
-/* Load this thread's part of the step that begins at k0: zeros past the end of k, any number past
- * the last line. line_of(i) is the number of the tile's line i. */
-template <int WIDTH, int BK, typename line_of_t>
-static __device__ __forceinline__ void fetch(float (&x)[WIDTH * BK / THREADS], const operand_t &of,
-                                             const float *from, int64_t k0, int64_t end,
-                                             const line_of_t &line_of)
+/* Lines in memory. */
+struct source_t {
+    const float *origin;
+    int64_t line_step, k_step;
+    bool is_compact; /* gathered lines that follow each other */
+};
+
+static __device__ __forceinline__ source_t source_of(const operand_t &of, int64_t matrix)
+{
+    return {of.array ? of.array[matrix] : of.from + matrix * of.stride, of.line_step, of.k_step,
+            false};
+}
+
+/* The `count` gathered lines of a group: where they lie along k they are read there, else all of
+ * the team copies them. */
+static __device__ source_t make_compact(const pass_t &p, int64_t matrix, int64_t line0, int count,
+                                        gathered_t &gathered)
+{
+    const operand_t &of = p.lines;
+    const source_t from = source_of(of, matrix);
+    const int64_t pitch = of.compact_pitch;
+    if (of.k_step == 1 || count > min((int64_t)GROUP, of.exact_stride - line0) / 2 * (pitch > 0))
+        return from;
+
+    float *const to = of.compact + (matrix * of.exact_stride + line0) / 2 * pitch;
+    tilemm__sgemm_group_t &group =
+        of.groups[matrix * of.groups_stride + line0 / TILEMM__SGEMM_ROUTE_LINES];
+    const unsigned of_line = (unsigned)((p.k + CHUNK - 1) / CHUNK), chunks = count * of_line;
+    for (;;) {
+        if (threadIdx.x == 0)
+            gathered.chunk = atomicAdd(&group.taken, 1);
+        __syncthreads();
+        const unsigned chunk = gathered.chunk, slot = chunk / of_line;
+        if (chunk >= chunks)
+            break;
+        const int64_t k0 = (int64_t)(chunk - slot * of_line) * CHUNK + threadIdx.x;
+        const float *const line = from.origin + (line0 + gathered.exact[slot]) * of.line_step;
+        float x[CHUNK / THREADS];
+#pragma unroll
+        for (int i = 0; i < CHUNK / THREADS; i++)
+            x[i] = __ldg(line + min(k0 + i * THREADS, p.k - 1) * of.k_step);
+#pragma unroll
+        for (int i = 0; i < CHUNK / THREADS; i++)
+            if (k0 + i * THREADS < p.k)
+                to[slot * pitch + k0 + i * THREADS] = x[i];
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            __threadfence();
+            atomicAdd(&group.done, 1);
+        }
+    }
+    if (threadIdx.x == 0) {
+        while (*(volatile unsigned *)&group.done < chunks)
+            ;
+        __threadfence();
+    }
+    __syncthreads();
+    return {to, pitch, 1, true};
+}
+
+/* This thread's copies of an operand to tiles of WIDTH lines. */
+template <int WIDTH>
+struct copies_t {
+    static const int COUNT = WIDTH * BK / THREADS;
+    const float *origin, *from[COUNT]; /* of the matrix; of the next step */
+    unsigned to[COUNT];                /* bytes into the tile */
+    int64_t k_step;
+
+    /* line_of(i) is the number of the tile's line i. */
+    template <typename line_of_t>
+    __device__ __forceinline__ copies_t(const source_t &of, const line_of_t &line_of)
+        : origin(of.origin), k_step(of.k_step)
+    {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            int line, k;
+            place_of<WIDTH>(i, k_step, &line, &k);
+            from[i] = origin + line_of(line) * of.line_step + k * k_step;
+            to[i] = tilemm__exact_index(k, line, WIDTH) * sizeof(float);
+        }
+    }
+
+    /* Make copy i of the next step if `yes`: that step is whole. */
+    __device__ __forceinline__ void copy(bool yes, unsigned tile, int i)
+    {
+        copy_async_if<4>(yes, tile + to[i], from[i]);
+        from[i] += BK * k_step;
+    }
+
+    /* Make all copies of the last step, which has `left` of k and is filled up with zeros. */
+    __device__ __forceinline__ void copy_part(unsigned tile, int left) const
+    {
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            int line, k;
+            place_of<WIDTH>(i, k_step, &line, &k);
+            copy_async_zero<4>(tile + to[i], k < left ? from[i] : origin, k < left ? 4 : 0);
+        }
+    }
+};
+
+/* Read LINES / 4 of a lane's lines, or four of its others, in squares of 4 that are 16 lines apart.
+ * Lines are permuted within a square as those of k are. */
+template <int QUADS>
+static __device__ __forceinline__ void
+read_fragment(float (&x)[4 * QUADS], const unsigned (&from)[QUADS], unsigned step, int k)
 {
 #pragma unroll
-    for (int i = 0; i < WIDTH * BK / THREADS; i++) {
-        int line, k;
-        place_of<WIDTH, BK>(i, of.k_step, &line, &k);
-        asm volatile("" : "+r"(line)); /* no registers for the lines of all steps */
-        x[i] = __ldg(from + line_of(line) * of.line_step + min(k0 + k, end - 1) * of.k_step);
-        x[i] = k0 + k < end ? x[i] : 0.0f;
+    for (int q = 0; q < QUADS; q++) {
+        float v[4];
+        unpack(v, shared_read(from[q] + step));
+#pragma unroll
+        for (int j = 0; j < 4; j++)
+            x[4 * q + j] = v[tilemm__exact_index(k, j, 16) % 4];
     }
 }
 
-template <int WIDTH, int BK>
-static __device__ __forceinline__ void put(float (&to)[BK * tilemm__exact_pitch(WIDTH)],
-                                           const float (&x)[WIDTH * BK / THREADS], int64_t k_step)
+/* Compute this warp's sums of a tile, and leave them in tile.sums. line_of(i) is the number of the
+ * tile's line i in `from`. */
+template <int LINES, int STAGES, typename line_of_t>
+static __device__ __forceinline__ void multiply(tile_t<LINES, STAGES> &tile, const pass_t &p,
+                                                int64_t matrix, const source_t &from,
+                                                const line_of_t &line_of, int64_t other0)
 {
+    const int M = LINES / 4, QUADS = M / 4, K_OF_WARP = BK / WARPS, PARTS = 4;
+    const unsigned MS_BYTES = LINES * BK * sizeof(float), STAGE_BYTES = sizeof(tile.stages[0]);
+    const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    const int my_line = tilemm__ffma_square_m(lane, 4) * 4;
+    const int my_other = tilemm__ffma_square_n(lane, 4) * 4;
+    const unsigned ring = shared_address(tile.stages), ring_end = ring + STAGES * STAGE_BYTES;
+    copies_t<LINES> lines(from, line_of);
+    copies_t<OTHERS> others(source_of(p.others, matrix),
+                            [&](int other) { return min(other0 + other, p.others.count - 1); });
+    const int COPIES = lines.COUNT + others.COUNT;
+    int64_t left = p.k; /* that no copies have been made of */
+    unsigned filling = ring, at = ring;
+    unsigned from_m[QUADS], from_n[1];
+    float sum[M][4] = {}, total[M][4] = {}, a[2][M], b[2][4];
+    const auto copy = [&](int i) {
+        if (i < lines.COUNT)
+            lines.copy(left >= BK, filling, i);
+        else
+            others.copy(left >= BK, filling + MS_BYTES, i - lines.COUNT);
+    };
+    const auto copy_part = [&] {
+        if (left > 0 && left < BK) {
+            lines.copy_part(filling, (int)left);
+            others.copy_part(filling + MS_BYTES, (int)left);
+        }
+    };
+    const auto advance = [&](unsigned stage) {
+        return stage + STAGE_BYTES == ring_end ? ring : stage + STAGE_BYTES;
+    };
 #pragma unroll
-    for (int i = 0; i < WIDTH * BK / THREADS; i++) {
-        int line, k;
-        place_of<WIDTH, BK>(i, k_step, &line, &k);
-        to[tilemm__exact_index(k, line, WIDTH)] = x[i];
+    for (int q = 0; q < QUADS; q++)
+        from_m[q] = tilemm__exact_index(warp, q * 16 + my_line, LINES) * sizeof(float);
+    from_n[0] = MS_BYTES + tilemm__exact_index(warp, my_other, OTHERS) * sizeof(float);
+#pragma unroll 1
+    for (int s = 0; s < STAGES - 1; s++) {
+        copy_part();
+#pragma unroll
+        for (int i = 0; i < COPIES; i++)
+            copy(i);
+        copy_async_commit();
+        left -= BK;
+        filling = advance(filling);
     }
+    const int steps = (int)((p.k + BK - 1) / BK);
+#pragma unroll 1
+    for (int step = 1; step <= steps; step++) {
+        copy_async_wait<STAGES - 2>();
+        __syncthreads();
+        read_fragment<QUADS>(a[0], from_m, at, 0);
+        read_fragment<1>(b[0], from_n, at, 0);
+        copy_part();
+#pragma unroll
+        for (int k = 0; k < K_OF_WARP; k++) {
+            const int now = k % 2;
+            if (k + 1 < K_OF_WARP) {
+                const unsigned row = (k + 1) * WARPS;
+                read_fragment<QUADS>(a[now ^ 1], from_m, at + row * LINES * sizeof(float), row);
+                read_fragment<1>(b[now ^ 1], from_n, at + row * OTHERS * sizeof(float), row);
+            }
+            /* Fill the stage that was multiplied last, a few copies at a time: many delay reads,
+             * and the compiler puts empty reads before each few. */
+#pragma unroll
+            for (int i = 0; i < COPIES; i++)
+                if (i * PARTS / COPIES * (K_OF_WARP / PARTS) == k)
+                    copy(i);
+#pragma unroll
+            for (int i = 0; i < M; i++)
+#pragma unroll
+                for (int j = 0; j < 4; j++)
+                    sum[i][j] = fmaf(a[now][i], b[now][j], sum[i][j]);
+        }
+        copy_async_commit();
+        left -= BK;
+        filling = advance(filling);
+        at = advance(at);
+        if (step % CHAIN_STEPS == 0 || step == steps)
+            end_chain(total, sum);
+    }
+    __syncthreads(); /* the stages are all read */
+#pragma unroll
+    for (int i = 0; i < M; i++)
+        *(float4 *)&tile.sums[warp][(i / 4 * 16 + my_line + i % 4) * OTHERS + my_other] =
+            pack(total[i]);
 }
 
-/* Store a tile: the gathered lines from number `first` of `count` on, by others from other0 on. */
-template <typename T, typename line_of_t>
-static __device__ __forceinline__ void store(const float (&total)[T::M][T::N], const pass_t &p,
-                                             int64_t matrix, int count, int first, int64_t other0,
-                                             int my_line, int my_other, const line_of_t &line_of)
+/* Add the warps' sums of a tile and store those of the tile's `count` lines, by the other line that
+ * is this thread's if `wanted`. */
+template <int LINES, int STAGES>
+static __device__ __forceinline__ void
+store(const tile_t<LINES, STAGES> &tile, const pass_t &p, int64_t matrix, int64_t line0,
+      const unsigned short *exact, int count, int64_t other, bool wanted)
 {
     float *const c = p.c_array ? p.c_array[matrix] : p.c + matrix * p.stride_c;
 #pragma unroll
-    for (int j = 0; j < T::N; j++) {
-        const int64_t other = other0 + my_other + T::other(j);
-        if (other >= p.others.count ||
-            (p.skip_others && is_exact(p.others, *p.lines.density, matrix, other)))
-            continue;
+    for (int at = threadIdx.x; at < LINES * OTHERS; at += THREADS) {
+        float v[WARPS];
 #pragma unroll
-        for (int i = 0; i < T::M; i++) {
-            float *const to = c + line_of(my_line + i) * p.line_step_c + other * p.other_step_c;
-            const float v = p.alpha * total[i][j];
-
-            if (first + my_line + i < count)
-                *to = p.beta != 0.0f ? fmaf(p.beta, *to, v) : v;
-        }
+        for (int w = 0; w < WARPS; w++)
+            v[w] = tile.sums[w][at];
+#pragma unroll
+        for (int apart = 1; apart < WARPS; apart *= 2)
+#pragma unroll
+            for (int w = 0; w < WARPS; w += 2 * apart)
+                v[w] += v[w + apart];
+        if (wanted && at / OTHERS < count)
+            epilogue_store(c + (line0 + exact[at / OTHERS]) * p.line_step_c +
+                               other * p.other_step_c,
+                           v[0], p.alpha, p.beta);
     }
 }
 
-/* Compute and store a tile. */
-template <typename T>
-static __device__ __forceinline__ void multiply(T &tile, const pass_t &p, int64_t matrix,
-                                                int64_t line0, const unsigned short *exact,
-                                                int count, int first, int64_t other0)
+/* Compute the tiles of a group's `count` exact lines, every members-th from number `first` on.
+ * Returns their number. */
+template <int LINES, int STAGES>
+static __device__ __forceinline__ int64_t multiply_group(tile_t<LINES, STAGES> &tile,
+                                                         const pass_t &p, int64_t matrix,
+                                                         int64_t line0, const source_t &from,
+                                                         const unsigned short *exact, int count,
+                                                         int first, int members)
 {
-    const int my_line = threadIdx.x / (T::OTHERS / T::N) * T::M;
-    const int my_other = threadIdx.x % (T::OTHERS / T::N) * T::QUAD;
-    const float *const x =
-        p.lines.array ? p.lines.array[matrix] : p.lines.from + matrix * p.lines.stride;
-    const float *const y =
-        p.others.array ? p.others.array[matrix] : p.others.from + matrix * p.others.stride;
-    const auto line_of = [&](int line) { return line0 + exact[min(first + line, count - 1)]; };
-    const auto other_of = [&](int other) { return min(other0 + other, p.others.count - 1); };
-    float sum[T::M][T::N] = {}, total[T::M][T::N] = {};
-    float next_ms[T::PART_MS], next_ns[T::PART_NS];
-    fetch<T::LINES, T::BK>(next_ms, p.lines, x, 0, p.k, line_of);
-    fetch<T::OTHERS, T::BK>(next_ns, p.others, y, 0, p.k, other_of);
-    __syncthreads(); /* the tile before is no longer read */
-    put<T::LINES, T::BK>(tile.ms[0], next_ms, p.lines.k_step);
-    put<T::OTHERS, T::BK>(tile.ns[0], next_ns, p.others.k_step);
-    __syncthreads();
-    for (int64_t k0 = 0; k0 < p.k; k0 += T::BK) {
-        const int now = (int)(k0 / T::BK % 2);
-        fetch<T::LINES, T::BK>(next_ms, p.lines, x, k0 + T::BK, p.k, line_of);
-        fetch<T::OTHERS, T::BK>(next_ns, p.others, y, k0 + T::BK, p.k, other_of);
-#pragma unroll 8
-        for (int k = 0; k < T::BK; k++) {
-            float a[T::M], b[T::N];
-#pragma unroll
-            for (int i = 0; i < T::M; i++)
-                a[i] = tile.ms[now][tilemm__exact_index(k, my_line + i, T::LINES)];
-#pragma unroll
-            for (int j = 0; j < T::N; j++)
-                b[j] = tile.ns[now][tilemm__exact_index(k, my_other + T::other(j), T::OTHERS)];
-#pragma unroll
-            for (int i = 0; i < T::M; i++)
-#pragma unroll
-                for (int j = 0; j < T::N; j++)
-                    sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
-        }
-        put<T::LINES, T::BK>(tile.ms[now ^ 1], next_ms, p.lines.k_step);
-        put<T::OTHERS, T::BK>(tile.ns[now ^ 1], next_ns, p.others.k_step);
-        if ((k0 + T::BK) % CHAIN == 0 || k0 + T::BK >= p.k)
-            end_chain(total, sum);
+    const int64_t tiles = (p.others.count + OTHERS - 1) / OTHERS;
+    const int parts = (count + LINES - 1) / LINES;
+    static_assert(TILEMM__SGEMM_ROUTE_LINES % OTHERS == 0, "a tile is of one group");
+#pragma unroll 1
+    for (int64_t item = first; item < parts * tiles; item += members) {
+        const int64_t other0 = item / parts * OTHERS, other = other0 + threadIdx.x % OTHERS;
+        const int before = (int)(item % parts) * LINES;
+        const bool wanted = other < p.others.count &&
+                            !is_hard(p.others, *p.lines.density, matrix, other) &&
+                            !(p.skip_others && is_exact(p.others, *p.lines.density, matrix, other));
+
+        if (!__syncthreads_or(wanted))
+            continue;
+        multiply(
+            tile, p, matrix, from,
+            [&](int line) {
+                const int number = min(before + line, count - 1);
+                return from.is_compact ? (int64_t)number : line0 + exact[number];
+            },
+            other0);
         __syncthreads();
+        store(tile, p, matrix, line0, exact + before, count - before, other, wanted);
     }
-
-    store<T>(total, p, matrix, count, first, other0, my_line, my_other, line_of);
-}
-
-/* Compute the tiles of a group that are this block's. */
-template <typename T>
-static __device__ __forceinline__ void multiply_group(T &tile, const pass_t &p, int64_t matrix,
-                                                      int64_t line0, const unsigned short *exact,
-                                                      int count, int member, int members)
-{
-    const int64_t tiles = (p.others.count + T::OTHERS - 1) / T::OTHERS;
-    const int64_t parts = (count + T::LINES - 1) / T::LINES;
-    for (int64_t item = member; item < parts * tiles; item += members) {
-        const int64_t other0 = item % tiles * T::OTHERS;
-        const int64_t other = other0 + threadIdx.x % T::OTHERS;
-        static_assert(TILEMM__SGEMM_ROUTE_LINES % T::OTHERS == 0, "a tile is of one group");
-        if (is_hard(p.others, *p.lines.density, matrix, other0))
-            continue;
-        /* Skip tiles that the first pass has done completely. */
-        if (p.skip_others && __syncthreads_and(other >= p.others.count ||
-                                               is_exact(p.others, *p.lines.density, matrix, other)))
-            continue;
-        multiply(tile, p, matrix, line0, exact, count, (int)(item / tiles) * T::LINES, other0);
-    }
+    return parts * tiles;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
 /* Shared memory. */
+template <int STAGES>
 struct shared_t {
     union {
-        few_t few;
-        many_t many;
+        tile_t<16, STAGES> of_16;
+        tile_t<32, STAGES> of_32;
     } tile;
     gathered_t gathered;
 };
 
 /* Compute the exact lines, by the first THREADS threads of the grid's blocks. */
+template <int STAGES>
 static __device__ __forceinline__ void compute(const tilemm__sgemm_exact_lines_t &problem,
-                                               shared_t &shared)
+                                               shared_t<STAGES> &shared)
 {
-    const int per_team = gridDim.x / problem.teams;
-    const int team = blockIdx.x / per_team, member = blockIdx.x - team * per_team;
+    const unsigned short *const exact = shared.gathered.exact;
+    int64_t taken = 0; /* of the team's members: they take its tiles in turn, of both passes */
 #pragma unroll 1
     for (int number = 0; number < 2; number++) {
         const pass_t &p = problem.pass[number];
+        const int members = gridDim.x / p.teams;
+        const int team = blockIdx.x / members, member = blockIdx.x - team * members;
         const int64_t groups = (p.lines.count + GROUP - 1) / GROUP;
-        for (int64_t group = team; group < p.batch_count * groups; group += problem.teams) {
+        if (p.teams != problem.pass[0].teams)
+            taken = 0;
+        for (int64_t group = team; group < p.batch_count * groups; group += p.teams) {
             const int64_t matrix = group / groups, line0 = (group - matrix * groups) * GROUP;
             const int count = gather(p, matrix, line0, shared.gathered);
-            if (count > MANY)
-                multiply_group(shared.tile.many, p, matrix, line0, shared.gathered.exact, count,
-                               member, per_team);
+            const int first = (int)((member + members - taken % members) % members);
+            if (count == 0)
+                continue;
+            const source_t from = make_compact(p, matrix, line0, count, shared.gathered);
+            if (count > 16)
+                taken += multiply_group(shared.tile.of_32, p, matrix, line0, from, exact, count,
+                                        first, members);
             else
-                multiply_group(shared.tile.few, p, matrix, line0, shared.gathered.exact, count,
-                               member, per_team);
+                taken += multiply_group(shared.tile.of_16, p, matrix, line0, from, exact, count,
+                                        first, members);
             __syncthreads(); /* `exact` is no longer read */
         }
     }

@@ -26,7 +26,7 @@
  *
  * Accuracy: a sum is one chain of multiply-adds over the group's part of the block's k; with the
  * smallest tile of two groups, which has registers for it, the sum of one chain for each k-step; in
- * rest_sm90.cu the sum of chains of 64 of k, each of which starts with what the addition before it
+ * rest_sm90.cu the sum of chains of 256 of k, each of which starts with what the addition before it
  * lost. Groups' sums, then a cluster's, are added first to last. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FFMA_SM80_CUH
@@ -213,8 +213,8 @@ static __device__ __forceinline__ void multiply(float (&sum)[M][N], const float 
 
 /* ---- a block -------------------------------------------------------------------------------- */
 
-/* A variant's constants. With CHAIN, the steps of a chain, sums are added to totals, which takes as
- * many registers again; a chain of several steps is compensated. */
+/* A variant's constants. With CHAIN, the steps of a chain, sums are added to totals: in registers
+ * after each step; or compensated, in shared memory behind the stages, after several steps. */
 template <int BM_, int BN_, int BK_, int QM_, int QN_, int GROUPS_, int STAGES_, bool TRANSPOSED_A_,
           bool TRANSPOSED_B_, unsigned CHAIN_ = QM_ *QN_ == 1 && GROUPS_ != 1>
 struct shape {
@@ -229,6 +229,8 @@ struct shape {
     static const unsigned PARTS = GROUP_WARPS == 8 ? 4 : 1;
     static const unsigned MS_BYTES = BM * BK * 4, STAGE_BYTES = (BM + BN) * BK * 4;
     static const unsigned CHAIN = CHAIN_;
+    static const unsigned RING_BYTES = STAGES * STAGE_BYTES;
+    static const unsigned SHARED_BYTES = RING_BYTES + (CHAIN > 1 ? BM * BN * GROUPS * 4 : 0);
     typedef producer<BM, BK, WARPS, TRANSPOSED_A> ms_producer;
     typedef producer<BN, BK, WARPS, TRANSPOSED_B> ns_producer;
     static_assert(BK % 16 == 0, "k-steps are counted in 32 bits");
@@ -238,17 +240,41 @@ struct shape {
     static_assert(BM * BN * GROUPS <= STAGES * (BM + BN) * BK, "the sums fit the stages");
 };
 
+/* The totals of this thread in shared memory are `apart` bytes apart, a row of sums in each fours.
+ * End a chain, the first one if `first`; the `last` one leaves the totals in `sum`. */
+template <int M, int N>
+static __device__ __forceinline__ void end_chain_shared(float (&sum)[M][N], unsigned totals,
+                                                        unsigned apart, bool first, bool last)
+{
+#pragma unroll
+    for (int i = 0; i < M; i++)
+#pragma unroll
+        for (int j = 0; j < N; j += 4) {
+            const unsigned at = totals + (i * N + j) / 4 * apart;
+            float total[1][4] = {},
+                  four[1][4] = {sum[i][j], sum[i][j + 1], sum[i][j + 2], sum[i][j + 3]};
+            if (!first)
+                unpack(total[0], shared_read(at));
+            end_chain(total, four);
+            shared_write(at, pack(total[0]));
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                sum[i][j + e] = last ? total[0][e] : four[0][e];
+        }
+}
+
 /* Consumer. Between its multiply-adds the producers fill the stages. The result is in `sum`, or
- * with CHAIN in `total`. A thread's squares begin at at_m and at_n of each stage; `steps` k-steps
- * follow the first. */
+ * with a CHAIN of 1 in `total`. A thread's squares begin at at_m and at_n of each stage; `steps`
+ * k-steps follow the first. */
 template <class S, bool WIDEST>
 static __device__ __forceinline__ void
 multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 * S::QN],
                typename S::ms_producer &to_ms, typename S::ns_producer &to_ns, unsigned steps,
                unsigned ring, unsigned at_m, unsigned at_n)
 {
-    const unsigned ring_end = ring + S::STAGES * S::STAGE_BYTES;
-    unsigned ms = ring; /* the stage that is multiplied */
+    const unsigned ring_end = ring + S::RING_BYTES;
+    [[maybe_unused]] bool is_first = true; /* of the chains */
+    unsigned ms = ring;                    /* the stage that is multiplied */
     unsigned filling = ring + S::STAGE_BYTES, to_copy = steps;
     float am[2][4 * S::QM], bn[2][4 * S::QN];
 #pragma unroll 1
@@ -292,8 +318,11 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
             multiply<4 * S::QM, 4 * S::QN>(sum, am[k & 1], bn[k & 1]);
         }
         if constexpr (S::CHAIN > 1) {
-            if (steps % S::CHAIN == 0)
-                end_chain(total, sum);
+            if (steps % S::CHAIN == 0) {
+                end_chain_shared(sum, ring_end + threadIdx.x * 16, 32 * S::WARPS * 16, is_first,
+                                 steps == 0);
+                is_first = false;
+            }
         } else if constexpr (S::CHAIN == 1) {
 #pragma unroll
             for (int i = 0; i < 4 * S::QM; i++)
@@ -465,7 +494,7 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem,
         multiply_steps<S, false>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
     if ((S::CHAIN || S::BM == 32) && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
         let_next_start();
-    store_tile<S>(S::CHAIN ? total : sum, problem, place, ring, group, m, n);
+    store_tile<S>(S::CHAIN == 1 ? total : sum, problem, place, ring, group, m, n);
 #endif
 }
 

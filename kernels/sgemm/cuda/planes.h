@@ -173,15 +173,19 @@ static inline size_t tilemm__sgemm_planes_sm80_shared(int products, int m, int n
 
 /* ---- exact lines ---------------------------------------------------------------------------- */
 
-/* Element (line, p) of an operand is from[line * line_step + p * k_step]: one of the steps is 1. */
+/* Element (line, p) of an operand is from[line * line_step + p * k_step]: one of the steps is 1. If
+ * compact_pitch is not 0, `compact` has room for half of the lines, as many numbers apart: these
+ * are the planes, which nobody needs any more. */
 typedef struct {
     const float *from;
     const float *const *array;
     int64_t stride, count, line_step, k_step;
     const unsigned *exact;
-    int64_t exact_stride;
-    const tilemm__sgemm_group_t *groups;
+    int64_t exact_stride; /* lines rounded up */
+    tilemm__sgemm_group_t *groups;
     int64_t groups_stride;
+    float *compact;
+    int64_t compact_pitch;
     const tilemm__sgemm_density_t *density; /* of this operand */
 } tilemm__sgemm_exact_operand_t;
 
@@ -189,6 +193,7 @@ typedef struct {
     tilemm__sgemm_exact_operand_t lines, others;
     int64_t k, batch_count;
     int skip_others; /* elements whose other line is exact too are not for this pass */
+    int teams;       /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
     float alpha, beta;
     float *c;
     float *const *c_array;
@@ -200,7 +205,6 @@ typedef struct {
 typedef struct {
     tilemm__sgemm_exact_pass_t pass[2];
     const unsigned *left;
-    int teams;       /* of blocks; a team takes TILEMM__SGEMM_EXACT_GROUP lines at a time */
     unsigned blocks; /* of the grid */
     int variant;
     int concurrent; /* as in tilemm__sgemm_judge_lines_t */

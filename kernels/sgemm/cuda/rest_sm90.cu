@@ -16,17 +16,19 @@
 #include "rest.h"
 
 typedef tilemm__sgemm_rest_t rest_t;
+typedef exact_lines::shared_t<6> exact_shared_t;
 
 /* The multipliers of S are the threads that the other parts are written for. */
 template <typename S, bool A_K, bool B_K>
 static __device__ __forceinline__ void compute_rest(const rest_t &problem, const maps_t &maps)
 {
 #if __CUDA_ARCH_FEAT_SM90_ALL
-    typedef ffma_sm80::shape<128, 128, 16, 2, 2, 1, 4, A_K, B_K, 4> ffma_t;
+    typedef ffma_sm80::shape<128, 128, 16, 2, 2, 1, 4, A_K, B_K, 16> ffma_t;
     extern __shared__ __align__(1024) unsigned char memory[];
     shared_t<S> &shared = *(shared_t<S> *)memory;
     static_assert(S::MULTIPLIERS * WARPGROUP == exact_lines::THREADS, "a thread for each");
     static_assert(S::MULTIPLIERS * WARPGROUP == ffma_t::WARPS * 32, "a thread for each");
+    static_assert(ffma_t::SHARED_BYTES <= sizeof(shared), "room for both");
     wait_for_previous();
     let_next_start();
 
@@ -58,14 +60,14 @@ static __device__ __forceinline__ void compute_rest(const rest_t &problem, const
     }
     if (left & TILEMM__SGEMM_BY_LINES) {
         __syncthreads();
-        exact_lines::compute(problem.exact, *(exact_lines::shared_t *)memory);
+        exact_lines::compute(problem.exact, *(exact_shared_t *)memory);
     }
 #endif
 }
 
 #define REST(name, m, n, a_k, b_k)                                                                 \
     typedef shape_t<m, n, a_k, b_k, false, false, REST_KIND> name##_t;                             \
-    static_assert(sizeof(exact_lines::shared_t) <= sizeof(shared_t<name##_t>), "room for both");   \
+    static_assert(sizeof(exact_shared_t) <= sizeof(shared_t<name##_t>), "room for both");          \
     static __global__ void __launch_bounds__(name##_t::THREADS, 1)                                 \
         name(const __grid_constant__ rest_t problem, const __grid_constant__ maps_t maps)          \
     {                                                                                              \

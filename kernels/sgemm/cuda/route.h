@@ -34,7 +34,7 @@ typedef struct {
     unsigned exact[TILEMM__SGEMM_ROUTE_CASES / 2]; /* lines, in two cases a word: low half, high */
     unsigned most;                                 /* exact lines that do not make it hard */
     unsigned wide;                                 /* some line is not for BF16 planes */
-    unsigned unused[2];
+    unsigned taken, done;                          /* chunks of exact lines (exact_lines.cuh) */
 } tilemm__sgemm_group_t;
 
 /* An operand of all matrices of a batch, zeros before it is judged. */
