@@ -357,8 +357,8 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
     const double share = (double)tilemm__div_up(plan->blocks, traits->sm_count);
     const double resident = warps * (double)tilemm__sgemm_fitted_room(plan, traits);
     const double copies = k *
-                          (plan->lanes_m * row->m / (double)plan->width_a +
-                           plan->lanes_n * row->n / (double)plan->width_b) /
+                          (plan->lanes_m * row->m / (double)plan->copies_a.width +
+                           plan->lanes_n * row->n / (double)plan->copies_b.width) /
                           (plan->lanes_m * plan->lanes_n);
     const double block =
         cost->item + warps * k * cost->step + warps * copies * fitted_copy / resident;

@@ -96,14 +96,18 @@ static tilemm__sgemm_skinny_t skinny_of(const tilemm__sgemm_args_t *args)
  * where k is so short that starting and ending a block shows. */
 static int skinny_rows(const tilemm__sgemm_skinny_t *p)
 {
-    enum { FEW = 1024, SOME = 8192, MANY = 32768, MOST = 65536, SHORT_K = 256 };
+    enum { FEW = 1024, MORE = 3072, SOME = 8192, MANY = 32768, MOST = 65536, SHORT_K = 256 };
     const int one = p->n == 1;
     if (p->n > SKINNY_ANY_K_N || (!one && p->m <= FEW))
         return p->m <= FEW ? 16 : 128;
     if (p->x_along_k)
         return one && p->m <= SOME ? 16 : p->k <= (one ? SHORT_K : 2 * SHORT_K) ? 256 : 128;
     if (one)
-        return p->m <= FEW / 2 ? 16 : p->m <= SOME ? 64 : p->m >= MOST ? 1024 : 128;
+        return p->m <= FEW / 2 ? 16
+               : p->m <= MORE  ? 32
+               : p->m <= SOME  ? 64
+               : p->m >= MOST  ? 1024
+                               : 128;
     return p->m >= 2 * MOST && p->k <= SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
 }
 
@@ -171,10 +175,10 @@ static size_t split_skinny(const tilemm__cuda_traits_t *traits, int64_t most_spl
 static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        tilemm__sgemm_trial_t *best)
 {
-    const int others[] = {128, 16, 64, 256, 1024}; /* where limits->variant forbids the first */
+    const int others[] = {128, 16, 32, 64, 256, 1024}; /* if limits->variant forbids the first */
     const tilemm__sgemm_skinny_t p = skinny_of(args);
     tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, skinny_rows(&p)), .splits = 1};
-    for (int i = 0; i < 5 && (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant));
+    for (int i = 0; i < 6 && (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant));
          i++)
         now.variant = skinny_variant(&p, others[i]);
     if (now.variant >= 0 && tilemm__sgemm_is_allowed(limits, now.variant))

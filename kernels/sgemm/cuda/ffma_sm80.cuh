@@ -146,8 +146,8 @@ struct producer {
      * `origin` is the tile's first element. */
     __device__ __forceinline__ producer(const float *origin, int64_t ld, int64_t extent,
                                         bool is_widest, unsigned depth, bool last, unsigned to)
-        : p(origin + (is_widest ? widest::offset(ld) : narrow::offset(ld))), ld(ld),
-          extent(extent), begun(extent < WIDTH || (last && depth < BK))
+        : p(origin + (is_widest ? widest::offset(ld) : narrow::offset(ld))), ld(ld), extent(extent),
+          begun(extent < WIDTH || (last && depth < BK))
     {
         if (!begun)
             return;
