@@ -96,18 +96,24 @@ static tilemm__sgemm_skinny_t skinny_of(const tilemm__sgemm_args_t *args)
  * where k is so short that starting and ending a block shows. */
 static int skinny_rows(const tilemm__sgemm_skinny_t *p)
 {
-    enum { FEW = 1024, MORE = 3072, SOME = 8192, MANY = 32768, MOST = 65536, SHORT_K = 256 };
+    enum {
+        FEW = 1024,
+        MORE = 2112,
+        SOME = 8192,
+        MANY = 32768,
+        MOST = 65536,
+        SHORT_K = 256,
+        LONG_K = 2304
+    };
     const int one = p->n == 1;
+    /* So that clusters of four divide k, and fill the device. */
+    const int low = p->m <= MORE && (p->m > FEW || p->k < LONG_K) && p->batch_count == 1;
     if (p->n > SKINNY_ANY_K_N || (!one && p->m <= FEW))
         return p->m <= FEW ? 16 : 128;
     if (p->x_along_k)
         return one && p->m <= SOME ? 16 : p->k <= (one ? SHORT_K : 2 * SHORT_K) ? 256 : 128;
     if (one)
-        return p->m <= FEW / 2 ? 16
-               : p->m <= MORE  ? 32
-               : p->m <= SOME  ? 64
-               : p->m >= MOST  ? 1024
-                               : 128;
+        return p->m <= FEW / 2 ? 16 : low ? 32 : p->m <= SOME ? 64 : p->m >= MOST ? 1024 : 128;
     return p->m >= 2 * MOST && p->k <= SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
 }
 
