@@ -94,7 +94,7 @@ static tilemm__sgemm_skinny_t skinny_of(const tilemm__sgemm_args_t *args)
 
 /* The rows of X that a block had better have, as measured on an H200: few where X has few; many
  * where k is so short that starting and ending a block shows. */
-static int skinny_rows(const tilemm__sgemm_skinny_t *p)
+static int skinny_rows(const tilemm__sgemm_skinny_t *p, int cc)
 {
     enum {
         FEW = 1024,
@@ -107,7 +107,8 @@ static int skinny_rows(const tilemm__sgemm_skinny_t *p)
     };
     const int one = p->n == 1;
     /* So that clusters of four divide k, and fill the device. */
-    const int low = p->m <= MORE && (p->m > FEW || p->k < LONG_K) && p->batch_count == 1;
+    const int low =
+        cc >= 90 && p->m <= MORE && (p->m > FEW || p->k < LONG_K) && p->batch_count == 1;
     if (p->n > SKINNY_ANY_K_N || (!one && p->m <= FEW))
         return p->m <= FEW ? 16 : 128;
     if (p->x_along_k)
@@ -183,7 +184,8 @@ static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
 {
     const int others[] = {128, 16, 32, 64, 256, 1024}; /* if limits->variant forbids the first */
     const tilemm__sgemm_skinny_t p = skinny_of(args);
-    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, skinny_rows(&p)), .splits = 1};
+    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, skinny_rows(&p, limits->cuda->cc)),
+                                 .splits = 1};
     for (int i = 0; i < 6 && (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant));
          i++)
         now.variant = skinny_variant(&p, others[i]);
@@ -246,7 +248,7 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
             tilemm__sgemm_fill_ffma(&whole, limits, &tiles, plan);
             plan->as.ffma.tiles.lets_start = 1;
             *p = skinny_of(&fringe);
-            p->variant = skinny_variant(p, skinny_rows(p));
+            p->variant = skinny_variant(p, skinny_rows(p, limits->cuda->cc));
             p->fringe = 1;
             split_skinny(limits->cuda, FRINGE_SPLITS, 0, p);
         }
