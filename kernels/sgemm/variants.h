@@ -83,6 +83,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 1024, 4, m, 32, 8, 1)                                          \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 256, 4, m, 32, 8, 4)                                           \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 64, 1, m, 16, 8, 8)                                            \
+    TILEMM__SGEMM_SKINNY_SHAPE(ROW, 32, 1, m, 8, 4, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 1, m, 4, 8, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 4, m, 4, 8, 8)                                             \
     TILEMM__SGEMM_SKINNY_SHAPE(ROW, 16, 8, m, 4, 4, 8)                                             \

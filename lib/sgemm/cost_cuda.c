@@ -82,11 +82,11 @@ static const tile_cost_t tile_costs[] = {
     {"ffma_sm80_128x128x16",      2,    0, 3500, 2673.778, 3500, 4742.465},
     {"ffma_sm80_128x64x16",       4,    0, 3000, 1791.435, 3000, 5050},
     {"ffma_sm80_64x64x16",        8,    0, 3000, 1713.875, 3000, 4957.804},
-    {"ffma_sm80_64x64x64",        2,    0, 4667, 3180.169, 5928, 5583.925},
+    {"ffma_sm80_64x64x64",        2,    0, 3000, 3180.169, 4200, 5583.925},
     {"ffma_sm80_32x32x16",        10,   0, 3000, 728,     3000, 2500},
     {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
-    {"fitted_sm80_4x4",           1,    0,  400, 7.5,     400, 7.5},
-    {"fitted_sm80_8x8",           1,    0,  400, 27,      400, 27},
+    {"fitted_sm80_4x4",           1,    0,  300, 7.5,     300, 7.5},
+    {"fitted_sm80_8x8",           1,    0,  300, 22,      300, 22},
     {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,  10500, 2400},
     {"fused_sm90_128x128x32_bulk",1, 3000, 3700, 2400,   3700, 2400},
     {"fused_sm90_128x64x32",      1, 3000, 1930, 1480,   2600, 1750},
@@ -134,9 +134,9 @@ static const family_cost_t family_costs[FAMILIES] = {
 static const double early = 850;
 /* Cycles that a warp's copies of 4 bytes, not 16, take for each line of 32 numbers. */
 static const double narrow_copy = 0.43;
-/* Cycles of each copy of a thread in a step that is not whole; and how much longer steps take in a
- * tile that is larger than C. */
-static const double ffma_part = 62, ffma_small = 1.5;
+/* Cycles of each copy of a thread in a step that is not whole, if copies are checked, and if not;
+ * and how much longer steps take in a tile that is larger than C. */
+static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5;
 /* Blocks by which a multiprocessor may have more than its part, for each block of a cluster: one
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
@@ -145,6 +145,8 @@ enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
 static const double skinny_column = 0.028;
 /* Cycles that a fitted kernel's copies of a thread take, shared among the resident warps. */
 static const double fitted_copy = 480;
+/* How much longer tiles of one matrix take where one block is resident; others take their part. */
+static const double fitted_alone = 0.8;
 /* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
  * is not aligned. */
 static const double skinny_line = 4;
@@ -284,18 +286,20 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const tile_cost_t *cost = tile_cost(trial->variant);
     const family_cost_t *family = &family_costs[OF_FFMA];
     const int sm80 = trial->variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
-    /* How often 4-byte copies cost: for an operand that they transpose, and twice for one that is
-     * not aligned, whose copies are all made at once. */
-    const int narrow_a = !tilemm__sgemm_is_aligned_a(args) ? 2 : sm80 && !args->trans_a;
-    const int narrow_b = !tilemm__sgemm_is_aligned_b(args) ? 2 : sm80 && args->trans_b;
+    /* How often 4-byte copies cost: for an operand that they transpose, and more for one that is
+     * not aligned, the more of them a multiprocessor makes beside its multiply-adds. */
+    const int unaligned = !sm80 || row->m == 32 ? 2 : row->m == 64 ? 4 : 3;
+    const int narrow_a = !tilemm__sgemm_is_aligned_a(args) ? unaligned : sm80 && !args->trans_a;
+    const int narrow_b = !tilemm__sgemm_is_aligned_b(args) ? unaligned : sm80 && args->trans_b;
     const double narrow =
         (double)(narrow_a * row->m + narrow_b * row->n) * row->k / 32 * narrow_copy;
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double count = tilemm__sgemm_tiles_of_c(row, args) * (double)trial->splits;
-    /* A step that is not whole is copied slowly, and so are all of a tile that C does not fill. */
-    const double part =
-        args->k % row->k ? ffma_part * (row->m + row->n) * row->k / row->threads : 0;
-    const int small = (args->m < row->m || args->n < row->n) && row->m > 32 && row->n > 32;
+    /* A first step that is not whole; in tiles that C does not fill all steps are copied slowly. */
+    const int unfilled = args->m < row->m || args->n < row->n;
+    const double copy = unfilled || args->k < row->k || !sm80 ? ffma_part : ffma_first;
+    const double part = args->k % row->k ? copy * (row->m + row->n) * row->k / row->threads : 0;
+    const int small = unfilled && row->m > 32 && row->n > 32;
     const double steps = (double)tilemm__div_up(trial->k_split, row->k) * (small ? ffma_small : 1);
     const int cluster = trial->cluster ? (int)trial->splits : 1;
     const int most = tilemm__sgemm_resident_blocks(row, traits), of_part = CLUSTER_SMS * most;
@@ -357,8 +361,8 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
     const double share = (double)tilemm__div_up(plan->blocks, traits->sm_count);
     const double resident = warps * (double)tilemm__sgemm_fitted_room(plan, traits);
     const double copies = k *
-                          (plan->lanes_m * row->m / (double)plan->width_a +
-                           plan->lanes_n * row->n / (double)plan->width_b) /
+                          (plan->lanes_m * row->m / (double)plan->copies_a.width +
+                           plan->lanes_n * row->n / (double)plan->copies_b.width) /
                           (plan->lanes_m * plan->lanes_n);
     const double block =
         cost->item + warps * k * cost->step + warps * copies * fitted_copy / resident;
@@ -366,8 +370,12 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
     const double least = (bytes_of_c + elements_of_a_and_b(args) * sizeof(float)) /
                          (family->bytes * traits->sm_count);
     const double busy = share * block + bytes_of_c / (2 * family->bytes * traits->sm_count);
-    /* A tile that is a whole matrix reads nothing twice. */
-    return family->launch + (busy > least ? busy : least) * (plan->per_matrix > 1 ? 1.1 : 1);
+    /* A tile that is a whole matrix reads nothing twice. Where few blocks are resident, seldom one
+     * multiplies while others load and store. */
+    const double several =
+        plan->per_matrix > 1 ? 0.9 + fitted_alone / (double)tilemm__sgemm_fitted_room(plan, traits)
+                             : 1;
+    return family->launch + (busy > least ? busy : least) * several;
 }
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */

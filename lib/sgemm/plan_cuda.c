@@ -94,16 +94,27 @@ static tilemm__sgemm_skinny_t skinny_of(const tilemm__sgemm_args_t *args)
 
 /* The rows of X that a block had better have, as measured on an H200: few where X has few; many
  * where k is so short that starting and ending a block shows. */
-static int skinny_rows(const tilemm__sgemm_skinny_t *p)
+static int skinny_rows(const tilemm__sgemm_skinny_t *p, int cc)
 {
-    enum { FEW = 1024, SOME = 8192, MANY = 32768, MOST = 65536, SHORT_K = 256 };
+    enum {
+        FEW = 1024,
+        MORE = 2112,
+        SOME = 8192,
+        MANY = 32768,
+        MOST = 65536,
+        SHORT_K = 256,
+        LONG_K = 2304
+    };
     const int one = p->n == 1;
+    /* So that clusters of four divide k, and fill the device. */
+    const int low =
+        cc >= 90 && p->m <= MORE && (p->m > FEW || p->k < LONG_K) && p->batch_count == 1;
     if (p->n > SKINNY_ANY_K_N || (!one && p->m <= FEW))
         return p->m <= FEW ? 16 : 128;
     if (p->x_along_k)
         return one && p->m <= SOME ? 16 : p->k <= (one ? SHORT_K : 2 * SHORT_K) ? 256 : 128;
     if (one)
-        return p->m <= FEW / 2 ? 16 : p->m <= SOME ? 64 : p->m >= MOST ? 1024 : 128;
+        return p->m <= FEW / 2 ? 16 : low ? 32 : p->m <= SOME ? 64 : p->m >= MOST ? 1024 : 128;
     return p->m >= 2 * MOST && p->k <= SHORT_K ? 1024 : p->m >= MANY ? 256 : 128;
 }
 
@@ -171,10 +182,11 @@ static size_t split_skinny(const tilemm__cuda_traits_t *traits, int64_t most_spl
 static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        tilemm__sgemm_trial_t *best)
 {
-    const int others[] = {128, 16, 64, 256, 1024}; /* where limits->variant forbids the first */
+    const int others[] = {128, 16, 32, 64, 256, 1024}; /* if limits->variant forbids the first */
     const tilemm__sgemm_skinny_t p = skinny_of(args);
-    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, skinny_rows(&p)), .splits = 1};
-    for (int i = 0; i < 5 && (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant));
+    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, skinny_rows(&p, limits->cuda->cc)),
+                                 .splits = 1};
+    for (int i = 0; i < 6 && (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant));
          i++)
         now.variant = skinny_variant(&p, others[i]);
     if (now.variant >= 0 && tilemm__sgemm_is_allowed(limits, now.variant))
@@ -236,7 +248,7 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
             tilemm__sgemm_fill_ffma(&whole, limits, &tiles, plan);
             plan->as.ffma.tiles.lets_start = 1;
             *p = skinny_of(&fringe);
-            p->variant = skinny_variant(p, skinny_rows(p));
+            p->variant = skinny_variant(p, skinny_rows(p, limits->cuda->cc));
             p->fringe = 1;
             split_skinny(limits->cuda, FRINGE_SPLITS, 0, p);
         }

@@ -55,9 +55,11 @@ static tilemm__sgemm_fitted_t fit(const tilemm__sgemm_args_t *args, int variant,
         .variant = variant,
         .lanes_m = lanes_m,
         .lanes_n = lanes_n,
-        .width_a = width_of(args->a, args->a_array, args->lda, args->stride_a, args->batch_count),
-        .width_b = width_of(args->b, args->b_array, args->ldb, args->stride_b, args->batch_count),
-        .aligned_c = tilemm__sgemm_is_aligned_c(args),
+        .copies_a.width =
+            width_of(args->a, args->a_array, args->lda, args->stride_a, args->batch_count),
+        .copies_b.width =
+            width_of(args->b, args->b_array, args->ldb, args->stride_b, args->batch_count),
+        .width_c = width_of(args->c, args->c_array, args->ldc, args->stride_c, args->batch_count),
         .concurrent = traits->cc >= 90,
     };
     const int64_t tiles_n = tilemm__div_up(args->n, tile_n);
@@ -81,6 +83,26 @@ static tilemm__sgemm_fitted_t fit(const tilemm__sgemm_args_t *args, int variant,
     p.tiles = (unsigned)tiles;
     p.blocks = (unsigned)tilemm__div_up(tiles, p.together);
     return p;
+}
+
+/* How a tile's threads copy lines of `pitch` numbers. */
+static void share_out_copies(int pitch, int threads, tilemm__fitted_copies_t *copies)
+{
+    const int across = (int)tilemm__div_up(pitch, copies->width);
+    copies->lines = (int)tilemm__max(threads / across, 1);
+    copies->by_across = tilemm__division_by((uint32_t)across);
+}
+
+/* What the kernel would otherwise compute in each thread. */
+static void prepare(tilemm__sgemm_fitted_t *p)
+{
+    const int side = tilemm__sgemm_rows[p->variant].m, of_tile = p->lanes_m * p->lanes_n;
+    share_out_copies(p->args.trans_a ? p->lanes_m * side : p->depth, of_tile, &p->copies_a);
+    share_out_copies(p->args.trans_b ? p->depth : p->lanes_n * side, of_tile, &p->copies_b);
+    p->by_lanes_n = tilemm__division_by((uint32_t)p->lanes_n);
+    p->by_lanes = tilemm__division_by((uint32_t)of_tile);
+    p->by_tiles_n = tilemm__division_by(p->tiles_n);
+    p->by_per_matrix = tilemm__division_by(p->per_matrix);
 }
 
 /* The best tile of a variant, and its cycles. */
@@ -146,4 +168,5 @@ void tilemm__sgemm_fill_fitted(const tilemm__sgemm_args_t *args, const tilemm__l
     double cycles;
     plan->method = TILEMM__SGEMM_FITTED;
     plan->as.fitted = best_of(args, trial->variant, limits->cuda, &cycles);
+    prepare(&plan->as.fitted);
 }

@@ -17,9 +17,10 @@
  * bytes at a time if it is aligned.
  *
  * The last tile of a row or column of tiles is moved back so that it ends where the matrix ends; it
- * stores only elements that no other tile has. The first k-step may be partial. So only that step,
- * and matrices smaller than a tile, need their copies checked. Operands that are large and aligned
- * enough have a loop without checks.
+ * stores only elements that no other tile has. The first k-step may be partial: a whole one is
+ * copied, from which the next step begins anew where the part ends, and zeros overwrite the rest. So
+ * only matrices smaller than a tile, or a k smaller than a step, need their copies checked. There is
+ * a loop for those, one for tiles that are whole, and one for those that are aligned besides.
  *
  * Assumes: compute capability 8.0 or more, 9.0 for clusters; what the host promises in
  * tilemm__sgemm_ffma_t.
@@ -120,6 +121,10 @@ struct copies {
     }
 };
 
+/* What a block's loop promises of the tiles of both operands: nothing; that all of them are whole;
+ * also that they are aligned for the widest copies. */
+enum { ANY_TILES, WHOLE_TILES, ALIGNED_TILES };
+
 /* Copies one operand to its shared tiles. The copies of a whole tile may be made in parts, between
  * multiply-adds: many at a time delay the reads of Ms and Ns. */
 template <int WIDTH, int BK, int WARPS, bool TRANSPOSED>
@@ -129,6 +134,7 @@ struct producer {
 
     const float *p; /* this thread's first element of the next tile, or of what is left of it */
     int64_t ld, extent;
+    bool begun; /* the first k-step is under way */
 
     /* Whether all tiles are whole, and aligned for the widest copies. */
     static __device__ __forceinline__ bool can_be_widest(const float *origin, int64_t ld,
@@ -137,34 +143,35 @@ struct producer {
         return extent >= WIDTH && (TRANSPOSED || ((uintptr_t)origin | (uint64_t)ld * 4) % 16 == 0);
     }
 
-    /* Copy the first k-step, `depth` deep. `origin` is the tile's first element. */
+    /* Start with the first k-step, `depth` deep, if the tile is not whole; `last`: none follows.
+     * `origin` is the tile's first element. */
     __device__ __forceinline__ producer(const float *origin, int64_t ld, int64_t extent,
-                                        bool is_widest, unsigned depth, unsigned to)
-        : ld(ld), extent(extent)
+                                        bool is_widest, unsigned depth, bool last, unsigned to)
+        : p(origin + (is_widest ? widest::offset(ld) : narrow::offset(ld))), ld(ld), extent(extent),
+          begun(extent < WIDTH || (last && depth < BK))
     {
-        if (is_widest) {
-            p = origin + widest::offset(ld);
-            /* Faster, except with the largest tile, whose loop it makes slower. */
-            if ((WARPS < 8 || WIDTH < 128) && depth == BK) {
-                next<true>(true, to, 0, 1);
-                return;
-            }
+        if (!begun)
+            return;
+        if (is_widest)
             widest::part(to, p, ld, extent, depth, origin);
-        } else {
-            p = origin + narrow::offset(ld);
+        else
             narrow::part(to, p, ld, extent, depth, origin);
-        }
-        p += TRANSPOSED ? depth : depth * ld;
+    }
+
+    /* Of the last k-step that was copied, `back` are copied again with the next one. */
+    __device__ __forceinline__ void move_back(unsigned back)
+    {
+        p -= TRANSPOSED ? back : back * ld;
     }
 
     /* Copy part `number` of `parts` of the next k-step, if `yes`. Part 0 of a tile that is not
      * whole is all of it. */
-    template <bool WIDEST>
+    template <int TILES>
     __device__ __forceinline__ void next(bool yes, unsigned to, unsigned number, unsigned parts)
     {
-        typedef copies<WIDTH, BK, WARPS, TRANSPOSED, WIDEST && !TRANSPOSED> C;
+        typedef copies<WIDTH, BK, WARPS, TRANSPOSED, TILES == ALIGNED_TILES && !TRANSPOSED> C;
         const unsigned ALONG = C::ALONG, COUNT = C::LINES * ALONG;
-        const bool whole = WIDEST || extent >= WIDTH;
+        const bool whole = TILES != ANY_TILES || extent >= WIDTH;
         if (number == 0 && yes && !whole)
             C::part(to, p, ld, extent, BK, p);
 #pragma unroll
@@ -263,30 +270,50 @@ static __device__ __forceinline__ void end_chain_shared(float (&sum)[M][N], unsi
         }
 }
 
+/* Fill the rows of k from `depth` on of a stage with zeros. */
+template <class S>
+static __device__ __forceinline__ void zero_rows(unsigned stage, unsigned depth)
+{
+#pragma unroll 1
+    for (unsigned at = depth * S::BM + 4 * threadIdx.x; at < S::BK * S::BM; at += 128 * S::WARPS)
+        shared_write(stage + at * 4, make_float4(0.0f, 0.0f, 0.0f, 0.0f));
+#pragma unroll 1
+    for (unsigned at = depth * S::BN + 4 * threadIdx.x; at < S::BK * S::BN; at += 128 * S::WARPS)
+        shared_write(stage + S::MS_BYTES + at * 4, make_float4(0.0f, 0.0f, 0.0f, 0.0f));
+}
+
 /* Consumer. Between its multiply-adds the producers fill the stages. The result is in `sum`, or
  * with a CHAIN of 1 in `total`. A thread's squares begin at at_m and at_n of each stage; `steps`
- * k-steps follow the first. */
-template <class S, bool WIDEST>
+ * k-steps follow the first, of which `depth0` of k count. */
+template <class S, int TILES>
 static __device__ __forceinline__ void
 multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 * S::QN],
-               typename S::ms_producer &to_ms, typename S::ns_producer &to_ns, unsigned steps,
-               unsigned ring, unsigned at_m, unsigned at_n)
+               typename S::ms_producer &to_ms, typename S::ns_producer &to_ns, unsigned depth0,
+               unsigned steps, unsigned ring, unsigned at_m, unsigned at_n)
 {
     const unsigned ring_end = ring + S::RING_BYTES;
     [[maybe_unused]] bool is_first = true; /* of the chains */
     unsigned ms = ring;                    /* the stage that is multiplied */
-    unsigned filling = ring + S::STAGE_BYTES, to_copy = steps;
+    unsigned filling = ring, to_copy = steps;
     float am[2][4 * S::QM], bn[2][4 * S::QN];
 #pragma unroll 1
-    for (int s = 1; s < S::STAGES - 1; s++) {
-        to_ms.template next<WIDEST>(to_copy, filling, 0, 1);
-        to_ns.template next<WIDEST>(to_copy, filling + S::MS_BYTES, 0, 1);
+    for (int s = 0; s < S::STAGES - 1; s++) {
+        to_ms.template next<TILES>(s ? to_copy : !to_ms.begun, filling, 0, 1);
+        to_ns.template next<TILES>(s ? to_copy : !to_ns.begun, filling + S::MS_BYTES, 0, 1);
         copy_async_commit();
         filling += S::STAGE_BYTES;
-        if (to_copy)
+        if (s == 0) {
+            to_ms.move_back(S::BK - depth0);
+            to_ns.move_back(S::BK - depth0);
+        } else if (to_copy) {
             to_copy--;
+        }
     }
     wait_groups<S::STAGES - 2>();
+    if (depth0 < S::BK) {
+        zero_rows<S>(ring, depth0);
+        __syncthreads();
+    }
     read_fragment<S::QM, S::BM, S::TRANSPOSED_A>(am[0], ms, at_m, 0);
     read_fragment<S::QN, S::BN, S::TRANSPOSED_B>(bn[0], ms + S::MS_BYTES, at_n, 0);
 
@@ -296,8 +323,8 @@ multiply_steps(float (&sum)[4 * S::QM][4 * S::QN], float (&total)[4 * S::QM][4 *
         for (unsigned k = 0; k < S::GROUP_K; k++) {
             const unsigned next = (k + 1) % S::GROUP_K;
             /* Fill the stage that was multiplied last. */
-            to_ms.template next<WIDEST>(to_copy, filling, k, S::PARTS);
-            to_ns.template next<WIDEST>(to_copy, filling + S::MS_BYTES, k, S::PARTS);
+            to_ms.template next<TILES>(to_copy, filling, k, S::PARTS);
+            to_ns.template next<TILES>(to_copy, filling + S::MS_BYTES, k, S::PARTS);
 
             /* Before the last k all of this stage's fragments have been read: go to the next. */
             if (next == 0) {
@@ -469,10 +496,9 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem,
     const float *const from_b = b + (S::TRANSPOSED_B ? n0 * args.ldb + k0 : k0 * args.ldb + n0);
     const bool is_widest = S::ms_producer::can_be_widest(from_a, args.lda, args.m) &&
                            S::ns_producer::can_be_widest(from_b, args.ldb, args.n);
-    typename S::ms_producer to_ms(from_a, args.lda, args.m, is_widest, depth0, ring);
-    typename S::ns_producer to_ns(from_b, args.ldb, args.n, is_widest, depth0, ring + S::MS_BYTES);
-
-    copy_async_commit();
+    typename S::ms_producer to_ms(from_a, args.lda, args.m, is_widest, depth0, !steps, ring);
+    typename S::ns_producer to_ns(from_b, args.ldb, args.n, is_widest, depth0, !steps,
+                                  ring + S::MS_BYTES);
 
     /* This thread's squares begin at (m, n), (m + BM / QM, n), (m, n + BN / QN) ... of the tile. */
     const unsigned m =
@@ -489,9 +515,11 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_ffma_t &problem,
         for (int j = 0; j < 4 * S::QN; j++)
             sum[i][j] = total[i][j] = 0.0f;
     if (is_widest)
-        multiply_steps<S, true>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
+        multiply_steps<S, ALIGNED_TILES>(sum, total, to_ms, to_ns, depth0, steps, ring, at_m, at_n);
+    else if (!(S::TRANSPOSED_A && S::TRANSPOSED_B) && args.m >= S::BM && args.n >= S::BN)
+        multiply_steps<S, WHOLE_TILES>(sum, total, to_ms, to_ns, depth0, steps, ring, at_m, at_n);
     else
-        multiply_steps<S, false>(sum, total, to_ms, to_ns, steps, ring, at_m, at_n);
+        multiply_steps<S, ANY_TILES>(sum, total, to_ms, to_ns, depth0, steps, ring, at_m, at_n);
     if ((S::CHAIN || S::BM == 32) && gridDim.x <= TILEMM__SGEMM_FEW_BLOCKS)
         let_next_start();
     store_tile<S>(S::CHAIN == 1 ? total : sum, problem, place, ring, group, m, n);

@@ -29,13 +29,14 @@
 /* Producer: copy `lines` lines of `length` numbers from `from` on, and zeros up to `zero_lines` and
  * `zero_length`, by threads 0 to `threads` - 1. */
 template <bool ALONG_K, int W>
-static __device__ __forceinline__ void produce(unsigned to, const float *__restrict__ from,
-                                               int64_t ld, int lines, int length, int zero_lines,
-                                               int zero_length, int pitch, int thread, int threads)
+static __device__ __forceinline__ void
+produce(unsigned to, const float *__restrict__ from, int64_t ld, int lines, int length,
+        int zero_lines, int zero_length, int pitch, const tilemm__fitted_copies_t &copies,
+        int thread, int threads)
 {
-    const int across = (zero_length + W - 1) / W; /* copies of a line */
-    const int at_once = max(threads / across, 1);
-    const int first = threads < across ? 0 : thread / across;
+    const int across = (pitch + W - 1) / W; /* copies of a whole line */
+    const int at_once = copies.lines;
+    const int first = threads < across ? 0 : (int)divided((unsigned)thread, copies.by_across);
     const int begin = (thread - first * across) * W;
     if (first >= at_once)
         return;
@@ -55,22 +56,22 @@ static __device__ __forceinline__ void produce(unsigned to, const float *__restr
 /* `depth` steps of k of an operand, from `from` on, of which a tile has `extent` rows or columns.
  */
 template <bool ALONG_K>
-static __device__ __forceinline__ void produce_step(unsigned to, const float *from, int64_t ld,
-                                                    int depth, int extent, int pitch, int width,
-                                                    int thread, int threads)
+static __device__ __forceinline__ void
+produce_step(unsigned to, const float *from, int64_t ld, int depth, int extent, int pitch,
+             const tilemm__fitted_copies_t &copies, int thread, int threads)
 {
     const int padded = (depth + 3) & ~3;
     const int lines = ALONG_K ? extent : depth, length = ALONG_K ? depth : extent;
     const int zero_lines = ALONG_K ? extent : padded, zero_length = ALONG_K ? padded : extent;
-    if (width == 4)
-        produce<ALONG_K, 4>(to, from, ld, lines, length, zero_lines, zero_length, pitch, thread,
-                            threads);
-    else if (width == 2)
-        produce<ALONG_K, 2>(to, from, ld, lines, length, zero_lines, zero_length, pitch, thread,
-                            threads);
+    if (copies.width == 4)
+        produce<ALONG_K, 4>(to, from, ld, lines, length, zero_lines, zero_length, pitch, copies,
+                            thread, threads);
+    else if (copies.width == 2)
+        produce<ALONG_K, 2>(to, from, ld, lines, length, zero_lines, zero_length, pitch, copies,
+                            thread, threads);
     else
-        produce<ALONG_K, 1>(to, from, ld, lines, length, zero_lines, zero_length, pitch, thread,
-                            threads);
+        produce<ALONG_K, 1>(to, from, ld, lines, length, zero_lines, zero_length, pitch, copies,
+                            thread, threads);
 }
 
 /* Consumer: add 4 steps of k. `a` and `b` are the thread's first words of these, `pitch` the words
@@ -143,14 +144,16 @@ static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_fitted_t 
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(number));
     asm volatile("mov.u32 %0, %%ctaid.x;" : "=r"(block));
 
-    const unsigned which = number / of_tile, thread = number - which * of_tile;
+    const unsigned which = divided(number, problem.by_lanes), thread = number - which * of_tile;
     const unsigned tile = block * (unsigned)problem.together + which;
-    const unsigned inside = tile % problem.per_matrix, row = inside / problem.tiles_n;
+    const unsigned matrix = divided(tile, problem.by_per_matrix);
+    const unsigned inside = tile - matrix * problem.per_matrix;
+    const unsigned row = divided(inside, problem.by_tiles_n);
 
     p.active = which < (unsigned)problem.together && tile < problem.tiles;
-    p.matrix = tile / problem.per_matrix;
+    p.matrix = matrix;
     p.thread = (int)thread;
-    p.lane_m = (int)(thread / lanes_n);
+    p.lane_m = (int)divided(thread, problem.by_lanes_n);
     p.lane_n = (int)(thread - (unsigned)p.lane_m * lanes_n);
     p.tile_m = problem.lanes_m * T;
     p.tile_n = problem.lanes_n * T;
@@ -181,9 +184,9 @@ static __device__ __forceinline__ void fill(const tilemm__sgemm_fitted_t &proble
     a += A_ALONG_K ? p.m0 * args.lda + k0 : k0 * args.lda + p.m0;
     b += B_ALONG_K ? p.n0 * args.ldb + k0 : k0 * args.ldb + p.n0;
     produce_step<A_ALONG_K>(to, a, args.lda, left, p.rows, A_ALONG_K ? depth : p.tile_m,
-                            problem.width_a, p.thread, threads);
+                            problem.copies_a, p.thread, threads);
     produce_step<B_ALONG_K>(to + p.bytes_a, b, args.ldb, left, p.cols, B_ALONG_K ? depth : p.tile_n,
-                            problem.width_b, p.thread, threads);
+                            problem.copies_b, p.thread, threads);
 }
 
 /* Epilogue. */
@@ -206,8 +209,11 @@ store(const float (&sum)[T][T], const tilemm__sgemm_fitted_t &problem, const flo
         for (int q = 0; q < T; q += 4) {
             const int column = q / 4 * (p.tile_n / 2) + 4 * p.lane_n;
             float *const to = c + row * args.ldc + column;
-            if (problem.aligned_c && column + 4 <= p.cols) {
+            if (problem.width_c == 4 && column + 4 <= p.cols) {
                 epilogue_store((float4 *)to, sum[i] + q, args.alpha, args.beta);
+            } else if (problem.width_c == 2 && column + 4 <= p.cols) {
+                epilogue_store((float2 *)to, sum[i] + q, args.alpha, args.beta);
+                epilogue_store((float2 *)(to + 2), sum[i] + q + 2, args.alpha, args.beta);
             } else {
 #pragma unroll
                 for (int j = 0; j < 4; j++)

@@ -6,6 +6,7 @@
 #define TILEMM_KERNELS_SGEMM_CUDA_FITTED_H
 
 #include "kernels/args.h"
+#include "kernels/division.h"
 #include "kernels/sgemm/layout.h"
 #include "kernels/sgemm/variants.h"
 
@@ -15,6 +16,13 @@ extern "C" {
 
 enum { TILEMM__SGEMM_FITTED_MOST_THREADS = 256 };
 
+/* How a tile's threads copy a step of an operand. */
+typedef struct {
+    int width; /* numbers that a copy moves: 4, 2 or 1, as the operand is aligned */
+    int lines; /* that are copied at once */
+    tilemm__division_t by_across; /* by the copies of a whole line */
+} tilemm__fitted_copies_t;
+
 /* A tile of C has lanes_m x lanes_n threads, each with a square of the variant's side. `together`
  * tiles, of one matrix or of several, share a block. Of k, `depth` steps (a multiple of 4) are in
  * shared memory at a time: in one stage if that is all of k, or else in two by turns. m, n, k and
@@ -23,9 +31,10 @@ typedef struct {
     tilemm__sgemm_args_t args;
     int variant;
     int lanes_m, lanes_n, together, depth, stages;
-    int width_a, width_b; /* numbers that a copy moves: 4, 2 or 1, as operands are aligned */
-    int aligned_c;        /* C is stored 16 bytes at a time */
+    tilemm__fitted_copies_t copies_a, copies_b;
+    int width_c;                         /* numbers of C that are stored at a time: 4, 2 or 1 */
     unsigned tiles_n, per_matrix, tiles; /* in a row of tiles, in a matrix, in the batch */
+    tilemm__division_t by_lanes_n, by_lanes, by_tiles_n, by_per_matrix; /* by_lanes: of a tile */
     unsigned blocks;
     unsigned threads; /* of a block: its tiles', rounded up to warps */
     size_t shared;    /* bytes of a block */

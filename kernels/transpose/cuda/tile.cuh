@@ -305,12 +305,6 @@ static __device__ __forceinline__ uint64_t quotient(uint64_t t, uint64_t d)
     return (t | d) >> 32 ? t / d : (uint32_t)t / (uint32_t)d;
 }
 
-/* x / d, by = tilemm__division_by(d). */
-static __device__ __forceinline__ uint32_t divided(uint32_t x, tilemm__division_t by)
-{
-    return by.magic ? __umulhi(x, by.magic) >> by.shift : x;
-}
-
 /* alpha times a float; elements of other sizes are never scaled. */
 template <typename T>
 static __device__ __forceinline__ T times(T element, float alpha)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kernels/division.h"
 #include "kernels/transpose/inplace.h"
 #include "kernels/transpose/layout.h"
 #include "kernels/transpose/variants.h"
@@ -48,23 +49,6 @@ typedef struct {
     int tile_rows, tile_cols, tile_batch; /* elements of src, matrices */
     int unit_in, unit_out;                /* bytes of an access on either side */
 } tilemm__transpose_tiles_t;
-
-/* Division of x < 2^31 by d < 2^31 as a product: magic is floor(2^(32 + shift) / d) + 1, where
- * 2^shift < d <= 2^(shift + 1), so the error x / 2^(32 + shift) of the product is below 1 / d. */
-typedef struct {
-    uint32_t magic; /* 0 for d = 1 */
-    int shift;
-} tilemm__division_t;
-
-static inline tilemm__division_t tilemm__division_by(uint32_t d)
-{
-    tilemm__division_t by = {0, 0};
-    while (d > 1 && UINT64_C(2) << by.shift < d)
-        by.shift++;
-    if (d > 1)
-        by.magic = (uint32_t)((UINT64_C(1) << (32 + by.shift)) / d) + 1;
-    return by;
-}
 
 /* ---- out of place --------------------------------------------------------------------------- */
 
