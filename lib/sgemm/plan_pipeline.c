@@ -81,17 +81,18 @@ static int64_t slice_strips(const tilemm__pipeline_plan_t *plan, int64_t b)
     return b == 0 ? plan->first : 1;
 }
 
-/* The strips of op(A)'s rows by which a slice is multiplied at once, after `done` of them: one,
+/* The strips of op(A)'s rows by which a slice is multiplied at once, after `done` of them: a group,
  * while the rows come up, or where there is one slice; then all, but of wide slices; and fewer and
  * fewer of the last slice, whose C is still to come down. */
 static int64_t strips_at_once(const tilemm__pipeline_plan_t *plan, int64_t b, int64_t done)
 {
     const tilemm__pipeline_side_t *const side = plan->side;
     const int64_t end = b + slice_strips(plan, b);
-    if (b == 0 && (side[0].moves || end == side[1].strips))
-        return 1;
     const int64_t many =
-        tilemm__min(side[0].strips, tilemm__div_up(side[0].strips * BALANCED / 2, side[1].strip));
+        b == 0 && (side[0].moves || end == side[1].strips)
+            ? plan->group
+            : tilemm__min(side[0].strips,
+                          tilemm__div_up(side[0].strips * BALANCED / 2, side[1].strip));
     return end < side[1].strips ? many
                                 : tilemm__clamp((double)(side[0].strips - done) / 2, 1, many);
 }
@@ -484,7 +485,7 @@ int tilemm__plan_pipeline(const tilemm__sgemm_args_t *args, const tilemm__pipeli
         .lines = args->m, .rows = !args->trans_a, .moves = places->on_host[0]};
     plan->side[1] = (tilemm__pipeline_side_t){
         .lines = args->n, .rows = args->trans_b, .moves = places->on_host[1]};
-    plan->first = 1;
+    plan->first = plan->group = 1;
     try_whole(args, places, plan);
     if (plan->bytes > places->memory) {
         tilemm__pipeline_plan_t best = *plan;

@@ -37,6 +37,7 @@ typedef struct {
     tilemm__pipeline_way_t way;
     int held;      /* the side that stays */
     int64_t first; /* of WHOLE: strips of op(B)'s first slice; the others are of one strip */
+    int64_t group; /* and strips of op(A) that come up, and are multiplied, at once, at most */
     tilemm__pipeline_side_t side[2];
     int64_t k_part, parts;
     int64_t c_elements; /* of a slot of C; 0 where C lies on the device */
