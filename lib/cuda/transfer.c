@@ -183,8 +183,18 @@ static cudaError_t queue_all(const tilemm__transfer_t *of, const tilemm__rectang
     return error;
 }
 
+/* Whether the host's first byte and the last one can be read. */
+static int is_readable(const tilemm__rectangle_t *at)
+{
+    return tilemm__cuda_is_readable(at->host) &&
+           tilemm__cuda_is_readable(at->host + at->more * at->host_step +
+                                    (at->rows - 1) * at->host_pitch + at->width - 1);
+}
+
 static cudaError_t transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
 {
+    if (!at->on_gpu && !is_readable(at))
+        return TILEMM__UNREADABLE;
     if (!of->chunks || at->on_gpu)
         return queue_all(of, at);
     job_t job = {.of = of, .at = *at};

@@ -382,7 +382,7 @@ static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
     }
     if (x->waits)
         tilemm__cuda_trim_strips(x->ctx);
-    return status;
+    return x->buffer ? tilemm__flow_status(x->ctx, status) : status;
 }
 
 /* The buffers; a plan for half the memory where there is less than it seemed. */
