@@ -18,7 +18,7 @@ typedef struct {
 } tilemm__pipeline_places_t;
 
 typedef enum {
-    TILEMM__PIPELINE_WHOLE,  /* A and B stay once they are up; C grows by slices of its columns */
+    TILEMM__PIPELINE_WHOLE,  /* both stay once they are up: C grows by slices of the side not held */
     TILEMM__PIPELINE_HELD,   /* a group of one side's strips stays while the other side passes */
     TILEMM__PIPELINE_K_PARTS /* k is divided: its parts go up, and are added to C in their order */
 } tilemm__pipeline_way_t;
@@ -36,8 +36,7 @@ typedef struct {
 typedef struct {
     tilemm__pipeline_way_t way;
     int held;      /* the side that stays */
-    int64_t first; /* of WHOLE: strips of op(B)'s first slice; the others are of one strip */
-    int64_t group; /* and strips of op(A) that come up, and are multiplied, at once, at most */
+    int64_t first; /* of WHOLE: strips of the first slice; the others are of one strip */
     tilemm__pipeline_side_t side[2];
     int64_t k_part, parts;
     int64_t c_elements; /* of a slot of C; 0 where C lies on the device */
