@@ -229,8 +229,8 @@ static void try_whole(const tilemm__sgemm_args_t *args, const tilemm__pipeline_p
     const int shared = places->is_shared;
     const int both = plan->side[0].moves && plan->side[1].moves && !c_is_most(args) && !shared;
     const int slices = plan->side[1].moves && !c_is_most(args);
-    const int64_t least = shared ? SHARED_PARTS : 1;
     const int64_t most = !slices ? 1 : shared ? SHARED_PARTS : MOST_PARTS;
+    const int64_t least = shared ? most : 1;
     tilemm__pipeline_plan_t best = *plan;
     plan->way = TILEMM__PIPELINE_WHOLE;
     for (plan->held = 0; plan->held <= both; plan->held++)

@@ -95,7 +95,7 @@ static size_t walk_plan(const problem_t *p, const tilemm__pipeline_plan_t *plan)
  * made. Returns the lines that are made. */
 static int64_t walk_planes(const problem_t *p, const tilemm__pipeline_plan_t *plan, int s)
 {
-    enum { UNIT = 128, MOST = 2000 };
+    enum { UNIT = 128, MOST = 20000 };
     const tilemm__pipeline_side_t *const side = &plan->side[s];
     static int64_t there[MOST]; /* the first line of each UNIT of the room, or -1 */
     tilemm__pipeline_walk_t walk;
