@@ -152,7 +152,7 @@ static tilemm__sgemm_args_t product_of(const pipeline_t *x, const tilemm__pipeli
     if (step->part > 0)
         p.beta = 1;
     if (plan->c_elements > 0) {
-        p.ldc = tilemm__round_up(p.n, 64);
+        p.ldc = tilemm__pipeline_ld(p.n, x->args->ldc);
         p.c = x->c + slot * plan->c_elements;
     }
     return p;

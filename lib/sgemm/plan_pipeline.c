@@ -42,6 +42,12 @@ static double link_time(double bytes, double row_bytes)
     return row_bytes < long_row ? bytes * (1 + as_long_again / row_bytes) : bytes;
 }
 
+int64_t tilemm__pipeline_ld(int64_t width, int64_t host_ld)
+{
+    enum { ACCESS = 4 };
+    return width == host_ld && width % ACCESS == 0 ? width : tilemm__round_up(width, UNIT);
+}
+
 static int64_t columns_ld(int64_t columns)
 {
     return tilemm__round_up(columns, UNIT);
@@ -53,7 +59,10 @@ static void cut(tilemm__pipeline_side_t *side, int64_t strip, int64_t slots, int
     side->strip = strip;
     side->strips = tilemm__div_up(side->lines, strip);
     side->slots = tilemm__min(slots, side->strips);
-    side->ld = columns_ld(side->rows ? k : side->slots * strip);
+    side->ld = side->rows ? tilemm__pipeline_ld(k, side->host_ld)
+               : side->slots * side->strip >= side->lines
+                   ? tilemm__pipeline_ld(side->lines, side->host_ld)
+                   : side->slots * strip;
 }
 
 static int64_t side_bytes(const tilemm__pipeline_side_t *side, int64_t k)
@@ -166,7 +175,8 @@ static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pip
                                           row_of(side, come, args->k, s ? args->ldb : args->lda));
             up += time + both_ways * larger(0, down - up < time ? down - up : time);
         }
-        const tilemm__pipeline_side_t of_c = {.ld = columns_ld((int64_t)lines[1])};
+        const tilemm__pipeline_side_t of_c = {
+            .ld = tilemm__pipeline_ld((int64_t)lines[1], args->ldc)};
         const double row = row_of(&of_c, (int64_t)lines[1], args->k, args->ldc);
         const double c = c_moves ? link_time(lines[0] * lines[1] * FLOAT, row) : 0;
         up += args->beta != 0 ? c : 0;
@@ -514,10 +524,12 @@ int tilemm__plan_pipeline(const tilemm__sgemm_args_t *args, const tilemm__pipeli
     const int c_moves = places->on_host[2];
     memset(plan, 0, sizeof *plan);
     plan->parts = 1;
-    plan->side[0] = (tilemm__pipeline_side_t){
-        .lines = args->m, .rows = !args->trans_a, .moves = places->on_host[0]};
+    plan->side[0] = (tilemm__pipeline_side_t){.lines = args->m,
+                                              .host_ld = args->lda,
+                                              .rows = !args->trans_a,
+                                              .moves = places->on_host[0]};
     plan->side[1] = (tilemm__pipeline_side_t){
-        .lines = args->n, .rows = args->trans_b, .moves = places->on_host[1]};
+        .lines = args->n, .host_ld = args->ldb, .rows = args->trans_b, .moves = places->on_host[1]};
     plan->first = 1;
     try_whole(args, places, plan);
     if (plan->bytes > places->memory) {

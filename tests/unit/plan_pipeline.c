@@ -169,7 +169,8 @@ static void check_slots(const problem_t *p, const tilemm__pipeline_plan_t *plan)
             continue;
         CHECK(side->slots >= 1 && side->slots <= TILEMM__PIPELINE_STRIPS, "%s: side %d: %lld slots",
               describe(p), s, (long long)side->slots);
-        CHECK(side->ld >= (side->rows ? plan->k_part : across), "%s: side %d: ld = %lld",
+        const int64_t width = side->lines < across ? side->lines : across;
+        CHECK(side->ld >= (side->rows ? plan->k_part : width), "%s: side %d: ld = %lld",
               describe(p), s, (long long)side->ld);
         bytes += side->ld * (side->rows ? across : plan->k_part) * FLOAT;
     }
