@@ -170,15 +170,16 @@ static void add_result(tilemm__stage_t *stage, const matrix_t *matrix, const voi
     stage->results = result;
 }
 
-/* The first operand on the host: the call will wait, which a capture cannot. */
+/* The first operand on the host: the call will wait, which a capture cannot, and goes on without.
+ */
 static int activate(tilemm__stage_t *stage)
 {
     if (stage->status == TILEMM_SUCCESS && !stage->active) {
-        if (tilemm__cuda_is_capturing(tilemm__cuda(stage->ctx)->stream))
+        stage->active = !tilemm__cuda_is_capturing(tilemm__cuda(stage->ctx)->stream);
+        if (!stage->active)
             stage->status =
                 tilemm__fail(stage->ctx, TILEMM_NOT_SUPPORTED,
                              "%s: operands on the host cannot be captured in a graph", stage->what);
-        stage->active = 1;
     }
     return stage->status == TILEMM_SUCCESS;
 }

@@ -15,31 +15,34 @@ enum {
     UNIT = 64,
     PLANES_UNIT = TILEMM__SGEMM_PLANES_ALIGN_MN,
     LONG_K = 1024,
-    BALANCED = 8192, /* lines: work_of_link * FLOAT */
+    BALANCED = 8192, /* columns of op(B): work_of_link * FLOAT */
     FLOAT = sizeof(float)
 };
 
 /* Of a GPU: bytes that its own memory moves, and multiply-adds, in the time of a byte of the link.
  * They settle which of several ways takes the least time. */
 static const double memory_of_link = 40, work_of_link = 2048;
+/* Elements of C that its multiprocessors could compute while they wait for a step's last tiles:
+ * half of a tile of 128 x 128 each. */
+static const double idle_of_step = 1 << 20;
+/* What they compute at once, a tile of 128 x 128 each. */
+static const double wave = 132 << 14;
+/* Bytes of the link in the time of a step's launches, 5 us. */
+static const double launch_of_step = 1 << 18;
 /* By so much longer bytes take beside others that go the other way. */
-static const double both_ways = 0.12;
-/* Elements of C that its multiprocessors compute at once, a tile of 128 x 128 each; and on average
- * those that they could while they wait for a step's last tiles. */
-static const double wave = 132 << 14, idle_of_step = 1 << 20;
-/* Bytes of the link in the time of a step's launches, 10 us. */
-static const double launch_of_step = 1 << 19;
+static const double both_ways = 0.1;
 
 static double larger(double x, double y)
 {
     return x > y ? x : y;
 }
 
-/* The link's time for rows of `row_bytes`, which lie apart: short ones take longer. */
+/* The link's time for rows of `row_bytes`, which lie apart: shorter ones take longer, in a wide
+ * matrix beside others that go the other way. */
 static double link_time(double bytes, double row_bytes)
 {
-    const double as_long_again = 460, long_row = 4096;
-    return row_bytes < long_row ? bytes * (1 + as_long_again / row_bytes) : bytes;
+    const double as_long_again = 4096;
+    return bytes * (1 + as_long_again / row_bytes);
 }
 
 int64_t tilemm__pipeline_ld(int64_t width, int64_t host_ld)
@@ -84,70 +87,69 @@ static void add_up(tilemm__pipeline_plan_t *plan, int64_t k, int64_t slot)
                            slot * TILEMM__PIPELINE_C_SLOTS * FLOAT);
 }
 
-/* ---- slices, where both sides stay ---------------------------------------------------------- */
+/* ---- slices of op(B), where both sides stay ------------------------------------------------- */
 
-/* The elements of a slot of C for strips of the side that is held, and lines of the other. */
-static int64_t held_c(const tilemm__pipeline_plan_t *plan, int64_t strips, int64_t others)
+/* The strips of op(B) in the slice that begins with strip b. */
+static int64_t slice_strips(const tilemm__pipeline_plan_t *plan, int64_t b)
 {
-    const int64_t lines = strips * plan->side[plan->held].strip;
-    return plan->held == 0 ? c_elements(lines, others) : c_elements(others, lines);
+    return b == 0 ? plan->first : 1;
 }
 
-/* The strips of the slice that begins with strip i. */
-static int64_t slice_strips(const tilemm__pipeline_plan_t *plan, int64_t i)
+/* The strips of op(A)'s rows by which a slice is multiplied at once, after `done` of them: one,
+ * while the rows come up, or where there is one slice; then all, but of wide slices; and fewer and
+ * fewer of the last slice, whose C is still to come down. */
+static int64_t strips_at_once(const tilemm__pipeline_plan_t *plan, int64_t b, int64_t done)
 {
-    return i == 0 ? plan->first : 1;
-}
-
-/* The strips by which a slice is multiplied at once, after `done` of them: one, while they come up,
- * or where there is one slice; then all, but of wide slices; and fewer and fewer of the last slice,
- * whose C is still to come down, but no less than a wave. */
-static int64_t strips_at_once(const tilemm__pipeline_plan_t *plan, int64_t i, int64_t done)
-{
-    const tilemm__pipeline_side_t *const held = &plan->side[plan->held];
-    const tilemm__pipeline_side_t *const sliced = &plan->side[!plan->held];
-    const int64_t end = i + slice_strips(plan, i);
-    if (i == 0 && (held->moves || end == sliced->strips))
+    const tilemm__pipeline_side_t *const side = plan->side;
+    const int64_t end = b + slice_strips(plan, b);
+    if (b == 0 && (side[0].moves || end == side[1].strips))
         return 1;
     const int64_t many =
-        tilemm__min(held->strips, tilemm__div_up(held->strips * BALANCED / 2, sliced->strip));
-    const int64_t least = (int64_t)ceil(wave / (double)(held->strip * sliced->strip));
-    return end < sliced->strips
-               ? many
-               : tilemm__clamp((double)(held->strips - done) / 2, tilemm__min(least, many), many);
+        tilemm__min(side[0].strips, tilemm__div_up(side[0].strips * BALANCED / 2, side[1].strip));
+    return end < side[1].strips ? many
+                                : tilemm__clamp((double)(side[0].strips - done) / 2, 1, many);
 }
 
 /* The elements of a slot of C. */
 static int64_t slice_elements(const tilemm__pipeline_plan_t *plan)
 {
-    const tilemm__pipeline_side_t *const sliced = &plan->side[!plan->held];
-    const int64_t first = held_c(plan, strips_at_once(plan, 0, 0), plan->first * sliced->strip);
-    return plan->first == sliced->strips
+    const tilemm__pipeline_side_t *const a = &plan->side[0], *const b = &plan->side[1];
+    const int64_t first = c_elements(strips_at_once(plan, 0, 0) * a->strip, plan->first * b->strip);
+    return plan->first == b->strips
                ? first
                : tilemm__max(first,
-                             held_c(plan, strips_at_once(plan, plan->first, 0), sliced->strip));
+                             c_elements(strips_at_once(plan, plan->first, 0) * a->strip, b->strip));
 }
 
 /* ---- the three ways ------------------------------------------------------------------------- */
 
-/* One slice is best where C has most of the bytes. */
+/* One slice of op(B) is best where C has most of the bytes. */
 static int c_is_most(const tilemm__sgemm_args_t *args)
 {
     return args->k <= args->m / 16;
 }
 
-/* The bytes that lie together of `lines` of a side: of rows with nothing between them, all. */
-static double row_of(const tilemm__pipeline_side_t *side, int64_t lines, int64_t k, int64_t ld)
+/* How wide op(B)'s first slice may be, about. While it is multiplied by strips of op(A)'s rows,
+ * these come up: that takes as long as the products, so that the link and the multiprocessors are
+ * both busy. */
+static int64_t slice_of(const tilemm__sgemm_args_t *args, const tilemm__pipeline_side_t *a,
+                        const tilemm__pipeline_side_t *b)
 {
-    const int64_t row = side->rows ? k : lines;
-    return row == ld && row == side->ld ? INFINITY : (double)row * FLOAT;
+    return !b->moves || c_is_most(args) ? b->lines : a->moves ? BALANCED : BALANCED / 2;
 }
 
-/* The multiplying of rows x columns of C, in elements: whole waves of tiles where it is few. */
+/* The bytes that lie together of `lines` of a side: of rows with nothing between them, all. */
+static double row_of(const tilemm__pipeline_side_t *side, int64_t lines, int64_t k)
+{
+    const int64_t row = side->rows ? k : lines;
+    return row == side->host_ld && row == side->ld ? INFINITY : (double)row * FLOAT;
+}
+
+/* The multiplying of rows x columns of C, in elements: whole waves where they are few. */
 static double elements_of(double rows, double columns)
 {
     const double elements = rows * columns;
-    return elements < 4 * wave ? ceil(elements / wave) * wave : elements + idle_of_step;
+    return elements < 2 * wave ? ceil(elements / wave) * wave : elements + idle_of_step;
 }
 
 /* The link's time until all is done: what goes up, the products and what comes down go on side by
@@ -171,13 +173,12 @@ static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pip
             if (step.ups[s] == 0)
                 continue;
             const int64_t come = tilemm__pipeline_lines(side, step.up[s], step.up[s] + step.ups[s]);
-            const double time = link_time((double)come * of_k,
-                                          row_of(side, come, args->k, s ? args->ldb : args->lda));
+            const double time = link_time((double)come * of_k, row_of(side, come, args->k));
             up += time + both_ways * larger(0, down - up < time ? down - up : time);
         }
         const tilemm__pipeline_side_t of_c = {
-            .ld = tilemm__pipeline_ld((int64_t)lines[1], args->ldc)};
-        const double row = row_of(&of_c, (int64_t)lines[1], args->k, args->ldc);
+            .ld = tilemm__pipeline_ld((int64_t)lines[1], args->ldc), .host_ld = args->ldc};
+        const double row = row_of(&of_c, (int64_t)lines[1], args->k);
         const double c = c_moves ? link_time(lines[0] * lines[1] * FLOAT, row) : 0;
         up += args->beta != 0 ? c : 0;
         product = larger(larger(product, up), is_free[slot]);
@@ -190,64 +191,61 @@ static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pip
     return larger(product, down);
 }
 
-/* Cut the side that is held in about `strips` strips, and the other where a wide slice, beside
- * which strips come up in the time of their products, would have `parts` strips. */
+/* Cut op(A) in about `strips` strips, and op(B) where a wide slice would have `parts` strips. */
 static void cut_whole(const tilemm__sgemm_args_t *args, int64_t strips, int64_t parts,
                       tilemm__pipeline_plan_t *plan)
 {
-    enum { LEAST_ROWS = 512, LEAST_COLUMNS = 1024, THIN_ROWS = 256 };
-    tilemm__pipeline_side_t *const held = &plan->side[plan->held];
-    tilemm__pipeline_side_t *const sliced = &plan->side[!plan->held];
-    const int64_t strip = tilemm__max(tilemm__div_up(held->lines, strips),
-                                      held->rows || !held->moves ? LEAST_ROWS : LEAST_COLUMNS);
-    const int64_t wide = !sliced->moves || c_is_most(args) ? sliced->lines
-                         : held->moves                     ? BALANCED
-                                                           : BALANCED / 2;
-    const int64_t thin = tilemm__max(
-        sliced->rows ? THIN_ROWS : LEAST_COLUMNS,
-        tilemm__round_up(tilemm__div_up(sliced->lines, TILEMM__PIPELINE_STRIPS), PLANES_UNIT));
-    cut(held, tilemm__even_size(held->lines, strip, PLANES_UNIT), INT64_MAX, args->k);
-    cut(sliced, tilemm__even_size(sliced->lines, tilemm__max(wide / parts, thin), PLANES_UNIT),
-        INT64_MAX, args->k);
+    enum { LEAST_ROWS = 256, LEAST_COLUMNS = 1024 };
+    tilemm__pipeline_side_t *const a = &plan->side[0], *const b = &plan->side[1];
+    const int64_t strip = tilemm__max(tilemm__div_up(a->lines, strips),
+                                      a->rows || !a->moves ? LEAST_ROWS : LEAST_COLUMNS);
+    const int64_t least =
+        tilemm__round_up(tilemm__div_up(b->lines, TILEMM__PIPELINE_STRIPS), PLANES_UNIT);
+    const int64_t width = tilemm__max(slice_of(args, a, b) / parts, least);
+    cut(a, tilemm__even_size(a->lines, strip, PLANES_UNIT), INT64_MAX, args->k);
+    cut(b, tilemm__even_size(b->lines, width, PLANES_UNIT), INT64_MAX, args->k);
 }
 
-/* Cut so, with that first slice, from half a wide one to one and a half, for which all takes the
- * least time. */
-static void try_cut(const tilemm__sgemm_args_t *args, const tilemm__pipeline_places_t *places,
-                    int64_t strips, int64_t parts, tilemm__pipeline_plan_t *plan,
-                    tilemm__pipeline_plan_t *best)
-{
-    const int c_moves = places->on_host[2], grows = plan->side[plan->held].moves;
-    cut_whole(args, strips, parts, plan);
-    const int64_t most = tilemm__min(grows ? parts + parts / 2 : 1, plan->side[!plan->held].strips);
-    for (plan->first = tilemm__min(grows ? tilemm__div_up(parts, 2) : 1, most); plan->first <= most;
-         plan->first += tilemm__max(parts / 8, 1)) {
-        add_up(plan, args->k, c_moves ? slice_elements(plan) : 0);
-        const int fits = plan->bytes <= places->memory;
-        plan->time = fits ? time_of(args, c_moves, *plan) : INFINITY;
-        if (best->time == 0 || plan->time < best->time)
-            *best = *plan;
-    }
-}
-
-/* Slices of a side stay, and strips of the other: the side, strips and first slice for which all
- * takes the least time. Rows of C and of a slice are long, which the link likes. */
+/* Slices of op(B) stay, and strips of op(A): those strips and that first slice for which all takes
+ * the least time. Rows of C and of a slice are long, which the link likes. */
 static void try_whole(const tilemm__sgemm_args_t *args, const tilemm__pipeline_places_t *places,
                       tilemm__pipeline_plan_t *plan)
 {
-    enum { MOST_STRIPS = 16, LEAST_STRIPS = 8, MOST_PARTS = 32, SHARED_PARTS = 2 };
-    const int shared = places->is_shared;
-    const int both = plan->side[0].moves && plan->side[1].moves && !c_is_most(args) && !shared;
-    const int slices = plan->side[1].moves && !c_is_most(args);
-    const int64_t most = !slices ? 1 : shared ? SHARED_PARTS : MOST_PARTS;
-    const int64_t least = shared ? most : 1;
+    enum {
+        MOST_STRIPS = 32,
+        SHARED_STRIPS = 16,
+        LEAST_STRIPS = 4,
+        MOST_PARTS = 4,
+        SHARED_PARTS = 2
+    };
+    const int shared = places->is_shared, c_moves = places->on_host[2];
+    const int slices = plan->side[1].moves && !c_is_most(args), grows = plan->side[0].moves;
+    const int64_t most_parts = !slices ? 1 : shared ? SHARED_PARTS : MOST_PARTS;
     tilemm__pipeline_plan_t best = *plan;
     plan->way = TILEMM__PIPELINE_WHOLE;
-    for (plan->held = 0; plan->held <= both; plan->held++)
-        for (int strips = MOST_STRIPS; strips >= (shared ? MOST_STRIPS : LEAST_STRIPS); strips /= 2)
-            for (int64_t parts = least; parts <= most; parts *= 2)
-                try_cut(args, places, strips, parts, plan, &best);
+    for (int strips = shared ? SHARED_STRIPS : MOST_STRIPS;
+         strips >= (shared ? SHARED_STRIPS : LEAST_STRIPS); strips /= 2)
+        for (int64_t parts = shared ? most_parts : 1; parts <= most_parts; parts *= 2) {
+            cut_whole(args, strips, parts, plan);
+            /* From half a wide slice to one and a half. */
+            const int64_t most = tilemm__min(grows ? parts + parts / 2 : 1, plan->side[1].strips);
+            plan->first = tilemm__min(grows ? tilemm__div_up(parts, 2) : 1, most);
+            for (; plan->first <= most; plan->first++) {
+                add_up(plan, args->k, c_moves ? slice_elements(plan) : 0);
+                const int fits = plan->bytes <= places->memory;
+                plan->time = fits ? time_of(args, c_moves, *plan) : INFINITY;
+                if (best.time == 0 || plan->time < best.time)
+                    best = *plan;
+            }
+        }
     *plan = best;
+}
+
+/* The elements of C that a product makes while `held` strips stay. */
+static int64_t held_c(const tilemm__pipeline_plan_t *plan, int64_t slots, int64_t passing)
+{
+    const int64_t lines = slots * plan->side[plan->held].strip;
+    return plan->held == 0 ? c_elements(lines, passing) : c_elements(passing, lines);
 }
 
 /* Hold as much of a side as there is room for, in groups of much the same size. Returns what it
@@ -351,8 +349,8 @@ static int64_t may_keep(const tilemm__pipeline_side_t *side, int64_t kept)
 
 int tilemm__pipeline_keep(tilemm__pipeline_plan_t *plan, tilemm__pipeline_keep_t keep)
 {
-    tilemm__pipeline_side_t *const many = &plan->side[plan->held];
-    tilemm__pipeline_side_t *const one = &plan->side[!plan->held];
+    const int stays = plan->way == TILEMM__PIPELINE_HELD ? plan->held : 0;
+    tilemm__pipeline_side_t *const many = &plan->side[stays], *const one = &plan->side[!stays];
     if (plan->way == TILEMM__PIPELINE_K_PARTS)
         keep = TILEMM__PIPELINE_KEEP_NONE;
     /* With one slice of the other side none of `many` is multiplied again. */
@@ -391,19 +389,16 @@ static void rectangle(tilemm__pipeline_step_t *step, int64_t a0, int64_t a1, int
     step->end[1] = b1;
 }
 
-/* at: the slice's first strip, and the strips by which it has been multiplied. */
+/* at: the slice's first strip, and the strips of op(A)'s rows by which it has been multiplied. */
 static int next_whole(const tilemm__pipeline_plan_t *plan, int64_t *at,
                       tilemm__pipeline_step_t *step)
 {
-    const int64_t strips = plan->side[plan->held].strips;
-    if (at[0] == plan->side[!plan->held].strips)
+    const int64_t strips = plan->side[0].strips;
+    if (at[0] == plan->side[1].strips)
         return 0;
-    const int64_t from = at[1], slice = at[0], slice_end = slice + slice_strips(plan, slice);
-    const int64_t end = tilemm__min(from + strips_at_once(plan, slice, from), strips);
-    if (plan->held == 0)
-        rectangle(step, from, end, slice, slice_end);
-    else
-        rectangle(step, slice, slice_end, from, end);
+    const int64_t end = tilemm__min(at[1] + strips_at_once(plan, at[0], at[1]), strips);
+    const int64_t slice_end = at[0] + slice_strips(plan, at[0]);
+    rectangle(step, at[1], end, at[0], slice_end);
     at[1] = end;
     if (end == strips) {
         at[1] = 0;

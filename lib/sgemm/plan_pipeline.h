@@ -18,8 +18,8 @@ typedef struct {
 } tilemm__pipeline_places_t;
 
 typedef enum {
-    TILEMM__PIPELINE_WHOLE, /* both stay once they are up: C grows by slices of the side not held */
-    TILEMM__PIPELINE_HELD,  /* a group of one side's strips stays while the other side passes */
+    TILEMM__PIPELINE_WHOLE,  /* A and B stay once they are up; C grows by slices of its columns */
+    TILEMM__PIPELINE_HELD,   /* a group of one side's strips stays while the other side passes */
     TILEMM__PIPELINE_K_PARTS /* k is divided: its parts go up, and are added to C in their order */
 } tilemm__pipeline_way_t;
 
@@ -27,17 +27,16 @@ typedef enum {
 typedef struct {
     int64_t lines, strip; /* lines in all, and of a strip; the last strip may have fewer */
     int64_t strips, slots;
-    int64_t kept; /* strips whose planes stay in the workspace, s in place s % kept; or 0 */
-    int64_t ld;   /* of the slots on the device, elements; that of the host where rows are whole */
-    int64_t host_ld;
-    int rows;  /* lines are rows there; else columns */
-    int moves; /* it lies on the host */
+    int64_t kept;        /* strips whose planes stay in the workspace, s in place s % kept; or 0 */
+    int64_t host_ld, ld; /* of the user's matrix, and of the slots on the device, elements */
+    int rows;            /* lines are rows there; else columns */
+    int moves;           /* it lies on the host */
 } tilemm__pipeline_side_t;
 
 typedef struct {
     tilemm__pipeline_way_t way;
     int held;      /* the side that stays */
-    int64_t first; /* of WHOLE: strips of the first slice; the others are of one strip */
+    int64_t first; /* of WHOLE: strips of op(B)'s first slice; the others are of one strip */
     tilemm__pipeline_side_t side[2];
     int64_t k_part, parts;
     int64_t c_elements; /* of a slot of C; 0 where C lies on the device */
@@ -62,12 +61,12 @@ typedef struct {
     int64_t inside[2][TILEMM__PIPELINE_STRIPS], prepared[2][TILEMM__PIPELINE_STRIPS];
 } tilemm__pipeline_walk_t;
 
-/* args is one product; k is not 0. TILEMM_OUT_OF_MEMORY if places->memory is too little for the
- * smallest tiles. */
 /* The leading dimension on the device of rows that are `width` of `host_ld` elements: the same
  * where that leaves no gaps and kernels can read it, so that a copy goes as one. */
 int64_t tilemm__pipeline_ld(int64_t width, int64_t host_ld);
 
+/* args is one product; k is not 0. TILEMM_OUT_OF_MEMORY if places->memory is too little for the
+ * smallest tiles. */
 int tilemm__plan_pipeline(const tilemm__sgemm_args_t *args, const tilemm__pipeline_places_t *places,
                           tilemm__pipeline_plan_t *plan);
 

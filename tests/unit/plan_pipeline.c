@@ -134,7 +134,7 @@ static int64_t walk_planes(const problem_t *p, const tilemm__pipeline_plan_t *pl
 /* What stays is made once, or each time that it comes. */
 static void check_planes(const problem_t *p, tilemm__pipeline_plan_t *plan)
 {
-    const int many = plan->held;
+    const int many = plan->way == TILEMM__PIPELINE_HELD ? plan->held : 0;
     int64_t made[2][3];
     for (int keep = TILEMM__PIPELINE_KEEP_NONE; keep <= TILEMM__PIPELINE_KEEP_MANY; keep++) {
         const int any = tilemm__pipeline_keep(plan, (tilemm__pipeline_keep_t)keep);
@@ -268,8 +268,7 @@ static void large(void)
     CHECK(check_problem(&p) == TILEMM__PIPELINE_WHOLE, "32768 in 100 GiB");
     CHECK(tilemm__plan_pipeline(&p.args, &p.places, &plan) == TILEMM_SUCCESS &&
               tilemm__pipeline_keep(&plan, TILEMM__PIPELINE_KEEP_MANY) &&
-              plan.side[plan.held].kept == plan.side[plan.held].strips &&
-              plan.side[!plan.held].kept == plan.first,
+              plan.side[0].kept == plan.side[0].strips && plan.side[1].kept == plan.first,
           "32768 in 100 GiB keeps no planes");
     for (int columns = 0; columns < 2; columns++) {
         p.args.m = columns ? 100 : 10000000;
@@ -286,7 +285,14 @@ static void estimates(void)
     for (int64_t n = 2048; n <= 65536; n *= 2)
         for (int places = 1; places < 8; places++) {
             const problem_t p = {
-                .args = {.m = n, .n = n, .k = n, .alpha = 1, .batch_count = 1},
+                .args = {.m = n,
+                         .n = n,
+                         .k = n,
+                         .alpha = 1,
+                         .lda = n,
+                         .ldb = n,
+                         .ldc = n,
+                         .batch_count = 1},
                 .places = {(size_t)200 << 30, {places & 1, places >> 1 & 1, places >> 2}}};
             problem_t shared = p;
             tilemm__pipeline_plan_t plan, alike;

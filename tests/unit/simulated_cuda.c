@@ -192,6 +192,16 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
     LOCKED(while (event->record && !event->record->done) run_some());
 }
 
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    pthread_mutex_lock(&lock);
+    const int waits = event->record && !event->record->done;
+    if (waits)
+        run_some();
+    pthread_mutex_unlock(&lock);
+    return waits ? cudaErrorNotReady : cudaSuccess;
+}
+
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t end)
 {
     pthread_mutex_lock(&lock);
