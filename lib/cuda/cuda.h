@@ -43,6 +43,15 @@ static inline tilemm__cuda_state_t *tilemm__cuda(tilemm_t ctx)
 /* Turn a CUDA error into a status and message: "sgemm: launch: out of memory". */
 tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error);
 
+/* Of a call that has failed on the way. */
+#define TILEMM__UNDEFINED "what the call writes is undefined"
+
+/* Whether this process can read the byte: what was freed it cannot, be it the host's or a GPU's,
+ * of which the driver knows as little. Copies would crash. */
+int tilemm__cuda_is_readable(const void *byte);
+/* The error of a copy for which it is not, which tilemm__cuda_fail() puts in words. */
+#define TILEMM__UNREADABLE cudaErrorInvalidHostPointer
+
 /* What the calling thread had set before a call, to be set again after it: its device, and whether
  * an allocation breaks another thread's capture. enter makes the context's device current. */
 typedef struct {

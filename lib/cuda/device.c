@@ -6,8 +6,12 @@
 #include <config.h>
 #endif
 
+#include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "cuda.h"
 #include "kernels/sgemm/cuda/planes.h"
@@ -17,7 +21,21 @@ tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error
     tilemm_status_t status =
         cuda_error == cudaErrorMemoryAllocation ? TILEMM_OUT_OF_MEMORY : TILEMM_DEVICE_FAILURE;
     (void)cudaGetLastError(); /* not the next call's error */
+    if (cuda_error == TILEMM__UNREADABLE)
+        return tilemm__fail(ctx, TILEMM_INVALID_ARGUMENT,
+                            "%s: an operand is in no memory that this process can read (freed?)",
+                            what);
     return tilemm__fail(ctx, status, "%s: %s", what, cudaGetErrorString((cudaError_t)cuda_error));
+}
+
+/* The system reads a signal mask there before it refuses what to do with it. */
+int tilemm__cuda_is_readable(const void *byte)
+{
+    const uintptr_t mask = (uintptr_t)byte & ~(uintptr_t)7;
+    const int before = errno;
+    const int is = syscall(SYS_rt_sigprocmask, ~0, mask, NULL, 8) == 0 || errno != EFAULT;
+    errno = before;
+    return is;
 }
 
 tilemm__cuda_thread_t tilemm__cuda_enter_device(int device)

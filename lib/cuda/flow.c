@@ -5,6 +5,8 @@
 #include <config.h>
 #endif
 
+#include <string.h>
+
 #include "flow.h"
 
 static const unsigned event_flags = cudaEventDisableTiming;
@@ -207,4 +209,12 @@ cudaError_t tilemm__flow_follow(tilemm_t ctx, const tilemm__feed_t *feed, tilemm
             error = cudaStreamWaitEvent(tilemm__cuda(ctx)->stream, feed->is_up, 0);
     }
     return error;
+}
+
+tilemm_status_t tilemm__flow_status(tilemm_t ctx, tilemm_status_t status)
+{
+    char text[sizeof ctx->last_error];
+    memcpy(text, ctx->last_error, sizeof text);
+    return status == TILEMM_SUCCESS ? status
+                                    : tilemm__fail(ctx, status, "%s; " TILEMM__UNDEFINED, text);
 }

@@ -71,5 +71,8 @@ void tilemm__drain_close(tilemm__drain_t *drain);
 cudaError_t tilemm__flow_wait(tilemm_t ctx, const tilemm__feed_t *feed, tilemm__drain_t *drain);
 /* Have the context's stream wait for that. */
 cudaError_t tilemm__flow_follow(tilemm_t ctx, const tilemm__feed_t *feed, tilemm__drain_t *drain);
+/* The status of a call whose pieces went through. After a failure the message says that what the
+ * call writes is undefined. */
+tilemm_status_t tilemm__flow_status(tilemm_t ctx, tilemm_status_t status);
 
 #endif

@@ -86,6 +86,9 @@ tilemm_status_t tilemm__cuda_copy(tilemm_t ctx, const tilemm__transpose_args_t *
     if (src != TILEMM__HOST && src != TILEMM__ELSEWHERE && dst != TILEMM__HOST &&
         dst != TILEMM__ELSEWHERE)
         return tilemm__cuda_leave(ctx, before, tilemm__cuda_transpose(ctx, args));
+    if ((src == TILEMM__HOST && !tilemm__cuda_is_readable(args->src)) ||
+        (dst == TILEMM__HOST && !tilemm__cuda_is_readable(args->dst)))
+        return leave(ctx, before, "copy_matrix", TILEMM__UNREADABLE);
     const int waits = tilemm__cuda_is_pageable(args->src) || tilemm__cuda_is_pageable(args->dst);
     if (waits && tilemm__cuda_is_capturing(stream))
         return tilemm__cuda_leave(

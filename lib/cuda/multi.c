@@ -34,7 +34,7 @@ static tilemm_status_t take_failure(tilemm_t ctx, int number, tilemm_status_t st
         return tilemm__fail(ctx, status, "%s", text);
     tilemm__fail(ctx, status, "%.*s: device %d%s%s%s", where, text, multi->devices.ordinal[number],
                  colon ? "" : ": ", colon ? colon : text,
-                 divided ? "; what the call writes is undefined" : "");
+                 divided && !strstr(text, TILEMM__UNDEFINED) ? "; " TILEMM__UNDEFINED : "");
     if (status == TILEMM_DEVICE_FAILURE) {
         multi->lost = 1;
         snprintf(multi->why, sizeof multi->why, "%s", ctx->last_error);

@@ -126,6 +126,11 @@ static void copy(tilemm__stage_t *stage, matrix_t m, char *device, int out)
     const enum cudaMemcpyKind kind = cudaMemcpyDefault; /* as the addresses say */
     merge_rows(&m);
     const size_t width = (size_t)m.width;
+    const char *const last = m.user + (m.batch - 1) * m.stride + (m.rows - 1) * m.ld + m.width - 1;
+    if (!m.on_device && !(tilemm__cuda_is_readable(m.user) && tilemm__cuda_is_readable(last))) {
+        (void)failed(stage, TILEMM__UNREADABLE);
+        return;
+    }
     if (m.rows > 1 && m.width < NARROW_BYTES && !m.on_device) {
         const size_t bytes = (size_t)(m.batch * m.rows) * width;
         char *dense = host_malloc(stage, bytes);
@@ -165,15 +170,16 @@ static void add_result(tilemm__stage_t *stage, const matrix_t *matrix, const voi
     stage->results = result;
 }
 
-/* The first operand on the host: the call will wait, which a capture cannot. */
+/* The first operand on the host: the call will wait, which a capture cannot, and goes on without.
+ */
 static int activate(tilemm__stage_t *stage)
 {
     if (stage->status == TILEMM_SUCCESS && !stage->active) {
-        if (tilemm__cuda_is_capturing(tilemm__cuda(stage->ctx)->stream))
+        stage->active = !tilemm__cuda_is_capturing(tilemm__cuda(stage->ctx)->stream);
+        if (!stage->active)
             stage->status =
                 tilemm__fail(stage->ctx, TILEMM_NOT_SUPPORTED,
                              "%s: operands on the host cannot be captured in a graph", stage->what);
-        stage->active = 1;
     }
     return stage->status == TILEMM_SUCCESS;
 }

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/size.h"
@@ -111,6 +112,17 @@ static cudaError_t queue(const job_t *job, const piece_t *piece, char *chunk, cu
     return error == cudaSuccess ? cudaEventRecord(event, job->of->stream) : error;
 }
 
+/* Asked for now and then: an interrupt at each chunk's end takes time of the copies behind it. */
+static cudaError_t await(cudaEvent_t event)
+{
+    const struct timespec nap = {.tv_nsec = 20000};
+    cudaError_t error;
+    while ((error = cudaEventQuery(event)) == cudaErrorNotReady)
+        nanosleep(&nap, NULL);
+    (void)cudaGetLastError();
+    return error;
+}
+
 /* Two chunks to a thread: one is copied while the other is filled or emptied. */
 static void *work(void *argument)
 {
@@ -125,7 +137,7 @@ static void *work(void *argument)
         const cudaEvent_t event = of->events[2 * thread + turn];
         /* Up, the chunk may be on its way since the transfer before. */
         if (under_way[turn] || !of->out) {
-            error = cudaEventSynchronize(event);
+            error = await(event);
             if (error == cudaSuccess && of->out)
                 pack(job, &piece[turn], chunk);
         }
@@ -183,8 +195,18 @@ static cudaError_t queue_all(const tilemm__transfer_t *of, const tilemm__rectang
     return error;
 }
 
+/* Whether the host's first byte and the last one can be read. */
+static int is_readable(const tilemm__rectangle_t *at)
+{
+    return tilemm__cuda_is_readable(at->host) &&
+           tilemm__cuda_is_readable(at->host + at->more * at->host_step +
+                                    (at->rows - 1) * at->host_pitch + at->width - 1);
+}
+
 static cudaError_t transfer(const tilemm__transfer_t *of, const tilemm__rectangle_t *at)
 {
+    if (!at->on_gpu && !is_readable(at))
+        return TILEMM__UNREADABLE;
     if (!of->chunks || at->on_gpu)
         return queue_all(of, at);
     job_t job = {.of = of, .at = *at};
@@ -226,8 +248,7 @@ cudaError_t tilemm__transfer_open(tilemm_t ctx, int out, int pageable, tilemm__t
         return cudaSuccess;
     }
     for (int i = 0; i < 2 * of->threads && error == cudaSuccess; i++)
-        error = cudaEventCreateWithFlags(&of->events[i],
-                                         cudaEventDisableTiming | cudaEventBlockingSync);
+        error = cudaEventCreateWithFlags(&of->events[i], cudaEventDisableTiming);
     of->chunks = state->chunks[out];
     return error;
 }

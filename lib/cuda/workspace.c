@@ -67,10 +67,8 @@ void tilemm__cuda_release_strips(tilemm_t ctx)
 void tilemm__cuda_trim_strips(tilemm_t ctx)
 {
     enum { PART = 4 };
-    size_t free_bytes, total = 0;
-    if (cudaMemGetInfo(&free_bytes, &total) != cudaSuccess)
-        (void)cudaGetLastError();
-    if (tilemm__cuda(ctx)->strips_bytes > total / PART)
+    const tilemm__cuda_state_t *state = tilemm__cuda(ctx);
+    if (state->strips_bytes > state->traits.memory_bytes / PART)
         tilemm__cuda_release_strips(ctx);
 }
 

@@ -426,7 +426,7 @@ static tilemm_status_t close_pieces(pieces_t *x, tilemm_status_t status)
     free(x->indices);
     tilemm__join_end(&x->join);
     tilemm__cuda_trim_strips(x->ctx);
-    return status;
+    return tilemm__flow_status(x->ctx, status);
 }
 
 static tilemm_status_t run(pieces_t *x)

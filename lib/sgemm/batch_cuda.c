@@ -235,7 +235,7 @@ static tilemm_status_t close_batch(batch_t *x, tilemm_status_t status)
     tilemm__feed_close(&x->feed);
     tilemm__drain_close(&x->drain);
     tilemm__cuda_trim_strips(x->ctx);
-    return status;
+    return tilemm__flow_status(x->ctx, status);
 }
 
 /* The buffer, of half the memory where there is less than it seemed; or 0. */

@@ -152,7 +152,7 @@ static tilemm__sgemm_args_t product_of(const pipeline_t *x, const tilemm__pipeli
     if (step->part > 0)
         p.beta = 1;
     if (plan->c_elements > 0) {
-        p.ldc = tilemm__round_up(p.n, 64);
+        p.ldc = tilemm__pipeline_ld(p.n, x->args->ldc);
         p.c = x->c + slot * plan->c_elements;
     }
     return p;
@@ -191,17 +191,40 @@ static cudaError_t prepare_c(pipeline_t *x, const tilemm__sgemm_args_t *p,
     return error == cudaSuccess ? cudaStreamWaitEvent(stream, to->ready, 0) : error;
 }
 
-static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *step, int slot)
+/* What the step multiplies that is not there. */
+static cudaError_t bring_up(pipeline_t *x, const tilemm__pipeline_step_t *step)
 {
-    const cudaStream_t stream = tilemm__cuda(x->ctx)->stream;
-    const tilemm__sgemm_args_t p = product_of(x, step, slot);
-    const int moves_c = x->plan.c_elements > 0;
     cudaError_t error = cudaSuccess;
     for (int s = 0; s < 2 && error == cudaSuccess; s++)
         if (step->ups[s] > 0)
             error = move_up(x, s, step->up[s], step->ups[s]);
-    if (error == cudaSuccess)
-        error = tilemm__feed_await(&x->feed, stream);
+    return error;
+}
+
+/* The step no longer reads what will make room for others. */
+static cudaError_t release(pipeline_t *x, const tilemm__pipeline_step_t *step, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+    for (int s = 0; s < 2; s++) {
+        const tilemm__pipeline_side_t *const side = &x->plan.side[s];
+        if (!side->moves || side->slots == side->strips * x->plan.parts)
+            continue;
+        for (int64_t i = step->begin[s]; i < step->end[s] && error == cudaSuccess; i++)
+            error = tilemm__feed_release(
+                &x->feed, s * STRIPS + (int)((i * x->plan.parts + step->part) % side->slots),
+                stream);
+    }
+    return error;
+}
+
+/* up: what bring_up() returned. */
+static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *step, int slot,
+                                cudaError_t up)
+{
+    const cudaStream_t stream = tilemm__cuda(x->ctx)->stream;
+    const tilemm__sgemm_args_t p = product_of(x, step, slot);
+    const int moves_c = x->plan.c_elements > 0;
+    cudaError_t error = up == cudaSuccess ? tilemm__feed_await(&x->feed, stream) : up;
     if (error == cudaSuccess && moves_c && step->part == 0)
         error = prepare_c(x, &p, step, slot);
     if (error == cudaErrorNotReady)
@@ -216,13 +239,7 @@ static tilemm_status_t run_step(pipeline_t *x, const tilemm__pipeline_step_t *st
                          2 * (double)p.m * (double)p.n * (double)p.k);
     if (status != TILEMM_SUCCESS)
         return status;
-    for (int s = 0; s < 2; s++)
-        for (int64_t i = step->begin[s]; i < step->end[s] && x->plan.side[s].moves; i++)
-            if (error == cudaSuccess)
-                error = tilemm__feed_release(
-                    &x->feed,
-                    s * STRIPS + (int)((i * x->plan.parts + step->part) % x->plan.side[s].slots),
-                    stream);
+    error = release(x, step, stream);
     if (error == cudaSuccess && moves_c && step->part + 1 == x->plan.parts)
         error = tilemm__drain(&x->drain, slot, stream);
     return error == cudaSuccess ? TILEMM_SUCCESS : tilemm__cuda_fail(x->ctx, "sgemm", error);
@@ -282,11 +299,17 @@ static tilemm_status_t run_steps(pipeline_t *x)
     tilemm__pipeline_walk_t walk;
     tilemm__pipeline_step_t step;
     tilemm_status_t status = TILEMM_SUCCESS;
-    int q = 0;
+    cudaError_t up = cudaSuccess;
+    int q = 0, is_first = 1;
+    /* The first strips are on their way while the rest is settled. */
+    tilemm__pipeline_begin(&walk);
+    if (tilemm__pipeline_next(&x->plan, &walk, &step))
+        up = bring_up(x, &step);
     take_workspace(x);
     tilemm__pipeline_begin(&walk);
-    while (status == TILEMM_SUCCESS && tilemm__pipeline_next(&x->plan, &walk, &step)) {
-        status = run_step(x, &step, q);
+    for (; status == TILEMM_SUCCESS && tilemm__pipeline_next(&x->plan, &walk, &step);
+         is_first = 0) {
+        status = run_step(x, &step, q, is_first ? up : bring_up(x, &step));
         if (step.part + 1 == x->plan.parts)
             q = (q + 1) % SLOTS;
     }
@@ -382,7 +405,7 @@ static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
     }
     if (x->waits)
         tilemm__cuda_trim_strips(x->ctx);
-    return status;
+    return x->buffer ? tilemm__flow_status(x->ctx, status) : status;
 }
 
 /* The buffers; a plan for half the memory where there is less than it seemed. */
@@ -427,9 +450,13 @@ void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole)
     p.ldc = p.n;
     if (tilemm__plan_sgemm_cuda(&p, &limits, &plan) != TILEMM_SUCCESS || plan.variant < 0)
         return;
-    /* Tensor cores truncate, which long sums show. */
-    const int divides_k = strchr(plan.name, '+') && (plan.method == TILEMM__SGEMM_FUSED ||
-                                                     plan.method == TILEMM__SGEMM_PLANES);
+    /* Tensor cores truncate, which long sums show; but stream-K may divide the last tiles' alone.
+     */
+    const tilemm__sgemm_planes_product_t *const planes = &plan.as.planes.part[0][0].product;
+    const int divides_k =
+        (plan.method == TILEMM__SGEMM_FUSED && strchr(plan.name, '+')) ||
+        (plan.method == TILEMM__SGEMM_PLANES &&
+         (plan.as.planes.k_part < p.k || (planes->shared > 0 && planes->walk.stream_k.whole == 0)));
     if (!divides_k)
         snprintf(ctx->variant, sizeof ctx->variant, "%s+", tilemm__sgemm_rows[plan.variant].name);
 }

@@ -25,19 +25,30 @@ static const double memory_of_link = 40, work_of_link = 2048;
 /* Elements of C that its multiprocessors could compute while they wait for a step's last tiles:
  * half of a tile of 128 x 128 each. */
 static const double idle_of_step = 1 << 20;
-/* Bytes of the link in the time of a step's launches, 10 us. */
-static const double launch_of_step = 1 << 19;
+/* What they compute at once, a tile of 128 x 128 each. */
+static const double wave = 132 << 14;
+/* Bytes of the link in the time of a step's launches, 5 us. */
+static const double launch_of_step = 1 << 18;
+/* By so much longer bytes take beside others that go the other way. */
+static const double both_ways = 0.1;
 
 static double larger(double x, double y)
 {
     return x > y ? x : y;
 }
 
-/* The link's time for rows of `row_bytes`, which lie apart: shorter ones take longer. */
+/* The link's time for rows of `row_bytes`, which lie apart: shorter ones take longer, in a wide
+ * matrix beside others that go the other way. */
 static double link_time(double bytes, double row_bytes)
 {
     const double as_long_again = 4096;
     return bytes * (1 + as_long_again / row_bytes);
+}
+
+int64_t tilemm__pipeline_ld(int64_t width, int64_t host_ld)
+{
+    enum { ACCESS = 4 };
+    return width == host_ld && width % ACCESS == 0 ? width : tilemm__round_up(width, UNIT);
 }
 
 static int64_t columns_ld(int64_t columns)
@@ -51,7 +62,10 @@ static void cut(tilemm__pipeline_side_t *side, int64_t strip, int64_t slots, int
     side->strip = strip;
     side->strips = tilemm__div_up(side->lines, strip);
     side->slots = tilemm__min(slots, side->strips);
-    side->ld = columns_ld(side->rows ? k : side->slots * strip);
+    side->ld = side->rows ? tilemm__pipeline_ld(k, side->host_ld)
+               : side->slots * side->strip >= side->lines
+                   ? tilemm__pipeline_ld(side->lines, side->host_ld)
+                   : side->slots * strip;
 }
 
 static int64_t side_bytes(const tilemm__pipeline_side_t *side, int64_t k)
@@ -124,6 +138,20 @@ static int64_t slice_of(const tilemm__sgemm_args_t *args, const tilemm__pipeline
     return !b->moves || c_is_most(args) ? b->lines : a->moves ? BALANCED : BALANCED / 2;
 }
 
+/* The bytes that lie together of `lines` of a side: of rows with nothing between them, all. */
+static double row_of(const tilemm__pipeline_side_t *side, int64_t lines, int64_t k)
+{
+    const int64_t row = side->rows ? k : lines;
+    return row == side->host_ld && row == side->ld ? INFINITY : (double)row * FLOAT;
+}
+
+/* The multiplying of rows x columns of C, in elements: whole waves where they are few. */
+static double elements_of(double rows, double columns)
+{
+    const double elements = rows * columns;
+    return elements < 2 * wave ? ceil(elements / wave) * wave : elements + idle_of_step;
+}
+
 /* The link's time until all is done: what goes up, the products and what comes down go on side by
  * side, and each step waits for what it needs. */
 static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pipeline_plan_t plan)
@@ -144,16 +172,20 @@ static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pip
             made += step.are_there[s] ? 0 : lines[s];
             if (step.ups[s] == 0)
                 continue;
-            const double come =
-                (double)tilemm__pipeline_lines(side, step.up[s], step.up[s] + step.ups[s]);
-            up += link_time(come * of_k, side->rows ? of_k : come * FLOAT);
+            const int64_t come = tilemm__pipeline_lines(side, step.up[s], step.up[s] + step.ups[s]);
+            const double time = link_time((double)come * of_k, row_of(side, come, args->k));
+            up += time + both_ways * larger(0, down - up < time ? down - up : time);
         }
-        const double c = c_moves ? link_time(lines[0] * lines[1] * FLOAT, lines[1] * FLOAT) : 0;
+        const tilemm__pipeline_side_t of_c = {
+            .ld = tilemm__pipeline_ld((int64_t)lines[1], args->ldc), .host_ld = args->ldc};
+        const double row = row_of(&of_c, (int64_t)lines[1], args->k);
+        const double c = c_moves ? link_time(lines[0] * lines[1] * FLOAT, row) : 0;
         up += args->beta != 0 ? c : 0;
         product = larger(larger(product, up), is_free[slot]);
-        product += launch_of_step + (lines[0] * lines[1] + idle_of_step) * k / work_of_link +
+        product += launch_of_step + elements_of(lines[0], lines[1]) * k / work_of_link +
                    2 * made * of_k / memory_of_link;
-        is_free[slot] = down = c_moves ? larger(down, product) + c : 0;
+        const double begin = larger(down, product);
+        is_free[slot] = down = c_moves ? begin + c * (up > begin ? 1 + both_ways : 1) : 0;
         slot = (slot + 1) % SLOTS;
     }
     return larger(product, down);
@@ -163,7 +195,7 @@ static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pip
 static void cut_whole(const tilemm__sgemm_args_t *args, int64_t strips, int64_t parts,
                       tilemm__pipeline_plan_t *plan)
 {
-    enum { LEAST_ROWS = 512, LEAST_COLUMNS = 1024 };
+    enum { LEAST_ROWS = 256, LEAST_COLUMNS = 1024 };
     tilemm__pipeline_side_t *const a = &plan->side[0], *const b = &plan->side[1];
     const int64_t strip = tilemm__max(tilemm__div_up(a->lines, strips),
                                       a->rows || !a->moves ? LEAST_ROWS : LEAST_COLUMNS);
@@ -179,13 +211,20 @@ static void cut_whole(const tilemm__sgemm_args_t *args, int64_t strips, int64_t 
 static void try_whole(const tilemm__sgemm_args_t *args, const tilemm__pipeline_places_t *places,
                       tilemm__pipeline_plan_t *plan)
 {
-    enum { MOST_STRIPS = 16, LEAST_STRIPS = 8, MOST_PARTS = 8, SHARED_PARTS = 2 };
+    enum {
+        MOST_STRIPS = 32,
+        SHARED_STRIPS = 16,
+        LEAST_STRIPS = 4,
+        MOST_PARTS = 4,
+        SHARED_PARTS = 2
+    };
     const int shared = places->is_shared, c_moves = places->on_host[2];
     const int slices = plan->side[1].moves && !c_is_most(args), grows = plan->side[0].moves;
     const int64_t most_parts = !slices ? 1 : shared ? SHARED_PARTS : MOST_PARTS;
     tilemm__pipeline_plan_t best = *plan;
     plan->way = TILEMM__PIPELINE_WHOLE;
-    for (int strips = MOST_STRIPS; strips >= (shared ? MOST_STRIPS : LEAST_STRIPS); strips /= 2)
+    for (int strips = shared ? SHARED_STRIPS : MOST_STRIPS;
+         strips >= (shared ? SHARED_STRIPS : LEAST_STRIPS); strips /= 2)
         for (int64_t parts = shared ? most_parts : 1; parts <= most_parts; parts *= 2) {
             cut_whole(args, strips, parts, plan);
             /* From half a wide slice to one and a half. */
@@ -480,10 +519,12 @@ int tilemm__plan_pipeline(const tilemm__sgemm_args_t *args, const tilemm__pipeli
     const int c_moves = places->on_host[2];
     memset(plan, 0, sizeof *plan);
     plan->parts = 1;
-    plan->side[0] = (tilemm__pipeline_side_t){
-        .lines = args->m, .rows = !args->trans_a, .moves = places->on_host[0]};
+    plan->side[0] = (tilemm__pipeline_side_t){.lines = args->m,
+                                              .host_ld = args->lda,
+                                              .rows = !args->trans_a,
+                                              .moves = places->on_host[0]};
     plan->side[1] = (tilemm__pipeline_side_t){
-        .lines = args->n, .rows = args->trans_b, .moves = places->on_host[1]};
+        .lines = args->n, .host_ld = args->ldb, .rows = args->trans_b, .moves = places->on_host[1]};
     plan->first = 1;
     try_whole(args, places, plan);
     if (plan->bytes > places->memory) {

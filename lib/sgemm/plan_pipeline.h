@@ -27,10 +27,10 @@ typedef enum {
 typedef struct {
     int64_t lines, strip; /* lines in all, and of a strip; the last strip may have fewer */
     int64_t strips, slots;
-    int64_t kept; /* strips whose planes stay in the workspace, s in place s % kept; or 0 */
-    int64_t ld;   /* of the slots on the device, elements */
-    int rows;     /* lines are rows there; else columns */
-    int moves;    /* it lies on the host */
+    int64_t kept;        /* strips whose planes stay in the workspace, s in place s % kept; or 0 */
+    int64_t host_ld, ld; /* of the user's matrix, and of the slots on the device, elements */
+    int rows;            /* lines are rows there; else columns */
+    int moves;           /* it lies on the host */
 } tilemm__pipeline_side_t;
 
 typedef struct {
@@ -60,6 +60,10 @@ typedef struct {
     int64_t at[3];
     int64_t inside[2][TILEMM__PIPELINE_STRIPS], prepared[2][TILEMM__PIPELINE_STRIPS];
 } tilemm__pipeline_walk_t;
+
+/* The leading dimension on the device of rows that are `width` of `host_ld` elements: the same
+ * where that leaves no gaps and kernels can read it, so that a copy goes as one. */
+int64_t tilemm__pipeline_ld(int64_t width, int64_t host_ld);
 
 /* args is one product; k is not 0. TILEMM_OUT_OF_MEMORY if places->memory is too little for the
  * smallest tiles. */

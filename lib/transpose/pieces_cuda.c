@@ -162,7 +162,7 @@ static tilemm_status_t close_pieces(pieces_t *x, tilemm_status_t status)
     tilemm__feed_close(&x->feed);
     tilemm__drain_close(&x->drain);
     tilemm__cuda_trim_strips(x->ctx);
-    return status;
+    return tilemm__flow_status(x->ctx, status);
 }
 
 static tilemm_status_t run(tilemm_t ctx, const tilemm__transpose_args_t *args,

@@ -117,6 +117,23 @@ has stdout 'pinned, at most 4 GiB of'
 has stdout 'fake_ppp+limit4294967296$'
 has stdout 'bound'
 hasnt stdout 'cublasXt'
+# A device named twice, by the option or by the environment, is two; to cublasXt it is one.
+twice() {
+    run_command 0 "$@" --backend cuda --reps 2
+    has stdout 'fake_ppp+limit4294967296+devices2$'
+    has stdout '^ *cublasXt .*blocks of 4096$'
+    has stdout '^ *bound: .*GB up, .*GB down: .* GB/s$'
+    hasnt stdout 'wrong'
+}
+twice bench gemm --sizes 40 --memory pinned --devices 0,0 --device-memory 4G
+TILEMM_DEVICES=0,0
+export TILEMM_DEVICES
+twice bench gemm --sizes 40 --memory pinned --device-memory 4G
+bench gemm --sizes 40 --memory pinned --device 0 # this one alone
+has stdout 'fake_ppp+limit0$'
+unset TILEMM_DEVICES
+run_command 1 bench gemm --sizes 40 --memory pinned --devices 0,1 --backend cuda
+has stderr 'device'
 bench gemm --sizes 0,0x5x5,5x5x0 --memory pinned
 FAKE_SMALL=1 bench gemm --sizes 128 --memory pinned # a part of the product is timed on the device
 has stdout 'bound'

@@ -243,6 +243,8 @@ int cuGraphLaunch(void *executable, void *stream)
 #include "lib/internal.h"
 #include "lib/load_cuda.h"
 
+extern const tilemm__module_t tilemm_cuda_module;
+
 static char place_of(const void *pointer)
 {
     char (*fake_place)(const void *pointer);
@@ -258,10 +260,22 @@ static tilemm__place_t locate(tilemm_t ctx, const void *pointer)
     return place == 'd' ? TILEMM__DEVICE : place == 'm' ? TILEMM__MANAGED : TILEMM__HOST;
 }
 
+static int members = 1; /* of the last context */
+
 static tilemm_status_t open_device(tilemm_t ctx, int device)
 {
     (void)ctx;
+    members = 1;
     return device == 0 ? TILEMM_SUCCESS : TILEMM_NO_DEVICE;
+}
+static tilemm_status_t open_devices(tilemm_t ctx, int count, const int *devices)
+{
+    int wrong = 0;
+    for (int i = 0; i < count; i++)
+        wrong += devices[i] != 0;
+    members = count;
+    ctx->backend = tilemm_cuda_module.backend;
+    return wrong ? TILEMM_NO_DEVICE : TILEMM_SUCCESS;
 }
 static tilemm_status_t no_work(tilemm_t ctx)
 {
@@ -281,11 +295,13 @@ static size_t workspace(tilemm_t ctx, const tilemm__sgemm_args_t *args)
     return 0;
 }
 
-/* The kernel's name tells where the operands lie, and the limit of device memory. */
+/* The kernel's name tells where the operands lie, the limit of device memory, and the devices. */
 static void set_kernel(tilemm_t ctx, const void *x, const void *y, const void *z)
 {
     snprintf(ctx->kernel_text, sizeof ctx->kernel_text, "fake_%c%c%c+limit%zu", place_of(x),
              place_of(y), place_of(z), ctx->device_memory);
+    if (members > 1)
+        snprintf(strchr(ctx->kernel_text, 0), 16, "+devices%d", members);
     ctx->last_kernel = ctx->kernel_text;
 }
 
@@ -343,6 +359,7 @@ static tilemm_status_t reduce(tilemm_t ctx, const tilemm__reduce_args_t *p)
 static const tilemm__backend_t backend = {.id = TILEMM_BACKEND_CUDA,
                                           .locate = locate,
                                           .open = open_device,
+                                          .open_multi = open_devices,
                                           .close = no_work,
                                           .synchronize = no_work,
                                           .set_stream = set_stream,
@@ -375,7 +392,7 @@ int cublasGetProperty(int property, int *value)
 }
 int cublasXtDeviceSelect(void *at, int count, const int *devices)
 {
-    static int calls; /* a handle takes its devices once */
+    static int calls; /* a handle takes its devices once, and each once */
     return at != &handle || count != 1 || devices[0] != 0 || calls++;
 }
 int cublasXtSetBlockDim(void *at, int size)

@@ -95,7 +95,7 @@ static size_t walk_plan(const problem_t *p, const tilemm__pipeline_plan_t *plan)
  * made. Returns the lines that are made. */
 static int64_t walk_planes(const problem_t *p, const tilemm__pipeline_plan_t *plan, int s)
 {
-    enum { UNIT = 128, MOST = 2000 };
+    enum { UNIT = 128, MOST = 20000 };
     const tilemm__pipeline_side_t *const side = &plan->side[s];
     static int64_t there[MOST]; /* the first line of each UNIT of the room, or -1 */
     tilemm__pipeline_walk_t walk;
@@ -169,7 +169,8 @@ static void check_slots(const problem_t *p, const tilemm__pipeline_plan_t *plan)
             continue;
         CHECK(side->slots >= 1 && side->slots <= TILEMM__PIPELINE_STRIPS, "%s: side %d: %lld slots",
               describe(p), s, (long long)side->slots);
-        CHECK(side->ld >= (side->rows ? plan->k_part : across), "%s: side %d: ld = %lld",
+        const int64_t width = side->lines < across ? side->lines : across;
+        CHECK(side->ld >= (side->rows ? plan->k_part : width), "%s: side %d: ld = %lld",
               describe(p), s, (long long)side->ld);
         bytes += side->ld * (side->rows ? across : plan->k_part) * FLOAT;
     }
@@ -284,7 +285,14 @@ static void estimates(void)
     for (int64_t n = 2048; n <= 65536; n *= 2)
         for (int places = 1; places < 8; places++) {
             const problem_t p = {
-                .args = {.m = n, .n = n, .k = n, .alpha = 1, .batch_count = 1},
+                .args = {.m = n,
+                         .n = n,
+                         .k = n,
+                         .alpha = 1,
+                         .lda = n,
+                         .ldb = n,
+                         .ldc = n,
+                         .batch_count = 1},
                 .places = {(size_t)200 << 30, {places & 1, places >> 1 & 1, places >> 2}}};
             problem_t shared = p;
             tilemm__pipeline_plan_t plan, alike;

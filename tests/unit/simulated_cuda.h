@@ -19,6 +19,7 @@ typedef struct {
     int slow_device;               /* takes twice the time; -1: none */
     size_t device_bytes;           /* that one allocation may have */
     size_t most_allocated, moved;  /* bytes: of an allocation; of all copies */
+    size_t direct;                 /* and of those from or to pageable memory */
     int kept;                      /* lines that a product did not have to prepare */
     int ran_on[SIMULATED_DEVICES]; /* how often simulated_note() was called */
     int faults;                    /* found here: for the test to check */
