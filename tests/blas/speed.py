@@ -19,16 +19,18 @@ import time
 
 
 def shortest(calls, size):
-    """The shortest time of each call, in turns."""
+    """The shortest time of each call, in turns: of some 2e11 operations, of three runs, or of 5 seconds."""
     repeat = max(1, int(4e8 / size**3))
     best = [float("inf")] * len(calls)
-    for sample in range(max(3, min(150, int(2e11 / size**3 / repeat)))):
+    end = time.perf_counter() + 5
+    for _ in range(max(3, min(150, int(2e11 / size**3 / repeat)))):
         for i, call in enumerate(calls):
             start = time.perf_counter()
             for _ in range(repeat):
                 call()
-            if sample:  # the first warms up
-                best[i] = min(best[i], (time.perf_counter() - start) / repeat)
+            best[i] = min(best[i], (time.perf_counter() - start) / repeat)
+        if time.perf_counter() > end:
+            break
     return best
 
 
@@ -71,7 +73,7 @@ def worker(kind, library, size, mode):
     elif kind == "nvblas":
         calls.append(by_fortran(library, size, a, b, c))
     exact = a[:8].astype(np.float64) @ b
-    for call in calls:
+    for call in calls:  # which warms up, too
         c[:] = np.nan
         call()
         assert np.abs(c[:8] - exact).max() < 1e-5 * size, "a wrong product"
