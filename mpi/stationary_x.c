@@ -221,7 +221,8 @@ tilemm_status_t tilemm__run_stationary_x(tilemm_grid_t grid, const tilemm__produ
 {
     const int me[2] = {grid->row, grid->col};
     const int side = !product->z.side;
-    tilemm__travel_t travel = {.grid = NULL};
+    tilemm__travel_t travel = tilemm__travel_of(grid, &product->y, side == 0 ? "row" : "column");
+    tilemm__travel_t *const one[1] = {&travel};
     panel = tilemm__min(panel, product->z.cols.n);
     parts_t parts = {.grid = grid,
                      .side = side,
@@ -231,10 +232,10 @@ tilemm_status_t tilemm__run_stationary_x(tilemm_grid_t grid, const tilemm__produ
                      .panel = panel,
                      .beta = beta,
                      .column = MPI_DATATYPE_NULL};
+    (void)tilemm__travel_share(one, 1);
     tilemm_status_t status = tilemm__stage(grid, &product->z, beta == 0.0f, &parts.z);
     if (status == TILEMM_SUCCESS)
-        status =
-            tilemm__travel_begin(grid, &product->y, panel, side == 0 ? "row" : "column", &travel);
+        status = tilemm__travel_begin(&travel, panel);
     if (status == TILEMM_SUCCESS)
         status = begin_parts(&parts);
     status = tilemm__agree(grid, where, status, NULL);
@@ -242,7 +243,8 @@ tilemm_status_t tilemm__run_stationary_x(tilemm_grid_t grid, const tilemm__produ
         status = run(&parts, product, &travel, alpha);
         const tilemm_status_t put =
             tilemm__unstage(grid, &product->z, status == TILEMM_SUCCESS, &parts.z);
-        status = tilemm__agree(grid, where, first_of(status, put), NULL);
+        status = first_of(first_of(status, put), tilemm__travel_leave(one, 1));
+        status = tilemm__agree(grid, where, status, NULL);
     }
     (void)tilemm__unstage(grid, &product->z, 0, &parts.z);
     end_parts(&parts);

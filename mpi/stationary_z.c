@@ -144,13 +144,17 @@ tilemm_status_t tilemm__run_stationary_z(tilemm_grid_t grid, const tilemm__produ
 {
     const int me[2] = {grid->row, grid->col};
     const tilemm__view_t *const z = &product->z, turned = tilemm__transposed(&product->y);
-    tilemm__travel_t travels[2] = {{.grid = NULL}, {.grid = NULL}};
+    tilemm__travel_t travels[2] = {tilemm__travel_of(grid, &product->x, "row"),
+                                   tilemm__travel_of(grid, &turned, "column")};
+    tilemm__travel_t *const both[2] = {&travels[0], &travels[1]};
+    if (tilemm__travel_share(both, 2))
+        panel = TILEMM__PANEL_SHARED;
     panel = tilemm__min(panel, product->x.cols.n);
     work_t work = {
         .grid = grid, .m = tilemm__view_rows(z, me), .n = tilemm__view_cols(z, me), .panel = panel};
-    tilemm_status_t status = tilemm__travel_begin(grid, &product->x, panel, "row", &travels[0]);
+    tilemm_status_t status = tilemm__travel_begin(&travels[0], panel);
     if (status == TILEMM_SUCCESS)
-        status = tilemm__travel_begin(grid, &turned, panel, "column", &travels[1]);
+        status = tilemm__travel_begin(&travels[1], panel);
     if (status == TILEMM_SUCCESS)
         status = begin_work(&work, z, beta);
     status = tilemm__agree(grid, where, status, NULL);
@@ -158,9 +162,8 @@ tilemm_status_t tilemm__run_stationary_z(tilemm_grid_t grid, const tilemm__produ
         status = run(&work, travels, alpha, beta, z);
         if (status == TILEMM_SUCCESS)
             status = finish_work(&work, z);
-        if (status == TILEMM_SUCCESS)
-            status = tilemm__passed(grid, tilemm_synchronize(grid->ctx));
-        status = tilemm__agree(grid, where, status, NULL);
+        const tilemm_status_t left = tilemm__travel_leave(both, 2);
+        status = tilemm__agree(grid, where, status == TILEMM_SUCCESS ? left : status, NULL);
     }
     end_work(&work);
     for (int t = 0; t < 2; t++)
