@@ -189,11 +189,6 @@ static tilemm_status_t multiply(parts_t *parts, const tilemm__product_t *product
                             alone ? parts->beta : 0.0f, &to, polled);
 }
 
-static tilemm_status_t first_of(tilemm_status_t status, tilemm_status_t next)
-{
-    return status == TILEMM_SUCCESS ? next : status;
-}
-
 /* Once something fails here, parts and panels still travel, for those who need them. */
 static tilemm_status_t run(parts_t *parts, const tilemm__product_t *product,
                            tilemm__travel_t *travel, float alpha)
@@ -204,14 +199,14 @@ static tilemm_status_t run(parts_t *parts, const tilemm__product_t *product,
     for (int64_t i = 1 - TILEMM__SLOTS; i <= panels; i++) {
         tilemm__panel_t y = {NULL, 1, 1};
         if (i >= 0 && i < panels)
-            status = first_of(status, tilemm__travel_wait(travel, i, &y));
-        status = first_of(status, tilemm__travel_post(travel, i + TILEMM__SLOTS - 1));
+            status = tilemm__first_of(status, tilemm__travel_wait(travel, i, &y));
+        status = tilemm__first_of(status, tilemm__travel_post(travel, i + TILEMM__SLOTS - 1));
         if (i >= 0 && i < panels && parts->m > 0 && status == TILEMM_SUCCESS)
             status = multiply(parts, product, i, alpha, &y, travel);
         if (send && i >= 0 && i < panels)
-            status = first_of(status, post_parts(parts, i));
+            status = tilemm__first_of(status, post_parts(parts, i));
         if (send && i >= 1)
-            status = first_of(status, add_parts(parts, i - 1));
+            status = tilemm__first_of(status, add_parts(parts, i - 1));
     }
     return status;
 }
@@ -243,7 +238,7 @@ tilemm_status_t tilemm__run_stationary_x(tilemm_grid_t grid, const tilemm__produ
         status = run(&parts, product, &travel, alpha);
         const tilemm_status_t put =
             tilemm__unstage(grid, &product->z, status == TILEMM_SUCCESS, &parts.z);
-        status = first_of(first_of(status, put), tilemm__travel_leave(one, 1));
+        status = tilemm__first_of(tilemm__first_of(status, put), tilemm__travel_leave(one, 1));
         status = tilemm__agree(grid, where, status, NULL);
     }
     (void)tilemm__unstage(grid, &product->z, 0, &parts.z);
