@@ -163,8 +163,8 @@ tilemm_status_t tilemm_pstran(tilemm_grid_t grid, int64_t m, int64_t n, float al
  * result  receives the value, in host memory.
  *
  * Sums have the bits of tilemm_ssum and its sisters of the sub-matrix's elements in column-major
- * order, as one vector: they depend neither on the grid nor on the blocks. For that elements travel:
- * a process needs memory for about two copies of its part. Extremes need none. */
+ * order, as one vector: they depend neither on the grid nor on the blocks. For that elements
+ * travel: a process needs memory for about two copies of its part. Extremes need none. */
 tilemm_status_t tilemm_psreduce(tilemm_grid_t grid, tilemm_reduce_t op, int64_t m, int64_t n,
                                 const float *a, int64_t ia, int64_t ja, const int *desca,
                                 float *result);
