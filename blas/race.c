@@ -119,9 +119,10 @@ int tilemm__blas_behind_is_faster(tilemm__blas_entry_t *entry, const tilemm__bla
     return known == BEHIND_FASTER;
 }
 
-/* Of the GPU, measured once: bytes a second to it and from it, operations a second. */
+/* Of the GPU, measured once: seconds of a product with next to nothing to do, of operands on the
+ * host; bytes a second to it and from it; operations a second. */
 static struct {
-    double to, from, product;
+    double least, to, from, product;
 } gpu;
 
 /* The time of the second copy or product; the first prepares what the device needs. */
@@ -154,7 +155,7 @@ static double time_product(tilemm_t cuda, float *x, int64_t size)
 
 int tilemm__blas_measure_gpu(tilemm_t cuda)
 {
-    const int64_t size = 1024, count = 3 * size * size;
+    const int64_t size = 1024, small = 32, count = 3 * size * size;
     float *host = numbers(count);
     void *device = NULL;
     int64_t ld;
@@ -165,6 +166,7 @@ int tilemm__blas_measure_gpu(tilemm_t cuda)
         to = time_copy(cuda, host, device, count);
         product = time_product(cuda, device, size);
         from = time_copy(cuda, device, host, count);
+        gpu.least = time_product(cuda, host, small);
         tilemm_free_matrix(cuda, device);
     }
     tilemm__blas_set_quiet(cuda, 0);
@@ -181,6 +183,7 @@ double tilemm__blas_gpu_seconds(const tilemm__blas_call_t *p)
     const double a = m * k * (p->stride_a || p->kind == SGEMM ? batch : 1);
     const double b = k * n * (p->stride_b || p->kind == SGEMM ? batch : 1);
     const double c = m * n * batch;
-    return sizeof(float) * ((a + b + (p->beta == 0.0f ? 0 : c)) / gpu.to + c / gpu.from) +
+    return gpu.least +
+           sizeof(float) * ((a + b + (p->beta == 0.0f ? 0 : c)) / gpu.to + c / gpu.from) +
            tilemm__blas_work(p) / gpu.product;
 }

@@ -41,12 +41,16 @@
  * Environment. They are read when a grid is created, besides those of the process's context.
  *
  * TILEMM_MPI_CHECK  1: a call whose arguments differ among the processes says which one differs.
+ * TILEMM_MPI_IPC    0 or 1: 0 leaves CUDA's interprocess memory out.
  * TILEMM_MPI_NCCL   0 or 1: 0 leaves NCCL out.
  * TILEMM_SCALAPACK  auto, cpu, cuda or off: where libtilemm-scalapack.so computes.
  *
  * Transport. Panels of a product travel by NCCL where all contexts are CUDA's, each process has a
- * GPU of its own and libnccl.so.2 is found; TILEMM_MPI_NCCL=0 leaves it out. All else travels by
- * MPI: from device memory where MPI takes it, else by way of pinned memory.
+ * GPU of its own and libnccl.so.2 is found. Where all processes share one GPU, and the operands lie
+ * on it, each reads the others' parts by CUDA's interprocess memory, which takes memory of
+ * cudaMalloc, tilemm_alloc_matrix or PyTorch's ordinary allocator; where C stays they compute one
+ * after the other. All else travels by MPI: from device memory where MPI takes it, else by way of
+ * pinned memory.
  *
  * Threads. MPI must be initialised; MPI_THREAD_FUNNELED is enough if the thread that initialised it
  * makes the calls.
@@ -159,7 +163,8 @@ tilemm_status_t tilemm_pstran(tilemm_grid_t grid, int64_t m, int64_t n, float al
  * result  receives the value, in host memory.
  *
  * Sums have the bits of tilemm_ssum and its sisters of the sub-matrix's elements in column-major
- * order, as one vector: they depend neither on the grid nor on the blocks. */
+ * order, as one vector: they depend neither on the grid nor on the blocks. For that elements
+ * travel: a process needs memory for about two copies of its part. Extremes need none. */
 tilemm_status_t tilemm_psreduce(tilemm_grid_t grid, tilemm_reduce_t op, int64_t m, int64_t n,
                                 const float *a, int64_t ia, int64_t ja, const int *desca,
                                 float *result);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "distribution.h"
+#include "ipc.h"
 #include "nccl.h"
 
 void tilemm__step(tilemm_grid_t grid, const char *name, double begin, double work)
@@ -54,6 +55,8 @@ static int split(tilemm_grid_t grid, MPI_Comm comm, int rank)
     if (!error)
         error = MPI_Allreduce(MPI_IN_PLACE, &cuda, 1, MPI_INT, MPI_MIN, grid->all);
     if (!error && cuda)
+        grid->ipc = tilemm__ipc_open(grid);
+    if (!error && cuda && !grid->ipc)
         grid->nccl = tilemm__nccl_open(grid);
     return error;
 }
@@ -62,6 +65,7 @@ static int release(tilemm_grid_t grid)
 {
     int error = 0;
     tilemm__nccl_close(grid->nccl);
+    tilemm__ipc_close(grid->ipc);
     MPI_Comm *const comms[] = {&grid->across[0], &grid->across[1], &grid->all};
     for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)
         if (*comms[i] != MPI_COMM_NULL)

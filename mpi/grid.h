@@ -11,6 +11,7 @@
 enum { TILEMM__MESSAGE_BYTES = 256 };
 
 typedef struct tilemm__nccl tilemm__nccl_t;
+typedef struct tilemm__ipc tilemm__ipc_t;
 
 struct tilemm_grid {
     tilemm_t ctx;
@@ -23,6 +24,7 @@ struct tilemm_grid {
     int check;            /* TILEMM_MPI_CHECK=1 */
     int device_mpi;       /* MPI takes device memory */
     tilemm__nccl_t *nccl; /* panels go by NCCL; or NULL */
+    tilemm__ipc_t *ipc;   /* the processes share a GPU, and read each other's operands; or NULL */
     tilemm_grid_step_t step;
     void *user;
     char message[TILEMM__MESSAGE_BYTES]; /* what this process found wrong in this call */

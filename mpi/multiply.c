@@ -10,10 +10,11 @@ tilemm_status_t tilemm__multiply(tilemm_grid_t grid, int64_t m, int64_t n, int64
                                  const tilemm__panel_t *z, tilemm__travel_t *const polled[2])
 {
     /* Slices of columns: messages go on every few milliseconds. Slices are larger than what the
-     * CPU's plan takes for a small product. */
+     * CPU's plan takes for a small product. A GPU's products are only queued: there is one. */
     enum { MOST_SLICES = 8, LEAST_ELEMENTS = 1 << 20, LEAST_COLS = 64 };
     const double flops = 2.0 * (double)m * (double)n * (double)k, slice_flops = 1 << 30;
-    const int64_t wanted = polled ? tilemm__clamp(flops / slice_flops, 1, MOST_SLICES) : 1;
+    const int64_t wanted =
+        polled && !grid->cuda ? tilemm__clamp(flops / slice_flops, 1, MOST_SLICES) : 1;
     const int64_t slices =
         tilemm__max(1, tilemm__min(wanted, tilemm__min(m * n / LEAST_ELEMENTS, n / LEAST_COLS)));
     const int64_t step = tilemm__max(1, tilemm__div_up(n, slices));

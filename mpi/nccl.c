@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver.h"
+
 enum { NCCL_FLOAT = 7, STREAM_NON_BLOCKING = 1, EVENT_DISABLE_TIMING = 2 };
 
 typedef struct {
@@ -16,11 +18,9 @@ typedef struct {
 
 struct tilemm__nccl {
     tilemm_grid_t grid;
-    void *libraries[2];
+    tilemm__driver_t driver;
     void *comms[2]; /* along each side of the grid */
-    void *context, *stream, *events[TILEMM__NCCL_EVENTS];
-    int device; /* CUdevice */
-    int retained;
+    void *stream, *events[TILEMM__NCCL_EVENTS];
 
     int (*get_unique_id)(unique_id_t *);
     int (*comm_init_rank)(void **comm, int ranks, unique_id_t id, int rank);
@@ -29,12 +29,6 @@ struct tilemm__nccl {
                      void *stream);
     int (*group_start)(void), (*group_end)(void);
 
-    int (*init)(unsigned flags);
-    int (*device_get)(int *device, int ordinal);
-    int (*retain)(void **context, int device);
-    int (*release)(int device);
-    int (*push)(void *context);
-    int (*pop)(void **context);
     int (*stream_create)(void **stream, unsigned flags);
     int (*stream_destroy)(void *stream);
     int (*event_create)(void **event, unsigned flags);
@@ -45,58 +39,39 @@ struct tilemm__nccl {
 
 /* ---- libraries ----------------------------------------------------------------------------- */
 
-/* A library's function into *pointer, which is one to a function. */
-static int find(void *library, const char *name, void *pointer)
-{
-    void *const symbol = dlsym(library, name);
-    memcpy(pointer, &symbol, sizeof symbol);
-    return symbol != NULL;
-}
-
+/* NCCL leaves threads behind: its library stays loaded. */
 static int load(tilemm__nccl_t *x)
 {
-    void *const nccl = x->libraries[0] = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    void *const cuda = x->libraries[1] = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    return nccl && cuda && find(nccl, "ncclGetUniqueId", &x->get_unique_id) &&
-           find(nccl, "ncclCommInitRank", &x->comm_init_rank) &&
-           find(nccl, "ncclCommDestroy", &x->comm_destroy) &&
-           find(nccl, "ncclBroadcast", &x->broadcast) &&
-           find(nccl, "ncclGroupStart", &x->group_start) &&
-           find(nccl, "ncclGroupEnd", &x->group_end) && find(cuda, "cuInit", &x->init) &&
-           find(cuda, "cuDeviceGet", &x->device_get) &&
-           find(cuda, "cuDevicePrimaryCtxRetain", &x->retain) &&
-           find(cuda, "cuDevicePrimaryCtxRelease_v2", &x->release) &&
-           find(cuda, "cuCtxPushCurrent_v2", &x->push) &&
-           find(cuda, "cuCtxPopCurrent_v2", &x->pop) &&
-           find(cuda, "cuStreamCreate", &x->stream_create) &&
-           find(cuda, "cuStreamDestroy_v2", &x->stream_destroy) &&
-           find(cuda, "cuEventCreate", &x->event_create) &&
-           find(cuda, "cuEventDestroy_v2", &x->event_destroy) &&
-           find(cuda, "cuEventRecord", &x->event_record) &&
-           find(cuda, "cuStreamWaitEvent", &x->stream_wait);
+    void *const nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL), *const cuda =
+                                                                          x->driver.library;
+    return nccl && tilemm__find_function(nccl, "ncclGetUniqueId", &x->get_unique_id) &&
+           tilemm__find_function(nccl, "ncclCommInitRank", &x->comm_init_rank) &&
+           tilemm__find_function(nccl, "ncclCommDestroy", &x->comm_destroy) &&
+           tilemm__find_function(nccl, "ncclBroadcast", &x->broadcast) &&
+           tilemm__find_function(nccl, "ncclGroupStart", &x->group_start) &&
+           tilemm__find_function(nccl, "ncclGroupEnd", &x->group_end) &&
+           tilemm__find_function(cuda, "cuStreamCreate", &x->stream_create) &&
+           tilemm__find_function(cuda, "cuStreamDestroy_v2", &x->stream_destroy) &&
+           tilemm__find_function(cuda, "cuEventCreate", &x->event_create) &&
+           tilemm__find_function(cuda, "cuEventDestroy_v2", &x->event_destroy) &&
+           tilemm__find_function(cuda, "cuEventRecord", &x->event_record) &&
+           tilemm__find_function(cuda, "cuStreamWaitEvent", &x->stream_wait);
 }
 
 /* ---- the GPU ------------------------------------------------------------------------------- */
 
-/* The device of the context, as libtilemm uses it: its primary context. */
-static int enter(tilemm__nccl_t *x)
+static int enter(const tilemm__nccl_t *x)
 {
-    return x->push(x->context);
+    return tilemm__driver_enter(&x->driver);
 }
 
-static int leave(tilemm__nccl_t *x, int error)
+static int leave(const tilemm__nccl_t *x, int error)
 {
-    void *context;
-    return x->pop(&context) | error;
+    return tilemm__driver_leave(&x->driver, error);
 }
 
-static int open_device(tilemm__nccl_t *x)
+static int open_stream(tilemm__nccl_t *x)
 {
-    int ordinal = -1;
-    if (tilemm_get_device(x->grid->ctx, &ordinal) != TILEMM_SUCCESS || x->init(0) ||
-        x->device_get(&x->device, ordinal) || x->retain(&x->context, x->device))
-        return -1;
-    x->retained = 1;
     int error = enter(x);
     if (error)
         return error;
@@ -147,7 +122,7 @@ void tilemm__nccl_close(tilemm__nccl_t *x)
 {
     if (!x)
         return;
-    if (x->retained && !enter(x)) {
+    if (x->driver.retained && !enter(x)) {
         for (int side = 0; side < 2; side++)
             if (x->comms[side])
                 (void)x->comm_destroy(x->comms[side]);
@@ -157,11 +132,8 @@ void tilemm__nccl_close(tilemm__nccl_t *x)
         if (x->stream)
             (void)x->stream_destroy(x->stream);
         (void)leave(x, 0);
-        (void)x->release(x->device);
     }
-    /* NCCL leaves threads behind: its library stays loaded. */
-    if (x->libraries[1])
-        (void)dlclose(x->libraries[1]);
+    tilemm__driver_close(&x->driver);
     free(x);
 }
 
@@ -172,7 +144,8 @@ tilemm__nccl_t *tilemm__nccl_open(tilemm_grid_t grid)
     int can = 0;
     if (x) {
         x->grid = grid;
-        can = grid->cuda && !(wanted && !strcmp(wanted, "0")) && load(x) && !open_device(x);
+        can = !(wanted && !strcmp(wanted, "0")) && !tilemm__driver_open(&x->driver, grid->ctx) &&
+              load(x) && !open_stream(x);
     }
     if (all_can(grid, can) && !open_side(x, 0) && !open_side(x, 1))
         return x;

@@ -36,9 +36,9 @@ tilemm_status_t tilemm__alloc_view(tilemm_grid_t grid, tilemm_memory_t where, ti
     return tilemm__alloc(grid, where, rows * cols, &view->at);
 }
 
-tilemm_status_t tilemm__copy_part(tilemm_grid_t grid, int64_t rows, int64_t cols, const float *src,
-                                  int64_t rs_src, int64_t cs_src, float *dst, int64_t rs_dst,
-                                  int64_t cs_dst)
+tilemm_status_t tilemm__copy_parts(tilemm_grid_t grid, int64_t rows, int64_t cols, const float *src,
+                                   int64_t rs_src, int64_t cs_src, int64_t step_src, float *dst,
+                                   int64_t rs_dst, int64_t cs_dst, int64_t step_dst, int64_t count)
 {
     if (rows == 0 || cols == 0)
         return TILEMM_SUCCESS;
@@ -48,11 +48,17 @@ tilemm_status_t tilemm__copy_part(tilemm_grid_t grid, int64_t rows, int64_t cols
     const int64_t ld_dst = tilemm__max(down_dst ? cs_dst : rs_dst, down_dst ? rows : cols);
     /* Row-major: lines in memory are columns where rows are 1 apart. */
     const int64_t lines = down_src ? cols : rows, length = down_src ? rows : cols;
-    if (down_src == down_dst)
-        return tilemm__passed(grid, tilemm_copy_matrix(grid->ctx, lines, length, sizeof(float), src,
-                                                       ld_src, dst, ld_dst));
-    return tilemm__passed(
-        grid, tilemm_transpose(grid->ctx, lines, length, sizeof(float), src, ld_src, dst, ld_dst));
+    return tilemm__passed(grid, (down_src == down_dst ? tilemm_copy_matrix_strided_batched
+                                                      : tilemm_transpose_strided_batched)(
+                                    grid->ctx, lines, length, sizeof(float), src, ld_src, step_src,
+                                    dst, ld_dst, step_dst, count));
+}
+
+tilemm_status_t tilemm__copy_part(tilemm_grid_t grid, int64_t rows, int64_t cols, const float *src,
+                                  int64_t rs_src, int64_t cs_src, float *dst, int64_t rs_dst,
+                                  int64_t cs_dst)
+{
+    return tilemm__copy_parts(grid, rows, cols, src, rs_src, cs_src, 0, dst, rs_dst, cs_dst, 0, 1);
 }
 
 tilemm_status_t tilemm__stage(tilemm_grid_t grid, const tilemm__view_t *view, int empty,

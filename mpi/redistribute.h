@@ -38,7 +38,12 @@ int tilemm__post(tilemm_grid_t grid, int sends, float *buffer, int64_t count, in
 /* Of `count` floats to or from all processes together, at most. */
 int64_t tilemm__most_messages(tilemm_grid_t grid, int64_t count);
 
-/* dst = src for parts of rows x cols elements, wherever they lie. */
+/* dst = src for `count` parts of rows x cols elements, wherever they lie, `step` elements apart. */
+tilemm_status_t tilemm__copy_parts(tilemm_grid_t grid, int64_t rows, int64_t cols, const float *src,
+                                   int64_t rs_src, int64_t cs_src, int64_t step_src, float *dst,
+                                   int64_t rs_dst, int64_t cs_dst, int64_t step_dst, int64_t count);
+
+/* The same of one part. */
 tilemm_status_t tilemm__copy_part(tilemm_grid_t grid, int64_t rows, int64_t cols, const float *src,
                                   int64_t rs_src, int64_t cs_src, float *dst, int64_t rs_dst,
                                   int64_t cs_dst);

@@ -8,6 +8,12 @@
 #include "grid.h"
 #include "plan.h"
 
+/* The first of two that is not TILEMM_SUCCESS. */
+static inline tilemm_status_t tilemm__first_of(tilemm_status_t status, tilemm_status_t next)
+{
+    return status == TILEMM_SUCCESS ? next : status;
+}
+
 /* z stays: panels of x and y travel. Collective: all return the same. */
 tilemm_status_t tilemm__run_stationary_z(tilemm_grid_t grid, const tilemm__product_t *product,
                                          int64_t panel, float alpha, float beta);

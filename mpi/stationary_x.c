@@ -189,11 +189,6 @@ static tilemm_status_t multiply(parts_t *parts, const tilemm__product_t *product
                             alone ? parts->beta : 0.0f, &to, polled);
 }
 
-static tilemm_status_t first_of(tilemm_status_t status, tilemm_status_t next)
-{
-    return status == TILEMM_SUCCESS ? next : status;
-}
-
 /* Once something fails here, parts and panels still travel, for those who need them. */
 static tilemm_status_t run(parts_t *parts, const tilemm__product_t *product,
                            tilemm__travel_t *travel, float alpha)
@@ -204,14 +199,14 @@ static tilemm_status_t run(parts_t *parts, const tilemm__product_t *product,
     for (int64_t i = 1 - TILEMM__SLOTS; i <= panels; i++) {
         tilemm__panel_t y = {NULL, 1, 1};
         if (i >= 0 && i < panels)
-            status = first_of(status, tilemm__travel_wait(travel, i, &y));
-        status = first_of(status, tilemm__travel_post(travel, i + TILEMM__SLOTS - 1));
+            status = tilemm__first_of(status, tilemm__travel_wait(travel, i, &y));
+        status = tilemm__first_of(status, tilemm__travel_post(travel, i + TILEMM__SLOTS - 1));
         if (i >= 0 && i < panels && parts->m > 0 && status == TILEMM_SUCCESS)
             status = multiply(parts, product, i, alpha, &y, travel);
         if (send && i >= 0 && i < panels)
-            status = first_of(status, post_parts(parts, i));
+            status = tilemm__first_of(status, post_parts(parts, i));
         if (send && i >= 1)
-            status = first_of(status, add_parts(parts, i - 1));
+            status = tilemm__first_of(status, add_parts(parts, i - 1));
     }
     return status;
 }
@@ -221,7 +216,8 @@ tilemm_status_t tilemm__run_stationary_x(tilemm_grid_t grid, const tilemm__produ
 {
     const int me[2] = {grid->row, grid->col};
     const int side = !product->z.side;
-    tilemm__travel_t travel = {.grid = NULL};
+    tilemm__travel_t travel = tilemm__travel_of(grid, &product->y, side == 0 ? "row" : "column");
+    tilemm__travel_t *const one[1] = {&travel};
     panel = tilemm__min(panel, product->z.cols.n);
     parts_t parts = {.grid = grid,
                      .side = side,
@@ -231,10 +227,10 @@ tilemm_status_t tilemm__run_stationary_x(tilemm_grid_t grid, const tilemm__produ
                      .panel = panel,
                      .beta = beta,
                      .column = MPI_DATATYPE_NULL};
+    (void)tilemm__travel_share(one, 1);
     tilemm_status_t status = tilemm__stage(grid, &product->z, beta == 0.0f, &parts.z);
     if (status == TILEMM_SUCCESS)
-        status =
-            tilemm__travel_begin(grid, &product->y, panel, side == 0 ? "row" : "column", &travel);
+        status = tilemm__travel_begin(&travel, panel);
     if (status == TILEMM_SUCCESS)
         status = begin_parts(&parts);
     status = tilemm__agree(grid, where, status, NULL);
@@ -242,7 +238,8 @@ tilemm_status_t tilemm__run_stationary_x(tilemm_grid_t grid, const tilemm__produ
         status = run(&parts, product, &travel, alpha);
         const tilemm_status_t put =
             tilemm__unstage(grid, &product->z, status == TILEMM_SUCCESS, &parts.z);
-        status = tilemm__agree(grid, where, first_of(status, put), NULL);
+        status = tilemm__first_of(tilemm__first_of(status, put), tilemm__travel_leave(one, 1));
+        status = tilemm__agree(grid, where, status, NULL);
     }
     (void)tilemm__unstage(grid, &product->z, 0, &parts.z);
     end_parts(&parts);

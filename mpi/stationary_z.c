@@ -139,27 +139,57 @@ static tilemm_status_t run(work_t *work, tilemm__travel_t travels[2], float alph
     return status;
 }
 
+/* Processes that share a GPU compute one after the other: where they compute at once it switches
+ * between them, which costs a fifth, and nothing is gained. Each passes the turn on, whatever
+ * happened to it. */
+enum { TURN = 7 }; /* a tag */
+
+static tilemm_status_t take_turn(tilemm_grid_t grid)
+{
+    if (grid->rank > 0 &&
+        MPI_Recv(NULL, 0, MPI_BYTE, grid->rank - 1, TURN, grid->all, MPI_STATUS_IGNORE))
+        return tilemm__found(grid, TILEMM_INTERNAL_ERROR, "%s: MPI failed", where);
+    return TILEMM_SUCCESS;
+}
+
+static tilemm_status_t end_turn(tilemm_grid_t grid)
+{
+    const tilemm_status_t status = tilemm__passed(grid, tilemm_synchronize(grid->ctx));
+    if (grid->rank + 1 < grid->rows * grid->cols &&
+        MPI_Send(NULL, 0, MPI_BYTE, grid->rank + 1, TURN, grid->all))
+        return tilemm__found(grid, TILEMM_INTERNAL_ERROR, "%s: MPI failed", where);
+    return status;
+}
+
 tilemm_status_t tilemm__run_stationary_z(tilemm_grid_t grid, const tilemm__product_t *product,
                                          int64_t panel, float alpha, float beta)
 {
     const int me[2] = {grid->row, grid->col};
     const tilemm__view_t *const z = &product->z, turned = tilemm__transposed(&product->y);
-    tilemm__travel_t travels[2] = {{.grid = NULL}, {.grid = NULL}};
+    tilemm__travel_t travels[2] = {tilemm__travel_of(grid, &product->x, "row"),
+                                   tilemm__travel_of(grid, &turned, "column")};
+    tilemm__travel_t *const both[2] = {&travels[0], &travels[1]};
+    const int shared = tilemm__travel_share(both, 2);
+    if (shared)
+        panel = TILEMM__PANEL_SHARED;
     panel = tilemm__min(panel, product->x.cols.n);
     work_t work = {
         .grid = grid, .m = tilemm__view_rows(z, me), .n = tilemm__view_cols(z, me), .panel = panel};
-    tilemm_status_t status = tilemm__travel_begin(grid, &product->x, panel, "row", &travels[0]);
+    tilemm_status_t status = tilemm__travel_begin(&travels[0], panel);
     if (status == TILEMM_SUCCESS)
-        status = tilemm__travel_begin(grid, &turned, panel, "column", &travels[1]);
+        status = tilemm__travel_begin(&travels[1], panel);
     if (status == TILEMM_SUCCESS)
         status = begin_work(&work, z, beta);
     status = tilemm__agree(grid, where, status, NULL);
     if (status == TILEMM_SUCCESS) {
-        status = run(&work, travels, alpha, beta, z);
+        if (shared)
+            status = take_turn(grid);
+        status = tilemm__first_of(status, run(&work, travels, alpha, beta, z));
         if (status == TILEMM_SUCCESS)
             status = finish_work(&work, z);
-        if (status == TILEMM_SUCCESS)
-            status = tilemm__passed(grid, tilemm_synchronize(grid->ctx));
+        if (shared)
+            status = tilemm__first_of(status, end_turn(grid));
+        status = tilemm__first_of(status, tilemm__travel_leave(both, 2));
         status = tilemm__agree(grid, where, status, NULL);
     }
     end_work(&work);

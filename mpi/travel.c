@@ -44,31 +44,82 @@ int tilemm__owner_type(const tilemm__dist_t *d, int owner, int64_t begin, int64_
     return error;
 }
 
-tilemm_status_t tilemm__travel_begin(tilemm_grid_t grid, const tilemm__view_t *view, int64_t panel,
-                                     const char *name, tilemm__travel_t *travel)
+tilemm__travel_t tilemm__travel_of(tilemm_grid_t grid, const tilemm__view_t *view, const char *name)
 {
     const int me[2] = {grid->row, grid->col};
-    *travel = (tilemm__travel_t){.grid = grid,
-                                 .view = *view,
-                                 .name = name,
-                                 .side = !view->side,
-                                 .me = me[!view->side],
-                                 .alone = view->cols.procs == 1,
-                                 .rows = tilemm__view_rows(view, me),
-                                 .panel = tilemm__max(1, tilemm__min(panel, view->cols.n)),
-                                 .column = MPI_DATATYPE_NULL};
+    return (tilemm__travel_t){.grid = grid,
+                              .view = *view,
+                              .name = name,
+                              .side = !view->side,
+                              .me = me[!view->side],
+                              .alone = view->cols.procs == 1,
+                              .rows = tilemm__view_rows(view, me),
+                              .column = MPI_DATATYPE_NULL};
+}
+
+static void release_parts(tilemm__travel_t *travel)
+{
+    if (travel->parts)
+        tilemm__ipc_release(travel->grid, travel->side, travel->parts);
+    free(travel->parts);
+    travel->parts = NULL;
+}
+
+int tilemm__travel_share(tilemm__travel_t *const travels[], int count)
+{
+    const tilemm_grid_t grid = travels[0]->grid;
+    int can = grid->ipc != NULL;
+    if (!can)
+        return 0;
+    for (int t = 0; t < count; t++) {
+        tilemm__travel_t *const x = travels[t];
+        const int room = x->view.cols.procs;
+        int has_room = 1;
+        if (x->alone || x->rows == 0)
+            continue;
+        x->parts = calloc((size_t)room, sizeof *x->parts);
+        has_room = x->parts != NULL;
+        if (MPI_Allreduce(MPI_IN_PLACE, &has_room, 1, MPI_INT, MPI_MIN, grid->across[x->side]))
+            has_room = 0;
+        if (!has_room || !tilemm__ipc_share(grid, x->side, &x->view, x->parts)) {
+            free(x->parts);
+            x->parts = NULL;
+            can = 0;
+        }
+    }
+    if (!MPI_Allreduce(MPI_IN_PLACE, &can, 1, MPI_INT, MPI_MIN, grid->all) && can)
+        return 1;
+    for (int t = 0; t < count; t++)
+        release_parts(travels[t]);
+    return 0;
+}
+
+tilemm_status_t tilemm__travel_leave(tilemm__travel_t *const travels[], int count)
+{
+    const tilemm_grid_t grid = travels[0]->grid;
+    const tilemm_status_t status = tilemm__passed(grid, tilemm_synchronize(grid->ctx));
+    for (int t = 0; t < count; t++)
+        release_parts(travels[t]);
+    return status;
+}
+
+tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel)
+{
+    const tilemm_grid_t grid = travel->grid;
+    travel->panel = tilemm__max(1, tilemm__min(panel, travel->view.cols.n));
     if (travel->alone || travel->rows == 0)
         return TILEMM_SUCCESS;
-    const int separate = grid->cuda && !grid->device_mpi && !grid->nccl;
+    const int separate = grid->cuda && !grid->device_mpi && !grid->nccl && !travel->parts;
+    const int slots = travel->parts ? 1 : TILEMM__SLOTS;
     tilemm_status_t status = TILEMM_SUCCESS;
-    for (int i = 0; i < TILEMM__SLOTS && status == TILEMM_SUCCESS; i++) {
+    for (int i = 0; i < slots && status == TILEMM_SUCCESS; i++) {
         const int64_t floats = travel->rows * travel->panel;
         status = tilemm__alloc(grid, separate ? TILEMM_MEMORY_PINNED : TILEMM_MEMORY_DEVICE, floats,
                                &travel->slots[i].panel);
         if (separate && status == TILEMM_SUCCESS)
             status = tilemm__alloc(grid, TILEMM_MEMORY_DEVICE, floats, &travel->slots[i].device);
         travel->slots[i].requests =
-            malloc((size_t)view->cols.procs * sizeof *travel->slots[i].requests);
+            malloc((size_t)travel->view.cols.procs * sizeof *travel->slots[i].requests);
         if (!travel->slots[i].requests)
             status = tilemm__found(grid, TILEMM_OUT_OF_MEMORY, "psgemm: no memory for panels");
     }
@@ -87,27 +138,43 @@ void tilemm__travel_end(tilemm__travel_t *travel)
         (void)tilemm_free_matrix(travel->grid->ctx, travel->slots[i].device);
         free(travel->slots[i].requests);
     }
+    release_parts(travel);
     if (travel->grid && travel->column != MPI_DATATYPE_NULL)
         (void)MPI_Type_free(&travel->column);
     memset(travel, 0, sizeof *travel);
 }
 
-/* This process's columns of a panel, into it. */
-static tilemm_status_t pack(tilemm__travel_t *travel, int64_t begin, int64_t end, float *panel)
+/* A process's columns of a panel, into it, from where its part lies: runs that are evenly spaced in
+ * one copy. */
+static tilemm_status_t pack(const tilemm__travel_t *travel, int owner, const tilemm__part_t *part,
+                            int64_t begin, int64_t end, float *panel)
 {
-    const tilemm__view_t *const x = &travel->view;
+    const int64_t rows = travel->rows;
     tilemm_status_t status = TILEMM_SUCCESS;
-    for (int64_t at = begin, next; at < end && status == TILEMM_SUCCESS; at = next) {
-        const tilemm__run_t run = tilemm__dist_run(&x->cols, at, end);
-        next = run.end;
-        if (run.owner == travel->me)
-            status = tilemm__copy_part(travel->grid, travel->rows, run.end - at,
-                                       x->at + run.local * x->cs, x->rs, x->cs,
-                                       panel + (at - begin) * travel->rows, 1, travel->rows);
+    tilemm__run_t first = {.owner = -1}; /* of those that go together */
+    int64_t count = 0, spacing = 0;
+    for (int64_t at = begin, next = begin; at <= end && status == TILEMM_SUCCESS; at = next) {
+        const tilemm__run_t run = at < end
+                                      ? tilemm__dist_run(&travel->view.cols, at, end)
+                                      : (tilemm__run_t){.begin = end, .end = end, .owner = owner};
+        next = at < end ? run.end : end + 1;
+        if (run.owner != owner)
+            continue;
+        const int64_t length = first.end - first.begin;
+        if (count > 0 && (run.end - run.begin != length ||
+                          (count > 1 && run.begin != first.begin + count * spacing))) {
+            status = tilemm__copy_parts(travel->grid, rows, length,
+                                        part->at + first.local * part->cs, part->rs, part->cs,
+                                        length * part->cs, panel + (first.begin - begin) * rows, 1,
+                                        rows, spacing * rows, count);
+            count = 0;
+        }
+        if (count == 0)
+            first = run;
+        else if (count == 1)
+            spacing = run.begin - first.begin;
+        count++;
     }
-    /* MPI reads memory that a queued copy may still write. NCCL's stream waits for it. */
-    if (travel->grid->cuda && !travel->grid->nccl && status == TILEMM_SUCCESS)
-        status = tilemm__passed(travel->grid, tilemm_synchronize(travel->grid->ctx));
     return status;
 }
 
@@ -153,20 +220,39 @@ static int post_mpi(tilemm__travel_t *travel, int64_t begin, int64_t end, int s)
     return error;
 }
 
-tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i)
+/* This process's columns, into a panel that is to travel. */
+static tilemm_status_t pack_mine(const tilemm__travel_t *travel, int64_t begin, int64_t end,
+                                 float *panel)
+{
+    const tilemm__view_t *const x = &travel->view;
+    const tilemm__part_t mine = {.at = x->at, .rs = x->rs, .cs = x->cs};
+    const tilemm_status_t status = pack(travel, travel->me, &mine, begin, end, panel);
+    /* MPI reads memory that a queued copy may still write. NCCL's stream waits for it. */
+    if (travel->grid->cuda && !travel->grid->nccl && status == TILEMM_SUCCESS)
+        return tilemm__passed(travel->grid, tilemm_synchronize(travel->grid->ctx));
+    return status;
+}
+
+/* Bytes of a panel that are not this process's. */
+static double bytes_of(const tilemm__travel_t *travel, int64_t begin, int64_t end)
 {
     const tilemm__dist_t *const cols = &travel->view.cols;
-    const int64_t begin = i * travel->panel;
-    const int64_t end = tilemm__min(begin + travel->panel, cols->n);
-    const int s = (int)(i % TILEMM__SLOTS);
-    if (travel->alone || travel->rows == 0 || begin >= end)
-        return TILEMM_SUCCESS;
-    const tilemm_status_t status = pack(travel, begin, end, travel->slots[s].panel);
     const int64_t mine =
         tilemm__dist_before(cols, travel->me, end) - tilemm__dist_before(cols, travel->me, begin);
+    return (double)(end - begin - mine) * (double)travel->rows * sizeof(float);
+}
+
+tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i)
+{
+    const int64_t begin = i * travel->panel;
+    const int64_t end = tilemm__min(begin + travel->panel, travel->view.cols.n);
+    const int s = (int)(i % TILEMM__SLOTS);
+    if (travel->alone || travel->parts || travel->rows == 0 || begin >= end)
+        return TILEMM_SUCCESS;
+    const tilemm_status_t status = pack_mine(travel, begin, end, travel->slots[s].panel);
     travel->slots[s].count = 0;
     travel->slots[s].posted = MPI_Wtime();
-    travel->slots[s].bytes = (double)(end - begin - mine) * (double)travel->rows * sizeof(float);
+    travel->slots[s].bytes = bytes_of(travel, begin, end);
     const int error =
         travel->grid->nccl ? post_nccl(travel, begin, end, s) : post_mpi(travel, begin, end, s);
     return error ? tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: %s failed",
@@ -189,6 +275,20 @@ void tilemm__travel_poll(tilemm__travel_t *travel)
     }
 }
 
+/* A panel out of all processes' parts: queued after what uses the one before. */
+static tilemm_status_t read_panel(const tilemm__travel_t *travel, int64_t i, tilemm__panel_t *panel)
+{
+    const int64_t begin = i * travel->panel;
+    const int64_t end = tilemm__min(begin + travel->panel, travel->view.cols.n);
+    const double posted = MPI_Wtime();
+    tilemm_status_t status = TILEMM_SUCCESS;
+    *panel = (tilemm__panel_t){travel->slots[0].panel, 1, travel->rows};
+    for (int p = 0; p < travel->view.cols.procs && status == TILEMM_SUCCESS; p++)
+        status = pack(travel, p, &travel->parts[p], begin, end, panel->at);
+    tilemm__step(travel->grid, travel->name, posted, bytes_of(travel, begin, end));
+    return status;
+}
+
 tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm__panel_t *panel)
 {
     const int s = (int)(i % TILEMM__SLOTS);
@@ -198,6 +298,8 @@ tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm_
         *panel = (tilemm__panel_t){x->at ? x->at + i * travel->panel * x->cs : NULL, x->rs, x->cs};
         return status;
     }
+    if (travel->parts)
+        return read_panel(travel, i, panel);
     if (travel->slots[s].count > 0) {
         if (MPI_Waitall(travel->slots[s].count, travel->slots[s].requests, MPI_STATUSES_IGNORE))
             status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: MPI failed");

@@ -6,6 +6,7 @@
 
 #include "descriptor.h"
 #include "grid.h"
+#include "ipc.h"
 
 /* Panels that are on their way or in use at a time. */
 enum { TILEMM__SLOTS = 3 };
@@ -15,12 +16,13 @@ enum { TILEMM__SLOTS = 3 };
 typedef struct {
     tilemm_grid_t grid;
     tilemm__view_t view;
-    const char *name; /* of the step */
-    int side;         /* along which it travels */
-    int me;           /* this process's place there */
-    int alone;        /* nobody else is there: panels are used where they lie */
-    int64_t rows;     /* of this process */
-    int64_t panel;    /* columns of a panel */
+    const char *name;      /* of the step */
+    int side;              /* along which it travels */
+    int me;                /* this process's place there */
+    int alone;             /* nobody else is there: panels are used where they lie */
+    int64_t rows;          /* of this process */
+    int64_t panel;         /* columns of a panel */
+    tilemm__part_t *parts; /* of the processes along the side, which this one reads; or NULL */
     MPI_Datatype column;
     struct {
         float *panel;  /* where MPI puts it: rows next to each other, ld = rows */
@@ -37,10 +39,22 @@ typedef struct {
     int64_t rs, cs;
 } tilemm__panel_t;
 
-/* Memory for panels. tilemm__travel_end releases what there is, also after a failure. */
-tilemm_status_t tilemm__travel_begin(tilemm_grid_t grid, const tilemm__view_t *view, int64_t panel,
-                                     const char *name, tilemm__travel_t *travel);
+/* The columns of a view are to travel. */
+tilemm__travel_t tilemm__travel_of(tilemm_grid_t grid, const tilemm__view_t *view,
+                                   const char *name);
+
+/* Collective, over the grid: whether the processes can read each other's parts of all of these, in
+ * which case a panel is put together where it is needed, when it is waited for. */
+int tilemm__travel_share(tilemm__travel_t *const travels[], int count);
+
+/* Memory for panels of so many columns. tilemm__travel_end releases what there is, also after a
+ * failure. */
+tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel);
 void tilemm__travel_end(tilemm__travel_t *travel);
+
+/* Wait for what is queued, and let go of the other processes' parts: once all have, their owners
+ * may free them. */
+tilemm_status_t tilemm__travel_leave(tilemm__travel_t *const travels[], int count);
 
 /* Panel number i sets out; past the last one nothing does. All along the side must call it, in the
  * same order, whatever it returned before. */

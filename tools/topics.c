@@ -30,6 +30,7 @@ const variable_t variables[VARIABLES] = {
     {"TILEMM_BLAS", "auto, cpu, cuda, off",
      "of libtilemm-blas.so: where a program's BLAS calls go"},
     {"TILEMM_BLAS_REPORT", "0, 1", "1: it prints at exit where they went"},
+    {"TILEMM_MPI_IPC", "0, 1", "0: processes that share a GPU do not read each other's operands"},
     {"TILEMM_MPI_NCCL", "0, 1", "0: its panels travel by MPI, not by NCCL"},
     {"TILEMM_MPI_CHECK", "0, 1", "1: libtilemm-mpi.so says which arguments of processes differ"},
     {"TILEMM_SCALAPACK", "auto, cpu, cuda, off",
