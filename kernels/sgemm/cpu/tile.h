@@ -257,7 +257,9 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
             float *row = next_row(c, 0);
             TILE_UNROLL
             for (int i = 0; i < rows; i++) {
-                __builtin_prefetch(row, 1);
+                TILE_UNROLL
+                for (int j = 0; j < vectors * VECTOR; j += LINE)
+                    __builtin_prefetch(row + j, 1);
                 __builtin_prefetch(row + x->n - 1, 1);
                 row = next_row(row, rs_c);
             }
