@@ -37,7 +37,8 @@ tilemm__cpu_tuning_t tilemm__default_tuning(const tilemm__cpu_traits_t *traits)
          * while its threads are awake. */
         .sgemm_thread_work = 1 << 19,
         .sgemm_vector_work = 1 << 18,
-        .sgemm_a_bytes = l2 / 4 * 3,
+        /* More of a large L2 gains nothing, as its pages share its sets unevenly. */
+        .sgemm_a_bytes = tilemm__min(l2 / 4 * 3, 512 << 10),
         .sgemm_parts = 8,
         .sgemm_shared_work = 1 << 26,
         .amx_percent = 100,

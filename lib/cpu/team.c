@@ -13,17 +13,19 @@
 #include <config.h>
 #endif
 #ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* sched_getaffinity */
+#define _GNU_SOURCE /* sched_getaffinity, sched_getcpu */
 #endif
 #include "team.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fenv.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -99,7 +101,7 @@ static int flag_spin(flag_t *flag, int value, int64_t ns)
 /* Wait until the flag has another value than this one. Returns it. */
 static int flag_wait(flag_t *flag, int value, int64_t spin_ns)
 {
-    if (!(spin_ns && flag_spin(flag, value, spin_ns))) {
+    if (atomic_load(&flag->value) == value && !(spin_ns && flag_spin(flag, value, spin_ns))) {
         pthread_mutex_lock(&flag->lock);
         atomic_fetch_add(&flag->sleepers, 1);
         while (atomic_load(&flag->value) == value)
@@ -117,7 +119,8 @@ enum { IDLE, AT_WORK, ENDING };
 typedef struct worker {
     _Alignas(LINE) flag_t state;
     tilemm__team_t *team;
-    int number; /* in the team */
+    int number;    /* in the team */
+    int processor; /* of the member that started it */
     struct worker *children[2];
     struct worker *next; /* idle, or of the same team */
     pthread_t thread;
@@ -142,11 +145,58 @@ static struct {
     int knows_fork;
 } pool = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* ---- processors --------------------------------------------------------------------------- */
+
+/* The one that this thread is on; -1 where that cannot be told. */
+static int this_processor(void)
+{
+#ifdef __linux__
+    return sched_getcpu();
+#else
+    return -1;
+#endif
+}
+
+/* Whether no more threads want to run on the whole machine than this process has processors. */
+static int has_idle_processor(void)
+{
+    char text[64];
+    const int file = open("/proc/loadavg", O_RDONLY | O_CLOEXEC);
+    const ssize_t size = file < 0 ? -1 : read(file, text, sizeof text - 1);
+    int running = INT_MAX;
+    if (file >= 0)
+        close(file);
+    text[size > 0 ? size : 0] = '\0';
+    return sscanf(text, "%*s %*s %*s %d", &running) == 1 && running <= pool.processors;
+}
+
+/* A sleeper may wake on the processor of the member that woke it, though another is idle, and the
+ * system leaves the two there for many milliseconds, in turns. Then this one goes elsewhere. */
+static void leave_processor(int processor)
+{
+#ifdef __linux__
+    cpu_set_t all, others;
+    if (processor < 0 || this_processor() != processor || !has_idle_processor() ||
+        sched_getaffinity(0, sizeof all, &all) != 0)
+        return;
+    others = all;
+    CPU_CLR((size_t)processor, &others);
+    if (CPU_COUNT(&others) > 0 && sched_setaffinity(0, sizeof others, &others) == 0)
+        sched_setaffinity(0, sizeof all, &all);
+#else
+    (void)processor;
+#endif
+}
+
+/* ---- members of a team ---------------------------------------------------------------------- */
+
 static void run_member(tilemm__team_t *team, int number, worker_t *const children[2])
 {
     for (int i = 0; i < 2; i++)
-        if (children[i])
+        if (children[i]) {
+            children[i]->processor = this_processor();
             flag_set(&children[i]->state, AT_WORK);
+        }
     team->part(team->job, (thread_t){number, team->of, team});
     for (int i = 0; i < 2; i++)
         if (children[i])
@@ -156,12 +206,16 @@ static void run_member(tilemm__team_t *team, int number, worker_t *const childre
 static void *work(void *argument)
 {
     worker_t *const me = argument;
-    while (flag_wait(&me->state, IDLE, pool.processors > 1 ? IDLE_NS : 0) != ENDING) {
+    for (;;) {
+        const int awake = pool.processors > 1 && flag_spin(&me->state, IDLE, IDLE_NS);
+        if (flag_wait(&me->state, IDLE, 0) == ENDING)
+            return NULL;
         fesetenv(&me->team->environment);
+        if (!awake && me->team->spin_ns)
+            leave_processor(me->processor);
         run_member(me->team, me->number, me->children);
         flag_set(&me->state, IDLE);
     }
-    return NULL;
 }
 
 /* Before a fork: no other thread is at the list, so that the child finds it whole. */

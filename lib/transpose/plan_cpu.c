@@ -128,7 +128,7 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         bytes_moved(args) > (double)limits->tuning->transpose_far_bytes * (size == 1 ? 0.75 : 1);
     /* Tiles of short elements read a part of a line of 32 or 64 rows, and then the next part: not
      * from the first cache, if those rows share few of its sets. */
-    enum { TALL = 256, ALIASED = 1024 };
+    enum { TALL = 256, ALIASED = 1024, HALF_LINE = 32 };
     const int aliased = size <= 2 && b->ld_src % ALIASED == 0;
     /* Where both matrices lie in the last cache, tall blocks write long pieces of the result's rows
      * straight from the source. */
@@ -154,14 +154,17 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
             b->block_cols = tilemm__round_up(b->block_cols / 2, line);
     }
     /* A result too large for the last cache is written around it, if all its rows are aligned
-     * alike: from row `head` of the source on they are aligned. */
-    if (far && (uintptr_t)args->dst % args->elem_size == 0 && b->ld_dst * size % vector == 0 &&
-        (b->batch_count == 1 || args->stride_dst * size % vector == 0)) {
+     * alike, to half a line at least: from row `head` of the source on they are aligned. */
+    const int64_t apart = (b->ld_dst | (b->batch_count > 1 ? args->stride_dst : 0)) * size;
+    int aligned = far && (uintptr_t)args->dst % args->elem_size == 0 &&
+                  apart % tilemm__min(vector, HALF_LINE) == 0;
+    if (aligned) {
         b->head = (int64_t)(-(uintptr_t)args->dst % 64) / size;
-        b->stream = b->rows - b->head >= 2 * line;
-        if (!b->stream)
+        aligned = b->rows - b->head >= 2 * line;
+        if (!aligned)
             b->head = 0;
     }
+    b->stream = aligned && apart % vector == 0;
     /* Vectors of 64 bytes write whole cache lines, and tiles side by side read whole lines: a block
      * of a large matrix that fits the nearest cache needs no copy. */
     const int direct = far && vector == 64 && b->block_cols == side && b->block_rows == side &&
@@ -169,8 +172,10 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     /* Where the result's rows are not aligned alike, or vectors are half a line, whole lines are
      * gathered in scratch, and written around the caches. */
     if (far && vector >= 32 && size <= 8 && !(b->stream && vector == 64) &&
-        plan_lines(args, limits, b->stream, plan))
+        plan_lines(args, limits, aligned, plan))
         return;
+    if (!b->stream)
+        b->head = 0;
     if (direct) {
         b->along_rows = 1;
         b->block_rows = size <= 2 ? 512 : 64;

@@ -107,14 +107,15 @@ static uint64_t alone(void)
     return digest;
 }
 
-/* Run a test in a child, which must end well in a minute, or in ten where a program runs it. */
+/* Run a test in a child, which must end well in a minute, or in ten where a program or a sanitizer
+ * watches it. */
 static void in_child(const char *what, void (*test)(void))
 {
     int status = 0;
     fflush(NULL);
     const pid_t child = fork();
     if (child == 0) {
-        alarm(test_is_run_by_another() ? 600 : 60);
+        alarm(test_is_run_by_another() || TEST_SANITIZED ? 600 : 60);
         check_count = check_failures = 0;
         test();
         fflush(NULL);

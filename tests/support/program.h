@@ -13,11 +13,11 @@
 #define TEST_BACKEND TILEMM_BACKEND_CPU
 #endif
 
-/* 1 if AddressSanitizer watches this build. */
-#if defined(__SANITIZE_ADDRESS__)
+/* 1 if AddressSanitizer or ThreadSanitizer watches this build. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define TEST_SANITIZED 1
 #elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define TEST_SANITIZED 1
 #endif
 #endif

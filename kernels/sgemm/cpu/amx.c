@@ -304,13 +304,15 @@ TILE_INLINE void add_rows(addition_t *x, int rows)
 }
 
 /* Work for other tiles, a little between any two products: the CPU looks for none far beyond tile
- * instructions. Few reads can be under way at once, and tile loads need most: C is not prefetched.
- */
+ * instructions. Few reads can be under way at once, and tile loads need most. */
 typedef struct {
     addition_t *before; /* the tile whose sums are there */
     int rows;           /* of it, each time */
     const char *next;   /* the next panel of Ns comes to L2 */
     int lines;          /* of memory, each time */
+    const float *c;     /* C of this tile, if its elements are needed: a row of it comes to L2 */
+    int64_t ldc;
+    int c_rows, last; /* rows still to come; the last column */
 } meanwhile_t;
 
 TILE_INLINE void meanwhile(meanwhile_t *x)
@@ -318,6 +320,13 @@ TILE_INLINE void meanwhile(meanwhile_t *x)
     add_rows(x->before, x->rows);
     for (int i = 0; i < x->lines; i++, x->next += 64)
         _mm_prefetch(x->next, _MM_HINT_T1);
+    if (x->c_rows > 0) {
+        _mm_prefetch(x->c, _MM_HINT_T1);
+        _mm_prefetch(x->c + x->last / 2, _MM_HINT_T1);
+        _mm_prefetch(x->c + x->last, _MM_HINT_T1);
+        x->c += x->ldc;
+        x->c_rows--;
+    }
 }
 
 /* All products of a tile. Of three planes the small ones come first, which lose little; then hh,
@@ -378,12 +387,16 @@ TILE_INLINE void multiply(const int planes, int64_t k, const void *ms, size_t pa
     meanwhile_t other = {.before = &before,
                          .rows = (LINES + times - 1) / times,
                          .next = (const char *)ns + panel_bytes,
-                         .lines = (int)((lines + tiles * times - 1) / (tiles * times))};
+                         .lines = (int)((lines + tiles * times - 1) / (tiles * times)),
+                         .ldc = ldc,
+                         .last = n - 1};
 
     for (int64_t i = 0; i < tiles; i++) {
         const head_t *head_a = (const head_t *)((const char *)ms + i * (int64_t)panel_bytes);
         const int scale = -(head_a->scale + head_b->scale);
         const int rows = (int)(m - i * LINES < LINES ? m - i * LINES : LINES);
+        other.c = c + i * LINES * ldc;
+        other.c_rows = beta != 0.0f ? rows : 0;
         products(planes, steps, (const char *)(head_a + 1), (const char *)(head_b + 1), sums,
                  &other);
         before.i = 0;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define TILE_MASK 1
-#define TILE_WHOLE_APART 0
+#define TILE_WHOLE_APART 1
 typedef __mmask16 mask_t;
 #define MASK_OF(count) ((__mmask16)((1u << (count)) - 1))
 #define LOAD_MASKED(mask, from) _mm512_maskz_loadu_ps(mask, from)

@@ -100,6 +100,15 @@ add_to_part(float *restrict part, int m, int n, const float *restrict c, int64_t
     }
 }
 
+/* A row of C that is `apart` floats further. Volatile: else the compiler finds the addresses of all
+ * rows before it adds anything up, and keeps them in memory. */
+TILE_INLINE float *next_row(float *row, int64_t apart)
+{
+    row += apart;
+    __asm__ volatile("" : "+r"(row));
+    return row;
+}
+
 /* The sums of one tile on their way to C, at c: rows, vectors and masked as tile() has them. part
  * is room for the tile. */
 TILE_INLINE void store_tile(const int rows, const int vectors, const int masked, const mask_t mask,
@@ -119,12 +128,13 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
     }
     const float beta = x->beta;
     if (beta != 0.0f && cs_c == 1 && (masked || whole)) {
+        float *from = c;
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
             for (int v = 0; v < vectors; v++)
-                sum[i][v] +=
-                    beta * load(masked && v == vectors - 1, mask, c + i * rs_c + v * VECTOR);
+                sum[i][v] += beta * load(masked && v == vectors - 1, mask, from + v * VECTOR);
+            from = next_row(from, rs_c);
         }
     }
     if (cs_c != 1 || (!masked && !whole)) {
@@ -140,15 +150,17 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
             for (int v = 0; v < vectors; v++)
-                *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
+                *(vec_mem_t *)(c + v * VECTOR) = sum[i][v];
+            c = next_row(c, rs_c);
         }
     } else {
         TILE_UNROLL
         for (int i = 0; i < rows; i++) {
             TILE_UNROLL
             for (int v = 0; v < vectors - 1; v++)
-                *(vec_mem_t *)(c + i * rs_c + v * VECTOR) = sum[i][v];
-            STORE_MASKED(mask, c + i * rs_c + (vectors - 1) * VECTOR, sum[i][vectors - 1]);
+                *(vec_mem_t *)(c + v * VECTOR) = sum[i][v];
+            STORE_MASKED(mask, c + (vectors - 1) * VECTOR, sum[i][vectors - 1]);
+            c = next_row(c, rs_c);
         }
     }
 }
@@ -242,18 +254,24 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
         /* C is met once in k steps, so it has left the near caches; it comes back meanwhile, not so
          * early that the panels drive it out again. */
         if (cs_c == 1 && k >= 96 && (done + steps == k || (x->c_first && done == 0))) {
+            float *row = next_row(c, 0);
             TILE_UNROLL
             for (int i = 0; i < rows; i++) {
-                __builtin_prefetch(c + i * rs_c, 1);
-                __builtin_prefetch(c + i * rs_c + x->n - 1, 1);
+                TILE_UNROLL
+                for (int j = 0; j < vectors * VECTOR; j += LINE)
+                    __builtin_prefetch(row + j, 1);
+                __builtin_prefetch(row + x->n - 1, 1);
+                row = next_row(row, rs_c);
             }
         }
         if (__builtin_expect(x->goes_on, 0)) {
+            float *row = next_row(c, 0);
             TILE_UNROLL
             for (int i = 0; i < rows; i++) {
                 TILE_UNROLL
                 for (int v = 0; v < vectors; v++)
-                    sum[i][v] = load(masked && v == vectors - 1, mask, c + i * rs_c + v * VECTOR);
+                    sum[i][v] = load(masked && v == vectors - 1, mask, row + v * VECTOR);
+                row = next_row(row, rs_c);
             }
         } else {
             TILE_UNROLL
@@ -264,7 +282,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
             }
         }
 
-        int64_t p = 0;
+        int64_t left = steps;
         if (TILE_STEPS > 1 && packed) {
             /* The next panel of Ns comes from L3 while this one is used: a share of it for each
              * chain, as many at once would take all that waits for memory. */
@@ -272,7 +290,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
             const float *next = ns + (k - done) * TILE_NR + (i0 * k + done * rows) * TILE_NR / x->m;
             for (int64_t q = 0; q <= share; q += LINE)
                 __builtin_prefetch(next + q);
-            for (; p + TILE_STEPS <= steps; p += TILE_STEPS) {
+            for (; left >= TILE_STEPS; left -= TILE_STEPS) {
                 TILE_UNROLL
                 for (int q = 0; q < TILE_STEPS; q++)
                     add_step(rows, vectors, 0, 0, mask, 0, NULL, 0, ms + q * TILE_MR,
@@ -282,7 +300,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
             }
         }
         if (TILE_STEPS_IN_PLACE > 1 && along_k && vectors > 1) {
-            for (; p + TILE_STEPS_IN_PLACE <= steps; p += TILE_STEPS_IN_PLACE) {
+            for (; left >= TILE_STEPS_IN_PLACE; left -= TILE_STEPS_IN_PLACE) {
                 TILE_UNROLL
                 for (int q = 0; q < TILE_STEPS_IN_PLACE; q++) {
                     add_step(rows, vectors, 1, masked, mask, q, at, apart, NULL, ns, sum);
@@ -296,7 +314,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
                 step_on(rows, TILE_STEPS_IN_PLACE, at);
             }
         }
-        for (; p < steps; p++) {
+        for (; left > 0; left--) {
             add_step(rows, vectors, along_k, masked, mask, 0, at, apart, ms, ns, sum);
             if (along_k) {
                 step_on(rows, 1, at);
@@ -334,7 +352,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
             add_to_part(part, rows, x->n, c, rs_c, cs_c);
     }
 
-    store_tile(rows, vectors, masked, mask, x, sum, part, c);
+    store_tile(rows, vectors, masked, mask, x, sum, part, next_row(c, 0));
 }
 
 /* A function for each part of a tile: its rows, one vector or all, how op(A) lies, and whether
