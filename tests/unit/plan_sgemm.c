@@ -147,6 +147,44 @@ static void check_rest(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cud
     }
 }
 
+/* As the kernel divides. */
+static void check_division(const char *name, tilemm__division_t by, int64_t x, int64_t d)
+{
+    const uint64_t product = (uint64_t)x * by.magic >> 32;
+    const int64_t quotient = by.magic ? (int64_t)(product >> by.shift) : x;
+    CHECK(quotient == x / d, "%s: %lld / %lld = %lld", name, (long long)x, (long long)d,
+          (long long)quotient);
+}
+
+/* A fitted tile's threads find their places by products in place of divisions, and copy each line
+ * of a step; accesses of C are as wide as its alignment. */
+static void check_fitted(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_fitted_t *const p = &plan->as.fitted;
+    const int side = tilemm__sgemm_rows[p->variant].m, of_tile = p->lanes_m * p->lanes_n;
+    const int64_t tiles[] = {0, p->per_matrix - 1, p->per_matrix, p->tiles_n, p->tiles - 1};
+    for (int i = 0; i < 2; i++) {
+        const tilemm__fitted_copies_t *const copies = i ? &p->copies_b : &p->copies_a;
+        const int along_k = i ? args->trans_b : !args->trans_a;
+        const int line = along_k ? p->depth : (i ? p->lanes_n : p->lanes_m) * side;
+        const int across = (line + copies->width - 1) / copies->width;
+        CHECK(copies->lines >= 1 && (copies->lines == 1 || copies->lines * across <= of_tile),
+              "%s: %d lines of %d copies at once", plan->name, copies->lines, across);
+        for (int thread = 0; thread < of_tile; thread++)
+            check_division(plan->name, copies->by_across, thread, across);
+    }
+    for (unsigned thread = 0; thread < p->threads; thread++) {
+        check_division(plan->name, p->by_lanes_n, thread, p->lanes_n);
+        check_division(plan->name, p->by_lanes, thread, of_tile);
+    }
+    for (int i = 0; i < 5; i++) {
+        check_division(plan->name, p->by_per_matrix, tiles[i], p->per_matrix);
+        check_division(plan->name, p->by_tiles_n, tiles[i] % p->per_matrix, p->tiles_n);
+    }
+    CHECK(((uintptr_t)args->c / sizeof(float) | (uint64_t)args->ldc) % (uint64_t)p->width_c == 0,
+          "%s: C is stored %d numbers at a time", plan->name, p->width_c);
+}
+
 static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        const tilemm__sgemm_cuda_plan_t *plan)
 {
@@ -173,6 +211,7 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         check_splits(plan->name, args->k, plan->as.skinny.product.splits,
                      plan->as.skinny.product.k_split);
         break;
+    case TILEMM__SGEMM_FITTED: check_fitted(args, plan); break;
     case TILEMM__SGEMM_FUSED: check_fused(args, plan); break;
     case TILEMM__SGEMM_PLANES:
         for (int i = 0; i < 4; i++) {
