@@ -43,7 +43,7 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                 TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
                     TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_FUSED_ROWS(FUSED)
                         TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
-                            TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                            TILEMM__SGEMM_INVARIANT_ROWS(FUSED) TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
                                 TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
                                     TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
                                         TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
@@ -110,6 +110,14 @@ static const tile_cost_t tile_costs[] = {
     {"tf32_sm90_64x64x32_tn",     2,    0, 2200, 994,    4900, 1253},
     {"rest_sm90_128x128x32",      1, 3000, 3700, 3100,   3700, 3100},
     {"rest_sm90_128x64x32",       1, 3000, 1930, 1950,   1930, 1950},
+    {"invariant_sm90_128x128x32", 1, 3000, 3700, 2400,   3700, 2400},
+    {"invariant_sm90_128x64x32",  1, 3000, 1930, 1480,   2600, 1750},
+    {"invariant_sm90_64x64x32",   2, 1500, 1500, 1250,   2200, 1950},
+    {"invariant_sm90_256x32x32",  1, 4000, 2500, 1800,   3200, 2200},
+    {"invariant_sm90_256x16x32",  1, 4000, 2500, 1650,   2500, 2200},
+    {"invariant_sm90_32x256x32",  1, 4000, 2500, 1800,   5000, 1800},
+    {"invariant_sm90_16x256x32",  1, 4000, 2500, 1650,   2500, 2200},
+    {"invariant_sm90_64x128x32",  1, 3000, 1930, 1480,   3500, 1750},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
     {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
     {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},
@@ -189,6 +197,7 @@ enum {
     FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
+    INVARIANT_TRANSPOSED = TILEMM__sgemm_invariant_sm90_32x256x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
     NN = 0,
     TN = 2,
@@ -377,7 +386,8 @@ tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__s
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
     const int tf32 = tilemm__sgemm_is_tf32(variant);
     const int transposed = tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
-                                : variant >= FIRST_TRANSPOSED && variant < TF32_FIRST;
+                                : (variant >= FIRST_TRANSPOSED && variant < TF32_FIRST) ||
+                                      variant >= INVARIANT_TRANSPOSED;
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int cluster = tf32 ? row->facet : 1;
     return (tilemm__sgemm_fused_walk_t){

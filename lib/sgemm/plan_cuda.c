@@ -301,11 +301,12 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
 {
     tilemm__sgemm_trial_t best = {.variant = -1};
     int filled = 0;
-    if (limits->invariance != TILEMM_INVARIANCE_NONE) { /* plan_ffma.c has those in one order */
-        tilemm__sgemm_try_ffma(args, limits, &best);
+    if (limits->invariance != TILEMM_INVARIANCE_NONE) { /* by kernels that add in one order */
+        const int planes = tilemm__sgemm_is_invariant_from_planes(args->k, limits);
+        (planes ? tilemm__sgemm_try_invariant : tilemm__sgemm_try_ffma)(args, limits, &best);
         if (best.variant < 0)
             return TILEMM_NOT_SUPPORTED;
-        tilemm__sgemm_fill_ffma(args, limits, &best, plan);
+        (planes ? tilemm__sgemm_fill_fused : tilemm__sgemm_fill_ffma)(args, limits, &best, plan);
         plan->variant = best.variant;
         return TILEMM_SUCCESS;
     }

@@ -11,6 +11,7 @@
 #include "tests/support/check.h"
 #include "tests/support/gemm.h"
 #include "tests/support/support.h"
+#include "tests/support/tensor_core.h"
 
 enum { CONTEXTS = 3, MOST_BATCH = 4, WORKSPACE = 1 << 20 };
 
@@ -29,27 +30,82 @@ static char workspace[WORKSPACE];
 
 #ifdef TEST_CUDA
 
-enum { STEP = 16 };
+static int is_hopper = 0;
 
-static int parts_of_k = 1; /* at most: compute capability 9.0 has clusters, which divide k */
+/* A chain of multiply-adds over a part of k. */
+static float chain_of(int64_t k, const float *a, const float *b, int64_t ldb)
+{
+    float sum = 0;
+    for (int64_t p = 0; p < k; p++)
+        sum = fmaf(a[p], b[p * ldb], sum);
+    return sum;
+}
 
-/* Of element (i, j): a chain over each part of k, added up from 0 on. Zeros fill the first step
- * of a part up. */
+/* The same in steps, of which the first has what is left, and is filled up with zeros. */
+static float stepped_chain_of(int64_t k, const float *a, const float *b, int64_t ldb)
+{
+    enum { STEP = 16 };
+    const int64_t first = k % STEP;
+    float sum = chain_of(first, a, b, ldb);
+    if (first > 0)
+        sum += 0.0f;
+    for (int64_t p = first; p < k; p++)
+        sum = fmaf(a[p], b[p * ldb], sum);
+    return sum;
+}
+
+enum { STEP_OF_PLANES = 32, H = 0, M, L, PLANES };
+
+/* The planes of a step of a line, 2^16 times its numbers; zeros after `depth`. Returns 0 if some
+ * number is not for planes. */
+static int make_planes(int64_t depth, const float *x, int64_t next,
+                       float (*planes)[STEP_OF_PLANES])
+{
+    const float limit = 0x1p45f - 0x1p36f;
+    for (int p = 0; p < STEP_OF_PLANES; p++) {
+        float left = p < depth ? x[p * next] : 0;
+        if (!(fabsf(left) < limit))
+            return 0;
+        left *= 0x1p16f;
+        for (int i = 0; i < PLANES; i++) {
+            planes[i][p] = to_bf16(left);
+            left -= planes[i][p];
+        }
+    }
+    return 1;
+}
+
+/* Over a part of k: six products of planes. */
+static float planes_of(int64_t k, const float *a, const float *b, int64_t ldb)
+{
+    static const int smaller[][2] = {{M, M}, {H, L}, {L, H}, {H, M}, {M, H}};
+    float x[PLANES][STEP_OF_PLANES], y[PLANES][STEP_OF_PLANES], total = 0, part = 0;
+    for (int64_t p = 0; p < k; p += STEP_OF_PLANES) {
+        if (!make_planes(k - p, a + p, 1, x) || !make_planes(k - p, b + p * ldb, ldb, y))
+            return chain_of(k, a, b, ldb);
+        for (int half = 0; half < STEP_OF_PLANES; half += TENSOR_CORE_K)
+            part = tensor_core_bf16(x[H] + half, y[H] + half, part);
+        total = fmaf(part, 0x1p-32f, total);
+        part = 0;
+        for (int half = 0; half < STEP_OF_PLANES; half += TENSOR_CORE_K)
+            for (int i = 0; i < 5; i++)
+                part = tensor_core_bf16(x[smaller[i][0]] + half, y[smaller[i][1]] + half, part);
+    }
+    return fmaf(part, 0x1p-32f, total);
+}
+
+/* Of element (i, j): a sum over each part of k, added up from 0 on. */
 static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
 {
-    enum { LEAST = 128 };
-    const int64_t parts = k / LEAST < 1 ? 1 : k / LEAST < parts_of_k ? k / LEAST : parts_of_k;
-    const int64_t part = (k + parts * STEP - 1) / (parts * STEP) * STEP;
+    enum { PART = 128, FFMA_PARTS = 8, FEW = 4, LONG_PART = 4096 };
+    const int64_t most = !is_hopper ? 1 : fused ? FFMA_PARTS : k / LONG_PART > FEW ? k / LONG_PART : FEW;
+    const int64_t parts = k / PART < 1 ? 1 : k / PART < most ? k / PART : most;
+    const int64_t step = fused ? 16 : STEP_OF_PLANES;
+    const int64_t part = (k + parts * step - 1) / (parts * step) * step;
     float all = 0;
-    (void)fused;
     for (int64_t begin = 0; begin < k; begin += part) {
         const int64_t depth = k - begin < part ? k - begin : part;
-        float sum = 0;
-        for (int64_t p = 0; p < depth; p++) {
-            sum = fmaf(a[begin + p], b[(begin + p) * ldb], sum);
-            if (p + 1 == depth % STEP)
-                sum += 0.0f;
-        }
+        const float sum = (fused ? stepped_chain_of : planes_of)(depth, a + begin, b + begin * ldb, ldb);
         all = depth == k ? sum : all + sum;
     }
     return all;
@@ -137,6 +193,18 @@ static void store(rng_t *rng, tilemm_layout_t layout, int64_t rows, int64_t cols
             to[matrix_at(layout, i, j, ld)] = from[i * cols + j];
 }
 
+/* Any mode; on a GPU strict mode has bits of its own. */
+static void set_math(tilemm_t ctx, rng_t *rng)
+{
+    tilemm_math_t math = (tilemm_math_t)rng_range(rng, 0, 2), old;
+    CHECK_OK(ctx, tilemm_get_math(ctx, &old));
+    if (TEST_BACKEND == TILEMM_BACKEND_CUDA && old == TILEMM_MATH_FP32_STRICT)
+        math = old;
+    else if (TEST_BACKEND == TILEMM_BACKEND_CUDA && math == TILEMM_MATH_FP32_STRICT)
+        math = TILEMM_MATH_FP32;
+    CHECK_OK(ctx, tilemm_set_math(ctx, math));
+}
+
 static void run(tilemm_t ctx, rng_t *rng, const problem_t *p)
 {
     gemm_t g = gemm_make(rng_range(rng, 0, 1) ? TILEMM_ROW_MAJOR : TILEMM_COL_MAJOR,
@@ -179,7 +247,7 @@ static void run(tilemm_t ctx, rng_t *rng, const problem_t *p)
     tilemm_set_workspace(ctx, NULL, 0);
     if (TEST_BACKEND == TILEMM_BACKEND_CPU && rng_range(rng, 0, 3) == 0)
         CHECK_OK(ctx, tilemm_set_workspace(ctx, workspace, (size_t)1 << rng_range(rng, 6, 20)));
-    CHECK_OK(ctx, tilemm_set_math(ctx, (tilemm_math_t)rng_range(rng, 0, 2)));
+    set_math(ctx, rng);
     if (pointers)
         CHECK_OK(ctx, gemm_call_batched(ctx, &g, as, bs, cs, batch));
     else if (batch > 1)
@@ -211,21 +279,29 @@ static void discard(problem_t *p)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Whether the context's kernel multiplies and adds at once; -1: its compiler has decided. */
-static int is_fused(tilemm_t ctx)
+/* Whether the rule is one of multiplications and additions at once; -1: the compiler has decided. */
+static int is_fused(tilemm_t ctx, int64_t k)
 {
-    if (strstr(tilemm_last_kernel(ctx), "_fma") || strstr(tilemm_last_kernel(ctx), "_ffma"))
+#ifdef TEST_CUDA
+    enum { LEAST_K_OF_PLANES = 32 };
+    tilemm_math_t math;
+    CHECK_OK(ctx, tilemm_get_math(ctx, &math));
+    return !is_hopper || math == TILEMM_MATH_FP32_STRICT || k < LEAST_K_OF_PLANES;
+#else
+    (void)k;
+    if (strstr(tilemm_last_kernel(ctx), "_fma"))
         return 1;
 #if defined __x86_64__
     return 0;
 #else
     return -1;
 #endif
+#endif
 }
 
 static void check_rule(tilemm_t ctx, const problem_t *p, int number, const char *arch)
 {
-    const int fused = is_fused(ctx);
+    const int fused = is_fused(ctx, p->k);
     int64_t wrong = 0, first = -1;
     for (int64_t x = 0; x < p->m * p->n && fused >= 0; x++) {
         const float want = element_of(fused, p->k, p->alpha, p->beta, p->a + x / p->n * p->k,
@@ -345,8 +421,8 @@ static void open_contexts(tilemm_invariance_t invariance)
     rng_t rng = {1};
     problem_t p = problem(1, 1, 1024, 1, 0);
     run(contexts[0][0], &rng, &p);
-    parts_of_k = strstr(tilemm_last_kernel(contexts[0][0]), "+cluster8") ? 8 : 1;
-    printf("%d parts of k at most\n", parts_of_k);
+    is_hopper = strstr(tilemm_last_kernel(contexts[0][0]), "invariant_sm90") != NULL;
+    printf("the rule %s\n", is_hopper ? "of compute capability 9.0" : "of all but 9.0");
     discard(&p);
 }
 

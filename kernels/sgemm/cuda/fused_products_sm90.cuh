@@ -85,8 +85,12 @@ multiply(float (&part)[S::ACCUMULATORS], const fragments_t<S> &a,
 {
     const int FIRST = WHICH == LARGE_PRODUCT ? 0 : 1 + ALL_PRODUCTS - S::PRODUCTS;
     const int LAST = WHICH == LARGE_PRODUCT ? 1 : ALL_PRODUCTS;
-    const int of_a[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
-    const int of_b[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
+    const int left[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
+    const int right[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
+    /* Where the kernel's operands have changed places, their order does not change. */
+    const bool exchanged = S::INVARIANT && S::TRANSPOSED;
+    const int(&of_a)[ALL_PRODUCTS] = exchanged ? right : left;
+    const int(&of_b)[ALL_PRODUCTS] = exchanged ? left : right;
     const uint64_t b0 =
         wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
     static_assert(BK == 32 && FRAGMENT * 2 == ROWS * S::WORDS, "an instruction has half a step");
@@ -127,6 +131,12 @@ struct multiplier_t {
     int k; /* of the next step */
     float total[S::ACCUMULATORS], part[S::ACCUMULATORS];
     unsigned scales; /* of `part` */
+    /* INVARIANT: where the part of k ends; and which lines planes do not carry: a bit for each of
+     * the thread's rows of the next step, and of this part; columns, of one warp of the converter;
+     * whether the warp has any. */
+    int part_end;
+    unsigned next_rows, rows, columns;
+    bool exact;
 };
 
 /* Powers of two by which the products of a step were multiplied: a byte, its logarithm + 64, for
@@ -151,7 +161,9 @@ static __device__ constexpr int warp_of(int i)
 template <typename S>
 static __device__ __forceinline__ float sum_of(const multiplier_t<S> &at, int i)
 {
-    return fmaf(at.part[i], unscale(at.scales, warp_of<S>(i)), at.total[i]);
+    const float scale = S::INVARIANT ? 1.0f / (1ull << 2 * WINDOW_LOG2)
+                                     : unscale(at.scales, warp_of<S>(i));
+    return fmaf(at.part[i], scale, at.total[i]);
 }
 
 /* The part of total i that is not in their sum (Dekker, "A floating-point technique for extending
