@@ -77,8 +77,6 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
                              tilemm__sgemm_trial_t *best);
 void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
-/* Invariant products: whether the tensor cores have those of this k; and the best of their kernels. */
-int tilemm__sgemm_is_invariant_from_planes(int64_t k, const tilemm__limits_t *limits);
 void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                  tilemm__sgemm_trial_t *best);
 tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,

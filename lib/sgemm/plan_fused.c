@@ -27,10 +27,9 @@ enum {
     /* Parts of k of an invariant product: with fewer, products of few tiles leave multiprocessors
      * idle; with more, clusters take longer to add up. Beyond what a cluster can have, of LONG_PART
      * steps or more each, which the workspace holds. */
-    INVARIANT_LEAST_K = 32,
-    INVARIANT_PART = 128,
+    INVARIANT_PART = 64,
     INVARIANT_PARTS = 4,
-    INVARIANT_LONG_PART = 4096
+    INVARIANT_LONG_PART = 2048
 };
 
 /* Coordinates of the copy engine, and items, with a tile and a grid beyond. */
@@ -55,15 +54,18 @@ int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__l
     return limits->cuda->cc == 90 && args->m <= most && args->n <= most && args->k <= most;
 }
 
-/* ---- what a trial needs ----------------------------------------------------------------------- */
+/* ---- a trial ---------------------------------------------------------------------------------- */
 
 /* Keep a trial, whose variant and splits are set, if it can be done and is better. `count` is the
  * number of tiles. */
 static void try(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, double count,
                 tilemm__sgemm_trial_t now, tilemm__sgemm_trial_t *best)
 {
-    const double partial = (double)tilemm__sgemm_partial_bytes(args, &now);
-    if (count * (double)now.splits <= (double)most && is_chosen_of_two(args, now.variant, now.splits) &&
+    const double partial = now.splits == 1 || now.cluster ? 0
+                                                          : tilemm__sgemm_elements_of_c(args) *
+                                                                sizeof(float) * (double)now.splits;
+    if (count * (double)now.splits <= (double)most &&
+        is_chosen_of_two(args, now.variant, now.splits) &&
         partial + tilemm__sgemm_copies_bytes(args) <= (double)limits->workspace)
         tilemm__sgemm_keep_better(args, limits, now, best);
 }
@@ -88,12 +90,6 @@ static int64_t invariant_parts(int64_t k, int64_t *k_part)
     const int64_t few = tilemm__min(k / INVARIANT_PART, INVARIANT_PARTS);
     const int64_t parts = tilemm__max(tilemm__max(few, k / INVARIANT_LONG_PART), 1);
     return tilemm__sgemm_split(k, parts, TILEMM__SGEMM_FUSED_K, k_part);
-}
-
-int tilemm__sgemm_is_invariant_from_planes(int64_t k, const tilemm__limits_t *limits)
-{
-    return limits->cuda->cc == 90 && limits->math != TILEMM_MATH_FP32_STRICT &&
-           k >= INVARIANT_LEAST_K && k <= most;
 }
 
 void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -122,7 +118,7 @@ void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm_
     }
 }
 
-/* ---- all --------------------------------------------------------------------------------------- */
+/* ---- all products ------------------------------------------------------------------------------ */
 
 void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                              tilemm__sgemm_trial_t *best)

@@ -30,6 +30,7 @@ static char workspace[WORKSPACE];
 
 #ifdef TEST_CUDA
 
+enum { LEAST_K_OF_PLANES = 32 };
 static int is_hopper = 0;
 
 /* A chain of multiply-adds over a part of k. */
@@ -94,18 +95,23 @@ static float planes_of(int64_t k, const float *a, const float *b, int64_t ldb)
     return fmaf(part, 0x1p-32f, total);
 }
 
-/* Of element (i, j): a sum over each part of k, added up from 0 on. */
+/* Of element (i, j): a sum over each part of k, added up from 0 on; or one, whose chain zeros fill
+ * up. */
 static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
 {
-    enum { PART = 128, FFMA_PARTS = 8, FEW = 4, LONG_PART = 4096 };
-    const int64_t most = !is_hopper ? 1 : fused ? FFMA_PARTS : k / LONG_PART > FEW ? k / LONG_PART : FEW;
-    const int64_t parts = k / PART < 1 ? 1 : k / PART < most ? k / PART : most;
-    const int64_t step = fused ? 16 : STEP_OF_PLANES;
+    if (is_hopper && k < LEAST_K_OF_PLANES)
+        return chain_of(k, a, b, ldb) + (k % 4 == 0 ? -0.0f : 0.0f);
+    enum { LONG_PART = 2048 };
+    const int64_t step = fused ? 16 : STEP_OF_PLANES, least = fused ? 128 : 64;
+    const int64_t few = fused ? 8 : k / LONG_PART > 4 ? k / LONG_PART : 4;
+    const int64_t most = is_hopper ? few : 1;
+    const int64_t parts = k / least < 1 ? 1 : k / least < most ? k / least : most;
     const int64_t part = (k + parts * step - 1) / (parts * step) * step;
     float all = 0;
     for (int64_t begin = 0; begin < k; begin += part) {
         const int64_t depth = k - begin < part ? k - begin : part;
-        const float sum = (fused ? stepped_chain_of : planes_of)(depth, a + begin, b + begin * ldb, ldb);
+        const float sum =
+            (fused ? stepped_chain_of : planes_of)(depth, a + begin, b + begin * ldb, ldb);
         all = depth == k ? sum : all + sum;
     }
     return all;
@@ -283,7 +289,6 @@ static void discard(problem_t *p)
 static int is_fused(tilemm_t ctx, int64_t k)
 {
 #ifdef TEST_CUDA
-    enum { LEAST_K_OF_PLANES = 32 };
     tilemm_math_t math;
     CHECK_OK(ctx, tilemm_get_math(ctx, &math));
     return !is_hopper || math == TILEMM_MATH_FP32_STRICT || k < LEAST_K_OF_PLANES;
@@ -369,6 +374,11 @@ static void try(rng_t *rng, int number, int across)
         m = rows_are_few ? few : many;
         n = rows_are_few ? many : few;
         k = rng_range(rng, 1, 7200 / few + 500);
+    }
+    if (number % 97 == 2) { /* more parts of k than a cluster has blocks */
+        m = rng_range(rng, 1, 4);
+        n = rng_range(rng, 1, 4);
+        k = rng_range(rng, 10000, 40000);
     }
     problem_t p = problem(m, n, k, scale[0], scale[1]);
     const family_t family = (family_t)rng_range(rng, 0, FAMILY_COUNT - 1);
