@@ -43,11 +43,12 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                 TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
                     TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_FUSED_ROWS(FUSED)
                         TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
-                            TILEMM__SGEMM_INVARIANT_ROWS(FUSED) TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                                TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                    TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                                        TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                            TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+                            TILEMM__SGEMM_INVARIANT_ROWS(FUSED) TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                                TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                    TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                        TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                            TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                                TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 /* ---- the constants -------------------------------------------------------------------------- */
 

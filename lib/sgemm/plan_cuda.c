@@ -316,8 +316,8 @@ static int choose_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
     static const family_t fitted = {tilemm__sgemm_try_fitted, tilemm__sgemm_fill_fitted};
     static const family_t planes = {tilemm__sgemm_try_invariant, tilemm__sgemm_fill_fused};
     const int strict = limits->math == TILEMM_MATH_FP32_STRICT;
-    const family_t *const family = limits->cuda->cc != 90 ? &ffma
-                                   : args->k < LEAST_K    ? &fitted
+    const family_t *const family = limits->cuda->cc != 90       ? &ffma
+                                   : args->k < LEAST_K          ? &fitted
                                    : strict || args->k > MOST_K ? &ffma
                                                                 : &planes;
     tilemm__sgemm_trial_t best = {.variant = -1};

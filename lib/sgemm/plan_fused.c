@@ -54,7 +54,8 @@ int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__l
     return limits->cuda->cc == 90 && args->m <= most && args->n <= most && args->k <= most;
 }
 
-/* ---- a trial ---------------------------------------------------------------------------------- */
+/* ---- a trial ----------------------------------------------------------------------------------
+ */
 
 /* Keep a trial, whose variant and splits are set, if it can be done and is better. `count` is the
  * number of tiles. */
@@ -82,7 +83,8 @@ static int may_be_cluster(int variant)
     return row->m * row->n <= LARGEST_IN_CLUSTER;
 }
 
-/* ---- invariant products ------------------------------------------------------------------------ */
+/* ---- invariant products ------------------------------------------------------------------------
+ */
 
 /* The parts of k, each with a sum of its own, and the length of each but the last. */
 static int64_t invariant_parts(int64_t k, int64_t *k_part)
@@ -118,7 +120,8 @@ void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm_
     }
 }
 
-/* ---- all products ------------------------------------------------------------------------------ */
+/* ---- all products ------------------------------------------------------------------------------
+ */
 
 void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                              tilemm__sgemm_trial_t *best)
@@ -142,8 +145,8 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
             if (wanted < 1 || (i > 1 && !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
-            now.cluster = now.splits > 1 && i <= MOST_CLUSTER && may_be_cluster(v) &&
-                          walk.cluster == 1;
+            now.cluster =
+                now.splits > 1 && i <= MOST_CLUSTER && may_be_cluster(v) && walk.cluster == 1;
             if (now.k_split <= longest_k)
                 try(args, limits, count, now, best);
         }

@@ -223,15 +223,14 @@ tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t
     char *workspace = NULL;
     int error = 0;
     limits.kept = kept;
-    if (tilemm__plan_sgemm_cuda(args, &limits, &plan) != TILEMM_SUCCESS &&
-        args->k <= TILEMM__SGEMM_MOST_K)
-        return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED,
-                            "sgemm: an invariant product of %lld matrices of %lld x %lld: the "
-                            "kernels cannot count its tiles",
-                            (long long)args->batch_count, (long long)args->m, (long long)args->n);
     if (args->k > TILEMM__SGEMM_MOST_K)
         return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED, "sgemm: k = %lld, must be at most %lld",
                             (long long)args->k, (long long)TILEMM__SGEMM_MOST_K);
+    if (tilemm__plan_sgemm_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
+        return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED,
+                            "sgemm: an invariant product has too many tiles: m = %lld, n = %lld, "
+                            "batch of %lld",
+                            (long long)args->m, (long long)args->n, (long long)args->batch_count);
     if (plan.workspace > 0) {
         const size_t wanted = plan.workspace;
         workspace = tilemm__cuda_workspace(ctx, wanted, &limits.workspace);

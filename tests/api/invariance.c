@@ -59,8 +59,7 @@ enum { STEP_OF_PLANES = 32, H = 0, M, L, PLANES };
 
 /* The planes of a step of a line, 2^16 times its numbers; zeros after `depth`. Returns 0 if some
  * number is not for planes. */
-static int make_planes(int64_t depth, const float *x, int64_t next,
-                       float (*planes)[STEP_OF_PLANES])
+static int make_planes(int64_t depth, const float *x, int64_t next, float (*planes)[STEP_OF_PLANES])
 {
     const float limit = 0x1p45f - 0x1p36f;
     for (int p = 0; p < STEP_OF_PLANES; p++) {
@@ -285,7 +284,8 @@ static void discard(problem_t *p)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Whether the rule is one of multiplications and additions at once; -1: the compiler has decided. */
+/* Whether the rule is one of multiplications and additions at once; -1: the compiler has decided.
+ */
 static int is_fused(tilemm_t ctx, int64_t k)
 {
 #ifdef TEST_CUDA

@@ -17,7 +17,8 @@
 #include "fused_products_sm90.cuh"
 #include "fused_store_sm90.cuh"
 
-/* ---- lines that planes do not carry ----------------------------------------------------------- */
+/* ---- lines that planes do not carry -----------------------------------------------------------
+ */
 
 /* Which of a lane's LINES lines of a stage have numbers that overflow as planes, a bit each. The
  * window has the largest h: in BF16, numbers from 2^45 - 2^36 on are rounded to 2^45. */
@@ -45,8 +46,8 @@ static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, un
 /* The converter: note a warp's columns of a step, with its planes. */
 template <typename S>
 static __device__ __forceinline__ void note_columns(shared_t<S> &shared, unsigned stage,
-                                                    unsigned buffer, unsigned first,
-                                                    unsigned line0, const window_t &window)
+                                                    unsigned buffer, unsigned first, unsigned line0,
+                                                    const window_t &window)
 {
     const unsigned lane = threadIdx.x % 32;
     unsigned lines = 0, columns = 0;
@@ -112,8 +113,8 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, const 
 #pragma unroll 1
     for (unsigned i = 0; i < S::ACCUMULATORS; i += 4) {
         const unsigned column = i * 2 + col_of();
-        const unsigned columns = __shfl_sync(~0u, at.columns, i * 2 / WARP_COLUMNS) >>
-                                 column % WARP_COLUMNS;
+        const unsigned columns =
+            __shfl_sync(~0u, at.columns, i * 2 / WARP_COLUMNS) >> column % WARP_COLUMNS;
         float turned[4];
         if (__any_sync(~0u, rows | (columns & 3)))
             multiply_exact<S>(at, problem, from, (int)column, turned);
@@ -130,7 +131,8 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, const 
     }
 }
 
-/* ---- parts of k -------------------------------------------------------------------------------- */
+/* ---- parts of k --------------------------------------------------------------------------------
+ */
 
 template <typename S>
 static __device__ __forceinline__ void begin_part(multiplier_t<S> &at, const fused_t &problem)
@@ -147,8 +149,8 @@ static __device__ __forceinline__ bool end_part(multiplier_t<S> &at, shared_t<S>
                                                 const fused_t &problem)
 {
     float *const sum = shared.bulk + threadIdx.x / 32 * 16 * S::LINES_B + threadIdx.x % 32;
-    const int from = (at.part_end - 1 - at.place.k) / (int)problem.k_part * (int)problem.k_part +
-                     at.place.k;
+    const int from =
+        (at.part_end - 1 - at.place.k) / (int)problem.k_part * (int)problem.k_part + at.place.k;
     const bool last = at.part_end >= at.place.end;
     if (at.exact)
         replace_exact<S>(at, problem, from);

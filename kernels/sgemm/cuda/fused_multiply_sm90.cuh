@@ -86,8 +86,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 /* Make half of the planes of the next step of op(A). */
 template <typename S>
 static __device__ __forceinline__ void make_planes(multiplier_t<S> &at, const shared_t<S> &shared,
-                                                   int half,
-                                                   fragments_t<S> &a, window_t &window)
+                                                   int half, fragments_t<S> &a, window_t &window)
 {
     const float *const stage = shared.a.at[at.count % S::STAGES];
     convert_a<S>(stage, at.first, half, a, window);

@@ -161,8 +161,8 @@ static __device__ constexpr int warp_of(int i)
 template <typename S>
 static __device__ __forceinline__ float sum_of(const multiplier_t<S> &at, int i)
 {
-    const float scale = S::INVARIANT ? 1.0f / (1ull << 2 * WINDOW_LOG2)
-                                     : unscale(at.scales, warp_of<S>(i));
+    const float scale =
+        S::INVARIANT ? 1.0f / (1ull << 2 * WINDOW_LOG2) : unscale(at.scales, warp_of<S>(i));
     return fmaf(at.part[i], scale, at.total[i]);
 }
 
