@@ -181,8 +181,17 @@ static float *numbers(int64_t count)
 /* A number that spoils what it meets. */
 static float poison(rng_t *rng)
 {
-    const float values[] = {NAN, INFINITY, -INFINITY, 1e38f, -3e38f, 1e-44f, 1e20f};
-    return values[rng_range(rng, 0, 6)];
+    /* The largest number that planes carry, and the next one. */
+    const float values[] = {NAN,
+                            INFINITY,
+                            -INFINITY,
+                            1e38f,
+                            -3e38f,
+                            1e-44f,
+                            1e20f,
+                            0x1p45f - 0x1p36f - 0x1p21f,
+                            0x1p45f - 0x1p36f};
+    return values[rng_range(rng, 0, 8)];
 }
 
 /* Copies of the logical matrix into storage of the call's kind, and where matrix `at` of a batch is
@@ -388,6 +397,10 @@ static void try(rng_t *rng, int number, int across)
         p.b[i] = rng_float(rng, family);
     for (int64_t i = 0; i < p.m * p.n; i++)
         p.c[i] = rng_float(rng, family);
+    for (int64_t i = rng_range(rng, 0, 3) ? 0 : rng_range(rng, 1, 3); i > 0; i--) {
+        p.a[rng_range(rng, 0, p.m * p.k - 1)] = poison(rng);
+        p.b[rng_range(rng, 0, p.k * p.n - 1)] = poison(rng);
+    }
     float *first = NULL;
     for (int arch = 0; arch < ARCHS; arch++) {
         if (!contexts[arch][0] || (!across && arch != number % ARCHS))

@@ -2,8 +2,8 @@
  * and an FP32 sum (wgmma, k16), in integers.
  *
  * The products are exact. All terms are cut off at a common last bit, 25 bits below the largest
- * exponent among them (a product's is the sum of its factors'; zeros have none), added exactly, and
- * the result is cut off to FP32.
+ * exponent among them (a product's is the sum of its factors'; zeros have none) or below -133, if
+ * that is larger; added exactly; and the result is cut off to FP32.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_TESTS_SUPPORT_TENSOR_CORE_H
@@ -39,9 +39,9 @@ static inline int64_t tensor_core_significand(float x, int *exponent)
 /* sum + a[0] b[0] + ... + a[15] b[15], of finite numbers. */
 static inline float tensor_core_bf16(const float *a, const float *b, float sum)
 {
-    enum { NONE = -1000, BF16_ZEROS = 16 };
+    enum { LEAST = -133, BF16_ZEROS = 16 };
     int64_t term[TENSOR_CORE_K + 1]; /* times 2^(exponent - 23) */
-    int exponent[TENSOR_CORE_K + 1], most = NONE;
+    int exponent[TENSOR_CORE_K + 1], most = LEAST;
     for (int i = 0; i < TENSOR_CORE_K; i++) {
         int of_b;
         const int64_t x = tensor_core_significand(a[i], &exponent[i]) / (1 << BF16_ZEROS);
@@ -53,8 +53,6 @@ static inline float tensor_core_bf16(const float *a, const float *b, float sum)
     for (int i = 0; i <= TENSOR_CORE_K; i++)
         if (term[i] != 0 && exponent[i] > most)
             most = exponent[i];
-    if (most == NONE)
-        return 0.0f;
     int64_t all = 0; /* times 2^(most - BITS) */
     for (int i = 0; i <= TENSOR_CORE_K; i++) {
         const int down = most - exponent[i];

@@ -162,8 +162,10 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     pin(a, 0);
     pin(a, 1);
     wgmma_pin(at.part);
-    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, S::ROUTED);
-    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1);
+    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, S::ROUTED,
+                                  S::INVARIANT && at.exchanged);
+    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1, true,
+                                  S::INVARIANT && at.exchanged);
     wgmma_wait<1>();
     pin(a, 0);
     make_planes(at, shared, 0, a, window);
@@ -232,6 +234,7 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     window_t window = {0, 0, false};
     at.item = own_item<S>(problem, blockIdx.x);
     at.buffer = at.parity = at.count = at.large = at.next_rows = 0;
+    at.exchanged = problem.args.exchanged;
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);

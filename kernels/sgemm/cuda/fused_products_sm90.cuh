@@ -77,29 +77,35 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
 /* Products of planes: h h; and the smaller ones that a kernel takes. */
 enum products_t { LARGE_PRODUCT, SMALLER_PRODUCTS };
 
-/* Start part += products of half a step, as one group. */
+/* Start part += products of half a step, as one group. If `exchanged`, the smaller ones are in the
+ * order of the product whose operands have changed places. */
 template <typename S, products_t WHICH>
-static __device__ __forceinline__ void
-multiply(float (&part)[S::ACCUMULATORS], const fragments_t<S> &a,
-         const unsigned (&b)[S::PLANES][S::PLANE], int half, bool adds = true)
+static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS],
+                                                const fragments_t<S> &a,
+                                                const unsigned (&b)[S::PLANES][S::PLANE], int half,
+                                                bool adds = true, bool exchanged = false)
 {
     const int FIRST = WHICH == LARGE_PRODUCT ? 0 : 1 + ALL_PRODUCTS - S::PRODUCTS;
     const int LAST = WHICH == LARGE_PRODUCT ? 1 : ALL_PRODUCTS;
-    const int left[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
-    const int right[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
-    /* Where the kernel's operands have changed places, their order does not change. */
-    const bool exchanged = S::INVARIANT && S::TRANSPOSED;
-    const int(&of_a)[ALL_PRODUCTS] = exchanged ? right : left;
-    const int(&of_b)[ALL_PRODUCTS] = exchanged ? left : right;
+    const int of_a[ALL_PRODUCTS] = {0, 1, 2, 1, 0, 2, 0, 1};
+    const int of_b[ALL_PRODUCTS] = {0, 2, 1, 1, 2, 0, 1, 0};
     const uint64_t b0 =
         wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
     static_assert(BK == 32 && FRAGMENT * 2 == ROWS * S::WORDS, "an instruction has half a step");
     wgmma_fence();
+    if (exchanged) {
 #pragma unroll
-    for (int i = FIRST; i < LAST; i++)
-        wgmma_bf16(part, a[of_a[i]] + half * FRAGMENT,
-                   wgmma_operand_at(b0, of_b[i] * sizeof b[0] + half * 2 * CORE_BYTES),
-                   i > FIRST || adds);
+        for (int i = FIRST; i < LAST; i++)
+            wgmma_bf16(part, a[of_b[i]] + half * FRAGMENT,
+                       wgmma_operand_at(b0, of_a[i] * sizeof b[0] + half * 2 * CORE_BYTES),
+                       i > FIRST || adds);
+    } else {
+#pragma unroll
+        for (int i = FIRST; i < LAST; i++)
+            wgmma_bf16(part, a[of_a[i]] + half * FRAGMENT,
+                       wgmma_operand_at(b0, of_b[i] * sizeof b[0] + half * 2 * CORE_BYTES),
+                       i > FIRST || adds);
+    }
     wgmma_commit();
 }
 
@@ -137,6 +143,7 @@ struct multiplier_t {
     int part_end;
     unsigned next_rows, rows, columns;
     bool exact;
+    bool exchanged; /* and whether the operands have changed places */
 };
 
 /* Powers of two by which the products of a step were multiplied: a byte, its logarithm + 64, for

@@ -65,7 +65,7 @@ struct shape_t {
     static const int MOST_STAGES = (208 << 10) / BLOCKS / ((BM + LINES_B) * BK * 4);
     static const int BUFFERS = DIRECT                             ? 1
                                : BN == 16                         ? 12
-                               : NARROW                           ? 8
+                               : NARROW                           ? (INVARIANT ? 7 : 8)
                                : BN == 256 || (BULK && BN == 128) ? 2
                                : TF32 && (BN == 128 || !BULK)     ? 4
                                                                   : 3;
