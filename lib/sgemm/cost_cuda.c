@@ -111,14 +111,6 @@ static const tile_cost_t tile_costs[] = {
     {"tf32_sm90_64x64x32_tn",     2,    0, 2200, 994,    4900, 1253},
     {"rest_sm90_128x128x32",      1, 3000, 3700, 3100,   3700, 3100},
     {"rest_sm90_128x64x32",       1, 3000, 1930, 1950,   1930, 1950},
-    {"invariant_sm90_128x128x32", 1, 3000, 3700, 2400,   3700, 2400},
-    {"invariant_sm90_128x64x32",  1, 3000, 1930, 1480,   2600, 1750},
-    {"invariant_sm90_64x64x32",   2, 1500, 1500, 1250,   2200, 1950},
-    {"invariant_sm90_256x32x32",  1, 4000, 2500, 1800,   3200, 2200},
-    {"invariant_sm90_256x16x32",  1, 4000, 2500, 1650,   2500, 2200},
-    {"invariant_sm90_32x256x32",  1, 4000, 2500, 1800,   5000, 1800},
-    {"invariant_sm90_16x256x32",  1, 4000, 2500, 1650,   2500, 2200},
-    {"invariant_sm90_64x128x32",  1, 3000, 1930, 1480,   3500, 1750},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
     {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
     {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},
@@ -198,12 +190,15 @@ enum {
     FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
+    INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     INVARIANT_TRANSPOSED = TILEMM__sgemm_invariant_sm90_32x256x32_nn,
+    INVARIANT_END = TILEMM__sgemm_zero_sm75,
+    AS_INVARIANT_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
     ROWS_OF_TILE = 4, /* by transposes */
     NN = 0,
     TN = 2,
     FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
-    FITTED_AND_FUSED_TILES = (TILEMM__sgemm_zero_sm75 - FITTED_FIRST) / ROWS_OF_TILE,
+    FITTED_AND_FUSED_TILES = (INVARIANT_FIRST - FITTED_FIRST) / ROWS_OF_TILE,
     TF32_TILES = (REST_FIRST - TF32_FIRST) / ROWS_OF_TILE, /* each has two costs */
     SM80_TILES = 3                                         /* by products: 1, 3, 4 */
 };
@@ -224,6 +219,8 @@ static const tile_cost_t *tile_cost(int variant)
     const int products = tilemm__sgemm_rows[variant].products;
     const tile_cost_t *const fitted = tile_costs + FFMA_TILES;
     const tile_cost_t *const planes = fitted + FITTED_AND_FUSED_TILES + TF32_TILES;
+    if (variant >= INVARIANT_FIRST && variant < INVARIANT_END) /* in the order of the others */
+        variant += AS_INVARIANT_FIRST - INVARIANT_FIRST;
     if (variant >= SM90_FIRST)
         return planes + SM80_TILES + variant - SM90_FIRST;
     if (variant >= SM80_FIRST)
