@@ -12,7 +12,7 @@
  * one with A and B, m and n changed over. A is stored m x k, or k x m if trans_a; B k x n, or
  * n x k if trans_b. Matrix i of a batch is at a + i * stride_a, or at a_array[i] where a_array is
  * not NULL; likewise b and c. m, n and batch_count are positive; where k or alpha is 0, k is 0
- * and A and B are not to be looked at. */
+ * and A and B are not to be looked at. `exchanged` says that the caller's A is B here. */
 typedef struct {
     int64_t m, n, k;
     int trans_a, trans_b;
@@ -24,6 +24,7 @@ typedef struct {
     int64_t lda, ldb, ldc;
     int64_t stride_a, stride_b, stride_c;
     int64_t batch_count;
+    int exchanged;
 } tilemm__sgemm_args_t;
 
 /* dst = alpha op(src), row-major. src is rows x cols; dst is cols x rows if trans, rows x cols if

@@ -167,6 +167,20 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_REST_TILE(ROW, 128, 128)                                                         \
     TILEMM__SGEMM_REST_TILE(ROW, 128, 64)
 
+/* ---- invariant products ------------------------------------------------------------------------
+ */
+
+/* As FUSED_ROWS, with one order of sums. */
+#define TILEMM__SGEMM_INVARIANT_ROWS(ROW)                                                          \
+    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 128x128, , 128, 128, 1)                               \
+    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 128x64, , 128, 64, 1)                                 \
+    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 64x64, , 64, 64, 1)                                   \
+    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 256x32, , 256, 32, 0)                                 \
+    TILEMM__SGEMM_FUSED_TILE(ROW, invariant, 256x16, , 256, 16, 0)                                 \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 32x256, 256, 32)                           \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 16x256, 256, 16)                           \
+    TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 64x128, 128, 64)
+
 /* ---- tensor cores, FP16 planes made by a pass ------------------------------------------------ */
 
 /* Zeros (for other kernels), planes, the judgement of their lines, and the exact lines after the
@@ -213,6 +227,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_TF32_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_REST_ROWS(ROW)                                                                   \
+    TILEMM__SGEMM_INVARIANT_ROWS(ROW)                                                              \
     TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW)                                                            \

@@ -188,9 +188,9 @@ TILEMM__QUICK tilemm_status_t run_strided(tilemm_t ctx, const char *where, tilem
                                           int64_t ldc, int64_t stride_c, int64_t batch_count)
 {
     const int trans_a = !by_rows(layout, transa), trans_b = !by_rows(layout, transb);
-    const tilemm__sgemm_args_t args = {m,   n,   k,        trans_a,  trans_b,  alpha,      beta,
-                                       a,   b,   c,        NULL,     NULL,     NULL,       lda,
-                                       ldb, ldc, stride_a, stride_b, stride_c, batch_count};
+    const tilemm__sgemm_args_t args = {m,   n,   k,        trans_a,  trans_b,  alpha,       beta,
+                                       a,   b,   c,        NULL,     NULL,     NULL,        lda,
+                                       ldb, ldc, stride_a, stride_b, stride_c, batch_count, 0};
     return run(ctx, where, layout, transa, transb, 0, &args);
 }
 
@@ -221,9 +221,9 @@ tilemm_status_t tilemm_sgemm_batched(tilemm_t ctx, tilemm_layout_t layout, tilem
                                      float *const *c, int64_t ldc, int64_t batch_count)
 {
     const int trans_a = !by_rows(layout, transa), trans_b = !by_rows(layout, transb);
-    const tilemm__sgemm_args_t args = {m,    n,    k,    trans_a, trans_b, alpha,      beta,
-                                       NULL, NULL, NULL, a,       b,       c,          lda,
-                                       ldb,  ldc,  0,    0,       0,       batch_count};
+    const tilemm__sgemm_args_t args = {m,    n,    k,    trans_a, trans_b, alpha,       beta,
+                                       NULL, NULL, NULL, a,       b,       c,           lda,
+                                       ldb,  ldc,  0,    0,       0,       batch_count, 0};
     return run(ctx, "sgemm_batched", layout, transa, transb, 1, &args);
 }
 

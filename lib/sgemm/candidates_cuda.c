@@ -58,7 +58,8 @@ void tilemm__sgemm_fill_splitk(const tilemm__sgemm_args_t *args, const tilemm__l
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_splitk_t *splitk)
 {
     enum { MANY_SPLITS = 16, LANES = 256, LANES_OF_MANY = 32 };
-    const int many = trial->splits >= MANY_SPLITS;
+    /* Invariant parts of k are added one after the other. */
+    const int many = trial->splits >= MANY_SPLITS && limits->invariance == TILEMM_INVARIANCE_NONE;
     const int64_t count = args->batch_count * args->m * args->n;
     const int64_t blocks = tilemm__div_up(count, many ? LANES_OF_MANY : LANES);
     splitk->blocks = 0;

@@ -43,11 +43,12 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                 TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
                     TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_FUSED_ROWS(FUSED)
                         TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
-                            TILEMM__SGEMM_ZERO_ROWS(HELPER) TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                                TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                    TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                                        TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                            TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+                            TILEMM__SGEMM_INVARIANT_ROWS(FUSED) TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                                TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                    TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                        TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                            TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                                TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
@@ -191,11 +192,15 @@ enum {
     FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
+    INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
+    INVARIANT_TRANSPOSED = TILEMM__sgemm_invariant_sm90_32x256x32_nn,
+    INVARIANT_END = TILEMM__sgemm_zero_sm75,
+    AS_INVARIANT_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
     ROWS_OF_TILE = 4, /* by transposes */
     NN = 0,
     TN = 2,
     FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
-    FITTED_AND_FUSED_TILES = (TILEMM__sgemm_zero_sm75 - FITTED_FIRST) / ROWS_OF_TILE,
+    FITTED_AND_FUSED_TILES = (INVARIANT_FIRST - FITTED_FIRST) / ROWS_OF_TILE,
     TF32_TILES = (REST_FIRST - TF32_FIRST) / ROWS_OF_TILE, /* each has two costs */
     SM80_TILES = 3                                         /* by products: 1, 3, 4 */
 };
@@ -216,6 +221,8 @@ static const tile_cost_t *tile_cost(int variant)
     const int products = tilemm__sgemm_rows[variant].products;
     const tile_cost_t *const fitted = tile_costs + FFMA_TILES;
     const tile_cost_t *const planes = fitted + FITTED_AND_FUSED_TILES + TF32_TILES;
+    if (variant >= INVARIANT_FIRST && variant < INVARIANT_END) /* in the order of the others */
+        variant += AS_INVARIANT_FIRST - INVARIANT_FIRST;
     if (variant >= SM90_FIRST)
         return planes + SM80_TILES + variant - SM90_FIRST;
     if (variant >= SM80_FIRST)
@@ -385,7 +392,8 @@ tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__s
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
     const int tf32 = tilemm__sgemm_is_tf32(variant);
     const int transposed = tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
-                                : variant >= FIRST_TRANSPOSED && variant < TF32_FIRST;
+                                : (variant >= FIRST_TRANSPOSED && variant < TF32_FIRST) ||
+                                      variant >= INVARIANT_TRANSPOSED;
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int cluster = tf32 ? row->facet : 1;
     return (tilemm__sgemm_fused_walk_t){

@@ -24,6 +24,7 @@ tilemm__sgemm_exchange(const tilemm__sgemm_args_t *p, const int exchange)
     args.ldb = exchange ? p->lda : p->ldb;
     args.stride_a = exchange ? p->stride_b : p->stride_a;
     args.stride_b = exchange ? p->stride_a : p->stride_b;
+    args.exchanged = exchange ? !p->exchanged : p->exchanged;
     return args;
 }
 

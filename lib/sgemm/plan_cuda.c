@@ -308,19 +308,46 @@ static int is_beyond_memory(const tilemm__sgemm_args_t *args)
            (sides + padding) * (double)args->k * (double)args->batch_count > most_of_a_and_b;
 }
 
+/* A family of kernels (candidates_cuda.h). */
+typedef struct {
+    void (*try)(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                tilemm__sgemm_trial_t *best);
+    void (*fill)(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                 const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan);
+} family_t;
+
+/* An invariant product: k, the device and the mode decide which family has it, all of whose kernels
+ * add in one order. */
+static int choose_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                            tilemm__sgemm_cuda_plan_t *plan)
+{
+    /* Below, what the tensor cores truncate shows beside a plain sum; beyond, the copy engine's
+     * coordinates end. */
+    enum { LEAST_K = 32, MOST_K = INT32_MAX - 65536 };
+    static const family_t ffma = {tilemm__sgemm_try_ffma, tilemm__sgemm_fill_ffma};
+    static const family_t fitted = {tilemm__sgemm_try_fitted, tilemm__sgemm_fill_fitted};
+    static const family_t planes = {tilemm__sgemm_try_invariant, tilemm__sgemm_fill_fused};
+    const int strict = limits->math == TILEMM_MATH_FP32_STRICT;
+    const family_t *const family = limits->cuda->cc != 90       ? &ffma
+                                   : args->k < LEAST_K          ? &fitted
+                                   : strict || args->k > MOST_K ? &ffma
+                                                                : &planes;
+    tilemm__sgemm_trial_t best = {.variant = -1};
+    family->try(args, limits, &best);
+    if (best.variant < 0)
+        return TILEMM_NOT_SUPPORTED;
+    family->fill(args, limits, &best, plan);
+    plan->variant = best.variant;
+    return TILEMM_SUCCESS;
+}
+
 static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                   tilemm__sgemm_cuda_plan_t *plan)
 {
     tilemm__sgemm_trial_t best = {.variant = -1};
     int filled = 0;
-    if (limits->invariance != TILEMM_INVARIANCE_NONE) { /* plan_ffma.c has those in one order */
-        tilemm__sgemm_try_ffma(args, limits, &best);
-        if (best.variant < 0)
-            return TILEMM_NOT_SUPPORTED;
-        tilemm__sgemm_fill_ffma(args, limits, &best, plan);
-        plan->variant = best.variant;
-        return TILEMM_SUCCESS;
-    }
+    if (limits->invariance != TILEMM_INVARIANCE_NONE)
+        return choose_invariant(args, limits, plan);
     const int small_batch = small_batch_variant(args, limits);
     if (small_batch >= 0) {
         fill_small_batch(args, small_batch, plan);

@@ -122,7 +122,9 @@ static tilemm__sgemm_fitted_t best_of(const tilemm__sgemm_args_t *args, int vari
             const int64_t tiles_n = least_n < 4 ? least_n + j : least_n << j;
             const int lanes_m = lanes_of(args->m, tiles_m, side);
             const int lanes_n = lanes_of(args->n, tiles_n, side);
-            if (lanes_m * lanes_n > MOST_THREADS || tiles_m > args->m || tiles_n > args->n)
+            const double tiles = (double)tiles_m * (double)tiles_n * (double)args->batch_count;
+            if (lanes_m * lanes_n > MOST_THREADS || tiles_m > args->m || tiles_n > args->n ||
+                tiles > (double)most)
                 continue;
             const tilemm__sgemm_fitted_t p = fit(args, variant, lanes_m, lanes_n, traits);
             const double now = tilemm__sgemm_fitted_estimate(&p, traits);
@@ -149,8 +151,8 @@ void tilemm__sgemm_try_fitted(const tilemm__sgemm_args_t *args, const tilemm__li
                               tilemm__sgemm_trial_t *best)
 {
     if (limits->cuda->cc < 80 || args->k > most || args->m > most || args->n > most ||
-        tilemm__sgemm_elements_of_c(args) / 16 + (double)args->batch_count > (double)most ||
-        (!*limits->variant && !is_for_fitted(args, limits->cuda)))
+        (!*limits->variant && limits->invariance == TILEMM_INVARIANCE_NONE &&
+         !is_for_fitted(args, limits->cuda)))
         return;
     for (int v = FIRST + tilemm__sgemm_transposes(args); v < END; v += ROWS_OF_TILE) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};

@@ -1,5 +1,5 @@
 /* plan_fused.c - plans of SGEMM on tensor cores in one kernel, which makes BF16 planes itself, or
- * in TF32 mode rounds the operands to TF32.
+ * in TF32 mode rounds the operands to TF32; and of invariant products from such planes.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "candidates_cuda.h"
@@ -10,6 +10,8 @@ enum {
     BULK_128X128 = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     END = TILEMM__sgemm_rest_sm90_128x128x32_nn,
+    INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
+    INVARIANT_END = TILEMM__sgemm_zero_sm75,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_FUSED_MOST_CLUSTER,
     /* The shortest k: below, what the tensor cores truncate shows beside a plain FP32 sum; in TF32
@@ -21,7 +23,13 @@ enum {
     /* Bytes of the largest copies of operands that pay with their memory. */
     MOST_COPIES = 1 << 30,
     /* The largest tile for which shared memory has room beside the operands: in a cluster. */
-    LARGEST_IN_CLUSTER = 128 * 128
+    LARGEST_IN_CLUSTER = 128 * 128,
+    /* Parts of k of an invariant product: with fewer, products of few tiles leave multiprocessors
+     * idle; with more, clusters take longer to add up. Beyond what a cluster can have, of LONG_PART
+     * steps or more each, which the workspace holds. */
+    INVARIANT_PART = 64,
+    INVARIANT_PARTS = 4,
+    INVARIANT_LONG_PART = 2048
 };
 
 /* Coordinates of the copy engine, and items, with a tile and a grid beyond. */
@@ -46,23 +54,89 @@ int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__l
     return limits->cuda->cc == 90 && args->m <= most && args->n <= most && args->k <= most;
 }
 
+/* ---- a trial ----------------------------------------------------------------------------------
+ */
+
+/* Keep a trial, whose variant and splits are set, if it can be done and is better. `count` is the
+ * number of tiles. */
+static void try(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, double count,
+                tilemm__sgemm_trial_t now, tilemm__sgemm_trial_t *best)
+{
+    const double partial = now.splits == 1 || now.cluster ? 0
+                                                          : tilemm__sgemm_elements_of_c(args) *
+                                                                sizeof(float) * (double)now.splits;
+    if (count * (double)now.splits <= (double)most &&
+        is_chosen_of_two(args, now.variant, now.splits) &&
+        partial + tilemm__sgemm_copies_bytes(args) <= (double)limits->workspace)
+        tilemm__sgemm_keep_better(args, limits, now, best);
+}
+
+static double tiles_of(int variant, const tilemm__sgemm_args_t *args)
+{
+    const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(variant, args);
+    return (double)(walk.rows * walk.cluster) * (double)walk.cols * (double)args->batch_count;
+}
+
+static int may_be_cluster(int variant)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
+    return row->m * row->n <= LARGEST_IN_CLUSTER;
+}
+
+/* ---- invariant products ------------------------------------------------------------------------
+ */
+
+/* The parts of k, each with a sum of its own, and the length of each but the last. */
+static int64_t invariant_parts(int64_t k, int64_t *k_part)
+{
+    const int64_t few = tilemm__min(k / INVARIANT_PART, INVARIANT_PARTS);
+    const int64_t parts = tilemm__max(tilemm__max(few, k / INVARIANT_LONG_PART), 1);
+    return tilemm__sgemm_split(k, parts, TILEMM__SGEMM_FUSED_K, k_part);
+}
+
+void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                                 tilemm__sgemm_trial_t *best)
+{
+    int64_t k_part;
+    const int64_t parts = invariant_parts(args->k, &k_part);
+    if (!tilemm__sgemm_can_be_fused(args, limits))
+        return;
+    for (int v = INVARIANT_FIRST + tilemm__sgemm_transposes(args); v < INVARIANT_END;
+         v += ROWS_OF_TILE) {
+        const double count = tiles_of(v, args);
+        tilemm__sgemm_trial_t now = {.variant = v, .splits = 1};
+        if (!tilemm__sgemm_is_allowed(limits, v))
+            continue;
+        /* One block, parts one after the other; a cluster; or the workspace. */
+        tilemm__sgemm_split(args->k, 1, TILEMM__SGEMM_FUSED_K, &now.k_split);
+        try(args, limits, count, now, best);
+        now.splits = parts;
+        now.k_split = k_part;
+        if (parts > 1)
+            try(args, limits, count, now, best);
+        now.cluster = 1;
+        if (parts > 1 && parts <= MOST_CLUSTER && may_be_cluster(v))
+            try(args, limits, count, now, best);
+    }
+}
+
+/* ---- all products ------------------------------------------------------------------------------
+ */
+
 void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                              tilemm__sgemm_trial_t *best)
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
-    const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-    const double copies = tilemm__sgemm_copies_bytes(args);
     const int tf32 = limits->math == TILEMM_MATH_TF32;
     const int first = tf32 ? TF32_FIRST : FIRST, end = tf32 ? END : TF32_FIRST;
     const int64_t longest_k = tf32 ? LONGEST_K_OF_TF32 : most;
     if (limits->math == TILEMM_MATH_FP32_STRICT || args->k < (tf32 ? LEAST_K_OF_TF32 : LEAST_K) ||
-        copies > MOST_COPIES || !tilemm__sgemm_can_be_fused(args, limits))
+        tilemm__sgemm_copies_bytes(args) > MOST_COPIES || !tilemm__sgemm_can_be_fused(args, limits))
         return;
     for (int v = first + tilemm__sgemm_transposes(args); v < end; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(v, args);
-        const double count =
-            (double)(walk.rows * walk.cluster) * (double)walk.cols * (double)args->batch_count;
+        const double count = tiles_of(v, args);
         if (count > (double)most || !tilemm__sgemm_is_allowed(limits, v))
             continue;
         for (int i = 1; i <= MOST_CLUSTER + row->blocks; i++) {
@@ -71,13 +145,10 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
             if (wanted < 1 || (i > 1 && !tilemm__sgemm_may_divide_k(limits)))
                 continue;
             now.splits = tilemm__sgemm_split(args->k, wanted, row->k, &now.k_split);
-            now.cluster = now.splits > 1 && i <= MOST_CLUSTER &&
-                          row->m * row->n <= LARGEST_IN_CLUSTER && walk.cluster == 1;
-            if (now.k_split <= longest_k && count * (double)now.splits <= (double)most &&
-                is_chosen_of_two(args, v, now.splits) &&
-                (now.splits == 1 || now.cluster ? 0 : bytes * (double)now.splits) + copies <=
-                    (double)limits->workspace)
-                tilemm__sgemm_keep_better(args, limits, now, best);
+            now.cluster =
+                now.splits > 1 && i <= MOST_CLUSTER && may_be_cluster(v) && walk.cluster == 1;
+            if (now.k_split <= longest_k)
+                try(args, limits, count, now, best);
         }
     }
 }
@@ -91,6 +162,8 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
     const int64_t count = walk.rows * walk.cols * args->batch_count * trial->splits;
     const int64_t room = (int64_t)limits->cuda->sm_count * row->blocks / walk.cluster;
     const tilemm__sgemm_args_t aligned = tilemm__sgemm_aligned(args);
+    int64_t k_part;
+    invariant_parts(args->k, &k_part);
     return (tilemm__sgemm_fused_t){
         .args = tilemm__sgemm_exchange(&aligned, walk.transposed),
         .variant = trial->variant,
@@ -98,6 +171,7 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
         .blocks = (uint64_t)((trial->cluster ? count : tilemm__min(count, room)) * walk.cluster),
         .splits = trial->splits,
         .k_split = trial->k_split,
+        .k_part = k_part,
         .partial_bytes = tilemm__sgemm_partial_bytes(args, trial),
         .rows = (unsigned)walk.rows,
         .cols = (unsigned)walk.cols,

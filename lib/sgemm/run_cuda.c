@@ -60,10 +60,12 @@ static int run_fused(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStre
     if (plan->product.partial_bytes > 0)
         plan->product.partial = (void *)workspace;
     int error = run_copies(&plan->copies, &plan->product.args, workspace, stream);
+    const int variant = plan->product.variant;
     if (!error)
-        error = tilemm__sgemm_is_tf32(plan->product.variant)
-                    ? tilemm__sgemm_tf32_launch(&plan->product, stream)
-                    : tilemm__sgemm_fused_launch(&plan->product, stream);
+        error = (tilemm__sgemm_is_tf32(variant) ? tilemm__sgemm_tf32_launch
+                 : variant >= TILEMM__sgemm_invariant_sm90_128x128x32_nn
+                     ? tilemm__sgemm_invariant_launch
+                     : tilemm__sgemm_fused_launch)(&plan->product, stream);
     return error ? error : run_splitk(&plan->splitk, workspace, stream);
 }
 
@@ -222,13 +224,23 @@ tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t
     char *workspace = NULL;
     int error = 0;
     limits.kept = kept;
-    if (tilemm__plan_sgemm_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
+    if (args->k > TILEMM__SGEMM_MOST_K)
         return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED, "sgemm: k = %lld, must be at most %lld",
                             (long long)args->k, (long long)TILEMM__SGEMM_MOST_K);
+    if (tilemm__plan_sgemm_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
+        return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED,
+                            "sgemm: an invariant product has too many tiles: m = %lld, n = %lld, "
+                            "batch of %lld",
+                            (long long)args->m, (long long)args->n, (long long)args->batch_count);
     if (plan.workspace > 0) {
-        workspace = tilemm__cuda_workspace(ctx, plan.workspace, &limits.workspace);
-        if (limits.workspace < plan.workspace)
-            tilemm__plan_sgemm_cuda(args, &limits, &plan);
+        const size_t wanted = plan.workspace;
+        workspace = tilemm__cuda_workspace(ctx, wanted, &limits.workspace);
+        if (limits.workspace < wanted &&
+            tilemm__plan_sgemm_cuda(args, &limits, &plan) != TILEMM_SUCCESS)
+            return tilemm__fail(ctx, TILEMM_OUT_OF_MEMORY,
+                                "sgemm: an invariant product of operands that are not aligned to "
+                                "16 bytes needs a workspace of %zu bytes, has %zu",
+                                wanted, limits.workspace);
     }
     tilemm__set_kernel(ctx, plan.name);
     switch (plan.method) {

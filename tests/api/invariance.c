@@ -11,6 +11,7 @@
 #include "tests/support/check.h"
 #include "tests/support/gemm.h"
 #include "tests/support/support.h"
+#include "tests/support/tensor_core.h"
 
 enum { CONTEXTS = 3, MOST_BATCH = 4, WORKSPACE = 1 << 20 };
 
@@ -29,27 +30,87 @@ static char workspace[WORKSPACE];
 
 #ifdef TEST_CUDA
 
-enum { STEP = 16 };
+enum { LEAST_K_OF_PLANES = 32 };
+static int is_hopper = 0;
 
-static int parts_of_k = 1; /* at most: compute capability 9.0 has clusters, which divide k */
+/* A chain of multiply-adds over a part of k. */
+static float chain_of(int64_t k, const float *a, const float *b, int64_t ldb)
+{
+    float sum = 0;
+    for (int64_t p = 0; p < k; p++)
+        sum = fmaf(a[p], b[p * ldb], sum);
+    return sum;
+}
 
-/* Of element (i, j): a chain over each part of k, added up from 0 on. Zeros fill the first step
- * of a part up. */
+/* The same in steps, of which the first has what is left, and is filled up with zeros. */
+static float stepped_chain_of(int64_t k, const float *a, const float *b, int64_t ldb)
+{
+    enum { STEP = 16 };
+    const int64_t first = k % STEP;
+    float sum = chain_of(first, a, b, ldb);
+    if (first > 0)
+        sum += 0.0f;
+    for (int64_t p = first; p < k; p++)
+        sum = fmaf(a[p], b[p * ldb], sum);
+    return sum;
+}
+
+enum { STEP_OF_PLANES = 32, H = 0, M, L, PLANES };
+
+/* The planes of a step of a line, 2^16 times its numbers; zeros after `depth`. Returns 0 if some
+ * number is not for planes. */
+static int make_planes(int64_t depth, const float *x, int64_t next, float (*planes)[STEP_OF_PLANES])
+{
+    const float limit = 0x1p45f - 0x1p36f;
+    for (int p = 0; p < STEP_OF_PLANES; p++) {
+        float left = p < depth ? x[p * next] : 0;
+        if (!(fabsf(left) < limit))
+            return 0;
+        left *= 0x1p16f;
+        for (int i = 0; i < PLANES; i++) {
+            planes[i][p] = to_bf16(left);
+            left -= planes[i][p];
+        }
+    }
+    return 1;
+}
+
+/* Over a part of k: six products of planes. */
+static float planes_of(int64_t k, const float *a, const float *b, int64_t ldb)
+{
+    static const int smaller[][2] = {{M, M}, {H, L}, {L, H}, {H, M}, {M, H}};
+    float x[PLANES][STEP_OF_PLANES], y[PLANES][STEP_OF_PLANES], total = 0, part = 0;
+    for (int64_t p = 0; p < k; p += STEP_OF_PLANES) {
+        if (!make_planes(k - p, a + p, 1, x) || !make_planes(k - p, b + p * ldb, ldb, y))
+            return chain_of(k, a, b, ldb);
+        for (int half = 0; half < STEP_OF_PLANES; half += TENSOR_CORE_K)
+            part = tensor_core_bf16(x[H] + half, y[H] + half, part);
+        total = fmaf(part, 0x1p-32f, total);
+        part = 0;
+        for (int half = 0; half < STEP_OF_PLANES; half += TENSOR_CORE_K)
+            for (int i = 0; i < 5; i++)
+                part = tensor_core_bf16(x[smaller[i][0]] + half, y[smaller[i][1]] + half, part);
+    }
+    return fmaf(part, 0x1p-32f, total);
+}
+
+/* Of element (i, j): a sum over each part of k, added up from 0 on; or one, whose chain zeros fill
+ * up. */
 static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
 {
-    enum { LEAST = 128 };
-    const int64_t parts = k / LEAST < 1 ? 1 : k / LEAST < parts_of_k ? k / LEAST : parts_of_k;
-    const int64_t part = (k + parts * STEP - 1) / (parts * STEP) * STEP;
+    if (is_hopper && k < LEAST_K_OF_PLANES)
+        return chain_of(k, a, b, ldb) + (k % 4 == 0 ? -0.0f : 0.0f);
+    enum { LONG_PART = 2048 };
+    const int64_t step = fused ? 16 : STEP_OF_PLANES, least = fused ? 128 : 64;
+    const int64_t few = fused ? 8 : k / LONG_PART > 4 ? k / LONG_PART : 4;
+    const int64_t most = is_hopper ? few : 1;
+    const int64_t parts = k / least < 1 ? 1 : k / least < most ? k / least : most;
+    const int64_t part = (k + parts * step - 1) / (parts * step) * step;
     float all = 0;
-    (void)fused;
     for (int64_t begin = 0; begin < k; begin += part) {
         const int64_t depth = k - begin < part ? k - begin : part;
-        float sum = 0;
-        for (int64_t p = 0; p < depth; p++) {
-            sum = fmaf(a[begin + p], b[(begin + p) * ldb], sum);
-            if (p + 1 == depth % STEP)
-                sum += 0.0f;
-        }
+        const float sum =
+            (fused ? stepped_chain_of : planes_of)(depth, a + begin, b + begin * ldb, ldb);
         all = depth == k ? sum : all + sum;
     }
     return all;
@@ -120,8 +181,17 @@ static float *numbers(int64_t count)
 /* A number that spoils what it meets. */
 static float poison(rng_t *rng)
 {
-    const float values[] = {NAN, INFINITY, -INFINITY, 1e38f, -3e38f, 1e-44f, 1e20f};
-    return values[rng_range(rng, 0, 6)];
+    /* The largest number that planes carry, and the next one. */
+    const float values[] = {NAN,
+                            INFINITY,
+                            -INFINITY,
+                            1e38f,
+                            -3e38f,
+                            1e-44f,
+                            1e20f,
+                            0x1p45f - 0x1p36f - 0x1p21f,
+                            0x1p45f - 0x1p36f};
+    return values[rng_range(rng, 0, 8)];
 }
 
 /* Copies of the logical matrix into storage of the call's kind, and where matrix `at` of a batch is
@@ -135,6 +205,18 @@ static void store(rng_t *rng, tilemm_layout_t layout, int64_t rows, int64_t cols
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < cols; j++)
             to[matrix_at(layout, i, j, ld)] = from[i * cols + j];
+}
+
+/* Any mode; on a GPU strict mode has bits of its own. */
+static void set_math(tilemm_t ctx, rng_t *rng)
+{
+    tilemm_math_t math = (tilemm_math_t)rng_range(rng, 0, 2), old;
+    CHECK_OK(ctx, tilemm_get_math(ctx, &old));
+    if (TEST_BACKEND == TILEMM_BACKEND_CUDA && old == TILEMM_MATH_FP32_STRICT)
+        math = old;
+    else if (TEST_BACKEND == TILEMM_BACKEND_CUDA && math == TILEMM_MATH_FP32_STRICT)
+        math = TILEMM_MATH_FP32;
+    CHECK_OK(ctx, tilemm_set_math(ctx, math));
 }
 
 static void run(tilemm_t ctx, rng_t *rng, const problem_t *p)
@@ -179,7 +261,7 @@ static void run(tilemm_t ctx, rng_t *rng, const problem_t *p)
     tilemm_set_workspace(ctx, NULL, 0);
     if (TEST_BACKEND == TILEMM_BACKEND_CPU && rng_range(rng, 0, 3) == 0)
         CHECK_OK(ctx, tilemm_set_workspace(ctx, workspace, (size_t)1 << rng_range(rng, 6, 20)));
-    CHECK_OK(ctx, tilemm_set_math(ctx, (tilemm_math_t)rng_range(rng, 0, 2)));
+    set_math(ctx, rng);
     if (pointers)
         CHECK_OK(ctx, gemm_call_batched(ctx, &g, as, bs, cs, batch));
     else if (batch > 1)
@@ -211,21 +293,29 @@ static void discard(problem_t *p)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* Whether the context's kernel multiplies and adds at once; -1: its compiler has decided. */
-static int is_fused(tilemm_t ctx)
+/* Whether the rule is one of multiplications and additions at once; -1: the compiler has decided.
+ */
+static int is_fused(tilemm_t ctx, int64_t k)
 {
-    if (strstr(tilemm_last_kernel(ctx), "_fma") || strstr(tilemm_last_kernel(ctx), "_ffma"))
+#ifdef TEST_CUDA
+    tilemm_math_t math;
+    CHECK_OK(ctx, tilemm_get_math(ctx, &math));
+    return !is_hopper || math == TILEMM_MATH_FP32_STRICT || k < LEAST_K_OF_PLANES;
+#else
+    (void)k;
+    if (strstr(tilemm_last_kernel(ctx), "_fma"))
         return 1;
 #if defined __x86_64__
     return 0;
 #else
     return -1;
 #endif
+#endif
 }
 
 static void check_rule(tilemm_t ctx, const problem_t *p, int number, const char *arch)
 {
-    const int fused = is_fused(ctx);
+    const int fused = is_fused(ctx, p->k);
     int64_t wrong = 0, first = -1;
     for (int64_t x = 0; x < p->m * p->n && fused >= 0; x++) {
         const float want = element_of(fused, p->k, p->alpha, p->beta, p->a + x / p->n * p->k,
@@ -294,6 +384,11 @@ static void try(rng_t *rng, int number, int across)
         n = rows_are_few ? many : few;
         k = rng_range(rng, 1, 7200 / few + 500);
     }
+    if (number % 97 == 2) { /* more parts of k than a cluster has blocks */
+        m = rng_range(rng, 1, 4);
+        n = rng_range(rng, 1, 4);
+        k = rng_range(rng, 10000, 40000);
+    }
     problem_t p = problem(m, n, k, scale[0], scale[1]);
     const family_t family = (family_t)rng_range(rng, 0, FAMILY_COUNT - 1);
     for (int64_t i = 0; i < p.m * p.k; i++)
@@ -302,6 +397,10 @@ static void try(rng_t *rng, int number, int across)
         p.b[i] = rng_float(rng, family);
     for (int64_t i = 0; i < p.m * p.n; i++)
         p.c[i] = rng_float(rng, family);
+    for (int64_t i = rng_range(rng, 0, 3) ? 0 : rng_range(rng, 1, 3); i > 0; i--) {
+        p.a[rng_range(rng, 0, p.m * p.k - 1)] = poison(rng);
+        p.b[rng_range(rng, 0, p.k * p.n - 1)] = poison(rng);
+    }
     float *first = NULL;
     for (int arch = 0; arch < ARCHS; arch++) {
         if (!contexts[arch][0] || (!across && arch != number % ARCHS))
@@ -345,8 +444,8 @@ static void open_contexts(tilemm_invariance_t invariance)
     rng_t rng = {1};
     problem_t p = problem(1, 1, 1024, 1, 0);
     run(contexts[0][0], &rng, &p);
-    parts_of_k = strstr(tilemm_last_kernel(contexts[0][0]), "+cluster8") ? 8 : 1;
-    printf("%d parts of k at most\n", parts_of_k);
+    is_hopper = strstr(tilemm_last_kernel(contexts[0][0]), "invariant_sm90") != NULL;
+    printf("the rule %s\n", is_hopper ? "of compute capability 9.0" : "of all but 9.0");
     discard(&p);
 }
 

@@ -105,9 +105,12 @@ static inline tilemm_status_t call_sgemm(tilemm_t ctx, rng_t *rng)
     const size_t offset = aligned ? 0 : sizeof(float);
     void *a = address(rng, 0, offset), *b = address(rng, 1, offset), *c = address(rng, 2, offset);
     const int64_t pad = unit * rng_range(rng, 0, 1);
-    snprintf(call_text, sizeof call_text, "sgemm %s batch %lld%s at %p %p %p mode %d",
-             gemm_text(&g), (long long)batch, arrays ? " by arrays" : "", a, b, c, mode);
+    const int invariant = chance(rng, 4);
+    snprintf(call_text, sizeof call_text, "sgemm %s batch %lld%s at %p %p %p mode %d%s",
+             gemm_text(&g), (long long)batch, arrays ? " by arrays" : "", a, b, c, mode,
+             invariant ? " invariant" : "");
     tilemm_set_math(ctx, modes[mode]);
+    tilemm_set_invariance(ctx, invariant ? TILEMM_INVARIANT : TILEMM_INVARIANCE_NONE);
     if (arrays) /* of pointers, on the device */
         return gemm_call_batched(ctx, &g,
                                  (const float *const *)(void *)(operands + OPERAND_BYTES / 2),

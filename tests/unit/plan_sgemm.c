@@ -233,6 +233,28 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     }
 }
 
+/* An invariant product from planes: sums of parts of k, which depend on k alone, in one block, a
+ * cluster or the workspace, and are added one after the other. */
+static void check_invariant_from_planes(const tilemm__sgemm_args_t *args,
+                                        const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const char *const family = "sgemm_invariant_sm90_";
+    const tilemm__sgemm_fused_t *const p = &plan->as.fused.product;
+    const tilemm__sgemm_splitk_t *const splitk = &plan->as.fused.splitk;
+    const int64_t few = args->k < 128 ? 1 : args->k < 256 ? args->k / 64 : 4;
+    const int64_t most = args->k >= 5 * 2048 ? args->k / 2048 : few;
+    const int64_t part = (args->k + 32 * most - 1) / (32 * most) * 32;
+    const int64_t parts = (args->k + part - 1) / part;
+    CHECK(plan->method == TILEMM__SGEMM_FUSED && !strncmp(plan->name, family, strlen(family)),
+          "invariant, k %lld: %s", (long long)args->k, plan->name);
+    CHECK(p->k_part == part && (p->splits == 1 || (p->splits == parts && p->k_split == part)),
+          "%s, k %lld: %lld splits of %lld, parts of %lld, not %lld of %lld", plan->name,
+          (long long)args->k, (long long)p->splits, (long long)p->k_split, (long long)p->k_part,
+          (long long)parts, (long long)part);
+    CHECK(splitk->blocks == 0 || splitk->variant == TILEMM__sgemm_splitk_sm75_256x1,
+          "%s: parts are not added one after the other", plan->name);
+}
+
 /* One order of sums: chains over parts of k, which depend on k and the device alone, in a cluster;
  * of tiles with k-steps of 16 that the device's architecture has, whatever else the problem is, and
  * whatever variant is asked for. */
@@ -246,6 +268,15 @@ static void check_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
     const int64_t part = (args->k + 16 * most - 1) / (16 * most) * 16;
     if (args->k == 0)
         return;
+    if (cc == 90 && args->k < 32) { /* one chain */
+        CHECK(plan->method == TILEMM__SGEMM_FITTED, "%s, invariant: %s", limits->cuda->name,
+              plan->name);
+        return;
+    }
+    if (cc == 90 && limits->math != TILEMM_MATH_FP32_STRICT) {
+        check_invariant_from_planes(args, plan);
+        return;
+    }
     const int64_t splits = (args->k + part - 1) / part;
     CHECK(plan->method == TILEMM__SGEMM_FFMA && !strncmp(plan->name, family, strlen(family)) &&
               tilemm__sgemm_rows[plan->variant].k == 16 && plan->as.ffma.fringe.blocks == 0 &&
@@ -378,7 +409,7 @@ static int check_kept(int i)
 
 int main(void)
 {
-    int keep = 0;
+    int keep = 0, refused = 0;
     for (int i = 0; i < 20000; i++)
         keep += check_kept(i);
     CHECK(keep > 1000, "only %d plans keep planes", keep);
@@ -393,7 +424,16 @@ int main(void)
                                    : 0,
             .variant = pick(4) ? "" : tilemm__sgemm_rows[pick(TILEMM__SGEMM_CUDA_VARIANTS)].name};
         static tilemm__sgemm_cuda_plan_t plan, again;
-        CHECK(tilemm__plan_sgemm_cuda(&args, &limits, &plan) == TILEMM_SUCCESS, "no plan");
+        const int is_planned = tilemm__plan_sgemm_cuda(&args, &limits, &plan) == TILEMM_SUCCESS;
+        /* Operands may have to be copied, for which there may be no room. */
+        CHECK(is_planned || (limits.invariance != TILEMM_INVARIANCE_NONE && limits.cuda->cc == 90 &&
+                             limits.math != TILEMM_MATH_FP32_STRICT && args.k >= 32 &&
+                             tilemm__sgemm_copies_bytes(&args) > (double)limits.workspace),
+              "no plan");
+        if (!is_planned) {
+            refused++;
+            continue;
+        }
         check_plan(&args, &limits, &plan);
         if (limits.invariance != TILEMM_INVARIANCE_NONE)
             check_invariant(&args, &limits, &plan);
@@ -401,5 +441,6 @@ int main(void)
         CHECK(!strcmp(plan.name, again.name) && plan.workspace == again.workspace, "%s, then %s",
               plan.name, again.name);
     }
+    CHECK(refused > 0, "no invariant product was refused");
     return check_exit();
 }

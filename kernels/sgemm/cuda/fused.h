@@ -41,6 +41,7 @@ typedef struct {
     unsigned cluster; /* blocks; 1: none */
     uint64_t blocks;  /* of the grid: each takes every blocks-th item */
     int64_t splits, k_split;
+    int64_t k_part; /* of invariant_sm90.cu: k of a sum of its own; k_split, or with one split less */
     float *partial; /* NULL: a cluster, or one split */
     size_t partial_bytes;
     /* Items: a tile of a matrix and one split of its k. */
@@ -59,6 +60,7 @@ extern "C" {
 /* For compute capability 9.0 (sm_90a): look the variant up, make the tensor maps, queue. */
 int tilemm__sgemm_fused_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 int tilemm__sgemm_tf32_launch(const tilemm__sgemm_fused_t *problem, void *stream);
+int tilemm__sgemm_invariant_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 
 #ifdef __cplusplus
 }

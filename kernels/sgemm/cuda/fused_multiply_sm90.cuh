@@ -23,6 +23,7 @@
 
 #include <cuda_runtime.h>
 
+#include "fused_invariant_sm90.cuh"
 #include "fused_parts_sm90.cuh"
 #include "fused_products_sm90.cuh"
 #include "fused_store_sm90.cuh"
@@ -59,10 +60,14 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
             mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
             mbarrier_wait(&shared.empty[buffer], parity);
             convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], window);
-            if (line0 < S::BN)
+            if (S::INVARIANT)
+                note_columns<S>(shared, stage, buffer, first, line0, window);
+            else if (line0 < S::BN)
                 look_beyond<S::LINES, S::B_K>(shared.b.at[stage], first, window);
             __syncwarp(); /* all have read */
-            if (lane == 0) {
+            if (S::INVARIANT && lane == 0) {
+                mbarrier_arrive(&shared.b.empty[stage]);
+            } else if (lane == 0) {
                 ((unsigned char *)&shared.windows[buffer])[warp] =
                     large | (window.beyond ? BEYOND : 0);
                 if (!window.beyond) /* else multiply_parts() reads it too */
@@ -80,14 +85,16 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 
 /* Make half of the planes of the next step of op(A). */
 template <typename S>
-static __device__ __forceinline__ void make_planes(const multiplier_t<S> &at,
-                                                   const shared_t<S> &shared, int half,
-                                                   fragments_t<S> &a, window_t &window)
+static __device__ __forceinline__ void make_planes(multiplier_t<S> &at, const shared_t<S> &shared,
+                                                   int half, fragments_t<S> &a, window_t &window)
 {
     const float *const stage = shared.a.at[at.count % S::STAGES];
     convert_a<S>(stage, at.first, half, a, window);
     pin(a, half); /* not later, when the tensor cores may be idle */
-    look_beyond<ROWS, S::A_K>(stage, at.first, window);
+    if (S::INVARIANT)
+        at.next_rows |= exact_lines_of<ROWS, S::A_K>(stage, at.first, window);
+    else
+        look_beyond<ROWS, S::A_K>(stage, at.first, window);
 }
 
 /* Note the window in which the planes of the next step of op(A) were made, and leave its stage. */
@@ -97,22 +104,18 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
 {
     at.are_large = at.large;
     at.large = window.large;
-    at.beyond = named_barrier_any<WARPGROUP>(warpgroup_barrier(), window.beyond);
+    at.beyond = !S::INVARIANT && named_barrier_any<WARPGROUP>(warpgroup_barrier(), window.beyond);
     __syncwarp();                            /* all have read */
     if (threadIdx.x % 32 == 0 && !at.beyond) /* else multiply_parts() reads it too */
         mbarrier_arrive(&shared.a.empty[at.count % S::STAGES]);
     at.count++;
 }
 
-/* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
- * products of the step are left in `part`, for the next one. */
+/* Use the windows of a step's planes; where numbers are beyond them, multiply the step by parts. */
 template <typename S>
-static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &shared,
-                                            fragments_t<S> &a)
+static __device__ __forceinline__ void use_windows(multiplier_t<S> &at, shared_t<S> &shared,
+                                                   fragments_t<S> &a)
 {
-    window_t window = {at.large, 0, false};
-    mbarrier_wait(&shared.full[at.buffer], at.parity);
-
     /* Lane 0 alone reads, since it alone reports that all has been read. */
     const bool first_lane = threadIdx.x % 32 == 0;
     const unsigned windows = __shfl_sync(~0u, first_lane ? shared.windows[at.buffer] : 0, 0);
@@ -135,6 +138,21 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
                 a[p][i] = 0; /* nothing is left of the step */
     }
     at.scales = UNSCALED + scales_a + scales_b; /* others than before after parts alone */
+}
+
+/* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
+ * products of the step are left in `part`, for the next one. */
+template <typename S>
+static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &shared,
+                                            fragments_t<S> &a)
+{
+    window_t window = {at.large, 0, false};
+    const bool first_lane = threadIdx.x % 32 == 0;
+    mbarrier_wait(&shared.full[at.buffer], at.parity);
+    if (S::INVARIANT)
+        note_lines(at, shared);
+    else
+        use_windows(at, shared, a);
     multiply<S, LARGE_PRODUCT>(at.part, a, shared.planes[at.buffer], 0);
     multiply<S, LARGE_PRODUCT>(at.part, a, shared.planes[at.buffer], 1);
     mbarrier_wait(&shared.a.full[at.count % S::STAGES], at.count / S::STAGES % 2);
@@ -144,8 +162,10 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     pin(a, 0);
     pin(a, 1);
     wgmma_pin(at.part);
-    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, S::ROUTED);
-    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1);
+    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, S::ROUTED,
+                                  S::INVARIANT && at.exchanged);
+    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1, true,
+                                  S::INVARIANT && at.exchanged);
     wgmma_wait<1>();
     pin(a, 0);
     make_planes(at, shared, 0, a, window);
@@ -169,6 +189,7 @@ static __device__ __forceinline__ void begin_item(multiplier_t<S> &at, const fus
     for (int i = 0; i < S::ACCUMULATORS; i++)
         at.total[i] = at.part[i] = 0.0f;
     at.scales = UNSCALED;
+    begin_part(at, problem);
 }
 
 /* Store an item's tile, and go to the next item. Returns whether there is one. */
@@ -196,9 +217,11 @@ template <typename S>
 static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &shared,
                                              const fused_t &problem, const maps_t &maps)
 {
-    if (at.k < at.place.end)
+    if (at.k < (S::INVARIANT ? at.part_end : at.place.end))
         return true;
     add_part(at, false);
+    if (S::INVARIANT && !end_part(at, shared, problem))
+        return true;
     return next_item(at, shared, problem, maps);
 }
 
@@ -210,7 +233,8 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     multiplier_t<S> at;
     window_t window = {0, 0, false};
     at.item = own_item<S>(problem, blockIdx.x);
-    at.buffer = at.parity = at.count = at.large = 0;
+    at.buffer = at.parity = at.count = at.large = at.next_rows = 0;
+    at.exchanged = problem.args.exchanged;
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);
     mbarrier_wait(&shared.a.full[0], 0);

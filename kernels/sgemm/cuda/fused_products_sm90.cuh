@@ -77,11 +77,13 @@ static __device__ __forceinline__ void convert_a(const float *stage, unsigned fi
 /* Products of planes: h h; and the smaller ones, down to 2^-16 of it. */
 enum products_t { LARGE_PRODUCT, SMALLER_PRODUCTS };
 
-/* Start part += products of half a step, as one group. */
+/* Start part += products of half a step, as one group. If `exchanged`, the smaller ones are in the
+ * order of the product whose operands have changed places. */
 template <typename S, products_t WHICH>
-static __device__ __forceinline__ void
-multiply(float (&part)[S::ACCUMULATORS], const fragments_t<S> &a,
-         const unsigned (&b)[S::PLANES][S::PLANE], int half, bool adds = true)
+static __device__ __forceinline__ void multiply(float (&part)[S::ACCUMULATORS],
+                                                const fragments_t<S> &a,
+                                                const unsigned (&b)[S::PLANES][S::PLANE], int half,
+                                                bool adds = true, bool exchanged = false)
 {
     const int FIRST = WHICH == LARGE_PRODUCT ? 0 : 1, LAST = WHICH == LARGE_PRODUCT ? 1 : PRODUCTS;
     const int of_a[PRODUCTS] = {0, 1, 0, 2, 0, 1};
@@ -90,11 +92,19 @@ multiply(float (&part)[S::ACCUMULATORS], const fragments_t<S> &a,
         wgmma_operand_cores(b[0], CORE_BYTES, TILEMM__SGEMM_FUSED_PITCH(S::WORDS) * 4);
     static_assert(BK == 32 && FRAGMENT * 2 == ROWS * S::WORDS, "an instruction has half a step");
     wgmma_fence();
+    if (exchanged) {
 #pragma unroll
-    for (int i = FIRST; i < LAST; i++)
-        wgmma_bf16(part, a[of_a[i]] + half * FRAGMENT,
-                   wgmma_operand_at(b0, of_b[i] * sizeof b[0] + half * 2 * CORE_BYTES),
-                   i > FIRST || adds);
+        for (int i = FIRST; i < LAST; i++)
+            wgmma_bf16(part, a[of_b[i]] + half * FRAGMENT,
+                       wgmma_operand_at(b0, of_a[i] * sizeof b[0] + half * 2 * CORE_BYTES),
+                       i > FIRST || adds);
+    } else {
+#pragma unroll
+        for (int i = FIRST; i < LAST; i++)
+            wgmma_bf16(part, a[of_a[i]] + half * FRAGMENT,
+                       wgmma_operand_at(b0, of_b[i] * sizeof b[0] + half * 2 * CORE_BYTES),
+                       i > FIRST || adds);
+    }
     wgmma_commit();
 }
 
@@ -126,6 +136,13 @@ struct multiplier_t {
     int k; /* of the next step */
     float total[S::ACCUMULATORS], part[S::ACCUMULATORS];
     unsigned scales; /* of `part` */
+    /* INVARIANT: where the part of k ends; and which lines planes do not carry: a bit for each of
+     * the thread's rows of the next step, and of this part; columns, of one warp of the converter;
+     * whether the warp has any. */
+    int part_end;
+    unsigned next_rows, rows, columns;
+    bool exact;
+    bool exchanged; /* and whether the operands have changed places */
 };
 
 /* Powers of two by which the products of a step were multiplied: a byte, its logarithm + 64, for
@@ -150,7 +167,9 @@ static __device__ constexpr int warp_of(int i)
 template <typename S>
 static __device__ __forceinline__ float sum_of(const multiplier_t<S> &at, int i)
 {
-    return fmaf(at.part[i], unscale(at.scales, warp_of<S>(i)), at.total[i]);
+    const float scale =
+        S::INVARIANT ? 1.0f / (1ull << 2 * WINDOW_LOG2) : unscale(at.scales, warp_of<S>(i));
+    return fmaf(at.part[i], scale, at.total[i]);
 }
 
 /* The part of total i that is not in their sum (Dekker, "A floating-point technique for extending

@@ -30,8 +30,9 @@ enum {
 static_assert(BK == 4 * OCTET, "a lane has an octet of a step");
 
 /* What a kernel multiplies: three BF16 planes of each operand; the same, of the tiles that a
- * product of FP16 planes leaves over (route.h); the operands in TF32, as one plane. */
-enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND };
+ * product of FP16 planes leaves over (route.h); the operands in TF32, as one plane; or three BF16
+ * planes so that an element's bits depend on its lines alone (fused_invariant_sm90.cuh). */
+enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND, INVARIANT_KIND };
 
 /* A row of variants.h, and what follows from it. */
 template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, kind_t KIND,
@@ -42,6 +43,9 @@ struct shape_t {
     /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
     static const bool ROUTED = KIND == REST_KIND;
     static const bool TF32 = KIND == TF32_KIND;
+    static const bool INVARIANT = KIND == INVARIANT_KIND;
+    /* Shared memory has room for a tile of C beside the operands. */
+    static const bool HAS_TILE = BULK || INVARIANT;
     /* The tensor cores read op(B) as the copy engine writes it (tf32_direct_sm90.cuh). */
     static const bool DIRECT = TF32 && B_K;
     static const int PLANES = TF32 ? 1 : 3;
@@ -60,7 +64,7 @@ struct shape_t {
     static const int MOST_STAGES = (208 << 10) / BLOCKS / ((BM + LINES_B) * BK * 4);
     static const int BUFFERS = DIRECT                             ? 1
                                : BN == 16                         ? 12
-                               : NARROW                           ? 8
+                               : NARROW                           ? (INVARIANT ? 7 : 8)
                                : BN == 256 || (BULK && BN == 128) ? 2
                                : TF32 && (BN == 128 || !BULK)     ? 4
                                                                   : 3;
@@ -71,7 +75,7 @@ struct shape_t {
                                                                 : 4;
     static const int PLANE = DIRECT ? 1 : BN / 8 * TILEMM__SGEMM_FUSED_PITCH(WORDS); /* words */
     static const int TILE = BM * LINES_B; /* floats, of C */
-    static_assert(BN == 256 || BULK ||
+    static_assert(BN == 256 || HAS_TILE ||
                       TILE <= (DIRECT ? STAGES * BN * BK : BUFFERS * PLANES * PLANE),
                   "what holds op(B) has room for it");
     static_assert(BM % 64 == 0 && BN % 16 == 0 && BN <= 256, "whole warpgroups, one instruction");
@@ -258,17 +262,20 @@ template <typename S>
 struct shared_t {
     queue_t<S::BM, S::STAGES> a;
     queue_t<S::LINES_B, S::STAGES> b;
-    unsigned planes[S::BUFFERS][S::PLANES][S::PLANE];  /* of op(B): h, m, l; or TF32 */
-    __align__(1024) float bulk[S::BULK ? S::TILE : 1]; /* for the copy engine to store */
+    unsigned planes[S::BUFFERS][S::PLANES][S::PLANE];      /* of op(B): h, m, l; or TF32 */
+    __align__(1024) float bulk[S::HAS_TILE ? S::TILE : 1]; /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
     unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
+    /* Lines of op(B) in a step that planes do not carry: a word for each warp of the converter. */
+    unsigned exact[S::INVARIANT ? S::BUFFERS : 1][WARPGROUP / 32];
 };
 
-/* Where a finished tile of C lies: without BULK where op(B) was, which is no longer in use then. */
+/* Where a finished tile of C lies: without room of its own where op(B) was, which is no longer in
+ * use then. */
 template <typename S>
 static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
 {
-    return S::BULK ? shared.bulk : S::DIRECT ? shared.b.at[0] : (float *)shared.planes;
+    return S::HAS_TILE ? shared.bulk : S::DIRECT ? shared.b.at[0] : (float *)shared.planes;
 }
 
 /* ---- planes --------------------------------------------------------------------------------- */

@@ -43,3 +43,9 @@ int tilemm__sgemm_tf32_launch(const tilemm__sgemm_fused_t *problem, void *stream
     (void)problem, (void)stream;
     return cudaErrorNotSupported;
 }
+
+int tilemm__sgemm_invariant_launch(const tilemm__sgemm_fused_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
