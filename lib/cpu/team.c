@@ -157,6 +157,7 @@ static int this_processor(void)
 #endif
 }
 
+#ifdef __linux__
 /* Whether no more threads want to run on the whole machine than this process has processors. */
 static int has_idle_processor(void)
 {
@@ -169,6 +170,7 @@ static int has_idle_processor(void)
     text[size > 0 ? size : 0] = '\0';
     return sscanf(text, "%*s %*s %*s %d", &running) == 1 && running <= pool.processors;
 }
+#endif
 
 /* A sleeper may wake on the processor of the member that woke it, though another is idle, and the
  * system leaves the two there for many milliseconds, in turns. Then this one goes elsewhere. */

@@ -84,6 +84,9 @@
         to[2 * r + 1] = INTERLEAVE(type, bytes, from[r], from[r + SQUARE / 2], 8 / TILE_ELEM);     \
     }
 
+/* Bytes of a block that lies in L1 with its result. */
+enum { IN_L1 = 16 << 10 };
+
 /* Callers' arrays, of whatever type they are, as elements of 1 to 16 bytes. */
 typedef uint8_t __attribute__((may_alias)) elem_1;
 typedef uint16_t __attribute__((may_alias)) elem_2;
@@ -304,9 +307,11 @@ TILE_INLINE void NAME(small_tile)(const char *src, int64_t src_step, char *dst, 
 #endif
 
 /* `tiles` times SQUARE rows of the result, from end to end. The last tile may overlap the one
- * before it. `next`, if not NULL, is prefetched meanwhile, row by row. */
+ * before it. Meanwhile `next`, if not NULL, is prefetched, row by row, and, if so asked, the lines
+ * of the result that are written next. */
 TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, char *dst,
-                             int64_t dst_step, float alpha, int stream, int tiles, const char *next)
+                             int64_t dst_step, float alpha, int stream, int tiles, const char *next,
+                             const int ask)
 {
     const int64_t tile_rows = TILE_BYTES / TILE_ELEM;
     int64_t i = 0;
@@ -314,6 +319,10 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
         if (next)
             for (int t = 0; t < tile_rows; t++)
                 __builtin_prefetch(next + (i + t) * src_step, 0, 2);
+        const int64_t ahead = (i + tile_rows) * TILE_ELEM;
+        if (ask && ahead % 64 == 0 && rows - i >= 2 * tile_rows)
+            for (int t = 0; t < tiles * SQUARE; t++)
+                __builtin_prefetch(dst + t * dst_step + ahead, 1);
         if (tiles % WIDE == 0)
             for (int t = 0; t < tiles; t += WIDE)
                 WIDE_TILE(src + i * src_step + t * 16, src_step,
@@ -368,22 +377,29 @@ static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_
             if (hints & TILEMM__BLOCK_STREAM)
                 for (; cols - j >= SQUARE; j += SQUARE)
                     NAME(strip)
-            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 1, NULL);
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 1, NULL,
+             0);
         } else if (hints & TILEMM__BLOCK_STREAM) {
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
                 NAME(strip)
             (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 4,
-             next ? (const char *)next + j * TILE_ELEM : NULL);
+             next ? (const char *)next + j * TILE_ELEM : NULL, 0);
+        } else if (rows * cols * TILE_ELEM > IN_L1) {
+            for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
+                NAME(strip)
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 4,
+             next ? (const char *)next + j * TILE_ELEM : NULL, 1);
         } else {
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
                 NAME(strip)
             (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 4,
-             next ? (const char *)next + j * TILE_ELEM : NULL);
+             next ? (const char *)next + j * TILE_ELEM : NULL, 0);
         }
         while (j < cols) {
             j = cols - j < SQUARE ? cols - SQUARE : j;
             NAME(strip)
-            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1, NULL);
+            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1, NULL,
+             0);
             j += SQUARE;
         }
         if (hints & TILEMM__BLOCK_STREAM)
