@@ -437,28 +437,44 @@ static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
     return TILEMM_SUCCESS;
 }
 
-void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole)
+/* The plan of the product of operands that lie on the device as the caller's do, at addresses that
+ * are aligned. Returns whether there is one, and nothing forces a kernel. */
+static int plan_resident(tilemm_t ctx, const tilemm__sgemm_args_t *whole,
+                         tilemm__sgemm_cuda_plan_t *plan)
 {
     const tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__sgemm_args_t p = *whole;
-    tilemm__sgemm_cuda_plan_t plan;
-    if (*ctx->variant)
-        return;
     p.a = p.b = p.c = NULL;
-    p.lda = p.trans_a ? p.m : p.k;
-    p.ldb = p.trans_b ? p.k : p.n;
-    p.ldc = p.n;
-    if (tilemm__plan_sgemm_cuda(&p, &limits, &plan) != TILEMM_SUCCESS || plan.variant < 0)
+    return !*ctx->variant && tilemm__plan_sgemm_cuda(&p, &limits, plan) == TILEMM_SUCCESS &&
+           plan->variant >= 0;
+}
+
+static void force(tilemm_t ctx, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    snprintf(ctx->variant, sizeof ctx->variant, "%s+", tilemm__sgemm_rows[plan->variant].name);
+}
+
+void tilemm__cuda_keep_bits(tilemm_t ctx, const tilemm__sgemm_args_t *whole)
+{
+    tilemm__sgemm_cuda_plan_t plan;
+    if (plan_resident(ctx, whole, &plan) && !strchr(plan.name, '+'))
+        force(ctx, &plan);
+}
+
+void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole)
+{
+    tilemm__sgemm_cuda_plan_t plan;
+    if (!plan_resident(ctx, whole, &plan))
         return;
     /* Tensor cores truncate, which long sums show; but stream-K may divide the last tiles' alone.
      */
     const tilemm__sgemm_planes_product_t *const planes = &plan.as.planes.part[0][0].product;
-    const int divides_k =
-        (plan.method == TILEMM__SGEMM_FUSED && strchr(plan.name, '+')) ||
-        (plan.method == TILEMM__SGEMM_PLANES &&
-         (plan.as.planes.k_part < p.k || (planes->shared > 0 && planes->walk.stream_k.whole == 0)));
+    const int divides_k = (plan.method == TILEMM__SGEMM_FUSED && strchr(plan.name, '+')) ||
+                          (plan.method == TILEMM__SGEMM_PLANES &&
+                           (plan.as.planes.k_part < whole->k ||
+                            (planes->shared > 0 && planes->walk.stream_k.whole == 0)));
     if (!divides_k)
-        snprintf(ctx->variant, sizeof ctx->variant, "%s+", tilemm__sgemm_rows[plan.variant].name);
+        force(ctx, &plan);
 }
 
 tilemm_status_t tilemm__cuda_run_pipeline(const tilemm__pipeline_call_t *call)

@@ -32,4 +32,8 @@ int tilemm__cuda_run_batch(const tilemm__pipeline_call_t *call, tilemm_status_t 
  */
 void tilemm__cuda_choose_kernel(tilemm_t ctx, const tilemm__sgemm_args_t *whole);
 
+/* Have copies of operands, whose rows lie otherwise, take the kernel of operands that lie on the
+ * device as the caller's do, unless that divides k. Sets ctx->variant likewise. */
+void tilemm__cuda_keep_bits(tilemm_t ctx, const tilemm__sgemm_args_t *whole);
+
 #endif

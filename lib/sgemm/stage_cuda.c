@@ -2,7 +2,23 @@
  * or go through in strips.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "lib/cuda/cuda.h"
+#include "pipeline_cuda.h"
+
+/* The product of what was staged, with the bits of the caller's operands on the device. */
+static tilemm_status_t run(tilemm_t ctx, const tilemm__sgemm_args_t *staged,
+                           const tilemm__sgemm_args_t *args)
+{
+    char variant[sizeof ctx->variant];
+    memcpy(variant, ctx->variant, sizeof variant);
+    if (staged->lda != args->lda || staged->ldb != args->ldb || staged->ldc != args->ldc)
+        tilemm__cuda_keep_bits(ctx, args);
+    const tilemm_status_t status = tilemm__cuda_sgemm(ctx, staged);
+    memcpy(ctx->variant, variant, sizeof variant);
+    return status;
+}
 
 tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
@@ -37,6 +53,6 @@ tilemm_status_t tilemm__cuda_staged_sgemm(tilemm_t ctx, const tilemm__sgemm_args
         }
     }
     if (stage.status == TILEMM_SUCCESS)
-        stage.status = tilemm__cuda_sgemm(ctx, &p);
+        stage.status = run(ctx, &p, args);
     return tilemm__stage_end(&stage);
 }

@@ -407,9 +407,46 @@ static int check_kept(int i)
     return 1;
 }
 
+/* A product whose operands are copied to where rows lie without gaps: asked for by its name and a
+ * '+', a kernel that does not divide k is taken again, and does not either. Skinny kernels may need
+ * rows that are aligned. Returns whether there was anything to ask for. */
+static int check_staged(void)
+{
+    tilemm__sgemm_args_t args = random_problem();
+    tilemm__limits_t limits = {.cuda = &gpus[pick(GPUS)],
+                               .math = (tilemm_math_t)pick(3),
+                               .workspace = SIZE_MAX,
+                               .variant = ""};
+    static tilemm__sgemm_cuda_plan_t plan, staged;
+    char name[64];
+    args.a = args.b = args.c = NULL;
+    args.lda += pick(5);
+    args.ldb += pick(5);
+    tilemm__plan_sgemm_cuda(&args, &limits, &plan);
+    if (plan.variant < 0 || strchr(plan.name, '+') || !strncmp(plan.name, "sgemm_skinny", 12))
+        return 0;
+    snprintf(name, sizeof(name), "%s+", tilemm__sgemm_rows[plan.variant].name);
+    limits.variant = name;
+    args.lda = args.trans_a ? args.m : args.k;
+    args.ldb = args.trans_b ? args.k : args.n;
+    tilemm__plan_sgemm_cuda(&args, &limits, &staged);
+    /* Tensor cores have rows that are not aligned copied once more, up to a limit. */
+    const double copies = tilemm__sgemm_copies_bytes(&args);
+    char *const aligned = strstr(staged.name, "+aligned");
+    if (aligned && copies > 0)
+        *aligned = 0;
+    CHECK(!strcmp(plan.name, staged.name) || (plan.method == TILEMM__SGEMM_FUSED && copies > 0),
+          "%lld x %lld x %lld: %s, staged %s", (long long)args.m, (long long)args.n,
+          (long long)args.k, plan.name, staged.name);
+    return 1;
+}
+
 int main(void)
 {
-    int keep = 0, refused = 0;
+    int keep = 0, refused = 0, staged = 0;
+    for (int i = 0; i < 20000; i++)
+        staged += check_staged();
+    CHECK(staged > 1000, "only %d plans do not divide k", staged);
     for (int i = 0; i < 20000; i++)
         keep += check_kept(i);
     CHECK(keep > 1000, "only %d plans keep planes", keep);
