@@ -199,7 +199,7 @@ static void reductions(rng_t *rng)
     }
     const tilemm__reduce_args_t large = {
         .op = TILEMM__SUM, .count = 1, .n = (int64_t)1 << 44, .istride = 1, .out = &value};
-    const tilemm__reduce_places_t roomy = {(size_t)100 << 30, 1, 0, 1};
+    const tilemm__reduce_places_t roomy = {(size_t)100 << 30, 1, 0, 1, 0};
     check_reduce(&large, &roomy);
 }
 
@@ -223,7 +223,7 @@ static void segments(rng_t *rng)
         const tilemm__reduce_places_t places = {
             (size_t)rng_range(rng, 200 << 10, (int64_t)1 << rng_range(rng, 20, 30)) +
                 (i % 10 ? 0 : (size_t)8 << 20),
-            1, (int)rng_range(rng, 0, 1), (int)rng_range(rng, 0, 1)};
+            1, (int)rng_range(rng, 0, 1), (int)rng_range(rng, 0, 1), 0};
         tilemm__reduce_pieces_t plan;
         tilemm__reduce_walk_t walk = {0};
         tilemm__reduce_piece_t piece;
