@@ -151,7 +151,7 @@ static tilemm_status_t pack(const tilemm__travel_t *travel, int owner, const til
 {
     const int64_t rows = travel->rows;
     tilemm_status_t status = TILEMM_SUCCESS;
-    tilemm__run_t first = {.owner = -1}; /* of those that go together */
+    tilemm__run_t first = {.owner = -1}; /* of the runs that go together */
     int64_t count = 0, spacing = 0;
     for (int64_t at = begin, next = begin; at <= end && status == TILEMM_SUCCESS; at = next) {
         const tilemm__run_t run = at < end

@@ -47,7 +47,7 @@ tilemm__travel_t tilemm__travel_of(tilemm_grid_t grid, const tilemm__view_t *vie
  * which case a panel is put together where it is needed, when it is waited for. */
 int tilemm__travel_share(tilemm__travel_t *const travels[], int count);
 
-/* Memory for panels of so many columns. tilemm__travel_end releases what there is, also after a
+/* Memory for panels of `panel` columns. tilemm__travel_end releases what there is, also after a
  * failure. */
 tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel);
 void tilemm__travel_end(tilemm__travel_t *travel);

@@ -89,7 +89,7 @@ static void place_lines(const tilemm__sgemm_make_operand_t *from,
     lines->exact = planes->exact;
     lines->groups = planes->groups;
     lines->density = planes->density;
-    lines->compact = (float *)planes->hi;
+    lines->compact = (float *)(uintptr_t)planes->hi;
 }
 
 /* Planes that are not there yet. */

@@ -148,7 +148,7 @@ static void check_exact_lines(int width)
     }
     for (int k = 0; k < DEPTH; k++)
         for (int square = 0; square < width / 16; square++)
-            for (int of_n = 0; of_n <= (width == 32 && square == 0); of_n++) {
+            for (int of_n = 0; of_n <= (width == 32 && square == 0 ? 1 : 0); of_n++) {
                 for (unsigned lane = 0; lane < 32; lane++) {
                     const int line = 4 * (int)(of_n ? tilemm__ffma_square_n(lane, 4)
                                                     : tilemm__ffma_square_m(lane, 4)) +

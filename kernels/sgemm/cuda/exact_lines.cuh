@@ -10,8 +10,8 @@
  *
  * Gathered lines that do not lie along k are first copied to where they do, once by all of the
  * team: a tile that read them where they are would take a sector of memory for each number. A
- * block takes a chunk of that copy while there are any, then waits for those that others have
- * taken, which are running: so this needs no block to be resident.
+ * block takes a chunk of that copy while there are any, then waits for the chunks that others
+ * have taken, which are running: so this needs no block to be resident.
  *
  * Tiles are small, so that a few exact lines keep all multiprocessors busy. To have enough
  * multiply-adds for each read of Ms and Ns all the same, each warp computes the whole tile, for

@@ -20,8 +20,7 @@
  * stores only elements that no other tile has. The first k-step may be partial: a whole one is
  * copied, from which the next step begins anew where the part ends, and zeros overwrite the rest.
  * So only matrices smaller than a tile, or a k smaller than a step, need their copies checked.
- * There is a loop for those, one for tiles that are whole, and one for those that are aligned
- * besides.
+ * There is a loop for these, one for whole tiles, and one for whole tiles that are aligned.
  *
  * Assumes: compute capability 8.0 or more, 9.0 for clusters; what the host promises in
  * tilemm__sgemm_ffma_t.

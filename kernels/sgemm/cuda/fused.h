@@ -41,7 +41,7 @@ typedef struct {
     unsigned cluster; /* blocks; 1: none */
     uint64_t blocks;  /* of the grid: each takes every blocks-th item */
     int64_t splits, k_split;
-    int64_t k_part; /* of invariant_sm90.cu: k of a sum of its own; k_split, or with one split less */
+    int64_t k_part; /* of invariant_sm90.cu: k of a sum of its own, at most k_split */
     float *partial; /* NULL: a cluster, or one split */
     size_t partial_bytes;
     /* Items: a tile of a matrix and one split of its k. */
