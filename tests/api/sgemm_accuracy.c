@@ -37,6 +37,10 @@ static problem_t make(data_t family, const int64_t size[3])
     p.c = host_array(m * n);
     data_fill(family, 0, seed + (uint64_t)k, m, k, p.a, k, 1);
     data_fill(family, 1, seed + (uint64_t)k, n, k, p.b, 1, n);
+    /* One number everywhere has one error, which is chance: each row has its own number. */
+    for (int64_t i = 0; family == DATA_EQUAL && i < m; i++)
+        for (int64_t j = 0; j < k; j++)
+            p.a[i * k + j] *= 1.0f + (float)i / (float)m;
     p.rows = affordable < LEAST ? LEAST : affordable;
     if (p.rows > m)
         p.rows = m;
