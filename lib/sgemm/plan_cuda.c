@@ -208,8 +208,9 @@ static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t
 /* ---- tiles and a skinny fringe --------------------------------------------------------------- */
 
 /* A few columns or rows that whole tiles leave over are faster with the skinny kernel: it is
- * concurrent with the tiles, and needs few blocks. Neither uses workspace. If this takes fewer
- * cycles than the best so far, it becomes the best, the plan is filled, and 1 is returned. */
+ * concurrent with the tiles, and needs few blocks. Neither uses workspace. The fringe's sums have an
+ * order of their own. If this takes fewer cycles than the best so far, it becomes the best, the
+ * plan is filled, and 1 is returned. */
 static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                       tilemm__sgemm_trial_t *best, tilemm__sgemm_cuda_plan_t *plan)
 {
@@ -218,7 +219,8 @@ static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     tilemm__limits_t none = *limits;
     int found = 0;
     none.workspace = 0;
-    if (limits->cuda->cc < 90 || args->a_array || args->b_array || args->c_array)
+    if (limits->cuda->cc < 90 || args->a_array || args->b_array || args->c_array ||
+        !tilemm__sgemm_may_divide_k(limits))
         return 0;
     for (int rows = 0; rows < 2; rows++) {
         const int64_t over = (rows ? args->m : args->n) % WHOLE;

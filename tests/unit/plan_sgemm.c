@@ -407,6 +407,30 @@ static int check_kept(int i)
     return 1;
 }
 
+/* Of `lines` lines some, often a few more than whole tiles. */
+static int64_t random_strip(int64_t lines)
+{
+    enum { TILE = 128, FEW = 4 };
+    const int64_t some = 1 + (int64_t)pick((uint64_t)lines);
+    return pick(2) ? some : tilemm__min(lines, some / TILE * TILE + 1 + (int64_t)pick(FEW));
+}
+
+/* A kernel that is asked for with a '+' has the same sums for any rows and columns of a product. */
+static void check_strip(const tilemm__sgemm_args_t *whole, const tilemm__limits_t *limits)
+{
+    tilemm__sgemm_args_t strip = *whole;
+    tilemm__sgemm_cuda_plan_t plan;
+    strip.m = random_strip(whole->m);
+    strip.n = random_strip(whole->n);
+    if (tilemm__sgemm_copies_bytes(&strip) > 0) /* strips of the host's operands are aligned */
+        return;
+    tilemm__plan_sgemm_cuda(&strip, limits, &plan);
+    const char *const what = strchr(plan.name, '+');
+    CHECK(!what || !strcmp(what, "+aligned"), "%lld x %lld of %lld x %lld x %lld: %s, for %s",
+          (long long)strip.m, (long long)strip.n, (long long)whole->m, (long long)whole->n,
+          (long long)whole->k, plan.name, limits->variant);
+}
+
 /* A product whose operands are copied to where rows lie without gaps: asked for by its name and a
  * '+', a kernel that does not divide k is taken again, and does not either. Skinny kernels may need
  * rows that are aligned. Returns whether there was anything to ask for. */
@@ -438,6 +462,8 @@ static int check_staged(void)
     CHECK(!strcmp(plan.name, staged.name) || (plan.method == TILEMM__SGEMM_FUSED && copies > 0),
           "%lld x %lld x %lld: %s, staged %s", (long long)args.m, (long long)args.n,
           (long long)args.k, plan.name, staged.name);
+    if (plan.method != TILEMM__SGEMM_PLANES && args.batch_count == 1)
+        check_strip(&args, &limits);
     return 1;
 }
 
