@@ -208,8 +208,8 @@ static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t
 /* ---- tiles and a skinny fringe --------------------------------------------------------------- */
 
 /* A few columns or rows that whole tiles leave over are faster with the skinny kernel: it is
- * concurrent with the tiles, and needs few blocks. Neither uses workspace. The fringe's sums have an
- * order of their own. If this takes fewer cycles than the best so far, it becomes the best, the
+ * concurrent with the tiles, and needs few blocks. Neither uses workspace. The fringe's sums have
+ * an order of their own. If this takes fewer cycles than the best so far, it becomes the best, the
  * plan is filled, and 1 is returned. */
 static int try_fringe(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                       tilemm__sgemm_trial_t *best, tilemm__sgemm_cuda_plan_t *plan)

@@ -15,18 +15,16 @@ enum {
     UNIT = 64,
     PLANES_UNIT = TILEMM__SGEMM_PLANES_ALIGN_MN,
     LONG_K = 1024,
-    BALANCED = 8192, /* columns of op(B): work_of_link * FLOAT */
+    BALANCED = 8192, /* columns of op(B): work_of_link * FLOAT of 132 multiprocessors */
     FLOAT = sizeof(float)
 };
 
-/* Of a GPU: bytes that its own memory moves, and multiply-adds, in the time of a byte of the link.
- * They settle which of several ways takes the least time. */
-static const double memory_of_link = 40, work_of_link = 2048;
-/* Elements of C that its multiprocessors could compute while they wait for a step's last tiles:
- * half of a tile of 128 x 128 each. */
-static const double idle_of_step = 1 << 20;
-/* Elements of C that 132 multiprocessors compute at once, a tile of 128 x 128 each (H200). */
-static const double wave = 132 << 14;
+/* Of a multiprocessor: bytes that it moves in the device's memory, and multiply-adds in mode FP32,
+ * in the time of a byte of the link (H200, PCIe 5). They settle which of several ways takes the
+ * least time. */
+static const double memory_of_link = 0.3, work_of_link = 15.5;
+/* Elements of a tile of C, 128 x 128, which a multiprocessor computes at once. */
+static const double tile = 1 << 14;
 /* Bytes of the link in the time of a step's launches, 5 us. */
 static const double launch_of_step = 1 << 18;
 /* The part by which bytes take longer while others go the other way. */
@@ -145,18 +143,28 @@ static double row_of(const tilemm__pipeline_side_t *side, int64_t lines, int64_t
     return row == side->host_ld && row == side->ld ? INFINITY : (double)row * FLOAT;
 }
 
-/* The multiplying of rows x columns of C, in elements: whole waves where they are few. */
-static double elements_of(double rows, double columns)
+/* Elements of C that the multiprocessors could compute while they wait for a step's last tiles. */
+static double idle_of_step(int sm_count)
 {
-    const double elements = rows * columns;
-    return elements < 2 * wave ? ceil(elements / wave) * wave : elements + idle_of_step;
+    return sm_count * tile / 2;
+}
+
+/* The multiplying of rows x columns of C, in elements: whole waves where they are few. */
+static double elements_of(double rows, double columns, int sm_count)
+{
+    const double elements = rows * columns, wave = sm_count * tile;
+    return elements < 2 * wave ? ceil(elements / wave) * wave : elements + idle_of_step(sm_count);
 }
 
 /* The link's time until all is done: what goes up, the products and what comes down go on side by
  * side, and each step waits for what it needs. */
-static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pipeline_plan_t plan)
+static double time_of(const tilemm__sgemm_args_t *args, const tilemm__pipeline_places_t *places,
+                      tilemm__pipeline_plan_t plan)
 {
     enum { SLOTS = TILEMM__PIPELINE_C_SLOTS };
+    const double memory = memory_of_link * places->sm_count;
+    const double work = work_of_link * places->sm_count;
+    const int c_moves = places->on_host[2];
     const double k = (double)args->k, of_k = k * FLOAT;
     double up = 0, product = 0, down = 0, is_free[SLOTS] = {0};
     tilemm__pipeline_walk_t walk;
@@ -182,8 +190,8 @@ static double time_of(const tilemm__sgemm_args_t *args, int c_moves, tilemm__pip
         const double c = c_moves ? link_time(lines[0] * lines[1] * FLOAT, row) : 0;
         up += args->beta != 0 ? c : 0;
         product = larger(larger(product, up), is_free[slot]);
-        product += launch_of_step + elements_of(lines[0], lines[1]) * k / work_of_link +
-                   2 * made * of_k / memory_of_link;
+        product += launch_of_step + elements_of(lines[0], lines[1], places->sm_count) * k / work +
+                   2 * made * of_k / memory;
         const double begin = larger(down, product);
         is_free[slot] = down = c_moves ? begin + c * (up > begin ? 1 + both_ways : 1) : 0;
         slot = (slot + 1) % SLOTS;
@@ -233,7 +241,7 @@ static void try_whole(const tilemm__sgemm_args_t *args, const tilemm__pipeline_p
             for (; plan->first <= most; plan->first++) {
                 add_up(plan, args->k, c_moves ? slice_elements(plan) : 0);
                 const int fits = plan->bytes <= places->memory;
-                plan->time = fits ? time_of(args, c_moves, *plan) : INFINITY;
+                plan->time = fits ? time_of(args, places, *plan) : INFINITY;
                 if (best.time == 0 || plan->time < best.time)
                     best = *plan;
             }
@@ -250,9 +258,11 @@ static int64_t held_c(const tilemm__pipeline_plan_t *plan, int64_t slots, int64_
 
 /* Hold as much of a side as there is room for, in groups of much the same size. Returns what it
  * costs, in bytes of the link; 0 if it cannot be done. */
-static double try_held(const tilemm__sgemm_args_t *args, size_t memory, int c_moves, int held,
-                       int64_t strip, int64_t passing, tilemm__pipeline_plan_t *plan)
+static double try_held(const tilemm__sgemm_args_t *args, const tilemm__pipeline_places_t *places,
+                       int held, int64_t strip, int64_t passing, tilemm__pipeline_plan_t *plan)
 {
+    const int c_moves = places->on_host[2];
+    const double work = work_of_link * places->sm_count;
     tilemm__pipeline_side_t *const stays = &plan->side[held], *const passes = &plan->side[!held];
     plan->way = TILEMM__PIPELINE_HELD;
     plan->held = held;
@@ -265,7 +275,7 @@ static double try_held(const tilemm__sgemm_args_t *args, size_t memory, int c_mo
         if (slots <= TILEMM__PIPELINE_STRIPS) {
             cut(stays, strip, slots, args->k);
             add_up(plan, args->k, c_moves ? held_c(plan, slots, passing) : 0);
-            if (plan->bytes <= memory)
+            if (plan->bytes <= places->memory)
                 break;
         }
         if (slots == 1)
@@ -292,15 +302,15 @@ static double try_held(const tilemm__sgemm_args_t *args, size_t memory, int c_mo
     const double steps = turns + 2 * (double)groups * (double)(slots - 1);
     const double lines = (double)stays->lines + turns * (double)passing;
     const double product =
-        ((double)args->m * (double)args->n + steps * idle_of_step) * k / work_of_link +
-        2 * lines * of_k / memory_of_link;
+        ((double)args->m * (double)args->n + steps * idle_of_step(places->sm_count)) * k / work +
+        2 * lines * of_k / (memory_of_link * places->sm_count);
     const double link = up > down ? up : down;
     /* Nothing is multiplied before the first strips are up; and while a group's strips come, each
      * of them meets one strip of the other side alone. */
     const double strip_up = stays->moves ? link_time((double)strip * of_k, row_stays) : 0;
     const double first_up =
         strip_up + (passes->moves ? link_time((double)passing * of_k, row_passes) : 0);
-    const double waits = strip_up - (double)strip * (double)passing * k / work_of_link;
+    const double waits = strip_up - (double)strip * (double)passing * k / work;
     return (link > product ? link : product) + first_up + up / 8 +
            (waits > 0 ? waits * (double)(groups * (slots - 1)) : 0);
 }
@@ -534,8 +544,7 @@ int tilemm__plan_pipeline(const tilemm__sgemm_args_t *args, const tilemm__pipeli
         for (int held = 0; held < 2; held++)
             for (int64_t strip = 4096; strip >= UNIT; strip /= 2)
                 for (int64_t passing = 8192; passing >= UNIT; passing /= 2) {
-                    const double cost =
-                        try_held(args, places->memory, c_moves, held, strip, passing, plan);
+                    const double cost = try_held(args, places, held, strip, passing, plan);
                     if (cost > 0 && (least == 0 || cost < least)) {
                         least = cost;
                         best = *plan;

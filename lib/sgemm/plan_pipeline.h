@@ -13,6 +13,7 @@ enum { TILEMM__PIPELINE_STRIPS = 64, TILEMM__PIPELINE_C_SLOTS = 3 };
 /* What a plan is given beside the problem. */
 typedef struct {
     size_t memory;  /* bytes of the device, at most, for what lies on the host */
+    int sm_count;   /* the device's multiprocessors */
     int on_host[3]; /* A, B, C */
     int is_shared; /* other devices hand strips on: a side is cut alike whatever the other one is */
 } tilemm__pipeline_places_t;

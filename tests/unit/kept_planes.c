@@ -265,6 +265,7 @@ static int pipeline(int i)
     const double whole = (double)((args.m + args.n) * args.k + args.m * args.n) * 4;
     const tilemm__pipeline_places_t places = {
         .memory = (size_t)(whole * (i % 2 ? 2 : 0.2 + 0.01 * (double)pick(60))),
+        .sm_count = gpus[i % GPUS].sm_count,
         .on_host = {1, pick(4) > 0, pick(4) > 0}};
     tilemm__cuda_state_t state = {0};
     struct tilemm_context ctx = {.state = &state,

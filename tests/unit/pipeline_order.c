@@ -11,7 +11,7 @@
 #include "tests/support/check.h"
 #include "tests/support/random.h"
 
-static tilemm__cuda_state_t state = {.sharers = 1};
+static tilemm__cuda_state_t state = {.traits.sm_count = 132, .sharers = 1};
 
 /* ---- products ------------------------------------------------------------------------------- */
 
@@ -57,6 +57,7 @@ static void check_timeline(const char *path, const tilemm__sgemm_args_t *p, int 
 static void check_moved(tilemm_t ctx, const tilemm__sgemm_args_t *p, int places, int i)
 {
     const tilemm__pipeline_places_t at = {.memory = ctx->device_memory,
+                                          .sm_count = state.traits.sm_count,
                                           .on_host = {places & 1, places >> 1 & 1, places >> 2}};
     tilemm__pipeline_plan_t plan;
     CHECK(tilemm__plan_pipeline(p, &at, &plan) == TILEMM_SUCCESS &&
