@@ -7,6 +7,8 @@
 #ifndef TILEMM_TESTS_UNIT_SIMULATED_CUDA_H
 #define TILEMM_TESTS_UNIT_SIMULATED_CUDA_H
 
+#include <stdio.h>
+
 #include "lib/cuda/cuda.h"
 
 enum { SIMULATED_DEVICES = 4, SIMULATED_ARGS = 256 };
@@ -17,6 +19,7 @@ typedef struct {
     int fail_pinned;               /* there is no pinned memory */
     int fail_copies_after;         /* copies that succeed before; -1: never fail */
     int slow_device;               /* takes twice the time; -1: none */
+    int sgemm_device;              /* where a product has run last; -1: none has */
     size_t device_bytes;           /* that one allocation may have */
     size_t most_allocated, moved;  /* bytes: of an allocation; of all copies */
     size_t direct;                 /* and of those from or to pageable memory */
@@ -26,6 +29,17 @@ typedef struct {
 } simulated_t;
 
 extern simulated_t simulated;
+
+/* For the files that simulate: the test counts what is wrong there at its end, since check.h counts
+ * for one file. */
+#define EXPECT(condition, ...)                                                                     \
+    do {                                                                                           \
+        if (!(condition) && simulated.faults++ < 20) {                                             \
+            fprintf(stderr, "failed: %s: ", #condition);                                           \
+            fprintf(stderr, __VA_ARGS__);                                                          \
+            fputc('\n', stderr);                                                                   \
+        }                                                                                          \
+    } while (0)
 
 void *need(void *memory); /* exits if it is NULL */
 tilemm__cuda_traits_t simulated_traits(void);
