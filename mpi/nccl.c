@@ -60,25 +60,15 @@ static int load(tilemm__nccl_t *x)
 
 /* ---- the GPU ------------------------------------------------------------------------------- */
 
-static int enter(const tilemm__nccl_t *x)
-{
-    return tilemm__driver_enter(&x->driver);
-}
-
-static int leave(const tilemm__nccl_t *x, int error)
-{
-    return tilemm__driver_leave(&x->driver, error);
-}
-
 static int open_stream(tilemm__nccl_t *x)
 {
-    int error = enter(x);
+    int error = tilemm__driver_enter(&x->driver);
     if (error)
         return error;
     error = x->stream_create(&x->stream, STREAM_NON_BLOCKING);
     for (int i = 0; i < TILEMM__NCCL_EVENTS && !error; i++)
         error = x->event_create(&x->events[i], EVENT_DISABLE_TIMING);
-    return leave(x, error);
+    return tilemm__driver_leave(&x->driver, error);
 }
 
 static void *stream_of(const tilemm__nccl_t *x)
@@ -111,9 +101,10 @@ static int open_side(tilemm__nccl_t *x, int side)
         return -1;
     int error = 0;
     if (procs > 1) {
-        error = enter(x);
+        error = tilemm__driver_enter(&x->driver);
         if (!error)
-            error = leave(x, x->comm_init_rank(&x->comms[side], procs, id, me));
+            error =
+                tilemm__driver_leave(&x->driver, x->comm_init_rank(&x->comms[side], procs, id, me));
     }
     return all_can(grid, !error) ? 0 : -1;
 }
@@ -122,7 +113,7 @@ void tilemm__nccl_close(tilemm__nccl_t *x)
 {
     if (!x)
         return;
-    if (x->driver.retained && !enter(x)) {
+    if (x->driver.retained && !tilemm__driver_enter(&x->driver)) {
         for (int side = 0; side < 2; side++)
             if (x->comms[side])
                 (void)x->comm_destroy(x->comms[side]);
@@ -131,7 +122,7 @@ void tilemm__nccl_close(tilemm__nccl_t *x)
                 (void)x->event_destroy(x->events[i]);
         if (x->stream)
             (void)x->stream_destroy(x->stream);
-        (void)leave(x, 0);
+        (void)tilemm__driver_leave(&x->driver, 0);
     }
     tilemm__driver_close(&x->driver);
     free(x);
@@ -158,40 +149,40 @@ tilemm__nccl_t *tilemm__nccl_open(tilemm_grid_t grid)
 int tilemm__nccl_begin(tilemm__nccl_t *x)
 {
     void *const ready = x->events[TILEMM__NCCL_EVENTS - 1];
-    int error = enter(x);
+    int error = tilemm__driver_enter(&x->driver);
     if (error)
         return error;
     error = x->event_record(ready, stream_of(x));
     if (!error)
         error = x->stream_wait(x->stream, ready, 0);
-    return leave(x, error) | x->group_start();
+    return tilemm__driver_leave(&x->driver, error) | x->group_start();
 }
 
 int tilemm__nccl_broadcast(tilemm__nccl_t *x, int side, float *device, int64_t count, int root)
 {
-    int error = enter(x);
+    int error = tilemm__driver_enter(&x->driver);
     if (error)
         return error;
     error =
         x->broadcast(device, device, (size_t)count, NCCL_FLOAT, root, x->comms[side], x->stream);
-    return leave(x, error);
+    return tilemm__driver_leave(&x->driver, error);
 }
 
 int tilemm__nccl_end(tilemm__nccl_t *x, int event)
 {
-    int error = enter(x);
+    int error = tilemm__driver_enter(&x->driver);
     if (error)
         return error;
     error = x->group_end();
     if (!error)
         error = x->event_record(x->events[event], x->stream);
-    return leave(x, error);
+    return tilemm__driver_leave(&x->driver, error);
 }
 
 int tilemm__nccl_wait(tilemm__nccl_t *x, int event)
 {
-    int error = enter(x);
+    int error = tilemm__driver_enter(&x->driver);
     if (error)
         return error;
-    return leave(x, x->stream_wait(stream_of(x), x->events[event], 0));
+    return tilemm__driver_leave(&x->driver, x->stream_wait(stream_of(x), x->events[event], 0));
 }

@@ -242,10 +242,16 @@ static double bytes_of(const tilemm__travel_t *travel, int64_t begin, int64_t en
     return (double)(end - begin - mine) * (double)travel->rows * sizeof(float);
 }
 
+/* The column behind panel i. */
+static int64_t panel_end(const tilemm__travel_t *travel, int64_t i)
+{
+    return tilemm__min((i + 1) * travel->panel, travel->view.cols.n);
+}
+
 tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i)
 {
     const int64_t begin = i * travel->panel;
-    const int64_t end = tilemm__min(begin + travel->panel, travel->view.cols.n);
+    const int64_t end = panel_end(travel, i);
     const int s = (int)(i % TILEMM__SLOTS);
     if (travel->alone || travel->parts || travel->rows == 0 || begin >= end)
         return TILEMM_SUCCESS;
@@ -279,7 +285,7 @@ void tilemm__travel_poll(tilemm__travel_t *travel)
 static tilemm_status_t read_panel(const tilemm__travel_t *travel, int64_t i, tilemm__panel_t *panel)
 {
     const int64_t begin = i * travel->panel;
-    const int64_t end = tilemm__min(begin + travel->panel, travel->view.cols.n);
+    const int64_t end = panel_end(travel, i);
     const double posted = MPI_Wtime();
     tilemm_status_t status = TILEMM_SUCCESS;
     *panel = (tilemm__panel_t){travel->slots[0].panel, 1, travel->rows};
@@ -310,7 +316,7 @@ tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm_
         status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: NCCL failed");
     *panel = (tilemm__panel_t){travel->slots[s].panel, 1, travel->rows};
     if (travel->slots[s].device) {
-        const int64_t cols = tilemm__min(travel->panel, x->cols.n - i * travel->panel);
+        const int64_t cols = panel_end(travel, i) - i * travel->panel;
         if (status == TILEMM_SUCCESS)
             status = tilemm__copy_part(travel->grid, travel->rows, cols, panel->at, 1, travel->rows,
                                        travel->slots[s].device, 1, travel->rows);
