@@ -235,6 +235,23 @@ enum {
     TILEMM__SGEMM_FUSED_NEXT = 32 + 4
 };
 
+/* Chains of multiply-adds (fused_chain_sm90.cuh): the word of a warpgroup's row in a line of one k.
+ * Rows are those of tilemm__fused_line(lane, j, 2, k_major); of a warp's 16, one lane in two reads
+ * 8 side by side: first rows j = 0, then j = 1, of four lanes / 4. */
+TILEMM__LAYOUT unsigned tilemm__fused_chain_row(unsigned row, int k_major)
+{
+    const unsigned i = row % 8, reversed = i % 2 * 4 + i / 2 % 2 * 2 + i / 4;
+    const unsigned of = k_major ? reversed : row % 16 / 2, j = k_major ? row / 8 % 2 : row % 2;
+    return row / 16 * 16 + of / 4 * 8 + j * 4 + of % 4;
+}
+
+/* The word of an element among those that a warp's lanes exchange: row j of each lane / 4, `width`
+ * (16, 32 or 64) columns. */
+TILEMM__LAYOUT unsigned tilemm__fused_chain_turned(unsigned of, unsigned column, unsigned width)
+{
+    return of * width + (column ^ (of * 8 % (width < 32 ? width : 32)));
+}
+
 /* Line j of a thread's two in a tile of op(A) in TF32, of which the tensor cores read op(B) as it
  * comes: lane / 4 and 8 more of the warp's 16, if memory runs along k. Else neighbours, which are
  * read together: two warps share 32 lines so that 16 lanes use all banks. From a lane's first

@@ -99,6 +99,29 @@ static void check_tf32_layout(void)
         CHECK(lines[line] == 4 * 4, "line %u: %d", line, lines[line]);
 }
 
+/* Chains: a warp's rows lie in 16 words, a lane's 8 side by side in the order in which lanes
+ * exchange them; and each of the elements that they exchange has a word. */
+static void check_chains(unsigned width, int k_major)
+{
+    static int written[8 * 64];
+    for (unsigned lane = 0; lane < 32; lane++)
+        for (unsigned j = 0; j < 2; j++) {
+            const unsigned of = lane / 4, row = 48 + tilemm__fused_line(lane, j, 2, k_major);
+            CHECK(tilemm__fused_chain_row(row, k_major) == 48 + of / 4 * 8 + j * 4 + of % 4,
+                  "row %u", row);
+        }
+    memset(written, 0, sizeof written);
+    for (unsigned of = 0; of < 8; of++)
+        for (unsigned column = 0; column < width; column++) {
+            const unsigned at = tilemm__fused_chain_turned(of, column, width);
+            mark(written, 8 * width, at, 1);
+            CHECK(column % 4 == 0 || at == tilemm__fused_chain_turned(of, column - 1, width) + 1,
+                  "%u, %u", of, column);
+        }
+    for (unsigned x = 0; x < 8 * width; x++)
+        CHECK(written[x] == 1, "element %u: %d", x, written[x]);
+}
+
 /* A finished tile of C in shared memory: each element is written once, two at a time; rows are
  * read. Neither has conflicts. */
 static void check_fused_tile(unsigned rows, unsigned width, int k_major)
@@ -215,6 +238,8 @@ int main(void)
         check_fused_tile(128, 128, k_major);
         check_fused_tile(128, 64, k_major);
         check_fused_tile(256, 32, k_major);
+        for (unsigned width = 16; width <= 64; width *= 2)
+            check_chains(width, k_major);
     }
     return check_exit();
 }

@@ -7,26 +7,33 @@
  * neighbours are. Lines that then overflow, with numbers from 2^45 on, Inf or NaN in a part of k,
  * are noted: columns of op(B) in shared memory, a bit each, with the planes; rows of op(A) by the
  * threads that have them. Their elements are computed again by FP32 multiply-adds when the part
- * ends, from global memory. Such data is rare, and slow.
+ * ends (fused_chain_sm90.cuh).
  *
  * A tile's parts of k may follow each other in one block: the sum of those before is in shared
  * memory meanwhile, where the finished tile goes. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_INVARIANT_SM90_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_INVARIANT_SM90_CUH
 
+#include "fused_chain_sm90.cuh"
 #include "fused_products_sm90.cuh"
 #include "fused_store_sm90.cuh"
 
 /* ---- lines that planes do not carry -----------------------------------------------------------
  */
 
-/* Which of a lane's LINES lines of a stage have numbers that overflow as planes, a bit each. The
- * window has the largest h: in BF16, numbers from 2^45 - 2^36 on are rounded to 2^45. */
+/* Whether planes do not carry a number: in BF16, numbers from 2^45 - 2^36 on are rounded to 2^45,
+ * which overflows with others. */
+static __device__ __forceinline__ bool is_exact(float x)
+{
+    return !(fabsf(x) < (float)((1ull << 45) - (1ull << 36))); /* NaN too */
+}
+
+/* Which of a lane's LINES lines of a stage have numbers that planes do not carry, a bit each. The
+ * window has the largest h. */
 template <int LINES, bool K_MAJOR>
 static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, unsigned first,
                                                           const window_t &window)
 {
-    const float LEAST = (float)((1ull << 45) - (1ull << 36));
     unsigned lines = 0;
     if (!__any_sync(~0u, window_most(window) >= MOST_BF16))
         return 0;
@@ -38,7 +45,7 @@ static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, un
         for (int j = 0; j < LINES; j++)
 #pragma unroll
             for (int i = 0; i < OCTET / 2; i++)
-                lines |= !(fabsf(x[j][i]) < LEAST) ? 1u << j : 0; /* NaN too */
+                lines |= is_exact(x[j][i]) ? 1u << j : 0;
     }
     return lines;
 }
@@ -61,74 +68,15 @@ static __device__ __forceinline__ void note_columns(shared_t<S> &shared, unsigne
         shared.exact[buffer][threadIdx.x % WARPGROUP / 32] = columns;
 }
 
-/* The multipliers: add a step's lines to those of the part. After the vote all lanes have read. */
+/* The multipliers: add a step's lines to those of the part. */
 template <typename S>
 static __device__ __forceinline__ void note_lines(multiplier_t<S> &at, const shared_t<S> &shared)
 {
     at.rows |= at.next_rows;
     at.columns |= shared.exact[at.buffer][threadIdx.x % 4];
+    __syncwarp(); /* all have read */
     at.next_rows = 0;
     at.exact = __any_sync(~0u, at.rows | at.columns);
-}
-
-/* The elements of two rows and two columns of a thread, from `from` of k on. */
-template <typename S>
-static __device__ __forceinline__ void multiply_exact(const multiplier_t<S> &at,
-                                                      const fused_t &problem, int from, int column,
-                                                      float (&sums)[4])
-{
-    const tilemm__sgemm_args_t &args = problem.args;
-    const int64_t a_k = S::A_K ? 1 : args.lda, b_k = S::B_K ? 1 : args.ldb;
-    const float *const a0 = args.a + at.place.matrix * args.stride_a + from * a_k;
-    const float *const b0 = args.b + at.place.matrix * args.stride_b + from * b_k;
-    const float *a[ROWS], *b[2];
-#pragma unroll
-    for (int i = 0; i < ROWS; i++) { /* those beyond C are not stored */
-        const int64_t row = min((int64_t)at.place.m + row_of<S>(i), args.m - 1);
-        const int64_t col = min((int64_t)at.place.n + column + i, args.n - 1);
-        a[i] = a0 + row * (S::A_K ? args.lda : 1);
-        b[i] = b0 + col * (S::B_K ? args.ldb : 1);
-    }
-    sums[0] = sums[1] = sums[2] = sums[3] = 0.0f;
-#pragma unroll 2
-    for (int k = from; k < at.part_end; k++) {
-        const float x[ROWS] = {*a[0], *a[1]}, y[2] = {*b[0], *b[1]};
-#pragma unroll
-        for (int i = 0; i < 4; i++)
-            sums[i] = fmaf(x[i / 2], y[i % 2], sums[i]);
-        a[0] += a_k, a[1] += a_k, b[0] += b_k, b[1] += b_k;
-    }
-}
-
-/* Compute the elements of the part's exact lines again. Totals are turned, so that the loop need
- * not be unrolled. */
-template <typename S>
-static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, const fused_t &problem,
-                                                     int from)
-{
-    const unsigned WARP_COLUMNS = 8 * S::LINES; /* of the converter's */
-    unsigned rows = at.rows;
-    rows |= __shfl_xor_sync(~0u, rows, 1);
-    rows |= __shfl_xor_sync(~0u, rows, 2); /* four lanes have a row */
-#pragma unroll 1
-    for (unsigned i = 0; i < S::ACCUMULATORS; i += 4) {
-        const unsigned column = i * 2 + col_of();
-        const unsigned columns =
-            __shfl_sync(~0u, at.columns, i * 2 / WARP_COLUMNS) >> column % WARP_COLUMNS;
-        float turned[4];
-        if (__any_sync(~0u, rows | (columns & 3)))
-            multiply_exact<S>(at, problem, from, (int)column, turned);
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            if (!((rows >> j / 2 | columns >> j % 2) & 1))
-                turned[j] = at.total[j];
-#pragma unroll
-        for (int j = 0; j < S::ACCUMULATORS - 4; j++)
-            at.total[j] = at.total[j + 4];
-#pragma unroll
-        for (int j = 0; j < 4; j++)
-            at.total[S::ACCUMULATORS - 4 + j] = turned[j];
-    }
 }
 
 /* ---- parts of k --------------------------------------------------------------------------------
@@ -142,6 +90,27 @@ static __device__ __forceinline__ void begin_part(multiplier_t<S> &at, const fus
     at.exact = false;
 }
 
+/* Where the part of k that ends at part_end began. */
+template <typename S>
+static __device__ __forceinline__ int part_begin(const multiplier_t<S> &at, const fused_t &problem)
+{
+    const int k_part = (int)problem.k_part;
+    return (at.part_end - 1 - at.place.k) / k_part * k_part + at.place.k;
+}
+
+/* After the last step of a part, whose stage of op(A) has not been left: compute the elements of
+ * exact lines again, if the warpgroup has any. `next`: the planes of the next step. */
+template <typename S>
+static __device__ __forceinline__ void end_chains(multiplier_t<S> &at, fragments_t<S> &next,
+                                                  shared_t<S> &shared, const fused_t &problem)
+{
+    /* A vote, see use_windows(). */
+    if (__any_sync(~0u, named_barrier_any<WARPGROUP>(warpgroup_barrier(), at.exact)))
+        replace_exact(at, next, shared, problem, part_begin(at, problem));
+    else if (threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared.a.empty[(at.count - 1) % S::STAGES]);
+}
+
 /* After the last step of a part. Returns whether it was the item's last one: the total is the sum
  * of all parts then. */
 template <typename S>
@@ -149,11 +118,8 @@ static __device__ __forceinline__ bool end_part(multiplier_t<S> &at, shared_t<S>
                                                 const fused_t &problem)
 {
     float *const sum = shared.bulk + threadIdx.x / 32 * 16 * S::LINES_B + threadIdx.x % 32;
-    const int from =
-        (at.part_end - 1 - at.place.k) / (int)problem.k_part * (int)problem.k_part + at.place.k;
+    const int from = part_begin(at, problem);
     const bool last = at.part_end >= at.place.end;
-    if (at.exact)
-        replace_exact<S>(at, problem, from);
     if (from == at.place.k) {
         if (last)
             return true;

@@ -97,16 +97,17 @@ static __device__ __forceinline__ void make_planes(multiplier_t<S> &at, const sh
         look_beyond<ROWS, S::A_K>(stage, at.first, window);
 }
 
-/* Note the window in which the planes of the next step of op(A) were made, and leave its stage. */
+/* Note the window in which the planes of the next step of op(A) were made, and leave its stage. Not
+ * yet if `holds`: end_chains() does. */
 template <typename S>
 static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<S> &shared,
-                                                  const window_t &window)
+                                                  const window_t &window, bool holds)
 {
     at.are_large = at.large;
     at.large = window.large;
     at.beyond = !S::INVARIANT && named_barrier_any<WARPGROUP>(warpgroup_barrier(), window.beyond);
-    __syncwarp();                            /* all have read */
-    if (threadIdx.x % 32 == 0 && !at.beyond) /* else multiply_parts() reads it too */
+    __syncwarp();                                      /* all have read */
+    if (threadIdx.x % 32 == 0 && !at.beyond && !holds) /* else multiply_parts() reads it too */
         mbarrier_arrive(&shared.a.empty[at.count % S::STAGES]);
     at.count++;
 }
@@ -175,7 +176,7 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     if (first_lane)
         mbarrier_arrive(&shared.empty[at.buffer]);
     make_planes(at, shared, 1, a, window);
-    end_planes(at, shared, window);
+    end_planes(at, shared, window, S::INVARIANT && at.k + BK >= at.part_end);
     at.k += BK;
     advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
@@ -212,16 +213,21 @@ static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, shared_t<S
     return true;
 }
 
-/* After a step: if it was an item's last, end the item. Returns whether there is more to do. */
+/* After a step, or INVARIANT after the last one of a part of k: if it was an item's last, end the
+ * item. Returns whether there is more to do. */
 template <typename S>
-static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, shared_t<S> &shared,
-                                             const fused_t &problem, const maps_t &maps)
+static __device__ __forceinline__ bool go_on(multiplier_t<S> &at, fragments_t<S> &a,
+                                             shared_t<S> &shared, const fused_t &problem,
+                                             const maps_t &maps)
 {
-    if (at.k < (S::INVARIANT ? at.part_end : at.place.end))
+    if (!S::INVARIANT && at.k < at.place.end)
         return true;
     add_part(at, false);
-    if (S::INVARIANT && !end_part(at, shared, problem))
-        return true;
+    if constexpr (S::INVARIANT) {
+        end_chains(at, a, shared, problem);
+        if (!end_part(at, shared, problem))
+            return true;
+    }
     return next_item(at, shared, problem, maps);
 }
 
@@ -240,11 +246,14 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     mbarrier_wait(&shared.a.full[0], 0);
     make_planes(at, shared, 0, a, window);
     make_planes(at, shared, 1, a, window);
-    end_planes(at, shared, window);
+    end_planes(at, shared, window, false);
 #pragma unroll 1
     do
-        step(at, shared, a);
-    while (go_on(at, shared, problem, maps));
+#pragma unroll 1
+        do
+            step(at, shared, a);
+        while (S::INVARIANT && at.k < at.part_end);
+    while (go_on(at, a, shared, problem, maps));
     if (S::BULK && problem.bulk)
         tensor_wait_read(); /* before the shared memory goes */
 }

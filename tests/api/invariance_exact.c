@@ -1,0 +1,202 @@
+/* invariance_exact.c - invariant products on a GPU of compute capability 9.0 whose lines have
+ * numbers that planes of BF16 do not carry (doc/numerics.md): every kernel, bits against the rule,
+ * with such numbers in all lines, in some, and in one; and the same from a replayed graph whose
+ * operands change.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/check.h"
+#include "tests/support/invariant_rule.h"
+#include "tests/support/support.h"
+#include "tools/gpu.h"
+
+/* ---- a product ------------------------------------------------------------------------------ */
+
+typedef struct {
+    gemm_t g;
+    float *a, *b, *c;      /* as they are stored */
+    float *rows, *columns; /* op(A) and op(B), each line along k */
+    void *device_a, *device_b, *device_c;
+} product_t;
+
+static product_t product_of(const gemm_t *g)
+{
+    const int64_t count_a = gemm_span_a(g), count_b = gemm_span_b(g), count_c = gemm_span_c(g);
+    return (product_t){.g = *g,
+                       .a = host_array(count_a),
+                       .b = host_array(count_b),
+                       .c = host_array(count_c),
+                       .rows = host_array(g->m * g->k),
+                       .columns = host_array(g->n * g->k),
+                       .device_a = device_array((size_t)count_a * sizeof(float)),
+                       .device_b = device_array((size_t)count_b * sizeof(float)),
+                       .device_c = device_array((size_t)count_c * sizeof(float))};
+}
+
+static void discard(product_t *p)
+{
+    free(p->a);
+    free(p->b);
+    free(p->c);
+    free(p->rows);
+    free(p->columns);
+    gpu_free(p->device_a);
+    gpu_free(p->device_b);
+    gpu_free(p->device_c);
+}
+
+/* Lines that are exact: none; some, by large numbers, Inf or NaN in some places; one of each
+ * operand; all, of which some have one large number only; all numbers. */
+typedef enum { NO_LINE, SOME_LINES, ONE_LINE, ALL_LINES, ALL_NUMBERS, LINES_COUNT } lines_t;
+
+static float huge(rng_t *rng)
+{
+    static const float values[] = {0x1p45f, -0x1.8p60f, 0x1p45f - 0x1p36f, 3e19f};
+    return values[rng_range(rng, 0, 3)];
+}
+
+static void make_line(rng_t *rng, lines_t lines, int is_one, int64_t k, float *x)
+{
+    for (int64_t p = 0; p < k; p++)
+        x[p] = rng_float(rng, FAMILY_NORMAL) * (lines == ALL_NUMBERS ? 0x1p59f : 1.0f);
+    if (lines == ALL_LINES || (lines == ONE_LINE && is_one) ||
+        (lines == SOME_LINES && rng_range(rng, 0, 3) == 0))
+        x[rng_range(rng, 0, k - 1)] = huge(rng);
+    if (lines == ALL_LINES && rng_range(rng, 0, 1)) /* in every part of k */
+        for (int64_t p = 0; p < k; p += 20)
+            x[p] = huge(rng);
+    if (lines == SOME_LINES && rng_range(rng, 0, 30) == 0)
+        x[rng_range(rng, 0, k - 1)] = rng_range(rng, 0, 1) ? INFINITY : NAN;
+}
+
+static void fill(rng_t *rng, lines_t lines, product_t *p)
+{
+    const gemm_t *const g = &p->g;
+    const int64_t row = rng_range(rng, 0, g->m - 1), column = rng_range(rng, 0, g->n - 1);
+    for (int64_t i = 0; i < g->m; i++) {
+        make_line(rng, lines, i == row, g->k, p->rows + i * g->k);
+        for (int64_t l = 0; l < g->k; l++)
+            p->a[gemm_at_a(g, i, l)] = p->rows[i * g->k + l];
+    }
+    for (int64_t j = 0; j < g->n; j++) {
+        make_line(rng, lines, j == column, g->k, p->columns + j * g->k);
+        for (int64_t l = 0; l < g->k; l++)
+            p->b[gemm_at_b(g, l, j)] = p->columns[j * g->k + l];
+    }
+    if (gpu_to_device(p->device_a, p->a, (size_t)gemm_span_a(g) * sizeof(float)) ||
+        gpu_to_device(p->device_b, p->b, (size_t)gemm_span_b(g) * sizeof(float)))
+        test_give_up("copies to the device");
+}
+
+static tilemm_status_t call(tilemm_t ctx, const product_t *p)
+{
+    return gemm_call(ctx, &p->g, p->device_a, p->device_b, p->device_c);
+}
+
+/* Elements against the rule: all of them where chains have all, else some. */
+static void check(tilemm_t ctx, rng_t *rng, lines_t lines, product_t *p, const char *what)
+{
+    const gemm_t *const g = &p->g;
+    const int64_t all = g->m * g->n, some = test_quick() ? 500 : 2000;
+    const int64_t count = lines == ALL_NUMBERS || all < some ? all : some;
+    int64_t wrong = 0, first = -1;
+    if (gpu_to_host(p->c, p->device_c, (size_t)gemm_span_c(g) * sizeof(float)))
+        test_give_up("copies from the device");
+    for (int64_t x = 0; x < count; x++) {
+        const int64_t e = count == all ? x : rng_range(rng, 0, all - 1);
+        const float want = invariant_sum_of(0, 1, g->k, p->rows + e / g->n * g->k,
+                                            p->columns + e % g->n * g->k, 1);
+        const float got = p->c[matrix_at(g->layout, e / g->n, e % g->n, g->ldc)];
+        if (!(isnan(got) && isnan(want)) && memcmp(&got, &want, sizeof got) && !wrong++)
+            first = e;
+    }
+    CHECK(wrong == 0, "%s, %s, lines %d, %s: %lld of %lld elements are not by the rule, first %lld",
+          tilemm_last_kernel(ctx), gemm_text(g), lines, what, (long long)wrong, (long long)count,
+          (long long)first);
+}
+
+/* ---- kernels --------------------------------------------------------------------------------
+ */
+
+static const char *const tiles[] = {"128x128", "128x64", "64x64",  "256x32",
+                                    "256x16",  "32x256", "16x256", "64x128"};
+
+static void try_kernels(rng_t *rng)
+{
+    for (int t = 0; t < (int)(sizeof tiles / sizeof *tiles); t++) {
+        char name[64];
+        snprintf(name, sizeof name, "sgemm_invariant_sm90_%s", tiles[t]);
+        setenv("TILEMM_VARIANT", name, 1);
+        tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
+        CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
+        for (int i = 0; i < (test_quick() ? 2 : 8); i++) {
+            const int is_long = rng_range(rng, 0, 3) == 0; /* more than one part of k */
+            const int64_t most = test_quick() ? 150 : 300;
+            const int64_t size[] = {rng_range(rng, 1, most), rng_range(rng, 1, most),
+                                    is_long ? rng_range(rng, 128, 1100) : rng_range(rng, 32, 127)};
+            const gemm_t g = gemm_by_bits(test_quick() ? (t + 3 * i) % 8 : i, size, 1.0f, 0.0f);
+            product_t p = product_of(&g);
+            for (int lines = 0; lines < LINES_COUNT; lines++) {
+                fill(rng, (lines_t)lines, &p);
+                CHECK_OK(ctx, call(ctx, &p));
+                CHECK(strstr(tilemm_last_kernel(ctx), name), "%s instead of %s",
+                      tilemm_last_kernel(ctx), name);
+                check(ctx, rng, (lines_t)lines, &p, "a call");
+            }
+            discard(&p);
+        }
+        tilemm_destroy(ctx);
+    }
+    unsetenv("TILEMM_VARIANT");
+}
+
+/* ---- graphs --------------------------------------------------------------------------------- */
+
+/* One capture, operands of every kind. */
+static void try_graphs(rng_t *rng)
+{
+    static const int64_t sizes[][3] = {
+        {1500, 1400, 600}, {700, 520, 1000}, {20, 900, 2000}, {60, 70, 40}};
+    for (int s = test_quick() ? 2 : 0; s < (int)(sizeof sizes / sizeof *sizes); s++) {
+        const gemm_t g = gemm_by_bits(s, sizes[s], 1.0f, 0.0f);
+        product_t p = product_of(&g);
+        tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
+        void *const stream = gpu_stream_create();
+        CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
+        CHECK_OK(ctx, call(ctx, &p)); /* workspace */
+        CHECK_OK(ctx, tilemm_set_stream(ctx, stream));
+        CHECK(gpu_capture_begin(stream) == 0, "capture");
+        CHECK_OK(ctx, call(ctx, &p));
+        void *const graph = gpu_capture_end(stream);
+        CHECK(graph, "%s: the capture was broken", gemm_text(&g));
+        for (int run = 0; graph && run < 2 * LINES_COUNT; run++) {
+            const lines_t lines = (lines_t)(run % LINES_COUNT);
+            fill(rng, lines, &p);
+            CHECK(gpu_graph_launch(graph, stream) == 0 && gpu_stream_synchronize(stream) == 0,
+                  "replay");
+            check(ctx, rng, lines, &p, "a replay");
+        }
+        tilemm_destroy(ctx);
+        gpu_graph_destroy(graph);
+        gpu_stream_destroy(stream);
+        discard(&p);
+    }
+}
+
+int main(void)
+{
+    rng_t rng = {2022};
+    gpu_traits_t traits;
+    test_begin(TILEMM_BACKEND_CUDA);
+    if (gpu_describe(0, &traits) || traits.cc_major != 9) {
+        printf("no GPU of compute capability 9.0\n");
+        return 77;
+    }
+    try_kernels(&rng);
+    try_graphs(&rng);
+    return check_exit();
+}
