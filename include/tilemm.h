@@ -477,8 +477,9 @@ tilemm_status_t tilemm_copy_matrix_strided_batched(tilemm_t ctx, int64_t rows, i
  *
  * Returns TILEMM_INVALID_ARGUMENT for a NULL or misaligned pointer that would be used, a negative
  * size, a leading dimension that is too small, or a wrong enumerator; TILEMM_OUT_OF_MEMORY
- * (operands staged from the host only); TILEMM_NOT_SUPPORTED (on CUDA, k above 2^36, or host
- * operands while the stream is captured); TILEMM_DEVICE_FAILURE.
+ * (operands staged from the host; an invariant product on a CPU with AMX, for want of 200 KB of
+ * memory; one on CUDA that must not take another way); TILEMM_NOT_SUPPORTED (on CUDA, k above 2^36,
+ * or host operands while the stream is captured); TILEMM_DEVICE_FAILURE.
  * ------------------------------------------------------------------------------------------ */
 
 /* C = alpha op(A) op(B) + beta C, single precision.

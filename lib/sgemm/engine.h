@@ -19,6 +19,7 @@ typedef struct {
     int a_along_k, b_along_k; /* which index has stride one */
     float *c;
     int64_t rs_c, cs_c;
+    int exchanged; /* A is the caller's B */
     char *ms, *ns; /* one set of panels */
     int64_t next;  /* the next part that no thread has taken */
 } tilemm__sgemm_product_t;

@@ -43,6 +43,8 @@ typedef struct {
 
 static size_t packed_bytes(const blocks_t *b, int64_t lines)
 {
+    if (b->as_read)
+        return (size_t)b->k_blocks * b->panel_bytes;
     if (b->planes)
         return (size_t)(lines / LINES) * b->panel_bytes;
     return (size_t)tilemm__round_up(b->kc * lines * (int64_t)sizeof(float), 64);
@@ -53,13 +55,17 @@ static size_t ms_bytes(const blocks_t *b, int64_t m, int64_t n)
 {
     if (tilemm__sgemm_cpu_keeps_chains(b))
         return (size_t)(b->m_panel * n) * sizeof(float);
+    if (b->as_read == TILEMM__SGEMM_A_AS_READ)
+        return b->panel_bytes;
     return b->in_place ? 0 : packed_bytes(b, m);
 }
 
 static void size_set(blocks_t *b)
 {
     b->ms_bytes = ms_bytes(b, b->m_panel, b->n_panel);
-    b->set_bytes = b->ms_bytes + packed_bytes(b, b->direct ? b->nr : b->n_panel);
+    b->set_bytes = b->ms_bytes + (b->as_read == TILEMM__SGEMM_B_AS_READ
+                                      ? b->panel_bytes
+                                      : packed_bytes(b, b->direct ? b->nr : b->n_panel));
 }
 
 /* Make the panels fewer until a set has at most `limit` bytes. Ns, the larger, first: what is lost
@@ -67,7 +73,11 @@ static void size_set(blocks_t *b)
 static int shrink_set(blocks_t *b, size_t limit)
 {
     const int chains = tilemm__sgemm_cpu_keeps_chains(b);
-    for (size_set(b); b->set_bytes > limit; size_set(b))
+    for (size_set(b); b->set_bytes > limit && b->k_blocks > 1; size_set(b))
+        b->k_blocks /= 2;
+    if (b->as_read)
+        return b->set_bytes <= limit;
+    for (; b->set_bytes > limit; size_set(b))
         if (b->n_panel > b->nr &&
             (chains || (!b->direct && (b->n_panel >= b->m_panel || b->m_panel == b->mr))))
             b->n_panel = tilemm__round_up(b->n_panel / 2, b->nr);
@@ -197,7 +207,7 @@ static void plan_panels(const shape_t *x, plan_t *plan)
         /* A bound on the parts: handing them out takes time. */
         b->n_part = b->nr * tilemm__max(1, tilemm__div_up(b->m_panel, b->m_part) *
                                                (b->n_panel / b->nr) / (4 * parts));
-    } else if (b->in_place && !b->direct) {
+    } else if ((b->in_place && !b->direct) || b->as_read) {
         b->m_panel = plan->m_task;
         b->n_panel = plan->n_task;
     } else if (b->direct) {
@@ -266,7 +276,8 @@ static int fit_workspace(const shape_t *x, size_t workspace, plan_t *plan)
     b->on_stack = !b->planes && !b->shared && b->set_bytes <= TILEMM__SGEMM_STACK_BYTES;
 
     /* Fewer threads before shorter panels, which would change the sums. */
-    const size_t least_set = ms_bytes(b, b->mr, b->nr) + packed_bytes(b, b->nr);
+    const size_t least_set =
+        b->as_read ? 2 * b->panel_bytes : ms_bytes(b, b->mr, b->nr) + packed_bytes(b, b->nr);
     if (!b->shared && !b->on_stack && least_set <= workspace)
         plan->threads = threads_for((double)(workspace / least_set), 1, plan->threads);
     const size_t sets = b->shared ? 1 : (size_t)plan->threads;
@@ -327,14 +338,16 @@ int tilemm__sgemm_cpu_planes_pay(const tilemm__sgemm_args_t *args,
            (planes->always || slower * planes_cycles(args, planes) <= fma_cycles);
 }
 
-/* Returns 0 if planes do not pay, or if the workspace is too small. */
+/* Returns 0 if the workspace is too small. */
 static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                       plan_t *plan)
+                       const tilemm__sgemm_planes_t *planes, plan_t *plan)
 {
-    const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(limits->kernels, limits->math);
-    if (!planes || !tilemm__sgemm_cpu_planes_pay(args, limits->tuning, planes, limits->team))
-        return 0;
+    const int as_read =
+        limits->invariance != TILEMM_INVARIANCE_NONE && tilemm__min(args->m, args->n) <= LINES;
+    enum { MOST_BLOCKS = 8 }; /* their panels lie in L2 */
     const int64_t kc = tilemm__even_size(args->k, planes->depth, STEP);
+    const int a_as_read = as_read && args->m > args->n;
+    const int along_k = a_as_read ? !args->trans_a : args->trans_b;
     const shape_t x = {
         .cpu = limits->cpu,
         .tuning = limits->tuning,
@@ -349,10 +362,17 @@ static int plan_planes(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         .line_work = (double)args->k * ELEMENT_CYCLES * 2, /* as others read it too */
         .ms_bytes = (int64_t)limits->cpu->l2_bytes / 2,
         .most_ns = 32 << 20,
+        .few_panels = as_read,
     };
     *plan = (plan_t){
         .name = planes->name,
         .blocked = {.planes = planes,
+                    .as_read = a_as_read ? TILEMM__SGEMM_A_AS_READ
+                               : as_read ? TILEMM__SGEMM_B_AS_READ
+                                         : TILEMM__SGEMM_NONE_AS_READ,
+                    .k_blocks = as_read && along_k
+                                    ? (int)tilemm__min(tilemm__div_up(args->k, kc), MOST_BLOCKS)
+                                    : 1,
                     .mr = LINES,
                     .nr = LINES,
                     .kc = kc,
@@ -417,6 +437,13 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
     const int64_t lda = swap ? args->ldb : args->lda, ldb = swap ? args->lda : args->ldb;
     const int b_along_k = swap ? !args->trans_a : args->trans_b;
     const int invariant = limits->invariance != TILEMM_INVARIANCE_NONE;
+    const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(limits->kernels, limits->math);
+    if (tilemm__sgemm_cpu_invariant_by_planes(planes, limits->invariance, k))
+        return plan_planes(args, limits, planes, plan) ? TILEMM_SUCCESS : TILEMM_OUT_OF_MEMORY;
+    if (!invariant && planes &&
+        tilemm__sgemm_cpu_planes_pay(args, limits->tuning, planes, limits->team) &&
+        plan_planes(args, limits, planes, plan))
+        return TILEMM_SUCCESS;
     const shape_t x = {
         .cpu = cpu,
         .tuning = limits->tuning,
@@ -435,8 +462,6 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
     };
     const int64_t chain =
         invariant ? TILEMM__SGEMM_INVARIANT_CHAIN : tilemm__sgemm_cpu_chain(x.work);
-    if (!invariant && plan_planes(args, limits, plan))
-        return TILEMM_SUCCESS;
     *plan = (plan_t){.name = tile->name, .swap = swap};
     if (limits->invariance == TILEMM_INVARIANT_ACROSS && !tilemm__sgemm_cpu_is_fused(tile)) {
         plan_plain(&x, threads, plan);
@@ -476,6 +501,7 @@ int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limit
         .mr = mr,
         .nr = nr,
         .kc = kc,
+        .k_blocks = 1,
         .chain = chain,
         .in_order = invariant,
     };

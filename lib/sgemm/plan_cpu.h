@@ -31,6 +31,16 @@ typedef enum {
  * which begin at 0, and are added up one after the other. doc/numerics.md has it in words. */
 enum { TILEMM__SGEMM_INVARIANT_CHAIN = 128 };
 
+/* From this k on planes multiply an invariant product: doc/numerics.md. */
+enum { TILEMM__SGEMM_INVARIANT_PLANES = 128 };
+
+/* By planes: an operand that is split while it is multiplied, as the other one has one panel. */
+typedef enum {
+    TILEMM__SGEMM_NONE_AS_READ = 0,
+    TILEMM__SGEMM_A_AS_READ,
+    TILEMM__SGEMM_B_AS_READ
+} tilemm__sgemm_as_read_t;
+
 /* BLOCKED. The loops, from the outside: n by n_panel, k by kc, pack Ns; m by m_panel, pack Ms; the
  * product of the two by parts of m_part x n_part.
  *
@@ -38,12 +48,16 @@ enum { TILEMM__SGEMM_INVARIANT_CHAIN = 128 };
  * planes. kc and chain depend on the problem, the engine and the caches, and on nothing else: so
  * results have the same bits with any number of threads and any workspace. The exception is a
  * workspace too small for one panel of each kind: multiply-adds then shrink kc to what the stack
- * can hold (not where the product is invariant), and planes leave the product to multiply-adds. */
+ * can hold (not where the product is invariant), and planes leave the product to multiply-adds, or
+ * refuse it, if it is invariant. */
 typedef struct {
     const tilemm__sgemm_planes_t *planes; /* the matrix engine; NULL: multiply-adds */
     int direct;   /* Ns is read from B where it lies; a last panel of part vectors is packed */
     int stream;   /* of direct: B comes from memory; Ms is in_place */
     int in_place; /* Ms is op(A) where it lies */
+    tilemm__sgemm_as_read_t as_read; /* it has room for one panel, which is made as it is used; */
+    int k_blocks; /* the other for one of each of so many blocks of kc, as long lines are best read
+                     in one go; else 1 */
     int shared;   /* a matrix of the batch at a time: all threads pack the same panels, and then
                      take parts of their product */
     int on_stack; /* panels lie on the stack */
@@ -87,7 +101,9 @@ static inline int tilemm__sgemm_cpu_keeps_chains(const tilemm__sgemm_cpu_blocks_
     return b->in_order && b->kc < TILEMM__SGEMM_INVARIANT_CHAIN && b->stream;
 }
 
-/* Plan for limits->kernels; args->k is not 0. With any workspace there is a plan. */
+/* Plan for limits->kernels; args->k is not 0. TILEMM_OUT_OF_MEMORY where an invariant product is
+ * one of planes, and needs plan->blocked.set_bytes of workspace at least; else any workspace will
+ * do. */
 int tilemm__plan_sgemm_cpu(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                            tilemm__sgemm_cpu_plan_t *plan);
 
@@ -156,6 +172,13 @@ tilemm__sgemm_cpu_planes(const tilemm__cpu_kernels_t *kernels, tilemm_math_t mat
     return math == TILEMM_MATH_FP32   ? kernels->planes_fp32
            : math == TILEMM_MATH_TF32 ? kernels->planes_tf32
                                       : NULL;
+}
+
+/* Whether it multiplies an invariant product: that goes by k, so that no other line counts. */
+static inline int tilemm__sgemm_cpu_invariant_by_planes(const tilemm__sgemm_planes_t *planes,
+                                                        tilemm_invariance_t invariance, int64_t k)
+{
+    return planes && invariance == TILEMM_INVARIANT && k >= TILEMM__SGEMM_INVARIANT_PLANES;
 }
 
 /* Whether it is faster than multiply-adds in a context that is set to `team` threads; args->k is

@@ -38,6 +38,7 @@ product_of(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cpu_t *tile, in
     x.b_along_k = swap ? !args->trans_a : args->trans_b;
     x.rs_c = swap ? 1 : args->ldc;
     x.cs_c = swap ? args->ldc : 1;
+    x.exchanged = args->exchanged;
     return x;
 }
 
@@ -70,8 +71,8 @@ static void run_blocks(product_t *x, thread_t me)
     block_t at;
     for (at.j = 0; at.j < x->n; at.j += plan->n_panel) {
         at.n = tilemm__min(plan->n_panel, x->n - at.j);
-        for (at.p = 0; at.p < x->k; at.p += plan->kc) {
-            at.k = tilemm__min(plan->kc, x->k - at.p);
+        for (at.p = 0; at.p < x->k; at.p += at.k) {
+            at.k = tilemm__min(plan->kc * plan->k_blocks, x->k - at.p);
             pack(x, &at, tilemm__div_up(at.n, plan->nr), me, engine->pack_ns);
             for (at.i = 0; at.i < x->m; at.i += plan->m_panel) {
                 at.m = tilemm__min(plan->m_panel, x->m - at.i);
@@ -391,7 +392,7 @@ static tilemm__sgemm_args_t one_of(const tilemm__sgemm_args_t *all, int64_t matr
 }
 
 /* The sums of some part, and then its epilogue. */
-static void run_sums(tilemm_t ctx, const tilemm__sgemm_args_t *part, float *sums)
+static tilemm_status_t run_sums(tilemm_t ctx, const tilemm__sgemm_args_t *part, float *sums)
 {
     tilemm__sgemm_args_t p = *part;
     p.alpha = 1;
@@ -400,22 +401,26 @@ static void run_sums(tilemm_t ctx, const tilemm__sgemm_args_t *part, float *sums
     p.c_array = NULL;
     p.ldc = p.n;
     p.stride_c = p.m * p.n;
-    (void)tilemm__cpu_sgemm(ctx, &p);
-    finish(ctx, part, sums);
+    const tilemm_status_t status = tilemm__cpu_sgemm(ctx, &p);
+    if (status == TILEMM_SUCCESS)
+        finish(ctx, part, sums);
+    return status;
 }
 
 /* alpha and beta after all sums, which need memory of their own if C is read: of several matrices,
  * or of a part of one. */
-static void run_invariant(tilemm_t ctx, const tilemm__sgemm_args_t *args)
+static tilemm_status_t run_invariant(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     enum { MOST = 4 << 20, FEW = 32 };
     float few[FEW * FEW];
+    tilemm_status_t status = TILEMM_SUCCESS;
     if (args->beta == 0) {
         tilemm__sgemm_args_t sums = *args;
         sums.alpha = 1;
-        (void)tilemm__cpu_sgemm(ctx, &sums);
-        finish(ctx, args, NULL);
-        return;
+        status = tilemm__cpu_sgemm(ctx, &sums);
+        if (status == TILEMM_SUCCESS)
+            finish(ctx, args, NULL);
+        return status;
     }
     const int64_t most_columns = tilemm__min(args->n, MOST);
     const int64_t most_rows = tilemm__min(args->m, MOST / most_columns);
@@ -427,23 +432,24 @@ static void run_invariant(tilemm_t ctx, const tilemm__sgemm_args_t *args)
     const int64_t rows = sums ? most_rows : tilemm__min(args->m, FEW);
     const int64_t columns = sums ? most_columns : tilemm__min(args->n, FEW);
     const int64_t group = sums ? matrices : 1;
-    for (int64_t first = 0; first < args->batch_count; first += group) {
+    for (int64_t first = 0; first < args->batch_count && status == TILEMM_SUCCESS; first += group) {
         if (rows == args->m && columns == args->n) {
             tilemm__sgemm_args_t part = part_of(args, first, 0, 0);
             part.batch_count = tilemm__min(group, args->batch_count - first);
-            run_sums(ctx, &part, sums ? sums : few);
+            status = run_sums(ctx, &part, sums ? sums : few);
             continue;
         }
         const tilemm__sgemm_args_t one = one_of(args, first);
         for (int64_t i = 0; i < args->m; i += rows)
-            for (int64_t j = 0; j < args->n; j += columns) {
+            for (int64_t j = 0; j < args->n && status == TILEMM_SUCCESS; j += columns) {
                 tilemm__sgemm_args_t part = part_of(&one, 0, i, j);
                 part.m = tilemm__min(rows, args->m - i);
                 part.n = tilemm__min(columns, args->n - j);
-                run_sums(ctx, &part, sums ? sums : few);
+                status = run_sums(ctx, &part, sums ? sums : few);
             }
     }
     free(sums);
+    return status;
 }
 
 /* ---- the backend's functions --------------------------------------------------------------- */
@@ -451,10 +457,8 @@ static void run_invariant(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     if (ctx->invariance != TILEMM_INVARIANCE_NONE && args->k > 0 && args->alpha != 0.0f &&
-        (args->alpha != 1.0f || args->beta != 0.0f)) {
-        run_invariant(ctx, args);
-        return TILEMM_SUCCESS;
-    }
+        (args->alpha != 1.0f || args->beta != 0.0f))
+        return run_invariant(ctx, args);
     tilemm__limits_t limits = tilemm__cpu_limits(ctx);
     plan_t plan;
     job_t job = {.args = args, .tile = tilemm__cpu_kernels(ctx)->sgemm, .plan = &plan};
@@ -467,11 +471,22 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
         return TILEMM_SUCCESS;
     }
 
-    tilemm__plan_sgemm_cpu(args, &limits, &plan);
+    void *own = NULL;
+    tilemm_status_t status = tilemm__plan_sgemm_cpu(args, &limits, &plan);
     if (plan.workspace) {
         job.workspace = tilemm__cpu_workspace(ctx, plan.workspace, &limits.workspace);
         if (limits.workspace < plan.workspace)
-            tilemm__plan_sgemm_cpu(args, &limits, &plan);
+            status = tilemm__plan_sgemm_cpu(args, &limits, &plan);
+    }
+    if (status == TILEMM_OUT_OF_MEMORY) { /* what it takes at least */
+        limits.workspace = plan.blocked.set_bytes;
+        if (posix_memalign(&own, 64, limits.workspace) != 0) {
+            tilemm__release_threads(limits.threads);
+            return tilemm__fail(ctx, status, "sgemm: %zu bytes of host memory: none",
+                                limits.workspace);
+        }
+        job.workspace = own;
+        tilemm__plan_sgemm_cpu(args, &limits, &plan);
     }
     tilemm__release_threads(limits.threads - plan.threads);
     tilemm__set_kernel_name(ctx, plan.name);
@@ -480,6 +495,7 @@ tilemm_status_t tilemm__cpu_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args
     else
         tilemm__run_team(plan.threads, run_tasks, &job);
     tilemm__release_threads(plan.threads);
+    free(own);
     return TILEMM_SUCCESS;
 }
 
@@ -487,15 +503,16 @@ int tilemm__cpu_sgemm_small(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     const tilemm__cpu_kernels_t *kernels = tilemm__cpu_kernels(ctx);
     const int invariant = ctx->invariance != TILEMM_INVARIANCE_NONE;
-    const tilemm__sgemm_planes_t *planes =
-        invariant ? NULL : tilemm__sgemm_cpu_planes(kernels, ctx->math);
+    const tilemm__sgemm_planes_t *planes = tilemm__sgemm_cpu_planes(kernels, ctx->math);
     const int threads = tilemm__cpu_threads(ctx);
     if (invariant &&
         (args->alpha != 1.0f || args->beta != 0.0f || !tilemm__sgemm_cpu_is_fused(kernels->sgemm)))
         return 0;
     if (tilemm__cpu_may_have_device(ctx) ||
         !tilemm__sgemm_cpu_is_small(args, kernels->sgemm->nr, threads) ||
-        (planes && tilemm__sgemm_cpu_planes_pay(args, tilemm__cpu_tuning(ctx), planes, threads)))
+        tilemm__sgemm_cpu_invariant_by_planes(planes, ctx->invariance, args->k) ||
+        (!invariant && planes &&
+         tilemm__sgemm_cpu_planes_pay(args, tilemm__cpu_tuning(ctx), planes, threads)))
         return 0;
     const product_t x = product_of(args, kernels->sgemm, 0, 0);
     run_small(&x, invariant ? TILEMM__SGEMM_INVARIANT_CHAIN

@@ -12,8 +12,9 @@
 #include "tests/support/gemm.h"
 #include "tests/support/invariant_rule.h"
 #include "tests/support/support.h"
+#include "tests/support/tile_planes.h"
 
-enum { CONTEXTS = 3, MOST_BATCH = 4, WORKSPACE = 1 << 20 };
+enum { ANY = -1, CONTEXTS = 4, MOST_BATCH = 4, WORKSPACE = 1 << 20 };
 
 #ifdef TEST_CUDA /* in the order of tilemm_math_t */
 static const char *const archs[] = {"fp32", "strict", "tf32"};
@@ -46,7 +47,10 @@ static float element_of(int fused, int64_t k, float alpha, float beta, const flo
 
 #else
 
-enum { CHAIN = 128 };
+enum { CHAIN = 128, LEAST_K_OF_TILES = 128 };
+/* How a sum is made: two roundings, one, or tiles in mode FP32, in mode TF32. */
+enum { SEPARATE = 0, FUSED, TILES, TILES_TF32 };
+static int has_tiles[ARCHS]; /* a name of another machine caps nothing */
 
 /* Products and additions, each rounded; or together, once. */
 static float add_product(int fused, float sum, float a, float b)
@@ -58,6 +62,8 @@ static float add_product(int fused, float sum, float a, float b)
 /* Of element (i, j): chains of CHAIN steps, added up. */
 static float sum_of(int fused, int64_t k, const float *a, const float *b, int64_t ldb)
 {
+    if (fused >= TILES)
+        return tile_sum(fused == TILES_TF32, k, a, b, ldb);
     float sum = 0;
     for (int64_t chain = 0; chain < k; chain += CHAIN) {
         float chain_sum = 0;
@@ -89,6 +95,7 @@ typedef struct {
     int64_t m, n, k;
     float alpha, beta;
     float *a, *b, *c, *out;
+    int math; /* the mode; ANY: it makes no difference */
 } problem_t;
 
 static float *numbers(int64_t count)
@@ -128,12 +135,14 @@ static void store(rng_t *rng, tilemm_layout_t layout, int64_t rows, int64_t cols
             to[matrix_at(layout, i, j, ld)] = from[i * cols + j];
 }
 
-/* Any mode; on a GPU strict mode has bits of its own. */
-static void set_math(tilemm_t ctx, rng_t *rng)
+/* The problem's mode, or any; on a GPU strict mode has bits of its own. */
+static void set_math(tilemm_t ctx, rng_t *rng, int wanted)
 {
     tilemm_math_t math = (tilemm_math_t)rng_range(rng, 0, 2), old;
     CHECK_OK(ctx, tilemm_get_math(ctx, &old));
-    if (TEST_BACKEND == TILEMM_BACKEND_CUDA && old == TILEMM_MATH_FP32_STRICT)
+    if (wanted != ANY)
+        math = (tilemm_math_t)wanted;
+    else if (TEST_BACKEND == TILEMM_BACKEND_CUDA && old == TILEMM_MATH_FP32_STRICT)
         math = old;
     else if (TEST_BACKEND == TILEMM_BACKEND_CUDA && math == TILEMM_MATH_FP32_STRICT)
         math = TILEMM_MATH_FP32;
@@ -182,7 +191,7 @@ static void run(tilemm_t ctx, rng_t *rng, const problem_t *p)
     tilemm_set_workspace(ctx, NULL, 0);
     if (TEST_BACKEND == TILEMM_BACKEND_CPU && rng_range(rng, 0, 3) == 0)
         CHECK_OK(ctx, tilemm_set_workspace(ctx, workspace, (size_t)1 << rng_range(rng, 6, 20)));
-    set_math(ctx, rng);
+    set_math(ctx, rng, p->math);
     if (pointers)
         CHECK_OK(ctx, gemm_call_batched(ctx, &g, as, bs, cs, batch));
     else if (batch > 1)
@@ -201,7 +210,7 @@ static void run(tilemm_t ctx, rng_t *rng, const problem_t *p)
 static problem_t problem(int64_t m, int64_t n, int64_t k, float alpha, float beta)
 {
     return (problem_t){
-        m, n, k, alpha, beta, numbers(m * k), numbers(k * n), numbers(m * n), numbers(m * n)};
+        m, n, k, alpha, beta, numbers(m * k), numbers(k * n), numbers(m * n), numbers(m * n), ANY};
 }
 
 static void discard(problem_t *p)
@@ -216,14 +225,19 @@ static void discard(problem_t *p)
 
 /* Whether the rule is one of multiplications and additions at once; -1: the compiler has decided.
  */
-static int is_fused(tilemm_t ctx, int64_t k)
+static int is_fused(tilemm_t ctx, int64_t k, int mode)
 {
 #ifdef TEST_CUDA
     tilemm_math_t math;
+    (void)mode;
     CHECK_OK(ctx, tilemm_get_math(ctx, &math));
     return !is_hopper || math == TILEMM_MATH_FP32_STRICT || k < LEAST_K_OF_PLANES;
 #else
-    (void)k;
+    if (mode == TILEMM_MATH_FP32 || mode == TILEMM_MATH_TF32) {
+        CHECK(strstr(tilemm_last_kernel(ctx), "amx"), "k %lld: %s", (long long)k,
+              tilemm_last_kernel(ctx));
+        return mode == TILEMM_MATH_TF32 ? TILES_TF32 : TILES;
+    }
     if (strstr(tilemm_last_kernel(ctx), "_fma"))
         return 1;
 #if defined __x86_64__
@@ -238,7 +252,8 @@ static int is_fused(tilemm_t ctx, int64_t k)
 static void check_rule(tilemm_t ctx, rng_t *rng, const problem_t *p, int number, const char *arch)
 {
     enum { MOST = 1000 };
-    const int fused = is_fused(ctx, p->k), is_slow = TEST_BACKEND == TILEMM_BACKEND_CUDA && !fused;
+    const int fused = is_fused(ctx, p->k, p->math);
+    const int is_slow = TEST_BACKEND == TILEMM_BACKEND_CUDA && !fused;
     const int64_t all = p->m * p->n, step = is_slow && all > MOST ? 2 * all / MOST : 1;
     int64_t wrong = 0, first = -1;
     for (int64_t x = 0; x < all && fused >= 0; x += rng_range(rng, 1, step)) {
@@ -261,6 +276,7 @@ static void check_again(tilemm_t ctx, rng_t *rng, const problem_t *p, int number
     const int64_t rows = rng_range(rng, 0, 2) ? rng_size(rng, most) + 1 : 1;
     const int64_t columns = rng_range(rng, 0, 2) ? rng_size(rng, most) + 1 : 1;
     problem_t again = problem(rows, columns, p->k, p->alpha, p->beta);
+    again.math = p->math;
     int64_t *const row = malloc((size_t)rows * sizeof(*row));
     int64_t *const column = malloc((size_t)columns * sizeof(*column));
     int64_t wrong = 0;
@@ -293,6 +309,33 @@ static void check_again(tilemm_t ctx, rng_t *rng, const problem_t *p, int number
     free(column);
 }
 
+/* Sums that show how they are made: neighbours cancel but for their last bits; or large elements
+ * meet zeros, and what counts are products of elements that are about 2^`below` smaller. */
+static void sharpen(rng_t *rng, problem_t *p)
+{
+    const int below = rng_range(rng, 0, 1) ? 0 : (int)rng_range(rng, 93, 99);
+    const int large = below ? 50 : 0;
+    for (int64_t l = 0; l < p->k; l++) {
+        const int lone_a = below && l % 8 == 0, lone_b = below && l % 8 == 4;
+        const int cancels = l % 2 == 1 && !lone_a && !lone_b && l % 8 != 1 && l % 8 != 5;
+        for (int64_t i = 0; i < p->m; i++) {
+            float *const x = &p->a[i * p->k + l];
+            const float change = ldexpf((float)rng_range(rng, 1, 4095), -23);
+            *x = lone_b    ? 0
+                 : cancels ? -x[-1] - x[-1] * change
+                           : ldexpf(1 + rng_float(rng, FAMILY_POSITIVE),
+                                    large - (lone_a ? 0 : below + (int)rng_range(rng, -1, 1)));
+        }
+        for (int64_t j = 0; j < p->n; j++) {
+            float *const x = &p->b[l * p->n + j];
+            *x = lone_a    ? 0
+                 : cancels ? x[-p->n]
+                           : ldexpf(1 + rng_float(rng, FAMILY_POSITIVE),
+                                    large - (lone_b ? 0 : below + (int)rng_range(rng, -1, 1)));
+        }
+    }
+}
+
 static void try(rng_t *rng, int number, int across)
 {
     static const float scales[][2] = {{1, 0}, {1, 0}, {0.75f, 0}, {1, 1}, {-1.5f, 2}, {3, -0.1f}};
@@ -315,6 +358,12 @@ static void try(rng_t *rng, int number, int across)
         n = rng_range(rng, 1, 4);
         k = rng_range(rng, 10000, 40000);
     }
+    const int is_sharp = TEST_BACKEND == TILEMM_BACKEND_CPU && number % 15 == 3;
+    if (is_sharp) { /* enough for AMX's tiles, whose turn it is */
+        m = rng_range(rng, 1, 90);
+        n = rng_range(rng, 1, 90);
+        k = rng_range(rng, 128, 1600);
+    }
     problem_t p = problem(m, n, k, scale[0], scale[1]);
     const family_t family = (family_t)rng_range(rng, 0, FAMILY_COUNT - 1);
     for (int64_t i = 0; i < p.m * p.k; i++)
@@ -323,6 +372,8 @@ static void try(rng_t *rng, int number, int across)
         p.b[i] = rng_float(rng, family);
     for (int64_t i = 0; i < p.m * p.n; i++)
         p.c[i] = rng_float(rng, family);
+    if (is_sharp)
+        sharpen(rng, &p);
     for (int64_t i = rng_range(rng, 0, 3) ? 0 : rng_range(rng, 1, 3); i > 0; i--) {
         p.a[rng_range(rng, 0, p.m * p.k - 1)] = poison(rng);
         p.b[rng_range(rng, 0, p.k * p.n - 1)] = poison(rng);
@@ -333,6 +384,10 @@ static void try(rng_t *rng, int number, int across)
             continue;
         const tilemm_t ctx = contexts[arch][rng_range(rng, 0, CONTEXTS - 1)];
         const tilemm_t other = contexts[arch][rng_range(rng, 0, CONTEXTS - 1)];
+#ifndef TEST_CUDA
+        const int by_mode = has_tiles[arch] && k >= LEAST_K_OF_TILES;
+        p.math = by_mode ? (int)rng_range(rng, 0, 2) : ANY;
+#endif
         run(ctx, rng, &p);
         check_rule(ctx, rng, &p, number, archs[arch]);
         check_again(other, rng, &p, number, archs[arch]);
@@ -379,7 +434,7 @@ static void open_contexts(tilemm_invariance_t invariance)
 
 static void open_contexts(tilemm_invariance_t invariance)
 {
-    static const int threads[CONTEXTS] = {1, 2, 5};
+    static const int threads[CONTEXTS] = {1, 2, 3, 16};
     for (int arch = 0; arch < ARCHS; arch++)
         for (int i = 0; i < CONTEXTS; i++) {
             tilemm_t *const ctx = &contexts[arch][i];
@@ -392,6 +447,15 @@ static void open_contexts(tilemm_invariance_t invariance)
             CHECK_OK(*ctx, tilemm_set_threads(*ctx, threads[i]));
         }
     unsetenv("TILEMM_ARCH");
+    rng_t rng = {1};
+    problem_t p = problem(1, 1, LEAST_K_OF_TILES, 1, 0);
+    p.math = TILEMM_MATH_FP32;
+    for (int arch = 0; arch < ARCHS; arch++) {
+        run(contexts[arch][0], &rng, &p);
+        has_tiles[arch] = strstr(tilemm_last_kernel(contexts[arch][0]), "amx") != NULL;
+        printf("%s: %s\n", archs[arch], tilemm_last_kernel(contexts[arch][0]));
+    }
+    discard(&p);
 }
 
 #endif

@@ -92,6 +92,21 @@ static void small_workspaces(tilemm_t ctx)
 }
 
 #ifndef TEST_CUDA
+/* An invariant product; on AMX there is one way to make it, which needs memory. */
+static int invariant_product(tilemm_t ctx, int may_fail, const char *when)
+{
+    memset(c, 0xff, sizeof(c));
+    CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));
+    const tilemm_status_t status = gemm_call(ctx, &gemm, a, b, c);
+    const int done = succeeded(ctx, status, may_fail, when, "invariant sgemm");
+    if (done)
+        CHECK(gemm_error(&gemm, dot, mag, c, c, 0).outside == 0, "%s: invariant sgemm", when);
+    else
+        CHECK(strstr(tilemm_last_error(ctx), "sgemm: "), "%s", tilemm_last_error(ctx));
+    CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANCE_NONE));
+    return done;
+}
+
 /* The process may take hardly more address space than it has: no workspace can be allocated. */
 static void address_space(void)
 {
@@ -119,10 +134,13 @@ static void address_space(void)
         if (ctx) {
             tilemm_set_threads(ctx, 1); /* more threads would need memory */
             operations(ctx, 0, 0, "address space used up");
+            printf("%d bytes more: invariant product %s\n", (int)room,
+                   invariant_product(ctx, 1, "address space used up") ? "done" : "refused");
         }
         setrlimit(RLIMIT_AS, &limit);
         if (ctx) {
             operations(ctx, 0, 0, "address space free again");
+            invariant_product(ctx, 0, "address space free again");
             CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
         }
     }

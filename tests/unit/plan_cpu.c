@@ -52,9 +52,22 @@ static void check_sgemm(const tilemm__limits_t *of_machine)
     alone_limits.threads = 1;
     alone_limits.tuning = &built_in;
     alone_limits.workspace = SIZE_MAX;
-    CHECK(tilemm__plan_sgemm_cpu(&args, limits, &plan) == TILEMM_SUCCESS, "no plan");
+    const tilemm__sgemm_planes_t *const planes =
+        tilemm__sgemm_cpu_planes(limits->kernels, limits->math);
+    const int by_planes = planes && limits->invariance == TILEMM_INVARIANT &&
+                          args.k >= TILEMM__SGEMM_INVARIANT_PLANES;
+    int status = tilemm__plan_sgemm_cpu(&args, limits, &plan);
+    if (status == TILEMM_OUT_OF_MEMORY) { /* it says what it needs at least */
+        CHECK(by_planes && plan.blocked.set_bytes > limits->workspace, "no plan");
+        own_limits.workspace = plan.blocked.set_bytes;
+        status = tilemm__plan_sgemm_cpu(&args, limits, &plan);
+    }
+    CHECK(status == TILEMM_SUCCESS, "no plan");
     CHECK(tilemm__plan_sgemm_cpu(&args, limits, &again) == TILEMM_SUCCESS, "no plan");
     CHECK(tilemm__plan_sgemm_cpu(&args, &alone_limits, &alone) == TILEMM_SUCCESS, "no plan");
+    CHECK(!invariant ||
+              by_planes == (plan.way == TILEMM__SGEMM_CPU_BLOCKED && plan.blocked.planes != NULL),
+          "k %lld by planes", (long long)args.k);
 
     const int64_t m = plan.swap ? args.n : args.m, n = plan.swap ? args.m : args.n;
     const tilemm__sgemm_cpu_blocks_t *b = &plan.blocked;
@@ -94,10 +107,15 @@ static void check_sgemm(const tilemm__limits_t *of_machine)
         CHECK(limits->invariance == TILEMM_INVARIANT_ACROSS, SGEMM);
         return;
     }
-    if (invariant) {
+    if (by_planes) {
+        const int64_t few = tilemm__min(args.m, args.n);
+        CHECK(b->kc == alone.blocked.kc && (b->as_read != 0) == (few <= TILEMM__PLANES_LINES) &&
+                  (!b->as_read || b->set_bytes == (size_t)(1 + b->k_blocks) * b->panel_bytes),
+              SGEMM);
+    } else if (invariant) {
         /* Whole chains, or all of k, or else parts of chains that have memory. */
         const size_t chains = (size_t)(tilemm__min(m, plan.m_task) * b->n_panel) * sizeof(float);
-        CHECK(b->in_order && !b->planes && b->chain == TILEMM__SGEMM_INVARIANT_CHAIN, SGEMM);
+        CHECK(b->in_order && b->chain == TILEMM__SGEMM_INVARIANT_CHAIN, SGEMM);
         CHECK(b->kc >= args.k || is_of_chains(b->kc) ||
                   (tilemm__sgemm_cpu_keeps_chains(b) && b->chain % b->kc == 0 &&
                    b->ms_bytes >= chains),

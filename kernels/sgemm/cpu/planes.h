@@ -11,6 +11,32 @@
 /* Rows or columns in a panel, and so the tile of C. */
 enum { TILEMM__PLANES_LINES = 32 };
 
+/* Lines of an operand (1 to 32): rows of op(A) or columns of op(B). If along_k, element p of line i
+ * is src[i * ld + p], else src[p * ld + i]. */
+typedef struct {
+    const float *src;
+    int64_t ld;
+    int along_k, count;
+} tilemm__planes_lines_t;
+
+/* C = alpha * sums over k + beta C, columns side by side. If beta is 0, C is not read. exchanged: A
+ * is the caller's B, which says in which order products of planes are added up. */
+typedef struct {
+    int64_t k;
+    float alpha, beta;
+    float *c;
+    int64_t ldc;
+    int exchanged;
+} tilemm__planes_product_t;
+
+/* A panel begins with a line of memory about its lines. */
+typedef struct {
+    uint32_t exact;  /* those that planes cannot carry with nothing lost: bit i is line i's */
+    uint32_t scaled; /* whether some are scaled, or exact */
+    int8_t scale[TILEMM__PLANES_LINES]; /* line i is 2^scale times what it was */
+    char to_a_line[24];
+} tilemm__planes_head_t;
+
 typedef struct {
     const char *name; /* "sgemm_bf16x6_amx_32x32" */
     int planes;
@@ -22,23 +48,25 @@ typedef struct {
     void (*begin)(void);
     void (*end)(void);
 
-    /* Split one panel: k steps of count lines (1 to 32), each a row of op(A) (ms) or a column of
-     * op(B) (ns). If along_k, element p of line i is src[i * ld + p], else src[p * ld + i]. */
-    void (*pack_ms)(int64_t k, int count, const float *src, int64_t ld, int along_k, void *ms);
-    void (*pack_ns)(int64_t k, int count, const float *src, int64_t ld, int along_k, void *ns);
+    /* Split one panel of k steps: rows of tiles (ms), or columns. */
+    void (*pack_ms)(int64_t k, const tilemm__planes_lines_t *lines, void *ms);
+    void (*pack_ns)(int64_t k, const tilemm__planes_lines_t *lines, void *ns);
 
-    /* Whether planes carry the product of two panels with nothing lost. */
-    int (*carries)(const void *ms, const void *ns);
+    /* m rows and n (at most 32) columns of C, of panels of Ms that are panel_bytes apart and one
+     * of Ns. The panel that lies after that of Ns is asked for meanwhile. Elements of exact
+     * lines stay as they are. */
+    void (*multiply)(const tilemm__planes_product_t *x, const void *ms, size_t panel_bytes,
+                     const void *ns, int64_t m, int n);
 
-    /* C (m x n, columns side by side, n at most 32) = alpha Ms Ns + beta C, of panels of Ms that
-     * are panel_bytes apart and one of Ns, which planes carry, packed with the same k. If beta is
-     * 0, C is not read. The panel that lies after that of Ns is asked for meanwhile. */
-    void (*multiply)(int64_t k, const void *ms, size_t panel_bytes, const void *ns, int64_t m,
-                     int n, float alpha, float beta, float *c, int64_t ldc);
+    /* The same of lines of A (are_rows) or B, which become a panel at `to` on the way, with those
+     * of a panel, of which there are `few`. If the lines lie along k the panel is one of Ns, else
+     * of Ms. */
+    void (*multiply_as_read)(const tilemm__planes_product_t *x, const tilemm__planes_lines_t *lines,
+                             int are_rows, void *to, const void *panel, int few);
 } tilemm__sgemm_planes_t;
 
-/* A panel begins with a line of memory about its range; a plane of 32 x 32 elements takes 2 KB. */
-enum { TILEMM__PLANES_HEAD = 64, TILEMM__PLANE_BYTES = 2048 };
+/* A plane of 32 x 32 elements takes 2 KB. */
+enum { TILEMM__PLANES_HEAD = sizeof(tilemm__planes_head_t), TILEMM__PLANE_BYTES = 2048 };
 
 /* Bytes of a panel of k steps, a multiple of 64; panels are 64-byte aligned. */
 static inline size_t tilemm__planes_bytes(const tilemm__sgemm_planes_t *planes, int64_t k)
