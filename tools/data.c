@@ -147,6 +147,9 @@ static float element(data_t family, int of_b, uint64_t bits, int64_t line, int64
         if (line % RARE || p != (line * 7 + 3) % k)
             return x;
         return line / RARE % 2 ? (float)NAN : copysignf(HUGE_VALF, x);
+    case DATA_WIDE_ROWS: return of_b ? x : line % 7 ? spread(x, more, 120) : x * 0x1p-110f;
+    case DATA_WIDE_PERMUTED:
+        return of_b ? (p == line * 7919 % k ? 1.0f : 0.0f) : spread(x, more, 110);
     case DATA_TINY_DECIDES: return p != k / 2 ? x : (of_b ? 0x1p45f : 0x1p-32f) * (1 + fabsf(x));
     case DATA_SUBNORMAL: return ldexpf(x, of_b ? 100 : -133);
     case DATA_NEAR_OVERFLOW:

@@ -47,6 +47,8 @@
     X(DATA_SYMMETRIC, "symmetric", "uniform [-1, 1]")                                              \
     X(DATA_WIDE_20, "wide-20", "exponents 2^+-20")                                                 \
     X(DATA_WIDE_60, "wide-60", "exponents 2^+-60")                                                 \
+    X(DATA_WIDE_ROWS, "wide-rows", "A 2^+-120, 1 row of 7 tiny")                                   \
+    X(DATA_WIDE_PERMUTED, "wide-permuted", "A 2^+-110, B a permutation")                           \
     X(DATA_TINY_DECIDES, "tiny-decides", "one tiny decides")                                       \
     X(DATA_SUBNORMAL, "subnormal", "subnormal")                                                    \
     X(DATA_NEAR_OVERFLOW, "near-overflow", "near overflow")                                        \

@@ -116,7 +116,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
 /* ROW(name, m, n, a_k, b_k, transposed, bulk): the tile m x n, and whether the memory of A and of B
  * runs along k. If `transposed` the kernel computes C' = op(B)' op(A)', m, n, A and B are those of
- * that product, and the name has n x m. With `bulk` the copy engine has memory to store C from. */
+ * that product, and the name has n x m. With `bulk` there is memory to store C from. */
 #define TILEMM__SGEMM_FUSED_TILE(ROW, method, tile, bulk_name, m, n, bulk)                         \
     ROW(sgemm_##method##_sm90_##tile##x32_nn##bulk_name, m, n, 1, 0, 0, bulk)                      \
     ROW(sgemm_##method##_sm90_##tile##x32_nt##bulk_name, m, n, 1, 1, 0, bulk)                      \

@@ -55,8 +55,7 @@ tilemm__sgemm_args_t tilemm__sgemm_aligned(const tilemm__sgemm_args_t *args);
 double tilemm__sgemm_copies_bytes(const tilemm__sgemm_args_t *args);
 /* The pass that makes the copies, from *bytes of the workspace on, which grows by what they take.
  */
-tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *args,
-                                                 const tilemm__limits_t *limits, size_t *bytes);
+tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *args, size_t *bytes);
 
 /* FP32 multiply-adds (plan_ffma.c), BF16 planes or TF32 that are made in the kernel (plan_fused.c),
  * and FP16 planes that a pass makes (plan_planes_cuda.c). try: keep the family's best, where

@@ -156,8 +156,10 @@ static const double planes_batch = 1.5;
 /* Cycles of the pass that copies operands to aligned rows, beside the bytes that it moves: in TF32,
  * and in FP32; measured at 401^3 to 767^3 and in batches of 99^3 to 250^3. */
 static const double tf32_copies = 3000, fused_copies = 7000, fused_copy_passes = 2.5;
-/* Cycles that threads take to store a tile instead of the copy engine. */
+/* Cycles that warps take to store a tile by rows instead of the copy engine. */
 static const double fused_store = 1500;
+/* Bytes that a multiprocessor reads in a cycle at most, in TF32. */
+static const double tf32_alone_bytes = 28;
 /* How much longer a product in TF32 takes for the part of a tile's lines of op(B) that it lacks. */
 static const double tf32_lacking = 0.4;
 /* Cycles that a cluster takes to meet in TF32 beyond those of the other kernels. */
@@ -425,12 +427,14 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const tile_cost_t *cost = tile_cost(trial->variant);
     const family_cost_t *family = &family_costs[OF_FUSED];
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-    const double least =
-        (bytes * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float)) /
-        (family->bytes * traits->sm_count);
+    const double moved =
+        bytes * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float);
     const int tf32 = tilemm__sgemm_is_tf32(trial->variant);
     const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
     const int64_t items = walk.rows * walk.cluster * walk.cols * args->batch_count * trial->splits;
+    const double rate = family->bytes * traits->sm_count;
+    const double rate_alone = tf32_alone_bytes * (double)items;
+    const double least = moved / (tf32 && rate_alone < rate ? rate_alone : rate);
     const int64_t lines = walk.transposed ? args->m : args->n;
     const int64_t room_for = walk.cols * (walk.transposed ? row->m : row->n);
     const double lacks =

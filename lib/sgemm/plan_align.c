@@ -69,22 +69,22 @@ double tilemm__sgemm_copies_bytes(const tilemm__sgemm_args_t *args)
     return most_bytes_of(&a, args->batch_count) + most_bytes_of(&b, args->batch_count);
 }
 
-tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *args,
-                                                 const tilemm__limits_t *limits, size_t *bytes)
+tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *args, size_t *bytes)
 {
-    enum { BLOCKS = 8 }; /* that a multiprocessor holds */
     tilemm__sgemm_copies_t copies = {
         .pass = {.operand = {copied_a(args), copied_b(args)}, .variant = TILEMM__sgemm_align_sm90}};
     for (int i = 0; i < 2; i++) {
         operand_t *const operand = &copies.pass.operand[i];
-        operand->walk = tilemm__sgemm_walk_rows(operand->rows * args->batch_count, operand->ld_to,
-                                                (int64_t)BLOCKS * limits->cuda->sm_count);
-        copies.pass.blocks += operand->walk.blocks;
-        if (operand->walk.blocks == 0)
+        operand->count = operand->rows * operand->ld_to * args->batch_count;
+        operand->blocks = (unsigned)tilemm__min(
+            tilemm__div_up(operand->count, TILEMM__SGEMM_ALIGN_BLOCK), TILEMM__SGEMM_MOST_BLOCKS);
+        copies.pass.blocks += operand->blocks;
+        if (operand->blocks == 0)
             continue;
+        operand->by_ld_to = tilemm__division_by((uint32_t)operand->ld_to);
+        operand->by_rows = tilemm__division_by((uint32_t)operand->rows);
         copies.at[i] = (size_t)tilemm__round_up((int64_t)*bytes, LINE);
-        *bytes = copies.at[i] +
-                 (size_t)(operand->rows * operand->ld_to * args->batch_count) * sizeof(float);
+        *bytes = copies.at[i] + (size_t)operand->count * sizeof(float);
     }
     return copies;
 }

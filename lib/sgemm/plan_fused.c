@@ -35,15 +35,20 @@ enum {
 /* Coordinates of the copy engine, and items, with a tile and a grid beyond. */
 static const int64_t most = INT32_MAX - 65536;
 
-static int is_bulk(const tilemm__sgemm_args_t *args, int64_t splits)
+static tilemm__sgemm_fused_store_t store_of(const tilemm__sgemm_args_t *args,
+                                            const tilemm__sgemm_trial_t *trial)
 {
-    return splits == 1 && tilemm__sgemm_is_stored_in_bulk(args);
+    const int has_memory = !tilemm__sgemm_is_tf32(trial->variant) &&
+                           tilemm__sgemm_rows[trial->variant].facet && trial->splits == 1;
+    return !has_memory                             ? TILEMM__SGEMM_STORE_THREADS
+           : tilemm__sgemm_is_stored_in_bulk(args) ? TILEMM__SGEMM_STORE_BULK
+                                                   : TILEMM__SGEMM_STORE_ROWS;
 }
 
 /* The largest tile has two rows: whether this is the one for that number of splits. */
 static int is_chosen_of_two(const tilemm__sgemm_args_t *args, int variant, int64_t splits)
 {
-    const int bulk = args->k <= TILEMM__SGEMM_FUSED_BULK_MOST_K && is_bulk(args, splits);
+    const int bulk = args->k <= TILEMM__SGEMM_FUSED_BULK_MOST_K && splits == 1;
     if (variant >= BULK_128X128 + ROWS_OF_TILE)
         return 1; /* the others have one */
     return bulk == (variant >= BULK_128X128);
@@ -176,8 +181,7 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
         .rows = (unsigned)walk.rows,
         .cols = (unsigned)walk.cols,
         .count = (unsigned)count,
-        .bulk = (unsigned char)(!tilemm__sgemm_is_tf32(trial->variant) && row->facet &&
-                                is_bulk(args, trial->splits)),
+        .store = (unsigned char)store_of(args, trial),
     };
 }
 
@@ -189,6 +193,6 @@ void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__li
     plan->method = TILEMM__SGEMM_FUSED;
     plan->as.fused.product = tilemm__sgemm_fused_of(args, limits, trial);
     plan->workspace = plan->as.fused.product.partial_bytes;
-    plan->as.fused.copies = tilemm__sgemm_plan_copies(&exchanged, limits, &plan->workspace);
+    plan->as.fused.copies = tilemm__sgemm_plan_copies(&exchanged, &plan->workspace);
     tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.fused.splitk);
 }

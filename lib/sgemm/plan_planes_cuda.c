@@ -460,7 +460,7 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     }
     part->copies.pass.blocks = 0;
     if (bf16)
-        part->copies = tilemm__sgemm_plan_copies(args, limits, &copies_at);
+        part->copies = tilemm__sgemm_plan_copies(args, &copies_at);
     *product = (tilemm__sgemm_planes_product_t){
         .m = args->m,
         .n = args->n,
@@ -531,7 +531,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
         bf16 && (double)bytes + tilemm__sgemm_copies_bytes(&largest) <= (double)limits->workspace;
     plan->workspace = bytes;
     if (bf16)
-        tilemm__sgemm_plan_copies(&largest, limits, &plan->workspace);
+        tilemm__sgemm_plan_copies(&largest, &plan->workspace);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             if ((i && last_group == 0) || (j && last_k == 0))

@@ -48,9 +48,9 @@ static int run_copies(tilemm__sgemm_copies_t *copies, tilemm__sgemm_args_t *args
         return 0;
     for (int i = 0; i < 2; i++)
         operand[i].to = (void *)(workspace + copies->at[i]);
-    if (operand[0].walk.blocks > 0)
+    if (operand[0].blocks > 0)
         args->a = operand[0].to;
-    if (operand[1].walk.blocks > 0)
+    if (operand[1].blocks > 0)
         args->b = operand[1].to;
     return tilemm__sgemm_align_launch(&copies->pass, stream);
 }

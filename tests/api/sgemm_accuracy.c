@@ -100,6 +100,8 @@ static int few_dominate(data_t family)
     case DATA_WIDE_20:
     case DATA_WIDE_60:
     case DATA_WIDE_120:
+    case DATA_WIDE_ROWS:
+    case DATA_WIDE_PERMUTED:
     case DATA_SOFTMAX:
     case DATA_OUTLIERS_100:
     case DATA_OUTLIERS_1000:

@@ -146,15 +146,17 @@ static tilemm_t forced_context(const char *variant)
     return ctx;
 }
 
-/* Kernels that are chosen for many or for large matrices only: tiles that fit, on any sizes; and
- * skinny products with many rows to a block, which need a longer k. */
+/* Kernels that are chosen for many or for large matrices only: tiles that fit, on any sizes; skinny
+ * products with many rows to a block, which need a longer k; and tensor cores, from copies of
+ * operands that are not aligned, where the largest tile has room to store from up to k = 64. */
 static void rare_kernels(rng_t *rng)
 {
     static const char *const variants[] = {
-        "sgemm_fitted_sm80_4x4",    "sgemm_fitted_sm80_8x8",     "sgemm_skinny_sm75_1024x1",
-        "sgemm_skinny_sm75_1024x4", "sgemm_skinny_sm75_256x1",   "sgemm_skinny_sm75_256x4",
-        "sgemm_skinny_sm75_64x1",   "sgemm_fused_sm90_64x128x32"};
-    for (int v = 0; v < 8; v++) {
+        "sgemm_fitted_sm80_4x4",      "sgemm_fitted_sm80_8x8",      "sgemm_skinny_sm75_1024x1",
+        "sgemm_skinny_sm75_1024x4",   "sgemm_skinny_sm75_256x1",    "sgemm_skinny_sm75_256x4",
+        "sgemm_skinny_sm75_64x1",     "sgemm_fused_sm90_64x128x32", "sgemm_fused_sm90_64x64x32",
+        "sgemm_fused_sm90_128x64x32", "sgemm_fused_sm90_128x128x32"};
+    for (int v = 0; v < 11; v++) {
         tilemm_t ctx = forced_context(variants[v]);
         int taken = 0;
         for (int i = 0; i < (test_quick() ? 16 : 60); i++) {
@@ -163,6 +165,10 @@ static void rare_kernels(rng_t *rng)
                 *(i % 2 ? &g.m : &g.n) = strstr(variants[v], "x1") ? 1 : rng_range(rng, 2, 4);
                 g.k += 256;
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
+            }
+            if (v >= 8 && i % 2) {
+                g.k = 32 + g.k % 33;
+                gemm_set_ld(&g, i % 3, i % 4, i % 5);
             }
             tilemm_set_math(ctx, modes[v < 7]);
             run(ctx, &g, modes[v < 7], rng_range(rng, 1, 4), i % 5 == 4, rng);

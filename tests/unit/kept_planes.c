@@ -185,7 +185,7 @@ int tilemm__sgemm_align_launch(const tilemm__sgemm_align_t *problem, void *strea
 {
     (void)stream;
     for (int i = 0; i < 2; i++)
-        CHECK(problem->operand[i].walk.blocks == 0 ||
+        CHECK(problem->operand[i].blocks == 0 ||
                   problem->operand[i].from == (i ? current->b : current->a),
               "copies of another operand");
     return 0;

@@ -75,22 +75,21 @@ static void check_copies(const tilemm__sgemm_args_t *whole, const tilemm__sgemm_
     unsigned blocks = 0;
     for (int i = 0; i < 2; i++) {
         const tilemm__sgemm_align_operand_t *operand = &copies->pass.operand[i];
-        const tilemm__sgemm_row_walk_t *walk = &operand->walk;
         const int64_t rows = operand->rows * args->batch_count;
-        CHECK(aligned[i] == (walk->blocks == 0), "%s: operand %d: %u blocks", plan->name, i,
-              walk->blocks);
-        blocks += walk->blocks;
-        if (walk->blocks == 0)
+        CHECK(aligned[i] == (operand->blocks == 0), "%s: operand %d: %u blocks", plan->name, i,
+              operand->blocks);
+        blocks += operand->blocks;
+        if (operand->blocks == 0)
             continue;
         CHECK(operand->rows * operand->cols == numbers[i] && operand->ld_to % 4 == 0 &&
                   operand->ld_to >= operand->cols,
               "%s: operand %d: %lld x %lld, rows at %lld", plan->name, i, (long long)operand->rows,
               (long long)operand->cols, (long long)operand->ld_to);
-        CHECK(walk->rows == rows &&
-                  walk->groups * (TILEMM__SGEMM_ROW_WALK_THREADS / walk->across) >= rows &&
-                  walk->tiles * walk->across * TILEMM__SGEMM_ROW_WALK_COLUMNS >= operand->ld_to,
-              "%s: operand %d: %lld x %lld items", plan->name, i, (long long)walk->groups,
-              (long long)walk->tiles);
+        CHECK(operand->count == rows * operand->ld_to &&
+                  (operand->blocks == TILEMM__SGEMM_MOST_BLOCKS ||
+                   (int64_t)operand->blocks * TILEMM__SGEMM_ALIGN_BLOCK >= operand->count),
+              "%s: operand %d: %u blocks for %lld numbers", plan->name, i, operand->blocks,
+              (long long)operand->count);
         CHECK(copies->at[i] % 16 == 0 && copies->at[i] >= begin, "%s: operand %d at %zu",
               plan->name, i, copies->at[i]);
         begin = copies->at[i] + (size_t)(rows * operand->ld_to) * sizeof(float);
@@ -110,8 +109,10 @@ static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
     const int64_t high = (int64_t)(walk.transposed ? row->n : row->m) * walk.cluster;
     const int64_t wide = walk.transposed ? row->m : row->n;
     const tilemm__sgemm_args_t seen = tilemm__sgemm_exchange(args, walk.transposed);
-    CHECK(!p->bulk || (args->n % 4 == 0 && args->beta == 0), "%s: writes past rows of C",
-          plan->name);
+    CHECK(p->store != TILEMM__SGEMM_STORE_BULK || (args->n % 4 == 0 && args->beta == 0),
+          "%s: writes past rows of C", plan->name);
+    CHECK(p->store == TILEMM__SGEMM_STORE_THREADS || (row->facet && p->splits == 1),
+          "%s: has no memory for rows of C", plan->name);
     check_splits(plan->name, args->k, p->splits, p->k_split);
     check_copies(&seen, &seen, &plan->as.fused.copies, p->partial_bytes, plan);
     CHECK(tilemm__sgemm_is_aligned_a(&p->args) && tilemm__sgemm_is_aligned_b(&p->args),

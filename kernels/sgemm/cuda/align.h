@@ -5,7 +5,12 @@
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_ALIGN_H
 #define TILEMM_KERNELS_SGEMM_CUDA_ALIGN_H
 
-#include "row_walk.h"
+#include <stdint.h>
+
+#include "kernels/division.h"
+
+/* Numbers of the copies that a block writes at a time: block i takes part i, i + blocks ... */
+enum { TILEMM__SGEMM_ALIGN_THREADS = 256, TILEMM__SGEMM_ALIGN_BLOCK = 1024 };
 
 /* A batch of row-major matrices, as stored. The copies lie one after the other; numbers between a
  * row's end and the next row become zeros. */
@@ -14,7 +19,9 @@ typedef struct {
     const float *const *array; /* NULL: matrix i begins at from + i * stride */
     float *to;
     int64_t rows, cols, ld, stride, ld_to; /* ld_to is a multiple of 4 */
-    tilemm__sgemm_row_walk_t walk;         /* of all matrices' rows; no blocks: no copy */
+    int64_t count;                         /* numbers of the copies */
+    tilemm__division_t by_ld_to, by_rows;  /* which are below 2^31 */
+    unsigned blocks;                       /* 0: no copy */
 } tilemm__sgemm_align_operand_t;
 
 typedef struct {

@@ -2,7 +2,7 @@
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * Threads lie along rows; all numbers of an item are read before the first is written.
+ * Each thread copies four numbers, which lie side by side in one row, and stores them as one.
  *
  * Assumes compute capability 9.0: the next kernel starts while this one ends. */
 #include <cuda_runtime.h>
@@ -12,36 +12,39 @@
 #include "kernels/sgemm/variants.h"
 #include "route.h"
 
-enum { COLUMNS = TILEMM__SGEMM_ROW_WALK_COLUMNS };
+enum { THREADS = TILEMM__SGEMM_ALIGN_THREADS, EACH = 4 /* numbers of a thread */ };
+static_assert(TILEMM__SGEMM_ALIGN_BLOCK == THREADS * EACH, "numbers of a block");
+
+/* x / d, by = tilemm__division_by(d). */
+static __device__ __forceinline__ uint64_t divided_long(uint64_t x, uint64_t d,
+                                                        tilemm__division_t by)
+{
+    return x >> 31 == 0 ? divided((uint32_t)x, by) : x / d;
+}
 
 static __device__ __forceinline__ void copy_operand(const tilemm__sgemm_align_operand_t &operand,
                                                     unsigned block)
 {
-    walk_rows(operand.walk, block, [&](int64_t row, int64_t column) {
-        const uint64_t matrix = (uint64_t)row / (uint64_t)operand.rows;
-        const float *const first =
-            operand.array ? operand.array[matrix] : operand.from + (int64_t)matrix * operand.stride;
-        const float *__restrict__ const from =
-            first + (row - (int64_t)matrix * operand.rows) * operand.ld;
-        float *__restrict__ const to = operand.to + row * operand.ld_to;
-        float x[COLUMNS];
+    const int64_t all = (int64_t)operand.blocks * TILEMM__SGEMM_ALIGN_BLOCK;
+    for (int64_t at = (int64_t)block * TILEMM__SGEMM_ALIGN_BLOCK + threadIdx.x * EACH;
+         at < operand.count; at += all) {
+        const uint64_t line = divided_long(at, operand.ld_to, operand.by_ld_to);
+        const uint64_t matrix = divided_long(line, operand.rows, operand.by_rows);
+        const int64_t column = at - line * operand.ld_to, row = line - matrix * operand.rows;
+        const float *const from =
+            (operand.array ? operand.array[matrix] : operand.from + matrix * operand.stride) +
+            row * operand.ld + column;
+        float x[EACH];
 #pragma unroll
-        for (int i = 0; i < COLUMNS; i++) {
-            const int64_t j = column + i * (int64_t)operand.walk.across;
-            x[i] = j < operand.cols ? from[j] : 0.0f;
-        }
-#pragma unroll
-        for (int i = 0; i < COLUMNS; i++) {
-            const int64_t j = column + i * (int64_t)operand.walk.across;
-            if (j < operand.ld_to)
-                to[j] = x[i];
-        }
-    });
+        for (int i = 0; i < EACH; i++)
+            x[i] = column + i < operand.cols ? __ldg(from + i) : 0.0f;
+        *(float4 *)(operand.to + at) = make_float4(x[0], x[1], x[2], x[3]);
+    }
 }
 
 static __device__ __forceinline__ void copy_operands(const tilemm__sgemm_align_t &problem)
 {
-    const unsigned first = problem.operand[0].walk.blocks;
+    const unsigned first = problem.operand[0].blocks;
     wait_for_previous();
     let_next_start();
     if (problem.left && !(*problem.left & TILEMM__SGEMM_BY_BF16))
@@ -59,7 +62,6 @@ TILEMM__SGEMM_ALIGN_ROWS(ALIGN)
 
 extern "C" int tilemm__sgemm_align_launch(const tilemm__sgemm_align_t *problem, void *stream)
 {
-    return launch_kernel(sgemm_align_sm90,
-                         {problem->blocks, TILEMM__SGEMM_ROW_WALK_THREADS, 0, 1, true},
+    return launch_kernel(sgemm_align_sm90, {problem->blocks, THREADS, 0, 1, true},
                          (cudaStream_t)stream, *problem);
 }

@@ -23,9 +23,18 @@
 enum {
     TILEMM__SGEMM_FUSED_K = 32,           /* a k-step */
     TILEMM__SGEMM_FUSED_MOST_CLUSTER = 8, /* blocks that share a tile's k */
-    TILEMM__SGEMM_FUSED_BULK_MOST_K = 64  /* up to which the largest tile stores by the copy engine:
+    TILEMM__SGEMM_FUSED_BULK_MOST_K = 64  /* up to which the largest tile has memory to store from:
                                              beyond, the room is better used for operands */
 };
+
+/* How a tile of C is stored: by its threads, as these have it; through shared memory, whole rows of
+ * the tile by a warp; from there by the copy engine (beta = 0, C aligned, no array). The last two
+ * with one split, by variants that have memory for it. */
+typedef enum {
+    TILEMM__SGEMM_STORE_THREADS,
+    TILEMM__SGEMM_STORE_ROWS,
+    TILEMM__SGEMM_STORE_BULK
+} tilemm__sgemm_fused_store_t;
 
 /* ---- the problem ---------------------------------------------------------------------------- */
 
@@ -48,7 +57,7 @@ typedef struct {
     unsigned rows, cols;           /* of tiles in a matrix */
     unsigned count;                /* of items */
     tilemm__sgemm_routes_t routes; /* of rest_sm90.cu: which tiles are its own */
-    unsigned char bulk; /* the copy engine stores C: splits = 1, beta = 0, aligned C, no array */
+    unsigned char store;           /* tilemm__sgemm_fused_store_t */
 } tilemm__sgemm_fused_t;
 
 /* ---- launcher ------------------------------------------------------------------------------- */

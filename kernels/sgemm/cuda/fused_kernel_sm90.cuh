@@ -90,8 +90,9 @@ static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaS
     maps_t maps;
     static_assert(sizeof(shared_t<S>) <= 227 << 10, "what a block can have");
     if (!describe_operands<S>(problem, &maps) ||
-        (problem->bulk && !describe(&maps.c, false, args->c, args->n, args->m, args->ldc,
-                                    args->stride_c, args->batch_count, 16)))
+        (problem->store == TILEMM__SGEMM_STORE_BULK &&
+         !describe(&maps.c, false, args->c, args->n, args->m, args->ldc, args->stride_c,
+                   args->batch_count, 16)))
         return cudaErrorInvalidValue;
     return launch_kernel(
         kernel,

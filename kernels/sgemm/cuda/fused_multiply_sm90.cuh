@@ -28,6 +28,22 @@
 #include "fused_products_sm90.cuh"
 #include "fused_store_sm90.cuh"
 
+/* Of the windows of a step's planes, in the bytes of a word, bit 0 of those whose numbers the
+ * multipliers may need. */
+template <typename S>
+static __device__ __forceinline__ unsigned watched(unsigned windows)
+{
+    return (S::ROUTED ? windows : windows | windows / HUGE_ONES) & EVERY_BYTE * BEYOND;
+}
+
+/* The window of an operand's planes to begin with. */
+template <typename S>
+static __device__ __forceinline__ unsigned first_window(const fused_t &problem,
+                                                        tilemm__sgemm_of_t of)
+{
+    return S::ROUTED && tilemm__sgemm_huge(problem.routes) == of ? HUGE_ONES : 0;
+}
+
 /* ---- converter ------------------------------------------------------------------------------- */
 
 template <typename S>
@@ -36,7 +52,8 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 {
     const unsigned thread = threadIdx.x % WARPGROUP, warp = thread / 32, lane = thread % 32;
     const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
-    unsigned buffer = 0, parity = 1, count = 0, large = 0;
+    unsigned buffer = 0, parity = 1, count = 0;
+    unsigned large = first_window<S>(problem, TILEMM__SGEMM_OF_B);
     const unsigned first_item = own_item<S>(problem, blockIdx.x);
     feed_t feed = {first_item, 0, 0, 0, 0, 0};
     for (int i = 0; i < S::STAGES - 1; i++) {
@@ -51,7 +68,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 #pragma unroll 1
         for (int k = place.k; k < place.end; k += BK, count++) {
             const unsigned stage = count % S::STAGES;
-            window_t window = {large, 0, false};
+            window_t window;
             if (thread == 0)
                 feed_step<S, false>(feed, shared.b, problem, maps);
             else if (thread == 32)
@@ -59,21 +76,24 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
             __syncwarp();
             mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
             mbarrier_wait(&shared.empty[buffer], parity);
-            convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], window);
-            if (S::INVARIANT)
-                note_columns<S>(shared, stage, buffer, first, line0, window);
-            else if (line0 < S::BN)
-                look_beyond<S::LINES, S::B_K>(shared.b.at[stage], first, window);
+            do { /* again where another window fits */
+                window = {large};
+                convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], window);
+                if (S::INVARIANT)
+                    note_columns<S>(shared, stage, buffer, first, line0, window);
+                else if (line0 < S::BN && (!S::ROUTED || large != HUGE_ONES))
+                    look_beyond<S, S::LINES, S::B_K>(shared.b.at[stage], first, window);
+                large = window.large;
+            } while (!S::INVARIANT && window.fits);
             __syncwarp(); /* all have read */
             if (S::INVARIANT && lane == 0) {
                 mbarrier_arrive(&shared.b.empty[stage]);
             } else if (lane == 0) {
-                ((unsigned char *)&shared.windows[buffer])[warp] =
-                    large | (window.beyond ? BEYOND : 0);
-                if (!window.beyond) /* else multiply_parts() reads it too */
+                const unsigned byte = large | (window.beyond ? BEYOND : 0);
+                ((unsigned char *)&shared.windows[buffer])[warp] = byte;
+                if (watched<S>(byte) == 0) /* else multiply_parts() may read it too */
                     mbarrier_arrive(&shared.b.empty[stage]);
             }
-            large = window.large;
             fence_for_async();
             mbarrier_arrive(&shared.full[buffer]);
             advance<S::BUFFERS>(&buffer, &parity);
@@ -93,8 +113,10 @@ static __device__ __forceinline__ void make_planes(multiplier_t<S> &at, const sh
     pin(a, half); /* not later, when the tensor cores may be idle */
     if (S::INVARIANT)
         at.next_rows |= exact_lines_of<ROWS, S::A_K>(stage, at.first, window);
-    else
-        look_beyond<ROWS, S::A_K>(stage, at.first, window);
+    else if (half == 0) /* a branch, so that the planes are made here */
+        branch_if_beyond(window);
+    else if (!S::ROUTED || window.large != HUGE_ONES)
+        look_beyond<S, ROWS, S::A_K>(stage, at.first, window);
 }
 
 /* Note the window in which the planes of the next step of op(A) were made, and leave its stage. Not
@@ -103,57 +125,149 @@ template <typename S>
 static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<S> &shared,
                                                   const window_t &window, bool holds)
 {
-    at.are_large = at.large;
+    at.beyond = window.beyond;
+    at.fits = window.fits;
     at.large = window.large;
-    at.beyond = !S::INVARIANT && named_barrier_any<WARPGROUP>(warpgroup_barrier(), window.beyond);
-    __syncwarp();                                      /* all have read */
-    if (threadIdx.x % 32 == 0 && !at.beyond && !holds) /* else multiply_parts() reads it too */
+    at.are_watched = !S::INVARIANT &&
+                     named_barrier_any<WARPGROUP>(warpgroup_barrier(),
+                                                  window.beyond || window.fits ||
+                                                      (!S::ROUTED && window.large == HUGE_ONES));
+    __syncwarp();                                           /* all have read */
+    if (threadIdx.x % 32 == 0 && !at.are_watched && !holds) /* else check_windows() reads it too */
         mbarrier_arrive(&shared.a.empty[at.count % S::STAGES]);
     at.count++;
 }
 
-/* Use the windows of a step's planes; where numbers are beyond them, multiply the step by parts. */
+/* Whether some number of a step is not even: of a part of op(B), which is this thread's; or of its
+ * rows of op(A), whose planes are `a`. Lines beyond C do not count. */
+template <typename S>
+static __device__ __forceinline__ bool has_uneven_b(const multiplier_t<S> &at,
+                                                    const shared_t<S> &shared,
+                                                    const fused_t &problem, unsigned windows)
+{
+    const int lines = (int)min((int64_t)S::BN, problem.args.n - at.place.n);
+    bool uneven = (windows & EVERY_BYTE * (LARGE | HUGE_ONES)) != 0;
+    for (int line = (int)(threadIdx.x % WARPGROUP); line < lines; line += WARPGROUP)
+#pragma unroll
+        for (int i = 0; i < BK / 2; i++)
+            uneven |= is_uneven(
+                shared.planes[at.buffer][0][tilemm__fused_word(line, i % 4, i / 4, S::WORDS)]);
+    return uneven;
+}
+
+template <typename S>
+static __device__ __forceinline__ bool has_uneven_a(const multiplier_t<S> &at,
+                                                    const fused_t &problem, const fragments_t<S> &a)
+{
+    bool uneven = at.large != 0;
+#pragma unroll
+    for (int i = 0; i < ROWS * S::WORDS; i++)
+        uneven |= at.place.m + row_of<S>(i % 2) < problem.args.m && is_uneven(a[0][i]);
+    return uneven;
+}
+
+/* The scales of a step's planes: of op(A)'s in this warp; of op(B)'s. */
+template <typename S>
+static __device__ __forceinline__ unsigned scales_of_a(const multiplier_t<S> &at)
+{
+    return EVERY_BYTE * window_log2(at.large);
+}
+
+static __device__ __forceinline__ unsigned scales_of_b(unsigned windows)
+{
+    return window_log2(windows & EVERY_BYTE * (LARGE | HUGE_ONES), EVERY_BYTE);
+}
+
+/* Whether `mine` holds for some thread of the warpgroup: as a vote, see use_windows(). */
+static __device__ __forceinline__ bool some_of_warpgroup(bool mine)
+{
+    return __any_sync(~0u, named_barrier_any<WARPGROUP>(warpgroup_barrier(), mine));
+}
+
+/* Of a step some of whose planes are watched, or whose windows are new: make planes of op(A) again
+ * where another window fits; multiply the step by parts if numbers are beyond the windows, or the
+ * planes lose bits that count; and leave the stages of operands that are watched. */
+template <typename S>
+static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared_t<S> &shared,
+                                                     fragments_t<S> &a, const fused_t &problem,
+                                                     unsigned windows)
+{
+    const unsigned stage = (at.count - 1) % S::STAGES, of_b = watched<S>(windows);
+    const bool watched_a = __any_sync(~0u, at.are_watched);
+    bool beyond_a = false, beyond_b = false;
+    if (at.fits) {
+        window_t again = {at.large};
+        convert_a<S>(shared.a.at[stage], at.first, 0, a, again);
+        convert_a<S>(shared.a.at[stage], at.first, 1, a, again);
+    }
+    if (watched_a) {
+        beyond_a = some_of_warpgroup(at.beyond);
+        if (!S::ROUTED && some_of_warpgroup(at.large == HUGE_ONES) &&
+            some_of_warpgroup(has_uneven_b(at, shared, problem, windows)))
+            beyond_a = true;
+    }
+    if (of_b)
+        beyond_b =
+            __any_sync(~0u, named_barrier_any<S::MULTIPLIERS * WARPGROUP>(
+                                ALL_MULTIPLIERS, (windows & EVERY_BYTE * BEYOND) ||
+                                                     (!S::ROUTED && has_uneven_a(at, problem, a))));
+
+    const bool parts = beyond_a || beyond_b;
+    const unsigned scales = UNSCALED + scales_of_a(at) + scales_of_b(windows);
+
+    if (__any_sync(~0u, parts || scales != at.scales)) {
+        add_part(at, false);
+        if (parts) {
+            multiply_parts(at, shared, a, {beyond_a, scales_of_a(at)},
+                           {beyond_b, scales_of_b(windows)});
+#pragma unroll
+            for (int p = 0; p < S::PLANES; p++)
+#pragma unroll
+                for (int i = 0; i < ROWS * S::WORDS; i++)
+                    a[p][i] = 0; /* nothing is left of the step */
+        }
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++)
+            at.part[i] = 0.0f;
+        at.scales = scales;
+    }
+    __syncwarp(); /* all have read */
+    if (watched_a && threadIdx.x % 32 == 0)
+        mbarrier_arrive(&shared.a.empty[stage]);
+    if (threadIdx.x == 0) /* for each warp of the converter that did not */
+        for (unsigned left = of_b; left; left &= left - 1)
+            mbarrier_arrive(&shared.b.empty[stage]);
+}
+
+/* Use the windows of a step's planes. */
 template <typename S>
 static __device__ __forceinline__ void use_windows(multiplier_t<S> &at, shared_t<S> &shared,
-                                                   fragments_t<S> &a)
+                                                   fragments_t<S> &a, const fused_t &problem)
 {
     /* Lane 0 alone reads, since it alone reports that all has been read. */
     const bool first_lane = threadIdx.x % 32 == 0;
     const unsigned windows = __shfl_sync(~0u, first_lane ? shared.windows[at.buffer] : 0, 0);
-    const unsigned scales_a = at.are_large ? 0 : EVERY_BYTE * WINDOW_LOG2;
-    const unsigned scales_b = (~windows / LARGE & EVERY_BYTE) * WINDOW_LOG2;
+    const bool are_new = at.scales != UNSCALED + scales_of_a(at) + scales_of_b(windows);
     /* Votes, so that the compiler knows that warps do not diverge: wgmma is slow where they may. */
-    const bool beyond_a = __any_sync(~0u, at.beyond),
-               beyond_b = __any_sync(~0u, windows & EVERY_BYTE * BEYOND);
-
-    if (beyond_a || beyond_b) {
-        add_part(at, false);
-        multiply_parts(at, shared, a, {beyond_a, scales_a}, {beyond_b, scales_b});
-#pragma unroll
-        for (int i = 0; i < S::ACCUMULATORS; i++)
-            at.part[i] = 0.0f;
-#pragma unroll
-        for (int p = 0; p < S::PLANES; p++)
-#pragma unroll
-            for (int i = 0; i < ROWS * S::WORDS; i++)
-                a[p][i] = 0; /* nothing is left of the step */
-    }
-    at.scales = UNSCALED + scales_a + scales_b; /* others than before after parts alone */
+    if (__any_sync(~0u, at.are_watched || are_new || watched<S>(windows)))
+        check_windows(at, shared, a, problem, windows);
 }
 
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
  * products of the step are left in `part`, for the next one. */
 template <typename S>
 static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &shared,
-                                            fragments_t<S> &a)
+                                            fragments_t<S> &a, const fused_t &problem)
 {
-    window_t window = {at.large, 0, false};
     const bool first_lane = threadIdx.x % 32 == 0;
     mbarrier_wait(&shared.full[at.buffer], at.parity);
     if (S::INVARIANT)
         note_lines(at, shared);
     else
-        use_windows(at, shared, a);
+        use_windows(at, shared, a, problem);
+
+    window_t window = {at.large};
+
     multiply<S, LARGE_PRODUCT>(at.part, a, shared.planes[at.buffer], 0);
     multiply<S, LARGE_PRODUCT>(at.part, a, shared.planes[at.buffer], 1);
     mbarrier_wait(&shared.a.full[at.count % S::STAGES], at.count / S::STAGES % 2);
@@ -189,7 +303,7 @@ static __device__ __forceinline__ void begin_item(multiplier_t<S> &at, const fus
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++)
         at.total[i] = at.part[i] = 0.0f;
-    at.scales = UNSCALED;
+    at.scales = UNSCALED + 2 * WINDOW_LOG2 * EVERY_BYTE;
     begin_part(at, problem);
 }
 
@@ -201,8 +315,10 @@ static __device__ __forceinline__ bool next_item(multiplier_t<S> &at, shared_t<S
     if (problem.splits > 1 && !problem.partial) { /* for add_up() */
         named_barrier<S::MULTIPLIERS * WARPGROUP>(ALL_MULTIPLIERS);
         to_shared<S>(at.total, 1.0f, tile_of(shared));
-    } else if (S::BULK && problem.bulk) {
+    } else if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK) {
         store_bulk<S>(at.total, problem.args.alpha, &maps.c, at.place, shared.bulk);
+    } else if (S::BULK && problem.store == TILEMM__SGEMM_STORE_ROWS) {
+        store_rows<S>(at.total, problem.args, at.place, shared.bulk);
     } else {
         store<S>(at.total, problem, at.place);
     }
@@ -237,9 +353,10 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
 {
     fragments_t<S> a; /* of a step, and then of the next */
     multiplier_t<S> at;
-    window_t window = {0, 0, false};
+    window_t window = {first_window<S>(problem, TILEMM__SGEMM_OF_A)};
     at.item = own_item<S>(problem, blockIdx.x);
-    at.buffer = at.parity = at.count = at.large = at.next_rows = 0;
+    at.buffer = at.parity = at.count = at.next_rows = 0;
+    at.large = window.large;
     at.exchanged = problem.args.exchanged;
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);
@@ -251,10 +368,10 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     do
 #pragma unroll 1
         do
-            step(at, shared, a);
+            step(at, shared, a, problem);
         while (S::INVARIANT && at.k < at.part_end);
     while (go_on(at, a, shared, problem, maps));
-    if (S::BULK && problem.bulk)
+    if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK)
         tensor_wait_read(); /* before the shared memory goes */
 }
 

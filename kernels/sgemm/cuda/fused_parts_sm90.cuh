@@ -211,7 +211,7 @@ static __device__ __forceinline__ void add_products(multiplier_t<S> &at, shared_
 
 /* Multiply a step by parts. All multipliers come here if op(B) is beyond its windows, else
  * the warpgroups whose op(A) is. Planes of both are there, if only in their windows; those of an
- * operand that is beyond are made again for each part, and its stage is given back. */
+ * operand that is beyond are made again for each part. */
 template <typename S>
 static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, shared_t<S> &shared,
                                                       fragments_t<S> &a, const operand_t &of_a,
@@ -262,13 +262,6 @@ static __device__ __forceinline__ void multiply_parts(multiplier_t<S> &at, share
             add_products(at, shared, a, kind_a == SIGNS);
         }
     }
-    __syncwarp(); /* all have read */
-    if (of_a.beyond && threadIdx.x % 32 == 0)
-        mbarrier_arrive(&shared.a.empty[stage]);
-    if (threadIdx.x == 0) /* for each warp of the converter that did not */
-        for (unsigned left = shared.windows[at.buffer] & EVERY_BYTE * BEYOND; left;
-             left &= left - 1)
-            mbarrier_arrive(&shared.b.empty[stage]);
 }
 
 #endif

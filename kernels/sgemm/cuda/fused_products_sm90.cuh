@@ -126,11 +126,10 @@ struct multiplier_t {
     unsigned first;          /* of its numbers in a stage of op(A) */
     unsigned count;          /* of steps of op(A) of which planes were made */
     unsigned buffer, parity; /* of planes of op(B) */
-    unsigned large;          /* the window of the warp's next planes: LARGE or 0 */
-    /* Of the planes at hand: their window; whether some warp of the warpgroup met numbers beyond
-     * its own. */
-    unsigned are_large;
-    bool beyond;
+    unsigned large;          /* the window of the warp's planes, as in window_t */
+    /* Of the planes at hand: whether the warp met numbers beyond its windows; whether they are to
+     * be made again, in the window `large`; whether the warpgroup has kept the numbers. */
+    bool beyond, fits, are_watched;
     unsigned item;
     place_t place;
     int k; /* of the next step */
@@ -180,7 +179,7 @@ static __device__ __forceinline__ float lost_by(const multiplier_t<S> &at, int i
     return fmaf(at.total[i] - sum, unscale(at.scales, warp_of<S>(i), -1), at.part[i]);
 }
 
-/* total += part. If `keeps`, part becomes what the addition lost. */
+/* total += part. If `keeps`, part becomes what the addition lost; of a sum that overflowed, 0. */
 template <typename S>
 static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 {
@@ -188,7 +187,7 @@ static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float sum = sum_of(at, i);
         if (keeps)
-            at.part[i] = lost_by(at, i, sum);
+            at.part[i] = fabsf(sum) <= FLT_MAX ? lost_by(at, i, sum) : 0.0f;
         at.total[i] = sum;
     }
 }

@@ -283,29 +283,45 @@ static __device__ __forceinline__ float *tile_of(shared_t<S> &shared)
 /* Windows. A warp makes planes of 2^16 times its numbers: these have all bits of any number, since
  * the last bit of a subnormal number is 2^-149 and BF16 goes down to 2^-133; and no product or sum
  * of a step overflows while they are below 2^61. Where a step has numbers from 2^45 on, the warp
- * takes the window of large numbers for the steps that follow: it makes planes of the numbers as
- * they are, with all bits from 2^-110 on. Of each step it says which window its planes have, and
- * whether it met numbers beyond it (fused_parts_sm90.cuh). */
+ * takes another window, and makes the step's planes again:
+ * LARGE, of the numbers as they are, with all bits from 2^-110 on, below 2^61;
+ * HUGE_ONES, of 2^-16 times the numbers, below 2^124. What planes lose of those below 2^-94, at
+ * most 2^-118, is nothing beside a line's largest number in this step, which is 2^-10 or more, if
+ * the other operand's numbers of the step are even, all in 2^-47 .. 2^11: the multipliers see to
+ * that. Of each step the warp says which window its planes have, and whether it met numbers beyond
+ * all of them (fused_parts_sm90.cuh). A ROUTED kernel makes HUGE_ONES of one operand in all steps,
+ * or in none: route.h says which. */
 enum {
     BEYOND = 1, /* bits of a byte of shared_t.windows */
     LARGE = 2,
+    HUGE_ONES = 4,
     EVERY_BYTE = 0x01010101,
     WINDOW_LOG2 = 16,
     MOST_BF16 = (127 + 61) << 7, /* of planes, as BF16 */
-    FINITE_BF16 = 0x7f80
+    /* Of even numbers, in planes of 2^16 times them. */
+    LEAST_EVEN_BF16 = (127 - 47 + WINDOW_LOG2) << 7,
+    MOST_EVEN_BF16 = (127 + 11 + WINDOW_LOG2) << 7
 };
 
 /* A warp's window, and what it met of a step. */
 typedef struct {
-    unsigned large; /* LARGE or 0 */
+    unsigned large; /* LARGE, HUGE_ONES or 0 */
     unsigned most;  /* a thread's largest |h|, in either half of a word; the signs are any */
-    bool beyond;    /* the warp met numbers beyond the window */
+    bool beyond;    /* the warp met numbers beyond all windows */
+    bool fits;      /* beyond that of the planes, but `large` is by now one that has them */
 } window_t;
+
+/* The logarithm of what numbers are multiplied by: 16, 0 or -16, of `large` as in a window. For
+ * several windows in the bytes of a word, `ones` is EVERY_BYTE. */
+static __device__ __forceinline__ unsigned window_log2(unsigned large, unsigned ones = 1)
+{
+    return ones * WINDOW_LOG2 - large * (WINDOW_LOG2 / LARGE);
+}
 
 /* A number as planes are made of it. */
 static __device__ __forceinline__ float taken(float x, const window_t &window)
 {
-    return x * (window.large ? 1.0f : (float)(1 << WINDOW_LOG2));
+    return x * __uint_as_float((127u + window_log2(window.large)) << 23);
 }
 
 static __device__ __forceinline__ void note_h(unsigned h, window_t &window)
@@ -341,11 +357,31 @@ static __device__ __forceinline__ void convert(const float (&half)[OCTET / 2], i
     note_h(planes[0], choice);
 }
 
-/* Whether a lane has numbers below 2^-110 in LINES lines of a stage. */
-template <int LINES, bool K_MAJOR>
-static __device__ __forceinline__ bool has_little(const float *stage, unsigned first)
+/* Of two numbers of a plane of 2^16 times the numbers: whether one is not even. */
+static __device__ __forceinline__ bool is_uneven(unsigned pair)
 {
-    unsigned least = ~0u;
+    const unsigned low = pair & 0x7fff, high = pair >> 16 & 0x7fff;
+    const unsigned RANGE = MOST_EVEN_BF16 - LEAST_EVEN_BF16;
+    return low - LEAST_EVEN_BF16 >= RANGE || high - LEAST_EVEN_BF16 >= RANGE;
+}
+
+/* Bits of 2^log2. */
+static __device__ constexpr unsigned bits_of(int log2)
+{
+    return (unsigned)(127 + log2) << 23;
+}
+
+/* Look at the numbers of a warp's lines in a step, LINES of a lane: whether the window has them,
+ * and if not, which has. */
+template <int LINES, bool K_MAJOR>
+static __device__ __forceinline__ void look_closely(const float *stage, unsigned first,
+                                                    bool may_be_huge, window_t &window)
+{
+    unsigned most_of[LINES], least_of[LINES], most = 0, least = ~0u;
+    bool loses = false;
+#pragma unroll
+    for (int j = 0; j < LINES; j++)
+        most_of[j] = 0, least_of[j] = ~0u;
 #pragma unroll 1
     for (int half = 0; half < 2; half++) {
         float x[LINES][OCTET / 2];
@@ -353,27 +389,53 @@ static __device__ __forceinline__ bool has_little(const float *stage, unsigned f
 #pragma unroll
         for (int j = 0; j < LINES; j++)
 #pragma unroll
-            for (int i = 0; i < OCTET / 2; i++)
-                least = min(least, (__float_as_uint(x[j][i]) & 0x7fffffff) - 1); /* not of 0 */
+            for (int i = 0; i < OCTET / 2; i++) {
+                const unsigned size = __float_as_uint(x[j][i]) & 0x7fffffff;
+                most_of[j] = max(most_of[j], size);
+                least_of[j] = min(least_of[j], size - 1); /* not of 0 */
+            }
     }
-    return least < ((127 - 110) << 23) - 1;
+#pragma unroll
+    for (int j = 0; j < LINES; j++) {
+#pragma unroll
+        for (int apart = 1; apart < 4; apart *= 2) { /* four lanes have a line */
+            most_of[j] = max(most_of[j], __shfl_xor_sync(~0u, most_of[j], apart));
+            least_of[j] = min(least_of[j], __shfl_xor_sync(~0u, least_of[j], apart));
+        }
+        loses |=
+            most_of[j] < bits_of(TILEMM__SGEMM_BF16_LEAST_LOG2) && least_of[j] < bits_of(-94) - 1;
+        most = max(most, most_of[j]);
+        least = min(least, least_of[j]);
+    }
+    most = __reduce_max_sync(~0u, most);
+    least = __reduce_min_sync(~0u, least);
+
+    const bool usual = most < bits_of(45), large = most < bits_of(61) && least >= bits_of(-110) - 1;
+    const bool huge = may_be_huge && most < TILEMM__SGEMM_BF16_MOST_HUGE && !__any_sync(~0u, loses);
+    const unsigned now = window.large;
+
+    if (now == LARGE ? large : now == HUGE_ONES ? huge && !usual && !large : usual)
+        return;
+    window.fits = usual || large || huge;
+    window.beyond = !window.fits;
+    window.large = usual ? 0 : large ? LARGE : huge ? HUGE_ONES : now;
 }
 
-/* Note whether a warp met numbers beyond its window. If so, take the one for the steps that follow.
- */
-template <int LINES, bool K_MAJOR>
+/* Note whether a warp met numbers beyond its window, by its planes of a step. If so, take a window
+ * that has them, if there is one. */
+template <typename S, int LINES, bool K_MAJOR>
 static __device__ __forceinline__ void look_beyond(const float *stage, unsigned first,
                                                    window_t &window)
 {
-    const unsigned mine = window_most(window);
-    const bool beyond =
-        mine >= MOST_BF16 || (window.large && has_little<LINES, K_MAJOR>(stage, first));
-    if (!__any_sync(~0u, beyond))
-        return;
-    const unsigned most = __reduce_max_sync(~0u, mine);
-    window.beyond = true;
-    if (most < FINITE_BF16)
-        window.large = most >= MOST_BF16 - (window.large ? WINDOW_LOG2 << 7 : 0) ? LARGE : 0;
+    if (__any_sync(~0u, window_most(window) >= MOST_BF16 || window.large))
+        look_closely<LINES, K_MAJOR>(stage, first, !S::ROUTED, window);
+}
+
+/* A branch on what planes have so far, which keeps the compiler from making them later. */
+[[maybe_unused]] static __device__ __forceinline__ void branch_if_beyond(const window_t &window)
+{
+    if (__any_sync(~0u, window_most(window) >= MOST_BF16))
+        asm volatile("fence.acq_rel.cta;" ::: "memory");
 }
 
 #endif

@@ -52,6 +52,32 @@ static __device__ __forceinline__ void store_bulk(const float (&total)[S::ACCUMU
                          tile + tilemm__fused_tile(row, col, S::LINES_B));
 }
 
+/* Store in C, each warp its 16 rows, one after the other: lanes are neighbours in memory, however C
+ * is aligned. */
+template <typename S>
+static __device__ __forceinline__ void store_rows(const float (&total)[S::ACCUMULATORS],
+                                                  const tilemm__sgemm_args_t &args,
+                                                  const place_t &place, float *tile)
+{
+    const int row0 = threadIdx.x / 32 * 16, lane = threadIdx.x % 32;
+    const int rows = (int)min((int64_t)16, args.m - place.m - row0);
+    const int cols = (int)min((int64_t)S::BN, args.n - place.n) - lane;
+    float *to =
+        (args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c) +
+        (place.m + row0) * args.ldc + place.n + lane;
+    __syncwarp(); /* the tile before is stored */
+    to_shared<S>(total, args.alpha, tile);
+    __syncwarp();
+#pragma unroll 4
+    for (int row = 0; row < rows; row++, to += args.ldc)
+#pragma unroll
+        for (int col = 0; col < S::BN; col += 32) {
+            const float v = tile[tilemm__fused_tile(row0 + row, col + lane, S::LINES_B)];
+            if (col < cols)
+                to[col] = args.beta != 0.0f ? fmaf(args.beta, to[col], v) : v;
+        }
+}
+
 /* Store columns of C', which lie along memory, from a thread's first two on: its rows are
  * neighbours, and `to` is aligned for pairs of them. */
 template <typename S>

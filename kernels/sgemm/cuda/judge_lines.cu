@@ -21,7 +21,8 @@ enum {
     DENSITIES = TILEMM__SGEMM_ROUTE_DENSITIES,
     BITS = TILEMM__SGEMM_NOTE_BITS,
     FEW_OF_BLOCK = 16, /* large elements that decide a line, or twice as many if both are sparse */
-    MOST_SPREAD = 36   /* of the exponents of a line's blocks */
+    MOST_SPREAD = 36,  /* of the exponents of a line's blocks */
+    PLANES_LOG2 = 14   /* of a block's largest element in planes */
 };
 static_assert(GROUP % THREADS == 0, "a block's lines are of one group");
 
@@ -92,6 +93,13 @@ static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *g
     const bool counts = line.top != 0 && !(exact & 1);
     const unsigned thin = __reduce_max_sync(~0u, counts ? density_of(line.near, op.k) : 0);
     const unsigned flags = __reduce_or_sync(~0u, line.flags);
+    const bool is_small =
+        line.top != 0 && (int)(line.top >> BITS) - TILEMM__SGEMM_NOTE_BIAS + PLANES_LOG2 <
+                             TILEMM__SGEMM_BF16_LEAST_LOG2;
+    const unsigned has = (flags & TILEMM__SGEMM_NOTE_HUGE ? TILEMM__SGEMM_HAS_HUGE : 0) |
+                         (flags & TILEMM__SGEMM_NOTE_BEYOND ? TILEMM__SGEMM_HAS_BEYOND : 0) |
+                         (flags & TILEMM__SGEMM_NOTE_UNEVEN ? TILEMM__SGEMM_HAS_UNEVEN : 0) |
+                         (__any_sync(~0u, is_small) ? TILEMM__SGEMM_HAS_SMALL : 0);
     if (__any_sync(~0u, exact != 0)) {
         unsigned votes[CASES];
 #pragma unroll
@@ -106,8 +114,10 @@ static __device__ void count_lines(const operand_t &op, tilemm__sgemm_group_t *g
     }
     if (lane != 0)
         return;
-    if (flags & TILEMM__SGEMM_NOTE_WIDE)
-        *(volatile unsigned *)&group->wide = 1;
+    if (has && (has & ~*(volatile unsigned *)&group->has))
+        atomicOr(&group->has, has);
+    if (has & TILEMM__SGEMM_HAS_HUGE)
+        *(volatile unsigned *)&op.of.density->huge = 1;
     if (flags & TILEMM__SGEMM_NOTE_SPARSE)
         *(volatile unsigned *)&op.of.density->sparse = 1;
     if (thin > *(volatile unsigned *)&op.of.density->thin)

@@ -57,13 +57,18 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
                : make_float2(0.0f, 0.0f);
 }
 
-/* Note what a line's block holds. near: how many of its elements are near the largest; lossy:
- * whether one is too small for the planes. Lines past the last are zeros. */
+/* Note what a line's block holds, by its largest element and counted(): how many elements are near
+ * the largest; too small for the planes, or zero; zero, with those that fill the block up. Lines
+ * past the last are zeros. */
 [[maybe_unused]] static __device__ void note(const operand_t &op, int64_t matrix, int64_t line,
                                              int64_t block, int64_t blocks, unsigned largest,
-                                             int near, bool lossy)
+                                             unsigned counts)
 {
+    const int near = (int)(counts & COUNT_MASK), tiny = (int)(counts >> COUNT_BITS & COUNT_MASK),
+              zeros = (int)(counts >> 2 * COUNT_BITS);
+    const unsigned LEAST = (127 - 6) << 23, MOST = (127 + 11) << 23; /* of even numbers' largest */
     const int64_t valid = min((int64_t)BLOCK_K, op.k - block * BLOCK_K);
+    const bool lossy = tiny > zeros;
     const bool sparse = largest != 0 && (int64_t)near * 5 < valid * 3;
     unsigned word = 0;
     if (largest != 0 && is_finite(largest))
@@ -77,7 +82,11 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     if (!is_finite(largest) || (lossy && sparse))
         word |= TILEMM__SGEMM_NOTE_SPECIAL;
     if (largest >= TILEMM__SGEMM_BF16_MOST)
-        word |= TILEMM__SGEMM_NOTE_WIDE;
+        word |= TILEMM__SGEMM_NOTE_HUGE;
+    if (largest >= TILEMM__SGEMM_BF16_MOST_HUGE)
+        word |= TILEMM__SGEMM_NOTE_BEYOND;
+    if (largest < LEAST || largest >= MOST || tiny > BLOCK_K - valid)
+        word |= TILEMM__SGEMM_NOTE_UNEVEN;
     op.to.notes[(matrix * blocks + block) * op.to.notes_pitch + line] = word;
 }
 
@@ -86,9 +95,15 @@ static __device__ __forceinline__ bool is_finite(unsigned largest)
     return fabsf(x) >= (float)(1 << (14 - NEAR));
 }
 
-[[maybe_unused]] static __device__ __forceinline__ bool is_lossy(float x)
+[[maybe_unused]] static __device__ __forceinline__ bool is_tiny(float x)
 {
-    return x != 0.0f && fabsf(x) < 0x1p-13f;
+    return fabsf(x) < 0x1p-13f;
+}
+
+/* Counts of near, tiny and zero elements in one word. */
+[[maybe_unused]] static __device__ __forceinline__ unsigned counted(float x)
+{
+    return is_near(x) + (is_tiny(x) << COUNT_BITS) + ((x == 0.0f) << 2 * COUNT_BITS);
 }
 
 /* hi and lo of two scaled neighbours. */
@@ -153,8 +168,7 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
 #pragma unroll
     for (int l = 0; l < LINES; l++) {
         unsigned largest = 0;
-        int near = 0;
-        bool lossy = false;
+        unsigned count = 0;
 #pragma unroll
         for (int i = 0; i < OF_LINE; i++)
             largest = max(largest, __float_as_uint(x[l][i]) & 0x7fffffffu);
@@ -165,13 +179,11 @@ static __device__ __forceinline__ void make_k_major(const operand_t &op, const f
 #pragma unroll
         for (int i = 0; i < OF_LINE; i++) {
             x[l][i] = is_finite(largest) ? x[l][i] * factors.x * factors.y : 0.0f;
-            near += is_near(x[l][i]);
-            lossy |= is_lossy(x[l][i]);
+            count += counted(x[l][i]);
         }
-        near = __reduce_add_sync(~0u, near);
-        lossy = __any_sync(~0u, lossy);
+        count = __reduce_add_sync(~0u, count);
         if (lane == 0)
-            note(op, matrix, line + l, block, blocks, largest, near, lossy);
+            note(op, matrix, line + l, block, blocks, largest, count);
 #pragma unroll
         for (int i = 0; i < OF_LINE; i += VEC) {
             const int64_t k = k0 + i * 32;
@@ -224,7 +236,6 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
         for (int w = 0; w < WARPS; w++)
             largest[v] = max(largest[v], shared.found[w][mine + v]);
 
-            /* Two counts in one word: near, lossy. */
 #pragma unroll
     for (int v = 0; v < VEC; v++) {
         const float2 factors = factors_of(largest[v]);
@@ -232,7 +243,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
         for (int i = 0; i < ROWS; i++) {
             x[i][v] = is_finite(largest[v]) ? x[i][v] * factors.x * factors.y : 0.0f;
-            count[v] += is_near(x[i][v]) + (is_lossy(x[i][v]) << COUNT_BITS);
+            count[v] += counted(x[i][v]);
         }
 #pragma unroll
         for (int apart = ACROSS; apart < 32; apart *= 2)
@@ -274,8 +285,7 @@ static __device__ __forceinline__ void make_mn_major(const operand_t &op, const 
 #pragma unroll
             for (int w = 0; w < WARPS; w++)
                 sum += shared.found[w][mine + v];
-            note(op, matrix, line + v, block, blocks, largest[v], (int)(sum & COUNT_MASK),
-                 sum >> COUNT_BITS != 0);
+            note(op, matrix, line + v, block, blocks, largest[v], sum);
         }
     }
 }

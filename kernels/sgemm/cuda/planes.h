@@ -43,7 +43,9 @@ enum {
     TILEMM__SGEMM_NOTE_SPARSE = 1 << 20,  /* it has few large elements */
     TILEMM__SGEMM_NOTE_LOSSY = 1 << 21,   /* elements too small to keep all their bits */
     TILEMM__SGEMM_NOTE_SPECIAL = 1 << 22, /* Inf, NaN; or sparse and lossy */
-    TILEMM__SGEMM_NOTE_WIDE = 1 << 23     /* numbers that do not go to BF16 planes */
+    TILEMM__SGEMM_NOTE_HUGE = 1 << 23,    /* numbers from 2^50 on */
+    TILEMM__SGEMM_NOTE_BEYOND = 1 << 24,  /* numbers from 2^124 on, Inf, NaN */
+    TILEMM__SGEMM_NOTE_UNEVEN = 1 << 25   /* numbers beyond 2^-34 .. 2^11, or 0 */
 };
 
 /* The planes of one operand, for every matrix of a batch. A plane has `mn` rows along k, rounded up

@@ -3,8 +3,13 @@
  * Every line (a row of op(A), a column of op(B)) is judged, and groups of TILEMM__SGEMM_ROUTE_LINES
  * of them. An exact line is one that FP16 planes cannot carry. A group with few of these leaves
  * them to FP32 multiply-adds, a line at a time. A group with many is hard: none of its tiles is
- * computed from FP16 planes. Their elements go to three BF16 planes, or, with numbers from 2^50 on,
- * Inf or NaN, to FP32 multiply-adds on whole tiles.
+ * computed from FP16 planes. Their elements go to three BF16 planes, or, where these cannot carry
+ * them either, to FP32 multiply-adds on whole tiles.
+ *
+ * BF16 planes are made of 2^16 x, and carry numbers below 2^50. Where one operand has larger ones,
+ * and the other is even (all numbers of its tile are in 2^-34 .. 2^11), planes of the one are made
+ * of 2^-16 x: they carry numbers below 2^124, and what they lose of numbers below 2^-94, 2^-118 at
+ * most, is nothing beside a line's largest number, whose products all count.
  *
  * Nothing of this is known to the host, which launches all of these kernels: each does its part.
  *
@@ -24,16 +29,26 @@ enum {
      * whether a block of it is sparse. */
     TILEMM__SGEMM_ROUTE_DENSITIES = 4,
     TILEMM__SGEMM_ROUTE_CASES = 2 * TILEMM__SGEMM_ROUTE_DENSITIES,
-    /* The magnitude, as bits, from which numbers do not go to BF16 planes: sums of a tile may
-     * overflow, or lose Inf for NaN. */
-    TILEMM__SGEMM_BF16_MOST = (127 + 50) << 23
+    /* The magnitudes, as bits, from which numbers do not go to BF16 planes of 2^16 x and of 2^-16
+     * x: sums of a tile may overflow, or lose Inf for NaN. */
+    TILEMM__SGEMM_BF16_MOST = (127 + 50) << 23,
+    TILEMM__SGEMM_BF16_MOST_HUGE = (127 + 124) << 23,
+    TILEMM__SGEMM_BF16_LEAST_LOG2 = -10 /* of a line's largest number, for planes of 2^-16 x */
+};
+
+/* What a group has lines of. */
+enum {
+    TILEMM__SGEMM_HAS_HUGE = 1,   /* numbers from 2^50 on */
+    TILEMM__SGEMM_HAS_BEYOND = 2, /* numbers from 2^124 on, Inf, NaN */
+    TILEMM__SGEMM_HAS_SMALL = 4,  /* all of a line below 2^-10 */
+    TILEMM__SGEMM_HAS_UNEVEN = 8  /* numbers beyond 2^-34 .. 2^11, or 0 */
 };
 
 /* A group of lines, zeros before it is judged. */
 typedef struct {
     unsigned exact[TILEMM__SGEMM_ROUTE_CASES / 2]; /* lines, in two cases a word: low half, high */
     unsigned most;                                 /* exact lines that do not make it hard */
-    unsigned wide;                                 /* some line is not for BF16 planes */
+    unsigned has;                                  /* HUGE, BEYOND, SMALL, UNEVEN */
     unsigned taken, done;                          /* chunks of exact lines (exact_lines.cuh) */
 } tilemm__sgemm_group_t;
 
@@ -42,6 +57,7 @@ typedef struct {
     unsigned sparse; /* some block of a line has few large elements */
     unsigned thin;   /* of the thinnest line that is not exact: TILEMM__SGEMM_ROUTE_DENSITIES */
     unsigned exact;  /* some line is exact in some case */
+    unsigned huge;   /* some group has huge numbers */
 } tilemm__sgemm_density_t;
 
 /* Where kernels find the judgement. Of every matrix there are `rows` groups of op(A) and `cols` of
@@ -95,6 +111,16 @@ static __device__ __forceinline__ bool tilemm__sgemm_is_plain(const tilemm__sgem
     return !(routes.density[0].exact | routes.density[1].exact);
 }
 
+/* The operand of which BF16 planes are made of 2^-16 x. */
+typedef enum { TILEMM__SGEMM_NEITHER, TILEMM__SGEMM_OF_A, TILEMM__SGEMM_OF_B } tilemm__sgemm_of_t;
+
+static __device__ __forceinline__ tilemm__sgemm_of_t
+tilemm__sgemm_huge(const tilemm__sgemm_routes_t &routes)
+{
+    const bool a = routes.density[0].huge, b = routes.density[1].huge;
+    return a == b ? TILEMM__SGEMM_NEITHER : a ? TILEMM__SGEMM_OF_A : TILEMM__SGEMM_OF_B;
+}
+
 /* The route of the tile whose first element is (m, n). */
 static __device__ __forceinline__ tilemm__sgemm_route_t
 tilemm__sgemm_route(const tilemm__sgemm_routes_t &routes, uint64_t matrix, int64_t m, int64_t n)
@@ -107,7 +133,14 @@ tilemm__sgemm_route(const tilemm__sgemm_routes_t &routes, uint64_t matrix, int64
     const bool hard_b = tilemm__sgemm_is_hard(b, tilemm__sgemm_route_case(routes.density[0]));
     if (!hard_a && !hard_b)
         return TILEMM__SGEMM_BY_PLANES;
-    return a.wide | b.wide || routes.no_bf16 ? TILEMM__SGEMM_BY_FP32 : TILEMM__SGEMM_BY_BF16;
+    const tilemm__sgemm_of_t huge = tilemm__sgemm_huge(routes);
+    const unsigned far = TILEMM__SGEMM_HAS_BEYOND | TILEMM__SGEMM_HAS_SMALL;
+    const unsigned beyond =
+        huge == TILEMM__SGEMM_OF_A ? (a.has & far) | (b.has & TILEMM__SGEMM_HAS_UNEVEN)
+        : huge == TILEMM__SGEMM_OF_B
+            ? (b.has & far) | (a.has & TILEMM__SGEMM_HAS_UNEVEN)
+            : (a.has | b.has) & (TILEMM__SGEMM_HAS_HUGE | TILEMM__SGEMM_HAS_BEYOND);
+    return beyond || routes.no_bf16 ? TILEMM__SGEMM_BY_FP32 : TILEMM__SGEMM_BY_BF16;
 }
 #endif
 

@@ -233,7 +233,7 @@ static __device__ __forceinline__ void multiply_rewritten(const fused_t &problem
             mbarrier_arrive(&shared.empty[at.buffer]);
         advance<S::BUFFERS>(&at.buffer, &at.parity);
     } while (next_item(at, shared, problem, maps));
-    if (S::BULK && problem.bulk)
+    if (S::BULK && problem.store == TILEMM__SGEMM_STORE_BULK)
         tensor_wait_read(); /* before the shared memory goes */
 }
 
