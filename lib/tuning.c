@@ -50,7 +50,7 @@ tilemm__cpu_tuning_t tilemm__default_tuning(const tilemm__cpu_traits_t *traits)
         /* Beyond this the last cache, which other cores and other virtual machines use as well, is
          * no faster than memory. */
         .transpose_far_bytes = tilemm__min(l3 / 4, 8000000),
-        .transpose_block_bytes = tilemm__min(l2 / 4, 128 << 10),
+        .transpose_block_bytes = tilemm__min(l2 / 4, 256 << 10),
         .reduce_thread_elements = 65536,
         .segments_thread_elements = 65536,
     };

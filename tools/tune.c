@@ -49,7 +49,8 @@ static const struct {
     [TUNE_sgemm_shared_work] = {PRODUCT, WITH_THREADS, .step = 4, .most = 3,
                                 .sizes = {512, 1000, 1500}},
     [TUNE_amx_percent] = {PRODUCT, WITH_AMX, 1, 1.25, 4, .sizes = {48, 64, 96, 128}},
-    [TUNE_amx_team_percent] = {PRODUCT, WITH_AMX_THREADS, 1, 1.25, 4, .sizes = {512, 1024, 1536}},
+    /* A step that is small would change no plan. */
+    [TUNE_amx_team_percent] = {PRODUCT, WITH_AMX_THREADS, 1, 4, 1, .sizes = {256, 512, 1024, 1536}},
     [TUNE_amx_thread_cycles] = {PRODUCT, WITH_AMX_THREADS, 1, 2, 4, .sizes = {128, 192, 256}},
     [TUNE_transpose_thread_bytes] = {TRANSPOSE, WITH_THREADS, .step = 2, .most = 4, .per = 2},
     [TUNE_transpose_far_bytes] = {TRANSPOSE, ALWAYS, .step = 2, .most = 2, .per = 1},
@@ -230,6 +231,8 @@ static tilemm_t context_with(tune_t *at, int which, int64_t value)
         command_error("%s", tilemm_create_error());
     else if (constants[which].needs == WITH_THREADS && constants[which].per > 0)
         tilemm_set_threads(ctx, 2); /* where two begin to pay */
+    else if (constants[which].work == TRANSPOSE)
+        tilemm_set_threads(ctx, 1); /* plans make allowance for more */
     tilemm_set_math(ctx, constants[which].fp32 ? TILEMM_MATH_FP32 : TILEMM_MATH_FP32_STRICT);
     return ctx;
 }

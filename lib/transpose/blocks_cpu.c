@@ -7,82 +7,90 @@ typedef struct {
     int64_t rows, cols; /* of the source's block */
     const char *src;
     char *dst;
-    int hints;
 } block_t;
 
-/* The block of a task. A thread's blocks follow each other along rows of the result, or, if
- * along_rows, of the source. */
 static block_t find_block(const job_t *job, int64_t task, int trans)
 {
     const tilemm__transpose_cpu_blocks_t *const b = &job->plan->blocks;
     const tilemm__transpose_args_t *const args = job->args;
     const int64_t size = (int64_t)args->elem_size;
     const int64_t row_blocks = tilemm__transpose_row_blocks(b);
-    const int64_t col_blocks = tilemm__transpose_col_blocks(b);
-    const int64_t matrix = task / (row_blocks * col_blocks);
-    const int64_t of_it = task % (row_blocks * col_blocks);
-    const int64_t row_block =
-        (b->along_rows ? of_it / col_blocks : of_it % row_blocks) - (b->head > 0);
-    const int64_t col_block =
-        (b->along_rows ? of_it % col_blocks : of_it / row_blocks) - (b->head_cols > 0);
-    const int64_t i = row_block < 0 ? 0 : b->head + row_block * b->block_rows;
-    const int64_t j = col_block < 0 ? 0 : b->head_cols + col_block * b->block_cols;
+    const int64_t strips = tilemm__div_up(b->cols, b->block_cols);
+    const int64_t matrix = task / row_blocks / strips;
+    const int64_t i = task % row_blocks * b->block_rows;
+    const int64_t j = task / row_blocks % strips * b->block_cols;
     const int64_t at_src = matrix * args->stride_src + i * b->ld_src + j;
     const int64_t at_dst =
         matrix * args->stride_dst + (trans ? j * b->ld_dst + i : i * b->ld_dst + j);
     return (block_t){
-        .rows = row_block < 0 ? b->head : tilemm__min(b->block_rows, b->rows - i),
-        .cols = col_block < 0 ? b->head_cols : tilemm__min(b->block_cols, b->cols - j),
+        .rows = tilemm__min(b->block_rows, b->rows - i),
+        .cols = tilemm__min(b->block_cols, b->cols - j),
         .src = args->src ? (const char *)args->src + at_src * size : NULL,
         .dst = (char *)args->dst + at_dst * size,
-        .hints = b->stream && row_block >= 0 ? TILEMM__BLOCK_STREAM : 0,
     };
 }
 
-/* Prefetch a block of the source. Inlined: compilers drop calls of a function without effects. */
-static inline __attribute__((always_inline)) void prefetch_block(const block_t *block, int64_t ld,
-                                                                 int64_t size)
+/* The rows of the source that fill a line of scratch are read together from end to end, so that the
+ * hardware prefetches them; short ones together with more. */
+static void gather(const job_t *job, const block_t *block, char *scratch, int64_t ld)
 {
-    for (int64_t i = 0; i < block->rows; i++)
-        for (int64_t at = 0; at < block->cols * size; at += 64)
-            __builtin_prefetch(block->src + i * ld * size + at, 0, 2);
+    enum { READ = 32768 };
+    const int64_t size = (int64_t)job->args->elem_size, line = 64 / size;
+    const int64_t ld_src = job->plan->blocks.ld_src;
+    const int64_t rows = tilemm__round_up(READ / (block->cols * size) + 1, line);
+    for (int64_t i = 0; i < block->rows; i += rows)
+        job->kernels->block[job->plan->kind](tilemm__min(rows, block->rows - i), block->cols,
+                                             block->src + i * ld_src * size, ld_src,
+                                             scratch + i * size, ld, job->args->alpha, 0);
 }
 
-void tilemm__cpu_transpose_blocks(void *data, thread_t me)
+/* Tasks from `first` to before `end`, one after the other. */
+static void transpose_blocks(const job_t *job, char *scratch, int64_t first, int64_t end)
 {
-    const job_t *const job = data;
     const tilemm__transpose_cpu_blocks_t *const b = &job->plan->blocks;
     tilemm__transpose_block_t *const transpose = job->kernels->block[job->plan->kind];
     const float alpha = job->args->alpha;
     const int64_t size = (int64_t)job->args->elem_size;
+    const int64_t row_blocks = tilemm__transpose_row_blocks(b);
     const int64_t ld =
         tilemm__transpose_block_ld(b->lines ? b->block_rows : b->block_cols, job->args->elem_size);
+    for (int64_t task = first; task < end; task++) {
+        const block_t block = find_block(job, task, 1);
+        if (b->buffered) {
+            copy_rows(scratch, ld, block.src, b->ld_src, block.rows, block.cols, size);
+            transpose(block.rows, block.cols, scratch, ld, block.dst, b->ld_dst, alpha, 1);
+        } else if (b->lines) {
+            const int began = task > first && task % row_blocks > 0;
+            const int goes_on = task + 1 < end && (task + 1) % row_blocks > 0;
+            char *const rows = scratch + TILEMM__STREAM_LEAD;
+            gather(job, &block, rows, ld);
+            job->kernels->stream(block.cols, block.rows * size, rows, ld * size, block.dst,
+                                 b->ld_dst * size, began, goes_on);
+        } else {
+            transpose(block.rows, block.cols, block.src, b->ld_src, block.dst, b->ld_dst, alpha, 0);
+        }
+    }
+}
+
+void tilemm__cpu_transpose_blocks(void *data, thread_t me)
+{
+    enum { TURNS = 4 };
+    job_t *const job = data;
     /* 64: vectors read from it are best aligned. */
     char stack[TILEMM__TRANSPOSE_STACK] __attribute__((aligned(64)));
     size_t bytes;
     char *const scratch = my_scratch(job, me, stack, &bytes);
-    int64_t task, end;
-    my_share(me, tilemm__transpose_tasks(b), &task, &end);
-    for (; task < end; task++) {
-        const block_t block = find_block(job, task, 1);
-        const int ahead = b->ahead && task + 1 < end;
-        const block_t next = ahead ? find_block(job, task + 1, 1) : block;
-        if (b->buffered) {
-            if (ahead)
-                prefetch_block(&next, b->ld_src, size);
-            copy_rows(scratch, ld, block.src, b->ld_src, block.rows, block.cols, size);
-            transpose(block.rows, block.cols, scratch, ld, block.dst, b->ld_dst, alpha,
-                      block.hints | TILEMM__BLOCK_NEAR, NULL);
-        } else if (b->lines) {
-            transpose(block.rows, block.cols, block.src, b->ld_src, scratch, ld, alpha, 0,
-                      ahead ? next.src : NULL);
-            job->kernels->stream(block.cols, block.rows * size, scratch, ld * size, block.dst,
-                                 b->ld_dst * size);
-        } else {
-            transpose(block.rows, block.cols, block.src, b->ld_src, block.dst, b->ld_dst, alpha,
-                      block.hints, ahead ? next.src : NULL);
-        }
+    const int64_t tasks = tilemm__transpose_tasks(&job->plan->blocks);
+    int64_t first, end;
+    if (me.of == 1 || !job->plan->blocks.lines) {
+        /* What lies in a thread's L2 from the last call is its own again. */
+        my_share(me, tasks, &first, &end);
+        transpose_blocks(job, scratch, first, end);
+        return;
     }
+    const int64_t count = tilemm__div_up(tasks, TURNS * me.of);
+    while ((first = take(&job->next, count)) < tasks)
+        transpose_blocks(job, scratch, first, tilemm__min(first + count, tasks));
 }
 
 void tilemm__cpu_copy_blocks(void *data, thread_t me)

@@ -53,14 +53,15 @@ static void limit_threads(plan_t *plan, double limit)
 }
 
 /* Take `scratch` bytes of workspace for each thread, with fewer threads if need be; none if one
- * thread's are too many, or if the stack has room. */
-static void take_scratch(plan_t *plan, size_t scratch, size_t workspace)
+ * thread's are too many, or if the stack has room. Returns whether there is room. */
+static int take_scratch(plan_t *plan, size_t scratch, size_t workspace)
 {
     scratch = (scratch + 63) / 64 * 64;
     if (scratch > TILEMM__TRANSPOSE_STACK && scratch <= workspace) {
         plan->scratch = scratch;
         limit_threads(plan, (double)(workspace / scratch));
     }
+    return plan->scratch || scratch <= TILEMM__TRANSPOSE_STACK;
 }
 
 /* FILL, COPY or MOVE. Rows without gaps between them are one row. */
@@ -82,58 +83,60 @@ static void plan_copy(const tilemm__transpose_args_t *args, plan_t *plan)
     limit_threads(plan, (double)tilemm__transpose_tasks(b));
 }
 
-/* Blocks for `lines`: pieces of the result's rows, gathered in scratch. Where each piece begins
- * with a part of a line, long ones of few rows; else blocks of a part of L2 that read and write
- * pieces of half a kilobyte and more: half as high where the source's rows share few sets of the
- * caches. */
+/* Blocks for `lines`: pieces of a quarter of a kilobyte and more of the result's rows, gathered in
+ * a part of L2. So much is read of each row of the source that the hardware finds out what comes
+ * next. Returns 0 where rows of the result are too short, or workspace is. */
 static int plan_lines(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
-                      int aligned, plan_t *plan)
+                      plan_t *plan)
 {
-    enum { LEAST = 512, LONG = 1024, ALIASED = 16384 };
+    enum { PIECE = 256, HIGH = 128, LEAST = 1024, TASKS = 4 };
     const int64_t size = (int64_t)args->elem_size, line = 64 / size;
+    /* Where processors are halves of cores, two threads share an L2. */
+    const int64_t elements =
+        limits->tuning->transpose_block_bytes / size / (plan->threads > 2 ? 2 : 1);
     blocks_t *b = &plan->blocks;
-    int64_t rows = LONG, cols = 2 * line;
-    if (b->rows < LEAST || (aligned && b->cols < cols))
+    int64_t rows = tilemm__min(HIGH, PIECE / size), cols = tilemm__max(elements / rows, line);
+    if (b->rows * size < PIECE)
         return 0;
-    if (aligned) {
-        const int64_t elements = limits->tuning->transpose_block_bytes / size;
-        for (cols = line; 4 * cols * cols <= elements; cols *= 2)
-            ;
-        rows = elements / cols / (b->ld_src * size % ALIASED == 0 ? 2 : 1);
-    }
-    rows = tilemm__even_size(b->rows, rows, aligned ? line : 1);
-    cols = tilemm__min(b->cols, cols);
-    take_scratch(plan, block_bytes(cols, rows, args->elem_size), limits->workspace);
-    if (!plan->scratch)
-        return 0;
-    b->lines = b->along_rows = b->ahead = 1;
-    b->stream = 0;
-    b->block_rows = rows;
-    b->block_cols = cols;
-    limit_threads(plan, (double)tilemm__transpose_tasks(b));
-    return 1;
+    /* Many threads want many blocks. */
+    while (plan->threads > 1 && cols * size > LEAST &&
+           tilemm__div_up(b->rows, rows) * tilemm__div_up(b->cols, cols) * b->batch_count <
+               TASKS * plan->threads)
+        cols /= 2;
+    if (b->cols < cols)
+        rows = elements / b->cols;
+    b->block_rows = tilemm__even_size(b->rows, rows, line);
+    b->block_cols = tilemm__min(b->cols, cols);
+    b->lines = take_scratch(plan, block_bytes(b->block_cols, b->block_rows, args->elem_size),
+                            limits->workspace);
+    return b->lines;
 }
 
 static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
                       plan_t *plan)
 {
-    const tilemm__cpu_traits_t *const traits = limits->cpu;
-    const int64_t size = (int64_t)args->elem_size;
-    const int64_t vector = limits->kernels->transpose->vector_bytes;
+    const int64_t size = (int64_t)args->elem_size, line = 64 / size;
+    const int64_t side = block_side(limits->cpu->l2_bytes / 16, args->elem_size);
     blocks_t *b = &plan->blocks;
-    const int64_t side = block_side(traits->l2_bytes / 16, args->elem_size);
-    const int64_t line = 64 / size;
-    /* Single bytes make many more accesses of a line, each of which may find it gone. */
-    const int far =
-        bytes_moved(args) > (double)limits->tuning->transpose_far_bytes * (size == 1 ? 0.75 : 1);
+    /* Of many threads each brings an L2, in which its part of both matrices may lie. Single bytes
+     * make many more accesses of a line, each of which may find it gone. */
+    const int64_t far_bytes = limits->tuning->transpose_far_bytes;
+    const int64_t of_each = tilemm__min(far_bytes, (int64_t)limits->cpu->l2_bytes / 2);
+    const double near_bytes =
+        (double)far_bytes + (double)of_each * tilemm__max(plan->threads - 2, 0);
+    const int far = bytes_moved(args) > near_bytes * (size == 1 ? 0.75 : 1);
     /* Tiles of short elements read a part of a line of 32 or 64 rows, and then the next part: not
      * from the first cache, if those rows share few of its sets. */
-    enum { TALL = 256, ALIASED = 1024, HALF_LINE = 32 };
+    enum { TALL = 256, ALIASED = 1024 };
     const int aliased = size <= 2 && b->ld_src % ALIASED == 0;
+    const int beyond_l2 = bytes_moved(args) > (double)limits->cpu->l2_bytes;
     /* Where both matrices lie in the last cache, tall blocks write long pieces of the result's rows
      * straight from the source. */
-    const int near = !far && bytes_moved(args) > (double)traits->l2_bytes;
-    const int tall = near && !aliased && b->rows >= TALL && b->cols >= 4 * line;
+    const int tall = beyond_l2 && !far && !aliased && b->rows >= TALL && b->cols >= 4 * line;
+    if (far && plan_lines(args, limits, plan)) {
+        limit_threads(plan, (double)tilemm__transpose_tasks(b));
+        return;
+    }
     /* A skinny matrix gets skinny blocks of the same size. */
     b->block_rows = b->block_cols = side;
     if (tall) {
@@ -153,54 +156,13 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
         else
             b->block_cols = tilemm__round_up(b->block_cols / 2, line);
     }
-    /* A result too large for the last cache is written around it, if all its rows are aligned
-     * alike, to half a line at least: from row `head` of the source on they are aligned. */
-    const int64_t apart = (b->ld_dst | (b->batch_count > 1 ? args->stride_dst : 0)) * size;
-    int aligned = far && (uintptr_t)args->dst % args->elem_size == 0 &&
-                  apart % tilemm__min(vector, HALF_LINE) == 0;
-    if (aligned) {
-        b->head = (int64_t)(-(uintptr_t)args->dst % 64) / size;
-        aligned = b->rows - b->head >= 2 * line;
-        if (!aligned)
-            b->head = 0;
-    }
-    b->stream = aligned && apart % vector == 0;
-    /* Vectors of 64 bytes write whole cache lines, and tiles side by side read whole lines: a block
-     * of a large matrix that fits the nearest cache needs no copy. */
-    const int direct = far && vector == 64 && b->block_cols == side && b->block_rows == side &&
-                       !aliased && (b->stream || size >= 4);
-    /* Where the result's rows are not aligned alike, or vectors are half a line, whole lines are
-     * gathered in scratch, and written around the caches. */
-    if (far && vector >= 32 && size <= 8 && !(b->stream && vector == 64) &&
-        plan_lines(args, limits, aligned, plan))
-        return;
-    if (!b->stream)
-        b->head = 0;
-    if (direct) {
-        b->along_rows = 1;
-        b->block_rows = size <= 2 ? 512 : 64;
-        b->block_cols = size == 2 ? 64 : 4 * line;
-        /* Half a kilobyte of a row, unless such blocks' rows share too few sets of L2. */
-        if (size == 4 && b->ld_src * size % (32 << 10) != 0)
-            b->block_cols = 8 * line;
-    }
-    if (direct && b->stream && (uintptr_t)args->src % args->elem_size == 0 &&
-        b->ld_src % line == 0 && (b->batch_count == 1 || args->stride_src % line == 0))
-        b->head_cols = (int64_t)(-(uintptr_t)args->src % 64) / size;
-    if (b->stream)
-        b->block_rows = tilemm__min(tilemm__round_up(b->block_rows, line), b->rows - b->head);
     limit_threads(plan, (double)tilemm__transpose_tasks(b));
-    /* The hardware prefetches neither the rows of a block nor the next block. */
-    b->ahead = far && b->cols > b->block_cols;
     /* Where rows are longer than a block's, a copy of the block, made row by row, keeps its rows
      * from evicting each other, and reads one page at a time. */
-    b->buffered = !direct && !tall && b->cols > b->block_cols && b->block_rows >= 32 &&
-                  bytes_moved(args) > (double)traits->l2_bytes;
-    if (b->buffered) {
-        const size_t scratch = block_bytes(b->block_rows, b->block_cols, args->elem_size);
-        take_scratch(plan, scratch, limits->workspace);
-        b->buffered = plan->scratch || scratch <= TILEMM__TRANSPOSE_STACK;
-    }
+    b->buffered = !tall && beyond_l2 && b->cols > b->block_cols && b->block_rows >= 32;
+    if (b->buffered)
+        b->buffered = take_scratch(plan, block_bytes(b->block_rows, b->block_cols, args->elem_size),
+                                   limits->workspace);
 }
 
 static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,
@@ -355,17 +317,13 @@ int tilemm__plan_transpose_inplace_cpu(const tilemm__transpose_args_t *args,
 
 int64_t tilemm__transpose_row_blocks(const tilemm__transpose_cpu_blocks_t *b)
 {
-    return (b->head > 0) + tilemm__div_up(b->rows - b->head, b->block_rows);
-}
-
-int64_t tilemm__transpose_col_blocks(const tilemm__transpose_cpu_blocks_t *b)
-{
-    return (b->head_cols > 0) + tilemm__div_up(b->cols - b->head_cols, b->block_cols);
+    return tilemm__div_up(b->rows, b->block_rows);
 }
 
 int64_t tilemm__transpose_tasks(const tilemm__transpose_cpu_blocks_t *b)
 {
-    return tilemm__transpose_row_blocks(b) * tilemm__transpose_col_blocks(b) * b->batch_count;
+    return tilemm__transpose_row_blocks(b) * tilemm__div_up(b->cols, b->block_cols) *
+           b->batch_count;
 }
 
 const char *tilemm__transpose_method_name(tilemm__transpose_cpu_method_t method)

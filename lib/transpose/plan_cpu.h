@@ -19,19 +19,14 @@ typedef enum {
     TILEMM__TRANSPOSE_CPU_R2C    /* in place: move slots, and permute the output's backward */
 } tilemm__transpose_cpu_method_t;
 
-/* FILL, COPY, SIMD, MOVE. A thread takes a block of the source at a time. */
+/* FILL, COPY, SIMD, MOVE. A thread takes a block of the source at a time; its blocks follow each
+ * other along rows of the result. */
 typedef struct {
     int64_t rows, cols, batch_count; /* of the source, after what can be joined was joined */
     int64_t ld_src, ld_dst;
     int64_t block_rows, block_cols;
-    int buffered;   /* copy each block of the source to scratch first */
-    int lines;      /* transpose each block to scratch, then write whole lines around the caches */
-    int stream;     /* write around the caches */
-    int along_rows; /* blocks in order of the source's rows, not of the result's */
-    int ahead;      /* prefetch the next block of the source before each block */
-    int64_t head;   /* rows before the first that is written to an aligned address: separate
-                       blocks, not streamed */
-    int64_t head_cols; /* columns before the first that begins a cache line: separate blocks */
+    int buffered; /* copy each block of the source to scratch first */
+    int lines;    /* transpose each block to scratch, then write whole lines around the caches */
 } tilemm__transpose_cpu_blocks_t;
 
 /* SLABS. The m x n view (kernels/transpose/inplace.h) is cut into slabs of `height` rows, and a
@@ -82,16 +77,15 @@ int tilemm__plan_transpose_inplace_cpu(const tilemm__transpose_args_t *args,
 /* Fill in *view for m x n; both at least 1. */
 void tilemm__inplace_init(tilemm__inplace_t *view, int64_t m, int64_t n);
 
-/* Blocks that the rows, the columns and all matrices of the source are cut into. */
+/* Blocks that the rows and all matrices of the source are cut into. */
 int64_t tilemm__transpose_row_blocks(const tilemm__transpose_cpu_blocks_t *b);
-int64_t tilemm__transpose_col_blocks(const tilemm__transpose_cpu_blocks_t *b);
 int64_t tilemm__transpose_tasks(const tilemm__transpose_cpu_blocks_t *b);
 
 /* "simd", "swap", ... as in kernel names. */
 const char *tilemm__transpose_method_name(tilemm__transpose_cpu_method_t method);
 
 /* The leading dimension of a block in scratch: a cache line more than a row, so that rows do not
- * all meet in the same sets. */
+ * all meet in the same sets. Of `lines` that line is a row's lead. */
 static inline int64_t tilemm__transpose_block_ld(int64_t block_cols, size_t elem_size)
 {
     return block_cols + (int64_t)(64 / elem_size);

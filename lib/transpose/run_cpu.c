@@ -91,9 +91,8 @@ int tilemm__cpu_transpose_small(tilemm_t ctx, const tilemm__transpose_args_t *ar
         args->rows * args->cols * (int64_t)args->elem_size > MOST ||
         tilemm__cpu_may_have_device(ctx))
         return 0;
-    tilemm__cpu_kernels(ctx)->transpose->block[kind](args->rows, args->cols, args->src,
-                                                     args->ld_src, args->dst, args->ld_dst,
-                                                     args->alpha, 0, NULL);
+    tilemm__cpu_kernels(ctx)->transpose->block[kind](
+        args->rows, args->cols, args->src, args->ld_src, args->dst, args->ld_dst, args->alpha, 0);
     tilemm__set_kernel_name(ctx, small_name(isa, kind));
     return 1;
 }

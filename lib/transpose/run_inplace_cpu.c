@@ -51,10 +51,9 @@ static void swap_blocks(void *data, thread_t me)
             copy_rows(one, scratch_ld, upper, ld, rows, cols, size);
             if (i != j) {
                 copy_rows(other, scratch_ld, lower, ld, cols, rows, size);
-                transpose(cols, rows, other, scratch_ld, upper, ld, alpha, TILEMM__BLOCK_NEAR,
-                          NULL);
+                transpose(cols, rows, other, scratch_ld, upper, ld, alpha, 1);
             }
-            transpose(rows, cols, one, scratch_ld, lower, ld, alpha, TILEMM__BLOCK_NEAR, NULL);
+            transpose(rows, cols, one, scratch_ld, lower, ld, alpha, 1);
         }
 }
 
@@ -239,8 +238,8 @@ static void transpose_slabs(void *data, thread_t me)
     for (; slab < end; slab++) {
         char *const at = (char *)job->args->dst + slab * x->height * x->n * size;
         copy_rows(scratch, ld, at, cols, rows, cols, size);
-        job->kernels->block[job->plan->kind](rows, cols, scratch, ld, at, rows, job->args->alpha, 0,
-                                             NULL);
+        job->kernels->block[job->plan->kind](rows, cols, scratch, ld, at, rows, job->args->alpha,
+                                             0);
     }
 }
 
@@ -277,7 +276,7 @@ static void run_slabs(job_t *job)
     char *const kept = job->workspace + (size_t)threads * job->plan->scratch;
     if (x->forward) {
         if (fringe)
-            transpose(fringe, n, a + full * n * size, n, kept, fringe, alpha, 0, NULL);
+            transpose(fringe, n, a + full * n * size, n, kept, fringe, alpha, 0);
         tilemm__run_team(threads, transpose_slabs, job);
         tilemm__run_team(threads, transpose_runs, job);
         if (fringe) {
@@ -286,7 +285,7 @@ static void run_slabs(job_t *job)
         }
     } else {
         if (fringe) {
-            transpose(n, fringe, a + full * size, m, kept, n, alpha, 0, NULL);
+            transpose(n, fringe, a + full * size, m, kept, n, alpha, 0);
             move_slots(a, size, full * n, full, m, full, full);
         }
         tilemm__run_team(threads, transpose_runs, job);

@@ -19,6 +19,7 @@ typedef struct {
     const tilemm__transpose_args_t *args;
     const tilemm__transpose_cpu_t *kernels;
     const plan_t *plan;
+    int64_t next;    /* the first block that no thread has taken */
     char *workspace; /* plan->workspace bytes, each thread's scratch first; or NULL */
 } job_t;
 

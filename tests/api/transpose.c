@@ -110,8 +110,7 @@ static void shapes(tilemm_t ctx, int rounds, rng_t *rng)
     }
 }
 
-/* More than the last cache holds. Such results are written around the caches if all their rows have
- * the same alignment. */
+/* More than the last cache holds. Such results are written around the caches. */
 static void large(tilemm_t ctx, rng_t *rng)
 {
     const int64_t bytes = (int64_t)68 << 19;
@@ -121,6 +120,47 @@ static void large(tilemm_t ctx, rng_t *rng)
         one(ctx, rows, cols, sizes[s], -cols & 63, -rows & 63, rng);
         one(ctx, rows, cols, sizes[s], 1 - cols % 2, 1 - rows % 2, rng);
     }
+}
+
+/* Small results that a tuning has written around the caches: in blocks of few rows, so that what
+ * is left of their lines waits for the next block, and for no block of another strip, matrix or
+ * thread. */
+static void around(tilemm_t ctx, int rounds, rng_t *rng)
+{
+    const char *const tuning = tilemm_tuning(ctx), *before = getenv("TILEMM_TUNING");
+    const char *const constants = strstr(tuning, "sgemm_thread_work");
+    char path[64];
+    FILE *const file = test_need(tmpfile());
+    CHECK(constants, "no constants in '%s'", tuning);
+    fprintf(file,
+            "%.*stranspose_thread_bytes 4096\ntranspose_far_bytes 4096\n"
+            "transpose_block_bytes 8192\n",
+            constants ? (int)(constants - tuning) : 0, tuning);
+    fflush(file);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(file));
+    setenv("TILEMM_TUNING", path, 1);
+    tilemm_t other = test_context(TEST_BACKEND, arch);
+    if (before)
+        setenv("TILEMM_TUNING", before, 1);
+    else
+        unsetenv("TILEMM_TUNING");
+    CHECK(strstr(tilemm_tuning(other), "transpose_far_bytes 4096\n"), "%s", tilemm_tuning(other));
+    for (int i = 0; i < rounds; i++) {
+        const int64_t size = (int64_t)sizes[i % 5], rows = rng_range(rng, 256 / size, 1500);
+        const int64_t cols = rng_range(rng, 1, 300), batch = i % 3 ? 1 : 3;
+        const transposes_t t = {.rows = rows,
+                                .cols = cols,
+                                .size = (size_t)size,
+                                .ld_src = cols + rng_range(rng, 0, 3),
+                                .ld_dst = rows + rng_range(rng, 0, 3),
+                                .batch = batch,
+                                .stride_src = rows * (cols + 5),
+                                .stride_dst = cols * (rows + 5)};
+        tilemm_set_threads(other, 1 + i % 4);
+        run(other, &t, batch > 1, rng);
+    }
+    CHECK(tilemm_destroy(other) == TILEMM_SUCCESS, "tilemm_destroy");
+    fclose(file);
 }
 
 static void batches(tilemm_t ctx, int rounds, rng_t *rng)
@@ -277,6 +317,8 @@ int main(void)
         shapes(ctx, test_quick() ? 5 : *arch ? 30 : 80, &rng);
         if (TEST_BACKEND == TILEMM_BACKEND_CPU && !test_quick())
             large(ctx, &rng);
+        if (TEST_BACKEND == TILEMM_BACKEND_CPU)
+            around(ctx, test_quick() ? 60 : 400, &rng);
         batches(ctx, test_quick() ? 20 : 100, &rng);
         narrow(ctx, test_quick() ? 21 : 105, &rng);
         scaled(ctx, test_quick() ? 20 : 80, &rng);

@@ -93,11 +93,9 @@ static void on_cpu(const tilemm__transpose_args_t *args, int in_place, size_t wo
         break;
     default: b = plan.blocks;
     }
-    printf(" | %s t%d %lldx%lld%s%s%s%s%s %lld %lld %lld %zu %zu",
-           tilemm__transpose_method_name(plan.method), plan.threads, (long long)b.block_rows,
-           (long long)b.block_cols, b.buffered ? " buffered" : "", b.stream ? " stream" : "",
-           b.lines ? " lines" : "", b.along_rows ? " along_rows" : "", b.ahead ? " ahead" : "",
-           (long long)b.head, (long long)b.head_cols, (long long)fringe,
+    printf(" | %s t%d %lldx%lld%s%s %lld %zu %zu", tilemm__transpose_method_name(plan.method),
+           plan.threads, (long long)b.block_rows, (long long)b.block_cols,
+           b.buffered ? " buffered" : "", b.lines ? " lines" : "", (long long)fringe,
            plan.workspace - (size_t)plan.threads * plan.scratch, plan.scratch);
 }
 

@@ -169,6 +169,9 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
  * five, by the strides that an address can have: 14 pointers would not fit in registers. */
 enum { REACH = 5 };
 
+/* C is asked for in the chain of the step that is so many before the last. */
+enum { ASK = 96 };
+
 /* Step `later` after the one that at, or ms, stands for, with the Ns of that step; apart is how far
  * rows are apart, in bytes. */
 TILE_INLINE void add_step(const int rows, const int vectors, const int along_k, const int masked,
@@ -229,6 +232,16 @@ TILE_INLINE void step_on(const int rows, const int steps, const char **at)
     }
 }
 
+/* Request a row of C, and return the next one. Rows that are not aligned end in one line more. */
+TILE_INLINE float *ask_for_row(const int vectors, const tilemm__sgemm_strip_t *x, float *row)
+{
+    TILE_UNROLL
+    for (int j = 0; j < vectors * VECTOR; j += LINE)
+        __builtin_prefetch(row + j, 1);
+    __builtin_prefetch(row + x->n - 1, 1);
+    return next_row(row, x->rs_c);
+}
+
 /* The sums of one tile, from row i0 of x on. Constants once this is inlined: the rows and vectors
  * that are computed, how op(A) lies, and whether the last vector of columns is not whole. */
 TILE_INLINE void tile(const int rows, const int vectors, const int along_k, const int masked,
@@ -253,17 +266,12 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
         const int64_t steps = TILE_LEAST(x->chain, k - done);
         /* C is met once in k steps, so it has left the near caches; it comes back meanwhile, not so
          * early that the panels drive it out again. */
-        if (cs_c == 1 && k >= 96 && (done + steps == k || (x->c_first && done == 0))) {
-            float *row = next_row(c, 0);
-            TILE_UNROLL
-            for (int i = 0; i < rows; i++) {
-                TILE_UNROLL
-                for (int j = 0; j < vectors * VECTOR; j += LINE)
-                    __builtin_prefetch(row + j, 1);
-                __builtin_prefetch(row + x->n - 1, 1);
-                row = next_row(row, rs_c);
-            }
-        }
+        const int ask = cs_c == 1 && k >= ASK &&
+                        ((done <= k - ASK && k - ASK < done + steps) || (x->c_first && done == 0));
+        float *wanted = c;
+        int asks = ask ? rows : 0;
+        for (; TILE_STEPS > 1 && asks > 0; asks--)
+            wanted = ask_for_row(vectors, x, wanted);
         if (__builtin_expect(x->goes_on, 0)) {
             float *row = next_row(c, 0);
             TILE_UNROLL
@@ -289,7 +297,7 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
             const int64_t share = steps * rows * TILE_NR / x->m;
             const float *next = ns + (k - done) * TILE_NR + (i0 * k + done * rows) * TILE_NR / x->m;
             for (int64_t q = 0; q <= share; q += LINE)
-                __builtin_prefetch(next + q);
+                __builtin_prefetch(next + q, 0, 2);
             for (; left >= TILE_STEPS; left -= TILE_STEPS) {
                 TILE_UNROLL
                 for (int q = 0; q < TILE_STEPS; q++)
@@ -315,6 +323,11 @@ TILE_INLINE void tile(const int rows, const int vectors, const int along_k, cons
             }
         }
         for (; left > 0; left--) {
+            /* All rows at once would take all that can wait for memory, and panels wait for L2. */
+            if (TILE_STEPS == 1 && asks > 0 && left % 4 == 0) {
+                wanted = ask_for_row(vectors, x, wanted);
+                asks--;
+            }
             add_step(rows, vectors, along_k, masked, mask, 0, at, apart, ms, ns, sum);
             if (along_k) {
                 step_on(rows, 1, at);

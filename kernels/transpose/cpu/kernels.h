@@ -24,27 +24,24 @@ static inline int64_t tilemm__skew_cols(size_t elem_size)
     return elem_size > 1 ? (int64_t)(TILEMM__SKEW_BYTES / elem_size) : TILEMM__SKEW_COLS;
 }
 
-/* Hints to a block kernel. */
-enum {
-    TILEMM__BLOCK_STREAM = 1, /* write around the caches; rows of dst aligned to vector_bytes */
-    TILEMM__BLOCK_NEAR = 2    /* the source is in a near cache already */
-};
-
 /* dst (cols x rows) = alpha times the transpose of src (rows x cols). Only the scaled kind reads
- * alpha. hints: of the bits above. next: another block of the source, which is prefetched into a
- * near cache; or NULL. */
+ * alpha. near: the source is in a near cache already. */
 typedef void tilemm__transpose_block_t(int64_t rows, int64_t cols, const void *src, int64_t ld_src,
-                                       void *dst, int64_t ld_dst, float alpha, int hints,
-                                       const void *next);
+                                       void *dst, int64_t ld_dst, float alpha, int near);
+
+/* Bytes before each row that tilemm__transpose_cpu_t.stream copies. */
+enum { TILEMM__STREAM_LEAD = 64 };
 
 typedef struct {
     int vector_bytes; /* a tile is vector_bytes / elem_size rows of 16 / elem_size columns */
 
     tilemm__transpose_block_t *block[TILEMM__TRANSPOSE_KINDS];
 
-    /* Copy rows of `bytes` bytes; whole cache lines of dst are written around the caches. */
-    void (*stream)(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,
-                   int64_t dst_step);
+    /* Copy rows of `bytes` bytes; whole cache lines of dst are written around the caches. If
+     * `goes_on`, then of at least a line, and what begins the last line of a row waits before that
+     * row of src, in its lead, for a call with `began` that continues the row at the next dst. */
+    void (*stream)(int64_t rows, int64_t bytes, char *src, int64_t src_step, char *dst,
+                   int64_t dst_step, int began, int goes_on);
 
     /* dst = alpha * src, n floats; dst may be src. */
     void (*scale)(int64_t n, const float *src, float *dst, float alpha);

@@ -69,6 +69,7 @@
 #define NAME(name) TILE_PASTE(name, TILE_KIND)
 #define ELEM NAME(elem)
 #define TILE NAME(tile)
+#define STRIP NAME(strip)
 #define SQUARE (16 / TILE_ELEM)
 /* Tiles that are taken side by side: those of a cache line, if they fit the registers. */
 #define WIDE (TILE_ELEM >= 4 && TILE_BYTES == 64 ? 4 : 1)
@@ -126,13 +127,16 @@ TILE_INLINE void copy_less(char *dst, const char *src, int64_t bytes)
         dst[i] = src[i];
 }
 
-static void stream(int64_t rows, int64_t bytes, const char *src, int64_t src_step, char *dst,
-                   int64_t dst_step)
+static void stream(int64_t rows, int64_t bytes, char *src, int64_t src_step, char *dst,
+                   int64_t dst_step, int began, int goes_on)
 {
     for (int64_t row = 0; row < rows; row++, src += src_step, dst += dst_step) {
-        const int64_t before = -(uintptr_t)dst % 64, head = before < bytes ? before : bytes;
-        int64_t i = head;
-        copy_less(dst, src, head);
+        int64_t i = -(int64_t)((uintptr_t)dst % 64);
+        if (!began) {
+            i += i < 0 ? 64 : 0;
+            i = i < bytes ? i : bytes;
+            copy_less(dst, src, i);
+        }
         for (; i + 64 <= bytes; i += 64) {
             TILE_UNROLL
             for (int part = 0; part < 64; part += TILE_BYTES) {
@@ -141,7 +145,11 @@ static void stream(int64_t rows, int64_t bytes, const char *src, int64_t src_ste
                 TILE_STREAM(dst + i + part, v);
             }
         }
-        copy_less(dst + i, src + i, bytes - i);
+        if (goes_on)
+            memcpy(src - TILEMM__STREAM_LEAD, src + bytes - TILEMM__STREAM_LEAD,
+                   TILEMM__STREAM_LEAD);
+        else
+            copy_less(dst + i, src + i, bytes - i);
     }
     TILE_FENCE();
 }
@@ -233,7 +241,7 @@ typedef WORD NAME(lane) __attribute__((vector_size(16)));
 
 /* TILE_BYTES / TILE_ELEM rows, SQUARE columns. Strides are in bytes here. */
 TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
-                            float alpha, int stream)
+                            float alpha)
 {
     NAME(vector) v[SQUARE];
     TILE_UNROLL
@@ -243,10 +251,7 @@ TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_
     TILE_UNROLL
     for (int r = 0; r < SQUARE; r++) {
         SCALE_VECTOR(v[r], vector_float);
-        if (stream)
-            TILE_STREAM(dst + r * dst_step, v[r]);
-        else
-            memcpy(dst + r * dst_step, &v[r], TILE_BYTES);
+        memcpy(dst + r * dst_step, &v[r], TILE_BYTES);
     }
 }
 
@@ -254,7 +259,7 @@ TILE_INLINE void NAME(tile)(const char *src, int64_t src_step, char *dst, int64_
 /* WIDE tiles side by side. Half a vector is loaded at a time, two rows to a register,
  * which leaves half of the turning of lanes for after the rounds. */
 TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, int64_t dst_step,
-                                 float alpha, int stream)
+                                 float alpha)
 {
     NAME(vector) v[WIDE][SQUARE];
     TILE_UNROLL
@@ -276,10 +281,7 @@ TILE_INLINE void NAME(wide_tile)(const char *src, int64_t src_step, char *dst, i
         for (int r = 0; r < SQUARE; r++) {
             char *const to = dst + ((q % 2 * 2 + q / 2) * SQUARE + r) * dst_step;
             SCALE_VECTOR(v[q][r], vector_float);
-            if (stream)
-                TILE_STREAM(to, v[q][r]);
-            else
-                memcpy(to, &v[q][r], TILE_BYTES);
+            memcpy(to, &v[q][r], TILE_BYTES);
         }
     }
 }
@@ -307,18 +309,13 @@ TILE_INLINE void NAME(small_tile)(const char *src, int64_t src_step, char *dst, 
 #endif
 
 /* `tiles` times SQUARE rows of the result, from end to end. The last tile may overlap the one
- * before it. Meanwhile `next`, if not NULL, is prefetched, row by row, and, if so asked, the lines
- * of the result that are written next. */
+ * before it. If so asked, the lines of the result that are written next are prefetched. */
 TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, char *dst,
-                             int64_t dst_step, float alpha, int stream, int tiles, const char *next,
-                             const int ask)
+                             int64_t dst_step, float alpha, int tiles, const int ask)
 {
     const int64_t tile_rows = TILE_BYTES / TILE_ELEM;
     int64_t i = 0;
     for (; rows - i >= tile_rows; i += tile_rows) {
-        if (next)
-            for (int t = 0; t < tile_rows; t++)
-                __builtin_prefetch(next + (i + t) * src_step, 0, 2);
         const int64_t ahead = (i + tile_rows) * TILE_ELEM;
         if (ask && ahead % 64 == 0 && rows - i >= 2 * tile_rows)
             for (int t = 0; t < tiles * SQUARE; t++)
@@ -326,11 +323,11 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
         if (tiles % WIDE == 0)
             for (int t = 0; t < tiles; t += WIDE)
                 WIDE_TILE(src + i * src_step + t * 16, src_step,
-                          dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, stream);
+                          dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha);
         else
             for (int t = 0; t < tiles; t++)
                 TILE(src + i * src_step + t * 16, src_step,
-                     dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha, stream);
+                     dst + t * SQUARE * dst_step + i * TILE_ELEM, dst_step, alpha);
     }
     if (i == rows)
         return;
@@ -350,11 +347,11 @@ TILE_INLINE void NAME(strip)(int64_t rows, const char *src, int64_t src_step, ch
     i = rows - tile_rows;
     for (int t = 0; t < tiles; t++)
         TILE(src + i * src_step + t * 16, src_step, dst + t * SQUARE * dst_step + i * TILE_ELEM,
-             dst_step, alpha, 0);
+             dst_step, alpha);
 }
 
 static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_src, void *dst,
-                        int64_t ld_dst, float alpha, int hints, const void *next)
+                        int64_t ld_dst, float alpha, int near)
 {
     const int64_t src_step = ld_src * TILE_ELEM, dst_step = ld_dst * TILE_ELEM;
     const ELEM *const s = src;
@@ -373,37 +370,20 @@ static void NAME(block)(int64_t rows, int64_t cols, const void *src, int64_t ld_
         int64_t j = 0;
         /* Four tiles side by side read whole cache lines of the source at once. A source in a near
          * cache is read for few rows of the result at a time. */
-        if (hints & TILEMM__BLOCK_NEAR) {
-            if (hints & TILEMM__BLOCK_STREAM)
-                for (; cols - j >= SQUARE; j += SQUARE)
-                    NAME(strip)
-            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 1, NULL,
-             0);
-        } else if (hints & TILEMM__BLOCK_STREAM) {
+        const int ask = rows * cols * TILE_ELEM > IN_L1;
+        if (!near && ask)
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
-                NAME(strip)
-            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 4,
-             next ? (const char *)next + j * TILE_ELEM : NULL, 0);
-        } else if (rows * cols * TILE_ELEM > IN_L1) {
+                STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 4,
+                      1);
+        else if (!near)
             for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
-                NAME(strip)
-            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 4,
-             next ? (const char *)next + j * TILE_ELEM : NULL, 1);
-        } else {
-            for (; cols - j >= 4 * SQUARE; j += 4 * SQUARE)
-                NAME(strip)
-            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 4,
-             next ? (const char *)next + j * TILE_ELEM : NULL, 0);
-        }
+                STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 4,
+                      0);
         while (j < cols) {
             j = cols - j < SQUARE ? cols - SQUARE : j;
-            NAME(strip)
-            (rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 0, 1, NULL,
-             0);
+            STRIP(rows, from + j * TILE_ELEM, src_step, to + j * dst_step, dst_step, alpha, 1, 0);
             j += SQUARE;
         }
-        if (hints & TILEMM__BLOCK_STREAM)
-            TILE_FENCE();
     }
     (void)alpha;
 }
