@@ -211,26 +211,20 @@ static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared
             __any_sync(~0u, named_barrier_any<S::MULTIPLIERS * WARPGROUP>(
                                 ALL_MULTIPLIERS, (windows & EVERY_BYTE * BEYOND) ||
                                                      (!S::ROUTED && has_uneven_a(at, problem, a))));
-
-    const bool parts = beyond_a || beyond_b;
-    const unsigned scales = UNSCALED + scales_of_a(at) + scales_of_b(windows);
-
-    if (__any_sync(~0u, parts || scales != at.scales)) {
-        add_part(at, false);
-        if (parts) {
-            multiply_parts(at, shared, a, {beyond_a, scales_of_a(at)},
-                           {beyond_b, scales_of_b(windows)});
+    add_part(at, false);
+    if (beyond_a || beyond_b) {
+        multiply_parts(at, shared, a, {beyond_a, scales_of_a(at)},
+                       {beyond_b, scales_of_b(windows)});
 #pragma unroll
-            for (int p = 0; p < S::PLANES; p++)
+        for (int p = 0; p < S::PLANES; p++)
 #pragma unroll
-                for (int i = 0; i < ROWS * S::WORDS; i++)
-                    a[p][i] = 0; /* nothing is left of the step */
-        }
-#pragma unroll
-        for (int i = 0; i < S::ACCUMULATORS; i++)
-            at.part[i] = 0.0f;
-        at.scales = scales;
+            for (int i = 0; i < ROWS * S::WORDS; i++)
+                a[p][i] = 0; /* nothing is left of the step */
     }
+#pragma unroll
+    for (int i = 0; i < S::ACCUMULATORS; i++)
+        at.part[i] = 0.0f;
+    at.scales = UNSCALED + scales_of_a(at) + scales_of_b(windows);
     __syncwarp(); /* all have read */
     if (watched_a && threadIdx.x % 32 == 0)
         mbarrier_arrive(&shared.a.empty[stage]);
@@ -357,6 +351,7 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     at.item = own_item<S>(problem, blockIdx.x);
     at.buffer = at.parity = at.count = at.next_rows = 0;
     at.large = window.large;
+    at.may_overflow = S::ROUTED && tilemm__sgemm_huge(problem.routes) != TILEMM__SGEMM_NEITHER;
     at.exchanged = problem.args.exchanged;
     at.first = first_of<ROWS, S::A_K>(threadIdx.x / 32 * 16);
     begin_item(at, problem);

@@ -127,6 +127,7 @@ struct multiplier_t {
     unsigned count;          /* of steps of op(A) of which planes were made */
     unsigned buffer, parity; /* of planes of op(B) */
     unsigned large;          /* the window of the warp's planes, as in window_t */
+    bool may_overflow;       /* a sum of finite products, whose operand has huge numbers */
     /* Of the planes at hand: whether the warp met numbers beyond its windows; whether they are to
      * be made again, in the window `large`; whether the warpgroup has kept the numbers. */
     bool beyond, fits, are_watched;
@@ -179,15 +180,24 @@ static __device__ __forceinline__ float lost_by(const multiplier_t<S> &at, int i
     return fmaf(at.total[i] - sum, unscale(at.scales, warp_of<S>(i), -1), at.part[i]);
 }
 
-/* total += part. If `keeps`, part becomes what the addition lost; of a sum that overflowed, 0. */
+/* total += part. If `keeps`, part becomes what the addition lost: of a sum that overflowed, 0. */
 template <typename S>
 static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 {
+    if (S::ROUTED && keeps && __any_sync(~0u, at.may_overflow)) {
+#pragma unroll
+        for (int i = 0; i < S::ACCUMULATORS; i++) {
+            const float sum = sum_of(at, i), lost = lost_by(at, i, sum);
+            at.part[i] = fabsf(sum) <= FLT_MAX ? lost : 0.0f;
+            at.total[i] = sum;
+        }
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float sum = sum_of(at, i);
         if (keeps)
-            at.part[i] = fabsf(sum) <= FLT_MAX ? lost_by(at, i, sum) : 0.0f;
+            at.part[i] = lost_by(at, i, sum);
         at.total[i] = sum;
     }
 }
