@@ -11,6 +11,8 @@ enum {
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
     SM90_END = TILEMM__sgemm_exact_lines_sm80,
     SM90_K = 64, /* a k-step */
+    /* Of the pass that copies operands for hard tiles, to a multiprocessor: all run at once. */
+    COPY_BLOCKS = 8,
     /* The shortest k: below, the planes' last bit shows beside a plain FP32 sum. One plane has
      * TF32's bits whatever k is. */
     LEAST_K = 128,
@@ -460,7 +462,8 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
     }
     part->copies.pass.blocks = 0;
     if (bf16)
-        part->copies = tilemm__sgemm_plan_copies(args, &copies_at);
+        part->copies = tilemm__sgemm_plan_copies(
+            args, (int64_t)COPY_BLOCKS * limits->cuda->sm_count, &copies_at);
     *product = (tilemm__sgemm_planes_product_t){
         .m = args->m,
         .n = args->n,
@@ -531,7 +534,7 @@ void tilemm__sgemm_fill_planes(const tilemm__sgemm_args_t *args, const tilemm__l
         bf16 && (double)bytes + tilemm__sgemm_copies_bytes(&largest) <= (double)limits->workspace;
     plan->workspace = bytes;
     if (bf16)
-        tilemm__sgemm_plan_copies(&largest, &plan->workspace);
+        tilemm__sgemm_plan_copies(&largest, TILEMM__SGEMM_MOST_BLOCKS, &plan->workspace);
     for (int i = 0; i < 2; i++)
         for (int j = 0; j < 2; j++) {
             if ((i && last_group == 0) || (j && last_k == 0))

@@ -86,7 +86,9 @@ static void check_copies(const tilemm__sgemm_args_t *whole, const tilemm__sgemm_
               "%s: operand %d: %lld x %lld, rows at %lld", plan->name, i, (long long)operand->rows,
               (long long)operand->cols, (long long)operand->ld_to);
         CHECK(operand->count == rows * operand->ld_to &&
-                  (operand->blocks == TILEMM__SGEMM_MOST_BLOCKS ||
+                  operand->blocks <= tilemm__div_up(operand->count, TILEMM__SGEMM_ALIGN_BLOCK) &&
+                  (plan->method == TILEMM__SGEMM_PLANES || /* fewer, which stride */
+                   operand->blocks == TILEMM__SGEMM_MOST_BLOCKS ||
                    (int64_t)operand->blocks * TILEMM__SGEMM_ALIGN_BLOCK >= operand->count),
               "%s: operand %d: %u blocks for %lld numbers", plan->name, i, operand->blocks,
               (long long)operand->count);
