@@ -55,9 +55,10 @@ typedef struct {
     int direct;   /* Ns is read from B where it lies; a last panel of part vectors is packed */
     int stream;   /* of direct: B comes from memory; Ms is in_place */
     int in_place; /* Ms is op(A) where it lies */
-    tilemm__sgemm_as_read_t as_read; /* it has room for one panel, which is made as it is used; */
-    int k_blocks; /* the other for one of each of so many blocks of kc, as long lines are best read
-                     in one go; else 1 */
+    tilemm__sgemm_as_read_t
+        as_read;  /* the operand that is split as it is read, a panel at a time */
+    int k_blocks; /* with as_read: blocks of kc for each of which the other operand has room for a
+                     panel, since long lines are read best in one go; else 1 */
     int shared;   /* a matrix of the batch at a time: all threads pack the same panels, and then
                      take parts of their product */
     int on_stack; /* panels lie on the stack */

@@ -169,7 +169,7 @@ TILE_INLINE void store_tile(const int rows, const int vectors, const int masked,
  * five, by the strides that an address can have: 14 pointers would not fit in registers. */
 enum { REACH = 5 };
 
-/* C is asked for in the chain of the step that is so many before the last. */
+/* C is asked for from the chain on that has the step ASK before the last one. */
 enum { ASK = 96 };
 
 /* Step `later` after the one that at, or ms, stands for, with the Ns of that step; apart is how far
