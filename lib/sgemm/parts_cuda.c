@@ -61,7 +61,6 @@ int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                !tilemm__cuda_is_capturing(tilemm__cuda(ctx)->stream);
     if (runs) {
         call.places.memory = tilemm__cuda_memory_limit(ctx);
-        call.places.sm_count = tilemm__cuda(ctx)->traits.sm_count;
         runs = call.places.memory > 0;
     }
     if (runs)
@@ -91,7 +90,6 @@ tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t
     }
     if (far) {
         call.places.memory = tilemm__cuda_memory_limit(ctx);
-        call.places.sm_count = tilemm__cuda(ctx)->traits.sm_count;
         call.relay = relay && relay->members ? relay : NULL;
         call.places.is_shared = call.relay != NULL;
         call.me = call.relay ? relay->index[member] : 0;

@@ -411,6 +411,7 @@ static tilemm_status_t close_pipeline(pipeline_t *x, tilemm_status_t status)
 /* The buffers; a plan for half the memory where there is less than it seemed. */
 static tilemm_status_t allocate(pipeline_t *x, tilemm__pipeline_places_t places)
 {
+    places.sm_count = tilemm__cuda(x->ctx)->traits.sm_count;
     for (;; places.memory /= 2) {
         if (tilemm__plan_pipeline(x->args, &places, &x->plan) != TILEMM_SUCCESS)
             return tilemm__fail(x->ctx, TILEMM_OUT_OF_MEMORY,

@@ -159,10 +159,9 @@ static void plan_simd(const tilemm__transpose_args_t *args, const tilemm__limits
     limit_threads(plan, (double)tilemm__transpose_tasks(b));
     /* Where rows are longer than a block's, a copy of the block, made row by row, keeps its rows
      * from evicting each other, and reads one page at a time. */
-    b->buffered = !tall && beyond_l2 && b->cols > b->block_cols && b->block_rows >= 32;
-    if (b->buffered)
-        b->buffered = take_scratch(plan, block_bytes(b->block_rows, b->block_cols, args->elem_size),
-                                   limits->workspace);
+    b->buffered = !tall && beyond_l2 && b->cols > b->block_cols && b->block_rows >= 32 &&
+                  take_scratch(plan, block_bytes(b->block_rows, b->block_cols, args->elem_size),
+                               limits->workspace);
 }
 
 static void plan_swap(const tilemm__transpose_args_t *args, const tilemm__limits_t *limits,

@@ -21,19 +21,13 @@
 /* ---- lines that planes do not carry -----------------------------------------------------------
  */
 
-/* Whether planes do not carry a number: in BF16, numbers from 2^45 - 2^36 on are rounded to 2^45,
- * which overflows with others. */
-static __device__ __forceinline__ bool is_exact(float x)
-{
-    return !(fabsf(x) < (float)((1ull << 45) - (1ull << 36))); /* NaN too */
-}
-
-/* Which of a lane's LINES lines of a stage have numbers that planes do not carry, a bit each. The
- * window has the largest h. */
+/* Which of a lane's LINES lines of a stage have numbers that overflow as planes, a bit each. The
+ * window has the largest h: in BF16, numbers from 2^45 - 2^36 on are rounded to 2^45. */
 template <int LINES, bool K_MAJOR>
 static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, unsigned first,
                                                           const window_t &window)
 {
+    const float LEAST = (float)((1ull << 45) - (1ull << 36));
     unsigned lines = 0;
     if (!__any_sync(~0u, window_most(window) >= MOST_BF16))
         return 0;
@@ -45,7 +39,7 @@ static __device__ __forceinline__ unsigned exact_lines_of(const float *stage, un
         for (int j = 0; j < LINES; j++)
 #pragma unroll
             for (int i = 0; i < OCTET / 2; i++)
-                lines |= is_exact(x[j][i]) ? 1u << j : 0;
+                lines |= !(fabsf(x[j][i]) < LEAST) ? 1u << j : 0; /* NaN too */
     }
     return lines;
 }
@@ -104,8 +98,7 @@ template <typename S>
 static __device__ __forceinline__ void end_chains(multiplier_t<S> &at, fragments_t<S> &next,
                                                   shared_t<S> &shared, const fused_t &problem)
 {
-    /* A vote, see use_windows(). */
-    if (__any_sync(~0u, named_barrier_any<WARPGROUP>(warpgroup_barrier(), at.exact)))
+    if (some_of_warpgroup(at.exact))
         replace_exact(at, next, shared, problem, part_begin(at, problem));
     else if (threadIdx.x % 32 == 0)
         mbarrier_arrive(&shared.a.empty[(at.count - 1) % S::STAGES]);

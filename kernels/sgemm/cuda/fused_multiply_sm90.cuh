@@ -178,12 +178,6 @@ static __device__ __forceinline__ unsigned scales_of_b(unsigned windows)
     return window_log2(windows & EVERY_BYTE * (LARGE | HUGE_ONES), EVERY_BYTE);
 }
 
-/* Whether `mine` holds for some thread of the warpgroup: as a vote, see use_windows(). */
-static __device__ __forceinline__ bool some_of_warpgroup(bool mine)
-{
-    return __any_sync(~0u, named_barrier_any<WARPGROUP>(warpgroup_barrier(), mine));
-}
-
 /* Of a step some of whose planes are watched, or whose windows are new: make planes of op(A) again
  * where another window fits; multiply the step by parts if numbers are beyond the windows, or the
  * planes lose bits that count; and leave the stages of operands that are watched. */

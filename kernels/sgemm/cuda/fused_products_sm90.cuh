@@ -118,6 +118,13 @@ enum { ALL_MULTIPLIERS = 1 };
     return 2 + threadIdx.x / WARPGROUP;
 }
 
+/* Whether `mine` holds for some thread of the warpgroup. A vote follows the barrier, so that the
+ * compiler knows that warps do not diverge: wgmma is slow where they may. */
+[[maybe_unused]] static __device__ __forceinline__ bool some_of_warpgroup(bool mine)
+{
+    return __any_sync(~0u, named_barrier_any<WARPGROUP>(warpgroup_barrier(), mine));
+}
+
 /* ---- sums ----------------------------------------------------------------------------------- */
 
 /* The state of a multiplier thread. */
