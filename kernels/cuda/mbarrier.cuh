@@ -41,6 +41,15 @@ static __device__ __forceinline__ void mbarrier_arrive(uint64_t *barrier)
                  : "memory");
 }
 
+/* Arrive when all asynchronous copies (copy_async.cuh) that this thread has started are done. */
+static __device__ __forceinline__ void mbarrier_arrive_after_copies(uint64_t *barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];"
+                 :
+                 : "r"(shared_address(barrier))
+                 : "memory");
+}
+
 /* Arrive at the barrier at the same address in another block of the cluster. Without
  * ".release.cluster", which would wait for all of the thread's memory accesses: where only the
  * tensor cores have read, there are none to be ordered. */

@@ -138,6 +138,14 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 16x256, 256, 16)                               \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, fused, 64x128, 128, 64)
 
+/* As FUSED_ROWS, of operands that threads copy to shared memory, 4 bytes at a time: rows may begin
+ * anywhere, and matrices be given by pointers. */
+#define TILEMM__SGEMM_UNALIGNED_TILES(ROW, method)                                                 \
+    TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x128, , 128, 128, 1)                                  \
+    TILEMM__SGEMM_FUSED_TILE(ROW, method, 128x64, , 128, 64, 1)                                    \
+    TILEMM__SGEMM_FUSED_TILE(ROW, method, 64x64, , 64, 64, 1)
+#define TILEMM__SGEMM_UNALIGNED_ROWS(ROW) TILEMM__SGEMM_UNALIGNED_TILES(ROW, unaligned)
+
 /* As FUSED_ROWS, of operands rounded to TF32: ROW(name, m, n, a_k, b_k, transposed, cluster). The
  * kernel is fastest where its B runs along k, and so is transposed where B does not but A does. The
  * rows of tiles then lie in clusters of blocks that share B. */
@@ -180,6 +188,8 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 32x256, 256, 32)                           \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 16x256, 256, 16)                           \
     TILEMM__SGEMM_FUSED_TRANSPOSED_TILE(ROW, invariant, 64x128, 128, 64)
+#define TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                \
+    TILEMM__SGEMM_UNALIGNED_TILES(ROW, invariant_unaligned)
 
 /* ---- tensor cores, FP16 planes made by a pass ------------------------------------------------ */
 
@@ -227,7 +237,9 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FUSED_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_TF32_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_REST_ROWS(ROW)                                                                   \
+    TILEMM__SGEMM_UNALIGNED_ROWS(ROW)                                                              \
     TILEMM__SGEMM_INVARIANT_ROWS(ROW)                                                              \
+    TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(ROW)                                                    \
     TILEMM__SGEMM_ZERO_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_MAKE_PLANES_ROWS(ROW)                                                            \
     TILEMM__SGEMM_JUDGE_LINES_ROWS(ROW)                                                            \

@@ -43,12 +43,14 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
                 TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
                     TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_FUSED_ROWS(FUSED)
                         TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
-                            TILEMM__SGEMM_INVARIANT_ROWS(FUSED) TILEMM__SGEMM_ZERO_ROWS(HELPER)
-                                TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                                    TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                        TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                                            TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                                TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+                            TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
+                                TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
+                                    TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                                        TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                            TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                                TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                                    TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                                        TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
@@ -111,6 +113,9 @@ static const tile_cost_t tile_costs[] = {
     {"tf32_sm90_64x64x32_tn",     2,    0, 2200, 994,    4900, 1253},
     {"rest_sm90_128x128x32",      1, 3000, 3400, 2850,   3400, 2850},
     {"rest_sm90_128x64x32",       1, 3000, 1775, 1790,   1775, 1790},
+    {"unaligned_sm90_128x128x32", 1, 3000, 3700, 2700,  3700, 2700},
+    {"unaligned_sm90_128x64x32",  1, 3000, 1930, 1800,  2600, 2000},
+    {"unaligned_sm90_64x64x32",   2, 1500, 1500, 1450,  2200, 2250},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
     {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
     {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},
@@ -196,8 +201,10 @@ enum {
     REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     INVARIANT_TRANSPOSED = TILEMM__sgemm_invariant_sm90_32x256x32_nn,
+    INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_zero_sm75,
     AS_INVARIANT_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
+    UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
     NN = 0,
     TN = 2,
@@ -212,6 +219,12 @@ int tilemm__sgemm_is_tf32(int variant)
     return variant >= TF32_FIRST && variant < REST_FIRST;
 }
 
+int tilemm__sgemm_reads_unaligned(int variant)
+{
+    return (variant >= UNALIGNED_FIRST && variant < INVARIANT_FIRST) ||
+           (variant >= INVARIANT_UNALIGNED_FIRST && variant < INVARIANT_END);
+}
+
 /* Whether neither operand runs along k. */
 static int tf32_converts(int variant)
 {
@@ -224,7 +237,9 @@ static const tile_cost_t *tile_cost(int variant)
     const tile_cost_t *const fitted = tile_costs + FFMA_TILES;
     const tile_cost_t *const planes = fitted + FITTED_AND_FUSED_TILES + TF32_TILES;
     if (variant >= INVARIANT_FIRST && variant < INVARIANT_END) /* in the order of the others */
-        variant += AS_INVARIANT_FIRST - INVARIANT_FIRST;
+        variant += variant < INVARIANT_UNALIGNED_FIRST
+                       ? AS_INVARIANT_FIRST - INVARIANT_FIRST
+                       : UNALIGNED_FIRST - INVARIANT_UNALIGNED_FIRST;
     if (variant >= SM90_FIRST)
         return planes + SM80_TILES + variant - SM90_FIRST;
     if (variant >= SM80_FIRST)
@@ -393,9 +408,10 @@ tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__s
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
     const int tf32 = tilemm__sgemm_is_tf32(variant);
-    const int transposed = tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
-                                : (variant >= FIRST_TRANSPOSED && variant < TF32_FIRST) ||
-                                      variant >= INVARIANT_TRANSPOSED;
+    const int transposed =
+        tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
+             : (variant >= FIRST_TRANSPOSED && variant < TF32_FIRST) ||
+                   (variant >= INVARIANT_TRANSPOSED && variant < INVARIANT_UNALIGNED_FIRST);
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int cluster = tf32 ? row->facet : 1;
     return (tilemm__sgemm_fused_walk_t){
@@ -445,7 +461,8 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
         !tf32 && row->facet && !tilemm__sgemm_is_stored_in_bulk(args) ? fused_store : 0;
     int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch + cost->start;
-    const double copies = copies_estimate(args, traits, tf32);
+    const double copies =
+        tilemm__sgemm_reads_unaligned(trial->variant) ? 0 : copies_estimate(args, traits, tf32);
     /* A cluster lies in one of several groups of multiprocessors: some of each stay empty. */
     if (trial->cluster && trial->splits > 2) {
         const int64_t slots = (int64_t)CLUSTER_SMS * row->blocks;

@@ -85,6 +85,8 @@ typedef struct {
 } tilemm__sgemm_fused_walk_t;
 
 int tilemm__sgemm_is_tf32(int variant);
+/* Whether a variant of the fused kernels reads operands however they are aligned. */
+int tilemm__sgemm_reads_unaligned(int variant);
 tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args);
 
 /* Whether an operand can be moved 16 bytes at a time: its address, its leading dimension and, in a

@@ -450,9 +450,15 @@ static int plan_resident(tilemm_t ctx, const tilemm__sgemm_args_t *whole,
            plan->variant >= 0;
 }
 
+/* Kernels that read operands however they are aligned have the sums of those that cannot. */
 static void force(tilemm_t ctx, const tilemm__sgemm_cuda_plan_t *plan)
 {
-    snprintf(ctx->variant, sizeof ctx->variant, "%s+", tilemm__sgemm_rows[plan->variant].name);
+    static const char unaligned[] = "sgemm_unaligned";
+    const char *const name = tilemm__sgemm_rows[plan->variant].name;
+    if (!strncmp(name, unaligned, strlen(unaligned)))
+        snprintf(ctx->variant, sizeof ctx->variant, "sgemm_fused%s+", name + strlen(unaligned));
+    else
+        snprintf(ctx->variant, sizeof ctx->variant, "%s+", name);
 }
 
 void tilemm__cuda_keep_bits(tilemm_t ctx, const tilemm__sgemm_args_t *whole)

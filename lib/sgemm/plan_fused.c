@@ -9,7 +9,9 @@ enum {
     FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     BULK_128X128 = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
-    END = TILEMM__sgemm_rest_sm90_128x128x32_nn,
+    TF32_END = TILEMM__sgemm_rest_sm90_128x128x32_nn,
+    UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
+    UNALIGNED_END = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_zero_sm75,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
@@ -20,6 +22,8 @@ enum {
     LEAST_K_OF_TF32 = 16,
     /* Up to this k, what the tensor cores truncate in one sum is far below TF32's rounding. */
     LONGEST_K_OF_TF32 = 16384,
+    /* So that unsigned holds the bytes from a row to the next. */
+    MOST_LD = (1 << 30) - 1,
     /* Bytes of the largest copies of operands that pay with their memory. */
     MOST_COPIES = 1 << 30,
     /* The largest tile for which shared memory has room beside the operands: in a cluster. */
@@ -62,6 +66,22 @@ int tilemm__sgemm_can_be_fused(const tilemm__sgemm_args_t *args, const tilemm__l
 /* ---- a trial ----------------------------------------------------------------------------------
  */
 
+/* The bytes of the copies of operands that a variant needs. */
+static double copies_of(const tilemm__sgemm_args_t *args, int variant)
+{
+    return tilemm__sgemm_reads_unaligned(variant) ? 0 : tilemm__sgemm_copies_bytes(args);
+}
+
+/* Whether a variant reads the operands, or copies that need not be large. The variants that read
+ * operands however they are aligned are slower where these are aligned. */
+static int can_read(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int variant)
+{
+    if (!tilemm__sgemm_reads_unaligned(variant))
+        return tilemm__sgemm_copies_bytes(args) <= MOST_COPIES;
+    return (tilemm__sgemm_copies_bytes(args) > 0 || *limits->variant) && args->lda <= MOST_LD &&
+           args->ldb <= MOST_LD;
+}
+
 /* Keep a trial, whose variant and splits are set, if it can be done and is better. `count` is the
  * number of tiles. */
 static void try(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, double count,
@@ -72,7 +92,7 @@ static void try(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits
                                                                 sizeof(float) * (double)now.splits;
     if (count * (double)now.splits <= (double)most &&
         is_chosen_of_two(args, now.variant, now.splits) &&
-        partial + tilemm__sgemm_copies_bytes(args) <= (double)limits->workspace)
+        partial + copies_of(args, now.variant) <= (double)limits->workspace)
         tilemm__sgemm_keep_better(args, limits, now, best);
 }
 
@@ -110,7 +130,8 @@ void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm_
          v += ROWS_OF_TILE) {
         const double count = tiles_of(v, args);
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1};
-        if (!tilemm__sgemm_is_allowed(limits, v))
+        if (!tilemm__sgemm_is_allowed(limits, v) ||
+            (tilemm__sgemm_reads_unaligned(v) && !can_read(args, limits, v)))
             continue;
         /* One block, parts one after the other; a cluster; or the workspace. */
         tilemm__sgemm_split(args->k, 1, TILEMM__SGEMM_FUSED_K, &now.k_split);
@@ -128,21 +149,18 @@ void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm_
 /* ---- all products ------------------------------------------------------------------------------
  */
 
-void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                             tilemm__sgemm_trial_t *best)
+/* Keep the best of the rows of a range, if it is better. */
+static void try_rows(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int first,
+                     int end, tilemm__sgemm_trial_t *best)
 {
     const tilemm__cuda_traits_t *traits = limits->cuda;
-    const int tf32 = limits->math == TILEMM_MATH_TF32;
-    const int first = tf32 ? TF32_FIRST : FIRST, end = tf32 ? END : TF32_FIRST;
-    const int64_t longest_k = tf32 ? LONGEST_K_OF_TF32 : most;
-    if (limits->math == TILEMM_MATH_FP32_STRICT || args->k < (tf32 ? LEAST_K_OF_TF32 : LEAST_K) ||
-        tilemm__sgemm_copies_bytes(args) > MOST_COPIES || !tilemm__sgemm_can_be_fused(args, limits))
-        return;
+    const int64_t longest_k = tilemm__sgemm_is_tf32(first) ? LONGEST_K_OF_TF32 : most;
     for (int v = first + tilemm__sgemm_transposes(args); v < end; v += ROWS_OF_TILE) {
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(v, args);
         const double count = tiles_of(v, args);
-        if (count > (double)most || !tilemm__sgemm_is_allowed(limits, v))
+        if (count > (double)most || !tilemm__sgemm_is_allowed(limits, v) ||
+            !can_read(args, limits, v))
             continue;
         for (int i = 1; i <= MOST_CLUSTER + row->blocks; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
@@ -158,6 +176,21 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
     }
 }
 
+void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             tilemm__sgemm_trial_t *best)
+{
+    const int tf32 = limits->math == TILEMM_MATH_TF32;
+    if (limits->math == TILEMM_MATH_FP32_STRICT || args->k < (tf32 ? LEAST_K_OF_TF32 : LEAST_K) ||
+        !tilemm__sgemm_can_be_fused(args, limits))
+        return;
+    if (tf32) {
+        try_rows(args, limits, TF32_FIRST, TF32_END, best);
+    } else {
+        try_rows(args, limits, FIRST, TF32_FIRST, best);
+        try_rows(args, limits, UNALIGNED_FIRST, UNALIGNED_END, best);
+    }
+}
+
 tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
                                              const tilemm__limits_t *limits,
                                              const tilemm__sgemm_trial_t *trial)
@@ -166,11 +199,12 @@ tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
     const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
     const int64_t count = walk.rows * walk.cols * args->batch_count * trial->splits;
     const int64_t room = (int64_t)limits->cuda->sm_count * row->blocks / walk.cluster;
-    const tilemm__sgemm_args_t aligned = tilemm__sgemm_aligned(args);
+    const tilemm__sgemm_args_t read =
+        tilemm__sgemm_reads_unaligned(trial->variant) ? *args : tilemm__sgemm_aligned(args);
     int64_t k_part;
     invariant_parts(args->k, &k_part);
     return (tilemm__sgemm_fused_t){
-        .args = tilemm__sgemm_exchange(&aligned, walk.transposed),
+        .args = tilemm__sgemm_exchange(&read, walk.transposed),
         .variant = trial->variant,
         .cluster = trial->cluster ? (unsigned)trial->splits : (unsigned)walk.cluster,
         .blocks = (uint64_t)((trial->cluster ? count : tilemm__min(count, room)) * walk.cluster),
@@ -194,6 +228,8 @@ void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__li
     plan->as.fused.product = tilemm__sgemm_fused_of(args, limits, trial);
     plan->workspace = plan->as.fused.product.partial_bytes;
     plan->as.fused.copies =
-        tilemm__sgemm_plan_copies(&exchanged, TILEMM__SGEMM_MOST_BLOCKS, &plan->workspace);
+        tilemm__sgemm_reads_unaligned(trial->variant)
+            ? (tilemm__sgemm_copies_t){.pass = {.blocks = 0}}
+            : tilemm__sgemm_plan_copies(&exchanged, TILEMM__SGEMM_MOST_BLOCKS, &plan->workspace);
     tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.fused.splitk);
 }

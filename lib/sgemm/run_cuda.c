@@ -62,7 +62,8 @@ static int run_fused(tilemm__sgemm_fused_plan_t *plan, char *workspace, cudaStre
     int error = run_copies(&plan->copies, &plan->product.args, workspace, stream);
     const int variant = plan->product.variant;
     if (!error)
-        error = (tilemm__sgemm_is_tf32(variant) ? tilemm__sgemm_tf32_launch
+        error = (tilemm__sgemm_is_tf32(variant)           ? tilemm__sgemm_tf32_launch
+                 : tilemm__sgemm_reads_unaligned(variant) ? tilemm__sgemm_unaligned_launch
                  : variant >= TILEMM__sgemm_invariant_sm90_128x128x32_nn
                      ? tilemm__sgemm_invariant_launch
                      : tilemm__sgemm_fused_launch)(&plan->product, stream);

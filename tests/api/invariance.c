@@ -425,7 +425,7 @@ static void open_contexts(tilemm_invariance_t invariance)
     rng_t rng = {1};
     problem_t p = problem(1, 1, 1024, 1, 0);
     run(contexts[0][0], &rng, &p);
-    is_hopper = strstr(tilemm_last_kernel(contexts[0][0]), "invariant_sm90") != NULL;
+    is_hopper = strstr(tilemm_last_kernel(contexts[0][0]), "sgemm_invariant_") != NULL;
     printf("the rule %s\n", is_hopper ? "of compute capability 9.0" : "of all but 9.0");
     discard(&p);
 }

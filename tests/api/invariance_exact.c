@@ -122,14 +122,22 @@ static void check(tilemm_t ctx, rng_t *rng, lines_t lines, product_t *p, const c
 /* ---- kernels --------------------------------------------------------------------------------
  */
 
-static const char *const tiles[] = {"128x128", "128x64", "64x64",  "256x32",
-                                    "256x16",  "32x256", "16x256", "64x128"};
+static const char *const kernels[] = {"sgemm_invariant_sm90_128x128",
+                                      "sgemm_invariant_sm90_128x64",
+                                      "sgemm_invariant_sm90_64x64",
+                                      "sgemm_invariant_sm90_256x32",
+                                      "sgemm_invariant_sm90_256x16",
+                                      "sgemm_invariant_sm90_32x256",
+                                      "sgemm_invariant_sm90_16x256",
+                                      "sgemm_invariant_sm90_64x128",
+                                      "sgemm_invariant_unaligned_sm90_128x128",
+                                      "sgemm_invariant_unaligned_sm90_128x64",
+                                      "sgemm_invariant_unaligned_sm90_64x64"};
 
 static void try_kernels(rng_t *rng)
 {
-    for (int t = 0; t < (int)(sizeof tiles / sizeof *tiles); t++) {
-        char name[64];
-        snprintf(name, sizeof name, "sgemm_invariant_sm90_%s", tiles[t]);
+    for (int t = 0; t < (int)(sizeof kernels / sizeof *kernels); t++) {
+        const char *const name = kernels[t];
         setenv("TILEMM_VARIANT", name, 1);
         tilemm_t ctx = test_context(TILEMM_BACKEND_CUDA, "");
         CHECK_OK(ctx, tilemm_set_invariance(ctx, TILEMM_INVARIANT));

@@ -147,16 +147,18 @@ static tilemm_t forced_context(const char *variant)
 }
 
 /* Kernels that are chosen for many or for large matrices only: tiles that fit, on any sizes; skinny
- * products with many rows to a block, which need a longer k; and tensor cores, from copies of
- * operands that are not aligned, where the largest tile has room to store from up to k = 64. */
+ * products with many rows to a block, which need a longer k; and tensor cores, of
+ * operands that are not aligned from copies or as they are, where the largest tile that needs
+ * copies has room to store from up to k = 64. */
 static void rare_kernels(rng_t *rng)
 {
     static const char *const variants[] = {
-        "sgemm_fitted_sm80_4x4",      "sgemm_fitted_sm80_8x8",      "sgemm_skinny_sm75_1024x1",
-        "sgemm_skinny_sm75_1024x4",   "sgemm_skinny_sm75_256x1",    "sgemm_skinny_sm75_256x4",
-        "sgemm_skinny_sm75_64x1",     "sgemm_fused_sm90_64x128x32", "sgemm_fused_sm90_64x64x32",
-        "sgemm_fused_sm90_128x64x32", "sgemm_fused_sm90_128x128x32"};
-    for (int v = 0; v < 11; v++) {
+        "sgemm_fitted_sm80_4x4",       "sgemm_fitted_sm80_8x8",       "sgemm_skinny_sm75_1024x1",
+        "sgemm_skinny_sm75_1024x4",    "sgemm_skinny_sm75_256x1",     "sgemm_skinny_sm75_256x4",
+        "sgemm_skinny_sm75_64x1",      "sgemm_fused_sm90_64x128x32",  "sgemm_fused_sm90_64x64x32",
+        "sgemm_fused_sm90_128x64x32",  "sgemm_fused_sm90_128x128x32", "sgemm_unaligned_sm90_64x64",
+        "sgemm_unaligned_sm90_128x64", "sgemm_unaligned_sm90_128x128"};
+    for (int v = 0; v < (int)(sizeof variants / sizeof *variants); v++) {
         tilemm_t ctx = forced_context(variants[v]);
         int taken = 0;
         for (int i = 0; i < (test_quick() ? 16 : 60); i++) {

@@ -174,12 +174,15 @@ static void close_problem(problem_t *p)
 
 int main(void)
 {
-    /* The GPU's kernels that split operands themselves, then its planes. */
+    /* The GPU's kernels that split operands themselves, aligned and not; then its planes. */
     static const struct {
         int bits;
         int64_t size[3];
     } products[] = {
-        {0, {300, 500, 400}}, {COL_MAJOR, {768, 768, 768}}, {TRANS_A | TRANS_B, {1100, 700, 900}}};
+        {0, {300, 500, 400}},
+        {COL_MAJOR, {768, 768, 768}},
+        {TRANS_A, {301, 499, 401}},
+        {TRANS_A | TRANS_B, {1100, 700, 900}}};
     test_begin(TILEMM_BACKEND_CUDA);
     for (int i = 0; i < (int)(sizeof products / sizeof *products); i++) {
         problem_t p;

@@ -241,7 +241,7 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
 static void check_invariant_from_planes(const tilemm__sgemm_args_t *args,
                                         const tilemm__sgemm_cuda_plan_t *plan)
 {
-    const char *const family = "sgemm_invariant_sm90_";
+    const char *const family = "sgemm_invariant_";
     const tilemm__sgemm_fused_t *const p = &plan->as.fused.product;
     const tilemm__sgemm_splitk_t *const splitk = &plan->as.fused.splitk;
     const int64_t few = args->k < 128 ? 1 : args->k < 256 ? args->k / 64 : 4;

@@ -45,7 +45,8 @@ typedef enum {
  * part of the product, alpha and beta left out, goes to partial + s * batch_count * m * n, dense
  * and row-major like C. */
 typedef struct {
-    tilemm__sgemm_args_t args; /* no arrays of A or B; A and B aligned, or copies (align.h) */
+    tilemm__sgemm_args_t args; /* but for unaligned_sm90.cu: no arrays of A or B; A and B aligned,
+                                  or copies (align.h) */
     int variant;
     unsigned cluster; /* blocks; 1: none */
     uint64_t blocks;  /* of the grid: each takes every blocks-th item */
@@ -68,6 +69,7 @@ extern "C" {
 
 /* For compute capability 9.0 (sm_90a): look the variant up, make the tensor maps, queue. */
 int tilemm__sgemm_fused_launch(const tilemm__sgemm_fused_t *problem, void *stream);
+int tilemm__sgemm_unaligned_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 int tilemm__sgemm_tf32_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 int tilemm__sgemm_invariant_launch(const tilemm__sgemm_fused_t *problem, void *stream);
 

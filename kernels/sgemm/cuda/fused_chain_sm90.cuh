@@ -162,9 +162,10 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, fragme
     const int warpgroup = threadIdx.x / WARPGROUP;
     const unsigned stage = (at.count - 1) % S::STAGES;
     float *const tile = shared.a.at[stage] + warpgroup * C::ROWS_A * BK;
-    lines_a_t of_a(args.a + at.place.matrix * args.stride_a, args.lda,
+    lines_a_t of_a(source_of<true>(args, (int)at.place.matrix).from, args.lda,
                    at.place.m + (int64_t)(warpgroup * C::ROWS_A), args.m, from);
-    lines_b_t of_b(args.b + at.place.matrix * args.stride_b, args.ldb, at.place.n, args.n, from);
+    lines_b_t of_b(source_of<false>(args, (int)at.place.matrix).from, args.ldb, at.place.n, args.n,
+                   from);
     float a[lines_a_t::COUNT], b[lines_b_t::COUNT];
     float chains[C::OF_THREAD][C::COLUMNS];
     volatile unsigned kept[S::PLANES][ROWS * S::WORDS];

@@ -66,9 +66,16 @@ static __device__ __forceinline__ void note_columns(shared_t<S> &shared, unsigne
 template <typename S>
 static __device__ __forceinline__ void note_lines(multiplier_t<S> &at, const shared_t<S> &shared)
 {
+    /* Lane 0 alone reads, since it alone reports that all has been read. */
+    const bool first_lane = threadIdx.x % 32 == 0;
+    const uint4 exact = first_lane ? *(const uint4 *)shared.exact[at.buffer] : uint4{0, 0, 0, 0};
+    if (__any_sync(~0u, exact.x | exact.y | exact.z | exact.w)) {
+        const unsigned x = __shfl_sync(~0u, exact.x, 0), y = __shfl_sync(~0u, exact.y, 0);
+        const unsigned z = __shfl_sync(~0u, exact.z, 0), w = __shfl_sync(~0u, exact.w, 0);
+        const bool odd = threadIdx.x & 1, upper = threadIdx.x & 2;
+        at.columns |= upper ? (odd ? w : z) : (odd ? y : x);
+    }
     at.rows |= at.next_rows;
-    at.columns |= shared.exact[at.buffer][threadIdx.x % 4];
-    __syncwarp(); /* all have read */
     at.next_rows = 0;
     at.exact = __any_sync(~0u, at.rows | at.columns);
 }

@@ -1,5 +1,5 @@
 /* fused_kernel_sm90.cuh - the fused SGEMM kernels as a whole, and how they are launched. For
- * fused_sm90.cu, tf32_sm90.cu and rest_sm90.cu.
+ * fused_sm90.cu and the other files of such kernels.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_KERNEL_SM90_CUH
@@ -39,9 +39,9 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
 }
 
 /* A row's kernel: 384 threads or more, one block to a multiprocessor; or 256, two of them. */
-#define FUSED_KERNEL(kind, convert, multiply, name, m, n, a_k, b_k, transposed, bulk)              \
-    typedef shape_t<m, n, a_k, b_k, transposed, bulk, kind> name##_t;                              \
-    FUSED_KERNEL_OF(name, convert, multiply)
+#define FUSED_KERNEL(kind, unaligned, name, m, n, a_k, b_k, transposed, bulk)                      \
+    typedef shape_t<m, n, a_k, b_k, transposed, bulk, kind, 1, unaligned> name##_t;                \
+    FUSED_KERNEL_OF(name, convert_b, multiply_items)
 #define FUSED_KERNEL_OF(name, convert, multiply)                                                   \
     static __global__ void __launch_bounds__(name##_t::THREADS, name##_t::BLOCKS)                  \
         name(const __grid_constant__ fused_t problem, const __grid_constant__ maps_t maps)         \
@@ -89,7 +89,7 @@ static int launch(void (*kernel)(fused_t, maps_t), const fused_t *problem, cudaS
     const tilemm__sgemm_args_t *const args = &problem->args;
     maps_t maps;
     static_assert(sizeof(shared_t<S>) <= 227 << 10, "what a block can have");
-    if (!describe_operands<S>(problem, &maps) ||
+    if ((!S::UNALIGNED && !describe_operands<S>(problem, &maps)) ||
         (problem->store == TILEMM__SGEMM_STORE_BULK &&
          !describe(&maps.c, false, args->c, args->n, args->m, args->ldc, args->stride_c,
                    args->batch_count, 16)))

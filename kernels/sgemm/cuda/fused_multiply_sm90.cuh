@@ -4,7 +4,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * Converter: one warpgroup makes the planes of op(B). Two of its threads ask for steps of op(A) and
- * op(B) ahead of their use.
+ * op(B) ahead of their use; of an UNALIGNED kernel all of them copy these.
  *
  * Multipliers: each of BM / 64 warpgroups has 64 rows. It makes the planes of its rows of op(A) a
  * step ahead, in the registers of those that the tensor cores have used. The tensor core truncates
@@ -55,12 +55,13 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     unsigned buffer = 0, parity = 1, count = 0;
     unsigned large = first_window<S>(problem, TILEMM__SGEMM_OF_B);
     const unsigned first_item = own_item<S>(problem, blockIdx.x);
-    feed_t feed = {first_item, 0, 0, 0, 0, 0};
+    feed_t feeds[2] = {{first_item, 0, 0, 0, 0, 0}, {first_item, 0, 0, 0, 0, 0}};
+    feed_t &feed_b = feeds[0], &feed_a = feeds[S::UNALIGNED]; /* of different threads, or not */
     for (int i = 0; i < S::STAGES - 1; i++) {
-        if (thread == 0)
-            feed_step<S, false>(feed, shared.b, problem, maps);
-        else if (thread == 32 && i > 0)
-            feed_step<S, true>(feed, shared.a, problem, maps);
+        if (S::UNALIGNED || thread == 0)
+            feed_step<S, false>(feed_b, shared.b, problem, maps);
+        if ((S::UNALIGNED || thread == 32) && i > 0)
+            feed_step<S, true>(feed_a, shared.a, problem, maps);
     }
     for (unsigned item = first_item; item < problem.count;
          item = own_item<S>(problem, item + gridDim.x)) {
@@ -69,10 +70,10 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
         for (int k = place.k; k < place.end; k += BK, count++) {
             const unsigned stage = count % S::STAGES;
             window_t window;
-            if (thread == 0)
-                feed_step<S, false>(feed, shared.b, problem, maps);
-            else if (thread == 32)
-                feed_step<S, true>(feed, shared.a, problem, maps);
+            if (S::UNALIGNED || thread == 0)
+                feed_step<S, false>(feed_b, shared.b, problem, maps);
+            if (S::UNALIGNED || thread == 32)
+                feed_step<S, true>(feed_a, shared.a, problem, maps);
             __syncwarp();
             mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
             mbarrier_wait(&shared.empty[buffer], parity);
@@ -99,6 +100,8 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
             advance<S::BUFFERS>(&buffer, &parity);
         }
     }
+    if (S::UNALIGNED)
+        copy_async_wait_all(); /* of the step beyond the last */
 }
 
 /* ---- items ---------------------------------------------------------------------------------- */
@@ -376,14 +379,16 @@ static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &
             mbarrier_init(&shared.empty[i], S::MULTIPLIERS * WARPGROUP / 32);
         }
         for (int i = 0; i < S::STAGES; i++) {
-            mbarrier_init(&shared.a.full[i], 1);
+            mbarrier_init(&shared.a.full[i], S::UNALIGNED ? WARPGROUP : 1);
             mbarrier_init(&shared.a.empty[i], S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER);
-            mbarrier_init(&shared.b.full[i], 1);
+            mbarrier_init(&shared.b.full[i], S::UNALIGNED ? WARPGROUP : 1);
             mbarrier_init(&shared.b.empty[i], WARPGROUP / 32);
         }
         mbarrier_fence_init();
-        tensor_prefetch(&maps.a);
-        tensor_prefetch(&maps.b);
+        if (!S::UNALIGNED) {
+            tensor_prefetch(&maps.a);
+            tensor_prefetch(&maps.b);
+        }
     }
     if (S::CLUSTER > 1)
         cluster_sync();

@@ -15,7 +15,7 @@
 
 #include "fused_kernel_sm90.cuh"
 
-#define KERNEL(...) FUSED_KERNEL(FUSED_KIND, convert_b, multiply_items, __VA_ARGS__)
+#define KERNEL(...) FUSED_KERNEL(FUSED_KIND, false, __VA_ARGS__)
 TILEMM__SGEMM_FUSED_ROWS(KERNEL)
 
 extern "C" int tilemm__sgemm_fused_launch(const fused_t *problem, void *stream)

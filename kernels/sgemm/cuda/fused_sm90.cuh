@@ -17,6 +17,7 @@
 #include "kernels/cuda/tile_walk.cuh"
 #include "kernels/cuda/tma.cuh"
 #include "fused.h"
+#include "fused_copy_sm90.cuh"
 
 typedef tilemm__sgemm_fused_t fused_t;
 
@@ -36,13 +37,15 @@ enum kind_t { FUSED_KIND, REST_KIND, TF32_KIND, INVARIANT_KIND };
 
 /* A row of variants.h, and what follows from it. */
 template <int BM_, int BN_, bool A_K_, bool B_K_, bool TRANSPOSED_, bool BULK_, kind_t KIND,
-          int CLUSTER_ = 1>
+          int CLUSTER_ = 1, bool UNALIGNED_ = false>
 struct shape_t {
     static const int BM = BM_, BN = BN_, CLUSTER = CLUSTER_;
     static const bool A_K = A_K_, B_K = B_K_, TRANSPOSED = TRANSPOSED_, BULK = BULK_;
     /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
     static const bool ROUTED = KIND == REST_KIND;
     static const bool TF32 = KIND == TF32_KIND;
+    /* The converter's threads copy the operands, not the copy engine (fused_copy_sm90.cuh). */
+    static const bool UNALIGNED = UNALIGNED_;
     static const bool INVARIANT = KIND == INVARIANT_KIND;
     /* Shared memory has room for a tile of C beside the operands. */
     static const bool HAS_TILE = BULK || INVARIANT;
@@ -53,8 +56,11 @@ struct shape_t {
     static const bool NARROW = BN < 64;                     /* bound by reading op(A) */
     static const int MULTIPLIERS = BM / 64;                 /* warpgroups */
     static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1; /* on a multiprocessor */
-    static const int REGISTERS_CONVERTER = NARROW ? 64 : BLOCKS == 2 ? 88 : 72;
-    static const int REGISTERS_MULTIPLIER = NARROW ? 104 : BLOCKS == 2 ? 168 : 216;
+    static const int REGISTERS_CONVERTER = NARROW ? 64 : BLOCKS == 2 || UNALIGNED ? 88 : 72;
+    static const int REGISTERS_MULTIPLIER = NARROW        ? 104
+                                            : BLOCKS == 2 ? 168
+                                            : UNALIGNED   ? 208
+                                                          : 216;
     static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
     static const int ACCUMULATORS = BN / 2; /* registers */
     /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
@@ -169,17 +175,23 @@ static __device__ __forceinline__ void set_place(feed_t &feed, const place_t &pl
     feed.matrix = (int)place.matrix;
 }
 
-/* Ask the copy engine for a step of an operand. */
+/* Ask the copy engine for a step of an operand; or the copies of this thread. */
 template <typename S, bool IS_A>
 static __device__ __forceinline__ void ask_for(const feed_t &feed,
                                                queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
-                                               const maps_t &maps)
+                                               const fused_t &problem, const maps_t &maps)
 {
     const bool K_MAJOR = IS_A ? S::A_K : S::B_K;
     const int LINES = IS_A ? S::BM : S::BN, BYTES = S::stage_bytes(LINES, K_MAJOR);
     const CUtensorMap *const map = IS_A ? &maps.a : &maps.b;
     const unsigned stage = feed.count % S::STAGES, parity = feed.count / S::STAGES % 2;
     mbarrier_wait(&queue.empty[stage], parity ^ 1);
+    if constexpr (S::UNALIGNED) {
+        copy_step<LINES, K_MAJOR>(queue.at[stage], source_of<IS_A>(problem.args, feed.matrix),
+                                  feed.line, feed.k);
+        mbarrier_arrive_after_copies(&queue.full[stage]);
+        return;
+    }
     mbarrier_expect(&queue.full[stage], BYTES);
     if (K_MAJOR) {
         tensor_load(queue.at[stage], map, feed.k, feed.line, feed.matrix, &queue.full[stage]);
@@ -209,7 +221,7 @@ feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
         }
         feed.item = own_item<S>(problem, feed.item + gridDim.x);
     }
-    ask_for<S, IS_A>(feed, queue, maps);
+    ask_for<S, IS_A>(feed, queue, problem, maps);
     feed.k += BK;
     feed.count++;
 }
@@ -267,7 +279,7 @@ struct shared_t {
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
     unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
     /* Lines of op(B) in a step that planes do not carry: a word for each warp of the converter. */
-    unsigned exact[S::INVARIANT ? S::BUFFERS : 1][WARPGROUP / 32];
+    __align__(16) unsigned exact[S::INVARIANT ? S::BUFFERS : 1][WARPGROUP / 32];
 };
 
 /* Where a finished tile of C lies: without room of its own where op(B) was, which is no longer in

@@ -12,7 +12,7 @@
 
 #include "fused_kernel_sm90.cuh"
 
-#define KERNEL(...) FUSED_KERNEL(INVARIANT_KIND, convert_b, multiply_items, __VA_ARGS__)
+#define KERNEL(...) FUSED_KERNEL(INVARIANT_KIND, false, __VA_ARGS__)
 TILEMM__SGEMM_INVARIANT_ROWS(KERNEL)
 
 extern "C" int tilemm__sgemm_invariant_launch(const fused_t *problem, void *stream)

@@ -32,6 +32,12 @@ int tilemm__sgemm_fused_launch(const tilemm__sgemm_fused_t *problem, void *strea
     return cudaErrorNotSupported;
 }
 
+int tilemm__sgemm_unaligned_launch(const tilemm__sgemm_fused_t *problem, void *stream)
+{
+    (void)problem, (void)stream;
+    return cudaErrorNotSupported;
+}
+
 int tilemm__sgemm_rest_launch(const tilemm__sgemm_rest_t *problem, void *stream)
 {
     (void)problem, (void)stream;

@@ -70,7 +70,7 @@ struct turns_t {
                                         const maps_t &maps)
     {
         if (threadIdx.x % 32 == 0 && feed.k < feed.end) {
-            ask_for<S, IS_A>(feed, queue, maps);
+            ask_for<S, IS_A>(feed, queue, problem, maps);
             move_feed<S, IS_A>(feed, WARPS, problem);
         }
         __syncwarp();
