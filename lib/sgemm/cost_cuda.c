@@ -113,9 +113,9 @@ static const tile_cost_t tile_costs[] = {
     {"tf32_sm90_64x64x32_tn",     2,    0, 2200, 994,    4900, 1253},
     {"rest_sm90_128x128x32",      1, 3000, 3400, 2850,   3400, 2850},
     {"rest_sm90_128x64x32",       1, 3000, 1775, 1790,   1775, 1790},
-    {"unaligned_sm90_128x128x32", 1, 3000, 3700, 2700,  3700, 2700},
-    {"unaligned_sm90_128x64x32",  1, 3000, 1930, 1800,  2600, 2000},
-    {"unaligned_sm90_64x64x32",   2, 1500, 1500, 1450,  2200, 2250},
+    {"unaligned_sm90_128x128x32", 1, 3000, 3000, 2800,   3000, 2950},
+    {"unaligned_sm90_128x64x32",  1, 3000, 2000, 1900,   2000, 2000},
+    {"unaligned_sm90_64x64x32",   2, 2000, 2000, 1500,   2000, 2390},
     {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
     {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
     {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},
@@ -160,9 +160,10 @@ static const double skinny_line = 4;
 static const double planes_batch = 1.5;
 /* Cycles of the pass that copies operands to aligned rows, beside the bytes that it moves: in TF32,
  * and in FP32; measured at 401^3 to 767^3 and in batches of 99^3 to 250^3. */
-static const double tf32_copies = 3000, fused_copies = 7000, fused_copy_passes = 2.5;
-/* Cycles that warps take to store a tile by rows instead of the copy engine. */
-static const double fused_store = 1500;
+static const double tf32_copies = 3000, fused_copies = 3000, fused_copy_passes = 2.5;
+/* Cycles that warps take to store a tile by rows instead of the copy engine; where they read
+ * operands that are not aligned, for each element of the tiles of a multiprocessor. */
+static const double fused_store = 1500, unaligned_store = 0.3;
 /* Bytes that a multiprocessor reads in a cycle at most, in TF32. */
 static const double tf32_alone_bytes = 28;
 /* How much longer a product in TF32 takes for the part of a tile's lines of op(B) that it lacks. */
@@ -446,6 +447,7 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const double moved =
         bytes * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float);
     const int tf32 = tilemm__sgemm_is_tf32(trial->variant);
+    const int unaligned = tilemm__sgemm_reads_unaligned(trial->variant);
     const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
     const int64_t items = walk.rows * walk.cluster * walk.cols * args->batch_count * trial->splits;
     const double rate = family->bytes * traits->sm_count;
@@ -457,12 +459,13 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
         tf32 && !tf32_converts(trial->variant) ? 1 - (double)lines / (double)room_for : 0;
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     /* Where the copy engine could store C but for its alignment, or beta. */
-    const double store =
-        !tf32 && row->facet && !tilemm__sgemm_is_stored_in_bulk(args) ? fused_store : 0;
+    const int by_rows = !tf32 && row->facet && !tilemm__sgemm_is_stored_in_bulk(args);
+    const double store = !by_rows    ? 0
+                         : unaligned ? unaligned_store * (double)(row->m * row->n * row->blocks)
+                                     : fused_store;
     int64_t room = (int64_t)traits->sm_count * row->blocks;
     double cycles = family->launch + cost->start;
-    const double copies =
-        tilemm__sgemm_reads_unaligned(trial->variant) ? 0 : copies_estimate(args, traits, tf32);
+    const double copies = unaligned ? 0 : copies_estimate(args, traits, tf32);
     /* A cluster lies in one of several groups of multiprocessors: some of each stay empty. */
     if (trial->cluster && trial->splits > 2) {
         const int64_t slots = (int64_t)CLUSTER_SMS * row->blocks;

@@ -201,9 +201,7 @@ static __device__ __forceinline__ void replace_exact(multiplier_t<S> &at, fragme
     if (at.exact)
         take_chains<S>(at, tile + threadIdx.x % WARPGROUP / 32 * OCTET * C::TURNED, chains);
     fence_for_async(); /* the stage was written */
-    __syncwarp();
-    if (threadIdx.x % 32 == 0)
-        mbarrier_arrive(&shared.a.empty[stage]);
+    leave_stage<S>(&shared.a.empty[stage]);
 #pragma unroll
     for (int p = 0; p < S::PLANES; p++)
 #pragma unroll

@@ -4,8 +4,9 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * The copy engine needs rows that begin at multiples of 16 bytes. Here a warp copies 128 bytes of a
- * row at a time, 4 bytes a lane. Lines beyond the matrix are its last line again, whose products
- * are not stored; numbers beyond k are zeros. */
+ * row at a time, 4 bytes a lane. Numbers beyond k are zeros. Lines beyond the matrix, whose
+ * products are not stored, are its last line again where memory runs along k, else zeros: lanes
+ * that copy the same number do so one after the other. */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_COPY_SM90_CUH
 #define TILEMM_KERNELS_SGEMM_CUDA_FUSED_COPY_SM90_CUH
 
@@ -72,9 +73,10 @@ static __device__ __forceinline__ void copy_step(float *stage, const source_t &s
     const int last = k + row < source.k ? source.k - 1 - first : -1;
 #pragma unroll
     for (int part = 0; part < LINES; part += 32) {
-        const int at = min(line + part + lane, source.lines - 1);
-        copy_rows<COUNT, true>(to + part * 128, source.from + first * ld + at, source.ld_bytes,
-                               last, 4);
+        const int at = line + part + lane;
+        copy_rows<COUNT, true>(to + part * 128,
+                               source.from + first * ld + min(at, source.lines - 1),
+                               source.ld_bytes, last, at < source.lines ? 4 : 0);
     }
 }
 

@@ -107,8 +107,8 @@ static __device__ __forceinline__ void end_chains(multiplier_t<S> &at, fragments
 {
     if (some_of_warpgroup(at.exact))
         replace_exact(at, next, shared, problem, part_begin(at, problem));
-    else if (threadIdx.x % 32 == 0)
-        mbarrier_arrive(&shared.a.empty[(at.count - 1) % S::STAGES]);
+    else
+        leave_stage<S>(&shared.a.empty[(at.count - 1) % S::STAGES]);
 }
 
 /* After the last step of a part. Returns whether it was the item's last one: the total is the sum

@@ -24,7 +24,10 @@ static __device__ __forceinline__ void multiply_fused(const fused_t &problem, co
 
     prepare(maps, shared);
     wait_for_previous();
-    if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
+    if (S::UNALIGNED && threadIdx.x >= (S::MULTIPLIERS + 1) * WARPGROUP) {
+        registers_shrink<S::REGISTERS_COPIER>();
+        copy_operands<S>(problem, maps, shared);
+    } else if (threadIdx.x >= S::MULTIPLIERS * WARPGROUP) {
         registers_shrink<S::REGISTERS_CONVERTER>();
         CONVERT(problem, maps, shared);
     } else {

@@ -4,7 +4,9 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
  * Converter: one warpgroup makes the planes of op(B). Two of its threads ask for steps of op(A) and
- * op(B) ahead of their use; of an UNALIGNED kernel all of them copy these.
+ * op(B) ahead of their use.
+ *
+ * Copier: in an UNALIGNED kernel one more warpgroup copies these steps.
  *
  * Multipliers: each of BM / 64 warpgroups has 64 rows. It makes the planes of its rows of op(A) a
  * step ahead, in the registers of those that the tensor cores have used. The tensor core truncates
@@ -55,13 +57,12 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     unsigned buffer = 0, parity = 1, count = 0;
     unsigned large = first_window<S>(problem, TILEMM__SGEMM_OF_B);
     const unsigned first_item = own_item<S>(problem, blockIdx.x);
-    feed_t feeds[2] = {{first_item, 0, 0, 0, 0, 0}, {first_item, 0, 0, 0, 0, 0}};
-    feed_t &feed_b = feeds[0], &feed_a = feeds[S::UNALIGNED]; /* of different threads, or not */
+    feed_t feed = {first_item, 0, 0, 0, 0, 0};
     for (int i = 0; i < S::STAGES - 1; i++) {
-        if (S::UNALIGNED || thread == 0)
-            feed_step<S, false>(feed_b, shared.b, problem, maps);
-        if ((S::UNALIGNED || thread == 32) && i > 0)
-            feed_step<S, true>(feed_a, shared.a, problem, maps);
+        if (thread == 0 && !S::UNALIGNED)
+            feed_step<S, false>(feed, shared.b, problem, maps);
+        else if (thread == 32 && i > 0 && !S::UNALIGNED)
+            feed_step<S, true>(feed, shared.a, problem, maps);
     }
     for (unsigned item = first_item; item < problem.count;
          item = own_item<S>(problem, item + gridDim.x)) {
@@ -70,10 +71,10 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
         for (int k = place.k; k < place.end; k += BK, count++) {
             const unsigned stage = count % S::STAGES;
             window_t window;
-            if (S::UNALIGNED || thread == 0)
-                feed_step<S, false>(feed_b, shared.b, problem, maps);
-            if (S::UNALIGNED || thread == 32)
-                feed_step<S, true>(feed_a, shared.a, problem, maps);
+            if (thread == 0 && !S::UNALIGNED)
+                feed_step<S, false>(feed, shared.b, problem, maps);
+            else if (thread == 32 && !S::UNALIGNED)
+                feed_step<S, true>(feed, shared.a, problem, maps);
             __syncwarp();
             mbarrier_wait(&shared.b.full[stage], count / S::STAGES % 2);
             mbarrier_wait(&shared.empty[buffer], parity);
@@ -86,22 +87,30 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
                     look_beyond<S, S::LINES, S::B_K>(shared.b.at[stage], first, window);
                 large = window.large;
             } while (!S::INVARIANT && window.fits);
-            __syncwarp(); /* all have read */
-            if (S::INVARIANT && lane == 0) {
-                mbarrier_arrive(&shared.b.empty[stage]);
-            } else if (lane == 0) {
-                const unsigned byte = large | (window.beyond ? BEYOND : 0);
+            const unsigned byte = large | (window.beyond ? BEYOND : 0);
+            /* If it is watched, multiply_parts() may read the stage too. */
+            leave_stage<S>(&shared.b.empty[stage], S::INVARIANT || watched<S>(byte) == 0);
+            if (!S::INVARIANT && lane == 0)
                 ((unsigned char *)&shared.windows[buffer])[warp] = byte;
-                if (watched<S>(byte) == 0) /* else multiply_parts() may read it too */
-                    mbarrier_arrive(&shared.b.empty[stage]);
-            }
             fence_for_async();
             mbarrier_arrive(&shared.full[buffer]);
             advance<S::BUFFERS>(&buffer, &parity);
         }
     }
-    if (S::UNALIGNED)
-        copy_async_wait_all(); /* of the step beyond the last */
+}
+
+/* The copier: steps of both operands, as far ahead as the queues have room. */
+template <typename S>
+static __device__ __forceinline__ void copy_operands(const fused_t &problem, const maps_t &maps,
+                                                     shared_t<S> &shared)
+{
+    const unsigned item = own_item<S>(problem, blockIdx.x);
+    feed_t of_a = {item, 0, 0, 0, 0, 0}, of_b = of_a;
+#pragma unroll 1
+    do
+        feed_step<S, false>(of_b, shared.b, problem, maps);
+    while (feed_step<S, true>(of_a, shared.a, problem, maps));
+    copy_async_wait_all();
 }
 
 /* ---- items ---------------------------------------------------------------------------------- */
@@ -135,9 +144,8 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
                      named_barrier_any<WARPGROUP>(warpgroup_barrier(),
                                                   window.beyond || window.fits ||
                                                       (!S::ROUTED && window.large == HUGE_ONES));
-    __syncwarp();                                           /* all have read */
-    if (threadIdx.x % 32 == 0 && !at.are_watched && !holds) /* else check_windows() reads it too */
-        mbarrier_arrive(&shared.a.empty[at.count % S::STAGES]);
+    /* If it is watched, check_windows() reads the stage too. */
+    leave_stage<S>(&shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
     at.count++;
 }
 
@@ -222,12 +230,10 @@ static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared
     for (int i = 0; i < S::ACCUMULATORS; i++)
         at.part[i] = 0.0f;
     at.scales = UNSCALED + scales_of_a(at) + scales_of_b(windows);
-    __syncwarp(); /* all have read */
-    if (watched_a && threadIdx.x % 32 == 0)
-        mbarrier_arrive(&shared.a.empty[stage]);
-    if (threadIdx.x == 0) /* for each warp of the converter that did not */
-        for (unsigned left = of_b; left; left &= left - 1)
-            mbarrier_arrive(&shared.b.empty[stage]);
+    leave_stage<S>(&shared.a.empty[stage], watched_a);
+    /* For the warp of the converter, which did not, whose lines multiply_parts() read here. */
+    leave_stage<S>(&shared.b.empty[stage],
+                   threadIdx.x < WARPGROUP && (of_b >> threadIdx.x / 32 * 8 & 1));
 }
 
 /* Use the windows of a step's planes. */
@@ -380,9 +386,10 @@ static __device__ __forceinline__ void prepare(const maps_t &maps, shared_t<S> &
         }
         for (int i = 0; i < S::STAGES; i++) {
             mbarrier_init(&shared.a.full[i], S::UNALIGNED ? WARPGROUP : 1);
-            mbarrier_init(&shared.a.empty[i], S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER);
+            mbarrier_init(&shared.a.empty[i],
+                          S::MULTIPLIERS * WARPGROUP / 32 * S::CLUSTER * leaving_lanes<S>());
             mbarrier_init(&shared.b.full[i], S::UNALIGNED ? WARPGROUP : 1);
-            mbarrier_init(&shared.b.empty[i], WARPGROUP / 32);
+            mbarrier_init(&shared.b.empty[i], WARPGROUP / 32 * leaving_lanes<S>());
         }
         mbarrier_fence_init();
         if (!S::UNALIGNED) {

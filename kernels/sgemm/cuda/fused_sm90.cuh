@@ -44,7 +44,7 @@ struct shape_t {
     /* Only some tiles are the kernel's (route.h), and planes can carry all of their elements. */
     static const bool ROUTED = KIND == REST_KIND;
     static const bool TF32 = KIND == TF32_KIND;
-    /* The converter's threads copy the operands, not the copy engine (fused_copy_sm90.cuh). */
+    /* A warpgroup of its own copies the operands, not the copy engine (fused_copy_sm90.cuh). */
     static const bool UNALIGNED = UNALIGNED_;
     static const bool INVARIANT = KIND == INVARIANT_KIND;
     /* Shared memory has room for a tile of C beside the operands. */
@@ -56,12 +56,13 @@ struct shape_t {
     static const bool NARROW = BN < 64;                     /* bound by reading op(A) */
     static const int MULTIPLIERS = BM / 64;                 /* warpgroups */
     static const int BLOCKS = BM == 64 && BN == 64 ? 2 : 1; /* on a multiprocessor */
-    static const int REGISTERS_CONVERTER = NARROW ? 64 : BLOCKS == 2 || UNALIGNED ? 88 : 72;
+    static const int REGISTERS_CONVERTER = NARROW ? 64 : BLOCKS == 2 && !UNALIGNED ? 88 : 72;
+    static const int REGISTERS_COPIER = 40;
     static const int REGISTERS_MULTIPLIER = NARROW        ? 104
+                                            : UNALIGNED   ? (BLOCKS == 2 ? 128 : 200)
                                             : BLOCKS == 2 ? 168
-                                            : UNALIGNED   ? 208
                                                           : 216;
-    static const int THREADS = (MULTIPLIERS + 1) * WARPGROUP;
+    static const int THREADS = (MULTIPLIERS + 1 + UNALIGNED) * WARPGROUP;
     static const int ACCUMULATORS = BN / 2; /* registers */
     /* Of op(B): lines of which a thread makes planes at a time; and that a stage has room for. */
     static const int LINES = BN > 128 ? 4 : BN > 32 ? BN / 32 : 1;
@@ -158,6 +159,24 @@ struct queue_t {
     uint64_t full[STAGES], empty[STAGES];
 };
 
+/* Lanes of a warp that say that it has left a stage: lane 0 after a __syncwarp(), of which the
+ * compiler makes nothing where lanes are together. racecheck then takes the other lanes' reads and
+ * copies by threads, which it sees, for a race: so all lanes say it there. */
+template <typename S>
+static __device__ constexpr unsigned leaving_lanes(void)
+{
+    return S::UNALIGNED ? 32 : 1;
+}
+
+/* Leave a stage, which all lanes have read, if the warp is to. */
+template <typename S>
+static __device__ __forceinline__ void leave_stage(uint64_t *empty, bool leaves = true)
+{
+    __syncwarp();
+    if (threadIdx.x % 32 < leaving_lanes<S>() && leaves)
+        mbarrier_arrive(empty);
+}
+
 /* Which step one thread asks for next. */
 typedef struct {
     unsigned item;            /* the item after that of the step */
@@ -203,10 +222,10 @@ static __device__ __forceinline__ void ask_for(const feed_t &feed,
     }
 }
 
-/* Ask for the next step, of this item or the next one. op(A)'s last one is followed by a step of
- * zeros, since multipliers make the planes of one step too many. */
+/* Ask for the next step, of this item or the next one, if there is one. op(A)'s last one is
+ * followed by a step of zeros, since multipliers make the planes of one step too many. */
 template <typename S, bool IS_A>
-static __device__ __forceinline__ void
+static __device__ __forceinline__ bool
 feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
           const fused_t &problem, const maps_t &maps)
 {
@@ -217,13 +236,14 @@ feed_step(feed_t &feed, queue_t<IS_A ? S::BM : S::LINES_B, S::STAGES> &queue,
             feed.k = (int)((problem.args.k + BK - 1) / BK * BK);
             feed.end = feed.k + 1;
         } else {
-            return;
+            return false;
         }
         feed.item = own_item<S>(problem, feed.item + gridDim.x);
     }
     ask_for<S, IS_A>(feed, queue, problem, maps);
     feed.k += BK;
     feed.count++;
+    return true;
 }
 
 /* The index of a lane's first number in a stage. `line` is the warp's first line. */
