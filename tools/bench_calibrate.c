@@ -12,7 +12,7 @@
 
 #include "bench_forced.h"
 
-enum { WAVES = 3, FIRST_FUSED = 10, FIRST_PLANES = 31 };
+enum { WAVES = 3, FIRST_FUSED = 11, FIRST_UNALIGNED = 32, FIRST_PLANES = 35 /* of tiles */ };
 
 /* A tile, and the k that are measured. blocks fit a multiprocessor; `alone` of them are a warp for
  * each scheduler. */
@@ -28,6 +28,9 @@ typedef struct {
         TILEMM_MATH_FP32_STRICT
 #define FUSED(tile, name, m, n, blocks, k1, k2)                                                    \
     "fused_sm90_" tile, "sgemm_fused_sm90_" name, m, n, 32, blocks, 1, k1, k2, TILEMM_MATH_FP32
+#define UNALIGNED(tile, m, n, blocks)                                                              \
+    "unaligned_sm90_" tile, "sgemm_unaligned_sm90_" tile "_nt", m, n, 32, blocks, 1, 512, 2048,    \
+        TILEMM_MATH_FP32
 #define TF32_OF(tile, name, m, n, blocks)                                                          \
     "tf32_sm90_" tile, "sgemm_tf32_sm90_" name, m, n, 32, blocks, 1, 512, 2048, TILEMM_MATH_TF32
 #define TF32(tile, m, n, blocks) TF32_OF(tile, tile "_nt", m, n, blocks)
@@ -68,6 +71,9 @@ static const tile_t tiles[] = {
     {TF32_TN("128x32x32", 128, 32, 1)},
     {TF32_TN("64x256x32", 64, 256, 1)},
     {TF32_TN("64x64x32", 64, 64, 2)},
+    {UNALIGNED("128x128x32", 128, 128, 1)},
+    {UNALIGNED("128x64x32", 128, 64, 1)},
+    {UNALIGNED("64x64x32", 64, 64, 2)},
     {PLANES("sm80_p1", "sm80_128x128x32_p1", 128, 128, 1024, 4096, TILEMM_MATH_TF32)},
     {PLANES("sm80_p3", "sm80_128x128x32_p3", 128, 128, 1024, 4096, TILEMM_MATH_FP32)},
     {PLANES("sm80_p4", "sm80_64x64x32_p4", 128, 128, 256, 512, TILEMM_MATH_FP32)},
@@ -256,7 +262,7 @@ static void measure_cluster(calibration_t *at, int large, int small, const cost_
 
 static void print_tables(calibration_t *at, const cost_t *costs)
 {
-    enum { FFMA_128 = 5, FFMA_32 = 9, FFMA_SM75 = 3, FUSED_128 = 10, FUSED_64 = 13 };
+    enum { FFMA_128 = 5, FFMA_32 = 10, FFMA_SM75 = 3, FUSED_128 = 11, FUSED_64 = 14 };
     double meeting, bytes;
     int splits;
     printf("/* %s, %d multiprocessors, %.0f MHz */\n", at->on.gpu.name, at->on.gpu.sm_count,
@@ -268,7 +274,7 @@ static void print_tables(calibration_t *at, const cost_t *costs)
             print_fitted(at, 4, 4);
             print_fitted(at, 8, 2);
         }
-        if (i == FIRST_PLANES)
+        if (i == FIRST_UNALIGNED)
             printf("    /* {\"rest_sm90_128x128x32\", and {\"rest_sm90_128x64x32\",: as they are; "
                    "they multiply hard data only */\n");
         printf("    {\"%s\", %d, %.0f, %.0f, %.6g, %.0f, %.6g},%s\n", tiles[i].tile,

@@ -224,7 +224,7 @@ static void cold_capture(rng_t *rng)
 /* A call on device operands returns before its work is done. */
 static void asynchronous(void)
 {
-    const int64_t n = test_quick() ? 2048 : 8192;
+    const int64_t n = test_quick() ? 4096 : 8192;
     void *stream;
     tilemm_t ctx = open_stream(&stream);
     float *x = gpu_malloc((size_t)(n * n) * sizeof *x);

@@ -25,6 +25,14 @@ checks=$((checks + 1))
 while read -r name; do
     has stdout "$name"
 done <names
+# Tiles in the source's order, in which it counts them.
+checks=$((checks + 1))
+sed -n 's/^    {"\([a-z0-9_]*\)",.*/\1/p' "$source/lib/sgemm/cost_cuda.c" >tiles
+grep -o '{"[a-z0-9_]*",' stdout | tr -d '{",' >printed
+cmp -s tiles printed || {
+    diff tiles printed
+    fail "tiles are printed in another order"
+}
 for constant in strip_side narrow_side 'gather_bytes\[0]' 'gather_rows\[0]' gather_cols small_tiles; do
     has "$source/lib/transpose/cost_cuda.c" "\.${constant%??0]} = "
     has stdout "\.$constant = [1-9]"
