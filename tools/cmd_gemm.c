@@ -16,7 +16,8 @@ static const char help[] =
     "      --beta X               factor of the C that is there (0: C need not exist)\n"
     "      --trans-a              op(A) = transpose of A\n"
     "      --trans-b              op(B) = transpose of B\n"
-    "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n" NPY_FORCE_HELP
+    "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"
+    "      --invariance none|batch|across  what bits depend on (TILEMM_INVARIANCE)\n" NPY_FORCE_HELP
         CONTEXT_HELP "  -h, --help                 this help\n";
 
 /* The row-major m x n floats of C, for beta. */
@@ -76,7 +77,8 @@ int command_gemm(int argc, char **argv)
 {
     const char *output = NULL;
     float alpha = 1, beta = 0;
-    int trans[2] = {0, 0}, math = -1 /* the library's default */, force = 0;
+    int trans[2] = {0, 0}, force = 0;
+    int math = -1, invariance = -1; /* the library's default */
     context_options_t context = {0};
     command_option_t table[] = {
         {"output", OPTION_FILE, .value = &output, .letter = 'o'},
@@ -85,6 +87,7 @@ int command_gemm(int argc, char **argv)
         {"trans-a", OPTION_FLAG, .value = &trans[0]},
         {"trans-b", OPTION_FLAG, .value = &trans[1]},
         {"math", OPTION_WORD, &math, .words = math_words},
+        {"invariance", OPTION_WORD, &invariance, .words = invariance_words},
         {"force", OPTION_FLAG, .value = &force},
         {"A.npy", .kind = OPTION_OPERANDS},
         CONTEXT_OPTIONS(context),
@@ -104,7 +107,11 @@ int command_gemm(int argc, char **argv)
         npy_require_float32(&b, 2) == 0 && (ctx = command_context(&context)) != NULL) {
         if (math >= 0)
             tilemm_set_math(ctx, (tilemm_math_t)math);
-        status = multiply(ctx, &a, &b, trans, alpha, beta, output, force);
+        if (invariance >= 0 &&
+            tilemm_set_invariance(ctx, (tilemm_invariance_t)invariance) != TILEMM_SUCCESS)
+            status = command_error("%s", tilemm_last_error(ctx));
+        else
+            status = multiply(ctx, &a, &b, trans, alpha, beta, output, force);
     }
     tilemm_destroy(ctx);
     npy_close(&b);

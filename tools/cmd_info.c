@@ -163,10 +163,12 @@ const char *info_refusal(int which)
             unsetenv(variables[i].name);
         }
     const int is_tuning = strcmp(variables[which].name, "TILEMM_TUNING") == 0;
+    /* Only AUTO looks at TILEMM_DEVICES, and TILEMM_BACKEND is for it. */
+    const int for_auto = which == 0 || strcmp(variables[which].name, "TILEMM_DEVICES") == 0;
     if (!is_tuning) /* the user's own file may be refused, too */
         setenv("TILEMM_TUNING", "none", 1);
     const tilemm_status_t status =
-        tilemm_create(&ctx, which == 0 ? TILEMM_BACKEND_AUTO : TILEMM_BACKEND_CPU, 0);
+        tilemm_create(&ctx, for_auto ? TILEMM_BACKEND_AUTO : TILEMM_BACKEND_CPU, 0);
     tilemm_destroy(ctx);
     if (!is_tuning)
         unsetenv("TILEMM_TUNING");

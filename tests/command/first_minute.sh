@@ -60,6 +60,7 @@ says "option '--siezs=8' is not known here; did you mean --sizes?" 2 bench gemm 
 says 'did you mean --lda or --ldb or --ldc?' 2 bench gemm --ldx 4
 says "bench takes gemm, transpose or reduce, not 'gmm'; did you mean gemm?" 2 bench gmm
 says "math takes fp32, strict or tf32, not 'strct'; did you mean strict?" 2 bench gemm --math strct
+says "invariance takes none, batch or across, not 'btch'; did you mean batch?" 2 gemm a b -o c --invariance btch
 says "help takes .* did you mean environment?" 2 help enviroment
 for wrong in nonsense --nonsense; do
     run_command 2 $wrong
@@ -109,6 +110,7 @@ completes 'nn nt tn tt' bench gemm --trans ''
 completes 'tn tt' bench gemm --trans=t
 completes 'tn tt' bench gemm --trans = t
 completes 'nn nt tn tt' bench gemm --trans =
+completes 'none batch across' gemm a.npy --invariance ''
 completes ':files' gemm a.npy -o ''
 completes ':files' gemm a.npy ''
 completes ':files' bench gemm --sizes 8 --json x
@@ -182,11 +184,13 @@ if [ -f "$TILEMM_LIB" ] && ${NM:-nm} "$TILEMM_LIB" >symbols 2>/dev/null && [ -s 
         [ "$listed" -eq "$(grep -c "$symbol" symbols)" ] || fail "info lists $isa: $listed"
     done <kernels
 fi
-for setting in TILEMM_ARCH=x TILEMM_NUM_THREADS=0 TILEMM_BACKEND=gpu TILEMM_LOG=2; do
+for setting in TILEMM_ARCH=x TILEMM_NUM_THREADS=0 TILEMM_BACKEND=gpu TILEMM_LOG=2 TILEMM_DEVICES=x \
+    TILEMM_INVARIANCE=x TILEMM_PEER=x; do
     checks=$((checks + 1))
     env $setting "$TILEMM" info >stdout 2>stderr
     [ $? -eq 1 ] || fail "info with $setting"
     has stderr "^tilemm: create: ${setting%=*} = ${setting#*=}, must be"
+    has stdout "^environment  *$setting  (the library refuses this value)\$"
     env $setting "$TILEMM" doctor >stdout 2>stderr
     [ $? -eq 3 ] || fail "doctor with $setting"
     has stdout "^FINDING .*${setting%=*} = ${setting#*=}, must be"

@@ -100,6 +100,26 @@ for fortran in [0, 1]:
     run("gemm", "a.npy", "b.npy", "-o", "c.npy", "--alpha", "-2", "--beta", "0.5", "--math",
         "strict")
     check(same_product(load("c.npy"), -2 * a, b, 0.5 * c.astype(np.float64)), "alpha and beta")
+# invariance: an element's sum is cut otherwise
+x, y = floats(40, 200), floats(200, 30)
+save("x.npy", x)
+save("y.npy", y)
+
+
+def product_of(*words, **variables):
+    os.environ.update(variables)
+    run("gemm", "x.npy", "y.npy", "-o", "z.npy", "--backend", "cpu", *words)
+    for variable in variables:
+        del os.environ[variable]
+    check(same_product(load("z.npy"), x, y), (words, variables))
+    return load("z.npy").tobytes()
+
+
+plain, invariant = product_of(), product_of(TILEMM_INVARIANCE="batch")
+check(plain != invariant, "invariance shows")
+check(product_of("--invariance", "batch") == invariant, "--invariance batch")
+check(product_of("--invariance", "none", TILEMM_INVARIANCE="batch") == plain, "--invariance none")
+
 os.symlink("c.npy", "link.npy")
 run("gemm", "a.npy", "b.npy", "--output=link.npy", "--backend", "cpu", "--threads", "1")
 check(os.path.islink("link.npy") and same_product(load("c.npy"), a, b), "through a link")

@@ -13,7 +13,7 @@ if ! command -v "$TILEMM" >/dev/null; then
     exit 77
 fi
 unset TILEMM_BACKEND TILEMM_ARCH TILEMM_NUM_THREADS TILEMM_MATH TILEMM_LOG TILEMM_REFERENCE_BLAS TILEMM_VARIANT
-unset TILEMM_TUNING TILEMM_TIMELINE
+unset TILEMM_TUNING TILEMM_TIMELINE TILEMM_INVARIANCE TILEMM_DEVICES TILEMM_PEER
 
 # shellcheck source=tests/support/share_gpus.sh
 . "$(dirname "$0")/../support/share_gpus.sh"
