@@ -143,7 +143,8 @@ static inline void *buffer_matrix(const buffer_t *buffer, int64_t i)
 int multiply_sizes(int64_t a, int64_t b, int64_t *result);
 
 typedef struct {
-    const char *name; /* "tilemm", "OpenBLAS"; the first contender is ours */
+    /* "tilemm", "OpenBLAS". The first contender is ours; so is "default", without invariance. */
+    const char *name;
     /* Do the work once, or queue it on the machine's stream. 0, or -1 with a message. */
     int (*run)(const machine_t *machine, void *problem);
     /* Before each timed sample, if not NULL; a sample is one run then. */
@@ -155,7 +156,7 @@ typedef struct {
     int tag;           /* for the verb's own use */
     int waits;         /* on a GPU: the work is done when `run` returns, and cannot be captured */
     double bound;      /* no run, but a time that was measured before */
-    char kernel[96];   /* of a peer: a remark, and with a goal whether it was met */
+    char kernel[96];   /* of a peer not ours: a remark, and with a goal whether it was met */
     int reps;
     double median, q1, q3; /* seconds a run */
 } contender_t;

@@ -152,11 +152,6 @@ static int check(const machine_t *machine, contender_t *contender, void *problem
     return 0;
 }
 
-static size_t least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static int shape(bench_problem_t *p, const bench_size_t *size)
 {
     const bench_options_t *o = p->options;
@@ -181,8 +176,8 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
         return -1;
     if (o->in_place && src->bytes > dst->bytes)
         dst->bytes = src->bytes;
-    p->copy_bytes = least((size_t)rows * (size_t)cols * (size_t)o->batch * elem_size,
-                          least(src->bytes, dst->bytes));
+    p->copy_bytes = (size_t)tilemm__clamp(p->which.work / 2, 0,
+                                          tilemm__min((int64_t)src->bytes, (int64_t)dst->bytes));
     return 0;
 }
 
@@ -191,14 +186,15 @@ static int shape(bench_problem_t *p, const bench_size_t *size)
 static int fill(const machine_t *machine, bench_problem_t *p)
 {
     const buffer_t *src = &p->buffers[SRC];
-    const size_t period = least(src->bytes, (size_t)16777213 * src->elem_size);
+    const int64_t count = (int64_t)src->bytes;
+    const int64_t period = tilemm__min(count, 16777213 * (int64_t)src->elem_size);
     char *bytes = src->host;
     if (src->elem_size == sizeof(float)) /* the peers' elements are floats, and not every pattern */
-        fill_normal(src->host, period / sizeof(float), 21);
+        fill_normal(src->host, (size_t)period / sizeof(float), 21);
     else
-        fill_bytes(bytes, period, 21);
-    for (size_t done = period; done < src->bytes; done += period)
-        memcpy(bytes + done, bytes, least(period, src->bytes - done));
+        fill_bytes(bytes, (size_t)period, 21);
+    for (int64_t done = period; done < count; done += period)
+        memcpy(bytes + done, bytes, (size_t)tilemm__min(period, count - done));
     return buffer_send(machine, src);
 }
 

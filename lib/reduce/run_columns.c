@@ -15,7 +15,7 @@ enum {
 enum { TILE_ADDITIONS = TILEMM__TILE_ROWS + 5, FOLD_ADDITIONS = 5 };
 
 /* The larger of two numbers that are not negative; NaN is larger than any. */
-static double larger(double a, double b)
+static double larger_or_nan(double a, double b)
 {
     return a > b || a != a ? a : b;
 }
@@ -130,8 +130,8 @@ static void sum_columns(const tilemm__reduce_cpu_t *k, const tilemm__reduce_args
     for (int64_t start = 0; start < args->n; start += TILE) {
         const int64_t m = tilemm__min(args->n - start, TILE);
         const float *x = args->x + first + start * args->istride;
-        largest = larger(largest,
-                         k->sum_down(args->op, args->nan_ignore, m, cols, x, args->istride, lanes));
+        largest = larger_or_nan(
+            largest, k->sum_down(args->op, args->nan_ignore, m, cols, x, args->istride, lanes));
         if (counted)
             k->count_down(m, cols, x, args->istride, counts);
         if (args->n > TILE)
@@ -216,7 +216,7 @@ static void join_sums(const job_t *job, int64_t s, double *lanes)
     int64_t counts[WIDTH] = {0};
     double largest = 0;
     for (int64_t r = 0; r < job->row_blocks; r++) {
-        largest = larger(largest, partials->largest[r * job->blocks + s]);
+        largest = larger_or_nan(largest, partials->largest[r * job->blocks + s]);
         const int64_t at = r * args->count + first;
         levels_add(&levels, 0, partials->sums + at);
         for (int64_t j = 0; counted && j < cols; j++)

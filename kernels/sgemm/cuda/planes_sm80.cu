@@ -127,8 +127,8 @@ static __device__ __forceinline__ void last_exponents(const product_t &product,
             const tilemm__sgemm_density_t &other = of_a ? *product.b.density : *product.a.density;
             const int64_t first = of_a ? place.m0 : place.n0 - S::BM;
             const unsigned cases =
-                op.exact[place.matrix * round_up(op.mn, TILEMM__SGEMM_PLANES_ALIGN_MN) + first +
-                         line];
+                op.exact[place.matrix * tilemm__round_up(op.mn, TILEMM__SGEMM_PLANES_ALIGN_MN) +
+                         first + line];
             stored = !(cases >> tilemm__sgemm_route_case(other) & 1);
             if (!stored)
                 tilemm__sgemm_tell(product.routes, TILEMM__SGEMM_BY_LINES);
@@ -326,7 +326,8 @@ static __device__ __forceinline__ void multiply_planes(const product_t &product)
         shared.place = place;
 
     /* Producer: start the copies of the first stages. */
-    const unsigned steps = (unsigned)(round_up(product.k, TILEMM__SGEMM_PLANES_ALIGN_K) / S::BK);
+    const unsigned steps =
+        (unsigned)(tilemm__round_up(product.k, TILEMM__SGEMM_PLANES_ALIGN_K) / S::BK);
     producer_t<typename S::layout_a, S::BK, S::PLANES> copy_a(product.a, place.matrix, place.m0,
                                                               base);
     producer_t<typename S::layout_b, S::BK, S::PLANES> copy_b(product.b, place.matrix, place.n0,

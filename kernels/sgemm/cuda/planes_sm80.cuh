@@ -7,6 +7,7 @@
 
 #include <cuda_runtime.h>
 
+#include "kernels/size.h"
 #include "planes.h"
 
 typedef tilemm__sgemm_planes_product_t product_t;
@@ -136,11 +137,6 @@ static __device__ __forceinline__ void multiply(float (&sum)[4], const unsigned 
                    "r"(b[half * 2 + 1]));
 }
 
-static __device__ __forceinline__ int64_t round_up(int64_t x, int64_t to)
-{
-    return (x + to - 1) / to * to;
-}
-
 /* ---- producer ------------------------------------------------------------------------------ */
 
 /* Copies one operand's tiles, step after step. */
@@ -153,7 +149,7 @@ struct producer_t {
     __device__ __forceinline__ producer_t(const tilemm__sgemm_planes_operand_t &operand,
                                           int64_t matrix, int64_t line, unsigned address)
     {
-        const int64_t lines = round_up(operand.mn, TILEMM__SGEMM_PLANES_ALIGN_MN);
+        const int64_t lines = tilemm__round_up(operand.mn, TILEMM__SGEMM_PLANES_ALIGN_MN);
         pitch = operand.pitch;
         to_lo = PLANES > 1 ? operand.lo - operand.hi : 0;
         from = operand.hi + (matrix * lines + line) * pitch + LAYOUT::copy_from(threadIdx.x, pitch);
