@@ -27,7 +27,9 @@
  * it allocates nothing and waits for nothing once the context's workspace is large enough, and it
  * can be captured in a CUDA graph. Device memory is that of the context's device. If any lies on
  * the host the work is done when the call returns. On a CPU context every call has finished when it
- * returns, and a pointer to device memory is TILEMM_INVALID_ARGUMENT.
+ * returns, and a pointer to device memory is TILEMM_INVALID_ARGUMENT. An operand that the process
+ * cannot read (memory that was freed, say) is a fault of the process on a CPU context; on a CUDA
+ * context it is TILEMM_INVALID_ARGUMENT where its first or last byte cannot be read.
  *
  * Sizes. Sizes, strides and indices are int64_t, and count elements, not bytes. Indices start at 0.
  *
@@ -146,12 +148,13 @@ typedef enum {
 
 /* What the bits of an element (i, j) of op(A) op(B) may depend on. NONE: all that the call is given
  * (but never on time or chance). INVARIANT: row i of op(A), column j of op(B), k, the math mode and
- * the instruction set (the last kernel's name has it; on CUDA: whether the compute capability
- * is 8.0, or 9.0, or more), and nothing else: not the other rows and columns, their number, the
- * batch, layout, transposes, leading dimensions, alignment, workspace or threads. INVARIANT_ACROSS:
- * nor the instruction set. alpha and beta are applied to the element's sum: first alpha * sum,
- * then, unless beta is 0, beta * C, then their sum, each rounded; on CUDA beta * C is added with
- * one rounding. What bits a NaN has is left open. */
+ * the instruction set (on the CPU the last kernel's name has it; on CUDA it is the kind of device,
+ * one of four: compute capability below 8.0, 8.x, 9.0, or above), and nothing else: not the other
+ * rows and columns, their number, the batch, layout, transposes, leading dimensions, strides,
+ * alignment, workspace, limit of device memory, threads or number of devices of a kind.
+ * INVARIANT_ACROSS: nor the instruction set. alpha and beta are applied to the element's sum: first
+ * alpha * sum, then, unless beta is 0, beta * C, then their sum, each rounded; on CUDA beta * C is
+ * added with one rounding. What bits a NaN has is left open. */
 typedef enum {
     TILEMM_INVARIANCE_NONE = 0,
     TILEMM_INVARIANT,
@@ -212,9 +215,9 @@ typedef enum {
  *
  * Returns TILEMM_INVALID_ARGUMENT if ctx is NULL, backend is not one of the enumerators, device
  * is negative and backend is not TILEMM_BACKEND_CPU, or one of those environment variables has a
- * value that it does not take;
- * TILEMM_NO_DEVICE if the backend is not built or has no such device; TILEMM_OUT_OF_MEMORY;
- * TILEMM_DEVICE_FAILURE.
+ * value that it does not take (TILEMM_DEVICES only where backend is TILEMM_BACKEND_AUTO: the others
+ * do not read it); TILEMM_NO_DEVICE if the backend is not built or has no such device;
+ * TILEMM_OUT_OF_MEMORY; TILEMM_DEVICE_FAILURE.
  *
  * tilemm_create_error says why. */
 tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int device);
@@ -258,9 +261,9 @@ tilemm_status_t tilemm_create(tilemm_t *ctx, tilemm_backend_t backend, int devic
  * after TILEMM_DEVICE_FAILURE all calls on the context return that.
  *
  * Returns TILEMM_INVALID_ARGUMENT if ctx or devices is NULL, count is out of bounds, a number is
- * negative, or an environment variable has a value that it does not take; TILEMM_NO_DEVICE if
- * the backend is not built or a device is not there; TILEMM_OUT_OF_MEMORY;
- * TILEMM_DEVICE_FAILURE.
+ * negative, or an environment variable but TILEMM_DEVICES, which is not read, has a value that it
+ * does not take; TILEMM_NO_DEVICE if the backend is not built or a device is not there;
+ * TILEMM_OUT_OF_MEMORY; TILEMM_DEVICE_FAILURE.
  *
  * tilemm_create_error says why. */
 tilemm_status_t tilemm_create_multi(tilemm_t *ctx, int count, const int *devices);

@@ -243,12 +243,12 @@ def matmul(
     b      (..., k, n), or (k) as one column that the result does not have
     out    (..., m, n), which receives the result and is returned; may be an operand. None makes a new one
     math   "fp32" (at least as accurate as FP32), "strict" (FP32 multiply-adds alone), "tf32" (at least as
-           accurate as TF32); None is the Context's, "fp32" if nothing else is set
+           accurate as TF32); None is the Context's, else TILEMM_MATH's, else "fp32"
     alpha  factor of the product
     beta   factor of the old out, which is not read if it is 0
     invariant  True: each element's bits depend on its row of a, its column of b, math and the kind of device
            alone, not on the batch that the row is in; "across": nor on the CPU's instruction set. None is
-           the Context's, False if nothing else is set
+           the Context's, else TILEMM_INVARIANCE's, else False
 
     The dimensions before the last two broadcast. All arrays are float32, of one library, on one device.
     Returns (..., m, n) as the caller's kind of array.
