@@ -225,6 +225,14 @@ TILEMM__LAYOUT unsigned tilemm__fused_staged(unsigned line, unsigned k, int k_ma
     return row * 32 + ((column / 4) ^ (row % 8)) * 4 + column % 4;
 }
 
+/* Rows of a stage, 128 bytes each, that a warp copies a number a lane, as the copy engine would:
+ * the byte of the lane's number in row i of the warp's, from that in the first, which is a multiple
+ * of 8. */
+TILEMM__LAYOUT unsigned tilemm__fused_copied(unsigned first, unsigned i)
+{
+    return (first ^ i % 8 * 16) + i * 128;
+}
+
 /* The indices of a lane's other numbers, from that of its first. Where memory runs along k: xor
  * HALF_K for the other half of the octet, xor 2 for the other pair of four, + 8_LINES for the line
  * 8 further on. Else: + HALF for the other half, xor i * NEXT for number i of a half. */

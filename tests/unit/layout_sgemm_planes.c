@@ -223,6 +223,33 @@ static void check_planes(unsigned rows, unsigned per_row)
             }
 }
 
+/* A step of 128 lines that four warps copy, a row of 128 bytes at a time: where the copy engine
+ * would put it, without conflicts. Rows are lines, or 32 k of each 32 lines, 8 of a warp. */
+static void check_fused_copies(int k_major)
+{
+    enum { LINES = 128 };
+    const unsigned count = k_major ? LINES / 4 : 8, parts = k_major ? 1 : LINES / 32;
+    static int seen[LINES * 32];
+    unsigned index[32];
+    memset(seen, 0, sizeof seen);
+    for (unsigned warp = 0; warp < 4; warp++)
+        for (unsigned part = 0; part < parts; part++)
+            for (unsigned i = 0; i < count; i++) {
+                for (unsigned lane = 0; lane < 32; lane++) {
+                    const unsigned row = warp * count + i;
+                    const unsigned first = part * 32 * 128 + warp * count * 128 + lane * 4;
+                    index[lane] = tilemm__fused_copied(first, i) / 4;
+                    mark(seen, LINES * 32, index[lane], 1);
+                    CHECK(index[lane] == tilemm__fused_staged(k_major ? row : part * 32 + lane,
+                                                              k_major ? lane : row, k_major),
+                          "lane %u, row %u of part %u", lane, row, part);
+                }
+                check_free(index, 1, "copy of a row", k_major ? "along k" : "along lines");
+            }
+    for (unsigned x = 0; x < LINES * 32; x++)
+        CHECK(seen[x] == 1, "number %u: %d", x, seen[x]);
+}
+
 int main(void)
 {
     check_planes(128, 8);
@@ -238,6 +265,7 @@ int main(void)
         check_fused_tile(128, 128, k_major);
         check_fused_tile(128, 64, k_major);
         check_fused_tile(256, 32, k_major);
+        check_fused_copies(k_major);
         for (unsigned width = 16; width <= 64; width *= 2)
             check_chains(width, k_major);
     }

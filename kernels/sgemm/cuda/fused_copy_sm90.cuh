@@ -35,10 +35,9 @@ static __device__ __forceinline__ source_t source_of(const tilemm__sgemm_args_t 
     return {from, (unsigned)ld * 4, (int)lines, (int)args.k};
 }
 
-/* Copy COUNT rows of 32 numbers, a number a lane, as rows of 128 bytes with the copy engine's
- * swizzle (tilemm__fused_staged()). `from` and `to` are the lane's in the first row. Instead of
- * rows after `last` that one is copied again, or zeros are stored. Three or four instructions a
- * row: an address is one multiply-add. */
+/* Copy COUNT rows of 32 numbers, a number a lane, to rows of a stage. `from` and `to` are the
+ * lane's in the first row. Instead of rows after `last` that one is copied again, or zeros are
+ * stored. Three or four instructions a row: an address is one multiply-add. */
 template <int COUNT, bool ZEROS>
 static __device__ __forceinline__ void copy_rows(unsigned to, const float *from, unsigned ld_bytes,
                                                  int last, int bytes)
@@ -47,7 +46,7 @@ static __device__ __forceinline__ void copy_rows(unsigned to, const float *from,
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
         const unsigned row = min(i, max(last, 0));
-        copy_async_zero<4>((to ^ i % 8 * 16) + i * 128,
+        copy_async_zero<4>(tilemm__fused_copied(to, i),
                            (const void *)(first + (int64_t)((uint64_t)row * ld_bytes)),
                            ZEROS && i > last ? 0 : bytes);
     }
