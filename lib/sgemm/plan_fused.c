@@ -227,9 +227,9 @@ void tilemm__sgemm_fill_fused(const tilemm__sgemm_args_t *args, const tilemm__li
     plan->method = TILEMM__SGEMM_FUSED;
     plan->as.fused.product = tilemm__sgemm_fused_of(args, limits, trial);
     plan->workspace = plan->as.fused.product.partial_bytes;
-    plan->as.fused.copies =
-        tilemm__sgemm_reads_unaligned(trial->variant)
-            ? (tilemm__sgemm_copies_t){.pass = {.blocks = 0}}
-            : tilemm__sgemm_plan_copies(&exchanged, TILEMM__SGEMM_MOST_BLOCKS, &plan->workspace);
+    plan->as.fused.copies.pass.blocks = 0;
+    if (!tilemm__sgemm_reads_unaligned(trial->variant))
+        plan->as.fused.copies =
+            tilemm__sgemm_plan_copies(&exchanged, TILEMM__SGEMM_MOST_BLOCKS, &plan->workspace);
     tilemm__sgemm_fill_splitk(args, limits, trial, &plan->as.fused.splitk);
 }

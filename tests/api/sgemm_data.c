@@ -178,11 +178,10 @@ int main(void)
     static const struct {
         int bits;
         int64_t size[3];
-    } products[] = {
-        {0, {300, 500, 400}},
-        {COL_MAJOR, {768, 768, 768}},
-        {TRANS_A, {301, 499, 401}},
-        {TRANS_A | TRANS_B, {1100, 700, 900}}};
+    } products[] = {{0, {300, 500, 400}},
+                    {COL_MAJOR, {768, 768, 768}},
+                    {TRANS_A, {301, 499, 401}},
+                    {TRANS_A | TRANS_B, {1100, 700, 900}}};
     test_begin(TILEMM_BACKEND_CUDA);
     for (int i = 0; i < (int)(sizeof products / sizeof *products); i++) {
         problem_t p;
