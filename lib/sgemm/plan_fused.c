@@ -13,6 +13,7 @@ enum {
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     UNALIGNED_END = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
+    INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_zero_sm75,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_FUSED_MOST_CLUSTER,
@@ -72,12 +73,10 @@ static double copies_of(const tilemm__sgemm_args_t *args, int variant)
     return tilemm__sgemm_reads_unaligned(variant) ? 0 : tilemm__sgemm_copies_bytes(args);
 }
 
-/* Whether a variant reads the operands, or copies that need not be large. The variants that read
- * operands however they are aligned are slower where these are aligned. */
-static int can_read(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits, int variant)
+/* Whether the variants that read operands however they are aligned are tried: they are slower where
+ * these are aligned. */
+static int try_unaligned(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
-    if (!tilemm__sgemm_reads_unaligned(variant))
-        return tilemm__sgemm_copies_bytes(args) <= MOST_COPIES;
     return (tilemm__sgemm_copies_bytes(args) > 0 || *limits->variant) && args->lda <= MOST_LD &&
            args->ldb <= MOST_LD;
 }
@@ -124,14 +123,13 @@ void tilemm__sgemm_try_invariant(const tilemm__sgemm_args_t *args, const tilemm_
 {
     int64_t k_part;
     const int64_t parts = invariant_parts(args->k, &k_part);
+    const int end = try_unaligned(args, limits) ? INVARIANT_END : INVARIANT_UNALIGNED_FIRST;
     if (!tilemm__sgemm_can_be_fused(args, limits))
         return;
-    for (int v = INVARIANT_FIRST + tilemm__sgemm_transposes(args); v < INVARIANT_END;
-         v += ROWS_OF_TILE) {
+    for (int v = INVARIANT_FIRST + tilemm__sgemm_transposes(args); v < end; v += ROWS_OF_TILE) {
         const double count = tiles_of(v, args);
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1};
-        if (!tilemm__sgemm_is_allowed(limits, v) ||
-            (tilemm__sgemm_reads_unaligned(v) && !can_read(args, limits, v)))
+        if (!tilemm__sgemm_is_allowed(limits, v))
             continue;
         /* One block, parts one after the other; a cluster; or the workspace. */
         tilemm__sgemm_split(args->k, 1, TILEMM__SGEMM_FUSED_K, &now.k_split);
@@ -159,8 +157,7 @@ static void try_rows(const tilemm__sgemm_args_t *args, const tilemm__limits_t *l
         const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[v];
         const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(v, args);
         const double count = tiles_of(v, args);
-        if (count > (double)most || !tilemm__sgemm_is_allowed(limits, v) ||
-            !can_read(args, limits, v))
+        if (count > (double)most || !tilemm__sgemm_is_allowed(limits, v))
             continue;
         for (int i = 1; i <= MOST_CLUSTER + row->blocks; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);
@@ -183,12 +180,10 @@ void tilemm__sgemm_try_fused(const tilemm__sgemm_args_t *args, const tilemm__lim
     if (limits->math == TILEMM_MATH_FP32_STRICT || args->k < (tf32 ? LEAST_K_OF_TF32 : LEAST_K) ||
         !tilemm__sgemm_can_be_fused(args, limits))
         return;
-    if (tf32) {
-        try_rows(args, limits, TF32_FIRST, TF32_END, best);
-    } else {
-        try_rows(args, limits, FIRST, TF32_FIRST, best);
+    if (tilemm__sgemm_copies_bytes(args) <= MOST_COPIES)
+        try_rows(args, limits, tf32 ? TF32_FIRST : FIRST, tf32 ? TF32_END : TF32_FIRST, best);
+    if (!tf32 && try_unaligned(args, limits))
         try_rows(args, limits, UNALIGNED_FIRST, UNALIGNED_END, best);
-    }
 }
 
 tilemm__sgemm_fused_t tilemm__sgemm_fused_of(const tilemm__sgemm_args_t *args,
