@@ -12,7 +12,7 @@
 
 #include "bench_forced.h"
 
-enum { WAVES = 3, FIRST_FUSED = 11, FIRST_UNALIGNED = 32, FIRST_PLANES = 35 /* of tiles */ };
+enum { WAVES = 3 };
 
 /* A tile, and the k that are measured. blocks fit a multiprocessor; `alone` of them are a warp for
  * each scheduler. */
@@ -85,6 +85,15 @@ static const tile_t tiles[] = {
     {PLANES90("128x128x64_p1_1x2", 128, 128, 1024, 4096, TILEMM_MATH_TF32)},
 };
 enum { TILES = COUNT_OF(tiles) };
+
+/* The place of a tile in the table, by its name there. */
+static int index_of(const char *name)
+{
+    int i = 0;
+    while (i < TILES && strcmp(tiles[i].tile, name) != 0)
+        i++;
+    return i;
+}
 
 typedef struct {
     int measured; /* 0: the device does not run it */
@@ -165,7 +174,8 @@ static double tile_cycles(calibration_t *at, const tile_t *tile, int waves, int6
 
 static cost_t measure_tile(calibration_t *at, const tile_t *tile)
 {
-    const int is_planes = tile - tiles >= FIRST_PLANES, is_fused = tile - tiles >= FIRST_FUSED;
+    const int is_planes = tile - tiles >= index_of("planes_sm80_p1");
+    const int is_fused = tile - tiles >= index_of("fused_sm90_128x128x32");
     const int alone = is_planes ? 2 : tile->alone, full = is_planes ? 2 : tile->blocks;
     const int many = full * WAVES;
     const int tiles_of_many = many * at->on.gpu.sm_count, down = grid_rows(tiles_of_many);
@@ -262,7 +272,9 @@ static void measure_cluster(calibration_t *at, int large, int small, const cost_
 
 static void print_tables(calibration_t *at, const cost_t *costs)
 {
-    enum { FFMA_128 = 5, FFMA_32 = 10, FFMA_SM75 = 3, FUSED_128 = 11, FUSED_64 = 14 };
+    const int fused = index_of("fused_sm90_128x128x32");
+    const int ffma_sm75 = index_of("ffma_sm75_32x128x16");
+    const int unaligned = index_of("unaligned_sm90_128x128x32");
     double meeting, bytes;
     int splits;
     printf("/* %s, %d multiprocessors, %.0f MHz */\n", at->on.gpu.name, at->on.gpu.sm_count,
@@ -270,31 +282,32 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     printf("static const tile_cost_t tile_costs[] = {\n");
     for (int i = 0; i < TILES; i++) {
         const cost_t *c = &costs[i];
-        if (i == FIRST_FUSED) {
+        if (i == fused) {
             print_fitted(at, 4, 4);
             print_fitted(at, 8, 2);
         }
-        if (i == FIRST_UNALIGNED)
+        if (i == unaligned)
             printf("    /* {\"rest_sm90_128x128x32\", and {\"rest_sm90_128x64x32\",: as they are; "
                    "they multiply hard data only */\n");
         printf("    {\"%s\", %d, %.0f, %.0f, %.6g, %.0f, %.6g},%s\n", tiles[i].tile,
-               i < FIRST_PLANES ? tiles[i].blocks : 1, c->start, c->item_alone, c->step_alone,
-               c->item, c->step, c->measured ? "" : " /* not on this device */");
+               tiles[i].blocks, c->start, c->item_alone, c->step_alone, c->item, c->step,
+               c->measured ? "" : " /* not on this device */");
     }
     /* One tile: the blocks that divide it are alone on their multiprocessors. */
-    double second = beside_blocks(at, FFMA_SM75, costs, 1, "+splitk", &splits);
+    double second = beside_blocks(at, ffma_sm75, costs, 1, "+splitk", &splits);
     if (second > 0)
-        second -= 2.0 * tiles[FFMA_SM75].m * tiles[FFMA_SM75].n * sizeof(float) * splits /
+        second -= 2.0 * tiles[ffma_sm75].m * tiles[ffma_sm75].n * sizeof(float) * splits /
                   (at->bytes * at->on.gpu.sm_count);
     printf("};\nstatic const family_cost_t family_costs[FAMILIES] = {\n");
-    measure_cluster(at, FFMA_128, FFMA_32, costs, &meeting, &bytes);
+    measure_cluster(at, index_of("ffma_sm80_128x128x16"), index_of("ffma_sm80_32x32x32"), costs,
+                    &meeting, &bytes);
     printf("    [OF_FFMA]   = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);
     printf("    [OF_SKINNY] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256), at->bytes);
     printf("    [OF_FITTED] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_fitted", TILEMM_MATH_FP32_STRICT, 64, 64, 4), at->bytes);
-    measure_cluster(at, FUSED_128, FUSED_64, costs, &meeting, &bytes);
+    measure_cluster(at, fused, index_of("fused_sm90_64x64x32"), costs, &meeting, &bytes);
     printf("    [OF_FUSED]  = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);
     printf("    [OF_PLANES] = {%.0f, 0, 0, 0, %.3g},\n};\n", 4 * at->launch /* four kernels */,
