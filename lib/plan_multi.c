@@ -14,6 +14,16 @@ static const double host_link = 50e9, peer_link = 300e9, through_host = 12e9,
 
 enum { FLOAT = sizeof(float) };
 
+static double link_of(const tilemm__multi_devices_t *devices)
+{
+    return devices->peers ? peer_link : through_host;
+}
+
+double tilemm__multi_peer_link(const tilemm__multi_devices_t *devices)
+{
+    return link_of(devices) / host_link;
+}
+
 void tilemm__multi_shares(const tilemm__multi_devices_t *devices, int64_t total, int64_t unit,
                           int64_t begin[TILEMM__MOST_DEVICES + 1])
 {
@@ -96,7 +106,7 @@ static void estimate(const tilemm__sgemm_args_t *args, const tilemm__multi_devic
 {
     const int other = !plan->side;
     const double whole = (double)(other ? args->n : args->m) * (double)args->k * FLOAT;
-    const double link = devices->peers ? peer_link : through_host;
+    const double link = link_of(devices);
     double best = 0, fastest = 0, up = 0, down = 0, between = 0;
     plan->used = count_used(devices, plan->begin);
     plan->relay = plan->used > 1 && devices->peers && places[other] == TILEMM__ON_HOST && whole > 0;

@@ -21,6 +21,9 @@ typedef struct {
     double start;                      /* seconds by which a divided problem begins later */
 } tilemm__multi_devices_t;
 
+/* How many times as fast as the host, by PCIe 5, a member reaches another's memory. */
+double tilemm__multi_peer_link(const tilemm__multi_devices_t *devices);
+
 /* Member i has [begin[i], begin[i + 1]) of `total` things: its rate's share, rounded so that each
  * share begins at a multiple of `unit`. */
 void tilemm__multi_shares(const tilemm__multi_devices_t *devices, int64_t total, int64_t unit,

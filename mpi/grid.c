@@ -12,6 +12,7 @@
 
 #include "distribution.h"
 #include "ipc.h"
+#include "kept.h"
 #include "nccl.h"
 
 void tilemm__step(tilemm_grid_t grid, const char *name, double begin, double work)
@@ -64,6 +65,7 @@ static int split(tilemm_grid_t grid, MPI_Comm comm, int rank)
 static int release(tilemm_grid_t grid)
 {
     int error = 0;
+    tilemm__free_kept(grid);
     tilemm__nccl_close(grid->nccl);
     tilemm__ipc_close(grid->ipc);
     MPI_Comm *const comms[] = {&grid->across[0], &grid->across[1], &grid->all};

@@ -13,6 +13,15 @@ enum { TILEMM__MESSAGE_BYTES = 256 };
 typedef struct tilemm__nccl tilemm__nccl_t;
 typedef struct tilemm__ipc tilemm__ipc_t;
 
+/* Memory that stays from one product to the next (kept.h). */
+enum { TILEMM__MOST_KEPT = 16 };
+typedef struct {
+    float *memory; /* NULL: this entry is free */
+    tilemm_memory_t where;
+    int64_t count; /* floats */
+    int in_use;
+} tilemm__kept_t;
+
 struct tilemm_grid {
     tilemm_t ctx;
     int rows, cols;
@@ -25,6 +34,7 @@ struct tilemm_grid {
     int device_mpi;       /* MPI takes device memory */
     tilemm__nccl_t *nccl; /* panels go by NCCL; or NULL */
     tilemm__ipc_t *ipc;   /* the processes share a GPU, and read each other's operands; or NULL */
+    tilemm__kept_t kept[TILEMM__MOST_KEPT];
     tilemm_grid_step_t step;
     void *user;
     char message[TILEMM__MESSAGE_BYTES]; /* what this process found wrong in this call */

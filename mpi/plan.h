@@ -11,7 +11,7 @@
 /* Lines of a panel. On the CPU the length of a range of k of its kernels; on a GPU enough for its
  * products to take longer than to begin; more where processes share the GPU and panels are not kept
  * ahead: C is read and written for each. */
-enum { TILEMM__PANEL_CPU = 256, TILEMM__PANEL_CUDA = 2048, TILEMM__PANEL_SHARED = 8192 };
+enum { TILEMM__PANEL_CPU = 256, TILEMM__PANEL_CUDA = 4096, TILEMM__PANEL_SHARED = 8192 };
 
 /* The product as views: x is op(A), y op(B), z C. Where B stays it is the transposed product,
  * z' = y' x', so that the roles of the two variants that add up parts of C are the same. */

@@ -6,6 +6,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <stdlib.h>
 
+#include "kept.h"
 #include "multiply.h"
 #include "stationary.h"
 #include "redistribute.h"
@@ -58,10 +59,10 @@ static tilemm_status_t begin_parts(parts_t *parts)
     const int64_t most = tilemm__min(parts->panel, tilemm__dist_count(&parts->z.cols, parts->me));
     parts->sums = malloc((size_t)parts->m * sizeof *parts->sums);
     for (int s = 0; s < PARTS && status == TILEMM_SUCCESS; s++) {
-        status = tilemm__alloc(grid, TILEMM_MEMORY_PINNED, floats, &parts->slots[s].mine);
+        status = tilemm__take(grid, TILEMM_MEMORY_PINNED, floats, &parts->slots[s].mine);
         if (status == TILEMM_SUCCESS)
-            status = tilemm__alloc(grid, TILEMM_MEMORY_PINNED, parts->m * most * (parts->procs - 1),
-                                   &parts->slots[s].others);
+            status = tilemm__take(grid, TILEMM_MEMORY_PINNED, parts->m * most * (parts->procs - 1),
+                                  &parts->slots[s].others);
         parts->slots[s].requests =
             malloc((size_t)(2 * parts->procs) * sizeof *parts->slots[s].requests);
         if (!parts->slots[s].requests || !parts->sums)
@@ -77,8 +78,8 @@ static tilemm_status_t begin_parts(parts_t *parts)
 static void end_parts(parts_t *parts)
 {
     for (int s = 0; s < PARTS; s++) {
-        (void)tilemm_free_matrix(parts->grid->ctx, parts->slots[s].mine);
-        (void)tilemm_free_matrix(parts->grid->ctx, parts->slots[s].others);
+        tilemm__give_back(parts->grid, parts->slots[s].mine);
+        tilemm__give_back(parts->grid, parts->slots[s].others);
         free(parts->slots[s].requests);
     }
     free(parts->sums);

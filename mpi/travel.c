@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kept.h"
 #include "nccl.h"
 #include "redistribute.h"
 
@@ -114,10 +115,10 @@ tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel)
     tilemm_status_t status = TILEMM_SUCCESS;
     for (int i = 0; i < slots && status == TILEMM_SUCCESS; i++) {
         const int64_t floats = travel->rows * travel->panel;
-        status = tilemm__alloc(grid, separate ? TILEMM_MEMORY_PINNED : TILEMM_MEMORY_DEVICE, floats,
-                               &travel->slots[i].panel);
+        status = tilemm__take(grid, separate ? TILEMM_MEMORY_PINNED : TILEMM_MEMORY_DEVICE, floats,
+                              &travel->slots[i].panel);
         if (separate && status == TILEMM_SUCCESS)
-            status = tilemm__alloc(grid, TILEMM_MEMORY_DEVICE, floats, &travel->slots[i].device);
+            status = tilemm__take(grid, TILEMM_MEMORY_DEVICE, floats, &travel->slots[i].device);
         travel->slots[i].requests =
             malloc((size_t)travel->view.cols.procs * sizeof *travel->slots[i].requests);
         if (!travel->slots[i].requests)
@@ -134,8 +135,8 @@ tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel)
 void tilemm__travel_end(tilemm__travel_t *travel)
 {
     for (int i = 0; i < TILEMM__SLOTS && travel->grid; i++) {
-        (void)tilemm_free_matrix(travel->grid->ctx, travel->slots[i].panel);
-        (void)tilemm_free_matrix(travel->grid->ctx, travel->slots[i].device);
+        tilemm__give_back(travel->grid, travel->slots[i].panel);
+        tilemm__give_back(travel->grid, travel->slots[i].device);
         free(travel->slots[i].requests);
     }
     release_parts(travel);

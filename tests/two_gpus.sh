@@ -1,7 +1,8 @@
 #!/bin/sh
 # two_gpus.sh - what needs two GPUs of one host, in one call of at most eight minutes: correctness with and
 # without peer access, speed beside cublasXt, faults, compute-sanitizer. Builds nothing: run it in the
-# build folder after `make check`, or `make check TESTS=`. Exits 77 where there are fewer GPUs.
+# build folder after `make check`, or `make check TESTS=`. Exits 77 where there are fewer GPUs. An argument is the
+# side of the products, 32768 without one. NCCL is loaded at run time: libnccl.so.2 must be where the loader looks.
 #
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 set -u
@@ -13,6 +14,8 @@ export TEST_DEVICES TILEMM_MODULE_DIR
 begun=$(date +%s)
 failed=0
 random=tests/mpi/random
+side=${1-32768}
+sizes=$((side / 2)),$side
 
 for file in "$program" "$speed"; do
     if [ ! -x "$file" ]; then
@@ -45,19 +48,33 @@ if [ $? -eq 77 ]; then
 fi
 part "results, peer access" 90 env TILEMM_TEST_QUICK=1 "$program"
 part "results, TILEMM_PEER=0" 90 env TILEMM_TEST_QUICK=1 TILEMM_PEER=0 "$program"
-part "speed" 160 "$speed" "${1-32768}"
-# pair nccl|mpi: two processes, each with a GPU of its own.
+part "speed" 160 "$speed" "$side"
+# pair 0|1 PROGRAM...: two processes, each with a GPU of its own, without NCCL or with it, which says its version.
 pair() {
-    timeout -k 10 90 mpirun --allow-run-as-root -n 1 -x CUDA_VISIBLE_DEVICES=0 "$random" 60 device "$1" : \
-        -n 1 -x CUDA_VISIBLE_DEVICES=1 "$random" 60 device "$1"
+    nccl=$1
+    shift
+    TILEMM_MPI_NCCL=$nccl NCCL_DEBUG=VERSION timeout -k 10 90 mpirun --allow-run-as-root --bind-to none \
+        -n 1 -x CUDA_VISIBLE_DEVICES=0 "$@" : -n 1 -x CUDA_VISIBLE_DEVICES=1 "$@" >two_gpus.tmp 2>&1
+    status=$?
+    cat two_gpus.tmp
+    if [ "$(grep -c 'NCCL version' two_gpus.tmp)" -lt "$nccl" ]; then
+        echo "two_gpus.sh: NCCL did not run; is libnccl.so.2 in LD_LIBRARY_PATH?"
+        status=1
+    fi
+    rm -f two_gpus.tmp
+    return $status
 }
 if [ -x "$random" ] && command -v mpirun >/dev/null; then
-    echo "== psgemm, two processes"
-    for way in nccl mpi; do
-        if pair $way; then
+    for way in NCCL MPI; do
+        nccl=0
+        [ $way = NCCL ] && nccl=1
+        echo "== psgemm, two processes, $way"
+        if pair "$nccl" "$random" 60 device &&
+            pair "$nccl" ./tilemm-mpi bench --sizes "$sizes" --vs one --reps 3; then
             echo "== psgemm, $way: passed, $(($(date +%s) - begun)) s so far"
         else
-            echo "== psgemm, $way: FAILED" && failed=1
+            echo "== psgemm, $way: FAILED"
+            failed=1
         fi
     done
 else

@@ -160,11 +160,12 @@ tilemm_status_t tilemm__stage_end(tilemm__stage_t *stage);
  * device memory than the context may take: returns 1, and its status; else 0. */
 int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                  tilemm_status_t *status);
-/* A member's part of the product `whole`, k not 0, with operands anywhere, on other GPUs too: those
- * go through in strips. It waits if any lies on the host. relay, or NULL: see relay.h. */
+/* A member's part of the product `whole`, k not 0, with operands anywhere, on other GPUs too, which
+ * are peer_link times as fast to reach as the host by PCIe 5: those go through in strips. It waits
+ * if any lies on the host. relay, or NULL: see relay.h. */
 struct tilemm__relay;
 tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t *args,
-                                        const tilemm__sgemm_args_t *whole,
+                                        const tilemm__sgemm_args_t *whole, double peer_link,
                                         struct tilemm__relay *relay, int member);
 /* The same of transposes and reductions in pieces (pieces_cuda.c); in place where that is possible.
  */

@@ -87,6 +87,7 @@ typedef struct {
     const tilemm__sgemm_args_t *args;
     const tilemm__multi_sgemm_plan_t *plan; /* of one product, */
     const int64_t *begin;                   /* or the ranges of a batch; or neither */
+    double peer_link;
     tilemm__relay_t *relay;
 } sgemm_t;
 
@@ -101,7 +102,7 @@ static tilemm_status_t part_of_product(tilemm_t member, int number, void *data)
 {
     const sgemm_t *const call = data;
     const tilemm__sgemm_args_t part = tilemm__multi_sgemm_part(call->args, call->plan, number);
-    return tilemm__cuda_sgemm_part(member, &part, call->args, call->relay, number);
+    return tilemm__cuda_sgemm_part(member, &part, call->args, call->peer_link, call->relay, number);
 }
 
 /* Matrices [first, first + count) of a batch. */
@@ -145,7 +146,8 @@ static tilemm_status_t product(tilemm_t ctx, const tilemm__sgemm_args_t *args)
     int places[3];
     tilemm__multi_sgemm_plan_t plan;
     char works[TILEMM__MOST_DEVICES] = {0};
-    sgemm_t call = {.args = args, .plan = &plan};
+    sgemm_t call = {
+        .args = args, .plan = &plan, .peer_link = tilemm__multi_peer_link(&multi->devices)};
     for (int i = 0; i < 3; i++) {
         if (!add_place(ctx, "sgemm", operands[i], &together))
             return TILEMM_INVALID_ARGUMENT;

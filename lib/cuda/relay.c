@@ -45,10 +45,10 @@ int tilemm__relay_meet(tilemm__relay_t *relay, int yes)
     return verdict;
 }
 
-void tilemm__relay_announce(tilemm__relay_t *relay, int me)
+void tilemm__relay_announce(tilemm__relay_t *relay, int me, int64_t count)
 {
     pthread_mutex_lock(&relay->mutex);
-    relay->member[me].announced++;
+    relay->member[me].announced += count;
     pthread_cond_broadcast(&relay->changed);
     pthread_mutex_unlock(&relay->mutex);
 }

@@ -36,8 +36,8 @@ void tilemm__relay_destroy(tilemm__relay_t *relay);
 
 /* All members meet here: returns whether all of them say yes. */
 int tilemm__relay_meet(tilemm__relay_t *relay, int yes);
-/* Member `me` has queued its share of the next strip, after which it records this event. */
-void tilemm__relay_announce(tilemm__relay_t *relay, int me);
+/* Member `me` has queued its share of the next `count` strips, and recorded their events. */
+void tilemm__relay_announce(tilemm__relay_t *relay, int me, int64_t count);
 /* Wait until another member has announced this strip; 0 if a member has failed. */
 int tilemm__relay_wait(tilemm__relay_t *relay, int other, int64_t strip);
 /* This member has failed: nobody waits for it. */

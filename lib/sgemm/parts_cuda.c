@@ -43,7 +43,8 @@ int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                             (double)args->k * (double)args->n * FLOAT,
                             (double)args->m * (double)args->n * FLOAT};
     const double product = bytes[0] + bytes[1] + bytes[2];
-    tilemm__pipeline_call_t call = {.ctx = ctx, .args = args, .whole = args, .waits = 1};
+    tilemm__pipeline_call_t call = {
+        .ctx = ctx, .args = args, .whole = args, .places = {.link = 1}, .waits = 1};
     double on_host = 0;
     int refused = 0;
     if (args->a_array || args->b_array || args->c_array || args->k == 0 ||
@@ -70,7 +71,7 @@ int tilemm__cuda_pipelined_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args,
 }
 
 tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t *args,
-                                        const tilemm__sgemm_args_t *whole,
+                                        const tilemm__sgemm_args_t *whole, double peer_link,
                                         struct tilemm__relay *relay, int member)
 {
     const void *const operands[] = {args->a, args->b, args->c};
@@ -79,19 +80,21 @@ tilemm_status_t tilemm__cuda_sgemm_part(tilemm_t ctx, const tilemm__sgemm_args_t
         .ctx = ctx, .args = args, .whole = whole, .waits = *ctx->timeline != 0};
     const tilemm__cuda_thread_t before = tilemm__cuda_enter(ctx);
     tilemm_status_t status;
-    int far = 0;
+    int far = 0, on_host = 0;
     for (int i = 0; i < 3; i++) {
         const tilemm__place_t place = tilemm__cuda_locate(ctx, operands[i]);
         call.places.on_host[i] = place == TILEMM__HOST || place == TILEMM__ELSEWHERE;
         far |= call.places.on_host[i];
-        if (i < 2)
-            call.on_gpu[i] = place == TILEMM__ELSEWHERE;
+        call.on_gpu[i] = place == TILEMM__ELSEWHERE;
         call.waits |= place == TILEMM__HOST;
+        on_host |= place == TILEMM__HOST;
     }
     if (far) {
         call.places.memory = tilemm__cuda_memory_limit(ctx);
         call.relay = relay && relay->members ? relay : NULL;
-        call.places.is_shared = call.relay != NULL;
+        call.places.link = on_host ? 1 : peer_link;
+        if (call.relay)
+            call.places.sharers[relay->side] = relay->members;
         call.me = call.relay ? relay->index[member] : 0;
         status = tilemm__cuda_run_pipeline(&call);
     } else {

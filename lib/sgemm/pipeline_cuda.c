@@ -30,7 +30,7 @@ typedef struct {
     tilemm__transfer_t from_c; /* pinned C comes up on a stream of its own */
     tilemm__relay_t *relay;    /* with other devices, or NULL; `me` of them; once all agree */
     int me, relays;
-    int on_gpu[2];
+    int on_gpu[3];
     cudaStream_t from_others;
     cudaEvent_t has_others;
 } pipeline_t;
@@ -63,48 +63,57 @@ static int64_t ld_of(const pipeline_t *x, int s)
 
 /* ---- a step --------------------------------------------------------------------------------- */
 
-/* Lines [from, to) of strip i of a side: on the host, and in this device's slot. */
+/* `lines` lines of a side from strip i on: on the host, and in this device's slot. */
 static tilemm__rectangle_t lines_of(const pipeline_t *x, int s, int64_t i, int64_t part,
-                                    int64_t from, int64_t to)
+                                    int64_t lines)
 {
     const tilemm__pipeline_side_t *const side = &x->plan.side[s];
     const int64_t ld = s ? x->args->ldb : x->args->lda;
     const int64_t depth = tilemm__pipeline_depth(&x->plan, x->args->k, part);
-    const float *const host = strip_of(x, s, i, part * x->plan.k_part);
-    return (tilemm__rectangle_t){
-        .host = (char *)(uintptr_t)(host + from * (side->rows ? ld : 1)),
-        .device = (char *)(slot_of(x, s, i, part) + from * (side->rows ? side->ld : 1)),
-        .host_pitch = ld * FLOAT,
-        .device_pitch = side->ld * FLOAT,
-        .width = (side->rows ? depth : to - from) * FLOAT,
-        .rows = side->rows ? to - from : depth,
-        .on_gpu = x->on_gpu[s]};
+    return (tilemm__rectangle_t){.host =
+                                     (char *)(uintptr_t)strip_of(x, s, i, part * x->plan.k_part),
+                                 .device = (char *)slot_of(x, s, i, part),
+                                 .host_pitch = ld * FLOAT,
+                                 .device_pitch = side->ld * FLOAT,
+                                 .width = (side->rows ? depth : lines) * FLOAT,
+                                 .rows = side->rows ? lines : depth,
+                                 .on_gpu = x->on_gpu[s]};
 }
 
-/* This device's share of a strip goes up; the others' come from their devices, by streams and links
- * of their own. */
-static cudaError_t move_share(pipeline_t *x, int s, int64_t i)
+/* Rows of a rectangle: share j of `shares`. */
+static tilemm__rectangle_t share_of(tilemm__rectangle_t at, int j, int shares)
+{
+    const int64_t from = at.rows * j / shares, to = at.rows * (j + 1) / shares;
+    at.host += from * at.host_pitch;
+    at.device += from * at.device_pitch;
+    at.rows = to - from;
+    return at;
+}
+
+/* This device's share of `count` strips goes up; the others' come from their devices, by streams
+ * and links of their own. Others may take these strips one by one. */
+static cudaError_t move_share(pipeline_t *x, int s, int64_t i, int64_t count)
 {
     tilemm__relay_t *const relay = x->relay;
-    const int64_t lines = tilemm__pipeline_lines(&x->plan.side[s], i, i + 1);
+    const tilemm__rectangle_t strips =
+        lines_of(x, s, i, 0, tilemm__pipeline_lines(&x->plan.side[s], i, i + count));
     cudaError_t error = cudaSuccess;
     for (int turn = 0; turn < relay->members && error == cudaSuccess; turn++) {
         const int j = (x->me + turn) % relay->members;
-        const int64_t from = lines * j / relay->members, to = lines * (j + 1) / relay->members;
-        const tilemm__rectangle_t at = lines_of(x, s, i, 0, from, to);
+        const tilemm__rectangle_t at = share_of(strips, j, relay->members);
         if (turn == 0) {
-            if (from < to)
+            if (at.rows > 0)
                 error = tilemm__transfer(&x->feed.up, &at);
+            for (int64_t up = i; up < i + count && error == cudaSuccess; up++)
+                error = cudaEventRecord(relay->member[j].is_up[up], x->feed.up.stream);
             if (error == cudaSuccess)
-                error = cudaEventRecord(relay->member[j].is_up[i], x->feed.up.stream);
-            if (error == cudaSuccess)
-                tilemm__relay_announce(relay, j);
+                tilemm__relay_announce(relay, j, count);
             continue;
         }
-        if (!tilemm__relay_wait(relay, j, i))
+        if (!tilemm__relay_wait(relay, j, i + count - 1))
             return cudaErrorNotReady;
-        error = cudaStreamWaitEvent(x->from_others, relay->member[j].is_up[i], 0);
-        if (error == cudaSuccess && from < to)
+        error = cudaStreamWaitEvent(x->from_others, relay->member[j].is_up[i + count - 1], 0);
+        if (error == cudaSuccess && at.rows > 0)
             error =
                 tilemm__cuda_copy_rows(at.device, at.device_pitch,
                                        relay->member[j].slots + (at.device - (char *)x->side[s]),
@@ -126,11 +135,13 @@ static cudaError_t move_up(pipeline_t *x, int s, int64_t what, int64_t count)
     const int64_t lines = tilemm__pipeline_lines(side, i, i + count);
     cudaError_t error = cudaSuccess;
     if (x->relays && s == x->relay->side) {
-        for (int64_t j = i; j < i + count && error == cudaSuccess; j++)
-            error = move_share(x, s, j);
+        /* A share of columns is some of their rows, of however many columns. */
+        const int64_t together = side->rows ? 1 : count;
+        for (int64_t j = i; j < i + count && error == cudaSuccess; j += together)
+            error = move_share(x, s, j, together);
         return error;
     }
-    const tilemm__rectangle_t at = lines_of(x, s, i, part, 0, lines);
+    const tilemm__rectangle_t at = lines_of(x, s, i, part, lines);
     return tilemm__feed(&x->feed, s * STRIPS + (int)(what % side->slots), &at);
 }
 
@@ -182,7 +193,8 @@ static cudaError_t prepare_c(pipeline_t *x, const tilemm__sgemm_args_t *p,
                                    .host_pitch = x->args->ldc * FLOAT,
                                    .device_pitch = p->ldc * FLOAT,
                                    .width = p->n * FLOAT,
-                                   .rows = p->m};
+                                   .rows = p->m,
+                                   .on_gpu = x->on_gpu[2]};
     if (error != cudaSuccess || p->beta == 0)
         return error;
     error = tilemm__transfer(up, &to->at);
@@ -491,7 +503,7 @@ tilemm_status_t tilemm__cuda_run_pipeline(const tilemm__pipeline_call_t *call)
                            .waits = call->waits,
                            .relay = call->relay,
                            .me = call->me,
-                           .on_gpu = {call->on_gpu[0], call->on_gpu[1]}};
+                           .on_gpu = {call->on_gpu[0], call->on_gpu[1], call->on_gpu[2]}};
     pipeline_t *const x = &pipeline;
     const tilemm_t ctx = x->ctx;
     char variant[sizeof ctx->variant];

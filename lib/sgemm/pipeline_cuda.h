@@ -12,8 +12,8 @@ typedef struct {
     tilemm_t ctx;
     const tilemm__sgemm_args_t *args;
     const tilemm__sgemm_args_t *whole; /* what args is a part of, whose kernel it takes */
-    tilemm__pipeline_places_t places;  /* other GPUs are far as the host is */
-    int on_gpu[2];                     /* A or B lies on another GPU */
+    tilemm__pipeline_places_t places;  /* other GPUs are as far as the host */
+    int on_gpu[3];                     /* A, B or C lies on another GPU */
     int waits; /* until all is done; else all is queued, and the strips lie in the context's buffer
                 */
     tilemm__relay_t *relay; /* with other devices, or NULL; `me` of them */

@@ -20,15 +20,26 @@ enum {
 };
 
 /* Of a multiprocessor: bytes that it moves in the device's memory, and multiply-adds in mode FP32,
- * in the time of a byte of the link (H200, PCIe 5). They settle which of several ways takes the
+ * in the time of a byte of PCIe 5 (H200). They settle which of several ways takes the
  * least time. */
 static const double memory_of_link = 0.3, work_of_link = 15.5;
 /* Elements of a tile of C, 128 x 128, which a multiprocessor computes at once. */
 static const double tile = 1 << 14;
-/* Bytes of the link in the time of a step's launches, 5 us. */
+/* Bytes of PCIe 5 in the time of a step's launches, 5 us. */
 static const double launch_of_step = 1 << 18;
 /* The part by which bytes take longer while others go the other way. */
 static const double both_ways = 0.1;
+
+/* Of all multiprocessors, in the time of a byte of this link. */
+static double memory_of(const tilemm__pipeline_places_t *places)
+{
+    return memory_of_link * places->sm_count / places->link;
+}
+
+static double work_of(const tilemm__pipeline_places_t *places)
+{
+    return work_of_link * places->sm_count / places->link;
+}
 
 static double larger(double x, double y)
 {
@@ -162,8 +173,7 @@ static double time_of(const tilemm__sgemm_args_t *args, const tilemm__pipeline_p
                       tilemm__pipeline_plan_t plan)
 {
     enum { SLOTS = TILEMM__PIPELINE_C_SLOTS };
-    const double memory = memory_of_link * places->sm_count;
-    const double work = work_of_link * places->sm_count;
+    const double memory = memory_of(places), work = work_of(places);
     const int c_moves = places->on_host[2];
     const double k = (double)args->k, of_k = k * FLOAT;
     double up = 0, product = 0, down = 0, is_free[SLOTS] = {0};
@@ -181,7 +191,9 @@ static double time_of(const tilemm__sgemm_args_t *args, const tilemm__pipeline_p
             if (step.ups[s] == 0)
                 continue;
             const int64_t come = tilemm__pipeline_lines(side, step.up[s], step.up[s] + step.ups[s]);
-            const double time = link_time((double)come * of_k, row_of(side, come, args->k));
+            const double bytes =
+                (double)come * of_k / (places->sharers[s] ? places->sharers[s] : 1);
+            const double time = link_time(bytes, row_of(side, come, args->k));
             up += time + both_ways * larger(0, down - up < time ? down - up : time);
         }
         const tilemm__pipeline_side_t of_c = {
@@ -190,7 +202,8 @@ static double time_of(const tilemm__sgemm_args_t *args, const tilemm__pipeline_p
         const double c = c_moves ? link_time(lines[0] * lines[1] * FLOAT, row) : 0;
         up += args->beta != 0 ? c : 0;
         product = larger(larger(product, up), is_free[slot]);
-        product += launch_of_step + elements_of(lines[0], lines[1], places->sm_count) * k / work +
+        product += launch_of_step * places->link +
+                   elements_of(lines[0], lines[1], places->sm_count) * k / work +
                    2 * made * of_k / memory;
         const double begin = larger(down, product);
         is_free[slot] = down = c_moves ? begin + c * (up > begin ? 1 + both_ways : 1) : 0;
@@ -226,7 +239,7 @@ static void try_whole(const tilemm__sgemm_args_t *args, const tilemm__pipeline_p
         MOST_PARTS = 4,
         SHARED_PARTS = 2
     };
-    const int shared = places->is_shared, c_moves = places->on_host[2];
+    const int shared = places->sharers[0] || places->sharers[1], c_moves = places->on_host[2];
     const int slices = plan->side[1].moves && !c_is_most(args), grows = plan->side[0].moves;
     const int64_t most_parts = !slices ? 1 : shared ? SHARED_PARTS : MOST_PARTS;
     tilemm__pipeline_plan_t best = *plan;
@@ -262,7 +275,7 @@ static double try_held(const tilemm__sgemm_args_t *args, const tilemm__pipeline_
                        int held, int64_t strip, int64_t passing, tilemm__pipeline_plan_t *plan)
 {
     const int c_moves = places->on_host[2];
-    const double work = work_of_link * places->sm_count;
+    const double work = work_of(places);
     tilemm__pipeline_side_t *const stays = &plan->side[held], *const passes = &plan->side[!held];
     plan->way = TILEMM__PIPELINE_HELD;
     plan->held = held;
@@ -303,7 +316,7 @@ static double try_held(const tilemm__sgemm_args_t *args, const tilemm__pipeline_
     const double lines = (double)stays->lines + turns * (double)passing;
     const double product =
         ((double)args->m * (double)args->n + steps * idle_of_step(places->sm_count)) * k / work +
-        2 * lines * of_k / (memory_of_link * places->sm_count);
+        2 * lines * of_k / memory_of(places);
     const double link = up > down ? up : down;
     /* Nothing is multiplied before the first strips are up; and while a group's strips come, each
      * of them meets one strip of the other side alone. */

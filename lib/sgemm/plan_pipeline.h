@@ -14,8 +14,11 @@ enum { TILEMM__PIPELINE_STRIPS = 64, TILEMM__PIPELINE_C_SLOTS = 3 };
 typedef struct {
     size_t memory;  /* bytes of the device, at most, for what lies on the host */
     int sm_count;   /* the device's multiprocessors */
-    int on_host[3]; /* A, B, C */
-    int is_shared; /* other devices hand strips on: a side is cut alike whatever the other one is */
+    int on_host[3]; /* A, B, C: on the host, or on another device */
+    double link;    /* how many times as fast as PCIe 5 what is not on the device comes and goes */
+    /* Devices that send A or B up together and hand its strips on, or 0. A side is then cut alike
+     * whatever the other one is. */
+    int sharers[2];
 } tilemm__pipeline_places_t;
 
 typedef enum {

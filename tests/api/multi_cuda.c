@@ -160,6 +160,12 @@ static void products(void)
         const size_t whole = (size_t)(m * k + k * n + m * n) * sizeof(float);
         same += product(m, n, k, place, i, i % 5 ? 0 : whole / 2 + ((size_t)4 << 20));
     }
+    /* Each operand on the host, the first device and the last, however little it is worth. */
+    const int places[] = {0, PLACES, PLACES + members - 1};
+    for (int i = 0; i < 27; i += brief ? 4 : 1) {
+        const int place[] = {places[i % 3], places[i / 3 % 3], places[i / 9]};
+        same += product(350 + i, 450, 290, place, 8 + i % 8, 0);
+    }
     /* Where it is worth while: what lies on one device, and on the host. */
     const int64_t side = test_quick() ? 4096 : 8192;
     for (int where = 0; where < PLACES + members && !brief; where++) {
@@ -374,12 +380,16 @@ static void full_device(void)
     matrix_t a = make(SIDE, SIDE, 0), b = make(SIDE, SIDE, 1), c = make(SIDE, SIDE, 0);
     CHECK_OK(all, multiply(all, 0, 0, SIDE, 0, &a, &b, &c));
     float *want = fetch(&c);
-    while (rows > 1 << 14 && blocks < MOST_BLOCKS)
+    const int64_t least = (int64_t)1 << (brief ? 22 : 14);
+    while (rows > least && blocks < MOST_BLOCKS)
         if (tilemm_alloc_matrix(last, TILEMM_MEMORY_DEVICE, rows, 64, sizeof(float), &block[blocks],
                                 &ld) == TILEMM_SUCCESS)
             blocks++;
         else
             rows /= 2;
+    /* Tools need memory of their own there. */
+    if (brief && blocks > 0)
+        CHECK_OK(last, tilemm_free_matrix(last, block[--blocks]));
     const tilemm_status_t status = multiply(all, 0, 0, SIDE, 0, &a, &b, &c);
     CHECK(status == TILEMM_SUCCESS ||
               (status == TILEMM_OUT_OF_MEMORY && strstr(tilemm_last_error(all), "device")),

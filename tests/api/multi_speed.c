@@ -76,7 +76,7 @@ static void multiply(const product_t *p)
     if (p->ctx) {
         CHECK_OK(p->ctx, tilemm_sgemm(p->ctx, TILEMM_COL_MAJOR, TILEMM_NO_TRANS, TILEMM_NO_TRANS,
                                       side, side, side, 1, p->a, side, p->b, side, 0, p->c, side));
-        CHECK_OK(p->ctx, tilemm_synchronize(p->ctx));
+        CHECK(gpu_stream_synchronize(NULL) == 0, "gpu_stream_synchronize");
     } else {
         CHECK(xt.sgemm(xt.handle, CUBLAS_N, CUBLAS_N, n, n, n, &one, p->a, n, p->b, n, &zero, p->c,
                        n) == 0,
@@ -133,6 +133,19 @@ static void fill(float *x, int64_t count)
         memcpy(x + i, x, (size_t)(count - i < BLOCK ? count - i : BLOCK) * sizeof(*x));
 }
 
+static void to_device(tilemm_t ctx, const float *from, float *to)
+{
+    CHECK_OK(ctx, tilemm_copy_matrix(ctx, side, side, sizeof(float), from, side, to, side));
+    CHECK_OK(ctx, tilemm_synchronize(ctx));
+}
+
+/* What a call that fails leaves there is no result. */
+static void poison(float *host, float *device)
+{
+    memset(host, 0xff, (size_t)(side * side) * sizeof(*host));
+    to_device(first, host, device);
+}
+
 /* Elements here and there of two results on the host. */
 static void compare(const char *what, const float *got, const float *want)
 {
@@ -142,12 +155,6 @@ static void compare(const char *what, const float *got, const float *want)
         wrong += memcmp(&got[at], &want[at], sizeof(*got)) != 0;
     }
     CHECK(wrong == 0, "%s: %d of 100000 elements are not those of one GPU", what, wrong);
-}
-
-static void to_device(tilemm_t ctx, const float *from, float *to)
-{
-    CHECK_OK(ctx, tilemm_copy_matrix(ctx, side, side, sizeof(float), from, side, to, side));
-    CHECK_OK(ctx, tilemm_synchronize(ctx));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -189,10 +196,12 @@ static void resident(const float *pinned, float *want)
     const double single = speed(&one, 3);
     report("on device 0, one GPU", single, "TF/s", 0, 0, "");
     to_device(first, x[0][2], want);
+    poison(got, x[0][2]);
     const product_t both_of_first = {both, x[0][0], x[0][1], x[0][2]};
     report("on device 0, two GPUs", speed(&both_of_first, 3), "TF/s", 1.75 * single, single, "one");
     to_device(first, x[0][2], got);
     compare("on device 0", got, want);
+    poison(got, x[0][2]);
     const product_t spread = {both, x[0][0], x[1][1], x[0][2]};
     report("A, C on device 0, B on 1", speed(&spread, 3), "TF/s", 1.9 * single, single, "one");
     to_device(first, x[0][2], got);

@@ -1,9 +1,8 @@
 /* random.c - random products and transposes of distributed matrices, beside FP64, by element.
  *
- *     mpirun -n PROCESSES random COUNT [cpu | cuda | device [mpi]]
+ *     mpirun -n PROCESSES random COUNT [cpu | cuda | device]
  *
- * cuda computes on a GPU what lies on the host, device what lies on the GPU; with mpi its panels do
- * not travel by NCCL. Exits 77 without a GPU.
+ * cuda computes on a GPU what lies on the host, device what lies on the GPU. Exits 77 without one.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
@@ -253,8 +252,6 @@ int main(int argc, char **argv)
         strcmp(where, "cpu") ? TILEMM_BACKEND_CUDA : TILEMM_BACKEND_CPU;
     on_device = !strcmp(where, "device");
     test_begin(backend);
-    if (argc > 3 && !strcmp(argv[3], "mpi"))
-        setenv("TILEMM_MPI_NCCL", "0", 1);
     ctx = test_context(backend, "");
     tilemm_set_threads(ctx, 1);
     make_places(procs);

@@ -246,6 +246,7 @@ static void random_problems(void)
             p.places.on_host[o] = places >> o & 1;
         p.places.memory = (size_t)1 << rng_range(&rng, i % 4 ? 24 : 14, 36);
         p.places.sm_count = (int)rng_range(&rng, 10, 256);
+        p.places.link = ldexp(1, (int)rng_range(&rng, -2, 3));
         ways[1 + check_problem(&p)]++;
     }
     for (int way = 0; way < 4; way++)
@@ -256,7 +257,7 @@ static void random_problems(void)
 static void large(void)
 {
     problem_t p = {.args = {.m = 32768, .n = 32768, .k = 32768, .alpha = 1, .batch_count = 1},
-                   .places = {(size_t)4 << 30, 132, {1, 1, 1}}};
+                   .places = {(size_t)4 << 30, 132, {1, 1, 1}, 1}};
     tilemm__pipeline_plan_t plan;
     CHECK(check_problem(&p) == TILEMM__PIPELINE_HELD, "32768 in 4 GiB");
     CHECK(tilemm__plan_pipeline(&p.args, &p.places, &plan) == TILEMM_SUCCESS &&
@@ -295,15 +296,19 @@ static void estimates(void)
                          .ldb = n,
                          .ldc = n,
                          .batch_count = 1},
-                .places = {(size_t)200 << 30, 132, {places & 1, places >> 1 & 1, places >> 2}}};
+                .places = {(size_t)200 << 30, 132, {places & 1, places >> 1 & 1, places >> 2}, 1}};
             problem_t shared = p;
             tilemm__pipeline_plan_t plan, alike;
             CHECK(check_problem(&p) == TILEMM__PIPELINE_WHOLE, "%s: another way", describe(&p));
-            shared.places.is_shared = 1;
+            shared.places.sharers[1] = 1;
             CHECK(check_problem(&shared) == TILEMM__PIPELINE_WHOLE, "%s: another way",
                   describe(&p));
-            tilemm__plan_pipeline(&p.args, &p.places, &plan);
             tilemm__plan_pipeline(&shared.args, &shared.places, &alike);
+            shared.places.sharers[1] = 2;
+            tilemm__plan_pipeline(&shared.args, &shared.places, &plan);
+            CHECK(plan.time <= alike.time, "%s: %.3g by two, %.3g by one", describe(&p), plan.time,
+                  alike.time);
+            tilemm__plan_pipeline(&p.args, &p.places, &plan);
             const double cube = (double)n * (double)n * (double)n, product = cube / 2048;
             const double up = (double)plan.up, down = (double)plan.down;
             CHECK(plan.time > product && plan.time > up && plan.time > down,
