@@ -36,7 +36,8 @@
  *
  * Memory. The local parts may lie wherever the context's operations take operands. A part whose
  * process has no elements of the sub-matrix is not looked at, and may be NULL. The calls have
- * finished when they return, for what this process reads and writes.
+ * finished when they return, for what this process reads and writes. On GPUs the memory of panels
+ * stays with the grid for the next product, until tilemm_grid_destroy.
  *
  * Environment. They are read when a grid is created, besides those of the process's context.
  *
