@@ -39,6 +39,8 @@ static int split(tilemm_grid_t grid, MPI_Comm comm, int rank)
         return error;
     const char *const check = getenv("TILEMM_MPI_CHECK");
     grid->check = check && !strcmp(check, "1");
+    const char *const log = getenv("TILEMM_MPI_LOG");
+    grid->log = rank == 0 && log && !strcmp(log, "1");
     grid->rank = rank;
     grid->row = rank / grid->cols;
     grid->col = rank % grid->cols;
@@ -57,7 +59,7 @@ static int split(tilemm_grid_t grid, MPI_Comm comm, int rank)
         error = MPI_Allreduce(MPI_IN_PLACE, &cuda, 1, MPI_INT, MPI_MIN, grid->all);
     if (!error && cuda)
         grid->ipc = tilemm__ipc_open(grid);
-    if (!error && cuda && !grid->ipc)
+    if (!error && cuda && (!grid->ipc || !tilemm__ipc_is_one_gpu(grid->ipc)))
         grid->nccl = tilemm__nccl_open(grid);
     return error;
 }

@@ -31,9 +31,10 @@ struct tilemm_grid {
     MPI_Comm across[2];   /* [0]: along this process's column, ranks are rows; [1]: along its row */
     int cuda;             /* the context is CUDA's */
     int check;            /* TILEMM_MPI_CHECK=1 */
+    int log;              /* TILEMM_MPI_LOG=1, on the first process */
     int device_mpi;       /* MPI takes device memory */
     tilemm__nccl_t *nccl; /* panels go by NCCL; or NULL */
-    tilemm__ipc_t *ipc;   /* the processes share a GPU, and read each other's operands; or NULL */
+    tilemm__ipc_t *ipc;   /* the processes may read each other's operands; or NULL */
     tilemm__kept_t kept[TILEMM__MOST_KEPT];
     tilemm_grid_step_t step;
     void *user;

@@ -1,5 +1,4 @@
-/* nccl.c - see nccl.h. The prototypes are those of NCCL 2 and of CUDA's driver, of which no header
- * is needed to build.
+/* nccl.c - see nccl.h. The prototypes are those of NCCL 2, of which no header is needed to build.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "nccl.h"
@@ -8,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "driver.h"
+#include "lane.h"
 
-enum { NCCL_FLOAT = 7, STREAM_NON_BLOCKING = 1, EVENT_DISABLE_TIMING = 2 };
+enum { NCCL_FLOAT = 7 };
 
 typedef struct {
     char bytes[128];
@@ -18,9 +17,8 @@ typedef struct {
 
 struct tilemm__nccl {
     tilemm_grid_t grid;
-    tilemm__driver_t driver;
+    tilemm__lane_t lane;
     void *comms[2]; /* along each side of the grid */
-    void *stream, *events[TILEMM__NCCL_EVENTS];
 
     int (*get_unique_id)(unique_id_t *);
     int (*comm_init_rank)(void **comm, int ranks, unique_id_t id, int rank);
@@ -28,13 +26,6 @@ struct tilemm__nccl {
     int (*broadcast)(const void *from, void *to, size_t count, int type, int root, void *comm,
                      void *stream);
     int (*group_start)(void), (*group_end)(void);
-
-    int (*stream_create)(void **stream, unsigned flags);
-    int (*stream_destroy)(void *stream);
-    int (*event_create)(void **event, unsigned flags);
-    int (*event_destroy)(void *event);
-    int (*event_record)(void *event, void *stream);
-    int (*stream_wait)(void *stream, void *event, unsigned flags);
 };
 
 /* ---- libraries ----------------------------------------------------------------------------- */
@@ -43,39 +34,12 @@ struct tilemm__nccl {
 static int load(tilemm__nccl_t *x)
 {
     void *const nccl = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    void *const cuda = x->driver.library;
     return nccl && tilemm__find_function(nccl, "ncclGetUniqueId", &x->get_unique_id) &&
            tilemm__find_function(nccl, "ncclCommInitRank", &x->comm_init_rank) &&
            tilemm__find_function(nccl, "ncclCommDestroy", &x->comm_destroy) &&
            tilemm__find_function(nccl, "ncclBroadcast", &x->broadcast) &&
            tilemm__find_function(nccl, "ncclGroupStart", &x->group_start) &&
-           tilemm__find_function(nccl, "ncclGroupEnd", &x->group_end) &&
-           tilemm__find_function(cuda, "cuStreamCreate", &x->stream_create) &&
-           tilemm__find_function(cuda, "cuStreamDestroy_v2", &x->stream_destroy) &&
-           tilemm__find_function(cuda, "cuEventCreate", &x->event_create) &&
-           tilemm__find_function(cuda, "cuEventDestroy_v2", &x->event_destroy) &&
-           tilemm__find_function(cuda, "cuEventRecord", &x->event_record) &&
-           tilemm__find_function(cuda, "cuStreamWaitEvent", &x->stream_wait);
-}
-
-/* ---- the GPU ------------------------------------------------------------------------------- */
-
-static int open_stream(tilemm__nccl_t *x)
-{
-    int error = tilemm__driver_enter(&x->driver);
-    if (error)
-        return error;
-    error = x->stream_create(&x->stream, STREAM_NON_BLOCKING);
-    for (int i = 0; i < TILEMM__NCCL_EVENTS && !error; i++)
-        error = x->event_create(&x->events[i], EVENT_DISABLE_TIMING);
-    return tilemm__driver_leave(&x->driver, error);
-}
-
-static void *stream_of(const tilemm__nccl_t *x)
-{
-    void *stream = NULL;
-    (void)tilemm_get_stream(x->grid->ctx, &stream);
-    return stream;
+           tilemm__find_function(nccl, "ncclGroupEnd", &x->group_end);
 }
 
 /* ---- opening and closing ------------------------------------------------------------------- */
@@ -101,10 +65,10 @@ static int open_side(tilemm__nccl_t *x, int side)
         return -1;
     int error = 0;
     if (procs > 1) {
-        error = tilemm__driver_enter(&x->driver);
+        error = tilemm__driver_enter(&x->lane.driver);
         if (!error)
-            error =
-                tilemm__driver_leave(&x->driver, x->comm_init_rank(&x->comms[side], procs, id, me));
+            error = tilemm__driver_leave(&x->lane.driver,
+                                         x->comm_init_rank(&x->comms[side], procs, id, me));
     }
     return all_can(grid, !error) ? 0 : -1;
 }
@@ -113,18 +77,12 @@ void tilemm__nccl_close(tilemm__nccl_t *x)
 {
     if (!x)
         return;
-    if (x->driver.retained && !tilemm__driver_enter(&x->driver)) {
-        for (int side = 0; side < 2; side++)
-            if (x->comms[side])
-                (void)x->comm_destroy(x->comms[side]);
-        for (int i = 0; i < TILEMM__NCCL_EVENTS; i++)
-            if (x->events[i])
-                (void)x->event_destroy(x->events[i]);
-        if (x->stream)
-            (void)x->stream_destroy(x->stream);
-        (void)tilemm__driver_leave(&x->driver, 0);
-    }
-    tilemm__driver_close(&x->driver);
+    for (int side = 0; side < 2; side++)
+        if (x->comms[side] && !tilemm__driver_enter(&x->lane.driver)) {
+            (void)x->comm_destroy(x->comms[side]);
+            (void)tilemm__driver_leave(&x->lane.driver, 0);
+        }
+    tilemm__lane_close(&x->lane);
     free(x);
 }
 
@@ -135,8 +93,8 @@ tilemm__nccl_t *tilemm__nccl_open(tilemm_grid_t grid)
     int can = 0;
     if (x) {
         x->grid = grid;
-        can = !(wanted && !strcmp(wanted, "0")) && !tilemm__driver_open(&x->driver, grid->ctx) &&
-              load(x) && !open_stream(x);
+        can =
+            !(wanted && !strcmp(wanted, "0")) && load(x) && !tilemm__lane_open(&x->lane, grid->ctx);
     }
     if (all_can(grid, can) && !open_side(x, 0) && !open_side(x, 1))
         return x;
@@ -148,41 +106,29 @@ tilemm__nccl_t *tilemm__nccl_open(tilemm_grid_t grid)
 
 int tilemm__nccl_begin(tilemm__nccl_t *x)
 {
-    void *const ready = x->events[TILEMM__NCCL_EVENTS - 1];
-    int error = tilemm__driver_enter(&x->driver);
-    if (error)
-        return error;
-    error = x->event_record(ready, stream_of(x));
-    if (!error)
-        error = x->stream_wait(x->stream, ready, 0);
-    return tilemm__driver_leave(&x->driver, error) | x->group_start();
+    return tilemm__lane_begin(&x->lane) | x->group_start();
 }
 
 int tilemm__nccl_broadcast(tilemm__nccl_t *x, int side, float *device, int64_t count, int root)
 {
-    int error = tilemm__driver_enter(&x->driver);
+    int error = tilemm__driver_enter(&x->lane.driver);
     if (error)
         return error;
-    error =
-        x->broadcast(device, device, (size_t)count, NCCL_FLOAT, root, x->comms[side], x->stream);
-    return tilemm__driver_leave(&x->driver, error);
+    error = x->broadcast(device, device, (size_t)count, NCCL_FLOAT, root, x->comms[side],
+                         x->lane.stream);
+    return tilemm__driver_leave(&x->lane.driver, error);
 }
 
 int tilemm__nccl_end(tilemm__nccl_t *x, int event)
 {
-    int error = tilemm__driver_enter(&x->driver);
+    int error = tilemm__driver_enter(&x->lane.driver);
     if (error)
         return error;
-    error = x->group_end();
-    if (!error)
-        error = x->event_record(x->events[event], x->stream);
-    return tilemm__driver_leave(&x->driver, error);
+    error = tilemm__driver_leave(&x->lane.driver, x->group_end());
+    return error ? error : tilemm__lane_end(&x->lane, event);
 }
 
 int tilemm__nccl_wait(tilemm__nccl_t *x, int event)
 {
-    int error = tilemm__driver_enter(&x->driver);
-    if (error)
-        return error;
-    return tilemm__driver_leave(&x->driver, x->stream_wait(stream_of(x), x->events[event], 0));
+    return tilemm__lane_wait(&x->lane, event);
 }

@@ -10,15 +10,12 @@
 
 #include "grid.h"
 
-/* Broadcasts that may be waited for apart: of two sides. */
-enum { TILEMM__NCCL_EVENTS = 8 };
-
 /* Collective, over the grid: NULL on all processes if any of them cannot. */
 tilemm__nccl_t *tilemm__nccl_open(tilemm_grid_t grid);
 void tilemm__nccl_close(tilemm__nccl_t *nccl);
 
 /* Broadcasts between begin and end are queued after what is queued on the context's stream, and go
- * together; `event` tells of their end. Each returns 0, or not. */
+ * together; `event`, as in lane.h, tells of their end. Each returns 0, or not. */
 int tilemm__nccl_begin(tilemm__nccl_t *nccl);
 int tilemm__nccl_broadcast(tilemm__nccl_t *nccl, int side, float *device, int64_t count, int root);
 int tilemm__nccl_end(tilemm__nccl_t *nccl, int event);

@@ -3,6 +3,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "travel.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,6 +89,11 @@ int tilemm__travel_share(tilemm__travel_t *const travels[], int count)
             can = 0;
         }
     }
+    if (!tilemm__ipc_is_one_gpu(grid->ipc)) {
+        for (int t = 0; t < count; t++)
+            travels[t]->is_copied = travels[t]->parts != NULL;
+        return 0;
+    }
     if (!MPI_Allreduce(MPI_IN_PLACE, &can, 1, MPI_INT, MPI_MIN, grid->all) && can)
         return 1;
     for (int t = 0; t < count; t++)
@@ -104,14 +110,31 @@ tilemm_status_t tilemm__travel_leave(tilemm__travel_t *const travels[], int coun
     return status;
 }
 
+/* A line on how panels travel. */
+static void log_way(const tilemm__travel_t *travel)
+{
+    const tilemm_grid_t grid = travel->grid;
+    const char *way = "MPI";
+    if (travel->parts)
+        way = travel->is_copied ? "copy engines" : "reading the other processes' memory";
+    else if (grid->nccl)
+        way = "NCCL";
+    else if (grid->cuda)
+        way = grid->device_mpi ? "MPI from device memory" : "MPI from pinned memory";
+    fprintf(stderr, "tilemm: psgemm: panels of %lld along a %s by %s\n", (long long)travel->panel,
+            travel->name, way);
+}
+
 tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel)
 {
     const tilemm_grid_t grid = travel->grid;
     travel->panel = tilemm__max(1, tilemm__min(panel, travel->view.cols.n));
     if (travel->alone || travel->rows == 0)
         return TILEMM_SUCCESS;
+    if (grid->log)
+        log_way(travel);
     const int separate = grid->cuda && !grid->device_mpi && !grid->nccl && !travel->parts;
-    const int slots = travel->parts ? 1 : TILEMM__SLOTS;
+    const int slots = travel->parts && !travel->is_copied ? 1 : TILEMM__SLOTS;
     tilemm_status_t status = TILEMM_SUCCESS;
     for (int i = 0; i < slots && status == TILEMM_SUCCESS; i++) {
         const int64_t floats = travel->rows * travel->panel;
@@ -200,6 +223,23 @@ static int post_nccl(tilemm__travel_t *travel, int64_t begin, int64_t end, int s
     return error | tilemm__nccl_end(nccl, event_of(travel, s));
 }
 
+/* The others' columns by copy engines. */
+static int post_copies(tilemm__travel_t *travel, int64_t begin, int64_t end, int s)
+{
+    const tilemm__ipc_t *const ipc = travel->grid->ipc;
+    int error = tilemm__ipc_begin(ipc);
+    for (int64_t at = begin, next; at < end && !error; at = next) {
+        const tilemm__run_t run = tilemm__dist_run(&travel->view.cols, at, end);
+        next = run.end;
+        if (run.owner == travel->me)
+            continue;
+        error =
+            tilemm__ipc_copy(ipc, &travel->parts[run.owner], run.local, travel->rows, run.end - at,
+                             travel->slots[s].panel + (at - begin) * travel->rows);
+    }
+    return error | tilemm__ipc_end(ipc, event_of(travel, s));
+}
+
 /* Owner after owner. */
 static int post_mpi(tilemm__travel_t *travel, int64_t begin, int64_t end, int s)
 {
@@ -254,8 +294,15 @@ tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i)
     const int64_t begin = i * travel->panel;
     const int64_t end = panel_end(travel, i);
     const int s = (int)(i % TILEMM__SLOTS);
-    if (travel->alone || travel->parts || travel->rows == 0 || begin >= end)
+    if (travel->alone || (travel->parts && !travel->is_copied) || travel->rows == 0 || begin >= end)
         return TILEMM_SUCCESS;
+    if (travel->is_copied) {
+        if (post_copies(travel, begin, end, s))
+            return tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR,
+                                 "psgemm: a copy from another GPU failed");
+        return pack(travel, travel->me, &travel->parts[travel->me], begin, end,
+                    travel->slots[s].panel);
+    }
     const tilemm_status_t status = pack_mine(travel, begin, end, travel->slots[s].panel);
     travel->slots[s].count = 0;
     travel->slots[s].posted = MPI_Wtime();
@@ -305,7 +352,7 @@ tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm_
         *panel = (tilemm__panel_t){x->at ? x->at + i * travel->panel * x->cs : NULL, x->rs, x->cs};
         return status;
     }
-    if (travel->parts)
+    if (travel->parts && !travel->is_copied)
         return read_panel(travel, i, panel);
     if (travel->slots[s].count > 0) {
         if (MPI_Waitall(travel->slots[s].count, travel->slots[s].requests, MPI_STATUSES_IGNORE))
@@ -313,7 +360,10 @@ tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm_
         travel->slots[s].count = 0;
         tilemm__step(travel->grid, travel->name, travel->slots[s].posted, travel->slots[s].bytes);
     }
-    if (travel->grid->nccl && tilemm__nccl_wait(travel->grid->nccl, event_of(travel, s)))
+    if (travel->is_copied && tilemm__ipc_wait(travel->grid->ipc, event_of(travel, s)))
+        status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: CUDA failed");
+    if (!travel->is_copied && travel->grid->nccl &&
+        tilemm__nccl_wait(travel->grid->nccl, event_of(travel, s)))
         status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: NCCL failed");
     *panel = (tilemm__panel_t){travel->slots[s].panel, 1, travel->rows};
     if (travel->slots[s].device) {

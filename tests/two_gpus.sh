@@ -49,28 +49,33 @@ fi
 part "results, peer access" 90 env TILEMM_TEST_QUICK=1 "$program"
 part "results, TILEMM_PEER=0" 90 env TILEMM_TEST_QUICK=1 TILEMM_PEER=0 "$program"
 part "speed" 160 "$speed" "$side"
-# pair 0|1 PROGRAM...: two processes, each with a GPU of its own, without NCCL or with it, which says its version.
+# pair WAY PROGRAM...: two processes, each with a GPU of its own, whose panels travel by "copy engines", "NCCL" or "MPI".
 pair() {
-    nccl=$1
+    way=$1 copies=0 nccl=0
+    case $way in
+    "copy engines") copies=1 ;;
+    NCCL) nccl=1 ;;
+    esac
     shift
-    TILEMM_MPI_NCCL=$nccl NCCL_DEBUG=VERSION timeout -k 10 90 mpirun --allow-run-as-root --bind-to none \
-        -n 1 -x CUDA_VISIBLE_DEVICES=0 "$@" : -n 1 -x CUDA_VISIBLE_DEVICES=1 "$@" >two_gpus.tmp 2>&1
+    TILEMM_MPI_IPC=$copies TILEMM_MPI_NCCL=$nccl TILEMM_MPI_LOG=1 NCCL_DEBUG=VERSION timeout -k 10 90 \
+        mpirun --allow-run-as-root --bind-to none -n 1 -x CUDA_VISIBLE_DEVICES=0 "$@" \
+        : -n 1 -x CUDA_VISIBLE_DEVICES=1 "$@" >two_gpus.tmp 2>&1
     status=$?
-    cat two_gpus.tmp
-    if [ "$(grep -c 'NCCL version' two_gpus.tmp)" -lt "$nccl" ]; then
-        echo "two_gpus.sh: NCCL did not run; is libnccl.so.2 in LD_LIBRARY_PATH?"
+    grep -v '^tilemm: psgemm: panels' two_gpus.tmp
+    count=$(grep -c "^tilemm: psgemm: panels.* by $way" two_gpus.tmp)
+    echo "products whose panels travelled by $way: $count"
+    if [ "$count" -eq 0 ]; then
+        echo "two_gpus.sh: $way did not run; for NCCL, is libnccl.so.2 in LD_LIBRARY_PATH?"
         status=1
     fi
     rm -f two_gpus.tmp
     return $status
 }
 if [ -x "$random" ] && command -v mpirun >/dev/null; then
-    for way in NCCL MPI; do
-        nccl=0
-        [ $way = NCCL ] && nccl=1
+    for way in "copy engines" NCCL MPI; do
         echo "== psgemm, two processes, $way"
-        if pair "$nccl" "$random" 60 device &&
-            pair "$nccl" ./tilemm-mpi bench --sizes "$sizes" --vs one --reps 3; then
+        if pair "$way" "$random" 60 device &&
+            pair "$way" ./tilemm-mpi bench --sizes "$sizes" --vs one --reps 3; then
             echo "== psgemm, $way: passed, $(($(date +%s) - begun)) s so far"
         else
             echo "== psgemm, $way: FAILED"

@@ -1,8 +1,9 @@
 /* random.c - random products and transposes of distributed matrices, beside FP64, by element.
  *
- *     mpirun -n PROCESSES random COUNT [cpu | cuda | device]
+ *     mpirun -n PROCESSES random COUNT [cpu | cuda | device | simulated]
  *
  * cuda computes on a GPU what lies on the host, device what lies on the GPU. Exits 77 without one.
+ * simulated is device on GPUs that are not there (copies.sh).
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <math.h>
@@ -61,7 +62,9 @@ static problem_t make_problem(rng_t *rng, const place_t *place)
     /* Now and then several panels of k; or one side is long, so that another matrix stays. */
     static const int64_t most[5][3] = {
         {90, 90, 90}, {60, 60, 600}, {600, 40, 300}, {300, 20, 500}, {30, 500, 300}};
-    const int64_t *sides = most[rng_range(rng, 0, 4)];
+    static const int64_t long_k[3] = {30, 20, 40000}; /* many of a GPU's panels */
+    const int64_t *sides =
+        on_device && rng_range(rng, 0, 3) == 0 ? long_k : most[rng_range(rng, 0, 4)];
     p.transa = rng_range(rng, 0, 1) ? TILEMM_TRANS : TILEMM_NO_TRANS;
     p.transb = rng_range(rng, 0, 1) ? TILEMM_TRANS : TILEMM_NO_TRANS;
     p.m = pick_side(rng, sides[0]);
@@ -250,8 +253,9 @@ int main(int argc, char **argv)
     const char *const where = argc > 2 ? argv[2] : "cpu";
     const tilemm_backend_t backend =
         strcmp(where, "cpu") ? TILEMM_BACKEND_CUDA : TILEMM_BACKEND_CPU;
-    on_device = !strcmp(where, "device");
-    test_begin(backend);
+    const int simulated = !strcmp(where, "simulated");
+    on_device = simulated || !strcmp(where, "device");
+    test_begin(simulated ? TILEMM_BACKEND_CPU : backend);
     ctx = test_context(backend, "");
     tilemm_set_threads(ctx, 1);
     make_places(procs);
