@@ -54,6 +54,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
 {
     const unsigned thread = threadIdx.x % WARPGROUP, warp = thread / 32, lane = thread % 32;
     const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
+    const unsigned sampled = line0 + tilemm__fused_line(lane, 0, S::LINES, S::B_K);
     unsigned buffer = 0, parity = 1, count = 0;
     unsigned large = first_window<S>(problem, TILEMM__SGEMM_OF_B);
     const unsigned first_item = own_item<S>(problem, blockIdx.x);
@@ -71,6 +72,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
         for (int k = place.k; k < place.end; k += BK, count++) {
             const unsigned stage = count % S::STAGES;
             window_t window;
+            unsigned pair;
             if (thread == 0 && !S::UNALIGNED)
                 feed_step<S, false>(feed, shared.b, problem, maps);
             else if (thread == 32 && !S::UNALIGNED)
@@ -80,14 +82,18 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
             mbarrier_wait(&shared.empty[buffer], parity);
             do { /* again where another window fits */
                 window = {large};
-                convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], window);
+                pair = convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer],
+                                          window);
                 if (S::INVARIANT)
                     note_columns<S>(shared, stage, buffer, first, line0, window);
                 else if (line0 < S::BN && (!S::ROUTED || large != HUGE_ONES))
                     look_beyond<S, S::LINES, S::B_K>(shared.b.at[stage], first, window);
                 large = window.large;
             } while (!S::INVARIANT && window.fits);
-            const unsigned byte = large | (window.beyond ? BEYOND : 0);
+            if (place.n + (int)sampled >= problem.args.n)
+                pair = ~0u;
+            const unsigned byte =
+                large | (window.beyond ? BEYOND : 0) | (S::KEEPS && is_sparse(pair) ? SPARSE : 0);
             /* If it is watched, multiply_parts() may read the stage too. */
             leave_stage<S>(&shared.b.empty[stage], S::INVARIANT || watched<S>(byte) == 0);
             if (!S::INVARIANT && lane == 0)
@@ -135,8 +141,16 @@ static __device__ __forceinline__ void make_planes(multiplier_t<S> &at, const sh
  * yet if `holds`: end_chains() does. */
 template <typename S>
 static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<S> &shared,
+                                                  const fragments_t<S> &a, const fused_t &problem,
                                                   const window_t &window, bool holds)
 {
+    unsigned *const sparse = &shared.sparse[at.count % 2][threadIdx.x / WARPGROUP];
+    if (S::KEEPS) {
+        const bool counts = at.place.m + row_of<S>(0) < problem.args.m;
+        const bool mine = is_sparse(counts ? a[0][0] : ~0u);
+        if (threadIdx.x % 32 == 0)
+            ((unsigned char *)sparse)[threadIdx.x % WARPGROUP / 32] = mine;
+    }
     at.beyond = window.beyond;
     at.fits = window.fits;
     at.large = window.large;
@@ -144,6 +158,8 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
                      named_barrier_any<WARPGROUP>(warpgroup_barrier(),
                                                   window.beyond || window.fits ||
                                                       (!S::ROUTED && window.large == HUGE_ONES));
+    if (S::KEEPS) /* behind the barrier; what is read here is written again behind the next */
+        at.sparse = *sparse != 0;
     /* If it is watched, check_windows() reads the stage too. */
     leave_stage<S>(&shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
     at.count++;
@@ -244,6 +260,10 @@ static __device__ __forceinline__ void use_windows(multiplier_t<S> &at, shared_t
     /* Lane 0 alone reads, since it alone reports that all has been read. */
     const bool first_lane = threadIdx.x % 32 == 0;
     const unsigned windows = __shfl_sync(~0u, first_lane ? shared.windows[at.buffer] : 0, 0);
+    /* Not in the first step, which has nothing to lose, nor in one that k ends in: its last numbers
+     * are zeros. */
+    at.keeps = S::KEEPS && __any_sync(~0u, at.k > at.place.k && at.k + BK <= at.place.end &&
+                                               (at.sparse || (windows & EVERY_BYTE * SPARSE)));
     const bool are_new = at.scales != UNSCALED + scales_of_a(at) + scales_of_b(windows);
     /* Votes, so that the compiler knows that warps do not diverge: wgmma is slow where they may. */
     if (__any_sync(~0u, at.are_watched || are_new || watched<S>(windows)))
@@ -270,11 +290,11 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     mbarrier_wait(&shared.a.full[at.count % S::STAGES], at.count / S::STAGES % 2);
     wgmma_wait<0>();
     wgmma_pin(at.part);
-    add_part(at, S::ROUTED);
+    add_part(at, S::ROUTED || at.keeps);
     pin(a, 0);
     pin(a, 1);
     wgmma_pin(at.part);
-    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, S::ROUTED,
+    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, S::ROUTED || at.keeps,
                                   S::INVARIANT && at.exchanged);
     multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1, true,
                                   S::INVARIANT && at.exchanged);
@@ -287,7 +307,7 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     if (first_lane)
         mbarrier_arrive(&shared.empty[at.buffer]);
     make_planes(at, shared, 1, a, window);
-    end_planes(at, shared, window, S::INVARIANT && at.k + BK >= at.part_end);
+    end_planes(at, shared, a, problem, window, S::INVARIANT && at.k + BK >= at.part_end);
     at.k += BK;
     advance<S::BUFFERS>(&at.buffer, &at.parity);
 }
@@ -353,6 +373,7 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     window_t window = {first_window<S>(problem, TILEMM__SGEMM_OF_A)};
     at.item = own_item<S>(problem, blockIdx.x);
     at.buffer = at.parity = at.count = at.next_rows = 0;
+    at.sparse = at.keeps = false;
     at.large = window.large;
     at.may_overflow = S::ROUTED && tilemm__sgemm_huge(problem.routes) != TILEMM__SGEMM_NEITHER;
     at.exchanged = problem.args.exchanged;
@@ -361,7 +382,7 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     mbarrier_wait(&shared.a.full[0], 0);
     make_planes(at, shared, 0, a, window);
     make_planes(at, shared, 1, a, window);
-    end_planes(at, shared, window, false);
+    end_planes(at, shared, a, problem, window, false);
 #pragma unroll 1
     do
 #pragma unroll 1

@@ -13,13 +13,15 @@
 
 /* ---- planes --------------------------------------------------------------------------------- */
 
-/* Make the planes of a warp's 8 * LINES lines of a stage of op(B), from line0 on. */
+/* Make the planes of a warp's 8 * LINES lines of a stage of op(B), from line0 on. Returns h of a
+ * pair of the lane's first line. */
 template <typename S, typename CHOICE>
-static __device__ __forceinline__ void
+static __device__ __forceinline__ unsigned
 convert_b_lines(const float *stage, unsigned first, unsigned line0,
                 unsigned (&planes)[S::PLANES][S::PLANE], CHOICE &choice)
 {
     const unsigned lane = threadIdx.x % 32;
+    unsigned sample = ~0u;
 #pragma unroll
     for (int half = 0; half < 2 && line0 < S::BN; half++) {
         float x[S::LINES][OCTET / 2];
@@ -36,8 +38,11 @@ convert_b_lines(const float *stage, unsigned first, unsigned line0,
 #pragma unroll
                 for (int p = 0; p < S::PLANES; p++)
                     planes[p][at] = word[p];
+                if (j == 0)
+                    sample = word[0];
             }
     }
+    return sample;
 }
 
 /* A thread's words of a plane are fragments for products of 32 bytes of k. */
@@ -138,6 +143,8 @@ struct multiplier_t {
     /* Of the planes at hand: whether the warp met numbers beyond its windows; whether they are to
      * be made again, in the window `large`; whether the warpgroup has kept the numbers. */
     bool beyond, fits, are_watched;
+    bool sparse; /* KEEPS: whether the warpgroup met zeros in them */
+    bool keeps;  /* of the step: part begins with what the last addition lost */
     unsigned item;
     place_t place;
     int k; /* of the next step */
@@ -191,7 +198,7 @@ static __device__ __forceinline__ float lost_by(const multiplier_t<S> &at, int i
 template <typename S>
 static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 {
-    if (S::ROUTED && keeps && __any_sync(~0u, at.may_overflow)) {
+    if (S::KEEPS ? keeps : S::ROUTED && keeps && __any_sync(~0u, at.may_overflow)) {
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++) {
             const float sum = sum_of(at, i), lost = lost_by(at, i, sum);
@@ -203,7 +210,7 @@ static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float sum = sum_of(at, i);
-        if (keeps)
+        if (S::ROUTED && keeps)
             at.part[i] = lost_by(at, i, sum);
         at.total[i] = sum;
     }
