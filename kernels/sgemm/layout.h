@@ -139,6 +139,29 @@ TILEMM__LAYOUT int tilemm__fitted_words(int side, int depth, int along_k)
     return side * depth + (along_k ? side : 0);
 }
 
+/* ---- SGEMM by FFMA: a short k ---------------------------------------------------------------- */
+
+/* Words from a k to the next of an operand's part of a tile, which has `width` rows or columns. An
+ * operand that runs along k is copied by lanes of which 8 have neighbouring k, and 4 neighbouring
+ * rows: these write to different banks. */
+TILEMM__LAYOUT int tilemm__short_pitch(int width, int along_k)
+{
+    return width + (along_k ? 4 : 0);
+}
+
+enum { TILEMM__SGEMM_SHORT_TOGETHER = 8 };
+
+/* The k, beside multiples of 8, and the first row that a thread copies of it. */
+TILEMM__LAYOUT int tilemm__short_k(int thread)
+{
+    return thread % TILEMM__SGEMM_SHORT_TOGETHER;
+}
+
+TILEMM__LAYOUT int tilemm__short_line(int thread)
+{
+    return thread / TILEMM__SGEMM_SHORT_TOGETHER;
+}
+
 /* ---- SGEMM by FFMA: skinny products ---------------------------------------------------------- */
 
 /* How many k of Z, which has n (1, 4, 8 or 16) columns, are in shared memory at a time. */

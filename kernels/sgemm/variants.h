@@ -112,6 +112,23 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FITTED_SIDE(ROW, 4, 4)                                                           \
     TILEMM__SGEMM_FITTED_SIDE(ROW, 8, 2)
 
+/* A short k, or memory that is not aligned: ROW(name, trans_a, trans_b, rows, columns, warps_m,
+ * warps_n, blocks): a thread computes rows x columns of C, a block has warps_m x warps_n warps;
+ * registers suffice for `blocks` blocks on a multiprocessor. */
+#define TILEMM__SGEMM_SHORT_TILE(ROW, tile, ...)                                                   \
+    ROW(sgemm_short_sm80_##tile##_nn, 0, 0, __VA_ARGS__)                                           \
+    ROW(sgemm_short_sm80_##tile##_nt, 0, 1, __VA_ARGS__)                                           \
+    ROW(sgemm_short_sm80_##tile##_tn, 1, 0, __VA_ARGS__)                                           \
+    ROW(sgemm_short_sm80_##tile##_tt, 1, 1, __VA_ARGS__)
+#define TILEMM__SGEMM_SHORT_ROWS(ROW)                                                              \
+    TILEMM__SGEMM_SHORT_TILE(ROW, 128x128, 16, 4, 8, 1, 2)                                         \
+    TILEMM__SGEMM_SHORT_TILE(ROW, 64x128, 8, 4, 8, 1, 3)                                           \
+    TILEMM__SGEMM_SHORT_TILE(ROW, 128x64, 16, 2, 8, 1, 3)                                          \
+    TILEMM__SGEMM_SHORT_TILE(ROW, 128x32, 16, 1, 8, 1, 4)                                          \
+    TILEMM__SGEMM_SHORT_TILE(ROW, 32x64, 8, 2, 4, 1, 7)                                            \
+    TILEMM__SGEMM_SHORT_TILE(ROW, 16x256, 16, 1, 1, 8, 4)                                          \
+    TILEMM__SGEMM_SHORT_TILE(ROW, 4x256, 4, 1, 1, 8, 8)
+
 /* ---- tensor cores, BF16 planes made in the kernel -------------------------------------------- */
 
 /* ROW(name, m, n, a_k, b_k, transposed, bulk): the tile m x n, and whether the memory of A and of B
@@ -234,6 +251,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                            \
     TILEMM__SGEMM_FITTED_ROWS(ROW)                                                                 \
+    TILEMM__SGEMM_SHORT_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_FUSED_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_TF32_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_REST_ROWS(ROW)                                                                   \

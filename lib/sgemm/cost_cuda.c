@@ -26,6 +26,9 @@
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
+#define SHORT(row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                      \
+    ROW(#row, (rows) * (warps_m), 32 * (columns) * (warps_n), 16, 32 * (warps_m) * (warps_n),      \
+        blocks, 0, 0, 0)
 /* facet: bulk; of TF32 rows the cluster. */
 #define FUSED(row, m, n, a_k, b_k, transposed, facet)                                              \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
@@ -41,16 +44,17 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
         TILEMM__SGEMM_ALIGN_ROWS(HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA)
             TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA) TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY)
                 TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
-                    TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_FUSED_ROWS(FUSED)
-                        TILEMM__SGEMM_TF32_ROWS(FUSED) TILEMM__SGEMM_REST_ROWS(REST)
-                            TILEMM__SGEMM_UNALIGNED_ROWS(FUSED) TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
-                                TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
-                                    TILEMM__SGEMM_ZERO_ROWS(HELPER)
-                                        TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                                            TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                                TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                                                    TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                                        TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+                    TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_SHORT_ROWS(SHORT)
+                        TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
+                            TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(FUSED)
+                                TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
+                                    TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
+                                        TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                                            TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                                TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                                    TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                                        TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                                            TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
@@ -72,7 +76,7 @@ typedef struct {
     double bytes;         /* of operands or results in global memory */
 } family_cost_t;
 
-enum { OF_FFMA, OF_SKINNY, OF_FITTED, OF_FUSED, OF_PLANES, FAMILIES };
+enum { OF_FFMA, OF_SKINNY, OF_FITTED, OF_SHORT, OF_FUSED, OF_PLANES, FAMILIES };
 
 /* What `tilemm bench --calibrate` prints: measured on an H200. */
 /* clang-format off */
@@ -90,6 +94,13 @@ static const tile_cost_t tile_costs[] = {
     {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
     {"fitted_sm80_4x4",           1,    0,  300, 7.5,     300, 7.5},
     {"fitted_sm80_8x8",           1,    0,  300, 22,      300, 22},
+    {"short_sm80_128x128",        2,    0, 3900, 2900, 4700, 5800},
+    {"short_sm80_64x128",         3,    0, 1100, 1700, 2500, 4000},
+    {"short_sm80_128x64",         3,    0, 1200, 1700, 2700, 4000},
+    {"short_sm80_128x32",         4,    0, 700, 1300, 2000, 3900},
+    {"short_sm80_32x64",          7,    0, 200, 700, 1200, 1800},
+    {"short_sm80_16x256",         4,    0, 300, 1300, 1200, 2700},
+    {"short_sm80_4x256",          8,    0, 400, 800, 2800, 1200},
     {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,  10500, 2400},
     {"fused_sm90_128x128x32_bulk",1, 3000, 3700, 2400,   3700, 2400},
     {"fused_sm90_128x64x32",      1, 3000, 1930, 1480,   2600, 1750},
@@ -130,6 +141,7 @@ static const family_cost_t family_costs[FAMILIES] = {
     [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
     [OF_SKINNY] = { 5000,    0,    0,    0, 18.5},
     [OF_FITTED] = { 4000,    0,    0,    0, 16},
+    [OF_SHORT]  = { 2400,    0,    0,    0, 12},
     [OF_FUSED]  = { 4000, 4000, 1000, 10,   16},
     [OF_PLANES] = {17000,    0,    0,    0, 16},
 };
@@ -156,6 +168,9 @@ static const double fitted_alone = 0.8;
 /* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
  * is not aligned. */
 static const double skinny_line = 4;
+/* Cycles that a kernel for a short k takes to copy a number, or four if they are aligned; and to
+ * store an element of C that has its neighbours elsewhere. */
+static const double short_copy = 0.12, short_scatter = 0.1;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
 /* Cycles of the pass that copies operands to aligned rows, beside the bytes that it moves: in TF32,
@@ -401,6 +416,39 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
         plan->per_matrix > 1 ? 0.9 + fitted_alone / (double)tilemm__sgemm_fitted_room(plan, traits)
                              : 1;
     return family->launch + (busy > least ? busy : least) * several;
+}
+
+/* ---- a short k ------------------------------------------------------------------------------- */
+
+double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
+                                    const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const tilemm__sgemm_args_t *args = &plan->args;
+    const family_cost_t *family = &family_costs[OF_SHORT];
+    const tile_cost_t *cost = tile_cost(plan->variant);
+    const int wide_a = plan->wide_a && args->trans_a, wide_b = plan->wide_b && !args->trans_b;
+    const double copies =
+        short_copy * (row->m * (wide_a ? 0.25 : 1) + row->n * (wide_b ? 0.25 : 1)) * row->k;
+    const double steps = (double)args->k / row->k;
+    const double scatter = plan->c_n > 1 ? short_scatter * (row->m * row->n) : 0;
+    const double resident =
+        (double)tilemm__min(row->blocks, (int64_t)(traits->shared_per_sm / (plan->shared + 1024)));
+    const double share = (double)plan->blocks / traits->sm_count, waves = whole(share / resident);
+    const double last = whole(share - waves * resident + 1 - 1e-9);
+    const double bytes_of_c = tilemm__sgemm_elements_of_c(args) * sizeof(float);
+    const double least =
+        (bytes_of_c * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float)) /
+        (family->bytes * traits->sm_count);
+    double busy = 0;
+    for (int i = 0; i < 2; i++) {
+        const double x = i ? last : resident, more = (x - 1) / (cost->blocks - 1);
+        const double item = cost->item_alone + more * (cost->item - cost->item_alone);
+        const double step = cost->step_alone + more * (cost->step - cost->step_alone);
+        if (x > 0)
+            busy += (i ? 1 : waves) * (item + scatter * x + steps * (step + copies * x));
+    }
+    return family->launch + (busy > least ? busy : least);
 }
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "kernels/args.h"
 #include "kernels/sgemm/cuda/fitted.h"
+#include "kernels/sgemm/cuda/short.h"
 #include "kernels/sgemm/variants.h"
 #include "lib/size.h"
 #include "lib/traits.h"
@@ -46,6 +47,10 @@ int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
                                   const tilemm__cuda_traits_t *traits);
 double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
                                      const tilemm__cuda_traits_t *traits);
+
+/* The cycles that a kernel for a short k takes. */
+double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
+                                    const tilemm__cuda_traits_t *traits);
 
 /* Blocks of a row that a multiprocessor holds. */
 int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,

@@ -14,6 +14,7 @@ enum {
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
+    SHORT_FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
@@ -362,8 +363,9 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
         filled = best.variant >= 0 && try_fringe(args, limits, &best, plan);
     }
     tilemm__sgemm_try_fitted(args, limits, &best);
+    tilemm__sgemm_try_short(args, limits, &best);
     tilemm__sgemm_try_fused(args, limits, &best);
-    if ((best.variant < SKINNY_FIRST || best.variant >= FUSED_FIRST) &&
+    if ((best.variant < SKINNY_FIRST || best.variant >= SHORT_FIRST) &&
         !(is_skinny(args) && !*limits->variant))
         tilemm__sgemm_try_planes(args, limits, &best);
     if (best.variant < 0)
@@ -372,6 +374,8 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
         tilemm__sgemm_fill_planes(args, limits, &best, plan);
     else if (best.variant >= FUSED_FIRST)
         tilemm__sgemm_fill_fused(args, limits, &best, plan);
+    else if (best.variant >= SHORT_FIRST)
+        tilemm__sgemm_fill_short(args, limits, &best, plan);
     else if (best.variant >= FITTED_FIRST)
         tilemm__sgemm_fill_fitted(args, limits, &best, plan);
     else if (best.variant >= SKINNY_FIRST)

@@ -12,6 +12,7 @@
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/planes.h"
 #include "kernels/sgemm/cuda/rest.h"
+#include "kernels/sgemm/cuda/short.h"
 #include "kernels/sgemm/cuda/skinny.h"
 #include "lib/plan.h"
 
@@ -22,6 +23,7 @@ typedef enum {
     TILEMM__SGEMM_SKINNY,      /* the same for few rows or columns */
     TILEMM__SGEMM_SMALL_BATCH, /* the same for many small matrices */
     TILEMM__SGEMM_FITTED,      /* the same in tiles that fit the matrices */
+    TILEMM__SGEMM_SHORT,       /* the same for a short k, or memory that is not aligned */
     TILEMM__SGEMM_FUSED,       /* tensor cores, BF16 planes or TF32 made in the kernel */
     TILEMM__SGEMM_PLANES       /* tensor cores, FP16 planes made by a pass */
 } tilemm__sgemm_method_t;
@@ -95,6 +97,7 @@ typedef struct {
         tilemm__sgemm_skinny_plan_t skinny;
         tilemm__sgemm_small_batch_t small_batch;
         tilemm__sgemm_fitted_t fitted;
+        tilemm__sgemm_short_t short_k;
         tilemm__sgemm_fused_plan_t fused;
         tilemm__sgemm_planes_cuda_plan_t planes;
     } as;

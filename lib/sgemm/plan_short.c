@@ -1,0 +1,95 @@
+/* plan_short.c - plans of SGEMM by FP32 multiply-adds where k is short, or memory is not aligned:
+ * whether C or C' is computed, and how much of k is in shared memory at a time.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "candidates_cuda.h"
+#include "exchange.h"
+
+enum {
+    FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
+    END = TILEMM__sgemm_fused_sm90_128x128x32_nn,
+    ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
+    DEPTH = TILEMM__SGEMM_SHORT_DEPTH
+};
+
+static const int64_t most = 1 << 30;
+
+/* The plan of a variant for C, or with `exchange` for C'. Its tiles are 0 if it cannot do that. */
+static tilemm__sgemm_short_t plan_of(const tilemm__sgemm_args_t *args, int variant, int exchange,
+                                     const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
+    tilemm__sgemm_short_t p = {
+        .args = e,
+        .c_m = exchange ? 1 : args->ldc,
+        .c_n = exchange ? args->ldc : 1,
+        .variant = variant,
+        .wide_a = tilemm__sgemm_is_aligned_a(&e),
+        .wide_b = tilemm__sgemm_is_aligned_b(&e),
+        .depth = (int)tilemm__min(args->k, DEPTH),
+        .concurrent = traits->cc >= 90,
+    };
+    const int64_t tiles_n = tilemm__div_up(e.n, row->n);
+    const int64_t per_matrix = tilemm__div_up(e.m, row->m) * tiles_n;
+    const int64_t stages = tilemm__min(tilemm__div_up(args->k, DEPTH), TILEMM__SGEMM_SHORT_STAGES);
+    const int words = p.depth * (tilemm__short_pitch(row->m, !e.trans_a) +
+                                 tilemm__short_pitch(row->n, e.trans_b));
+    if ((variant - FIRST) % ROWS_OF_TILE != tilemm__sgemm_transposes(&e) ||
+        (double)per_matrix * (double)e.batch_count > (double)most)
+        return p;
+    p.tiles_n = (unsigned)tiles_n;
+    p.per_matrix = (unsigned)per_matrix;
+    p.by_tiles_n = tilemm__division_by(p.tiles_n);
+    p.by_per_matrix = tilemm__division_by(p.per_matrix);
+    p.blocks = (unsigned)(per_matrix * e.batch_count);
+    p.shared = (size_t)words * (size_t)stages * sizeof(float);
+    return p;
+}
+
+/* The better of C and C'. */
+static tilemm__sgemm_short_t best_of(const tilemm__sgemm_args_t *args, int variant,
+                                     const tilemm__cuda_traits_t *traits, double *cycles)
+{
+    tilemm__sgemm_short_t best = {.blocks = 0};
+    for (int exchange = 0; exchange < 2; exchange++) {
+        const tilemm__sgemm_short_t p = plan_of(args, variant, exchange, traits);
+        const double now = p.blocks ? tilemm__sgemm_short_estimate(&p, traits) : 0;
+        if (!p.blocks || (best.blocks && now >= *cycles))
+            continue;
+        *cycles = now;
+        best = p;
+    }
+    return best;
+}
+
+/* Whether a variant's sums are as exact as those of the other families. */
+static int is_exact_enough(const tilemm__sgemm_args_t *args, tilemm_math_t math, int variant)
+{
+    enum { MOST_CHAIN = 64 };
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
+    return args->k <= MOST_CHAIN || math != TILEMM_MATH_FP32 ||
+           row->m * row->n <= TILEMM__SGEMM_SHORT_TOTALS * row->threads;
+}
+
+void tilemm__sgemm_try_short(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             tilemm__sgemm_trial_t *best)
+{
+    if (limits->cuda->cc < 80 || args->k > most || args->m > most || args->n > most)
+        return;
+    for (int v = FIRST; v < END; v++) {
+        tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
+        if (tilemm__sgemm_is_allowed(limits, v) && is_exact_enough(args, limits->math, v) &&
+            best_of(args, v, limits->cuda, &now.cycles).blocks &&
+            (best->variant < 0 || now.cycles < best->cycles))
+            *best = now;
+    }
+}
+
+void tilemm__sgemm_fill_short(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
+{
+    double cycles;
+    plan->method = TILEMM__SGEMM_SHORT;
+    plan->as.short_k = best_of(args, trial->variant, limits->cuda, &cycles);
+}
