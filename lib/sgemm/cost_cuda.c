@@ -94,13 +94,13 @@ static const tile_cost_t tile_costs[] = {
     {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
     {"fitted_sm80_4x4",           1,    0,  300, 7.5,     300, 7.5},
     {"fitted_sm80_8x8",           1,    0,  300, 22,      300, 22},
-    {"short_sm80_128x128",        2,    0, 3900, 2900, 4700, 5800},
-    {"short_sm80_64x128",         3,    0, 1100, 1700, 2500, 4000},
-    {"short_sm80_128x64",         3,    0, 1200, 1700, 2700, 4000},
-    {"short_sm80_128x32",         4,    0, 700, 1300, 2000, 3900},
-    {"short_sm80_32x64",          7,    0, 200, 700, 1200, 1800},
-    {"short_sm80_16x256",         4,    0, 300, 1300, 1200, 2700},
-    {"short_sm80_4x256",          8,    0, 400, 800, 2800, 1200},
+    {"short_sm80_128x128",        2,    0, 3017, 3396, 5293, 5686},
+    {"short_sm80_64x128",         3,    0, 1138, 2359, 3562, 4913},
+    {"short_sm80_128x64",         3,    0, 1204, 2366, 4138, 4990},
+    {"short_sm80_128x32",         4,    0, 661, 1900, 3377, 4593},
+    {"short_sm80_32x64",          7,    0, 312, 1366, 2982, 3196},
+    {"short_sm80_16x256",         4,    0, 621, 2090, 3283, 4761},
+    {"short_sm80_4x256",          8,    0, 0, 1271, 4582, 2818},
     {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,  10500, 2400},
     {"fused_sm90_128x128x32_bulk",1, 3000, 3700, 2400,   3700, 2400},
     {"fused_sm90_128x64x32",      1, 3000, 1930, 1480,   2600, 1750},
@@ -141,7 +141,7 @@ static const family_cost_t family_costs[FAMILIES] = {
     [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
     [OF_SKINNY] = { 5000,    0,    0,    0, 18.5},
     [OF_FITTED] = { 4000,    0,    0,    0, 16},
-    [OF_SHORT]  = { 2400,    0,    0,    0, 12},
+    [OF_SHORT]  = { 2450,    0,    0,    0, 9.4},
     [OF_FUSED]  = { 4000, 4000, 1000, 10,   16},
     [OF_PLANES] = {17000,    0,    0,    0, 16},
 };
@@ -159,6 +159,8 @@ static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5;
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
+/* Cycles that a skinny kernel takes to begin and to end for each column of its tile. */
+static const double skinny_start = 750;
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
 /* Cycles that a fitted kernel's copies of a thread take, shared among the resident warps. */
@@ -169,8 +171,13 @@ static const double fitted_alone = 0.8;
  * is not aligned. */
 static const double skinny_line = 4;
 /* Cycles that a kernel for a short k takes to copy a number, or four if they are aligned; and to
- * store an element of C that has its neighbours elsewhere. */
-static const double short_copy = 0.12, short_scatter = 0.1;
+ * store an element of C, beside those for one whose neighbours are in other lines of memory. */
+static const double short_copy = 0.13, short_store = 0.06, short_scatter = 3.4;
+/* Cycles in which a multiprocessor stores an element of C beyond those for 16 bytes at a time: in
+ * tiles of 64 and more rows and columns of sm80, and in others; in fitted tiles for each element of
+ * a thread's side; in TF32. */
+static const double ffma_store = 0.84, ffma_store_small = 0.42, fitted_store = 0.085,
+                    tf32_store = 0.8;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
 /* Cycles of the pass that copies operands to aligned rows, beside the bytes that it moves: in TF32,
@@ -271,6 +278,13 @@ static double whole(double x)
     return (double)(int64_t)x;
 }
 
+/* Elements of C, a multiprocessor's part, if they are not stored 16 bytes at a time; else 0. */
+static double stored_alone(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+{
+    const int wide = args->n % 4 == 0 && tilemm__sgemm_is_aligned_c(args);
+    return wide ? 0 : tilemm__sgemm_elements_of_c(args) / traits->sm_count;
+}
+
 static double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
 {
     return ((double)args->m + (double)args->n) * (double)args->k * (double)args->batch_count;
@@ -360,11 +374,15 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
                    sizeof(float) / family->cluster_bytes;
     if (sm80 && traits->cc >= 90 && row->m == 32 && count <= TILEMM__SGEMM_FEW_BLOCKS)
         sum -= early;
+    const double store = sm80 && row->m >= 64 ? ffma_store : ffma_store_small;
+    if (trial->splits == 1 || trial->cluster)
+        sum += store * stored_alone(args, traits);
     return sum + bytes / (family->bytes * traits->sm_count) +
            second_kernel(family, trial, bytes, traits);
 }
 
-/* Reading the large operand, and multiply-adds, which are not quite hidden. */
+/* Reading the large operand, and multiply-adds, which are not quite hidden; with many columns, of
+ * an operand that is not aligned, hardly. */
 static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                               const tilemm__cuda_traits_t *traits)
 {
@@ -372,8 +390,9 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const double lines = (double)tilemm__max(args->m, args->n) * (double)args->batch_count;
     const double numbers = elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args);
-    return family->launch +
-           numbers * sizeof(float) / (family->bytes * traits->sm_count) *
+    const double exposed = !row->facet && row->n > 4 ? row->n / 4 : 1;
+    return family->launch + skinny_start * row->n +
+           numbers * sizeof(float) / (family->bytes * traits->sm_count) * exposed *
                (1 + skinny_column * (double)tilemm__min(args->m, args->n)) +
            lines / traits->sm_count * skinny_line * (row->n > 1 ? 2 : 1) * (row->facet ? 1 : 3);
 }
@@ -415,7 +434,8 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
     const double several =
         plan->per_matrix > 1 ? 0.9 + fitted_alone / (double)tilemm__sgemm_fitted_room(plan, traits)
                              : 1;
-    return family->launch + (busy > least ? busy : least) * several;
+    return family->launch + (busy > least ? busy : least) * several +
+           fitted_store * row->m * stored_alone(args, traits);
 }
 
 /* ---- a short k ------------------------------------------------------------------------------- */
@@ -423,30 +443,35 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
 double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
                                     const tilemm__cuda_traits_t *traits)
 {
+    enum { LINE = 8 }; /* numbers of a sector */
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
     const tilemm__sgemm_args_t *args = &plan->args;
     const family_cost_t *family = &family_costs[OF_SHORT];
     const tile_cost_t *cost = tile_cost(plan->variant);
-    const int wide_a = plan->wide_a && args->trans_a, wide_b = plan->wide_b && !args->trans_b;
-    const double copies =
-        short_copy * (row->m * (wide_a ? 0.25 : 1) + row->n * (wide_b ? 0.25 : 1)) * row->k;
-    const double steps = (double)args->k / row->k;
-    const double scatter = plan->c_n > 1 ? short_scatter * (row->m * row->n) : 0;
+    /* What a block has on average: rows, columns and steps. */
+    const double rows = (double)args->m * plan->tiles_n / plan->per_matrix;
+    const double columns = (double)args->n / plan->tiles_n, steps = (double)args->k / row->k;
+    const double copies = (plan->wide_a && args->trans_a ? rows / 4 : rows) +
+                          (plan->wide_b && !args->trans_b ? columns / 4 : columns);
+    const double apart = (double)tilemm__min(plan->c_n, LINE);
+    const double item = rows * columns * (short_store + short_scatter * (apart - 1) / (LINE - 1));
+    const double step = short_copy * row->k * copies;
     const double resident =
         (double)tilemm__min(row->blocks, (int64_t)(traits->shared_per_sm / (plan->shared + 1024)));
-    const double share = (double)plan->blocks / traits->sm_count, waves = whole(share / resident);
+    const double share = (double)plan->blocks / traits->sm_count;
+    const double waves = whole(share / resident + 1e-9);
     const double last = whole(share - waves * resident + 1 - 1e-9);
-    const double bytes_of_c = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-    const double least =
-        (bytes_of_c * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float)) /
-        (family->bytes * traits->sm_count);
+    const double bytes = tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1) +
+                         elements_of_a_and_b(args);
+    const double least = bytes * sizeof(float) / (family->bytes * traits->sm_count);
     double busy = 0;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 2; i++) { /* whole waves; the last one */
         const double x = i ? last : resident, more = (x - 1) / (cost->blocks - 1);
-        const double item = cost->item_alone + more * (cost->item - cost->item_alone);
-        const double step = cost->step_alone + more * (cost->step - cost->step_alone);
         if (x > 0)
-            busy += (i ? 1 : waves) * (item + scatter * x + steps * (step + copies * x));
+            busy +=
+                (i ? 1 : waves) *
+                (cost->item_alone + more * (cost->item - cost->item_alone) + x * item +
+                 steps * (cost->step_alone + more * (cost->step - cost->step_alone) + x * step));
     }
     return family->launch + (busy > least ? busy : least);
 }
@@ -533,6 +558,8 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     if (trial->cluster)
         cycles += family->cluster + (tf32 ? tf32_meeting : 0) +
                   (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
+    if (tf32)
+        cycles += tf32_store * stored_alone(args, traits);
     return cycles + copies + second_kernel(family, trial, bytes, traits);
 }
 

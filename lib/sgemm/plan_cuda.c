@@ -358,10 +358,8 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     }
     if (is_skinny(args))
         try_skinny(args, limits, &best);
-    if (best.variant < 0 || args->k < SKINNY_LEAST_K) {
-        tilemm__sgemm_try_ffma(args, limits, &best);
-        filled = best.variant >= 0 && try_fringe(args, limits, &best, plan);
-    }
+    tilemm__sgemm_try_ffma(args, limits, &best);
+    filled = best.variant >= 0 && try_fringe(args, limits, &best, plan);
     tilemm__sgemm_try_fitted(args, limits, &best);
     tilemm__sgemm_try_short(args, limits, &best);
     tilemm__sgemm_try_fused(args, limits, &best);

@@ -136,15 +136,11 @@ static tilemm__sgemm_fitted_t best_of(const tilemm__sgemm_args_t *args, int vari
     return best;
 }
 
-/* Whether a problem is of the kinds that are faster so, as measured on an H200: many small
- * matrices, or a short k beside a long side. */
+/* Whether a problem is of the kinds for which the estimate is right, as measured on an H100. */
 static int is_for_fitted(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
 {
-    enum { SMALL = 128, SHORT_K = 32, LONG = 32768, FEW_OF_B = 1024 };
-    const int64_t longer = tilemm__max(args->m, args->n), shorter = tilemm__min(args->m, args->n);
-    return traits->cc >= 90 && args->k <= SMALL && shorter <= SMALL &&
-           ((longer <= SMALL && args->batch_count >= 2 * traits->sm_count) ||
-            (longer >= LONG && args->k <= SHORT_K && shorter * args->k <= FEW_OF_B));
+    enum { SHORT_K = 128 };
+    return traits->cc >= 90 && args->k <= SHORT_K;
 }
 
 void tilemm__sgemm_try_fitted(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
