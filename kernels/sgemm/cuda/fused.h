@@ -5,9 +5,9 @@
  * all of a float's 24. BF16 has a float's exponents; the power keeps l from becoming subnormal, and
  * products from overflowing (fused_sm90.cuh, windows). Six products of the nine are added, m m + h
  * l + l h + h m + m h + h h; those left out are below 2^-24 |a b|, and hardly ever above 2^-26.
- * Tiles that FP16 planes leave over (rest_sm90.cu) take the same six; there what an addition to a
- * sum loses is added later. The kernels of TF32 mode (tf32_sm90.cu) multiply numbers rounded to
- * TF32, of 11 bits, at any exponent too.
+ * Tiles that FP16 planes leave over (rest_sm90.cu) take the same six; there, and in
+ * sparse tiles, what an addition to a sum loses is added later. The kernels of TF32 mode
+ * (tf32_sm90.cu) multiply numbers rounded to TF32, of 11 bits, at any exponent too.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_FUSED_H

@@ -15,6 +15,12 @@
  * added to `total` in FP32 (promotion). Steps with numbers that the planes' windows do not have:
  * fused_parts_sm90.cuh. A ROUTED kernel goes on with what promotion loses.
  *
+ * Sparse items: where most numbers are zeros a sum rests on few products, h h has hardly an error,
+ * and what promotion loses is most of the error. So there a KEEPS kernel goes on with it, too. The
+ * converter decides once for an item, by a sample of a step of each operand, and tells the
+ * multipliers with the windows of each step from then on. Such an item's steps take longer; those
+ * of others have no instruction for it, since the vote on unusual windows is there anyway.
+ *
  * Epilogue: to C, or to C by the copy engine while multipliers go on with the next tile; with
  * split-K to the partial products, or in a cluster to shared memory, where each block adds up some
  * rows of all splits, in order.
@@ -48,13 +54,35 @@ static __device__ __forceinline__ unsigned first_window(const fused_t &problem,
 
 /* ---- converter ------------------------------------------------------------------------------- */
 
+/* Whether an item is sparse: SPARSE or 0. In its second step, number `count`, of which `depth` of k
+ * exist: the first one has nothing to lose. Warp 0 looks at the step of op(B), whose stage it has
+ * not left. Warp 1 looks at op(A)'s step before, which has come, or the multipliers wait for it
+ * too. They may have left its stage, but it is this warp that asks for what fills it again, after
+ * this. */
+template <typename S>
+static __device__ __forceinline__ unsigned sparse_bit(shared_t<S> &shared, const fused_t &problem,
+                                                      const place_t &place, unsigned count,
+                                                      int depth)
+{
+    const unsigned warp = threadIdx.x % WARPGROUP / 32, before = count - 1;
+    bool sparse = false;
+    if (warp == 0) {
+        sparse = is_sparse<S::BN, S::B_K>(shared.b.at[count % S::STAGES], problem.args.n - place.n,
+                                          depth);
+    } else if (warp == 1) {
+        mbarrier_wait(&shared.a.full[before % S::STAGES], before / S::STAGES % 2);
+        sparse =
+            is_sparse<S::BM, S::A_K>(shared.a.at[before % S::STAGES], problem.args.m - place.m, BK);
+    }
+    return sparse ? SPARSE : 0;
+}
+
 template <typename S>
 static __device__ __forceinline__ void convert_b(const fused_t &problem, const maps_t &maps,
                                                  shared_t<S> &shared)
 {
     const unsigned thread = threadIdx.x % WARPGROUP, warp = thread / 32, lane = thread % 32;
     const unsigned line0 = warp * 8 * S::LINES, first = first_of<S::LINES, S::B_K>(line0);
-    const unsigned sampled = line0 + tilemm__fused_line(lane, 0, S::LINES, S::B_K);
     unsigned buffer = 0, parity = 1, count = 0;
     unsigned large = first_window<S>(problem, TILEMM__SGEMM_OF_B);
     const unsigned first_item = own_item<S>(problem, blockIdx.x);
@@ -68,11 +96,11 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
     for (unsigned item = first_item; item < problem.count;
          item = own_item<S>(problem, item + gridDim.x)) {
         const place_t place = locate<S>(problem, item);
+        unsigned sparse = 0;
 #pragma unroll 1
         for (int k = place.k; k < place.end; k += BK, count++) {
             const unsigned stage = count % S::STAGES;
             window_t window;
-            unsigned pair;
             if (thread == 0 && !S::UNALIGNED)
                 feed_step<S, false>(feed, shared.b, problem, maps);
             else if (thread == 32 && !S::UNALIGNED)
@@ -82,18 +110,16 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
             mbarrier_wait(&shared.empty[buffer], parity);
             do { /* again where another window fits */
                 window = {large};
-                pair = convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer],
-                                          window);
+                convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], window);
                 if (S::INVARIANT)
                     note_columns<S>(shared, stage, buffer, first, line0, window);
                 else if (line0 < S::BN && (!S::ROUTED || large != HUGE_ONES))
                     look_beyond<S, S::LINES, S::B_K>(shared.b.at[stage], first, window);
                 large = window.large;
             } while (!S::INVARIANT && window.fits);
-            if (place.n + (int)sampled >= problem.args.n)
-                pair = ~0u;
-            const unsigned byte =
-                large | (window.beyond ? BEYOND : 0) | (S::KEEPS && is_sparse(pair) ? SPARSE : 0);
+            if (S::KEEPS && k == place.k + BK)
+                sparse = sparse_bit<S>(shared, problem, place, count, place.end - k);
+            const unsigned byte = large | (window.beyond ? BEYOND : 0) | sparse;
             /* If it is watched, multiply_parts() may read the stage too. */
             leave_stage<S>(&shared.b.empty[stage], S::INVARIANT || watched<S>(byte) == 0);
             if (!S::INVARIANT && lane == 0)
@@ -141,16 +167,8 @@ static __device__ __forceinline__ void make_planes(multiplier_t<S> &at, const sh
  * yet if `holds`: end_chains() does. */
 template <typename S>
 static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<S> &shared,
-                                                  const fragments_t<S> &a, const fused_t &problem,
                                                   const window_t &window, bool holds)
 {
-    unsigned *const sparse = &shared.sparse[at.count % 2][threadIdx.x / WARPGROUP];
-    if (S::KEEPS) {
-        const bool counts = at.place.m + row_of<S>(0) < problem.args.m;
-        const bool mine = is_sparse(counts ? a[0][0] : ~0u);
-        if (threadIdx.x % 32 == 0)
-            ((unsigned char *)sparse)[threadIdx.x % WARPGROUP / 32] = mine;
-    }
     at.beyond = window.beyond;
     at.fits = window.fits;
     at.large = window.large;
@@ -158,8 +176,6 @@ static __device__ __forceinline__ void end_planes(multiplier_t<S> &at, shared_t<
                      named_barrier_any<WARPGROUP>(warpgroup_barrier(),
                                                   window.beyond || window.fits ||
                                                       (!S::ROUTED && window.large == HUGE_ONES));
-    if (S::KEEPS) /* behind the barrier; what is read here is written again behind the next */
-        at.sparse = *sparse != 0;
     /* If it is watched, check_windows() reads the stage too. */
     leave_stage<S>(&shared.a.empty[at.count % S::STAGES], !at.are_watched && !holds);
     at.count++;
@@ -252,37 +268,33 @@ static __device__ __forceinline__ void check_windows(multiplier_t<S> &at, shared
                    threadIdx.x < WARPGROUP && (of_b >> threadIdx.x / 32 * 8 & 1));
 }
 
-/* Use the windows of a step's planes. */
+/* The windows of op(B)'s planes of the step. Lane 0 alone reads, since it alone reports that all
+ * has been read. */
 template <typename S>
-static __device__ __forceinline__ void use_windows(multiplier_t<S> &at, shared_t<S> &shared,
-                                                   fragments_t<S> &a, const fused_t &problem)
+static __device__ __forceinline__ unsigned windows_of_b(const multiplier_t<S> &at,
+                                                        const shared_t<S> &shared)
 {
-    /* Lane 0 alone reads, since it alone reports that all has been read. */
     const bool first_lane = threadIdx.x % 32 == 0;
-    const unsigned windows = __shfl_sync(~0u, first_lane ? shared.windows[at.buffer] : 0, 0);
-    /* Not in the first step, which has nothing to lose, nor in one that k ends in: its last numbers
-     * are zeros. */
-    at.keeps = S::KEEPS && __any_sync(~0u, at.k > at.place.k && at.k + BK <= at.place.end &&
-                                               (at.sparse || (windows & EVERY_BYTE * SPARSE)));
+    return __shfl_sync(~0u, first_lane ? shared.windows[at.buffer] : 0, 0);
+}
+
+/* Whether check_windows() is needed, or a KEEPS kernel's item is sparse. */
+template <typename S>
+static __device__ __forceinline__ bool is_unusual(const multiplier_t<S> &at, unsigned windows)
+{
     const bool are_new = at.scales != UNSCALED + scales_of_a(at) + scales_of_b(windows);
-    /* Votes, so that the compiler knows that warps do not diverge: wgmma is slow where they may. */
-    if (__any_sync(~0u, at.are_watched || are_new || watched<S>(windows)))
-        check_windows(at, shared, a, problem, windows);
+    return at.are_watched || are_new ||
+           (S::KEEPS ? windows & EVERY_BYTE * (BEYOND | HUGE_ONES | SPARSE) : watched<S>(windows));
 }
 
 /* Multiply a step, whose planes of op(A) are `a`, and make those of the next one. The smaller
- * products of the step are left in `part`, for the next one. */
-template <typename S>
-static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &shared,
-                                            fragments_t<S> &a, const fused_t &problem)
+ * products of the step are left in `part`, for the next one; if KEEPS, with what the addition of
+ * the products before lost. */
+template <typename S, bool KEEPS>
+static __device__ __forceinline__ void multiply_step(multiplier_t<S> &at, shared_t<S> &shared,
+                                                     fragments_t<S> &a)
 {
     const bool first_lane = threadIdx.x % 32 == 0;
-    mbarrier_wait(&shared.full[at.buffer], at.parity);
-    if (S::INVARIANT)
-        note_lines(at, shared);
-    else
-        use_windows(at, shared, a, problem);
-
     window_t window = {at.large};
 
     multiply<S, LARGE_PRODUCT>(at.part, a, shared.planes[at.buffer], 0);
@@ -290,11 +302,11 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     mbarrier_wait(&shared.a.full[at.count % S::STAGES], at.count / S::STAGES % 2);
     wgmma_wait<0>();
     wgmma_pin(at.part);
-    add_part(at, S::ROUTED || at.keeps);
+    add_part(at, KEEPS);
     pin(a, 0);
     pin(a, 1);
     wgmma_pin(at.part);
-    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, S::ROUTED || at.keeps,
+    multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 0, KEEPS,
                                   S::INVARIANT && at.exchanged);
     multiply<S, SMALLER_PRODUCTS>(at.part, a, shared.planes[at.buffer], 1, true,
                                   S::INVARIANT && at.exchanged);
@@ -307,9 +319,33 @@ static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &sh
     if (first_lane)
         mbarrier_arrive(&shared.empty[at.buffer]);
     make_planes(at, shared, 1, a, window);
-    end_planes(at, shared, a, problem, window, S::INVARIANT && at.k + BK >= at.part_end);
+    end_planes(at, shared, window, S::INVARIANT && at.k + BK >= at.part_end);
     at.k += BK;
     advance<S::BUFFERS>(&at.buffer, &at.parity);
+}
+
+/* Look at the windows of a step, and multiply it. */
+template <typename S>
+static __device__ __forceinline__ void step(multiplier_t<S> &at, shared_t<S> &shared,
+                                            fragments_t<S> &a, const fused_t &problem)
+{
+    mbarrier_wait(&shared.full[at.buffer], at.parity);
+    if (S::INVARIANT) {
+        note_lines(at, shared);
+    } else {
+        const unsigned windows = windows_of_b(at, shared);
+        /* Votes, so that the compiler knows that warps do not diverge: wgmma is slow where they
+         * may. */
+        if (__any_sync(~0u, is_unusual(at, windows))) {
+            if (!S::KEEPS || __any_sync(~0u, is_unusual(at, windows & ~(EVERY_BYTE * SPARSE))))
+                check_windows(at, shared, a, problem, windows);
+            if (S::KEEPS && __any_sync(~0u, windows & EVERY_BYTE * SPARSE)) {
+                multiply_step<S, true>(at, shared, a);
+                return;
+            }
+        }
+    }
+    multiply_step<S, S::ROUTED>(at, shared, a);
 }
 
 template <typename S>
@@ -373,7 +409,6 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     window_t window = {first_window<S>(problem, TILEMM__SGEMM_OF_A)};
     at.item = own_item<S>(problem, blockIdx.x);
     at.buffer = at.parity = at.count = at.next_rows = 0;
-    at.sparse = at.keeps = false;
     at.large = window.large;
     at.may_overflow = S::ROUTED && tilemm__sgemm_huge(problem.routes) != TILEMM__SGEMM_NEITHER;
     at.exchanged = problem.args.exchanged;
@@ -382,7 +417,7 @@ static __device__ __forceinline__ void multiply_items(const fused_t &problem, co
     mbarrier_wait(&shared.a.full[0], 0);
     make_planes(at, shared, 0, a, window);
     make_planes(at, shared, 1, a, window);
-    end_planes(at, shared, a, problem, window, false);
+    end_planes(at, shared, window, false);
 #pragma unroll 1
     do
 #pragma unroll 1

@@ -13,15 +13,13 @@
 
 /* ---- planes --------------------------------------------------------------------------------- */
 
-/* Make the planes of a warp's 8 * LINES lines of a stage of op(B), from line0 on. Returns h of a
- * pair of the lane's first line. */
+/* Make the planes of a warp's 8 * LINES lines of a stage of op(B), from line0 on. */
 template <typename S, typename CHOICE>
-static __device__ __forceinline__ unsigned
+static __device__ __forceinline__ void
 convert_b_lines(const float *stage, unsigned first, unsigned line0,
                 unsigned (&planes)[S::PLANES][S::PLANE], CHOICE &choice)
 {
     const unsigned lane = threadIdx.x % 32;
-    unsigned sample = ~0u;
 #pragma unroll
     for (int half = 0; half < 2 && line0 < S::BN; half++) {
         float x[S::LINES][OCTET / 2];
@@ -38,11 +36,8 @@ convert_b_lines(const float *stage, unsigned first, unsigned line0,
 #pragma unroll
                 for (int p = 0; p < S::PLANES; p++)
                     planes[p][at] = word[p];
-                if (j == 0)
-                    sample = word[0];
             }
     }
-    return sample;
 }
 
 /* A thread's words of a plane are fragments for products of 32 bytes of k. */
@@ -143,8 +138,6 @@ struct multiplier_t {
     /* Of the planes at hand: whether the warp met numbers beyond its windows; whether they are to
      * be made again, in the window `large`; whether the warpgroup has kept the numbers. */
     bool beyond, fits, are_watched;
-    bool sparse; /* KEEPS: whether the warpgroup met zeros in them */
-    bool keeps;  /* of the step: part begins with what the last addition lost */
     unsigned item;
     place_t place;
     int k; /* of the next step */
@@ -194,15 +187,19 @@ static __device__ __forceinline__ float lost_by(const multiplier_t<S> &at, int i
     return fmaf(at.total[i] - sum, unscale(at.scales, warp_of<S>(i), -1), at.part[i]);
 }
 
-/* total += part. If `keeps`, part becomes what the addition lost: of a sum that overflowed, 0. */
+/* total += part. If `keeps`, part becomes what the addition lost: of a sum that overflowed, 0; in a
+ * KEEPS kernel 0 too from 2^120 on, beside totals of steps with huge numbers: the products of steps
+ * with others may overflow with it. */
 template <typename S>
 static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 {
-    if (S::KEEPS ? keeps : S::ROUTED && keeps && __any_sync(~0u, at.may_overflow)) {
+    const float MOST_LOST = __uint_as_float(bits_of(120));
+    if (keeps && (S::KEEPS || (S::ROUTED && __any_sync(~0u, at.may_overflow)))) {
 #pragma unroll
         for (int i = 0; i < S::ACCUMULATORS; i++) {
             const float sum = sum_of(at, i), lost = lost_by(at, i, sum);
-            at.part[i] = fabsf(sum) <= FLT_MAX ? lost : 0.0f;
+            const bool fits = S::KEEPS ? fabsf(lost) < MOST_LOST : fabsf(sum) <= FLT_MAX;
+            at.part[i] = fits ? lost : 0.0f;
             at.total[i] = sum;
         }
         return;
@@ -210,7 +207,7 @@ static __device__ __forceinline__ void add_part(multiplier_t<S> &at, bool keeps)
 #pragma unroll
     for (int i = 0; i < S::ACCUMULATORS; i++) {
         const float sum = sum_of(at, i);
-        if (S::ROUTED && keeps)
+        if (keeps)
             at.part[i] = lost_by(at, i, sum);
         at.total[i] = sum;
     }

@@ -47,8 +47,9 @@ struct shape_t {
     /* A warpgroup of its own copies the operands, not the copy engine (fused_copy_sm90.cuh). */
     static const bool UNALIGNED = UNALIGNED_;
     static const bool INVARIANT = KIND == INVARIANT_KIND;
-    /* It goes on with what additions lose where a step has zeros: sums rest on few products. */
-    static const bool KEEPS = KIND == FUSED_KIND;
+    /* In sparse items it goes on with what additions lose. The converter finds these, and only one
+     * that asks for the steps of op(A) itself can look at them. */
+    static const bool KEEPS = KIND == FUSED_KIND && !UNALIGNED;
     /* Shared memory has room for a tile of C beside the operands. */
     static const bool HAS_TILE = BULK || INVARIANT;
     /* The tensor cores read op(B) as the copy engine writes it (tf32_direct_sm90.cuh). */
@@ -300,8 +301,6 @@ struct shared_t {
     __align__(1024) float bulk[S::HAS_TILE ? S::TILE : 1]; /* for the copy engine to store */
     uint64_t full[S::BUFFERS], empty[S::BUFFERS];
     unsigned windows[S::BUFFERS]; /* of op(B): a byte for each warp of the converter */
-    /* Of op(A), in steps by turns: whether a multiplier warp met zeros, a byte each. */
-    unsigned sparse[2][S::KEEPS ? S::MULTIPLIERS : 1];
     /* Lines of op(B) in a step that planes do not carry: a word for each warp of the converter. */
     __align__(16) unsigned exact[S::INVARIANT ? S::BUFFERS : 1][WARPGROUP / 32];
 };
@@ -331,7 +330,7 @@ enum {
     BEYOND = 1, /* bits of a byte of shared_t.windows */
     LARGE = 2,
     HUGE_ONES = 4,
-    SPARSE = 8, /* a fair part of the numbers are zeros */
+    SPARSE = 8, /* the item is sparse */
     EVERY_BYTE = 0x01010101,
     WINDOW_LOG2 = 16,
     MOST_BF16 = (127 + 61) << 7, /* of planes, as BF16 */
@@ -394,11 +393,23 @@ static __device__ __forceinline__ void convert(const float (&half)[OCTET / 2], i
     note_h(planes[0], choice);
 }
 
-/* Whether an eighth or more of a warp's pairs of numbers are zeros, by h of one pair of each lane.
- * A lane whose pair does not count gives ~0. */
-static __device__ __forceinline__ bool is_sparse(unsigned pair)
+/* Whether an operand is sparse, by pairs of numbers, one or two of each of a stage's LINES lines:
+ * an eighth of them or more are zeros. Only `lines` of the lines exist, or all; of k, `depth`. */
+template <int LINES, bool K_MAJOR>
+static __device__ __forceinline__ bool is_sparse(const float *stage, int64_t lines, int depth)
 {
-    return __popc(__ballot_sync(~0u, (pair & 0x7fff7fff) == 0)) >= 4;
+    const unsigned lane = opaque(threadIdx.x % 32), k = lane / 2 * 2;
+    int pairs = 0, zeros = 0;
+#pragma unroll 4
+    for (int first = 0; first < LINES; first += 32) {
+        const unsigned line = (first + lane) % LINES;
+        const bool exists = line < lines && (int)k < depth;
+        const bool zero = stage[tilemm__fused_staged(line, k, K_MAJOR)] == 0.0f &&
+                          stage[tilemm__fused_staged(line, k + 1, K_MAJOR)] == 0.0f;
+        pairs += __popc(__ballot_sync(~0u, exists));
+        zeros += __popc(__ballot_sync(~0u, exists && zero));
+    }
+    return zeros * 8 >= pairs;
 }
 
 /* Of two numbers of a plane of 2^16 times the numbers: whether one is not even. */
