@@ -42,18 +42,18 @@
  * Environment. They are read when a grid is created, besides those of the process's context.
  *
  * TILEMM_MPI_CHECK  1: a call whose arguments differ among the processes says which one differs.
- * TILEMM_MPI_IPC    0 or 1: 0 leaves CUDA's interprocess memory out.
+ * TILEMM_MPI_IPC    0 or 1: 0 leaves CUDA's interprocess memory and the copy engines out.
  * TILEMM_MPI_LOG    1: the first process says on standard error how each product's panels travel.
  * TILEMM_MPI_NCCL   0 or 1: 0 leaves NCCL out.
+ * TILEMM_MPI_PANEL  lines of a panel, on the first process. Bits of results depend on it.
  * TILEMM_SCALAPACK  auto, cpu, cuda or off: where libtilemm-scalapack.so computes.
  *
- * Transport. Processes of one host whose operands lie on their GPUs reach each other's parts by
- * CUDA's interprocess memory, which takes memory of cudaMalloc, tilemm_alloc_matrix or PyTorch's
- * ordinary allocator. Those that share one GPU read them there, and compute one after the other
- * where C stays. On several GPUs that reach each other's memory the copy engines bring panels of
- * lines that run along memory: where C stays, of A if it is not transposed, of B if it is; where A
- * or B stays, the other way round. Other panels of a product travel by NCCL where all contexts are
- * CUDA's, each process has a GPU of its own and libnccl.so.2 is found. All else travels by MPI:
+ * Transport. Where all contexts are CUDA's and all processes are on one host: if they share one
+ * GPU, and the operands lie on it, each reads the others' parts by CUDA's interprocess memory,
+ * which takes memory of cudaMalloc, tilemm_alloc_matrix or PyTorch's ordinary allocator; where C
+ * stays they compute one after the other. If they have several GPUs, which reach each other's
+ * memory, panels travel by the copy engines, wherever the operands lie. Elsewhere panels travel by
+ * NCCL, if each process has a GPU of its own and libnccl.so.2 is found. All else travels by MPI:
  * from device memory where MPI takes it, else by way of pinned memory.
  *
  * Threads. MPI must be initialised; MPI_THREAD_FUNNELED is enough if the thread that initialised it

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copies.h"
 #include "distribution.h"
 #include "ipc.h"
 #include "kept.h"
@@ -41,6 +42,8 @@ static int split(tilemm_grid_t grid, MPI_Comm comm, int rank)
     grid->check = check && !strcmp(check, "1");
     const char *const log = getenv("TILEMM_MPI_LOG");
     grid->log = rank == 0 && log && !strcmp(log, "1");
+    const char *const panel = getenv("TILEMM_MPI_PANEL");
+    grid->panel = panel && atoi(panel) > 0 ? atoi(panel) : 0;
     grid->rank = rank;
     grid->row = rank / grid->cols;
     grid->col = rank % grid->cols;
@@ -49,6 +52,8 @@ static int split(tilemm_grid_t grid, MPI_Comm comm, int rank)
     /* All processes compare, or none. */
     if (!error)
         error = MPI_Allreduce(MPI_IN_PLACE, &grid->check, 1, MPI_INT, MPI_MAX, grid->all);
+    if (!error)
+        error = MPI_Bcast(&grid->panel, 1, MPI_INT, 0, grid->all);
     if (!error)
         error = MPI_Comm_split(grid->all, grid->col, grid->row, &grid->across[0]);
     if (!error)
@@ -59,7 +64,9 @@ static int split(tilemm_grid_t grid, MPI_Comm comm, int rank)
         error = MPI_Allreduce(MPI_IN_PLACE, &cuda, 1, MPI_INT, MPI_MIN, grid->all);
     if (!error && cuda)
         grid->ipc = tilemm__ipc_open(grid);
-    if (!error && cuda && (!grid->ipc || !tilemm__ipc_is_one_gpu(grid->ipc)))
+    if (!error && cuda && !grid->ipc)
+        grid->copies = tilemm__copies_open(grid);
+    if (!error && cuda && !grid->ipc && !grid->copies)
         grid->nccl = tilemm__nccl_open(grid);
     return error;
 }
@@ -69,6 +76,7 @@ static int release(tilemm_grid_t grid)
     int error = 0;
     tilemm__free_kept(grid);
     tilemm__nccl_close(grid->nccl);
+    tilemm__copies_close(grid->copies);
     tilemm__ipc_close(grid->ipc);
     MPI_Comm *const comms[] = {&grid->across[0], &grid->across[1], &grid->all};
     for (size_t i = 0; i < sizeof comms / sizeof *comms; i++)

@@ -12,6 +12,7 @@ enum { TILEMM__MESSAGE_BYTES = 256 };
 
 typedef struct tilemm__nccl tilemm__nccl_t;
 typedef struct tilemm__ipc tilemm__ipc_t;
+typedef struct tilemm__copies tilemm__copies_t;
 
 /* Memory that stays from one product to the next (kept.h). */
 enum { TILEMM__MOST_KEPT = 16 };
@@ -25,16 +26,19 @@ typedef struct {
 struct tilemm_grid {
     tilemm_t ctx;
     int rows, cols;
-    int row, col;         /* -1: this process is left over */
-    int rank;             /* row * cols + col */
-    MPI_Comm all;         /* the processes of the grid; MPI_COMM_NULL if left over */
-    MPI_Comm across[2];   /* [0]: along this process's column, ranks are rows; [1]: along its row */
-    int cuda;             /* the context is CUDA's */
-    int check;            /* TILEMM_MPI_CHECK=1 */
-    int log;              /* TILEMM_MPI_LOG=1, on the first process */
-    int device_mpi;       /* MPI takes device memory */
-    tilemm__nccl_t *nccl; /* panels go by NCCL; or NULL */
-    tilemm__ipc_t *ipc;   /* the processes may read each other's operands; or NULL */
+    int row, col;       /* -1: this process is left over */
+    int rank;           /* row * cols + col */
+    MPI_Comm all;       /* the processes of the grid; MPI_COMM_NULL if left over */
+    MPI_Comm across[2]; /* [0]: along this process's column, ranks are rows; [1]: along its row */
+    int cuda;           /* the context is CUDA's */
+    int check;          /* TILEMM_MPI_CHECK=1 */
+    int log;            /* TILEMM_MPI_LOG=1, on the first process */
+    int panel;          /* TILEMM_MPI_PANEL of the first process; 0: what the plan takes */
+    int device_mpi;     /* MPI takes device memory */
+    /* How panels go on GPUs: one of these, or none and by MPI. */
+    tilemm__ipc_t *ipc;       /* the processes share a GPU, and read each other's operands */
+    tilemm__copies_t *copies; /* by copy engines */
+    tilemm__nccl_t *nccl;     /* by NCCL */
     tilemm__kept_t kept[TILEMM__MOST_KEPT];
     tilemm_grid_step_t step;
     void *user;

@@ -156,8 +156,10 @@ tilemm_status_t tilemm_psgemm(tilemm_grid_t grid, tilemm_op_t transa, tilemm_op_
         return status;
     if (k == 0 || alpha == 0.0f)
         return tilemm__agree(grid, where, tilemm__scale(grid, &product.z, beta), NULL);
-    if (tilemm__plan_psgemm(&product, procs, grid->cuda ? TILEMM__PANEL_CUDA : TILEMM__PANEL_CPU,
-                            &plan))
+    const int64_t panel = grid->panel  ? grid->panel
+                          : grid->cuda ? TILEMM__PANEL_CUDA
+                                       : TILEMM__PANEL_CPU;
+    if (tilemm__plan_psgemm(&product, procs, panel, &plan))
         status = tilemm__found(grid, TILEMM_OUT_OF_MEMORY, "%s: no memory for the plan", where);
     status = tilemm__agree(grid, where, status, NULL);
     return status == TILEMM_SUCCESS ? run(grid, &plan, alpha, beta) : status;

@@ -230,8 +230,7 @@ tilemm_status_t tilemm__run_stationary_x(tilemm_grid_t grid, const tilemm__produ
                      .column = MPI_DATATYPE_NULL};
     (void)tilemm__travel_share(one, 1);
     tilemm_status_t status = tilemm__stage(grid, &product->z, beta == 0.0f, &parts.z);
-    if (status == TILEMM_SUCCESS)
-        status = tilemm__travel_begin(&travel, panel);
+    status = tilemm__first_of(status, tilemm__travel_begin(&travel, panel));
     if (status == TILEMM_SUCCESS)
         status = begin_parts(&parts);
     status = tilemm__agree(grid, where, status, NULL);

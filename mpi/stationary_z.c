@@ -170,14 +170,13 @@ tilemm_status_t tilemm__run_stationary_z(tilemm_grid_t grid, const tilemm__produ
                                    tilemm__travel_of(grid, &turned, "column")};
     tilemm__travel_t *const both[2] = {&travels[0], &travels[1]};
     const int shared = tilemm__travel_share(both, 2);
-    if (shared)
+    if (shared && !grid->panel)
         panel = TILEMM__PANEL_SHARED;
     panel = tilemm__min(panel, product->x.cols.n);
     work_t work = {
         .grid = grid, .m = tilemm__view_rows(z, me), .n = tilemm__view_cols(z, me), .panel = panel};
     tilemm_status_t status = tilemm__travel_begin(&travels[0], panel);
-    if (status == TILEMM_SUCCESS)
-        status = tilemm__travel_begin(&travels[1], panel);
+    status = tilemm__first_of(status, tilemm__travel_begin(&travels[1], panel));
     if (status == TILEMM_SUCCESS)
         status = begin_work(&work, z, beta);
     status = tilemm__agree(grid, where, status, NULL);

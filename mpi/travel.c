@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copies.h"
 #include "kept.h"
 #include "nccl.h"
 #include "redistribute.h"
@@ -89,11 +90,6 @@ int tilemm__travel_share(tilemm__travel_t *const travels[], int count)
             can = 0;
         }
     }
-    if (!tilemm__ipc_is_one_gpu(grid->ipc)) {
-        for (int t = 0; t < count; t++)
-            travels[t]->is_copied = travels[t]->parts != NULL;
-        return 0;
-    }
     if (!MPI_Allreduce(MPI_IN_PLACE, &can, 1, MPI_INT, MPI_MIN, grid->all) && can)
         return 1;
     for (int t = 0; t < count; t++)
@@ -114,27 +110,35 @@ tilemm_status_t tilemm__travel_leave(tilemm__travel_t *const travels[], int coun
 static void log_way(const tilemm__travel_t *travel)
 {
     const tilemm_grid_t grid = travel->grid;
-    const char *way = "MPI";
-    if (travel->parts)
-        way = travel->is_copied ? "copy engines" : "reading the other processes' memory";
-    else if (grid->nccl)
-        way = "NCCL";
-    else if (grid->cuda)
-        way = grid->device_mpi ? "MPI from device memory" : "MPI from pinned memory";
+    const char *const way = travel->parts      ? "reading the other processes' memory"
+                            : grid->copies     ? "copy engines"
+                            : grid->nccl       ? "NCCL"
+                            : !grid->cuda      ? "MPI"
+                            : grid->device_mpi ? "MPI from device memory"
+                                               : "MPI from pinned memory";
     fprintf(stderr, "tilemm: psgemm: panels of %lld along a %s by %s\n", (long long)travel->panel,
             travel->name, way);
 }
 
-tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel)
+/* Room in this process's window, at the same place as in the others'. */
+static tilemm_status_t take_room(tilemm__travel_t *travel)
+{
+    enum { ALIGNED = 64 }; /* floats, for any vector access */
+    const int64_t floats = tilemm__round_up(travel->rows * travel->panel, ALIGNED);
+    float *room;
+    const tilemm_status_t status =
+        tilemm__copies_room(travel->grid->copies, travel->side, TILEMM__SLOTS * floats, &room);
+    for (int i = 0; i < TILEMM__SLOTS && room; i++)
+        travel->slots[i].panel = room + i * floats;
+    return status;
+}
+
+/* Memory of this process's own. */
+static tilemm_status_t take_slots(tilemm__travel_t *travel)
 {
     const tilemm_grid_t grid = travel->grid;
-    travel->panel = tilemm__max(1, tilemm__min(panel, travel->view.cols.n));
-    if (travel->alone || travel->rows == 0)
-        return TILEMM_SUCCESS;
-    if (grid->log)
-        log_way(travel);
     const int separate = grid->cuda && !grid->device_mpi && !grid->nccl && !travel->parts;
-    const int slots = travel->parts && !travel->is_copied ? 1 : TILEMM__SLOTS;
+    const int slots = travel->parts ? 1 : TILEMM__SLOTS;
     tilemm_status_t status = TILEMM_SUCCESS;
     for (int i = 0; i < slots && status == TILEMM_SUCCESS; i++) {
         const int64_t floats = travel->rows * travel->panel;
@@ -155,10 +159,21 @@ tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel)
     return status;
 }
 
+tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel)
+{
+    travel->panel = tilemm__max(1, tilemm__min(panel, travel->view.cols.n));
+    if (travel->alone || travel->rows == 0)
+        return TILEMM_SUCCESS;
+    if (travel->grid->log)
+        log_way(travel);
+    return travel->grid->copies ? take_room(travel) : take_slots(travel);
+}
+
 void tilemm__travel_end(tilemm__travel_t *travel)
 {
     for (int i = 0; i < TILEMM__SLOTS && travel->grid; i++) {
-        tilemm__give_back(travel->grid, travel->slots[i].panel);
+        if (!travel->grid->copies)
+            tilemm__give_back(travel->grid, travel->slots[i].panel);
         tilemm__give_back(travel->grid, travel->slots[i].device);
         free(travel->slots[i].requests);
     }
@@ -168,6 +183,36 @@ void tilemm__travel_end(tilemm__travel_t *travel)
     memset(travel, 0, sizeof *travel);
 }
 
+/* Runs of one owner that are equally long and evenly spaced. */
+typedef struct {
+    tilemm__run_t first;
+    int64_t length, spacing, count;
+} runs_t;
+
+/* The next ones at or behind *at and before end, and *at behind them. Returns whether there are
+ * any. */
+static int next_runs(const tilemm__dist_t *cols, int owner, int64_t *at, int64_t end, runs_t *runs)
+{
+    *runs = (runs_t){.count = 0};
+    while (*at < end) {
+        const tilemm__run_t run = tilemm__dist_run(cols, *at, end);
+        if (run.owner == owner) {
+            if (runs->count == 0) {
+                runs->first = run;
+                runs->length = run.end - run.begin;
+            } else if (runs->count == 1) {
+                runs->spacing = run.begin - runs->first.begin;
+            }
+            if (run.end - run.begin != runs->length ||
+                run.begin != runs->first.begin + runs->count * runs->spacing)
+                break;
+            runs->count++;
+        }
+        *at = run.end;
+    }
+    return runs->count > 0;
+}
+
 /* A process's columns of a panel, into it, from where its part lies: runs that are evenly spaced in
  * one copy. */
 static tilemm_status_t pack(const tilemm__travel_t *travel, int owner, const tilemm__part_t *part,
@@ -175,30 +220,13 @@ static tilemm_status_t pack(const tilemm__travel_t *travel, int owner, const til
 {
     const int64_t rows = travel->rows;
     tilemm_status_t status = TILEMM_SUCCESS;
-    tilemm__run_t first = {.owner = -1}; /* of the runs that go together */
-    int64_t count = 0, spacing = 0;
-    for (int64_t at = begin, next = begin; at <= end && status == TILEMM_SUCCESS; at = next) {
-        const tilemm__run_t run = at < end
-                                      ? tilemm__dist_run(&travel->view.cols, at, end)
-                                      : (tilemm__run_t){.begin = end, .end = end, .owner = owner};
-        next = at < end ? run.end : end + 1;
-        if (run.owner != owner)
-            continue;
-        const int64_t length = first.end - first.begin;
-        if (count > 0 && (run.end - run.begin != length ||
-                          (count > 1 && run.begin != first.begin + count * spacing))) {
-            status = tilemm__copy_parts(travel->grid, rows, length,
-                                        part->at + first.local * part->cs, part->rs, part->cs,
-                                        length * part->cs, panel + (first.begin - begin) * rows, 1,
-                                        rows, spacing * rows, count);
-            count = 0;
-        }
-        if (count == 0)
-            first = run;
-        else if (count == 1)
-            spacing = run.begin - first.begin;
-        count++;
-    }
+    runs_t runs;
+    for (int64_t at = begin;
+         status == TILEMM_SUCCESS && next_runs(&travel->view.cols, owner, &at, end, &runs);)
+        status = tilemm__copy_parts(
+            travel->grid, rows, runs.length, part->at + runs.first.local * part->cs, part->rs,
+            part->cs, runs.length * part->cs, panel + (runs.first.begin - begin) * rows, 1, rows,
+            runs.spacing * rows, runs.count);
     return status;
 }
 
@@ -223,21 +251,24 @@ static int post_nccl(tilemm__travel_t *travel, int64_t begin, int64_t end, int s
     return error | tilemm__nccl_end(nccl, event_of(travel, s));
 }
 
-/* The others' columns by copy engines. */
+/* The others' columns out of their windows. This process's have been written over those of the
+ * panel that used the slot before, number i: the stream has waited for panel i + 1, and when that
+ * set out the others had copied panel i. */
 static int post_copies(tilemm__travel_t *travel, int64_t begin, int64_t end, int s)
 {
-    const tilemm__ipc_t *const ipc = travel->grid->ipc;
-    int error = tilemm__ipc_begin(ipc);
-    for (int64_t at = begin, next; at < end && !error; at = next) {
-        const tilemm__run_t run = tilemm__dist_run(&travel->view.cols, at, end);
-        next = run.end;
-        if (run.owner == travel->me)
-            continue;
-        error =
-            tilemm__ipc_copy(ipc, &travel->parts[run.owner], run.local, travel->rows, run.end - at,
-                             travel->slots[s].panel + (at - begin) * travel->rows);
+    tilemm__copies_t *const copies = travel->grid->copies;
+    const tilemm__dist_t *const cols = &travel->view.cols;
+    const int64_t rows = travel->rows;
+    const int64_t panel = travel->slots[s].panel - travel->slots[0].panel;
+    int error = tilemm__copies_begin(copies, travel->side);
+    for (int p = 0; p < cols->procs; p++) {
+        runs_t runs;
+        for (int64_t at = begin; p != travel->me && next_runs(cols, p, &at, end, &runs);)
+            error |= tilemm__copies_get(copies, travel->side, p,
+                                        panel + (runs.first.begin - begin) * rows,
+                                        runs.length * rows, runs.spacing * rows, runs.count);
     }
-    return error | tilemm__ipc_end(ipc, event_of(travel, s));
+    return tilemm__copies_end(copies, event_of(travel, s)) | error;
 }
 
 /* Owner after owner. */
@@ -268,8 +299,9 @@ static tilemm_status_t pack_mine(const tilemm__travel_t *travel, int64_t begin, 
     const tilemm__view_t *const x = &travel->view;
     const tilemm__part_t mine = {.at = x->at, .rs = x->rs, .cs = x->cs};
     const tilemm_status_t status = pack(travel, travel->me, &mine, begin, end, panel);
-    /* MPI reads memory that a queued copy may still write. NCCL's stream waits for it. */
-    if (travel->grid->cuda && !travel->grid->nccl && status == TILEMM_SUCCESS)
+    /* MPI reads memory that a queued copy may still write. Other GPUs' streams wait for it. */
+    if (travel->grid->cuda && !travel->grid->copies && !travel->grid->nccl &&
+        status == TILEMM_SUCCESS)
         return tilemm__passed(travel->grid, tilemm_synchronize(travel->grid->ctx));
     return status;
 }
@@ -294,23 +326,20 @@ tilemm_status_t tilemm__travel_post(tilemm__travel_t *travel, int64_t i)
     const int64_t begin = i * travel->panel;
     const int64_t end = panel_end(travel, i);
     const int s = (int)(i % TILEMM__SLOTS);
-    if (travel->alone || (travel->parts && !travel->is_copied) || travel->rows == 0 || begin >= end)
+    if (travel->alone || travel->parts || travel->rows == 0 || begin >= end)
         return TILEMM_SUCCESS;
-    if (travel->is_copied) {
-        if (post_copies(travel, begin, end, s))
-            return tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR,
-                                 "psgemm: a copy from another GPU failed");
-        return pack(travel, travel->me, &travel->parts[travel->me], begin, end,
-                    travel->slots[s].panel);
-    }
     const tilemm_status_t status = pack_mine(travel, begin, end, travel->slots[s].panel);
     travel->slots[s].count = 0;
     travel->slots[s].posted = MPI_Wtime();
     travel->slots[s].bytes = bytes_of(travel, begin, end);
-    const int error =
-        travel->grid->nccl ? post_nccl(travel, begin, end, s) : post_mpi(travel, begin, end, s);
-    return error ? tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: %s failed",
-                                 travel->grid->nccl ? "NCCL" : "MPI")
+    const tilemm_grid_t grid = travel->grid;
+    const int error = grid->copies ? post_copies(travel, begin, end, s)
+                      : grid->nccl ? post_nccl(travel, begin, end, s)
+                                   : post_mpi(travel, begin, end, s);
+    return error ? tilemm__found(grid, TILEMM_INTERNAL_ERROR, "psgemm: %s failed",
+                                 grid->copies ? "a copy from another GPU"
+                                 : grid->nccl ? "NCCL"
+                                              : "MPI")
                  : status;
 }
 
@@ -352,7 +381,7 @@ tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm_
         *panel = (tilemm__panel_t){x->at ? x->at + i * travel->panel * x->cs : NULL, x->rs, x->cs};
         return status;
     }
-    if (travel->parts && !travel->is_copied)
+    if (travel->parts)
         return read_panel(travel, i, panel);
     if (travel->slots[s].count > 0) {
         if (MPI_Waitall(travel->slots[s].count, travel->slots[s].requests, MPI_STATUSES_IGNORE))
@@ -360,10 +389,9 @@ tilemm_status_t tilemm__travel_wait(tilemm__travel_t *travel, int64_t i, tilemm_
         travel->slots[s].count = 0;
         tilemm__step(travel->grid, travel->name, travel->slots[s].posted, travel->slots[s].bytes);
     }
-    if (travel->is_copied && tilemm__ipc_wait(travel->grid->ipc, event_of(travel, s)))
+    if (travel->grid->copies && tilemm__copies_wait(travel->grid->copies, event_of(travel, s)))
         status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: CUDA failed");
-    if (!travel->is_copied && travel->grid->nccl &&
-        tilemm__nccl_wait(travel->grid->nccl, event_of(travel, s)))
+    if (travel->grid->nccl && tilemm__nccl_wait(travel->grid->nccl, event_of(travel, s)))
         status = tilemm__found(travel->grid, TILEMM_INTERNAL_ERROR, "psgemm: NCCL failed");
     *panel = (tilemm__panel_t){travel->slots[s].panel, 1, travel->rows};
     if (travel->slots[s].device) {

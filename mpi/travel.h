@@ -23,7 +23,6 @@ typedef struct {
     int64_t rows;          /* of this process */
     int64_t panel;         /* columns of a panel */
     tilemm__part_t *parts; /* of the processes along the side, which this one reads; or NULL */
-    int is_copied;         /* from parts on other GPUs, ahead; else parts are read on this one */
     MPI_Datatype column;
     struct {
         float *panel;  /* where MPI puts it: rows next to each other, ld = rows */
@@ -44,13 +43,12 @@ typedef struct {
 tilemm__travel_t tilemm__travel_of(tilemm_grid_t grid, const tilemm__view_t *view,
                                    const char *name);
 
-/* Collective, over the grid: whether the processes can read each other's parts of all of these on
- * one GPU, in which case a panel is put together where it is needed, when it is waited for. Panels
- * of those whose parts lie on several GPUs that reach each other are copied. */
+/* Collective, over the grid: whether the processes can read each other's parts of all of these, in
+ * which case a panel is put together where it is needed, when it is waited for. */
 int tilemm__travel_share(tilemm__travel_t *const travels[], int count);
 
-/* Memory for panels of `panel` columns. tilemm__travel_end releases what there is, also after a
- * failure. */
+/* Collective, along the side: memory for panels of `panel` columns. tilemm__travel_end releases
+ * what there is, also after a failure. */
 tilemm_status_t tilemm__travel_begin(tilemm__travel_t *travel, int64_t panel);
 void tilemm__travel_end(tilemm__travel_t *travel);
 

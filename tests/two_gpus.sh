@@ -75,6 +75,7 @@ if [ -x "$random" ] && command -v mpirun >/dev/null; then
     for way in "copy engines" NCCL MPI; do
         echo "== psgemm, two processes, $way"
         if pair "$way" "$random" 60 device &&
+            TILEMM_MPI_PANEL=16 pair "$way" "$random" 60 device &&
             pair "$way" ./tilemm-mpi bench --sizes "$sizes" --vs one --reps 3; then
             echo "== psgemm, $way: passed, $(($(date +%s) - begun)) s so far"
         else

@@ -17,7 +17,7 @@ typedef struct {
     const char *name, *values, *text;
 } variable_t;
 
-enum { VARIABLES_OF_LIBRARY = 11, VARIABLES = 24 };
+enum { VARIABLES_OF_LIBRARY = 11, VARIABLES = 26 };
 extern const variable_t variables[VARIABLES];
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
 # copies.sh - random products on 2, 3 and 4 processes with a GPU each that is not there (simulated_driver.c):
-# their panels are copied from the others' memory, or travel by MPI where it cannot be opened, or turned.
+# their panels are copied from the others' memory, or travel by MPI where it cannot be opened. Panels of few lines are many.
 # Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
 set -u
 # shellcheck source=tests/mpi/mpi.sh
@@ -31,6 +31,7 @@ simulated()
 }
 for count in 2 3 4; do
     simulated $count SIMULATED_LEAST=8
+    simulated $count SIMULATED_LEAST=8 TILEMM_MPI_PANEL=16
 done
 simulated 2 SIMULATED_LEAST=0 SIMULATED_CLOSED=1
 simulated 4 SIMULATED_LEAST=0 SIMULATED_CLOSED=3

@@ -17,6 +17,7 @@ for count in 1 2 4; do
         run 120 "$count" random "$products" "$where" || failed=1
     done
 done
-# Not by interprocess memory.
+# Many panels; not by interprocess memory.
+TILEMM_MPI_PANEL=16 run 120 2 random "$products" device || failed=1
 TILEMM_MPI_IPC=0 run 120 2 random "$products" device || failed=1
 exit $failed
