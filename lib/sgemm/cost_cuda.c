@@ -160,7 +160,7 @@ static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5;
 static const double cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
 /* Cycles that a skinny kernel takes to begin and to end for each column of its tile. */
-static const double skinny_start = 750;
+static const double skinny_start = 500;
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
 /* Cycles that a fitted kernel's copies of a thread take, shared among the resident warps. */
@@ -176,8 +176,10 @@ static const double short_copy = 0.13, short_store = 0.06, short_scatter = 3.4;
 /* Cycles in which a multiprocessor stores an element of C beyond those for 16 bytes at a time: in
  * tiles of 64 and more rows and columns of sm80, and in others; in fitted tiles for each element of
  * a thread's side; in TF32. */
-static const double ffma_store = 0.84, ffma_store_small = 0.42, fitted_store = 0.085,
-                    tf32_store = 0.8;
+static const double ffma_store = 0.9, ffma_store_small = 0.45, fitted_store = 0.085,
+                    tf32_store = 1.3;
+/* The k from which on FP32 multiply-adds of other blocks hide these. */
+static const double ffma_hides_store = 256;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
 /* Cycles of the pass that copies operands to aligned rows, beside the bytes that it moves: in TF32,
@@ -375,8 +377,8 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     if (sm80 && traits->cc >= 90 && row->m == 32 && count <= TILEMM__SGEMM_FEW_BLOCKS)
         sum -= early;
     const double store = sm80 && row->m >= 64 ? ffma_store : ffma_store_small;
-    if (trial->splits == 1 || trial->cluster)
-        sum += store * stored_alone(args, traits);
+    if ((trial->splits == 1 || trial->cluster) && (double)args->k < ffma_hides_store)
+        sum += store * (1 - (double)args->k / ffma_hides_store) * stored_alone(args, traits);
     return sum + bytes / (family->bytes * traits->sm_count) +
            second_kernel(family, trial, bytes, traits);
 }
@@ -558,8 +560,9 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     if (trial->cluster)
         cycles += family->cluster + (tf32 ? tf32_meeting : 0) +
                   (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
-    if (tf32)
-        cycles += tf32_store * stored_alone(args, traits);
+    const double stores = family->launch + tf32_store * stored_alone(args, traits);
+    if (tf32 && cycles < stores)
+        cycles = stores;
     return cycles + copies + second_kernel(family, trial, bytes, traits);
 }
 

@@ -136,11 +136,13 @@ static tilemm__sgemm_fitted_t best_of(const tilemm__sgemm_args_t *args, int vari
     return best;
 }
 
-/* Whether a problem is of the kinds for which the estimate is right, as measured on an H100. */
+/* Whether a problem is of the kinds that are faster so, as measured on an H100: batches, and a
+ * short k beside a short side. */
 static int is_for_fitted(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
 {
-    enum { SHORT_K = 128 };
-    return traits->cc >= 90 && args->k <= SHORT_K;
+    enum { SHORT_K = 128, FEW_OF_B = 1024 };
+    return traits->cc >= 90 && args->k <= SHORT_K &&
+           (args->batch_count > 1 || tilemm__min(args->m, args->n) * args->k <= FEW_OF_B);
 }
 
 void tilemm__sgemm_try_fitted(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
