@@ -26,6 +26,9 @@ typedef struct {
 #define FFMA(tile, m, n, k, blocks, alone)                                                         \
     "ffma_" tile, "sgemm_ffma_" tile "_tn", m, n, k, blocks, alone, 512, 2048,                     \
         TILEMM_MATH_FP32_STRICT
+#define SHORT(tile, m, n, blocks)                                                                  \
+    "short_sm80_" tile, "sgemm_short_sm80_" tile "_tn", m, n, 16, blocks, 1, 256, 1024,            \
+        TILEMM_MATH_FP32_STRICT
 #define FUSED(tile, name, m, n, blocks, k1, k2)                                                    \
     "fused_sm90_" tile, "sgemm_fused_sm90_" name, m, n, 32, blocks, 1, k1, k2, TILEMM_MATH_FP32
 #define UNALIGNED(tile, m, n, blocks)                                                              \
@@ -50,6 +53,13 @@ static const tile_t tiles[] = {
     {FFMA("sm80_64x64x64", 64, 64, 64, 2, 1)},
     {FFMA("sm80_32x32x16", 32, 32, 16, 10, 1)},
     {FFMA("sm80_32x32x32", 32, 32, 32, 5, 1)},
+    {SHORT("128x128", 128, 128, 2)},
+    {SHORT("64x128", 64, 128, 3)},
+    {SHORT("128x64", 128, 64, 3)},
+    {SHORT("128x32", 128, 32, 4)},
+    {SHORT("32x64", 32, 64, 7)},
+    {SHORT("16x256", 16, 256, 4)},
+    {SHORT("4x256", 4, 256, 8)},
     {FUSED("128x128x32", "128x128x32_nt", 128, 128, 1, 512, 2048)},
     {FUSED("128x128x32_bulk", "128x128x32_nt_bulk", 128, 128, 1, 32, 64)},
     {FUSED("128x64x32", "128x64x32_nt", 128, 64, 1, 512, 2048)},
@@ -172,10 +182,14 @@ static double tile_cycles(calibration_t *at, const tile_t *tile, int waves, int6
                   (int64_t)tile->n * (count / down), k);
 }
 
+/* Of cost_cuda.c: short_copy, short_store. */
+static const double short_copy = 0.13, short_store = 0.06;
+
 static cost_t measure_tile(calibration_t *at, const tile_t *tile)
 {
     const int is_planes = tile - tiles >= index_of("planes_sm80_p1");
     const int is_fused = tile - tiles >= index_of("fused_sm90_128x128x32");
+    const int is_short = !is_fused && tile - tiles >= index_of("short_sm80_128x128");
     const int alone = is_planes ? 2 : tile->alone, full = is_planes ? 2 : tile->blocks;
     const int many = full * WAVES;
     const int tiles_of_many = many * at->on.gpu.sm_count, down = grid_rows(tiles_of_many);
@@ -198,6 +212,14 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
     cost.item = (many1 - full1) / (is_planes ? many - full : WAVES - 1) - first_steps * cost.step;
     cost.step_alone = is_planes ? cost.step : (alone2 - alone1) / steps;
     cost.item_alone = alone1 - at->launch - first_steps * cost.step_alone;
+    if (is_short) { /* copies, 4 numbers each, and stores have constants of their own */
+        const double copies = short_copy * tile->k * (tile->m + tile->n) / 4;
+        const double stores = short_store * tile->m * tile->n;
+        cost.step_alone -= copies;
+        cost.step -= copies * full;
+        cost.item_alone = cost.item_alone > stores ? cost.item_alone - stores : 0;
+        cost.item -= stores * full;
+    }
     if (is_planes || is_fused) { /* what comes once stands apart */
         cost.start = is_planes ? 0 : cost.item_alone - cost.item;
         cost.item_alone = cost.item;
@@ -272,7 +294,7 @@ static void measure_cluster(calibration_t *at, int large, int small, const cost_
 
 static void print_tables(calibration_t *at, const cost_t *costs)
 {
-    const int fused = index_of("fused_sm90_128x128x32");
+    const int fused = index_of("fused_sm90_128x128x32"), of_short = index_of("short_sm80_128x128");
     const int ffma_sm75 = index_of("ffma_sm75_32x128x16");
     const int unaligned = index_of("unaligned_sm90_128x128x32");
     double meeting, bytes;
@@ -282,7 +304,7 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     printf("static const tile_cost_t tile_costs[] = {\n");
     for (int i = 0; i < TILES; i++) {
         const cost_t *c = &costs[i];
-        if (i == fused) {
+        if (i == of_short) {
             print_fitted(at, 4, 4);
             print_fitted(at, 8, 2);
         }
@@ -307,6 +329,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
            cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256), at->bytes);
     printf("    [OF_FITTED] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_fitted", TILEMM_MATH_FP32_STRICT, 64, 64, 4), at->bytes);
+    printf("    [OF_SHORT] = {%.0f, 0, 0, 0, %.3g},\n",
+           cycles(at, "sgemm_short", TILEMM_MATH_FP32_STRICT, 64, 64, 4), at->bytes);
     measure_cluster(at, fused, index_of("fused_sm90_64x64x32"), costs, &meeting, &bytes);
     printf("    [OF_FUSED]  = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);

@@ -287,6 +287,50 @@ static const bench_row_t transpose_cpu[] = {
     TRANSPOSE(8192, 8192, 4, 1, 1, 0, 5.0),   TRANSPOSE(4096, 3073, 4, 1, 1, 0, 0),
 };
 
+/* Products of random shapes: any side from 1 on, seldom a multiple of anything. */
+static const bench_row_t gemm_ragged[] = {
+    PRODUCT(STRICT, ROW, NN, 6492, 1, 384, 1, 0, 1.0),
+    PRODUCT(TF32, ROW, NT, 11008, 1, 1677, 1, 0, 1.0),
+    PRODUCT(FP32, ROW, TN, 1463, 175, 72, 1, 0, 1.0),
+    PRODUCT(FP32, ROW, NN, 370, 31, 64, 192, 0, 1.0),
+    PRODUCT(FP32, ROW, NN, 21, 574, 7665, 1, 0, 1.0),
+    PRODUCT(FP32, ROW, NN, 4, 128, 8637, 1, 0, 1.0),
+    PRODUCT(FP32, ROW, NN, 10837, 39, 310, 1, 0, 1.0),
+    PRODUCT(FP32, COL, NT, 5790, 864, 8, 1, 0, 1.0),
+    PRODUCT(STRICT, COL, NN, 15599, 378, 1516, 1, 0, 1.0),
+    PRODUCT(FP32, ROW, NN, 1342, 2737, 288, 1, 0, 1.0),
+    PRODUCT(STRICT, COL, NT, 1, 962, 3860, 1, 0, 1.0),
+    PRODUCT(STRICT, ROW, TT, 8621, 2746, 32, 1, 0, 1.0),
+    PRODUCT(STRICT, ROW, TT, 192, 209, 62, 1600, 0, 1.0),
+    PRODUCT(FP32, ROW, NN, 450, 128, 149, 644, 0, 1.0),
+    PRODUCT(FP32, ROW, TT, 56, 1, 26, 1056, 0, 1.0),
+    PRODUCT(TF32, ROW, NT, 1134, 352, 256, 1, 0, 1.0),
+    PRODUCT(STRICT, COL, NT, 5024, 193, 4928, 1, 0, 1.0),
+    PRODUCT(FP32, COL, TN, 992, 112, 102, 6, 0, 1.0),
+    PRODUCT(STRICT, ROW, TN, 4832, 512, 38, 1, 0, 1.0),
+    PRODUCT(FP32, ROW, TT, 480, 1, 13150, 10, 0, 1.0),
+    PRODUCT(FP32, ROW, NN, 32, 428, 5792, 1, 0, 1.0),
+    PRODUCT(FP32, COL, NN, 116, 16, 5, 235, 0, 1.0),
+    PRODUCT(TF32, COL, NT, 4340, 1, 1, 346, 0, 1.0),
+    PRODUCT(FP32, COL, NN, 1600, 1, 6299, 1, 0, 1.0),
+    PRODUCT(FP32, ROW, NT, 1364, 128, 19532, 1, 0, 1.0),
+    PRODUCT(FP32, ROW, TT, 1600, 477, 3, 1, 0, 1.0),
+    PRODUCT(FP32, COL, NT, 50, 7396, 37, 32, 0, 1.0),
+    PRODUCT(FP32, ROW, TN, 64, 640, 3, 1248, 0, 1.0),
+    PRODUCT(TF32, COL, NT, 34, 1433, 13465, 1, 0, 1.0),
+    PRODUCT(STRICT, ROW, TN, 272, 7455, 13, 1, 0, 1.0),
+    PRODUCT(STRICT, ROW, NN, 32, 1731, 11, 2, 0, 1.0),
+    PRODUCT(FP32, ROW, TT, 5208, 1312, 52, 1, 0, 1.0),
+    PRODUCT(TF32, ROW, TT, 32, 5469, 14624, 1, 0, 1.0),
+    PRODUCT(STRICT, ROW, NN, 5344, 162, 1539, 1, 0, 1.0),
+    PRODUCT(FP32, COL, NT, 64, 2, 32, 944, 0, 1.0),
+    PRODUCT(STRICT, ROW, NT, 390, 2048, 24, 1, 0, 1.0),
+    PRODUCT(FP32, ROW, TN, 8416, 128, 536, 1, 0, 1.0),
+    PRODUCT(TF32, ROW, NN, 1, 64, 672, 64, 0, 1.0),
+    PRODUCT(FP32, COL, NT, 135, 39, 2054, 1, 0, 1.0),
+    PRODUCT(STRICT, ROW, TN, 182, 1, 9376, 1, 0, 1.0),
+};
+
 static const bench_row_t transpose_everyday[] = {
     /* batches with odd sides */
     TRANSPOSE(7, 9, 1, 100000, 0, 0.9, 0),
@@ -513,10 +557,10 @@ static const bench_row_t reduce_host[] = {
     HOST_SUM((int64_t)1 << 32, MEMORY_PAGEABLE, 0),
 };
 
-enum { H200, EVERYDAY, DATA, HOST, CPU, CPU_AVX2, CPU_AMX };
-const word_t suite_words[] = {
-    {"h200", H200}, {"everyday", EVERYDAY}, {"data", DATA},       {"host", HOST},
-    {"cpu", CPU},   {"cpu-avx2", CPU_AVX2}, {"cpu-amx", CPU_AMX}, {0}};
+enum { H200, EVERYDAY, RAGGED, DATA, HOST, CPU, CPU_AVX2, CPU_AMX };
+const word_t suite_words[] = {{"h200", H200},         {"everyday", EVERYDAY}, {"ragged", RAGGED},
+                              {"data", DATA},         {"host", HOST},         {"cpu", CPU},
+                              {"cpu-avx2", CPU_AVX2}, {"cpu-amx", CPU_AMX},   {0}};
 
 const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
 {
@@ -534,6 +578,7 @@ const bench_row_t *bench_suite(bench_verb_t verb, const char *name, int *count)
         [EVERYDAY] = {[BENCH_GEMM] = ROWS_OF(gemm_everyday),
                       [BENCH_TRANSPOSE] = ROWS_OF(transpose_everyday),
                       [BENCH_REDUCE] = ROWS_OF(reduce_everyday)},
+        [RAGGED] = {[BENCH_GEMM] = ROWS_OF(gemm_ragged)},
         [DATA] = {[BENCH_GEMM] = ROWS_OF(gemm_data)},
         [HOST] = {[BENCH_GEMM] = ROWS_OF(gemm_host),
                   [BENCH_TRANSPOSE] = ROWS_OF(transpose_host),

@@ -44,8 +44,8 @@ static const char help[] =
     "      --plot FILE            rate against size, .svg, .png, .pdf or .eps\n" CONTEXT_HELP
     "  -h, --help                 this help\n\n"
     "gemm:\n"
-    "      --suite h200|everyday|data|host|cpu|cpu-avx2|cpu-amx  a fixed list of products,\n"
-    "                             each with the ratio aimed at, in place of --sizes\n"
+    "      --suite h200|everyday|ragged|data|host|cpu|cpu-avx2|cpu-amx  a fixed list of\n"
+    "                             products, each with the ratio aimed at, in place of --sizes\n"
     "      --layout row|col       storage order (row)\n"
     "      --trans nn|nt|tn|tt    which of A and B is transposed (nn)\n"
     "      --math fp32|strict|tf32  how to compute (TILEMM_MATH, or fp32)\n"

@@ -72,9 +72,9 @@ static void print_suites(void)
         putchar('\n');
     }
     puts(
-        "\nh200 is for that GPU, everyday and data for any GPU, host for any GPU with operands in "
-        "the\n"
-        "host's memory, whose sizes shrink to what it holds; cpu for any CPU in strict mode,\n"
+        "\nh200 is for that GPU; everyday, ragged (random shapes) and data for any GPU; host\n"
+        "for any GPU with operands in the host's memory, whose sizes shrink to what it holds;\n"
+        "cpu for any CPU in strict mode,\n"
         "cpu-avx2 for one without AVX-512; cpu-amx for the modes fp32 and tf32 on a CPU with AMX.\n"
         "A suite chooses no instruction set: TILEMM_ARCH does for libtilemm, OPENBLAS_CORETYPE\n"
         "for OpenBLAS.\n\n"

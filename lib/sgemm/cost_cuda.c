@@ -15,47 +15,6 @@
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/planes.h"
 
-/* ---- rows ----------------------------------------------------------------------------------- */
-
-#define ROW(...) {__VA_ARGS__},
-#define HELPER(row, x) ROW(#row, 0, 0, 0, x, 1, 0, 0, 0)
-#define SPLITK(row, lanes, rows) ROW(#row, 0, 0, 0, (lanes) * (rows), 1, 0, 0, 0)
-#define FFMA(row, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)             \
-    ROW(#row, m, n, k, (m) / (quads_m) * ((n) / (quads_n)) / 16 * (groups), blocks,                \
-        ((m) + (n)) * (k) * (stages)*4, 0, groups)
-#define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
-#define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
-#define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
-#define SHORT(row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                      \
-    ROW(#row, (rows) * (warps_m), 32 * (columns) * (warps_n), 16, 32 * (warps_m) * (warps_n),      \
-        blocks, 0, 0, 0)
-/* facet: bulk; of TF32 rows the cluster. */
-#define FUSED(row, m, n, a_k, b_k, transposed, facet)                                              \
-    ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
-        (m) == 64 && (n) == 64 ? 2 : 1, 0, 0, facet)
-#define REST(row, m, n, a_k, b_k) FUSED(row, m, n, a_k, b_k, 0, 0)
-#define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
-    ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
-#define PLANES_SM90(row, products, m, n, k, cluster_m, cluster_n)                                  \
-    ROW(#row, m, n, k, 384, 1, 0, products, cluster_m)
-
-const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
-    TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK)
-        TILEMM__SGEMM_ALIGN_ROWS(HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA)
-            TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA) TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY)
-                TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY) TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH)
-                    TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_SHORT_ROWS(SHORT)
-                        TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
-                            TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(FUSED)
-                                TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
-                                    TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
-                                        TILEMM__SGEMM_ZERO_ROWS(HELPER)
-                                            TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                                                TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                                    TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                                                        TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                                            TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
-
 /* ---- the constants -------------------------------------------------------------------------- */
 
 /* A tile, for all rows that differ in transposes only: cycles of a wave beside its k-steps, and of
@@ -76,7 +35,7 @@ typedef struct {
     double bytes;         /* of operands or results in global memory */
 } family_cost_t;
 
-enum { OF_FFMA, OF_SKINNY, OF_FITTED, OF_SHORT, OF_FUSED, OF_PLANES, FAMILIES };
+enum { OF_FFMA, OF_SKINNY, OF_VECTOR, OF_FITTED, OF_SHORT, OF_FUSED, OF_PLANES, FAMILIES };
 
 /* What `tilemm bench --calibrate` prints: measured on an H200. */
 /* clang-format off */
@@ -93,7 +52,7 @@ static const tile_cost_t tile_costs[] = {
     {"ffma_sm80_32x32x16",        10,   0, 3000, 728,     3000, 2500},
     {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
     {"fitted_sm80_4x4",           1,    0,  300, 7.5,     300, 7.5},
-    {"fitted_sm80_8x8",           1,    0,  300, 22,      300, 22},
+    {"fitted_sm80_8x8",           1,    0,  300, 23,      300, 23},
     {"short_sm80_128x128",        2,    0, 3017, 3396, 5293, 5686},
     {"short_sm80_64x128",         3,    0, 1138, 2359, 3562, 4913},
     {"short_sm80_128x64",         3,    0, 1204, 2366, 4138, 4990},
@@ -140,6 +99,7 @@ static const tile_cost_t tile_costs[] = {
 static const family_cost_t family_costs[FAMILIES] = {
     [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
     [OF_SKINNY] = { 5000,    0,    0,    0, 18.5},
+    [OF_VECTOR] = { 2450,    0,    0,    0, 12},
     [OF_FITTED] = { 4000,    0,    0,    0, 16},
     [OF_SHORT]  = { 2450,    0,    0,    0, 9.4},
     [OF_FUSED]  = { 4000, 4000, 1000, 10,   16},
@@ -161,6 +121,8 @@ static const double cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
 /* Cycles that a skinny kernel takes to begin and to end for each column of its tile. */
 static const double skinny_start = 500;
+/* Cycles that a block of a matrix and a vector takes, beside those of each time that it reads. */
+static const double vector_block = 1000, vector_round = 700;
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
 /* Cycles that a fitted kernel's copies of a thread take, shared among the resident warps. */
@@ -221,34 +183,20 @@ enum {
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
-    FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
     REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
     INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
-    INVARIANT_TRANSPOSED = TILEMM__sgemm_invariant_sm90_32x256x32_nn,
     INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
     INVARIANT_END = TILEMM__sgemm_zero_sm75,
     AS_INVARIANT_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
-    NN = 0,
     TN = 2,
     FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
     FITTED_AND_FUSED_TILES = (INVARIANT_FIRST - FITTED_FIRST) / ROWS_OF_TILE,
     TF32_TILES = (REST_FIRST - TF32_FIRST) / ROWS_OF_TILE, /* each has two costs */
     SM80_TILES = 3                                         /* by products: 1, 3, 4 */
 };
-
-int tilemm__sgemm_is_tf32(int variant)
-{
-    return variant >= TF32_FIRST && variant < REST_FIRST;
-}
-
-int tilemm__sgemm_reads_unaligned(int variant)
-{
-    return (variant >= UNALIGNED_FIRST && variant < INVARIANT_FIRST) ||
-           (variant >= INVARIANT_UNALIGNED_FIRST && variant < INVARIANT_END);
-}
 
 /* Whether neither operand runs along k. */
 static int tf32_converts(int variant)
@@ -300,15 +248,6 @@ static double second_kernel(const family_cost_t *family, const tilemm__sgemm_tri
         return 0;
     return family->second_kernel +
            2 * bytes_of_c * (double)trial->splits / (family->bytes * traits->sm_count);
-}
-
-int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
-                                  const tilemm__cuda_traits_t *traits)
-{
-    const size_t reserved = traits->cc >= 80 ? 1024 : 0; /* by the system, for each block */
-    const int64_t by_shared = (int64_t)(traits->shared_per_sm / ((size_t)row->shared + reserved));
-    const int64_t by_threads = traits->max_threads_per_sm / row->threads;
-    return (int)tilemm__max(1, tilemm__min(row->blocks, tilemm__min(by_threads, by_shared)));
 }
 
 /* ---- FP32 multiply-adds ---------------------------------------------------------------------- */
@@ -399,6 +338,23 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
            lines / traits->sm_count * skinny_line * (row->n > 1 ? 2 : 1) * (row->facet ? 1 : 3);
 }
 
+/* Blocks read a few numbers ahead, and then wait for them. */
+double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
+                                     const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const family_cost_t *family = &family_costs[OF_VECTOR];
+    const int ahead = row->facet ? 4 : 8; /* steps of row->k */
+    const double rounds = (double)tilemm__div_up(plan->k, (int64_t)row->k * ahead);
+    const double waves =
+        (double)tilemm__div_up(plan->blocks, (int64_t)traits->sm_count * row->blocks);
+    const double matrices = (double)plan->blocks / plan->per_matrix;
+    const double bytes = matrices * (double)plan->m * (double)plan->k * sizeof(float);
+    const double waiting = waves * (vector_block + rounds * vector_round);
+    const double reading = bytes / (family->bytes * traits->sm_count);
+    return family->launch + (waiting > reading ? waiting : reading);
+}
+
 /* ---- tiles that fit the matrices ------------------------------------------------------------- */
 
 int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
@@ -479,24 +435,6 @@ double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
 }
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */
-
-tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args)
-{
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
-    const int tf32 = tilemm__sgemm_is_tf32(variant);
-    const int transposed =
-        tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
-             : (variant >= FIRST_TRANSPOSED && variant < TF32_FIRST) ||
-                   (variant >= INVARIANT_TRANSPOSED && variant < INVARIANT_UNALIGNED_FIRST);
-    const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
-    const int cluster = tf32 ? row->facet : 1;
-    return (tilemm__sgemm_fused_walk_t){
-        .rows = tilemm__div_up(transposed ? cols : rows, cluster),
-        .cols = transposed ? rows : cols,
-        .cluster = cluster,
-        .transposed = transposed,
-    };
-}
 
 /* Reading operands, and writing them where the copy engine can read them. */
 static double copies_estimate(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,

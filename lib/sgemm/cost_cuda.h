@@ -9,23 +9,11 @@
 #include "kernels/args.h"
 #include "kernels/sgemm/cuda/fitted.h"
 #include "kernels/sgemm/cuda/short.h"
+#include "kernels/sgemm/cuda/vector.h"
 #include "kernels/sgemm/variants.h"
 #include "lib/size.h"
 #include "lib/traits.h"
-
-/* A row of kernels/sgemm/variants.h as the host sees it. What a family does not have is 0. */
-typedef struct {
-    const char *name;
-    int m, n, k; /* the tile of C, and a step of k */
-    int threads;
-    int blocks;   /* that the registers let fit a multiprocessor */
-    int shared;   /* bytes of shared memory of a block */
-    int products; /* of planes */
-    int facet;    /* FFMA: groups of threads; fused: bulk; TF32: cluster; skinny: aligned; sm90:
-                     cluster_m */
-} tilemm__sgemm_row_t;
-
-extern const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS];
+#include "rows_cuda.h"
 
 /* How a kernel would do a problem: what the estimate needs beside the problem itself. */
 typedef struct {
@@ -52,9 +40,9 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
 double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
                                     const tilemm__cuda_traits_t *traits);
 
-/* Blocks of a row that a multiprocessor holds. */
-int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
-                                  const tilemm__cuda_traits_t *traits);
+/* The cycles that a kernel for a matrix and a vector takes. */
+double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
+                                     const tilemm__cuda_traits_t *traits);
 
 /* Cycles of the product of planes on sm90 for `pairs` tiles of clusters of `steps` steps each, with
  * the last `shared` ones' k shared out: 0, or pairs modulo the clusters of the device. */
@@ -81,18 +69,6 @@ static inline double tilemm__sgemm_tiles_of_c(const tilemm__sgemm_row_t *row,
     return (double)tilemm__div_up(args->m, row->m) * (double)tilemm__div_up(args->n, row->n) *
            (double)args->batch_count;
 }
-
-/* How a fused kernel walks C: rows of clusters of tiles, and columns; of C' if `transposed`. */
-typedef struct {
-    int64_t rows, cols;
-    int cluster; /* tiles below each other */
-    int transposed;
-} tilemm__sgemm_fused_walk_t;
-
-int tilemm__sgemm_is_tf32(int variant);
-/* Whether a variant of the fused kernels reads operands however they are aligned. */
-int tilemm__sgemm_reads_unaligned(int variant);
-tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args);
 
 /* Whether an operand can be moved 16 bytes at a time: its address, its leading dimension and, in a
  * batch, its stride are multiples of 16 bytes. Nothing is known of the addresses in an array. */

@@ -13,6 +13,7 @@ enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
+    VECTOR_FIRST = TILEMM__sgemm_vector_sm75_8_k,
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
     SHORT_FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
@@ -277,7 +278,7 @@ static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__l
         limits->cuda->cc >= 90 && args->batch_count >= 2 * limits->cuda->sm_count &&
         !*limits->variant)
         return -1;
-    for (int v = SMALL_BATCH_FIRST + tilemm__sgemm_transposes(args); v < FITTED_FIRST;
+    for (int v = SMALL_BATCH_FIRST + tilemm__sgemm_transposes(args); v < VECTOR_FIRST;
          v += ROWS_OF_TILE)
         if (size <= tilemm__sgemm_rows[v].m && tilemm__sgemm_is_allowed(limits, v))
             return v;
@@ -360,6 +361,7 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
         try_skinny(args, limits, &best);
     tilemm__sgemm_try_ffma(args, limits, &best);
     filled = best.variant >= 0 && try_fringe(args, limits, &best, plan);
+    tilemm__sgemm_try_vector(args, limits, &best);
     tilemm__sgemm_try_fitted(args, limits, &best);
     tilemm__sgemm_try_short(args, limits, &best);
     tilemm__sgemm_try_fused(args, limits, &best);
@@ -376,6 +378,8 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
         tilemm__sgemm_fill_short(args, limits, &best, plan);
     else if (best.variant >= FITTED_FIRST)
         tilemm__sgemm_fill_fitted(args, limits, &best, plan);
+    else if (best.variant >= VECTOR_FIRST)
+        tilemm__sgemm_fill_vector(args, limits, &best, plan);
     else if (best.variant >= SKINNY_FIRST)
         fill_skinny(args, limits, &best, plan);
     else if (!filled)

@@ -8,7 +8,7 @@
 
 enum {
     FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
-    END = TILEMM__sgemm_fused_sm90_128x128x32_nn,
+    END = TILEMM__sgemm_short_sm80_128x128_nn,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_THREADS = TILEMM__SGEMM_FITTED_MOST_THREADS,
     MOST_LANES = 32,
@@ -140,7 +140,7 @@ static tilemm__sgemm_fitted_t best_of(const tilemm__sgemm_args_t *args, int vari
  * short k beside a short side. */
 static int is_for_fitted(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
 {
-    enum { SHORT_K = 128, FEW_OF_B = 1024 };
+    enum { SHORT_K = 128, FEW_OF_B = 4096 };
     return traits->cc >= 90 && args->k <= SHORT_K &&
            (args->batch_count > 1 || tilemm__min(args->m, args->n) * args->k <= FEW_OF_B);
 }

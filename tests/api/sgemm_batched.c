@@ -153,11 +153,15 @@ static tilemm_t forced_context(const char *variant)
 static void rare_kernels(rng_t *rng)
 {
     static const char *const variants[] = {
-        "sgemm_fitted_sm80_4x4",       "sgemm_fitted_sm80_8x8",       "sgemm_skinny_sm75_1024x1",
-        "sgemm_skinny_sm75_1024x4",    "sgemm_skinny_sm75_256x1",     "sgemm_skinny_sm75_256x4",
-        "sgemm_skinny_sm75_64x1",      "sgemm_fused_sm90_64x128x32",  "sgemm_fused_sm90_64x64x32",
-        "sgemm_fused_sm90_128x64x32",  "sgemm_fused_sm90_128x128x32", "sgemm_unaligned_sm90_64x64",
-        "sgemm_unaligned_sm90_128x64", "sgemm_unaligned_sm90_128x128"};
+        "sgemm_fitted_sm80_4x4",       "sgemm_fitted_sm80_8x8",        "sgemm_skinny_sm75_1024x1",
+        "sgemm_skinny_sm75_1024x4",    "sgemm_skinny_sm75_256x1",      "sgemm_skinny_sm75_256x4",
+        "sgemm_skinny_sm75_64x1",      "sgemm_fused_sm90_64x128x32",   "sgemm_fused_sm90_64x64x32",
+        "sgemm_fused_sm90_128x64x32",  "sgemm_fused_sm90_128x128x32",  "sgemm_unaligned_sm90_64x64",
+        "sgemm_unaligned_sm90_128x64", "sgemm_unaligned_sm90_128x128", "sgemm_short_sm80_128x128",
+        "sgemm_short_sm80_64x128",     "sgemm_short_sm80_128x64",      "sgemm_short_sm80_128x32",
+        "sgemm_short_sm80_32x64",      "sgemm_short_sm80_16x256",      "sgemm_short_sm80_4x256",
+        "sgemm_vector_sm75_8_k",       "sgemm_vector_sm75_32_k",       "sgemm_vector_sm75_256_k",
+        "sgemm_vector_sm75_32_m"};
     for (int v = 0; v < (int)(sizeof variants / sizeof *variants); v++) {
         tilemm_t ctx = forced_context(variants[v]);
         int taken = 0;
@@ -168,12 +172,17 @@ static void rare_kernels(rng_t *rng)
                 g.k += 256;
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
             }
-            if (v >= 8 && i % 2) {
-                g.k = 32 + g.k % 33;
+            const int is_short = strstr(variants[v], "short") != NULL;
+            if (strstr(variants[v], "vector")) {
+                *(i % 2 ? &g.m : &g.n) = 1;
+                gemm_set_ld(&g, i % 3, i % 4, i % 2);
+            } else if (v >= 8 && i % 2) {
+                g.k = (is_short ? 1 : 32) + g.k % 33;
                 gemm_set_ld(&g, i % 3, i % 4, i % 5);
             }
-            tilemm_set_math(ctx, modes[v < 7]);
-            run(ctx, &g, modes[v < 7], rng_range(rng, 1, 4), i % 5 == 4, rng);
+            const tilemm_math_t math = modes[v < 7 || (v > 13 && i % 4)];
+            tilemm_set_math(ctx, math);
+            run(ctx, &g, math, rng_range(rng, 1, 4), i % 5 == 4, rng);
             taken += !strncmp(tilemm_last_kernel(ctx), variants[v], strlen(variants[v]));
         }
         CHECK(taken > 0 || strstr(variants[v], "sm75") == NULL, "%s: never taken", variants[v]);

@@ -73,7 +73,7 @@ says "option '--sizes' needs a value: sizes .* MxNxK" 2 bench gemm --sizes
 says "option '-o' needs a value: a file's name" 2 gemm a b -o
 says "trans takes nn, nt, tn or tt" 2 bench gemm --trans x
 says "op takes .*sum, .* iamax or iamin, not" 2 bench reduce --op x
-says "suite takes h200, everyday, data, host, cpu, cpu-avx2 or cpu-amx, not" 2 bench --suite x
+says "suite takes h200, everyday, ragged, data, host, cpu, cpu-avx2 or cpu-amx, not" 2 bench --suite x
 says "bench transpose has no suite cpu-amx" 2 bench transpose --suite cpu-amx
 says "reps takes a number from 1 to 1000000, not" 2 bench gemm --reps 0
 says "threads takes a number from 0, not" 2 bench gemm --threads x

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bank_conflicts.h"
+#include "kernels/sgemm/cuda/short.h"
 #include "kernels/sgemm/layout.h"
 
 /* Small batch: matrices of p x p; whole warps of threads, which compute 4 x 4 elements each. The
@@ -78,6 +79,24 @@ static void check_fitted(int lanes, int depth, int along_k)
                                        : tilemm__fitted_index(k + i % 4, quad, length, 0));
             }
             check_free(index, 4, "read of a tile", "fitted");
+        }
+}
+
+/* A short k: words of `width` rows or columns lie in places of their own. A warp's copies of an
+ * operand that runs along k write to different banks; so do others, and reads with stride one. */
+static void check_short(int width, int along_k)
+{
+    enum { DEPTH = TILEMM__SGEMM_SHORT_DEPTH, TOGETHER = TILEMM__SGEMM_SHORT_TOGETHER };
+    const int pitch = tilemm__short_pitch(width, along_k);
+    unsigned index[32];
+    CHECK(pitch >= width && pitch % 4 == 0, "pitch %d of %d", pitch, width);
+    for (int k = 0; k < DEPTH; k += along_k ? TOGETHER : 1)
+        for (int line = 0; line < width; line += along_k ? 32 / TOGETHER : 32) {
+            for (int lane = 0; lane < 32; lane++)
+                index[lane] = (unsigned)(along_k ? (k + tilemm__short_k(lane)) * pitch + line +
+                                                       tilemm__short_line(lane)
+                                                 : k * pitch + line + lane);
+            check_free(index, 1, along_k ? "copy along k" : "copy or read", "short");
         }
 }
 
@@ -182,6 +201,10 @@ int main(void)
             check_fitted(lanes, depth, 0);
             check_fitted(lanes, depth, 1);
         }
+    for (int width = 32; width <= 256; width *= 2) {
+        check_short(width, 0);
+        check_short(width, 1);
+    }
     check_exact_lines(16);
     check_exact_lines(32);
     return check_exit();

@@ -198,6 +198,63 @@ static void check_fitted(const tilemm__sgemm_args_t *args, const tilemm__sgemm_c
           "%s: C is stored %d numbers at a time", plan->name, p->width_c);
 }
 
+/* A short k: the tiles cover C or C', whose element (i, j) is where args says; blocks find their
+ * places by products in place of divisions; the stages fit; 16 bytes are copied where all operands'
+ * rows begin at multiples of that; and FP32 mode has no long chains. */
+static void check_short(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                        const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_short_t *const p = &plan->as.short_k;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const int exchanged = p->c_m == 1 && (p->args.m != args->m || p->args.a != args->a);
+    const int64_t tiles_m = (p->args.m + row->m - 1) / row->m;
+    const int64_t tiles_n = (p->args.n + row->n - 1) / row->n;
+    CHECK(p->args.m == (exchanged ? args->n : args->m) &&
+              p->args.n == (exchanged ? args->m : args->n) && p->args.k == args->k &&
+              p->c_m == (exchanged ? 1 : args->ldc) && p->c_n == (exchanged ? args->ldc : 1),
+          "%s: C is %lld x %lld", plan->name, (long long)p->args.m, (long long)p->args.n);
+    CHECK(p->tiles_n == tiles_n && p->per_matrix == tiles_m * tiles_n &&
+              p->blocks == tiles_m * tiles_n * args->batch_count,
+          "%s: %u blocks", plan->name, p->blocks);
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
+        check_division(plan->name, p->by_per_matrix, block, p->per_matrix);
+        check_division(plan->name, p->by_tiles_n, block % p->per_matrix, p->tiles_n);
+    }
+    CHECK(p->depth == (args->k < TILEMM__SGEMM_SHORT_DEPTH ? args->k : TILEMM__SGEMM_SHORT_DEPTH) &&
+              p->shared <= limits->cuda->shared_per_block,
+          "%s: %d steps, %zu bytes", plan->name, p->depth, p->shared);
+    CHECK(!p->wide_a || ((uintptr_t)p->args.a % 16 == 0 && p->args.lda % 4 == 0),
+          "%s: A is not aligned", plan->name);
+    CHECK(!p->wide_b || ((uintptr_t)p->args.b % 16 == 0 && p->args.ldb % 4 == 0),
+          "%s: B is not aligned", plan->name);
+    CHECK(args->k <= 64 || limits->math != TILEMM_MATH_FP32 ||
+              row->m * row->n <= TILEMM__SGEMM_SHORT_TOTALS * row->threads,
+          "%s: a chain of %lld", plan->name, (long long)args->k);
+}
+
+/* A matrix and a vector: blocks cover the rows of X, and find their matrix by a product in place of
+ * a division; what is read 16 bytes at a time is aligned. */
+static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_vector_t *const p = &plan->as.vector;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const int is_row = args->n > 1, along_m = strstr(row->name, "_m") != NULL;
+    const int trans_x = is_row ? !args->trans_b : args->trans_a;
+    const int64_t m = is_row ? args->n : args->m, per_matrix = (m + row->m - 1) / row->m;
+    CHECK((is_row ? args->m : args->n) == 1 && p->m == m && p->k == args->k, "%s: X is %lld x %lld",
+          plan->name, (long long)p->m, (long long)p->k);
+    CHECK(along_m == trans_x && p->ldx == (is_row ? args->ldb : args->lda) &&
+              p->c_m == (is_row ? 1 : args->ldc),
+          "%s: X or C lies otherwise", plan->name);
+    CHECK(p->per_matrix == per_matrix && p->blocks == per_matrix * args->batch_count,
+          "%s: %u blocks", plan->name, p->blocks);
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1)
+        check_division(plan->name, p->by_per_matrix, block, p->per_matrix);
+    CHECK(!row->facet || ((uintptr_t)p->x % 16 == 0 && p->ldx % 4 == 0 &&
+                          (along_m || ((uintptr_t)p->z % 16 == 0 && p->z_k == 1))),
+          "%s: X or Z is not aligned", plan->name);
+}
+
 static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                        const tilemm__sgemm_cuda_plan_t *plan)
 {
@@ -225,6 +282,8 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                      plan->as.skinny.product.k_split);
         break;
     case TILEMM__SGEMM_FITTED: check_fitted(args, plan); break;
+    case TILEMM__SGEMM_VECTOR: check_vector(args, plan); break;
+    case TILEMM__SGEMM_SHORT: check_short(args, limits, plan); break;
     case TILEMM__SGEMM_FUSED: check_fused(args, plan); break;
     case TILEMM__SGEMM_PLANES:
         for (int i = 0; i < 4; i++) {

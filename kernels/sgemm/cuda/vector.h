@@ -1,0 +1,46 @@
+/* vector.h - SGEMM of a matrix and a vector by FP32 multiply-adds, where the matrix is not large:
+ * the struct that the kernels take, and the launcher. Needs no CUDA header.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_KERNELS_SGEMM_CUDA_VECTOR_H
+#define TILEMM_KERNELS_SGEMM_CUDA_VECTOR_H
+
+#include <stdint.h>
+
+#include "kernels/division.h"
+#include "kernels/sgemm/variants.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { TILEMM__SGEMM_VECTOR_THREADS = 256 };
+
+/* C (m x 1) = alpha X Z + beta C, 0 < k. A product of one row is the same with A and B exchanged.
+ * Element (i, p) of X is x[i * ldx + p] or, in kernels _m, x[p * ldx + i]; element p of Z is
+ * z[p * z_k], element i of C is c[i * c_m]. Kernels _aligned read X 16 bytes at a time, and kernels
+ * _k_aligned also Z: addresses, ldx and strides are multiples of 16 bytes then, and z_k is 1. m and
+ * the number of blocks are below 2^30. */
+typedef struct {
+    int64_t m, k;
+    float alpha, beta;
+    const float *x, *z;
+    float *c;
+    const float *const *x_array, *const *z_array;
+    float *const *c_array;
+    int64_t ldx, z_k, c_m;
+    int64_t stride_x, stride_z, stride_c;
+    int variant;
+    unsigned per_matrix; /* blocks */
+    tilemm__division_t by_per_matrix;
+    unsigned blocks;
+    int concurrent; /* may start before the kernel before has ended */
+} tilemm__sgemm_vector_t;
+
+int tilemm__sgemm_vector_launch(const tilemm__sgemm_vector_t *problem, void *stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

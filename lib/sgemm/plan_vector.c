@@ -1,0 +1,78 @@
+/* plan_vector.c - plans of SGEMM of a matrix and a vector where the matrix is not large: how many
+ * threads share a row of it.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "candidates_cuda.h"
+#include "exchange.h"
+
+enum {
+    FIRST = TILEMM__sgemm_vector_sm75_8_k,
+    FIRST_M = TILEMM__sgemm_vector_sm75_32_m,
+    END = TILEMM__sgemm_fitted_sm80_4x4_nn
+};
+
+static const int64_t most = 1 << 30;
+
+/* The plan of a variant. Its blocks are 0 if it cannot do the problem. */
+static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int variant,
+                                      const tilemm__cuda_traits_t *traits)
+{
+    const int exchange = args->n > 1;
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
+    const int along_k = variant < FIRST_M;
+    tilemm__sgemm_vector_t p = {
+        .m = e.m,
+        .k = e.k,
+        .alpha = e.alpha,
+        .beta = e.beta,
+        .x = e.a,
+        .z = e.b,
+        .c = e.c,
+        .x_array = e.a_array,
+        .z_array = e.b_array,
+        .c_array = e.c_array,
+        .ldx = e.lda,
+        .z_k = e.trans_b ? 1 : e.ldb,
+        .c_m = exchange ? 1 : args->ldc,
+        .stride_x = e.stride_a,
+        .stride_z = e.stride_b,
+        .stride_c = e.stride_c,
+        .variant = variant,
+        .concurrent = traits->cc >= 90,
+    };
+    const int z_is_wide =
+        p.z_k == 1 && tilemm__is_aligned(p.z, p.z_array, 0, p.stride_z, args->batch_count);
+    const int64_t per_matrix = tilemm__div_up(p.m, row->m);
+    if (along_k == e.trans_a || (row->facet && !tilemm__sgemm_is_aligned_a(&e)) ||
+        (row->facet && along_k && !z_is_wide) ||
+        (double)per_matrix * (double)args->batch_count > (double)most)
+        return p;
+    p.per_matrix = (unsigned)per_matrix;
+    p.by_per_matrix = tilemm__division_by(p.per_matrix);
+    p.blocks = (unsigned)(per_matrix * args->batch_count);
+    return p;
+}
+
+void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              tilemm__sgemm_trial_t *best)
+{
+    if (tilemm__min(args->m, args->n) > 1 || tilemm__max(args->m, args->n) > most)
+        return;
+    for (int v = FIRST; v < END; v++) {
+        const tilemm__sgemm_vector_t p = plan_of(args, v, limits->cuda);
+        tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
+        if (p.blocks == 0 || !tilemm__sgemm_is_allowed(limits, v))
+            continue;
+        now.cycles = tilemm__sgemm_vector_estimate(&p, limits->cuda);
+        if (best->variant < 0 || now.cycles < best->cycles)
+            *best = now;
+    }
+}
+
+void tilemm__sgemm_fill_vector(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
+{
+    plan->method = TILEMM__SGEMM_VECTOR;
+    plan->as.vector = plan_of(args, trial->variant, limits->cuda);
+}

@@ -1,0 +1,102 @@
+/* rows_cuda.c - see rows_cuda.h.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "rows_cuda.h"
+
+#include "kernels/sgemm/cuda/fused.h"
+#include "kernels/sgemm/cuda/vector.h"
+#include "lib/size.h"
+
+#define ROW(...) {__VA_ARGS__},
+#define HELPER(row, x) ROW(#row, 0, 0, 0, x, 1, 0, 0, 0)
+#define SPLITK(row, lanes, rows) ROW(#row, 0, 0, 0, (lanes) * (rows), 1, 0, 0, 0)
+#define FFMA(row, trans_a, trans_b, m, n, k, quads_m, quads_n, groups, stages, blocks)             \
+    ROW(#row, m, n, k, (m) / (quads_m) * ((n) / (quads_n)) / 16 * (groups), blocks,                \
+        ((m) + (n)) * (k) * (stages)*4, 0, groups)
+#define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
+#define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
+#define VECTOR(row, along_k, lanes, width, blocks)                                                 \
+    ROW(#row, (along_k) ? TILEMM__SGEMM_VECTOR_THREADS / (lanes) : (lanes) * (width), 1,           \
+        (along_k) ? (lanes) * (width) : TILEMM__SGEMM_VECTOR_THREADS / 32,                         \
+        TILEMM__SGEMM_VECTOR_THREADS, blocks, 0, 0, (width) == 4)
+#define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
+#define SHORT(row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                      \
+    ROW(#row, (rows) * (warps_m), 32 * (columns) * (warps_n), 16, 32 * (warps_m) * (warps_n),      \
+        blocks, 0, 0, 0)
+/* facet: bulk; of TF32 rows the cluster. */
+#define FUSED(row, m, n, a_k, b_k, transposed, facet)                                              \
+    ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
+        (m) == 64 && (n) == 64 ? 2 : 1, 0, 0, facet)
+#define REST(row, m, n, a_k, b_k) FUSED(row, m, n, a_k, b_k, 0, 0)
+#define PLANES_SM80(row, products, m, n, k, warp_m, warp_n, stages, blocks, promotes)              \
+    ROW(#row, m, n, k, (m) / (warp_m) * ((n) / (warp_n)) * 32, blocks, 0, products, promotes)
+#define PLANES_SM90(row, products, m, n, k, cluster_m, cluster_n)                                  \
+    ROW(#row, m, n, k, 384, 1, 0, products, cluster_m)
+
+const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
+    TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK) TILEMM__SGEMM_ALIGN_ROWS(
+        HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
+        TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
+            TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_VECTOR_ROWS(VECTOR)
+                TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_SHORT_ROWS(SHORT)
+                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
+                        TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(FUSED)
+                            TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
+                                TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
+                                    TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                                        TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                            TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                                TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                                    TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                                        TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+
+enum {
+    FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
+    TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
+    REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
+    INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
+    INVARIANT_TRANSPOSED = TILEMM__sgemm_invariant_sm90_32x256x32_nn,
+    INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
+    INVARIANT_END = TILEMM__sgemm_zero_sm75,
+    UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
+    ROWS_OF_TILE = 4, /* by transposes */
+    NN = 0
+};
+
+int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
+                                  const tilemm__cuda_traits_t *traits)
+{
+    const size_t reserved = traits->cc >= 80 ? 1024 : 0; /* by the system, for each block */
+    const int64_t by_shared = (int64_t)(traits->shared_per_sm / ((size_t)row->shared + reserved));
+    const int64_t by_threads = traits->max_threads_per_sm / row->threads;
+    return (int)tilemm__max(1, tilemm__min(row->blocks, tilemm__min(by_threads, by_shared)));
+}
+
+int tilemm__sgemm_is_tf32(int variant)
+{
+    return variant >= TF32_FIRST && variant < REST_FIRST;
+}
+
+int tilemm__sgemm_reads_unaligned(int variant)
+{
+    return (variant >= UNALIGNED_FIRST && variant < INVARIANT_FIRST) ||
+           (variant >= INVARIANT_UNALIGNED_FIRST && variant < INVARIANT_END);
+}
+
+tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[variant];
+    const int tf32 = tilemm__sgemm_is_tf32(variant);
+    const int transposed =
+        tf32 ? (variant - TF32_FIRST) % ROWS_OF_TILE == NN
+             : (variant >= FIRST_TRANSPOSED && variant < TF32_FIRST) ||
+                   (variant >= INVARIANT_TRANSPOSED && variant < INVARIANT_UNALIGNED_FIRST);
+    const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
+    const int cluster = tf32 ? row->facet : 1;
+    return (tilemm__sgemm_fused_walk_t){
+        .rows = tilemm__div_up(transposed ? cols : rows, cluster),
+        .cols = transposed ? rows : cols,
+        .cluster = cluster,
+        .transposed = transposed,
+    };
+}

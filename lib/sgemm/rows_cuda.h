@@ -1,0 +1,42 @@
+/* rows_cuda.h - the kernels of SGEMM on a GPU as the host sees them: what stands in the rows of
+ * kernels/sgemm/variants.h, and what follows from it.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_LIB_SGEMM_ROWS_CUDA_H
+#define TILEMM_LIB_SGEMM_ROWS_CUDA_H
+
+#include "kernels/args.h"
+#include "kernels/sgemm/variants.h"
+#include "lib/traits.h"
+
+/* A row of kernels/sgemm/variants.h as the host sees it. What a family does not have is 0. */
+typedef struct {
+    const char *name;
+    int m, n, k; /* the tile of C, and a step of k */
+    int threads;
+    int blocks;   /* that the registers let fit a multiprocessor */
+    int shared;   /* bytes of shared memory of a block */
+    int products; /* of planes */
+    int facet;    /* FFMA: groups of threads; fused: bulk; TF32: cluster; skinny, vector: aligned;
+                     sm90: cluster_m */
+} tilemm__sgemm_row_t;
+
+extern const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS];
+
+/* Blocks of a row that a multiprocessor holds. */
+int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
+                                  const tilemm__cuda_traits_t *traits);
+
+/* How a fused kernel walks C: rows of clusters of tiles, and columns; of C' if `transposed`. */
+typedef struct {
+    int64_t rows, cols;
+    int cluster; /* tiles below each other */
+    int transposed;
+} tilemm__sgemm_fused_walk_t;
+
+int tilemm__sgemm_is_tf32(int variant);
+/* Whether a variant of the fused kernels reads operands however they are aligned. */
+int tilemm__sgemm_reads_unaligned(int variant);
+tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args);
+
+#endif
