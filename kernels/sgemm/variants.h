@@ -101,18 +101,15 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 16, 128)                                                   \
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 32, 64)
 
-/* A matrix X and a vector: ROW(name, along_k, lanes, width, blocks): of X along k `lanes` threads
- * read a row, `width` numbers at a time; of X along m (_m) a lane reads `width` rows; registers
- * suffice for `blocks` blocks on a multiprocessor. */
+/* A matrix and a vector: ROW(name, lanes, width, blocks): `lanes` threads read a row of the matrix,
+ * `width` numbers at a time; registers suffice for `blocks` blocks on a multiprocessor. */
 #define TILEMM__SGEMM_VECTOR_ROWS(ROW)                                                             \
-    ROW(sgemm_vector_sm75_8_k, 1, 8, 1, 8)                                                         \
-    ROW(sgemm_vector_sm75_8_k_aligned, 1, 8, 4, 5)                                                 \
-    ROW(sgemm_vector_sm75_32_k, 1, 32, 1, 8)                                                       \
-    ROW(sgemm_vector_sm75_32_k_aligned, 1, 32, 4, 5)                                               \
-    ROW(sgemm_vector_sm75_256_k, 1, 256, 1, 8)                                                     \
-    ROW(sgemm_vector_sm75_256_k_aligned, 1, 256, 4, 5)                                             \
-    ROW(sgemm_vector_sm75_32_m, 0, 32, 1, 3)                                                       \
-    ROW(sgemm_vector_sm75_32_m_aligned, 0, 32, 4, 4)
+    ROW(sgemm_vector_sm75_8, 8, 1, 8)                                                              \
+    ROW(sgemm_vector_sm75_8_aligned, 8, 4, 5)                                                      \
+    ROW(sgemm_vector_sm75_32, 32, 1, 8)                                                            \
+    ROW(sgemm_vector_sm75_32_aligned, 32, 4, 5)                                                    \
+    ROW(sgemm_vector_sm75_256, 256, 1, 8)                                                          \
+    ROW(sgemm_vector_sm75_256_aligned, 256, 4, 5)
 
 /* Tiles that fit the matrices: ROW(name, trans_a, trans_b, side, blocks): a thread computes side x
  * side of C; registers suffice for `blocks` blocks of 256 threads on a multiprocessor. */

@@ -52,7 +52,7 @@ static const tile_cost_t tile_costs[] = {
     {"ffma_sm80_32x32x16",        10,   0, 3000, 728,     3000, 2500},
     {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
     {"fitted_sm80_4x4",           1,    0,  300, 7.5,     300, 7.5},
-    {"fitted_sm80_8x8",           1,    0,  300, 23,      300, 23},
+    {"fitted_sm80_8x8",           1,    0,  300, 22,      300, 22},
     {"short_sm80_128x128",        2,    0, 3017, 3396, 5293, 5686},
     {"short_sm80_64x128",         3,    0, 1138, 2359, 3562, 4913},
     {"short_sm80_128x64",         3,    0, 1204, 2366, 4138, 4990},
@@ -99,7 +99,7 @@ static const tile_cost_t tile_costs[] = {
 static const family_cost_t family_costs[FAMILIES] = {
     [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
     [OF_SKINNY] = { 5000,    0,    0,    0, 18.5},
-    [OF_VECTOR] = { 2450,    0,    0,    0, 12},
+    [OF_VECTOR] = { 2450,    0,    0,    0, 18.5},
     [OF_FITTED] = { 4000,    0,    0,    0, 16},
     [OF_SHORT]  = { 2450,    0,    0,    0, 9.4},
     [OF_FUSED]  = { 4000, 4000, 1000, 10,   16},
@@ -134,7 +134,7 @@ static const double fitted_alone = 0.8;
 static const double skinny_line = 4;
 /* Cycles that a kernel for a short k takes to copy a number, or four if they are aligned; and to
  * store an element of C, beside those for one whose neighbours are in other lines of memory. */
-static const double short_copy = 0.13, short_store = 0.06, short_scatter = 3.4;
+static const double short_copy = 0.13, short_store = 0.065, short_scatter = 3.4;
 /* Cycles in which a multiprocessor stores an element of C beyond those for 16 bytes at a time: in
  * tiles of 64 and more rows and columns of sm80, and in others; in fitted tiles for each element of
  * a thread's side; in TF32. */
@@ -352,7 +352,7 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const double bytes = matrices * (double)plan->m * (double)plan->k * sizeof(float);
     const double waiting = waves * (vector_block + rounds * vector_round);
     const double reading = bytes / (family->bytes * traits->sm_count);
-    return family->launch + (waiting > reading ? waiting : reading);
+    return family->launch + (waiting > reading ? waiting + reading / 4 : reading + waiting / 4);
 }
 
 /* ---- tiles that fit the matrices ------------------------------------------------------------- */

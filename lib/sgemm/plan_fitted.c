@@ -140,7 +140,7 @@ static tilemm__sgemm_fitted_t best_of(const tilemm__sgemm_args_t *args, int vari
  * short k beside a short side. */
 static int is_for_fitted(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
 {
-    enum { SHORT_K = 128, FEW_OF_B = 4096 };
+    enum { SHORT_K = 128, FEW_OF_B = 1536 };
     return traits->cc >= 90 && args->k <= SHORT_K &&
            (args->batch_count > 1 || tilemm__min(args->m, args->n) * args->k <= FEW_OF_B);
 }

@@ -5,11 +5,7 @@
 #include "candidates_cuda.h"
 #include "exchange.h"
 
-enum {
-    FIRST = TILEMM__sgemm_vector_sm75_8_k,
-    FIRST_M = TILEMM__sgemm_vector_sm75_32_m,
-    END = TILEMM__sgemm_fitted_sm80_4x4_nn
-};
+enum { FIRST = TILEMM__sgemm_vector_sm75_8, END = TILEMM__sgemm_fitted_sm80_4x4_nn };
 
 static const int64_t most = 1 << 30;
 
@@ -20,7 +16,6 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
     const int exchange = args->n > 1;
     const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
-    const int along_k = variant < FIRST_M;
     tilemm__sgemm_vector_t p = {
         .m = e.m,
         .k = e.k,
@@ -44,8 +39,7 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
     const int z_is_wide =
         p.z_k == 1 && tilemm__is_aligned(p.z, p.z_array, 0, p.stride_z, args->batch_count);
     const int64_t per_matrix = tilemm__div_up(p.m, row->m);
-    if (along_k == e.trans_a || (row->facet && !tilemm__sgemm_is_aligned_a(&e)) ||
-        (row->facet && along_k && !z_is_wide) ||
+    if (e.trans_a || (row->facet && !(tilemm__sgemm_is_aligned_a(&e) && z_is_wide)) ||
         (double)per_matrix * (double)args->batch_count > (double)most)
         return p;
     p.per_matrix = (unsigned)per_matrix;
@@ -57,7 +51,9 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
 void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               tilemm__sgemm_trial_t *best)
 {
-    if (tilemm__min(args->m, args->n) > 1 || tilemm__max(args->m, args->n) > most)
+    enum { LEAST_K = 32 }; /* below, most of the threads of a row would be idle */
+    if (tilemm__min(args->m, args->n) > 1 || tilemm__max(args->m, args->n) > most ||
+        (args->k < LEAST_K && !*limits->variant))
         return;
     for (int v = FIRST; v < END; v++) {
         const tilemm__sgemm_vector_t p = plan_of(args, v, limits->cuda);

@@ -15,9 +15,8 @@
         ((m) + (n)) * (k) * (stages)*4, 0, groups)
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
-#define VECTOR(row, along_k, lanes, width, blocks)                                                 \
-    ROW(#row, (along_k) ? TILEMM__SGEMM_VECTOR_THREADS / (lanes) : (lanes) * (width), 1,           \
-        (along_k) ? (lanes) * (width) : TILEMM__SGEMM_VECTOR_THREADS / 32,                         \
+#define VECTOR(row, lanes, width, blocks)                                                          \
+    ROW(#row, TILEMM__SGEMM_VECTOR_THREADS / (lanes), 1, (lanes) * (width),                        \
         TILEMM__SGEMM_VECTOR_THREADS, blocks, 0, 0, (width) == 4)
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
 #define SHORT(row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                      \

@@ -160,8 +160,7 @@ static void rare_kernels(rng_t *rng)
         "sgemm_unaligned_sm90_128x64", "sgemm_unaligned_sm90_128x128", "sgemm_short_sm80_128x128",
         "sgemm_short_sm80_64x128",     "sgemm_short_sm80_128x64",      "sgemm_short_sm80_128x32",
         "sgemm_short_sm80_32x64",      "sgemm_short_sm80_16x256",      "sgemm_short_sm80_4x256",
-        "sgemm_vector_sm75_8_k",       "sgemm_vector_sm75_32_k",       "sgemm_vector_sm75_256_k",
-        "sgemm_vector_sm75_32_m"};
+        "sgemm_vector_sm75_8",         "sgemm_vector_sm75_32",         "sgemm_vector_sm75_256"};
     for (int v = 0; v < (int)(sizeof variants / sizeof *variants); v++) {
         tilemm_t ctx = forced_context(variants[v]);
         int taken = 0;

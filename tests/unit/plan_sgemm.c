@@ -238,12 +238,12 @@ static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_c
 {
     const tilemm__sgemm_vector_t *const p = &plan->as.vector;
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
-    const int is_row = args->n > 1, along_m = strstr(row->name, "_m") != NULL;
+    const int is_row = args->n > 1;
     const int trans_x = is_row ? !args->trans_b : args->trans_a;
     const int64_t m = is_row ? args->n : args->m, per_matrix = (m + row->m - 1) / row->m;
     CHECK((is_row ? args->m : args->n) == 1 && p->m == m && p->k == args->k, "%s: X is %lld x %lld",
           plan->name, (long long)p->m, (long long)p->k);
-    CHECK(along_m == trans_x && p->ldx == (is_row ? args->ldb : args->lda) &&
+    CHECK(!trans_x && p->ldx == (is_row ? args->ldb : args->lda) &&
               p->c_m == (is_row ? 1 : args->ldc),
           "%s: X or C lies otherwise", plan->name);
     CHECK(p->per_matrix == per_matrix && p->blocks == per_matrix * args->batch_count,
@@ -251,7 +251,7 @@ static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_c
     for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1)
         check_division(plan->name, p->by_per_matrix, block, p->per_matrix);
     CHECK(!row->facet || ((uintptr_t)p->x % 16 == 0 && p->ldx % 4 == 0 &&
-                          (along_m || ((uintptr_t)p->z % 16 == 0 && p->z_k == 1))),
+                          (uintptr_t)p->z % 16 == 0 && p->z_k == 1),
           "%s: X or Z is not aligned", plan->name);
 }
 
@@ -504,8 +504,8 @@ static void check_strip(const tilemm__sgemm_args_t *whole, const tilemm__limits_
 }
 
 /* A product whose operands are copied to where rows lie without gaps: asked for by its name and a
- * '+', a kernel that does not divide k is taken again, and does not either. Skinny kernels may need
- * rows that are aligned. Returns whether there was anything to ask for. */
+ * '+', a kernel that does not divide k is taken again, and does not either. Skinny and vector
+ * kernels may need rows that are aligned. Returns whether there was anything to ask for. */
 static int check_staged(void)
 {
     tilemm__sgemm_args_t args = random_problem();
@@ -519,7 +519,8 @@ static int check_staged(void)
     args.lda += pick(5);
     args.ldb += pick(5);
     tilemm__plan_sgemm_cuda(&args, &limits, &plan);
-    if (plan.variant < 0 || strchr(plan.name, '+') || !strncmp(plan.name, "sgemm_skinny", 12))
+    if (plan.variant < 0 || strchr(plan.name, '+') || plan.method == TILEMM__SGEMM_SKINNY ||
+        plan.method == TILEMM__SGEMM_VECTOR)
         return 0;
     snprintf(name, sizeof(name), "%s+", tilemm__sgemm_rows[plan.variant].name);
     limits.variant = name;

@@ -117,8 +117,8 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
                     look_beyond<S, S::LINES, S::B_K>(shared.b.at[stage], first, window);
                 large = window.large;
             } while (!S::INVARIANT && window.fits);
-            /* An item of two steps has lost nothing before its last addition. */
-            if (S::KEEPS && k == place.k + BK && place.end > k + BK)
+            /* In few steps little is lost, and looking costs more. */
+            if (S::KEEPS && k == place.k + BK && place.end > place.k + FEW_STEPS * BK)
                 sparse = sparse_bit<S>(shared, problem, place, count, place.end - k);
             const unsigned byte = large | (window.beyond ? BEYOND : 0) | sparse;
             /* If it is watched, multiply_parts() may read the stage too. */

@@ -330,7 +330,8 @@ enum {
     BEYOND = 1, /* bits of a byte of shared_t.windows */
     LARGE = 2,
     HUGE_ONES = 4,
-    SPARSE = 8, /* the item is sparse */
+    SPARSE = 8,    /* the item is sparse */
+    FEW_STEPS = 5, /* up to which nobody looks whether an item is sparse */
     EVERY_BYTE = 0x01010101,
     WINDOW_LOG2 = 16,
     MOST_BF16 = (127 + 61) << 7, /* of planes, as BF16 */

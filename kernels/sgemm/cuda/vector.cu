@@ -46,9 +46,8 @@ static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_vector_t 
             (int64_t)(blockIdx.x - matrix * p.per_matrix) * rows};
 }
 
-/* Rows of X along k, LANES threads to a row. */
 template <int LANES, int W>
-static __device__ __forceinline__ void rows_along_k(const tilemm__sgemm_vector_t &problem)
+static __device__ __forceinline__ void body(const tilemm__sgemm_vector_t &problem)
 {
     const int AHEAD = W == 4 ? 4 : 8, ROWS = THREADS / LANES;
     const int lane = (int)threadIdx.x % LANES;
@@ -94,63 +93,12 @@ static __device__ __forceinline__ void rows_along_k(const tilemm__sgemm_vector_t
         epilogue_store(at.c + row * problem.c_m, total, problem.alpha, problem.beta);
 }
 
-/* Rows of X along m: a lane has W of them, and each warp every WARPS-th k. */
-template <int W>
-static __device__ __forceinline__ void rows_along_m(const tilemm__sgemm_vector_t &problem)
-{
-    const int AHEAD = W == 4 ? 4 : 8, ROWS = 32 * W;
-    __shared__ float sums[WARPS][ROWS];
-    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-    wait_for_previous();
-    const place_t at = place_of(problem, ROWS);
-    const int64_t row = at.m0 + lane * W, k = problem.k, m = problem.m;
-    const float *const x = at.x + (row < m ? row : at.m0), *const z = at.z;
-    const bool whole = row + W <= m;
-    float sum[W] = {};
-#pragma unroll 1
-    for (int64_t p = warp; p < k; p += AHEAD * WARPS) {
-        float xs[AHEAD][W] = {}, zs[AHEAD] = {};
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++) {
-            const int64_t at_k = p + i * WARPS;
-            if (at_k >= k)
-                continue;
-            zs[i] = __ldg(z + at_k * problem.z_k);
-            if (whole)
-                read(xs[i], x + at_k * problem.ldx);
-            else
-#pragma unroll
-                for (int j = 0; j < W - 1; j++)
-                    if (row + j < m)
-                        xs[i][j] = __ldg(x + at_k * problem.ldx + j);
-        }
-#pragma unroll
-        for (int i = 0; i < AHEAD; i++)
-#pragma unroll
-            for (int j = 0; j < W; j++)
-                sum[j] = fmaf(xs[i][j], zs[i], sum[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < W; j++)
-        sums[warp][lane * W + j] = sum[j];
-    __syncthreads();
-    const int i = (int)threadIdx.x;
-    if (i >= ROWS || at.m0 + i >= m)
-        return;
-    float total = 0.0f;
-#pragma unroll
-    for (int w = 0; w < WARPS; w++)
-        total += sums[w][i];
-    epilogue_store(at.c + (at.m0 + i) * problem.c_m, total, problem.alpha, problem.beta);
-}
-
 /* ---- variants ------------------------------------------------------------------------------- */
 
-#define KERNEL(name, along_k, lanes, width, blocks)                                                \
+#define KERNEL(name, lanes, width, blocks)                                                         \
     KERNEL_OF(name, (THREADS, ROOM_FOR(blocks)),                                                   \
               (const __grid_constant__ tilemm__sgemm_vector_t problem),                            \
-              if (along_k) rows_along_k<lanes, width>(problem);                                    \
-              else rows_along_m<width>(problem))
+              body<lanes, width>(problem))
 TILEMM__SGEMM_VECTOR_ROWS(KERNEL)
 
 #define VARIANT(name, ...) name,
@@ -158,7 +106,7 @@ static void (*const variants[])(tilemm__sgemm_vector_t) = {TILEMM__SGEMM_VECTOR_
 
 extern "C" int tilemm__sgemm_vector_launch(const tilemm__sgemm_vector_t *problem, void *stream)
 {
-    return launch_kernel(variants[problem->variant - TILEMM__sgemm_vector_sm75_8_k],
+    return launch_kernel(variants[problem->variant - TILEMM__sgemm_vector_sm75_8],
                          {problem->blocks, THREADS, 0, 1, problem->concurrent != 0},
                          (cudaStream_t)stream, *problem);
 }

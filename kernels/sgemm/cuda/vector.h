@@ -17,10 +17,9 @@ extern "C" {
 enum { TILEMM__SGEMM_VECTOR_THREADS = 256 };
 
 /* C (m x 1) = alpha X Z + beta C, 0 < k. A product of one row is the same with A and B exchanged.
- * Element (i, p) of X is x[i * ldx + p] or, in kernels _m, x[p * ldx + i]; element p of Z is
- * z[p * z_k], element i of C is c[i * c_m]. Kernels _aligned read X 16 bytes at a time, and kernels
- * _k_aligned also Z: addresses, ldx and strides are multiples of 16 bytes then, and z_k is 1. m and
- * the number of blocks are below 2^30. */
+ * X's rows run along k: element (i, p) is x[i * ldx + p]; element p of Z is z[p * z_k], element i
+ * of C is c[i * c_m]. Kernels _aligned read X and Z 16 bytes at a time: addresses, ldx and strides
+ * are multiples of 16 bytes then, and z_k is 1. m and the number of blocks are below 2^30. */
 typedef struct {
     int64_t m, k;
     float alpha, beta;
