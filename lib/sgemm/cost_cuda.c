@@ -98,7 +98,7 @@ static const tile_cost_t tile_costs[] = {
 };
 static const family_cost_t family_costs[FAMILIES] = {
     [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
-    [OF_SKINNY] = { 5000,    0,    0,    0, 18.5},
+    [OF_SKINNY] = { 5500,    0,    0,    0, 18.5},
     [OF_VECTOR] = { 2450,    0,    0,    0, 18.5},
     [OF_FITTED] = { 4000,    0,    0,    0, 16},
     [OF_SHORT]  = { 2450,    0,    0,    0, 9.4},
@@ -119,7 +119,8 @@ static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5;
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
-/* Cycles that a skinny kernel takes to begin and to end for each column of its tile. */
+/* Cycles that a skinny kernel takes to begin and to end for each column of its tile; half as many
+ * again if they are more than four. */
 static const double skinny_start = 500;
 /* Cycles that a block of a matrix and a vector takes, beside those of each time that it reads. */
 static const double vector_block = 1000, vector_round = 700;
@@ -139,9 +140,9 @@ static const double short_copy = 0.13, short_store = 0.065, short_scatter = 3.4;
  * tiles of 64 and more rows and columns of sm80, and in others; in fitted tiles for each element of
  * a thread's side; in TF32. */
 static const double ffma_store = 0.9, ffma_store_small = 0.45, fitted_store = 0.085,
-                    tf32_store = 1.3;
-/* The k from which on FP32 multiply-adds of other blocks hide these. */
-static const double ffma_hides_store = 256;
+                    tf32_store = 0.9;
+/* The k from which on multiply-adds of other blocks hide these. */
+static const double hides_store = 256;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
 /* Cycles of the pass that copies operands to aligned rows, beside the bytes that it moves: in TF32,
@@ -228,11 +229,13 @@ static double whole(double x)
     return (double)(int64_t)x;
 }
 
-/* Elements of C, a multiprocessor's part, if they are not stored 16 bytes at a time; else 0. */
+/* Elements of C, a multiprocessor's part, if they are not stored 16 bytes at a time; fewer, the
+ * more other blocks' multiply-adds hide them. */
 static double stored_alone(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
 {
     const int wide = args->n % 4 == 0 && tilemm__sgemm_is_aligned_c(args);
-    return wide ? 0 : tilemm__sgemm_elements_of_c(args) / traits->sm_count;
+    const double exposed = 1 - (double)args->k / hides_store;
+    return wide || exposed < 0 ? 0 : exposed * tilemm__sgemm_elements_of_c(args) / traits->sm_count;
 }
 
 static double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
@@ -316,8 +319,8 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     if (sm80 && traits->cc >= 90 && row->m == 32 && count <= TILEMM__SGEMM_FEW_BLOCKS)
         sum -= early;
     const double store = sm80 && row->m >= 64 ? ffma_store : ffma_store_small;
-    if ((trial->splits == 1 || trial->cluster) && (double)args->k < ffma_hides_store)
-        sum += store * (1 - (double)args->k / ffma_hides_store) * stored_alone(args, traits);
+    if (trial->splits == 1 || trial->cluster)
+        sum += store * stored_alone(args, traits);
     return sum + bytes / (family->bytes * traits->sm_count) +
            second_kernel(family, trial, bytes, traits);
 }
@@ -332,7 +335,7 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
     const double lines = (double)tilemm__max(args->m, args->n) * (double)args->batch_count;
     const double numbers = elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args);
     const double exposed = !row->facet && row->n > 4 ? row->n / 4 : 1;
-    return family->launch + skinny_start * row->n +
+    return family->launch + skinny_start * row->n * (row->n > 4 ? 1.5 : 1) +
            numbers * sizeof(float) / (family->bytes * traits->sm_count) * exposed *
                (1 + skinny_column * (double)tilemm__min(args->m, args->n)) +
            lines / traits->sm_count * skinny_line * (row->n > 1 ? 2 : 1) * (row->facet ? 1 : 3);
@@ -498,9 +501,8 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     if (trial->cluster)
         cycles += family->cluster + (tf32 ? tf32_meeting : 0) +
                   (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
-    const double stores = family->launch + tf32_store * stored_alone(args, traits);
-    if (tf32 && cycles < stores)
-        cycles = stores;
+    if (tf32)
+        cycles += tf32_store * stored_alone(args, traits);
     return cycles + copies + second_kernel(family, trial, bytes, traits);
 }
 
