@@ -327,6 +327,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
            bytes, at->bytes);
     printf("    [OF_SKINNY] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256), at->bytes);
+    printf("    [OF_VECTOR] = {%.0f, 0, 0, 0, %.3g},\n",
+           cycles(at, "sgemm_vector", TILEMM_MATH_FP32_STRICT, 1024, 1, 32), at->bytes);
     printf("    [OF_FITTED] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_fitted", TILEMM_MATH_FP32_STRICT, 64, 64, 4), at->bytes);
     printf("    [OF_SHORT] = {%.0f, 0, 0, 0, %.3g},\n",

@@ -99,7 +99,7 @@ static const tile_cost_t tile_costs[] = {
 static const family_cost_t family_costs[FAMILIES] = {
     [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
     [OF_SKINNY] = { 5500,    0,    0,    0, 18.5},
-    [OF_VECTOR] = { 2450,    0,    0,    0, 18.5},
+    [OF_VECTOR] = { 1500,    0,    0,    0, 18.5},
     [OF_FITTED] = { 4000,    0,    0,    0, 16},
     [OF_SHORT]  = { 2450,    0,    0,    0, 9.4},
     [OF_FUSED]  = { 4000, 4000, 1000, 10,   16},
@@ -123,7 +123,10 @@ enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
  * again if they are more than four. */
 static const double skinny_start = 500;
 /* Cycles that a block of a matrix and a vector takes, beside those of each time that it reads. */
-static const double vector_block = 1000, vector_round = 700;
+static const double vector_block = 1000, vector_round = 750;
+/* Cycles that each block takes of a multiprocessor besides, and the part that waiting and reading
+ * take beside each other. */
+static const double vector_start = 230, vector_both = 0.25;
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
 /* Cycles that a fitted kernel's copies of a thread take, shared among the resident warps. */
@@ -353,9 +356,11 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
         (double)tilemm__div_up(plan->blocks, (int64_t)traits->sm_count * row->blocks);
     const double matrices = (double)plan->blocks / plan->per_matrix;
     const double bytes = matrices * (double)plan->m * (double)plan->k * sizeof(float);
-    const double waiting = waves * (vector_block + rounds * vector_round);
+    const double waiting = waves * (vector_block + rounds * vector_round) +
+                           (double)plan->blocks / traits->sm_count * vector_start;
     const double reading = bytes / (family->bytes * traits->sm_count);
-    return family->launch + (waiting > reading ? waiting + reading / 4 : reading + waiting / 4);
+    return family->launch +
+           (waiting > reading ? waiting + vector_both * reading : reading + vector_both * waiting);
 }
 
 /* ---- tiles that fit the matrices ------------------------------------------------------------- */
