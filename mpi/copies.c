@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kept.h"
 #include "lane.h"
 #include "lib/size.h"
-#include "redistribute.h"
 
 enum { LAZY_ENABLE_PEER_ACCESS = 1, UNIFIED = 4, WAIT_GREATER_OR_EQUAL = 0, WRITE_AFTER_ALL = 0 };
 

@@ -3,7 +3,18 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "kept.h"
 
-#include "redistribute.h"
+tilemm_status_t tilemm__alloc(tilemm_grid_t grid, tilemm_memory_t where, int64_t count,
+                              float **memory)
+{
+    void *matrix = NULL;
+    int64_t ld;
+    if (!grid->cuda)
+        where = TILEMM_MEMORY_HOST;
+    const tilemm_status_t status = tilemm__passed(
+        grid, tilemm_alloc_matrix(grid->ctx, where, 1, count, sizeof(float), &matrix, &ld));
+    *memory = matrix;
+    return status;
+}
 
 static void free_entry(tilemm_grid_t grid, tilemm__kept_t *entry)
 {

@@ -8,6 +8,10 @@
 
 #include "grid.h"
 
+/* Memory for `count` floats: the host's on a CPU context. tilemm_free_matrix frees it. */
+tilemm_status_t tilemm__alloc(tilemm_grid_t grid, tilemm_memory_t where, int64_t count,
+                              float **memory);
+
 /* Memory for `count` floats, as tilemm__alloc gives it, or some that was given back. What is kept
  * and too small, or more than twice as large, is freed. */
 tilemm_status_t tilemm__take(tilemm_grid_t grid, tilemm_memory_t where, int64_t count,

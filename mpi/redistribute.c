@@ -7,25 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kept.h"
+
 enum {
     PIECE = 64,            /* lines of a block at most: a transposed one stays in L1 */
     MESSAGE_MOST = 1 << 30 /* floats of one of MPI's messages, whose counts are of type int */
 };
 
 /* ---- memory -------------------------------------------------------------------------------- */
-
-tilemm_status_t tilemm__alloc(tilemm_grid_t grid, tilemm_memory_t where, int64_t count,
-                              float **memory)
-{
-    void *matrix = NULL;
-    int64_t ld;
-    if (!grid->cuda)
-        where = TILEMM_MEMORY_HOST;
-    const tilemm_status_t status = tilemm__passed(
-        grid, tilemm_alloc_matrix(grid->ctx, where, 1, count, sizeof(float), &matrix, &ld));
-    *memory = matrix;
-    return status;
-}
 
 tilemm_status_t tilemm__alloc_view(tilemm_grid_t grid, tilemm_memory_t where, tilemm__view_t *view)
 {

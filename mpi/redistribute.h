@@ -14,13 +14,8 @@ tilemm_status_t tilemm__redistribute(tilemm_grid_t grid, const char *where,
                                      const tilemm__view_t *from, const tilemm__view_t *to,
                                      float alpha, float beta);
 
-/* Memory for `count` floats that the host can use, and MPI: pinned on a CUDA context.
- * tilemm_free_matrix frees it. */
-tilemm_status_t tilemm__alloc(tilemm_grid_t grid, tilemm_memory_t where, int64_t count,
-                              float **memory);
-
-/* A view of a part, rows next to each other, for which there is memory as tilemm__alloc gives it.
- */
+/* A view of a part, rows next to each other, for which there is memory as tilemm__alloc gives it
+ * (kept.h). */
 tilemm_status_t tilemm__alloc_view(tilemm_grid_t grid, tilemm_memory_t where, tilemm__view_t *view);
 
 /* On a CUDA context: a copy of this process's part where the host reaches it, its elements too

@@ -8,6 +8,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "kept.h"
 #include "multiply.h"
 #include "stationary.h"
 #include "redistribute.h"
