@@ -119,13 +119,11 @@ static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5;
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
-/* Cycles that a skinny kernel takes to begin and to end for each column of its tile; half as many
- * again if they are more than four. */
+/* Cycles that a skinny kernel takes for each column of its tile; 1.5 times, if more than four. */
 static const double skinny_start = 500;
 /* Cycles that a block of a matrix and a vector takes, beside those of each time that it reads. */
 static const double vector_block = 1000, vector_round = 750;
-/* Cycles that each block takes of a multiprocessor besides, and the part that waiting and reading
- * take beside each other. */
+/* Cycles of a multiprocessor for each block, and the part that waiting adds to reading. */
 static const double vector_start = 230, vector_both = 0.25;
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
@@ -258,6 +256,12 @@ static double second_kernel(const family_cost_t *family, const tilemm__sgemm_tri
 
 /* ---- FP32 multiply-adds ---------------------------------------------------------------------- */
 
+/* Multiply-adds in a cycle: data-centre Ampere and Turing; others. */
+static double ffma_rate(int cc)
+{
+    return cc <= 80 ? 64 : 128;
+}
+
 /* Cycles of `x` blocks on a multiprocessor for `steps` steps each; `narrow` of each step's cycles
  * are those of 4-byte copies. Up to a warp for each scheduler, blocks cost no more than one. */
 static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row, double x,
@@ -267,9 +271,8 @@ static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row,
     const double more = x > alone ? x - alone : 0, blocks = cost->blocks - alone;
     const double per_block = (cost->step - cost->step_alone) / blocks;
     const double step = cost->step_alone + more * per_block;
-    const double rate = cc <= 80 ? 64 : 128; /* data-centre Ampere and Turing; others */
     return cost->item_alone + more * (cost->item - cost->item_alone) / blocks +
-           steps * step * (FFMA_RATE / rate + narrow / per_block);
+           steps * step * (FFMA_RATE / ffma_rate(cc) + narrow / per_block);
 }
 
 /* Of a multiprocessor's `blocks`, in clusters, how many add up parts while no other block
@@ -328,8 +331,7 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
            second_kernel(family, trial, bytes, traits);
 }
 
-/* Reading the large operand, and multiply-adds, which are not quite hidden; with many columns, of
- * an operand that is not aligned, hardly. */
+/* Reading the large operand, and multiply-adds, which hide less with many columns, unaligned. */
 static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                               const tilemm__cuda_traits_t *traits)
 {
@@ -423,7 +425,9 @@ double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
     const double item = rows * columns * (short_store + short_scatter * (apart - 1) / (LINE - 1));
     const double step = short_copy * row->k * copies;
     const double resident =
-        (double)tilemm__min(row->blocks, (int64_t)(traits->shared_per_sm / (plan->shared + 1024)));
+        (double)tilemm__min(tilemm__min(row->blocks, traits->max_threads_per_sm / row->threads),
+                            (int64_t)(traits->shared_per_sm / (plan->shared + 1024)));
+    const double slower = FFMA_RATE / ffma_rate(traits->cc);
     const double share = (double)plan->blocks / traits->sm_count;
     const double waves = whole(share / resident + 1e-9);
     const double last = whole(share - waves * resident + 1 - 1e-9);
@@ -434,10 +438,10 @@ double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
     for (int i = 0; i < 2; i++) { /* whole waves; the last one */
         const double x = i ? last : resident, more = (x - 1) / (cost->blocks - 1);
         if (x > 0)
-            busy +=
-                (i ? 1 : waves) *
-                (cost->item_alone + more * (cost->item - cost->item_alone) + x * item +
-                 steps * (cost->step_alone + more * (cost->step - cost->step_alone) + x * step));
+            busy += (i ? 1 : waves) *
+                    (cost->item_alone + more * (cost->item - cost->item_alone) + x * item +
+                     steps * (slower * (cost->step_alone + more * (cost->step - cost->step_alone)) +
+                              x * step));
     }
     return family->launch + (busy > least ? busy : least);
 }
