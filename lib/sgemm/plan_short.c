@@ -5,6 +5,8 @@
 #include "candidates_cuda.h"
 #include "exchange.h"
 
+#include <math.h>
+
 enum {
     FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     END = TILEMM__sgemm_fused_sm90_128x128x32_nn,
@@ -52,10 +54,11 @@ static tilemm__sgemm_short_t best_of(const tilemm__sgemm_args_t *args, int varia
                                      const tilemm__cuda_traits_t *traits, double *cycles)
 {
     tilemm__sgemm_short_t best = {.blocks = 0};
+    *cycles = HUGE_VAL;
     for (int exchange = 0; exchange < 2; exchange++) {
         const tilemm__sgemm_short_t p = plan_of(args, variant, exchange, traits);
-        const double now = p.blocks ? tilemm__sgemm_short_estimate(&p, traits) : 0;
-        if (!p.blocks || (best.blocks && now >= *cycles))
+        const double now = p.blocks ? tilemm__sgemm_short_estimate(&p, traits) : HUGE_VAL;
+        if (now >= *cycles)
             continue;
         *cycles = now;
         best = p;

@@ -30,8 +30,8 @@ simulated()
         LD_LIBRARY_PATH="$dir:$(pwd)/.libs" "$@" "$MPI_TESTS/random" "$products" simulated || failed=1
 }
 for count in 2 3 4; do
-    simulated $count SIMULATED_LEAST=8
-    simulated $count SIMULATED_LEAST=8 TILEMM_MPI_PANEL=16
+    simulated "$count" SIMULATED_LEAST=8
+    simulated "$count" SIMULATED_LEAST=8 TILEMM_MPI_PANEL=16
 done
 simulated 2 SIMULATED_LEAST=0 SIMULATED_CLOSED=1
 simulated 4 SIMULATED_LEAST=0 SIMULATED_CLOSED=3
