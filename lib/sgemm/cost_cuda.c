@@ -424,9 +424,9 @@ double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
     const double apart = (double)tilemm__min(plan->c_n, LINE);
     const double item = rows * columns * (short_store + short_scatter * (apart - 1) / (LINE - 1));
     const double step = short_copy * row->k * copies;
-    const double resident =
-        (double)tilemm__min(tilemm__min(row->blocks, traits->max_threads_per_sm / row->threads),
-                            (int64_t)(traits->shared_per_sm / (plan->shared + 1024)));
+    tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
+    with_shared.shared = (int)plan->shared;
+    const double resident = tilemm__sgemm_resident_blocks(&with_shared, traits);
     const double slower = FFMA_RATE / ffma_rate(traits->cc);
     const double share = (double)plan->blocks / traits->sm_count;
     const double waves = whole(share / resident + 1e-9);

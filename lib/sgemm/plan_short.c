@@ -16,7 +16,15 @@ enum {
 
 static const int64_t most = 1 << 30;
 
-/* The plan of a variant for C, or with `exchange` for C'. Its tiles are 0 if it cannot do that. */
+/* Whether a variant is for C, or with `exchange` for C'. */
+static int is_for(const tilemm__sgemm_args_t *args, int variant, int exchange)
+{
+    const int transposes =
+        exchange ? !args->trans_b * 2 + !args->trans_a : tilemm__sgemm_transposes(args);
+    return (variant - FIRST) % ROWS_OF_TILE == transposes;
+}
+
+/* The plan of a variant that is for it. Its blocks are 0 if its tiles are too many. */
 static tilemm__sgemm_short_t plan_of(const tilemm__sgemm_args_t *args, int variant, int exchange,
                                      const tilemm__cuda_traits_t *traits)
 {
@@ -37,8 +45,7 @@ static tilemm__sgemm_short_t plan_of(const tilemm__sgemm_args_t *args, int varia
     const int64_t stages = tilemm__min(tilemm__div_up(args->k, DEPTH), TILEMM__SGEMM_SHORT_STAGES);
     const int words = p.depth * (tilemm__short_pitch(row->m, !e.trans_a) +
                                  tilemm__short_pitch(row->n, e.trans_b));
-    if ((variant - FIRST) % ROWS_OF_TILE != tilemm__sgemm_transposes(&e) ||
-        (double)per_matrix * (double)e.batch_count > (double)most)
+    if ((double)per_matrix * (double)e.batch_count > (double)most)
         return p;
     p.tiles_n = (unsigned)tiles_n;
     p.per_matrix = (unsigned)per_matrix;
@@ -56,6 +63,8 @@ static tilemm__sgemm_short_t best_of(const tilemm__sgemm_args_t *args, int varia
     tilemm__sgemm_short_t best = {.blocks = 0};
     *cycles = HUGE_VAL;
     for (int exchange = 0; exchange < 2; exchange++) {
+        if (!is_for(args, variant, exchange))
+            continue;
         const tilemm__sgemm_short_t p = plan_of(args, variant, exchange, traits);
         const double now = p.blocks ? tilemm__sgemm_short_estimate(&p, traits) : HUGE_VAL;
         if (now >= *cycles)

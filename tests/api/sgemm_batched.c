@@ -172,14 +172,15 @@ static void rare_kernels(rng_t *rng)
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
             }
             const int is_short = strstr(variants[v], "short") != NULL;
-            if (strstr(variants[v], "vector")) {
+            const int is_vector = strstr(variants[v], "vector") != NULL;
+            if (is_vector) {
                 *(i % 2 ? &g.m : &g.n) = 1;
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
             } else if (v >= 8 && i % 2) {
                 g.k = (is_short ? 1 : 32) + g.k % 33;
                 gemm_set_ld(&g, i % 3, i % 4, i % 5);
             }
-            const tilemm_math_t math = modes[v < 7 || (v > 13 && i % 4)];
+            const tilemm_math_t math = modes[v < 7 || ((is_short || is_vector) && i % 4)];
             tilemm_set_math(ctx, math);
             run(ctx, &g, math, rng_range(rng, 1, 4), i % 5 == 4, rng);
             taken += !strncmp(tilemm_last_kernel(ctx), variants[v], strlen(variants[v]));
