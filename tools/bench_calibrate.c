@@ -1,5 +1,6 @@
 /* bench_calibrate.c - `tilemm bench --calibrate`: measures the constants of the cost models on the
- * GPU at hand, and prints them as lib/<operation>/cost_cuda.c holds them; here those of SGEMM.
+ * GPU at hand, and prints them as lib/<operation>/cost_cuda.c holds them; here those of SGEMM
+ * (lib/sgemm/cost_table_cuda.c).
  *
  * Each tile is measured in contexts of its own, in which TILEMM_VARIANT leaves the plan no other
  * choice: NAME+ also keeps k whole. A grid gives each multiprocessor one block, or several waves of
@@ -29,6 +30,9 @@ typedef struct {
 #define SHORT(tile, m, n, blocks)                                                                  \
     "short_sm80_" tile, "sgemm_short_sm80_" tile "_tn", m, n, 16, blocks, 1, 256, 1024,            \
         TILEMM_MATH_FP32_STRICT
+#define SHORT_TF32(tile, m, n, blocks)                                                             \
+    "short_tf32_sm80_" tile, "sgemm_short_tf32_sm80_" tile "_tn", m, n, 16, blocks, 1, 256, 1024,  \
+        TILEMM_MATH_TF32
 #define FUSED(tile, name, m, n, blocks, k1, k2)                                                    \
     "fused_sm90_" tile, "sgemm_fused_sm90_" name, m, n, 32, blocks, 1, k1, k2, TILEMM_MATH_FP32
 #define UNALIGNED(tile, m, n, blocks)                                                              \
@@ -60,6 +64,12 @@ static const tile_t tiles[] = {
     {SHORT("32x64", 32, 64, 7)},
     {SHORT("16x256", 16, 256, 4)},
     {SHORT("4x256", 4, 256, 8)},
+    {SHORT("32x32", 32, 32, 10)},
+    {SHORT("16x64", 16, 64, 10)},
+    {SHORT("4x64", 4, 64, 16)},
+    {SHORT_TF32("128x128", 128, 128, 2)},
+    {SHORT_TF32("64x64", 64, 64, 6)},
+    {SHORT_TF32("32x128", 32, 128, 5)},
     {FUSED("128x128x32", "128x128x32_nt", 128, 128, 1, 512, 2048)},
     {FUSED("128x128x32_bulk", "128x128x32_nt_bulk", 128, 128, 1, 32, 64)},
     {FUSED("128x64x32", "128x64x32_nt", 128, 64, 1, 512, 2048)},
@@ -72,12 +82,14 @@ static const tile_t tiles[] = {
     {TF32("128x256x32", 128, 256, 1)},
     {TF32("128x128x32", 128, 128, 1)},
     {TF32("128x64x32", 128, 64, 1)},
+    {TF32("128x64x32_pair", 128, 64, 1)},
     {TF32("128x32x32", 128, 32, 1)},
     {TF32("64x256x32", 64, 256, 1)},
     {TF32("64x64x32", 64, 64, 2)},
     {TF32_TN("128x256x32", 128, 256, 1)},
     {TF32_TN("128x128x32", 128, 128, 1)},
     {TF32_TN("128x64x32", 128, 64, 1)},
+    {TF32_TN("128x64x32_pair", 128, 64, 1)},
     {TF32_TN("128x32x32", 128, 32, 1)},
     {TF32_TN("64x256x32", 64, 256, 1)},
     {TF32_TN("64x64x32", 64, 64, 2)},
@@ -183,7 +195,7 @@ static double tile_cycles(calibration_t *at, const tile_t *tile, int waves, int6
 }
 
 /* Of cost_cuda.c: short_copy, short_store. */
-static const double short_copy = 0.13, short_store = 0.065;
+static const double short_copy = 0.145, short_store = 0.016;
 
 static cost_t measure_tile(calibration_t *at, const tile_t *tile)
 {
@@ -301,7 +313,7 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     int splits;
     printf("/* %s, %d multiprocessors, %.0f MHz */\n", at->on.gpu.name, at->on.gpu.sm_count,
            at->on.hertz / 1e6);
-    printf("static const tile_cost_t tile_costs[] = {\n");
+    printf("static const tilemm__tile_cost_t tile_costs[] = {\n");
     for (int i = 0; i < TILES; i++) {
         const cost_t *c = &costs[i];
         if (i == of_short) {
@@ -320,24 +332,26 @@ static void print_tables(calibration_t *at, const cost_t *costs)
     if (second > 0)
         second -= 2.0 * tiles[ffma_sm75].m * tiles[ffma_sm75].n * sizeof(float) * splits /
                   (at->bytes * at->on.gpu.sm_count);
-    printf("};\nstatic const family_cost_t family_costs[FAMILIES] = {\n");
+    printf("};\nconst tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {\n");
     measure_cluster(at, index_of("ffma_sm80_128x128x16"), index_of("ffma_sm80_32x32x32"), costs,
                     &meeting, &bytes);
-    printf("    [OF_FFMA]   = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
+    printf("    [TILEMM__OF_FFMA] = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
            bytes, at->bytes);
-    printf("    [OF_SKINNY] = {%.0f, 0, 0, 0, %.3g},\n",
+    printf("    [TILEMM__OF_SKINNY] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_skinny", TILEMM_MATH_FP32_STRICT, 1024, 1, 256), at->bytes);
-    printf("    [OF_VECTOR] = {%.0f, 0, 0, 0, %.3g},\n",
+    printf("    [TILEMM__OF_VECTOR_K] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_vector", TILEMM_MATH_FP32_STRICT, 1024, 1, 32), at->bytes);
-    printf("    [OF_FITTED] = {%.0f, 0, 0, 0, %.3g},\n",
+    printf("    [TILEMM__OF_VECTOR_M] = {%.0f, 0, 0, 0, %.3g},\n",
+           cycles(at, "sgemm_vector", TILEMM_MATH_FP32_STRICT, 1, 1024, 32), at->bytes);
+    printf("    [TILEMM__OF_FITTED] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_fitted", TILEMM_MATH_FP32_STRICT, 64, 64, 4), at->bytes);
-    printf("    [OF_SHORT] = {%.0f, 0, 0, 0, %.3g},\n",
+    printf("    [TILEMM__OF_SHORT] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_short", TILEMM_MATH_FP32_STRICT, 64, 64, 4), at->bytes);
     measure_cluster(at, fused, index_of("fused_sm90_64x64x32"), costs, &meeting, &bytes);
-    printf("    [OF_FUSED]  = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second, meeting,
-           bytes, at->bytes);
-    printf("    [OF_PLANES] = {%.0f, 0, 0, 0, %.3g},\n};\n", 4 * at->launch /* four kernels */,
-           at->bytes);
+    printf("    [TILEMM__OF_FUSED] = {%.0f, %.0f, %.0f, %.3g, %.3g},\n", at->launch, second,
+           meeting, bytes, at->bytes);
+    printf("    [TILEMM__OF_PLANES] = {%.0f, 0, 0, 0, %.3g},\n};\n",
+           4 * at->launch /* four kernels */, at->bytes);
 }
 
 int bench_calibrate(const bench_options_t *options)

@@ -139,14 +139,15 @@ TILEMM__LAYOUT int tilemm__fitted_words(int side, int depth, int along_k)
     return side * depth + (along_k ? side : 0);
 }
 
-/* ---- SGEMM by FFMA: a short k ---------------------------------------------------------------- */
+/* ---- SGEMM: a short k ------------------------------------------------------------------------ */
 
 /* Words from a k to the next of an operand's part of a tile, which has `width` rows or columns. An
  * operand that runs along k is copied by lanes of which 8 have neighbouring k, and 4 neighbouring
- * rows: these write to different banks. */
-TILEMM__LAYOUT int tilemm__short_pitch(int width, int along_k)
+ * rows: these write to different banks. For tensor cores, lanes read 8 neighbours of 4 k, which are
+ * 2 apart: from different banks where the tile is `padded`. */
+TILEMM__LAYOUT int tilemm__short_pitch(int width, int padded)
 {
-    return width + (along_k ? 4 : 0);
+    return width + (padded ? 4 : 0);
 }
 
 enum { TILEMM__SGEMM_SHORT_TOGETHER = 8 };

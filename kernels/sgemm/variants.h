@@ -101,15 +101,26 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 16, 128)                                                   \
     TILEMM__SGEMM_SMALL_BATCH_SIZE(ROW, 32, 64)
 
-/* A matrix and a vector: ROW(name, lanes, width, blocks): `lanes` threads read a row of the matrix,
- * `width` numbers at a time; registers suffice for `blocks` blocks on a multiprocessor. */
-#define TILEMM__SGEMM_VECTOR_ROWS(ROW)                                                             \
-    ROW(sgemm_vector_sm75_8, 8, 1, 8)                                                              \
-    ROW(sgemm_vector_sm75_8_aligned, 8, 4, 5)                                                      \
-    ROW(sgemm_vector_sm75_32, 32, 1, 8)                                                            \
-    ROW(sgemm_vector_sm75_32_aligned, 32, 4, 5)                                                    \
-    ROW(sgemm_vector_sm75_256, 256, 1, 8)                                                          \
-    ROW(sgemm_vector_sm75_256_aligned, 256, 4, 5)
+/* A matrix and a vector: ROW(name, lanes, threads, width, blocks): `lanes` of a block's threads
+ * share a row of the matrix, which they read `width` numbers at a time; registers suffice for
+ * `blocks` blocks on a multiprocessor. _k: rows run along k; _m: along m, and a thread has `width`
+ * of them.
+ */
+#define TILEMM__SGEMM_VECTOR_K_ROWS(ROW)                                                           \
+    ROW(sgemm_vector_sm75_8_k, 8, 256, 1, 8)                                                       \
+    ROW(sgemm_vector_sm75_8_k_aligned, 8, 256, 4, 5)                                               \
+    ROW(sgemm_vector_sm75_32_k, 32, 256, 1, 8)                                                     \
+    ROW(sgemm_vector_sm75_32_k_aligned, 32, 256, 4, 5)                                             \
+    ROW(sgemm_vector_sm75_256_k, 256, 256, 1, 8)                                                   \
+    ROW(sgemm_vector_sm75_256_k_aligned, 256, 256, 4, 5)
+#define TILEMM__SGEMM_VECTOR_M_ROWS(ROW)                                                           \
+    ROW(sgemm_vector_sm75_8_m, 8, 256, 1, 4)                                                       \
+    ROW(sgemm_vector_sm75_8_m_aligned, 8, 256, 4, 4)                                               \
+    ROW(sgemm_vector_sm75_32_m, 32, 256, 1, 4)                                                     \
+    ROW(sgemm_vector_sm75_32_m_aligned, 32, 256, 4, 4)                                             \
+    ROW(sgemm_vector_sm75_128_m, 128, 1024, 1, 1)                                                  \
+    ROW(sgemm_vector_sm75_128_m_aligned, 128, 256, 4, 4)                                           \
+    ROW(sgemm_vector_sm75_512_m_aligned, 512, 1024, 4, 1)
 
 /* Tiles that fit the matrices: ROW(name, trans_a, trans_b, side, blocks): a thread computes side x
  * side of C; registers suffice for `blocks` blocks of 256 threads on a multiprocessor. */
@@ -123,21 +134,28 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_FITTED_SIDE(ROW, 8, 2)
 
 /* A short k, or memory that is not aligned: ROW(name, trans_a, trans_b, rows, columns, warps_m,
- * warps_n, blocks): a thread computes rows x columns of C, a block has warps_m x warps_n warps;
- * registers suffice for `blocks` blocks on a multiprocessor. */
-#define TILEMM__SGEMM_SHORT_TILE(ROW, tile, ...)                                                   \
-    ROW(sgemm_short_sm80_##tile##_nn, 0, 0, __VA_ARGS__)                                           \
-    ROW(sgemm_short_sm80_##tile##_nt, 0, 1, __VA_ARGS__)                                           \
-    ROW(sgemm_short_sm80_##tile##_tn, 1, 0, __VA_ARGS__)                                           \
-    ROW(sgemm_short_sm80_##tile##_tt, 1, 1, __VA_ARGS__)
+ * warps_n, blocks): a thread, or for TF32 a warp, computes rows x columns of C, a block has warps_m
+ * x warps_n warps; registers suffice for `blocks` blocks on a multiprocessor. */
+#define TILEMM__SGEMM_SHORT_TILE(ROW, kind, tile, ...)                                             \
+    ROW(sgemm_short_##kind##sm80_##tile##_nn, 0, 0, __VA_ARGS__)                                   \
+    ROW(sgemm_short_##kind##sm80_##tile##_nt, 0, 1, __VA_ARGS__)                                   \
+    ROW(sgemm_short_##kind##sm80_##tile##_tn, 1, 0, __VA_ARGS__)                                   \
+    ROW(sgemm_short_##kind##sm80_##tile##_tt, 1, 1, __VA_ARGS__)
 #define TILEMM__SGEMM_SHORT_ROWS(ROW)                                                              \
-    TILEMM__SGEMM_SHORT_TILE(ROW, 128x128, 16, 4, 8, 1, 2)                                         \
-    TILEMM__SGEMM_SHORT_TILE(ROW, 64x128, 8, 4, 8, 1, 3)                                           \
-    TILEMM__SGEMM_SHORT_TILE(ROW, 128x64, 16, 2, 8, 1, 3)                                          \
-    TILEMM__SGEMM_SHORT_TILE(ROW, 128x32, 16, 1, 8, 1, 4)                                          \
-    TILEMM__SGEMM_SHORT_TILE(ROW, 32x64, 8, 2, 4, 1, 7)                                            \
-    TILEMM__SGEMM_SHORT_TILE(ROW, 16x256, 16, 1, 1, 8, 4)                                          \
-    TILEMM__SGEMM_SHORT_TILE(ROW, 4x256, 4, 1, 1, 8, 8)
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 128x128, 16, 4, 8, 1, 2)                                       \
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 64x128, 8, 4, 8, 1, 3)                                         \
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 128x64, 16, 2, 8, 1, 3)                                        \
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 128x32, 16, 1, 8, 1, 4)                                        \
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 32x64, 8, 2, 4, 1, 7)                                          \
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 16x256, 16, 1, 1, 8, 4)                                        \
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 4x256, 4, 1, 1, 8, 8)                                          \
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 32x32, 8, 1, 4, 1, 10)                                         \
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 16x64, 8, 1, 2, 2, 10)                                         \
+    TILEMM__SGEMM_SHORT_TILE(ROW, , 4x64, 4, 1, 1, 2, 16)
+#define TILEMM__SGEMM_SHORT_TF32_ROWS(ROW)                                                         \
+    TILEMM__SGEMM_SHORT_TILE(ROW, tf32_, 128x128, 32, 64, 4, 2, 2)                                 \
+    TILEMM__SGEMM_SHORT_TILE(ROW, tf32_, 64x64, 32, 32, 2, 2, 6)                                   \
+    TILEMM__SGEMM_SHORT_TILE(ROW, tf32_, 32x128, 32, 32, 1, 4, 5)
 
 /* ---- tensor cores, BF16 planes made in the kernel -------------------------------------------- */
 
@@ -175,19 +193,21 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
 
 /* As FUSED_ROWS, of operands rounded to TF32: ROW(name, m, n, a_k, b_k, transposed, cluster). The
  * kernel is fastest where its B runs along k, and so is transposed where B does not but A does. The
- * rows of tiles then lie in clusters of blocks that share B. */
-#define TILEMM__SGEMM_TF32_TILE(ROW, m, n, cluster)                                                \
-    ROW(sgemm_tf32_sm90_##n##x##m##x32_nn, m, n, 0, 1, 1, cluster)                                 \
-    ROW(sgemm_tf32_sm90_##m##x##n##x32_nt, m, n, 1, 1, 0, cluster)                                 \
-    ROW(sgemm_tf32_sm90_##m##x##n##x32_tn, m, n, 0, 0, 0, 1)                                       \
-    ROW(sgemm_tf32_sm90_##m##x##n##x32_tt, m, n, 0, 1, 0, cluster)
+ * rows of tiles then lie in clusters of blocks that share B; or its columns, and they share A,
+ * where a tile has more rows than columns. */
+#define TILEMM__SGEMM_TF32_TILE(ROW, m, n, pair, cluster)                                          \
+    ROW(sgemm_tf32_sm90_##n##x##m##x32##pair##_nn, m, n, 0, 1, 1, cluster)                         \
+    ROW(sgemm_tf32_sm90_##m##x##n##x32##pair##_nt, m, n, 1, 1, 0, cluster)                         \
+    ROW(sgemm_tf32_sm90_##m##x##n##x32##pair##_tn, m, n, 0, 0, 0, 1)                               \
+    ROW(sgemm_tf32_sm90_##m##x##n##x32##pair##_tt, m, n, 0, 1, 0, cluster)
 #define TILEMM__SGEMM_TF32_ROWS(ROW)                                                               \
-    TILEMM__SGEMM_TF32_TILE(ROW, 128, 256, 2)                                                      \
-    TILEMM__SGEMM_TF32_TILE(ROW, 128, 128, 2)                                                      \
-    TILEMM__SGEMM_TF32_TILE(ROW, 128, 64, 1)                                                       \
-    TILEMM__SGEMM_TF32_TILE(ROW, 128, 32, 1)                                                       \
-    TILEMM__SGEMM_TF32_TILE(ROW, 64, 256, 1)                                                       \
-    TILEMM__SGEMM_TF32_TILE(ROW, 64, 64, 1)
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 256, , 2)                                                    \
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 128, , 2)                                                    \
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 64, , 1)                                                     \
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 64, _pair, 2)                                                \
+    TILEMM__SGEMM_TF32_TILE(ROW, 128, 32, , 1)                                                     \
+    TILEMM__SGEMM_TF32_TILE(ROW, 64, 256, , 1)                                                     \
+    TILEMM__SGEMM_TF32_TILE(ROW, 64, 64, , 1)
 
 /* ---- what a product of FP16 planes leaves over ------------------------------------------------
  */
@@ -260,9 +280,11 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SKINNY_K_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SKINNY_M_ROWS(ROW)                                                               \
     TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                            \
-    TILEMM__SGEMM_VECTOR_ROWS(ROW)                                                                 \
+    TILEMM__SGEMM_VECTOR_K_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_VECTOR_M_ROWS(ROW)                                                               \
     TILEMM__SGEMM_FITTED_ROWS(ROW)                                                                 \
     TILEMM__SGEMM_SHORT_ROWS(ROW)                                                                  \
+    TILEMM__SGEMM_SHORT_TF32_ROWS(ROW)                                                             \
     TILEMM__SGEMM_FUSED_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_TF32_ROWS(ROW)                                                                   \
     TILEMM__SGEMM_REST_ROWS(ROW)                                                                   \

@@ -11,101 +11,12 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "cost_cuda.h"
 
+#include "cost_table_cuda.h"
 #include "kernels/sgemm/cuda/ffma.h"
 #include "kernels/sgemm/cuda/fused.h"
 #include "kernels/sgemm/cuda/planes.h"
 
 /* ---- the constants -------------------------------------------------------------------------- */
-
-/* A tile, for all rows that differ in transposes only: cycles of a wave beside its k-steps, and of
- * a k-step, with one block on a multiprocessor and with `blocks`. */
-typedef struct {
-    const char *tile;
-    int blocks;
-    double start; /* until the first item is under way, beside the family's launch */
-    double item_alone, step_alone, item, step;
-} tile_cost_t;
-
-/* A family of kernels: cycles, and bytes that a multiprocessor moves in a cycle. */
-typedef struct {
-    double launch;        /* all launches that each call needs */
-    double second_kernel; /* adding up split-K's partial products, beside their bytes */
-    double cluster;       /* meeting in a cluster, for each wave */
-    double cluster_bytes; /* read of the other blocks of a cluster */
-    double bytes;         /* of operands or results in global memory */
-} family_cost_t;
-
-enum { OF_FFMA, OF_SKINNY, OF_VECTOR, OF_FITTED, OF_SHORT, OF_FUSED, OF_PLANES, FAMILIES };
-
-/* What `tilemm bench --calibrate` prints: measured on an H200. */
-/* clang-format off */
-static const tile_cost_t tile_costs[] = {
-    {"ffma_sm75_128x128x16",      2,    0, 3000, 3437.714, 3000, 6097.455},
-    {"ffma_sm75_64x64x16",        4,    0, 3000, 1248.492, 3000, 3611.569},
-    {"ffma_sm75_128x32x16",       4,    0, 3000, 1248.492, 3000, 3611.569},
-    {"ffma_sm75_32x128x16",       4,    0, 3000, 1248.492, 3000, 3611.569},
-    {"ffma_sm75_32x32x32",        8,    0, 3000, 1887.256, 3000, 5459.349},
-    {"ffma_sm80_128x128x16",      2,    0, 3500, 2673.778, 3500, 4742.465},
-    {"ffma_sm80_128x64x16",       4,    0, 3000, 1791.435, 3000, 5050},
-    {"ffma_sm80_64x64x16",        8,    0, 3000, 1713.875, 3000, 4957.804},
-    {"ffma_sm80_64x64x64",        2,    0, 3000, 3180.169, 4200, 5583.925},
-    {"ffma_sm80_32x32x16",        10,   0, 3000, 728,     3000, 2500},
-    {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
-    {"fitted_sm80_4x4",           1,    0,  300, 7.5,     300, 7.5},
-    {"fitted_sm80_8x8",           1,    0,  300, 22,      300, 22},
-    {"short_sm80_128x128",        2,    0, 3017, 3396, 5293, 5686},
-    {"short_sm80_64x128",         3,    0, 1138, 2359, 3562, 4913},
-    {"short_sm80_128x64",         3,    0, 1204, 2366, 4138, 4990},
-    {"short_sm80_128x32",         4,    0, 661, 1900, 3377, 4593},
-    {"short_sm80_32x64",          7,    0, 312, 1366, 2982, 3196},
-    {"short_sm80_16x256",         4,    0, 621, 2090, 3283, 4761},
-    {"short_sm80_4x256",          8,    0, 0, 1271, 4582, 2818},
-    {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,  10500, 2400},
-    {"fused_sm90_128x128x32_bulk",1, 3000, 3700, 2400,   3700, 2400},
-    {"fused_sm90_128x64x32",      1, 3000, 1930, 1480,   2600, 1750},
-    {"fused_sm90_64x64x32",       2, 1500, 1500, 1250,   2200, 1950},
-    {"fused_sm90_256x32x32",      1, 4000, 2500, 1800,   3200, 2200},
-    {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 2200},
-    {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   5000, 1800},
-    {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 2200},
-    {"fused_sm90_64x128x32",      1, 3000, 1930, 1480,   3500, 1750},
-    {"tf32_sm90_128x256x32",      1,    0, 4000, 1200,   4000, 1370},
-    {"tf32_sm90_128x128x32",      1,    0, 3500, 640,    3000, 790},
-    {"tf32_sm90_128x64x32",       1,    0, 500, 478,     1000, 540},
-    {"tf32_sm90_128x32x32",       1,    0, 200, 440,     300, 450},
-    {"tf32_sm90_64x256x32",       1,    0, 1500, 780,    1500, 840},
-    {"tf32_sm90_64x64x32",        2,    0, 200, 322,     500, 540},
-    {"tf32_sm90_128x256x32_tn",   1,    0, 11800, 2150,  12000, 2130},
-    {"tf32_sm90_128x128x32_tn",   1,    0, 6800, 1180,   7900, 1220},
-    {"tf32_sm90_128x64x32_tn",    1,    0, 3900, 1092,   6500, 1092},
-    {"tf32_sm90_128x32x32_tn",    1,    0, 3000, 982,    5600, 982},
-    {"tf32_sm90_64x256x32_tn",    1,    0, 5800, 1825,   6600, 1825},
-    {"tf32_sm90_64x64x32_tn",     2,    0, 2200, 994,    4900, 1253},
-    {"rest_sm90_128x128x32",      1, 3000, 3400, 2850,   3400, 2850},
-    {"rest_sm90_128x64x32",       1, 3000, 1775, 1790,   1775, 1790},
-    {"unaligned_sm90_128x128x32", 1, 3000, 3000, 2800,   3000, 2950},
-    {"unaligned_sm90_128x64x32",  1, 3000, 2000, 1900,   2000, 2000},
-    {"unaligned_sm90_64x64x32",   2, 2000, 2000, 1700,   2000, 2390},
-    {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
-    {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
-    {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},
-    {"planes_sm90_128x128x64_p3_1x2", 1, 0, 5000, 2048,  5000, 2048},
-    {"planes_sm90_128x128x64_p3_2x1", 1, 0, 5000, 2089,  5000, 2089},
-    {"planes_sm90_128x64x64_p3_1x2",  1, 0, 5000, 1187.8, 5000, 1187.8},
-    {"planes_sm90_128x128x64_p4_1x2", 1, 0, 5000, 2730.7, 5000, 2730.7},
-    {"planes_sm90_128x256x64_p1_1x2", 1, 0, 23000, 1615, 23000, 1615},
-    {"planes_sm90_128x128x64_p1_1x2", 1, 0, 12500, 882, 12500, 882},
-};
-static const family_cost_t family_costs[FAMILIES] = {
-    [OF_FFMA]   = {  400, 2650, 1250,  9.5, 17.5},
-    [OF_SKINNY] = { 5500,    0,    0,    0, 18.5},
-    [OF_VECTOR] = { 1500,    0,    0,    0, 18.5},
-    [OF_FITTED] = { 4000,    0,    0,    0, 16},
-    [OF_SHORT]  = { 2450,    0,    0,    0, 9.4},
-    [OF_FUSED]  = { 4000, 4000, 1000, 10,   16},
-    [OF_PLANES] = {17000,    0,    0,    0, 16},
-};
-/* clang-format on */
 
 /* Cycles by which a grid of few blocks of the smallest tile is shorter, as the next kernel is set
  * up meanwhile. */
@@ -113,22 +24,36 @@ static const double early = 850;
 /* Cycles that a warp's copies of 4 bytes, not 16, take for each line of 32 numbers. */
 static const double narrow_copy = 0.43;
 /* Cycles of each copy of a thread in a step that is not whole, if copies are checked, and if not;
- * and how much longer steps take in a tile that is larger than C. */
-static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5;
+ * and how much longer steps take in a tile that is larger than C, and by how much in the smallest.
+ */
+static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5, ffma_checked = 420;
 /* Blocks by which a multiprocessor may have more than its part, for each block of a cluster: one
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
 /* Cycles that a skinny kernel takes for each column of its tile; 1.5 times, if more than four. */
 static const double skinny_start = 500;
-/* Cycles that a block of a matrix and a vector takes, beside those of each time that it reads. */
-static const double vector_block = 1000, vector_round = 750;
-/* Cycles of a multiprocessor for each block, and the part that waiting adds to reading. */
-static const double vector_start = 230, vector_both = 0.25;
+/* Cycles of each wave of its blocks but the first, and of each step of k of that. */
+static const double skinny_wave = 3500, skinny_wave_step = 9;
+/* Cycles in which a cluster adds up its splits; in which the last block does, and for each column.
+ */
+static const double skinny_meeting = 800, skinny_last = 4300, skinny_last_column = 500;
+/* A matrix and a vector, rows along k and along m: cycles of a block, and of each time that it
+ * reads; those of a multiprocessor for each block. */
+static const struct {
+    double block, round, start;
+} vector_costs[2] = {{1000, 750, 230}, {0, 600, 520}};
+/* The part that waiting adds to reading; bytes that one block reads in a cycle; sectors of memory
+ * that a block reads for each k beside those that its rows fill, if they are not aligned. */
+static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
+/* Cycles by which a block of 1024 threads takes longer to begin and to end. */
+static const double vector_large = 1300;
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
 /* Cycles that a fitted kernel's copies of a thread take, shared among the resident warps. */
 static const double fitted_copy = 480;
+/* Cycles of a step of k of a block that is alone on a multiprocessor. */
+static const double fitted_wait = 65;
 /* How much longer tiles of one matrix take where one block is resident; others take their part. */
 static const double fitted_alone = 0.8;
 /* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
@@ -136,12 +61,17 @@ static const double fitted_alone = 0.8;
 static const double skinny_line = 4;
 /* Cycles that a kernel for a short k takes to copy a number, or four if they are aligned; and to
  * store an element of C, beside those for one whose neighbours are in other lines of memory. */
-static const double short_copy = 0.13, short_store = 0.065, short_scatter = 3.4;
+static const double short_copy = 0.145, short_store = 0.03, short_scatter = 1.6;
+/* Part by which memory takes longer to write rows of C that are not aligned; and how long it takes
+ * to read a number, if to write one takes 1; of an operand that runs along k. */
+static const double short_parts = 0.25, short_read = 0.8, short_read_along_k = 1.4;
+/* By how much these kernels must promise to be faster than others, whose figures are surer. */
+static const double short_worth = 1.04;
 /* Cycles in which a multiprocessor stores an element of C beyond those for 16 bytes at a time: in
  * tiles of 64 and more rows and columns of sm80, and in others; in fitted tiles for each element of
- * a thread's side; in TF32. */
+ * a thread's side; in TF32, and there of each element however it is stored. */
 static const double ffma_store = 0.9, ffma_store_small = 0.45, fitted_store = 0.085,
-                    tf32_store = 0.9;
+                    tf32_store = 0.9, tf32_store_wide = 0.35;
 /* The k from which on multiply-adds of other blocks hide these. */
 static const double hides_store = 256;
 /* How much longer planes of several matrices are multiplied than those of one. */
@@ -152,8 +82,9 @@ static const double tf32_copies = 3000, fused_copies = 3000, fused_copy_passes =
 /* Cycles that warps take to store a tile by rows instead of the copy engine; where they read
  * operands that are not aligned, for each element of the tiles of a multiprocessor. */
 static const double fused_store = 1500, unaligned_store = 0.3;
-/* Bytes that a multiprocessor reads in a cycle at most, in TF32. */
-static const double tf32_alone_bytes = 28;
+/* Bytes that a multiprocessor reads in a cycle at most: in tiles with up to 32 rows or columns, and
+ * in TF32; in TF32 from L2, if all do. */
+static const double narrow_alone_bytes = 12.8, tf32_alone_bytes = 28, tf32_l2_bytes = 44;
 /* How much longer a product in TF32 takes for the part of a tile's lines of op(B) that it lacks. */
 static const double tf32_lacking = 0.4;
 /* Cycles that a cluster takes to meet in TF32 beyond those of the other kernels. */
@@ -179,64 +110,32 @@ enum { FFMA_RATE = 128, SM80_RATE = 1024 };
 /* ---- parts of the estimate ------------------------------------------------------------------- */
 
 enum {
-    FFMA_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
-    FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
+    VECTOR_M_FIRST = TILEMM__sgemm_vector_sm75_8_m,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
-    TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
-    REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
-    INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
-    INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
-    INVARIANT_END = TILEMM__sgemm_zero_sm75,
-    AS_INVARIANT_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
-    UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
-    ROWS_OF_TILE = 4, /* by transposes */
-    TN = 2,
-    FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
-    FITTED_AND_FUSED_TILES = (INVARIANT_FIRST - FITTED_FIRST) / ROWS_OF_TILE,
-    TF32_TILES = (REST_FIRST - TF32_FIRST) / ROWS_OF_TILE, /* each has two costs */
-    SM80_TILES = 3                                         /* by products: 1, 3, 4 */
+    SECTOR = 8 /* numbers of a sector of memory */
 };
-
-/* Whether neither operand runs along k. */
-static int tf32_converts(int variant)
-{
-    return tilemm__sgemm_is_tf32(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == TN;
-}
-
-static const tile_cost_t *tile_cost(int variant)
-{
-    const int products = tilemm__sgemm_rows[variant].products;
-    const tile_cost_t *const fitted = tile_costs + FFMA_TILES;
-    const tile_cost_t *const planes = fitted + FITTED_AND_FUSED_TILES + TF32_TILES;
-    if (variant >= INVARIANT_FIRST && variant < INVARIANT_END) /* in the order of the others */
-        variant += variant < INVARIANT_UNALIGNED_FIRST
-                       ? AS_INVARIANT_FIRST - INVARIANT_FIRST
-                       : UNALIGNED_FIRST - INVARIANT_UNALIGNED_FIRST;
-    if (variant >= SM90_FIRST)
-        return planes + SM80_TILES + variant - SM90_FIRST;
-    if (variant >= SM80_FIRST)
-        return planes + (products > 1 ? products - 2 : 0);
-    if (variant >= FITTED_FIRST)
-        return fitted + (variant - FITTED_FIRST) / ROWS_OF_TILE +
-               (variant >= REST_FIRST || tf32_converts(variant) ? TF32_TILES : 0);
-    return &tile_costs[(variant - FFMA_FIRST) / ROWS_OF_TILE];
-}
 
 static double whole(double x)
 {
     return (double)(int64_t)x;
 }
 
-/* Elements of C, a multiprocessor's part, if they are not stored 16 bytes at a time; fewer, the
- * more other blocks' multiply-adds hide them. */
+/* Elements of C, a multiprocessor's part; fewer, the more other blocks' multiply-adds hide their
+ * stores. */
+static double exposed_store(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+{
+    const double exposed = 1 - (double)args->k / hides_store;
+    return exposed < 0 ? 0 : exposed * tilemm__sgemm_elements_of_c(args) / traits->sm_count;
+}
+
+/* The same, if they are not stored 16 bytes at a time. */
 static double stored_alone(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
 {
     const int wide = args->n % 4 == 0 && tilemm__sgemm_is_aligned_c(args);
-    const double exposed = 1 - (double)args->k / hides_store;
-    return wide || exposed < 0 ? 0 : exposed * tilemm__sgemm_elements_of_c(args) / traits->sm_count;
+    return wide ? 0 : exposed_store(args, traits);
 }
 
 static double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
@@ -245,7 +144,7 @@ static double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
 }
 
 /* Adding up split-K's partial products: a second kernel, which reads what the first one wrote. */
-static double second_kernel(const family_cost_t *family, const tilemm__sgemm_trial_t *trial,
+static double second_kernel(const tilemm__family_cost_t *family, const tilemm__sgemm_trial_t *trial,
                             double bytes_of_c, const tilemm__cuda_traits_t *traits)
 {
     if (trial->splits == 1 || trial->cluster)
@@ -264,7 +163,7 @@ static double ffma_rate(int cc)
 
 /* Cycles of `x` blocks on a multiprocessor for `steps` steps each; `narrow` of each step's cycles
  * are those of 4-byte copies. Up to a warp for each scheduler, blocks cost no more than one. */
-static double ffma_wave(const tile_cost_t *cost, const tilemm__sgemm_row_t *row, double x,
+static double ffma_wave(const tilemm__tile_cost_t *cost, const tilemm__sgemm_row_t *row, double x,
                         double steps, double narrow, int cc)
 {
     const double alone = SCHEDULERS * 32 > row->threads ? SCHEDULERS * 32.0 / row->threads : 1;
@@ -287,8 +186,8 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
                             const tilemm__cuda_traits_t *traits)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const tile_cost_t *cost = tile_cost(trial->variant);
-    const family_cost_t *family = &family_costs[OF_FFMA];
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FFMA];
     const int sm80 = trial->variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
     /* How often 4-byte copies cost: for an operand that they transpose, and more for one that is
      * not aligned, the more of them a multiprocessor makes beside its multiply-adds. */
@@ -318,6 +217,8 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
         last = last < most ? last : most;
         sum += ffma_wave(cost, row, last, steps, narrow, traits->cc) + part * last;
     }
+    if (sm80 && unfilled && !small)
+        sum += (waves + (last > 0)) * steps * ffma_checked;
     if (cluster > 1)
         sum += (waves + (last > 0)) * family->cluster +
                exposed_sums(whole(share + 1 - 1e-9), resident) * (double)row->m * row->n *
@@ -335,14 +236,22 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
 static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                               const tilemm__cuda_traits_t *traits)
 {
-    const family_cost_t *family = &family_costs[OF_SKINNY];
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_SKINNY];
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const double lines = (double)tilemm__max(args->m, args->n) * (double)args->batch_count;
     const double numbers = elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args);
+    /* Two blocks on a multiprocessor: later waves wait again for all that they read. */
+    const double blocks = (double)tilemm__div_up(tilemm__max(args->m, args->n), row->m) *
+                          (double)args->batch_count * (double)trial->splits;
+    const double waves = blocks / (2.0 * traits->sm_count), later = waves > 1 ? waves - 1 : 0;
     const double exposed = !row->facet && row->n > 4 ? row->n / 4 : 1;
     return family->launch + skinny_start * row->n * (row->n > 4 ? 1.5 : 1) +
            numbers * sizeof(float) / (family->bytes * traits->sm_count) * exposed *
                (1 + skinny_column * (double)tilemm__min(args->m, args->n)) +
+           later * (skinny_wave + skinny_wave_step * (double)trial->k_split) +
+           (trial->cluster      ? skinny_meeting
+            : trial->splits > 1 ? skinny_last + skinny_last_column * row->n
+                                : 0) +
            lines / traits->sm_count * skinny_line * (row->n > 1 ? 2 : 1) * (row->facet ? 1 : 3);
 }
 
@@ -351,16 +260,27 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
                                      const tilemm__cuda_traits_t *traits)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
-    const family_cost_t *family = &family_costs[OF_VECTOR];
-    const int ahead = row->facet ? 4 : 8; /* steps of row->k */
-    const double rounds = (double)tilemm__div_up(plan->k, (int64_t)row->k * ahead);
+    const int along_m = plan->variant >= VECTOR_M_FIRST;
+    const tilemm__family_cost_t *family =
+        &tilemm__sgemm_family_costs[along_m ? TILEMM__OF_VECTOR_M : TILEMM__OF_VECTOR_K];
+    const double rounds = (double)tilemm__div_up(plan->k, row->k);
     const double waves =
         (double)tilemm__div_up(plan->blocks, (int64_t)traits->sm_count * row->blocks);
-    const double matrices = (double)plan->blocks / plan->per_matrix;
-    const double bytes = matrices * (double)plan->m * (double)plan->k * sizeof(float);
-    const double waiting = waves * (vector_block + rounds * vector_round) +
-                           (double)plan->blocks / traits->sm_count * vector_start;
-    const double reading = bytes / (family->bytes * traits->sm_count);
+    const double share = (double)plan->blocks / traits->sm_count;
+    const double waiting =
+        waves * (vector_costs[along_m].block + (row->threads > 256 ? vector_large : 0) +
+                 rounds * vector_costs[along_m].round) +
+        share * vector_costs[along_m].start * row->threads / 256;
+    /* Bytes of a block. */
+    const double rows = (double)tilemm__min(plan->m, row->m), numbers = rows * (double)plan->k;
+    const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
+    const double bytes =
+        sizeof(float) *
+        (along_m ? (double)plan->k * (1 + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
+    const double all = share * bytes / family->bytes;
+    const double most =
+        (double)tilemm__div_up(plan->blocks, traits->sm_count) * bytes / vector_alone;
+    const double reading = all > most ? all : most;
     return family->launch +
            (waiting > reading ? waiting + vector_both * reading : reading + vector_both * waiting);
 }
@@ -382,11 +302,12 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
     const tilemm__sgemm_args_t *args = &plan->args;
-    const family_cost_t *family = &family_costs[OF_FITTED];
-    const tile_cost_t *cost = tile_cost(plan->variant);
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FITTED];
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(plan->variant);
     const double warps = plan->threads / 32.0, k = (double)tilemm__round_up(args->k, 4);
     const double share = (double)tilemm__div_up(plan->blocks, traits->sm_count);
-    const double resident = warps * (double)tilemm__sgemm_fitted_room(plan, traits);
+    const double room = (double)tilemm__sgemm_fitted_room(plan, traits);
+    const double resident = warps * room;
     const double copies = k *
                           (plan->lanes_m * row->m / (double)plan->copies_a.width +
                            plan->lanes_n * row->n / (double)plan->copies_b.width) /
@@ -396,13 +317,13 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
     const double bytes_of_c = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double least = (bytes_of_c + elements_of_a_and_b(args) * sizeof(float)) /
                          (family->bytes * traits->sm_count);
+    /* Few blocks wait for each step of k. */
+    const double waiting = share < room ? fitted_wait * k * (1 - share / room) : 0;
     const double busy = share * block + bytes_of_c / (2 * family->bytes * traits->sm_count);
     /* A tile that is a whole matrix reads nothing twice. Where few blocks are resident, seldom one
      * multiplies while others load and store. */
-    const double several =
-        plan->per_matrix > 1 ? 0.9 + fitted_alone / (double)tilemm__sgemm_fitted_room(plan, traits)
-                             : 1;
-    return family->launch + (busy > least ? busy : least) * several +
+    const double several = plan->per_matrix > 1 ? 0.9 + fitted_alone / room : 1;
+    return family->launch + waiting + (busy > least ? busy : least) * several +
            fitted_store * row->m * stored_alone(args, traits);
 }
 
@@ -411,18 +332,17 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
 double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
                                     const tilemm__cuda_traits_t *traits)
 {
-    enum { LINE = 8 }; /* numbers of a sector */
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
     const tilemm__sgemm_args_t *args = &plan->args;
-    const family_cost_t *family = &family_costs[OF_SHORT];
-    const tile_cost_t *cost = tile_cost(plan->variant);
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_SHORT];
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(plan->variant);
     /* What a block has on average: rows, columns and steps. */
     const double rows = (double)args->m * plan->tiles_n / plan->per_matrix;
     const double columns = (double)args->n / plan->tiles_n, steps = (double)args->k / row->k;
     const double copies = (plan->wide_a && args->trans_a ? rows / 4 : rows) +
                           (plan->wide_b && !args->trans_b ? columns / 4 : columns);
-    const double apart = (double)tilemm__min(plan->c_n, LINE);
-    const double item = rows * columns * (short_store + short_scatter * (apart - 1) / (LINE - 1));
+    const double apart = (double)tilemm__min(plan->c_n, SECTOR);
+    const double item = rows * columns * (short_store + short_scatter * (apart - 1) / (SECTOR - 1));
     const double step = short_copy * row->k * copies;
     tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
     with_shared.shared = (int)plan->shared;
@@ -431,9 +351,17 @@ double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
     const double share = (double)plan->blocks / traits->sm_count;
     const double waves = whole(share / resident + 1e-9);
     const double last = whole(share - waves * resident + 1 - 1e-9);
-    const double bytes = tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1) +
-                         elements_of_a_and_b(args);
-    const double least = bytes * sizeof(float) / (family->bytes * traits->sm_count);
+    const int by_rows = plan->c_n == 1; /* C's rows, as they lie, are of C here, or of C' */
+    const int is_wide =
+        (by_rows ? args->n : args->m) % 4 == 0 && (by_rows ? plan->c_m : plan->c_n) % 4 == 0;
+    const double of_c = tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1) *
+                        (is_wide ? 1 : 1 + short_parts);
+    const double matrices = (double)args->batch_count * (double)args->k;
+    const double of_a =
+        matrices * (double)args->m * (args->trans_a ? short_read : short_read_along_k);
+    const double of_b =
+        matrices * (double)args->n * (args->trans_b ? short_read_along_k : short_read);
+    const double least = (of_a + of_b + of_c) * sizeof(float) / (family->bytes * traits->sm_count);
     double busy = 0;
     for (int i = 0; i < 2; i++) { /* whole waves; the last one */
         const double x = i ? last : resident, more = (x - 1) / (cost->blocks - 1);
@@ -443,7 +371,7 @@ double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
                      steps * (slower * (cost->step_alone + more * (cost->step - cost->step_alone)) +
                               x * step));
     }
-    return family->launch + (busy > least ? busy : least);
+    return family->launch + short_worth * (busy > least ? busy : least);
 }
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */
@@ -457,7 +385,8 @@ static double copies_estimate(const tilemm__sgemm_args_t *args, const tilemm__cu
     const double bytes = lines * (double)args->k * (double)args->batch_count * sizeof(float);
     return bytes > 0
                ? (tf32 ? tf32_copies : fused_copies) +
-                     fused_copy_passes * bytes / (family_costs[OF_FUSED].bytes * traits->sm_count)
+                     fused_copy_passes * bytes /
+                         (tilemm__sgemm_family_costs[TILEMM__OF_FUSED].bytes * traits->sm_count)
                : 0;
 }
 
@@ -466,8 +395,8 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
                              const tilemm__cuda_traits_t *traits)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const tile_cost_t *cost = tile_cost(trial->variant);
-    const family_cost_t *family = &family_costs[OF_FUSED];
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FUSED];
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double moved =
         bytes * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float);
@@ -475,13 +404,24 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const int unaligned = tilemm__sgemm_reads_unaligned(trial->variant);
     const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
     const int64_t items = walk.rows * walk.cluster * walk.cols * args->batch_count * trial->splits;
-    const double rate = family->bytes * traits->sm_count;
-    const double rate_alone = tf32_alone_bytes * (double)items;
-    const double least = moved / (tf32 && rate_alone < rate ? rate_alone : rate);
+    const int narrow = tilemm__min(row->m, row->n) <= 32;
+    const double alone = tf32 ? tf32_alone_bytes : narrow ? narrow_alone_bytes : family->bytes;
+    const double all = family->bytes * traits->sm_count;
+    const double few =
+        alone * (double)(tf32 || narrow ? tilemm__min(items, traits->sm_count) : traits->sm_count);
+    const int high = walk.transposed ? row->n : row->m, wide = walk.transposed ? row->m : row->n;
+    const double read = (double)items * (double)trial->k_split * sizeof(float) *
+                        ((double)high / (walk.shares_a ? walk.cluster : 1) +
+                         (double)wide / (walk.shares_a ? 1 : walk.cluster));
+    const double by_l2 = tf32 ? read / (tf32_l2_bytes * traits->sm_count) : 0;
+    const double by_memory = moved / (few < all ? few : all);
+    const double least = by_l2 > by_memory ? by_l2 : by_memory;
     const int64_t lines = walk.transposed ? args->m : args->n;
-    const int64_t room_for = walk.cols * (walk.transposed ? row->m : row->n);
-    const double lacks =
-        tf32 && !tf32_converts(trial->variant) ? 1 - (double)lines / (double)room_for : 0;
+    const int64_t room_for =
+        walk.cols * (walk.shares_a ? walk.cluster : 1) * (walk.transposed ? row->m : row->n);
+    const double lacks = tf32 && !tilemm__sgemm_tf32_converts(trial->variant)
+                             ? 1 - (double)lines / (double)room_for
+                             : 0;
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     /* Where the copy engine could store C but for its alignment, or beta. */
     const int by_rows = !tf32 && row->facet && !tilemm__sgemm_is_stored_in_bulk(args);
@@ -511,7 +451,8 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
         cycles += family->cluster + (tf32 ? tf32_meeting : 0) +
                   (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
     if (tf32)
-        cycles += tf32_store * stored_alone(args, traits);
+        cycles +=
+            tf32_store_wide * exposed_store(args, traits) + tf32_store * stored_alone(args, traits);
     return cycles + copies + second_kernel(family, trial, bytes, traits);
 }
 
@@ -532,7 +473,7 @@ void tilemm__sgemm_stream_k(int64_t tiles, int64_t clusters, int64_t steps, int6
 double tilemm__sgemm_stream_k_estimate(int variant, int64_t pairs, int64_t steps, int64_t shared,
                                        const tilemm__cuda_traits_t *traits)
 {
-    const tile_cost_t *cost = tile_cost(variant);
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(variant);
     const int64_t clusters = traits->sm_count / TILEMM__SGEMM_STREAM_K_PAIR;
     const double wave = cost->item + (double)steps * cost->step;
     int64_t layers, layer;
@@ -548,7 +489,7 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                               const tilemm__cuda_traits_t *traits)
 {
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
-    const family_cost_t *family = &family_costs[OF_PLANES];
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_PLANES];
     const double panels = (double)tilemm__div_up(args->k, trial->k_split);
     const double groups = (double)tilemm__div_up(args->batch_count, trial->batch_group);
     const int64_t steps = tilemm__div_up(tilemm__min(trial->k_split, args->k), 64);
@@ -569,7 +510,7 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
         product = tilemm__sgemm_stream_k_estimate(trial->variant, rows * cols * trial->batch_group,
                                                   steps, trial->shared, traits);
     } else { /* as tiles of 128 x 128, whatever the row's are */
-        const tile_cost_t *cost = tile_cost(trial->variant);
+        const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
         const int cc = traits->cc;
         const double rate = cc == 86 || cc == 89 || cc >= 120 ? 256 : 1024; /* consumers' chips */
         const double waves = (double)tilemm__div_up(args->m, 128) *

@@ -13,7 +13,7 @@ enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
-    VECTOR_FIRST = TILEMM__sgemm_vector_sm75_8,
+    VECTOR_FIRST = TILEMM__sgemm_vector_sm75_8_k,
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
     SHORT_FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
@@ -185,14 +185,19 @@ static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
                        tilemm__sgemm_trial_t *best)
 {
     const int others[] = {128, 16, 32, 64, 256, 1024}; /* if limits->variant forbids the first */
-    const tilemm__sgemm_skinny_t p = skinny_of(args);
-    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, skinny_rows(&p, limits->cuda->cc)),
-                                 .splits = 1};
+    tilemm__sgemm_skinny_t p = skinny_of(args);
+    tilemm__sgemm_trial_t now = {.variant = skinny_variant(&p, skinny_rows(&p, limits->cuda->cc))};
     for (int i = 0; i < 6 && (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant));
          i++)
         now.variant = skinny_variant(&p, others[i]);
-    if (now.variant >= 0 && tilemm__sgemm_is_allowed(limits, now.variant))
-        tilemm__sgemm_keep_better(args, limits, now, best);
+    if (now.variant < 0 || !tilemm__sgemm_is_allowed(limits, now.variant))
+        return;
+    p.variant = now.variant;
+    split_skinny(limits->cuda, INT64_MAX, limits->workspace, &p);
+    now.splits = p.splits;
+    now.k_split = p.splits > 1 ? p.k_split : p.k;
+    now.cluster = p.cluster > 1;
+    tilemm__sgemm_keep_better(args, limits, now, best);
 }
 
 static void fill_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -270,7 +275,10 @@ enum { SMALL_LEAST_BATCH = 8, SMALL_MOST_OF_16 = 16, SMALL_LEAST_OF_32 = 24 };
 static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits)
 {
     const int64_t size = tilemm__max(tilemm__max(args->m, args->n), args->k);
-    if (args->batch_count < SMALL_LEAST_BATCH)
+    /* A vector of the longest k has a kernel of its own. */
+    if (args->batch_count < SMALL_LEAST_BATCH ||
+        (tilemm__min(args->m, args->n) == 1 && args->k == TILEMM__SGEMM_SMALL_BATCH_MOST &&
+         !*limits->variant))
         return -1;
     /* Of the largest kernel's threads too many would be idle, or copy too few bytes at a time. */
     const int aligned = tilemm__sgemm_is_aligned_a(args) && tilemm__sgemm_is_aligned_b(args);

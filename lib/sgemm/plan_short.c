@@ -1,5 +1,5 @@
-/* plan_short.c - plans of SGEMM by FP32 multiply-adds where k is short, or memory is not aligned:
- * whether C or C' is computed, and how much of k is in shared memory at a time.
+/* plan_short.c - plans of SGEMM where k is short, or memory is not aligned: whether C or C' is
+ * computed, and how much of k is in shared memory at a time.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "candidates_cuda.h"
@@ -9,6 +9,7 @@
 
 enum {
     FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
+    TF32_FIRST = TILEMM__sgemm_short_tf32_sm80_128x128_nn,
     END = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     DEPTH = TILEMM__SGEMM_SHORT_DEPTH
@@ -30,6 +31,7 @@ static tilemm__sgemm_short_t plan_of(const tilemm__sgemm_args_t *args, int varia
 {
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
     const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
+    const int tf32 = variant >= TF32_FIRST, step = tf32 ? TILEMM__SGEMM_SHORT_STEP_OF_TF32 : 1;
     tilemm__sgemm_short_t p = {
         .args = e,
         .c_m = exchange ? 1 : args->ldc,
@@ -37,14 +39,14 @@ static tilemm__sgemm_short_t plan_of(const tilemm__sgemm_args_t *args, int varia
         .variant = variant,
         .wide_a = tilemm__sgemm_is_aligned_a(&e),
         .wide_b = tilemm__sgemm_is_aligned_b(&e),
-        .depth = (int)tilemm__min(args->k, DEPTH),
+        .depth = (int)tilemm__round_up(tilemm__min(args->k, DEPTH), step),
         .concurrent = traits->cc >= 90,
     };
     const int64_t tiles_n = tilemm__div_up(e.n, row->n);
     const int64_t per_matrix = tilemm__div_up(e.m, row->m) * tiles_n;
     const int64_t stages = tilemm__min(tilemm__div_up(args->k, DEPTH), TILEMM__SGEMM_SHORT_STAGES);
-    const int words = p.depth * (tilemm__short_pitch(row->m, !e.trans_a) +
-                                 tilemm__short_pitch(row->n, e.trans_b));
+    const int words = p.depth * (tilemm__short_pitch(row->m, tf32 || !e.trans_a) +
+                                 tilemm__short_pitch(row->n, tf32 || e.trans_b));
     if ((double)per_matrix * (double)e.batch_count > (double)most)
         return p;
     p.tiles_n = (unsigned)tiles_n;
@@ -52,7 +54,9 @@ static tilemm__sgemm_short_t plan_of(const tilemm__sgemm_args_t *args, int varia
     p.by_tiles_n = tilemm__division_by(p.tiles_n);
     p.by_per_matrix = tilemm__division_by(p.per_matrix);
     p.blocks = (unsigned)(per_matrix * e.batch_count);
-    p.shared = (size_t)words * (size_t)stages * sizeof(float);
+    /* The stages; and then of TF32 eight rows of C for each warp. */
+    const int64_t rows = tf32 ? row->threads / 32 * 8 * tilemm__short_pitch(64, 1) : 0;
+    p.shared = (size_t)tilemm__max(words * stages, rows) * sizeof(float);
     return p;
 }
 
@@ -75,11 +79,13 @@ static tilemm__sgemm_short_t best_of(const tilemm__sgemm_args_t *args, int varia
     return best;
 }
 
-/* Whether a variant's sums are as exact as those of the other families. */
+/* Whether a variant's sums are as exact as those of the other families in this mode. */
 static int is_exact_enough(const tilemm__sgemm_args_t *args, tilemm_math_t math, int variant)
 {
-    enum { MOST_CHAIN = 64 };
+    enum { MOST_CHAIN = 64, MOST_CHAIN_OF_TF32 = 16384 };
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
+    if (variant >= TF32_FIRST)
+        return math == TILEMM_MATH_TF32 && args->k <= MOST_CHAIN_OF_TF32;
     return args->k <= MOST_CHAIN || math != TILEMM_MATH_FP32 ||
            row->m * row->n <= TILEMM__SGEMM_SHORT_TOTALS * row->threads;
 }

@@ -5,7 +5,11 @@
 #include "candidates_cuda.h"
 #include "exchange.h"
 
-enum { FIRST = TILEMM__sgemm_vector_sm75_8, END = TILEMM__sgemm_fitted_sm80_4x4_nn };
+enum {
+    FIRST = TILEMM__sgemm_vector_sm75_8_k,
+    FIRST_M = TILEMM__sgemm_vector_sm75_8_m,
+    END = TILEMM__sgemm_fitted_sm80_4x4_nn
+};
 
 static const int64_t most = 1 << 30;
 
@@ -39,7 +43,9 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
     const int z_is_wide =
         p.z_k == 1 && tilemm__is_aligned(p.z, p.z_array, 0, p.stride_z, args->batch_count);
     const int64_t per_matrix = tilemm__div_up(p.m, row->m);
-    if (e.trans_a || (row->facet && !(tilemm__sgemm_is_aligned_a(&e) && z_is_wide)) ||
+    const int along_m = variant >= FIRST_M;
+    if (along_m != e.trans_a ||
+        (row->facet && !(tilemm__sgemm_is_aligned_a(&e) && (along_m || z_is_wide))) ||
         (double)per_matrix * (double)args->batch_count > (double)most)
         return p;
     p.per_matrix = (unsigned)per_matrix;
@@ -51,12 +57,15 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
 void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               tilemm__sgemm_trial_t *best)
 {
-    /* With a shorter k most of the threads of a row would be idle; of a larger matrix the skinny
-     * kernels read faster. Measured on an H100. */
-    enum { LEAST_K = 32, MOST_NUMBERS = 1 << 26 };
+    /* With a shorter k most of the threads of a row would be idle; of a larger matrix whose rows
+     * run along k the skinny kernels read faster. Measured on an H100. */
+    enum { LEAST_K_ALONG_M = 8, LEAST_K = 32, MOST_NUMBERS = 1 << 26 };
+    const int along_m = tilemm__sgemm_exchange(args, args->n > 1).trans_a;
     const double numbers = (double)args->m * (double)args->n * (double)args->k;
-    if (tilemm__min(args->m, args->n) > 1 || tilemm__max(args->m, args->n) > most ||
-        (!*limits->variant && (args->k < LEAST_K || numbers > MOST_NUMBERS)))
+    const int pays =
+        along_m ? args->k >= LEAST_K_ALONG_M : args->k >= LEAST_K && numbers <= MOST_NUMBERS;
+    if (tilemm__min(args->m, args->n) > 1 ||
+        tilemm__max(tilemm__max(args->m, args->n), args->k) > most || !(pays || *limits->variant))
         return;
     for (int v = FIRST; v < END; v++) {
         const tilemm__sgemm_vector_t p = plan_of(args, v, limits->cuda);

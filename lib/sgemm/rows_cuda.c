@@ -15,13 +15,20 @@
         ((m) + (n)) * (k) * (stages)*4, 0, groups)
 #define SKINNY(row, aligned, rows, n, a, b, c) ROW(#row, rows, n, 4, 256, 2, 0, 0, aligned)
 #define SMALL_BATCH(row, trans_a, trans_b, p, threads) ROW(#row, p, p, p, threads, 1, 0, 0, 0)
-#define VECTOR(row, lanes, width, blocks)                                                          \
-    ROW(#row, TILEMM__SGEMM_VECTOR_THREADS / (lanes), 1, (lanes) * (width),                        \
-        TILEMM__SGEMM_VECTOR_THREADS, blocks, 0, 0, (width) == 4)
+/* k: of a time that a block reads. */
+#define VECTOR_K(row, lanes, threads, width, blocks)                                               \
+    ROW(#row, (threads) / (lanes), 1, (lanes) * (width)*TILEMM__SGEMM_VECTOR_AHEAD_K(width),       \
+        threads, blocks, 0, 0, (width) == 4)
+#define VECTOR_M(row, lanes, threads, width, blocks)                                               \
+    ROW(#row, (threads) / (lanes) * (width), 1, (lanes)*TILEMM__SGEMM_VECTOR_AHEAD_M(width),       \
+        threads, blocks, 0, 0, (width) == 4)
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
 #define SHORT(row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                      \
     ROW(#row, (rows) * (warps_m), 32 * (columns) * (warps_n), 16, 32 * (warps_m) * (warps_n),      \
         blocks, 0, 0, 0)
+#define SHORT_TF32(row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                 \
+    ROW(#row, (rows) * (warps_m), (columns) * (warps_n), 16, 32 * (warps_m) * (warps_n), blocks,   \
+        0, 0, 0)
 /* facet: bulk; of TF32 rows the cluster. */
 #define FUSED(row, m, n, a_k, b_k, transposed, facet)                                              \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
@@ -36,18 +43,19 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
     TILEMM__SGEMM_SCALE_ROWS(HELPER) TILEMM__SGEMM_SPLITK_ROWS(SPLITK) TILEMM__SGEMM_ALIGN_ROWS(
         HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
         TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
-            TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_VECTOR_ROWS(VECTOR)
-                TILEMM__SGEMM_FITTED_ROWS(FITTED) TILEMM__SGEMM_SHORT_ROWS(SHORT)
-                    TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
-                        TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(FUSED)
-                            TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
-                                TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
-                                    TILEMM__SGEMM_ZERO_ROWS(HELPER)
-                                        TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
-                                            TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
-                                                TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
-                                                    TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
-                                                        TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
+            TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_VECTOR_K_ROWS(VECTOR_K)
+                TILEMM__SGEMM_VECTOR_M_ROWS(VECTOR_M) TILEMM__SGEMM_FITTED_ROWS(FITTED)
+                    TILEMM__SGEMM_SHORT_ROWS(SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(SHORT_TF32)
+                        TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
+                            TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(FUSED)
+                                TILEMM__SGEMM_INVARIANT_ROWS(FUSED)
+                                    TILEMM__SGEMM_INVARIANT_UNALIGNED_ROWS(FUSED)
+                                        TILEMM__SGEMM_ZERO_ROWS(HELPER)
+                                            TILEMM__SGEMM_MAKE_PLANES_ROWS(HELPER)
+                                                TILEMM__SGEMM_JUDGE_LINES_ROWS(HELPER)
+                                                    TILEMM__SGEMM_PLANES_SM80_ROWS(PLANES_SM80)
+                                                        TILEMM__SGEMM_PLANES_SM90_ROWS(PLANES_SM90)
+                                                            TILEMM__SGEMM_EXACT_LINES_ROWS(HELPER)};
 
 enum {
     FIRST_TRANSPOSED = TILEMM__sgemm_fused_sm90_32x256x32_nn,
@@ -59,7 +67,8 @@ enum {
     INVARIANT_END = TILEMM__sgemm_zero_sm75,
     UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
     ROWS_OF_TILE = 4, /* by transposes */
-    NN = 0
+    NN = 0,
+    TN = 2
 };
 
 int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
@@ -74,6 +83,11 @@ int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
 int tilemm__sgemm_is_tf32(int variant)
 {
     return variant >= TF32_FIRST && variant < REST_FIRST;
+}
+
+int tilemm__sgemm_tf32_converts(int variant)
+{
+    return tilemm__sgemm_is_tf32(variant) && (variant - TF32_FIRST) % ROWS_OF_TILE == TN;
 }
 
 int tilemm__sgemm_reads_unaligned(int variant)
@@ -92,10 +106,12 @@ tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__s
                    (variant >= INVARIANT_TRANSPOSED && variant < INVARIANT_UNALIGNED_FIRST);
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int cluster = tf32 ? row->facet : 1;
+    const int shares_a = cluster > 1 && (transposed ? row->n > row->m : row->m > row->n);
     return (tilemm__sgemm_fused_walk_t){
-        .rows = tilemm__div_up(transposed ? cols : rows, cluster),
-        .cols = transposed ? rows : cols,
+        .rows = tilemm__div_up(transposed ? cols : rows, shares_a ? 1 : cluster),
+        .cols = tilemm__div_up(transposed ? rows : cols, shares_a ? cluster : 1),
         .cluster = cluster,
         .transposed = transposed,
+        .shares_a = shares_a,
     };
 }

@@ -27,14 +27,17 @@ extern const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS]
 int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
                                   const tilemm__cuda_traits_t *traits);
 
-/* How a fused kernel walks C: rows of clusters of tiles, and columns; of C' if `transposed`. */
+/* How a fused kernel walks C: rows and columns of clusters of tiles; of C' if `transposed`. */
 typedef struct {
     int64_t rows, cols;
-    int cluster; /* tiles below each other */
+    int cluster; /* tiles below each other; or side by side, if they share op(A) */
+    int shares_a;
     int transposed;
 } tilemm__sgemm_fused_walk_t;
 
 int tilemm__sgemm_is_tf32(int variant);
+/* Whether it is one of which neither operand runs along k. */
+int tilemm__sgemm_tf32_converts(int variant);
 /* Whether a variant of the fused kernels reads operands however they are aligned. */
 int tilemm__sgemm_reads_unaligned(int variant);
 tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__sgemm_args_t *args);

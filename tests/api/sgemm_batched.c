@@ -5,6 +5,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #define _DEFAULT_SOURCE
 #include "guarded_gemm.h"
+#include "lib/size.h"
 
 enum { BATCH = 5, MOST = 400 };
 
@@ -39,9 +40,10 @@ static void point(operand_t *array, const operand_t *to, const int64_t *first, i
     operand_send(array);
 }
 
-/* A batch, by strides or by arrays of pointers. */
+/* A batch, by strides or by arrays of pointers, of operands that lie each `skip` floats behind an
+ * aligned address, or ANYWHERE. */
 static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch, int by_arrays,
-                rng_t *rng)
+                int skip, rng_t *rng)
 {
     const int64_t span[] = {gemm_span_a(g), gemm_span_b(g), gemm_span_c(g)};
     const family_t family = by_arrays ? FAMILY_SIGNED : FAMILY_NORMAL;
@@ -65,7 +67,7 @@ static void run(tilemm_t ctx, const gemm_t *g, tilemm_math_t math, int64_t batch
         if (backwards)
             stride[o] = -stride[o];
     }
-    place_operands(count, ANYWHERE, rng);
+    place_operands(count, skip, rng);
     for (int64_t i = 0; i < batch; i++) {
         gemm_fill_a(g, A.numbers + first[0][i], family, rng);
         gemm_fill_b(g, B.numbers + first[1][i], family, rng);
@@ -116,7 +118,7 @@ static void random_batches(tilemm_t ctx, int rounds, int by_arrays, rng_t *rng)
             g.k %= 9;
             gemm_set_ld(&g, 0, 1, 0);
         }
-        run(ctx, &g, TILEMM_MATH_FP32, batch, by_arrays, rng);
+        run(ctx, &g, TILEMM_MATH_FP32, batch, by_arrays, ANYWHERE, rng);
     }
 }
 
@@ -132,7 +134,7 @@ static void math_modes(tilemm_t ctx, rng_t *rng)
                 gemm_t g = gemm_by_bits(bits, size[s], 1.0f, 0.5f);
                 gemm_set_ld(&g, 1, 0, 2);
                 tilemm_set_math(ctx, modes[mode]);
-                run(ctx, &g, modes[mode], BATCH, by_arrays, rng);
+                run(ctx, &g, modes[mode], BATCH, by_arrays, ANYWHERE, rng);
             }
     tilemm_set_math(ctx, TILEMM_MATH_FP32);
 }
@@ -153,14 +155,23 @@ static tilemm_t forced_context(const char *variant)
 static void rare_kernels(rng_t *rng)
 {
     static const char *const variants[] = {
-        "sgemm_fitted_sm80_4x4",       "sgemm_fitted_sm80_8x8",        "sgemm_skinny_sm75_1024x1",
-        "sgemm_skinny_sm75_1024x4",    "sgemm_skinny_sm75_256x1",      "sgemm_skinny_sm75_256x4",
-        "sgemm_skinny_sm75_64x1",      "sgemm_fused_sm90_64x128x32",   "sgemm_fused_sm90_64x64x32",
-        "sgemm_fused_sm90_128x64x32",  "sgemm_fused_sm90_128x128x32",  "sgemm_unaligned_sm90_64x64",
-        "sgemm_unaligned_sm90_128x64", "sgemm_unaligned_sm90_128x128", "sgemm_short_sm80_128x128",
-        "sgemm_short_sm80_64x128",     "sgemm_short_sm80_128x64",      "sgemm_short_sm80_128x32",
-        "sgemm_short_sm80_32x64",      "sgemm_short_sm80_16x256",      "sgemm_short_sm80_4x256",
-        "sgemm_vector_sm75_8",         "sgemm_vector_sm75_32",         "sgemm_vector_sm75_256"};
+        "sgemm_fitted_sm80_4x4",       "sgemm_fitted_sm80_8x8",
+        "sgemm_skinny_sm75_1024x1",    "sgemm_skinny_sm75_1024x4",
+        "sgemm_skinny_sm75_256x1",     "sgemm_skinny_sm75_256x4",
+        "sgemm_skinny_sm75_64x1",      "sgemm_fused_sm90_64x128x32",
+        "sgemm_fused_sm90_64x64x32",   "sgemm_fused_sm90_128x64x32",
+        "sgemm_fused_sm90_128x128x32", "sgemm_unaligned_sm90_64x64",
+        "sgemm_unaligned_sm90_128x64", "sgemm_unaligned_sm90_128x128",
+        "sgemm_short_sm80_128x128",    "sgemm_short_sm80_64x128",
+        "sgemm_short_sm80_128x64",     "sgemm_short_sm80_128x32",
+        "sgemm_short_sm80_32x64",      "sgemm_short_sm80_16x256",
+        "sgemm_short_sm80_4x256",      "sgemm_short_sm80_32x32",
+        "sgemm_short_sm80_16x64",      "sgemm_short_sm80_4x64",
+        "sgemm_short_tf32_sm80_128",   "sgemm_short_tf32_sm80_64",
+        "sgemm_short_tf32_sm80_32",    "sgemm_vector_sm75_8_k",
+        "sgemm_vector_sm75_32_k",      "sgemm_vector_sm75_256_k",
+        "sgemm_vector_sm75_8_m",       "sgemm_vector_sm75_32_m",
+        "sgemm_vector_sm75_128_m",     "sgemm_vector_sm75_512_m_aligned"};
     for (int v = 0; v < (int)(sizeof variants / sizeof *variants); v++) {
         tilemm_t ctx = forced_context(variants[v]);
         int taken = 0;
@@ -173,16 +184,24 @@ static void rare_kernels(rng_t *rng)
             }
             const int is_short = strstr(variants[v], "short") != NULL;
             const int is_vector = strstr(variants[v], "vector") != NULL;
+            const int aligned = is_vector && i % 4 > 1;
             if (is_vector) {
                 *(i % 2 ? &g.m : &g.n) = 1;
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
+                if (aligned) {
+                    g.lda = tilemm__round_up(g.lda, 4);
+                    g.ldb = tilemm__round_up(g.ldb, 4);
+                }
             } else if (v >= 8 && i % 2) {
                 g.k = (is_short ? 1 : 32) + g.k % 33;
                 gemm_set_ld(&g, i % 3, i % 4, i % 5);
             }
-            const tilemm_math_t math = modes[v < 7 || ((is_short || is_vector) && i % 4)];
+            const tilemm_math_t math = strstr(variants[v], "short_tf32")
+                                           ? TILEMM_MATH_TF32
+                                           : modes[v < 7 || ((is_short || is_vector) && i % 4)];
             tilemm_set_math(ctx, math);
-            run(ctx, &g, math, rng_range(rng, 1, 4), i % 5 == 4, rng);
+            run(ctx, &g, math, aligned ? 1 : rng_range(rng, 1, 4), i % 5 == 4,
+                aligned ? 0 : ANYWHERE, rng);
             taken += !strncmp(tilemm_last_kernel(ctx), variants[v], strlen(variants[v]));
         }
         CHECK(taken > 0 || strstr(variants[v], "sm75") == NULL, "%s: never taken", variants[v]);

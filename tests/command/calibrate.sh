@@ -18,8 +18,8 @@ fi
 
 run_command 0 bench --calibrate
 # Each tile and family that the source has.
-sed -n 's/^    {"\([a-z0-9_]*\)",.*/{"\1",/p; s/^    .\(OF_[A-Z]*\). .*/.\1. /p' \
-    "$source/lib/sgemm/cost_cuda.c" >names
+sed -n 's/^    {"\([a-z0-9_]*\)",.*/{"\1",/p; s/^    .\(TILEMM__OF_[A-Z_]*\). .*/.\1. /p' \
+    "$source/lib/sgemm/cost_table_cuda.c" >names
 checks=$((checks + 1))
 [ "$(wc -l <names)" -ge 30 ] || fail "only $(wc -l <names) names in the source"
 while read -r name; do
@@ -27,7 +27,7 @@ while read -r name; do
 done <names
 # Tiles in the source's order, in which it counts them.
 checks=$((checks + 1))
-sed -n 's/^    {"\([a-z0-9_]*\)",.*/\1/p' "$source/lib/sgemm/cost_cuda.c" >tiles
+sed -n 's/^    {"\([a-z0-9_]*\)",.*/\1/p' "$source/lib/sgemm/cost_table_cuda.c" >tiles
 grep -o '{"[a-z0-9_]*",' stdout | tr -d '{",' >printed
 cmp -s tiles printed || {
     diff tiles printed

@@ -83,11 +83,12 @@ static void check_fitted(int lanes, int depth, int along_k)
 }
 
 /* A short k: words of `width` rows or columns lie in places of their own. A warp's copies of an
- * operand that runs along k write to different banks; so do others, and reads with stride one. */
-static void check_short(int width, int along_k)
+ * operand that runs along k write to different banks; so do others, and reads with stride one; and
+ * those of tensor cores from a tile that is padded for them. */
+static void check_short(int width, int along_k, int tf32)
 {
     enum { DEPTH = TILEMM__SGEMM_SHORT_DEPTH, TOGETHER = TILEMM__SGEMM_SHORT_TOGETHER };
-    const int pitch = tilemm__short_pitch(width, along_k);
+    const int pitch = tilemm__short_pitch(width, along_k || tf32);
     unsigned index[32];
     CHECK(pitch >= width && pitch % 4 == 0, "pitch %d of %d", pitch, width);
     for (int k = 0; k < DEPTH; k += along_k ? TOGETHER : 1)
@@ -97,6 +98,12 @@ static void check_short(int width, int along_k)
                                                        tilemm__short_line(lane)
                                                  : k * pitch + line + lane);
             check_free(index, 1, along_k ? "copy along k" : "copy or read", "short");
+        }
+    for (int k = 0; k < DEPTH && tf32; k += 8)
+        for (int line = 0; line < width; line += 8) {
+            for (int lane = 0; lane < 32; lane++)
+                index[lane] = (unsigned)((k + lane % 4 * 2) * pitch + line + lane / 4);
+            check_free(index, 1, "read for tensor cores", "short");
         }
 }
 
@@ -201,10 +208,10 @@ int main(void)
             check_fitted(lanes, depth, 0);
             check_fitted(lanes, depth, 1);
         }
-    for (int width = 32; width <= 256; width *= 2) {
-        check_short(width, 0);
-        check_short(width, 1);
-    }
+    for (int width = 32; width <= 256; width *= 2)
+        for (int along_k = 0; along_k < 2; along_k++)
+            for (int tf32 = 0; tf32 < 2; tf32++)
+                check_short(width, along_k, tf32);
     check_exact_lines(16);
     check_exact_lines(32);
     return check_exit();

@@ -108,8 +108,8 @@ static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
     const tilemm__sgemm_fused_t *p = &plan->as.fused.product;
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
     const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(plan->variant, args);
-    const int64_t high = (int64_t)(walk.transposed ? row->n : row->m) * walk.cluster;
-    const int64_t wide = walk.transposed ? row->m : row->n;
+    const int64_t high = (walk.transposed ? row->n : row->m) * (walk.shares_a ? 1 : walk.cluster);
+    const int64_t wide = (walk.transposed ? row->m : row->n) * (walk.shares_a ? walk.cluster : 1);
     const tilemm__sgemm_args_t seen = tilemm__sgemm_exchange(args, walk.transposed);
     CHECK(p->store != TILEMM__SGEMM_STORE_BULK || (args->n % 4 == 0 && args->beta == 0),
           "%s: writes past rows of C", plan->name);
@@ -199,36 +199,37 @@ static void check_fitted(const tilemm__sgemm_args_t *args, const tilemm__sgemm_c
 }
 
 /* A short k: the tiles cover C or C', whose element (i, j) is where args says; blocks find their
- * places by products in place of divisions; the stages fit; 16 bytes are copied where all operands'
- * rows begin at multiples of that; and FP32 mode has no long chains. */
+ * places without divisions; the stages fit; copies are aligned; and FP32 mode has no long chains.
+ */
 static void check_short(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                         const tilemm__sgemm_cuda_plan_t *plan)
 {
     const tilemm__sgemm_short_t *const p = &plan->as.short_k;
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
     const int exchanged = p->c_m == 1 && (p->args.m != args->m || p->args.a != args->a);
-    const int64_t tiles_m = (p->args.m + row->m - 1) / row->m;
-    const int64_t tiles_n = (p->args.n + row->n - 1) / row->n;
-    CHECK(p->args.m == (exchanged ? args->n : args->m) &&
-              p->args.n == (exchanged ? args->m : args->n) && p->args.k == args->k &&
+    const int64_t tiles_m = tilemm__div_up(p->args.m, row->m);
+    const int64_t tiles_n = tilemm__div_up(p->args.n, row->n), matrix = tiles_m * tiles_n;
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchanged);
+    CHECK(p->args.m == e.m && p->args.n == e.n && p->args.k == e.k &&
               p->c_m == (exchanged ? 1 : args->ldc) && p->c_n == (exchanged ? args->ldc : 1),
           "%s: C is %lld x %lld", plan->name, (long long)p->args.m, (long long)p->args.n);
-    CHECK(p->tiles_n == tiles_n && p->per_matrix == tiles_m * tiles_n &&
-              p->blocks == tiles_m * tiles_n * args->batch_count,
+    CHECK(p->tiles_n == tiles_n && p->per_matrix == matrix &&
+              p->blocks == matrix * args->batch_count,
           "%s: %u blocks", plan->name, p->blocks);
     for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
-        check_division(plan->name, p->by_per_matrix, block, p->per_matrix);
-        check_division(plan->name, p->by_tiles_n, block % p->per_matrix, p->tiles_n);
+        check_division(plan->name, p->by_per_matrix, block, matrix);
+        check_division(plan->name, p->by_tiles_n, block % matrix, tiles_n);
     }
-    CHECK(p->depth == (args->k < TILEMM__SGEMM_SHORT_DEPTH ? args->k : TILEMM__SGEMM_SHORT_DEPTH) &&
-              p->shared <= limits->cuda->shared_per_block,
+    const int tf32 = p->variant >= TILEMM__sgemm_short_tf32_sm80_128x128_nn;
+    const int64_t depth = tilemm__round_up(tilemm__min(args->k, 16), tf32 ? 8 : 1);
+    CHECK(p->depth == depth && p->shared <= limits->cuda->shared_per_block,
           "%s: %d steps, %zu bytes", plan->name, p->depth, p->shared);
-    CHECK(!p->wide_a || ((uintptr_t)p->args.a % 16 == 0 && p->args.lda % 4 == 0),
-          "%s: A is not aligned", plan->name);
-    CHECK(!p->wide_b || ((uintptr_t)p->args.b % 16 == 0 && p->args.ldb % 4 == 0),
-          "%s: B is not aligned", plan->name);
-    CHECK(args->k <= 64 || limits->math != TILEMM_MATH_FP32 ||
-              row->m * row->n <= TILEMM__SGEMM_SHORT_TOTALS * row->threads,
+    CHECK(p->wide_a <= tilemm__sgemm_is_aligned_a(&p->args) &&
+              p->wide_b <= tilemm__sgemm_is_aligned_b(&p->args),
+          "%s: not aligned", plan->name);
+    CHECK(tf32 ? limits->math == TILEMM_MATH_TF32 && args->k <= 16384
+               : args->k <= 64 || limits->math != TILEMM_MATH_FP32 ||
+                     row->m * row->n <= TILEMM__SGEMM_SHORT_TOTALS * row->threads,
           "%s: a chain of %lld", plan->name, (long long)args->k);
 }
 
@@ -238,20 +239,18 @@ static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_c
 {
     const tilemm__sgemm_vector_t *const p = &plan->as.vector;
     const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
-    const int is_row = args->n > 1;
-    const int trans_x = is_row ? !args->trans_b : args->trans_a;
-    const int64_t m = is_row ? args->n : args->m, per_matrix = (m + row->m - 1) / row->m;
-    CHECK((is_row ? args->m : args->n) == 1 && p->m == m && p->k == args->k, "%s: X is %lld x %lld",
-          plan->name, (long long)p->m, (long long)p->k);
-    CHECK(!trans_x && p->ldx == (is_row ? args->ldb : args->lda) &&
-              p->c_m == (is_row ? 1 : args->ldc),
-          "%s: X or C lies otherwise", plan->name);
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, args->n > 1);
+    const int64_t per_matrix = tilemm__div_up(e.m, row->m);
+    CHECK(e.n == 1 && p->m == e.m && p->k == e.k && p->ldx == e.lda &&
+              p->c_m == (args->n > 1 ? 1 : args->ldc) &&
+              e.trans_a == (p->variant >= TILEMM__sgemm_vector_sm75_8_m),
+          "%s: X is %lld x %lld", plan->name, (long long)p->m, (long long)p->k);
     CHECK(p->per_matrix == per_matrix && p->blocks == per_matrix * args->batch_count,
           "%s: %u blocks", plan->name, p->blocks);
     for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1)
         check_division(plan->name, p->by_per_matrix, block, p->per_matrix);
-    CHECK(!row->facet || ((uintptr_t)p->x % 16 == 0 && p->ldx % 4 == 0 &&
-                          (uintptr_t)p->z % 16 == 0 && p->z_k == 1),
+    CHECK(!row->facet || (tilemm__sgemm_is_aligned_a(&e) &&
+                          (e.trans_a || (p->z_k == 1 && (uintptr_t)p->z % 16 == 0))),
           "%s: X or Z is not aligned", plan->name);
 }
 

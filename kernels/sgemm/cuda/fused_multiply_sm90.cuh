@@ -113,7 +113,7 @@ static __device__ __forceinline__ void convert_b(const fused_t &problem, const m
                 convert_b_lines<S>(shared.b.at[stage], first, line0, shared.planes[buffer], window);
                 if (S::INVARIANT)
                     note_columns<S>(shared, stage, buffer, first, line0, window);
-                else if (line0 < S::BN && (!S::ROUTED || large != HUGE_ONES))
+                else if (line0 < S::BN)
                     look_beyond<S, S::LINES, S::B_K>(shared.b.at[stage], first, window);
                 large = window.large;
             } while (!S::INVARIANT && window.fits);
@@ -160,7 +160,7 @@ static __device__ __forceinline__ void make_planes(multiplier_t<S> &at, const sh
         at.next_rows |= exact_lines_of<ROWS, S::A_K>(stage, at.first, window);
     else if (half == 0) /* a branch, so that the planes are made here */
         branch_if_beyond(window);
-    else if (!S::ROUTED || window.large != HUGE_ONES)
+    else
         look_beyond<S, ROWS, S::A_K>(stage, at.first, window);
 }
 

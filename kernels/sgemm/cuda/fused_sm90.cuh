@@ -52,6 +52,8 @@ struct shape_t {
     static const bool KEEPS = KIND == FUSED_KIND && !UNALIGNED;
     /* Shared memory has room for a tile of C beside the operands. */
     static const bool HAS_TILE = BULK || INVARIANT;
+    /* What the blocks of a cluster share: op(A), or else op(B). */
+    static const bool SHARES_A = CLUSTER > 1 && BM > BN;
     /* The tensor cores read op(B) as the copy engine writes it (tf32_direct_sm90.cuh). */
     static const bool DIRECT = TF32 && B_K;
     static const int PLANES = TF32 ? 1 : 3;
@@ -119,12 +121,14 @@ static __device__ __forceinline__ place_t locate(const fused_t &problem, unsigne
     const unsigned matrix = tile / per_matrix, inside = tile - matrix * per_matrix;
     const tile_position_t<unsigned> at = tile_walk<GROUP>(inside, problem.rows, problem.cols);
     const int64_t k = split * problem.k_split, end = min(problem.args.k, k + problem.k_split);
-    const unsigned row = S::CLUSTER == 1 ? at.row : at.row * S::CLUSTER + cluster_rank();
-    return {(int)row * S::BM, (int)at.col * S::BN, (int)k, (int)end, matrix, split};
+    const unsigned rank = S::CLUSTER == 1 ? 0 : cluster_rank();
+    const unsigned row = S::SHARES_A ? at.row : at.row * S::CLUSTER + rank;
+    const unsigned col = S::SHARES_A ? at.col * S::CLUSTER + rank : at.col;
+    return {(int)row * S::BM, (int)col * S::BN, (int)k, (int)end, matrix, split};
 }
 
 /* A block's first item, and how far it is to its next one. Where CLUSTER is not 1 the blocks of a
- * cluster share an item: its rows of tiles lie in CLUSTERs. */
+ * cluster share an item: its rows of tiles lie in CLUSTERs, or its columns if they share op(A). */
 template <typename S>
 static __device__ __forceinline__ unsigned first_item(void)
 {
@@ -478,12 +482,15 @@ static __device__ __forceinline__ void look_closely(const float *stage, unsigned
 }
 
 /* Note whether a warp met numbers beyond its window, by its planes of a step. If so, take a window
- * that has them, if there is one. */
+ * that has them, if there is one. A ROUTED kernel's HUGE_ONES have all numbers. The vote is taken
+ * in any case: it brings threads together again that waited for the step apart from each other, and
+ * would go on to make its planes twice. */
 template <typename S, int LINES, bool K_MAJOR>
 static __device__ __forceinline__ void look_beyond(const float *stage, unsigned first,
                                                    window_t &window)
 {
-    if (__any_sync(~0u, window_most(window) >= MOST_BF16 || window.large))
+    const bool has_all = S::ROUTED && window.large == HUGE_ONES;
+    if (__any_sync(~0u, !has_all && (window_most(window) >= MOST_BF16 || window.large)))
         look_closely<LINES, K_MAJOR>(stage, first, !S::ROUTED, window);
 }
 

@@ -1,20 +1,27 @@
-/* short.cu - SGEMM by FP32 multiply-adds where k is short, or memory is not aligned.
+/* short.cu - SGEMM where k is short, or memory is not aligned: by FP32 multiply-adds, and in TF32
+ * mode on tensor cores.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause
  *
- * With a short k the time goes into C, and with few rows into B. So the lanes of a warp are
- * neighbouring columns: a warp stores 128 bytes of a row of C at a time, wherever the row begins. A
- * thread computes ROWS x COLUMNS elements: rows that follow each other, and columns 32 apart. It
- * reads A's tile Ms by broadcast, 16 bytes at a time, and B's tile Ns with stride one.
+ * With a short k the time goes into C, and with few rows into B. So the lanes of a warp store
+ * neighbouring columns, wherever a row of C begins. There are two consumers:
+ *   ffma_t - A thread computes ROWS x COLUMNS elements: rows that follow each other, and columns 32
+ *            apart. It reads A's tile Ms by broadcast, 16 bytes at a time, and B's tile Ns with
+ *            stride one; a warp stores 128 bytes of a row at a time.
+ *   tf32_t - A warp computes ROWS x COLUMNS elements by mma.sync.m16n8k8, whose 16 rows are columns
+ *            of C, and whose 8 columns are rows; it stores rows by way of shared memory.
  *
  * Layout: tilemm__short_pitch(). Both tiles have a line for each k. An operand whose rows run along
  * k is transposed by copies of 4 bytes: of 8 k of 4 of its rows by a warp, without bank conflicts.
+ * tf32_t reads 8 neighbours of each of 4 lines, which are 2 apart: without bank conflicts too.
  *
  * Padding: none. Rows, columns and k that are not there are not copied; their sums are not stored.
+ * tf32_t takes zeros for such k.
  *
  * Assumes: compute capability 8.0 or more; what the host promises in tilemm__sgemm_short_t.
- * Accuracy: one chain of multiply-adds over k; in tiles with few elements of C for each thread, the
- * sum of one chain for each stage. */
+ * Accuracy: ffma_t: one chain of multiply-adds over k; in tiles with few elements of C for each
+ * thread, the sum of one chain for each stage. tf32_t: operands rounded to TF32, to nearest, one
+ * sum over k in the tensor cores. */
 #include <cuda_runtime.h>
 
 #include "kernels/cuda/copy_async.cuh"
@@ -23,19 +30,6 @@
 #include "kernels/cuda/registers.cuh"
 #include "kernels/cuda/shared.cuh"
 #include "short.h"
-
-template <int ROWS_, int COLUMNS_, int WARPS_M_, int WARPS_N_, bool A_ALONG_K_, bool B_ALONG_K_>
-struct shape {
-    static const int ROWS = ROWS_, COLUMNS = COLUMNS_, WARPS_M = WARPS_M_, WARPS_N = WARPS_N_;
-    static const bool A_ALONG_K = A_ALONG_K_, B_ALONG_K = B_ALONG_K_;
-    static const int BM = ROWS * WARPS_M, BN = 32 * COLUMNS * WARPS_N;
-    static const int THREADS = 32 * WARPS_M * WARPS_N;
-    static const int PITCH_A = tilemm__short_pitch(BM, A_ALONG_K);
-    static const int PITCH_B = tilemm__short_pitch(BN, B_ALONG_K);
-    /* There are registers for totals: a chain ends with each stage. */
-    static const bool ENDS_CHAINS = ROWS * COLUMNS <= TILEMM__SGEMM_SHORT_TOTALS;
-    static_assert(ROWS % 4 == 0, "Ms is read 16 bytes at a time");
-};
 
 /* Producer: copy `depth` steps of k of an operand's tile of WIDTH lines, of which `extent` are
  * there. `from` is the tile's first element. */
@@ -71,28 +65,212 @@ static __device__ __forceinline__ void produce(unsigned to, const float *__restr
     }
 }
 
-/* Consumer: sum += the products of `depth` steps of k. `ms` and `ns` are the thread's first words
- * of both tiles. */
-template <typename S>
-static __device__ __forceinline__ void multiply(float (&sum)[S::ROWS][S::COLUMNS], unsigned ms,
-                                                const float *ns, int depth)
+/* ---- consumers ------------------------------------------------------------------------------ */
+
+/* What both have in common: rows and columns are those of a thread, or a warp's. */
+template <int BM_, int BN_, int WARPS_, bool A_ALONG_K_, bool B_ALONG_K_, bool PADDED>
+struct tile_t {
+    static const int BM = BM_, BN = BN_, THREADS = 32 * WARPS_;
+    static const bool A_ALONG_K = A_ALONG_K_, B_ALONG_K = B_ALONG_K_;
+    static const int PITCH_A = tilemm__short_pitch(BM, A_ALONG_K || PADDED);
+    static const int PITCH_B = tilemm__short_pitch(BN, B_ALONG_K || PADDED);
+};
+
+/* A part of C, and how many of its rows and columns there are. */
+typedef struct {
+    float *c;
+    int64_t c_m, c_n;
+    int rows, columns;
+    float alpha, beta;
+} part_t;
+
+/* The part from element (m, n) on. */
+static __device__ __forceinline__ part_t part_from(const part_t &part, int m, int n)
 {
-#pragma unroll 2
-    for (int k = 0; k < depth; k++) {
-        float a[S::ROWS], b[S::COLUMNS];
-#pragma unroll
-        for (int i = 0; i < S::ROWS; i += 4)
-            unpack(a + i, shared_read(ms + (k * S::PITCH_A + i) * 4));
-#pragma unroll
-        for (int j = 0; j < S::COLUMNS; j++)
-            b[j] = ns[k * S::PITCH_B + 32 * j];
-#pragma unroll
-        for (int i = 0; i < S::ROWS; i++)
-#pragma unroll
-            for (int j = 0; j < S::COLUMNS; j++)
-                sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
-    }
+    return {part.c + m * part.c_m + n * part.c_n,
+            part.c_m,
+            part.c_n,
+            part.rows - m,
+            part.columns - n,
+            part.alpha,
+            part.beta};
 }
+
+/* Store value(i, j) to row i and column 32 j of a part. IS_USUAL: c_n is 1, beta is 0. */
+template <int ROWS, int COLUMNS, bool IS_USUAL, typename VALUE>
+static __device__ __forceinline__ void store_part(const part_t &part, VALUE value)
+{
+    const int64_t c_n = IS_USUAL ? 1 : part.c_n;
+    float *row = part.c;
+#pragma unroll
+    for (int i = 0; i < ROWS; i++, row += part.c_m)
+#pragma unroll
+        for (int j = 0; j < COLUMNS; j++)
+            if (i < part.rows && 32 * j < part.columns)
+                epilogue_store(row + 32 * j * c_n, value(i, j), part.alpha,
+                               IS_USUAL ? 0.0f : part.beta);
+}
+
+template <int ROWS, int COLUMNS, typename VALUE>
+static __device__ __forceinline__ void store(const part_t &part, VALUE value)
+{
+    if (part.c_n == 1 && part.beta == 0.0f)
+        store_part<ROWS, COLUMNS, true>(part, value);
+    else
+        store_part<ROWS, COLUMNS, false>(part, value);
+}
+
+template <int ROWS, int COLUMNS, int WARPS_M, int WARPS_N, bool A_ALONG_K, bool B_ALONG_K>
+struct ffma_t : tile_t<ROWS * WARPS_M, 32 * COLUMNS * WARPS_N, WARPS_M * WARPS_N, A_ALONG_K,
+                       B_ALONG_K, false> {
+    typedef float sums_t[ROWS][COLUMNS];
+    /* There are registers for totals: a chain ends with each stage. */
+    static const bool ENDS_CHAINS = ROWS * COLUMNS <= TILEMM__SGEMM_SHORT_TOTALS;
+    static_assert(ROWS % 4 == 0, "Ms is read 16 bytes at a time");
+
+    static __device__ __forceinline__ int row(int warp)
+    {
+        return warp / WARPS_N * ROWS;
+    }
+
+    static __device__ __forceinline__ int column(int warp, int lane)
+    {
+        return warp % WARPS_N * 32 * COLUMNS + lane;
+    }
+
+    /* sum += the products of `depth` steps of k. `ms` and `ns` are the thread's first words. */
+    static __device__ __forceinline__ void add(sums_t &sum, unsigned ms, const float *ns, int depth)
+    {
+#pragma unroll 2
+        for (int k = 0; k < depth; k++) {
+            float a[ROWS], b[COLUMNS];
+#pragma unroll
+            for (int i = 0; i < ROWS; i += 4)
+                unpack(a + i, shared_read(ms + (k * ffma_t::PITCH_A + i) * 4));
+#pragma unroll
+            for (int j = 0; j < COLUMNS; j++)
+                b[j] = ns[k * ffma_t::PITCH_B + 32 * j];
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                for (int j = 0; j < COLUMNS; j++)
+                    sum[i][j] = fmaf(a[i], b[j], sum[i][j]);
+        }
+    }
+
+    /* total += the products of a stage, whose operands' parts are at `ms` and `ns`. */
+    static __device__ __forceinline__ void multiply(sums_t &total, const float *ms, const float *ns,
+                                                    int warp, int lane, int depth)
+    {
+        ms += row(warp);
+        ns += column(warp, lane);
+        if (ENDS_CHAINS) {
+            sums_t sum = {};
+            add(sum, shared_address(ms), ns, depth);
+#pragma unroll
+            for (int i = 0; i < ROWS; i++)
+#pragma unroll
+                for (int j = 0; j < COLUMNS; j++)
+                    total[i][j] += sum[i][j];
+        } else {
+            add(total, shared_address(ms), ns, depth);
+        }
+    }
+
+    static __device__ __forceinline__ void store_all(const part_t &part, float *, int warp,
+                                                     int lane, const sums_t &total)
+    {
+        store<ROWS, COLUMNS>(part_from(part, row(warp), column(warp, lane)),
+                             [&](int i, int j) { return total[i][j]; });
+    }
+};
+
+template <int ROWS, int COLUMNS, int WARPS_M, int WARPS_N, bool A_ALONG_K, bool B_ALONG_K>
+struct tf32_t
+    : tile_t<ROWS * WARPS_M, COLUMNS * WARPS_N, WARPS_M * WARPS_N, A_ALONG_K, B_ALONG_K, true> {
+    static const int MI = ROWS / 8, NI = COLUMNS / 16, STEP = TILEMM__SGEMM_SHORT_STEP_OF_TF32;
+    typedef float sums_t[NI][MI][4];
+    static_assert(tf32_t::PITCH_A % 32 == 4 && tf32_t::PITCH_B % 32 == 4, "no bank conflicts");
+
+    static __device__ __forceinline__ int row(int warp)
+    {
+        return warp / WARPS_N * ROWS;
+    }
+
+    static __device__ __forceinline__ int column(int warp, int lane)
+    {
+        return warp % WARPS_N * COLUMNS + lane / 4;
+    }
+
+    /* A number rounded to TF32, or 0 if it is not there. */
+    static __device__ __forceinline__ unsigned taken(float x, bool is_there)
+    {
+        unsigned rounded;
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(is_there ? x : 0.0f));
+        return rounded;
+    }
+
+    /* The numbers k 0 and 4, in the instruction's order, are the lane's k here, and the next. */
+    static __device__ __forceinline__ void multiply(sums_t &total, const float *ms, const float *ns,
+                                                    int warp, int lane, int depth)
+    {
+        ms += row(warp) + lane / 4;
+        ns += column(warp, lane);
+#pragma unroll 1
+        for (int k0 = 0; k0 < depth; k0 += STEP) {
+            const int k = k0 + lane % 4 * 2;
+            const bool first = k < depth, second = k + 1 < depth;
+            const float *const a = ms + k * tf32_t::PITCH_A, *const b = ns + k * tf32_t::PITCH_B;
+            unsigned of_a[MI][2];
+#pragma unroll
+            for (int i = 0; i < MI; i++) {
+                of_a[i][0] = taken(a[8 * i], first);
+                of_a[i][1] = taken(a[8 * i + tf32_t::PITCH_A], second);
+            }
+#pragma unroll
+            for (int j = 0; j < NI; j++) {
+                const unsigned of_b[4] = {taken(b[16 * j], first), taken(b[16 * j + 8], first),
+                                          taken(b[16 * j + tf32_t::PITCH_B], second),
+                                          taken(b[16 * j + 8 + tf32_t::PITCH_B], second)};
+#pragma unroll
+                for (int i = 0; i < MI; i++) {
+                    float(&sum)[4] = total[j][i];
+                    asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, "
+                        "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+                        : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+                        : "r"(of_b[0]), "r"(of_b[1]), "r"(of_b[2]), "r"(of_b[3]), "r"(of_a[i][0]),
+                          "r"(of_a[i][1]));
+                }
+            }
+        }
+    }
+
+    /* Eight rows at a time by way of shared memory. Of these a lane has rows 2 q and 2 q + 1, and
+     * of 16 columns g and g + 8: it writes them, and reads rows, without bank conflicts. */
+    static __device__ __forceinline__ void store_all(const part_t &part, float *memory, int warp,
+                                                     int lane, const sums_t &total)
+    {
+        const int PITCH = tilemm__short_pitch(COLUMNS, true);
+        float *const rows = memory + warp * 8 * PITCH;
+        float *const to = rows + lane % 4 * 2 * PITCH + lane / 4;
+        __syncthreads(); /* the last stage is no longer read */
+#pragma unroll
+        for (int i = 0; i < MI; i++) {
+#pragma unroll
+            for (int j = 0; j < NI; j++)
+#pragma unroll
+                for (int r = 0; r < 4; r++)
+                    to[r % 2 * PITCH + 16 * j + r / 2 * 8] = total[j][i][r];
+            __syncwarp();
+            store<8, COLUMNS / 32>(
+                part_from(part, row(warp) + 8 * i, warp % WARPS_N * COLUMNS + lane),
+                [&](int r, int j) { return rows[r * PITCH + 32 * j + lane]; });
+            __syncwarp();
+        }
+    }
+};
+
+/* ---- a block -------------------------------------------------------------------------------- */
 
 template <typename S>
 static __device__ __forceinline__ void body(const tilemm__sgemm_short_t &problem)
@@ -109,7 +287,6 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_short_t &problem
     const int rows = (int)min(args.m - m0, (int64_t)S::BM);
     const int columns = (int)min(args.n - n0, (int64_t)S::BN);
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, k = (int)args.k;
-    const int m = warp / S::WARPS_N * S::ROWS, n = warp % S::WARPS_N * 32 * S::COLUMNS + lane;
     const unsigned words_a = (unsigned)(problem.depth * S::PITCH_A);
     const unsigned words = words_a + (unsigned)(problem.depth * S::PITCH_B);
     const unsigned ring = shared_address(stages);
@@ -136,57 +313,43 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_short_t &problem
         to_copy += DEPTH;
         filling = (filling + 1) % STAGES;
     };
-    float total[S::ROWS][S::COLUMNS] = {};
+    typename S::sums_t total = {};
 
 #pragma unroll 1
     for (int i = 0; i < STAGES - 1; i++)
         fill();
 #pragma unroll 1
     for (int k0 = 0; k0 < k; k0 += DEPTH, stage = (stage + 1) % STAGES) {
-        const unsigned ms = ring + (stage * words + m) * 4;
-        const float *const ns = stages + stage * words + words_a + n;
+        const float *const ms = stages + stage * words;
         copy_async_wait<STAGES - 2>();
         __syncthreads();
         fill(); /* the stage that was read last */
-        if (S::ENDS_CHAINS) {
-            float sum[S::ROWS][S::COLUMNS] = {};
-            multiply<S>(sum, ms, ns, min(DEPTH, k - k0));
-#pragma unroll
-            for (int i = 0; i < S::ROWS; i++)
-#pragma unroll
-                for (int j = 0; j < S::COLUMNS; j++)
-                    total[i][j] += sum[i][j];
-        } else {
-            multiply<S>(total, ms, ns, min(DEPTH, k - k0));
-        }
+        S::multiply(total, ms, ms + words_a, warp, lane, min(DEPTH, k - k0));
     }
-
-    float *const c = (args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c) +
-                     (m0 + m) * problem.c_m + (n0 + n) * problem.c_n;
-#pragma unroll
-    for (int i = 0; i < S::ROWS; i++)
-#pragma unroll
-        for (int j = 0; j < S::COLUMNS; j++)
-            if (m + i < rows && n + 32 * j < columns)
-                epilogue_store(c + i * problem.c_m + 32 * j * problem.c_n, total[i][j], args.alpha,
-                               args.beta);
+    float *const c = args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c;
+    S::store_all({c + m0 * problem.c_m + n0 * problem.c_n, problem.c_m, problem.c_n, rows, columns,
+                  args.alpha, args.beta},
+                 stages, warp, lane, total);
 #endif
 }
 
 /* ---- variants ------------------------------------------------------------------------------- */
 
-#define KERNEL(name, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                    \
+#define KERNEL(name, shape, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)             \
     KERNEL_OF(name, (32 * (warps_m) * (warps_n), ROOM_FOR(blocks)),                                \
               (const __grid_constant__ tilemm__sgemm_short_t problem),                             \
               body<shape<rows, columns, warps_m, warps_n, !(trans_a), (trans_b) != 0>>(problem))
-TILEMM__SGEMM_SHORT_ROWS(KERNEL)
+#define KERNEL_FFMA(name, ...) KERNEL(name, ffma_t, __VA_ARGS__)
+#define KERNEL_TF32(name, ...) KERNEL(name, tf32_t, __VA_ARGS__)
+TILEMM__SGEMM_SHORT_ROWS(KERNEL_FFMA)
+TILEMM__SGEMM_SHORT_TF32_ROWS(KERNEL_TF32)
 
 #define VARIANT(name, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                   \
     {name, 32 * (warps_m) * (warps_n)},
 static const struct {
     void (*kernel)(tilemm__sgemm_short_t);
     unsigned threads;
-} variants[] = {TILEMM__SGEMM_SHORT_ROWS(VARIANT)};
+} variants[] = {TILEMM__SGEMM_SHORT_ROWS(VARIANT) TILEMM__SGEMM_SHORT_TF32_ROWS(VARIANT)};
 
 extern "C" int tilemm__sgemm_short_launch(const tilemm__sgemm_short_t *problem, void *stream)
 {

@@ -1,5 +1,5 @@
-/* short.h - SGEMM by FP32 multiply-adds where k is short, or memory is not aligned: the struct that
- * the kernels take, and the launcher. Needs no CUDA header.
+/* short.h - SGEMM where k is short, or memory is not aligned: the struct that the kernels take, and
+ * the launcher. Needs no CUDA header.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_SGEMM_CUDA_SHORT_H
@@ -17,12 +17,13 @@ extern "C" {
 enum {
     TILEMM__SGEMM_SHORT_DEPTH = 16, /* steps of k in a stage */
     TILEMM__SGEMM_SHORT_STAGES = 4,
-    TILEMM__SGEMM_SHORT_TOTALS = 16 /* elements of C of a thread, at most, that end chains */
+    TILEMM__SGEMM_SHORT_STEP_OF_TF32 = 8, /* steps of k of an instruction */
+    TILEMM__SGEMM_SHORT_TOTALS = 16       /* elements of C of a thread, at most, that end chains */
 };
 
 /* C, or C' with the operands exchanged: element (i, j) is c[i * c_m + j * c_n], and args.ldc is not
- * used. A stage has room for `depth` steps of k: for all of a k that is shorter than a stage. m, n,
- * k and the number of tiles are below 2^30. */
+ * used. A stage has room for `depth` steps of k: for all of a k that is shorter than a stage, of
+ * TF32 rounded up to STEP_OF_TF32. m, n, k and the number of tiles are below 2^30. */
 typedef struct {
     tilemm__sgemm_args_t args;
     int64_t c_m, c_n;

@@ -5,7 +5,7 @@
  *
  * Producer: one thread asks the copy engine for steps of both operands, rounded to TF32. In a
  * cluster of CLUSTER blocks, whose tiles lie below each other, each brings its part of the lines of
- * op(B) to all of them.
+ * op(B) to all of them; or of op(A), if they lie side by side.
  *
  * Multipliers: each of BM / 64 warpgroups has 64 rows. op(A) comes from shared memory too if it
  * runs along k, else from registers, which are filled for a step while the tensor cores work on the
@@ -19,29 +19,36 @@
 
 /* ---- producer ------------------------------------------------------------------------------- */
 
-/* Ask for a step of op(A), and for the block's part of op(B)'s. */
+/* Ask for a step of an operand: for PARTS blocks, this one's part of the lines. */
+template <int LINES, int PARTS, bool K_MAJOR>
+static __device__ __forceinline__ void bring(float *stage, const CUtensorMap *map, int line, int k,
+                                             int matrix, unsigned rank, uint64_t *full)
+{
+    const int MINE = LINES / PARTS, STEP = K_MAJOR ? MINE : 32;
+#pragma unroll
+    for (int i = 0; i < MINE; i += STEP) {
+        const int first = (PARTS > 1 ? (int)rank * MINE : 0) + i;
+        float *const to = stage + first * BK;
+        const int x = K_MAJOR ? k : line + first, y = K_MAJOR ? line + first : k;
+        if (PARTS > 1)
+            tensor_load_multicast(to, map, x, y, matrix, full, (1 << PARTS) - 1);
+        else
+            tensor_load(to, map, x, y, matrix, full);
+    }
+}
+
+/* Ask for a step of both operands, of one of which the cluster's other blocks bring parts. */
 template <typename S>
 static __device__ __forceinline__ void bring_step(const maps_t &maps, const place_t &place, int k,
                                                   shared_t<S> &shared, unsigned stage,
                                                   unsigned rank)
 {
-    const int LINES_B = S::BN / S::CLUSTER;
+    const int PARTS_A = S::SHARES_A ? S::CLUSTER : 1, PARTS_B = S::SHARES_A ? 1 : S::CLUSTER;
     const int matrix = (int)place.matrix;
     uint64_t *const full = &shared.a.full[stage];
-    float *const b = shared.b.at[stage] + rank * LINES_B * BK;
     mbarrier_expect(full, S::stage_bytes(S::BM, S::A_K) + S::stage_bytes(S::BN, true));
-    if (S::A_K) {
-        tensor_load(shared.a.at[stage], &maps.a, k, place.m, matrix, full);
-    } else {
-#pragma unroll
-        for (int i = 0; i < S::BM; i += 32)
-            tensor_load(shared.a.at[stage] + i * BK, &maps.a, place.m + i, k, matrix, full);
-    }
-    if (S::CLUSTER > 1)
-        tensor_load_multicast(b, &maps.b, k, place.n + (int)rank * LINES_B, matrix, full,
-                              (1 << S::CLUSTER) - 1);
-    else
-        tensor_load(b, &maps.b, k, place.n, matrix, full);
+    bring<S::BM, PARTS_A, S::A_K>(shared.a.at[stage], &maps.a, place.m, k, matrix, rank, full);
+    bring<S::BN, PARTS_B, true>(shared.b.at[stage], &maps.b, place.n, k, matrix, rank, full);
 }
 
 template <typename S>

@@ -5,8 +5,9 @@
  *
  * What counts is how soon all of X is under way. So nothing is staged in shared memory: a thread
  * reads X and Z where they lie, several numbers of each before it multiplies the first; Z comes
- * from the L1 cache. LANES threads share a row of X that runs along k. Where X's rows run along m a
- * thread has a row, or four neighbours, and the block's warps share k.
+ * from the L1 cache. LANES threads share a row of X. There are two kernels:
+ *   across - X's rows run along k: the threads of a row are neighbours, and so are their numbers.
+ *   down   - X's rows run along m: neighbours have neighbouring rows, W each, of the same k.
  *
  * Assumes: what the host promises in tilemm__sgemm_vector_t.
  * Accuracy: a chain of multiply-adds for each number that a thread reads at a time, added in pairs;
@@ -17,8 +18,6 @@
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/registers.cuh"
 #include "vector.h"
-
-enum { THREADS = TILEMM__SGEMM_VECTOR_THREADS, WARPS = THREADS / 32 };
 
 /* Read W neighbours. */
 template <int W>
@@ -46,10 +45,13 @@ static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_vector_t 
             (int64_t)(blockIdx.x - matrix * p.per_matrix) * rows};
 }
 
-template <int LANES, int W>
-static __device__ __forceinline__ void body(const tilemm__sgemm_vector_t &problem)
+/* ---- X's rows run along k ------------------------------------------------------------------- */
+
+template <int LANES, int THREADS, int W>
+static __device__ __forceinline__ void across(const tilemm__sgemm_vector_t &problem)
 {
-    const int AHEAD = W == 4 ? 4 : 8, ROWS = THREADS / LANES;
+    const int AHEAD = TILEMM__SGEMM_VECTOR_AHEAD_K(W);
+    const int ROWS = THREADS / LANES, WARPS = THREADS / 32;
     const int lane = (int)threadIdx.x % LANES;
     wait_for_previous();
     const place_t at = place_of(problem, ROWS);
@@ -93,20 +95,98 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_vector_t &proble
         epilogue_store(at.c + row * problem.c_m, total, problem.alpha, problem.beta);
 }
 
+/* ---- X's rows run along m ------------------------------------------------------------------- */
+
+/* One thread's part of its W rows, of which `there` exist: of each LANES steps of k, one. */
+template <int LANES, int W, bool WIDE>
+static __device__ __forceinline__ void multiply_rows(float (&sum)[W], const float *x, int64_t ldx,
+                                                     const float *z, int64_t z_k, int k, int first,
+                                                     int there)
+{
+    const int AHEAD = TILEMM__SGEMM_VECTOR_AHEAD_M(W);
+    x += first * ldx;
+    z += first * z_k;
+#pragma unroll 1
+    for (int left = k - first; left > 0; left -= AHEAD * LANES) {
+        float xs[AHEAD][W] = {}, zs[AHEAD] = {};
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++, x += LANES * ldx, z += LANES * z_k) {
+            if (i * LANES >= left)
+                continue;
+            zs[i] = __ldg(z);
+            if constexpr (WIDE)
+                read(xs[i], x);
+            else
+#pragma unroll
+                for (int r = 0; r < W; r++)
+                    if (r < there)
+                        xs[i][r] = __ldg(x + r);
+        }
+#pragma unroll
+        for (int i = 0; i < AHEAD; i++)
+#pragma unroll
+            for (int r = 0; r < W; r++)
+                sum[r] = fmaf(xs[i][r], zs[i], sum[r]);
+    }
+}
+
+template <int LANES, int THREADS, int W>
+static __device__ __forceinline__ void down(const tilemm__sgemm_vector_t &problem)
+{
+    const int ACROSS = THREADS / LANES, ROWS = ACROSS * W, WARPS = THREADS / 32;
+    const int thread = (int)threadIdx.x, first = thread % ACROSS * W;
+    __shared__ float sums[WARPS][ROWS];
+    static_assert(ACROSS <= 32 && ROWS <= THREADS, "a warp has all rows; a thread for each");
+    wait_for_previous();
+    const place_t at = place_of(problem, ROWS);
+    const int k = (int)problem.k, there = (int)(problem.m - at.m0) - first;
+    const float *const x = at.x + at.m0 + first;
+    float sum[W] = {};
+    if (there >= W)
+        multiply_rows<LANES, W, true>(sum, x, problem.ldx, at.z, problem.z_k, k, thread / ACROSS,
+                                      there);
+    else if (there > 0)
+        multiply_rows<LANES, W, false>(sum, x, problem.ldx, at.z, problem.z_k, k, thread / ACROSS,
+                                       there);
+#pragma unroll
+    for (int r = 0; r < W; r++) {
+#pragma unroll
+        for (int apart = 16; apart >= ACROSS; apart /= 2)
+            sum[r] += __shfl_xor_sync(~0u, sum[r], apart);
+        if (thread % 32 < ACROSS)
+            sums[thread / 32][first + r] = sum[r];
+    }
+    __syncthreads();
+    if (thread < ROWS && at.m0 + thread < problem.m) {
+        float total = 0.0f;
+        for (int i = 0; i < WARPS; i++)
+            total += sums[i][thread];
+        epilogue_store(at.c + (at.m0 + thread) * problem.c_m, total, problem.alpha, problem.beta);
+    }
+}
+
 /* ---- variants ------------------------------------------------------------------------------- */
 
-#define KERNEL(name, lanes, width, blocks)                                                         \
-    KERNEL_OF(name, (THREADS, ROOM_FOR(blocks)),                                                   \
-              (const __grid_constant__ tilemm__sgemm_vector_t problem),                            \
-              body<lanes, width>(problem))
-TILEMM__SGEMM_VECTOR_ROWS(KERNEL)
+#define KERNEL(name, threads, body, blocks)                                                        \
+    KERNEL_OF(name, (threads, ROOM_FOR(blocks)),                                                   \
+              (const __grid_constant__ tilemm__sgemm_vector_t problem), body(problem))
+#define KERNEL_K(name, lanes, threads, width, blocks)                                              \
+    KERNEL(name, threads, (across<lanes, threads, width>), blocks)
+#define KERNEL_M(name, lanes, threads, width, blocks)                                              \
+    KERNEL(name, threads, (down<lanes, threads, width>), blocks)
+TILEMM__SGEMM_VECTOR_K_ROWS(KERNEL_K)
+TILEMM__SGEMM_VECTOR_M_ROWS(KERNEL_M)
 
-#define VARIANT(name, ...) name,
-static void (*const variants[])(tilemm__sgemm_vector_t) = {TILEMM__SGEMM_VECTOR_ROWS(VARIANT)};
+#define VARIANT(name, lanes, threads, ...) {name, threads},
+static const struct {
+    void (*kernel)(tilemm__sgemm_vector_t);
+    unsigned threads;
+} variants[] = {TILEMM__SGEMM_VECTOR_K_ROWS(VARIANT) TILEMM__SGEMM_VECTOR_M_ROWS(VARIANT)};
 
 extern "C" int tilemm__sgemm_vector_launch(const tilemm__sgemm_vector_t *problem, void *stream)
 {
-    return launch_kernel(variants[problem->variant - TILEMM__sgemm_vector_sm75_8],
-                         {problem->blocks, THREADS, 0, 1, problem->concurrent != 0},
+    const auto &variant = variants[problem->variant - TILEMM__sgemm_vector_sm75_8_k];
+    return launch_kernel(variant.kernel,
+                         {problem->blocks, variant.threads, 0, 1, problem->concurrent != 0},
                          (cudaStream_t)stream, *problem);
 }

@@ -14,12 +14,15 @@
 extern "C" {
 #endif
 
-enum { TILEMM__SGEMM_VECTOR_THREADS = 256 };
+/* Steps that a thread reads at a time, of `width` numbers of X; rows run along k, or along m. */
+#define TILEMM__SGEMM_VECTOR_AHEAD_K(width) ((width) == 4 ? 4 : 8)
+#define TILEMM__SGEMM_VECTOR_AHEAD_M(width) ((width) == 4 ? 8 : 16)
 
 /* C (m x 1) = alpha X Z + beta C, 0 < k. A product of one row is the same with A and B exchanged.
- * X's rows run along k: element (i, p) is x[i * ldx + p]; element p of Z is z[p * z_k], element i
- * of C is c[i * c_m]. Kernels _aligned read X and Z 16 bytes at a time: addresses, ldx and strides
- * are multiples of 16 bytes then, and z_k is 1. m and the number of blocks are below 2^30. */
+ * Element (i, p) of X is x[i * ldx + p] for kernels _k, x[p * ldx + i] for kernels _m; element p of
+ * Z is z[p * z_k], element i of C is c[i * c_m]. Kernels _aligned read X 16 bytes at a time, _k Z
+ * too: addresses, ldx and strides are multiples of 16 bytes then, and for _k z_k is 1. m, k
+ * and the number of blocks are at most 2^30. */
 typedef struct {
     int64_t m, k;
     float alpha, beta;

@@ -1,0 +1,125 @@
+/* cost_table_cuda.c - see cost_table_cuda.h.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "cost_table_cuda.h"
+
+#include "rows_cuda.h"
+
+/* What `tilemm bench --calibrate` prints: measured on an H200. */
+/* clang-format off */
+static const tilemm__tile_cost_t tile_costs[] = {
+    {"ffma_sm75_128x128x16",      2,    0, 3000, 3437.714, 3000, 6097.455},
+    {"ffma_sm75_64x64x16",        4,    0, 3000, 1248.492, 3000, 3611.569},
+    {"ffma_sm75_128x32x16",       4,    0, 3000, 1248.492, 3000, 3611.569},
+    {"ffma_sm75_32x128x16",       4,    0, 3000, 1248.492, 3000, 3611.569},
+    {"ffma_sm75_32x32x32",        8,    0, 3000, 1887.256, 3000, 5459.349},
+    {"ffma_sm80_128x128x16",      2,    0, 3500, 2673.778, 3500, 4742.465},
+    {"ffma_sm80_128x64x16",       4,    0, 3000, 1791.435, 3000, 5050},
+    {"ffma_sm80_64x64x16",        8,    0, 3000, 1713.875, 3000, 4957.804},
+    {"ffma_sm80_64x64x64",        2,    0, 3000, 3180.169, 4200, 5583.925},
+    {"ffma_sm80_32x32x16",        10,   0, 3000, 728,     3000, 2500},
+    {"ffma_sm80_32x32x32",        5,    0, 3259, 727.765, 3889, 2496.332},
+    {"fitted_sm80_4x4",           1,    0,  300, 7.5,     300, 7.5},
+    {"fitted_sm80_8x8",           1,    0,  300, 22,      300, 22},
+    {"short_sm80_128x128",        2,    0, 1739, 3413, 4083, 5593},
+    {"short_sm80_64x128",         3,    0, 692, 2230, 2991, 4725},
+    {"short_sm80_128x64",         3,    0, 747, 2287, 3382, 4840},
+    {"short_sm80_128x32",         4,    0, 504, 1841, 2539, 4698},
+    {"short_sm80_32x64",          7,    0, 239, 1302, 2481, 3265},
+    {"short_sm80_16x256",         4,    0, 401, 2003, 2866, 4983},
+    {"short_sm80_4x256",          8,    0, 0, 1222, 4344, 3076},
+    {"short_sm80_32x32",          10,   0, 87, 1085, 2695, 3121},
+    {"short_sm80_16x64",          10,   0, 0, 1167, 2707, 3151},
+    {"short_sm80_4x64",           16,   0, 0, 955, 2333, 1643},
+    {"short_tf32_sm80_128x128",   2,    0, 3211, 1451, 5859, 2046},
+    {"short_tf32_sm80_64x64",     6,    0, 1661, 1125, 4533, 1913},
+    {"short_tf32_sm80_32x128",    5,    0, 1562, 1023, 3912, 1731},
+    {"fused_sm90_128x128x32",     1, 3000, 3700, 2400,  10500, 2400},
+    {"fused_sm90_128x128x32_bulk",1, 3000, 3700, 2400,   3700, 2400},
+    {"fused_sm90_128x64x32",      1, 3000, 1930, 1480,   2600, 1750},
+    {"fused_sm90_64x64x32",       2, 1500, 1500, 1250,   2200, 1950},
+    {"fused_sm90_256x32x32",      1, 4000, 2500, 1800,   3200, 2200},
+    {"fused_sm90_256x16x32",      1, 4000, 2500, 1650,   2500, 2200},
+    {"fused_sm90_32x256x32",      1, 4000, 2500, 1800,   5000, 1800},
+    {"fused_sm90_16x256x32",      1, 4000, 2500, 1650,   2500, 2200},
+    {"fused_sm90_64x128x32",      1, 3000, 1930, 1480,   3500, 1750},
+    {"tf32_sm90_128x256x32",      1,    0, 4000, 1200,   4000, 1370},
+    {"tf32_sm90_128x128x32",      1,    0, 3500, 640,    3000, 790},
+    {"tf32_sm90_128x64x32",       1,    0, 500, 478,     1000, 540},
+    {"tf32_sm90_128x64x32_pair",  1,    0, 2300, 478,    2800, 540},
+    {"tf32_sm90_128x32x32",       1,    0, 200, 440,     300, 450},
+    {"tf32_sm90_64x256x32",       1,    0, 1500, 780,    1500, 840},
+    {"tf32_sm90_64x64x32",        2,    0, 200, 322,     500, 540},
+    {"tf32_sm90_128x256x32_tn",   1,    0, 11800, 2150,  12000, 2130},
+    {"tf32_sm90_128x128x32_tn",   1,    0, 6800, 1180,   7900, 1220},
+    {"tf32_sm90_128x64x32_tn",    1,    0, 3900, 1092,   6500, 1092},
+    {"tf32_sm90_128x64x32_pair_tn", 1,  0, 3900, 1092,   6500, 1092},
+    {"tf32_sm90_128x32x32_tn",    1,    0, 3000, 982,    5600, 982},
+    {"tf32_sm90_64x256x32_tn",    1,    0, 5800, 1825,   6600, 1825},
+    {"tf32_sm90_64x64x32_tn",     2,    0, 2200, 994,    4900, 1253},
+    {"rest_sm90_128x128x32",      1, 3000, 3400, 2850,   3400, 2850},
+    {"rest_sm90_128x64x32",       1, 3000, 1775, 1790,   1775, 1790},
+    {"unaligned_sm90_128x128x32", 1, 3000, 3000, 2800,   3000, 2950},
+    {"unaligned_sm90_128x64x32",  1, 3000, 2000, 1900,   2000, 2000},
+    {"unaligned_sm90_64x64x32",   2, 2000, 2000, 1700,   2000, 2390},
+    {"planes_sm80_p1",            1,    0, 5000, 1365.3, 5000, 1365.3},
+    {"planes_sm80_p3",            1,    0, 5000, 4096,   5000, 4096},
+    {"planes_sm80_p4",            1,    0, 5000, 5461.3, 5000, 5461.3},
+    {"planes_sm90_128x128x64_p3_1x2", 1, 0, 5000, 2048,  5000, 2048},
+    {"planes_sm90_128x128x64_p3_2x1", 1, 0, 5000, 2089,  5000, 2089},
+    {"planes_sm90_128x64x64_p3_1x2",  1, 0, 5000, 1187.8, 5000, 1187.8},
+    {"planes_sm90_128x128x64_p4_1x2", 1, 0, 5000, 2730.7, 5000, 2730.7},
+    {"planes_sm90_128x256x64_p1_1x2", 1, 0, 23000, 1615, 23000, 1615},
+    {"planes_sm90_128x128x64_p1_1x2", 1, 0, 12500, 882, 12500, 882},
+};
+const tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {
+    [TILEMM__OF_FFMA] = {  400, 2650, 1250,  9.5, 17.5},
+    [TILEMM__OF_SKINNY] = { 5500,    0,    0,    0, 18.5},
+    [TILEMM__OF_VECTOR_K] = { 1500,  0,    0,    0, 18.5},
+    [TILEMM__OF_VECTOR_M] = { 1850,  0,    0,    0, 18.5},
+    [TILEMM__OF_FITTED] = { 4000,    0,    0,    0, 16},
+    [TILEMM__OF_SHORT] = { 2210,    0,    0,    0, 12.5},
+    [TILEMM__OF_FUSED] = { 4000, 4000, 1000, 10,   16},
+    [TILEMM__OF_PLANES] = {17000,    0,    0,    0, 16},
+};
+/* clang-format on */
+
+enum {
+    FFMA_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
+    SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
+    FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
+    FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
+    SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
+    SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
+    TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,
+    REST_FIRST = TILEMM__sgemm_rest_sm90_128x128x32_nn,
+    INVARIANT_FIRST = TILEMM__sgemm_invariant_sm90_128x128x32_nn,
+    INVARIANT_UNALIGNED_FIRST = TILEMM__sgemm_invariant_unaligned_sm90_128x128x32_nn,
+    INVARIANT_END = TILEMM__sgemm_zero_sm75,
+    AS_INVARIANT_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn_bulk,
+    UNALIGNED_FIRST = TILEMM__sgemm_unaligned_sm90_128x128x32_nn,
+    ROWS_OF_TILE = 4, /* by transposes */
+    FFMA_TILES = (SKINNY_FIRST - FFMA_FIRST) / ROWS_OF_TILE,
+    FITTED_AND_FUSED_TILES = (INVARIANT_FIRST - FITTED_FIRST) / ROWS_OF_TILE,
+    TF32_TILES = (REST_FIRST - TF32_FIRST) / ROWS_OF_TILE, /* each has two costs */
+    SM80_TILES = 3                                         /* by products: 1, 3, 4 */
+};
+
+const tilemm__tile_cost_t *tilemm__sgemm_tile_cost(int variant)
+{
+    const int products = tilemm__sgemm_rows[variant].products;
+    const tilemm__tile_cost_t *const fitted = tile_costs + FFMA_TILES;
+    const tilemm__tile_cost_t *const planes = fitted + FITTED_AND_FUSED_TILES + TF32_TILES;
+    if (variant >= INVARIANT_FIRST && variant < INVARIANT_END) /* in the order of the others */
+        variant += variant < INVARIANT_UNALIGNED_FIRST
+                       ? AS_INVARIANT_FIRST - INVARIANT_FIRST
+                       : UNALIGNED_FIRST - INVARIANT_UNALIGNED_FIRST;
+    if (variant >= SM90_FIRST)
+        return planes + SM80_TILES + variant - SM90_FIRST;
+    if (variant >= SM80_FIRST)
+        return planes + (products > 1 ? products - 2 : 0);
+    if (variant >= FITTED_FIRST)
+        return fitted + (variant - FITTED_FIRST) / ROWS_OF_TILE +
+               (variant >= REST_FIRST || tilemm__sgemm_tf32_converts(variant) ? TF32_TILES : 0);
+    return &tile_costs[(variant - FFMA_FIRST) / ROWS_OF_TILE];
+}
