@@ -64,7 +64,7 @@ static const double skinny_line = 4;
 static const double short_copy = 0.145, short_store = 0.03, short_scatter = 1.6;
 /* Part by which memory takes longer to write rows of C that are not aligned; and how long it takes
  * to read a number, if to write one takes 1; of an operand that runs along k. */
-static const double short_parts = 0.25, short_read = 0.8, short_read_along_k = 1.4;
+static const double short_parts = 0.25, short_read = 0.75, short_read_along_k = 1.4;
 /* By how much these kernels must promise to be faster than others, whose figures are surer. */
 static const double short_worth = 1.04;
 /* Cycles in which a multiprocessor stores an element of C beyond those for 16 bytes at a time: in
