@@ -380,8 +380,8 @@ double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
 static double copies_estimate(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
                               int tf32)
 {
-    const double lines = (tilemm__sgemm_is_aligned_a(args) ? 0 : (double)args->m) +
-                         (tilemm__sgemm_is_aligned_b(args) ? 0 : (double)args->n);
+    const double lines = (tilemm__sgemm_is_readable_a(args) ? 0 : (double)args->m) +
+                         (tilemm__sgemm_is_readable_b(args) ? 0 : (double)args->n);
     const double bytes = lines * (double)args->k * (double)args->batch_count * sizeof(float);
     return bytes > 0
                ? (tf32 ? tf32_copies : fused_copies) +

@@ -94,11 +94,23 @@ static inline int tilemm__sgemm_is_aligned_c(const tilemm__sgemm_args_t *p)
     return tilemm__is_aligned(p->c, p->c_array, p->ldc, p->stride_c, p->batch_count);
 }
 
+/* Whether the copy engine can read A, or B: aligned matrices, each before the next one in memory. */
+static inline int tilemm__sgemm_is_readable_a(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__sgemm_is_aligned_a(p) && (p->batch_count == 1 || p->stride_a >= 0);
+}
+
+static inline int tilemm__sgemm_is_readable_b(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__sgemm_is_aligned_b(p) && (p->batch_count == 1 || p->stride_b >= 0);
+}
+
 /* Whether the copy engine can store C: it cannot add to it, and writes whole pieces of 16 bytes,
  * past the end of a row that is none. */
 static inline int tilemm__sgemm_is_stored_in_bulk(const tilemm__sgemm_args_t *p)
 {
-    return p->beta == 0.0f && p->n % 4 == 0 && tilemm__sgemm_is_aligned_c(p);
+    return p->beta == 0.0f && p->n % 4 == 0 && tilemm__sgemm_is_aligned_c(p) &&
+           (p->batch_count == 1 || p->stride_c >= 0);
 }
 
 #endif

@@ -23,7 +23,7 @@ static operand_t copied_a(const tilemm__sgemm_args_t *args)
 {
     const int64_t rows = args->trans_a ? args->k : args->m;
     const int64_t cols = args->trans_a ? args->m : args->k;
-    return operand_of(args->a, args->a_array, tilemm__sgemm_is_aligned_a(args) ? 0 : rows, cols,
+    return operand_of(args->a, args->a_array, tilemm__sgemm_is_readable_a(args) ? 0 : rows, cols,
                       args->lda, args->stride_a);
 }
 
@@ -31,7 +31,7 @@ static operand_t copied_b(const tilemm__sgemm_args_t *args)
 {
     const int64_t rows = args->trans_b ? args->n : args->k;
     const int64_t cols = args->trans_b ? args->k : args->n;
-    return operand_of(args->b, args->b_array, tilemm__sgemm_is_aligned_b(args) ? 0 : rows, cols,
+    return operand_of(args->b, args->b_array, tilemm__sgemm_is_readable_b(args) ? 0 : rows, cols,
                       args->ldb, args->stride_b);
 }
 

@@ -494,16 +494,17 @@ static void fill_part(const tilemm__sgemm_args_t *args, const tilemm__limits_t *
 }
 
 /* A part of a batch, of `matrices` and of k alone. Where it begins is known only when it
- * runs: an operand that is not aligned in the whole batch has an address here that is not. */
+ * runs: an operand that the copy engine cannot read in the whole batch has an address here that is
+ * not aligned. */
 static tilemm__sgemm_args_t part_of(const tilemm__sgemm_args_t *args, int64_t matrices, int64_t k)
 {
     const float *const unaligned = (const float *)(uintptr_t)sizeof(float);
     tilemm__sgemm_args_t part = *args;
     part.k = k;
     part.batch_count = matrices;
-    if (!tilemm__sgemm_is_aligned_a(args))
+    if (!tilemm__sgemm_is_readable_a(args))
         part.a = unaligned;
-    if (!tilemm__sgemm_is_aligned_b(args))
+    if (!tilemm__sgemm_is_readable_b(args))
         part.b = unaligned;
     return part;
 }

@@ -139,6 +139,20 @@ static void math_modes(tilemm_t ctx, rng_t *rng)
     tilemm_set_math(ctx, TILEMM_MATH_FP32);
 }
 
+/* Aligned operands, some of matrices that follow each other backwards: the copy engine cannot read
+ * those, nor write them. */
+static void aligned_batches(tilemm_t ctx, rng_t *rng)
+{
+    for (int i = 0; i < (test_quick() ? 36 : 150); i++) {
+        const int64_t size[] = {4 * rng_range(rng, 1, 60), 4 * rng_range(rng, 1, 60),
+                                4 * rng_range(rng, 8, 60)};
+        const gemm_t g = gemm_by_bits(i % 8, size, 1.0f, i % 5 ? 0.0f : 0.5f);
+        tilemm_set_math(ctx, modes[i % MODES]);
+        run(ctx, &g, modes[i % MODES], rng_range(rng, 2, 5), 0, 0, rng);
+    }
+    tilemm_set_math(ctx, TILEMM_MATH_FP32);
+}
+
 /* A context that takes the GPU's kernels whose names begin so, wherever they can be taken. */
 static tilemm_t forced_context(const char *variant)
 {
@@ -168,7 +182,8 @@ static void rare_kernels(rng_t *rng)
         "sgemm_short_sm80_4x256",      "sgemm_short_sm80_32x32",
         "sgemm_short_sm80_16x64",      "sgemm_short_sm80_4x64",
         "sgemm_short_tf32_sm80_128",   "sgemm_short_tf32_sm80_64",
-        "sgemm_short_tf32_sm80_32",    "sgemm_vector_sm75_8_k",
+        "sgemm_short_tf32_sm80_32",    "sgemm_tf32_sm90_64x128x32_pair",
+        "sgemm_tf32_sm90_128x64x32_p", "sgemm_vector_sm75_8_k",
         "sgemm_vector_sm75_32_k",      "sgemm_vector_sm75_256_k",
         "sgemm_vector_sm75_8_m",       "sgemm_vector_sm75_32_m",
         "sgemm_vector_sm75_128_m",     "sgemm_vector_sm75_512_m_aligned"};
@@ -196,7 +211,7 @@ static void rare_kernels(rng_t *rng)
                 g.k = (is_short ? 1 : 32) + g.k % 33;
                 gemm_set_ld(&g, i % 3, i % 4, i % 5);
             }
-            const tilemm_math_t math = strstr(variants[v], "short_tf32")
+            const tilemm_math_t math = strstr(variants[v], "tf32")
                                            ? TILEMM_MATH_TF32
                                            : modes[v < 7 || ((is_short || is_vector) && i % 4)];
             tilemm_set_math(ctx, math);
@@ -247,6 +262,8 @@ int main(void)
         random_batches(ctx, rounds, 1, &rng);
         if (!*arch && (TEST_BACKEND == TILEMM_BACKEND_CUDA || !test_quick()))
             math_modes(ctx, &rng);
+        if (!*arch && TEST_BACKEND == TILEMM_BACKEND_CUDA)
+            aligned_batches(ctx, &rng);
         edges(ctx, &rng);
     }
     if (TEST_BACKEND == TILEMM_BACKEND_CUDA)

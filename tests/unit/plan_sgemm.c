@@ -30,7 +30,7 @@ static tilemm__sgemm_args_t random_problem(void)
     args.lda = tilemm__round_up(args.trans_a ? args.m : args.k, 1 + 3 * pick(2));
     args.ldb = tilemm__round_up(args.trans_b ? args.k : args.n, 1 + 3 * pick(2));
     args.ldc = args.n;
-    args.stride_a = args.lda * (args.trans_a ? args.k : args.m) + (pick(4) == 0);
+    args.stride_a = (args.lda * (args.trans_a ? args.k : args.m) + !pick(4)) * (pick(8) ? 1 : -1);
     args.stride_b = args.ldb * (args.trans_b ? args.n : args.k) + (pick(4) == 0);
     args.stride_c = args.ldc * args.m;
     return args;
@@ -70,13 +70,13 @@ static void check_copies(const tilemm__sgemm_args_t *whole, const tilemm__sgemm_
                          const tilemm__sgemm_copies_t *copies, size_t begin,
                          const tilemm__sgemm_cuda_plan_t *plan)
 {
-    const int aligned[2] = {tilemm__sgemm_is_aligned_a(whole), tilemm__sgemm_is_aligned_b(whole)};
+    const int is_read[] = {tilemm__sgemm_is_readable_a(whole), tilemm__sgemm_is_readable_b(whole)};
     const int64_t numbers[2] = {args->m * args->k, args->n * args->k};
     unsigned blocks = 0;
     for (int i = 0; i < 2; i++) {
         const tilemm__sgemm_align_operand_t *operand = &copies->pass.operand[i];
         const int64_t rows = operand->rows * args->batch_count;
-        CHECK(aligned[i] == (operand->blocks == 0), "%s: operand %d: %u blocks", plan->name, i,
+        CHECK(is_read[i] == (operand->blocks == 0), "%s: operand %d: %u blocks", plan->name, i,
               operand->blocks);
         blocks += operand->blocks;
         if (operand->blocks == 0)
@@ -126,7 +126,7 @@ static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
               plan->name, (long long)seen.lda, (long long)seen.ldb);
     } else {
         check_copies(&seen, &seen, &plan->as.fused.copies, p->partial_bytes, plan);
-        CHECK(tilemm__sgemm_is_aligned_a(&p->args) && tilemm__sgemm_is_aligned_b(&p->args),
+        CHECK(tilemm__sgemm_is_readable_a(&p->args) && tilemm__sgemm_is_readable_b(&p->args),
               "%s: the copy engine cannot read an operand", plan->name);
     }
     CHECK(p->args.m == (walk.transposed ? args->n : args->m) && p->rows * high >= p->args.m &&
