@@ -85,7 +85,8 @@ typedef struct {
 } part_t;
 
 /* The part from element (m, n) on. */
-static __device__ __forceinline__ part_t part_from(const part_t &part, int m, int n)
+[[maybe_unused]] static __device__ __forceinline__ part_t part_from(const part_t &part, int m,
+                                                                    int n)
 {
     return {part.c + m * part.c_m + n * part.c_n,
             part.c_m,
