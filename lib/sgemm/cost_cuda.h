@@ -94,7 +94,7 @@ static inline int tilemm__sgemm_is_aligned_c(const tilemm__sgemm_args_t *p)
     return tilemm__is_aligned(p->c, p->c_array, p->ldc, p->stride_c, p->batch_count);
 }
 
-/* Whether the copy engine can read A, or B: aligned matrices, each before the next one in memory. */
+/* Whether the copy engine can read A, or B: aligned matrices, the next one at no lower address. */
 static inline int tilemm__sgemm_is_readable_a(const tilemm__sgemm_args_t *p)
 {
     return tilemm__sgemm_is_aligned_a(p) && (p->batch_count == 1 || p->stride_a >= 0);
