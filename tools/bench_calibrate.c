@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bench_forced.h"
+#include "lib/sgemm/cost_table_cuda.h"
 
 enum { WAVES = 3 };
 
@@ -27,12 +28,12 @@ typedef struct {
 #define FFMA(tile, m, n, k, blocks, alone)                                                         \
     "ffma_" tile, "sgemm_ffma_" tile "_tn", m, n, k, blocks, alone, 512, 2048,                     \
         TILEMM_MATH_FP32_STRICT
+#define SHORT_OF(tile, m, n, blocks, math)                                                         \
+    tile, "sgemm_" tile "_tn", m, n, 16, blocks, 1, 256, 1024, math
 #define SHORT(tile, m, n, blocks)                                                                  \
-    "short_sm80_" tile, "sgemm_short_sm80_" tile "_tn", m, n, 16, blocks, 1, 256, 1024,            \
-        TILEMM_MATH_FP32_STRICT
+    SHORT_OF("short_sm80_" tile, m, n, blocks, TILEMM_MATH_FP32_STRICT)
 #define SHORT_TF32(tile, m, n, blocks)                                                             \
-    "short_tf32_sm80_" tile, "sgemm_short_tf32_sm80_" tile "_tn", m, n, 16, blocks, 1, 256, 1024,  \
-        TILEMM_MATH_TF32
+    SHORT_OF("short_tf32_sm80_" tile, m, n, blocks, TILEMM_MATH_TF32)
 #define FUSED(tile, name, m, n, blocks, k1, k2)                                                    \
     "fused_sm90_" tile, "sgemm_fused_sm90_" name, m, n, 32, blocks, 1, k1, k2, TILEMM_MATH_FP32
 #define UNALIGNED(tile, m, n, blocks)                                                              \
@@ -194,9 +195,6 @@ static double tile_cycles(calibration_t *at, const tile_t *tile, int waves, int6
                   (int64_t)tile->n * (count / down), k);
 }
 
-/* Of cost_cuda.c: short_copy, short_store. */
-static const double short_copy = 0.145, short_store = 0.016;
-
 static cost_t measure_tile(calibration_t *at, const tile_t *tile)
 {
     const int is_planes = tile - tiles >= index_of("planes_sm80_p1");
@@ -225,8 +223,8 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
     cost.step_alone = is_planes ? cost.step : (alone2 - alone1) / steps;
     cost.item_alone = alone1 - at->launch - first_steps * cost.step_alone;
     if (is_short) { /* copies, 4 numbers each, and stores have constants of their own */
-        const double copies = short_copy * tile->k * (tile->m + tile->n) / 4;
-        const double stores = short_store * tile->m * tile->n;
+        const double copies = TILEMM__SHORT_COPY * tile->k * (tile->m + tile->n) / 4;
+        const double stores = TILEMM__SHORT_STORE * tile->m * tile->n;
         cost.step_alone -= copies;
         cost.step -= copies * full;
         cost.item_alone = cost.item_alone > stores ? cost.item_alone - stores : 0;
@@ -240,11 +238,10 @@ static cost_t measure_tile(calibration_t *at, const tile_t *tile)
 }
 
 /* Print a fitted tile, of matrices that are a tile of 16 x 16 threads each: what a block and a
- * warp's step of k take beside copies, of which cost_cuda.c has the cycles (fitted_copy), and
- * beside C. */
+ * warp's step of k take beside copies (TILEMM__FITTED_COPY) and beside C. */
 static void print_fitted(calibration_t *at, int side, int blocks)
 {
-    enum { LANES = 16, WARPS = LANES * LANES / 32, SHARE = 16, K1 = 64, K2 = 192, COPY = 480 };
+    enum { LANES = 16, WARPS = LANES * LANES / 32, SHARE = 16, K1 = 64, K2 = 192 };
     char variant[64];
     const int64_t n = LANES * side, count = (int64_t)SHARE * at->on.gpu.sm_count;
     snprintf(variant, sizeof variant, "sgemm_fitted_sm80_%dx%d_nt", side, side);
@@ -252,7 +249,7 @@ static void print_fitted(calibration_t *at, int side, int blocks)
     const double first = batch_cycles(at, variant, strict, n, n, K1, count);
     const double second = first < 0 ? -1 : batch_cycles(at, variant, strict, n, n, K2, count);
     /* Copies of 4 numbers that a thread makes for each k, in the time of the resident warps. */
-    const double copies = 2.0 * LANES * side / 4 / (LANES * LANES) * COPY / blocks;
+    const double copies = 2.0 * LANES * side / 4 / (LANES * LANES) * TILEMM__FITTED_COPY / blocks;
     const double of_k = (second - first) / SHARE / (K2 - K1);
     const double of_c = (double)(n * n) * sizeof(float) / (2 * at->bytes);
     const double item = (first - at->launch) / SHARE - K1 * of_k - of_c;

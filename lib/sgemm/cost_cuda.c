@@ -50,8 +50,6 @@ static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
 static const double vector_large = 1300;
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
-/* Cycles that a fitted kernel's copies of a thread take, shared among the resident warps. */
-static const double fitted_copy = 480;
 /* Cycles of a step of k of a block that is alone on a multiprocessor. */
 static const double fitted_wait = 65;
 /* How much longer tiles of one matrix take where one block is resident; others take their part. */
@@ -59,9 +57,9 @@ static const double fitted_alone = 0.8;
 /* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
  * is not aligned. */
 static const double skinny_line = 4;
-/* Cycles that a kernel for a short k takes to copy a number, or four if they are aligned; and to
- * store an element of C, beside those for one whose neighbours are in other lines of memory. */
-static const double short_copy = 0.145, short_store = 0.03, short_scatter = 1.6;
+/* Cycles that a kernel for a short k takes to store an element of C whose neighbours are in other
+ * lines of memory, beside those for any. */
+static const double short_scatter = 1.6;
 /* Part by which memory takes longer to write rows of C that are not aligned; and how long it takes
  * to read a number, if to write one takes 1; of an operand that runs along k. */
 static const double short_parts = 0.25, short_read = 0.75, short_read_along_k = 1.4;
@@ -313,7 +311,7 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
                            plan->lanes_n * row->n / (double)plan->copies_b.width) /
                           (plan->lanes_m * plan->lanes_n);
     const double block =
-        cost->item + warps * k * cost->step + warps * copies * fitted_copy / resident;
+        cost->item + warps * k * cost->step + warps * copies * TILEMM__FITTED_COPY / resident;
     const double bytes_of_c = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double least = (bytes_of_c + elements_of_a_and_b(args) * sizeof(float)) /
                          (family->bytes * traits->sm_count);
@@ -342,8 +340,9 @@ double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
     const double copies = (plan->wide_a && args->trans_a ? rows / 4 : rows) +
                           (plan->wide_b && !args->trans_b ? columns / 4 : columns);
     const double apart = (double)tilemm__min(plan->c_n, SECTOR);
-    const double item = rows * columns * (short_store + short_scatter * (apart - 1) / (SECTOR - 1));
-    const double step = short_copy * row->k * copies;
+    const double item =
+        rows * columns * (TILEMM__SHORT_STORE + short_scatter * (apart - 1) / (SECTOR - 1));
+    const double step = TILEMM__SHORT_COPY * row->k * copies;
     tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
     with_shared.shared = (int)plan->shared;
     const double resident = tilemm__sgemm_resident_blocks(&with_shared, traits);
@@ -411,14 +410,12 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
         alone * (double)(tf32 || narrow ? tilemm__min(items, traits->sm_count) : traits->sm_count);
     const int high = walk.transposed ? row->n : row->m, wide = walk.transposed ? row->m : row->n;
     const double read = (double)items * (double)trial->k_split * sizeof(float) *
-                        ((double)high / (walk.shares_a ? walk.cluster : 1) +
-                         (double)wide / (walk.shares_a ? 1 : walk.cluster));
+                        ((double)high / walk.cluster_n + (double)wide / walk.cluster_m);
     const double by_l2 = tf32 ? read / (tf32_l2_bytes * traits->sm_count) : 0;
     const double by_memory = moved / (few < all ? few : all);
     const double least = by_l2 > by_memory ? by_l2 : by_memory;
     const int64_t lines = walk.transposed ? args->m : args->n;
-    const int64_t room_for =
-        walk.cols * (walk.shares_a ? walk.cluster : 1) * (walk.transposed ? row->m : row->n);
+    const int64_t room_for = walk.cols * walk.cluster_n * wide;
     const double lacks = tf32 && !tilemm__sgemm_tf32_converts(trial->variant)
                              ? 1 - (double)lines / (double)room_for
                              : 0;

@@ -94,15 +94,21 @@ static inline int tilemm__sgemm_is_aligned_c(const tilemm__sgemm_args_t *p)
     return tilemm__is_aligned(p->c, p->c_array, p->ldc, p->stride_c, p->batch_count);
 }
 
-/* Whether the copy engine can read A, or B: aligned matrices, the next one at no lower address. */
+/* Whether the copy engine can find a batch's matrices: the next one is at no lower address. */
+static inline int tilemm__is_forward(int64_t stride, int64_t batch)
+{
+    return batch == 1 || stride >= 0;
+}
+
+/* Whether the copy engine can read A, or B: it is aligned, and a batch of it goes forward. */
 static inline int tilemm__sgemm_is_readable_a(const tilemm__sgemm_args_t *p)
 {
-    return tilemm__sgemm_is_aligned_a(p) && (p->batch_count == 1 || p->stride_a >= 0);
+    return tilemm__sgemm_is_aligned_a(p) && tilemm__is_forward(p->stride_a, p->batch_count);
 }
 
 static inline int tilemm__sgemm_is_readable_b(const tilemm__sgemm_args_t *p)
 {
-    return tilemm__sgemm_is_aligned_b(p) && (p->batch_count == 1 || p->stride_b >= 0);
+    return tilemm__sgemm_is_aligned_b(p) && tilemm__is_forward(p->stride_b, p->batch_count);
 }
 
 /* Whether the copy engine can store C: it cannot add to it, and writes whole pieces of 16 bytes,
@@ -110,7 +116,7 @@ static inline int tilemm__sgemm_is_readable_b(const tilemm__sgemm_args_t *p)
 static inline int tilemm__sgemm_is_stored_in_bulk(const tilemm__sgemm_args_t *p)
 {
     return p->beta == 0.0f && p->n % 4 == 0 && tilemm__sgemm_is_aligned_c(p) &&
-           (p->batch_count == 1 || p->stride_c >= 0);
+           tilemm__is_forward(p->stride_c, p->batch_count);
 }
 
 #endif

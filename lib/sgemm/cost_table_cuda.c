@@ -88,7 +88,6 @@ enum {
     FFMA_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
-    FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
     SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
     TF32_FIRST = TILEMM__sgemm_tf32_sm90_256x128x32_nn,

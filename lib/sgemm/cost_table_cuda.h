@@ -36,6 +36,12 @@ enum {
     TILEMM__FAMILIES
 };
 
+/* What the costs of tiles leave out, in cycles. Fitted tiles: a thread's copies, shared among the
+ * resident warps. A short k: to copy a number, or four if they are aligned; to store one of C. */
+#define TILEMM__FITTED_COPY 480.0
+#define TILEMM__SHORT_COPY 0.145
+#define TILEMM__SHORT_STORE 0.03
+
 extern const tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES];
 
 /* What a variant's tile costs. */

@@ -195,7 +195,7 @@ static void try_skinny(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
     p.variant = now.variant;
     split_skinny(limits->cuda, INT64_MAX, limits->workspace, &p);
     now.splits = p.splits;
-    now.k_split = p.splits > 1 ? p.k_split : p.k;
+    now.k_split = p.k_split;
     now.cluster = p.cluster > 1;
     tilemm__sgemm_keep_better(args, limits, now, best);
 }

@@ -54,9 +54,11 @@ static tilemm__sgemm_short_t plan_of(const tilemm__sgemm_args_t *args, int varia
     p.by_tiles_n = tilemm__division_by(p.tiles_n);
     p.by_per_matrix = tilemm__division_by(p.per_matrix);
     p.blocks = (unsigned)(per_matrix * e.batch_count);
-    /* The stages; and then of TF32 eight rows of C for each warp. */
-    const int64_t rows = tf32 ? row->threads / 32 * 8 * tilemm__short_pitch(64, 1) : 0;
-    p.shared = (size_t)tilemm__max(words * stages, rows) * sizeof(float);
+    /* The stages; and after them, of TF32, rows of C for each warp. */
+    const int64_t stored = tf32 ? row->threads / 32 * TILEMM__SGEMM_SHORT_STORED_ROWS *
+                                      tilemm__short_pitch(TILEMM__SGEMM_SHORT_STORED_MOST, 1)
+                                : 0;
+    p.shared = (size_t)tilemm__max(words * stages, stored) * sizeof(float);
     return p;
 }
 

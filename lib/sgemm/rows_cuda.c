@@ -23,12 +23,12 @@
     ROW(#row, (threads) / (lanes) * (width), 1, (lanes)*TILEMM__SGEMM_VECTOR_AHEAD_M(width),       \
         threads, blocks, 0, 0, (width) == 4)
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
-#define SHORT(row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                      \
-    ROW(#row, (rows) * (warps_m), 32 * (columns) * (warps_n), 16, 32 * (warps_m) * (warps_n),      \
+/* Columns are a thread's, 32 apart; of TF32 rows a warp's. */
+#define SHORT_OF(apart, row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)            \
+    ROW(#row, (rows) * (warps_m), (apart) * (columns) * (warps_n), 16, 32 * (warps_m) * (warps_n), \
         blocks, 0, 0, 0)
-#define SHORT_TF32(row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)                 \
-    ROW(#row, (rows) * (warps_m), (columns) * (warps_n), 16, 32 * (warps_m) * (warps_n), blocks,   \
-        0, 0, 0)
+#define SHORT(...) SHORT_OF(32, __VA_ARGS__)
+#define SHORT_TF32(...) SHORT_OF(1, __VA_ARGS__)
 /* facet: bulk; of TF32 rows the cluster. */
 #define FUSED(row, m, n, a_k, b_k, transposed, facet)                                              \
     ROW(#row, transposed ? n : m, transposed ? m : n, TILEMM__SGEMM_FUSED_K, ((m) / 64 + 1) * 128, \
@@ -106,12 +106,15 @@ tilemm__sgemm_fused_walk_t tilemm__sgemm_fused_walk(int variant, const tilemm__s
                    (variant >= INVARIANT_TRANSPOSED && variant < INVARIANT_UNALIGNED_FIRST);
     const int64_t rows = tilemm__div_up(args->m, row->m), cols = tilemm__div_up(args->n, row->n);
     const int cluster = tf32 ? row->facet : 1;
-    const int shares_a = cluster > 1 && (transposed ? row->n > row->m : row->m > row->n);
+    const int cluster_n = tilemm__fused_cluster_n(transposed ? row->n : row->m,
+                                                  transposed ? row->m : row->n, cluster);
+    const int cluster_m = cluster / cluster_n;
     return (tilemm__sgemm_fused_walk_t){
-        .rows = tilemm__div_up(transposed ? cols : rows, shares_a ? 1 : cluster),
-        .cols = tilemm__div_up(transposed ? rows : cols, shares_a ? cluster : 1),
+        .rows = tilemm__div_up(transposed ? cols : rows, cluster_m),
+        .cols = tilemm__div_up(transposed ? rows : cols, cluster_n),
         .cluster = cluster,
+        .cluster_m = cluster_m,
+        .cluster_n = cluster_n,
         .transposed = transposed,
-        .shares_a = shares_a,
     };
 }

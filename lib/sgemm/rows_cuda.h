@@ -30,8 +30,7 @@ int tilemm__sgemm_resident_blocks(const tilemm__sgemm_row_t *row,
 /* How a fused kernel walks C: rows and columns of clusters of tiles; of C' if `transposed`. */
 typedef struct {
     int64_t rows, cols;
-    int cluster; /* tiles below each other; or side by side, if they share op(A) */
-    int shares_a;
+    int cluster, cluster_m, cluster_n; /* tiles: all, those below each other, those side by side */
     int transposed;
 } tilemm__sgemm_fused_walk_t;
 

@@ -108,8 +108,8 @@ static void check_fused(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cu
     const tilemm__sgemm_fused_t *p = &plan->as.fused.product;
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
     const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(plan->variant, args);
-    const int64_t high = (walk.transposed ? row->n : row->m) * (walk.shares_a ? 1 : walk.cluster);
-    const int64_t wide = (walk.transposed ? row->m : row->n) * (walk.shares_a ? walk.cluster : 1);
+    const int64_t high = (walk.transposed ? row->n : row->m) * walk.cluster_m;
+    const int64_t wide = (walk.transposed ? row->m : row->n) * walk.cluster_n;
     const tilemm__sgemm_args_t seen = tilemm__sgemm_exchange(args, walk.transposed);
     CHECK(p->store != TILEMM__SGEMM_STORE_BULK || (args->n % 4 == 0 && args->beta == 0),
           "%s: writes past rows of C", plan->name);

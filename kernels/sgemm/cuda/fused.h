@@ -27,6 +27,13 @@ enum {
                                              beyond, the room is better used for operands */
 };
 
+/* Blocks of a cluster whose tiles lie side by side, and so share op(A): all of them if a tile
+ * (m x n) has more rows than columns; else 1, as all lie below each other and share op(B). */
+TILEMM__LAYOUT int tilemm__fused_cluster_n(int m, int n, int cluster)
+{
+    return m > n ? cluster : 1;
+}
+
 /* How a tile of C is stored: by its threads, as these have it; through shared memory, whole rows of
  * the tile by a warp; from there by the copy engine (beta = 0, C aligned, no array). The last two
  * with one split, by variants that have memory for it. */

@@ -78,10 +78,10 @@ static bool describe_operands(const fused_t *problem, maps_t *maps)
     static_assert(BK == 32, "a box's width");
     return describe(&maps->a, S::TF32, args->a, S::A_K ? args->k : args->m,
                     S::A_K ? args->m : args->k, args->lda, args->stride_a, batch,
-                    S::A_K ? S::BM / (S::SHARES_A ? S::CLUSTER : 1) : BK) &&
+                    S::A_K ? S::BM / S::CLUSTER_N : BK) &&
            describe(&maps->b, S::TF32, args->b, S::B_K ? args->k : args->n,
                     S::B_K ? args->n : args->k, args->ldb, args->stride_b, batch,
-                    S::B_K ? S::BN / (S::SHARES_A ? 1 : S::CLUSTER) : BK);
+                    S::B_K ? S::BN / S::CLUSTER_M : BK);
 }
 
 /* ---- launcher ------------------------------------------------------------------------------- */

@@ -52,8 +52,9 @@ struct shape_t {
     static const bool KEEPS = KIND == FUSED_KIND && !UNALIGNED;
     /* Shared memory has room for a tile of C beside the operands. */
     static const bool HAS_TILE = BULK || INVARIANT;
-    /* What the blocks of a cluster share: op(A), or else op(B). */
-    static const bool SHARES_A = CLUSTER > 1 && BM > BN;
+    /* Blocks of a cluster below each other, which share op(B), and side by side: op(A). */
+    static const int CLUSTER_N = tilemm__fused_cluster_n(BM, BN, CLUSTER);
+    static const int CLUSTER_M = CLUSTER / CLUSTER_N;
     /* The tensor cores read op(B) as the copy engine writes it (tf32_direct_sm90.cuh). */
     static const bool DIRECT = TF32 && B_K;
     static const int PLANES = TF32 ? 1 : 3;
@@ -122,13 +123,13 @@ static __device__ __forceinline__ place_t locate(const fused_t &problem, unsigne
     const tile_position_t<unsigned> at = tile_walk<GROUP>(inside, problem.rows, problem.cols);
     const int64_t k = split * problem.k_split, end = min(problem.args.k, k + problem.k_split);
     const unsigned rank = S::CLUSTER == 1 ? 0 : cluster_rank();
-    const unsigned row = S::SHARES_A ? at.row : at.row * S::CLUSTER + rank;
-    const unsigned col = S::SHARES_A ? at.col * S::CLUSTER + rank : at.col;
+    const unsigned row = at.row * S::CLUSTER_M + (S::CLUSTER_M > 1 ? rank : 0);
+    const unsigned col = at.col * S::CLUSTER_N + (S::CLUSTER_N > 1 ? rank : 0);
     return {(int)row * S::BM, (int)col * S::BN, (int)k, (int)end, matrix, split};
 }
 
 /* A block's first item, and how far it is to its next one. Where CLUSTER is not 1 the blocks of a
- * cluster share an item: its rows of tiles lie in CLUSTERs, or its columns if they share op(A). */
+ * cluster share an item, of CLUSTER_M x CLUSTER_N tiles. */
 template <typename S>
 static __device__ __forceinline__ unsigned first_item(void)
 {

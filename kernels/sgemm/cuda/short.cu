@@ -191,6 +191,8 @@ struct tf32_t
     : tile_t<ROWS * WARPS_M, COLUMNS * WARPS_N, WARPS_M * WARPS_N, A_ALONG_K, B_ALONG_K, true> {
     static const int MI = ROWS / 8, NI = COLUMNS / 16, STEP = TILEMM__SGEMM_SHORT_STEP_OF_TF32;
     typedef float sums_t[NI][MI][4];
+    static const int STORED = TILEMM__SGEMM_SHORT_STORED_ROWS;
+    static_assert(COLUMNS <= TILEMM__SGEMM_SHORT_STORED_MOST, "the host has made room");
     static_assert(tf32_t::PITCH_A % 32 == 4 && tf32_t::PITCH_B % 32 == 4, "no bank conflicts");
 
     static __device__ __forceinline__ int row(int warp)
@@ -252,7 +254,7 @@ struct tf32_t
                                                      int lane, const sums_t &total)
     {
         const int PITCH = tilemm__short_pitch(COLUMNS, true);
-        float *const rows = memory + warp * 8 * PITCH;
+        float *const rows = memory + warp * STORED * PITCH;
         float *const to = rows + lane % 4 * 2 * PITCH + lane / 4;
         __syncthreads(); /* the last stage is no longer read */
 #pragma unroll
@@ -263,8 +265,8 @@ struct tf32_t
                 for (int r = 0; r < 4; r++)
                     to[r % 2 * PITCH + 16 * j + r / 2 * 8] = total[j][i][r];
             __syncwarp();
-            store<8, COLUMNS / 32>(
-                part_from(part, row(warp) + 8 * i, warp % WARPS_N * COLUMNS + lane),
+            store<STORED, COLUMNS / 32>(
+                part_from(part, row(warp) + STORED * i, warp % WARPS_N * COLUMNS + lane),
                 [&](int r, int j) { return rows[r * PITCH + 32 * j + lane]; });
             __syncwarp();
         }

@@ -18,6 +18,8 @@ enum {
     TILEMM__SGEMM_SHORT_DEPTH = 16, /* steps of k in a stage */
     TILEMM__SGEMM_SHORT_STAGES = 4,
     TILEMM__SGEMM_SHORT_STEP_OF_TF32 = 8, /* steps of k of an instruction */
+    TILEMM__SGEMM_SHORT_STORED_ROWS = 8,  /* of C, by a warp at a time in TF32 */
+    TILEMM__SGEMM_SHORT_STORED_MOST = 64, /* columns of these */
     TILEMM__SGEMM_SHORT_TOTALS = 16       /* elements of C of a thread, at most, that end chains */
 };
 

@@ -43,12 +43,11 @@ static __device__ __forceinline__ void bring_step(const maps_t &maps, const plac
                                                   shared_t<S> &shared, unsigned stage,
                                                   unsigned rank)
 {
-    const int PARTS_A = S::SHARES_A ? S::CLUSTER : 1, PARTS_B = S::SHARES_A ? 1 : S::CLUSTER;
     const int matrix = (int)place.matrix;
     uint64_t *const full = &shared.a.full[stage];
     mbarrier_expect(full, S::stage_bytes(S::BM, S::A_K) + S::stage_bytes(S::BN, true));
-    bring<S::BM, PARTS_A, S::A_K>(shared.a.at[stage], &maps.a, place.m, k, matrix, rank, full);
-    bring<S::BN, PARTS_B, true>(shared.b.at[stage], &maps.b, place.n, k, matrix, rank, full);
+    bring<S::BM, S::CLUSTER_N, S::A_K>(shared.a.at[stage], &maps.a, place.m, k, matrix, rank, full);
+    bring<S::BN, S::CLUSTER_M, true>(shared.b.at[stage], &maps.b, place.n, k, matrix, rank, full);
 }
 
 template <typename S>
