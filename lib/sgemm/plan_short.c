@@ -54,7 +54,7 @@ static tilemm__sgemm_short_t plan_of(const tilemm__sgemm_args_t *args, int varia
     p.by_tiles_n = tilemm__division_by(p.tiles_n);
     p.by_per_matrix = tilemm__division_by(p.per_matrix);
     p.blocks = (unsigned)(per_matrix * e.batch_count);
-    /* The stages; and after them, of TF32, rows of C for each warp. */
+    /* The stages; in TF32 rows of C of each warp take their place in the end. */
     const int64_t stored = tf32 ? row->threads / 32 * TILEMM__SGEMM_SHORT_STORED_ROWS *
                                       tilemm__short_pitch(TILEMM__SGEMM_SHORT_STORED_MOST, 1)
                                 : 0;
