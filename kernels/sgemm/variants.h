@@ -122,6 +122,19 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_vector_sm75_128_m_aligned, 128, 256, 4, 4)                                           \
     ROW(sgemm_vector_sm75_512_m_aligned, 512, 1024, 4, 1)
 
+/* Tiles whose k is shared out among the warps: ROW(name, trans_a, trans_b, rows, blocks): a tile is
+ * rows x 32; registers suffice for `blocks` blocks on a multiprocessor. */
+#define TILEMM__SGEMM_SLICEK_TILE(ROW, rows, blocks)                                               \
+    ROW(sgemm_slicek_sm80_##rows##x32_nn, 0, 0, rows, blocks)                                      \
+    ROW(sgemm_slicek_sm80_##rows##x32_nt, 0, 1, rows, blocks)                                      \
+    ROW(sgemm_slicek_sm80_##rows##x32_tn, 1, 0, rows, blocks)                                      \
+    ROW(sgemm_slicek_sm80_##rows##x32_tt, 1, 1, rows, blocks)
+#define TILEMM__SGEMM_SLICEK_ROWS(ROW)                                                             \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 32, 2)                                                          \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 16, 3)                                                          \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 8, 4)                                                           \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 4, 6)
+
 /* Tiles that fit the matrices: ROW(name, trans_a, trans_b, side, blocks): a thread computes side x
  * side of C; registers suffice for `blocks` blocks of 256 threads on a multiprocessor. */
 #define TILEMM__SGEMM_FITTED_SIDE(ROW, side, blocks)                                               \
@@ -282,6 +295,7 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     TILEMM__SGEMM_SMALL_BATCH_ROWS(ROW)                                                            \
     TILEMM__SGEMM_VECTOR_K_ROWS(ROW)                                                               \
     TILEMM__SGEMM_VECTOR_M_ROWS(ROW)                                                               \
+    TILEMM__SGEMM_SLICEK_ROWS(ROW)                                                                 \
     TILEMM__SGEMM_FITTED_ROWS(ROW)                                                                 \
     TILEMM__SGEMM_SHORT_ROWS(ROW)                                                                  \
     TILEMM__SGEMM_SHORT_TF32_ROWS(ROW)                                                             \

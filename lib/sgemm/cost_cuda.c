@@ -31,6 +31,8 @@ static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5, ffma_chec
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
 enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
+/* Cycles of the second kernel of split-K for each split. */
+static const double splitk_split = 25;
 /* Cycles that a skinny kernel takes for each column of its tile; 1.5 times, if more than four. */
 static const double skinny_start = 500;
 /* Cycles of each wave of its blocks but the first, and of each step of k of that. */
@@ -48,6 +50,13 @@ static const struct {
 static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
 /* Cycles by which a block of 1024 threads takes longer to begin and to end. */
 static const double vector_large = 1300;
+/* Tiles whose k is shared out: cycles of each wave of blocks, of each stage after the first ones,
+ * and of a warp's step of k, for itself and for each row; and those by which blocks keep each other
+ * waiting: for each block, row, and step of a row, copy of a warp, and element of C that has no
+ * neighbours. */
+static const struct {
+    double wait, stage, step, step_row, block, row, multiply, copy, scatter;
+} slicek_costs = {876, 360, 62, 6.2, 205, 31.8, 13.7, 4.3, 0.88};
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
 /* Cycles of a step of k of a block that is alone on a multiprocessor. */
@@ -147,7 +156,7 @@ static double second_kernel(const tilemm__family_cost_t *family, const tilemm__s
 {
     if (trial->splits == 1 || trial->cluster)
         return 0;
-    return family->second_kernel +
+    return family->second_kernel + splitk_split * (double)trial->splits +
            2 * bytes_of_c * (double)trial->splits / (family->bytes * traits->sm_count);
 }
 
@@ -323,6 +332,46 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
     const double several = plan->per_matrix > 1 ? 0.9 + fitted_alone / room : 1;
     return family->launch + waiting + (busy > least ? busy : least) * several +
            fitted_store * row->m * stored_alone(args, traits);
+}
+
+/* ---- k shared out among warps ---------------------------------------------------------------- */
+
+double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
+                                     const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const tilemm__sgemm_args_t *args = &plan->args;
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_SLICEK];
+    /* What a block has on average: rows and columns. */
+    const double rows = (double)args->m * plan->tiles_n / plan->per_matrix;
+    const double columns = (double)args->n / plan->tiles_n, k = plan->k_split;
+    /* Steps of a warp, copies and sums of a block, and what these cost. */
+    const double steps = whole((k / row->k - 1) / TILEMM__SGEMM_SLICEK_WARPS + 1);
+    const double copies =
+        k / 32 * (rows / (plan->wide_a ? 4 : 1) + columns / (plan->wide_b ? 4 : 1));
+    const double apart = (double)tilemm__min(plan->c_n, SECTOR);
+    const double busy = slicek_costs.block + slicek_costs.row * row->m +
+                        steps * (row->m + row->k) * slicek_costs.multiply +
+                        copies * slicek_costs.copy +
+                        rows * columns * slicek_costs.scatter * (apart - 1) / (SECTOR - 1);
+    const double stages = (double)tilemm__div_up(plan->k_split, TILEMM__SGEMM_SLICEK_DEPTH);
+    const double later = stages > TILEMM__SGEMM_SLICEK_STAGES
+                             ? slicek_costs.stage * (stages - TILEMM__SGEMM_SLICEK_STAGES)
+                             : 0;
+    const double waiting = slicek_costs.wait + later +
+                           steps * (slicek_costs.step + slicek_costs.step_row * row->m) +
+                           (plan->splits > 1 ? family->cluster : 0);
+    tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
+    with_shared.shared = (int)plan->shared;
+    const double resident = tilemm__sgemm_resident_blocks(&with_shared, traits);
+    const double share = (double)plan->blocks / traits->sm_count;
+    const double waves = whole(share / resident + 1e-9);
+    const double last = whole(share - waves * resident + 1 - 1e-9);
+    const double bytes =
+        (elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args)) * sizeof(float);
+    const double least = bytes / (family->bytes * traits->sm_count);
+    const double all = (waves + (last > 0)) * waiting + (waves * resident + last) * busy;
+    return family->launch + (all > least ? all : least);
 }
 
 /* ---- a short k ------------------------------------------------------------------------------- */

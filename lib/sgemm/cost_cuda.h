@@ -9,6 +9,7 @@
 #include "kernels/args.h"
 #include "kernels/sgemm/cuda/fitted.h"
 #include "kernels/sgemm/cuda/short.h"
+#include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
 #include "kernels/sgemm/variants.h"
 #include "lib/size.h"
@@ -34,6 +35,10 @@ double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
 int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
                                   const tilemm__cuda_traits_t *traits);
 double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
+                                     const tilemm__cuda_traits_t *traits);
+
+/* The cycles that a kernel whose k is shared out among warps takes. */
+double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
                                      const tilemm__cuda_traits_t *traits);
 
 /* The cycles that a kernel for a short k takes. */

@@ -77,6 +77,7 @@ const tilemm__family_cost_t tilemm__sgemm_family_costs[TILEMM__FAMILIES] = {
     [TILEMM__OF_SKINNY] = { 5500,    0,    0,    0, 18.5},
     [TILEMM__OF_VECTOR_K] = { 1500,  0,    0,    0, 18.5},
     [TILEMM__OF_VECTOR_M] = { 1850,  0,    0,    0, 18.5},
+    [TILEMM__OF_SLICEK] = { 2200,    0, 1870,    0, 11},
     [TILEMM__OF_FITTED] = { 4000,    0,    0,    0, 16},
     [TILEMM__OF_SHORT] = { 2210,    0,    0,    0, 12.5},
     [TILEMM__OF_FUSED] = { 4000, 4000, 1000, 10,   16},

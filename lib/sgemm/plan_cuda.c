@@ -14,6 +14,7 @@ enum {
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
     VECTOR_FIRST = TILEMM__sgemm_vector_sm75_8_k,
+    SLICEK_FIRST = TILEMM__sgemm_slicek_sm80_32x32_nn,
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
     SHORT_FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
@@ -370,6 +371,7 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
     tilemm__sgemm_try_ffma(args, limits, &best);
     filled = best.variant >= 0 && try_fringe(args, limits, &best, plan);
     tilemm__sgemm_try_vector(args, limits, &best);
+    tilemm__sgemm_try_slicek(args, limits, &best);
     tilemm__sgemm_try_fitted(args, limits, &best);
     tilemm__sgemm_try_short(args, limits, &best);
     tilemm__sgemm_try_fused(args, limits, &best);
@@ -386,6 +388,8 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
         tilemm__sgemm_fill_short(args, limits, &best, plan);
     else if (best.variant >= FITTED_FIRST)
         tilemm__sgemm_fill_fitted(args, limits, &best, plan);
+    else if (best.variant >= SLICEK_FIRST)
+        tilemm__sgemm_fill_slicek(args, limits, &best, plan);
     else if (best.variant >= VECTOR_FIRST)
         tilemm__sgemm_fill_vector(args, limits, &best, plan);
     else if (best.variant >= SKINNY_FIRST)
@@ -431,6 +435,8 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
         add_name(plan, "+skinny", ffma->fringe.n);
     if (plan->method == TILEMM__SGEMM_SKINNY)
         add_splits(plan, skinny->splits, skinny->cluster);
+    if (plan->method == TILEMM__SGEMM_SLICEK)
+        add_splits(plan, plan->as.slicek.splits, (unsigned)plan->as.slicek.splits);
     if (plan->method == TILEMM__SGEMM_FITTED) {
         add_name(plan, "+", plan->as.fitted.lanes_m * tilemm__sgemm_rows[plan->variant].m);
         add_name(plan, "x", plan->as.fitted.lanes_n * tilemm__sgemm_rows[plan->variant].n);

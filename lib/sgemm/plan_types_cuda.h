@@ -14,6 +14,7 @@
 #include "kernels/sgemm/cuda/rest.h"
 #include "kernels/sgemm/cuda/short.h"
 #include "kernels/sgemm/cuda/skinny.h"
+#include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
 #include "lib/plan.h"
 
@@ -23,6 +24,7 @@ typedef enum {
     TILEMM__SGEMM_FFMA,        /* FP32 multiply-adds on shared tiles */
     TILEMM__SGEMM_SKINNY,      /* the same for few rows or columns */
     TILEMM__SGEMM_VECTOR,      /* the same for one row or column, of a matrix that is not large */
+    TILEMM__SGEMM_SLICEK,      /* the same in small tiles whose k is shared out among warps */
     TILEMM__SGEMM_SMALL_BATCH, /* the same for many small matrices */
     TILEMM__SGEMM_FITTED,      /* the same in tiles that fit the matrices */
     TILEMM__SGEMM_SHORT,       /* the same for a short k, or memory that is not aligned */
@@ -99,6 +101,7 @@ typedef struct {
         tilemm__sgemm_skinny_plan_t skinny;
         tilemm__sgemm_small_batch_t small_batch;
         tilemm__sgemm_vector_t vector;
+        tilemm__sgemm_slicek_t slicek;
         tilemm__sgemm_fitted_t fitted;
         tilemm__sgemm_short_t short_k;
         tilemm__sgemm_fused_plan_t fused;

@@ -4,6 +4,7 @@
 #include "rows_cuda.h"
 
 #include "kernels/sgemm/cuda/fused.h"
+#include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
 #include "lib/size.h"
 
@@ -22,6 +23,9 @@
 #define VECTOR_M(row, lanes, threads, width, blocks)                                               \
     ROW(#row, (threads) / (lanes) * (width), 1, (lanes)*TILEMM__SGEMM_VECTOR_AHEAD_M(width),       \
         threads, blocks, 0, 0, (width) == 4)
+#define SLICEK(row, trans_a, trans_b, rows, blocks)                                                \
+    ROW(#row, rows, TILEMM__SGEMM_SLICEK_COLUMNS, TILEMM__SGEMM_SLICEK_STEP,                       \
+        32 * TILEMM__SGEMM_SLICEK_WARPS, blocks, 0, 0, 0)
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
 /* Columns are a thread's, 32 apart; of TF32 rows a warp's. */
 #define SHORT_OF(apart, row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)            \
@@ -44,7 +48,8 @@ const tilemm__sgemm_row_t tilemm__sgemm_rows[TILEMM__SGEMM_CUDA_VARIANTS] = {
         HELPER) TILEMM__SGEMM_FFMA_SM75_ROWS(FFMA) TILEMM__SGEMM_FFMA_SM80_ROWS(FFMA)
         TILEMM__SGEMM_SKINNY_K_ROWS(SKINNY) TILEMM__SGEMM_SKINNY_M_ROWS(SKINNY)
             TILEMM__SGEMM_SMALL_BATCH_ROWS(SMALL_BATCH) TILEMM__SGEMM_VECTOR_K_ROWS(VECTOR_K)
-                TILEMM__SGEMM_VECTOR_M_ROWS(VECTOR_M) TILEMM__SGEMM_FITTED_ROWS(FITTED)
+                TILEMM__SGEMM_VECTOR_M_ROWS(VECTOR_M) TILEMM__SGEMM_SLICEK_ROWS(SLICEK)
+                TILEMM__SGEMM_FITTED_ROWS(FITTED)
                     TILEMM__SGEMM_SHORT_ROWS(SHORT) TILEMM__SGEMM_SHORT_TF32_ROWS(SHORT_TF32)
                         TILEMM__SGEMM_FUSED_ROWS(FUSED) TILEMM__SGEMM_TF32_ROWS(FUSED)
                             TILEMM__SGEMM_REST_ROWS(REST) TILEMM__SGEMM_UNALIGNED_ROWS(FUSED)

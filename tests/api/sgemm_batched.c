@@ -186,7 +186,9 @@ static void rare_kernels(rng_t *rng)
         "sgemm_tf32_sm90_128x64x32_p", "sgemm_vector_sm75_8_k",
         "sgemm_vector_sm75_32_k",      "sgemm_vector_sm75_256_k",
         "sgemm_vector_sm75_8_m",       "sgemm_vector_sm75_32_m",
-        "sgemm_vector_sm75_128_m",     "sgemm_vector_sm75_512_m_aligned"};
+        "sgemm_vector_sm75_128_m",     "sgemm_vector_sm75_512_m_aligned",
+        "sgemm_slicek_sm80_32x32",     "sgemm_slicek_sm80_16x32",
+        "sgemm_slicek_sm80_8x32",      "sgemm_slicek_sm80_4x32"};
     for (int v = 0; v < (int)(sizeof variants / sizeof *variants); v++) {
         tilemm_t ctx = forced_context(variants[v]);
         int taken = 0;
@@ -197,7 +199,8 @@ static void rare_kernels(rng_t *rng)
                 g.k += 256;
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
             }
-            const int is_short = strstr(variants[v], "short") != NULL;
+            const int is_slicek = strstr(variants[v], "slicek") != NULL;
+            const int is_short = is_slicek || strstr(variants[v], "short") != NULL;
             const int is_vector = strstr(variants[v], "vector") != NULL;
             const int aligned = is_vector && i % 4 > 1;
             if (is_vector) {
@@ -210,6 +213,10 @@ static void rare_kernels(rng_t *rng)
             } else if (v >= 8 && i % 2) {
                 g.k = (is_short ? 1 : 32) + g.k % 33;
                 gemm_set_ld(&g, i % 3, i % 4, i % 5);
+            }
+            if (is_slicek && i % 4 == 2) { /* more stages than there is room for, and clusters */
+                g.k += rng_range(rng, 300, 3000);
+                gemm_set_ld(&g, i % 3, i % 8, i % 5);
             }
             const tilemm_math_t math = strstr(variants[v], "tf32")
                                            ? TILEMM_MATH_TF32

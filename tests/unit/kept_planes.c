@@ -173,6 +173,7 @@ int tilemm__sgemm_ffma_sm80_launch(const tilemm__sgemm_ffma_t *problem, void *st
 NOT_TAKEN(tilemm__sgemm_ffma_sm75_launch, tilemm__sgemm_ffma_t)
 NOT_TAKEN(tilemm__sgemm_fitted_launch, tilemm__sgemm_fitted_t)
 NOT_TAKEN(tilemm__sgemm_short_launch, tilemm__sgemm_short_t)
+NOT_TAKEN(tilemm__sgemm_slicek_launch, tilemm__sgemm_slicek_t)
 NOT_TAKEN(tilemm__sgemm_vector_launch, tilemm__sgemm_vector_t)
 NOT_TAKEN(tilemm__sgemm_fused_launch, tilemm__sgemm_fused_t)
 NOT_TAKEN(tilemm__sgemm_unaligned_launch, tilemm__sgemm_fused_t)

@@ -233,6 +233,43 @@ static void check_short(const tilemm__sgemm_args_t *args, const tilemm__limits_t
           "%s: a chain of %lld", plan->name, (long long)args->k);
 }
 
+/* Tiles whose k is shared out: they cover C or C', clusters k; blocks find their places without
+ * divisions; stages and sums fit; copies are aligned; and FP32 mode has no long chains. */
+static void check_slicek(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                         const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_slicek_t *const p = &plan->as.slicek;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const int exchanged = p->c_m == 1 && (p->args.m != args->m || p->args.a != args->a);
+    const int64_t tiles_n = tilemm__div_up(p->args.n, row->n);
+    const int64_t matrix = tilemm__div_up(p->args.m, row->m) * tiles_n;
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchanged);
+    CHECK(p->args.m == e.m && p->args.n == e.n && p->args.k == e.k &&
+              p->c_m == (exchanged ? 1 : args->ldc) && p->c_n == (exchanged ? args->ldc : 1),
+          "%s: C is %lld x %lld", plan->name, (long long)p->args.m, (long long)p->args.n);
+    check_splits(plan->name, args->k, p->splits, p->k_split);
+    CHECK(p->splits == 1 || (limits->cuda->cc >= 90 && p->splits <= 8 && p->k_split % 4 == 0),
+          "%s: %d parts of %d", plan->name, p->splits, p->k_split);
+    CHECK(p->tiles_n == tiles_n && p->per_matrix == matrix &&
+              p->blocks == matrix * args->batch_count * p->splits,
+          "%s: %u blocks", plan->name, p->blocks);
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
+        check_division(plan->name, p->by_splits, block, p->splits);
+        check_division(plan->name, p->by_per_matrix, block / p->splits, matrix);
+        check_division(plan->name, p->by_tiles_n, block / p->splits % matrix, tiles_n);
+    }
+    const size_t stages = (size_t)tilemm__min(tilemm__div_up(p->k_split, 128), 3);
+    CHECK(p->shared <= limits->cuda->shared_per_block &&
+              p->shared >= stages * (size_t)(row->m + row->n) * 128 * sizeof(float) &&
+              p->shared >= (size_t)row->threads / 32 * (size_t)(row->m * row->n) * sizeof(float),
+          "%s: %zu bytes", plan->name, p->shared);
+    CHECK(p->wide_a <= tilemm__sgemm_is_aligned_a(&p->args) &&
+              p->wide_b <= tilemm__sgemm_is_aligned_b(&p->args),
+          "%s: not aligned", plan->name);
+    CHECK(limits->math != TILEMM_MATH_FP32 || p->k_split <= 2048, "%s: chains for %d of k",
+          plan->name, p->k_split);
+}
+
 /* A matrix and a vector: blocks cover the rows of X, and find their matrix by a product in place of
  * a division; what is read 16 bytes at a time is aligned. */
 static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
@@ -282,6 +319,7 @@ static void check_plan(const tilemm__sgemm_args_t *args, const tilemm__limits_t 
         break;
     case TILEMM__SGEMM_FITTED: check_fitted(args, plan); break;
     case TILEMM__SGEMM_VECTOR: check_vector(args, plan); break;
+    case TILEMM__SGEMM_SLICEK: check_slicek(args, limits, plan); break;
     case TILEMM__SGEMM_SHORT: check_short(args, limits, plan); break;
     case TILEMM__SGEMM_FUSED: check_fused(args, plan); break;
     case TILEMM__SGEMM_PLANES:

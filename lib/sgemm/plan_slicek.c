@@ -1,0 +1,122 @@
+/* plan_slicek.c - plans of SGEMM of small tiles whose k is shared out among warps: whether C or C'
+ * is computed, and the blocks of a cluster that share a tile's k.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "candidates_cuda.h"
+#include "exchange.h"
+
+#include <math.h>
+
+enum {
+    FIRST = TILEMM__sgemm_slicek_sm80_32x32_nn,
+    END = TILEMM__sgemm_fitted_sm80_4x4_nn,
+    ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
+    STEP = TILEMM__SGEMM_SLICEK_STEP,
+    MOST_CLUSTER = TILEMM__SGEMM_SLICEK_MOST_CLUSTER
+};
+
+static const int64_t most = 1 << 30;
+
+/* Whether a variant is for C, or with `exchange` for C'. */
+static int is_for(const tilemm__sgemm_args_t *args, int variant, int exchange)
+{
+    const int transposes =
+        exchange ? !args->trans_b * 2 + !args->trans_a : tilemm__sgemm_transposes(args);
+    return (variant - FIRST) % ROWS_OF_TILE == transposes;
+}
+
+/* The plan of a variant that is for it. Its blocks are 0 if they are too many or too large, or k is
+ * too short for the splits. */
+static tilemm__sgemm_slicek_t plan_of(const tilemm__sgemm_args_t *args, int variant, int exchange,
+                                      int splits, const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[variant];
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchange);
+    const int64_t tiles_n = tilemm__div_up(e.n, row->n);
+    const int64_t per_matrix = tilemm__div_up(e.m, row->m) * tiles_n;
+    int64_t k_split;
+    tilemm__sgemm_slicek_t p = {
+        .args = e,
+        .c_m = exchange ? 1 : args->ldc,
+        .c_n = exchange ? args->ldc : 1,
+        .variant = variant,
+        .wide_a = tilemm__sgemm_is_aligned_a(&e),
+        .wide_b = tilemm__sgemm_is_aligned_b(&e),
+        .splits = splits,
+        .concurrent = traits->cc >= 90,
+    };
+    if (tilemm__sgemm_split(args->k, splits, STEP, &k_split) != splits ||
+        (double)per_matrix * (double)e.batch_count * splits > (double)most)
+        return p;
+    /* The stages; the warps' sums take their place in the end. */
+    const int64_t stages = tilemm__min(tilemm__div_up(k_split, TILEMM__SGEMM_SLICEK_DEPTH),
+                                       TILEMM__SGEMM_SLICEK_STAGES);
+    const int64_t words = TILEMM__SGEMM_SLICEK_WORDS(row->m, !e.trans_a) +
+                          TILEMM__SGEMM_SLICEK_WORDS(row->n, e.trans_b);
+    const int64_t sums = (int64_t)TILEMM__SGEMM_SLICEK_WARPS * row->m * row->n;
+    p.shared = (size_t)tilemm__max(words * stages, sums) * sizeof(float);
+    if (p.shared > traits->shared_per_block)
+        return p;
+    p.k_split = (int)k_split;
+    p.tiles_n = (unsigned)tiles_n;
+    p.per_matrix = (unsigned)per_matrix;
+    p.by_tiles_n = tilemm__division_by(p.tiles_n);
+    p.by_per_matrix = tilemm__division_by(p.per_matrix);
+    p.by_splits = tilemm__division_by((unsigned)splits);
+    p.blocks = (unsigned)(per_matrix * e.batch_count * splits);
+    return p;
+}
+
+/* Whether sums are as exact as those of the other families in this mode: a warp's are chains. */
+static int is_exact_enough(const tilemm__sgemm_slicek_t *plan, tilemm_math_t math)
+{
+    enum { MOST_CHAIN = 256 };
+    return math != TILEMM_MATH_FP32 || plan->k_split <= MOST_CHAIN * TILEMM__SGEMM_SLICEK_WARPS;
+}
+
+/* The best of C and C', and of all numbers of splits. Its blocks are 0 if there is none. */
+static tilemm__sgemm_slicek_t best_of(const tilemm__sgemm_args_t *args, int variant,
+                                      const tilemm__limits_t *limits, double *cycles)
+{
+    const int divides = limits->cuda->cc >= 90 && tilemm__sgemm_may_divide_k(limits);
+    tilemm__sgemm_slicek_t best = {.blocks = 0};
+    *cycles = HUGE_VAL;
+    for (int exchange = 0; exchange < 2; exchange++) {
+        if (!is_for(args, variant, exchange))
+            continue;
+        for (int splits = 1; splits <= (divides ? MOST_CLUSTER : 1); splits++) {
+            const tilemm__sgemm_slicek_t p =
+                plan_of(args, variant, exchange, splits, limits->cuda);
+            const double now = p.blocks && is_exact_enough(&p, limits->math)
+                                   ? tilemm__sgemm_slicek_estimate(&p, limits->cuda)
+                                   : HUGE_VAL;
+            if (now >= *cycles)
+                continue;
+            *cycles = now;
+            best = p;
+        }
+    }
+    return best;
+}
+
+void tilemm__sgemm_try_slicek(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                              tilemm__sgemm_trial_t *best)
+{
+    if (limits->cuda->cc < 80 || args->k > most || args->m > most || args->n > most)
+        return;
+    for (int v = FIRST; v < END; v++) {
+        tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
+        if (tilemm__sgemm_is_allowed(limits, v) &&
+            best_of(args, v, limits, &now.cycles).blocks &&
+            (best->variant < 0 || now.cycles < best->cycles))
+            *best = now;
+    }
+}
+
+void tilemm__sgemm_fill_slicek(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                               const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
+{
+    double cycles;
+    plan->method = TILEMM__SGEMM_SLICEK;
+    plan->as.slicek = best_of(args, trial->variant, limits, &cycles);
+}
