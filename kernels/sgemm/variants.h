@@ -122,18 +122,22 @@ enum { TILEMM__SGEMM_MOST_CLUSTER = 8 };
     ROW(sgemm_vector_sm75_128_m_aligned, 128, 256, 4, 4)                                           \
     ROW(sgemm_vector_sm75_512_m_aligned, 512, 1024, 4, 1)
 
-/* Tiles whose k is shared out among the warps: ROW(name, trans_a, trans_b, rows, blocks): a tile is
- * rows x 32; registers suffice for `blocks` blocks on a multiprocessor. */
-#define TILEMM__SGEMM_SLICEK_TILE(ROW, rows, blocks)                                               \
-    ROW(sgemm_slicek_sm80_##rows##x32_nn, 0, 0, rows, blocks)                                      \
-    ROW(sgemm_slicek_sm80_##rows##x32_nt, 0, 1, rows, blocks)                                      \
-    ROW(sgemm_slicek_sm80_##rows##x32_tn, 1, 0, rows, blocks)                                      \
-    ROW(sgemm_slicek_sm80_##rows##x32_tt, 1, 1, rows, blocks)
+/* Tiles whose k is shared out among the warps: ROW(name, trans_a, trans_b, rows, columns, blocks):
+ * a thread computes rows x columns of C, a warp all of a tile; registers suffice for `blocks`
+ * blocks on a multiprocessor. */
+#define TILEMM__SGEMM_SLICEK_TILE(ROW, tile, ...)                                                  \
+    ROW(sgemm_slicek_sm80_##tile##_nn, 0, 0, __VA_ARGS__)                                          \
+    ROW(sgemm_slicek_sm80_##tile##_nt, 0, 1, __VA_ARGS__)                                          \
+    ROW(sgemm_slicek_sm80_##tile##_tn, 1, 0, __VA_ARGS__)                                          \
+    ROW(sgemm_slicek_sm80_##tile##_tt, 1, 1, __VA_ARGS__)
 #define TILEMM__SGEMM_SLICEK_ROWS(ROW)                                                             \
-    TILEMM__SGEMM_SLICEK_TILE(ROW, 32, 2)                                                          \
-    TILEMM__SGEMM_SLICEK_TILE(ROW, 16, 3)                                                          \
-    TILEMM__SGEMM_SLICEK_TILE(ROW, 8, 4)                                                           \
-    TILEMM__SGEMM_SLICEK_TILE(ROW, 4, 6)
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 32x64, 32, 2, 1)                                                \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 16x64, 16, 2, 2)                                                \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 8x64, 8, 2, 3)                                                  \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 32x32, 32, 1, 2)                                                \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 16x32, 16, 1, 3)                                                \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 8x32, 8, 1, 4)                                                  \
+    TILEMM__SGEMM_SLICEK_TILE(ROW, 4x32, 4, 1, 6)
 
 /* Tiles that fit the matrices: ROW(name, trans_a, trans_b, side, blocks): a thread computes side x
  * side of C; registers suffice for `blocks` blocks of 256 threads on a multiprocessor. */

@@ -50,13 +50,14 @@ static const struct {
 static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
 /* Cycles by which a block of 1024 threads takes longer to begin and to end. */
 static const double vector_large = 1300;
-/* Tiles whose k is shared out: cycles of each wave of blocks, of each stage after the first ones,
- * and of a warp's step of k, for itself and for each row; and those by which blocks keep each other
- * waiting: for each block, row, and step of a row, copy of a warp, and element of C that has no
- * neighbours. */
+/* Tiles whose k is shared out: cycles of each wave of blocks, of each stage after the first ones, of
+ * a warp's step of k and for each element of a thread, and of a cluster for each block; and those
+ * by which blocks keep each other waiting: for each block, each element of a thread, in each step
+ * each 16 bytes that a warp reads and each of these elements, copy of a warp, and element of C that
+ * has no neighbours. */
 static const struct {
-    double wait, stage, step, step_row, block, row, multiply, copy, scatter;
-} slicek_costs = {876, 360, 62, 6.2, 205, 31.8, 13.7, 4.3, 0.88};
+    double wait, stage, step, step_element, cluster, block, element, read, multiply, copy, scatter;
+} slicek_costs = {838, 183, 131, 2.6, 26, 248, 24.2, 5, 10.1, 5.27, 0.8};
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
 /* Cycles of a step of k of a block that is alone on a multiprocessor. */
@@ -150,6 +151,12 @@ static double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
     return ((double)args->m + (double)args->n) * (double)args->k * (double)args->batch_count;
 }
 
+/* Blocks of a multiprocessor in a wave, of which `most` fit: of clusters only whole ones. */
+static double resident_of_clusters(int most, int cluster)
+{
+    return (double)(CLUSTER_SMS * most / cluster * cluster) / CLUSTER_SMS;
+}
+
 /* Adding up split-K's partial products: a second kernel, which reads what the first one wrote. */
 static double second_kernel(const tilemm__family_cost_t *family, const tilemm__sgemm_trial_t *trial,
                             double bytes_of_c, const tilemm__cuda_traits_t *traits)
@@ -212,9 +219,8 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const int small = unfilled && row->m > 32 && row->n > 32;
     const double steps = (double)tilemm__div_up(trial->k_split, row->k) * (small ? ffma_small : 1);
     const int cluster = trial->cluster ? (int)trial->splits : 1;
-    const int most = tilemm__sgemm_resident_blocks(row, traits), of_part = CLUSTER_SMS * most;
-    /* Blocks of a multiprocessor in a wave: of clusters only whole ones. */
-    const double resident = (double)(of_part / cluster * cluster) / CLUSTER_SMS;
+    const int most = tilemm__sgemm_resident_blocks(row, traits);
+    const double resident = resident_of_clusters(most, cluster);
     const double share = count / traits->sm_count, waves = whole(share / resident + 1e-9);
     double last = whole(share - waves * resident + 1 - 1e-9), sum = family->launch + cost->start;
     sum += waves * (ffma_wave(cost, row, resident, steps, narrow, traits->cc) + part * resident);
@@ -345,25 +351,30 @@ double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
     /* What a block has on average: rows and columns. */
     const double rows = (double)args->m * plan->tiles_n / plan->per_matrix;
     const double columns = (double)args->n / plan->tiles_n, k = plan->k_split;
-    /* Steps of a warp, copies and sums of a block, and what these cost. */
+    /* Elements of a thread, 16 bytes that it reads in a step, steps of a warp, and copies. */
+    const double elements = row->m * row->n / 32.0, reads = row->m + row->k * row->n / 32.0;
     const double steps = whole((k / row->k - 1) / TILEMM__SGEMM_SLICEK_WARPS + 1);
     const double copies =
         k / 32 * (rows / (plan->wide_a ? 4 : 1) + columns / (plan->wide_b ? 4 : 1));
     const double apart = (double)tilemm__min(plan->c_n, SECTOR);
-    const double busy = slicek_costs.block + slicek_costs.row * row->m +
-                        steps * (row->m + row->k) * slicek_costs.multiply +
-                        copies * slicek_costs.copy +
-                        rows * columns * slicek_costs.scatter * (apart - 1) / (SECTOR - 1);
+    const double busy =
+        slicek_costs.block + slicek_costs.element * elements +
+        steps * (slicek_costs.read * reads + slicek_costs.multiply * elements) +
+        slicek_costs.copy * copies +
+        slicek_costs.scatter * rows * columns * (apart - 1) / (SECTOR - 1);
     const double stages = (double)tilemm__div_up(plan->k_split, TILEMM__SGEMM_SLICEK_DEPTH);
     const double later = stages > TILEMM__SGEMM_SLICEK_STAGES
                              ? slicek_costs.stage * (stages - TILEMM__SGEMM_SLICEK_STAGES)
                              : 0;
     const double waiting = slicek_costs.wait + later +
-                           steps * (slicek_costs.step + slicek_costs.step_row * row->m) +
-                           (plan->splits > 1 ? family->cluster : 0);
+                           steps * (slicek_costs.step + slicek_costs.step_element * elements) +
+                           (plan->splits > 1
+                                ? family->cluster + slicek_costs.cluster * plan->splits
+                                : 0);
     tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
     with_shared.shared = (int)plan->shared;
-    const double resident = tilemm__sgemm_resident_blocks(&with_shared, traits);
+    const double resident =
+        resident_of_clusters(tilemm__sgemm_resident_blocks(&with_shared, traits), plan->splits);
     const double share = (double)plan->blocks / traits->sm_count;
     const double waves = whole(share / resident + 1e-9);
     const double last = whole(share - waves * resident + 1 - 1e-9);

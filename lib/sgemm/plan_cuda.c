@@ -14,7 +14,7 @@ enum {
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     SMALL_BATCH_FIRST = TILEMM__sgemm_small_batch_sm75_4x4x4_nn,
     VECTOR_FIRST = TILEMM__sgemm_vector_sm75_8_k,
-    SLICEK_FIRST = TILEMM__sgemm_slicek_sm80_32x32_nn,
+    SLICEK_FIRST = TILEMM__sgemm_slicek_sm80_32x64_nn,
     FITTED_FIRST = TILEMM__sgemm_fitted_sm80_4x4_nn,
     SHORT_FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,

@@ -8,7 +8,7 @@
 #include <math.h>
 
 enum {
-    FIRST = TILEMM__sgemm_slicek_sm80_32x32_nn,
+    FIRST = TILEMM__sgemm_slicek_sm80_32x64_nn,
     END = TILEMM__sgemm_fitted_sm80_4x4_nn,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     STEP = TILEMM__SGEMM_SLICEK_STEP,
@@ -74,7 +74,8 @@ static int is_exact_enough(const tilemm__sgemm_slicek_t *plan, tilemm_math_t mat
     return math != TILEMM_MATH_FP32 || plan->k_split <= MOST_CHAIN * TILEMM__SGEMM_SLICEK_WARPS;
 }
 
-/* The best of C and C', and of all numbers of splits. Its blocks are 0 if there is none. */
+/* The best of C and C', and of clusters of 1, 2, 4 and 8: others leave multiprocessors idle. Its
+ * blocks are 0 if there is none. */
 static tilemm__sgemm_slicek_t best_of(const tilemm__sgemm_args_t *args, int variant,
                                       const tilemm__limits_t *limits, double *cycles)
 {
@@ -84,7 +85,7 @@ static tilemm__sgemm_slicek_t best_of(const tilemm__sgemm_args_t *args, int vari
     for (int exchange = 0; exchange < 2; exchange++) {
         if (!is_for(args, variant, exchange))
             continue;
-        for (int splits = 1; splits <= (divides ? MOST_CLUSTER : 1); splits++) {
+        for (int splits = 1; splits <= (divides ? MOST_CLUSTER : 1); splits *= 2) {
             const tilemm__sgemm_slicek_t p =
                 plan_of(args, variant, exchange, splits, limits->cuda);
             const double now = p.blocks && is_exact_enough(&p, limits->math)

@@ -8,7 +8,7 @@
 enum {
     FIRST = TILEMM__sgemm_vector_sm75_8_k,
     FIRST_M = TILEMM__sgemm_vector_sm75_8_m,
-    END = TILEMM__sgemm_slicek_sm80_32x32_nn
+    END = TILEMM__sgemm_slicek_sm80_32x64_nn
 };
 
 static const int64_t most = 1 << 30;

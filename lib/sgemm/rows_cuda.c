@@ -23,9 +23,9 @@
 #define VECTOR_M(row, lanes, threads, width, blocks)                                               \
     ROW(#row, (threads) / (lanes) * (width), 1, (lanes)*TILEMM__SGEMM_VECTOR_AHEAD_M(width),       \
         threads, blocks, 0, 0, (width) == 4)
-#define SLICEK(row, trans_a, trans_b, rows, blocks)                                                \
-    ROW(#row, rows, TILEMM__SGEMM_SLICEK_COLUMNS, TILEMM__SGEMM_SLICEK_STEP,                       \
-        32 * TILEMM__SGEMM_SLICEK_WARPS, blocks, 0, 0, 0)
+#define SLICEK(row, trans_a, trans_b, rows, columns, blocks)                                       \
+    ROW(#row, rows, 32 * (columns), TILEMM__SGEMM_SLICEK_STEP, 32 * TILEMM__SGEMM_SLICEK_WARPS,    \
+        blocks, 0, 0, 0)
 #define FITTED(row, trans_a, trans_b, side, blocks) ROW(#row, side, side, 4, 256, blocks, 0, 0, 0)
 /* Columns are a thread's, 32 apart; of TF32 rows a warp's. */
 #define SHORT_OF(apart, row, trans_a, trans_b, rows, columns, warps_m, warps_n, blocks)            \

@@ -188,7 +188,9 @@ static void rare_kernels(rng_t *rng)
         "sgemm_vector_sm75_8_m",       "sgemm_vector_sm75_32_m",
         "sgemm_vector_sm75_128_m",     "sgemm_vector_sm75_512_m_aligned",
         "sgemm_slicek_sm80_32x32",     "sgemm_slicek_sm80_16x32",
-        "sgemm_slicek_sm80_8x32",      "sgemm_slicek_sm80_4x32"};
+        "sgemm_slicek_sm80_8x32",      "sgemm_slicek_sm80_4x32",
+        "sgemm_slicek_sm80_32x64",     "sgemm_slicek_sm80_16x64",
+        "sgemm_slicek_sm80_8x64"};
     for (int v = 0; v < (int)(sizeof variants / sizeof *variants); v++) {
         tilemm_t ctx = forced_context(variants[v]);
         int taken = 0;

@@ -5,11 +5,12 @@
  *
  * Such products take as long as memory takes to answer. So a block asks for up to 384 steps of k
  * before it waits for the first, where tiles whose warps share out C have stages of 16; each warp
- * multiplies all of the tile, ROWS x 32, for every eighth group of four k; and the warps' sums are
+ * multiplies all of the tile for every eighth group of four k; and the warps' sums are
  * added up at the end. A cluster may share out a longer k in the same way.
  *
- * A thread computes a column. It reads A's tile Ms by broadcast, 16 bytes at a time, and B's tile
- * Ns with stride one, or 16 bytes of a line along k; a warp stores 128 bytes of a row at a time.
+ * A thread computes ROWS x COLUMNS elements: all rows of the tile, and columns 32 apart. It reads
+ * A's tile Ms by broadcast, 16 bytes at a time, and B's tile Ns with stride one, or 16 bytes of a
+ * line along k; a warp stores 128 bytes of a row at a time.
  *
  * Layout: a tile of an operand lies as in memory: lines along k, padded by 16 bytes, or a line for
  * each k. So any operand that is aligned is copied 16 bytes at a time, others 4, and neither
@@ -37,7 +38,6 @@ enum {
     STEP = TILEMM__SGEMM_SLICEK_STEP,
     DEPTH = TILEMM__SGEMM_SLICEK_DEPTH,
     STAGES = TILEMM__SGEMM_SLICEK_STAGES,
-    COLUMNS = TILEMM__SGEMM_SLICEK_COLUMNS,
     PITCH = DEPTH + STEP /* of lines along k */
 };
 
@@ -86,20 +86,23 @@ static __device__ __forceinline__ void produce(unsigned to, const float *__restr
 
 /* Consumer: sum += the products of the warp's groups of four among `depth` of k. `ms` and `ns` are
  * the stage's tiles. */
-template <int ROWS, bool A_ALONG_K, bool B_ALONG_K>
-static __device__ __forceinline__ void multiply(float (&sum)[ROWS], unsigned ms,
+template <int ROWS, int COLUMNS, bool A_ALONG_K, bool B_ALONG_K>
+static __device__ __forceinline__ void multiply(float (&sum)[ROWS][COLUMNS], unsigned ms,
                                                 const float *ns, int depth)
 {
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
 #pragma unroll 1
     for (int k = warp * STEP; k < depth; k += WARPS * STEP) {
-        float b[STEP];
-        if (B_ALONG_K)
-            unpack(b, shared_read(shared_address(ns + lane * PITCH + k)));
-        else
+        float b[COLUMNS][STEP];
 #pragma unroll
-            for (int p = 0; p < STEP; p++)
-                b[p] = ns[(k + p) * COLUMNS + lane];
+        for (int j = 0; j < COLUMNS; j++) {
+            if (B_ALONG_K)
+                unpack(b[j], shared_read(shared_address(ns + (32 * j + lane) * PITCH + k)));
+            else
+#pragma unroll
+                for (int p = 0; p < STEP; p++)
+                    b[j][p] = ns[((k + p) * COLUMNS + j) * 32 + lane];
+        }
 #pragma unroll
         for (int i = 0; i < ROWS; i += STEP)
 #pragma unroll
@@ -108,21 +111,24 @@ static __device__ __forceinline__ void multiply(float (&sum)[ROWS], unsigned ms,
                 unpack(a, shared_read(ms + (A_ALONG_K ? (i + q) * PITCH + k : (k + q) * ROWS + i) *
                                                4));
 #pragma unroll
-                for (int p = 0; p < STEP; p++) {
-                    float &to = sum[A_ALONG_K ? i + q : i + p];
-                    to = fmaf(a[p], b[A_ALONG_K ? p : q], to);
-                }
+                for (int p = 0; p < STEP; p++)
+#pragma unroll
+                    for (int j = 0; j < COLUMNS; j++) {
+                        float &to = sum[A_ALONG_K ? i + q : i + p][j];
+                        to = fmaf(a[p], b[j][A_ALONG_K ? p : q], to);
+                    }
             }
     }
 }
 
-template <int ROWS, bool A_ALONG_K, bool B_ALONG_K>
+template <int ROWS, int COLUMNS, bool A_ALONG_K, bool B_ALONG_K>
 static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &problem)
 {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     extern __shared__ __align__(16) float stages[];
+    const int BN = 32 * COLUMNS;
     const int WORDS_A = TILEMM__SGEMM_SLICEK_WORDS(ROWS, A_ALONG_K);
-    const int WORDS = WORDS_A + TILEMM__SGEMM_SLICEK_WORDS(COLUMNS, B_ALONG_K);
+    const int WORDS = WORDS_A + TILEMM__SGEMM_SLICEK_WORDS(BN, B_ALONG_K);
     const tilemm__sgemm_args_t &args = problem.args;
     const unsigned group = divided(blockIdx.x, problem.by_splits);
     const unsigned split = blockIdx.x - group * problem.splits;
@@ -130,10 +136,10 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &proble
     const unsigned tile = group - matrix * problem.per_matrix;
     const unsigned tile_m = divided(tile, problem.by_tiles_n);
     const int64_t m0 = (int64_t)tile_m * ROWS;
-    const int64_t n0 = (int64_t)(tile - tile_m * problem.tiles_n) * COLUMNS;
+    const int64_t n0 = (int64_t)(tile - tile_m * problem.tiles_n) * BN;
     const int64_t k0 = (int64_t)split * problem.k_split;
     const int rows = (int)min(args.m - m0, (int64_t)ROWS);
-    const int columns = (int)min(args.n - n0, (int64_t)COLUMNS);
+    const int columns = (int)min(args.n - n0, (int64_t)BN);
     const int k = (int)min(args.k - k0, (int64_t)problem.k_split);
     const int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     const unsigned ring = shared_address(stages);
@@ -151,15 +157,15 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &proble
         if (depth > 0) {
             produce<ROWS, A_ALONG_K>(to, a + (A_ALONG_K ? to_copy : to_copy * args.lda), args.lda,
                                      rows, depth, problem.wide_a != 0);
-            produce<COLUMNS, B_ALONG_K>(to + WORDS_A * 4,
-                                        b + (B_ALONG_K ? to_copy : to_copy * args.ldb), args.ldb,
-                                        columns, depth, problem.wide_b != 0);
+            produce<BN, B_ALONG_K>(to + WORDS_A * 4,
+                                   b + (B_ALONG_K ? to_copy : to_copy * args.ldb), args.ldb,
+                                   columns, depth, problem.wide_b != 0);
         }
         copy_async_commit();
         to_copy += DEPTH;
         filling = (filling + 1) % STAGES;
     };
-    float sum[ROWS] = {};
+    float sum[ROWS][COLUMNS] = {};
 
 #pragma unroll 1
     for (int i = 0; i < STAGES; i++)
@@ -168,9 +174,9 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &proble
     for (int p = 0; p < k; p += DEPTH, stage = (stage + 1) % STAGES) {
         copy_async_wait<STAGES - 1>();
         __syncthreads();
-        multiply<ROWS, A_ALONG_K, B_ALONG_K>(sum, ring + stage * WORDS * 4,
-                                             stages + stage * WORDS + WORDS_A,
-                                             min((int)DEPTH, k - p));
+        multiply<ROWS, COLUMNS, A_ALONG_K, B_ALONG_K>(sum, ring + stage * WORDS * 4,
+                                                      stages + stage * WORDS + WORDS_A,
+                                                      min((int)DEPTH, k - p));
         __syncthreads();
         fill(); /* the stage that has been read */
     }
@@ -179,34 +185,37 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &proble
     float *const own = stages + lane;
 #pragma unroll
     for (int i = 0; i < ROWS; i++)
-        own[(warp * ROWS + i) * COLUMNS] = sum[i];
+#pragma unroll
+        for (int j = 0; j < COLUMNS; j++)
+            own[((warp * ROWS + i) * COLUMNS + j) * 32] = sum[i][j];
     __syncthreads();
-    float *const c =
-        (args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c) +
-        m0 * problem.c_m + (n0 + lane) * problem.c_n;
-    const auto store = [&](int i, float total) {
-        if (i < rows && lane < columns)
-            epilogue_store(c + i * problem.c_m, total, args.alpha, args.beta);
+    float *const c = (args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c) +
+                     m0 * problem.c_m + (n0 + lane) * problem.c_n;
+    const auto store = [&](int run, float total) { /* 32 elements of a row */
+        const int i = run / COLUMNS, j = run % COLUMNS * 32;
+        if (i < rows && j + lane < columns)
+            epilogue_store(c + i * problem.c_m + j * problem.c_n, total, args.alpha, args.beta);
     };
 #pragma unroll
-    for (int i = warp; i < ROWS; i += WARPS) {
+    for (int run = warp; run < ROWS * COLUMNS; run += WARPS) {
         float total = 0.0f;
 #pragma unroll
         for (int w = 0; w < WARPS; w++)
-            total += own[(w * ROWS + i) * COLUMNS];
+            total += own[(w * ROWS * COLUMNS + run) * 32];
         if (problem.splits == 1)
-            store(i, total);
+            store(run, total);
         else
-            own[i * COLUMNS] = total; /* which this thread alone has read */
+            own[run * 32] = total; /* which this thread alone has read */
     }
     if (problem.splits == 1)
         return;
     cluster_sync();
-    for (int i = warp * problem.splits + (int)split; i < ROWS; i += WARPS * problem.splits) {
+    const int step = WARPS * problem.splits;
+    for (int run = warp * problem.splits + (int)split; run < ROWS * COLUMNS; run += step) {
         float total = 0.0f;
         for (int block = 0; block < problem.splits; block++)
-            total += cluster_read(own + i * COLUMNS, (unsigned)block);
-        store(i, total);
+            total += cluster_read(own + run * 32, (unsigned)block);
+        store(run, total);
     }
     cluster_sync(); /* the others have read this block's sums */
 #endif
@@ -214,10 +223,10 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &proble
 
 /* ---- variants ------------------------------------------------------------------------------- */
 
-#define KERNEL(name, trans_a, trans_b, rows, blocks)                                               \
+#define KERNEL(name, trans_a, trans_b, rows, columns, blocks)                                      \
     KERNEL_OF(name, (THREADS, ROOM_FOR(blocks)),                                                   \
               (const __grid_constant__ tilemm__sgemm_slicek_t problem),                            \
-              body<rows, !(trans_a), (trans_b) != 0>(problem))
+              body<rows, columns, !(trans_a), (trans_b) != 0>(problem))
 TILEMM__SGEMM_SLICEK_ROWS(KERNEL)
 
 #define VARIANT(name, ...) name,
@@ -226,7 +235,7 @@ static void (*const variants[])(tilemm__sgemm_slicek_t) = {TILEMM__SGEMM_SLICEK_
 extern "C" int tilemm__sgemm_slicek_launch(const tilemm__sgemm_slicek_t *problem, void *stream)
 {
     return launch_kernel(
-        variants[problem->variant - TILEMM__sgemm_slicek_sm80_32x32_nn],
+        variants[problem->variant - TILEMM__sgemm_slicek_sm80_32x64_nn],
         {problem->blocks, THREADS, problem->shared, (unsigned)problem->splits,
          problem->concurrent != 0},
         (cudaStream_t)stream, *problem);

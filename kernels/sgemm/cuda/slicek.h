@@ -18,7 +18,6 @@ enum {
     TILEMM__SGEMM_SLICEK_STEP = 4,    /* of k, that a warp takes at a time */
     TILEMM__SGEMM_SLICEK_DEPTH = 128, /* of k in a stage */
     TILEMM__SGEMM_SLICEK_STAGES = 3,
-    TILEMM__SGEMM_SLICEK_COLUMNS = 32, /* of a tile: a lane has one */
     TILEMM__SGEMM_SLICEK_MOST_CLUSTER = 8
 };
 
