@@ -125,6 +125,12 @@
     X(skewed, x2, 2, 0, 0, 16, 2, 256, 0)                                                          \
     X(skewed, x2_flat, 2, 0, 0, 16, 2, 256, 1)
 
+#define TILEMM__TRANSPOSE_JOINED_ROWS(X)                                                           \
+    X(joined, 64x128x1, 1, 64, 128, 8, 1, 128, 0)                                                  \
+    X(joined, 32x128x1, 1, 32, 128, 4, 1, 128, 0)                                                  \
+    X(joined, 32x64x2, 2, 32, 64, 8, 2, 128, 0)                                                    \
+    X(joined, 16x64x2, 2, 16, 64, 4, 2, 128, 0)
+
 #define TILEMM__TRANSPOSE_DIRECT_ROWS(X)                                                           \
     X(direct, 64x64x1, 1, 64, 64, 8, 8, 64, 0)                                                     \
     X(direct, 64x64x2, 2, 64, 64, 16, 16, 64, 0)                                                   \
@@ -197,6 +203,7 @@
     TILEMM__TRANSPOSE_FEW_ROWS(X)                                                                  \
     TILEMM__TRANSPOSE_ZIP_ROWS(X)                                                                  \
     TILEMM__TRANSPOSE_SKEWED_ROWS(X)                                                               \
+    TILEMM__TRANSPOSE_JOINED_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_DIRECT_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_SWAP_ROWS(X)                                                                 \
     TILEMM__TRANSPOSE_SWAP_ELEMENTS_ROWS(X)                                                        \

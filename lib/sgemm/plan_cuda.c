@@ -294,8 +294,8 @@ static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__l
     return -1;
 }
 
-static void fill_small_batch(const tilemm__sgemm_args_t *args, int variant,
-                             tilemm__sgemm_cuda_plan_t *plan)
+static void fill_small_batch(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             int variant, tilemm__sgemm_cuda_plan_t *plan)
 {
     plan->method = TILEMM__SGEMM_SMALL_BATCH;
     plan->variant = variant;
@@ -305,6 +305,7 @@ static void fill_small_batch(const tilemm__sgemm_args_t *args, int variant,
         .aligned_b = tilemm__sgemm_is_aligned_b(args),
         .aligned_c = tilemm__sgemm_is_aligned_c(args),
         .variant = variant,
+        .concurrent = limits->cuda->cc >= 90,
     };
 }
 
@@ -363,7 +364,7 @@ static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limi
         return choose_invariant(args, limits, plan);
     const int small_batch = small_batch_variant(args, limits);
     if (small_batch >= 0) {
-        fill_small_batch(args, small_batch, plan);
+        fill_small_batch(args, limits, small_batch, plan);
         return TILEMM_SUCCESS;
     }
     if (is_skinny(args))

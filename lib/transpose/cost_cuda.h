@@ -38,6 +38,12 @@ typedef struct {
     int64_t skewed_bytes;    /* of a skewed tile at most; */
     int skewed_tiles;        /* but there should be this number for each multiprocessor */
     int flat_bytes;          /* of the columns of a flat one, at most */
+    int64_t joined_bytes[2]; /* of 1- and 2-byte elements in all, in rows that are not aligned, that
+                                are joined in registers; */
+    int64_t joined_narrow[2]; /* by columns of 4 bytes, not 8 */
+    int joined_rows;          /* of these at least, */
+    int joined_width;         /* bytes of a row, */
+    int joined_batch;         /* and bytes of a matrix of several */
     int64_t direct_bytes[3]; /* in all that pass through registers alone; [1] and [2]: elements of 8
                                 and 16 bytes */
     int few_cols;     /* of 1-, 2- or 4-byte elements that a thread transposes in registers, */

@@ -132,6 +132,15 @@ static int is_zip(const problem_t *p)
            tilemm__alignment(args->dst, 0, args->stride_dst, args->batch_count, 1) == 16;
 }
 
+/* The kernel that joins columns in registers has short indices, and a grid of three dimensions. */
+static int is_joined(const problem_t *p)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    return p->size <= 2 && args->batch_count <= UINT16_MAX && args->cols <= 32 * UINT16_MAX &&
+           product(args->rows + 128, args->ld_src * p->size) <= INT32_MAX - (1 << 16) &&
+           product(args->cols + 128, args->ld_dst * p->size) <= INT32_MAX - (1 << 16);
+}
+
 /* Their first row for the problem. */
 static int few_row(const problem_t *p)
 {
@@ -275,6 +284,11 @@ static int choose(const problem_t *p)
     if (p->aligned >= (p->size == 1 ? 8 : 16) && p->bytes <= cost.direct_bytes[p->size / 8] &&
         p->shorter * p->size >= 64)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_direct, p->size, p->aligned, 0);
+    if (p->size <= 2 && !is_aligned && is_joined(p) && p->bytes <= cost.joined_bytes[p->size - 1] &&
+        args->rows >= cost.joined_rows && args->cols * p->size >= cost.joined_width &&
+        (!batched || bytes >= cost.joined_batch))
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_joined, p->size, 16, 0) +
+               (p->bytes <= cost.joined_narrow[p->size - 1]);
     if (is_packed(p) && !is_aligned && bytes > cost.gather_bytes[p->streaming])
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_packed, p->size, 16, is_padded(p));
     if (p->size <= 2 && (!is_aligned || p->shorter < cost.strip_side))
@@ -332,6 +346,7 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
                (row->facet || p->aligned_dst == 16);
     case TILEMM__TRANSPOSE_BY_zip: return transposes && p->args->rows == row->rows && is_zip(p);
     case TILEMM__TRANSPOSE_BY_skewed: return transposes && is_skewed(p, row->facet);
+    case TILEMM__TRANSPOSE_BY_joined: return transposes && is_joined(p);
     case TILEMM__TRANSPOSE_BY_direct:
         return transposes && row->access <= p->aligned && p->bytes <= cost.direct_bytes[0];
     case TILEMM__TRANSPOSE_BY_gather:
@@ -420,6 +435,11 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
         tiles->halo = p->aligned_dst >= row->chunk ? 0 : p->size == 1 ? 16 : 32 / p->size;
         count = (uint64_t)tilemm__div_up(args->rows + tilemm__max(tiles->halo - 1, 0),
                                          row->rows - tiles->halo) *
+                (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
+        break;
+    case TILEMM__TRANSPOSE_BY_joined:
+        tiles->halo = row->chunk / p->size;
+        count = (uint64_t)tilemm__div_up(args->rows + tiles->halo - 1, row->rows - tiles->halo) *
                 (uint64_t)tilemm__div_up(args->cols, row->cols) * (uint64_t)args->batch_count;
         break;
     case TILEMM__TRANSPOSE_BY_strip:

@@ -24,6 +24,7 @@ typedef enum {
     TILEMM__TRANSPOSE_BY_few,
     TILEMM__TRANSPOSE_BY_zip,
     TILEMM__TRANSPOSE_BY_skewed,
+    TILEMM__TRANSPOSE_BY_joined,
     TILEMM__TRANSPOSE_BY_direct,
     TILEMM__TRANSPOSE_BY_swap, /* from here on in place */
     TILEMM__TRANSPOSE_BY_swap_elements,
@@ -61,7 +62,7 @@ typedef struct {
     union {
         tilemm__transpose_copy_t copy;
         tilemm__transpose_tiles_t
-            tiles; /* tile, shifted, narrow, few, direct; and the head of the next five */
+            tiles; /* tile, shifted, narrow, few, joined, direct; and the head of the next five */
         tilemm__transpose_strip_t strip;
         tilemm__transpose_strip_bytes_t strip_bytes;
         tilemm__transpose_gather_t gather;

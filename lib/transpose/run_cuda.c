@@ -21,6 +21,7 @@ static int run_plan(const tilemm__transpose_cuda_plan_t *plan, void *stream)
         [TILEMM__TRANSPOSE_BY_few] = tilemm__launch_transpose_few,
         [TILEMM__TRANSPOSE_BY_zip] = tilemm__launch_transpose_zip,
         [TILEMM__TRANSPOSE_BY_skewed] = tilemm__launch_transpose_skewed,
+        [TILEMM__TRANSPOSE_BY_joined] = tilemm__launch_transpose_joined,
         [TILEMM__TRANSPOSE_BY_direct] = tilemm__launch_transpose_direct,
     };
     return launchers[plan->method](&plan->launch, &plan->arm, stream);

@@ -68,7 +68,8 @@ typedef struct {
      * every matrix. The sizes may be any. */
     int aligned_a, aligned_b, aligned_c;
     int variant;
-    int64_t first; /* the grid's first matrix */
+    int64_t first;  /* the grid's first matrix */
+    int concurrent; /* may start before the kernel before has ended */
 } tilemm__sgemm_small_batch_t;
 
 int tilemm__sgemm_small_batch_launch(const tilemm__sgemm_small_batch_t *problem, void *stream);

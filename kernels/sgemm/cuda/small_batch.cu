@@ -206,6 +206,7 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_small_batch_t &p
     const int matrices = (int)max((int64_t)0, min((int64_t)L::MATRICES, args.batch_count - matrix));
     const int m = (int)args.m, n = (int)args.n, k = (int)args.k;
     float *const ms = shared + group * (L::MATRICES * L::PITCH), *const ns = ms + L::WORDS;
+    wait_for_previous();
     produce_operand<L>(ms, A_ALONG_K, problem.aligned_a, args.a, args.a_array, args.stride_a,
                        args.lda, matrix, matrices, m, k, thread);
     produce_operand<L>(ns, B_ALONG_K, problem.aligned_b, args.b, args.b_array, args.stride_b,
@@ -258,7 +259,7 @@ extern "C" int tilemm__sgemm_small_batch_launch(const tilemm__sgemm_small_batch_
     return launch_grids(blocks, 1, [&](uint64_t first, unsigned count) {
         tilemm__sgemm_small_batch_t part = *problem;
         part.first = (int64_t)(first * row.matrices);
-        return launch_kernel(row.kernel, {count, row.threads, row.shared, 1, false},
+        return launch_kernel(row.kernel, {count, row.threads, row.shared, 1, part.concurrent != 0},
                              (cudaStream_t)stream, part);
     });
 }

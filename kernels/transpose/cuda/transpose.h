@@ -236,7 +236,7 @@ typedef int tilemm__transpose_launcher_t(const tilemm__transpose_launch_t *launc
 tilemm__transpose_launcher_t tilemm__launch_transpose_copy, tilemm__launch_transpose_tile,
     tilemm__launch_transpose_shifted, tilemm__launch_transpose_narrow,
     tilemm__launch_transpose_strip, tilemm__launch_transpose_strip_bytes,
-    tilemm__launch_transpose_gather, tilemm__launch_transpose_packed, tilemm__launch_transpose_few,
+    tilemm__launch_transpose_gather, tilemm__launch_transpose_joined, tilemm__launch_transpose_packed, tilemm__launch_transpose_few,
     tilemm__launch_transpose_skewed, tilemm__launch_transpose_direct, tilemm__launch_transpose_zip,
     tilemm__launch_transpose_swap, tilemm__launch_transpose_whole, tilemm__launch_transpose_slabs,
     tilemm__launch_transpose_chains, tilemm__launch_transpose_move;
