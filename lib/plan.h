@@ -2,7 +2,7 @@
  *
  * A plan is made by int tilemm__plan_...(const args *, const tilemm__limits_t *, plan *), which
  * returns TILEMM_SUCCESS, or why there is no plan. It is a pure function: it reads no matrix and
- * asks no device.
+ * asks no device. limits->choices make it faster, and no different.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_LIB_PLAN_H
@@ -31,6 +31,7 @@ typedef struct {
     size_t workspace; /* bytes, at most */
     const char *variant; /* "", or: choose among the kernels whose names begin so, if any of them
                             can do the problem (TILEMM_VARIANT) */
+    struct tilemm__sgemm_choices *choices; /* of SGEMM on a GPU: NULL, or what was chosen before */
     const tilemm__sgemm_kept_t *kept; /* of SGEMM on a GPU, one product without arrays: NULL, or
                                          for op(A) and op(B) */
 } tilemm__limits_t;

@@ -30,6 +30,7 @@ static void release(tilemm__cuda_state_t *state)
     cudaFree(state->buffer);
     cudaFree(state->small);
     cudaFree(state->strips);
+    free(state->choices);
     free(state);
 }
 

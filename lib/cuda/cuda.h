@@ -27,6 +27,7 @@ typedef struct {
     void *chunks[2]; /* pinned, for pageable operands: up, and down */
     void *strips;    /* of operands on other GPUs, for products that do not wait */
     size_t strips_bytes;
+    void *choices;                   /* of products before (lib/sgemm/choices_cuda.h), or NULL */
     int of_several;                  /* a member of a context over several devices (multi.h), */
     int sharers;                     /* members on this device */
     int in_graph;                    /* a capture has used the buffer */

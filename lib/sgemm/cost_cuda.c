@@ -11,6 +11,7 @@
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include "cost_cuda.h"
 
+#include "cost_parts_cuda.h"
 #include "cost_table_cuda.h"
 #include "kernels/sgemm/cuda/ffma.h"
 #include "kernels/sgemm/cuda/fused.h"
@@ -30,7 +31,7 @@ static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5, ffma_chec
 /* Blocks by which a multiprocessor may have more than its part, for each block of a cluster: one
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
-enum { CLUSTER_SMS = 16, SCHEDULERS = 4 };
+enum { SCHEDULERS = 4 };
 /* Cycles of the second kernel of split-K for each split. */
 static const double splitk_split = 25;
 /* Cycles that a skinny kernel takes for each column of its tile; 1.5 times, if more than four. */
@@ -40,48 +41,16 @@ static const double skinny_wave = 3500, skinny_wave_step = 9;
 /* Cycles in which a cluster adds up its splits; in which the last block does, and for each column.
  */
 static const double skinny_meeting = 800, skinny_last = 4300, skinny_last_column = 500;
-/* A matrix and a vector, rows along k and along m: cycles of a block, and of each time that it
- * reads; those of a multiprocessor for each block. */
-static const struct {
-    double block, round, start;
-} vector_costs[2] = {{1000, 750, 230}, {0, 600, 520}};
-/* The part that waiting adds to reading; bytes that one block reads in a cycle; sectors of memory
- * that a block reads for each k beside those that its rows fill, if they are not aligned. */
-static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
-/* Cycles by which a block of 1024 threads takes longer to begin and to end. */
-static const double vector_large = 1300;
-/* Tiles whose k is shared out: cycles of each wave of blocks, of each stage after the first ones, of
- * a warp's step of k and for each element of a thread, and of a cluster for each block; and those
- * by which blocks keep each other waiting: for each block, each element of a thread, in each step
- * each 16 bytes that a warp reads and each of these elements, copy of a warp, and element of C that
- * has no neighbours. */
-static const struct {
-    double wait, stage, step, step_element, cluster, block, element, read, multiply, copy, scatter;
-} slicek_costs = {838, 183, 131, 2.6, 26, 248, 24.2, 5, 10.1, 5.27, 0.8};
 /* Part of the time of reading X by which each column of Z makes a skinny product longer. */
 static const double skinny_column = 0.028;
-/* Cycles of a step of k of a block that is alone on a multiprocessor. */
-static const double fitted_wait = 65;
-/* How much longer tiles of one matrix take where one block is resident; others take their part. */
-static const double fitted_alone = 0.8;
 /* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
  * is not aligned. */
 static const double skinny_line = 4;
-/* Cycles that a kernel for a short k takes to store an element of C whose neighbours are in other
- * lines of memory, beside those for any. */
-static const double short_scatter = 1.6;
-/* Part by which memory takes longer to write rows of C that are not aligned; and how long it takes
- * to read a number, if to write one takes 1; of an operand that runs along k. */
-static const double short_parts = 0.25, short_read = 0.75, short_read_along_k = 1.4;
-/* By how much these kernels must promise to be faster than others, whose figures are surer. */
-static const double short_worth = 1.04;
 /* Cycles in which a multiprocessor stores an element of C beyond those for 16 bytes at a time: in
- * tiles of 64 and more rows and columns of sm80, and in others; in fitted tiles for each element of
- * a thread's side; in TF32, and there of each element however it is stored. */
-static const double ffma_store = 0.9, ffma_store_small = 0.45, fitted_store = 0.085,
-                    tf32_store = 0.9, tf32_store_wide = 0.35;
-/* The k from which on multiply-adds of other blocks hide these. */
-static const double hides_store = 256;
+ * tiles of 64 and more rows and columns of sm80, and in others; in TF32, and there of each element
+ * however it is stored. */
+static const double ffma_store = 0.9, ffma_store_small = 0.45, tf32_store = 0.9,
+                    tf32_store_wide = 0.35;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
 /* Cycles of the pass that copies operands to aligned rows, beside the bytes that it moves: in TF32,
@@ -111,51 +80,18 @@ static const double planes_of_one = 30000, planes_hard_data = 1.1;
 /* Steps of k that each piece of a tile costs where k is shared out. */
 static const double stream_k_piece = 1;
 
-/* Multiply-adds of a multiprocessor in a cycle for which the table's steps are given, in FP32 and
- * in FP16 on tensor cores by mma.sync. */
-enum { FFMA_RATE = 128, SM80_RATE = 1024 };
+/* Multiply-adds of a multiprocessor in a cycle for which the table's steps are given, in FP16 on
+ * tensor cores by mma.sync. */
+enum { SM80_RATE = 1024 };
 
 /* ---- parts of the estimate ------------------------------------------------------------------- */
 
 enum {
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
-    VECTOR_M_FIRST = TILEMM__sgemm_vector_sm75_8_m,
     FUSED_FIRST = TILEMM__sgemm_fused_sm90_128x128x32_nn,
     SM80_FIRST = TILEMM__sgemm_planes_sm80_128x128x32_p1,
-    SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2,
-    SECTOR = 8 /* numbers of a sector of memory */
+    SM90_FIRST = TILEMM__sgemm_planes_sm90_128x128x64_p3_1x2
 };
-
-static double whole(double x)
-{
-    return (double)(int64_t)x;
-}
-
-/* Elements of C, a multiprocessor's part; fewer, the more other blocks' multiply-adds hide their
- * stores. */
-static double exposed_store(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
-{
-    const double exposed = 1 - (double)args->k / hides_store;
-    return exposed < 0 ? 0 : exposed * tilemm__sgemm_elements_of_c(args) / traits->sm_count;
-}
-
-/* The same, if they are not stored 16 bytes at a time. */
-static double stored_alone(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
-{
-    const int wide = args->n % 4 == 0 && tilemm__sgemm_is_aligned_c(args);
-    return wide ? 0 : exposed_store(args, traits);
-}
-
-static double elements_of_a_and_b(const tilemm__sgemm_args_t *args)
-{
-    return ((double)args->m + (double)args->n) * (double)args->k * (double)args->batch_count;
-}
-
-/* Blocks of a multiprocessor in a wave, of which `most` fit: of clusters only whole ones. */
-static double resident_of_clusters(int most, int cluster)
-{
-    return (double)(CLUSTER_SMS * most / cluster * cluster) / CLUSTER_SMS;
-}
 
 /* Adding up split-K's partial products: a second kernel, which reads what the first one wrote. */
 static double second_kernel(const tilemm__family_cost_t *family, const tilemm__sgemm_trial_t *trial,
@@ -168,12 +104,6 @@ static double second_kernel(const tilemm__family_cost_t *family, const tilemm__s
 }
 
 /* ---- FP32 multiply-adds ---------------------------------------------------------------------- */
-
-/* Multiply-adds in a cycle: data-centre Ampere and Turing; others. */
-static double ffma_rate(int cc)
-{
-    return cc <= 80 ? 64 : 128;
-}
 
 /* Cycles of `x` blocks on a multiprocessor for `steps` steps each; `narrow` of each step's cycles
  * are those of 4-byte copies. Up to a warp for each scheduler, blocks cost no more than one. */
@@ -266,171 +196,6 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
             : trial->splits > 1 ? skinny_last + skinny_last_column * row->n
                                 : 0) +
            lines / traits->sm_count * skinny_line * (row->n > 1 ? 2 : 1) * (row->facet ? 1 : 3);
-}
-
-/* Blocks read a few numbers ahead, and then wait for them. */
-double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
-                                     const tilemm__cuda_traits_t *traits)
-{
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
-    const int along_m = plan->variant >= VECTOR_M_FIRST;
-    const tilemm__family_cost_t *family =
-        &tilemm__sgemm_family_costs[along_m ? TILEMM__OF_VECTOR_M : TILEMM__OF_VECTOR_K];
-    const double rounds = (double)tilemm__div_up(plan->k, row->k);
-    const double waves =
-        (double)tilemm__div_up(plan->blocks, (int64_t)traits->sm_count * row->blocks);
-    const double share = (double)plan->blocks / traits->sm_count;
-    const double waiting =
-        waves * (vector_costs[along_m].block + (row->threads > 256 ? vector_large : 0) +
-                 rounds * vector_costs[along_m].round) +
-        share * vector_costs[along_m].start * row->threads / 256;
-    /* Bytes of a block. */
-    const double rows = (double)tilemm__min(plan->m, row->m), numbers = rows * (double)plan->k;
-    const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
-    const double bytes =
-        sizeof(float) *
-        (along_m ? (double)plan->k * (1 + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
-    const double all = share * bytes / family->bytes;
-    const double most =
-        (double)tilemm__div_up(plan->blocks, traits->sm_count) * bytes / vector_alone;
-    const double reading = all > most ? all : most;
-    return family->launch +
-           (waiting > reading ? waiting + vector_both * reading : reading + vector_both * waiting);
-}
-
-/* ---- tiles that fit the matrices ------------------------------------------------------------- */
-
-int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
-                                  const tilemm__cuda_traits_t *traits)
-{
-    const int64_t threads =
-        (int64_t)tilemm__sgemm_rows[plan->variant].blocks * TILEMM__SGEMM_FITTED_MOST_THREADS;
-    const int64_t by_shared = (int64_t)(traits->shared_per_sm / (plan->shared + 1024));
-    return tilemm__max(1, tilemm__min(threads / plan->threads, by_shared));
-}
-
-/* Blocks wait for their copies and multiply in turns, so their costs add up. */
-double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
-                                     const tilemm__cuda_traits_t *traits)
-{
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
-    const tilemm__sgemm_args_t *args = &plan->args;
-    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FITTED];
-    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(plan->variant);
-    const double warps = plan->threads / 32.0, k = (double)tilemm__round_up(args->k, 4);
-    const double share = (double)tilemm__div_up(plan->blocks, traits->sm_count);
-    const double room = (double)tilemm__sgemm_fitted_room(plan, traits);
-    const double resident = warps * room;
-    const double copies = k *
-                          (plan->lanes_m * row->m / (double)plan->copies_a.width +
-                           plan->lanes_n * row->n / (double)plan->copies_b.width) /
-                          (plan->lanes_m * plan->lanes_n);
-    const double block =
-        cost->item + warps * k * cost->step + warps * copies * TILEMM__FITTED_COPY / resident;
-    const double bytes_of_c = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-    const double least = (bytes_of_c + elements_of_a_and_b(args) * sizeof(float)) /
-                         (family->bytes * traits->sm_count);
-    /* Few blocks wait for each step of k. */
-    const double waiting = share < room ? fitted_wait * k * (1 - share / room) : 0;
-    const double busy = share * block + bytes_of_c / (2 * family->bytes * traits->sm_count);
-    /* A tile that is a whole matrix reads nothing twice. Where few blocks are resident, seldom one
-     * multiplies while others load and store. */
-    const double several = plan->per_matrix > 1 ? 0.9 + fitted_alone / room : 1;
-    return family->launch + waiting + (busy > least ? busy : least) * several +
-           fitted_store * row->m * stored_alone(args, traits);
-}
-
-/* ---- k shared out among warps ---------------------------------------------------------------- */
-
-double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
-                                     const tilemm__cuda_traits_t *traits)
-{
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
-    const tilemm__sgemm_args_t *args = &plan->args;
-    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_SLICEK];
-    /* What a block has on average: rows and columns. */
-    const double rows = (double)args->m * plan->tiles_n / plan->per_matrix;
-    const double columns = (double)args->n / plan->tiles_n, k = plan->k_split;
-    /* Elements of a thread, 16 bytes that it reads in a step, steps of a warp, and copies. */
-    const double elements = row->m * row->n / 32.0, reads = row->m + row->k * row->n / 32.0;
-    const double steps = whole((k / row->k - 1) / TILEMM__SGEMM_SLICEK_WARPS + 1);
-    const double copies =
-        k / 32 * (rows / (plan->wide_a ? 4 : 1) + columns / (plan->wide_b ? 4 : 1));
-    const double apart = (double)tilemm__min(plan->c_n, SECTOR);
-    const double busy =
-        slicek_costs.block + slicek_costs.element * elements +
-        steps * (slicek_costs.read * reads + slicek_costs.multiply * elements) +
-        slicek_costs.copy * copies +
-        slicek_costs.scatter * rows * columns * (apart - 1) / (SECTOR - 1);
-    const double stages = (double)tilemm__div_up(plan->k_split, TILEMM__SGEMM_SLICEK_DEPTH);
-    const double later = stages > TILEMM__SGEMM_SLICEK_STAGES
-                             ? slicek_costs.stage * (stages - TILEMM__SGEMM_SLICEK_STAGES)
-                             : 0;
-    const double waiting = slicek_costs.wait + later +
-                           steps * (slicek_costs.step + slicek_costs.step_element * elements) +
-                           (plan->splits > 1
-                                ? family->cluster + slicek_costs.cluster * plan->splits
-                                : 0);
-    tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
-    with_shared.shared = (int)plan->shared;
-    const double resident =
-        resident_of_clusters(tilemm__sgemm_resident_blocks(&with_shared, traits), plan->splits);
-    const double share = (double)plan->blocks / traits->sm_count;
-    const double waves = whole(share / resident + 1e-9);
-    const double last = whole(share - waves * resident + 1 - 1e-9);
-    const double bytes =
-        (elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args)) * sizeof(float);
-    const double least = bytes / (family->bytes * traits->sm_count);
-    const double all = (waves + (last > 0)) * waiting + (waves * resident + last) * busy;
-    return family->launch + (all > least ? all : least);
-}
-
-/* ---- a short k ------------------------------------------------------------------------------- */
-
-double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
-                                    const tilemm__cuda_traits_t *traits)
-{
-    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
-    const tilemm__sgemm_args_t *args = &plan->args;
-    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_SHORT];
-    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(plan->variant);
-    /* What a block has on average: rows, columns and steps. */
-    const double rows = (double)args->m * plan->tiles_n / plan->per_matrix;
-    const double columns = (double)args->n / plan->tiles_n, steps = (double)args->k / row->k;
-    const double copies = (plan->wide_a && args->trans_a ? rows / 4 : rows) +
-                          (plan->wide_b && !args->trans_b ? columns / 4 : columns);
-    const double apart = (double)tilemm__min(plan->c_n, SECTOR);
-    const double item =
-        rows * columns * (TILEMM__SHORT_STORE + short_scatter * (apart - 1) / (SECTOR - 1));
-    const double step = TILEMM__SHORT_COPY * row->k * copies;
-    tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
-    with_shared.shared = (int)plan->shared;
-    const double resident = tilemm__sgemm_resident_blocks(&with_shared, traits);
-    const double slower = FFMA_RATE / ffma_rate(traits->cc);
-    const double share = (double)plan->blocks / traits->sm_count;
-    const double waves = whole(share / resident + 1e-9);
-    const double last = whole(share - waves * resident + 1 - 1e-9);
-    const int by_rows = plan->c_n == 1; /* C's rows, as they lie, are of C here, or of C' */
-    const int is_wide =
-        (by_rows ? args->n : args->m) % 4 == 0 && (by_rows ? plan->c_m : plan->c_n) % 4 == 0;
-    const double of_c = tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1) *
-                        (is_wide ? 1 : 1 + short_parts);
-    const double matrices = (double)args->batch_count * (double)args->k;
-    const double of_a =
-        matrices * (double)args->m * (args->trans_a ? short_read : short_read_along_k);
-    const double of_b =
-        matrices * (double)args->n * (args->trans_b ? short_read_along_k : short_read);
-    const double least = (of_a + of_b + of_c) * sizeof(float) / (family->bytes * traits->sm_count);
-    double busy = 0;
-    for (int i = 0; i < 2; i++) { /* whole waves; the last one */
-        const double x = i ? last : resident, more = (x - 1) / (cost->blocks - 1);
-        if (x > 0)
-            busy += (i ? 1 : waves) *
-                    (cost->item_alone + more * (cost->item - cost->item_alone) + x * item +
-                     steps * (slower * (cost->step_alone + more * (cost->step - cost->step_alone)) +
-                              x * step));
-    }
-    return family->launch + short_worth * (busy > least ? busy : least);
 }
 
 /* ---- tensor cores ---------------------------------------------------------------------------- */

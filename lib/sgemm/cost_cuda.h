@@ -9,6 +9,7 @@
 #include "kernels/args.h"
 #include "kernels/sgemm/cuda/fitted.h"
 #include "kernels/sgemm/cuda/short.h"
+#include "kernels/sgemm/cuda/skinny.h"
 #include "kernels/sgemm/cuda/slicek.h"
 #include "kernels/sgemm/cuda/vector.h"
 #include "kernels/sgemm/variants.h"
@@ -44,6 +45,10 @@ double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
 /* The cycles that a kernel for a short k takes. */
 double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
                                     const tilemm__cuda_traits_t *traits);
+
+/* The cycles that a kernel for small matrices of a batch takes. */
+double tilemm__sgemm_small_batch_estimate(const tilemm__sgemm_small_batch_t *plan,
+                                          const tilemm__cuda_traits_t *traits);
 
 /* The cycles that a kernel for a matrix and a vector takes. */
 double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "candidates_cuda.h"
+#include "choices_cuda.h"
 #include "exchange.h"
 
 enum {
@@ -294,12 +295,10 @@ static int small_batch_variant(const tilemm__sgemm_args_t *args, const tilemm__l
     return -1;
 }
 
-static void fill_small_batch(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
-                             int variant, tilemm__sgemm_cuda_plan_t *plan)
+static tilemm__sgemm_small_batch_t small_batch_of(const tilemm__sgemm_args_t *args,
+                                                  const tilemm__limits_t *limits, int variant)
 {
-    plan->method = TILEMM__SGEMM_SMALL_BATCH;
-    plan->variant = variant;
-    plan->as.small_batch = (tilemm__sgemm_small_batch_t){
+    return (tilemm__sgemm_small_batch_t){
         .args = *args,
         .aligned_a = tilemm__sgemm_is_aligned_a(args),
         .aligned_b = tilemm__sgemm_is_aligned_b(args),
@@ -307,6 +306,28 @@ static void fill_small_batch(const tilemm__sgemm_args_t *args, const tilemm__lim
         .variant = variant,
         .concurrent = limits->cuda->cc >= 90,
     };
+}
+
+static void try_small_batch(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                            tilemm__sgemm_trial_t *best)
+{
+    const int variant = small_batch_variant(args, limits);
+    if (variant < 0)
+        return;
+    const tilemm__sgemm_small_batch_t p = small_batch_of(args, limits, variant);
+    *best = (tilemm__sgemm_trial_t){
+        .variant = variant,
+        .splits = 1,
+        .k_split = args->k,
+        .cycles = tilemm__sgemm_small_batch_estimate(&p, limits->cuda),
+    };
+}
+
+static void fill_small_batch(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                             const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
+{
+    plan->method = TILEMM__SGEMM_SMALL_BATCH;
+    plan->as.small_batch = small_batch_of(args, limits, trial->variant);
 }
 
 /* ---- the choice ------------------------------------------------------------------------- */
@@ -355,49 +376,63 @@ static int choose_invariant(const tilemm__sgemm_args_t *args, const tilemm__limi
     return TILEMM_SUCCESS;
 }
 
+/* Fill in the arm of a choice. */
+static void fill(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                 const tilemm__sgemm_trial_t *choice, tilemm__sgemm_cuda_plan_t *plan)
+{
+    if (choice->variant >= TILEMM__sgemm_zero_sm75)
+        tilemm__sgemm_fill_planes(args, limits, choice, plan);
+    else if (choice->variant >= FUSED_FIRST)
+        tilemm__sgemm_fill_fused(args, limits, choice, plan);
+    else if (choice->variant >= SHORT_FIRST)
+        tilemm__sgemm_fill_short(args, limits, choice, plan);
+    else if (choice->variant >= FITTED_FIRST)
+        tilemm__sgemm_fill_fitted(args, limits, choice, plan);
+    else if (choice->variant >= SLICEK_FIRST)
+        tilemm__sgemm_fill_slicek(args, limits, choice, plan);
+    else if (choice->variant >= VECTOR_FIRST)
+        tilemm__sgemm_fill_vector(args, limits, choice, plan);
+    else if (choice->variant >= SMALL_BATCH_FIRST)
+        fill_small_batch(args, limits, choice, plan);
+    else if (choice->variant >= SKINNY_FIRST)
+        fill_skinny(args, limits, choice, plan);
+    else
+        tilemm__sgemm_fill_ffma(args, limits, choice, plan);
+    plan->variant = choice->variant;
+}
+
 static int choose(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                   tilemm__sgemm_cuda_plan_t *plan)
 {
     tilemm__sgemm_trial_t best = {.variant = -1};
-    int filled = 0;
     if (limits->invariance != TILEMM_INVARIANCE_NONE)
         return choose_invariant(args, limits, plan);
-    const int small_batch = small_batch_variant(args, limits);
-    if (small_batch >= 0) {
-        fill_small_batch(args, limits, small_batch, plan);
+    const tilemm__sgemm_trial_t *const before = tilemm__sgemm_chosen(args, limits);
+    if (before) {
+        fill(args, limits, before, plan);
         return TILEMM_SUCCESS;
     }
+    try_small_batch(args, limits, &best);
     if (is_skinny(args))
         try_skinny(args, limits, &best);
     tilemm__sgemm_try_ffma(args, limits, &best);
-    filled = best.variant >= 0 && try_fringe(args, limits, &best, plan);
+    const int has_fringe = best.variant >= 0 && try_fringe(args, limits, &best, plan);
     tilemm__sgemm_try_vector(args, limits, &best);
-    tilemm__sgemm_try_slicek(args, limits, &best);
     tilemm__sgemm_try_fitted(args, limits, &best);
     tilemm__sgemm_try_short(args, limits, &best);
     tilemm__sgemm_try_fused(args, limits, &best);
+    tilemm__sgemm_try_slicek(args, limits, &best);
     if ((best.variant < SKINNY_FIRST || best.variant >= SHORT_FIRST) &&
         !(is_skinny(args) && !*limits->variant))
         tilemm__sgemm_try_planes(args, limits, &best);
     if (best.variant < 0)
         return TILEMM_NOT_SUPPORTED;
-    if (best.variant >= TILEMM__sgemm_zero_sm75)
-        tilemm__sgemm_fill_planes(args, limits, &best, plan);
-    else if (best.variant >= FUSED_FIRST)
-        tilemm__sgemm_fill_fused(args, limits, &best, plan);
-    else if (best.variant >= SHORT_FIRST)
-        tilemm__sgemm_fill_short(args, limits, &best, plan);
-    else if (best.variant >= FITTED_FIRST)
-        tilemm__sgemm_fill_fitted(args, limits, &best, plan);
-    else if (best.variant >= SLICEK_FIRST)
-        tilemm__sgemm_fill_slicek(args, limits, &best, plan);
-    else if (best.variant >= VECTOR_FIRST)
-        tilemm__sgemm_fill_vector(args, limits, &best, plan);
-    else if (best.variant >= SKINNY_FIRST)
-        fill_skinny(args, limits, &best, plan);
-    else if (!filled)
-        tilemm__sgemm_fill_ffma(args, limits, &best, plan);
-    plan->variant = best.variant;
+    if (has_fringe && best.variant < SKINNY_FIRST) { /* whose plan is filled in */
+        plan->variant = best.variant;
+        return TILEMM_SUCCESS;
+    }
+    tilemm__sgemm_remember(args, limits, &best);
+    fill(args, limits, &best, plan);
     return TILEMM_SUCCESS;
 }
 

@@ -83,27 +83,42 @@ static tilemm__sgemm_slicek_t best_of(const tilemm__sgemm_args_t *args, int vari
     tilemm__sgemm_slicek_t best = {.blocks = 0};
     *cycles = HUGE_VAL;
     for (int exchange = 0; exchange < 2; exchange++) {
+        double before = HUGE_VAL;
         if (!is_for(args, variant, exchange))
             continue;
         for (int splits = 1; splits <= (divides ? MOST_CLUSTER : 1); splits *= 2) {
             const tilemm__sgemm_slicek_t p =
                 plan_of(args, variant, exchange, splits, limits->cuda);
-            const double now = p.blocks && is_exact_enough(&p, limits->math)
-                                   ? tilemm__sgemm_slicek_estimate(&p, limits->cuda)
-                                   : HUGE_VAL;
-            if (now >= *cycles)
+            if (!p.blocks || !is_exact_enough(&p, limits->math))
                 continue;
-            *cycles = now;
-            best = p;
+            const double now = tilemm__sgemm_slicek_estimate(&p, limits->cuda);
+            if (now < *cycles) {
+                *cycles = now;
+                best = p;
+            }
+            if (now > before) /* and more so with more */
+                break;
+            before = now;
         }
     }
     return best;
 }
 
+/* Whether no plan can be better than the best so far: what all multiply-adds take at least. */
+static int is_hopeless(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                       const tilemm__sgemm_trial_t *best)
+{
+    enum { MOST_RATE = 128 };
+    return best->variant >= 0 && !*limits->variant &&
+           tilemm__sgemm_elements_of_c(args) * (double)args->k >
+               best->cycles * MOST_RATE * limits->cuda->sm_count;
+}
+
 void tilemm__sgemm_try_slicek(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                               tilemm__sgemm_trial_t *best)
 {
-    if (limits->cuda->cc < 80 || args->k > most || args->m > most || args->n > most)
+    if (limits->cuda->cc < 80 || args->k > most || args->m > most || args->n > most ||
+        is_hopeless(args, limits, best))
         return;
     for (int v = FIRST; v < END; v++) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};

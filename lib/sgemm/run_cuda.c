@@ -2,6 +2,9 @@
  * workspace to the plan's structs, and nothing else.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
+
+#include "choices_cuda.h"
 #include "lib/cuda/cuda.h"
 #include "plan_cuda.h"
 
@@ -211,6 +214,14 @@ static int run_planes(const tilemm__sgemm_planes_cuda_plan_t *plan,
     return error;
 }
 
+/* Where a context's choices stay; NULL if there is no memory for them. */
+static struct tilemm__sgemm_choices *choices_of(tilemm__cuda_state_t *state)
+{
+    if (!state->choices)
+        state->choices = calloc(1, sizeof(struct tilemm__sgemm_choices));
+    return state->choices;
+}
+
 tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *args)
 {
     return tilemm__cuda_sgemm_kept(ctx, args, NULL);
@@ -219,12 +230,13 @@ tilemm_status_t tilemm__cuda_sgemm(tilemm_t ctx, const tilemm__sgemm_args_t *arg
 tilemm_status_t tilemm__cuda_sgemm_kept(tilemm_t ctx, const tilemm__sgemm_args_t *args,
                                         const tilemm__sgemm_kept_t *kept)
 {
-    const tilemm__cuda_state_t *state = tilemm__cuda(ctx);
+    tilemm__cuda_state_t *state = tilemm__cuda(ctx);
     tilemm__limits_t limits = tilemm__cuda_limits(ctx, SIZE_MAX);
     tilemm__sgemm_cuda_plan_t plan;
     char *workspace = NULL;
     int error = 0;
     limits.kept = kept;
+    limits.choices = choices_of(state);
     if (args->k > TILEMM__SGEMM_MOST_K)
         return tilemm__fail(ctx, TILEMM_NOT_SUPPORTED, "sgemm: k = %lld, must be at most %lld",
                             (long long)args->k, (long long)TILEMM__SGEMM_MOST_K);

@@ -1,0 +1,242 @@
+/* cost_small_cuda.c - see cost_cuda.h: estimates of the kernels for small products, by FP32
+ * multiply-adds: they are taken of the plan that the kernel is given.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "cost_parts_cuda.h"
+#include "cost_table_cuda.h"
+
+enum { SECTOR = 8 /* numbers of a sector of memory */ };
+
+/* ---- a matrix and a vector ------------------------------------------------------------------- */
+
+enum { VECTOR_M_FIRST = TILEMM__sgemm_vector_sm75_8_m };
+
+/* A matrix and a vector, rows along k and along m: cycles of a block, and of each time that it
+ * reads; those of a multiprocessor for each block. */
+static const struct {
+    double block, round, start;
+} vector_costs[2] = {{1000, 750, 230}, {0, 600, 520}};
+/* The part that waiting adds to reading; bytes that one block reads in a cycle; sectors of memory
+ * that a block reads for each k beside those that its rows fill, if they are not aligned. */
+static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
+/* Cycles by which a block of 1024 threads takes longer to begin and to end. */
+static const double vector_large = 1300;
+
+/* Blocks read a few numbers ahead, and then wait for them. */
+double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
+                                     const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const int along_m = plan->variant >= VECTOR_M_FIRST;
+    const tilemm__family_cost_t *family =
+        &tilemm__sgemm_family_costs[along_m ? TILEMM__OF_VECTOR_M : TILEMM__OF_VECTOR_K];
+    const double rounds = (double)tilemm__div_up(plan->k, row->k);
+    const double waves =
+        (double)tilemm__div_up(plan->blocks, (int64_t)traits->sm_count * row->blocks);
+    const double share = (double)plan->blocks / traits->sm_count;
+    const double waiting =
+        waves * (vector_costs[along_m].block + (row->threads > 256 ? vector_large : 0) +
+                 rounds * vector_costs[along_m].round) +
+        share * vector_costs[along_m].start * row->threads / 256;
+    /* Bytes of a block. */
+    const double rows = (double)tilemm__min(plan->m, row->m), numbers = rows * (double)plan->k;
+    const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
+    const double bytes =
+        sizeof(float) *
+        (along_m ? (double)plan->k * (1 + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
+    const double all = share * bytes / family->bytes;
+    const double most =
+        (double)tilemm__div_up(plan->blocks, traits->sm_count) * bytes / vector_alone;
+    const double reading = all > most ? all : most;
+    return family->launch +
+           (waiting > reading ? waiting + vector_both * reading : reading + vector_both * waiting);
+}
+
+/* ---- tiles that fit the matrices ------------------------------------------------------------- */
+
+/* Cycles of a step of k of a block that is alone on a multiprocessor. */
+static const double fitted_wait = 65;
+/* How much longer tiles of one matrix take where one block is resident; others take their part. */
+static const double fitted_alone = 0.8;
+/* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes, for each
+ * element of a thread's side. */
+static const double fitted_store = 0.085;
+
+int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
+                                  const tilemm__cuda_traits_t *traits)
+{
+    const int64_t threads =
+        (int64_t)tilemm__sgemm_rows[plan->variant].blocks * TILEMM__SGEMM_FITTED_MOST_THREADS;
+    const int64_t by_shared = (int64_t)(traits->shared_per_sm / (plan->shared + 1024));
+    return tilemm__max(1, tilemm__min(threads / plan->threads, by_shared));
+}
+
+/* Blocks wait for their copies and multiply in turns, so their costs add up. */
+double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
+                                     const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const tilemm__sgemm_args_t *args = &plan->args;
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FITTED];
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(plan->variant);
+    const double warps = plan->threads / 32.0, k = (double)tilemm__round_up(args->k, 4);
+    const double share = (double)tilemm__div_up(plan->blocks, traits->sm_count);
+    const double room = (double)tilemm__sgemm_fitted_room(plan, traits);
+    const double resident = warps * room;
+    const double copies = k *
+                          (plan->lanes_m * row->m / (double)plan->copies_a.width +
+                           plan->lanes_n * row->n / (double)plan->copies_b.width) /
+                          (plan->lanes_m * plan->lanes_n);
+    const double block =
+        cost->item + warps * k * cost->step + warps * copies * TILEMM__FITTED_COPY / resident;
+    const double bytes_of_c = tilemm__sgemm_elements_of_c(args) * sizeof(float);
+    const double least = (bytes_of_c + elements_of_a_and_b(args) * sizeof(float)) /
+                         (family->bytes * traits->sm_count);
+    /* Few blocks wait for each step of k. */
+    const double waiting = share < room ? fitted_wait * k * (1 - share / room) : 0;
+    const double busy = share * block + bytes_of_c / (2 * family->bytes * traits->sm_count);
+    /* A tile that is a whole matrix reads nothing twice. Where few blocks are resident, seldom one
+     * multiplies while others load and store. */
+    const double several = plan->per_matrix > 1 ? 0.9 + fitted_alone / room : 1;
+    return family->launch + waiting + (busy > least ? busy : least) * several +
+           fitted_store * row->m * stored_alone(args, traits);
+}
+
+/* ---- small batches ---------------------------------------------------------------------------- */
+
+/* Kernels for matrices of up to 4, 8, 16 and 32 rows and columns, not aligned and aligned: cycles of a
+ * kernel, and of a multiprocessor for each matrix. Measured on an H200 with 2 to 1782 matrices. */
+static const struct {
+    double start, each;
+} small_batch_costs[4][2] = {
+    {{4650, 30}, {3150, 20}}, {{5900, 90}, {3500, 47}}, {{6400, 250}, {3870, 150}},
+    {{7300, 600}, {4600, 808}}};
+
+double tilemm__sgemm_small_batch_estimate(const tilemm__sgemm_small_batch_t *plan,
+                                          const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_args_t *args = &plan->args;
+    const int which = (plan->variant - TILEMM__sgemm_small_batch_sm75_4x4x4_nn) / 4;
+    const int aligned = plan->aligned_a && plan->aligned_b;
+    const double bytes =
+        (elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args)) * sizeof(float);
+    const double least =
+        bytes / (tilemm__sgemm_family_costs[TILEMM__OF_FITTED].bytes * traits->sm_count);
+    const double cycles = small_batch_costs[which][aligned].start +
+                          small_batch_costs[which][aligned].each * (double)args->batch_count /
+                              traits->sm_count;
+    return cycles > least ? cycles : least;
+}
+
+/* ---- k shared out among warps ---------------------------------------------------------------- */
+
+/* Tiles whose k is shared out: cycles of each wave of blocks, of each stage after the first ones, of
+ * a warp's step of k and for each element of a thread, and of a cluster for each block; and those
+ * by which blocks keep each other waiting: for each block, each element of a thread, in each step
+ * each 16 bytes that a warp reads and each of these elements, copy of a warp, and element of C that
+ * has no neighbours. */
+static const struct {
+    double wait, stage, step, step_element, cluster, block, element, read, multiply, copy, scatter;
+} slicek_costs = {838, 183, 131, 2.6, 26, 248, 24.2, 5, 10.1, 5.27, 0.8};
+/* By how much they must promise to be faster than others. */
+static const double slicek_worth = 1.05;
+
+double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
+                                     const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const tilemm__sgemm_args_t *args = &plan->args;
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_SLICEK];
+    /* What a block has on average: rows and columns. */
+    const double rows = (double)args->m * plan->tiles_n / plan->per_matrix;
+    const double columns = (double)args->n / plan->tiles_n, k = plan->k_split;
+    /* Elements of a thread, 16 bytes that it reads in a step, steps of a warp, and copies. */
+    const double elements = row->m * row->n / 32.0, reads = row->m + row->k * row->n / 32.0;
+    const double steps = whole((k / row->k - 1) / TILEMM__SGEMM_SLICEK_WARPS + 1);
+    const double copies =
+        k / 32 * (rows / (plan->wide_a ? 4 : 1) + columns / (plan->wide_b ? 4 : 1));
+    const double apart = (double)tilemm__min(plan->c_n, SECTOR);
+    const double busy =
+        slicek_costs.block + slicek_costs.element * elements +
+        steps * (slicek_costs.read * reads + slicek_costs.multiply * elements) +
+        slicek_costs.copy * copies +
+        slicek_costs.scatter * rows * columns * (apart - 1) / (SECTOR - 1);
+    const double stages = (double)tilemm__div_up(plan->k_split, TILEMM__SGEMM_SLICEK_DEPTH);
+    const double later = stages > TILEMM__SGEMM_SLICEK_STAGES
+                             ? slicek_costs.stage * (stages - TILEMM__SGEMM_SLICEK_STAGES)
+                             : 0;
+    const double waiting = slicek_costs.wait + later +
+                           steps * (slicek_costs.step + slicek_costs.step_element * elements) +
+                           (plan->splits > 1
+                                ? family->cluster + slicek_costs.cluster * plan->splits
+                                : 0);
+    tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
+    with_shared.shared = (int)plan->shared;
+    const double resident =
+        resident_of_clusters(tilemm__sgemm_resident_blocks(&with_shared, traits), plan->splits);
+    const double share = (double)plan->blocks / traits->sm_count;
+    const double waves = whole(share / resident + 1e-9);
+    const double last = whole(share - waves * resident + 1 - 1e-9);
+    const double bytes =
+        (elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args)) * sizeof(float);
+    const double least = bytes / (family->bytes * traits->sm_count);
+    const double all = (waves + (last > 0)) * waiting + (waves * resident + last) * busy;
+    return family->launch + slicek_worth * (all > least ? all : least);
+}
+
+/* ---- a short k ------------------------------------------------------------------------------- */
+
+/* Cycles that a kernel for a short k takes to store an element of C whose neighbours are in other
+ * lines of memory, beside those for any. */
+static const double short_scatter = 1.6;
+/* Part by which memory takes longer to write rows of C that are not aligned; and how long it takes
+ * to read a number, if to write one takes 1; of an operand that runs along k. */
+static const double short_parts = 0.25, short_read = 0.75, short_read_along_k = 1.4;
+/* By how much these kernels must promise to be faster than others, whose figures are surer. */
+static const double short_worth = 1.04;
+
+double tilemm__sgemm_short_estimate(const tilemm__sgemm_short_t *plan,
+                                    const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[plan->variant];
+    const tilemm__sgemm_args_t *args = &plan->args;
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_SHORT];
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(plan->variant);
+    /* What a block has on average: rows, columns and steps. */
+    const double rows = (double)args->m * plan->tiles_n / plan->per_matrix;
+    const double columns = (double)args->n / plan->tiles_n, steps = (double)args->k / row->k;
+    const double copies = (plan->wide_a && args->trans_a ? rows / 4 : rows) +
+                          (plan->wide_b && !args->trans_b ? columns / 4 : columns);
+    const double apart = (double)tilemm__min(plan->c_n, SECTOR);
+    const double item =
+        rows * columns * (TILEMM__SHORT_STORE + short_scatter * (apart - 1) / (SECTOR - 1));
+    const double step = TILEMM__SHORT_COPY * row->k * copies;
+    tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
+    with_shared.shared = (int)plan->shared;
+    const double resident = tilemm__sgemm_resident_blocks(&with_shared, traits);
+    const double slower = FFMA_RATE / ffma_rate(traits->cc);
+    const double share = (double)plan->blocks / traits->sm_count;
+    const double waves = whole(share / resident + 1e-9);
+    const double last = whole(share - waves * resident + 1 - 1e-9);
+    const int by_rows = plan->c_n == 1; /* C's rows, as they lie, are of C here, or of C' */
+    const int is_wide =
+        (by_rows ? args->n : args->m) % 4 == 0 && (by_rows ? plan->c_m : plan->c_n) % 4 == 0;
+    const double of_c = tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1) *
+                        (is_wide ? 1 : 1 + short_parts);
+    const double matrices = (double)args->batch_count * (double)args->k;
+    const double of_a =
+        matrices * (double)args->m * (args->trans_a ? short_read : short_read_along_k);
+    const double of_b =
+        matrices * (double)args->n * (args->trans_b ? short_read_along_k : short_read);
+    const double least = (of_a + of_b + of_c) * sizeof(float) / (family->bytes * traits->sm_count);
+    double busy = 0;
+    for (int i = 0; i < 2; i++) { /* whole waves; the last one */
+        const double x = i ? last : resident, more = (x - 1) / (cost->blocks - 1);
+        if (x > 0)
+            busy += (i ? 1 : waves) *
+                    (cost->item_alone + more * (cost->item - cost->item_alone) + x * item +
+                     steps * (slower * (cost->step_alone + more * (cost->step - cost->step_alone)) +
+                              x * step));
+    }
+    return family->launch + short_worth * (busy > least ? busy : least);
+}

@@ -1,0 +1,150 @@
+/* small_plans.h - checks of plans of small products by FP32 multiply-adds, for plan_sgemm.c.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_TESTS_UNIT_SMALL_PLANS_H
+#define TILEMM_TESTS_UNIT_SMALL_PLANS_H
+
+#include "lib/sgemm/candidates_cuda.h"
+#include "lib/sgemm/exchange.h"
+#include "tests/support/check.h"
+
+/* The splits cover k, and none is empty. */
+static void check_splits(const char *name, int64_t k, int64_t splits, int64_t k_split)
+{
+    CHECK(splits >= 1 && (splits - 1) * k_split < k && splits * k_split >= k,
+          "%s: %lld splits of %lld for k = %lld", name, (long long)splits, (long long)k_split,
+          (long long)k);
+}
+
+/* As the kernel divides. */
+static void check_division(const char *name, tilemm__division_t by, int64_t x, int64_t d)
+{
+    const uint64_t product = (uint64_t)x * by.magic >> 32;
+    const int64_t quotient = by.magic ? (int64_t)(product >> by.shift) : x;
+    CHECK(quotient == x / d, "%s: %lld / %lld = %lld", name, (long long)x, (long long)d,
+          (long long)quotient);
+}
+
+/* A fitted tile's threads find their places by products in place of divisions, and copy each line
+ * of a step; accesses of C are as wide as its alignment. */
+static void check_fitted(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_fitted_t *const p = &plan->as.fitted;
+    const int side = tilemm__sgemm_rows[p->variant].m, of_tile = p->lanes_m * p->lanes_n;
+    const int64_t tiles[] = {0, p->per_matrix - 1, p->per_matrix, p->tiles_n, p->tiles - 1};
+    for (int i = 0; i < 2; i++) {
+        const tilemm__fitted_copies_t *const copies = i ? &p->copies_b : &p->copies_a;
+        const int along_k = i ? args->trans_b : !args->trans_a;
+        const int line = along_k ? p->depth : (i ? p->lanes_n : p->lanes_m) * side;
+        const int across = (line + copies->width - 1) / copies->width;
+        CHECK(copies->lines >= 1 && (copies->lines == 1 || copies->lines * across <= of_tile),
+              "%s: %d lines of %d copies at once", plan->name, copies->lines, across);
+        for (int thread = 0; thread < of_tile; thread++)
+            check_division(plan->name, copies->by_across, thread, across);
+    }
+    for (unsigned thread = 0; thread < p->threads; thread++) {
+        check_division(plan->name, p->by_lanes_n, thread, p->lanes_n);
+        check_division(plan->name, p->by_lanes, thread, of_tile);
+    }
+    for (int i = 0; i < 5; i++) {
+        check_division(plan->name, p->by_per_matrix, tiles[i], p->per_matrix);
+        check_division(plan->name, p->by_tiles_n, tiles[i] % p->per_matrix, p->tiles_n);
+    }
+    CHECK(((uintptr_t)args->c / sizeof(float) | (uint64_t)args->ldc) % (uint64_t)p->width_c == 0,
+          "%s: C is stored %d numbers at a time", plan->name, p->width_c);
+}
+
+/* A short k: the tiles cover C or C', whose element (i, j) is where args says; blocks find their
+ * places without divisions; the stages fit; copies are aligned; and FP32 mode has no long chains.
+ */
+static void check_short(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                        const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_short_t *const p = &plan->as.short_k;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const int exchanged = p->c_m == 1 && (p->args.m != args->m || p->args.a != args->a);
+    const int64_t tiles_m = tilemm__div_up(p->args.m, row->m);
+    const int64_t tiles_n = tilemm__div_up(p->args.n, row->n), matrix = tiles_m * tiles_n;
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchanged);
+    CHECK(p->args.m == e.m && p->args.n == e.n && p->args.k == e.k &&
+              p->c_m == (exchanged ? 1 : args->ldc) && p->c_n == (exchanged ? args->ldc : 1),
+          "%s: C is %lld x %lld", plan->name, (long long)p->args.m, (long long)p->args.n);
+    CHECK(p->tiles_n == tiles_n && p->per_matrix == matrix &&
+              p->blocks == matrix * args->batch_count,
+          "%s: %u blocks", plan->name, p->blocks);
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
+        check_division(plan->name, p->by_per_matrix, block, matrix);
+        check_division(plan->name, p->by_tiles_n, block % matrix, tiles_n);
+    }
+    const int tf32 = p->variant >= TILEMM__sgemm_short_tf32_sm80_128x128_nn;
+    const int64_t depth = tilemm__round_up(tilemm__min(args->k, 16), tf32 ? 8 : 1);
+    CHECK(p->depth == depth && p->shared <= limits->cuda->shared_per_block,
+          "%s: %d steps, %zu bytes", plan->name, p->depth, p->shared);
+    CHECK(p->wide_a <= tilemm__sgemm_is_aligned_a(&p->args) &&
+              p->wide_b <= tilemm__sgemm_is_aligned_b(&p->args),
+          "%s: not aligned", plan->name);
+    CHECK(tf32 ? limits->math == TILEMM_MATH_TF32 && args->k <= 16384
+               : args->k <= 64 || limits->math != TILEMM_MATH_FP32 ||
+                     row->m * row->n <= TILEMM__SGEMM_SHORT_TOTALS * row->threads,
+          "%s: a chain of %lld", plan->name, (long long)args->k);
+}
+
+/* Tiles whose k is shared out: they cover C or C', clusters k; blocks find their places without
+ * divisions; stages and sums fit; copies are aligned; and FP32 mode has no long chains. */
+static void check_slicek(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
+                         const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_slicek_t *const p = &plan->as.slicek;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const int exchanged = p->c_m == 1 && (p->args.m != args->m || p->args.a != args->a);
+    const int64_t tiles_n = tilemm__div_up(p->args.n, row->n);
+    const int64_t matrix = tilemm__div_up(p->args.m, row->m) * tiles_n;
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, exchanged);
+    CHECK(p->args.m == e.m && p->args.n == e.n && p->args.k == e.k &&
+              p->c_m == (exchanged ? 1 : args->ldc) && p->c_n == (exchanged ? args->ldc : 1),
+          "%s: C is %lld x %lld", plan->name, (long long)p->args.m, (long long)p->args.n);
+    check_splits(plan->name, args->k, p->splits, p->k_split);
+    CHECK(p->splits == 1 || (limits->cuda->cc >= 90 && p->splits <= 8 && p->k_split % 4 == 0),
+          "%s: %d parts of %d", plan->name, p->splits, p->k_split);
+    CHECK(p->tiles_n == tiles_n && p->per_matrix == matrix &&
+              p->blocks == matrix * args->batch_count * p->splits,
+          "%s: %u blocks", plan->name, p->blocks);
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
+        check_division(plan->name, p->by_splits, block, p->splits);
+        check_division(plan->name, p->by_per_matrix, block / p->splits, matrix);
+        check_division(plan->name, p->by_tiles_n, block / p->splits % matrix, tiles_n);
+    }
+    const size_t stages = (size_t)tilemm__min(tilemm__div_up(p->k_split, 128), 3);
+    CHECK(p->shared <= limits->cuda->shared_per_block &&
+              p->shared >= stages * (size_t)(row->m + row->n) * 128 * sizeof(float) &&
+              p->shared >= (size_t)row->threads / 32 * (size_t)(row->m * row->n) * sizeof(float),
+          "%s: %zu bytes", plan->name, p->shared);
+    CHECK(p->wide_a <= tilemm__sgemm_is_aligned_a(&p->args) &&
+              p->wide_b <= tilemm__sgemm_is_aligned_b(&p->args),
+          "%s: not aligned", plan->name);
+    CHECK(limits->math != TILEMM_MATH_FP32 || p->k_split <= 2048, "%s: chains for %d of k",
+          plan->name, p->k_split);
+}
+
+/* A matrix and a vector: blocks cover the rows of X, and find their matrix by a product in place of
+ * a division; what is read 16 bytes at a time is aligned. */
+static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_cuda_plan_t *plan)
+{
+    const tilemm__sgemm_vector_t *const p = &plan->as.vector;
+    const tilemm__sgemm_row_t *const row = &tilemm__sgemm_rows[p->variant];
+    const tilemm__sgemm_args_t e = tilemm__sgemm_exchange(args, args->n > 1);
+    const int64_t per_matrix = tilemm__div_up(e.m, row->m);
+    CHECK(e.n == 1 && p->m == e.m && p->k == e.k && p->ldx == e.lda &&
+              p->c_m == (args->n > 1 ? 1 : args->ldc) &&
+              e.trans_a == (p->variant >= TILEMM__sgemm_vector_sm75_8_m),
+          "%s: X is %lld x %lld", plan->name, (long long)p->m, (long long)p->k);
+    CHECK(p->per_matrix == per_matrix && p->blocks == per_matrix * args->batch_count,
+          "%s: %u blocks", plan->name, p->blocks);
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1)
+        check_division(plan->name, p->by_per_matrix, block, p->per_matrix);
+    CHECK(!row->facet || (tilemm__sgemm_is_aligned_a(&e) &&
+                          (e.trans_a || (p->z_k == 1 && (uintptr_t)p->z % 16 == 0))),
+          "%s: X or Z is not aligned", plan->name);
+}
+
+#endif
