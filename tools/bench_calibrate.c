@@ -340,8 +340,8 @@ static void print_tables(calibration_t *at, const cost_t *costs)
            cycles(at, "sgemm_vector", TILEMM_MATH_FP32_STRICT, 1024, 1, 32), at->bytes);
     printf("    [TILEMM__OF_VECTOR_M] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_vector", TILEMM_MATH_FP32_STRICT, 1, 1024, 32), at->bytes);
-    printf("    [TILEMM__OF_SLICEK] = {%.0f, 0, %.0f, 0, %.3g},\n",
-           cycles(at, "sgemm_slicek", TILEMM_MATH_FP32_STRICT, 32, 32, 32), meeting, at->bytes);
+    printf("    [TILEMM__OF_SLICEK] = {%.0f, 0, 0, 0, %.3g},\n",
+           cycles(at, "sgemm_slicek", TILEMM_MATH_FP32_STRICT, 4, 32, 4), at->bytes);
     printf("    [TILEMM__OF_FITTED] = {%.0f, 0, 0, 0, %.3g},\n",
            cycles(at, "sgemm_fitted", TILEMM_MATH_FP32_STRICT, 64, 64, 4), at->bytes);
     printf("    [TILEMM__OF_SHORT] = {%.0f, 0, 0, 0, %.3g},\n",

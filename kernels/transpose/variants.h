@@ -10,7 +10,7 @@
  *   access   bytes that the rows of the operands are aligned to at least
  *   threads  of a block
  *   facet    tile: data need not stay in the L2 cache; gather: 1 for that, 2 for 64-bit indices;
- *            strip_bytes: the buffers are swizzled; packed: rows are padded; skewed: the result is
+ *            strip_bytes: the buffers are swizzled; skewed: the result is
  *            flat; few: rows of it are aligned to an element; save, chains, cycles: long runs
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
@@ -88,9 +88,11 @@
 
 #define TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                           \
     X(packed, x1, 1, 0, 0, 16, 1, 256, 0)                                                          \
-    X(packed, x1_padded, 1, 0, 0, 16, 1, 256, 1)                                                   \
-    X(packed, x2, 2, 0, 0, 16, 2, 256, 0)                                                          \
-    X(packed, x2_padded, 2, 0, 0, 16, 2, 256, 1)
+    X(packed, x2, 2, 0, 0, 16, 2, 256, 0)
+
+#define TILEMM__TRANSPOSE_COLUMNS_ROWS(X)                                                          \
+    X(columns, x1, 1, 0, 0, 8, 1, 256, 0)                                                          \
+    X(columns, x2, 2, 0, 0, 8, 2, 256, 0) 
 
 #define TILEMM__TRANSPOSE_FEW_PAIR(X, rows, cols, bytes)                                           \
     X(few, rows##x##cols##x##bytes, bytes, rows, cols, 16, 16, 256, 0)                             \
@@ -200,6 +202,7 @@
     TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(X)                                                          \
     TILEMM__TRANSPOSE_GATHER_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                               \
+    TILEMM__TRANSPOSE_COLUMNS_ROWS(X)                                                              \
     TILEMM__TRANSPOSE_FEW_ROWS(X)                                                                  \
     TILEMM__TRANSPOSE_ZIP_ROWS(X)                                                                  \
     TILEMM__TRANSPOSE_SKEWED_ROWS(X)                                                               \

@@ -47,12 +47,11 @@ static int is_same_kept(const tilemm__sgemm_kept_t *p, const tilemm__sgemm_kept_
 static int is_same(const tilemm__sgemm_choice_t *p, const tilemm__sgemm_choice_t *q)
 {
     return p->m == q->m && p->n == q->n && p->k == q->k && p->batch_count == q->batch_count &&
-           p->lda == q->lda && p->ldb == q->ldb && p->ldc == q->ldc &&
-           p->stride_a == q->stride_a && p->stride_b == q->stride_b &&
-           p->stride_c == q->stride_c && p->place_a == q->place_a && p->place_b == q->place_b &&
-           p->place_c == q->place_c && p->trans_a == q->trans_a && p->trans_b == q->trans_b &&
-           p->exchanged == q->exchanged && p->reads_c == q->reads_c && p->math == q->math &&
-           p->workspace == q->workspace && p->variant == q->variant &&
+           p->lda == q->lda && p->ldb == q->ldb && p->ldc == q->ldc && p->stride_a == q->stride_a &&
+           p->stride_b == q->stride_b && p->stride_c == q->stride_c && p->place_a == q->place_a &&
+           p->place_b == q->place_b && p->place_c == q->place_c && p->trans_a == q->trans_a &&
+           p->trans_b == q->trans_b && p->exchanged == q->exchanged && p->reads_c == q->reads_c &&
+           p->math == q->math && p->workspace == q->workspace && p->variant == q->variant &&
            is_same_kept(&p->kept[0], &q->kept[0]) && is_same_kept(&p->kept[1], &q->kept[1]);
 }
 

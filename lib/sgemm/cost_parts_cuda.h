@@ -19,14 +19,16 @@ static inline double whole(double x)
 
 /* Elements of C, a multiprocessor's part; fewer, the more other blocks' multiply-adds hide their
  * stores. */
-static inline double exposed_store(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+static inline double exposed_store(const tilemm__sgemm_args_t *args,
+                                   const tilemm__cuda_traits_t *traits)
 {
     const double exposed = 1 - (double)args->k / HIDES_STORE;
     return exposed < 0 ? 0 : exposed * tilemm__sgemm_elements_of_c(args) / traits->sm_count;
 }
 
 /* The same, if they are not stored 16 bytes at a time. */
-static inline double stored_alone(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
+static inline double stored_alone(const tilemm__sgemm_args_t *args,
+                                  const tilemm__cuda_traits_t *traits)
 {
     const int wide = args->n % 4 == 0 && tilemm__sgemm_is_aligned_c(args);
     return wide ? 0 : exposed_store(args, traits);

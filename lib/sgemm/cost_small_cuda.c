@@ -102,15 +102,18 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
            fitted_store * row->m * stored_alone(args, traits);
 }
 
-/* ---- small batches ---------------------------------------------------------------------------- */
+/* ---- small batches ----------------------------------------------------------------------------
+ */
 
-/* Kernels for matrices of up to 4, 8, 16 and 32 rows and columns, not aligned and aligned: cycles of a
- * kernel, and of a multiprocessor for each matrix. Measured on an H200 with 2 to 1782 matrices. */
+/* Kernels for matrices of up to 4, 8, 16 and 32 rows and columns, not aligned and aligned: cycles
+ * of a kernel, and of a multiprocessor for each matrix. Measured on an H200 with 2 to 1782
+ * matrices. */
 static const struct {
     double start, each;
-} small_batch_costs[4][2] = {
-    {{4650, 30}, {3150, 20}}, {{5900, 90}, {3500, 47}}, {{6400, 250}, {3870, 150}},
-    {{7300, 600}, {4600, 808}}};
+} small_batch_costs[4][2] = {{{4650, 30}, {3150, 20}},
+                             {{5900, 90}, {3500, 47}},
+                             {{6400, 250}, {3870, 150}},
+                             {{7300, 600}, {4600, 808}}};
 
 double tilemm__sgemm_small_batch_estimate(const tilemm__sgemm_small_batch_t *plan,
                                           const tilemm__cuda_traits_t *traits)
@@ -122,22 +125,23 @@ double tilemm__sgemm_small_batch_estimate(const tilemm__sgemm_small_batch_t *pla
         (elements_of_a_and_b(args) + tilemm__sgemm_elements_of_c(args)) * sizeof(float);
     const double least =
         bytes / (tilemm__sgemm_family_costs[TILEMM__OF_FITTED].bytes * traits->sm_count);
-    const double cycles = small_batch_costs[which][aligned].start +
-                          small_batch_costs[which][aligned].each * (double)args->batch_count /
-                              traits->sm_count;
+    const double cycles =
+        small_batch_costs[which][aligned].start +
+        small_batch_costs[which][aligned].each * (double)args->batch_count / traits->sm_count;
     return cycles > least ? cycles : least;
 }
 
 /* ---- k shared out among warps ---------------------------------------------------------------- */
 
-/* Tiles whose k is shared out: cycles of each wave of blocks, of each stage after the first ones, of
- * a warp's step of k and for each element of a thread, and of a cluster for each block; and those
- * by which blocks keep each other waiting: for each block, each element of a thread, in each step
- * each 16 bytes that a warp reads and each of these elements, copy of a warp, and element of C that
- * has no neighbours. */
+/* Tiles whose k is shared out: cycles of each wave of blocks, of each stage after the first ones,
+ * of a warp's step of k and for each element of a thread, of a cluster's meeting and for each block
+ * of it; and those by which blocks keep each other waiting: for each block, each element of a
+ * thread, in each step each 16 bytes that a warp reads and each of these elements, copy of a warp,
+ * and element of C that has no neighbours. */
 static const struct {
-    double wait, stage, step, step_element, cluster, block, element, read, multiply, copy, scatter;
-} slicek_costs = {838, 183, 131, 2.6, 26, 248, 24.2, 5, 10.1, 5.27, 0.8};
+    double wait, stage, step, step_element, meeting, cluster, block, element, read, multiply, copy,
+        scatter;
+} slicek_costs = {838, 183, 131, 2.6, 2126, 26, 248, 24.2, 5, 10.1, 5.27, 0.8};
 /* By how much they must promise to be faster than others. */
 static const double slicek_worth = 1.05;
 
@@ -156,20 +160,18 @@ double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
     const double copies =
         k / 32 * (rows / (plan->wide_a ? 4 : 1) + columns / (plan->wide_b ? 4 : 1));
     const double apart = (double)tilemm__min(plan->c_n, SECTOR);
-    const double busy =
-        slicek_costs.block + slicek_costs.element * elements +
-        steps * (slicek_costs.read * reads + slicek_costs.multiply * elements) +
-        slicek_costs.copy * copies +
-        slicek_costs.scatter * rows * columns * (apart - 1) / (SECTOR - 1);
+    const double busy = slicek_costs.block + slicek_costs.element * elements +
+                        steps * (slicek_costs.read * reads + slicek_costs.multiply * elements) +
+                        slicek_costs.copy * copies +
+                        slicek_costs.scatter * rows * columns * (apart - 1) / (SECTOR - 1);
     const double stages = (double)tilemm__div_up(plan->k_split, TILEMM__SGEMM_SLICEK_DEPTH);
     const double later = stages > TILEMM__SGEMM_SLICEK_STAGES
                              ? slicek_costs.stage * (stages - TILEMM__SGEMM_SLICEK_STAGES)
                              : 0;
-    const double waiting = slicek_costs.wait + later +
-                           steps * (slicek_costs.step + slicek_costs.step_element * elements) +
-                           (plan->splits > 1
-                                ? family->cluster + slicek_costs.cluster * plan->splits
-                                : 0);
+    const double waiting =
+        slicek_costs.wait + later +
+        steps * (slicek_costs.step + slicek_costs.step_element * elements) +
+        (plan->splits > 1 ? slicek_costs.meeting + slicek_costs.cluster * plan->splits : 0);
     tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
     with_shared.shared = (int)plan->shared;
     const double resident =

@@ -87,8 +87,7 @@ static tilemm__sgemm_slicek_t best_of(const tilemm__sgemm_args_t *args, int vari
         if (!is_for(args, variant, exchange))
             continue;
         for (int splits = 1; splits <= (divides ? MOST_CLUSTER : 1); splits *= 2) {
-            const tilemm__sgemm_slicek_t p =
-                plan_of(args, variant, exchange, splits, limits->cuda);
+            const tilemm__sgemm_slicek_t p = plan_of(args, variant, exchange, splits, limits->cuda);
             if (!p.blocks || !is_exact_enough(&p, limits->math))
                 continue;
             const double now = tilemm__sgemm_slicek_estimate(&p, limits->cuda);
@@ -122,8 +121,7 @@ void tilemm__sgemm_try_slicek(const tilemm__sgemm_args_t *args, const tilemm__li
         return;
     for (int v = FIRST; v < END; v++) {
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
-        if (tilemm__sgemm_is_allowed(limits, v) &&
-            best_of(args, v, limits, &now.cycles).blocks &&
+        if (tilemm__sgemm_is_allowed(limits, v) && best_of(args, v, limits, &now.cycles).blocks &&
             (best->variant < 0 || now.cycles < best->cycles))
             *best = now;
     }

@@ -96,13 +96,6 @@ static int is_gapless(const tilemm__transpose_args_t *args, int64_t each)
            args->ld_dst == args->rows && (args->batch_count == 1 || args->stride_dst == each);
 }
 
-/* Whether the packed kernel pads the rows. With other numbers of columns its lanes meet in few
- * banks or none, and the address of a padded element takes more instructions. */
-static int is_padded(const problem_t *p)
-{
-    return p->args->cols % 8 == 0;
-}
-
 /* The packed kernel takes a batch without gaps on either side. */
 static int is_packed(const problem_t *p)
 {
@@ -110,7 +103,26 @@ static int is_packed(const problem_t *p)
     return p->size <= 2 && args->batch_count > 1 && args->rows * p->size >= 16 &&
            args->ld_src == args->cols && args->ld_dst == args->rows &&
            args->stride_src == p->each && args->stride_dst == p->each &&
-           (p->each + (is_padded(p) ? args->rows : 0)) * p->size <= p->packed_bytes;
+           p->each * p->size <= p->packed_bytes;
+}
+
+/* Bytes from column to column, and of the columns of a matrix, in shared memory: 16 bytes of a
+ * column may be read with the 16 behind them. */
+static int64_t column_pitch(const problem_t *p)
+{
+    return tilemm__round_up(p->args->rows, 2 * TILEMM__TRANSPOSE_SQUARE_ROWS) * p->size + 16;
+}
+
+static int64_t columns_bytes(const problem_t *p)
+{
+    return p->args->cols * column_pitch(p) + p->args->cols * p->size / 8 * 16;
+}
+
+/* Likewise the kernel that lays columns, of rows that are aligned. */
+static int is_columns(const problem_t *p)
+{
+    return is_packed(p) && p->args->cols % 8 == 0 && (uintptr_t)p->args->src % 8 == 0 &&
+           columns_bytes(p) + column_pitch(p) <= p->packed_bytes;
 }
 
 /* The kernel for few columns has rows for each number of them. */
@@ -286,11 +298,14 @@ static int choose(const problem_t *p)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_direct, p->size, p->aligned, 0);
     if (p->size <= 2 && !is_aligned && is_joined(p) && p->bytes <= cost.joined_bytes[p->size - 1] &&
         args->rows >= cost.joined_rows && args->cols * p->size >= cost.joined_width &&
-        (!batched || bytes >= cost.joined_batch))
+        (!batched ||
+         (bytes >= cost.joined_batch && !(is_columns(p) && args->batch_count >= p->sm_count))))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_joined, p->size, 16, 0) +
                (p->bytes <= cost.joined_narrow[p->size - 1]);
     if (is_packed(p) && !is_aligned && bytes > cost.gather_bytes[p->streaming])
-        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_packed, p->size, 16, is_padded(p));
+        return tilemm__transpose_row(is_columns(p) ? TILEMM__TRANSPOSE_BY_columns
+                                                   : TILEMM__TRANSPOSE_BY_packed,
+                                     p->size, 16, 0);
     if (p->size <= 2 && (!is_aligned || p->shorter < cost.strip_side))
         return choose_short(p);
     if (is_gapless(args, p->each) &&
@@ -339,8 +354,8 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
     case TILEMM__TRANSPOSE_BY_strip_bytes:
         return transposes && row->access <= p->aligned &&
                p->shorter <= TILEMM__TRANSPOSE_STRIP_BYTES / 2 / 16;
-    case TILEMM__TRANSPOSE_BY_packed:
-        return transposes && is_packed(p) && (!row->facet || is_padded(p));
+    case TILEMM__TRANSPOSE_BY_packed: return transposes && is_packed(p);
+    case TILEMM__TRANSPOSE_BY_columns: return transposes && is_columns(p);
     case TILEMM__TRANSPOSE_BY_few:
         return transposes && p->args->cols == row->cols && is_few(p) &&
                (row->facet || p->aligned_dst == 16);
@@ -358,45 +373,37 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
 
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-/* Which pieces of the result the lanes of a warp take: those of the groups of lanes lie a word of
- * columns apart from each other, or 4 words more, where the fewest lanes stay idle. */
-static void fill_padded(const problem_t *p, int64_t pieces, tilemm__transpose_packed_t *packed)
+/* Whole matrices of a batch that a block has, of `each` bytes of shared memory. */
+static void share_batch(const problem_t *p, int64_t each, tilemm__transpose_tiles_t *tiles)
 {
-    enum { WARPS = TILEMM__TRANSPOSE_THREADS / 32 };
-    int64_t least = INT64_MAX;
-    for (int words = 1; words <= 9; words += 2) {
-        const int64_t apart = (words * 4 * p->args->rows + 8) / 16;
-        const int64_t turns = tilemm__div_up(apart, 8);
-        const int64_t all = tilemm__div_up(pieces, 4 * apart) * turns;
-        if (all >= least)
-            continue;
-        least = all;
-        packed->apart = (int)apart;
-        packed->turns = (int)turns;
-    }
-    packed->by_turns = tilemm__division_by((uint32_t)packed->turns);
-    packed->rounds = (int)tilemm__div_up(least, WARPS);
+    const int64_t room = tilemm__min(p->bytes / (2 * p->sm_count), TILEMM__TRANSPOSE_STRIP_BYTES);
+    tiles->tile_rows = (int)p->args->rows;
+    tiles->tile_cols = (int)p->args->cols;
+    tiles->tile_batch = (int)tilemm__min(p->args->batch_count, tilemm__max(room / each, 1));
 }
 
-static void fill_packed(const problem_t *p, int padded, tilemm__transpose_packed_t *packed)
+static void fill_packed(const problem_t *p, tilemm__transpose_packed_t *packed)
 {
-    const tilemm__transpose_args_t *args = p->args;
-    tilemm__transpose_tiles_t *tiles = &packed->of;
     const int64_t each = p->each * p->size;
-    const int64_t room = tilemm__min(p->bytes / (2 * p->sm_count), TILEMM__TRANSPOSE_STRIP_BYTES);
-    tiles->tile_rows = (int)args->rows;
-    tiles->tile_cols = (int)args->cols;
-    tiles->tile_batch = (int)tilemm__min(args->batch_count, tilemm__max(room / each, 1));
-    packed->by_rows = tilemm__division_by((uint32_t)args->rows);
-    packed->by_cols = tilemm__division_by((uint32_t)args->cols);
+    share_batch(p, each, &packed->of);
+    packed->by_rows = tilemm__division_by((uint32_t)p->args->rows);
+    packed->by_cols = tilemm__division_by((uint32_t)p->args->cols);
     /* The first and the last piece may be there in part. */
-    const int64_t pieces = each * tiles->tile_batch / 16 + 2;
+    const int64_t pieces = each * packed->of.tile_batch / 16 + 2;
     packed->rounds = (int)tilemm__div_up(pieces, TILEMM__TRANSPOSE_THREADS);
     packed->shared = (int)pieces * 16;
-    if (padded) {
-        fill_padded(p, pieces, packed);
-        packed->shared += (int)(pieces / args->cols) * 16;
-    }
+}
+
+static void fill_columns(const problem_t *p, tilemm__transpose_columns_t *columns)
+{
+    const int64_t down = tilemm__div_up(p->args->rows, TILEMM__TRANSPOSE_SQUARE_ROWS);
+    share_batch(p, columns_bytes(p), &columns->of);
+    columns->by_rows = tilemm__division_by((uint32_t)p->args->rows);
+    columns->by_across = tilemm__division_by((uint32_t)(p->args->cols * p->size / 8));
+    columns->by_down = tilemm__division_by((uint32_t)down);
+    columns->pitch = (int)column_pitch(p);
+    /* The last one is read with the one behind it. */
+    columns->shared = (int)(columns_bytes(p) * columns->of.tile_batch + column_pitch(p));
 }
 
 /* Fill in the arm, and the launch, of a row. */
@@ -466,7 +473,11 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
                 (uint64_t)args->batch_count;
         break;
     case TILEMM__TRANSPOSE_BY_packed:
-        fill_packed(p, row->facet, &plan->arm.packed);
+        fill_packed(p, &plan->arm.packed);
+        count = (uint64_t)tilemm__div_up(args->batch_count, tiles->tile_batch);
+        break;
+    case TILEMM__TRANSPOSE_BY_columns:
+        fill_columns(p, &plan->arm.columns);
         count = (uint64_t)tilemm__div_up(args->batch_count, tiles->tile_batch);
         break;
     case TILEMM__TRANSPOSE_BY_gather:

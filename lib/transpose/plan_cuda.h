@@ -21,6 +21,7 @@ typedef enum {
     TILEMM__TRANSPOSE_BY_strip_bytes,
     TILEMM__TRANSPOSE_BY_gather,
     TILEMM__TRANSPOSE_BY_packed,
+    TILEMM__TRANSPOSE_BY_columns,
     TILEMM__TRANSPOSE_BY_few,
     TILEMM__TRANSPOSE_BY_zip,
     TILEMM__TRANSPOSE_BY_skewed,
@@ -67,6 +68,7 @@ typedef struct {
         tilemm__transpose_strip_bytes_t strip_bytes;
         tilemm__transpose_gather_t gather;
         tilemm__transpose_packed_t packed;
+        tilemm__transpose_columns_t columns;
         tilemm__transpose_skewed_t skewed;
     } arm;
 } tilemm__transpose_cuda_plan_t;

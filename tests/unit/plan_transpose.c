@@ -36,35 +36,30 @@ static tilemm__transpose_args_t draw_problem(int in_place)
     return args;
 }
 
-/* The warps take every 16 bytes of a block's result once, and what the block holds has room. */
-static void check_packed(const tilemm__transpose_packed_t *packed, int is_padded, int shared,
-                         const char *name)
+/* What a block holds has room, and its threads take all of it. */
+static void check_packed(const tilemm__transpose_packed_t *packed, int shared, const char *name)
 {
-    enum { WARPS = TILEMM__TRANSPOSE_THREADS / 32 };
-    static unsigned char taken[1 << 16];
     const tilemm__transpose_tiles_t *tiles = &packed->of;
     const int bytes = tiles->tile_rows * tiles->tile_cols * tiles->tile_batch * tiles->elem_size;
-    const int pieces = bytes / 16 + 2;
-    int once = 1;
-    CHECK(packed->shared >= bytes + (is_padded ? bytes / tiles->tile_cols : 0) &&
-              packed->shared <= shared,
-          "%s: %d bytes of shared memory", name, packed->shared);
-    if (!is_padded) {
-        CHECK(packed->rounds * TILEMM__TRANSPOSE_THREADS >= pieces, "%s: %d rounds", name,
-              packed->rounds);
-        return;
-    }
-    memset(taken, 0, sizeof taken);
-    for (int turn = 0; turn < packed->rounds * WARPS; turn++) {
-        for (int lane = 0; lane < 32; lane++) {
-            const int below = turn % packed->turns * 8 + lane % 8;
-            const int piece = (turn / packed->turns * 4 + lane / 8) * packed->apart + below;
-            if (below < packed->apart && piece < pieces)
-                once = once && !taken[piece]++;
-        }
-    }
-    CHECK(once && !memchr(taken, 0, (size_t)pieces), "%s: %d rounds of %d turns", name,
-          packed->rounds, packed->turns);
+    CHECK(packed->shared >= bytes + 15 && packed->shared <= shared, "%s: %d bytes of shared memory",
+          name, packed->shared);
+    CHECK(packed->rounds * TILEMM__TRANSPOSE_THREADS >= bytes / 16 + 2, "%s: %d rounds", name,
+          packed->rounds);
+}
+
+/* Columns do not overlap, nor squares that end below them or 32 bytes that are read of one; and all
+ * have room. */
+static void check_columns(const tilemm__transpose_columns_t *columns, int shared, const char *name)
+{
+    const tilemm__transpose_tiles_t *tiles = &columns->of;
+    const int last = tiles->tile_cols * tiles->tile_batch;
+    CHECK(columns->pitch % 16 == 0 && columns->pitch >= tiles->tile_rows * tiles->elem_size + 16 &&
+              columns->pitch >= (tiles->tile_rows + 7) / 8 * 8 * tiles->elem_size,
+          "%s: columns %d bytes apart", name, columns->pitch);
+    CHECK(tilemm__transpose_column(last, columns->pitch, tiles->elem_size) + 16 <=
+                  columns->shared &&
+              columns->shared <= shared,
+          "%s: %d bytes of shared memory", name, columns->shared);
 }
 
 static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
@@ -117,12 +112,15 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
                   (plan.method == TILEMM__TRANSPOSE_BY_packed
                        ? tilemm__max((int64_t)limits->cuda->shared_per_block - 32,
                                      TILEMM__TRANSPOSE_STRIP_BYTES)
-                   : plan.method == TILEMM__TRANSPOSE_BY_skewed
+                   : plan.method == TILEMM__TRANSPOSE_BY_skewed ||
+                           plan.method == TILEMM__TRANSPOSE_BY_columns
                        ? (int64_t)limits->cuda->shared_per_block
                        : TILEMM__TRANSPOSE_STRIP_BYTES),
           "%s: the tile", plan.name);
     if (plan.method == TILEMM__TRANSPOSE_BY_packed)
-        check_packed(&plan.arm.packed, row->facet, (int)limits->cuda->shared_per_block, plan.name);
+        check_packed(&plan.arm.packed, (int)limits->cuda->shared_per_block, plan.name);
+    if (plan.method == TILEMM__TRANSPOSE_BY_columns)
+        check_columns(&plan.arm.columns, (int)limits->cuda->shared_per_block, plan.name);
     CHECK(row->method != TILEMM__TRANSPOSE_BY_tile ||
               (((uintptr_t)args.src | (uintptr_t)args.dst) % (unsigned)row->access == 0 &&
                (uint64_t)(args.ld_src | args.ld_dst) * args.elem_size % (unsigned)row->access == 0),

@@ -108,8 +108,8 @@ static __device__ __forceinline__ void multiply(float (&sum)[ROWS][COLUMNS], uns
 #pragma unroll
             for (int q = 0; q < STEP; q++) { /* a row, or four rows of a k */
                 float a[STEP];
-                unpack(a, shared_read(ms + (A_ALONG_K ? (i + q) * PITCH + k : (k + q) * ROWS + i) *
-                                               4));
+                unpack(a, shared_read(ms +
+                                      (A_ALONG_K ? (i + q) * PITCH + k : (k + q) * ROWS + i) * 4));
 #pragma unroll
                 for (int p = 0; p < STEP; p++)
 #pragma unroll
@@ -157,9 +157,8 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &proble
         if (depth > 0) {
             produce<ROWS, A_ALONG_K>(to, a + (A_ALONG_K ? to_copy : to_copy * args.lda), args.lda,
                                      rows, depth, problem.wide_a != 0);
-            produce<BN, B_ALONG_K>(to + WORDS_A * 4,
-                                   b + (B_ALONG_K ? to_copy : to_copy * args.ldb), args.ldb,
-                                   columns, depth, problem.wide_b != 0);
+            produce<BN, B_ALONG_K>(to + WORDS_A * 4, b + (B_ALONG_K ? to_copy : to_copy * args.ldb),
+                                   args.ldb, columns, depth, problem.wide_b != 0);
         }
         copy_async_commit();
         to_copy += DEPTH;
@@ -191,10 +190,12 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &proble
     __syncthreads();
     float *const c = (args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c) +
                      m0 * problem.c_m + (n0 + lane) * problem.c_n;
-    const auto store = [&](int run, float total) { /* 32 elements of a row */
-        const int i = run / COLUMNS, j = run % COLUMNS * 32;
-        if (i < rows && j + lane < columns)
-            epilogue_store(c + i * problem.c_m + j * problem.c_n, total, args.alpha, args.beta);
+    const auto store = [&](int run,
+                           float total) { /* 32 elements of a row */
+                                          const int i = run / COLUMNS, j = run % COLUMNS * 32;
+                                          if (i < rows && j + lane < columns)
+                                              epilogue_store(c + i * problem.c_m + j * problem.c_n,
+                                                             total, args.alpha, args.beta);
     };
 #pragma unroll
     for (int run = warp; run < ROWS * COLUMNS; run += WARPS) {
@@ -234,9 +235,8 @@ static void (*const variants[])(tilemm__sgemm_slicek_t) = {TILEMM__SGEMM_SLICEK_
 
 extern "C" int tilemm__sgemm_slicek_launch(const tilemm__sgemm_slicek_t *problem, void *stream)
 {
-    return launch_kernel(
-        variants[problem->variant - TILEMM__sgemm_slicek_sm80_32x64_nn],
-        {problem->blocks, THREADS, problem->shared, (unsigned)problem->splits,
-         problem->concurrent != 0},
-        (cudaStream_t)stream, *problem);
+    return launch_kernel(variants[problem->variant - TILEMM__sgemm_slicek_sm80_32x64_nn],
+                         {problem->blocks, THREADS, problem->shared, (unsigned)problem->splits,
+                          problem->concurrent != 0},
+                         (cudaStream_t)stream, *problem);
 }

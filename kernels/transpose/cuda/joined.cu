@@ -1,18 +1,18 @@
 /* joined.cu - transpose out of place, in registers, of 1- and 2-byte elements in rows of any
  * alignment, of data that stays in the L2 cache.
  *
- * A thread has ROWS rows of COLS elements, 8 bytes each. It reads the aligned 8 bytes in which a row
- * of it begins, and those behind, and takes its own out of both; transposes; and joins each column,
- * of WORDS words, with that of the lane above to as many aligned words that begin there. Four lanes
- * go along the rows and eight down; the first of these only lends. No shared memory, no barrier:
- * small matrices are over before a tile has passed through.
+ * A thread has ROWS rows of COLS elements, 8 bytes each. It reads the aligned 8 bytes in which a
+ * row of it begins, and those behind, and takes its own out of both; transposes; and joins each
+ * column, of WORDS words, with that of the lane above to as many aligned words that begin there.
+ * Four lanes go along the rows and eight down; the first of these only lends. No shared memory, no
+ * barrier: small matrices are over before a tile has passed through.
  *
  * Bytes between rows may be read, but nothing before a matrix's first element or after its last:
  * a row of a thread that would is read element by element.
  *
  * Assumes: compute capability 7.5 or later; operands that do not overlap; sizes above 0; matrices
- * that lie within 2^31 - 2^16 bytes each; a grid of the exact size, of tiles down, tiles across, and
- * matrices.
+ * that lie within 2^31 - 2^16 bytes each; a grid of the exact size, of tiles down, tiles across,
+ * and matrices.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #include <cuda_runtime.h>
@@ -30,10 +30,11 @@ static __device__ __forceinline__ int behind(const unsigned char *base, int at)
     return (int)((unsigned)(uintptr_t)base + (unsigned)at) & (UNIT - 1);
 }
 
-/* A thread's rows, which begin `at` bytes behind `src` and `ld` from each other. Rows `low` to `high`
+/* A thread's rows, which begin `at` bytes behind `src` and `ld` from each other. Rows `low` to
+ * `high`
  * - 1 and columns below `cols` of them are there, of a matrix of `bytes` bytes. */
 template <int BYTES, int ROWS>
-static __device__ __forceinline__ void rows_in(uint32_t (&in)[ROWS][CHUNK / WORD],
+static __device__ __forceinline__ void rows_in(uint32_t (&in)[ROWS][CHUNK / 4],
                                                const unsigned char *src, int at, int ld, int low,
                                                int high, int cols, int bytes)
 {
@@ -69,27 +70,6 @@ static __device__ __forceinline__ void rows_in(uint32_t (&in)[ROWS][CHUNK / WORD
     }
 }
 
-/* Columns of the thread's rows: word k of a column is of the rows from k WORD / BYTES on. */
-template <int BYTES, int ROWS, int COLS, int WORDS>
-static __device__ __forceinline__ void transpose_rows(uint32_t (&out)[COLS][WORDS],
-                                                      const uint32_t (&in)[ROWS][CHUNK / WORD])
-{
-    enum { SIDE = WORD / BYTES };
-#pragma unroll
-    for (int i = 0; i < ROWS; i += SIDE)
-#pragma unroll
-        for (int j = 0; j < COLS; j += SIDE) {
-            uint32_t rows[SIDE][1], cols[SIDE][1];
-#pragma unroll
-            for (int x = 0; x < SIDE; x++)
-                rows[x][0] = in[i + x][j / SIDE];
-            transpose_block(tilemm__bytes<BYTES>(), cols, rows);
-#pragma unroll
-            for (int x = 0; x < SIDE; x++)
-                out[j + x][i / SIDE] = cols[x][0];
-        }
-}
-
 /* A lane's column, after that of the lane above, from `back` bytes before it on. */
 template <int WORDS>
 static __device__ __forceinline__ void join(uint32_t (&column)[WORDS], int back)
@@ -123,11 +103,11 @@ static __device__ __forceinline__ void joined(const tilemm__transpose_tiles_t p)
     unsigned char *const dst = (unsigned char *)p.dst + blockIdx.z * p.stride_dst * BYTES;
     const int low = -r, high = (int)p.rows - r, cols = (int)p.cols - c;
     const int to = c * ld_dst + r * BYTES;
-    uint32_t in[ROWS][CHUNK / WORD], column[COLS][WORDS];
+    uint32_t in[ROWS][CHUNK / 4], column[COLS][WORDS];
     begin(p);
     rows_in<BYTES, ROWS>(in, src, r * ld_src + c * BYTES, ld_src, low, high, cols,
                          (int)(p.rows - 1) * ld_src + (int)p.cols * BYTES);
-    transpose_rows<BYTES, ROWS, COLS, WORDS>(column, in);
+    transpose_rows<BYTES>(column, in);
 #pragma unroll
     for (int j = 0; j < COLS; j++)
         join<WORDS>(column[j], behind<COLUMN>(dst, to + j * ld_dst));
@@ -167,9 +147,8 @@ int tilemm__launch_transpose_joined(const tilemm__transpose_launch_t *launch, co
 {
     static const row_t<tilemm__transpose_tiles_t> rows[] = {TILEMM__TRANSPOSE_JOINED_ROWS(ROW)};
     const tilemm__transpose_tiles_t *tiles = (const tilemm__transpose_tiles_t *)p;
-    return launch_row(rows, launch, tiles, stream,
-                      dim3((unsigned)tiles_along(tiles->rows + tiles->halo - 1,
-                                                 tiles->tile_rows - tiles->halo),
-                           (unsigned)tiles_along(tiles->cols, tiles->tile_cols),
-                           (unsigned)tiles->batch));
+    return launch_row(
+        rows, launch, tiles, stream,
+        dim3((unsigned)tiles_along(tiles->rows + tiles->halo - 1, tiles->tile_rows - tiles->halo),
+             (unsigned)tiles_along(tiles->cols, tiles->tile_cols), (unsigned)tiles->batch));
 }

@@ -232,6 +232,28 @@ static __device__ __forceinline__ void transpose_block(tilemm__bytes<BYTES>, uin
     }
 }
 
+/* Rows of 1- or 2-byte elements to columns of them. */
+template <int BYTES, int ROWS, int COLS, int IN, int OUT>
+static __device__ __forceinline__ void transpose_rows(uint32_t (&out)[COLS][OUT],
+                                                      const uint32_t (&in)[ROWS][IN])
+{
+    enum { SIDE = 4 / BYTES }; /* of squares of words */
+    static_assert(COLS == IN * SIDE && ROWS == OUT * SIDE, "the sizes of one matrix");
+#pragma unroll
+    for (int i = 0; i < ROWS; i += SIDE)
+#pragma unroll
+        for (int j = 0; j < COLS; j += SIDE) {
+            uint32_t rows[SIDE][1], cols[SIDE][1];
+#pragma unroll
+            for (int x = 0; x < SIDE; x++)
+                rows[x][0] = in[i + x][j / SIDE];
+            transpose_block(tilemm__bytes<BYTES>(), cols, rows);
+#pragma unroll
+            for (int x = 0; x < SIDE; x++)
+                out[j + x][i / SIDE] = cols[x][0];
+        }
+}
+
 /* Two elements, side by side in a word, below two that have no meaning. */
 template <int BYTES, int WORDS>
 static __device__ __forceinline__ uint32_t two_elements(const uint32_t (&in)[WORDS], int first,

@@ -104,15 +104,23 @@ typedef struct {
     tilemm__division_t by_each, by_rows; /* elements of a matrix, rows; for 32-bit indices */
 } tilemm__transpose_gather_t;
 
-/* tile_batch whole matrices a block. A thread gathers 16 bytes `rounds` times. Where rows are
- * padded, a warp takes 4 groups of 8 pieces of 16 bytes, `apart` pieces from group to group, and in
- * `turns` turns all between. */
+/* tile_batch whole matrices a block. A thread gathers 16 bytes `rounds` times. */
 typedef struct {
     tilemm__transpose_tiles_t of;
-    tilemm__division_t by_rows, by_cols, by_turns;
-    int apart, turns, rounds;
+    tilemm__division_t by_rows, by_cols;
+    int rounds;
     int shared; /* bytes of shared memory */
 } tilemm__transpose_packed_t;
+
+/* The same, of matrices whose columns lie in shared memory, `pitch` bytes apart: a thread
+ * transposes 8 bytes of 8 rows; of these there are `across` beside each other, and `down` below
+ * each other. */
+typedef struct {
+    tilemm__transpose_tiles_t of;
+    tilemm__division_t by_rows, by_across, by_down;
+    int pitch;
+    int shared; /* bytes of shared memory */
+} tilemm__transpose_columns_t;
 
 /* Tiles of 1- or 2-byte elements, V of which make 16 bytes. of.tile_rows includes of.halo, which is
  * V or, where all rows of the destination are aligned to 16 bytes, or it is flat, 0. flat: ld_dst
@@ -236,7 +244,8 @@ typedef int tilemm__transpose_launcher_t(const tilemm__transpose_launch_t *launc
 tilemm__transpose_launcher_t tilemm__launch_transpose_copy, tilemm__launch_transpose_tile,
     tilemm__launch_transpose_shifted, tilemm__launch_transpose_narrow,
     tilemm__launch_transpose_strip, tilemm__launch_transpose_strip_bytes,
-    tilemm__launch_transpose_gather, tilemm__launch_transpose_joined, tilemm__launch_transpose_packed, tilemm__launch_transpose_few,
+    tilemm__launch_transpose_gather, tilemm__launch_transpose_packed,
+    tilemm__launch_transpose_columns, tilemm__launch_transpose_joined, tilemm__launch_transpose_few,
     tilemm__launch_transpose_skewed, tilemm__launch_transpose_direct, tilemm__launch_transpose_zip,
     tilemm__launch_transpose_swap, tilemm__launch_transpose_whole, tilemm__launch_transpose_slabs,
     tilemm__launch_transpose_chains, tilemm__launch_transpose_move;
