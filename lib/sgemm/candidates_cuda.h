@@ -23,6 +23,15 @@ static inline int tilemm__sgemm_transposes(const tilemm__sgemm_args_t *args)
     return args->trans_a * 2 + args->trans_b;
 }
 
+/* Whether row `number`, counted from a tile's first one, is for C, or with `exchange` for C'. */
+static inline int tilemm__sgemm_is_row_for(const tilemm__sgemm_args_t *args, int number,
+                                           int exchange)
+{
+    const int transposes =
+        exchange ? !args->trans_b * 2 + !args->trans_a : tilemm__sgemm_transposes(args);
+    return number % TILEMM__SGEMM_ROWS_OF_TILE == transposes;
+}
+
 /* The number of ranges that k falls into if there may be `splits`; *k_split is their length. */
 int64_t tilemm__sgemm_split(int64_t k, int64_t splits, int64_t unit, int64_t *k_split);
 

@@ -5,7 +5,8 @@
 #ifndef TILEMM_LIB_SGEMM_COST_PARTS_CUDA_H
 #define TILEMM_LIB_SGEMM_COST_PARTS_CUDA_H
 
-#include "cost_cuda.h"
+#include "lib/traits.h"
+#include "problem_cuda.h"
 
 /* Multiprocessors of a group in which clusters lie; multiply-adds in FP32 of a multiprocessor in a
  * cycle, for which the table's steps are given; the k from which on multiply-adds of other blocks

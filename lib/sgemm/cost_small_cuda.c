@@ -2,6 +2,7 @@
  * multiply-adds: they are taken of the plan that the kernel is given.
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#include "cost_cuda.h"
 #include "cost_parts_cuda.h"
 #include "cost_table_cuda.h"
 

@@ -11,19 +11,10 @@ enum {
     FIRST = TILEMM__sgemm_short_sm80_128x128_nn,
     TF32_FIRST = TILEMM__sgemm_short_tf32_sm80_128x128_nn,
     END = TILEMM__sgemm_fused_sm90_128x128x32_nn,
-    ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     DEPTH = TILEMM__SGEMM_SHORT_DEPTH
 };
 
 static const int64_t most = 1 << 30;
-
-/* Whether a variant is for C, or with `exchange` for C'. */
-static int is_for(const tilemm__sgemm_args_t *args, int variant, int exchange)
-{
-    const int transposes =
-        exchange ? !args->trans_b * 2 + !args->trans_a : tilemm__sgemm_transposes(args);
-    return (variant - FIRST) % ROWS_OF_TILE == transposes;
-}
 
 /* The plan of a variant that is for it. Its blocks are 0 if its tiles are too many. */
 static tilemm__sgemm_short_t plan_of(const tilemm__sgemm_args_t *args, int variant, int exchange,
@@ -69,7 +60,7 @@ static tilemm__sgemm_short_t best_of(const tilemm__sgemm_args_t *args, int varia
     tilemm__sgemm_short_t best = {.blocks = 0};
     *cycles = HUGE_VAL;
     for (int exchange = 0; exchange < 2; exchange++) {
-        if (!is_for(args, variant, exchange))
+        if (!tilemm__sgemm_is_row_for(args, variant - FIRST, exchange))
             continue;
         const tilemm__sgemm_short_t p = plan_of(args, variant, exchange, traits);
         const double now = p.blocks ? tilemm__sgemm_short_estimate(&p, traits) : HUGE_VAL;

@@ -10,20 +10,11 @@
 enum {
     FIRST = TILEMM__sgemm_slicek_sm80_32x64_nn,
     END = TILEMM__sgemm_fitted_sm80_4x4_nn,
-    ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     STEP = TILEMM__SGEMM_SLICEK_STEP,
     MOST_CLUSTER = TILEMM__SGEMM_SLICEK_MOST_CLUSTER
 };
 
 static const int64_t most = 1 << 30;
-
-/* Whether a variant is for C, or with `exchange` for C'. */
-static int is_for(const tilemm__sgemm_args_t *args, int variant, int exchange)
-{
-    const int transposes =
-        exchange ? !args->trans_b * 2 + !args->trans_a : tilemm__sgemm_transposes(args);
-    return (variant - FIRST) % ROWS_OF_TILE == transposes;
-}
 
 /* The plan of a variant that is for it. Its blocks are 0 if they are too many or too large, or k is
  * too short for the splits. */
@@ -84,7 +75,7 @@ static tilemm__sgemm_slicek_t best_of(const tilemm__sgemm_args_t *args, int vari
     *cycles = HUGE_VAL;
     for (int exchange = 0; exchange < 2; exchange++) {
         double before = HUGE_VAL;
-        if (!is_for(args, variant, exchange))
+        if (!tilemm__sgemm_is_row_for(args, variant - FIRST, exchange))
             continue;
         for (int splits = 1; splits <= (divides ? MOST_CLUSTER : 1); splits *= 2) {
             const tilemm__sgemm_slicek_t p = plan_of(args, variant, exchange, splits, limits->cuda);

@@ -1,0 +1,74 @@
+/* problem_cuda.h - what plans and estimates of SGEMM on a GPU ask of a problem: its size, and how
+ * its operands are aligned.
+ *
+ * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
+#ifndef TILEMM_LIB_SGEMM_PROBLEM_CUDA_H
+#define TILEMM_LIB_SGEMM_PROBLEM_CUDA_H
+
+#include "kernels/args.h"
+#include "lib/size.h"
+#include "rows_cuda.h"
+
+/* Elements of C in the batch, and its tiles: they may be more than an int64_t holds. */
+static inline double tilemm__sgemm_elements_of_c(const tilemm__sgemm_args_t *args)
+{
+    return (double)args->m * (double)args->n * (double)args->batch_count;
+}
+
+static inline double tilemm__sgemm_tiles_of_c(const tilemm__sgemm_row_t *row,
+                                              const tilemm__sgemm_args_t *args)
+{
+    return (double)tilemm__div_up(args->m, row->m) * (double)tilemm__div_up(args->n, row->n) *
+           (double)args->batch_count;
+}
+
+/* Whether an operand can be moved 16 bytes at a time: its address, its leading dimension and, in a
+ * batch, its stride are multiples of 16 bytes. Nothing is known of the addresses in an array. */
+static inline int tilemm__is_aligned(const void *pointer, const void *array, int64_t ld,
+                                     int64_t stride, int64_t batch)
+{
+    const uint64_t strides = (uint64_t)ld | (batch > 1 ? (uint64_t)stride : 0);
+    return !array && ((uintptr_t)pointer | strides * sizeof(float)) % 16 == 0;
+}
+
+static inline int tilemm__sgemm_is_aligned_a(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__is_aligned(p->a, p->a_array, p->lda, p->stride_a, p->batch_count);
+}
+
+static inline int tilemm__sgemm_is_aligned_b(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__is_aligned(p->b, p->b_array, p->ldb, p->stride_b, p->batch_count);
+}
+
+static inline int tilemm__sgemm_is_aligned_c(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__is_aligned(p->c, p->c_array, p->ldc, p->stride_c, p->batch_count);
+}
+
+/* Whether the copy engine can find a batch's matrices: the next one is at no lower address. */
+static inline int tilemm__is_forward(int64_t stride, int64_t batch)
+{
+    return batch == 1 || stride >= 0;
+}
+
+/* Whether the copy engine can read A, or B: it is aligned, and a batch of it goes forward. */
+static inline int tilemm__sgemm_is_readable_a(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__sgemm_is_aligned_a(p) && tilemm__is_forward(p->stride_a, p->batch_count);
+}
+
+static inline int tilemm__sgemm_is_readable_b(const tilemm__sgemm_args_t *p)
+{
+    return tilemm__sgemm_is_aligned_b(p) && tilemm__is_forward(p->stride_b, p->batch_count);
+}
+
+/* Whether the copy engine can store C: it cannot add to it, and writes whole pieces of 16 bytes,
+ * past the end of a row that is none. */
+static inline int tilemm__sgemm_is_stored_in_bulk(const tilemm__sgemm_args_t *p)
+{
+    return p->beta == 0.0f && p->n % 4 == 0 && tilemm__sgemm_is_aligned_c(p) &&
+           tilemm__is_forward(p->stride_c, p->batch_count);
+}
+
+#endif
