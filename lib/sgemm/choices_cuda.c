@@ -30,6 +30,7 @@ static tilemm__sgemm_choice_t problem_of(const tilemm__sgemm_args_t *args,
         .trans_b = args->trans_b,
         .exchanged = args->exchanged,
         .reads_c = args->beta != 0.0f,
+        .keeps = limits->kept != NULL,
         .math = limits->math,
         .workspace = limits->workspace,
         .variant = limits->variant,
@@ -51,8 +52,9 @@ static int is_same(const tilemm__sgemm_choice_t *p, const tilemm__sgemm_choice_t
            p->stride_b == q->stride_b && p->stride_c == q->stride_c && p->place_a == q->place_a &&
            p->place_b == q->place_b && p->place_c == q->place_c && p->trans_a == q->trans_a &&
            p->trans_b == q->trans_b && p->exchanged == q->exchanged && p->reads_c == q->reads_c &&
-           p->math == q->math && p->workspace == q->workspace && p->variant == q->variant &&
-           is_same_kept(&p->kept[0], &q->kept[0]) && is_same_kept(&p->kept[1], &q->kept[1]);
+           p->keeps == q->keeps && p->math == q->math && p->workspace == q->workspace &&
+           p->variant == q->variant && is_same_kept(&p->kept[0], &q->kept[0]) &&
+           is_same_kept(&p->kept[1], &q->kept[1]);
 }
 
 /* The place of a problem's choice. */

@@ -13,7 +13,7 @@ typedef struct {
     int64_t m, n, k, batch_count;
     int64_t lda, ldb, ldc, stride_a, stride_b, stride_c;
     int place_a, place_b, place_c; /* addresses modulo 16, or -1 for arrays */
-    int trans_a, trans_b, exchanged, reads_c;
+    int trans_a, trans_b, exchanged, reads_c, keeps;
     tilemm_math_t math;
     size_t workspace;
     const char *variant;

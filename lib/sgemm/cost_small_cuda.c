@@ -62,6 +62,10 @@ static const double fitted_alone = 0.8;
 /* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes, for each
  * element of a thread's side. */
 static const double fitted_store = 0.085;
+/* Cycles in which it stores a row of C where a tile has few columns, and each lane so has a row of
+ * its own, unless single elements, or 16 bytes, follow each other: measured with 1 to 11. */
+static const double fitted_row = 3;
+enum { FITTED_FEW_COLUMNS = 16 };
 
 int64_t tilemm__sgemm_fitted_room(const tilemm__sgemm_fitted_t *plan,
                                   const tilemm__cuda_traits_t *traits)
@@ -99,8 +103,12 @@ double tilemm__sgemm_fitted_estimate(const tilemm__sgemm_fitted_t *plan,
     /* A tile that is a whole matrix reads nothing twice. Where few blocks are resident, seldom one
      * multiplies while others load and store. */
     const double several = plan->per_matrix > 1 ? 0.9 + fitted_alone / room : 1;
+    const int follow = args->ldc == 1 || (args->ldc == 4 && tilemm__sgemm_is_aligned_c(args));
+    const double rows = plan->lanes_n * row->n < FITTED_FEW_COLUMNS && !follow
+                            ? fitted_row * (double)args->m * (double)args->batch_count
+                            : 0;
     return family->launch + waiting + (busy > least ? busy : least) * several +
-           fitted_store * row->m * stored_alone(args, traits);
+           fitted_store * row->m * stored_alone(args, traits) + rows / traits->sm_count;
 }
 
 /* ---- small batches ----------------------------------------------------------------------------
