@@ -12,6 +12,9 @@ enum { SECTOR = 8 /* numbers of a sector of memory */ };
 
 enum { VECTOR_M_FIRST = TILEMM__sgemm_vector_sm75_8_m };
 
+/* Cycles in which a cluster meets and adds up its parts of k, and for each of its blocks. */
+static const double meeting = 2126, meeting_block = 26;
+
 /* A matrix and a vector, rows along k and along m: cycles of a block, and of each time that it
  * reads; those of a multiprocessor for each block. */
 static const struct {
@@ -31,7 +34,7 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const int along_m = plan->variant >= VECTOR_M_FIRST;
     const tilemm__family_cost_t *family =
         &tilemm__sgemm_family_costs[along_m ? TILEMM__OF_VECTOR_M : TILEMM__OF_VECTOR_K];
-    const double rounds = (double)tilemm__div_up(plan->k, row->k);
+    const double k = (double)plan->k_split, rounds = (double)tilemm__div_up(plan->k_split, row->k);
     const double waves =
         (double)tilemm__div_up(plan->blocks, (int64_t)traits->sm_count * row->blocks);
     const double share = (double)plan->blocks / traits->sm_count;
@@ -40,16 +43,15 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
                  rounds * vector_costs[along_m].round) +
         share * vector_costs[along_m].start * row->threads / 256;
     /* Bytes of a block. */
-    const double rows = (double)tilemm__min(plan->m, row->m), numbers = rows * (double)plan->k;
+    const double rows = (double)tilemm__min(plan->m, row->m), numbers = rows * k;
     const double sectors = rows / SECTOR + (row->facet ? 0 : vector_part);
     const double bytes =
-        sizeof(float) *
-        (along_m ? (double)plan->k * (1 + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
+        sizeof(float) * (along_m ? k * (1 + SECTOR * (sectors < 1 ? 1 : sectors)) : numbers);
     const double all = share * bytes / family->bytes;
     const double most =
         (double)tilemm__div_up(plan->blocks, traits->sm_count) * bytes / vector_alone;
     const double reading = all > most ? all : most;
-    return family->launch +
+    return family->launch + (plan->splits > 1 ? meeting + meeting_block * plan->splits : 0) +
            (waiting > reading ? waiting + vector_both * reading : reading + vector_both * waiting);
 }
 
@@ -148,9 +150,8 @@ double tilemm__sgemm_small_batch_estimate(const tilemm__sgemm_small_batch_t *pla
  * thread, in each step each 16 bytes that a warp reads and each of these elements, copy of a warp,
  * and element of C that has no neighbours. */
 static const struct {
-    double wait, stage, step, step_element, meeting, cluster, block, element, read, multiply, copy,
-        scatter;
-} slicek_costs = {838, 183, 131, 2.6, 2126, 26, 248, 24.2, 5, 10.1, 5.27, 0.8};
+    double wait, stage, step, step_element, block, element, read, multiply, copy, scatter;
+} slicek_costs = {838, 183, 131, 2.6, 248, 24.2, 5, 10.1, 5.27, 0.8};
 /* By how much they must promise to be faster than others. */
 static const double slicek_worth = 1.05;
 
@@ -177,10 +178,9 @@ double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
     const double later = stages > TILEMM__SGEMM_SLICEK_STAGES
                              ? slicek_costs.stage * (stages - TILEMM__SGEMM_SLICEK_STAGES)
                              : 0;
-    const double waiting =
-        slicek_costs.wait + later +
-        steps * (slicek_costs.step + slicek_costs.step_element * elements) +
-        (plan->splits > 1 ? slicek_costs.meeting + slicek_costs.cluster * plan->splits : 0);
+    const double waiting = slicek_costs.wait + later +
+                           steps * (slicek_costs.step + slicek_costs.step_element * elements) +
+                           (plan->splits > 1 ? meeting + meeting_block * plan->splits : 0);
     tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
     with_shared.shared = (int)plan->shared;
     const double resident =

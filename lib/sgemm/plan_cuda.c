@@ -471,6 +471,8 @@ static void set_name(const tilemm__sgemm_args_t *args, tilemm__sgemm_cuda_plan_t
         add_name(plan, "+skinny", ffma->fringe.n);
     if (plan->method == TILEMM__SGEMM_SKINNY)
         add_splits(plan, skinny->splits, skinny->cluster);
+    if (plan->method == TILEMM__SGEMM_VECTOR)
+        add_splits(plan, plan->as.vector.splits, plan->as.vector.splits);
     if (plan->method == TILEMM__SGEMM_SLICEK)
         add_splits(plan, plan->as.slicek.splits, (unsigned)plan->as.slicek.splits);
     if (plan->method == TILEMM__SGEMM_FITTED) {

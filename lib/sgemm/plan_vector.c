@@ -8,13 +8,15 @@
 enum {
     FIRST = TILEMM__sgemm_vector_sm75_8_k,
     FIRST_M = TILEMM__sgemm_vector_sm75_8_m,
-    END = TILEMM__sgemm_slicek_sm80_32x64_nn
+    END = TILEMM__sgemm_slicek_sm80_32x64_nn,
+    STEP = 4 /* of k, that is divided */
 };
 
 static const int64_t most = 1 << 30;
 
-/* The plan of a variant. Its blocks are 0 if it cannot do the problem. */
-static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int variant,
+/* The plan of a variant. Its blocks are 0 if it cannot do the problem, or k is too short for the
+ * splits. */
+static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int variant, int splits,
                                       const tilemm__cuda_traits_t *traits)
 {
     const int exchange = args->n > 1;
@@ -44,14 +46,37 @@ static tilemm__sgemm_vector_t plan_of(const tilemm__sgemm_args_t *args, int vari
         p.z_k == 1 && tilemm__is_aligned(p.z, p.z_array, 0, p.stride_z, args->batch_count);
     const int64_t per_matrix = tilemm__div_up(p.m, row->m);
     const int along_m = variant >= FIRST_M;
-    if (along_m != e.trans_a ||
+    if (tilemm__sgemm_split(p.k, splits, STEP, &p.k_split) != splits || along_m != e.trans_a ||
         (row->facet && !(tilemm__sgemm_is_aligned_a(&e) && (along_m || z_is_wide))) ||
-        (double)per_matrix * (double)args->batch_count > (double)most)
+        (double)per_matrix * (double)args->batch_count * splits > (double)most)
         return p;
+    p.splits = (unsigned)splits;
+    p.by_splits = tilemm__division_by(p.splits);
     p.per_matrix = (unsigned)per_matrix;
     p.by_per_matrix = tilemm__division_by(p.per_matrix);
-    p.blocks = (unsigned)(per_matrix * args->batch_count);
+    p.blocks = (unsigned)(per_matrix * args->batch_count * splits);
     return p;
+}
+
+/* The best of clusters of 1, 2, 4 and 8. Its blocks are 0 if there is none. */
+static tilemm__sgemm_vector_t best_of(const tilemm__sgemm_args_t *args, int variant,
+                                      const tilemm__limits_t *limits, double *cycles)
+{
+    enum { MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER };
+    const int divides =
+        variant >= FIRST_M && limits->cuda->cc >= 90 && tilemm__sgemm_may_divide_k(limits);
+    tilemm__sgemm_vector_t best = {.blocks = 0};
+    for (int splits = 1; splits <= (divides ? MOST_CLUSTER : 1); splits *= 2) {
+        const tilemm__sgemm_vector_t p = plan_of(args, variant, splits, limits->cuda);
+        if (p.blocks == 0)
+            break;
+        const double now = tilemm__sgemm_vector_estimate(&p, limits->cuda);
+        if (best.blocks > 0 && now >= *cycles)
+            break; /* and more so with more */
+        *cycles = now;
+        best = p;
+    }
+    return best;
 }
 
 void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
@@ -68,12 +93,9 @@ void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__li
         tilemm__max(tilemm__max(args->m, args->n), args->k) > most || !(pays || *limits->variant))
         return;
     for (int v = FIRST; v < END; v++) {
-        const tilemm__sgemm_vector_t p = plan_of(args, v, limits->cuda);
         tilemm__sgemm_trial_t now = {.variant = v, .splits = 1, .k_split = args->k};
-        if (p.blocks == 0 || !tilemm__sgemm_is_allowed(limits, v))
-            continue;
-        now.cycles = tilemm__sgemm_vector_estimate(&p, limits->cuda);
-        if (best->variant < 0 || now.cycles < best->cycles)
+        if (tilemm__sgemm_is_allowed(limits, v) && best_of(args, v, limits, &now.cycles).blocks &&
+            (best->variant < 0 || now.cycles < best->cycles))
             *best = now;
     }
 }
@@ -81,6 +103,7 @@ void tilemm__sgemm_try_vector(const tilemm__sgemm_args_t *args, const tilemm__li
 void tilemm__sgemm_fill_vector(const tilemm__sgemm_args_t *args, const tilemm__limits_t *limits,
                                const tilemm__sgemm_trial_t *trial, tilemm__sgemm_cuda_plan_t *plan)
 {
+    double cycles;
     plan->method = TILEMM__SGEMM_VECTOR;
-    plan->as.vector = plan_of(args, trial->variant, limits->cuda);
+    plan->as.vector = best_of(args, trial->variant, limits, &cycles);
 }

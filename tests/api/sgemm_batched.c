@@ -207,6 +207,10 @@ static void rare_kernels(rng_t *rng)
             const int aligned = is_vector && i % 4 > 1;
             if (is_vector) {
                 *(i % 2 ? &g.m : &g.n) = 1;
+                if (i % 4 == 3) { /* clusters */
+                    g.n = rng_range(rng, 1, 100);
+                    g.k += rng_range(rng, 3000, 12000);
+                }
                 gemm_set_ld(&g, i % 3, i % 4, i % 2);
                 if (aligned) {
                     g.lda = tilemm__round_up(g.lda, 4);

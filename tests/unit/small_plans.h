@@ -138,10 +138,15 @@ static void check_vector(const tilemm__sgemm_args_t *args, const tilemm__sgemm_c
               p->c_m == (args->n > 1 ? 1 : args->ldc) &&
               e.trans_a == (p->variant >= TILEMM__sgemm_vector_sm75_8_m),
           "%s: X is %lld x %lld", plan->name, (long long)p->m, (long long)p->k);
-    CHECK(p->per_matrix == per_matrix && p->blocks == per_matrix * args->batch_count,
+    check_splits(plan->name, args->k, p->splits, p->k_split);
+    CHECK(p->splits == 1 || (p->splits <= 8 && p->k_split % 4 == 0), "%s: %u parts of %lld",
+          plan->name, p->splits, (long long)p->k_split);
+    CHECK(p->per_matrix == per_matrix && p->blocks == per_matrix * args->batch_count * p->splits,
           "%s: %u blocks", plan->name, p->blocks);
-    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1)
-        check_division(plan->name, p->by_per_matrix, block, p->per_matrix);
+    for (int64_t block = 0; block < p->blocks; block += p->blocks / 7 + 1) {
+        check_division(plan->name, p->by_splits, block, p->splits);
+        check_division(plan->name, p->by_per_matrix, block / p->splits, p->per_matrix);
+    }
     CHECK(!row->facet || (tilemm__sgemm_is_aligned_a(&e) &&
                           (e.trans_a || (p->z_k == 1 && (uintptr_t)p->z % 16 == 0))),
           "%s: X or Z is not aligned", plan->name);

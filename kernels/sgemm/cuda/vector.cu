@@ -7,13 +7,16 @@
  * reads X and Z where they lie, several numbers of each before it multiplies the first; Z comes
  * from the L1 cache. LANES threads share a row of X. There are two kernels:
  *   across - X's rows run along k: the threads of a row are neighbours, and so are their numbers.
- *   down   - X's rows run along m: neighbours have neighbouring rows, W each, of the same k.
+ *   down   - X's rows run along m: neighbours have neighbouring rows, W each, of the same k. The
+ *            blocks of a cluster may share out a long k.
  *
  * Assumes: what the host promises in tilemm__sgemm_vector_t.
  * Accuracy: a chain of multiply-adds for each number that a thread reads at a time, added in pairs;
- * then the threads' sums, in pairs within a warp, then the warps' in order. */
+ * then the threads' sums, in pairs within a warp, then the warps' in order, and those of a cluster.
+ */
 #include <cuda_runtime.h>
 
+#include "kernels/cuda/cluster.cuh"
 #include "kernels/cuda/epilogue.cuh"
 #include "kernels/cuda/launch.cuh"
 #include "kernels/cuda/registers.cuh"
@@ -29,20 +32,21 @@ static __device__ __forceinline__ void read(float (&x)[W], const float *from)
         x[0] = __ldg(from);
 }
 
-/* What a block computes, of one matrix. */
+/* What a block, or a cluster, computes, of one matrix. */
 struct place_t {
     const float *x, *z;
     float *c;
     int64_t m0; /* its first row */
 };
 
-static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_vector_t &p, int rows)
+static __device__ __forceinline__ place_t place_of(const tilemm__sgemm_vector_t &p, unsigned number,
+                                                   int rows)
 {
-    const unsigned matrix = divided(blockIdx.x, p.by_per_matrix);
+    const unsigned matrix = divided(number, p.by_per_matrix);
     return {p.x_array ? p.x_array[matrix] : p.x + matrix * p.stride_x,
             p.z_array ? p.z_array[matrix] : p.z + matrix * p.stride_z,
             p.c_array ? p.c_array[matrix] : p.c + matrix * p.stride_c,
-            (int64_t)(blockIdx.x - matrix * p.per_matrix) * rows};
+            (int64_t)(number - matrix * p.per_matrix) * rows};
 }
 
 /* ---- X's rows run along k ------------------------------------------------------------------- */
@@ -54,7 +58,7 @@ static __device__ __forceinline__ void across(const tilemm__sgemm_vector_t &prob
     const int ROWS = THREADS / LANES, WARPS = THREADS / 32;
     const int lane = (int)threadIdx.x % LANES;
     wait_for_previous();
-    const place_t at = place_of(problem, ROWS);
+    const place_t at = place_of(problem, blockIdx.x, ROWS);
     const int64_t row = at.m0 + (int)threadIdx.x / LANES, k = problem.k;
     const bool there = row < problem.m;
     const float *const x = at.x + (there ? row : at.m0) * problem.ldx, *const z = at.z;
@@ -137,16 +141,21 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_vector_t &proble
     const int thread = (int)threadIdx.x, first = thread % ACROSS * W;
     __shared__ float sums[WARPS][ROWS];
     static_assert(ACROSS <= 32 && ROWS <= THREADS, "a warp has all rows; a thread for each");
+    const unsigned cluster = divided(blockIdx.x, problem.by_splits);
+    const unsigned split = blockIdx.x - cluster * problem.splits;
+    const int64_t k0 = split * problem.k_split;
     wait_for_previous();
-    const place_t at = place_of(problem, ROWS);
-    const int k = (int)problem.k, there = (int)(problem.m - at.m0) - first;
-    const float *const x = at.x + at.m0 + first;
+    const place_t at = place_of(problem, cluster, ROWS);
+    const int k = (int)min(problem.k - k0, problem.k_split);
+    const int there = (int)(problem.m - at.m0) - first;
+    const float *const x = at.x + at.m0 + first + k0 * problem.ldx;
+    const float *const z = at.z + k0 * problem.z_k;
     float sum[W] = {};
     if (there >= W)
-        multiply_rows<LANES, W, true>(sum, x, problem.ldx, at.z, problem.z_k, k, thread / ACROSS,
+        multiply_rows<LANES, W, true>(sum, x, problem.ldx, z, problem.z_k, k, thread / ACROSS,
                                       there);
     else if (there > 0)
-        multiply_rows<LANES, W, false>(sum, x, problem.ldx, at.z, problem.z_k, k, thread / ACROSS,
+        multiply_rows<LANES, W, false>(sum, x, problem.ldx, z, problem.z_k, k, thread / ACROSS,
                                        there);
 #pragma unroll
     for (int r = 0; r < W; r++) {
@@ -157,12 +166,28 @@ static __device__ __forceinline__ void down(const tilemm__sgemm_vector_t &proble
             sums[thread / 32][first + r] = sum[r];
     }
     __syncthreads();
-    if (thread < ROWS && at.m0 + thread < problem.m) {
-        float total = 0.0f;
-        for (int i = 0; i < WARPS; i++)
-            total += sums[i][thread];
+    const bool is_row = thread < ROWS && at.m0 + thread < problem.m;
+    const auto store = [&](float total) {
         epilogue_store(at.c + (at.m0 + thread) * problem.c_m, total, problem.alpha, problem.beta);
+    };
+    float total = 0.0f;
+    for (int i = 0; i < WARPS && is_row; i++)
+        total += sums[i][thread];
+    if (problem.splits == 1) {
+        if (is_row)
+            store(total);
+        return;
     }
+    if (is_row)
+        sums[0][thread] = total; /* which this thread alone has read */
+    cluster_sync();
+    if (is_row && thread % problem.splits == split) {
+        total = 0.0f;
+        for (unsigned block = 0; block < problem.splits; block++)
+            total += cluster_read(&sums[0][thread], block);
+        store(total);
+    }
+    cluster_sync(); /* the others have read this block's sums */
 }
 
 /* ---- variants ------------------------------------------------------------------------------- */
@@ -186,7 +211,8 @@ static const struct {
 extern "C" int tilemm__sgemm_vector_launch(const tilemm__sgemm_vector_t *problem, void *stream)
 {
     const auto &variant = variants[problem->variant - TILEMM__sgemm_vector_sm75_8_k];
-    return launch_kernel(variant.kernel,
-                         {problem->blocks, variant.threads, 0, 1, problem->concurrent != 0},
-                         (cudaStream_t)stream, *problem);
+    return launch_kernel(
+        variant.kernel,
+        {problem->blocks, variant.threads, 0, problem->splits, problem->concurrent != 0},
+        (cudaStream_t)stream, *problem);
 }

@@ -33,8 +33,10 @@ typedef struct {
     int64_t ldx, z_k, c_m;
     int64_t stride_x, stride_z, stride_c;
     int variant;
-    unsigned per_matrix; /* blocks */
-    tilemm__division_t by_per_matrix;
+    int64_t k_split; /* steps of k of a block, in a cluster of `splits`; _k has one */
+    unsigned splits;
+    unsigned per_matrix; /* clusters */
+    tilemm__division_t by_per_matrix, by_splits;
     unsigned blocks;
     int concurrent; /* may start before the kernel before has ended */
 } tilemm__sgemm_vector_t;
