@@ -12,9 +12,6 @@ enum { SECTOR = 8 /* numbers of a sector of memory */ };
 
 enum { VECTOR_M_FIRST = TILEMM__sgemm_vector_sm75_8_m };
 
-/* Cycles in which a cluster meets and adds up its parts of k, and for each of its blocks. */
-static const double meeting = 2126, meeting_block = 26;
-
 /* A matrix and a vector, rows along k and along m: cycles of a block, and of each time that it
  * reads; those of a multiprocessor for each block. */
 static const struct {
@@ -25,6 +22,8 @@ static const struct {
 static const double vector_both = 0.25, vector_alone = 41, vector_part = 0.59;
 /* Cycles by which a block of 1024 threads takes longer to begin and to end. */
 static const double vector_large = 1300;
+/* Cycles in which a cluster meets and adds up its parts of k. */
+static const double vector_meeting = 1100;
 
 /* Blocks read a few numbers ahead, and then wait for them. */
 double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
@@ -51,7 +50,7 @@ double tilemm__sgemm_vector_estimate(const tilemm__sgemm_vector_t *plan,
     const double most =
         (double)tilemm__div_up(plan->blocks, traits->sm_count) * bytes / vector_alone;
     const double reading = all > most ? all : most;
-    return family->launch + (plan->splits > 1 ? meeting + meeting_block * plan->splits : 0) +
+    return family->launch + (plan->splits > 1 ? vector_meeting : 0) +
            (waiting > reading ? waiting + vector_both * reading : reading + vector_both * waiting);
 }
 
@@ -150,8 +149,9 @@ double tilemm__sgemm_small_batch_estimate(const tilemm__sgemm_small_batch_t *pla
  * thread, in each step each 16 bytes that a warp reads and each of these elements, copy of a warp,
  * and element of C that has no neighbours. */
 static const struct {
-    double wait, stage, step, step_element, block, element, read, multiply, copy, scatter;
-} slicek_costs = {838, 183, 131, 2.6, 248, 24.2, 5, 10.1, 5.27, 0.8};
+    double wait, stage, step, step_element, meeting, cluster, block, element, read, multiply, copy,
+        scatter;
+} slicek_costs = {838, 183, 131, 2.6, 2126, 26, 248, 24.2, 5, 10.1, 5.27, 0.8};
 /* By how much they must promise to be faster than others. */
 static const double slicek_worth = 1.05;
 
@@ -178,9 +178,10 @@ double tilemm__sgemm_slicek_estimate(const tilemm__sgemm_slicek_t *plan,
     const double later = stages > TILEMM__SGEMM_SLICEK_STAGES
                              ? slicek_costs.stage * (stages - TILEMM__SGEMM_SLICEK_STAGES)
                              : 0;
-    const double waiting = slicek_costs.wait + later +
-                           steps * (slicek_costs.step + slicek_costs.step_element * elements) +
-                           (plan->splits > 1 ? meeting + meeting_block * plan->splits : 0);
+    const double waiting =
+        slicek_costs.wait + later +
+        steps * (slicek_costs.step + slicek_costs.step_element * elements) +
+        (plan->splits > 1 ? slicek_costs.meeting + slicek_costs.cluster * plan->splits : 0);
     tilemm__sgemm_row_t with_shared = *row; /* which depends on k */
     with_shared.shared = (int)plan->shared;
     const double resident =

@@ -72,7 +72,7 @@ static tilemm__sgemm_vector_t best_of(const tilemm__sgemm_args_t *args, int vari
             break;
         const double now = tilemm__sgemm_vector_estimate(&p, limits->cuda);
         if (best.blocks > 0 && now >= *cycles)
-            break; /* and more so with more */
+            continue; /* a cluster of two may not pay where one of eight does */
         *cycles = now;
         best = p;
     }
