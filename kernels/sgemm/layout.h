@@ -150,6 +150,21 @@ TILEMM__LAYOUT int tilemm__short_pitch(int width, int padded)
     return width + (padded ? 4 : 0);
 }
 
+/* k shared out among warps: an operand's tile of `lines` lines lies as in memory, along k with 4
+ * words of padding behind the DEPTH of k of a stage, or a line for each k. The place of an element,
+ * and the words of a stage: */
+enum { TILEMM__SLICEK_DEPTH = 128, TILEMM__SLICEK_PITCH = TILEMM__SLICEK_DEPTH + 4 };
+
+TILEMM__LAYOUT int tilemm__slicek_index(int k, int line, int lines, int along_k)
+{
+    return along_k ? line * TILEMM__SLICEK_PITCH + k : k * lines + line;
+}
+
+TILEMM__LAYOUT int tilemm__slicek_words(int lines, int along_k)
+{
+    return lines * (along_k ? TILEMM__SLICEK_PITCH : TILEMM__SLICEK_DEPTH);
+}
+
 enum { TILEMM__SGEMM_SHORT_TOGETHER = 8 };
 
 /* The k, beside multiples of 8, and the first row that a thread copies of it. */

@@ -42,8 +42,8 @@ static tilemm__sgemm_slicek_t plan_of(const tilemm__sgemm_args_t *args, int vari
     /* The stages; the warps' sums take their place in the end. */
     const int64_t stages = tilemm__min(tilemm__div_up(k_split, TILEMM__SGEMM_SLICEK_DEPTH),
                                        TILEMM__SGEMM_SLICEK_STAGES);
-    const int64_t words = TILEMM__SGEMM_SLICEK_WORDS(row->m, !e.trans_a) +
-                          TILEMM__SGEMM_SLICEK_WORDS(row->n, e.trans_b);
+    const int64_t words =
+        tilemm__slicek_words(row->m, !e.trans_a) + tilemm__slicek_words(row->n, e.trans_b);
     const int64_t sums = (int64_t)TILEMM__SGEMM_SLICEK_WARPS * row->m * row->n;
     p.shared = (size_t)tilemm__max(words * stages, sums) * sizeof(float);
     if (p.shared > traits->shared_per_block)

@@ -107,6 +107,38 @@ static void check_short(int width, int along_k, int tf32)
         }
 }
 
+/* k shared out: elements have places of their own; a warp's copies, of 4 bytes and of 16, and its
+ * reads of Ns, along k or with stride one, are free of conflicts. */
+static void check_slicek(int lines, int along_k)
+{
+    enum { DEPTH = TILEMM__SLICEK_DEPTH };
+    const int words = tilemm__slicek_words(lines, along_k);
+    static int seen[64 * TILEMM__SLICEK_PITCH];
+    unsigned index[32];
+    CHECK(words <= (int)(sizeof seen / sizeof *seen), "%d words", words);
+    memset(seen, 0, sizeof seen);
+    for (int k = 0; k < DEPTH; k++)
+        for (int line = 0; line < lines; line++)
+            mark(seen, (unsigned)words, (unsigned)tilemm__slicek_index(k, line, lines, along_k), 1);
+    for (int wide = 1; wide <= 4; wide += 3) { /* words of a lane's copy */
+        const int row = along_k ? DEPTH : lines;
+        for (int first = 0; first + 32 * wide <= DEPTH * lines; first += 32 * wide) {
+            for (int lane = 0; lane < 32; lane++) {
+                const int at = first + lane * wide;
+                index[lane] = (unsigned)tilemm__slicek_index(
+                    along_k ? at % row : at / row, along_k ? at / row : at % row, lines, along_k);
+            }
+            check_free(index, wide, "copy", "slicek");
+        }
+    }
+    for (int k = 0; k < DEPTH && lines % 32 == 0; k += along_k ? 4 : 1)
+        for (int line = 0; line < lines; line += 32) {
+            for (int lane = 0; lane < 32; lane++)
+                index[lane] = (unsigned)tilemm__slicek_index(k, line + lane, lines, along_k);
+            check_free(index, along_k ? 4 : 1, "read of Ns", "slicek");
+        }
+}
+
 /* Skinny products: each word of a tile of Z of n columns has one place, and reads by `lanes` lanes
  * along k, or if that is 0 by 32 / along_m lanes, have no conflicts. */
 static void check_skinny(int n, int lanes, int wide, int along_m)
@@ -212,6 +244,10 @@ int main(void)
         for (int along_k = 0; along_k < 2; along_k++)
             for (int tf32 = 0; tf32 < 2; tf32++)
                 check_short(width, along_k, tf32);
+    for (int lines = 4; lines <= 64; lines *= 2) {
+        check_slicek(lines, 0);
+        check_slicek(lines, 1);
+    }
     check_exact_lines(16);
     check_exact_lines(32);
     return check_exit();

@@ -12,9 +12,9 @@
  * A's tile Ms by broadcast, 16 bytes at a time, and B's tile Ns with stride one, or 16 bytes of a
  * line along k; a warp stores 128 bytes of a row at a time.
  *
- * Layout: a tile of an operand lies as in memory: lines along k, padded by 16 bytes, or a line for
- * each k. So any operand that is aligned is copied 16 bytes at a time, others 4, and neither
- * copies nor reads have bank conflicts.
+ * Layout: tilemm__slicek_index(): a tile of an operand lies as in memory: lines along k, padded by
+ * 16 bytes, or a line for each k. So any operand that is aligned is copied 16 bytes at a time,
+ * others 4, and neither copies nor reads have bank conflicts.
  *
  * Padding: k is filled up with zeros to a multiple of 4. Rows and columns that are not there are
  * not copied; their sums are not stored.
@@ -37,8 +37,7 @@ enum {
     THREADS = 32 * WARPS,
     STEP = TILEMM__SGEMM_SLICEK_STEP,
     DEPTH = TILEMM__SGEMM_SLICEK_DEPTH,
-    STAGES = TILEMM__SGEMM_SLICEK_STAGES,
-    PITCH = DEPTH + STEP /* of lines along k */
+    STAGES = TILEMM__SGEMM_SLICEK_STAGES
 };
 
 /* Producer: copy `depth` of k of an operand's tile of LINES lines, of which `extent` are there, and
@@ -51,36 +50,38 @@ static __device__ __forceinline__ void produce(unsigned to, const float *__restr
     if (ALONG_K && wide) {
         const int first = thread / (DEPTH / 4), k = thread % (DEPTH / 4) * 4;
         const int step = THREADS / (DEPTH / 4), there = 4 * min(4, depth - k);
-        to += (first * PITCH + k) * 4;
+        to += tilemm__slicek_index(k, first, LINES, true) * 4;
         from += first * ld + k;
 #pragma unroll 4
         for (int line = first; line < extent && k < depth; line += step, from += step * ld)
-            copy_async_zero<16>(to + (line - first) * PITCH * 4, from, there);
+            copy_async_zero<16>(to + tilemm__slicek_index(0, line - first, LINES, true) * 4, from,
+                                there);
     } else if (ALONG_K) {
         const int first = thread / DEPTH, k = thread % DEPTH, step = THREADS / DEPTH;
         const int there = k < depth ? 4 : 0;
-        to += (first * PITCH + k) * 4;
+        to += tilemm__slicek_index(k, first, LINES, true) * 4;
         from += first * ld + (k < depth ? k : 0);
 #pragma unroll 4
         for (int line = first; line < extent && k < whole; line += step, from += step * ld)
-            copy_async_zero<4>(to + (line - first) * PITCH * 4, from, there);
+            copy_async_zero<4>(to + tilemm__slicek_index(0, line - first, LINES, true) * 4, from,
+                               there);
     } else if (wide) {
         const int first = thread / (LINES / 4), line = thread % (LINES / 4) * 4;
         const int step = THREADS / (LINES / 4), there = 4 * min(4, extent - line);
-        to += (first * LINES + line) * 4;
+        to += tilemm__slicek_index(first, line, LINES, false) * 4;
         from += line;
 #pragma unroll 4
         for (int k = first; k < whole && line < extent; k += step)
-            copy_async_zero<16>(to + (k - first) * LINES * 4, from + (k < depth ? k : 0) * ld,
-                                k < depth ? there : 0);
+            copy_async_zero<16>(to + tilemm__slicek_index(k - first, 0, LINES, false) * 4,
+                                from + (k < depth ? k : 0) * ld, k < depth ? there : 0);
     } else {
         const int first = thread / LINES, line = thread % LINES, step = THREADS / LINES;
-        to += (first * LINES + line) * 4;
+        to += tilemm__slicek_index(first, line, LINES, false) * 4;
         from += line;
 #pragma unroll 4
         for (int k = first; k < whole && line < extent; k += step)
-            copy_async_zero<4>(to + (k - first) * LINES * 4, from + (k < depth ? k : 0) * ld,
-                               k < depth ? 4 : 0);
+            copy_async_zero<4>(to + tilemm__slicek_index(k - first, 0, LINES, false) * 4,
+                               from + (k < depth ? k : 0) * ld, k < depth ? 4 : 0);
     }
 }
 
@@ -97,19 +98,22 @@ static __device__ __forceinline__ void multiply(float (&sum)[ROWS][COLUMNS], uns
 #pragma unroll
         for (int j = 0; j < COLUMNS; j++) {
             if (B_ALONG_K)
-                unpack(b[j], shared_read(shared_address(ns + (32 * j + lane) * PITCH + k)));
+                unpack(b[j], shared_read(shared_address(
+                                 ns + tilemm__slicek_index(k, 32 * j + lane, 32 * COLUMNS, true))));
             else
 #pragma unroll
                 for (int p = 0; p < STEP; p++)
-                    b[j][p] = ns[((k + p) * COLUMNS + j) * 32 + lane];
+                    b[j][p] = ns[tilemm__slicek_index(k + p, 32 * j + lane, 32 * COLUMNS, false)];
         }
 #pragma unroll
         for (int i = 0; i < ROWS; i += STEP)
 #pragma unroll
             for (int q = 0; q < STEP; q++) { /* a row, or four rows of a k */
                 float a[STEP];
-                unpack(a, shared_read(ms +
-                                      (A_ALONG_K ? (i + q) * PITCH + k : (k + q) * ROWS + i) * 4));
+                unpack(a,
+                       shared_read(ms + (A_ALONG_K ? tilemm__slicek_index(k, i + q, ROWS, true)
+                                                   : tilemm__slicek_index(k + q, i, ROWS, false)) *
+                                            4));
 #pragma unroll
                 for (int p = 0; p < STEP; p++)
 #pragma unroll
@@ -127,8 +131,8 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &proble
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     extern __shared__ __align__(16) float stages[];
     const int BN = 32 * COLUMNS;
-    const int WORDS_A = TILEMM__SGEMM_SLICEK_WORDS(ROWS, A_ALONG_K);
-    const int WORDS = WORDS_A + TILEMM__SGEMM_SLICEK_WORDS(BN, B_ALONG_K);
+    const int WORDS_A = tilemm__slicek_words(ROWS, A_ALONG_K);
+    const int WORDS = WORDS_A + tilemm__slicek_words(BN, B_ALONG_K);
     const tilemm__sgemm_args_t &args = problem.args;
     const unsigned group = divided(blockIdx.x, problem.by_splits);
     const unsigned split = blockIdx.x - group * problem.splits;
@@ -190,12 +194,11 @@ static __device__ __forceinline__ void body(const tilemm__sgemm_slicek_t &proble
     __syncthreads();
     float *const c = (args.c_array ? args.c_array[matrix] : args.c + matrix * args.stride_c) +
                      m0 * problem.c_m + (n0 + lane) * problem.c_n;
-    const auto store = [&](int run,
-                           float total) { /* 32 elements of a row */
-                                          const int i = run / COLUMNS, j = run % COLUMNS * 32;
-                                          if (i < rows && j + lane < columns)
-                                              epilogue_store(c + i * problem.c_m + j * problem.c_n,
-                                                             total, args.alpha, args.beta);
+    /* Store 32 elements of a row. */
+    const auto store = [&](int run, float total) {
+        const int i = run / COLUMNS, j = run % COLUMNS * 32;
+        if (i < rows && j + lane < columns)
+            epilogue_store(c + i * problem.c_m + j * problem.c_n, total, args.alpha, args.beta);
     };
 #pragma unroll
     for (int run = warp; run < ROWS * COLUMNS; run += WARPS) {

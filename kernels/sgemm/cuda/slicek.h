@@ -7,6 +7,7 @@
 
 #include "kernels/args.h"
 #include "kernels/division.h"
+#include "kernels/sgemm/layout.h"
 #include "kernels/sgemm/variants.h"
 
 #ifdef __cplusplus
@@ -15,8 +16,8 @@ extern "C" {
 
 enum {
     TILEMM__SGEMM_SLICEK_WARPS = 8,
-    TILEMM__SGEMM_SLICEK_STEP = 4,    /* of k, that a warp takes at a time */
-    TILEMM__SGEMM_SLICEK_DEPTH = 128, /* of k in a stage */
+    TILEMM__SGEMM_SLICEK_STEP = 4,                     /* of k, that a warp takes at a time */
+    TILEMM__SGEMM_SLICEK_DEPTH = TILEMM__SLICEK_DEPTH, /* of k in a stage */
     TILEMM__SGEMM_SLICEK_STAGES = 3,
     TILEMM__SGEMM_SLICEK_MOST_CLUSTER = 8
 };
@@ -36,11 +37,6 @@ typedef struct {
     size_t shared;  /* bytes of a block */
     int concurrent; /* may start before the kernel before has ended */
 } tilemm__sgemm_slicek_t;
-
-/* Floats of shared memory of a stage's part of an operand. A line that runs along k is padded by a
- * step, so that the lines of 8 lanes lie in different banks. */
-#define TILEMM__SGEMM_SLICEK_WORDS(lines, along_k)                                                 \
-    ((lines) * (TILEMM__SGEMM_SLICEK_DEPTH + ((along_k) ? TILEMM__SGEMM_SLICEK_STEP : 0)))
 
 int tilemm__sgemm_slicek_launch(const tilemm__sgemm_slicek_t *problem, void *stream);
 
