@@ -72,16 +72,6 @@ TILEMM__LAYOUT int tilemm__skewed_column(int set, int group, int log_groups, int
     return (set >> log_apart << (log_groups + log_apart)) + group * apart + (set & (apart - 1));
 }
 
-/* Columns of 1- and 2-byte elements lie `pitch` bytes apart, a multiple of 16, with 16 bytes more
- * behind those that are 8 bytes of a row: so many has a thread, of 8 rows, and lanes side by side
- * write to other banks. Where column `column` begins: */
-enum { TILEMM__TRANSPOSE_SQUARE_ROWS = 8 };
-
-TILEMM__LAYOUT int tilemm__transpose_column(int column, int pitch, int elem_size)
-{
-    return column * pitch + column * elem_size / 8 * 16;
-}
-
 /* Strips: a tile that lies as in packed memory, written along its rows by 16 bytes, and read down
  * its columns. Groups of 16 bytes are permuted within each 128, another way in each of 8 such
  * lines. The position of element f, in elements: */

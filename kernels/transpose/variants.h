@@ -11,7 +11,8 @@
  *   threads  of a block
  *   facet    tile: data need not stay in the L2 cache; gather: 1 for that, 2 for 64-bit indices;
  *            strip_bytes: the buffers are swizzled; skewed: the result is
- *            flat; few: rows of it are aligned to an element; save, chains, cycles: long runs
+ *            flat; few: rows of it are aligned to an element; whole: in registers; save, chains,
+ *            cycles: long runs
  *
  * Copyright (c) 2026 The libtilemm authors.  SPDX-License-Identifier: BSD-3-Clause */
 #ifndef TILEMM_KERNELS_TRANSPOSE_VARIANTS_H
@@ -86,13 +87,18 @@
     TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x2x8, 8, 2, 8)                                             \
     TILEMM__TRANSPOSE_GATHER_FACETS(X, 1x1x16, 16, 1, 8)
 
+/* A thread gathers 4 units of 4 elements. */
+#define TILEMM__TRANSPOSE_REPEATED_ROWS(X)                                                         \
+    X(repeated, 4x4x1, 1, 4, 4, 4, 1, 256, 0)                                                      \
+    X(repeated, 4x4x2, 2, 4, 4, 8, 2, 256, 0)
+
 #define TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                           \
     X(packed, x1, 1, 0, 0, 16, 1, 256, 0)                                                          \
     X(packed, x2, 2, 0, 0, 16, 2, 256, 0)
 
 #define TILEMM__TRANSPOSE_COLUMNS_ROWS(X)                                                          \
     X(columns, x1, 1, 0, 0, 8, 1, 256, 0)                                                          \
-    X(columns, x2, 2, 0, 0, 8, 2, 256, 0) 
+    X(columns, x2, 2, 0, 0, 8, 2, 256, 0)
 
 #define TILEMM__TRANSPOSE_FEW_PAIR(X, rows, cols, bytes)                                           \
     X(few, rows##x##cols##x##bytes, bytes, rows, cols, 16, 16, 256, 0)                             \
@@ -156,7 +162,11 @@
     X(swap_elements, 64x64x4, 4, 64, 64, 4, 4, 256, 0)                                             \
     X(swap_elements, 32x32x8, 8, 32, 32, 8, 8, 256, 0)
 
+/* Squares in registers, of 4 down and 8 across in a tile; then elements in shared memory. */
 #define TILEMM__TRANSPOSE_WHOLE_ROWS(X)                                                            \
+    X(whole, 32x64x1_aligned, 1, 32, 64, 8, 8, 1024, 1)                                            \
+    X(whole, 32x64x2_aligned, 2, 32, 64, 16, 16, 1024, 1)                                          \
+    X(whole, 16x32x4_aligned, 4, 16, 32, 16, 16, 1024, 1)                                          \
     X(whole, 32x32x4, 4, 32, 32, 4, 4, 1024, 0)                                                    \
     X(whole, 32x32x8, 8, 32, 32, 8, 8, 1024, 0)                                                    \
     X(whole, 32x32x16, 16, 32, 32, 16, 8, 1024, 0)
@@ -201,6 +211,7 @@
     TILEMM__TRANSPOSE_STRIP_ROWS(X)                                                                \
     TILEMM__TRANSPOSE_STRIP_BYTES_ROWS(X)                                                          \
     TILEMM__TRANSPOSE_GATHER_ROWS(X)                                                               \
+    TILEMM__TRANSPOSE_REPEATED_ROWS(X)                                                             \
     TILEMM__TRANSPOSE_PACKED_ROWS(X)                                                               \
     TILEMM__TRANSPOSE_COLUMNS_ROWS(X)                                                              \
     TILEMM__TRANSPOSE_FEW_ROWS(X)                                                                  \

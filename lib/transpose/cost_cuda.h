@@ -12,25 +12,33 @@
 
 typedef struct {
     /* Out of place. */
-    int strip_side;          /* elements: a shorter side leaves too much of a tile empty */
-    int narrow_side;         /* elements: a shorter side leaves too much of a narrow tile empty */
-    int64_t gather_bytes[2]; /* of a matrix of a batch that is gathered at most; [1] of one that
-                                might be packed, of more data than the L2 cache should hold */
-    int gather_rows[2];      /* of a matrix that is gathered at most, if it has more columns; [1] of
-                                1- and 2-byte elements */
-    int gather_cols;         /* likewise, of elements up to gather_elem_size bytes */
-    int gather_elem_size;    /* bytes */
-    int tile_side[2];        /* elements of 4, 8 bytes: tiles suit an aligned matrix from there */
-    int small_tiles;   /* tiles for each multiprocessor up to which smaller tiles are better */
-    int full_thirds;   /* of the larger tiles' area: smaller ones that need less are better */
-    int half_strips;   /* strips for each multiprocessor up to which strips of 1- and 2-byte
-                          elements are halved */
+    int strip_side;            /* elements: a shorter side leaves too much of a tile empty */
+    int narrow_side;           /* elements: a shorter side leaves too much of a narrow tile empty */
+    int64_t gather_bytes[2];   /* of a matrix of a batch that is gathered at most; [1] of one that
+                                  might be packed, of more data than the L2 cache should hold */
+    int64_t repeated_bytes[2]; /* likewise by threads that repeat their way; [1] where each matrix
+                                  of the result is aligned */
+    int gather_rows[2];   /* of a matrix that is gathered at most, if it has more columns; [1] of
+                             1- and 2-byte elements */
+    int gather_cols;      /* likewise, of elements up to gather_elem_size bytes */
+    int gather_elem_size; /* bytes */
+    int tile_side[2];     /* elements of 4, 8 bytes: tiles suit an aligned matrix from there */
+    int small_tiles;      /* tiles for each multiprocessor up to which smaller tiles are better */
+    int full_thirds;      /* of the larger tiles' area: smaller ones that need less are better */
+    int half_strips;      /* strips for each multiprocessor up to which strips of 1- and 2-byte
+                             elements are halved */
     int64_t odd_bytes; /* of a matrix of a batch that is gathered at most where no tile is full or
                           aligned, of elements from 4 bytes on */
     int64_t odd_elements[2]; /* in all that are gathered then; [1] of 1 or 2 bytes */
     int64_t narrow_bytes;    /* of a matrix that narrow tiles take then, of 4- or 8-byte elements */
     int64_t packed_bytes;    /* of a matrix of a batch that goes through shared memory whole */
-    int skewed_whole;        /* bytes of rows that a skewed tile has whole */
+    int64_t
+        columns_least; /* of one of bytes in aligned rows whose columns are laid, and at most; */
+    int64_t columns_most;
+    int columns_tenths[2][2][2]; /* and tenths of square tiles that it fills, of 1 and 2 bytes: with
+                                    columns of other lengths than of 32 bytes, and with such; of
+                                    data that stays in L2, and of other */
+    int skewed_whole;            /* bytes of rows that a skewed tile has whole */
     int skewed_wide;         /* bytes of rows of a skewed tile, of data that does not stay in L2 */
     int skewed_least;        /* bytes of rows of a skewed tile at least; */
     int skewed_waves;        /* waves of tiles up to which it has 128, from the second on */
@@ -55,7 +63,8 @@ typedef struct {
     double streaming_share; /* of the L2 cache: more data than that should not stay in it */
 
     /* In place. */
-    int64_t whole_bytes;     /* of a rectangle above which shared memory takes it, if it holds it */
+    int64_t whole_bytes;     /* of a rectangle of 4-byte elements from which registers hold it, not
+                                shared memory */
     int64_t workspace_bytes; /* worth having whatever the size of the matrix */
     int workspace_share;     /* 1 / this of the matrix is worth having; */
     int memory_share;        /* all of the matrix, if it has up to 1 / this of the memory */

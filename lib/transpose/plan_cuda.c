@@ -106,23 +106,27 @@ static int is_packed(const problem_t *p)
            p->each * p->size <= p->packed_bytes;
 }
 
-/* Bytes from column to column, and of the columns of a matrix, in shared memory: 16 bytes of a
- * column may be read with the 16 behind them. */
-static int64_t column_pitch(const problem_t *p)
-{
-    return tilemm__round_up(p->args->rows, 2 * TILEMM__TRANSPOSE_SQUARE_ROWS) * p->size + 16;
-}
-
-static int64_t columns_bytes(const problem_t *p)
-{
-    return p->args->cols * column_pitch(p) + p->args->cols * p->size / 8 * 16;
-}
-
 /* Likewise the kernel that lays columns, of rows that are aligned. */
 static int is_columns(const problem_t *p)
 {
-    return is_packed(p) && p->args->cols % 8 == 0 && (uintptr_t)p->args->src % 8 == 0 &&
-           columns_bytes(p) + column_pitch(p) <= p->packed_bytes;
+    return is_packed(p) && p->args->cols % 8 == 0 && (uintptr_t)p->args->src % 8 == 0;
+}
+
+/* Whether columns are laid in shared memory though rows are aligned: where square tiles would be
+ * rather empty, as far as the places of a column's elements in shared memory are not in one
+ * another's banks, and matrices are not so small that they are gathered. */
+static int lays_columns(const problem_t *p)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    const int64_t bytes = product(p->each, p->size), edge = 128 / p->size;
+    const int conflicts = args->rows * p->size % 32 == 0;
+    const int64_t tile =
+        product(tilemm__round_up(args->rows, edge), tilemm__round_up(args->cols, edge));
+    const int64_t least =
+        p->size == 1 && !conflicts ? cost.columns_least : cost.gather_bytes[p->streaming];
+    return is_columns(p) && args->batch_count >= p->sm_count && bytes > least &&
+           bytes <= cost.columns_most &&
+           10 * p->each < cost.columns_tenths[p->size - 1][conflicts][p->streaming] * tile;
 }
 
 /* The kernel for few columns has rows for each number of them. */
@@ -183,6 +187,33 @@ static int has_short_index(const tilemm__transpose_args_t *args)
     const int64_t last = (args->batch_count - 1) * stride + args->rows * args->ld_src + args->cols;
     const int64_t room = INT32_MAX - 2 * TILEMM__TRANSPOSE_THREADS * 16;
     return last <= room && args->rows * args->cols * args->batch_count <= room;
+}
+
+/* The kernel that repeats a thread's way through the source has short indices, also of the matrices
+ * that its last blocks number behind the end. */
+static int is_repeated(const problem_t *p)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    const int64_t stride = args->stride_src < 0 ? -args->stride_src : args->stride_src;
+    const int64_t beyond = 32 * TILEMM__TRANSPOSE_THREADS;
+    return p->size <= 2 && args->batch_count > 1 && is_gapless(args, p->each) &&
+           product(args->batch_count + beyond, tilemm__max(stride, p->each)) <= INT32_MAX / 2 &&
+           product(args->rows, args->ld_src) <= INT32_MAX / 2;
+}
+
+/* Whether they gather faster: where the matrices of the result are not aligned, or small. */
+static int repeats(const problem_t *p)
+{
+    const int64_t bytes = product(p->each, p->size);
+    return is_repeated(p) && (bytes % 16 != 0 || bytes <= cost.repeated_bytes[1]);
+}
+
+/* Bytes of a matrix up to which a batch that might be packed is gathered. */
+static int64_t gathered_bytes(const problem_t *p)
+{
+    return p->streaming ? cost.gather_bytes[1]
+           : repeats(p) ? cost.repeated_bytes[0]
+                        : cost.gather_bytes[0];
 }
 
 /* ---- copies --------------------------------------------------------------------------------- */
@@ -265,10 +296,13 @@ static int choose_short(const problem_t *p)
 {
     const tilemm__transpose_args_t *args = p->args;
     const int64_t bytes = product(p->each, p->size);
-    const int is_gathered = (args->batch_count > 1 && bytes <= cost.gather_bytes[0]) ||
+    const int is_small = args->batch_count > 1 && bytes <= cost.gather_bytes[0];
+    const int is_gathered = is_small ||
                             (args->rows <= cost.gather_rows[1] && args->rows < args->cols) ||
                             product(p->each, args->batch_count) <= cost.odd_elements[1];
-    if (is_gapless(args, p->each) && is_gathered)
+    if (is_small && repeats(p))
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_repeated, p->size, 16, 0);
+    if (is_gathered && is_gapless(args, p->each))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_gather, p->size, 16,
                                      p->streaming | (has_short_index(args) ? 0 : 2));
     /* Skewed tiles of many small matrices, or of short rows of the result, would be nearly empty.
@@ -296,13 +330,15 @@ static int choose(const problem_t *p)
     if (p->aligned >= (p->size == 1 ? 8 : 16) && p->bytes <= cost.direct_bytes[p->size / 8] &&
         p->shorter * p->size >= 64)
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_direct, p->size, p->aligned, 0);
+    if (is_aligned && lays_columns(p))
+        return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_columns, p->size, 16, 0);
     if (p->size <= 2 && !is_aligned && is_joined(p) && p->bytes <= cost.joined_bytes[p->size - 1] &&
         args->rows >= cost.joined_rows && args->cols * p->size >= cost.joined_width &&
         (!batched ||
          (bytes >= cost.joined_batch && !(is_columns(p) && args->batch_count >= p->sm_count))))
         return tilemm__transpose_row(TILEMM__TRANSPOSE_BY_joined, p->size, 16, 0) +
                (p->bytes <= cost.joined_narrow[p->size - 1]);
-    if (is_packed(p) && !is_aligned && bytes > cost.gather_bytes[p->streaming])
+    if (is_packed(p) && !is_aligned && bytes > gathered_bytes(p))
         return tilemm__transpose_row(is_columns(p) ? TILEMM__TRANSPOSE_BY_columns
                                                    : TILEMM__TRANSPOSE_BY_packed,
                                      p->size, 16, 0);
@@ -354,6 +390,7 @@ static int is_able(const problem_t *p, const tilemm__transpose_row_t *row)
     case TILEMM__TRANSPOSE_BY_strip_bytes:
         return transposes && row->access <= p->aligned &&
                p->shorter <= TILEMM__TRANSPOSE_STRIP_BYTES / 2 / 16;
+    case TILEMM__TRANSPOSE_BY_repeated: return transposes && is_repeated(p);
     case TILEMM__TRANSPOSE_BY_packed: return transposes && is_packed(p);
     case TILEMM__TRANSPOSE_BY_columns: return transposes && is_columns(p);
     case TILEMM__TRANSPOSE_BY_few:
@@ -397,13 +434,41 @@ static void fill_packed(const problem_t *p, tilemm__transpose_packed_t *packed)
 static void fill_columns(const problem_t *p, tilemm__transpose_columns_t *columns)
 {
     const int64_t down = tilemm__div_up(p->args->rows, TILEMM__TRANSPOSE_SQUARE_ROWS);
-    share_batch(p, columns_bytes(p), &columns->of);
-    columns->by_rows = tilemm__division_by((uint32_t)p->args->rows);
+    share_batch(p, p->each * p->size, &columns->of);
     columns->by_across = tilemm__division_by((uint32_t)(p->args->cols * p->size / 8));
     columns->by_down = tilemm__division_by((uint32_t)down);
-    columns->pitch = (int)column_pitch(p);
-    /* The last one is read with the one behind it. */
-    columns->shared = (int)(columns_bytes(p) * columns->of.tile_batch + column_pitch(p));
+    columns->shared = (int)(p->each * p->size * columns->of.tile_batch + 16);
+}
+
+/* Periods of whole units; as many units for a thread as keep the blocks few, if there are blocks
+ * for all multiprocessors. Returns the blocks. */
+static int64_t fill_repeated(const problem_t *p, const tilemm__transpose_row_t *row,
+                             tilemm__transpose_repeated_t *repeated)
+{
+    const tilemm__transpose_args_t *args = p->args;
+    int together = 1, beside = 1;
+    while (p->each * together % row->cols)
+        together *= 2;
+    repeated->total = (int)(p->each * args->batch_count);
+    repeated->each = (int)p->each;
+    repeated->period = repeated->each * together;
+    repeated->units = repeated->period / row->cols;
+    repeated->step = (int)args->stride_src * together;
+    repeated->by_each = tilemm__division_by((uint32_t)repeated->each);
+    repeated->by_rows = tilemm__division_by((uint32_t)args->rows);
+    repeated->by_units = tilemm__division_by((uint32_t)repeated->units);
+    const int64_t periods = tilemm__div_up(repeated->total, repeated->period);
+    const int64_t units = periods * repeated->units;
+    const int64_t few = (int64_t)p->sm_count * cost.early_blocks * row->threads;
+    repeated->times = (int)tilemm__min(row->rows, tilemm__div_up(units, few));
+    while (repeated->units * beside * 2 <= row->threads && repeated->times * beside < periods) {
+        beside *= 2;
+        repeated->log_beside++;
+    }
+    repeated->next = repeated->period * beside;
+    repeated->next_from = repeated->step * beside;
+    const int64_t sets = tilemm__div_up(periods, (int64_t)repeated->times * beside) * beside;
+    return tilemm__div_up(sets * repeated->units, row->threads);
 }
 
 /* Fill in the arm, and the launch, of a row. */
@@ -435,7 +500,7 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
     tiles->tile_cols = row->cols;
     tiles->tile_batch = 1;
     tiles->unit_in = tiles->unit_out = row->chunk;
-    uint64_t count = row->rows ? tiles_of(args, row->rows, row->cols) : 0;
+    uint64_t count = row->rows ? tiles_of(args, row->rows, row->cols) : 0; /* or: */
     switch (row->method) {
     case TILEMM__TRANSPOSE_BY_shifted:
         /* Rows of the tile beyond those written, so that writes begin at whole transfers. */
@@ -486,6 +551,9 @@ static void fill(const problem_t *p, const tilemm__transpose_row_t *row,
             plan->arm.gather.by_rows = tilemm__division_by((uint32_t)args->rows);
         }
         count = (uint64_t)tilemm__div_up(p->bytes, (int64_t)row->threads * row->chunk);
+        break;
+    case TILEMM__TRANSPOSE_BY_repeated:
+        count = (uint64_t)fill_repeated(p, row, &plan->arm.repeated);
         break;
     default: break;
     }

@@ -20,6 +20,7 @@ typedef enum {
     TILEMM__TRANSPOSE_BY_strip,
     TILEMM__TRANSPOSE_BY_strip_bytes,
     TILEMM__TRANSPOSE_BY_gather,
+    TILEMM__TRANSPOSE_BY_repeated,
     TILEMM__TRANSPOSE_BY_packed,
     TILEMM__TRANSPOSE_BY_columns,
     TILEMM__TRANSPOSE_BY_few,
@@ -67,6 +68,7 @@ typedef struct {
         tilemm__transpose_strip_t strip;
         tilemm__transpose_strip_bytes_t strip_bytes;
         tilemm__transpose_gather_t gather;
+        tilemm__transpose_repeated_t repeated;
         tilemm__transpose_packed_t packed;
         tilemm__transpose_columns_t columns;
         tilemm__transpose_skewed_t skewed;

@@ -136,45 +136,58 @@ static void plan_swap(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
     set_name(plan, variant, "");
 }
 
-/* ---- rectangles that shared memory holds ---------------------------------------------------- */
+/* ---- rectangles that the multiprocessors hold ------------------------------------------------ */
 
-/* The row of the kernel that takes the problem, or TILEMM__TRANSPOSE_VARIANTS; and its tiles. */
-static tilemm__transpose_variant_t whole_row(const problem_t *p, int64_t *tiles)
+/* The row of the kernel that has them in registers, or in shared memory, if it takes the problem,
+ * or TILEMM__TRANSPOSE_VARIANTS; its tiles, and bytes of shared memory for each. */
+static tilemm__transpose_variant_t whole_row(const problem_t *p, int in_registers, int64_t *tiles,
+                                             int64_t *tile_bytes)
 {
     const tilemm__cuda_traits_t *traits = p->limits->cuda;
+    const tilemm__transpose_args_t *args = p->args;
+    const int aligned =
+        (int)tilemm__min(tilemm__alignment(args->dst, args->ld_src, 0, 1, args->elem_size),
+                         tilemm__alignment(args->dst, args->ld_dst, 0, 1, args->elem_size));
     const tilemm__transpose_variant_t variant =
-        tilemm__transpose_row(TILEMM__TRANSPOSE_BY_whole, p->size, 16, 0);
+        tilemm__transpose_row(TILEMM__TRANSPOSE_BY_whole, p->size, aligned, in_registers);
+    *tiles = *tile_bytes = 0;
     if (!p->permutes || variant == TILEMM__TRANSPOSE_VARIANTS)
         return TILEMM__TRANSPOSE_VARIANTS;
-    const int is_forced =
-        *p->limits->variant &&
-        tilemm__transpose_is_allowed(p->limits, tilemm__transpose_rows[variant].name);
-    if (p->bytes <= cost.whole_bytes && !is_forced)
+    const tilemm__transpose_row_t *row = &tilemm__transpose_rows[variant];
+    const int is_forced = *p->limits->variant && tilemm__transpose_is_allowed(p->limits, row->name);
+    const int side = row->chunk / p->size; /* of a thread's square, in registers */
+    if (in_registers && ((p->size == 4 && p->bytes < cost.whole_bytes && !is_forced) ||
+                         args->rows % side || args->cols % side))
         return TILEMM__TRANSPOSE_VARIANTS;
-    const int edge = tilemm__transpose_rows[variant].rows;
-    const int64_t bytes = (int64_t)edge * tilemm__transpose_pitch(edge, p->size) * p->size;
-    const int64_t room = (int64_t)traits->shared_per_block / bytes * traits->sm_count;
-    const int64_t across = tilemm__div_up(p->args->cols, edge);
-    *tiles = 0;
-    if (across > room || tilemm__div_up(p->args->rows, edge) > room / across)
+    const int edge = row->rows;
+    const int64_t squares = TILEMM__WHOLE_WORDS / (side * row->chunk / 4);
+    if (!in_registers)
+        *tile_bytes = (int64_t)edge * tilemm__transpose_pitch(edge, p->size) * p->size;
+    const int64_t room =
+        traits->sm_count * (in_registers ? row->threads / 32 * squares
+                                         : (int64_t)traits->shared_per_block / *tile_bytes);
+    const int64_t across = tilemm__div_up(args->cols, row->cols);
+    const int64_t down = tilemm__div_up(args->rows, edge);
+    if (across > room || down > room / across)
         return TILEMM__TRANSPOSE_VARIANTS;
-    *tiles = across * tilemm__div_up(p->args->rows, edge);
+    *tiles = across * down;
     return variant;
 }
 
-static int plan_whole(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
+static int plan_whole(const problem_t *p, int in_registers,
+                      tilemm__transpose_inplace_cuda_plan_t *plan)
 {
     const tilemm__transpose_args_t *args = p->args;
     tilemm__transpose_whole_t *whole = &plan->arm.whole.whole;
-    int64_t tiles;
-    const tilemm__transpose_variant_t variant = whole_row(p, &tiles);
+    int64_t tiles, tile_bytes;
+    const tilemm__transpose_variant_t variant = whole_row(p, in_registers, &tiles, &tile_bytes);
     if (variant == TILEMM__TRANSPOSE_VARIANTS)
         return -1;
-    const int edge = tilemm__transpose_rows[variant].rows;
     const int64_t blocks = tilemm__min(tiles, p->limits->cuda->sm_count);
     plan->method = TILEMM__INPLACE_WHOLE;
     plan->scale = 0;
-    plan->arm.whole.launch = (tilemm__transpose_launch_t){variant, 0, (unsigned)blocks};
+    plan->arm.whole.launch =
+        (tilemm__transpose_launch_t){variant, p->limits->cuda->cc >= 90, (unsigned)blocks};
     *whole = (tilemm__transpose_whole_t){.a = args->dst,
                                          .rows = args->rows,
                                          .cols = args->cols,
@@ -183,12 +196,21 @@ static int plan_whole(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t 
                                          .scaled = args->scaled && args->alpha != 1.0f,
                                          .alpha = args->alpha,
                                          .tiles = (int)tiles};
-    whole->down = (int)tilemm__div_up(args->rows, edge);
+    whole->down = (int)tilemm__div_up(args->rows, tilemm__transpose_rows[variant].rows);
     whole->by_down = tilemm__division_by((uint32_t)whole->down);
-    whole->shared = (int)tilemm__div_up(tiles, blocks) * edge *
-                    tilemm__transpose_pitch(edge, p->size) * p->size;
+    whole->shared = (int)(tilemm__div_up(tiles, blocks) * tile_bytes);
     set_name(plan, variant, "");
     return 0;
+}
+
+static int plan_in_registers(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    return plan_whole(p, 1, plan);
+}
+
+static int plan_in_shared(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
+{
+    return plan_whole(p, 0, plan);
 }
 
 /* ---- slabs ---------------------------------------------------------------------------------- */
@@ -445,12 +467,12 @@ static int is_allowed(const problem_t *p, const tilemm__transpose_inplace_cuda_p
 /* The first way that limits->variant allows; or, if it allows none, that there is room for. */
 static int plan_way(const problem_t *p, tilemm__transpose_inplace_cuda_plan_t *plan)
 {
-    static int (*const ways[2][4])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
+    static int (*const ways[2][5])(const problem_t *, tilemm__transpose_inplace_cuda_plan_t *) = {
         {plan_staged, plan_moved, NULL},
-        {plan_whole, plan_staged, plan_slab_kernel, plan_slabs_through}};
+        {plan_in_registers, plan_in_shared, plan_staged, plan_slab_kernel, plan_slabs_through}};
     const tilemm__transpose_inplace_cuda_plan_t start = *plan;
     for (int any = 0; any < 2; any++)
-        for (int i = 0; i < 4 && ways[p->permutes][i]; i++) {
+        for (int i = 0; i < 5 && ways[p->permutes][i]; i++) {
             *plan = start;
             if (ways[p->permutes][i](p, plan) == 0 && (any || is_allowed(p, plan)))
                 return TILEMM_SUCCESS;
@@ -469,9 +491,10 @@ size_t tilemm__transpose_inplace_cuda_want(const tilemm__transpose_args_t *args,
     int64_t want =
         tilemm__max(p.bytes / cost.workspace_share,
                     p.bytes <= ample ? p.bytes : tilemm__min(p.bytes, cost.workspace_bytes));
-    int64_t tiles;
+    int64_t tiles, tile_bytes;
     if ((args->scaled && args->alpha == 0.0f) || (agree && !p.permutes) ||
-        whole_row(&p, &tiles) != TILEMM__TRANSPOSE_VARIANTS)
+        whole_row(&p, 1, &tiles, &tile_bytes) != TILEMM__TRANSPOSE_VARIANTS ||
+        whole_row(&p, 0, &tiles, &tile_bytes) != TILEMM__TRANSPOSE_VARIANTS)
         return 0;
     if (p.permutes && has_slab_kernel(&p)) {
         const int64_t runs = p.m * p.n / (TILEMM__RUN_BYTES / p.size);

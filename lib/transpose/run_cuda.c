@@ -17,6 +17,7 @@ static int run_plan(const tilemm__transpose_cuda_plan_t *plan, void *stream)
         [TILEMM__TRANSPOSE_BY_strip] = tilemm__launch_transpose_strip,
         [TILEMM__TRANSPOSE_BY_strip_bytes] = tilemm__launch_transpose_strip_bytes,
         [TILEMM__TRANSPOSE_BY_gather] = tilemm__launch_transpose_gather,
+        [TILEMM__TRANSPOSE_BY_repeated] = tilemm__launch_transpose_repeated,
         [TILEMM__TRANSPOSE_BY_packed] = tilemm__launch_transpose_packed,
         [TILEMM__TRANSPOSE_BY_columns] = tilemm__launch_transpose_columns,
         [TILEMM__TRANSPOSE_BY_few] = tilemm__launch_transpose_few,

@@ -214,6 +214,11 @@ static void narrow(tilemm_t ctx, int rounds, rng_t *rng)
         t.ld_dst = t.rows;
         t.stride_src = t.stride_dst = t.rows * t.cols;
         run(ctx, &t, 1, rng);
+        t.rows = t.ld_dst = 8 * rng_range(rng, 1, 12);
+        t.cols = t.ld_src = 8 * rng_range(rng, 1, 12);
+        t.batch = rng_range(rng, 150, 300); /* more than there are multiprocessors */
+        t.stride_src = t.stride_dst = t.rows * t.cols;
+        run(ctx, &t, 1, rng);
         t.size = 1;
         t.rows = 3 + round % 6;
         t.cols = t.ld_src = 2048 + rng_range(rng, 0, 5000);

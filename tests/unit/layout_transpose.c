@@ -253,31 +253,6 @@ static void test_strips(int size)
     }
 }
 
-/* ---- columns -------------------------------------------------------------------------------- */
-
-/* 8 bytes of 8 rows that are written as columns, and 16 bytes of columns that are read one below
- * the other. */
-static void test_columns(int size)
-{
-    const int cols = 8 / size, chunk = TILEMM__TRANSPOSE_SQUARE_ROWS * size;
-    int address[LANES];
-    for (int rows = 16; rows < 300; rows += 7) {
-        const int pitch = (rows + 15) / 16 * 16 * size + 16;
-        for (int across = 8; across <= 16; across += 8) /* threads beside each other */
-            for (int j = 0; j < cols; j++) {
-                for (int lane = 0; lane < LANES; lane++)
-                    address[lane] =
-                        tilemm__transpose_column(lane % across * cols + j, pitch, size) +
-                        lane / across * chunk;
-                CHECK(conflicts_of(address, chunk, 0) <= (size == 1 && across > 8 ? 2 : 0),
-                      "columns of %d elements of %d bytes, %d threads", rows, size, across);
-            }
-        for (int lane = 0; lane < LANES; lane++)
-            address[lane] = tilemm__transpose_column(3, pitch, size) + lane * 16;
-        check_free(address, 16, 1, "a load of a column", size);
-    }
-}
-
 /* ---- skewed tiles --------------------------------------------------------------------------- */
 
 /* Each column of the tile is taken once; lanes that take elements of it meet no bank, `ways` ways
@@ -368,8 +343,6 @@ int main(void)
         test_strip_tile(size);
     test_strips(1);
     test_strips(2);
-    test_columns(1);
-    test_columns(2);
     test_skewed(1);
     test_skewed(2);
     return check_exit();

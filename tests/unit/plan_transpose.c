@@ -47,19 +47,52 @@ static void check_packed(const tilemm__transpose_packed_t *packed, int shared, c
           packed->rounds);
 }
 
-/* Columns do not overlap, nor squares that end below them or 32 bytes that are read of one; and all
- * have room. */
 static void check_columns(const tilemm__transpose_columns_t *columns, int shared, const char *name)
 {
     const tilemm__transpose_tiles_t *tiles = &columns->of;
-    const int last = tiles->tile_cols * tiles->tile_batch;
-    CHECK(columns->pitch % 16 == 0 && columns->pitch >= tiles->tile_rows * tiles->elem_size + 16 &&
-              columns->pitch >= (tiles->tile_rows + 7) / 8 * 8 * tiles->elem_size,
-          "%s: columns %d bytes apart", name, columns->pitch);
-    CHECK(tilemm__transpose_column(last, columns->pitch, tiles->elem_size) + 16 <=
-                  columns->shared &&
-              columns->shared <= shared,
+    const int bytes = tiles->tile_rows * tiles->tile_cols * tiles->tile_batch * tiles->elem_size;
+    CHECK(columns->shared >= bytes + 15 && columns->shared <= shared,
           "%s: %d bytes of shared memory", name, columns->shared);
+}
+
+/* The threads of the blocks take every element of the result once, and where it comes from is
+ * where the thread's first period says, so many steps on. */
+static void check_repeated(const tilemm__transpose_repeated_t *r, unsigned blocks, int count,
+                           const char *name)
+{
+    enum { MOST = 1 << 16 };
+    static unsigned char taken[MOST];
+    const int64_t rows = r->of.rows, cols = r->of.cols;
+    int64_t all = 0, wrong = 0;
+    CHECK(r->total == rows * cols * r->of.batch && r->each == rows * cols &&
+              r->period % r->each == 0 && r->units * count == r->period &&
+              r->step == r->period / r->each * r->of.stride_src,
+          "%s: a period of %d", name, r->period);
+    if (r->total > MOST)
+        return;
+    memset(taken, 0, sizeof taken);
+    for (int64_t thread = 0; thread < (int64_t)blocks * TILEMM__TRANSPOSE_THREADS; thread++) {
+        const int64_t set = thread / r->units, number = thread % r->units * count;
+        const int64_t beside = 1 << r->log_beside;
+        const int64_t period = set / beside * beside * r->times + set % beside;
+        for (int t = 0; t < r->times; t++)
+            for (int k = 0; k < count; k++) {
+                const int64_t at = period * r->period + number + k + t * (int64_t)r->next;
+                const int64_t matrix = (number + k) / r->each, in = (number + k) % r->each;
+                const int64_t from = period * r->step + matrix * r->of.stride_src +
+                                     in % rows * r->of.ld_src + in / rows +
+                                     t * (int64_t)r->next_from;
+                const int64_t should = at / r->each * r->of.stride_src +
+                                       at % r->each % rows * r->of.ld_src + at % r->each / rows;
+                if (at >= r->total)
+                    continue;
+                all++;
+                wrong += taken[at] || from != should;
+                taken[at] = 1;
+            }
+    }
+    CHECK(all == r->total && wrong == 0, "%s: %lld of %d elements, %lld wrong", name,
+          (long long)all, r->total, (long long)wrong);
 }
 
 static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
@@ -90,6 +123,8 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
         count = (uint64_t)tilemm__div_up(args.rows * args.cols * args.batch_count *
                                              (int64_t)args.elem_size,
                                          row->threads * row->chunk);
+    else if (plan.method == TILEMM__TRANSPOSE_BY_repeated)
+        count = plan.launch.blocks; /* see check_repeated */
     else if (plan.method == TILEMM__TRANSPOSE_BY_few)
         count =
             (uint64_t)(args.batch_count *
@@ -117,6 +152,8 @@ static void check_out_of_place(const tilemm__limits_t *limits, int *reached)
                        ? (int64_t)limits->cuda->shared_per_block
                        : TILEMM__TRANSPOSE_STRIP_BYTES),
           "%s: the tile", plan.name);
+    if (plan.method == TILEMM__TRANSPOSE_BY_repeated)
+        check_repeated(&plan.arm.repeated, plan.launch.blocks, row->cols, plan.name);
     if (plan.method == TILEMM__TRANSPOSE_BY_packed)
         check_packed(&plan.arm.packed, (int)limits->cuda->shared_per_block, plan.name);
     if (plan.method == TILEMM__TRANSPOSE_BY_columns)
@@ -155,12 +192,21 @@ static void check_in_place(tilemm__limits_t limits, int *reached)
         const tilemm__transpose_whole_t *whole = &plan.arm.whole.whole;
         const tilemm__transpose_row_t *row = &tilemm__transpose_rows[plan.arm.whole.launch.variant];
         const int blocks = (int)plan.arm.whole.launch.blocks;
-        const int64_t each = (whole->tiles + blocks - 1) / blocks * row->rows * row->cols;
+        const int64_t bytes_each =
+            (whole->tiles + blocks - 1) / blocks * row->rows * (int64_t)(row->cols * row->bytes);
+        const int64_t registers = row->threads * 4 * TILEMM__WHOLE_WORDS;
+        const int side = row->chunk / row->bytes;
         CHECK(blocks <= limits.cuda->sm_count && whole->down * row->rows >= args.rows &&
-                  whole->tiles / whole->down * row->cols >= args.cols &&
-                  whole->shared > each * (int64_t)args.elem_size &&
-                  (size_t)whole->shared <= limits.cuda->shared_per_block,
-              "%s: %d tiles, %d bytes of shared memory", plan.name, whole->tiles, whole->shared);
+                  whole->tiles / whole->down * row->cols >= args.cols,
+              "%s: %d tiles", plan.name, whole->tiles);
+        CHECK(row->facet ? bytes_each <= registers && whole->shared == 0
+                         : whole->shared > bytes_each &&
+                               (size_t)whole->shared <= limits.cuda->shared_per_block,
+              "%s: %d bytes of shared memory", plan.name, whole->shared);
+        CHECK(!row->facet ||
+                  (args.rows % side == 0 && args.cols % side == 0 && args.ld_src % side == 0 &&
+                   args.ld_dst % side == 0 && (uintptr_t)args.dst % (unsigned)row->access == 0),
+              "%s: no whole squares", plan.name);
         reached[plan.arm.whole.launch.variant]++;
     }
     if (plan.method == TILEMM__INPLACE_SLABS) {

@@ -1,11 +1,10 @@
 /* columns.cu - transpose of batches of small matrices of 1- and 2-byte elements without gaps, whose
- * rows are aligned to 8 bytes: a block takes whole matrices through shared memory, where their
- * columns lie.
+ * rows are aligned to 8 bytes: a block takes whole matrices through shared memory, where they lie
+ * as they will in the result.
  *
  * A thread reads 8 bytes of each of 8 rows, transposes them in registers, and writes 8 elements of
- * each column. Columns are padded to whole 16 bytes, and a thread's by 16 bytes more, so that lanes
- * side by side write to other banks. The result is written by its aligned 16 bytes, which are cut
- * out of 32 of a column; where the column ends, the next one's first 16 are put behind.
+ * each column, by the words that are aligned there and what is left before and behind. The result
+ * is then copied by its aligned 16 bytes.
  *
  * Assumes: compute capability 7.5 or later; ld_src == cols; ld_dst == rows, at least 16 bytes;
  * strides rows * cols; src and its rows aligned to 8 bytes; operands that do not overlap; sizes
@@ -17,55 +16,66 @@
 #include "tile.cuh"
 #include "variant.cuh"
 
+/* Words to an address of shared memory that is a multiple of BYTES only. */
+template <int BYTES, int WORDS>
+static __device__ __forceinline__ void put_shifted(unsigned char *to, const uint32_t (&w)[WORDS])
+{
+    const int odd = (int)(shared_address(to) & 3); /* bytes behind a word's border */
+    const int head = 4 - odd;
+    if (odd == 0) {
+#pragma unroll
+        for (int k = 0; k < WORDS; k++)
+            ((uint32_t *)to)[k] = w[k];
+        return;
+    }
+    if (BYTES == 1 && odd != 2)
+        *to = (uint8_t)w[0];
+    if (odd != 3)
+        *(uint16_t *)(to + head - 2) = (uint16_t)(w[0] >> (head - 2) * 8);
+#pragma unroll
+    for (int k = 0; k < WORDS - 1; k++)
+        *(uint32_t *)(to + head + 4 * k) = __funnelshift_r(w[k], w[k + 1], head * 8);
+    to += 4 * WORDS - odd;
+    const uint32_t rest = w[WORDS - 1] >> head * 8;
+    if (odd != 1)
+        *(uint16_t *)to = (uint16_t)rest;
+    if (BYTES == 1 && odd != 2)
+        to[odd - 1] = (uint8_t)(rest >> (odd - 1) * 8);
+}
+
 /* The rows come to shared memory as columns, of `matrices` matrices. */
 template <int BYTES>
 static __device__ __forceinline__ void columns_in(const tilemm__transpose_columns_t &s,
-                                                  unsigned char *storage, const unsigned char *src,
+                                                  unsigned char *tile, const unsigned char *src,
                                                   int matrices)
 {
-    enum { ROWS = TILEMM__TRANSPOSE_SQUARE_ROWS, COLS = 8 / BYTES, CHUNK = ROWS * BYTES };
+    enum { ROWS = TILEMM__TRANSPOSE_SQUARE_ROWS, COLS = 8 / BYTES, WORDS = ROWS * BYTES / 4 };
     const int rows = (int)s.of.rows, cols = (int)s.of.cols;
     const int across = cols / COLS, down = (rows + ROWS - 1) / ROWS;
     for (int x = threadIdx.x; x < matrices * across * down; x += THREADS) {
         const int row = (int)divided((uint32_t)x, s.by_across); /* of ROWS, counted through */
         const int matrix = (int)divided((uint32_t)row, s.by_down);
         const int i = (row - matrix * down) * ROWS, j = (x - row * across) * COLS;
-        const unsigned char *from = src + ((matrix * rows + i) * cols + j) * BYTES;
-        unsigned char *to =
-            storage + tilemm__transpose_column(matrix * cols + j, s.pitch, BYTES) + i * BYTES;
-        uint32_t in[ROWS][2] = {}, out[COLS][CHUNK / 4];
+        const unsigned char *const from = src + ((matrix * rows + i) * cols + j) * BYTES;
+        unsigned char *to = tile + ((matrix * cols + j) * rows + i) * BYTES;
+        const int there = rows - i;
+        uint32_t in[ROWS][2], out[COLS][WORDS];
 #pragma unroll
-        for (int k = 0; k < ROWS; k++)
-            if (i + k < rows)
-                get<8>(in[k], from + k * cols * BYTES);
+        for (int k = 0; k < ROWS; k++) /* the last row again, where there is no other */
+            get<8>(in[k], from + min(k, there - 1) * cols * BYTES);
         transpose_rows<BYTES>(out, in);
+        if (there >= ROWS) {
 #pragma unroll
-        for (int k = 0; k < COLS; k++)
-            put<CHUNK>(to + k * s.pitch, out[k]);
-    }
-}
-
-/* 16 bytes of the result from element `number` on, which are of two columns at most. */
-template <int BYTES>
-static __device__ __forceinline__ void piece_of(uint32_t (&w)[4],
-                                                const tilemm__transpose_columns_t &s,
-                                                const unsigned char *storage, int number)
-{
-    enum { V = 16 / BYTES };
-    const int rows = (int)s.of.rows;
-    const int j = (int)divided((uint32_t)number, s.by_rows), i = number - j * rows;
-    const int at = min(i, rows - (int)V) * BYTES; /* the last V, if fewer are left */
-    const unsigned char *column = storage + tilemm__transpose_column(j, s.pitch, BYTES);
-    uint32_t two[8];
-    get<16>(two, column + at / 16 * 16);
-    get<16>(two + 4, column + at / 16 * 16 + 16);
-    funnel<BYTES, 16>(w, two, at % 16);
-    if (i + (int)V > rows) {
+            for (int k = 0; k < COLS; k++)
+                put_shifted<BYTES>(to + k * rows * BYTES, out[k]);
+        } else {
 #pragma unroll
-        for (int k = 0; k < 4; k++)
-            two[k] = w[k];
-        get<16>(two + 4, storage + tilemm__transpose_column(j + 1, s.pitch, BYTES));
-        funnel<BYTES, 16>(w, two, (i + (int)V - rows) * BYTES);
+            for (int k = 0; k < COLS; k++)
+#pragma unroll
+                for (int e = 0; e < ROWS - 1; e++)
+                    if (e < there)
+                        put_element<BYTES>(to + k * rows * BYTES, e, out[k]);
+        }
     }
 }
 
@@ -73,30 +83,25 @@ template <int BYTES>
 static __device__ __forceinline__ void columns(const tilemm__transpose_columns_t s)
 {
     typedef tilemm__element<BYTES> element;
-    enum { V = 16 / BYTES };
     extern __shared__ __align__(16) unsigned char storage[];
     const tilemm__transpose_tiles_t &p = s.of;
-    const int rows = (int)p.rows, area = rows * (int)p.cols;
+    const int area = (int)(p.rows * p.cols) * BYTES;
     const int64_t first = (int64_t)blockIdx.x * p.tile_batch;
-    const int matrices = (int)min((int64_t)p.tile_batch, p.batch - first), count = matrices * area;
-    unsigned char *const dst = (unsigned char *)p.dst + first * area * BYTES;
-    const int behind = (int)((uintptr_t)dst % 16); /* a border of 16 bytes */
+    const int matrices = (int)min((int64_t)p.tile_batch, p.batch - first);
+    unsigned char *const dst = (unsigned char *)p.dst + first * area;
+    const int behind = (int)((uintptr_t)dst % 16), bytes = matrices * area;
+    unsigned char *const tile = storage + behind; /* as far behind a border of 16 bytes */
     begin(p);
-    columns_in<BYTES>(s, storage, (const unsigned char *)p.src + first * area * BYTES, matrices);
+    columns_in<BYTES>(s, tile, (const unsigned char *)p.src + first * area, matrices);
     __syncthreads();
-    for (int at = threadIdx.x * 16 - behind; at < count * BYTES; at += THREADS * 16) {
-        const int number = at / BYTES;
-        if (number >= 0 && number + (int)V <= count) {
+    for (int at = threadIdx.x * 16 - behind; at < bytes; at += THREADS * 16) {
+        if (at >= 0 && at + 16 <= bytes) {
             uint32_t w[4];
-            piece_of<BYTES>(w, s, storage, number);
+            get<16>(w, tile + at);
             put<16>(dst + at, w);
         } else {
-            for (int e = max(number, 0); e < min(number + (int)V, count); e++) {
-                const int j = (int)divided((uint32_t)e, s.by_rows);
-                ((element *)dst)[e] =
-                    *(const element *)(storage + tilemm__transpose_column(j, s.pitch, BYTES) +
-                                       (e - j * rows) * BYTES);
-            }
+            for (int e = max(at, 0); e < min(at + 16, bytes); e += BYTES)
+                *(element *)(dst + e) = *(const element *)(tile + e);
         }
     }
 }

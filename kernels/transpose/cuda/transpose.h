@@ -104,6 +104,17 @@ typedef struct {
     tilemm__division_t by_each, by_rows; /* elements of a matrix, rows; for 32-bit indices */
 } tilemm__transpose_gather_t;
 
+/* The `total` elements of the result in periods of `period`, of some matrices of `each` elements
+ * and of `units` units, which are `step` elements of the source apart. A thread has the same unit
+ * of `times` periods, 2^log_beside periods apart: `next` elements of the result, `next_from` of the
+ * source. */
+typedef struct {
+    tilemm__transpose_tiles_t of;
+    int total, period, each, units, step;
+    int times, log_beside, next, next_from;
+    tilemm__division_t by_each, by_rows, by_units;
+} tilemm__transpose_repeated_t;
+
 /* tile_batch whole matrices a block. A thread gathers 16 bytes `rounds` times. */
 typedef struct {
     tilemm__transpose_tiles_t of;
@@ -112,13 +123,13 @@ typedef struct {
     int shared; /* bytes of shared memory */
 } tilemm__transpose_packed_t;
 
-/* The same, of matrices whose columns lie in shared memory, `pitch` bytes apart: a thread
- * transposes 8 bytes of 8 rows; of these there are `across` beside each other, and `down` below
- * each other. */
+/* The same, of matrices whose columns lie in shared memory: a thread transposes 8 bytes of 8 rows;
+ * of these there are `across` beside each other, and `down` below each other. */
+enum { TILEMM__TRANSPOSE_SQUARE_ROWS = 8 };
+
 typedef struct {
     tilemm__transpose_tiles_t of;
-    tilemm__division_t by_rows, by_across, by_down;
-    int pitch;
+    tilemm__division_t by_across, by_down;
     int shared; /* bytes of shared memory */
 } tilemm__transpose_columns_t;
 
@@ -174,7 +185,14 @@ typedef struct {
 
 /* The rows x cols matrix at a becomes its transpose, with another leading dimension. Of
  * g blocks, block b has the tiles b, b + g, b + 2g ..., counted down columns of `down` tiles, and
- * `shared` bytes of shared memory for all of them. */
+ * `shared` bytes of shared memory for all of them; or its warps have them in registers, and sizes
+ * and leading dimensions are whole squares. */
+enum {
+    TILEMM__WHOLE_SQUARES_DOWN = 4, /* of a tile, */
+    TILEMM__WHOLE_SQUARES_ACROSS = 8,
+    TILEMM__WHOLE_WORDS = 48 /* registers of a thread for its squares */
+};
+
 typedef struct {
     void *a;
     int64_t rows, cols, ld_src, ld_dst;
@@ -244,11 +262,12 @@ typedef int tilemm__transpose_launcher_t(const tilemm__transpose_launch_t *launc
 tilemm__transpose_launcher_t tilemm__launch_transpose_copy, tilemm__launch_transpose_tile,
     tilemm__launch_transpose_shifted, tilemm__launch_transpose_narrow,
     tilemm__launch_transpose_strip, tilemm__launch_transpose_strip_bytes,
-    tilemm__launch_transpose_gather, tilemm__launch_transpose_packed,
-    tilemm__launch_transpose_columns, tilemm__launch_transpose_joined, tilemm__launch_transpose_few,
-    tilemm__launch_transpose_skewed, tilemm__launch_transpose_direct, tilemm__launch_transpose_zip,
-    tilemm__launch_transpose_swap, tilemm__launch_transpose_whole, tilemm__launch_transpose_slabs,
-    tilemm__launch_transpose_chains, tilemm__launch_transpose_move;
+    tilemm__launch_transpose_gather, tilemm__launch_transpose_repeated,
+    tilemm__launch_transpose_packed, tilemm__launch_transpose_columns,
+    tilemm__launch_transpose_joined, tilemm__launch_transpose_few, tilemm__launch_transpose_skewed,
+    tilemm__launch_transpose_direct, tilemm__launch_transpose_zip, tilemm__launch_transpose_swap,
+    tilemm__launch_transpose_whole, tilemm__launch_transpose_slabs, tilemm__launch_transpose_chains,
+    tilemm__launch_transpose_move;
 
 #ifdef __cplusplus
 }

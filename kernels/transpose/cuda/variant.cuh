@@ -77,10 +77,17 @@ static int launch_at_once(const row_t<PARAMETERS> (&rows)[COUNT],
     if (!error)
         error = cudaFuncSetAttribute(row->kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                      cudaSharedmemCarveoutMaxShared);
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t config = {dim3(launch->blocks), dim3(row->threads), shared,
+                                 (cudaStream_t)stream, attributes,         0};
+    attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+    attributes[config.numAttrs++].val.cooperative = 1;
+    if (launch->concurrent) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
     if (!error)
-        error = cudaLaunchCooperativeKernel((const void *)row->kernel, dim3(launch->blocks),
-                                            dim3(row->threads), arguments, shared,
-                                            (cudaStream_t)stream);
+        error = cudaLaunchKernelExC(&config, (const void *)row->kernel, arguments);
     return (int)error;
 }
 
