@@ -169,31 +169,34 @@ static tilemm_t forced_context(const char *variant)
 static void rare_kernels(rng_t *rng)
 {
     static const char *const variants[] = {
-        "sgemm_fitted_sm80_4x4",       "sgemm_fitted_sm80_8x8",
-        "sgemm_skinny_sm75_1024x1",    "sgemm_skinny_sm75_1024x4",
-        "sgemm_skinny_sm75_256x1",     "sgemm_skinny_sm75_256x4",
-        "sgemm_skinny_sm75_64x1",      "sgemm_fused_sm90_64x128x32",
-        "sgemm_fused_sm90_64x64x32",   "sgemm_fused_sm90_128x64x32",
-        "sgemm_fused_sm90_128x128x32", "sgemm_unaligned_sm90_64x64",
-        "sgemm_unaligned_sm90_128x64", "sgemm_unaligned_sm90_128x128",
-        "sgemm_short_sm80_128x128",    "sgemm_short_sm80_64x128",
-        "sgemm_short_sm80_128x64",     "sgemm_short_sm80_128x32",
-        "sgemm_short_sm80_32x64",      "sgemm_short_sm80_16x256",
-        "sgemm_short_sm80_4x256",      "sgemm_short_sm80_32x32",
-        "sgemm_short_sm80_16x64",      "sgemm_short_sm80_4x64",
-        "sgemm_short_tf32_sm80_128",   "sgemm_short_tf32_sm80_64",
-        "sgemm_short_tf32_sm80_32",    "sgemm_tf32_sm90_64x128x32_pair",
-        "sgemm_tf32_sm90_128x64x32_p", "sgemm_vector_sm75_8_k",
-        "sgemm_vector_sm75_32_k",      "sgemm_vector_sm75_256_k",
-        "sgemm_vector_sm75_8_m",       "sgemm_vector_sm75_32_m",
-        "sgemm_vector_sm75_128_m",     "sgemm_vector_sm75_512_m_aligned",
-        "sgemm_slicek_sm80_32x32",     "sgemm_slicek_sm80_16x32",
-        "sgemm_slicek_sm80_8x32",      "sgemm_slicek_sm80_4x32",
-        "sgemm_slicek_sm80_32x64",     "sgemm_slicek_sm80_16x64",
-        "sgemm_slicek_sm80_8x64"};
+        "sgemm_fitted_sm80_4x4",           "sgemm_fitted_sm80_8x8",
+        "sgemm_skinny_sm75_1024x1",        "sgemm_skinny_sm75_1024x4",
+        "sgemm_skinny_sm75_256x1",         "sgemm_skinny_sm75_256x4",
+        "sgemm_skinny_sm75_64x1",          "sgemm_fused_sm90_64x128x32",
+        "sgemm_fused_sm90_32x256x32",      "sgemm_fused_sm90_64x64x32",
+        "sgemm_fused_sm90_128x64x32",      "sgemm_fused_sm90_128x128x32",
+        "sgemm_unaligned_sm90_64x64",      "sgemm_unaligned_sm90_128x64",
+        "sgemm_unaligned_sm90_128x128",    "sgemm_short_sm80_128x128",
+        "sgemm_short_sm80_64x128",         "sgemm_short_sm80_128x64",
+        "sgemm_short_sm80_128x32",         "sgemm_short_sm80_32x64",
+        "sgemm_short_sm80_16x256",         "sgemm_short_sm80_4x256",
+        "sgemm_short_sm80_32x32",          "sgemm_short_sm80_16x64",
+        "sgemm_short_sm80_4x64",           "sgemm_short_tf32_sm80_128",
+        "sgemm_short_tf32_sm80_64",        "sgemm_short_tf32_sm80_32",
+        "sgemm_tf32_sm90_64x128x32_pair",  "sgemm_tf32_sm90_128x64x32_p",
+        "sgemm_vector_sm75_8_k",           "sgemm_vector_sm75_32_k",
+        "sgemm_vector_sm75_256_k",         "sgemm_vector_sm75_8_m",
+        "sgemm_vector_sm75_32_m",          "sgemm_vector_sm75_128_m",
+        "sgemm_vector_sm75_512_m_aligned", "sgemm_slicek_sm80_32x32",
+        "sgemm_slicek_sm80_16x32",         "sgemm_slicek_sm80_8x32",
+        "sgemm_slicek_sm80_4x32",          "sgemm_slicek_sm80_32x64",
+        "sgemm_slicek_sm80_16x64",         "sgemm_slicek_sm80_8x64"};
     for (int v = 0; v < (int)(sizeof variants / sizeof *variants); v++) {
         tilemm_t ctx = forced_context(variants[v]);
-        int taken = 0;
+        /* Its blocks add up C', which they store by columns. */
+        const int adds_columns = strstr(variants[v], "fused_sm90_64x128") != NULL ||
+                                 strstr(variants[v], "fused_sm90_32x256") != NULL;
+        int taken = 0, clusters = 0;
         for (int i = 0; i < (test_quick() ? 16 : 60); i++) {
             gemm_t g = random_gemm(rng, v < 2 ? 150 : 300);
             if (v >= 2 && v < 7) { /* few columns, or few rows */
@@ -224,14 +227,23 @@ static void rare_kernels(rng_t *rng)
                 g.k += rng_range(rng, 300, 3000);
                 gemm_set_ld(&g, i % 3, i % 8, i % 5);
             }
+            const int may_be_cluster = adds_columns && i % 4 == 2;
+            if (may_be_cluster) {
+                g.m = rng_range(rng, 100, 500);
+                g.n = rng_range(rng, 100, 500);
+                g.k = rng_range(rng, 64, 300);
+                gemm_set_ld(&g, i % 3, i % 8, i % 5);
+            }
             const tilemm_math_t math = strstr(variants[v], "tf32")
                                            ? TILEMM_MATH_TF32
                                            : modes[v < 7 || ((is_short || is_vector) && i % 4)];
             tilemm_set_math(ctx, math);
-            run(ctx, &g, math, aligned ? 1 : rng_range(rng, 1, 4), i % 5 == 4,
+            run(ctx, &g, math, aligned || may_be_cluster ? 1 : rng_range(rng, 1, 4), i % 5 == 4,
                 aligned ? 0 : ANYWHERE, rng);
             taken += !strncmp(tilemm_last_kernel(ctx), variants[v], strlen(variants[v]));
+            clusters += strstr(tilemm_last_kernel(ctx), "+cluster") != NULL;
         }
+        CHECK(!taken || !adds_columns || clusters > 0, "%s: no cluster", variants[v]);
         CHECK(taken > 0 || strstr(variants[v], "sm75") == NULL, "%s: never taken", variants[v]);
         CHECK(tilemm_destroy(ctx) == TILEMM_SUCCESS, "tilemm_destroy");
     }

@@ -146,6 +146,44 @@ static __device__ __forceinline__ void store(const float (&total)[S::ACCUMULATOR
     }
 }
 
+[[maybe_unused]] static __device__ __forceinline__ void store_sum(float *to, float sum, float beta)
+{
+    *to = beta != 0.0f ? fmaf(beta, *to, sum) : sum;
+}
+
+/* Add up rows `first` to `last` of C', which are columns in memory. Reading other blocks is fast
+ * along rows, storing along columns: a warp adds up 8 rows by 32 columns at a time, leaves the sums
+ * in its own tile, where no other block reads these rows, and stores them from there. */
+template <typename S>
+static __device__ __forceinline__ void add_up_columns(float *tile, float *c, int first, int last,
+                                                      int cols, int blocks,
+                                                      const tilemm__sgemm_args_t &args)
+{
+    enum { DOWN = 8, ACROSS = 32, BESIDE = (S::BN + ACROSS - 1) / ACROSS };
+    const int lane = threadIdx.x % 32, rounds = (last - first + DOWN - 1) / DOWN * BESIDE;
+    for (int round = threadIdx.x / 32; round < rounds; round += S::THREADS / 32) {
+        const int row = first + round / BESIDE * DOWN, col = round % BESIDE * ACROSS;
+        float sums[DOWN] = {};
+        if (col + lane < cols)
+            for (int block = 0; block < blocks; block++)
+#pragma unroll
+                for (int i = 0; i < DOWN; i++)
+                    if (row + i < last)
+                        sums[i] += cluster_read(
+                            tile + tilemm__fused_tile(row + i, col + lane, S::LINES_B), block);
+#pragma unroll
+        for (int i = 0; i < DOWN; i++)
+            if (row + i < last && col + lane < cols)
+                tile[tilemm__fused_tile(row + i, col + lane, S::LINES_B)] = args.alpha * sums[i];
+        __syncwarp();
+        const int i = row + lane % DOWN;
+        for (int j = col + lane / DOWN; j < min(col + ACROSS, cols); j += 32 / DOWN)
+            if (i < last)
+                store_sum(c + j * args.ldc + i, tile[tilemm__fused_tile(i, j, S::LINES_B)],
+                          args.beta);
+    }
+}
+
 /* The blocks of a cluster have one tile, each a split of its k: add up, each some rows. */
 template <typename S>
 static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t &problem)
@@ -155,27 +193,26 @@ static __device__ __forceinline__ void add_up(shared_t<S> &shared, const fused_t
     const int blocks = (int)problem.splits, rank = (int)place.split;
     const int rows = (int)min((int64_t)S::BM, args.m - place.m);
     const int cols = (int)min((int64_t)S::BN, args.n - place.n);
-    const int share = (rows + blocks - 1) / blocks, last = min(rows, (rank + 1) * share);
-    const float *const tile = tile_of(shared);
+    const int share = (rows + blocks - 1) / blocks;
+    const int first = rank * share, last = min(rows, first + share);
+    float *const tile = tile_of(shared);
     float *const c =
-        args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c;
+        (args.c_array ? args.c_array[place.matrix] : args.c + place.matrix * args.stride_c) +
+        (S::TRANSPOSED ? place.n * args.ldc + place.m : place.m * args.ldc + place.n);
     cluster_sync();
-    const int first = rank * share, own = last - first; /* rows */
-    /* Neighbouring threads store neighbours in memory. */
-    for (int at = (int)threadIdx.x; at < own * S::BN; at += S::THREADS) {
-        const int i = first + (S::TRANSPOSED ? at % own : at / S::BN);
-        const int j = S::TRANSPOSED ? at / own : at % S::BN;
-        if (j < cols) {
-            const int64_t row = (int64_t)place.m + i, col = (int64_t)place.n + j;
-            float *const to = c + (S::TRANSPOSED ? col * args.ldc + row : row * args.ldc + col);
+    if (S::TRANSPOSED)
+        add_up_columns<S>(tile, c, first, last, cols, blocks, args);
+    else /* neighbouring threads store neighbours in memory */
+        for (int at = first * S::BN + (int)threadIdx.x; at < last * S::BN; at += S::THREADS) {
+            const int i = at / S::BN, j = at % S::BN;
             float sum = 0.0f;
+            if (j >= cols)
+                continue;
 #pragma unroll 4
             for (int block = 0; block < blocks; block++)
                 sum += cluster_read(tile + tilemm__fused_tile(i, j, S::LINES_B), block);
-            sum *= args.alpha;
-            *to = args.beta != 0.0f ? fmaf(args.beta, *to, sum) : sum;
+            store_sum(c + i * args.ldc + j, args.alpha * sum, args.beta);
         }
-    }
     cluster_sync(); /* nobody leaves while another may still read from it */
 }
 
