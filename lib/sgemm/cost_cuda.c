@@ -19,21 +19,25 @@
 
 /* ---- the constants -------------------------------------------------------------------------- */
 
-/* Cycles by which a grid of few blocks of the smallest tile is shorter, as the next kernel is set
- * up meanwhile. */
-static const double early = 850;
-/* Cycles that a warp's copies of 4 bytes, not 16, take for each line of 32 numbers. */
-static const double narrow_copy = 0.43;
-/* Cycles of each copy of a thread in a step that is not whole, if copies are checked, and if not;
- * and how much longer steps take in a tile that is larger than C, and by how much in the smallest.
- */
-static const double ffma_part = 62, ffma_first = 20, ffma_small = 1.5, ffma_checked = 420;
+/* Of multiply-adds in FP32, fitted to 5140 products by 8 tiles on H200s, which leaves 11 %
+ * between the estimate and what was measured; in small tiles, with 32 rows or columns, and in
+ * others. Cycles of a block's copies of 4 bytes, not 16, in a step, for each 32 numbers: of
+ * operands that are not aligned, or that tiles transpose. */
+static const double ffma_narrow[2] = {0.69, 1.43};
+/* By which a step is longer in a tile that C does not fill, whose copies are checked; those of a
+ * thread's copy in a step that is not whole. */
+static const double ffma_checked[2] = {755, 1090}, ffma_part = 4.1;
+/* In which a multiprocessor stores an element of C that is not one of 16 bytes. */
+static const double ffma_store[2] = {0.79, 0.94};
+/* By which a grid of few blocks of the smallest tile is shorter, as the next kernel is set up
+ * meanwhile. */
+static const double early = 140;
 /* Blocks by which a multiprocessor may have more than its part, for each block of a cluster: one
  * lies in a group of CLUSTER_SMS multiprocessors. */
 static const double cluster_imbalance = 0.031;
 enum { SCHEDULERS = 4 };
 /* Cycles of the second kernel of split-K for each split. */
-static const double splitk_split = 25;
+static const double splitk_split = 20;
 /* Cycles that a skinny kernel takes for each column of its tile; 1.5 times, if more than four. */
 static const double skinny_start = 500;
 /* Cycles of each wave of its blocks but the first, and of each step of k of that. */
@@ -46,28 +50,32 @@ static const double skinny_column = 0.028;
 /* Cycles that a row of X takes besides; twice as many with several columns, and three times if it
  * is not aligned. */
 static const double skinny_line = 4;
-/* Cycles in which a multiprocessor stores an element of C beyond those for 16 bytes at a time: in
- * tiles of 64 and more rows and columns of sm80, and in others; in TF32, and there of each element
- * however it is stored. */
-static const double ffma_store = 0.9, ffma_store_small = 0.45, tf32_store = 0.9,
-                    tf32_store_wide = 0.35;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
-/* Cycles of the pass that copies operands to aligned rows, beside the bytes that it moves: in TF32,
- * and in FP32; measured at 401^3 to 767^3 and in batches of 99^3 to 250^3. */
-static const double tf32_copies = 3000, fused_copies = 3000, fused_copy_passes = 2.5;
+/* Of planes made in the kernel, and of TF32, fitted to 2570 and 1380 products by their tiles on
+ * H200s, which leaves 9 and 17 % between the estimate and what was measured. Cycles of the pass
+ * that copies operands to aligned rows, and how often it moves their bytes. */
+static const double copies_start = 2550, copies_passes = 2.12;
+/* Bytes that a multiprocessor reads in a cycle if all do: parts of lines of the L2 cache; whole
+ * lines, of more data than the cache holds; and of less. */
+static const double l2_bytes[3] = {25, 44, 130};
+/* Bytes that one moves at most, in tiles with up to 32 rows or columns. */
+static const double narrow_bytes = 21.3;
+/* The part of the shorter of multiplying and moving that the longer does not hide; with multiply-
+ * adds in FP32. */
+static const double fused_both = 0.16, ffma_both = 0.2;
 /* Cycles that warps take to store a tile by rows instead of the copy engine; where they read
  * operands that are not aligned, for each element of the tiles of a multiprocessor. */
-static const double fused_store = 1500, unaligned_store = 0.3;
-/* Bytes that a multiprocessor reads in a cycle at most: in tiles with up to 32 rows or columns, and
- * in TF32; in TF32 from L2, if all do. */
-static const double narrow_alone_bytes = 12.8, tf32_alone_bytes = 28, tf32_l2_bytes = 44;
-/* How much longer a product in TF32 takes for the part of a tile's lines of op(B) that it lacks. */
-static const double tf32_lacking = 0.4;
-/* Cycles that a cluster takes to meet in TF32 beyond those of the other kernels. */
-static const double tf32_meeting = 5000;
-/* How much longer waves of clusters take, which leave some multiprocessors empty. */
-static const double fused_cluster_waves = 1.1;
+static const double fused_store = 796, unaligned_store = 0.111;
+/* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes: of aligned
+ * operands, and of others; in TF32, and there of each element however it is stored. */
+static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.779, tf32_store = 0.144;
+/* How much longer waves of clusters take, which leave some multiprocessors empty; and the part of
+ * the multiprocessors up to which blocks of clusters, of which one holds two, have one each. */
+static const double fused_cluster_waves = 1.17, fused_spread = 0.85;
+/* Cycles by which TF32 begins sooner, and by which its clusters take longer to meet; how much
+ * longer it takes for the part of a tile's lines of an operand that C lacks. */
+static const double tf32_sooner = 1750, tf32_meeting = 22600, tf32_lacking = 0.319;
 /* How much longer planes are made of an operand that does not run along k; for longer k planes are
  * preferred all the same, since their sums are more exact than those of the other kernels. */
 static const double planes_across = 1.45, planes_most_across = 8192;
@@ -103,19 +111,31 @@ static double second_kernel(const tilemm__family_cost_t *family, const tilemm__s
            2 * bytes_of_c * (double)trial->splits / (family->bytes * traits->sm_count);
 }
 
+/* Multiplying, and reading, of which the longer hides part of the other. */
+static double overlapped(double x, double y, double part)
+{
+    return x > y ? x + part * y : y + part * x;
+}
+
 /* ---- FP32 multiply-adds ---------------------------------------------------------------------- */
 
-/* Cycles of `x` blocks on a multiprocessor for `steps` steps each; `narrow` of each step's cycles
- * are those of 4-byte copies. Up to a warp for each scheduler, blocks cost no more than one. */
+/* What a step of a block costs besides the table: the copies of each block, and a check that all
+ * blocks wait for alike; and the copies of a step that is not whole. */
+typedef struct {
+    double copies, check, part;
+} ffma_extra_t;
+
+/* Cycles of `x` blocks on a multiprocessor for `steps` steps each. Up to a warp for each scheduler,
+ * blocks cost no more than one. */
 static double ffma_wave(const tilemm__tile_cost_t *cost, const tilemm__sgemm_row_t *row, double x,
-                        double steps, double narrow, int cc)
+                        double steps, ffma_extra_t extra, int cc)
 {
     const double alone = SCHEDULERS * 32 > row->threads ? SCHEDULERS * 32.0 / row->threads : 1;
-    const double more = x > alone ? x - alone : 0, blocks = cost->blocks - alone;
-    const double per_block = (cost->step - cost->step_alone) / blocks;
-    const double step = cost->step_alone + more * per_block;
-    return cost->item_alone + more * (cost->item - cost->item_alone) / blocks +
-           steps * step * (FFMA_RATE / ffma_rate(cc) + narrow / per_block);
+    const double more = x > alone ? (x - alone) / (cost->blocks - alone) : 0;
+    const double step = cost->step_alone + more * (cost->step - cost->step_alone);
+    return cost->item_alone + more * (cost->item - cost->item_alone) +
+           steps * (step * FFMA_RATE / ffma_rate(cc) + x * extra.copies + extra.check) +
+           x * extra.part;
 }
 
 /* Of a multiprocessor's `blocks`, in clusters, how many add up parts while no other block
@@ -133,46 +153,40 @@ static double ffma_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sg
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FFMA];
     const int sm80 = trial->variant >= TILEMM__sgemm_ffma_sm80_128x128x16_nn;
-    /* How often 4-byte copies cost: for an operand that they transpose, and more for one that is
-     * not aligned, the more of them a multiprocessor makes beside its multiply-adds. */
-    const int unaligned = !sm80 || row->m == 32 ? 2 : row->m == 64 ? 4 : 3;
-    const int narrow_a = !tilemm__sgemm_is_aligned_a(args) ? unaligned : sm80 && !args->trans_a;
-    const int narrow_b = !tilemm__sgemm_is_aligned_b(args) ? unaligned : sm80 && args->trans_b;
-    const double narrow =
-        (double)(narrow_a * row->m + narrow_b * row->n) * row->k / 32 * narrow_copy;
+    const int large = sm80 && row->m > 32;
+    const int narrow_a = !tilemm__sgemm_is_aligned_a(args) || (sm80 && !args->trans_a);
+    const int narrow_b = !tilemm__sgemm_is_aligned_b(args) || (sm80 && args->trans_b);
+    const int unfilled = args->m < row->m || args->n < row->n;
+    const ffma_extra_t extra = {
+        .copies = ffma_narrow[large] * (narrow_a * row->m + narrow_b * row->n) * row->k / 32,
+        .check = sm80 && unfilled ? ffma_checked[large] : 0,
+        .part = args->k % row->k ? ffma_part * (row->m + row->n) * row->k / row->threads : 0};
     const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
     const double count = tilemm__sgemm_tiles_of_c(row, args) * (double)trial->splits;
-    /* A first step that is not whole; in tiles that C does not fill all steps are copied slowly. */
-    const int unfilled = args->m < row->m || args->n < row->n;
-    const double copy = unfilled || args->k < row->k || !sm80 ? ffma_part : ffma_first;
-    const double part = args->k % row->k ? copy * (row->m + row->n) * row->k / row->threads : 0;
-    const int small = unfilled && row->m > 32 && row->n > 32;
-    const double steps = (double)tilemm__div_up(trial->k_split, row->k) * (small ? ffma_small : 1);
+    const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     const int cluster = trial->cluster ? (int)trial->splits : 1;
     const int most = tilemm__sgemm_resident_blocks(row, traits);
     const double resident = resident_of_clusters(most, cluster);
     const double share = count / traits->sm_count, waves = whole(share / resident + 1e-9);
-    double last = whole(share - waves * resident + 1 - 1e-9), sum = family->launch + cost->start;
-    sum += waves * (ffma_wave(cost, row, resident, steps, narrow, traits->cc) + part * resident);
+    double last = whole(share - waves * resident + 1 - 1e-9);
+    double sum = family->launch + cost->start;
+    sum += waves * ffma_wave(cost, row, resident, steps, extra, traits->cc);
     if (last > 0) {
         if (cluster > 1)
             last += cluster_imbalance * cluster;
-        last = last < most ? last : most;
-        sum += ffma_wave(cost, row, last, steps, narrow, traits->cc) + part * last;
+        sum += ffma_wave(cost, row, last < most ? last : most, steps, extra, traits->cc);
     }
-    if (sm80 && unfilled && !small)
-        sum += (waves + (last > 0)) * steps * ffma_checked;
     if (cluster > 1)
         sum += (waves + (last > 0)) * family->cluster +
                exposed_sums(whole(share + 1 - 1e-9), resident) * (double)row->m * row->n *
                    sizeof(float) / family->cluster_bytes;
     if (sm80 && traits->cc >= 90 && row->m == 32 && count <= TILEMM__SGEMM_FEW_BLOCKS)
         sum -= early;
-    const double store = sm80 && row->m >= 64 ? ffma_store : ffma_store_small;
     if (trial->splits == 1 || trial->cluster)
-        sum += store * stored_alone(args, traits);
-    return sum + bytes / (family->bytes * traits->sm_count) +
-           second_kernel(family, trial, bytes, traits);
+        sum += ffma_store[large] * stored_alone(args, traits);
+    const double least =
+        (bytes + elements_of_a_and_b(args) * sizeof(float)) / (family->bytes * traits->sm_count);
+    return overlapped(sum, least, ffma_both) + second_kernel(family, trial, bytes, traits);
 }
 
 /* Reading the large operand, and multiply-adds, which hide less with many columns, unaligned. */
@@ -201,17 +215,68 @@ static double skinny_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
 /* ---- tensor cores ---------------------------------------------------------------------------- */
 
 /* Reading operands, and writing them where the copy engine can read them. */
-static double copies_estimate(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits,
-                              int tf32)
+static double copies_estimate(const tilemm__sgemm_args_t *args, const tilemm__cuda_traits_t *traits)
 {
     const double lines = (tilemm__sgemm_is_readable_a(args) ? 0 : (double)args->m) +
                          (tilemm__sgemm_is_readable_b(args) ? 0 : (double)args->n);
     const double bytes = lines * (double)args->k * (double)args->batch_count * sizeof(float);
-    return bytes > 0
-               ? (tf32 ? tf32_copies : fused_copies) +
-                     fused_copy_passes * bytes /
-                         (tilemm__sgemm_family_costs[TILEMM__OF_FUSED].bytes * traits->sm_count)
-               : 0;
+    return bytes > 0 ? copies_start + copies_passes * bytes /
+                                          (tilemm__sgemm_family_costs[TILEMM__OF_FUSED].bytes *
+                                           traits->sm_count)
+                     : 0;
+}
+
+/* The items of a product: tiles times splits. */
+static int64_t items_of(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args)
+{
+    const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
+    return walk.rows * walk.cluster * walk.cols * args->batch_count * trial->splits;
+}
+
+/* Bytes of the operands and of C, each once. */
+static double bytes_moved(const tilemm__sgemm_args_t *args)
+{
+    return sizeof(float) * (elements_of_a_and_b(args) +
+                            tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1));
+}
+
+/* Moving the bytes takes this: through memory once, and through L2 what all tiles read. */
+static double moving_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                              const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
+    const int64_t lda = tilemm__sgemm_is_readable_a(args)
+                            ? args->lda
+                            : tilemm__sgemm_ld_of_copy(args->trans_a ? args->m : args->k);
+    const int64_t ldb = tilemm__sgemm_is_readable_b(args)
+                            ? args->ldb
+                            : tilemm__sgemm_ld_of_copy(args->trans_b ? args->k : args->n);
+    const double moved = bytes_moved(args);
+    const int stays = moved <= (double)traits->l2_bytes;
+    const int rate_a = lda * sizeof(float) % TILEMM__SGEMM_LINE != 0 ? 0 : 1 + stays;
+    const int rate_b = ldb * sizeof(float) % TILEMM__SGEMM_LINE != 0 ? 0 : 1 + stays;
+    /* Blocks of a cluster read some lines together. */
+    const double lines_a = (double)row->m / (walk.transposed ? walk.cluster_m : walk.cluster_n);
+    const double lines_b = (double)row->n / (walk.transposed ? walk.cluster_n : walk.cluster_m);
+    const double read = (double)items_of(trial, args) * (double)trial->k_split * sizeof(float);
+    const double by_l2 = read * (lines_a / l2_bytes[rate_a] + lines_b / l2_bytes[rate_b]);
+    const double by_memory = moved / tilemm__sgemm_family_costs[TILEMM__OF_FUSED].bytes;
+    return (by_memory > by_l2 ? by_memory : by_l2) / traits->sm_count;
+}
+
+/* A cluster's sum; storing single elements; aligned copies; and split-K's second kernel. */
+static double fused_extras(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                           const tilemm__cuda_traits_t *traits, double meeting, double alone)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FUSED];
+    const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
+    const double sum = (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
+    return (trial->cluster ? family->cluster + meeting + sum : 0) +
+           alone * stored_alone(args, traits) +
+           (tilemm__sgemm_reads_unaligned(trial->variant) ? 0 : copies_estimate(args, traits)) +
+           second_kernel(family, trial, bytes, traits);
 }
 
 /* Blocks are persistent: whole waves, but for one of fewer items than multiprocessors. */
@@ -221,61 +286,59 @@ static double fused_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__s
     const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
     const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
     const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FUSED];
-    const double bytes = tilemm__sgemm_elements_of_c(args) * sizeof(float);
-    const double moved =
-        bytes * (args->beta != 0.0f ? 2 : 1) + elements_of_a_and_b(args) * sizeof(float);
-    const int tf32 = tilemm__sgemm_is_tf32(trial->variant);
-    const int unaligned = tilemm__sgemm_reads_unaligned(trial->variant);
-    const tilemm__sgemm_fused_walk_t walk = tilemm__sgemm_fused_walk(trial->variant, args);
-    const int64_t items = walk.rows * walk.cluster * walk.cols * args->batch_count * trial->splits;
-    const int narrow = tilemm__min(row->m, row->n) <= 32;
-    const double alone = tf32 ? tf32_alone_bytes : narrow ? narrow_alone_bytes : family->bytes;
-    const double all = family->bytes * traits->sm_count;
-    const double few =
-        alone * (double)(tf32 || narrow ? tilemm__min(items, traits->sm_count) : traits->sm_count);
-    const int high = walk.transposed ? row->n : row->m, wide = walk.transposed ? row->m : row->n;
-    const double read = (double)items * (double)trial->k_split * sizeof(float) *
-                        ((double)high / walk.cluster_n + (double)wide / walk.cluster_m);
-    const double by_l2 = tf32 ? read / (tf32_l2_bytes * traits->sm_count) : 0;
-    const double by_memory = moved / (few < all ? few : all);
-    const double least = by_l2 > by_memory ? by_l2 : by_memory;
-    const int64_t lines = walk.transposed ? args->m : args->n;
-    const int64_t room_for = walk.cols * walk.cluster_n * wide;
-    const double lacks = tf32 && !tilemm__sgemm_tf32_converts(trial->variant)
-                             ? 1 - (double)lines / (double)room_for
-                             : 0;
+    const int64_t items = items_of(trial, args);
+    const double all = moving_estimate(trial, args, traits);
+    const double alone =
+        tilemm__min(row->m, row->n) > 32
+            ? 0
+            : bytes_moved(args) / (narrow_bytes * (double)tilemm__min(items, traits->sm_count));
     const double steps = (double)tilemm__div_up(trial->k_split, row->k);
     /* Where the copy engine could store C but for its alignment, or beta. */
-    const int by_rows = !tf32 && row->facet && !tilemm__sgemm_is_stored_in_bulk(args);
-    const double store = !by_rows    ? 0
-                         : unaligned ? unaligned_store * (double)(row->m * row->n * row->blocks)
-                                     : fused_store;
-    int64_t room = (int64_t)traits->sm_count * row->blocks;
+    const double store = !row->facet || tilemm__sgemm_is_stored_in_bulk(args) ? 0
+                         : tilemm__sgemm_reads_unaligned(trial->variant)
+                             ? unaligned_store * (double)(row->m * row->n * row->blocks)
+                             : fused_store;
+    const int cluster = trial->cluster ? (int)trial->splits : 1;
+    const int64_t room = tilemm__max(
+        (int64_t)(traits->sm_count * resident_of_clusters(row->blocks, cluster)), cluster);
+    const int64_t spread = trial->cluster && row->blocks > 1
+                               ? (int64_t)(fused_spread * traits->sm_count)
+                               : traits->sm_count;
     double cycles = family->launch + cost->start;
-    const double copies = unaligned ? 0 : copies_estimate(args, traits, tf32);
-    /* A cluster lies in one of several groups of multiprocessors: some of each stay empty. */
-    if (trial->cluster && trial->splits > 2) {
-        const int64_t slots = (int64_t)CLUSTER_SMS * row->blocks;
-        if (row->blocks == 1)
-            room = room * (trial->splits > 4 && !tf32 ? 6 : 9) / 10;
-        else if (!tf32)
-            room = trial->splits == slots / 4
-                       ? room * 9 / 10
-                       : room * (slots / trial->splits * trial->splits) / slots;
-    }
-    if (items <= traits->sm_count && items <= room)
+    if (items <= tilemm__min(spread, room))
         cycles += cost->item_alone + steps * cost->step_alone;
     else
         cycles += (double)tilemm__div_up(items, room) * (cost->item + store + steps * cost->step) *
-                  (trial->cluster && items > room && !tf32 ? fused_cluster_waves : 1);
-    cycles = ((cycles > least ? cycles : least) + cycles / 100) * (1 + tf32_lacking * lacks);
-    if (trial->cluster)
-        cycles += family->cluster + (tf32 ? tf32_meeting : 0) +
-                  (double)row->m * row->n * sizeof(float) / family->cluster_bytes;
-    if (tf32)
-        cycles +=
-            tf32_store_wide * exposed_store(args, traits) + tf32_store * stored_alone(args, traits);
-    return cycles + copies + second_kernel(family, trial, bytes, traits);
+                  (trial->cluster && items > room ? fused_cluster_waves : 1);
+    return overlapped(cycles, all > alone ? all : alone, fused_both) +
+           fused_extras(trial, args, traits, 0,
+                        fused_alone[tilemm__sgemm_reads_unaligned(trial->variant)]);
+}
+
+/* The same in TF32. */
+static double tf32_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
+                            const tilemm__cuda_traits_t *traits)
+{
+    const tilemm__sgemm_row_t *row = &tilemm__sgemm_rows[trial->variant];
+    const tilemm__tile_cost_t *cost = tilemm__sgemm_tile_cost(trial->variant);
+    const tilemm__family_cost_t *family = &tilemm__sgemm_family_costs[TILEMM__OF_FUSED];
+    const int64_t items = items_of(trial, args);
+    const double steps = (double)tilemm__div_up(trial->k_split, row->k);
+    const int64_t room = (int64_t)traits->sm_count * row->blocks;
+    double cycles = family->launch - tf32_sooner + cost->start;
+    if (items <= traits->sm_count)
+        cycles += cost->item_alone + steps * cost->step_alone;
+    else
+        cycles += (double)tilemm__div_up(items, room) * (cost->item + steps * cost->step);
+    const double lacks_m = 1 - (double)args->m / (double)tilemm__round_up(args->m, row->m);
+    const double lacks_n = 1 - (double)args->n / (double)tilemm__round_up(args->n, row->n);
+    const double lacks = tilemm__sgemm_tf32_converts(trial->variant) ? 0
+                         : lacks_m > lacks_n                         ? lacks_m
+                                                                     : lacks_n;
+    return overlapped(cycles, moving_estimate(trial, args, traits), fused_both) *
+               (1 + tf32_lacking * lacks) +
+           tf32_store * exposed_store(args, traits) +
+           fused_extras(trial, args, traits, tf32_meeting, tf32_alone);
 }
 
 /* A cost of 3 was measured for each piece that a tail's cluster has beside its own steps. */
@@ -357,6 +420,8 @@ double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,
         return ffma_estimate(trial, args, traits);
     if (trial->variant < FUSED_FIRST)
         return skinny_estimate(trial, args, traits);
+    if (tilemm__sgemm_is_tf32(trial->variant))
+        return tf32_estimate(trial, args, traits);
     if (trial->variant < SM80_FIRST)
         return fused_estimate(trial, args, traits);
     return planes_estimate(trial, args, traits);

@@ -15,7 +15,7 @@ static operand_t operand_of(const float *from, const float *const *array, int64_
                        .cols = cols,
                        .ld = ld,
                        .stride = stride,
-                       .ld_to = tilemm__round_up(cols, 4)};
+                       .ld_to = tilemm__sgemm_ld_of_copy(cols)};
 }
 
 /* A as it is stored, if it is to be copied; else without rows. */
@@ -54,13 +54,10 @@ tilemm__sgemm_args_t tilemm__sgemm_aligned(const tilemm__sgemm_args_t *args)
     return aligned;
 }
 
-/* Copies begin at multiples of this many bytes. */
-enum { LINE = 128 };
-
 static double most_bytes_of(const operand_t *operand, int64_t batch_count)
 {
     const double numbers = (double)operand->rows * (double)operand->ld_to * (double)batch_count;
-    return numbers > 0 ? numbers * sizeof(float) + LINE : 0;
+    return numbers > 0 ? numbers * sizeof(float) + TILEMM__SGEMM_LINE : 0;
 }
 
 double tilemm__sgemm_copies_bytes(const tilemm__sgemm_args_t *args)
@@ -84,7 +81,7 @@ tilemm__sgemm_copies_t tilemm__sgemm_plan_copies(const tilemm__sgemm_args_t *arg
             continue;
         operand->by_ld_to = tilemm__division_by((uint32_t)operand->ld_to);
         operand->by_rows = tilemm__division_by((uint32_t)operand->rows);
-        copies.at[i] = (size_t)tilemm__round_up((int64_t)*bytes, LINE);
+        copies.at[i] = (size_t)tilemm__round_up((int64_t)*bytes, TILEMM__SGEMM_LINE);
         *bytes = copies.at[i] + (size_t)operand->count * sizeof(float);
     }
     return copies;

@@ -7,7 +7,6 @@
 enum {
     SM75_FIRST = TILEMM__sgemm_ffma_sm75_128x128x16_nn,
     SM80_FIRST = TILEMM__sgemm_ffma_sm80_128x128x16_nn,
-    SMALL_FIRST = TILEMM__sgemm_ffma_sm80_32x32x16_nn,
     SKINNY_FIRST = TILEMM__sgemm_skinny_sm75_128x1_k,
     ROWS_OF_TILE = TILEMM__SGEMM_ROWS_OF_TILE,
     MOST_CLUSTER = TILEMM__SGEMM_MOST_CLUSTER
@@ -45,9 +44,6 @@ void tilemm__sgemm_try_ffma(const tilemm__sgemm_args_t *args, const tilemm__limi
         if ((traits->cc >= 80 ? !sm80 && !narrow : sm80) || !tilemm__sgemm_is_allowed(limits, v))
             continue;
         if (invariant && !(adds_in_one_chain(v) && sm80 == (traits->cc >= 80)))
-            continue;
-        /* Others are faster with two groups of threads. */
-        if (v >= SMALL_FIRST && v < SMALL_FIRST + ROWS_OF_TILE && !invariant && !*limits->variant)
             continue;
         for (int i = 1; i <= tries; i++) {
             const int64_t wanted = tilemm__sgemm_try_splits(i, count, traits);

@@ -52,6 +52,15 @@ static inline int tilemm__is_forward(int64_t stride, int64_t batch)
     return batch == 1 || stride >= 0;
 }
 
+enum { TILEMM__SGEMM_LINE = 128 /* bytes, of the L2 cache */ };
+
+/* The leading dimension of a copy for the copy engine, of rows of `cols` numbers: it reads whole
+ * lines faster, which does not pay in short rows. */
+static inline int64_t tilemm__sgemm_ld_of_copy(int64_t cols)
+{
+    return tilemm__round_up(cols, cols < 256 ? 4 : TILEMM__SGEMM_LINE / (int)sizeof(float));
+}
+
 /* Whether the copy engine can read A, or B: it is aligned, and a batch of it goes forward. */
 static inline int tilemm__sgemm_is_readable_a(const tilemm__sgemm_args_t *p)
 {
