@@ -52,13 +52,14 @@ static const double skinny_column = 0.028;
 static const double skinny_line = 4;
 /* How much longer planes of several matrices are multiplied than those of one. */
 static const double planes_batch = 1.5;
-/* Of planes made in the kernel, and of TF32, fitted to 2570 and 1380 products by their tiles on
- * H200s, which leaves 9 and 17 % between the estimate and what was measured. Cycles of the pass
+/* Of planes made in the kernel, and of TF32, fitted to 2900 and 1600 products by their tiles on
+ * H200s, which leaves 9 and 16 % between the estimate and what was measured. Cycles of the pass
  * that copies operands to aligned rows, and how often it moves their bytes. */
 static const double copies_start = 2550, copies_passes = 2.12;
-/* Bytes that a multiprocessor reads in a cycle if all do: parts of lines of the L2 cache; whole
- * lines, of more data than the cache holds; and of less. */
-static const double l2_bytes[3] = {25, 44, 130};
+/* Bytes that a multiprocessor reads in a cycle if all do: in rows that do not begin at multiples of
+ * a sector of the L2 cache; nor of a line; in others, of more data than the cache holds; of less.
+ */
+static const double l2_bytes[4] = {19.5, 29.6, 41.8, 58.3};
 /* Bytes that one moves at most, in tiles with up to 32 rows or columns. */
 static const double narrow_bytes = 21.3;
 /* The part of the shorter of multiplying and moving that the longer does not hide; with multiply-
@@ -69,22 +70,22 @@ static const double fused_both = 0.16, ffma_both = 0.2;
 static const double fused_store = 796, unaligned_store = 0.111;
 /* Cycles in which a multiprocessor stores an element of C that is not one of 16 bytes: of aligned
  * operands, and of others; in TF32, and there of each element however it is stored. */
-static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.779, tf32_store = 0.144;
+static const double fused_alone[2] = {0.378, 0.26}, tf32_alone = 0.835, tf32_store = 0.179;
 /* How much longer waves of clusters take, which leave some multiprocessors empty; and the part of
  * the multiprocessors up to which blocks of clusters, of which one holds two, have one each. */
 static const double fused_cluster_waves = 1.17, fused_spread = 0.85;
 /* Cycles by which TF32 begins sooner, and by which its clusters take longer to meet; how much
  * longer it takes for the part of a tile's lines of an operand that C lacks. */
-static const double tf32_sooner = 1750, tf32_meeting = 22600, tf32_lacking = 0.319;
+static const double tf32_sooner = 1250, tf32_meeting = 22600, tf32_lacking = 0.313;
 /* How much longer planes are made of an operand that does not run along k; for longer k planes are
  * preferred all the same, since their sums are more exact than those of the other kernels. */
 static const double planes_across = 1.45, planes_most_across = 8192;
 /* And of many matrices that are not aligned. */
 static const double planes_unaligned = 4;
 /* Cycles that one plane takes beside two, measured at 1000^3 to 2000^3; and how much faster than
- * the fused kernels, which take any data alike, planes must be: hard data takes them twice as long.
- */
-static const double planes_of_one = 30000, planes_hard_data = 1.1;
+ * the other kernels planes must be: one, whose estimate is coarse, and several, which hard data
+ * takes twice as long, and the fused kernels, which take any data alike, do not. */
+static const double planes_of_one = 30000, planes_margin[2] = {1.05, 1.1};
 /* Steps of k that each piece of a tile costs where k is shared out. */
 static const double stream_k_piece = 1;
 
@@ -240,6 +241,13 @@ static double bytes_moved(const tilemm__sgemm_args_t *args)
                             tilemm__sgemm_elements_of_c(args) * (args->beta != 0.0f ? 2 : 1));
 }
 
+/* Which of l2_bytes[] are those of an operand. */
+static int rate_of(int64_t ld, int stays)
+{
+    const int64_t bytes = ld * (int64_t)sizeof(float);
+    return bytes % TILEMM__SGEMM_SECTOR ? 0 : bytes % TILEMM__SGEMM_LINE ? 1 : 2 + stays;
+}
+
 /* Moving the bytes takes this: through memory once, and through L2 what all tiles read. */
 static double moving_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__sgemm_args_t *args,
                               const tilemm__cuda_traits_t *traits)
@@ -254,8 +262,7 @@ static double moving_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
                             : tilemm__sgemm_ld_of_copy(args->trans_b ? args->k : args->n);
     const double moved = bytes_moved(args);
     const int stays = moved <= (double)traits->l2_bytes;
-    const int rate_a = lda * sizeof(float) % TILEMM__SGEMM_LINE != 0 ? 0 : 1 + stays;
-    const int rate_b = ldb * sizeof(float) % TILEMM__SGEMM_LINE != 0 ? 0 : 1 + stays;
+    const int rate_a = rate_of(lda, stays), rate_b = rate_of(ldb, stays);
     /* Blocks of a cluster read some lines together. */
     const double lines_a = (double)row->m / (walk.transposed ? walk.cluster_m : walk.cluster_n);
     const double lines_b = (double)row->n / (walk.transposed ? walk.cluster_n : walk.cluster_m);
@@ -409,7 +416,7 @@ static double planes_estimate(const tilemm__sgemm_trial_t *trial, const tilemm__
         groups * panels *
             (family->launch + (row->products == 1 ? planes_of_one : 0) +
              product * (row->products > 1 && trial->batch_group > 1 ? planes_batch : 1));
-    return cycles * (traits->cc == 90 && row->products > 1 ? planes_hard_data : 1);
+    return cycles * (traits->cc == 90 ? planes_margin[row->products > 1] : 1);
 }
 
 double tilemm__sgemm_cuda_estimate(const tilemm__sgemm_trial_t *trial,

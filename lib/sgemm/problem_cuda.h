@@ -52,7 +52,7 @@ static inline int tilemm__is_forward(int64_t stride, int64_t batch)
     return batch == 1 || stride >= 0;
 }
 
-enum { TILEMM__SGEMM_LINE = 128 /* bytes, of the L2 cache */ };
+enum { TILEMM__SGEMM_LINE = 128, TILEMM__SGEMM_SECTOR = 32 /* bytes, of the L2 cache */ };
 
 /* The leading dimension of a copy for the copy engine, of rows of `cols` numbers: it reads whole
  * lines faster, which does not pay in short rows. */
